@@ -15,6 +15,7 @@ from lbm._performance.model import best_ratio, predict_step
 from lbm.collisions import OPERATORS, make_collision
 from lbm.decomposition import Decomposition
 from lbm.flows import cavity
+from lbm.lattices import D3Q19, D3Q27
 from lbm.simulation import Simulation
 
 PUBLISHED = {
@@ -49,6 +50,7 @@ def run(device: hetero.Device, quick: bool) -> list[Measurement]:
         update_rate(device, n, p, m, limit) for p, m in (variants[:1] if quick else variants)
     ]
     figures += operator_rates(device, n, limit)
+    figures += corner_rates(device, n, limit, quick)
     figures += cost_of_bodies(device, n)
     figures.append(small_step_time(device, 16 if quick else 64))
     figures += cost_of_extras(device, 24 if quick else 256 if gpu else 128)
@@ -76,33 +78,52 @@ def seconds_per_step(s: Simulation, device: hetero.Device, count: int = 2) -> tu
     return timing.median / count, timing.as_dict()
 
 
-def update_rate(device, n, precision, pattern, limit) -> Measurement:
+def update_rate(device, n, precision, pattern, limit, lattice=D3Q19) -> Measurement:
     """Measure the update rate of a cavity; `limit` is the result of `bandwidth`."""
-    s = cavity(n, **PRECISIONS[precision].arguments, pattern=pattern, device=device, check=0)
+    options = {**PRECISIONS[precision].arguments, "pattern": pattern, "lattice": lattice}
+    s = cavity(n, **options, device=device, check=0)
     seconds, timing = seconds_per_step(s, device)
     moved = s.problem.bytes_per_update()
+    is_published = device.kind == "cuda" and lattice == D3Q19
     return Measurement(
-        f"cavity {n}^3, {precision}, {pattern}",
+        f"cavity {n}^3, {precision}, {pattern}{_suffix(lattice)}",
         n**3 / seconds / 1e9,
         "GLUPS",
         limit[0] / moved / 1e9,
         f"{limit[1]} / {moved} B",
-        PUBLISHED.get((precision, pattern), {}) if device.kind == "cuda" else {},
+        PUBLISHED.get((precision, pattern), {}) if is_published else {},
         "TRT, five walls and a lid; steps only",
         timing,
     )
 
 
-def operator_rates(device, n, limit) -> list[Measurement]:
-    """Measure the update rates of all collision operators in a periodic box, in place."""
+def _suffix(lattice) -> str:
+    """Return what names of figures say about the lattice: nothing for the default one."""
+    return "" if lattice == D3Q19 else f", {lattice.name}"
+
+
+def corner_rates(device, n, limit, quick: bool) -> list[Measurement]:
+    """Measure the update rates of D3Q27."""
+    variants = VARIANTS[:3] if device.kind == "cuda" else VARIANTS[1:2]
+    figures = [
+        update_rate(device, n, *variant, limit, lattice=D3Q27)
+        for variant in (variants[:1] if quick else variants)
+    ]
+    operators = () if quick else ("trt", "central-moments")
+    return figures + operator_rates(device, n, limit, operators, D3Q27)
+
+
+def operator_rates(device, n, limit, names=tuple(OPERATORS), lattice=D3Q19) -> list[Measurement]:
+    """Measure the update rates of collision operators in a periodic box, in place."""
     figures = []
-    for name in OPERATORS:
-        s = Simulation((n, n, n), collision=make_collision(name, 0.6), device=device, check=0)
+    for name in names:
+        collision = make_collision(name, 0.6)
+        s = Simulation((n, n, n), collision=collision, lattice=lattice, device=device, check=0)
         seconds, timing = seconds_per_step(s, device)
         moved = s.problem.bytes_per_update()
         figures.append(
             Measurement(
-                f"periodic box {n}^3, float32, {name}",
+                f"periodic box {n}^3, float32, {name}{_suffix(lattice)}",
                 n**3 / seconds / 1e9,
                 "GLUPS",
                 limit[0] / moved / 1e9,

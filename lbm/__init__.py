@@ -1,4 +1,4 @@
-"""D3Q19 lattice Boltzmann flows on the CPU, on NVIDIA GPUs and on both at once."""
+"""Lattice Boltzmann flows (D3Q19, D3Q27) on the CPU, on NVIDIA GPUs and on both at once."""
 
 import lazy_loader
 

@@ -26,6 +26,9 @@ from .collisions.trt import TRT as TRT
 from .decomposition import Decomposition as Decomposition
 from .errors import CheckpointError as CheckpointError
 from .errors import UnstableError as UnstableError
+from .lattices.d3q19 import D3Q19 as D3Q19
+from .lattices.d3q27 import D3Q27 as D3Q27
+from .lattices.lattice import Lattice as Lattice
 from .meshes import TriangleMesh as TriangleMesh
 from .meshes import read_mesh as read_mesh
 from .scalars import FixedFlux as FixedFlux

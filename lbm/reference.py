@@ -1,6 +1,6 @@
 """A reference implementation in NumPy, slow and obvious, for the tests and for reading.
 
-It keeps unshifted populations in two arrays and treats walls by masks. It shares the lattice and
+It keeps unshifted populations in two arrays and treats walls by masks. It shares the lattices and
 the description of boundary conditions with the rest of the package, and nothing else.
 """
 
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from lbm import boundaries as b
-from lbm._model.lattice import OPPOSITE, C, Q, W
+from lbm.lattices import D3Q19, Lattice
 from lbm.sponges import Sponge, check_sponges
 
 if TYPE_CHECKING:
@@ -45,16 +45,16 @@ def _is_open(condition: b.Condition) -> bool:
     return isinstance(condition, b.VelocityInlet | b.PressureOutlet)
 
 
-def equilibrium(rho: np.ndarray, u: np.ndarray) -> np.ndarray:
+def equilibrium(rho: np.ndarray, u: np.ndarray, lattice: Lattice = D3Q19) -> np.ndarray:
     """Return the equilibrium (Riesinger 2017, equation 13.4, with u.u in its last term).
 
     rho is an array [x, y, z], u an array [c, x, y, z].
     """
     square = (u**2).sum(axis=0)
-    f = np.empty((Q, *rho.shape))
-    for q in range(Q):
-        cu = sum(C[q][i] * u[i] for i in range(3))
-        f[q] = W[q] * rho * (1.0 + 3.0 * cu + 4.5 * cu**2 - 1.5 * square)
+    f = np.empty((lattice.size, *rho.shape))
+    for q, (c, w) in enumerate(zip(lattice.velocities, lattice.weights, strict=True)):
+        cu = sum(c[i] * u[i] for i in range(3))
+        f[q] = w * rho * (1.0 + 3.0 * cu + 4.5 * cu**2 - 1.5 * square)
     return f
 
 
@@ -83,7 +83,7 @@ class Reference:
 
     Parameters
     ----------
-    shape, collision, boundaries, force, sponges : the same as for `Simulation`
+    shape, collision, boundaries, force, sponges, lattice : the same as for `Simulation`
     """
 
     def __init__(
@@ -93,9 +93,10 @@ class Reference:
         boundaries: Mapping[str, b.Condition | b.Solid] | None = None,
         force: Sequence[float] | Callable[[float], Sequence[float]] = (0.0, 0.0, 0.0),
         sponges: Mapping[str, Sponge | int] | None = None,
+        lattice: Lattice = D3Q19,
     ):
         self.shape, self.collision, self.steps = shape, collision, 0
-        self._force = force
+        self._force, self.lattice = force, lattice
         self.faces, self.solids = b.split_boundaries(boundaries)
         self.sponges = check_sponges(sponges, shape, self.faces)
         self.labels = self._label_cells()
@@ -163,13 +164,13 @@ class Reference:
         """
         cuts = []
         for k, solid in enumerate(self.solids.values(), 1):
-            for q in range(1, Q) if solid.is_interpolated else ():
-                c = np.array(C[q], float)[:, None]
-                ends = tuple(slice(1 + s, 1 + s + n) for s, n in zip(C[q], self.shape, strict=True))
+            for q in range(1, self.lattice.size) if solid.is_interpolated else ():
+                c = np.array(self.lattice.velocities[q], float)[:, None]
+                ends = self._ends(q)
                 cells = np.nonzero((self.labels[ends] == k) & self.fluid)
                 if not len(cells[0]):
                     continue
-                start = (np.stack(cells) + np.array(C[q])[:, None]) % np.array(self.shape)[:, None]
+                start = (np.stack(cells) + c) % np.array(self.shape)[:, None]
                 start = start + 0.5 - c
                 low, high = np.zeros(len(cells[0])), np.ones(len(cells[0]))
                 for _ in range(60):
@@ -180,6 +181,11 @@ class Reference:
                 cuts.append(_Cut(q, cells, high, points, solid.condition))
         return cuts
 
+    def _ends(self, q: int) -> tuple[slice, ...]:
+        """Return the slices of `labels` with the cells at the ends of links q."""
+        c = self.lattice.velocities[q]
+        return tuple(slice(1 + s, 1 + s + n) for s, n in zip(c, self.shape, strict=True))
+
     @property
     def force(self) -> np.ndarray:
         """The body force at the beginning of the next step."""
@@ -187,7 +193,7 @@ class Reference:
 
     def set(self, rho: np.ndarray, u: np.ndarray) -> None:
         """Start from the equilibrium; u includes half of the force's impulse."""
-        self.f = equilibrium(rho, u - 0.5 * self.force[:, None, None, None] / rho)
+        self.f = equilibrium(rho, u - 0.5 * self.force[:, None, None, None] / rho, self.lattice)
         self.means = {face: (2 * (face % 2) - 1) * u[face // 2] for face in range(6)}
         grid = np.meshgrid(*(np.arange(n) + 0.5 for n in self.shape), indexing="ij")
         ones = np.ones((3, *self.shape))
@@ -211,7 +217,8 @@ class Reference:
             strength = np.expand_dims(strength, [a for a in range(3) if a != axis])
             target, (_, u) = self.targets[name], self.moments()
             rho = np.full(self.shape, sponge.rho)
-            e = equilibrium(rho, target - 0.5 * self.force[:, None, None, None] / rho)
+            moving = target - 0.5 * self.force[:, None, None, None] / rho
+            e = equilibrium(rho, moving, self.lattice)
             self.f += np.where(self.fluid, strength, 0.0) * (e - self.f)
             if sponge.u is None:
                 target += np.where(strength > 0, (u - target) / sponge.averaging, 0.0)
@@ -219,19 +226,19 @@ class Reference:
     def moments(self) -> tuple[np.ndarray, np.ndarray]:
         """Return rho and u; solid cells have density 1 and velocity 0."""
         rho = self.f.sum(axis=0)
-        j = np.stack([sum(C[q][a] * self.f[q] for q in range(Q)) for a in range(3)])
+        j = np.tensordot(np.array(self.lattice.velocities, float).T, self.f, 1)
         u = (j + 0.5 * self.force[:, None, None, None]) / rho
         return np.where(self.fluid, rho, 1.0), np.where(self.fluid, u, 0.0)
 
     def collide(self) -> tuple[np.ndarray, np.ndarray]:
         """Return the populations after the collision, and the velocity that it has used."""
         rho, u = self.moments()
-        e = equilibrium(rho, u)
+        e = equilibrium(rho, u, self.lattice)
         s = np.empty_like(self.f)
-        for q in range(Q):  # Guo, Zheng, Shi (2002)
-            c = np.array(C[q], float)[:, None, None, None]
+        for q, w in enumerate(self.lattice.weights):  # Guo, Zheng, Shi (2002)
+            c = np.array(self.lattice.velocities[q], float)[:, None, None, None]
             drive = 3.0 * (c - u) + 9.0 * (c * u).sum(axis=0) * c
-            s[q] = W[q] * np.tensordot(self.force, drive, 1)
+            s[q] = w * np.tensordot(self.force, drive, 1)
         collide = self.collision.reference_collide
         if self.collision.is_linear:  # (1 - Omega/2) S, where Omega S is the collision of 0 with S
             return collide(self.f, e) + s - collide(np.zeros_like(s), s) / 2, u
@@ -241,14 +248,13 @@ class Reference:
         """Do one step: damp, collide, stream, and reflect at walls."""
         self.damp()
         after, u = self.collide()
-        for q in range(Q):
-            self.f[OPPOSITE[q]] = np.roll(after[OPPOSITE[q]], C[OPPOSITE[q]], (0, 1, 2))
-            ends = tuple(slice(1 + s, 1 + s + n) for s, n in zip(C[q], self.shape, strict=True))
-            label = self.labels[ends]
+        for q, back in enumerate(self.lattice.opposite):
+            self.f[back] = np.roll(after[back], self.lattice.velocities[back], (0, 1, 2))
+            label = self.labels[self._ends(q)]
             for k in np.unique(label[(label > 0) & self.fluid]):
                 cells = (label == k) & self.fluid
                 condition, slip = self.conditions[k]
-                self.f[OPPOSITE[q]][cells] = self._reflected(q, after[q], u, condition)[cells]
+                self.f[back][cells] = self._reflected(q, after[q], u, condition)[cells]
                 if slip:
                     self._mirror(q, after, cells, slip)
         self._interpolate(after)
@@ -257,6 +263,7 @@ class Reference:
 
     def _let_waves_leave(self) -> None:
         """Raise the density of outlets that do not reflect by that of a wave that leaves."""
+        c, w, size = self.lattice.velocities, self.lattice.weights, self.lattice.size
         for face, condition in enumerate(self.faces):
             if not isinstance(condition, b.NonReflectingOutlet):
                 continue
@@ -265,15 +272,15 @@ class Reference:
             np.moveaxis(layer, axis, 0)[-1 if sign > 0 else 0] = True
             layer &= self.fluid
             links = {q: layer & self._ends_at(q, condition, axis)
-                     for q in range(Q) if sign * C[q][axis] > 0}  # fmt: skip
-            share = sum(2 * W[q] * cells for q, cells in links.items())
+                     for q in range(size) if sign * c[q][axis] > 0}  # fmt: skip
+            share = sum(2 * w[q] * cells for q, cells in links.items())
             rho = self.f.sum(axis=0)
-            j = sign * sum(C[q][axis] * self.f[q] for q in range(Q))
+            j = sign * sum(c[q][axis] * self.f[q] for q in range(size))
             mean = self.means[face]
             root = np.sqrt(3.0)
             excess = np.where(layer, root * (j / rho - mean) / (1 + root * share / rho), 0.0)
             for q, cells in links.items():
-                self.f[OPPOSITE[q]] += 2 * W[q] * cells * excess
+                self.f[self.lattice.opposite[q]] += 2 * w[q] * cells * excess
             change = ((j - share * excess) / rho - mean) / condition.averaging
             self.means[face] = mean + np.where(layer, change, 0.0)
 
@@ -282,7 +289,7 @@ class Reference:
 
         Beyond an edge of two outlets, all links belong to that of the first axis.
         """
-        ends = tuple(slice(1 + s, 1 + s + n) for s, n in zip(C[q], self.shape, strict=True))
+        ends, c = self._ends(q), self.lattice.velocities[q]
         cells = np.zeros(self.shape, bool)
         for k, (wall, slip) in enumerate(self.conditions):
             if wall is condition:
@@ -292,7 +299,7 @@ class Reference:
             outside = np.moveaxis(cells, other, 0)
             for side, index in ((-1, 0), (1, -1)):
                 face = self.faces[2 * other + (side > 0)]
-                if C[q][other] == side and isinstance(face, b.PressureOutlet):
+                if c[other] == side and isinstance(face, b.PressureOutlet):
                     outside[index] = False
         return cells
 
@@ -302,32 +309,33 @@ class Reference:
         Between two walls that are one cell apart, each depends on what the other returns: the
         equations are repeated until nothing changes.
         """
-        change = 1.0
+        change, opposite = 1.0, self.lattice.opposite
         while change > 1e-17:
             change = 0.0
             for cut in self.cuts:
                 returned = self._returned_by(cut, after)
-                before = self.f[OPPOSITE[cut.q]][cut.cells]
+                before = self.f[opposite[cut.q]][cut.cells]
                 change = max(change, float(np.abs(returned - before).max()))
-                self.f[OPPOSITE[cut.q]][cut.cells] = returned
+                self.f[opposite[cut.q]][cut.cells] = returned
         if any(isinstance(condition, b.PressureOutlet) for condition in self.faces):
             return
         excess, weight = 0.0, 0.0
         for q, cells, *_ in self.cuts:
-            excess += float((self.f[OPPOSITE[q]][cells] - after[q][cells]).sum())
-            weight += W[q] * len(cells[0])
+            excess += float((self.f[opposite[q]][cells] - after[q][cells]).sum())
+            weight += self.lattice.weights[q] * len(cells[0])
         for q, cells, *_ in self.cuts:
-            self.f[OPPOSITE[q]][cells] -= W[q] * excess / weight
+            self.f[opposite[q]][cells] -= self.lattice.weights[q] * excess / weight
 
     def _returned_by(self, cut: _Cut, after: np.ndarray) -> np.ndarray:
         """Return what a wall sends back along the links of a cut."""
         q, cells, d, points, condition = cut
+        c, w, back = self.lattice.velocities[q], self.lattice.weights[q], self.lattice.opposite[q]
         push = np.zeros(len(d))
         if isinstance(condition, b.MovingWall):
             velocity = _prescribed(condition.velocity, [*points], self.steps + 0.5)
-            push = push + 6 * W[q] * sum(C[q][a] * velocity[a] for a in range(3))
+            push = push + 6 * w * sum(c[a] * velocity[a] for a in range(3))
         with np.errstate(divide="ignore"):
-            far = after[q][cells] / (2 * d) + (1 - 1 / (2 * d)) * after[OPPOSITE[q]][cells]
+            far = after[q][cells] / (2 * d) + (1 - 1 / (2 * d)) * after[back][cells]
             far -= push / (2 * d)
         near = 2 * d * after[q][cells] + (1 - 2 * d) * self.f[q][cells] - push
         return np.where(d < 0.5, near, far)
@@ -335,29 +343,30 @@ class Reference:
     def _mirror(self, q: int, after: np.ndarray, cells: np.ndarray, slip: tuple[int, ...]) -> None:
         """Send back the mirror image of q in those cells in which that is mirrored as well."""
         image, mirrored = self._is_mirrored(q, cells, slip)
-        self.f[OPPOSITE[q]][mirrored] = after[image][mirrored]
+        self.f[self.lattice.opposite[q]][mirrored] = after[image][mirrored]
 
     def _is_mirrored(
         self, q: int, cells: np.ndarray, slip: tuple[int, ...]
     ) -> tuple[int, np.ndarray]:
         """Return the mirror image of q, and those of the cells in which that is mirrored too."""
-        image = C.index(tuple(c if a in slip else -c for a, c in enumerate(C[q])))
-        ends = tuple(slice(1 + s, 1 + s + n) for s, n in zip(C[image], self.shape, strict=True))
+        velocities = self.lattice.velocities
+        turned = [c if a in slip else -c for a, c in enumerate(velocities[q])]
+        image = velocities.index((turned[0], turned[1], turned[2]))
         same = [k for k, entry in enumerate(self.conditions) if k and entry[1] == slip]
-        return image, cells & np.isin(self.labels[ends], same)
+        return image, cells & np.isin(self.labels[self._ends(image)], same)
 
     def _reflected(
         self, q: int, f: np.ndarray, u: np.ndarray, condition: b.WallCondition
     ) -> np.ndarray:
         """Return what a wall sends back for the populations f that move with c_q."""
-        c = np.array(C[q], float)
-        points = [np.arange(n) + 0.5 + 0.5 * s for n, s in zip(self.shape, C[q], strict=True)]
+        c, w = np.array(self.lattice.velocities[q], float), self.lattice.weights[q]
+        points = [np.arange(n) + 0.5 + 0.5 * s for n, s in zip(self.shape, c, strict=True)]
         grid, t = np.meshgrid(*points, indexing="ij"), self.steps + 0.5
         if isinstance(condition, b.PressureOutlet):
             cu, square = np.tensordot(c, u, 1), (u**2).sum(axis=0)
             rho = _prescribed(condition.rho, grid, t)
-            return 2 * W[q] * rho * (1 + 4.5 * cu**2 - 1.5 * square) - f
+            return 2 * w * rho * (1 + 4.5 * cu**2 - 1.5 * square) - f
         if isinstance(condition, b.MovingWall):
             velocity = _prescribed(condition.velocity, grid, t)
-            return f - 6 * W[q] * sum(c[a] * velocity[a] for a in range(3))
+            return f - 6 * w * sum(c[a] * velocity[a] for a in range(3))
         return f

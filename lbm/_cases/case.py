@@ -21,6 +21,8 @@ from lbm.boundaries import Condition, Solid
 from lbm.callbacks import SteadyState
 from lbm.collisions import DEFAULT, OPERATORS, make_collision
 from lbm.collisions.operator import Collision
+from lbm.lattices import DEFAULT as DEFAULT_LATTICE
+from lbm.lattices import LATTICES
 
 
 @dataclass(frozen=True)
@@ -179,12 +181,13 @@ def _read_start(case: Table, shape: Triple, scales: Scales) -> dict[str, Any]:
 
 
 def _read_numerics(case: Table) -> dict[str, Any]:
-    """Read [numerics]: precision, streaming pattern and checks."""
+    """Read [numerics]: precision, lattice, streaming pattern and checks."""
     table = case.table("numerics", {})
     storage = table.choice("storage", tuple(PRECISIONS), None)
     settings = {
         "dtype": table.choice("dtype", ("float32", "float64"), "float32"),
         **({} if storage is None else {"storage": storage}),
+        "lattice": table.choice("lattice", tuple(LATTICES), DEFAULT_LATTICE),
         "pattern": table.choice("pattern", tuple(PATTERNS), "esoteric"),
         "check": table.integer("check", 500),
         "keep_good_state": table.boolean("keep_good_state", True),

@@ -5,7 +5,8 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from lbm._commands.options import add_pattern, add_precision, check_precision
+from lbm._commands.options import add_lattice, add_pattern, add_precision, check_precision
+from lbm.lattices import choose_lattice
 
 OPERATIONS = (
     *("step", "read_moments", "read_populations"),
@@ -32,6 +33,7 @@ def add_kernel(subcommands: Any) -> None:
         help="walls of the domain: none, on faces only, or solids too",
     )
     add_precision(parser)
+    add_lattice(parser)
     add_pattern(parser)
     parser.set_defaults(run=_run)
 
@@ -47,6 +49,7 @@ def _run(options: argparse.Namespace) -> int:
         int(options.odd),
         options.precision.name,
         options.walls,
+        choose_lattice(options.lattice),
     )
     print(text, end="")
     return 0

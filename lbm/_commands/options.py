@@ -23,6 +23,8 @@ from lbm._model.streaming_patterns import PATTERNS
 from lbm.callbacks import Every
 from lbm.collisions import DEFAULT, OPERATORS
 from lbm.flow_results import CavityResult, SphereResult
+from lbm.lattices import DEFAULT as DEFAULT_LATTICE
+from lbm.lattices import LATTICES
 from lbm.simulation import Simulation
 
 
@@ -90,6 +92,16 @@ def add_pattern(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def add_lattice(parser: argparse.ArgumentParser) -> None:
+    """Add --lattice."""
+    parser.add_argument(
+        "--lattice",
+        default=DEFAULT_LATTICE,
+        choices=LATTICES,
+        help="velocities of the populations (default: %(default)s)",
+    )
+
+
 def add_reynolds(parser: argparse.ArgumentParser, default: float | None, lengths: str) -> None:
     """Add --re; `lengths` says of what the number is, and its default."""
     parser.add_argument(
@@ -131,6 +143,7 @@ def add_flow_options(parser: argparse.ArgumentParser) -> None:
         help="collision operator (default: %(default)s)",
     )  # fmt: skip
     add_precision(parser)
+    add_lattice(parser)
     add_pattern(parser)
     add_placement(parser)
     parser.add_argument(
@@ -179,6 +192,7 @@ def simulation_options(options: argparse.Namespace) -> dict[str, Any]:
     options.start_time = time.perf_counter()
     return {
         "collision": options.collision,
+        "lattice": options.lattice,
         "pattern": options.pattern,
         **options.precision.arguments,
         "ratio": options.ratio,

@@ -9,6 +9,7 @@ import hetero
 from hetero.command_line import add_common_options, print_json
 from hetero.version import VERSION
 from lbm._commands.options import (
+    add_lattice,
     add_pattern,
     add_placement,
     add_precision,
@@ -29,6 +30,7 @@ def add_bench(subcommands: Any) -> None:
     parser = subcommands.add_parser("bench", help=text, description=text, examples=_EXAMPLES)
     add_size(parser, "along the edge (default: 64 and 128)")
     add_precision(parser)
+    add_lattice(parser)
     add_pattern(parser)
     add_placement(parser)
     parser.add_argument("--quick", action="store_true", help="use tiny sizes, for a first try")
@@ -46,7 +48,8 @@ def _run(options: argparse.Namespace) -> int:
         print_json({"version": VERSION, "rates": rows})
         return 0
     for row in rows:
-        setting = f"{options.precision}, {options.pattern}, {' + '.join(row['devices'])}"
+        names = options.precision, options.lattice, options.pattern, " + ".join(row["devices"])
+        setting = ", ".join(map(str, names))
         ranks = f", {row['ranks']} ranks" if row["ranks"] > 1 else ""
         print(f"{row['n']}^3, {setting}{ranks}: {row['glups']:.4g} GLUPS")
     return 0
@@ -62,6 +65,7 @@ def _measure(n: int, devices: Any, options: argparse.Namespace) -> dict[str, Any
     s = lid_driven_box(
         (n, n, n),
         **options.precision.arguments,
+        lattice=options.lattice,
         pattern=options.pattern,
         ratio=options.ratio,
         decomposition=options.decomposition,
@@ -74,6 +78,7 @@ def _measure(n: int, devices: Any, options: argparse.Namespace) -> dict[str, Any
         "n": n,
         "dtype": options.precision.dtype_name,
         "storage": options.precision.storage_name,
+        "lattice": options.lattice,
         "pattern": options.pattern,
         "devices": s.devices,
         "ranks": s.domain.ranks.size,

@@ -18,7 +18,6 @@ from lbm._domain.ranks.communication import Ranks
 from lbm._domain.ranks.exact_sum import ExactSum
 from lbm._engines.engine import Engine
 from lbm._model.extent import Triple
-from lbm._model.lattice import Q
 from lbm._model.problem import Box, Problem, wall_return_indices
 
 Correction = Callable[[Part, int, Box, Any], None]
@@ -216,7 +215,8 @@ class Domain:
     def read_to_host(self, t: int, z0: int, z1: int, *, populations: bool = False) -> np.ndarray:
         """Return what `read` reads, [k, z, y, x] in host memory."""
         nx, ny, _ = self.problem.shape
-        shape = Q if populations else 4, z1 - z0, ny, nx
+        rows = self.problem.lattice.size if populations else 4
+        shape = rows, z1 - z0, ny, nx
         out: np.ndarray = np.empty(shape, self.problem.precision.compute)
         for slab in self.read(t, z0, z1, populations=populations):
             data, (x, y, z) = slab.to_host(), slab.start

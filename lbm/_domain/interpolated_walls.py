@@ -41,7 +41,8 @@ class InterpolatedWalls:
         weights = ranks.sum(sum_of_weights(self._cut))
         has_outlet = ranks.any((problem.links.wall_types[:, 0] != 0.0).any())
         self.keeps_mass = weights > 0 and not has_outlet
-        share = MASS_UNIT / (weights / 36.0) if self.keeps_mass else 0.0
+        units = float(1 / problem.lattice.weight_unit)
+        share = MASS_UNIT / (weights / units) if self.keeps_mass else 0.0
         self._stores, self._blocks, self._numbers = [], [], []
         self._workers = []
         self._last = -1

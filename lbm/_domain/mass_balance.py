@@ -1,7 +1,8 @@
 """The mass that walls bring into each connected region of fluid, and regions that cannot keep it.
 
 Two fluid cells are connected if populations run from one to the other: through faces and edges of
-cells, also between two solid cells that touch in an edge. The walls of a region bring in a mass
+cells, also between two solid cells that touch in an edge, and through corners if the lattice has
+those. The walls of a region bring in a mass
 that does not depend on its density, so that without an outlet nothing ever balances it.
 """
 
@@ -17,7 +18,6 @@ from lbm._domain.neighbours import add_neighbours, clear_beyond_walls
 from lbm._domain.partition import AXES, Partition
 from lbm._domain.ranks.communication import Ranks
 from lbm._model.extent import Triple
-from lbm._model.lattice import C
 from lbm._model.wall_links import SOLID_CLASS, Links, has_outlet_link, mass_inflow_of_classes
 
 BALANCED = 1e-9
@@ -111,25 +111,28 @@ def _label_regions(
     from scipy.sparse.csgraph import connected_components
 
     fluid = links.classes != SOLID_CLASS  # [z, y, x] as in memory, which `label` runs along
-    of_memory, count = label(fluid, generate_binary_structure(3, 2))
+    connectivity = 3 if links.lattice.has_corners else 2
+    of_memory, count = label(fluid, generate_binary_structure(3, connectivity))
     everyone = ranks.gather_all(int(count))
     if ranks.rank:
         np.add(of_memory, sum(everyone[: ranks.rank]), out=of_memory, where=fluid)
     labels = of_memory.T
     total = sum(everyone) + 1
-    pairs = np.concatenate(ranks.gather_all(_touching_labels(labels, ranks, partition)))
+    pairs = np.concatenate(ranks.gather_all(_touching_labels(links, labels, ranks, partition)))
     graph = coo_array((np.ones(len(pairs), bool), (pairs[:, 0], pairs[:, 1])), (total, total))
     _, region_of_label = connected_components(graph, directed=False)
     return labels, region_of_label
 
 
-def _touching_labels(labels: np.ndarray, ranks: Ranks, partition: Partition) -> np.ndarray:
+def _touching_labels(
+    links: Links, labels: np.ndarray, ranks: Ranks, partition: Partition
+) -> np.ndarray:
     """Return pairs [i, 2] of labels that links join across the sides of this rank's cells."""
     around = add_neighbours(labels, ranks, partition)
     clear_beyond_walls(around, partition.region(ranks.rank), partition)
     pairs = [np.zeros((0, 2), labels.dtype)]
     for axis, high in itertools.product(AXES, (False, True)):
-        for c in C:
+        for c in links.lattice.velocities:
             if c[axis] != (1 if high else -1):
                 continue
             own, other = [], []

@@ -14,20 +14,23 @@ from hetero.memory import free_bytes
 from lbm._domain.partition import cut_rows
 from lbm._model.precision import PRECISIONS, Precision, choose_precision
 from lbm._model.problem import population_bytes
-from lbm._model.streaming_patterns import PATTERNS
+from lbm._model.streaming_patterns import make_pattern
+from lbm.lattices import D3Q19, Lattice, choose_lattice
 
 SLAB_CELLS = 1 << 24
 """Cells whose moments are read at a time: 256 MiB in float32."""
 
 
-def required_bytes(shape: tuple[int, int, int], pattern: str, precision: Precision) -> int:
+def required_bytes(
+    shape: tuple[int, int, int], pattern: str, precision: Precision, lattice: Lattice = D3Q19
+) -> int:
     """Return the bytes that a domain needs on its device at least.
 
     They hold the populations, the classes and the moments of a slab.
     """
     cells = math.prod(shape)
     fields = 4 * precision.compute().itemsize * min(cells, SLAB_CELLS)
-    return population_bytes(cells, PATTERNS[pattern], precision) + cells + fields
+    return population_bytes(cells, make_pattern(pattern, lattice), precision) + cells + fields
 
 
 def require_memory(
@@ -38,6 +41,7 @@ def require_memory(
     storage: DTypeLike | None = None,
     ratio: float | str = 0.0,
     solids: bool = False,
+    lattice: str | Lattice = D3Q19,
     device: str | Device | None = None,
     **_: object,
 ) -> None:
@@ -48,29 +52,32 @@ def require_memory(
     `solids` says whether there are any, because finding their walls takes more memory.
     """
     cpu, precision = Device("cpu"), choose_precision(dtype, storage)
+    lattice = choose_lattice(lattice)
     device = hetero.resolve(device, work=float(math.prod(shape)), break_even=32**3)
     geometry = (5 if solids else 2) * math.prod(shape)
     if isinstance(ratio, str):  # the shares are chosen later: both devices together must suffice
-        needed = required_bytes(shape, pattern, precision) + geometry
+        needed = required_bytes(shape, pattern, precision, lattice) + geometry
         free = free_bytes(device) + free_bytes(cpu)
         if needed > free:
-            raise shortage_error(shape, pattern, precision, needed, free, device)
+            raise shortage_error(shape, pattern, precision, lattice, needed, free, device)
         return
     rows = cut_rows(shape[1], ratio)
     bytes_on = {cpu: geometry, device: 0} | ({device: geometry} if device == cpu else {})
     for each_device, count in ((cpu, rows), (device, shape[1] - rows)):
         if count:
-            bytes_on[each_device] += required_bytes((shape[0], count, shape[2]), pattern, precision)
+            part = shape[0], count, shape[2]
+            bytes_on[each_device] += required_bytes(part, pattern, precision, lattice)
     for each_device, needed in bytes_on.items():
         free = free_bytes(each_device)
         if needed > free:
-            raise shortage_error(shape, pattern, precision, needed, free, each_device)
+            raise shortage_error(shape, pattern, precision, lattice, needed, free, each_device)
 
 
 def shortage_error(
     shape: tuple[int, int, int],
     pattern: str,
     precision: Precision,
+    lattice: Lattice,
     needed: int,
     free: int,
     device: Device,
@@ -78,12 +85,15 @@ def shortage_error(
     """Return the error for a domain that does not fit, with possible remedies."""
     remedies = [f"take at most {free / needed * math.prod(shape):.2g} cells"]
     if pattern == "ab":
-        less = required_bytes(shape, "esoteric", precision)
+        less = required_bytes(shape, "esoteric", precision, lattice)
         remedies.append(f"pattern='esoteric' (in place) needs {format_bytes(less)}")
     for lower in PRECISIONS.values():
         if lower.itemsize < precision.itemsize:
-            less = required_bytes(shape, pattern, lower)
+            less = required_bytes(shape, pattern, lower, lattice)
             remedies.append(f"{lower} needs {format_bytes(less)}")
+    if lattice != D3Q19:
+        less = required_bytes(shape, pattern, precision)
+        remedies.append(f"lattice={D3Q19.name!r} needs {format_bytes(less)}")
     if device.kind == "cuda":
         remedies.append(f"device='cpu' has {format_bytes(free_bytes(Device('cpu')))}")
     size = " x ".join(map(str, shape))

@@ -116,7 +116,7 @@ class OpenEnds:
         shape = self.rows, z1 - z0, ny, nx
         out: np.ndarray = np.zeros(shape, self._domain.problem.precision.compute)
         for end, inside, places in self._within(z0, z1):
-            out[end.row, *places] = end.store.read_means()[inside]
+            out[end.row][places] = end.store.read_means()[inside]
         return out
 
     def write_rows(self, t: int, z0: int, values: np.ndarray) -> None:

@@ -45,8 +45,9 @@ def make_engine(
             return _engines.loops(device).create_engine(problem, device, allocate)
     gc.collect()
     raise shortage_error(
-        problem.shape, problem.pattern.name, problem.precision, problem.bytes, free, device
-    )
+        problem.shape, problem.pattern.name, problem.precision, problem.lattice, problem.bytes,
+        free, device,
+    )  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)

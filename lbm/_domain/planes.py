@@ -1,11 +1,11 @@
 """Planes of populations that cross the faces between neighbouring parts after a step.
 
 Axes are exchanged one after another, each with planes that include the halos of the others. So
-populations that cross an edge travel by way of the part beside it, and six neighbours suffice for
-18 directions. Which slots cross follows from the addresses of the streaming pattern (Riesinger
-2017, section 14.3, for A-A). A step stores some of them in the sender's halo, from where they go
-into the receiver's cells; others are in the sender's cells, and the receiver's next step will load
-them from its halo.
+populations that cross an edge or a corner travel by way of the parts beside it, and six neighbours
+suffice for all directions. Which slots cross follows from the addresses of the streaming pattern
+(Riesinger 2017, section 14.3, for A-A). A step stores some of them in the sender's halo, from where
+they go into the receiver's cells; others are in the sender's cells, and the receiver's next step
+will load them from its halo.
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from lbm._model.lattice import OPPOSITE, Q
 from lbm._model.problem import Problem, row_position
 from lbm._model.streaming_patterns import Pattern
 from lbm._model.wall_links import INTO
@@ -87,8 +86,9 @@ class Face(NamedTuple):
         problem, along = self.problem, 2 - self.axis
         classes, into_wall = problem.links.classes, problem.links.masks[:, INTO]
         writable = np.ones((len(slots), *self.size), bool)
-        for q in range(1, Q):
-            slot, shift = problem.pattern.steps[0].wall[OPPOSITE[q]]
+        opposite = problem.lattice.opposite
+        for q in range(1, problem.lattice.size):
+            slot, shift = problem.pattern.steps[0].wall[opposite[q]]
             in_plane = [shift[a] for a in (2, 1, 0) if a != self.axis]
             for k in np.flatnonzero(slots == slot):
                 cell = int(coordinates[k]) - shift[self.axis]

@@ -10,7 +10,6 @@ from lbm._engines.cpu_damping import Buoyancy, Damping, make_acceleration, make_
 from lbm._engines.cpu_offsets import Region, find_runs
 from lbm._engines.cpu_sweeps import Populations, Transfer, Walls, make_sweeps
 from lbm._engines.engine import Engine
-from lbm._model.lattice import Q
 from lbm._model.problem import Problem, fold_rows
 from lbm._model.wall_links import SOLID_CLASS, SPECIAL
 
@@ -40,14 +39,14 @@ class CPUEngine(Engine):
     def __init__(self, problem: Problem, device: Device, allocate):
         super().__init__(problem, device)
         form, links = problem.precision, problem.links
-        self._tasks, shape = TASKS_PER_THREAD, (Q, problem.pitch)
+        self._tasks, shape = TASKS_PER_THREAD, (problem.lattice.size, problem.pitch)
         self.populations = [allocate(shape, form.storage) for _ in range(problem.pattern.copies)]
         wall_types = links.wall_types.astype(form.compute)
         self._walls = Walls(links.masks.astype(np.int64), links.wall_rows, wall_types)
         self._addresses = [self._address_tables(access) for access in problem.pattern.steps]
         self._runs = [self._find_runs(access) for access in problem.pattern.steps]
         self._sweeps = make_sweeps(
-            form.name, type(problem.collision), len(self.rates), problem.forced
+            problem.lattice, form.name, type(problem.collision), len(self.rates), problem.forced
         )
 
     @staticmethod
@@ -56,7 +55,7 @@ class CPUEngine(Engine):
         expects them."""
         rows = access.load, access.wall, access.store, access.reflected
         table = [[(a.slot, *a.shift) for a in row] for row in rows]
-        table = np.array(table, np.int64).reshape(2, 2, Q, 4)
+        table = np.array(table, np.int64).reshape(2, 2, len(access.load), 4)
         return np.ascontiguousarray(np.moveaxis(table, 3, 0))
 
     def _find_runs(self, access):
@@ -103,12 +102,12 @@ class CPUEngine(Engine):
         layer.target[:, first : first + target.shape[1]] = target
 
     def damp(self, t, box, layer, drho, rate):
-        form = self.problem.precision
+        p, form = self.problem, self.problem.precision
         layer = layer._replace(drho=form.compute(drho), rate=form.compute(rate))
-        self._change_cells(make_damping(form.name, self.problem.forced), t, box, layer)
+        self._change_cells(make_damping(p.lattice, form.name, p.forced), t, box, layer)
 
     def accelerate(self, t, box, g, velocity, numbers):
-        sweep = make_acceleration(self.problem.precision.name)
+        sweep = make_acceleration(self.problem.lattice, self.problem.precision.name)
         self._change_cells(sweep, t, box, Buoyancy(g, velocity, *numbers))
 
     def _change_cells(self, sweep, t, box, layer):
@@ -151,7 +150,7 @@ class CPUEngine(Engine):
         return self._read(t, box, 4, True)
 
     def read_populations(self, t, box):
-        return self._read(t, box, Q, False)
+        return self._read(t, box, self.problem.lattice.size, False)
 
     def write_equilibrium(self, t, box, moments):
         self._write(t, box, moments, True)

@@ -21,30 +21,33 @@ from hetero.simd.memory import (
 )
 from hetero.simd.subnormals import flush_subnormals, restore_subnormals
 from hetero.simd.width import vector_lanes
-from lbm._engines.cell_formulas import make_cell_functions, make_drive, relax_towards
+from lbm._engines.cell_formulas import cell_formulas, make_cell_functions, make_drive
 from lbm._engines.cpu_offsets import (
-    OFFSET_TABLE_SIZE,
     edge_kind,
-    fill_offset_table,
     find_segment,
-    gather_offsets,
+    make_offset_loops,
+    offset_table_size,
 )
 from lbm._engines.cpu_rows import (
-    MOMENTS,
     SCRATCH_CELLS,
     SCRATCH_ROW,
-    SCRATCH_SIZE,
     inner_loop,
     make_copies,
+    moments_row,
+    scratch_size,
 )
-from lbm._model.lattice import Q
 from lbm._model.precision import PRECISIONS
 from lbm._model.wall_links import FROM, SOLID_CLASS
 from lbm._scalars.formulas import total
+from lbm.lattices import Lattice
 
-VELOCITY = MOMENTS + SCRATCH_ROW
-"""First number of the rows of a velocity in a scratch array, behind that of one more number: the
-strength of a sponge, or the scalar of a cell."""
+
+def _velocity_row(lattice: Lattice) -> int:
+    """Return the first number of the rows of a velocity in a scratch array.
+
+    They are behind that of one more number: the strength of a sponge, or the scalar of a cell.
+    """
+    return moments_row(lattice) + SCRATCH_ROW
 
 
 class Damping(NamedTuple):
@@ -81,25 +84,28 @@ class Buoyancy(NamedTuple):
     reference: float
 
 
-def _make_loop(compute: type, name: str, statements: list[str], results: list[str], names: dict):
+def _make_loop(
+    lattice: Lattice, compute: type, name: str, statements: list[str], results: list[str],
+    names: dict,
+):  # fmt: skip
     """Make a loop(scratch, n, layer, force) over the first n cells of a scratch array.
 
     The statements may use f (populations), m (the number in front of the velocity) and u; the
     results are the new populations g and three velocities.
     """
-    lanes = vector_lanes(compute)
-    row = [f"load(scratch, {q * SCRATCH_ROW} + i)" for q in range(Q)]
-    u = [f"load(scratch, {VELOCITY + k * SCRATCH_ROW} + i)" for k in range(3)]
+    lanes, velocity = vector_lanes(compute), _velocity_row(lattice)
+    row = [f"load(scratch, {q * SCRATCH_ROW} + i)" for q in range(lattice.size)]
+    u = [f"load(scratch, {velocity + k * SCRATCH_ROW} + i)" for k in range(3)]
     lines = [
         f"def {name}(scratch, n, layer, force):",
         "    keep_out_of_line()",
         f"    for i in range(0, n, {lanes}):",
         f"        f, u = ({', '.join(row)}), ({', '.join(u)})",
-        f"        m = load(scratch, {MOMENTS} + i)",
+        f"        m = load(scratch, {moments_row(lattice)} + i)",
         *(f"        {statement}" for statement in statements),
-        *(f"        store(scratch, {q * SCRATCH_ROW} + i, g[{q}])" for q in range(Q)),
+        *(f"        store(scratch, {q * SCRATCH_ROW} + i, g[{q}])" for q in range(lattice.size)),
         *(
-            f"        store(scratch, {VELOCITY + k * SCRATCH_ROW} + i, {result})"
+            f"        store(scratch, {velocity + k * SCRATCH_ROW} + i, {result})"
             for k, result in enumerate(results)
         ),
     ]
@@ -109,16 +115,16 @@ def _make_loop(compute: type, name: str, statements: list[str], results: list[st
 
 
 @functools.cache
-def make_damping(precision: str, forced: bool) -> Callable:
+def make_damping(lattice: Lattice, precision: str, forced: bool) -> Callable:
     """Make the sweep of sponges, whose layer is `Damping`; see `_make_sweep`."""
-    form = PRECISIONS[precision]
-    velocity, _ = make_cell_functions(lambda f, e, rates: f, True, forced)
+    form, strengths, follow = PRECISIONS[precision], moments_row(lattice), _velocity_row(lattice)
+    velocity, _ = make_cell_functions(lattice, lambda f, e, rates: f, True, forced)
     damp = _make_loop(
-        form.compute, "damp",
+        lattice, form.compute, "damp",
         ["g = relax_towards(f, m, layer.drho, u[0], u[1], u[2], force)",
          "_, vx, vy, vz = velocity(f, force)"],
         [f"u[{k}] + layer.rate * (v{x} - u[{k}])" for k, x in enumerate("xyz")],
-        {"relax_towards": relax_towards, "velocity": velocity},
+        {"relax_towards": cell_formulas(lattice).relax_towards, "velocity": velocity},
     )  # fmt: skip
 
     @inner_loop
@@ -127,27 +133,27 @@ def make_damping(precision: str, forced: bool) -> Callable:
         i, x, y, z, r = cell
         strength = layer.strength[x if layer.axis == 0 else (y if layer.axis == 1 else z)]
         if loads:
-            scratch[MOMENTS + i] = strength
+            scratch[strengths + i] = strength
         for k in range(3):
-            j = VELOCITY + k * SCRATCH_ROW + i
+            j = follow + k * SCRATCH_ROW + i
             if loads:
                 inside = strength > 0
                 scratch[j] = layer.target[k, r, x - layer.first] if inside else strength
             elif strength > 0:
                 layer.target[k, r, x - layer.first] = scratch[j]
 
-    return _make_sweep(precision, copy_cell, damp)
+    return _make_sweep(lattice, precision, copy_cell, damp)
 
 
 @functools.cache
-def make_acceleration(precision: str) -> Callable:
+def make_acceleration(lattice: Lattice, precision: str) -> Callable:
     """Make the sweep of a buoyant scalar, whose layer is `Buoyancy`; see `_make_sweep`."""
-    form = PRECISIONS[precision]
+    form, scalars, velocity = PRECISIONS[precision], moments_row(lattice), _velocity_row(lattice)
     accelerate = _make_loop(
-        form.compute, "accelerate",
+        lattice, form.compute, "accelerate",
         ["numbers = layer.bx, layer.by, layer.bz, layer.reference",
          "g, vx, vy, vz = drive(f, m, force, numbers)"],
-        ["vx", "vy", "vz"], {"drive": make_drive()},
+        ["vx", "vy", "vz"], {"drive": make_drive(lattice)},
     )  # fmt: skip
 
     @inner_loop
@@ -156,21 +162,21 @@ def make_acceleration(precision: str) -> Callable:
         i, x, y, z, _ = cell
         if loads:
             g = layer.g
-            scratch[MOMENTS + i] = total(
+            scratch[scalars + i] = total(
                 (g[0, z, y, x], g[1, z, y, x], g[2, z, y, x], g[3, z, y, x], g[4, z, y, x],
                  g[5, z, y, x], g[6, z, y, x])
             )  # fmt: skip
         for k in range(3):
-            j = VELOCITY + k * SCRATCH_ROW + i
+            j = velocity + k * SCRATCH_ROW + i
             if loads:
                 scratch[j] = 0
             else:
                 layer.velocity[k, z, y, x] = scratch[j]
 
-    return _make_sweep(precision, copy_cell, accelerate)
+    return _make_sweep(lattice, precision, copy_cell, accelerate)
 
 
-def _make_sweep(precision: str, copy_cell: Callable, work: Callable) -> Callable:
+def _make_sweep(lattice: Lattice, precision: str, copy_cell: Callable, work: Callable) -> Callable:
     """Make sweep(memory, addresses, masks, force, layer, runs, region, tasks).
 
     It gathers cells of the region in a scratch array, and scatters them to where they were loaded.
@@ -179,11 +185,12 @@ def _make_sweep(precision: str, copy_cell: Callable, work: Callable) -> Callable
     work(scratch, n, layer, force) computes.
     """
     form = PRECISIONS[precision]
-    lanes = form.lanes
-    gather, scatter = make_copies(precision, form.compute)
-    new_scratch = make_stack_array(numba.from_dtype(form.compute), SCRATCH_SIZE)
-    new_table = make_stack_array(types.int64, OFFSET_TABLE_SIZE)
-    new_offsets = make_stack_array(types.int64, 2 * Q)
+    lanes, size = form.lanes, lattice.size
+    fill_offset_table, gather_offsets = make_offset_loops(size)
+    gather, scatter = make_copies(lattice, precision, form.compute)
+    new_scratch = make_stack_array(numba.from_dtype(form.compute), scratch_size(lattice))
+    new_table = make_stack_array(types.int64, offset_table_size(size))
+    new_offsets = make_stack_array(types.int64, 2 * size)
 
     @inner_loop(forceinline=True)
     def cell_x(s, nx):
@@ -216,7 +223,7 @@ def _make_sweep(precision: str, copy_cell: Callable, work: Callable) -> Callable
                 for i in range(n):
                     copy_cell(scratch, layer, (i, cell_x(s + i, nx), y, z, r), False)
                 # Populations go back to where they were loaded, not to where a step stores them.
-                scatter(memory, offsets, zero - Q, start, scratch, zero, n)
+                scatter(memory, offsets, zero - size, start, scratch, zero, n)
                 s += n
 
     @parallel

@@ -1,26 +1,24 @@
 """Memory offsets of populations on the CPU, and runs of identical cells in a row.
 
 A row of cells is cut into runs of cells of one class (same walls around them), so that the inner
-loop reads and writes at fixed offsets from a cell. `fill_offset_table` computes the offsets of a
-row once for all positions in it, and `gather_offsets` picks those of a class of cells. The
+loop reads and writes at fixed offsets from a cell. `OffsetLoops.fill_table` computes the offsets of
+a row once for all positions in it, and `OffsetLoops.gather` picks those of a class of cells. The
 periodic wrap at both ends of a row is handled by the few cells there, which have offsets of their
 own. Positions, offsets and pitches count populations.
 """
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 
 from hetero.jit import serial
-from lbm._model.lattice import Q
 
 EDGE_KINDS = 5
 """Kinds of positions in a row at most: two at either end (one per lane), and all others."""
-
-OFFSET_TABLE_SIZE = EDGE_KINDS * 2 * 2 * Q
-"""Numbers that `fill_offset_table` writes."""
 
 
 class Runs(NamedTuple):
@@ -106,41 +104,61 @@ def wrap_correction(s, nx, lanes):
     return backward, forward
 
 
-@serial
-def fill_offset_table(addresses, region, y, z, lanes, out):
-    """Write the offsets from a cell of the row (y, z) to its populations: out[edge, way, wall, q].
+def offset_table_size(populations: int) -> int:
+    """Return how many numbers `OffsetLoops.fill_table` writes; `populations` is that of a cell."""
+    return EDGE_KINDS * 2 * 2 * populations
 
-    `out` is flat. `way` is 0 for loads and 1 for stores; `wall` is 1 for links into walls.
-    `addresses` int64 [4, way, wall, q] holds their slots and their shifts in x, y and z.
+
+class OffsetLoops(NamedTuple):
+    """Loops over the offsets of the populations of a cell.
+
+    Attributes
+    ----------
+    fill_table : fill_table(addresses, region, y, z, lanes, out) writes the offsets from a cell of
+        the row (y, z) to its populations: out[edge, way, wall, q]. `out` is flat. `way` is 0 for
+        loads and 1 for stores; `wall` is 1 for links into walls. `addresses` int64 [4, way, wall,
+        q] holds their slots and their shifts in x, y and z.
+    gather : gather(table, edge, from_wall, into_wall, offsets, j) copies the offsets of a kind of
+        cells from the table of its row to `offsets`, from j on. offsets[j + q] leads from a cell to
+        where population q is loaded, offsets[j + Q + q], where Q is the number of populations, to
+        where it is stored. `edge` is the cell's kind of position; bit q of `from_wall` and
+        `into_wall` says whether q comes out of a wall or runs into one.
     """
-    nx, ny, nz = region.nx, region.ny, region.nz
-    j = 0
-    for edge in range(2 * lanes + 1):
-        backward, forward = wrap_correction(edge_position(edge, nx, lanes), nx, lanes)
+
+    fill_table: Callable
+    gather: Callable
+
+
+@functools.cache
+def make_offset_loops(populations: int) -> OffsetLoops:
+    """Make the loops for cells with so many populations."""
+
+    @serial
+    def fill_table(addresses, region, y, z, lanes, out):
+        nx, ny, nz = region.nx, region.ny, region.nz
+        j = 0
+        for edge in range(2 * lanes + 1):
+            backward, forward = wrap_correction(edge_position(edge, nx, lanes), nx, lanes)
+            for way in range(2):
+                for wall in range(2):
+                    for q in range(populations):
+                        slot, dx = addresses[0, way, wall, q], addresses[1, way, wall, q]
+                        dy, dz = addresses[2, way, wall, q], addresses[3, way, wall, q]
+                        offset = slot * region.pitch + (dz * ny + dy) * nx + dx * lanes
+                        offset += backward if dx < 0 else (forward if dx > 0 else 0)
+                        if y + dy < 0 or y + dy >= ny:
+                            offset -= dy * ny * nx
+                        if z + dz < 0 or z + dz >= nz:
+                            offset -= dz * nz * ny * nx
+                        out[j] = offset
+                        j += 1
+
+    @serial(forceinline=True)
+    def gather(table, edge, from_wall, into_wall, offsets, j):
         for way in range(2):
-            for wall in range(2):
-                for q in range(Q):
-                    slot, dx = addresses[0, way, wall, q], addresses[1, way, wall, q]
-                    dy, dz = addresses[2, way, wall, q], addresses[3, way, wall, q]
-                    offset = slot * region.pitch + (dz * ny + dy) * nx + dx * lanes
-                    offset += backward if dx < 0 else (forward if dx > 0 else 0)
-                    if y + dy < 0 or y + dy >= ny:
-                        offset -= dy * ny * nx
-                    if z + dz < 0 or z + dz >= nz:
-                        offset -= dz * nz * ny * nx
-                    out[j] = offset
-                    j += 1
+            bits, first = into_wall if way else from_wall, (edge * 2 + way) * 2 * populations
+            for q in range(populations):
+                offset = table[first + populations * (bits >> q & 1) + q]
+                offsets[j + way * populations + q] = offset
 
-
-@serial(forceinline=True)
-def gather_offsets(table, edge, from_wall, into_wall, offsets, j):
-    """Copy the offsets of a kind of cells from the table of its row to `offsets`, from j on.
-
-    offsets[j + q] leads from a cell to where population q is loaded, offsets[j + Q + q] to where it
-    is stored. `edge` is the cell's kind of position; bit q of `from_wall` and `into_wall` says
-    whether q comes out of a wall or runs into one.
-    """
-    for way in range(2):
-        bits, first = into_wall if way else from_wall, (edge * 2 + way) * 2 * Q
-        for q in range(Q):
-            offsets[j + way * Q + q] = table[first + Q * (bits >> q & 1) + q]
+    return OffsetLoops(fill_table, gather)

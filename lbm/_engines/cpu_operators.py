@@ -18,23 +18,25 @@ from hetero.jit import FUSED, scalar_internal
 from hetero.simd.memory import make_load, make_stack_array, make_store
 from hetero.simd.vectors import Vector
 from lbm._engines.cell_formulas import make_cell_functions, make_relaxation
-from lbm._model.lattice import Q
+from lbm.lattices import Lattice
 
 
 @functools.cache
-def vector_functions(operator: type, compute: type, lanes: int, rates: int, forced: bool):
+def vector_functions(
+    lattice: Lattice, operator: type, compute: type, lanes: int, rates: int, forced: bool
+):
     """Make (velocity, collide) of `cell_formulas.make_cell_functions` for vectors of cells.
 
     `rates` is the number of the operator's rates.
     """
-    number, (relax, takes_pairs) = numba.from_dtype(compute), make_relaxation(operator)
-    if not _compiles_for_vectors(relax, Vector(number, lanes), rates):
-        relax = _make_relax_by_lanes(relax, number, lanes)
-    return make_cell_functions(relax, takes_pairs, forced)
+    number, (relax, takes_pairs) = numba.from_dtype(compute), make_relaxation(operator, lattice)
+    if not _compiles_for_vectors(relax, Vector(number, lanes), rates, lattice.size):
+        relax = _make_relax_by_lanes(relax, number, lanes, lattice.size)
+    return make_cell_functions(lattice, relax, takes_pairs, forced)
 
 
-def _compiles_for_vectors(relax, vector: Vector, rates: int) -> bool:
-    populations = types.UniTuple(vector, Q)
+def _compiles_for_vectors(relax, vector: Vector, rates: int, size: int) -> bool:
+    populations = types.UniTuple(vector, size)
     try:
         relax.compile((populations, populations, types.UniTuple(vector.dtype, rates)))
     except NumbaError:  # an error that is not due to vectors occurs again with numbers
@@ -47,23 +49,23 @@ def _compiles_for_vectors(relax, vector: Vector, rates: int) -> bool:
     )
 
 
-def _make_relax_by_lanes(relax, number: types.Float, lanes: int):
-    """Make relax(f, e, rates) of vectors out of an operator on tuples of numbers."""
+def _make_relax_by_lanes(relax, number: types.Float, lanes: int, size: int):
+    """Make relax(f, e, rates) of vectors out of an operator on tuples of `size` numbers."""
 
     def row(first: int) -> str:
-        return f"({', '.join(f'rows[{(first + q) * lanes} + k]' for q in range(Q))})"
+        return f"({', '.join(f'rows[{(first + q) * lanes} + k]' for q in range(size))})"
 
     lines = ["def relax_by_lanes(f, e, rates):", "    rows = stack_array()"]
-    lines += [f"    store(rows, {q * lanes}, f[{q}])" for q in range(Q)]
-    lines += [f"    store(rows, {(Q + q) * lanes}, e[{q}])" for q in range(Q)]
-    lines += [f"    for k in range({lanes}):", f"        g = relax({row(0)}, {row(Q)}, rates)"]
-    lines += [f"        rows[{q * lanes} + k] = g[{q}]" for q in range(Q)]
-    lines += [f"    return ({', '.join(f'load(rows, {q * lanes})' for q in range(Q))})"]
+    lines += [f"    store(rows, {q * lanes}, f[{q}])" for q in range(size)]
+    lines += [f"    store(rows, {(size + q) * lanes}, e[{q}])" for q in range(size)]
+    lines += [f"    for k in range({lanes}):", f"        g = relax({row(0)}, {row(size)}, rates)"]
+    lines += [f"        rows[{q * lanes} + k] = g[{q}]" for q in range(size)]
+    lines += [f"    return ({', '.join(f'load(rows, {q * lanes})' for q in range(size))})"]
     names = {
         "relax": relax,
         "load": make_load(lanes),
         "store": make_store(lanes),
-        "stack_array": make_stack_array(number, 2 * Q * lanes),
+        "stack_array": make_stack_array(number, 2 * size * lanes),
     }
     function = compile_source("relax_by_lanes", "\n".join(lines) + "\n", names)
     return scalar_internal(function, fastmath=FUSED)

@@ -24,10 +24,10 @@ from hetero.simd.memory import (
     prefetch,
 )
 from hetero.simd.width import has_masks, vector_lanes
-from lbm._engines.cell_formulas import equilibrium_populations, wall_return
+from lbm._engines.cell_formulas import cell_formulas, wall_return
 from lbm._engines.storage_formulas import codec
-from lbm._model.lattice import C, Q, W
 from lbm._model.precision import PRECISIONS
+from lbm.lattices import Lattice
 
 PREFETCH_BYTES = 640
 """Distance at which a step asks for populations in advance.
@@ -42,11 +42,18 @@ SCRATCH_CELLS = 64
 SCRATCH_ROW = SCRATCH_CELLS + 16
 """Numbers in a row of a scratch array; there is room for a last vector that is partly filled."""
 
-MOMENTS = Q * SCRATCH_ROW
-"""First number of the rows of rho - 1 and the velocity in a scratch array, behind populations."""
 
-SCRATCH_SIZE = (Q + 4) * SCRATCH_ROW
-"""Numbers in a scratch array."""
+def moments_row(lattice: Lattice) -> int:
+    """Return the first number of the rows of rho - 1 and the velocity in a scratch array.
+
+    They are behind those of the populations.
+    """
+    return lattice.size * SCRATCH_ROW
+
+
+def scratch_size(lattice: Lattice) -> int:
+    """Return how many numbers a scratch array has."""
+    return (lattice.size + 4) * SCRATCH_ROW
 
 
 def inner_loop(function=None, **options):
@@ -64,28 +71,29 @@ def _generate(name: str, lines: list[str], names: dict):
 
 
 @functools.cache
-def make_update(precision: str, collide):
+def make_update(lattice: Lattice, precision: str, collide):
     """Make update(source, target, offsets, j, start, n, shift, rates, force): n neighbours step.
 
     The cells begin at `start`, and the first vector `shift` cells before. offsets[j + q] leads from
-    a cell to where population q is loaded, and offsets[j + Q + q] to where it is stored. Without
-    masks (`hetero.simd.width.has_masks`) all vectors are loaded and stored as a whole.
+    a cell to where population q is loaded, and offsets[j + Q + q], where Q is the number of
+    populations, to where it is stored. Without masks (`hetero.simd.width.has_masks`) all vectors
+    are loaded and stored as a whole.
     """
-    form = PRECISIONS[precision]
+    form, size = PRECISIONS[precision], lattice.size
     lanes = vector_lanes(form.compute)
     decode, encode = codec(form)
     part, ahead = ", i, n" if has_masks() else "", PREFETCH_BYTES // form.itemsize
     lines = [
         "def update(source, target, offsets, j, start, n, shift, rates, force):",
         "    keep_out_of_line()",
-        *(f"    a{q} = start + offsets[j + {q}]" for q in range(Q)),
-        *(f"    b{q} = start + offsets[j + {Q + q}]" for q in range(Q)),
+        *(f"    a{q} = start + offsets[j + {q}]" for q in range(size)),
+        *(f"    b{q} = start + offsets[j + {size + q}]" for q in range(size)),
         f"    for i in range(-shift, n, {lanes}):",
-        *(f"        f{q} = decode(load(source, a{q} + i{part}))" for q in range(Q)),
-        *(f"        prefetch(source, a{q} + i + {ahead})" for q in range(Q)),
-        f"        f = ({', '.join(f'f{q}' for q in range(Q))})",
+        *(f"        f{q} = decode(load(source, a{q} + i{part}))" for q in range(size)),
+        *(f"        prefetch(source, a{q} + i + {ahead})" for q in range(size)),
+        f"        f = ({', '.join(f'f{q}' for q in range(size))})",
         "        g, _, _, _ = collide(f, rates, force)",
-        *(f"        store(target, b{q} + i, encode(g[{q}]){part})" for q in range(Q)),
+        *(f"        store(target, b{q} + i, encode(g[{q}]){part})" for q in range(size)),
     ]
     names = {
         "load": make_load_part(lanes) if has_masks() else make_load(lanes),
@@ -100,7 +108,7 @@ def make_update(precision: str, collide):
 
 
 @functools.cache
-def make_moments_loops(compute: type, velocity):
+def make_moments_loops(lattice: Lattice, compute: type, velocity):
     """Make (measure, equilibrate): loops over the first n cells of a scratch array.
 
     measure(scratch, n, force) computes the moments of the populations, and
@@ -111,7 +119,7 @@ def make_moments_loops(compute: type, velocity):
         "load": make_load(lanes),
         "store": make_store(lanes),
         "velocity": velocity,
-        "equilibrium": equilibrium_populations,
+        "equilibrium": cell_formulas(lattice).equilibrium_populations,
         "keep_out_of_line": keep_out_of_line,
     }
 
@@ -131,36 +139,39 @@ def make_moments_loops(compute: type, velocity):
         ]
         return _generate(name, lines, names)
 
-    populations, moments = ", ".join(rows(0, Q)), ", ".join(rows(MOMENTS, 4))
+    first = moments_row(lattice)
+    populations, moments = ", ".join(rows(0, lattice.size)), ", ".join(rows(first, 4))
     return (
         loop(
             "measure",
             f"m = velocity(({populations}), force)",
             [f"m[{k}]" for k in range(4)],
-            MOMENTS,
+            first,
         ),
         loop(
             "equilibrate",
             f"e = equilibrium({moments}, force)",
-            [f"e[{q}]" for q in range(Q)],
+            [f"e[{q}]" for q in range(lattice.size)],
             0,
         ),
     )
 
 
 @functools.cache
-def make_bounce(compute: type):
-    """Make bounce(scratch, lane, n, bits, c, rows, types) for an arithmetic dtype.
+def make_bounce(lattice: Lattice, compute: type):
+    """Make bounce(scratch, lane, n, bits, c, rows, types) for a lattice and an arithmetic dtype.
 
     It replaces the populations that run into a wall (`bits`) by the values that the wall sends
     back, for n cells of class c in a scratch array that holds their moments, too.
     """
-    weights, velocities = np.array(W, compute), np.array(C, compute)
+    weights = np.array(lattice.weights, compute)
+    velocities = np.array(lattice.velocities, compute)
+    size, moments = lattice.size, moments_row(lattice)
 
     @inner_loop
     def bounce(scratch, lane, n, bits, c, rows, types):
         keep_out_of_line()
-        for q in range(1, Q):
+        for q in range(1, size):
             image = np.int64(rows[c, q, 1])
             if bits >> q & 1 and image > q:  # swap a pair of mirror images once
                 for i in range(lane, lane + n):
@@ -172,7 +183,7 @@ def make_bounce(compute: type):
                 wall = (types[k, 0], types[k, 1], types[k, 2], types[k, 3], types[k, 4])
                 w, c_q = weights[q], (velocities[q, 0], velocities[q, 1], velocities[q, 2])
                 for i in range(lane, lane + n):
-                    f, j = scratch[q * SCRATCH_ROW + i], MOMENTS + SCRATCH_ROW + i
+                    f, j = scratch[q * SCRATCH_ROW + i], moments + SCRATCH_ROW + i
                     velocity = scratch[j], scratch[j + SCRATCH_ROW], scratch[j + 2 * SCRATCH_ROW]
                     scratch[q * SCRATCH_ROW + i] = wall_return(f, w, c_q, wall, velocity)
 
@@ -183,7 +194,7 @@ def make_bounce(compute: type):
 
 
 @functools.cache
-def make_copies(precision: str, dtype: type):
+def make_copies(lattice: Lattice, precision: str, dtype: type):
     """Make (gather, scatter): copies of cells between memory and a scratch array of this dtype.
 
     gather(memory, offsets, j, start, scratch, lane, n, ahead) copies the populations of the n cells
@@ -194,7 +205,7 @@ def make_copies(precision: str, dtype: type):
     processor could foresee. scatter(memory, offsets, j, start, scratch, lane, n) is the inverse,
     which does not touch the cells that follow.
     """
-    form = PRECISIONS[precision]
+    form, size = PRECISIONS[precision], lattice.size
     names: dict = {}
     names["decode"], names["encode"] = codec(
         form if dtype is not form.storage else PRECISIONS["float32"]
@@ -207,25 +218,25 @@ def make_copies(precision: str, dtype: type):
         [
             "def gather(memory, offsets, j, start, scratch, lane, n, ahead):",
             "    if n == 1:",
-            f"        for q in range({Q}):",
+            f"        for q in range({size}):",
             f"            prefetch(memory, {cell} + ahead)",
             f"            scratch[{column}] = decode(memory[{cell}])",
             "        return",
             f"    for i in range(0, n, {lanes}):",
-            f"        for q in range({Q}):",
+            f"        for q in range({size}):",
             f"            store(scratch, {column} + i, decode(load(memory, {cell} + i)))",
         ],
         names,
     )
-    cell = f"start + offsets[j + {Q} + q]"
+    cell = f"start + offsets[j + {size} + q]"
     lines = [
         "def scatter(memory, offsets, j, start, scratch, lane, n):",
         "    if n == 1:",
-        f"        for q in range({Q}):",
+        f"        for q in range({size}):",
         f"            memory[{cell}] = encode(scratch[{column}])",
         "        return",
         f"    for i in range(0, n & {-lanes}, {lanes}):",
-        f"        for q in range({Q}):",
+        f"        for q in range({size}):",
         f"            store(memory, {cell} + i, encode(load(scratch, {column} + i)))",
         f"    i, left = n & {-lanes}, n & {lanes - 1}",
     ]
@@ -233,14 +244,14 @@ def make_copies(precision: str, dtype: type):
         names["store_part"] = make_store_part(lanes)
         lines += [
             "    if left:",
-            f"        for q in range({Q}):",
+            f"        for q in range({size}):",
             f"            part = encode(load(scratch, {column} + i))",
             f"            store_part(memory, {cell} + i, part, 0, left)",
         ]
     width = 0 if has_masks() else lanes // 2
     while width:  # two parts that overlap, instead of one that reaches beyond the last cell
         names |= {f"load{width}": make_load(width), f"store{width}": make_store(width)}
-        lines += [f"    if {width} <= left < {2 * width}:", f"        for q in range({Q}):"]
+        lines += [f"    if {width} <= left < {2 * width}:", f"        for q in range({size}):"]
         for part in ("i", f"n - {width}"):
             value = f"encode(load{width}(scratch, {column} + {part}))"
             lines += [f"            store{width}(memory, {cell} + {part}, {value})"]

@@ -23,33 +23,29 @@ from hetero.simd.subnormals import flush_subnormals, restore_subnormals
 from hetero.simd.width import has_masks, vector_lanes
 from lbm._engines.cpu_offsets import (
     EDGE_KINDS,
-    OFFSET_TABLE_SIZE,
     edge_kind,
-    fill_offset_table,
     find_segment,
-    gather_offsets,
+    make_offset_loops,
+    offset_table_size,
 )
 from lbm._engines.cpu_operators import vector_functions
 from lbm._engines.cpu_rows import (
-    MOMENTS,
     SCRATCH_CELLS,
     SCRATCH_ROW,
-    SCRATCH_SIZE,
     inner_loop,
     make_bounce,
     make_copies,
     make_moments_loops,
     make_update,
+    moments_row,
+    scratch_size,
 )
-from lbm._model.lattice import Q
 from lbm._model.precision import PRECISIONS
 from lbm._model.wall_links import FROM, INTO, SOLID_CLASS, SPECIAL
+from lbm.lattices import Lattice
 
 CACHED_OFFSETS = 32
 """Kinds of cells whose offsets a thread remembers while it works on inner rows; not tuned."""
-
-SCRATCH_OFFSETS = CACHED_OFFSETS * 2 * Q
-"""Index, in the array of remembered offsets, of those of the cells of a scratch array."""
 
 ROWS_AHEAD = 1
 """Rows by which lines of single cells at the ends of rows are asked for in advance. A step of a
@@ -104,23 +100,30 @@ class Sweeps(NamedTuple):
 
 
 @functools.cache
-def make_sweeps(precision: str, operator: type, rates: int, forced: bool) -> Sweeps:
+def make_sweeps(
+    lattice: Lattice, precision: str, operator: type, rates: int, forced: bool
+) -> Sweeps:
     """Make the sweeps of a problem; `rates` is the number of the operator's rates."""
     form = PRECISIONS[precision]
     lanes, vector = form.lanes, vector_lanes(form.compute)
     has_parts, itemsize = has_masks(), form.itemsize
     least = vector // 4 if has_parts else vector  # cells for which a part of a vector pays
-    velocity, collide = vector_functions(operator, form.compute, vector, rates, forced)
-    update, update_special = make_update(precision, collide), make_update(form.dtype_name, collide)
-    gather, scatter = make_copies(precision, form.storage)
-    gather_special, scatter_special = make_copies(precision, form.compute)
-    measure, equilibrate = make_moments_loops(form.compute, velocity)
-    bounce = make_bounce(form.compute)
-    new_scratch = make_stack_array(numba.from_dtype(form.storage), SCRATCH_SIZE)
-    new_special_scratch = make_stack_array(numba.from_dtype(form.compute), SCRATCH_SIZE)
+    # Index, in the array of remembered offsets, of those of the cells of a scratch array.
+    size, in_scratch = lattice.size, CACHED_OFFSETS * 2 * lattice.size
+    moments_at = moments_row(lattice)
+    fill_offset_table, gather_offsets = make_offset_loops(size)
+    velocity, collide = vector_functions(lattice, operator, form.compute, vector, rates, forced)
+    update = make_update(lattice, precision, collide)
+    update_special = make_update(lattice, form.dtype_name, collide)
+    gather, scatter = make_copies(lattice, precision, form.storage)
+    gather_special, scatter_special = make_copies(lattice, precision, form.compute)
+    measure, equilibrate = make_moments_loops(lattice, form.compute, velocity)
+    bounce = make_bounce(lattice, form.compute)
+    new_scratch = make_stack_array(numba.from_dtype(form.storage), scratch_size(lattice))
+    new_special_scratch = make_stack_array(numba.from_dtype(form.compute), scratch_size(lattice))
     new_records = make_stack_array(types.int64, RECORD * (SCRATCH_CELLS + 2))
-    new_table = make_stack_array(types.int64, OFFSET_TABLE_SIZE)
-    new_offsets = make_stack_array(types.int64, SCRATCH_OFFSETS + 2 * Q)
+    new_table = make_stack_array(types.int64, offset_table_size(size))
+    new_offsets = make_stack_array(types.int64, in_scratch + 2 * size)
     new_kinds = make_stack_array(types.int64, CACHED_OFFSETS)
 
     @inner_loop
@@ -129,7 +132,7 @@ def make_sweeps(precision: str, operator: type, rates: int, forced: bool) -> Swe
         keep_out_of_line()
         cells = -(-deferred[1] // vector) * vector
         # Numba compiles a function anew for arguments that are constants.
-        first, zero = np.int64(SCRATCH_OFFSETS), np.int64(0)
+        first, zero = np.int64(in_scratch), np.int64(0)
         update(scratch, scratch, offsets, first, zero, cells, zero, rates, force)
         for j in range(RECORD, RECORD * (deferred[0] + 1), RECORD):
             lane, n, first, start = deferred[j], deferred[j + 1], deferred[j + 2], deferred[j + 3]
@@ -142,7 +145,7 @@ def make_sweeps(precision: str, operator: type, rates: int, forced: bool) -> Swe
         keep_out_of_line()
         cells = -(-deferred[1] // vector) * vector
         measure(scratch, cells, force)
-        first, zero = np.int64(SCRATCH_OFFSETS), np.int64(0)
+        first, zero = np.int64(in_scratch), np.int64(0)
         update_special(scratch, scratch, offsets, first, zero, cells, zero, rates, force)
         for j in range(RECORD, RECORD * (deferred[0] + 1), RECORD):
             lane, n, first, start = deferred[j], deferred[j + 1], deferred[j + 2], deferred[j + 3]
@@ -180,8 +183,8 @@ def make_sweeps(precision: str, operator: type, rates: int, forced: bool) -> Swe
         special_scratch, special_deferred = new_special_scratch(), new_records()
         table, offsets, cached = new_table(), new_offsets(), new_kinds()
         deferred[0] = deferred[1] = special_deferred[0] = special_deferred[1] = 0
-        for q in range(Q):
-            offsets[SCRATCH_OFFSETS + q] = offsets[SCRATCH_OFFSETS + Q + q] = q * SCRATCH_ROW
+        for q in range(size):
+            offsets[in_scratch + q] = offsets[in_scratch + size + q] = q * SCRATCH_ROW
         edge, ahead = True, ROWS_AHEAD * nx
         for r in range(begin, end):
             y, z = y0 + r % (y1 - y0), z0 + r // (y1 - y0)
@@ -212,7 +215,7 @@ def make_sweeps(precision: str, operator: type, rates: int, forced: bool) -> Swe
                 position = edge_kind(s, nx, lanes)
                 kind = c * EDGE_KINDS + position
                 slot = kind % CACHED_OFFSETS
-                first = slot * 2 * Q
+                first = slot * 2 * size
                 renew = cached[slot] != kind + 1
                 if deferred[0] and (renew or deferred[1] + left > SCRATCH_CELLS):
                     finish(target, rates, force, scratch, offsets, deferred)
@@ -258,7 +261,7 @@ def make_sweeps(precision: str, operator: type, rates: int, forced: bool) -> Swe
         memory, data = pointer_to(memory), transfer.data
         height, nx, x1 = region.y1 - region.y0, region.nx, region.x1
         scratch, offsets, table = new_special_scratch(), new_offsets(), new_table()
-        field, first, lane = MOMENTS if transfer.moments else 0, np.int64(0), np.int64(0)
+        field, first, lane = moments_at if transfer.moments else 0, np.int64(0), np.int64(0)
         for r in range(rows[0], rows[1]):
             y, z = region.y0 + r % height, region.z0 + r // height
             fill_offset_table(addresses, region, y, z, lanes, table)
@@ -287,7 +290,7 @@ def make_sweeps(precision: str, operator: type, rates: int, forced: bool) -> Swe
                 if not transfer.reads:
                     if transfer.moments:
                         equilibrate(scratch, n, force)
-                    scatter_special(memory, offsets, first - Q, start, scratch, lane, n)
+                    scatter_special(memory, offsets, first - size, start, scratch, lane, n)
                 s += n
 
     @parallel

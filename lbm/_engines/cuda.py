@@ -14,7 +14,6 @@ from hetero.jit import kernel
 from hetero.measurement import profiling
 from lbm._engines.cuda_kernels import make_kernel
 from lbm._engines.engine import Engine
-from lbm._model.lattice import Q
 from lbm._model.problem import Problem, fold_rows
 
 THREADS = 128
@@ -45,7 +44,7 @@ class GPUEngine(Engine):
         form, links = problem.precision, problem.links
         self.stream, self._threads = 0, THREADS
         self._require_grid()
-        words = Q, problem.pitch // form.lanes
+        words = problem.lattice.size, problem.pitch // form.lanes
         with device.active():
             for _ in range(problem.pattern.copies):
                 memory = cuda.device_array(words, form.word)
@@ -64,7 +63,7 @@ class GPUEngine(Engine):
         if self.problem.precision.lanes == 1:
             return memory
         return cuda.devicearray.DeviceNDArray(
-            (Q, self.problem.pitch),
+            (self.problem.lattice.size, self.problem.pitch),
             (self.problem.pitch * 2, 2),
             np.uint16,
             gpu_data=memory.gpu_data,
@@ -76,7 +75,7 @@ class GPUEngine(Engine):
         p, form = self.problem, self.problem.precision
         function = make_kernel(
             operation, p.pattern.name, t % 2 if p.pattern.copies == 1 else 0, form.name, p.walls,
-            type(p.collision), p.forced,
+            type(p.collision), p.forced, p.lattice,
         )  # fmt: skip
         source = self.source(t)
         target = self.target(t) if operation == "step" else source
@@ -214,7 +213,7 @@ class GPUEngine(Engine):
         return self._read("read_moments", t, box, 4)
 
     def read_populations(self, t, box):
-        return self._read("read_populations", t, box, Q)
+        return self._read("read_populations", t, box, self.problem.lattice.size)
 
     def write_equilibrium(self, t, box, moments):
         self._write("write_equilibrium", t, box, moments)
@@ -244,7 +243,7 @@ class GPUEngine(Engine):
         with self.device.active():
             form = self.problem.precision
             out = cuda.device_array(len(indices), form.storage)
-            cells = self.cells(self.source(t)).reshape(Q * self.problem.pitch)
+            cells = self.cells(self.source(t)).reshape(self.problem.populations)
             grid = blocks_for(len(indices), 256)
             take_elements[grid, 256, self.stream](cells, cuda.to_device(indices), out)
             return out.copy_to_host()

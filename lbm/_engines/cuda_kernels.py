@@ -5,7 +5,7 @@ The arguments of a kernel are `_engines.cuda_source.ARRAYS`, its own ones, and
 
 - step: rates (collision rates) and force (three numbers), in the dtype of the arithmetic;
 - damp and accelerate: see `damp_source` and `accelerate_source`;
-- others: force, and data [k, cell], the moments (rho - 1, ux, uy, uz) or the 19 populations of the
+- others: force, and data [k, cell], the moments (rho - 1, ux, uy, uz) or the populations of the
   region's cells in the order [z, y, x].
 """
 
@@ -22,20 +22,19 @@ from hetero.codegen import compile_source
 from hetero.cuda.driver import SIMULATOR, cuda
 from hetero.jit import kernel
 from lbm._engines.cell_formulas import (
-    equilibrium_populations,
+    cell_formulas,
     make_cell_functions,
     make_drive,
     make_relaxation,
-    relax_towards,
     wall_return,
 )
-from lbm._engines.cuda_source import KernelSource, tuple_of_populations
+from lbm._engines.cuda_source import KernelSource
 from lbm._engines.storage_formulas import codec, word_codec
-from lbm._model.lattice import C, Q, W
 from lbm._model.precision import PRECISIONS
-from lbm._model.streaming_patterns import PATTERNS, Access
+from lbm._model.streaming_patterns import Access, make_pattern
 from lbm._model.wall_links import SOLID_CLASS
 from lbm._scalars.formulas import total
+from lbm.lattices import D3Q19, Lattice
 
 MOMENTS = "drho", "ux", "uy", "uz"
 """Names of the rows of data that hold moments."""
@@ -47,7 +46,7 @@ def step_source(access: Access, lanes: int, walls: str) -> str:
     source.read_classes()
     source.load_populations()
     for i in source.lanes:
-        f, g = tuple_of_populations("f", i), tuple_of_populations("g", i)
+        f, g = source.populations("f", i), source.populations("g", i)
         source.add(f"g, ux_{i}, uy_{i}, uz_{i} = collide({f}, rates, force)", f"{g} = g")
     source.apply_special_walls()
     if any(any(address.shift) for address in access.store):
@@ -63,7 +62,7 @@ def read_moments_source(access: Access, lanes: int, walls: str) -> str:
     source.load_populations()
     names = ", ".join(MOMENTS)
     for i in source.lanes:
-        source.add(f"{names} = velocity({tuple_of_populations('f', i)}, force)")
+        source.add(f"{names} = velocity({source.populations('f', i)}, force)")
         source.compute_data_index(i)
         if source.solids:
             source.add(f"if class_{i} == {SOLID_CLASS}:", f"    {names} = T(0), T(0), T(0), T(0)")
@@ -79,7 +78,7 @@ def write_equilibrium_source(access: Access, lanes: int, walls: str) -> str:
     for i in source.lanes:
         source.compute_data_index(i)
         rows = ", ".join(f"data[{k}, n_]" for k in range(4))
-        source.add(f"{tuple_of_populations('g', i)} = equilibrium_populations({rows}, force)")
+        source.add(f"{source.populations('g', i)} = equilibrium_populations({rows}, force)")
         source.store_where_loaded(i)
     return source.function("write_equilibrium", "force, data")
 
@@ -92,7 +91,7 @@ def read_populations_source(access: Access, lanes: int, walls: str) -> str:
     for i in source.lanes:
         source.compute_data_index(i)
         fluid = f"class_{i} != {SOLID_CLASS}" if source.solids else "True"
-        source.add(*(f"data[{q}, n_] = f{q}_{i} if {fluid} else T(0)" for q in range(Q)))
+        source.add(*(f"data[{q}, n_] = f{q}_{i} if {fluid} else T(0)" for q in range(source.size)))
     return source.function("read_populations", "force, data")
 
 
@@ -102,7 +101,7 @@ def write_populations_source(access: Access, lanes: int, walls: str) -> str:
     source.read_classes()
     for i in source.lanes:
         source.compute_data_index(i)
-        source.add(*(f"g{q}_{i} = data[{q}, n_]" for q in range(Q)))
+        source.add(*(f"g{q}_{i} = data[{q}, n_]" for q in range(source.size)))
         source.store_where_loaded(i)
     return source.function("write_populations", "force, data")
 
@@ -128,9 +127,9 @@ def damp_source(access: Access, lanes: int, walls: str) -> str:
             "if inside:",
             "    n_ = ((z - z0) * (y1 - y0) + (y - y0)) * layout[1] + (x_ - layout[0])",
             "ux, uy, uz = follow[0, n_], follow[1, n_], follow[2, n_]",
-            f"f = {tuple_of_populations('f', i)}",
+            f"f = {source.populations('f', i)}",
             "g = relax_towards(f, s, numbers[0], ux, uy, uz, force)",
-            f"{tuple_of_populations('g', i)} = g",
+            f"{source.populations('g', i)} = g",
             "_, vx, vy, vz = velocity(f, force)",
             "if inside:",
             *(
@@ -154,9 +153,9 @@ def accelerate_source(access: Access, lanes: int, walls: str) -> str:
         rows = ", ".join(f"scalar[{q}, n_]" for q in range(7))
         source.add(
             f"n_ = (z * ny + y) * (U({lanes}) * nx) + x + U({i}) * nx",
-            f"f, s = {tuple_of_populations('f', i)}, total(({rows}))",
+            f"f, s = {source.populations('f', i)}, total(({rows}))",
             "g, vx, vy, vz = drive(f, s, force, numbers)",
-            f"{tuple_of_populations('g', i)} = g",
+            f"{source.populations('g', i)} = g",
             *(f"velocity_[{k}, n_] = v{c}" for k, c in enumerate("xyz")),
         )
         source.store_where_loaded(i)
@@ -175,7 +174,7 @@ SOURCES = {
 
 
 SOURCE_HEADER = """# GPU kernel of lbm: {operation}, pattern {pattern} ({parity} steps),
-# precision {precision}, walls {walls}. Generated by lbm._engines.cuda_kernels.
+# precision {precision}, walls {walls}, lattice {lattice}. Generated by lbm._engines.cuda_kernels.
 #
 # lbm._engines.cuda_source explains the names of the variables. U is uint32, and T is the dtype of
 # the arithmetic. decode and encode convert populations from and to memory; unpack and pack do so
@@ -189,27 +188,27 @@ SOURCE_HEADER = """# GPU kernel of lbm: {operation}, pattern {pattern} ({parity}
 
 def describe_kernel(
     operation: str, pattern: str = "esoteric", odd: int = 0, precision: str = "float32",
-    walls: str = "faces",
+    walls: str = "faces", lattice: Lattice = D3Q19,
 ) -> str:  # fmt: skip
     """Return the generated source of a kernel with a comment that explains it."""
     header = SOURCE_HEADER.format(
         operation=operation, pattern=pattern, parity=("even", "odd")[odd], precision=precision,
-        walls=walls,
+        walls=walls, lattice=lattice.name,
     )  # fmt: skip
-    return f"{header}\n{kernel_source(operation, pattern, odd, precision, walls)}"
+    return f"{header}\n{kernel_source(operation, pattern, odd, precision, walls, lattice)}"
 
 
 def kernel_source(
     operation: str, pattern: str = "esoteric", odd: int = 0, precision: str = "float32",
-    walls: str = "faces",
+    walls: str = "faces", lattice: Lattice = D3Q19,
 ) -> str:  # fmt: skip
     """Return the generated source of a kernel; `odd` is 1 for odd steps (see
     `lbm._model.streaming_patterns`)."""
-    access, lanes = PATTERNS[pattern].steps[odd], PRECISIONS[precision].lanes
+    access, lanes = make_pattern(pattern, lattice).steps[odd], PRECISIONS[precision].lanes
     return SOURCES[operation](access, lanes, walls)
 
 
-def lookup_tables(access: Access) -> dict[str, list]:
+def lookup_tables(access: Access, lattice: Lattice) -> dict[str, list]:
     """Return the constant tables that loops at walls look up, by their names in the source."""
 
     def rows(addresses):
@@ -218,7 +217,7 @@ def lookup_tables(access: Access) -> dict[str, list]:
     return {
         "free_address": rows(access.load),
         "wall_address": rows(access.wall),
-        "velocity_of": list(C),
+        "velocity_of": list(lattice.velocities),
     }
 
 
@@ -240,17 +239,23 @@ def _opaque(typing, x):
 # with zeros at the start of every thread, which is suspected of a third of the speed in float64.
 
 
-@intrinsic
-def _local_array(typing, like):
-    """Allocate an uninitialized array of 19 numbers of the type of `like`."""
+@functools.cache
+def _make_local_array(size: int):
+    """Make local_array(like): allocate an uninitialized array of `size` numbers of a type."""
+    if SIMULATOR:
+        return lambda like: [like] * size
 
-    def emit(context, builder, signature, values):
-        array_type = ir.ArrayType(context.get_value_type(like), Q)
-        with builder.goto_entry_block():
-            memory = builder.alloca(array_type)
-        return builder.bitcast(memory, array_type.element.as_pointer())
+    @intrinsic
+    def local_array(typing, like):
+        def emit(context, builder, signature, values):
+            array_type = ir.ArrayType(context.get_value_type(like), size)
+            with builder.goto_entry_block():
+                memory = builder.alloca(array_type)
+            return builder.bitcast(memory, array_type.element.as_pointer())
 
-    return types.CPointer(like)(like), emit
+        return types.CPointer(like)(like), emit
+
+    return local_array
 
 
 @intrinsic
@@ -276,21 +281,23 @@ def _poke(typing, array, q, value):
 
 if SIMULATOR:  # it knows no intrinsics
     _opaque = lambda x: x  # noqa: E731
-    _local_array, _peek, _poke = (lambda x: [x] * Q), list.__getitem__, list.__setitem__
+    _peek, _poke = list.__getitem__, list.__setitem__
 
 
 @functools.cache
-def _cell_functions(operator: type, forced: bool):
-    return make_cell_functions(*make_relaxation(operator), forced)
+def _cell_functions(operator: type, forced: bool, lattice: Lattice):
+    return make_cell_functions(lattice, *make_relaxation(operator, lattice), forced)
 
 
 @functools.cache
 def make_kernel(
-    operation: str, pattern: str, odd: int, precision: str, walls: str, operator: type, forced: bool
-):
+    operation: str, pattern: str, odd: int, precision: str, walls: str, operator: type,
+    forced: bool, lattice: Lattice = D3Q19,
+):  # fmt: skip
     """Make the kernel for one combination; it is compiled at its first launch."""
     form = PRECISIONS[precision]
-    velocity, collide = _cell_functions(operator, forced)
+    velocity, collide = _cell_functions(operator, forced, lattice)
+    formulas = cell_formulas(lattice)
     decode, encode = codec(form)
     unpack, pack = word_codec(form)
     names = {
@@ -298,7 +305,7 @@ def make_kernel(
         "T": form.compute,
         "cuda": cuda,
         "opaque": _opaque,
-        "local_array": _local_array,
+        "local_array": _make_local_array(lattice.size),
         "peek": _peek,
         "poke": _poke,
         "decode": decode,
@@ -307,17 +314,17 @@ def make_kernel(
         "pack": pack,
         "velocity": velocity,
         "collide": collide,
-        "equilibrium_populations": equilibrium_populations,
-        "relax_towards": relax_towards,
-        "drive": make_drive(),
+        "equilibrium_populations": formulas.equilibrium_populations,
+        "relax_towards": formulas.relax_towards,
+        "drive": make_drive(lattice),
         "total": total,
         "wall_return": wall_return,
     }
-    access = PATTERNS[pattern].steps[odd]
-    tables = {k: np.array(v, np.int8) for k, v in lookup_tables(access).items()}
+    access = make_pattern(pattern, lattice).steps[odd]
+    tables = {k: np.array(v, np.int8) for k, v in lookup_tables(access, lattice).items()}
     tables["velocity_of"] = tables["velocity_of"].astype(form.compute)
-    tables["weight_of"] = np.array(W, form.compute)
-    source = kernel_source(operation, pattern, odd, precision, walls)
+    tables["weight_of"] = np.array(lattice.weights, form.compute)
+    source = kernel_source(operation, pattern, odd, precision, walls, lattice)
     used = [name for name in tables if f"{name}[" in source]
     head, end_of_head, body = source.partition("):\n")
     constants = "".join(f"    {n} = cuda.const.array_like({n}_)\n" for n in used)

@@ -17,7 +17,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from lbm._model.lattice import Q
 from lbm._model.streaming_patterns import Access, Address
 from lbm._model.wall_links import FROM, INTO, SOLID_CLASS, SPECIAL
 
@@ -60,11 +59,6 @@ def _word_index(address: Address) -> str:
     return f"{address.slot}, r{_SIGN[dy]}_{_SIGN[dz]} + x{_SIGN[dx]}"
 
 
-def tuple_of_populations(letter: str, lane: int) -> str:
-    """Return a tuple of the 19 populations f or g of a lane."""
-    return f"({', '.join(f'{letter}{q}_{lane}' for q in range(Q))})"
-
-
 class KernelSource:
     """The statements of one thread, added one after another.
 
@@ -77,7 +71,7 @@ class KernelSource:
 
     def __init__(self, access: Access, lanes: int, walls: str):
         self.access, self.lanes, self.walls = access, range(lanes), walls != "none"
-        self.solids = walls == "solids"
+        self.solids, self.size = walls == "solids", len(access.load)
         self.lines: list[str] = []
         self.add("# The word of this thread.", *_POSITION)
         self.compute_addresses()
@@ -168,6 +162,10 @@ class KernelSource:
 
     # ---- populations -------------------------------------------------------------------------
 
+    def populations(self, letter: str, lane: int) -> str:
+        """Return a tuple of the populations f or g of a lane."""
+        return f"({', '.join(f'{letter}{q}_{lane}' for q in range(self.size))})"
+
     def load_populations(self) -> None:
         """Load f, first as if there were no walls, then again those that come out of a wall."""
         self.add("# Load the populations.")
@@ -178,7 +176,7 @@ class KernelSource:
         self.add("# Load those that come out of walls from where the walls have returned them.")
         self.read_wall_bits("from", FROM)
         self.add(f"if {self.any_bits('from')} != U(0):")
-        for q in range(1, Q):
+        for q in range(1, self.size):
             for i in self.lanes:
                 slot, cell = self.cell_index(self.access.wall[q], i)
                 self.add(f"if from_{i} & U({1 << q}) != U(0):", depth=2)
@@ -204,7 +202,7 @@ class KernelSource:
             self.read_wall_bits_of_lane("special", SPECIAL, i)
             self.add(f"if {bits} != U(0):")
             self.add("old, new = local_array(T(0)), local_array(T(0))", depth=2)
-            for q in range(1, Q):
+            for q in range(1, self.size):
                 self.add(f"poke(old, {q}, g{q}_{i})", f"poke(new, {q}, g{q}_{i})", depth=2)
             self.add(f"while {bits} != U(0):", depth=2)
             self.add(f"q = cuda.ffs({bits}) - 1", f"{bits} = {bits} & ({bits} - U(1))", depth=3)
@@ -212,7 +210,7 @@ class KernelSource:
             self.add(f"wall_, w = ({row}), weight_of[q]", depth=3)
             u = f"ux_{i}, uy_{i}, uz_{i}"
             self.add(f"poke(new, q, wall_return(f, w, ({c}), wall_, ({u})))", depth=3)
-            self.add(*(f"g{q}_{i} = peek(new, {q})" for q in range(1, Q)), depth=2)
+            self.add(*(f"g{q}_{i} = peek(new, {q})" for q in range(1, self.size)), depth=2)
 
     def store_populations(self) -> None:
         """Store g; populations that run into a wall go to the wall's addresses."""
@@ -221,20 +219,20 @@ class KernelSource:
         # A word of two lanes may have a solid cell, which must not be stored.
         partly_solid = self.solids and len(self.lanes) == 2
         if not self.walls or (self.access.store == reflected and not partly_solid):
-            self._store_words(range(Q), depth=1)
+            self._store_words(range(self.size), depth=1)
             return
         self.read_wall_bits("into", INTO)
         if partly_solid:
             for i in self.lanes:
-                every_bit = f"U({(1 << Q) - 2})"
+                every_bit = f"U({(1 << self.size) - 2})"
                 self.add(f"into_{i} = {every_bit} if class_{i} == {SOLID_CLASS} else into_{i}")
         self._store_words([0], depth=1)
         self.add(f"if {self.any_bits('into')} != U(0):")
-        for q in range(1, Q):
+        for q in range(1, self.size):
             for i in self.lanes:
                 self._store_cell(q, i, reflected[q])
         self.add("else:")
-        self._store_words(range(1, Q), depth=2)
+        self._store_words(range(1, self.size), depth=2)
 
     def _store_cell(self, q: int, lane: int, wall: Address) -> None:
         """Store a population of one lane, which may run into a wall."""
@@ -263,11 +261,11 @@ class KernelSource:
     def store_where_loaded(self, lane: int) -> None:
         """Store the populations g of a lane at the addresses that `access` loads from."""
         self.add("values = local_array(T(0))")
-        self.add(*(f"poke(values, {q}, g{q}_{lane})" for q in range(Q)))
+        self.add(*(f"poke(values, {q}, g{q}_{lane})" for q in range(self.size)))
         if self.walls:
             self.read_wall_bits_of_lane("from", FROM, lane)
         fluid = f"class_{lane} != {SOLID_CLASS}" if self.solids else "True"
-        self.add(f"for q in range({Q} if {fluid} else 0):")
+        self.add(f"for q in range({self.size} if {fluid} else 0):")
         if self.walls:
             self.add(f"if (from_{lane} >> U(q)) & U(1) != U(0):", depth=2)
             self.look_up_cell_index("wall_address", lane, depth=3)

@@ -9,7 +9,6 @@ import numpy as np
 
 from hetero.validation import describe
 from lbm._domain.ranks.exact_sum import exact_sum
-from lbm._model.lattice import C, W
 from lbm.boundaries import FACES, PressureOutlet, check_vector
 
 if TYPE_CHECKING:
@@ -62,7 +61,8 @@ def forces_on_links(flow: Flow, name: str) -> tuple[np.ndarray, np.ndarray]:
         return _forces_on_cut_links(flow, name)
     cells, q, row = flow.problem.links.bodies[name]
     velocity = flow.problem.links.wall_types_in(flow.steps - 1)[row, 2:]
-    c, w = np.array(C, float)[q], np.array(W)[q]
+    lattice = flow.problem.lattice
+    c, w = np.array(lattice.velocities, float)[q], np.array(lattice.weights)[q]
     returned = flow.domain.read_wall_returns(flow.steps, cells, q)
     point = cells[:, ::-1] + flow.region.start + 0.5 + 0.5 * c
     sent = returned + 6.0 * w * (c * velocity).sum(axis=1)
@@ -76,5 +76,5 @@ def _forces_on_cut_links(flow: Flow, name: str) -> tuple[np.ndarray, np.ndarray]
     assert walls is not None
     sent, returned = walls.read(flow.steps)
     own = links.of_body(name)
-    force = (sent[own] + returned[own])[:, None] * np.array(C, float)[links.q[own]]
+    force = (sent[own] + returned[own])[:, None] * links.directions[own]
     return force, links.points(flow.region.start)[own]

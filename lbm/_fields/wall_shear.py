@@ -18,8 +18,8 @@ import numpy as np
 
 from hetero.validation import describe
 from lbm._domain.neighbours import add_neighbours, clear_beyond_walls
-from lbm._model.lattice import C, W
 from lbm.boundaries import FACES, MovingWall, NoSlip, Solid, VelocityInlet
+from lbm.lattices import Lattice
 from lbm.wall_shear import WallShear
 
 if TYPE_CHECKING:
@@ -36,8 +36,6 @@ what changes across it."""
 _REACH = 2
 """Cells behind the one before a wall whose velocities are used."""
 
-_VELOCITIES, _WEIGHTS = np.array(C, float), np.array(W)
-
 
 class _WallLinks(NamedTuple):
     """Links of fluid cells into a wall.
@@ -45,7 +43,7 @@ class _WallLinks(NamedTuple):
     Attributes
     ----------
     cells : int64 [link, (x, y, z)], counted from the first cell of the rank
-    q : int64 [link]
+    c : float64 [link, (x, y, z)], velocities of the links
     distance : float64 [link], where the wall stands, as a share of the link
     normal : float64 [link, (x, y, z)], unit vectors that point into the fluid
     points : float64 [link, (x, y, z)], where links meet the wall, in the domain
@@ -54,7 +52,7 @@ class _WallLinks(NamedTuple):
     """
 
     cells: np.ndarray
-    q: np.ndarray
+    c: np.ndarray
     distance: np.ndarray
     normal: np.ndarray
     points: np.ndarray
@@ -128,7 +126,7 @@ def _velocity_with_neighbours(flow: Flow) -> tuple[np.ndarray, np.ndarray]:
 def _measure(flow: Flow, name: str, u: np.ndarray, fluid: np.ndarray) -> WallShear:
     """Return the stress at a wall; u and `fluid` are arrays with neighbours."""
     links = _find_links(flow, name)
-    c = _VELOCITIES[links.q]
+    c = links.c
     slope = _slope_at_wall(links, u, fluid, flow.steps)
     frame, along = _wall_gradient(links, flow.steps)
     # Away from the wall, a link moves by -c: across the wall, and along it.
@@ -183,7 +181,8 @@ def _slope_at_wall(links: _WallLinks, u: np.ndarray, fluid: np.ndarray, t: int) 
     """
     wall = links.condition.parameters(links.points, float(t))[:, 2:]
     cells = [
-        tuple((links.cells + _REACH - k * np.array(C)[links.q]).T) for k in range(2 + links.skips)
+        tuple((links.cells + _REACH - k * links.c.astype(np.int64)).T)
+        for k in range(2 + links.skips)
     ]
     rise = [u[:, *cell].T.astype(np.float64) - wall for cell in cells]
     is_fluid = [fluid[cell][:, None] for cell in cells]
@@ -204,7 +203,7 @@ def _wall_gradient(links: _WallLinks, t: int) -> tuple[np.ndarray, np.ndarray]:
     """
     frame = np.stack(_complete_frame(links.normal), axis=1)
     along = np.zeros_like(frame)
-    if links.condition.depends_on.position and len(links.q):
+    if links.condition.depends_on.position and len(links.c):
         for k in range(2):
             ahead, back = (
                 links.condition.parameters(links.points + sign * NEARBY * frame[:, k], float(t))
@@ -228,9 +227,11 @@ def _complete_frame(normal: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 def _find_links(flow: Flow, name: str) -> _WallLinks:
     """Return the links of this rank's cells into a face or a solid."""
     condition, start, skips = _condition_of(flow, name), np.array(flow.region.start), 0
+    lattice = flow.problem.lattice
+    velocities = np.array(lattice.velocities, float)
     if name not in flow.solids:
         cells, q = _links_of_face(flow, FACES.index(name))
-        distance, normal = np.full(len(q), 0.5), -_VELOCITIES[q]
+        distance, normal = np.full(len(q), 0.5), -velocities[q]
     elif flow.solids[name].is_interpolated:
         cut = flow.problem.links.cut
         assert cut is not None
@@ -240,9 +241,11 @@ def _find_links(flow: Flow, name: str) -> _WallLinks:
     else:
         cells, q, _ = flow.problem.links.bodies[name]
         cells, q = cells[:, ::-1], q.astype(np.int64)
-        distance, normal = np.full(len(q), 0.5), _normals_of_cells(cells, q, flow.region.shape)
-    points = cells + start + 0.5 + distance[:, None] * _VELOCITIES[q]
-    return _WallLinks(cells, q, distance, normal, points, condition, skips)
+        distance = np.full(len(q), 0.5)
+        normal = _normals_of_cells(lattice, cells, q, flow.region.shape)
+    c = velocities[q]
+    points = cells + start + 0.5 + distance[:, None] * c
+    return _WallLinks(cells, c, distance, normal, points, condition, skips)
 
 
 def _links_of_face(flow: Flow, face: int) -> tuple[np.ndarray, np.ndarray]:
@@ -256,13 +259,16 @@ def _links_of_face(flow: Flow, face: int) -> tuple[np.ndarray, np.ndarray]:
         fluid[tuple(layer)] = flow.fluid[tuple(layer)]
     cells = np.argwhere(fluid)
     direction = tuple((1 if at_end else -1) * (a == axis) for a in range(3))
-    return cells, np.full(len(cells), C.index(direction))
+    return cells, np.full(len(cells), flow.problem.lattice.velocities.index(direction))
 
 
-def _normals_of_cells(cells: np.ndarray, q: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
+def _normals_of_cells(
+    lattice: Lattice, cells: np.ndarray, q: np.ndarray, shape: tuple[int, ...]
+) -> np.ndarray:
     """Return normals [link] of a staircase: the mean direction of all links of a cell into it."""
     number, first = _number_cells(cells, shape)
-    sums = [np.bincount(number, _WEIGHTS[q] * c, len(first)) for c in _VELOCITIES[q].T]
+    weights, velocities = np.array(lattice.weights)[q], np.array(lattice.velocities, float)[q]
+    sums = [np.bincount(number, weights * c, len(first)) for c in velocities.T]
     return _normalized(-np.stack(sums, axis=1))[number]
 
 
@@ -274,8 +280,9 @@ def _normals_of_shape(
     Two links beside each one, parallel to it, meet the surface a little earlier or later. Where
     they miss it, at an edge, the normal is that of the cells.
     """
-    c, shape_of_solid = _VELOCITIES[q], solid.cells
-    foot = (cells + np.array(C)[q]) % np.array(flow.shape) + 0.5 - c
+    lattice, shape_of_solid = flow.problem.lattice, solid.cells
+    c = np.array(lattice.velocities, float)[q]
+    foot = (cells + c.astype(np.int64)) % np.array(flow.shape) + 0.5 - c
     tangents = []
     for side in _complete_frame(c / np.linalg.norm(c, axis=1)[:, None]):
         ahead, back = (
@@ -288,7 +295,7 @@ def _normals_of_shape(
         tangents.append(side + rise[:, None] * c)
     normal = _normalized(np.cross(*tangents))
     normal *= -np.sign((normal * c).sum(axis=1))[:, None]
-    of_cells = _normals_of_cells(cells, q, flow.shape)
+    of_cells = _normals_of_cells(lattice, cells, q, flow.shape)
     return np.where(np.isfinite(normal).all(axis=1)[:, None], normal, of_cells)
 
 

@@ -17,11 +17,13 @@ from lbm.boundaries import MAX_SPEED
 from lbm.collisions import CollisionChoice, choose_operator, make_collision
 from lbm.collisions.operator import LARGEST_TAU, Collision
 from lbm.decomposition import Decomposition
+from lbm.lattices import Lattice
 
 
 class Options(TypedDict, total=False):
     """Arguments that all flows pass on to their `Simulation`."""
 
+    lattice: str | Lattice
     pattern: str
     dtype: DTypeLike
     storage: DTypeLike | None

@@ -20,15 +20,15 @@ import numpy as np
 from hetero.atomic_files import name_file_in_errors, replace_atomically
 from lbm._io.checkpoint_format import (
     DIGEST_BYTES,
-    FIRST_LINE,
+    FIRST_LINE_BYTES,
     Layout,
     digest_of,
+    first_line,
     first_not_finite,
     make_header,
     read_layout,
     read_slab,
 )
-from lbm._model.lattice import Q
 from lbm.errors import CheckpointError, UnstableError
 
 if TYPE_CHECKING:
@@ -54,8 +54,8 @@ def save(flow: Flow, path: str | Path) -> Path:
     ranks.require_same_call("save")
     header = make_header(flow)
     text = json.dumps(header).encode()
-    start = FIRST_LINE + len(text).to_bytes(8, "little") + text
-    layout = Layout(header, len(start), _dtype(flow))
+    start = first_line(flow.problem.lattice) + len(text).to_bytes(8, "little") + text
+    layout = Layout(flow.problem.lattice, header, len(start), _dtype(flow))
     with _shared_file(path, ranks) as part:
         with ranks.agreeing():
             digests = _write_slabs(flow, part, layout, start)
@@ -183,14 +183,14 @@ def restore(flow: Flow, path: str | Path) -> None:
     ValueError
         If ranks read different checkpoints: their cells would belong to different states.
     CheckpointError
-        If the file is damaged, if it belongs to another shape, precision, geometry, collision or
-        force, or if its state is not finite. The simulation is unchanged then.
+        If the file is damaged, if it belongs to another lattice, shape, precision, geometry,
+        collision or force, or if its state is not finite. The simulation is unchanged then.
     """
     path, ranks = Path(path), flow.domain.ranks
     ranks.require_same_call("restore")
     with ranks.agreeing():
         data = _open(path)
-        layout = read_layout(path, data, flow.problem.precision.name, _dtype(flow))
+        layout = read_layout(path, data, flow.problem, _dtype(flow))
     ranks.require_same(
         {
             "steps of the checkpoint": layout.header["steps"],
@@ -217,7 +217,7 @@ def _open(path: Path) -> memoryview:
         raise IsADirectoryError(f"{path} is a folder: give the path of a checkpoint in it")
     if not path.is_file():
         raise FileNotFoundError(f"the checkpoint {path} does not exist")
-    if path.stat().st_size <= len(FIRST_LINE) + 8 + DIGEST_BYTES:
+    if path.stat().st_size <= FIRST_LINE_BYTES + 8 + DIGEST_BYTES:
         raise CheckpointError(f"{path} is not a checkpoint: it has {path.stat().st_size} bytes")
     with path.open("rb") as file:
         return memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
@@ -252,8 +252,8 @@ def _write_piece(flow: Flow, path: Path, steps: int, z0: int, slab: np.ndarray) 
     (x, y, z), (x1, y1, top) = flow.region
     first, last = max(z0, z), min(z0 + slab.shape[1], top)
     values = slab[:, first - z0 : last - z0, y:y1, x:x1]
-    flow.domain.write(steps, first - z, values[:Q], populations=True)
-    row = Q
+    row = flow.problem.lattice.size
+    flow.domain.write(steps, first - z, values[:row], populations=True)
     for companion in flow.companions:
         companion.write_rows(steps, first - z, values[row : row + companion.rows])
         row += companion.rows

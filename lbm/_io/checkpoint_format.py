@@ -1,14 +1,14 @@
 """The format of checkpoints.
 
-A file consists of the line `LBM-D3Q19 1`, in which 1 is the version of the format, the length of
-the header as 8 bytes (little endian), a header in JSON, the populations, a table of the BLAKE2b
-digests (32 bytes each) of their slabs, the number of slabs as 8 bytes, and the digest of everything
-but the populations. The populations are f_q - w_q as the next step will read them, in slabs of
-`slab` layers z; a slab is an array [q, z, y, x] of little-endian float32 or float64. Behind its
-populations are `companion_rows` more numbers of each cell, such as the targets of sponges. Their
-order does not depend on the streaming pattern, the devices or the ranks, so that a run may continue
-with others; the precision must be the same. Since each slab has its own digest, ranks write and
-check slabs at the same time.
+A file consists of the line `LBM-D3Q19 1`, which names the lattice and the version of the format, 1,
+the length of the header as 8 bytes (little endian), a header in JSON, the populations, a table of
+the BLAKE2b digests (32 bytes each) of their slabs, the number of slabs as 8 bytes, and the digest
+of everything but the populations. The populations are f_q - w_q as the next step will read them, in
+slabs of `slab` layers z; a slab is an array [q, z, y, x] of little-endian float32 or float64.
+Behind its populations are `companion_rows` more numbers of each cell, such as the targets of
+sponges. Their order does not depend on the streaming pattern, the devices or the ranks, so that a
+run may continue with others; the precision must be the same. Since each slab has its own digest,
+ranks write and check slabs at the same time.
 """
 
 from __future__ import annotations
@@ -21,15 +21,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from lbm._model.lattice import Q
 from lbm.errors import CheckpointError
+from lbm.lattices import LATTICES, Lattice
 
 if TYPE_CHECKING:
     from lbm._domain.flow import Flow
+    from lbm._model.problem import Problem
     from lbm._model.wall_links import Links
 
-FIRST_LINE = b"LBM-D3Q19 1\n"
-"""First line of a checkpoint, which ends with the version of the format."""
+FIRST_LINE_BYTES = len(b"LBM-D3Q19 1\n")
+"""Size of the first line of a checkpoint: the names of all lattices have the same length."""
 
 DIGEST_BYTES = 32
 """Size of a BLAKE2b digest."""
@@ -47,11 +48,13 @@ class Layout(NamedTuple):
 
     Attributes
     ----------
+    lattice : the lattice
     header : the fields of the header
     begin : position of the first slab in bytes
     dtype : of the populations
     """
 
+    lattice: Lattice
     header: dict[str, Any]
     begin: int
     dtype: np.dtype
@@ -65,7 +68,7 @@ class Layout(NamedTuple):
     @property
     def rows(self) -> int:
         """Numbers of a cell: its populations, and those of companions."""
-        return Q + int(self.header["companion_rows"])
+        return self.lattice.size + int(self.header["companion_rows"])
 
     @property
     def layer_bytes(self) -> int:
@@ -82,6 +85,11 @@ class Layout(NamedTuple):
     def size(self) -> int:
         """Size of the file."""
         return self.position(len(self.layers)) + (len(self.layers) + 1) * DIGEST_BYTES + 8
+
+
+def first_line(lattice: Lattice) -> bytes:
+    """Return the first line of the checkpoints of a lattice, with the version of the format."""
+    return f"LBM-{lattice.name} 1\n".encode()
 
 
 def make_header(flow: Flow) -> dict[str, Any]:
@@ -127,7 +135,8 @@ def _hash_cut_links(flow: Flow) -> int:
         return 0
     z, y, x = (links.cells + np.array(flow.region.start[::-1])).T
     nx, ny, _ = flow.shape
-    position = (((z * ny + y) * nx + x) * Q + links.q).astype(np.uint64)
+    cell = (z * ny + y) * nx + x
+    position = (cell * links.lattice.size + links.q).astype(np.uint64)
     place = np.rint(links.distance * _DISTANCE_STEPS).astype(np.uint64)
     return int(_mix(position ^ _mix(place + np.uint64(1))).sum(dtype=np.uint64))
 
@@ -165,16 +174,13 @@ def digest_of(*chunks: Any) -> bytes:
     return digest.digest()
 
 
-def read_layout(path: Path, data: memoryview, precision: str, dtype: np.dtype) -> Layout:
+def read_layout(path: Path, data: memoryview, problem: Problem, dtype: np.dtype) -> Layout:
     """Return the layout of a file, if its size and the digests of its ends are right.
 
-    `precision` and `dtype` are those of the flow that is to be restored.
+    `problem` is that of the flow that is to be restored, and `dtype` that of its populations.
     """
-    start = len(FIRST_LINE) + 8
-    if bytes(data[: len(FIRST_LINE)]) != FIRST_LINE:
-        raise CheckpointError(
-            f"{path} is not a checkpoint that can be read: it does not begin with {FIRST_LINE!r}"
-        )
+    start, precision = FIRST_LINE_BYTES + 8, problem.precision.name
+    _require_lattice(path, bytes(data[:FIRST_LINE_BYTES]), problem.lattice)
     begin = start + int.from_bytes(data[start - 8 : start], "little")
     if begin > len(data):
         raise CheckpointError(f"{path} is damaged or cut: its header does not fit into it")
@@ -189,10 +195,26 @@ def read_layout(path: Path, data: memoryview, precision: str, dtype: np.dtype) -
             f"{path} was written with precision={header['precision']!r}, but this simulation has "
             f"{precision!r}"
         )
-    layout = Layout(header, begin, dtype)
+    layout = Layout(problem.lattice, header, begin, dtype)
     if layout.size != len(data):
         raise CheckpointError(f"{path} is too short or too long for its shape")
     return layout
+
+
+def _require_lattice(path: Path, line: bytes, lattice: Lattice) -> None:
+    """Raise CheckpointError if a file does not begin with the first line of this lattice."""
+    if line == first_line(lattice):
+        return
+    for other in LATTICES.values():
+        if line == first_line(other):
+            raise CheckpointError(
+                f"{path} was written with lattice={other.name!r}, but this simulation has "
+                f"{lattice.name!r}"
+            )
+    raise CheckpointError(
+        f"{path} is not a checkpoint that can be read: it does not begin with "
+        f"{first_line(lattice)!r}"
+    )
 
 
 def read_slab(path: Path, data: memoryview, layout: Layout, k: int) -> np.ndarray:

@@ -26,6 +26,7 @@ def describe_simulation(flow: Flow, ratio: float, check: int) -> str:
         *(("face " + name, condition) for name, condition in faces),
         *(("solid " + name, condition) for name, condition in solids),
         ("force", problem.force if problem.forced else "none"),
+        ("lattice", problem.lattice.name),
         ("streaming pattern", problem.pattern.name),
         ("numbers", problem.precision),
         ("device", flow.device),

@@ -12,7 +12,6 @@ from hetero.jit import kernel
 from hetero.measurement import profiling
 from lbm._engines.storage_formulas import codec
 from lbm._links.formulas import interpolate_population, mass_in_units, remove_share
-from lbm._model.lattice import Q
 from lbm._model.precision import PRECISIONS
 
 THREADS = 128
@@ -94,7 +93,7 @@ class LinkStore:
             grid, block = (blocks_for(self._count, THREADS),), (THREADS,)
             self._interpolate, self._store = [], []
             for t in (0, 1):
-                memory = engine.cells(engine.target(t)).reshape(Q * engine.problem.pitch)
+                memory = engine.cells(engine.target(t)).reshape(engine.problem.populations)
                 links = memory, wall, other[t], shares, self._terms, self._sent, self._returned
                 back = memory, wall, self._returned, weight, self._total, T(table.mass_share)
                 self._interpolate.append(prepare_launch(interpolate, grid, block, stream, links))

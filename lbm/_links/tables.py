@@ -7,7 +7,6 @@ from typing import NamedTuple
 import numpy as np
 
 from lbm._model.cut_links import CutLinks, find_mates, interpolate_linearly
-from lbm._model.lattice import OPPOSITE, C, Q, W
 from lbm._model.problem import Problem, population_indices, wall_return_indices
 from lbm._model.wall_links import INTO
 
@@ -15,8 +14,6 @@ MASS_UNIT = 2.0**-48
 """Unit in which the mass that walls bring in is summed, density times cells: 16 times the rounding
 of 1 in float64. Sums overflow at 30,000; links bring in a thousandth each at most, of either
 sign."""
-
-_OPPOSITE = np.array(OPPOSITE)
 
 
 class LinkTable(NamedTuple):
@@ -53,6 +50,7 @@ class BlockLinks:
     def __init__(self, problem: Problem):
         assert problem.links.cut is not None
         self._problem, self._cut = problem, problem.links.cut
+        self._opposite = np.array(self._cut.lattice.opposite)[self._cut.q]
         self._mates = find_mates(self._cut)
         self._shares = interpolate_linearly(self._cut.distance, self._mates)
         z, y, x = self._cut.cells.T
@@ -73,8 +71,8 @@ class BlockLinks:
         other = np.stack([self._other_indices(odd) for odd in (0, 1)])
         share, is_outlet = shares.other.copy(), self._problem.links.wall_types[:, 0] != 0.0
         share[self._changed] *= np.where(is_outlet[self._rows[self._changed]], -1.0, 1.0)
-        terms, weight = self.wall_terms_in(0), np.array(W)[cut.q]
-        return LinkTable(wall, other, shares.sent, share, terms, weight, mass_share)
+        terms = self.wall_terms_in(0)
+        return LinkTable(wall, other, shares.sent, share, terms, cut.weights, mass_share)
 
     def wall_terms_in(self, step: int) -> np.ndarray:
         """Return `LinkTable.wall_terms` of a step."""
@@ -88,7 +86,7 @@ class BlockLinks:
     def _opposite_is_wall(self) -> np.ndarray:
         """Return whether the links opposite to these run into walls too, bool [link]."""
         bits = self._problem.links.masks[self._classes, INTO]
-        opposite = _OPPOSITE[self._cut.q].astype(np.uint32)
+        opposite = self._opposite.astype(np.uint32)
         return (bits >> opposite & np.uint32(1)).astype(bool)
 
     def _find_rows_behind(self) -> np.ndarray:
@@ -96,7 +94,7 @@ class BlockLinks:
 
         That matters where f_-q after the collision is the second population.
         """
-        links, opposite = self._problem.links, _OPPOSITE[self._cut.q]
+        links, opposite = self._problem.links, self._opposite
         matters = self._opposite_is_wall & (self._mates < 0) & ~self._shares.is_behind
         rows = links.wall_rows[self._classes, opposite, 0].astype(np.int64)
         return np.where(matters, rows, -1)
@@ -109,9 +107,8 @@ class BlockLinks:
         is slow: they are neglected.
         """
         types = self._problem.links.wall_types_in(step)[self._rows[self._changed]]
-        opposite = _OPPOSITE[self._cut.q[self._changed]]
-        along = (types[:, 2:] * np.array(C, float)[opposite]).sum(axis=1)
-        weight = np.array(W)[opposite]
+        along = -(types[:, 2:] * self._cut.directions[self._changed]).sum(axis=1)
+        weight = self._cut.weights[self._changed]
         offsets: np.ndarray = weight * (6.0 * along + 2.0 * types[:, 1])
         return offsets
 
@@ -119,7 +116,7 @@ class BlockLinks:
         """Return where the second populations are after an even or odd step, int64 [link]."""
         cut, problem = self._cut, self._problem
         now, after = problem.pattern.steps[odd], problem.pattern.steps[1 - odd]
-        opposite = _OPPOSITE[cut.q]
+        opposite = self._opposite
         behind = population_indices(problem, cut.cells, cut.q, after.load)
         own = population_indices(problem, cut.cells, opposite, now.store)
         free = np.where(self._shares.is_behind, behind, own)
@@ -131,9 +128,9 @@ class BlockLinks:
 
 
 def sum_of_weights(cut: CutLinks | None) -> int:
-    """Return 36 times the sum of the weights of all links, exactly."""
+    """Return the sum of the weights of all links in units of the lattice's smallest, exactly."""
     if cut is None:
         return 0
-    exact = np.rint(36.0 * np.array(W)).astype(np.int64)
-    assert len(exact) == Q
+    unit = cut.lattice.weight_unit
+    exact = np.array([int(w / unit) for w in cut.lattice.exact_weights])
     return int(exact[cut.q].sum())

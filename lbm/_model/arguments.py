@@ -13,9 +13,9 @@ from hetero.arrays import as_real
 from hetero.devices import Device
 from hetero.validation import check_finite, check_integer
 from lbm._model.extent import Extent, Triple
-from lbm._model.lattice import CS2
 from lbm._model.prescribed import find_dependence
 from lbm.boundaries import DENSITY_RANGE, check_vector
+from lbm.lattices import CS2
 
 InitialField = ArrayLike | Callable[..., ArrayLike]
 """An initial density or velocity: numbers, an array, or a function of position."""

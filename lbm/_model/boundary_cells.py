@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from lbm._model.extent import Extent, Triple
-from lbm._model.lattice import C, Q
 from lbm._model.wall_types import WallTypes
 from lbm.boundaries import Condition, FreeSlip, Periodic, Solid, WallCondition
+from lbm.lattices import Lattice
 
 
 class BoundaryCells:
@@ -17,6 +17,7 @@ class BoundaryCells:
 
     Attributes
     ----------
+    lattice : the lattice
     z, y, x : int64 [cell], coordinates in the domain
     owner : uint8 [cell, q], the wall at the end of a link: 0 for none, 1 for a face, 2 + k for
         solid number k
@@ -28,6 +29,7 @@ class BoundaryCells:
 
     def __init__(
         self,
+        lattice: Lattice,
         shape: Triple,
         faces: Sequence[Condition],
         solids: Sequence[Solid],
@@ -35,18 +37,18 @@ class BoundaryCells:
         extent: Extent,
     ):
         self.shape, self.faces, self.solids, self.labels = shape, faces, solids, labels
-        self.types = WallTypes()
+        self.lattice, self.types = lattice, WallTypes(lattice)
         self.solid_numbers = np.array(
             [0, *(self.types.index_of(s.bounce) for s in solids)], np.uint16
         )
-        near = np.nonzero(_near_walls(shape, faces, labels, extent))
+        near = np.nonzero(_near_walls(lattice, shape, faces, labels, extent))
         self.z, self.y, self.x = (
             k + first for k, first in zip(near, reversed(extent.start), strict=True)
         )
-        size = len(self.x), Q
+        size = len(self.x), lattice.size
         self.owner, self.slip = np.zeros(size, np.uint8), np.zeros(size, np.uint8)
         self._number = np.zeros(size, np.uint16)  # of the wall in `types`: at most 254 solids
-        for q in range(1, Q):
+        for q in range(1, lattice.size):
             self._find_links(q)
         self.row, self.wall_types, self.varying = self.types.tabulate(
             self._number.astype(np.int64), self.owner > 0, np.stack([self.x, self.y, self.z], 1)
@@ -54,13 +56,13 @@ class BoundaryCells:
 
     def _find_links(self, q: int) -> None:
         """Fill column q of `owner`, of the numbers of walls, and of `slip`."""
-        cells, ends = (self.x, self.y, self.z), []
+        cells, ends, c = (self.x, self.y, self.z), [], self.lattice.velocities[q]
         through: list[tuple[int, WallCondition, np.ndarray]] = []
         for axis in range(3):
-            end = cells[axis] + C[q][axis]
+            end = cells[axis] + c[axis]
             crossed = (end < 0) | (end >= self.shape[axis])
             ends.append(end)
-            wall = None if C[q][axis] == 0 else self.faces[2 * axis + (C[q][axis] > 0)]
+            wall = None if c[axis] == 0 else self.faces[2 * axis + (c[axis] > 0)]
             if wall is not None and not isinstance(wall, Periodic):
                 through.append((axis, wall, crossed))
         inside = np.ones(len(self.x), bool)
@@ -160,7 +162,11 @@ def label_solids(
 
 
 def _near_walls(
-    shape: Triple, faces: Sequence[Condition], labels: Labels | None, extent: Extent
+    lattice: Lattice,
+    shape: Triple,
+    faces: Sequence[Condition],
+    labels: Labels | None,
+    extent: Extent,
 ) -> np.ndarray:
     """Return a mask [z, y, x] of the fluid cells of an extent that may have a wall beside them."""
     near = np.zeros(extent.shape[::-1], bool)
@@ -174,7 +180,7 @@ def _near_walls(
     if labels is not None:
         solid = labels.values > 0
         nx, ny, nz = extent.shape
-        for cx, cy, cz in C[1:]:
+        for cx, cy, cz in lattice.velocities[1:]:
             near |= solid[1 + cz : 1 + cz + nz, 1 + cy : 1 + cy + ny, 1 + cx : 1 + cx + nx]
         near &= labels.inner == 0
     return near

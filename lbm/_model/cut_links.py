@@ -21,11 +21,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from lbm._model.extent import Extent, Triple
-from lbm._model.lattice import C, Q, W
 from lbm._model.wall_types import HALF_STEP
 from lbm.boundaries import FreeSlip, MovingWall, Solid
-
-_VELOCITIES, _WEIGHTS = np.array(C, float), np.array(W)
+from lbm.lattices import Lattice
 
 NARROWEST = 1e-9
 """Smallest determinant of the system of two walls with one cell between: there both coincide."""
@@ -45,6 +43,7 @@ class CutLinks:
 
     Attributes
     ----------
+    lattice : the lattice
     cells : int64 [link, (z, y, x)], their fluid cells, counted from the first one of the block
     q : int64 [link], populations that run into the wall
     distance : float64 [link], where the wall stands on the link, from 0 at the cell to 1
@@ -54,6 +53,7 @@ class CutLinks:
     moving : bodies whose velocity changes with time
     """
 
+    lattice: Lattice
     cells: np.ndarray
     q: np.ndarray
     distance: np.ndarray
@@ -65,19 +65,28 @@ class CutLinks:
     def __len__(self) -> int:
         return len(self.q)
 
+    @property
+    def directions(self) -> np.ndarray:
+        """Velocities c_q, float64 [link, (x, y, z)]."""
+        return np.array(self.lattice.velocities, float)[self.q]
+
+    @property
+    def weights(self) -> np.ndarray:
+        """Weights w_q, float64 [link]."""
+        return np.array(self.lattice.weights)[self.q]
+
     def wall_terms_in(self, step: int) -> np.ndarray:
         """Return 6 w_q (c_q . U) of the links in a step, float64 [link]."""
         velocity = self.velocity.copy()
         for body in self.moving:
             velocity[body.links] = body.condition.parameters(body.points, step + HALF_STEP)[:, 2:]
-        along = (velocity * _VELOCITIES[self.q]).sum(axis=1)
-        terms: np.ndarray = 6.0 * _WEIGHTS[self.q] * along
+        terms: np.ndarray = 6.0 * self.weights * (velocity * self.directions).sum(axis=1)
         return terms
 
     def points(self, start: Triple) -> np.ndarray:
         """Return where links meet the wall [link, (x, y, z)]; the block begins at cell `start`."""
         centres = self.cells[:, ::-1] + np.array(start) + 0.5
-        points: np.ndarray = centres + self.distance[:, None] * _VELOCITIES[self.q]
+        points: np.ndarray = centres + self.distance[:, None] * self.directions
         return points
 
     def of_body(self, name: str) -> np.ndarray:
@@ -130,39 +139,42 @@ def find_cut_links(
     position = np.stack([boundary.x, boundary.y, boundary.z], axis=1)[cell]
     body = boundary.owner[cell, q].astype(np.int64) - 2
     distance, velocity = np.empty(len(q)), np.zeros((len(q), 3))
+    lattice: Lattice = boundary.lattice
+    c = np.array(lattice.velocities, float)[q]
     for k in interpolated:
         own = np.flatnonzero(body == k)
         solid = solids[names[k]]
-        distance[own] = _measure(names[k], solid, position[own], q[own], boundary.shape, faces)
+        distance[own] = _measure(names[k], solid, position[own], c[own], boundary.shape, faces)
     for k in interpolated if len(interpolated) > 1 else ():
-        _cut_by_nearer(k, solids[names[k]].cells, position, q, boundary.shape, distance, body)
+        _cut_by_nearer(k, solids[names[k]].cells, position, c, boundary.shape, distance, body)
     moving = []
     for k in interpolated:
         own, solid = np.flatnonzero(body == k), solids[names[k]]
         if isinstance(solid.condition, MovingWall):
-            points = position[own] + 0.5 + distance[own, None] * _VELOCITIES[q[own]]
+            points = position[own] + 0.5 + distance[own, None] * c[own]
             velocity[own] = solid.condition.parameters(points, HALF_STEP)[:, 2:]
             if solid.condition.depends_on.time:
                 moving.append(MovingBody(solid.condition, own, points))
     cells = (position - np.array(extent.start))[:, ::-1]
-    return CutLinks(cells, q.astype(np.int64), distance, body, names, velocity, tuple(moving))
+    q = q.astype(np.int64)
+    return CutLinks(lattice, cells, q, distance, body, names, velocity, tuple(moving))
 
 
 def _measure(
     name: str,
     solid: Solid,
     cells: np.ndarray,
-    q: np.ndarray,
+    c: np.ndarray,
     shape: Triple,
     faces: Sequence[object],
 ) -> np.ndarray:
-    """Return where the surface of a solid cuts links q of cells [link, (x, y, z)].
+    """Return where the surface of a solid cuts links along c of cells, both [link, (x, y, z)].
 
     Links are followed back from their solid end: behind a periodic face that is where the shape is.
     Behind a free-slip face the shape is mirrored: a link that meets it there is mirrored instead.
     """
     shape_of_solid: Any = solid.cells
-    c, ends = _VELOCITIES[q], cells + np.array(C)[q]
+    ends = cells + c
     mirrored = np.zeros(ends.shape, bool)
     for axis in range(3):
         outside = (ends[:, axis] < 0) | (ends[:, axis] >= shape[axis])
@@ -181,10 +193,10 @@ def _measure(
         first = tuple(int(x) for x in cells[missing][0])
         raise ValueError(
             f"boundaries[{name!r}]: its surface does not cross {int(missing.sum())} of "
-            f"{len(q)} links that end in its cells, the first from cell {first} along "
-            f"{C[q[missing][0]]}. The cells and the distances of a shape must belong to one "
-            "surface, also where it passes through a periodic face: move the body away from "
-            "that face, or use wall='halfway'"
+            f"{len(c)} links that end in its cells, the first from cell {first} along "
+            f"{tuple(map(int, c[missing][0]))}. The cells and the distances of a shape must "
+            "belong to one surface, also where it passes through a periodic face: move the body "
+            "away from that face, or use wall='halfway'"
         )
     return distance
 
@@ -193,7 +205,7 @@ def _cut_by_nearer(
     number: int,
     shape_of_solid: Any,
     cells: np.ndarray,
-    q: np.ndarray,
+    c: np.ndarray,
     shape: Triple,
     distance: np.ndarray,
     body: np.ndarray,
@@ -202,10 +214,10 @@ def _cut_by_nearer(
 
     Such links end in a cell of a body that touches this one, or nearly does.
     """
-    ends = cells + np.array(C)[q]
+    ends = cells + c
     is_inside = ((ends >= 0) & (ends < np.array(shape))).all(axis=1)
     others = np.flatnonzero((body != number) & is_inside)
-    nearer = _distances(shape_of_solid, cells[others] + 0.5, _VELOCITIES[q[others]])
+    nearer = _distances(shape_of_solid, cells[others] + 0.5, c[others])
     taken = (nearer >= 0.0) & (nearer < distance[others])
     distance[others[taken]], body[others[taken]] = nearer[taken], number
 
@@ -276,7 +288,8 @@ def find_mates(links: CutLinks) -> np.ndarray:
     size = cells.max(axis=0, initial=0) + 1
     position = (cells[:, 0] * size[1] + cells[:, 1]) * size[2] + cells[:, 2]
     opposite = links.q + np.where(links.q % 2 == 1, 1, -1)  # pairs are (1, 2), (3, 4), ...
-    key, wanted = position * Q + links.q, position * Q + opposite
+    count = links.lattice.size
+    key, wanted = position * count + links.q, position * count + opposite
     order = np.argsort(key)
     at = np.minimum(np.searchsorted(key[order], wanted), len(key) - 1)
     return np.where(key[order][at] == wanted, order[at], -1)

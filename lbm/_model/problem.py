@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from lbm._model.extent import Extent, Triple
-from lbm._model.lattice import OPPOSITE, Q
 from lbm._model.precision import Precision
 from lbm._model.streaming_patterns import Address, Pattern
 from lbm._model.wall_links import SOLID_CLASS, Links
+from lbm.lattices import Lattice
 
 if TYPE_CHECKING:
     from lbm.collisions.operator import Collision
@@ -43,7 +43,7 @@ def pitch(cells: int, precision: Precision) -> int:
 
 def population_bytes(cells: int, pattern: Pattern, precision: Precision) -> int:
     """Return the memory in bytes of the populations of a block."""
-    return pattern.copies * Q * precision.itemsize * pitch(cells, precision)
+    return pattern.copies * pattern.lattice.size * precision.itemsize * pitch(cells, precision)
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,7 +54,7 @@ class Problem:
     ----------
     shape : (nx, ny, nz) of the block, halos included
     links : walls, with the classes [z, y, x] of the block's cells
-    pattern : streaming pattern
+    pattern : streaming pattern of the lattice
     precision : dtypes of the arithmetic and of the memory
     collision : operator with its rates
     force : body force on a cell in step 0, density times cells/step^2
@@ -71,6 +71,11 @@ class Problem:
 
     def __post_init__(self) -> None:
         self.precision.require_width(self.shape[0])
+
+    @property
+    def lattice(self) -> Lattice:
+        """The lattice."""
+        return self.pattern.lattice
 
     @property
     def forced(self) -> bool:
@@ -98,6 +103,11 @@ class Problem:
         return pitch(self.cells, self.precision)
 
     @property
+    def populations(self) -> int:
+        """Number of populations in a copy of the block's memory, with the gaps between slots."""
+        return self.lattice.size * self.pitch
+
+    @property
     def bytes(self) -> int:
         """Memory in bytes that the block takes on its device: populations and classes."""
         populations = population_bytes(self.cells, self.pattern, self.precision)
@@ -111,8 +121,13 @@ class Problem:
         return "faces" if self.links.any else "none"
 
     def bytes_per_update(self) -> int:
-        """Return the bytes that the update of a cell must move: 19 reads, 19 writes, its class."""
-        return 2 * Q * self.precision.itemsize + (self.links.classes.itemsize * self.links.any)
+        """Return the bytes that the update of a cell must move.
+
+        It reads and writes each population once, and reads the class of the cell if there are
+        walls.
+        """
+        populations = 2 * self.lattice.size * self.precision.itemsize
+        return populations + self.links.classes.itemsize * self.links.any
 
     def select_block(self, extent: Extent, halo: Triple = (0, 0, 0)) -> Problem:
         """Return the problem of the cells in `extent`, with halos at both ends of the axes.
@@ -188,7 +203,8 @@ def wall_return_indices(problem: Problem, cells: np.ndarray, q: np.ndarray) -> n
     These are indices of the flat array of populations. They are the same in all steps, so forces on
     bodies can be read after any step.
     """
-    return population_indices(problem, cells, np.array(OPPOSITE)[q], problem.pattern.steps[0].wall)
+    opposite = np.array(problem.lattice.opposite)[q]
+    return population_indices(problem, cells, opposite, problem.pattern.steps[0].wall)
 
 
 def population_indices(

@@ -15,9 +15,9 @@ import numpy as np
 from lbm._model.boundary_cells import BoundaryCells, label_solids
 from lbm._model.cut_links import CutLinks, find_cut_links
 from lbm._model.extent import Extent, Triple
-from lbm._model.lattice import OPPOSITE, C, Q, W
 from lbm._model.wall_types import HALF_STEP, VaryingRows
 from lbm.boundaries import Condition, Solid
+from lbm.lattices import Lattice
 
 SOLID_CLASS = 1
 """Class of cells that are not fluid."""
@@ -36,6 +36,7 @@ class Links:
 
     Attributes
     ----------
+    lattice : the lattice, whose populations the links belong to
     classes : [z, y, x], the class of each cell, in the smallest unsigned dtype that holds them all
     masks : uint32 [class, column], bit q for population q; the columns are INTO, SPECIAL and FROM
     wall_rows : unsigned [class, q, 2]: the row of `wall_types` of the wall at the end of link q,
@@ -49,6 +50,7 @@ class Links:
     cut : links that end at interpolated walls, or None
     """
 
+    lattice: Lattice
     classes: np.ndarray
     masks: np.ndarray
     wall_rows: np.ndarray
@@ -79,6 +81,7 @@ class Links:
 
 
 def classify_cells(
+    lattice: Lattice,
     shape: Triple,
     faces: Sequence[Condition],
     solids: Mapping[str, Solid],
@@ -94,8 +97,8 @@ def classify_cells(
             f"at most {_MAX_SOLIDS} solids, got {len(solids)}: join those with one condition"
         )
     labels = label_solids(shape, faces, solids, extent)
-    cells = BoundaryCells(shape, faces, list(solids.values()), labels, extent)
-    partner = _mirror_images(cells.slip, cells.owner, cells.row)
+    cells = BoundaryCells(lattice, shape, faces, list(solids.values()), labels, extent)
+    partner = _mirror_images(lattice, cells.slip, cells.owner, cells.row)
     has_walls, number, first = _number_combinations(cells.owner > 0, cells.row, partner)
     dtype = np.min_scalar_type(_FIRST_WALL_CLASS + len(first))
     classes = np.zeros(extent.shape[::-1], dtype)
@@ -107,7 +110,7 @@ def classify_cells(
     wall_types, varying = cells.wall_types, cells.varying
     is_special = np.any(wall_types != 0, axis=1) | _find_varying(len(wall_types), varying)
     masks, wall_rows = _class_tables(
-        cells.owner[first] > 0, cells.row[first], partner[first], is_special
+        lattice, cells.owner[first] > 0, cells.row[first], partner[first], is_special
     )
     counts = np.zeros(0, int) if labels is None else np.bincount(labels.inner.ravel())
     sizes = {name: int(counts[k]) if k < len(counts) else 0 for k, name in enumerate(solids, 1)}
@@ -116,7 +119,9 @@ def classify_cells(
         cell, q = np.nonzero(cells.owner == k + 2)
         bodies[name] = np.stack(position, axis=1)[cell], q, cells.row[cell, q]
     cut = find_cut_links(solids, cells, faces, extent)
-    return Links(classes, masks, wall_rows, wall_types, varying, sizes, bodies, cut)
+    return Links(
+        lattice, classes, masks, wall_rows, wall_types, varying, sizes, bodies, cut
+    )  # fmt: skip
 
 
 def _find_varying(count: int, varying: Sequence[VaryingRows]) -> np.ndarray:
@@ -134,7 +139,8 @@ def mass_inflow_of_classes(links: Links) -> tuple[np.ndarray, np.ndarray]:
     [class] in float64.
     """
     velocity = links.wall_types[links.wall_rows[:, :, 0], 2:]  # [class, q, component]
-    inflow = -6.0 * _into_walls(links) * np.array(W) * (velocity * np.array(C)).sum(axis=2)
+    c, w = np.array(links.lattice.velocities), np.array(links.lattice.weights)
+    inflow = -6.0 * _into_walls(links) * w * (velocity * c).sum(axis=2)
     return inflow.sum(axis=1), np.abs(inflow).sum(axis=1)
 
 
@@ -150,21 +156,25 @@ def has_outlet_link(links: Links) -> np.ndarray:
 
 def _into_walls(links: Links) -> np.ndarray:
     """Return whether link q of a cell of each class ends at a wall, bool [class, q]."""
-    bits: np.ndarray = links.masks[:, INTO, None] >> np.arange(Q, dtype=np.uint32) & 1
+    q = np.arange(links.lattice.size, dtype=np.uint32)
+    bits: np.ndarray = links.masks[:, INTO, None] >> q & 1
     return bits.astype(bool)
 
 
-def _mirror_images(slip: np.ndarray, owner: np.ndarray, row: np.ndarray) -> np.ndarray:
+def _mirror_images(
+    lattice: Lattice, slip: np.ndarray, owner: np.ndarray, row: np.ndarray
+) -> np.ndarray:
     """Return the population whose value the wall sends back against q; set its owner and row.
 
     That is q itself where it bounces, and its mirror image where it meets a slip face. q runs into
     the face and its mirror image along the face too: the two swap. Where the mirror image meets
     another wall, at a corner, q bounces back, so that no mass is lost.
     """
-    partner = np.broadcast_to(np.arange(Q, dtype=np.uint8), slip.shape).copy()
-    for q in range(1, Q):
+    partner = np.broadcast_to(np.arange(lattice.size, dtype=np.uint8), slip.shape).copy()
+    for q, c in enumerate(lattice.velocities):
         for axes in np.unique(slip[:, q][slip[:, q] > 0]):
-            image = C.index(tuple(c if axes >> a & 1 else -c for a, c in enumerate(C[q])))
+            mirrored = (x if axes >> a & 1 else -x for a, x in enumerate(c))
+            image = lattice.velocities.index(tuple(mirrored))
             both = (slip[:, q] == axes) & (slip[:, image] == axes)
             partner[both, q] = image
             owner[both, q], row[both, q] = 1, 0
@@ -175,9 +185,10 @@ def _number_combinations(
     walls: np.ndarray, row: np.ndarray, partner: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return (mask of cells with walls, number of each cell's combination, a cell of each)."""
-    codes = np.where(walls, (row.astype(np.uint64) + np.uint64(1)) * np.uint64(Q) + partner, 0)
+    size = walls.shape[1]
+    codes = np.where(walls, (row.astype(np.uint64) + np.uint64(1)) * np.uint64(size) + partner, 0)
     key = np.zeros(len(codes), np.uint64)
-    for q in range(Q):  # a hash: sorting rows of 19 would take minutes for millions of cells
+    for q in range(size):  # a hash: sorting rows would take minutes for millions of cells
         key = (key ^ codes[:, q]) * np.uint64(0x9E3779B97F4A7C15)  # 2^64 / golden ratio
         key ^= key >> np.uint64(29)
     has_walls = np.asarray(walls.any(axis=1))
@@ -191,17 +202,23 @@ def _number_combinations(
 
 
 def _class_tables(
-    walls: np.ndarray, row: np.ndarray, partner: np.ndarray, is_special: np.ndarray
+    lattice: Lattice,
+    walls: np.ndarray,
+    row: np.ndarray,
+    partner: np.ndarray,
+    is_special: np.ndarray,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return `Links.masks` and `Links.wall_rows` for these combinations of walls.
 
     `is_special` says for each row of `wall_types` whether such walls do more than bounce.
     """
-    bits = np.uint32(1) << np.arange(Q, dtype=np.uint32)
-    special = (is_special[row] | (partner != np.arange(Q))) & walls
+    q = np.arange(lattice.size, dtype=np.uint32)
+    bits = np.uint32(1) << q
+    special = (is_special[row] | (partner != q)) & walls
     masks = np.zeros((len(walls) + _FIRST_WALL_CLASS, 3), np.uint32)
-    for column, links in ((INTO, walls), (SPECIAL, special), (FROM, walls[:, list(OPPOSITE)])):
+    arriving = walls[:, list(lattice.opposite)]
+    for column, links in ((INTO, walls), (SPECIAL, special), (FROM, arriving)):
         masks[_FIRST_WALL_CLASS:, column] = (links * bits).sum(axis=1, dtype=np.uint32)
-    wall_rows = np.zeros((len(walls) + _FIRST_WALL_CLASS, Q, 2), row.dtype)
+    wall_rows = np.zeros((len(walls) + _FIRST_WALL_CLASS, lattice.size, 2), row.dtype)
     wall_rows[_FIRST_WALL_CLASS:] = np.stack([row, partner], axis=2)
     return masks, wall_rows

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lbm._model.lattice import C
 from lbm.boundaries import (
     NOWHERE,
     Condition,
@@ -19,6 +18,7 @@ from lbm.boundaries import (
     WallCondition,
     require_in_plane,
 )
+from lbm.lattices import Lattice
 
 HALF_STEP = 0.5
 """Time in a step at which populations meet walls, half-way between two cells."""
@@ -63,9 +63,10 @@ class VaryingRows:
 
 
 class WallTypes:
-    """Walls, numbered in the order in which they occur; number 0 is at rest."""
+    """Walls at the ends of links, numbered in the order in which they occur; 0 is at rest."""
 
-    def __init__(self) -> None:
+    def __init__(self, lattice: Lattice) -> None:
+        self._velocities = np.array(lattice.velocities, np.int64)
         self._walls = [WallType(NoSlip())]
         self._numbers: dict[object, int] = {self._key(self._walls[0]): 0}
 
@@ -105,7 +106,7 @@ class WallTypes:
                     varying.append(VaryingRows(wall, k, NOWHERE))
                 continue
             cell, q = np.nonzero((number == k) & has_wall)
-            halves = 2 * cells[cell] + 1 + np.array(C, np.int64)[q]
+            halves = 2 * cells[cell] + 1 + self._velocities[q]
             halves, place = np.unique(halves, axis=0, return_inverse=True)
             points = halves / 2.0
             rows = wall.parameters(points, HALF_STEP)

@@ -9,7 +9,6 @@ from numba import prange
 
 from hetero.jit import parallel
 from lbm._engines.storage_formulas import codec
-from lbm._model.lattice import OPPOSITE, W
 from lbm._model.precision import PRECISIONS
 from lbm._outlets.formulas import excess_density, follow
 
@@ -48,10 +47,14 @@ class OutletStore:
     """The cells before an outlet in host memory."""
 
     def __init__(self, engine, table, rate):
-        T = engine.problem.precision.compute
+        T, lattice = engine.problem.precision.compute, engine.problem.lattice
         self._engine, self._loads, self._links = engine, table.loads, table.links
-        self._numbers = table.share.astype(T), table.outwards.astype(T), (2 * np.array(W)).astype(T)
-        self._opposite, self._rate = np.array(OPPOSITE), T(rate)
+        self._numbers = (
+            table.share.astype(T),
+            table.outwards.astype(T),
+            (2 * np.array(lattice.weights)).astype(T),
+        )
+        self._opposite, self._rate = np.array(lattice.opposite), T(rate)
         self._means = np.zeros(len(table.cells), T)
         self._correct = _make_loop(engine.problem.precision.name)
 

@@ -10,7 +10,6 @@ from hetero.cuda.launcher import prepare_launch
 from hetero.jit import kernel
 from hetero.measurement import profiling
 from lbm._engines.storage_formulas import codec
-from lbm._model.lattice import OPPOSITE, Q, W
 from lbm._model.precision import PRECISIONS
 from lbm._outlets.formulas import excess_density, follow
 
@@ -56,20 +55,24 @@ class OutletStore:
     """The cells before an outlet in a GPU's memory."""
 
     def __init__(self, engine, table, rate):
-        form = engine.problem.precision
+        form, lattice = engine.problem.precision, engine.problem.lattice
         T = form.compute
         self._device, self._engine, self._dtype = engine.device, engine, T
-        numbers = table.share.astype(T), table.outwards.astype(T), (2 * np.array(W)).astype(T)
+        numbers = (
+            table.share.astype(T),
+            table.outwards.astype(T),
+            (2 * np.array(lattice.weights)).astype(T),
+        )
         count, correct = len(table.cells), KERNELS[f"correct_{form.name}"]
         with engine.device.active():
             loads = [cuda.to_device(np.ascontiguousarray(rows)) for rows in table.loads]
             constants = [
-                cuda.to_device(a) for a in (table.links, *numbers, np.array(OPPOSITE, np.int64))
+                cuda.to_device(a) for a in (table.links, *numbers, np.array(lattice.opposite))
             ]
             self._means = cuda.to_device(np.zeros(count, T))
             self._launches = []
             for t in (0, 1):
-                memory = engine.cells(engine.target(t)).reshape(Q * engine.problem.pitch)
+                memory = engine.cells(engine.target(t)).reshape(lattice.size * engine.problem.pitch)
                 arguments = memory, loads[(t + 1) % 2], *constants, self._means, T(rate)
                 grid = (blocks_for(count, THREADS),)
                 self._launches.append(

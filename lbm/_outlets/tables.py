@@ -9,7 +9,6 @@ import numpy as np
 
 from lbm._domain.parts import Part
 from lbm._model.extent import Triple
-from lbm._model.lattice import C, Q, W
 from lbm._model.problem import Problem, population_indices
 from lbm._model.wall_links import FROM, INTO, SOLID_CLASS
 from lbm.boundaries import Condition, PressureOutlet
@@ -46,7 +45,8 @@ def make_table(
     last = shape[axis] - 1 if at_end else 0
     if not part.extent.start[axis] <= last < part.extent.stop[axis]:
         return None
-    problem, c = part.engine.problem, np.array(C)
+    problem = part.engine.problem
+    lattice, c = problem.lattice, np.array(problem.lattice.velocities)
     low = np.array(part.extent.start)
     size = [1 if a == axis else n for a, n in enumerate(part.extent.shape)]
     cells = np.stack([g.ravel() for g in np.indices(size[::-1])], axis=1)
@@ -58,7 +58,7 @@ def make_table(
     if not len(cells):
         return None
     classes = problem.links.classes[tuple(cells.T)]
-    into = _bits(problem.links.masks[classes, INTO])
+    into = _bits(problem.links.masks[classes, INTO], lattice.size)
     outlet = problem.links.wall_types[problem.links.wall_rows[classes, :, 0], 0] != 0.0
     sign = 1 if at_end else -1
     leaves = into & outlet & (sign * c[:, axis] > 0)
@@ -67,23 +67,24 @@ def make_table(
         for side, beyond in enumerate((end < 0, end >= shape[earlier])):
             if isinstance(faces[2 * earlier + side], PressureOutlet):
                 leaves &= ~beyond
-    links = (leaves.astype(np.uint32) << np.arange(Q, dtype=np.uint32)).sum(axis=1, dtype=np.uint32)
-    share = (2.0 * leaves * np.array(W)).sum(axis=1)
+    bits = np.arange(lattice.size, dtype=np.uint32)
+    links = (leaves.astype(np.uint32) << bits).sum(axis=1, dtype=np.uint32)
+    share = (2.0 * leaves * np.array(lattice.weights)).sum(axis=1)
     loads = np.stack([_loads(problem, cells, odd) for odd in (0, 1)])
     return OutletTable(cells, loads, links, share, sign * c[:, axis].astype(np.float64))
 
 
-def _bits(masks: np.ndarray) -> np.ndarray:
+def _bits(masks: np.ndarray, size: int) -> np.ndarray:
     """Return bool [cell, q] from masks [cell]."""
-    return (masks[:, None] >> np.arange(Q, dtype=np.uint32) & np.uint32(1)).astype(bool)
+    return (masks[:, None] >> np.arange(size, dtype=np.uint32) & np.uint32(1)).astype(bool)
 
 
 def _loads(problem: Problem, cells: np.ndarray, odd: int) -> np.ndarray:
     """Return where steps of a parity load the populations of cells, int64 [q, cell]."""
-    access = problem.pattern.steps[odd]
-    comes_from_wall = _bits(problem.links.masks[problem.links.classes[tuple(cells.T)], FROM])
-    loads = np.empty((Q, len(cells)), np.int64)
-    for q in range(Q):
+    access, size = problem.pattern.steps[odd], problem.lattice.size
+    comes_from_wall = _bits(problem.links.masks[problem.links.classes[tuple(cells.T)], FROM], size)
+    loads = np.empty((size, len(cells)), np.int64)
+    for q in range(size):
         population = np.full(len(cells), q)
         streamed = population_indices(problem, cells, population, access.load)
         returned = population_indices(problem, cells, population, access.wall)

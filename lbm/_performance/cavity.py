@@ -10,9 +10,10 @@ from lbm import boundaries
 from lbm._model import wall_links
 from lbm._model.precision import PRECISIONS, Precision
 from lbm._model.problem import Problem
-from lbm._model.streaming_patterns import PATTERNS
+from lbm._model.streaming_patterns import make_pattern
 from lbm.boundaries import Condition, MovingWall, NoSlip, Solid
 from lbm.collisions.trt import TRT
+from lbm.lattices import D3Q19, Lattice
 from lbm.simulation import Simulation
 
 WALLS: dict[str, Condition | Solid] = {
@@ -36,10 +37,12 @@ def cavity_problem(
     shape: tuple[int, int, int],
     pattern: str = "esoteric",
     precision: Precision = PRECISIONS["float32"],
+    lattice: Lattice = D3Q19,
 ) -> Problem:
     """Return the lid-driven cavity in a box of any shape."""
-    walls = wall_links.classify_cells(shape, FACES, SOLIDS)
-    return Problem(shape, walls, PATTERNS[pattern], precision, TRT(TAU), (0.0, 0.0, 0.0))
+    walls = wall_links.classify_cells(lattice, shape, FACES, SOLIDS)
+    addresses = make_pattern(pattern, lattice)
+    return Problem(shape, walls, addresses, precision, TRT(TAU), (0.0, 0.0, 0.0))
 
 
 def measure_steps(simulation: Simulation) -> float:

@@ -20,12 +20,8 @@ import numpy as np
 from lbm._domain.parts import Part
 from lbm._model.cut_links import NARROWEST, CutLinks
 from lbm._model.extent import Triple
-from lbm._model.lattice import C
 from lbm._scalars.formulas import FLUX, STREAMS, VALUE
 from lbm._scalars.walls import DIRECTIONS, OPPOSITE, Q7, ScalarLinks, Wall
-
-_OWN = np.array([DIRECTIONS.index(c) if c in DIRECTIONS else -1 for c in C])
-"""Population of the scalar's lattice that moves with the velocity C[q], or -1."""
 
 
 class ValueLinks(NamedTuple):
@@ -72,7 +68,9 @@ def find_value_links(cut: CutLinks | None, links: ScalarLinks, walls: Mapping[st
     if cut is None:
         return None
     valued = [k for k, name in enumerate(cut.names) if walls[name].kind == VALUE]
-    q = _OWN[cut.q]
+    # The population of the scalar's lattice with the velocity of each link, or -1.
+    own = [DIRECTIONS.index(c) if c in DIRECTIONS else -1 for c in cut.lattice.velocities]
+    q = np.array(own)[cut.q]
     chosen = np.flatnonzero(np.isin(cut.body, np.array(valued, np.int64)) & (q > 0))
     cells, q = cut.cells[chosen], q[chosen]
     numbers = np.array([walls[name].number for name in cut.names])

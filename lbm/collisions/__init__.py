@@ -3,9 +3,9 @@
 To add an operator, add a file with a class that derives from `Collision`, and its name to
 `OPERATORS`. `tests/lbm/test_collisions.py` compares every member with its reference.
 
-Operators outside of the package use what those in it use: `Collision`, the lattice (`C`, `W`, `Q`,
-`OPPOSITE` and `PAIRS`), `lbm.collisions.unroll` and `lbm.collisions.moments`. These two modules
-import Numba, so import them where an operator makes its functions.
+Operators outside of the package use what those in it use: `Collision`, the lattices
+(`lbm.lattices`), `lbm.collisions.unroll` and `lbm.collisions.moments`. The last two modules import
+Numba, so import them where an operator makes its functions.
 """
 
 from __future__ import annotations
@@ -13,11 +13,6 @@ from __future__ import annotations
 from typing import Any
 
 from hetero.validation import check_choice
-from lbm._model.lattice import OPPOSITE as OPPOSITE
-from lbm._model.lattice import PAIRS as PAIRS
-from lbm._model.lattice import C as C
-from lbm._model.lattice import Q as Q
-from lbm._model.lattice import W as W
 from lbm.collisions.bgk import BGK
 from lbm.collisions.central_moments import CentralMoments
 from lbm.collisions.operator import Collision, check_collision

@@ -10,6 +10,7 @@ import numpy as np
 
 from lbm._model.stability_map import FlowKind
 from lbm.collisions.operator import Collision
+from lbm.lattices import LATTICES, Lattice
 
 
 @dataclass(frozen=True)
@@ -26,6 +27,7 @@ class BGK(Collision):
 
     tau: float
     is_linear: ClassVar[bool] = True
+    lattices: ClassVar[tuple[str, ...]] = tuple(LATTICES)
 
     @property
     def rates(self) -> tuple[float, ...]:
@@ -38,11 +40,11 @@ class BGK(Collision):
         return (self.tau - 0.5) ** 2
 
     @staticmethod
-    def relax_pairs() -> Callable[..., Any]:
+    def relax_pairs(lattice: Lattice) -> Callable[..., Any]:
         """Make the operator for pairs of opposite populations; see `Collision.relax_pairs`."""
         from lbm.collisions.unroll import per_pair
 
-        @per_pair
+        @per_pair(lattice)
         def relax_pair(f: Any, g: Any, even: Any, odd: Any, omega: Any) -> tuple[Any, Any]:
             return f + omega * ((even + odd) - f), g + omega * ((even - odd) - g)
 

@@ -8,87 +8,117 @@ at rest. Even moments need even parts only, odd moments odd ones.
 
 from __future__ import annotations
 
-from typing import Any
+import functools
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from hetero.codegen import compile_source
-from lbm._model.lattice import PAIRS, C, Q, W
 from lbm.collisions.unroll import balanced_sum, inlined, matrix_product, per_pair
+from lbm.lattices import Lattice
 
 SECOND = ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))
 """Axes (a, b) of the second moments, sums of c_a c_b f."""
 
 THIRD = ((0, 1), (0, 2), (1, 0), (1, 2), (2, 0), (2, 1))
-"""Axes (a, b) of the third moments, sums of c_a^2 c_b f. The lattice has no c_x c_y c_z."""
+"""Axes (a, b) of the third moments, sums of c_a^2 c_b f. D3Q19 has no c_x c_y c_z."""
 
 FOURTH = ((0, 1), (0, 2), (1, 2))
 """Axes (a, b) of the fourth moments, sums of c_a^2 c_b^2 f."""
 
 
-def _moments_source() -> str:
-    lines = ["def moments(f):", f"    drho = {balanced_sum(f'f[{q}]' for q in range(Q))}"]
+POWERS_OF_CORNERS = (
+    *((1, 1, 1), (2, 1, 1), (1, 2, 1), (1, 1, 2)),
+    *((2, 2, 1), (2, 1, 2), (1, 2, 2), (2, 2, 2)),
+)
+"""Exponents of c_x, c_y, c_z in the further independent moments of D3Q27."""
+
+
+class Moments(NamedTuple):
+    """Functions and matrices of the moments of a lattice.
+
+    Attributes
+    ----------
+    moments : moments(f) -> rho - 1 and the momentum of the populations
+    non_equilibrium : non_equilibrium(f, pairs) -> the even and odd parts of f - e, where `pairs`
+        are those of e
+    second_moments : second_moments(parts) -> xx, yy, zz, xy, xz, yz
+    join_parts : join_parts(parts, parts) -> the populations with these even and odd parts
+    of_parts : matrix [moment, part]: density, momentum, the moments `SECOND`, `THIRD` and `FOURTH`,
+        and, with corners, `POWERS_OF_CORNERS`
+    to_parts : the inverse, [part, moment]: its elements are -1, 1 or multiples of 1/8
+    stress_to_parts : matrix [part, k] of the populations with second moments `SECOND` alone, in
+        second-order Hermite polynomials: w_q (9/2) (c_a c_b - delta_ab/3), twice for a < b
+    """
+
+    moments: Any
+    non_equilibrium: Any
+    second_moments: Any
+    join_parts: Any
+    of_parts: np.ndarray
+    to_parts: np.ndarray
+    stress_to_parts: np.ndarray
+
+
+@functools.cache
+def moments_of(lattice: Lattice) -> Moments:
+    """Return the functions and matrices of the moments of a lattice."""
+    of_parts = _moments_of_parts(lattice)
+    return Moments(
+        inlined(compile_source("moments", _moments_source(lattice), {})),
+        per_pair(lattice)(_deviations),
+        matrix_product(of_parts[4:10]),
+        per_pair(lattice)(lambda f, g, even, odd: (even + odd, even - odd)),
+        of_parts,
+        np.round(8.0 * np.linalg.inv(of_parts)) / 8.0,
+        _stress_to_parts(lattice),
+    )
+
+
+def _deviations(f: Any, g: Any, even: Any, odd: Any) -> tuple[Any, Any]:
+    """Return the even and odd parts of a pair less those of the equilibrium."""
+    return type(f)(0.5) * (f + g) - even, type(f)(0.5) * (f - g) - odd
+
+
+def _moments_source(lattice: Lattice) -> str:
+    c, populations = lattice.velocities, (f"f[{q}]" for q in range(lattice.size))
+    lines = ["def moments(f):", f"    drho = {balanced_sum(populations)}"]
     for axis, name in enumerate("xyz"):
-        terms = [f"(f[{i}] - f[{j}])" if C[i][axis] > 0 else f"(f[{j}] - f[{i}])"
-                 for i, j in PAIRS if C[i][axis]]  # fmt: skip
+        terms = [f"(f[{i}] - f[{j}])" if c[i][axis] > 0 else f"(f[{j}] - f[{i}])"
+                 for i, j in lattice.pairs if c[i][axis]]  # fmt: skip
         lines.append(f"    j{name} = {balanced_sum(terms)}")
     return "\n".join([*lines, "    return drho, jx, jy, jz", ""])
 
 
-moments = inlined(compile_source("moments", _moments_source(), {}))
-"""moments(f) -> rho - 1 and the momentum of the populations."""
-
-
-def _powers() -> list[tuple[int, int, int]]:
-    """Return the exponents of c_x, c_y, c_z in the 19 independent moments of the lattice."""
+def powers_of(lattice: Lattice) -> list[tuple[int, int, int]]:
+    """Return the exponents of c_x, c_y, c_z in the independent moments of a lattice."""
     unit = np.eye(3, dtype=int)
     rows = [np.zeros(3, int), *unit]
     rows += [unit[a] + unit[b] for a, b in SECOND]
     rows += [2 * unit[a] + unit[b] for a, b in THIRD]
     rows += [2 * unit[a] + 2 * unit[b] for a, b in FOURTH]
-    return [(int(x), int(y), int(z)) for x, y, z in rows]
+    powers = [(int(x), int(y), int(z)) for x, y, z in rows]
+    return powers + list(POWERS_OF_CORNERS if lattice.has_corners else ())
 
 
-def _moments_of_parts() -> np.ndarray:
-    """Return the matrix [moment, part] of the 19 moments of even and odd parts."""
-    matrix = np.zeros((Q, Q))
-    for row, powers in enumerate(_powers()):
-        monomial = np.prod(np.array(C) ** np.array(powers), axis=1)
+def _moments_of_parts(lattice: Lattice) -> np.ndarray:
+    matrix = np.zeros((lattice.size, lattice.size))
+    for row, powers in enumerate(powers_of(lattice)):
+        monomial = np.prod(np.array(lattice.velocities) ** np.array(powers), axis=1)
         is_odd = sum(powers) % 2
         matrix[row, 0] = 0.0 if is_odd else monomial[0]
-        for pair in PAIRS:  # opposite populations contribute equally, up to the sign of odd moments
+        for pair in lattice.pairs:  # opposite populations contribute equally, up to a sign
             matrix[row, pair[is_odd]] = 2.0 * monomial[pair[0]]
     return matrix
 
 
-MOMENTS_OF_PARTS = _moments_of_parts()
-"""Matrix [moment, part]: density, momentum, and the moments `SECOND`, `THIRD` and `FOURTH`."""
-
-PARTS_OF_MOMENTS = np.round(8.0 * np.linalg.inv(MOMENTS_OF_PARTS)) / 8.0
-"""The inverse, [part, moment]: its elements are -1, 1 or multiples of 1/4 and 1/2."""
-
-STRESS_TO_PARTS = np.zeros((Q, len(SECOND)))
-"""Matrix [part, k] of the populations with second moments `SECOND` alone, in second-order Hermite
-polynomials: w_q (9/2) (c_a c_b - delta_ab/3), twice for a < b."""
-
-for _q in (0, *(i for i, _ in PAIRS)):
-    STRESS_TO_PARTS[_q] = [
-        4.5 * W[_q] * (1 + (a != b)) * (C[_q][a] * C[_q][b] - (a == b) / 3) for a, b in SECOND
-    ]
-
-non_equilibrium = per_pair(
-    lambda f, g, even, odd: (type(f)(0.5) * (f + g) - even, type(f)(0.5) * (f - g) - odd)
-)
-"""non_equilibrium(f, pairs) -> the even and odd parts of f - e, where `pairs` are those of e."""
-
-join_parts = per_pair(lambda f, g, even, odd: (even + odd, even - odd))
-"""join_parts(parts, parts) -> the populations with these even and odd parts."""
-
-second_moments = matrix_product(MOMENTS_OF_PARTS[4:10])
-"""second_moments(parts) -> xx, yy, zz, xy, xz, yz."""
-
-parts_of_moments = matrix_product(PARTS_OF_MOMENTS)
-"""parts_of_moments(m) -> even and odd parts with the 19 moments of `MOMENTS_OF_PARTS`."""
+def _stress_to_parts(lattice: Lattice) -> np.ndarray:
+    matrix, c, w = np.zeros((lattice.size, len(SECOND))), lattice.velocities, lattice.weights
+    for q in (0, *(i for i, _ in lattice.pairs)):
+        matrix[q] = [
+            4.5 * w[q] * (1 + (a != b)) * (c[q][a] * c[q][b] - (a == b) / 3) for a, b in SECOND
+        ]
+    return matrix
 
 
 @inlined

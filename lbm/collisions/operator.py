@@ -11,6 +11,7 @@ import numpy as np
 
 from hetero.validation import check_in_range
 from lbm._model.stability_map import FlowKind
+from lbm.lattices import DEFAULT, Lattice
 
 LARGEST_TAU = 100.0
 """Largest relaxation time in steps. At 100 the flow in a channel is exact to 3e-6 with TRT in
@@ -34,6 +35,8 @@ class Collision(ABC):
     is_linear : bool
         Whether the result is f + Omega (e - f) with a matrix Omega that depends on nothing but
         `rates`.
+    lattices : tuple of str
+        Names of the lattices for which the operator is defined; by default D3Q19 alone.
     bounds : dict
         Fields that the constructor checks, with the number that each must exceed and the largest
         that it may have; by default `tau` is above 1/2 and at most 100.
@@ -56,6 +59,7 @@ class Collision(ABC):
 
     tau: float
     is_linear: ClassVar[bool] = False
+    lattices: ClassVar[tuple[str, ...]] = (DEFAULT,)
     bounds: ClassVar[Bounds] = {"tau": (0.5, LARGEST_TAU)}
 
     def __post_init__(self) -> None:
@@ -78,12 +82,13 @@ class Collision(ABC):
         return None
 
     @staticmethod
-    def relax() -> Callable[..., Any]:
-        """Make relax(f, e, rates), which returns the populations after the collision.
+    def relax(lattice: Lattice) -> Callable[..., Any]:
+        """Make relax(f, e, rates) for a lattice, which returns the populations after the collision.
 
-        f and e are tuples of 19 populations and their equilibria, in the order of `lattice.C`, both
-        less the weights: f_q - w_q and e_q - w_q, so that float32 keeps its digits. Differences
-        e_q - f_q need no attention; an operator that needs whole populations adds w_q.
+        f and e are tuples of populations and their equilibria, in the order of
+        `lattice.velocities`, both less the weights: f_q - w_q and e_q - w_q, so that float32 keeps
+        its digits. Differences e_q - f_q need no attention; an operator that needs whole
+        populations adds w_q.
 
         Numba compiles the function for both targets. Its tuples need constant indices:
         `per_population` and `matrix_product` of `lbm.collisions.unroll` write out what concerns all
@@ -94,12 +99,12 @@ class Collision(ABC):
         raise NotImplementedError
 
     @staticmethod
-    def relax_pairs() -> Callable[..., Any] | None:
-        """Make relax(f, pairs, rates), which saves additions where opposite populations relax
-        together; by default there is none, and `relax` is used.
+    def relax_pairs(lattice: Lattice) -> Callable[..., Any] | None:
+        """Make relax(f, pairs, rates) for a lattice, which saves additions where opposite
+        populations relax together; by default there is none, and `relax` is used.
 
         Element 0 of `pairs` is the equilibrium at rest. For a pair (i, j) of opposite populations,
-        `lattice.PAIRS`, element i is (e_i + e_j)/2 and element j is (e_i - e_j)/2. The decorator
+        `lattice.pairs`, element i is (e_i + e_j)/2 and element j is (e_i - e_j)/2. The decorator
         `per_pair` of `lbm.collisions.unroll` hides this order.
         """
         return None
@@ -136,8 +141,8 @@ class Collision(ABC):
         return {field.name: field.default for field in fields if field.name != "tau"}
 
 
-def check_collision(collision: Collision) -> Collision:
-    """Return `collision`, if it is a collision operator that is complete."""
+def check_collision(collision: Collision, lattice: Lattice | None = None) -> Collision:
+    """Return `collision`, if it is a collision operator that is complete and has this lattice."""
     if not isinstance(collision, Collision):
         raise TypeError(
             f"collision must be an operator such as lbm.BGK(tau), got {collision!r}; operators of "
@@ -146,4 +151,10 @@ def check_collision(collision: Collision) -> Collision:
     operator = type(collision)
     if operator.relax is Collision.relax and operator.relax_pairs is Collision.relax_pairs:
         raise TypeError(f"collision {collision!r} must define relax() or relax_pairs()")
+    if lattice is not None and lattice.name not in operator.lattices:
+        raise ValueError(
+            f"collision {collision!r} is not defined for lattice={lattice.name!r}, only for "
+            f"{', '.join(operator.lattices)}: choose another lattice, or another operator. An "
+            "operator of your own names its lattices in the attribute `lattices`"
+        )
     return collision

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
-from lbm._model.lattice import C, W
 from lbm.collisions.operator import Collision
+from lbm.lattices import LATTICES, Lattice, lattice_of_size
 
 
 @dataclass(frozen=True)
@@ -17,8 +17,9 @@ class RecursiveRegularized(Collision):
     """Recursive regularized collision operator (Malaspinas 2015; Coreixas et al. 2017).
 
     The equilibrium has the six combinations of third-order Hermite polynomials that D3Q19
-    supports. Of f - e only the viscous stress P is kept; the third-order coefficients follow from
-    the stress and the velocity by recursion: a_aab = u_b P_aa + 2 u_a P_ab. Modes that carry no
+    supports, or all seven polynomials on D3Q27. Of f - e only the viscous stress P is kept; the
+    third-order coefficients follow from the stress and the velocity by recursion:
+    a_aab = u_b P_aa + 2 u_a P_ab and a_xyz = u_x P_yz + u_y P_xz + u_z P_xy. Modes that carry no
     flow are gone after one step, and shear along the axes decays by the right viscosity in a mean
     flow, too.
 
@@ -30,6 +31,7 @@ class RecursiveRegularized(Collision):
     """
 
     tau: float
+    lattices: ClassVar[tuple[str, ...]] = tuple(LATTICES)
 
     @property
     def rates(self) -> tuple[float, ...]:
@@ -37,22 +39,30 @@ class RecursiveRegularized(Collision):
         return (1.0 - 1.0 / self.tau,)
 
     @staticmethod
-    def relax_pairs() -> Callable[..., Any]:
+    def relax_pairs(lattice: Lattice) -> Callable[..., Any]:
         """Make the operator for pairs of opposite populations; see `Collision.relax_pairs`."""
-        from lbm.collisions.moments import (
-            PARTS_OF_MOMENTS,
-            STRESS_TO_PARTS,
-            join_parts,
-            moments,
-            non_equilibrium,
-            second_moments,
-            third_moments,
-        )
-        from lbm.collisions.unroll import matrix_product, per_population
+        from lbm.collisions.moments import moments_of, third_moments
+        from lbm.collisions.unroll import inlined, matrix_product, per_population
 
+        tools = moments_of(lattice)
+        moments, non_equilibrium, second_moments, join_parts = tools[:4]
         # Even parts of stresses, and odd parts of third moments that change no momentum.
-        correction = matrix_product(np.hstack([STRESS_TO_PARTS, PARTS_OF_MOMENTS[:, 10:16]]))
-        add = per_population(2)(lambda a, b: a + b)
+        of_third = _third_to_parts(lattice) if lattice.has_corners else tools.to_parts[:, 10:16]
+        correction = matrix_product(np.hstack([tools.stress_to_parts, of_third]))
+        add = per_population(lattice, 2)(lambda a, b: a + b)
+
+        @inlined
+        def third_of_edges(u: Any, j: Any, p: Any) -> Any:
+            # u_b (P_aa + rho u_a u_a) + 2 u_a P_ab: the recursion and the equilibrium in one
+            whole = p[0] + j[0] * u[0], p[1] + j[1] * u[1], p[2] + j[2] * u[2], p[3], p[4], p[5]
+            return third_moments(u, whole)
+
+        @inlined
+        def third_with_corners(u: Any, j: Any, p: Any) -> Any:
+            xyz = u[0] * p[5] + u[1] * p[4] + u[2] * (p[3] + j[0] * u[1])
+            return (*third_of_edges(u, j, p), xyz)
+
+        third = third_with_corners if lattice.has_corners else third_of_edges
 
         def relax(f: Any, pairs: Any, rates: Any) -> Any:
             T = type(f[0])
@@ -62,9 +72,7 @@ class RecursiveRegularized(Collision):
             u = jx * inverse, jy * inverse, jz * inverse
             xx, yy, zz, xy, xz, yz = second_moments(non_equilibrium(f, pairs))
             p = share * xx, share * yy, share * zz, share * xy, share * xz, share * yz
-            # u_b (P_aa + rho u_a u_a) + 2 u_a P_ab: the recursion and the equilibrium in one
-            whole = p[0] + jx * u[0], p[1] + jy * u[1], p[2] + jz * u[2], p[3], p[4], p[5]
-            parts = add(pairs, correction(p + third_moments(u, whole)))
+            parts = add(pairs, correction(p + third(u, (jx, jy, jz), p)))
             return join_parts(parts, parts)
 
         return relax
@@ -72,10 +80,11 @@ class RecursiveRegularized(Collision):
     def reference_collide(self, f: np.ndarray, e: np.ndarray) -> np.ndarray:
         """Return the sum of Hermite polynomials of orders 0 to 3 with the coefficients above.
 
-        Third-order polynomials are taken in the orthogonal combinations H_aac + H_bbc and
+        On D3Q19 third-order polynomials are taken in the orthogonal combinations H_aac + H_bbc and
         H_aac - H_bbc (Jacob, Malaspinas and Sagaut 2018).
         """
-        c, w, delta = np.array(C, float), np.array(W), np.eye(3)
+        lattice, delta = lattice_of_size(len(f)), np.eye(3)
+        c, w = np.array(lattice.velocities, float), np.array(lattice.weights)
         rho = f.sum(axis=0)
         u = np.tensordot(c.T, f, 1) / rho
         stress = (1 - 1 / self.tau) * np.einsum("qa,qb,qxyz->abxyz", c, c, f - e)
@@ -94,6 +103,8 @@ class RecursiveRegularized(Collision):
         a3 = rho * np.einsum("axyz,bxyz,dxyz->abdxyz", u, u, u) + (
             mixed + mixed.transpose(1, 0, 2, 3, 4, 5) + mixed.transpose(1, 2, 0, 3, 4, 5)
         )
+        if lattice.has_corners:
+            return result + 4.5 * np.einsum("q,qabd,abdxyz->qxyz", w, third, a3)
         for axis in range(3):
             a, b = (axis + 1) % 3, (axis + 2) % 3
             for sign in 1, -1:
@@ -101,3 +112,18 @@ class RecursiveRegularized(Collision):
                 coefficient = (a3[a, a, axis] + sign * a3[b, b, axis]) / (w * h * h).sum()
                 result += (w * h)[:, None, None, None] * coefficient
         return result
+
+
+def _third_to_parts(lattice: Lattice) -> np.ndarray:
+    """Return the matrix [part, k] of the populations with third-order Hermite coefficients alone.
+
+    These are w_q (27/2) (c_a^2 c_b - c_b/3) for the axes `THIRD`, and w_q 27 c_x c_y c_z.
+    """
+    from lbm.collisions.moments import THIRD
+
+    matrix = np.zeros((lattice.size, len(THIRD) + 1))
+    for i, j in lattice.pairs:
+        c, w = lattice.velocities[i], lattice.weights[i]
+        matrix[j, :-1] = [13.5 * w * (c[a] ** 2 - 1 / 3) * c[b] for a, b in THIRD]
+        matrix[j, -1] = 27.0 * w * c[0] * c[1] * c[2]
+    return matrix

@@ -19,10 +19,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from lbm._model.lattice import OPPOSITE, C
 from lbm._model.stability_map import FlowKind, choose_magic
 from lbm.collisions.operator import Bounds, Collision
 from lbm.collisions.trt import TRT
+from lbm.lattices import LATTICES, Lattice, lattice_of_size
 
 LARGEST_CONSTANT = 2.0
 """Largest constant: ten times that of isotropic turbulence, for tests and damping regions."""
@@ -33,10 +33,12 @@ def _strength(constant: float) -> float:
     return 18.0 * math.sqrt(2.0) * constant**2
 
 
-def _make_local_tau() -> Callable[..., Any]:
+def _make_local_tau(lattice: Lattice) -> Callable[..., Any]:
     """Make local_tau(f, pairs, tau, strength), which returns tau' of a cell."""
-    from lbm.collisions.moments import moments, non_equilibrium, second_moments
+    from lbm.collisions.moments import moments_of
     from lbm.collisions.unroll import inlined
+
+    moments, non_equilibrium, second_moments = moments_of(lattice)[:3]
 
     @inlined
     def local_tau(f: Any, pairs: Any, tau: Any, strength: Any) -> Any:
@@ -52,7 +54,7 @@ def _make_local_tau() -> Callable[..., Any]:
 
 def _reference_tau(f: np.ndarray, e: np.ndarray, tau: float, constant: float) -> np.ndarray:
     """Return tau' [x, y, z] of whole populations [q, x, y, z]."""
-    c = np.array(C, float)
+    c = np.array(lattice_of_size(len(f)).velocities, float)
     stress = np.einsum("qa,qb,qxyz->abxyz", c, c, f - e)
     strain = np.sqrt(2.0 * (stress**2).sum(axis=(0, 1))) / f.sum(axis=0)  # 2/3 tau' |S|
     local: np.ndarray = 0.5 * (tau + np.sqrt(tau**2 + 18.0 * constant**2 * strain))
@@ -81,6 +83,7 @@ class Smagorinsky(Collision):
     tau: float
     constant: float = 0.1
     magic: float = 1.0 / 12.0
+    lattices: ClassVar[tuple[str, ...]] = tuple(LATTICES)
     bounds: ClassVar[Bounds] = {**TRT.bounds, "constant": (0.0, LARGEST_CONSTANT)}
 
     @property
@@ -89,11 +92,11 @@ class Smagorinsky(Collision):
         return self.tau, _strength(self.constant), self.magic
 
     @staticmethod
-    def relax_pairs() -> Callable[..., Any]:
+    def relax_pairs(lattice: Lattice) -> Callable[..., Any]:
         """Make the operator for pairs of opposite populations; see `Collision.relax_pairs`."""
         from lbm.collisions.unroll import inlined
 
-        local_tau, two_rates = _make_local_tau(), inlined(TRT.relax_pairs())
+        local_tau, two_rates = _make_local_tau(lattice), inlined(TRT.relax_pairs(lattice))
 
         def relax(f: Any, pairs: Any, rates: Any) -> Any:
             T = type(f[0])
@@ -109,7 +112,7 @@ class Smagorinsky(Collision):
         """Return f less the even and the odd part of f - e, each divided by its local time."""
         tau = _reference_tau(f, e, self.tau, self.constant)
         tau_odd = 0.5 + self.magic / (tau - 0.5)
-        n, opposite = f - e, (f - e)[list(OPPOSITE)]
+        n, opposite = f - e, (f - e)[list(lattice_of_size(len(f)).opposite)]
         return f - (n + opposite) / (2 * tau) - (n - opposite) / (2 * tau_odd)
 
     @classmethod
@@ -130,6 +133,7 @@ class SmagorinskyBGK(Collision):
 
     tau: float
     constant: float = 0.1
+    lattices: ClassVar[tuple[str, ...]] = tuple(LATTICES)
     bounds: ClassVar[Bounds] = {**Collision.bounds, "constant": (0.0, LARGEST_CONSTANT)}
 
     @property
@@ -138,12 +142,12 @@ class SmagorinskyBGK(Collision):
         return self.tau, _strength(self.constant)
 
     @staticmethod
-    def relax_pairs() -> Callable[..., Any]:
+    def relax_pairs(lattice: Lattice) -> Callable[..., Any]:
         """Make the operator for pairs of opposite populations; see `Collision.relax_pairs`."""
         from lbm.collisions.bgk import BGK
         from lbm.collisions.unroll import inlined
 
-        local_tau, one_rate = _make_local_tau(), inlined(BGK.relax_pairs())
+        local_tau, one_rate = _make_local_tau(lattice), inlined(BGK.relax_pairs(lattice))
 
         def relax(f: Any, pairs: Any, rates: Any) -> Any:
             T = type(f[0])

@@ -8,9 +8,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from lbm._model.lattice import OPPOSITE
 from lbm._model.stability_map import LIMITS, FlowKind, choose_magic
 from lbm.collisions.operator import LARGEST_TAU, Bounds, Collision
+from lbm.lattices import LATTICES, Lattice, lattice_of_size
 
 
 @dataclass(frozen=True)
@@ -32,6 +32,7 @@ class TRT(Collision):
     tau: float
     magic: float = 3.0 / 16.0
     is_linear: ClassVar[bool] = True
+    lattices: ClassVar[tuple[str, ...]] = tuple(LATTICES)
     bounds: ClassVar[Bounds] = {**Collision.bounds, "magic": (0.0, LARGEST_TAU**2)}
 
     @property
@@ -45,11 +46,11 @@ class TRT(Collision):
         return 1.0 / self.tau, 1.0 / self.tau_odd
 
     @staticmethod
-    def relax_pairs() -> Callable[..., Any]:
+    def relax_pairs(lattice: Lattice) -> Callable[..., Any]:
         """Make the operator for pairs of opposite populations; see `Collision.relax_pairs`."""
         from lbm.collisions.unroll import per_pair
 
-        @per_pair
+        @per_pair(lattice)
         def relax_pair(
             f: Any, g: Any, even: Any, odd: Any, even_rate: Any, odd_rate: Any
         ) -> tuple[Any, Any]:
@@ -62,7 +63,7 @@ class TRT(Collision):
 
     def reference_collide(self, f: np.ndarray, e: np.ndarray) -> np.ndarray:
         """Return f less the even and the odd part of f - e, each divided by its own time."""
-        n, opposite = f - e, (f - e)[list(OPPOSITE)]
+        n, opposite = f - e, (f - e)[list(lattice_of_size(len(f)).opposite)]
         return f - (n + opposite) / (2 * self.tau) - (n - opposite) / (2 * self.tau_odd)
 
     @classmethod

@@ -1,4 +1,4 @@
-"""Loops over the 19 populations, written out: Numba's tuples need constant indices.
+"""Loops over the populations of a lattice, written out: Numba's tuples need constant indices.
 
 The functions generated here are plain text that becomes scalar functions; a collision operator
 uses `per_population`, `per_pair` and `matrix_product`, and never sees the text.
@@ -14,7 +14,7 @@ import numpy as np
 
 from hetero.codegen import compile_source
 from hetero.jit import FUSED, scalar
-from lbm._model.lattice import PAIRS, Q
+from lbm.lattices import Lattice
 
 
 def inlined(function: Callable[..., Any]) -> Any:
@@ -41,10 +41,11 @@ def matrix_product(matrix: Sequence[Sequence[float]] | np.ndarray) -> Any:
     return inlined(compile_source("product", text, {}))
 
 
-def per_population(populations: int) -> Callable[[Callable[..., Any]], Any]:
-    """Make a decorator that applies a scalar formula to every population.
+def per_population(lattice: Lattice, populations: int) -> Callable[[Callable[..., Any]], Any]:
+    """Make a decorator that applies a scalar formula to every population of a lattice.
 
-    The first `populations` arguments of the formula become tuples of 19; the others stay scalars.
+    The first `populations` arguments of the formula become tuples with an element for each
+    population; the others stay scalars.
     """
 
     def decorate(formula: Callable[..., Any]) -> Any:
@@ -52,7 +53,7 @@ def per_population(populations: int) -> Callable[[Callable[..., Any]], Any]:
         scalars = names[populations:]
         calls = (
             f"formula({', '.join([f'{n}[{q}]' for n in names[:populations]] + scalars)})"
-            for q in range(Q)
+            for q in range(lattice.size)
         )
         text = f"def unrolled({', '.join(names)}):\n    return ({', '.join(calls)})\n"
         return inlined(compile_source("unrolled", text, {"formula": inlined(formula)}))
@@ -60,19 +61,24 @@ def per_population(populations: int) -> Callable[[Callable[..., Any]], Any]:
     return decorate
 
 
-def per_pair(formula: Callable[..., Any]) -> Any:
-    """Apply a formula of a population, its opposite and their equilibria to every pair.
+def per_pair(lattice: Lattice) -> Callable[[Callable[..., Any]], Any]:
+    """Make a decorator that applies a formula to every pair of opposite populations of a lattice.
 
-    formula(f, g, even, odd, *rates) returns the new f and g, whose equilibria are even + odd and
-    even - odd. The population at rest is its own opposite.
+    formula(f, g, even, odd, *rates) of a population, its opposite and their equilibria returns the
+    new f and g, whose equilibria are even + odd and even - odd. The population at rest is its own
+    opposite.
     """
+    return lambda formula: _unroll_pairs(lattice, formula)
+
+
+def _unroll_pairs(lattice: Lattice, formula: Callable[..., Any]) -> Any:
     rates = list(inspect.signature(formula).parameters)[4:]
     lines = [f"def unrolled({', '.join(['f', 'e', *rates])}):", "    zero = type(f[0])(0)"]
-    for i, j in [(0, 0), *PAIRS]:
+    for i, j in [(0, 0), *lattice.pairs]:
         equilibria = f"e[{i}], {f'e[{j}]' if i else 'zero'}"
         call = f"formula({', '.join([f'f[{i}], f[{j}], {equilibria}', *rates])})"
         lines.append(f"    f{i}, {f'f{j}' if i else '_'} = {call}")
-    lines.append(f"    return ({', '.join(f'f{q}' for q in range(Q))})")
+    lines.append(f"    return ({', '.join(f'f{q}' for q in range(lattice.size))})")
     return inlined(
         compile_source("unrolled", "\n".join(lines) + "\n", {"formula": inlined(formula)})
     )

@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from lbm._model.lattice import CS2
 from lbm.errors import UnstableError
 from lbm.flows import cavity, sphere
+from lbm.lattices import CS2
 from lbm.simulation import Simulation
 from studies.study import Study
 

@@ -105,10 +105,10 @@ class Branching(lbm.BGK):
     """BGK, written with a branch, which vectors of cells cannot take."""
 
     @staticmethod
-    def relax_pairs():
+    def relax_pairs(lattice):
         from lbm.collisions.unroll import per_pair
 
-        @per_pair
+        @per_pair(lattice)
         def relax_pair(f, g, even, odd, omega):
             if f > g:
                 return f + omega * ((even + odd) - f), g + omega * ((even - odd) - g)

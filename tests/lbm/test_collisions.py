@@ -13,10 +13,10 @@ import lbm
 from compile_cuda import allowed_spills, compile_kernel
 from flows import pair
 from hetero.cuda.driver import SIMULATOR
-from lbm._model.lattice import OPPOSITE, C, W
 from lbm._model.precision import PRECISIONS
 from lbm.collisions import OPERATORS, make_collision
 from lbm.flows import cavity, lid_driven_box, sphere, vortices
+from lbm.lattices import D3Q27, LATTICES, lattice_of_size
 from lbm.reference import Reference, equilibrium
 
 
@@ -26,16 +26,17 @@ class PlainBGK(lbm.Collision):
 
     tau: float
     is_linear = True
+    lattices = tuple(LATTICES)
 
     @property
     def rates(self):
         return (1 / self.tau,)
 
     @staticmethod
-    def relax():
+    def relax(lattice):
         from lbm.collisions.unroll import per_population
 
-        @per_population(2)
+        @per_population(lattice, 2)
         def towards(f, e, omega):
             return f + omega * (e - f)
 
@@ -45,20 +46,23 @@ class PlainBGK(lbm.Collision):
         return f + (e - f) / self.tau
 
 
-STRESS = np.array([[C[q][a] * C[q][b] for q in range(19)] for a in range(3) for b in range(a, 3)])
-"""Second moments of populations: xx, xy, xz, yy, yz, zz."""
+def stress_matrix(lattice):
+    """Second moments of populations: xx, xy, xz, yy, yz, zz."""
+    c = lattice.velocities
+    return np.array([[v[a] * v[b] for v in c] for a in range(3) for b in range(a, 3)])
 
-OF_STRESS = np.array(
-    [
+
+def of_stress_matrix(lattice):
+    """Populations with given second moments, and without density and momentum."""
+    rows = [
         [
             4.5 * w * (1 + (a != b)) * (c[a] * c[b] - (a == b) / 3)
             for a in range(3)
             for b in range(a, 3)
         ]
-        for w, c in zip(W, C, strict=True)
+        for w, c in zip(lattice.weights, lattice.velocities, strict=True)
     ]
-)
-"""Populations with given second moments, and without density and momentum."""
+    return np.array(rows)
 
 
 @dataclass(frozen=True)
@@ -67,22 +71,26 @@ class Regularized(lbm.Collision):
 
     tau: float
     is_linear = True
+    lattices = tuple(LATTICES)
 
     @property
     def rates(self):
         return (1 - 1 / self.tau,)
 
     @staticmethod
-    def relax():
+    def relax(lattice):
         from lbm.collisions.unroll import matrix_product, per_population
 
-        stress, of_stress = matrix_product(STRESS), matrix_product(OF_STRESS)
-        subtract = per_population(2)(lambda f, e: f - e)
-        add = per_population(2)(lambda e, s, share: e + share * s)
+        stress = matrix_product(stress_matrix(lattice))
+        of_stress = matrix_product(of_stress_matrix(lattice))
+        subtract = per_population(lattice, 2)(lambda f, e: f - e)
+        add = per_population(lattice, 2)(lambda e, s, share: e + share * s)
         return lambda f, e, rates: add(e, of_stress(stress(subtract(f, e))), rates[0])
 
     def reference_collide(self, f, e):
-        return e + (1 - 1 / self.tau) * np.tensordot(OF_STRESS @ STRESS, f - e, 1)
+        lattice = lattice_of_size(len(f))
+        project = of_stress_matrix(lattice) @ stress_matrix(lattice)
+        return e + (1 - 1 / self.tau) * np.tensordot(project, f - e, 1)
 
 
 @dataclass(frozen=True)
@@ -91,21 +99,22 @@ class Nonlinear(lbm.Collision):
 
     tau: float
     strength: float = 1e4
+    lattices = tuple(LATTICES)
 
     @property
     def rates(self):
         return 1 / self.tau, self.strength
 
     @staticmethod
-    def relax():
+    def relax(lattice):
         from lbm.collisions.unroll import matrix_product, per_population
 
-        total = matrix_product([[1.0] * 19])
-        mirror = matrix_product(np.eye(19)[list(OPPOSITE)])
-        subtract = per_population(2)(lambda e, f: e - f)
-        square = per_population(1)(lambda n: n * n)
+        total = matrix_product([[1.0] * lattice.size])
+        mirror = matrix_product(np.eye(lattice.size)[list(lattice.opposite)])
+        subtract = per_population(lattice, 2)(lambda e, f: e - f)
+        square = per_population(lattice, 1)(lambda n: n * n)
 
-        @per_population(3)
+        @per_population(lattice, 3)
         def relax_one(f, n, opposite, even_rate, odd_rate):
             half = type(f)(0.5)
             return f + half * even_rate * (n + opposite) + half * odd_rate * (n - opposite)
@@ -119,7 +128,7 @@ class Nonlinear(lbm.Collision):
         return relax
 
     def reference_collide(self, f, e):
-        n, opposite = e - f, (e - f)[list(OPPOSITE)]
+        n, opposite = e - f, (e - f)[list(lattice_of_size(len(f)).opposite)]
         odd_rate = 1 / (1 + self.strength * (n**2).sum(axis=0))
         return f + (n + opposite) / (2 * self.tau) + odd_rate * (n - opposite) / 2
 
@@ -129,10 +138,10 @@ class Branching(PlainBGK):
     """BGK with a branch, which the CPU computes for one cell after the other."""
 
     @staticmethod
-    def relax():
+    def relax(lattice):
         from lbm.collisions.unroll import per_population
 
-        @per_population(2)
+        @per_population(lattice, 2)
         def towards(f, e, omega):
             return f + omega * (e - f) if f > e else f - omega * (f - e)
 
@@ -141,6 +150,8 @@ class Branching(PlainBGK):
 
 compiled = pytest.mark.skipif(SIMULATOR, reason="the simulator compiles nothing")
 ALL = [*OPERATORS.values(), PlainBGK, Regularized, Nonlinear, Branching]
+
+ALL_LATTICES = pytest.mark.parametrize("lattice", LATTICES.values(), ids=LATTICES)
 
 IN_16_BITS = [lbm.TRT, Nonlinear]
 """Operators that are also tried in 16 bits: those on pairs of populations, and those on each."""
@@ -255,23 +266,27 @@ def test_parameters_of_the_eddy_viscosity():
             operator(0.6, constant=0.0)
 
 
+@ALL_LATTICES
 @pytest.mark.parametrize("operator", ALL)
-def test_linear_operators_say_so(operator):
-    f, e, g, d = np.random.default_rng(4).uniform(-0.1, 0.1, (4, 19, 2, 2, 2))
+def test_linear_operators_say_so(operator, lattice):
+    f, e, g, d = np.random.default_rng(4).uniform(-0.1, 0.1, (4, lattice.size, 2, 2, 2))
     collide = operator(0.7).reference_collide
     with np.errstate(invalid="ignore"):  # these are no densities: other operators give NaN
         mixed, apart = collide(f - 2 * g, e - 2 * d), collide(f, e) - 2 * collide(g, d)
     assert np.allclose(mixed, apart, rtol=0, atol=1e-12) == operator.is_linear
 
 
+@ALL_LATTICES
 @pytest.mark.parametrize("operator", ALL)
-def test_operators_conserve_mass_and_momentum(operator):
-    f = np.array(W)[:, None, None, None] * np.random.default_rng(5).uniform(0.9, 1.1, (19, 2, 2, 2))
+def test_operators_conserve_mass_and_momentum(operator, lattice):
+    c, w = np.array(lattice.velocities), np.array(lattice.weights)
+    noise = np.random.default_rng(5).uniform(0.9, 1.1, (lattice.size, 2, 2, 2))
+    f = w[:, None, None, None] * noise
     rho = f.sum(axis=0)
-    u = np.tensordot(np.array(C).T, f, 1) / rho
-    after = operator(0.7).reference_collide(f, equilibrium(rho, u))
+    u = np.tensordot(c.T, f, 1) / rho
+    after = operator(0.7).reference_collide(f, equilibrium(rho, u, lattice))
     assert after.sum(axis=0) == pytest.approx(rho, abs=1e-14)
-    assert np.tensordot(np.array(C).T, after, 1) == pytest.approx(u * rho, abs=1e-14)
+    assert np.tensordot(c.T, after, 1) == pytest.approx(u * rho, abs=1e-14)
 
 
 def test_flows_take_names_classes_and_operators():
@@ -305,6 +320,19 @@ def test_errors(call, error, words):
 class Incomplete(lbm.Collision):
     tau: float
     rates = ()
+
+
+@dataclass(frozen=True)
+class OfEdges(PlainBGK):
+    """An operator that says for which lattices it is, as by default."""
+
+    lattices = lbm.Collision.lattices
+
+
+def test_operators_of_another_lattice_are_refused():
+    assert OfEdges.lattices == ("D3Q19",)
+    with pytest.raises(ValueError, match=r"OfEdges.* not defined for lattice='D3Q27', only for D3"):
+        lbm.Simulation((4, 4, 4), collision=OfEdges(0.7), lattice=D3Q27, device="cpu")
 
 
 def test_incomplete_operators_are_refused():

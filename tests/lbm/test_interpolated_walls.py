@@ -7,9 +7,9 @@ import lbm
 from flows import noisy
 from lbm._cases.case import read_case
 from lbm._model.cut_links import find_mates
-from lbm._model.lattice import C
 from lbm._model.precision import PRECISIONS
 from lbm._model.streaming_patterns import PATTERNS
+from lbm.lattices import D3Q19
 from lbm.reference import Reference
 
 SHAPE = (14, 11, 9)
@@ -194,8 +194,8 @@ def test_the_force_is_the_momentum_that_the_fluid_loses(name, device):
 
 def momentum(s):
     """Return the momentum of the fluid before the force acts."""
-    f = s.populations()
-    return np.array([float((f * c).sum()) for c in np.array(C).T[:, :, None, None, None]])
+    f, velocities = s.populations(), np.array(D3Q19.velocities)
+    return np.array([float((f * c).sum()) for c in velocities.T[:, :, None, None, None]])
 
 
 def test_mass_is_kept_where_nothing_can_leave(device):
@@ -243,7 +243,7 @@ def cut_links(shape):
     """Return the links of a box of 10^3 cells that a shape cuts: begins, directions."""
     grid = np.stack(np.meshgrid(*[np.arange(10) + 0.5] * 3, indexing="ij"), axis=-1).reshape(-1, 3)
     fluid = grid[~shape(*grid.T)]
-    pairs = [(p, c) for p in fluid for c in np.array(C[1:], float)]
+    pairs = [(p, c) for p in fluid for c in np.array(D3Q19.velocities[1:], float)]
     points, directions = (np.array(a) for a in zip(*pairs, strict=True))
     ends = shape(*(points + directions).T)
     assert ends.any()
@@ -300,7 +300,7 @@ def test_a_slip_face_mirrors_an_interpolated_wall():
     whole, half = find_links(12), find_links(6)
     assert set(half) == {link for link in whole if link[0] < 6}
     assert max(abs(d - whole[link]) for link, d in half.items()) < 1e-14
-    assert any(z == 5 and C[q][2] > 0 for z, _, _, q in half)
+    assert any(z == 5 and D3Q19.velocities[q][2] > 0 for z, _, _, q in half)
 
 
 class Careless(lbm.Shape):

@@ -1,75 +1,112 @@
-"""The lattice and the streaming patterns, as data."""
+"""The lattices and the streaming patterns, as data."""
 
 import itertools
+import pickle
 
 import pytest
 
-from lbm._model.lattice import CS2, OPPOSITE, PAIRS, W_EXACT, C, Q
-from lbm._model.streaming_patterns import PATTERNS
+from lbm._model.streaming_patterns import PATTERNS, make_pattern
+from lbm.lattices import CS2, D3Q19, D3Q27, LATTICES, choose_lattice, lattice_of_size
+
+ALL_LATTICES = pytest.mark.parametrize("lattice", LATTICES.values(), ids=LATTICES)
+ALL_PATTERNS = pytest.mark.parametrize(
+    "pattern", [make_pattern(p, lattice) for p in PATTERNS for lattice in LATTICES.values()],
+    ids=lambda p: f"{p.name}-{p.lattice.name}",
+)  # fmt: skip
 
 
-def moment(*axes):
+def moment(lattice, *axes):
     total = 0
-    for w, c in zip(W_EXACT, C, strict=True):
+    for w, c in zip(lattice.exact_weights, lattice.velocities, strict=True):
         for a in axes:
             w = w * c[a]
         total += w
     return total
 
 
-def test_velocities_are_the_nineteen():
-    assert Q == 19
-    assert set(C) == {c for c in itertools.product((-1, 0, 1), repeat=3) if sum(map(abs, c)) < 3}
+def test_velocities_are_the_nineteen_and_the_twenty_seven():
+    cube = list(itertools.product((-1, 0, 1), repeat=3))
+    assert D3Q19.size == 19
+    assert set(D3Q19.velocities) == {c for c in cube if sum(map(abs, c)) < 3}
+    assert D3Q27.size == 27
+    assert set(D3Q27.velocities) == set(cube)
+    assert D3Q27.velocities[:19] == D3Q19.velocities
 
 
-def test_weights_are_isotropic_to_fourth_order():
-    assert moment() == 1
+@ALL_LATTICES
+def test_weights_are_isotropic_to_fourth_order(lattice):
+    assert moment(lattice) == 1
     for axes in itertools.product(range(3), repeat=2):
-        assert moment(*axes) == CS2 * (axes[0] == axes[1])
+        assert moment(lattice, *axes) == CS2 * (axes[0] == axes[1])
     for a, b, c, d in itertools.product(range(3), repeat=4):
         pairs = (a == b) * (c == d) + (a == c) * (b == d) + (a == d) * (b == c)
-        assert moment(a, b, c, d) == CS2**2 * pairs
+        assert moment(lattice, a, b, c, d) == CS2**2 * pairs
     for n in (1, 3, 5):
-        assert all(moment(*axes) == 0 for axes in itertools.product(range(3), repeat=n))
+        assert all(moment(lattice, *axes) == 0 for axes in itertools.product(range(3), repeat=n))
 
 
-def test_opposites():
-    for q, c in enumerate(C):
-        assert C[OPPOSITE[q]] == tuple(-x for x in c)
-    assert sorted(q for pair in PAIRS for q in pair) == list(range(1, Q))
+def test_only_corners_give_all_sixth_moments_of_different_axes():
+    """Those of the Maxwell distribution are cs^6 for x x y y z z, and 3 cs^6 for x x x x y y."""
+    assert moment(D3Q27, 0, 0, 1, 1, 2, 2) == CS2**3
+    assert moment(D3Q19, 0, 0, 1, 1, 2, 2) == 0
 
 
-@pytest.mark.parametrize("pattern", PATTERNS.values(), ids=str)
+@ALL_LATTICES
+def test_opposites(lattice):
+    for q, c in enumerate(lattice.velocities):
+        assert lattice.velocities[lattice.opposite[q]] == tuple(-x for x in c)
+    assert sorted(q for pair in lattice.pairs for q in pair) == list(range(1, lattice.size))
+
+
+@ALL_LATTICES
+def test_a_lattice_is_chosen_by_its_name_and_as_an_object(lattice):
+    assert choose_lattice(lattice.name) is lattice
+    assert choose_lattice(pickle.loads(pickle.dumps(lattice))) is lattice
+    assert lattice_of_size(lattice.size) is lattice
+    assert repr(lattice) == f"Lattice(name={lattice.name!r})"
+
+
+@pytest.mark.parametrize("lattice", ["D3Q15", 27, None])
+def test_other_lattices_are_refused(lattice):
+    with pytest.raises(ValueError, match="lattice must be one of 'D3Q19', 'D3Q27'"):
+        choose_lattice(lattice)
+    with pytest.raises(ValueError, match="no lattice has 15 populations"):
+        lattice_of_size(15)
+
+
+@ALL_PATTERNS
 def test_a_step_reads_what_the_previous_step_has_stored(pattern):
     for odd in (0, 1):
         now, later = pattern.steps[odd], pattern.steps[1 - odd]
-        for q in range(Q):  # stored by x, loaded by x + c
+        for q in range(pattern.lattice.size):  # stored by x, loaded by x + c
             stored, loaded = now.store[q], later.load[q]
-            shift = tuple(c + s for c, s in zip(C[q], loaded.shift, strict=True))
+            c = pattern.lattice.velocities[q]
+            shift = tuple(x + s for x, s in zip(c, loaded.shift, strict=True))
             assert (stored.slot, stored.shift) == (loaded.slot, shift)
 
 
-@pytest.mark.parametrize("pattern", PATTERNS.values(), ids=str)
+@ALL_PATTERNS
 def test_no_two_cells_use_an_address(pattern):
     for access in pattern.steps:
         for addresses in (access.load, access.store):
-            assert len({a.slot for a in addresses}) == Q  # each once, so that cells never collide
+            # Each slot is used once, so that cells never collide.
+            assert len({a.slot for a in addresses}) == pattern.lattice.size
         if pattern.copies == 1:
             assert set(access.load) == set(access.store)
 
 
-@pytest.mark.parametrize("pattern", PATTERNS.values(), ids=str)
+@ALL_PATTERNS
 def test_a_wall_has_the_same_address_in_every_step_and_no_other_cell_uses_it(pattern):
-    even, odd = pattern.steps
+    (even, odd), c = pattern.steps, pattern.lattice.velocities
     assert even.wall == odd.wall
     for access in pattern.steps:
-        for q in range(1, Q):
+        for q in range(1, len(c)):
             wall = access.wall[q]
-            for k in range(Q):
+            for k in range(len(c)):
                 # The cell x + wall.shift - address.shift loads from the wall's address of cell x.
                 address = access.load[k]
                 if address.slot != wall.slot:
                     continue
                 user = tuple(a - b for a, b in zip(wall.shift, address.shift, strict=True))
-                back = tuple(-c for c in C[q])
+                back = tuple(-x for x in c[q])
                 assert user == (0, 0, 0) or user == back  # itself, or the wall's cell

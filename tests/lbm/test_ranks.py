@@ -13,7 +13,15 @@ import pytest
 import lbm
 from flows import SHAPE, pair
 from lbm.launcher import SIZE_VARIABLES, find_launcher, run_ranks, world
-from rank_worker import FORMS, PATTERNS, cases, run_flow, run_interpolated_scalar, run_scalars
+from rank_worker import (
+    FORMS,
+    PATTERNS,
+    cases,
+    corner_cases,
+    run_flow,
+    run_interpolated_scalar,
+    run_scalars,
+)
 from studies.lbm.scaling_worker import Case, run_cases
 from vtk_images import read_image
 
@@ -73,6 +81,15 @@ def test_all_results_are_bit_for_bit_those_of_one_rank(ranks, pattern, form, one
         assert np.array_equal(s.populations(), expected["populations"])
         again = s.save(tmp_path / "again").read_bytes()
         assert again == (folder / f"{name}.state").read_bytes()
+
+
+def test_results_on_the_lattice_d3q27_are_bit_for_bit_those_of_one_rank(ranks):
+    _, folder = ranks
+    for case in corner_cases():
+        expected = run_flow(*case, device="cpu", lattice=lbm.D3Q27)
+        with np.load(folder / f"{case[0]} D3Q27.npz") as saved:
+            for key, value in expected.items():
+                assert np.array_equal(saved[key], value), (case, key)
 
 
 def test_scalars_are_bit_for_bit_those_of_one_rank(ranks, tmp_path):

@@ -6,7 +6,6 @@ import pytest
 import lbm
 from flows import FLOWS, SHAPE, noisy
 from lbm._fields.wall_shear import wall_shear_fields
-from lbm._model.lattice import C, W
 from studies.lbm.gallery_flows import TiltedWalls
 
 VISCOSITY = 0.1
@@ -132,7 +131,7 @@ def test_a_body_that_turns_with_the_fluid_feels_nothing():
 
 def stress_of_populations(s):
     """Return the viscous stress [i, j, x, y, z] from the second moments of f - f_eq."""
-    c, w = np.array(C, float), np.array(W)
+    c, w = np.array(lbm.D3Q19.velocities, float), np.array(lbm.D3Q19.weights)
     f = s.populations() + w[:, None, None, None]
     rho, u = s.rho, s.u
     cu = np.tensordot(c, u, 1)

@@ -3,6 +3,7 @@
 import numpy as np
 
 import lbm
+from lbm.lattices import D3Q19
 from lbm.reference import Reference
 
 SHAPE = (12, 9, 7)
@@ -117,11 +118,12 @@ def noisy(shape, seed=1):
     return rho, 0.02 * rng.standard_normal((3, *shape))
 
 
-def pair(flow, collision, **options):
+def pair(flow, collision, lattice=D3Q19, **options):
     """Return a simulation and the reference with the same noisy start."""
     rho, u = noisy(SHAPE)
-    ours = lbm.Simulation(SHAPE, collision=collision, rho=rho, u=u, **FLOWS[flow], **options)
-    theirs = Reference(SHAPE, collision, **FLOWS[flow])
+    settings = {"lattice": lattice, **FLOWS[flow]}
+    ours = lbm.Simulation(SHAPE, collision=collision, rho=rho, u=u, **settings, **options)
+    theirs = Reference(SHAPE, collision, **settings)
     theirs.set(rho, u)
     return ours, theirs
 

@@ -27,6 +27,13 @@ def cases():
     return itertools.product(FLOWS, PATTERNS, FORMS)
 
 
+def corner_cases():
+    """Yield (flow, pattern, form) of the cases on the lattice D3Q27."""
+    yield "cavity with bodies", "esoteric", "float64"
+    yield "interpolated walls", "aa", "float64"
+    yield "periodic", "ab", "float64"
+
+
 def run_flow(flow, pattern, form, folder=None, **options):
     """Run a flow, and return all that a user can read from it."""
     s, _ = pair(flow, lbm.TRT(0.7), pattern=pattern, **FORMS[form], **options)
@@ -93,6 +100,11 @@ def main(folder):
         result = run_flow(flow, pattern, form, folder, comm=comm, decomposition=grid, device="cpu")
         if comm.rank == 0:
             np.savez(folder / f"{flow} {pattern} {form}.npz", **result)
+    for case in corner_cases():
+        result = run_flow(*case, comm=comm, decomposition=GRIDS[comm.size], device="cpu",
+                          lattice=lbm.D3Q27)  # fmt: skip
+        if comm.rank == 0:
+            np.savez(folder / f"{case[0]} D3Q27.npz", **result)
     result = run_scalars(folder, comm=comm, decomposition=GRIDS[comm.size], device="cpu")
     if comm.rank == 0:
         np.savez(folder / "scalars.npz", **result)

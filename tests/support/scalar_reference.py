@@ -3,7 +3,6 @@
 import numpy as np
 
 import lbm
-from lbm._model.lattice import C, W
 from lbm.reference import Reference
 
 DIRECTIONS = np.array(
@@ -17,12 +16,11 @@ FACES = ("x-", "x+", "y-", "y+", "z-", "z+")
 class ScalarReference:
     """A flow that carries one scalar; the arguments are those of `Simulation`."""
 
-    def __init__(self, shape, collision, scalar, boundaries=None, force=(0.0, 0.0, 0.0)):
-        self.flow, self.scalar, self.shape = (
-            Reference(shape, collision, boundaries, force),
-            scalar,
-            shape,
-        )
+    def __init__(
+        self, shape, collision, scalar, boundaries=None, force=(0.0, 0.0, 0.0), lattice=lbm.D3Q19
+    ):
+        self.flow = Reference(shape, collision, boundaries, force, lattice=lattice)
+        self.scalar, self.shape = scalar, shape
         self.buoyancy = np.array(scalar.buoyancy)[:, None, None, None]
 
     def set(self, rho, u, values):
@@ -44,9 +42,11 @@ class ScalarReference:
 
     def step(self):
         (_, u), force = self.moments(), self.drive()
-        for q, c in enumerate(np.array(C, float)[..., None, None, None]):  # Guo, Zheng, Shi (2002)
+        lattice = self.flow.lattice
+        c_q = np.array(lattice.velocities, float)[..., None, None, None]
+        for q, c in enumerate(c_q):  # Guo, Zheng, Shi (2002)
             drive = 3.0 * (c - u) + 9.0 * (c * u).sum(axis=0) * c
-            self.flow.f[q] += W[q] * (drive * force).sum(axis=0)
+            self.flow.f[q] += lattice.weights[q] * (drive * force).sum(axis=0)
         self.step_scalar(u)
         self.flow.step()
 
@@ -82,7 +82,9 @@ class ScalarReference:
         """
         names = {id(solid.condition): name for name, solid in self.flow.solids.items()}
         for cut in self.flow.cuts * 60:
-            match = np.flatnonzero((np.array(C[cut.q]) == DIRECTIONS).all(axis=1))
+            match = np.flatnonzero(
+                (np.array(self.flow.lattice.velocities[cut.q]) == DIRECTIONS).all(axis=1)
+            )
             wall = self.scalar.boundaries.get(names[id(cut.condition)])
             if not len(match) or not isinstance(wall, lbm.FixedValue):
                 continue

@@ -47,8 +47,9 @@ def _simulation_arguments():
     return {
         "shape": SHAPE, "collision": lbm.TRT(0.8), "boundaries": {"y": lbm.NoSlip()},
         "force": (0.0, 0.0, 0.0), "sponges": {}, "scalars": {}, "rho": 1.0, "u": (0.0, 0.0, 0.0),
-        "pattern": "esoteric", "dtype": "float32", "storage": None, "ratio": 0.0, "check": 500,
-        "keep_good_state": True, "comm": None, "decomposition": "auto", "device": "cpu",
+        "lattice": "D3Q19", "pattern": "esoteric", "dtype": "float32", "storage": None,
+        "ratio": 0.0, "check": 500, "keep_good_state": True, "comm": None, "decomposition": "auto",
+        "device": "cpu",
     }  # fmt: skip
 
 
@@ -176,7 +177,7 @@ NOT_CALLED = {
     "Decomposition.bounds", "Simulation.mark_changed", "Solid.cells_around", "Solid.mask",
     "TriangleMesh.require_inside",
     "Statistics.resume", "CheckpointError", "Collision", "Condition", "FreeSlip", "NoSlip",
-    "Periodic", "Shape", "UnstableError", "flows",
+    "Lattice", "Periodic", "Shape", "UnstableError", "flows",
     *(f"{shape}.distances" for shape in
       ("Box", "Cylinder", "HalfSpace", "Shape", "Sphere", "TriangleMesh")),
     *(f"{wall}.parameters" for wall in
@@ -185,6 +186,6 @@ NOT_CALLED = {
     *(f"{operator}.{method}" for operator in
       ("BGK", "CentralMoments", "Collision", "RecursiveRegularized", "Smagorinsky",
        "SmagorinskyBGK", "TRT")
-      for method in ("reference_collide", "stability_limit", "suited_to")),
+      for method in ("reference_collide", "relax", "relax_pairs", "stability_limit", "suited_to")),
 }  # fmt: skip
 """Public names that users do not call, or with no argument: errors, types, plain walls."""

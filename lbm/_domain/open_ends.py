@@ -116,14 +116,14 @@ class OpenEnds:
         shape = self.rows, z1 - z0, ny, nx
         out: np.ndarray = np.zeros(shape, self._domain.problem.precision.compute)
         for end, inside, places in self._within(z0, z1):
-            out[end.row, *places] = end.store.read_means()[inside]
+            out[end.row][places] = end.store.read_means()[inside]
         return out
 
     def write_rows(self, t: int, z0: int, values: np.ndarray) -> None:
         """Set the means of the layers from z0 on."""
         for end, inside, places in self._within(z0, z0 + values.shape[1]):
             means = end.store.read_means()
-            means[inside] = values[end.row, *places]
+            means[inside] = values[end.row][places]
             end.store.write_means(means)
 
     def require_finite(self, t: int) -> None:

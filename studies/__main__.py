@@ -29,6 +29,7 @@ STUDIES = {
     "lbm-operators": "studies.lbm.operators",
     "lbm-reflections": "studies.lbm.reflections",
     "lbm-stability": "studies.lbm.stability",
+    "lbm-streams": "studies.lbm.streams",
     "lbm-strong": "studies.lbm.strong",
     "lbm-weak": "studies.lbm.weak",
     "rode-convergence": "studies.rode.convergence",
@@ -64,8 +65,8 @@ STUDIES = {
 }
 """Modules of the studies, by the names that the command line takes."""
 
-NOT_IN_ALL = ("stablegpu-stream",)
-"""Studies that `all` leaves out, because they need much room on a disk."""
+NOT_IN_ALL = ("stablegpu-stream", "lbm-streams")
+"""Studies that `all` leaves out: the first needs much room on a disk, the second days on a CPU."""
 
 ON_GPUS_ONLY = ("lbm-hybrid",)
 """Studies that `all` leaves out on a CPU."""

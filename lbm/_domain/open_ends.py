@@ -123,7 +123,7 @@ class OpenEnds:
         """Set the means of the layers from z0 on."""
         for end, inside, places in self._within(z0, z0 + values.shape[1]):
             means = end.store.read_means()
-            means[inside] = values[end.row, *places]
+            means[inside] = values[end.row][places]
             end.store.write_means(means)
 
     def require_finite(self, t: int) -> None:

@@ -35,6 +35,7 @@ STUDIES = {
     "lbm-weak": "studies.lbm.weak",
     "rode-convergence": "studies.rode.convergence",
     "rode-expectation": "studies.rode.expectation",
+    "rode-nonlinear": "studies.rode.nonlinear_noise",
     "rode-normals": "studies.rode.normals",
     "rode-occupancy": "studies.rode.occupancy",
     "rode-paths": "studies.rode.paths",

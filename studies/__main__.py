@@ -7,6 +7,8 @@ import ast
 import importlib
 import json
 import sys
+import time
+import traceback
 from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
@@ -15,7 +17,7 @@ from hetero.command_line import check_outputs, command_parser, run_command, save
 from hetero.devices import Device, resolve
 from hetero.display.progress_bar import progress
 from hetero.measurement import environment
-from hetero.validation import check_integer
+from hetero.validation import check_choice, check_integer
 from studies.study import Study
 
 STUDIES = {
@@ -34,6 +36,7 @@ STUDIES = {
     "lbm-weak": "studies.lbm.weak",
     "rode-convergence": "studies.rode.convergence",
     "rode-expectation": "studies.rode.expectation",
+    "rode-nonlinear": "studies.rode.nonlinear_noise",
     "rode-normals": "studies.rode.normals",
     "rode-occupancy": "studies.rode.occupancy",
     "rode-paths": "studies.rode.paths",
@@ -77,6 +80,7 @@ _EXAMPLES = (
     ("run stablegpu-random --processes 8", "errors at random points, by an independent oracle"),
     ('run "thesis table 6.3"', "the study that makes a table of a paper; see `papers`"),
     ("all --quick", "all of them at tiny sizes"),
+    ("all rode sbth --device cuda", "those of two packages that have no record of this commit"),
 )
 
 
@@ -89,6 +93,12 @@ def main(argv: list[str] | None = None) -> int:
     everything = verbs.add_parser(
         "all",
         help="run all studies that this device can run and that have no record of this commit",
+    )
+    everything.add_argument(
+        "packages",
+        nargs="*",
+        metavar="PACKAGE",
+        help="only those of these packages: lbm, sbth, ...",
     )
     everything.set_defaults(names=None)
     for command in (run, everything):
@@ -177,33 +187,65 @@ def run_chosen(options: argparse.Namespace) -> int:
     if options.size is not None:
         check_integer("--size", options.size, 1)
     study = Study(options.out, device, options.quick, options.processes, options.size)
-    names = find_studies(options.names) if options.names else names_for(device)
-    for path in run_studies(names, study, options.command, resume=not options.names):
-        print(path)
-    return 0
+    if options.names:
+        for path in run_studies(find_studies(options.names), study, options.command):
+            print(path)
+        return 0
+    return run_all(names_for(device, options.packages), study, options.command)
 
 
-def names_for(device: Device) -> list[str]:
-    """Return the names of all studies that a device can run."""
+def names_for(device: Device, packages: Sequence[str] = ()) -> list[str]:
+    """Return the names of all studies that a device can run, of some packages or of all."""
     left_out = NOT_IN_ALL if device.kind == "cuda" else (*NOT_IN_ALL, *ON_GPUS_ONLY)
-    return [name for name in STUDIES if name not in left_out]
+    known = tuple(sorted({name.partition("-")[0] for name in STUDIES}))
+    for package in packages:
+        check_choice("PACKAGE", package, known)
+    return [
+        name
+        for name in STUDIES
+        if name not in left_out and (not packages or name.partition("-")[0] in packages)
+    ]
 
 
-def run_studies(
-    names: Sequence[str], study: Study, command: Sequence[str], *, resume: bool = False
-) -> list[Path]:
-    """Run studies by name and return the paths of their records.
+def run_studies(names: Sequence[str], study: Study, command: Sequence[str]) -> list[Path]:
+    """Run studies by name and return the paths of their records."""
+    return [
+        _run_study(name, study, command)
+        for name in progress(names, "studies", enabled=len(names) > 1)
+    ]
 
-    With `resume`, a study whose record in the folder is of this commit is not run again.
+
+def _run_study(name: str, study: Study, command: Sequence[str]) -> Path:
+    """Run a study and return the path of its record."""
+    result = importlib.import_module(STUDIES[name]).run(study)
+    return study.write(name, result, command)
+
+
+def run_all(names: Sequence[str], study: Study, command: Sequence[str]) -> int:
+    """Run the studies that have no record of this commit, and print their paths and seconds.
+
+    A study that fails does not keep the others from running. Returns the exit code, which is 1 if
+    any has failed.
     """
-    paths = []
-    for name in progress(names, "studies", enabled=len(names) > 1):
+    failed = []
+    for name in progress(names, "studies"):
         path = study.path(name)
-        if not (resume and is_of_this_commit(path)):
-            result = importlib.import_module(STUDIES[name]).run(study)
-            study.write(name, result, command)
-        paths.append(path)
-    return paths
+        if is_of_this_commit(path):
+            print(f"{path} is of this commit")
+            continue
+        start = time.perf_counter()
+        try:
+            _run_study(name, study, command)
+        except Exception:  # one that runs unattended must come to its end
+            study.tables.clear()
+            failed.append(name)
+            traceback.print_exc()
+        print(f"{name}: {time.perf_counter() - start:.1f} s")
+        if name not in failed:
+            print(path)
+    if failed:
+        print(f"failed: {', '.join(failed)}", file=sys.stderr)
+    return 1 if failed else 0
 
 
 def is_of_this_commit(path: Path) -> bool:

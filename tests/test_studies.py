@@ -58,7 +58,35 @@ def test_all_leaves_out_what_this_commit_has_measured(tiny, tmp_path, monkeypatc
         printed = capsys.readouterr().out
         assert printed.count("Squares") == runs, commit
         assert json.loads(record.read_text())["facts"]["commit"] == commit
-        assert printed.splitlines()[-1] == str(record)
+        assert printed.splitlines()[-1].split()[0] == str(record)
+
+
+def test_a_study_that_fails_does_not_end_all(tiny, tmp_path, monkeypatch, capsys):
+    def fail(study):
+        study.table("Half", ("n",), [(1,)])
+        raise RuntimeError("the disk of the stars is full")
+
+    module = ModuleType("failing")
+    module.run = fail
+    monkeypatch.setitem(sys.modules, "failing", module)
+    studies = {"bad-one": "failing", "good-one": runner.STUDIES["tiny"]}
+    monkeypatch.setattr(runner, "STUDIES", studies)
+    assert runner.main(["all", "--device", "cpu", "--quick", "--out", str(tmp_path)]) == 1
+    captured = capsys.readouterr()
+    assert "the disk of the stars is full" in captured.err
+    assert captured.err.splitlines()[-1] == "failed: bad-one"
+    record = json.loads((tmp_path / "good-one-cpu.json").read_text())
+    assert [table["title"] for table in record["tables"]] == ["Squares"]
+    assert not (tmp_path / "bad-one-cpu.json").exists()
+
+
+def test_all_of_a_package(capsys):
+    names = runner.names_for(hetero.Device("cuda"), ["sbth", "lbm"])
+    assert {name.partition("-")[0] for name in names} == {"sbth", "lbm"}
+    assert "lbm-hybrid" in names
+    assert "lbm-hybrid" not in runner.names_for(hetero.Device("cpu"), ["lbm"])
+    assert runner.main(["all", "phrenology", "--device", "cpu", "--quick"]) == 2
+    assert "PACKAGE must be" in capsys.readouterr().err
 
 
 def test_a_benchmark_writes_the_same_format(tiny, tmp_path, monkeypatch):

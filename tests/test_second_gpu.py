@@ -69,8 +69,11 @@ def run_cavity(device, **options):
 
 
 def run_heated_stream(device):
-    walls = {"x-": lbm.VelocityInlet((0.05, 0.0, 0.0)), "x+": lbm.PressureOutlet(1.0)}
-    heat = lbm.Scalar(0.05, {"x-": lbm.FixedValue(1.0)}, buoyancy=(0.0, 1e-4, 0.0))
+    ball = lbm.Solid(lbm.Sphere((8, 4, 3), 1.6), wall="interpolated")
+    walls = {"x-": lbm.VelocityInlet((0.05, 0.0, 0.0)), "x+": lbm.NonReflectingOutlet(1.0),
+             "ball": ball}  # fmt: skip
+    warm = lbm.FixedValue(1.0)
+    heat = lbm.Scalar(0.05, {"x-": warm, "ball": warm}, buoyancy=(0.0, 1e-4, 0.0))
     s = lbm.Simulation((24, 8, 6), boundaries=walls, scalars={"heat": heat}, check=4,
                        sponges={"x-": 8, "x+": 10}, dtype="float64", device=device)  # fmt: skip
     s.run(12)

@@ -104,6 +104,29 @@ def test_steps_on_a_small_grid(device):
     assert np.abs(s.u - theirs.moments()[1]).max() < 1e-15
 
 
+@pytest.mark.simulator
+def test_interpolated_values_on_a_small_grid(device):
+    """Small enough for the simulator of CUDA; one cell lies between the two walls."""
+    walls = {
+        "y": lbm.NoSlip(),
+        "floor": lbm.Solid(lbm.HalfSpace((0, 1.3, 0), (0, 1, 0)), lbm.NoSlip(), "interpolated"),
+        "ball": lbm.Solid(lbm.Sphere((2.1, 4.4, 1.4), 1.1), lbm.NoSlip(), "interpolated"),
+    }
+    scalar = lbm.Scalar(0.1, {"floor": HOT, "ball": COLD}, start=start)
+    s = lbm.Simulation((4, 6, 3), boundaries=walls, scalars={"c": scalar}, dtype="float64",
+                       device=device)  # fmt: skip
+    theirs = ScalarReference((4, 6, 3), lbm.TRT(0.8), scalar, walls)
+    theirs.set(np.ones((4, 6, 3)), np.zeros((3, 4, 6, 3)), start(*np.ogrid[0.5:4, 0.5:6, 0.5:3]))
+    for _ in range(2):
+        s.run(1)
+        theirs.step()
+    assert np.abs(s.scalars["c"].values - theirs.values).max() < 1e-15
+    before = s.scalars["c"].total()
+    s.run(1)
+    entered = sum(s.scalars["c"].flux(name) for name in ("floor", "ball"))
+    assert s.scalars["c"].total() - before == pytest.approx(entered, abs=1e-13)
+
+
 # ---- exact solutions -------------------------------------------------------------------------
 
 

@@ -125,5 +125,7 @@ def test_options_of_files_are_checked(tmp_path, options, words):
 
 
 def test_derived_fields_are_checked(tmp_path):
-    with pytest.raises(ValueError, match="one of 'vorticity', 'q', 'strain', got 'curl'"):
+    with pytest.raises(
+        ValueError, match="one of 'vorticity', 'q', 'strain', 'wall_shear', got 'curl'"
+    ):
         flow().write_vtk(tmp_path / "flow", derived=["curl"])

@@ -165,6 +165,21 @@ def test_the_stress_of_the_populations_agrees_at_a_sphere():
     assert np.sqrt((difference**2).mean()) < 0.12 * size
 
 
+def test_a_mesh_has_the_stress_of_its_shape():
+    low, high = np.array([4.3, 3.2, 3.1]), np.array([8.2, 7.3, 7.4])
+    corners = low + (high - low) * np.array([(i & 1, i >> 1 & 1, i >> 2) for i in range(8)])
+    sides = (0, 2, 3, 1), (4, 5, 7, 6), (0, 1, 5, 4), (2, 6, 7, 3), (0, 4, 6, 2), (1, 3, 7, 5)
+    triangles = [t for a, b, c, d in sides for t in ((a, b, c), (a, c, d))]
+    mesh, box = lbm.TriangleMesh(corners, np.array(triangles)), lbm.Box(low, high)
+    ours, theirs = (
+        run((14, 10, 10), 20, boundaries={"body": lbm.Solid(shape, wall="interpolated")},
+            u=(0.02, 0.0, 0.0)).wall_shear("body")
+        for shape in (mesh, box)
+    )  # fmt: skip
+    assert np.abs(ours.normals - theirs.normals).max() < 1e-6
+    assert np.abs(ours.stress - theirs.stress).max() < 1e-9
+
+
 def test_it_is_the_same_on_parts_and_devices(device):
     rho, u = noisy(SHAPE)
     one, other = (

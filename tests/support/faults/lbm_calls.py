@@ -73,6 +73,8 @@ CALLS = [
     Call("lbm.MovingWall", lbm.MovingWall, lambda: {"velocity": (0.1, 0.0, 0.0)}),
     Call("lbm.VelocityInlet", lbm.VelocityInlet, lambda: {"velocity": (0.1, 0.0, 0.0)}),
     Call("lbm.PressureOutlet", lbm.PressureOutlet, lambda: {"rho": 1.0}),
+    Call("lbm.NonReflectingOutlet", lbm.NonReflectingOutlet,
+         lambda: {"rho": 1.0, "averaging": 5000.0}),
     Call("lbm.Probe", lbm.Probe, lambda: {"cells": [(1, 1, 1)], "every": 1}),
     Call("lbm.FixedValue", lbm.FixedValue, lambda: {"value": 1.0}),
     Call("lbm.FixedFlux", lbm.FixedFlux, lambda: {"flux": 1.0}),
@@ -144,6 +146,8 @@ CALLS = [
     Call("lbm.Simulation.gather", lambda **a: _flow().gather(**a), lambda: {"field": "rho"}),
     Call("lbm.Simulation.force_on", lambda **a: _flow().run(1).force_on(**a),
          lambda: {"name": "block"}),
+    Call("lbm.Simulation.wall_shear", lambda **a: _flow().wall_shear(**a),
+         lambda: {"name": "block"}),
     Call("lbm.Simulation.torque_on", lambda **a: _flow().run(1).torque_on(**a),
          lambda: {"name": "block", "centre": (2, 2, 2)}),
     Call("lbm.Simulation.save", lambda path: _flow().save(path),
@@ -181,8 +185,9 @@ NOT_CALLED = {
     *(f"{shape}.distances" for shape in
       ("Box", "Cylinder", "HalfSpace", "Shape", "Sphere", "TriangleMesh")),
     *(f"{wall}.parameters" for wall in
-      ("FreeSlip", "MovingWall", "NoSlip", "PressureOutlet", "VelocityInlet")),
-    "geometry", "launcher",
+      ("FreeSlip", "MovingWall", "NonReflectingOutlet", "NoSlip", "PressureOutlet",
+       "VelocityInlet")),
+    "WallShear", "geometry", "launcher",
     *(f"{operator}.{method}" for operator in
       ("BGK", "CentralMoments", "Collision", "RecursiveRegularized", "Smagorinsky",
        "SmagorinskyBGK", "TRT")

@@ -116,6 +116,33 @@ def _make_memory(chunk):
 
 
 @_device
+def _column_and_group():
+    """Return the column of this thread, and the number of its group."""
+    thread, columns = uint64(cuda.threadIdx.x), uint64(COLUMNS)
+    return thread % columns, thread // columns
+
+
+@_device
+def _load_panel(a, place, shared, memory, rows, zero):
+    """Store this block's rows of the panel, and zeros in T and in the products."""
+    start, pitch, b = place
+    first, count = rows
+    columns = uint64(COLUMNS)
+    c, group = _column_and_group()
+    r = group
+    while r < count:
+        shared[r * columns + c] = a[start + (first + r) * pitch + c] if c < b else zero
+        r += uint64(GROUPS)
+    index = uint64(cuda.threadIdx.x)
+    while index < uint64(COLUMNS * PITCH):
+        shared[memory.t + index] = zero
+        index += uint64(THREADS)
+    if group == 0:
+        shared[memory.w + c] = zero
+    cuda.syncthreads()
+
+
+@_device
 def _sweep(shared, memory, j, rows, last, b, published):
     """Apply the last reflection to rows, and return the sums of products with column j.
 
@@ -125,16 +152,13 @@ def _sweep(shared, memory, j, rows, last, b, published):
     """
     first, count = rows
     scale, w_c = last
-    c, group = (
-        uint64(cuda.threadIdx.x) % uint64(COLUMNS),
-        uint64(cuda.threadIdx.x) // uint64(COLUMNS),
-    )
+    c, group = _column_and_group()
     chunk = (memory.sums - memory.x) // uint64(2)
     old = memory.x + (j + uint64(1)) % uint64(2) * chunk
     new = memory.x + j % uint64(2) * chunk
     w_j = shared[memory.w + j]
     total = scale - scale
-    r = uint64(group)
+    r = group
     while r < count:
         i = first + r
         if i >= j and c < b:
@@ -163,9 +187,7 @@ def _sweep(shared, memory, j, rows, last, b, published):
 @_device
 def _sum_over_blocks(shared, memory, received, turn):
     """Add the sums of all blocks, for this thread's group; all threads see them afterwards."""
-    thread = uint64(cuda.threadIdx.x)
-    c, group = thread % uint64(COLUMNS), thread // uint64(COLUMNS)
-    blocks = uint64(cuda.gridDim.x)
+    (c, group), blocks = _column_and_group(), uint64(cuda.gridDim.x)
     begin = turn * blocks
     total = received[(begin + group % blocks) * uint64(COLUMNS) + c]
     if group >= blocks:
@@ -174,20 +196,40 @@ def _sum_over_blocks(shared, memory, received, turn):
         block = group + uint64(load * GROUPS)
         if block < blocks:
             total += received[(begin + block) * uint64(COLUMNS) + c]
-    shared[memory.sums + thread] = total
+    shared[memory.sums + uint64(cuda.threadIdx.x)] = total
     cuda.syncthreads()
+
+
+@_device
+def _meet(shared, memory, j, tau, exchange, meeting):
+    """Wait for the sums of all blocks in step j; return 1 after a timeout.
+
+    Until the others arrive, column j - 1 of T is computed. `meeting` is the number of arrivals
+    before this launch, and an int32 in shared memory.
+    """
+    (arrivals, failed), control, thread = meeting, exchange.control, cuda.threadIdx.x
+    cuda.syncthreads()
+    if thread == 0:
+        add_release(control, 0, 1)
+    if j > 0:
+        triangle = memory.t, memory.gram, memory.products
+        extend_triangle(shared, triangle, j - uint64(1), tau)
+    if thread == 0:
+        expected = uint64(arrivals) + (j + uint64(1)) * uint64(cuda.gridDim.x)
+        failed[0] = wait_for_progress(control, 0, expected, control, SPINS)
+    cuda.syncthreads()
+    return failed[0]
 
 
 @_device
 def _store_factors(shared, memory, rows, b, scale, factors):
     """Store this block's rows of V and of U = V T."""
     first, count = rows
-    thread, columns = uint64(cuda.threadIdx.x), uint64(COLUMNS)
-    c, group = thread % columns, thread // columns
+    (c, group), columns = _column_and_group(), uint64(COLUMNS)
     chunk = (memory.sums - memory.x) // uint64(2)
     last = memory.x + (b + uint64(1)) % uint64(2) * chunk
     zero = scale - scale
-    r = uint64(group)
+    r = group
     while r < count:
         i = first + r
         value = shared[r * columns + c]
@@ -204,7 +246,7 @@ def _store_factors(shared, memory, rows, b, scale, factors):
             factors.right[uint64(2) * i * b + c] = value
         r += uint64(GROUPS)
     cuda.syncthreads()
-    r = uint64(group)
+    r = group
     while r < count:
         s = min(r + uint64(GROUPS), count - uint64(1))
         sum_r = sum_s = zero
@@ -228,63 +270,33 @@ def _make_kernel(dtype):
         V and U go to `factors.v` and `factors.u` from index `offset` on. `arrivals` is the number
         of arrivals at the meetings of earlier launches.
         """
-        start, pitch = uint64(place[0]), uint64(place[1])
-        m, b, chunk = uint64(place[2]), uint64(place[3]), uint64(place[4])
-        thread, columns, one = uint64(cuda.threadIdx.x), uint64(COLUMNS), uint64(1)
-        block, blocks = uint64(cuda.blockIdx.x), uint64(cuda.gridDim.x)
-        c, group, zero = thread % columns, thread // columns, dtype(0)
+        start, pitch, b = uint64(place[0]), uint64(place[1]), uint64(place[3])
+        m, chunk = uint64(place[2]), uint64(place[4])
+        columns, blocks = uint64(COLUMNS), uint64(cuda.gridDim.x)
+        block, zero, (c, group) = uint64(cuda.blockIdx.x), dtype(0), _column_and_group()
         shared = cuda.shared.array(0, dtype)
         failed = cuda.shared.array(1, int32)
         memory = _make_memory(chunk)
-        triangle = memory.t, memory.gram, memory.products
-        first = block * chunk
-        rows = first, min(chunk, m - first)
-        r = uint64(group)
-        while r < rows[1]:
-            value = zero
-            if c < b:
-                value = a[start + (first + r) * pitch + c]
-            shared[r * columns + c] = value
-            r += uint64(GROUPS)
-        index = thread
-        while index < uint64(COLUMNS * PITCH):
-            shared[memory.t + index] = zero
-            index += uint64(THREADS)
-        if thread < columns:
-            shared[memory.w + thread] = zero
-        if thread == 0:
-            failed[0] = 0
-        cuda.syncthreads()
+        rows = block * chunk, min(chunk, m - block * chunk)
+        _load_panel(a, (start, pitch, b), shared, memory, rows, zero)
         steps = min(m, b)
         tau, scale, w_c = zero, zero, zero
         for j in range(steps):
             turn = j % uint64(2)
             published = exchange.rows[turn * columns :]
             total = _sweep(shared, memory, j, rows, (scale, w_c), b, published)
-            shared[memory.sums + thread] = total
+            shared[memory.sums + uint64(cuda.threadIdx.x)] = total
             cuda.syncthreads()
             if group == 0:
-                place_of_sums = (turn * blocks + block) * columns + c
-                exchange.sums[place_of_sums] = add_groups(shared, memory.sums, c)
-            cuda.syncthreads()
-            if thread == 0:
-                add_release(exchange.control, 0, 1)
-            if j > 0:  # while the others arrive
-                extend_triangle(shared, triangle, j - one, tau)
-            if thread == 0:
-                expected = uint64(arrivals) + (j + one) * blocks
-                failed[0] = wait_for_progress(
-                    exchange.control, 0, expected, exchange.control, SPINS
-                )
-            cuda.syncthreads()
-            if failed[0]:
+                sum_over_rows = add_groups(shared, memory.sums, c)
+                exchange.sums[(turn * blocks + block) * columns + c] = sum_over_rows
+            if _meet(shared, memory, j, tau, exchange, (arrivals, failed)):
                 return
             head, element = published[j], published[c]
             _sum_over_blocks(shared, memory, exchange.sums, turn)
             tail = add_groups(shared, memory.sums, j)
-            product = add_groups(shared, memory.sums, c)
             beta, tau, scale = reflection(head, tail)
-            product = element + scale * product
+            product = element + scale * add_groups(shared, memory.sums, c)
             w_c = tau * product if c > j else zero
             if group == 0:
                 shared[memory.w + c] = w_c
@@ -292,7 +304,8 @@ def _make_kernel(dtype):
                 if block == 0 and c >= j and c < b:
                     a[start + j * pitch + c] = beta if c == j else element - w_c
             cuda.syncthreads()
-        extend_triangle(shared, triangle, steps - one, tau)
+        triangle = memory.t, memory.gram, memory.products
+        extend_triangle(shared, triangle, steps - uint64(1), tau)
         cuda.syncthreads()
         kept = Factors(factors.left, factors.right, factors.v[offset:], factors.u[offset:])
         _store_factors(shared, memory, rows, b, scale, kept)

@@ -5,10 +5,11 @@ from __future__ import annotations
 import argparse
 import importlib
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 
 import hetero
-from benchmarks.measurements import report, write_record
+from benchmarks.measurements import Measurement, report, write_record
 
 SUITES = {
     "hetero": "benchmarks.hetero",
@@ -31,6 +32,20 @@ SUITES = {
 }
 
 
+def _collect(figures: Iterable[Measurement]) -> list[Measurement]:
+    """Return all figures; those of a suite that takes long are printed as they are measured."""
+    if isinstance(figures, list):
+        return figures
+    collected = []
+    for figure in figures:
+        peers = "".join(f", {name} {value:.4g}" for name, value in figure.peers.items())
+        print(
+            f"{figure.name}: {figure.value:.4g} {figure.unit}{peers}", file=sys.stderr, flush=True
+        )
+        collected.append(figure)
+    return collected
+
+
 def main() -> None:
     """Run the suites that the command line names, print their figures and write the records."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
@@ -43,7 +58,7 @@ def main() -> None:
 
     device = hetero.resolve(options.device)
     for suite in SUITES if options.suite == "all" else [options.suite]:
-        figures = importlib.import_module(SUITES[suite]).run(device, options.quick)
+        figures = _collect(importlib.import_module(SUITES[suite]).run(device, options.quick))
         report(suite, device, figures)
         if options.json:
             name = f"{suite}-{device.kind}.json"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,7 @@ from benchmarks.sbth_vectors import describe_ratios, module_of
 _REPEATS = 5
 
 
-def run(device: hetero.Device, quick: bool) -> list[Measurement]:
+def run(device: hetero.Device, quick: bool) -> Iterator[Measurement]:
     """Measure random matrices that are on the device already."""
     values = vectors = [100, 200, 500, 1000, 2000]
     largest, single = [1000], [1000]
@@ -25,12 +25,10 @@ def run(device: hetero.Device, quick: bool) -> list[Measurement]:
         largest, single = [10_000], [5000, 10_000]
     if quick:
         values = vectors = largest = single = [60]
-    return [
-        *(measure_values(n, device) for n in values),
-        *(measure_values(n, device, np.float32) for n in single),
-        *(measure_vectors(n, device) for n in vectors),
-        *(measure_lowest(n, min(100, n), device) for n in largest),
-    ]
+    yield from (measure_values(n, device) for n in values)
+    yield from (measure_values(n, device, np.float32) for n in single)
+    yield from (measure_vectors(n, device) for n in vectors)
+    yield from (measure_lowest(n, min(100, n), device) for n in largest)
 
 
 def measure_values(n: int, device: hetero.Device, dtype: type = np.float64) -> Measurement:

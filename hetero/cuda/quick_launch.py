@@ -48,6 +48,8 @@ def launch(
     stream: Any,
     arguments: Sequence[Any],
     shared: int = 0,
+    *,
+    cooperative: bool = False,
 ) -> None:
     """Launch a kernel, as `kernel[grid, block, stream, shared](*arguments)` does.
 
@@ -56,10 +58,14 @@ def launch(
     arguments : arrays of Numba on the current GPU, tables, numbers, and tuples of them
         Others than contiguous arrays, tables and the types of `_FORMATS` are left to Numba.
     shared : bytes of dynamic shared memory a block
+    cooperative : the blocks wait for each other, so that all of them have to run at once. Without
+        this, blocks of another kernel could take the place of one for which the others wait.
 
     Raises
     ------
-    hetero.DeviceMemoryError, RuntimeError : the driver refuses the launch
+    hetero.DeviceMemoryError, RuntimeError : the driver refuses the launch, for example because the
+        blocks of a cooperative one do not fit on the GPU at once
+    TypeError : only Numba could convert the arguments of a cooperative launch
     """
     if SIMULATOR:
         kernel[grid, block, stream, shared](*as_numba_arguments(arguments))
@@ -74,6 +80,8 @@ def launch(
         except struct.error:  # an integer of more than 63 bits, which is of another type
             prepared = None
     if prepared is None:
+        if cooperative:
+            raise TypeError("a cooperative launch takes contiguous arrays and plain numbers only")
         kernel[grid, block, stream, shared](*as_numba_arguments(arguments))
         return
 
@@ -82,9 +90,14 @@ def launch(
     handle = driver.CUstream(int(stream) if stream else 0)
     address = ctypes.addressof(prepared.pointers)
     sizes = (block, 1, 1) if isinstance(block, int) else (*block, *(1,) * (3 - len(block)))
-    (error,) = driver.cuLaunchKernel(
-        prepared.function, grid, 1, 1, *sizes, shared, handle, address, 0
-    )
+    if cooperative:
+        (error,) = driver.cuLaunchCooperativeKernel(
+            prepared.function, grid, 1, 1, *sizes, shared, handle, address
+        )
+    else:
+        (error,) = driver.cuLaunchKernel(
+            prepared.function, grid, 1, 1, *sizes, shared, handle, address, 0
+        )
     if error != driver.CUresult.CUDA_SUCCESS:
         raise launch_error(error)
 

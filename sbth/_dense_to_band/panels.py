@@ -103,7 +103,7 @@ class PanelReduction:
         arguments = self._matrix, place, offset, self._factors, self._exchange, self._arrivals
         size, stream = _shared_bytes(chunk, dtype), self._xp.cuda.get_current_stream().ptr
         launch.request_shared_memory(kernel, arguments, size, _STATIC)
-        launch.launch(kernel, blocks, THREADS, stream, arguments, size)
+        launch.launch(kernel, blocks, THREADS, stream, arguments, size, cooperative=True)
         self._arrivals += min(m, self._b) * blocks
 
 

@@ -72,7 +72,8 @@ def reduce_to_tridiagonal(
     size = dtype.itemsize * (kernels.scratch_size(n, blocks) + min(capacity, slots) * n)
     launch.request_shared_memory(kernel, arguments, size, _STATIC)
     stream = xp.cuda.get_current_stream().ptr
-    launch.launch(kernel, blocks, _thread_count(n), stream, arguments, size)
+    threads = _thread_count(n)
+    launch.launch(kernel, blocks, threads, stream, arguments, size, cooperative=True)
     host = numbers.get()
     if not np.isfinite(host[3 * n + 1]):
         return None

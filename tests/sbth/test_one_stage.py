@@ -3,6 +3,8 @@
 The simulator runs the kernels as one block; several blocks need a GPU.
 """
 
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 import pytest
 import scipy.linalg
@@ -287,3 +289,19 @@ def test_solver_for_says_how_many_stages(require_cuda):
         text = sbth.solver_for(n, eigvals_only=True, dtype=dtype, method="sbth", device="cuda")
         first = "reduction to tridiagonal form, " if stages == 1 else "reduction to a band, bulge "
         assert text.startswith(f"sbth: {first}")
+
+
+@real_gpu
+def test_several_threads_at_once():
+    """Kernels whose blocks wait for each other do not wait for those of another one."""
+    import cupy
+
+    def solve(n):
+        with cupy.cuda.Stream(non_blocking=True):
+            a = symmetric(n)
+            values = sbth.eigvalsh(cupy.asarray(a), method="sbth").get()
+            return np.abs(values - np.linalg.eigvalsh(a)).max() / np.linalg.norm(a, 1)
+
+    with ThreadPoolExecutor(4) as threads:
+        errors = list(threads.map(solve, [300, 1500, 700, 2800, 400, 1000, 3000, 90]))
+    assert max(errors) < 3000 * np.finfo(float).eps

@@ -15,6 +15,9 @@ pytestmark = pytest.mark.skipif(SIMULATOR, reason="the simulator compiles nothin
 WITHOUT_TWIN = [f"sbth._gpu_batches.{name}_kernels" for name in ("householder", "ql", "bisection")]
 """Modules of kernels whose counterpart on a CPU is a library."""
 
+BEHIND_A_TWIN = ["tmd._search.cuda_kernels"]
+"""Modules of kernels that the module `cuda` beside them launches by way of another one."""
+
 
 def _is_kernel(value) -> bool:
     from numba.cuda.dispatcher import CUDADispatcher
@@ -25,7 +28,7 @@ def _is_kernel(value) -> bool:
 def kernels_in_sources() -> set[str]:
     """Return the names of the kernels in the packages' modules."""
     names = set()
-    for path in [f"{topic}.cuda" for topic in modules("cuda")] + WITHOUT_TWIN:
+    for path in [f"{topic}.cuda" for topic in modules("cuda")] + WITHOUT_TWIN + BEHIND_A_TWIN:
         module = importlib.import_module(path)
         members = vars(module) | getattr(module, "KERNELS", {})
         names |= {f"{path}.{k}" for k, v in members.items() if _is_kernel(v)}

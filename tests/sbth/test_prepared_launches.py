@@ -14,7 +14,7 @@ from studies.sbth.host_driven import ORDERS, HostDriven
 from studies.sbth.operations import sum_instructions
 from studies.sbth.prepared import PreparedPipeline
 from studies.sbth.prepared.encoding import LIBRARIES
-from studies.sbth.prepared.signatures import SIGNATURES, functions_at
+from studies.sbth.prepared.signatures import NO_FUNCTION, SIGNATURES, functions_at
 from studies.sbth.task_program import task_program
 
 ARRAYS = ("work", "vectors", "scalars")
@@ -58,9 +58,11 @@ class HostMachine:
             kinds = [ctypes.c_int64 if a.bitwidth == 64 else ctypes.c_int32 for a in arguments]
             function = getattr(self, f"_{name}")
             self._callbacks[name] = ctypes.CFUNCTYPE(ctypes.c_int32, *kinds)(function)
-        self.functions = functions_at(
-            lambda name: ctypes.cast(self._callbacks[name], ctypes.c_void_p).value
-        )
+        self.callbacks = {
+            name: ctypes.cast(function, ctypes.c_void_p).value
+            for name, function in self._callbacks.items()
+        }
+        self.functions = functions_at(self.callbacks.__getitem__)
 
     def upload(self, array):
         return array.copy()
@@ -185,6 +187,26 @@ def test_queues_wait_for_each_other_and_take_turns(order):
     assert machine.log[:2] == [("record", 200, 100), ("wait", 101, 200)]
     assert machine.log[2 + launches.index(101) :].count(("record", 201, 101)) >= 1
     assert launches[:2] == ([100, 101] if order == ORDERS[0] else [100, 100])
+
+
+def test_our_kernels_need_no_library():
+    work, true = working_matrix()
+    machine = HostMachine()
+    callbacks = machine.callbacks
+    machine.functions = functions_at(
+        lambda name: callbacks[name] if name in ("launch", "record", "wait") else NO_FUNCTION
+    )
+    pipeline = PreparedPipeline(work, machine, 2, ORDERS[0], LIBRARIES[0])
+    pipeline.issue()
+    np.testing.assert_allclose(eigenvalues(pipeline.result()), true, atol=1e-13)
+
+
+def test_an_instruction_can_be_repeated():
+    n, d = 31, 4
+    machine = HostMachine()
+    pipeline = PreparedPipeline(np.ones((n, 2 * d)), machine, 1, ORDERS[1], LIBRARIES[0])
+    pipeline.repeat(pipeline.names.index("eliminate"), 3)
+    assert machine.log == [100, 100, 100]
 
 
 def test_calls_of_routines_are_counted_by_tasks():

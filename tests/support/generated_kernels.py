@@ -69,7 +69,7 @@ RODE_CASES = [
 def tmd_kernel(algorithm, division, phase):
     """Return the kernel of a phase of a Boolean test, and its argument types."""
     from tmd._search.boolean_test_formulas import DIVISIONS
-    from tmd._search.cuda import kernels_for
+    from tmd._search.cuda_kernels import kernels_for
 
     number = NUMBERS.get(DIVISIONS[division][1], u8)
     kernels = kernels_for(algorithm, division)

@@ -22,7 +22,7 @@ QUICK = [("clipped", "reciprocal"), ("lefevre", "reciprocal"), ("regular", "inte
     ],
 )
 def test_kernels_compile_within_their_budget(algorithm, division):
-    from tmd._search.cuda import kernels_for
+    from tmd._search.cuda_kernels import kernels_for
 
     number = NUMBERS.get(DIVISIONS[division][1], u8)
     kernels = kernels_for(algorithm, division)
@@ -36,7 +36,7 @@ def test_kernels_compile_within_their_budget(algorithm, division):
 
 
 def test_the_loop_over_subdomains_divides_by_reciprocals_alone():
-    from tmd._search.cuda import kernels_for
+    from tmd._search.cuda_kernels import kernels_for
 
     kernel = kernels_for("clipped", "reciprocal").test_subdomains
     report = compile_kernel(kernel, phase_1_signature(NUMBERS[float]))

@@ -15,7 +15,7 @@ from numba import types
 from hetero.cuda.driver import cuda
 from hetero.cuda.numba_internals import loaded_function
 from studies.sbth.blas.cuda import KERNELS
-from studies.sbth.prepared.signatures import functions_at
+from studies.sbth.prepared.signatures import NO_FUNCTION, functions_at
 from studies.sbth.task_program import PROGRAMS, task_program
 
 _DRIVER = {"launch": "cuLaunchKernel", "record": "cuEventRecord", "wait": "cuStreamWaitEvent"}
@@ -48,13 +48,13 @@ class CudaMachine:
         self._queues: list[tuple[int, int, int]] = []
 
     def _address_of(self, name: str) -> int:
-        """Return the address of a C function; 0 for routines where there is no library."""
+        """Return the address of a C function, or `NO_FUNCTION` where there is no library."""
         if name in _DRIVER:
             function = self._driver[_DRIVER[name]]
         elif self._library is not None:
             function = self._library[f"cublasD{name}_v2"]
         else:
-            return 0
+            return NO_FUNCTION
         return int(ctypes.cast(function, ctypes.c_void_p).value or 0)
 
     def upload(self, array: np.ndarray) -> Any:

@@ -29,6 +29,10 @@ SIGNATURES = {
 """Arguments of the functions, which all return an int32; pointers and handles are int64."""
 
 
+NO_FUNCTION = -1
+"""Address for functions that are not there and not called; Numba refuses 0."""
+
+
 class CFunction(types.WrapperAddressProtocol):
     """A C function at an address."""
 

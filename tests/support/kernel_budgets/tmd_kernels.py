@@ -6,13 +6,13 @@ Those of phases 1 and 2 are made for each Boolean test: tests/tmd/test_kernel_bu
 from numba import typeof, types
 
 from kernel_budgets.budget import Budget, array, boolean, f8, i8, u8
-from tmd._search.cuda import Candidates, Pieces
+from tmd._search.cuda_kernels import Candidates, Pieces
 from tmd._search.line_formulas import Shape, SuperBlocks
 
 SHAPE = typeof(Shape(40, 16, 12, 9))
 
 KERNELS = {
-    "tmd._search.cuda.list_candidates": Budget(
+    "tmd._search.cuda_kernels.list_candidates": Budget(
         (
             array(u8, 3),
             types.NamedTuple((array(u8), boolean, u8, u8), Pieces),

@@ -12,7 +12,12 @@ from test_twins import ROOT, modules
 pytestmark = pytest.mark.skipif(SIMULATOR, reason="the simulator compiles nothing")
 
 
-WITHOUT_TWIN = [f"sbth._gpu_batches.{name}_kernels" for name in ("householder", "ql", "bisection")]
+WITHOUT_TWIN = [
+    *(f"sbth._gpu_batches.{name}_kernels" for name in ("householder", "ql", "bisection")),
+    "sbth._dense_to_band.panel_kernels",
+    "sbth._one_stage.reduction_kernels",
+    "sbth._triangular_factors",
+]
 """Modules of kernels whose counterpart on a CPU is a library."""
 
 BEHIND_A_TWIN = ["tmd._search.cuda_kernels"]

@@ -328,9 +328,10 @@ class Simulation(Flow):
     def wall_shear(self, name: str) -> WallShear:
         """Return the viscous shear stress on a face or a solid, and y+, beside it on this rank.
 
-        The wall must be `NoSlip` or `MovingWall`. At flat walls and at interpolated ones the stress
-        is of second order; on staircases it is of no use but for flat parts. All ranks must call
-        this. See docs/packages/lbm-accuracy.md for errors.
+        The wall must be `NoSlip` or `MovingWall`. The stress of a parabolic profile along a face is
+        exact; that on curved walls is of first order if they are interpolated (1 % in a pipe of 12
+        cells across), and useless if they are staircases. docs/packages/lbm.md has the measured
+        errors. All ranks must call this.
         """
         return wall_shear(self, name)
 

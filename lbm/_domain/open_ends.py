@@ -95,9 +95,9 @@ class OpenEnds:
     # ---- state -------------------------------------------------------------------------------
 
     def describe(self) -> str:
-        """Return the outlets and their settings."""
+        """Return the outlets and their settings but densities, which belong to the walls."""
         return "; ".join(
-            f"{name}: {face!r}"
+            f"{name}: NonReflectingOutlet, averaging={face.averaging}"
             for name, face in zip(FACES, self._faces, strict=True)
             if isinstance(face, NonReflectingOutlet)
         )

@@ -199,7 +199,7 @@ def restore(flow: Flow, path: str | Path) -> None:
     )
     for key, expected in make_header(flow).items():
         if key not in ("steps", "slab") and layout.header[key] != expected:
-            name = "sponges and scalars" if key.startswith("companion") else key
+            name = "sponges, scalars and outlets" if key.startswith("companion") else key
             raise CheckpointError(
                 f"{path} was written with {name}={layout.header[key]!r}, but this simulation has "
                 f"{expected!r}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import inspect
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from typing import Any, ClassVar, Self
@@ -151,6 +152,15 @@ def check_collision(collision: Collision, lattice: Lattice | None = None) -> Col
     operator = type(collision)
     if operator.relax is Collision.relax and operator.relax_pairs is Collision.relax_pairs:
         raise TypeError(f"collision {collision!r} must define relax() or relax_pairs()")
+    for name in ("relax", "relax_pairs"):
+        signature = inspect.signature(getattr(collision, name))
+        try:
+            signature.bind(lattice)
+        except TypeError:
+            raise TypeError(
+                f"{operator.__name__}.{name} must take a lattice and return the function of the "
+                f"populations, got {name}{signature}: make it a static method {name}(lattice)"
+            ) from None
     if lattice is not None and lattice.name not in operator.lattices:
         raise ValueError(
             f"collision {collision!r} is not defined for lattice={lattice.name!r}, only for "

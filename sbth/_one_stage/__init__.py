@@ -26,12 +26,18 @@ _LARGEST_ORDERS = {"float64": 2700, "float32": 3500}
 
 
 def suits_one_stage(device: Device, order: int, dtype: DTypeLike) -> bool:
-    """Return whether one stage is faster than two for a real matrix."""
+    """Return whether one stage is faster than two for a real matrix, and the GPU can do it."""
     if device.kind == "cpu":
         return False
     from hetero.cuda.driver import SIMULATOR  # which has no CuPy
 
-    return not SIMULATOR and 0 < order <= _LARGEST_ORDERS[np.dtype(dtype).name]
+    dtype = np.dtype(dtype)
+    if SIMULATOR or not 0 < order <= _LARGEST_ORDERS[dtype.name]:
+        return False
+    from sbth._one_stage.reduction import fits_in_shared_memory  # imports CUDA
+
+    with device.active():
+        return fits_in_shared_memory(order, dtype)
 
 
 def reduce_in_one_stage(xp: ModuleType, a: Any, lower: bool, *, keeps_vectors: bool) -> Reduced:

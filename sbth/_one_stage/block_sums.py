@@ -1,4 +1,4 @@
-"""What the threads of a block, and the blocks, do together while they reduce a matrix."""
+"""Sums and meetings of the threads of a block, and of all blocks, that reduce a matrix."""
 
 from numba import uint64
 

@@ -87,6 +87,15 @@ def reduce_to_tridiagonal(
     return Reduced(d, e[: n - 1], factor, taus[: n - 1], vectors if keeps_vectors else None)
 
 
+def fits_in_shared_memory(n: int, dtype: np.dtype) -> bool:
+    """Return whether a block of the current GPU has room for its vectors, if not for its rows.
+
+    With 64 KB of shared memory (Turing), it has none in float64 from about n = 2300 on.
+    """
+    need = dtype.itemsize * kernels.scratch_size(n, _block_count(n)) + _STATIC
+    return need <= launch.max_shared_memory()
+
+
 def _block_count(n: int) -> int:
     """Return the number of blocks, which run at once: one on each multiprocessor."""
     return 1 if SIMULATOR or n <= _ONE_BLOCK else launch.multiprocessors()

@@ -335,7 +335,19 @@ def test_operators_of_another_lattice_are_refused():
         lbm.Simulation((4, 4, 4), collision=OfEdges(0.7), lattice=D3Q27, device="cpu")
 
 
+class WithoutLattice(Incomplete):
+    """An operator that does not make its function for a lattice."""
+
+    @staticmethod
+    def relax(f, e, rates):
+        return f
+
+
 def test_incomplete_operators_are_refused():
+    with pytest.raises(
+        TypeError, match=r"WithoutLattice\.relax must take a lattice.*\(f, e, rates"
+    ):
+        lbm.Simulation((4, 4, 4), collision=WithoutLattice(0.7), device="cpu")
     with pytest.raises(TypeError, match=r"must define relax\(\) or relax_pairs\(\)"):
         lbm.Simulation((4, 4, 4), collision=Incomplete(0.7), device="cpu")
     with pytest.raises(NotImplementedError, match="Incomplete has no reference_collide"):

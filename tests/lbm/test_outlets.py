@@ -135,6 +135,17 @@ def test_restarts_go_on_bit_for_bit(grid, storage, tmp_path):
         other.restore(file)
 
 
+def test_a_restart_may_have_other_functions(tmp_path):
+    """A checkpoint says that a density varies, not how: another process has other functions."""
+
+    def make(height):
+        outlet = lbm.NonReflectingOutlet(lambda t: 1.0 + height * t)
+        return lbm.Simulation((8, 3, 2), boundaries=ends(outlet), device="cpu")
+
+    before, after = make(0.0), make(1e-5)
+    assert after.restore(before.run(3).save(tmp_path / "state")).run(2).steps == 5
+
+
 def test_a_new_start_and_a_good_state_have_their_means():
     rho, u = noisy((16, 6, 4))
 

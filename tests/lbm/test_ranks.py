@@ -12,6 +12,7 @@ import pytest
 
 import lbm
 from flows import SHAPE, pair
+from lbm._domain.ranks.fingerprints import fingerprint
 from lbm.launcher import SIZE_VARIABLES, find_launcher, run_ranks, world
 from rank_worker import (
     FORMS,
@@ -195,6 +196,18 @@ lbm.Simulation(shape, u=u, boundaries=walls, force=force, comm=comm, device="cpu
     assert status != 0
     assert f"rank 1 has {named}" in output
     assert "all ranks must run the same program" in output
+
+
+def test_functions_of_time_need_values_for_the_time_of_the_run_only():
+    """Ranks compare them at times that a short run does not reach."""
+    ramp = lbm.NonReflectingOutlet(lambda t: 1.0 + 0.004 * t, averaging=20.0)
+    slower = lbm.NonReflectingOutlet(ramp.rho, averaging=30.0)
+    table = np.linspace(0.0, 0.01, 20)
+    wall = lbm.MovingWall(lambda t: (table[int(t)], 0.0, 0.0))
+    shape = 4, 4, 4
+    texts = {fingerprint(condition, shape) for condition in (ramp, slower, wall)}
+    assert len(texts) == 3
+    assert fingerprint(ramp, shape) in texts
 
 
 @pytest.mark.parametrize("gap", [False, True])

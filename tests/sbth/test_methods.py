@@ -276,3 +276,20 @@ def test_every_size_has_a_method():
                 driver = choice.band_driver("auto", n, d, float, vectors)
                 assert driver in ("sbth", "band", "dense")
                 assert choice.band_driver("lapack", n, 2 + d, float, vectors) != "sbth"
+
+
+@pytest.mark.parametrize(
+    ("memory", "multiprocessors", "largest"), [(65_536, 40, 2360), (232_448, 132, 2700)]
+)
+def test_one_stage_is_for_gpus_with_room_for_its_vectors(
+    memory, multiprocessors, largest, monkeypatch
+):
+    """A matrix that is too large for the shared memory of a small GPU is reduced in two stages."""
+    from hetero.cuda import launch
+    from sbth._one_stage.reduction import fits_in_shared_memory
+
+    monkeypatch.setattr(launch, "max_shared_memory", lambda: memory)
+    monkeypatch.setattr(launch, "multiprocessors", lambda: multiprocessors)
+    fitting = [n for n in range(1, 2701) if fits_in_shared_memory(n, np.dtype("f8"))]
+    assert fitting == list(range(1, fitting[-1] + 1))
+    assert fitting[-1] == pytest.approx(largest, abs=10)

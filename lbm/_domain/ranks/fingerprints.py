@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -44,14 +45,27 @@ def fingerprint_force(force: Any) -> str:
     """Return the fingerprint of a body force: three numbers, or a function of time."""
     if not callable(force):
         return repr(force)
-    return f"function with the values {_hash(np.array([force(t) for t in _TIMES], float))}"
+    return f"function with the values {_hash(*(_at_time(force, t) for t in _TIMES))}"
 
 
 def _fingerprint_condition(condition: WallCondition, shape: Triple) -> str:
     """Return the fingerprint of a condition that is a function of position or time."""
     points = np.random.default_rng(0).random((_SAMPLES, 3)) * shape
-    values = [condition.parameters(points, t) for t in _TIMES]
-    return f"{type(condition).__name__} with the values {_hash(*values)}"
+    values = [_at_time(lambda t: condition.parameters(points, t), t) for t in _TIMES]
+    numbers = {
+        field.name: number
+        for field in dataclasses.fields(condition)
+        if not callable(number := getattr(condition, field.name))
+    }
+    return f"{type(condition).__name__} with {numbers} and the values {_hash(*values)}"
+
+
+def _at_time(function: Callable[[float], Any], t: float) -> np.ndarray:
+    """Return a function's value, or NaN where it has none: a run may end before this time."""
+    try:
+        return np.asarray(function(t), float)
+    except (ArithmeticError, LookupError, ValueError):
+        return np.full(1, np.nan)
 
 
 def fingerprint_solids(solids: Mapping[str, Solid], shape: Triple) -> str:

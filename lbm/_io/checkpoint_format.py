@@ -209,7 +209,7 @@ def _require_lattice(path: Path, line: bytes, lattice: Lattice) -> None:
         if line == first_line(other):
             raise CheckpointError(
                 f"{path} was written with lattice={other.name!r}, but this simulation has "
-                f"{lattice.name!r}"
+                f"{lattice.name!r}: restore it with the other one (--lattice {other.name})"
             )
     raise CheckpointError(
         f"{path} is not a checkpoint that can be read: it does not begin with "

@@ -18,7 +18,15 @@ DEFAULT = D3Q19.name
 def choose_lattice(lattice: str | Lattice) -> Lattice:
     """Return a lattice that is given by its name, or as one of `LATTICES`."""
     name = lattice.name if isinstance(lattice, Lattice) else lattice
-    return LATTICES[check_choice("lattice", name, tuple(LATTICES))]
+    chosen = LATTICES[check_choice("lattice", name, tuple(LATTICES))]
+    if isinstance(lattice, Lattice) and (
+        lattice.velocities != chosen.velocities or lattice.exact_weights != chosen.exact_weights
+    ):
+        raise ValueError(
+            f"lattice is called {name!r}, but has other velocities or weights: use lbm.{name} "
+            "itself, since lattices of one's own are not supported"
+        )
+    return chosen
 
 
 def lattice_of_size(size: int) -> Lattice:

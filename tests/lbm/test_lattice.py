@@ -1,5 +1,6 @@
 """The lattices and the streaming patterns, as data."""
 
+import dataclasses
 import itertools
 import pickle
 
@@ -110,3 +111,12 @@ def test_a_wall_has_the_same_address_in_every_step_and_no_other_cell_uses_it(pat
                 user = tuple(a - b for a, b in zip(wall.shift, address.shift, strict=True))
                 back = tuple(-x for x in c[q])
                 assert user == (0, 0, 0) or user == back  # itself, or the wall's cell
+
+
+def test_lattices_of_ones_own_are_refused():
+    heavy = dataclasses.replace(D3Q19, exact_weights=D3Q19.exact_weights[::-1])
+    turned = dataclasses.replace(D3Q27, velocities=D3Q27.velocities[::-1])
+    for lattice in (heavy, turned):
+        with pytest.raises(ValueError, match=r"but has other velocities or weights: use lbm\.D3Q"):
+            choose_lattice(lattice)
+    assert choose_lattice(pickle.loads(pickle.dumps(D3Q27))) == D3Q27

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -47,6 +47,14 @@ class Measurement:
     def as_dict(self) -> dict:
         """Return the fields and the fraction, for JSON."""
         return asdict(self) | {"fraction": self.fraction}
+
+
+def milliseconds(
+    name: str, call: Callable[[], object], device: hetero.Device, note: str
+) -> Measurement:
+    """Measure the median of a short call."""
+    timing = hetero.benchmark(call, device=device)
+    return Measurement(name, timing.median * 1e3, "ms", note=note, timing=timing.as_dict())
 
 
 def report(suite: str, device: hetero.Device, figures: list[Measurement]) -> None:

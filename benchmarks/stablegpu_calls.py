@@ -8,7 +8,7 @@ import numpy as np
 
 import hetero
 import stablegpu
-from benchmarks.measurements import Measurement
+from benchmarks.measurements import Measurement, milliseconds
 from benchmarks.stablegpu_density import SHAPES, plans, thousand_points
 from benchmarks.stablegpu_fit import SIZE, one
 
@@ -38,24 +38,16 @@ def _new_distributions(device: hetero.Device, alpha: float, beta: float) -> Meas
     def evaluate() -> None:
         stablegpu.stable(alpha - STEP * next(numbers), beta, device=device).pdf_cdf(x)
 
-    timing = hetero.benchmark(evaluate, device=device)
-    return Measurement(
-        f"stable(...).pdf_cdf of {SIZE} points, each call another alpha near {alpha}, beta {beta}",
-        timing.median * 1e3,
-        "ms",
-        note="NumPy in, NumPy out: the object, its nodes and transfers in",
-        timing=timing.as_dict(),
+    name = (
+        f"stable(...).pdf_cdf of {SIZE} points, each call another alpha near {alpha}, beta {beta}"
     )
+    note = "NumPy in, NumPy out: the object, its nodes and transfers in"
+    return milliseconds(name, evaluate, device, note)
 
 
 def _same_distribution(device: hetero.Device, alpha: float, beta: float) -> Measurement:
     """Time 1000 points of a distribution whose nodes are in memory."""
     x, distribution = np.linspace(-10, 10, SIZE), stablegpu.stable(alpha, beta, device=device)
-    timing = hetero.benchmark(lambda: distribution.pdf_cdf(x), device=device)
-    return Measurement(
-        f"pdf and cdf of {SIZE} points of a distribution used before, alpha {alpha}, beta {beta}",
-        timing.median * 1e3,
-        "ms",
-        note="NumPy in, NumPy out: transfers in",
-        timing=timing.as_dict(),
-    )
+    name = f"pdf and cdf of {SIZE} points of a distribution used before, alpha {alpha}, beta {beta}"
+    note = "NumPy in, NumPy out: transfers in"
+    return milliseconds(name, lambda: distribution.pdf_cdf(x), device, note)

@@ -11,7 +11,7 @@ import numpy as np
 
 import hetero
 import stablegpu
-from benchmarks.measurements import Measurement
+from benchmarks.measurements import Measurement, milliseconds
 
 SHAPES = ((0.75, 0.5), (1.5, 0.5), (1.9, 0.0))
 """Pairs (alpha, beta) of the measured distributions."""
@@ -94,14 +94,8 @@ def thousand_points(device, alpha, beta) -> Measurement:
         nodes_evaluate.nodes_of.cache_clear()
         distribution.pdf_cdf(x)
 
-    timing = hetero.benchmark(evaluate, device=device)
-    return Measurement(
-        f"pdf and cdf of 1000 points of a new distribution, alpha {alpha}, beta {beta}",
-        timing.median * 1e3,
-        "ms",
-        note="NumPy in, NumPy out: transfers in",
-        timing=timing.as_dict(),
-    )
+    name = f"pdf and cdf of 1000 points of a new distribution, alpha {alpha}, beta {beta}"
+    return milliseconds(name, evaluate, device, "NumPy in, NumPy out: transfers in")
 
 
 def throughput(device, alpha, beta, limits, quick, evaluator) -> Measurement:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
@@ -180,6 +181,18 @@ class Domain:
         self.wait()
         for engine in self.engines:
             engine.synchronize()
+
+    @contextlib.contextmanager
+    def between_streams(self) -> Iterator[None]:
+        """Run kernels beside those of a step, on all parts.
+
+        Parts on GPUs step and copy on several streams, which have to be idle before and after.
+        """
+        if self.exchange is not None:
+            self.synchronize()
+        yield
+        if self.exchange is not None:
+            self.synchronize()
 
     # ---- reading -----------------------------------------------------------------------------
 

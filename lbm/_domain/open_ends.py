@@ -84,13 +84,9 @@ class OpenEnds:
         """Correct what the outlets have returned in step t."""
         if not self.rows:
             return
-        shares_memory = self._domain.exchange is not None
-        if shares_memory:  # parts on GPUs step and copy on several streams
-            self._domain.synchronize()
-        for end in self._ends:
-            end.store.correct(t)
-        if shares_memory:
-            self._domain.synchronize()
+        with self._domain.between_streams():
+            for end in self._ends:
+                end.store.correct(t)
 
     # ---- state -------------------------------------------------------------------------------
 

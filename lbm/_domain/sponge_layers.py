@@ -120,13 +120,9 @@ class SpongeLayers:
         """Relax the populations that step t loads."""
         if not self.layers:
             return
-        shares_memory = self._domain.exchange is not None
-        if shares_memory:  # parts on GPUs step and copy on several streams
-            self._domain.synchronize()
-        for layer in self.layers:
-            layer.engine.damp(t, layer.box, layer.state, layer.drho, layer.rate)
-        if shares_memory:
-            self._domain.synchronize()
+        with self._domain.between_streams():
+            for layer in self.layers:
+                layer.engine.damp(t, layer.box, layer.state, layer.drho, layer.rate)
 
     def after_step(self, t: int) -> None:
         """Do nothing: sponges act before a step."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from llvmlite import ir
 from numba import int32, types
 from numba.extending import intrinsic
@@ -37,33 +39,30 @@ def _acquire(typing, flags, index):
     return types.int32(flags, types.int64), emit
 
 
-@intrinsic
-def _release(typing, flags, index, value):
-    """Store flags[index] = value (int32) after all earlier writes of this thread."""
+def _emit_write(instruction):
+    """Return the code generator of an instruction that writes an int32 to flags[index]."""
 
     def emit(context, builder, signature, values):
-        address = _address(context, builder, flags, *values[:2])
+        address = _address(context, builder, signature.args[0], *values[:2])
         kind = ir.FunctionType(ir.VoidType(), [ir.IntType(64), _WORD])
-        text = "st.release.gpu.global.s32 [$0], $1;"
-        asm = ir.InlineAsm(kind, text, "l,r,~{memory}", side_effect=True)
+        asm = ir.InlineAsm(kind, f"{instruction} [$0], $1;", "l,r,~{memory}", side_effect=True)
         builder.call(asm, [address, values[2]])
         return context.get_dummy_value()
 
+    return emit
+
+
+@intrinsic
+def _release(typing, flags, index, value):
+    """Store flags[index] = value (int32) after all earlier writes of this thread."""
+    emit = _emit_write("st.release.gpu.global.s32")
     return types.void(flags, types.int64, types.int32), emit
 
 
 @intrinsic
 def _add(typing, flags, index, value):
     """Add a value to flags[index] (int32) after all earlier writes of this thread."""
-
-    def emit(context, builder, signature, values):
-        address = _address(context, builder, flags, *values[:2])
-        kind = ir.FunctionType(ir.VoidType(), [ir.IntType(64), _WORD])
-        text = "red.release.gpu.global.add.s32 [$0], $1;"
-        asm = ir.InlineAsm(kind, text, "l,r,~{memory}", side_effect=True)
-        builder.call(asm, [address, values[2]])
-        return context.get_dummy_value()
-
+    emit = _emit_write("red.release.gpu.global.add.s32")
     return types.void(flags, types.int64, types.int32), emit
 
 
@@ -101,3 +100,12 @@ def wait_for_progress(progress, sweep, count, control, spins):
             return 1
     store_release(control, 1, int32(sweep + 1))
     return 1
+
+
+def require_meeting(control: Any) -> None:
+    """Raise RuntimeError if a block of a kernel waited in vain; `control` is that of the wait."""
+    if int(control[1]):
+        raise RuntimeError(
+            "the GPU blocks timed out: one waited in vain for the others. This is a bug in sbth: "
+            "please report it with the matrix, which is unchanged"
+        )

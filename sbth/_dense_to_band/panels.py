@@ -9,6 +9,7 @@ import numpy as np
 
 from hetero.array_libraries import view_as_numba
 from hetero.cuda import launch
+from sbth._bulge_chasing.flags import require_meeting
 from sbth._dense_to_band import panel_kernels
 from sbth._in_place_products import add_product
 from sbth._triangular_factors import COLUMNS, THREADS
@@ -87,11 +88,7 @@ class PanelReduction:
 
     def finish(self) -> None:
         """Raise RuntimeError if blocks of a kernel did not wait for each other."""
-        if int(self._control[1]):
-            raise RuntimeError(
-                "the GPU blocks timed out: one waited in vain for the others. This is a bug in "
-                "sbth: please report it with the matrix, which is unchanged"
-            )
+        require_meeting(self._control)
 
     def _factor(self, start: int, m: int, offset: int) -> None:
         """Launch the kernel for the panel of m rows that begins in column `start`."""

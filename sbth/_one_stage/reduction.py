@@ -10,6 +10,7 @@ import numpy as np
 from hetero.array_libraries import view_as_numba
 from hetero.cuda import launch
 from hetero.cuda.driver import SIMULATOR
+from sbth._bulge_chasing.flags import require_meeting
 from sbth._one_stage import reduction_kernels as kernels
 from sbth._one_stage.block_sums import MOST_THREADS
 
@@ -77,11 +78,8 @@ def reduce_to_tridiagonal(
     host = numbers.get()
     if not np.isfinite(host[3 * n + 1]):
         return None
-    if blocks > 1 and int(control[1]):
-        raise RuntimeError(
-            "the GPU blocks timed out: one waited in vain for the others. This is a bug in sbth: "
-            "please report it with the matrix, which is unchanged"
-        )
+    if blocks > 1:
+        require_meeting(control)
     d, e, taus = host[: 3 * n].reshape(3, n)
     factor = float(host[3 * n])
     return Reduced(d, e[: n - 1], factor, taus[: n - 1], vectors if keeps_vectors else None)

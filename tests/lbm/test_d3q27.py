@@ -8,7 +8,7 @@ import pytest
 
 import lbm
 from compile_cuda import allowed_spills, compile_kernel
-from flows import FLOWS, SHAPE, noisy, pair
+from flows import FLOWS, SHAPE, noisy, pair, random_walls
 from hetero.cuda.driver import SIMULATOR
 from lbm._cases.case import read_case
 from lbm._model.precision import PRECISIONS
@@ -81,23 +81,8 @@ def test_any_conditions_around_any_solids(device):
     """Links to corners meet up to three faces, and faces beside solids."""
     rng, shape = np.random.default_rng(7), (4, 5, 3)
 
-    def condition(normal=None):
-        along = [0.0 if axis == normal else v for axis, v in enumerate(rng.uniform(-0.05, 0.05, 3))]
-        choices = [lbm.NoSlip(), lbm.MovingWall(along), lbm.VelocityInlet((0.03, 0.01, -0.02)),
-                   lbm.PressureOutlet(1.01)]  # fmt: skip
-        if normal is not None:
-            choices.append(lbm.FreeSlip())
-        return choices[rng.integers(len(choices))]
-
     for _ in range(40):
-        walls = {}
-        for axis, name in enumerate("xyz"):
-            if rng.random() < 0.85:
-                walls |= {f"{name}-": condition(axis), f"{name}+": condition(axis)}
-        where = rng.random(shape)
-        walls |= {"one": lbm.Solid(where < 0.1, condition())}
-        outlet = lbm.PressureOutlet(0.99)  # fluid that enters must be able to leave
-        walls |= {"other": lbm.Solid((where > 0.1) & (where < 0.2), outlet)}
+        walls = random_walls(rng, shape)
         rho, u = noisy(shape)
         settings = {"collision": lbm.TRT(0.7), "boundaries": walls, "force": (1e-300, 0.0, 0.0)}
         ours = lbm.Simulation(shape, rho=rho, u=u, dtype="float64", device=device,
@@ -345,30 +330,6 @@ def test_the_forecast_of_memory_counts_the_populations():
 
 
 # ---- kernels ---------------------------------------------------------------------------------
-
-BUDGETS = [
-    # pattern, odd step, precision, walls, registers
-    ("ab", 0, "float32", "none", 80),
-    ("ab", 0, "float32", "faces", 80),
-    ("esoteric", 0, "float32", "faces", 72),
-    ("esoteric", 1, "float32", "solids", 88),
-    ("ab", 0, "float64", "faces", 128),
-    ("ab", 0, "float16", "faces", 104),
-]
-
-
-@compiled
-@pytest.mark.parametrize(("pattern", "odd", "precision", "walls", "registers"), BUDGETS)
-def test_step_compiles_within_its_budget(pattern, odd, precision, walls, registers):
-    from generated_kernels import lbm_signature
-    from lbm._engines.cuda_kernels import make_kernel
-
-    kernel = make_kernel("step", pattern, odd, precision, walls, lbm.TRT, False, lbm.D3Q27)
-    report = compile_kernel(kernel, lbm_signature(precision))
-    assert report.spills <= allowed_spills()
-    assert report.registers <= registers
-    if precision != "float64":
-        assert report.opcodes(".f64") == 0
 
 
 @compiled

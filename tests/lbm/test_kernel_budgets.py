@@ -9,6 +9,7 @@ from hetero.cuda.driver import SIMULATOR
 from lbm import TRT
 from lbm.__main__ import main
 from lbm._commands.kernels import OPERATIONS
+from lbm.lattices import D3Q19, D3Q27
 
 compiled = pytest.mark.skipif(SIMULATOR, reason="the simulator compiles nothing")
 GOLDEN = Path(__file__).parent / "data" / "step-esoteric-float32-faces.py.txt"
@@ -22,15 +23,26 @@ BUDGETS = [
     ("ab", 0, "float64", "faces", 96),
     ("ab", 0, "float16", "faces", 80),
 ]
+BUDGETS_OF_D3Q27 = [
+    ("ab", 0, "float32", "none", 80),
+    ("ab", 0, "float32", "faces", 80),
+    ("esoteric", 0, "float32", "faces", 72),
+    ("esoteric", 1, "float32", "solids", 88),
+    ("ab", 0, "float64", "faces", 128),
+    ("ab", 0, "float16", "faces", 104),
+]
 
 
 @compiled
-@pytest.mark.parametrize(("pattern", "odd", "precision", "walls", "registers"), BUDGETS)
-def test_step_compiles_within_its_budget(pattern, odd, precision, walls, registers):
+@pytest.mark.parametrize(
+    ("lattice", "pattern", "odd", "precision", "walls", "registers"),
+    [(D3Q19, *row) for row in BUDGETS] + [(D3Q27, *row) for row in BUDGETS_OF_D3Q27],
+)
+def test_step_compiles_within_its_budget(lattice, pattern, odd, precision, walls, registers):
     from generated_kernels import lbm_signature
     from lbm._engines.cuda_kernels import make_kernel
 
-    kernel = make_kernel("step", pattern, odd, precision, walls, TRT, False)
+    kernel = make_kernel("step", pattern, odd, precision, walls, TRT, False, lattice)
     report = compile_kernel(kernel, lbm_signature(precision))
     assert report.spills <= allowed_spills()
     assert report.registers <= registers

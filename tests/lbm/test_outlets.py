@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import lbm
-from flows import FLOWS, SHAPE, noisy, pair
+from flows import FLOWS, SHAPE, UNITS, noisy, pair
 from hetero.devices import Device
 from lbm._cases.case import read_case
 from studies.lbm.reflections import plane_reflection, vortex_pressure
@@ -177,20 +177,18 @@ def test_solids_and_impossible_numbers_are_refused():
         lbm.NonReflectingOutlet(3.0)
 
 
-CASE = """
+CASE = (
+    f"""
 shape = [60, 12, 1]
 steps = 20
 
-[units]
-length = 0.012
-cells = 12
-speed = 0.01
-viscosity = 1e-6
-
+{UNITS}"""
+    + """
 [boundaries]
 "x-" = { type = "velocity-inlet", velocity = [0.01, 0.0, 0.0] }
 "x+" = { type = "non-reflecting-outlet", pressure = 0.0, averaging = 2.0 }
 """
+)
 
 
 def test_case_files(tmp_path):

@@ -7,7 +7,7 @@ import pytest
 
 import lbm
 from compile_cuda import allowed_spills, compile_kernel
-from flows import FLOWS, SHAPE, noisy
+from flows import FLOWS, SHAPE, UNITS, noisy
 from generated_kernels import lbm_acceleration_signature
 from hetero.cuda.driver import SIMULATOR
 from lbm.__main__ import main
@@ -508,16 +508,13 @@ def test_fluxes_that_are_not_known_are_refused():
         t.nusselt("y-", difference=1.0, length=0.0, area=1.0)
 
 
-CASE = """
+CASE = (
+    f"""
 shape = [20, 12, 1]
 steps = 4
 
-[units]
-length = 0.012
-cells = 12
-speed = 0.01
-viscosity = 1e-6
-
+{UNITS}"""
+    + """
 [boundaries]
 y = "no-slip"
 
@@ -528,6 +525,7 @@ buoyancy = [0.0, 0.002, 0.0]
 reference = 2.5
 start = 2.5
 """
+)
 
 
 def test_scalars_in_case_files(tmp_path):

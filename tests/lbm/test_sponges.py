@@ -5,7 +5,7 @@ import pytest
 
 import lbm
 from compile_cuda import allowed_spills, compile_kernel
-from flows import noisy, pair
+from flows import UNITS, noisy, pair
 from generated_kernels import lbm_damping_signature
 from hetero.cuda.driver import SIMULATOR
 from hetero.devices import Device
@@ -161,16 +161,13 @@ def test_arguments_of_a_sponge_are_checked(arguments, message):
         lbm.Sponge(**arguments)
 
 
-CASE = """
+CASE = (
+    f"""
 shape = [60, 12, 1]
 steps = 20
 
-[units]
-length = 0.012
-cells = 12
-speed = 0.01
-viscosity = 1e-6
-
+{UNITS}"""
+    + """
 [boundaries]
 "x-" = { type = "velocity-inlet", velocity = [0.01, 0.0, 0.0] }
 "x+" = { type = "pressure-outlet", pressure = 0.0 }
@@ -179,6 +176,7 @@ viscosity = 1e-6
 "x-" = 16
 "x+" = { cells = 20, velocity = [0.01, 0.0, 0.0], reflection = 0.02, averaging = 2.0 }
 """
+)
 
 
 def test_sponges_in_case_files(tmp_path):

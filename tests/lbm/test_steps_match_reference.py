@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import lbm
-from flows import FLOWS, noisy, pair
+from flows import FLOWS, noisy, pair, random_walls
 from lbm._engines.cpu_rows import SCRATCH_CELLS
 from lbm._engines.cpu_sweeps import CACHED_OFFSETS
 from lbm._model.precision import PRECISIONS
@@ -77,28 +77,8 @@ def test_long_rows_among_many_kinds_of_cells(pattern, device):
 def test_any_conditions_around_any_solids(device):
     rng, shape = np.random.default_rng(0), (4, 5, 3)
 
-    def condition(normal=None):
-        along = [0.0 if axis == normal else v for axis, v in enumerate(rng.uniform(-0.05, 0.05, 3))]
-        choices = [
-            lbm.NoSlip(),
-            lbm.MovingWall(along),
-            lbm.VelocityInlet((0.03, 0.01, -0.02)),
-            lbm.PressureOutlet(1.01),
-        ]
-        if normal is not None:
-            choices.append(lbm.FreeSlip())
-        return choices[rng.integers(len(choices))]
-
     for _ in range(60):
-        walls = {}
-        for axis, name in enumerate("xyz"):
-            if rng.random() < 0.85:
-                walls |= {f"{name}-": condition(axis), f"{name}+": condition(axis)}
-        where = rng.random(shape)
-        walls |= {"one": lbm.Solid(where < 0.1, condition())}
-        # Fluid that enters must be able to leave.
-        outlet = lbm.PressureOutlet(0.99)
-        walls |= {"other": lbm.Solid((where > 0.1) & (where < 0.2), outlet)}
+        walls = random_walls(rng, shape)
         ours, theirs = make_both(shape, "esoteric", device, {"boundaries": walls})
         follow(ours, theirs, 3, TOLERANCE["float64"])
 

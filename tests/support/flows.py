@@ -136,3 +136,38 @@ def wave(n, k=1, speed=0.02, nz=2):
     u[0], u[1] = speed * np.cos(x) * np.sin(y), -speed * np.sin(x) * np.cos(y)
     rho = 1.0 - 0.75 * speed**2 * (np.cos(2 * x) + np.cos(2 * y)) + np.zeros((n, n, nz))
     return (n, n, nz), rho, u
+
+
+UNITS = """[units]
+length = 0.012
+cells = 12
+speed = 0.01
+viscosity = 1e-6
+"""
+"""Units of case files: water in a channel of 12 cells."""
+
+
+def random_walls(rng, shape):
+    """Return random conditions of some faces and of two random solids."""
+
+    def condition(normal=None):
+        along = [0.0 if axis == normal else v for axis, v in enumerate(rng.uniform(-0.05, 0.05, 3))]
+        choices = [
+            lbm.NoSlip(),
+            lbm.MovingWall(along),
+            lbm.VelocityInlet((0.03, 0.01, -0.02)),
+            lbm.PressureOutlet(1.01),
+        ]
+        if normal is not None:
+            choices.append(lbm.FreeSlip())
+        return choices[rng.integers(len(choices))]
+
+    walls = {}
+    for axis, name in enumerate("xyz"):
+        if rng.random() < 0.85:
+            walls |= {f"{name}-": condition(axis), f"{name}+": condition(axis)}
+    where = rng.random(shape)
+    walls |= {"one": lbm.Solid(where < 0.1, condition())}
+    # Fluid that enters must be able to leave.
+    outlet = lbm.PressureOutlet(0.99)
+    return walls | {"other": lbm.Solid((where > 0.1) & (where < 0.2), outlet)}

@@ -54,10 +54,15 @@ def as_module_array(xp: ModuleType, a: Any) -> Any:
 
 
 def as_library_array(xp: ModuleType, ab: Any, like: Any) -> Any:
-    """Return an array of `xp` as an array of the library of `like`, on the same device."""
+    """Return an array of `xp` as a contiguous array of the library of `like`, on the same device.
+
+    It is `ab` itself if that is such an array.
+    """
     device = device_of(like)
     if device is None:
         return ab if xp is np else ab.get()
+    if isinstance(like, xp.ndarray):
+        return xp.ascontiguousarray(ab)
     space = Workspace(device, like)
     array = space.output(ab.shape, ab.dtype)
     if ab.size:

@@ -10,7 +10,8 @@ import numpy as np
 from hetero import region
 from sbth._array_module import as_module_array
 from sbth._selection import Selection
-from sbth.band_storage import safe_scale, shape_and_dtype
+from sbth.band_storage import require_finite_triangle, safe_scale, shape_and_dtype
+from sbth.eigenvalues import round_to_dtype
 
 CUSOLVER_ORDER = {False: 250, True: 4300}
 """Order up to which cuSOLVER is faster on an H200, for eigenvalues (False) and for all eigenvectors
@@ -19,27 +20,34 @@ CUSOLVER_ORDER = {False: 250, True: 4300}
 
 def solve_by_vendor(
     xp: ModuleType, a: Any, lower: bool, selection: Selection, *, vectors: bool
-) -> tuple[np.ndarray, Any]:
-    """Compute the selected eigenvalues, in host memory, and eigenvectors by CuPy's cuSOLVER."""
+) -> tuple[Any, Any]:
+    """Compute the selected eigenvalues, and eigenvectors, as arrays of CuPy, by its cuSOLVER.
+
+    Raises
+    ------
+    ValueError
+        There is NaN or infinity in the triangle, or an eigenvalue overflows.
+    """
+    from sbth._dense_to_band.triangles import as_rows, largest_magnitude  # imports CUDA
+
     _, dtype = shape_and_dtype("a", a, allow_complex=True)
     a = as_module_array(xp, a).astype(dtype, copy=False)
-    triangle = xp.tril(a) if lower else xp.triu(a)
-    parts = (triangle.real, triangle.imag) if a.dtype.kind == "c" else (triangle,)
-    largest = float(np.max([float(abs(x).max()) for x in parts])) if a.size else 0.0
-    if not np.isfinite(largest):
-        which = "lower" if lower else "upper"
-        raise ValueError(f"a must be finite: its {which} triangle holds NaN or infinity")
-    factor = safe_scale(largest, triangle.real.dtype)
-    scaled, uplo = triangle, "L" if lower else "U"
+    largest = largest_magnitude(xp, *as_rows(xp, a, lower))
+    require_finite_triangle(largest, lower)
+    factor = safe_scale(largest, dtype)
+    scaled, uplo = a, "L" if lower else "U"
     if factor != 1.0:
-        scaled = triangle * triangle.real.dtype.type(factor)
+        scaled = (xp.tril(a) if lower else xp.triu(a)) * np.dtype(dtype.char.lower()).type(factor)
     columns = None
     with region("cuSOLVER"):
         if vectors:
             values, columns = xp.linalg.eigh(scaled, uplo)
         else:
             values = xp.linalg.eigvalsh(scaled, uplo)
+    if factor == 1.0 and selection.kind == "a":
+        return values, columns
     with np.errstate(over="ignore"):
         host = values.get().astype(float) / factor
     chosen = slice(*selection.bounds(host))
-    return host[chosen], None if columns is None else columns[:, chosen]
+    rounded = round_to_dtype("a", host[chosen], dtype)
+    return xp.asarray(rounded), None if columns is None else columns[:, chosen]

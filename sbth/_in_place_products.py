@@ -6,8 +6,10 @@ before they add it.
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Callable
 from types import ModuleType
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -37,23 +39,44 @@ def add_products(xp: ModuleType, c: Any, x: Any, y: Any, scale: float, keep: flo
         return
     if 0 in (*c.shape, x.shape[2]):
         return
-    from cupy.cuda import cublas, device
-
-    x, x_pitch, x_operation = _as_operand(xp, x, cublas)
-    y, y_pitch, y_operation = _as_operand(xp, y, cublas)
+    product, handle, operations = _cublas(c.dtype.char)
+    x, x_pitch, x_operation = _as_operand(xp, x, operations)
+    y, y_pitch, y_operation = _as_operand(xp, y, operations)
     item, (count, m, n) = c.itemsize, c.shape
-    c_pitch = max(c.strides[1] // item, n)
     if c.strides[2] != item:
         raise ValueError("the rows of c must be contiguous")
-    factors = np.array([scale, keep], c.dtype)
-    function = {"f": cublas.sgemmStridedBatched, "d": cublas.dgemmStridedBatched}[c.dtype.char]
+    factors = _in_memory(scale, keep, c.dtype.char)
     # cuBLAS stores matrices by columns: it computes the transposed product y^T x^T.
-    function(
-        *(device.get_cublas_handle(), y_operation, x_operation, n, m, x.shape[2]),
-        *(factors.ctypes.data, y.data.ptr, y_pitch, y.strides[0] // item),
-        *(x.data.ptr, x_pitch, x.strides[0] // item, factors.ctypes.data + item),
-        *(c.data.ptr, c_pitch, c.strides[0] // item, count),
+    product(
+        *(handle(), y_operation, x_operation, n, m, x.shape[2]),
+        *(factors.address, y.data.ptr, y_pitch, y.strides[0] // item),
+        *(x.data.ptr, x_pitch, x.strides[0] // item, factors.address + item),
+        *(c.data.ptr, max(c.strides[1] // item, n), c.strides[0] // item, count),
     )
+
+
+class _Numbers(NamedTuple):
+    """Numbers in host memory, and where they are."""
+
+    array: np.ndarray
+    address: int
+
+
+@functools.cache
+def _in_memory(scale: float, keep: float, dtype: str) -> _Numbers:
+    """Return two factors as cuBLAS takes them; there are few pairs, in thousands of products."""
+    array = np.array([scale, keep], dtype)
+    return _Numbers(array, array.ctypes.data)
+
+
+@functools.cache
+def _cublas(dtype: str) -> tuple[Callable, Callable, tuple[int, int]]:
+    """Return cuBLAS's batched product for a type, CuPy's handle, and the codes of operations."""
+    from cupy.cuda import cublas, device
+
+    products = {"f": cublas.sgemmStridedBatched, "d": cublas.dgemmStridedBatched}
+    operations = cublas.CUBLAS_OP_N, cublas.CUBLAS_OP_T
+    return products[dtype], device.get_cublas_handle, operations
 
 
 def _add_on_host(c: np.ndarray, x: np.ndarray, y: np.ndarray, scale: float, keep: float) -> None:
@@ -68,11 +91,12 @@ def _add_on_host(c: np.ndarray, x: np.ndarray, y: np.ndarray, scale: float, keep
     c += product
 
 
-def _as_operand(xp: ModuleType, x: Any, cublas: Any) -> tuple[Any, int, int]:
+def _as_operand(xp: ModuleType, x: Any, operations: tuple[int, int]) -> tuple[Any, int, int]:
     """Return matrices, the distance of their rows or columns, and the operation on them."""
-    item, (_, rows, columns) = x.itemsize, x.shape
-    if x.strides[2] == item and x.strides[1] >= columns * item:
-        return x, x.strides[1] // item, cublas.CUBLAS_OP_N
-    if x.strides[1] == item and x.strides[2] >= rows * item:
-        return x, x.strides[2] // item, cublas.CUBLAS_OP_T
-    return xp.ascontiguousarray(x), columns, cublas.CUBLAS_OP_N
+    item, (_, rows, columns), (_, pitch, step) = x.itemsize, x.shape, x.strides
+    plain, transposed = operations
+    if step == item and pitch >= columns * item:
+        return x, pitch // item, plain
+    if pitch == item and step >= rows * item:
+        return x, step // item, transposed
+    return xp.ascontiguousarray(x), columns, plain

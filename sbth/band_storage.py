@@ -202,6 +202,13 @@ def safe_scale(largest: float, dtype: DTypeLike) -> float:
     return 2.0 ** min(-math.frexp(largest)[1], int(np.finfo(dtype).maxexp) - 2)
 
 
+def require_finite_triangle(largest: float, lower: bool, name: str = "a") -> None:
+    """Raise ValueError if the largest magnitude in a triangle of a matrix is not finite."""
+    if not math.isfinite(largest):
+        which = "lower" if lower else "upper"
+        raise ValueError(f"{name} must be finite: its {which} triangle holds NaN or infinity")
+
+
 def is_plainly_safe(everything: np.ndarray, *inside: np.ndarray) -> bool:
     """Return whether all elements are finite, and `safe_scale` is surely 1; False tells nothing.
 

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import contextlib
-import functools
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from types import ModuleType
 from typing import Any
 
@@ -15,13 +14,12 @@ from numpy.typing import ArrayLike
 from hetero import Device, region, validation
 from hetero.arrays import Workspace
 from hetero.devices import device_of, resolve
-from hetero.display.progress_bar import loop_progress, report_loop
-from sbth._array_module import array_module, as_library_array, as_module_array, has_cupy
+from hetero.display.progress_bar import loop_progress
+from sbth._array_module import array_module, as_library_array, has_cupy
 from sbth._batches import over_batches, run_pieces
 from sbth._bisection.eigenvalues import solve_values
-from sbth._compact_wy import qr_compact_wy, symmetric_update_factor
 from sbth._cusolver import CUSOLVER_ORDER, solve_by_vendor
-from sbth._in_place_products import add_product
+from sbth._dense_to_band.reduction import reduce_to_band
 from sbth._lapack import drivers
 from sbth._lapack.choice import full_driver, requested_device, require_method
 from sbth._one_stage import reduce_in_one_stage, suits_one_stage
@@ -33,6 +31,7 @@ from sbth.band_storage import (
     copy_like,
     is_plainly_safe,
     magnitudes,
+    require_finite_triangle,
     safe_scale,
     shape_and_dtype,
     validate_band,
@@ -136,9 +135,7 @@ def scale_triangle(a: np.ndarray, lower: bool, name: str = "a") -> tuple[np.ndar
         return a, 1.0
     triangle = np.tril(a) if lower else np.triu(a)
     largest = float(np.max(np.abs(magnitudes(triangle)), initial=0.0))
-    if not np.isfinite(largest):
-        which = "lower" if lower else "upper"
-        raise ValueError(f"{name} must be finite: its {which} triangle holds NaN or infinity")
+    require_finite_triangle(largest, lower, name)
     factor = safe_scale(largest, a.dtype)
     return (a, 1.0) if factor == 1.0 else (triangle * a.real.dtype.type(factor), factor)
 
@@ -159,54 +156,6 @@ def module_for(a: Any, device: Device) -> Iterator[ModuleType]:
             yield xp
 
 
-def reduce_to_band(
-    xp: ModuleType, a: Any, bandwidth: int, *, lower: bool = True, panels: list | None = None
-) -> tuple[Any, float]:
-    """Reduce a validated matrix to lower band storage, scaled by a power of two.
-
-    Returns the band as an array of `xp`, and the power of two. The triangle that `lower` chooses is
-    read. `panels` takes the pairs (v, u) of the factors 1 - u v^T of Q in A = Q B Q^T; that of
-    panel i acts on the rows from (i + 1) bandwidth on.
-    """
-    _, dtype = shape_and_dtype("a", a)
-    a = as_module_array(xp, a).astype(dtype, copy=False)
-    a = xp.tril(a if lower else a.T)
-    n = a.shape[0]
-    largest = float(abs(a).max()) if n else 0.0
-    if not np.isfinite(largest):
-        raise ValueError("a must be finite: its lower triangle holds NaN or infinity")
-    factor = safe_scale(largest, a.dtype)
-    a = xp.ascontiguousarray((a + xp.tril(a, -1).T) * a.dtype.type(factor))
-    with report_loop(float(n) ** 3) as advance, _panel_steps(xp, a, bandwidth, panels) as reduce:
-        for start in range(0, n - bandwidth - 1, bandwidth):
-            panel = reduce(start)
-            if panels is not None:
-                panels.append(panel)
-            left, next_left = n - start, max(n - start - bandwidth, 0)
-            advance(float(left) ** 3 - float(next_left) ** 3)  # each panel updates what is left
-    d = min(bandwidth, max(n - 1, 0))
-    ab = xp.zeros((d + 1, n), a.dtype)
-    for k in range(d + 1):
-        ab[k, : n - k] = xp.diagonal(a, -k)
-    return ab, factor
-
-
-@contextlib.contextmanager
-def _panel_steps(
-    xp: ModuleType, a: Any, bandwidth: int, panels: list | None
-) -> Iterator[Callable[[int], tuple[Any, Any]]]:
-    """Yield the function that reduces the panel that begins in a column of `a`, in place."""
-    if not isinstance(a, np.ndarray):
-        from sbth._dense_to_band.panels import PanelReduction, suits_panels  # imports CUDA
-
-        if suits_panels(len(a), bandwidth, a.dtype):
-            reduction = PanelReduction(xp, a, bandwidth, keeps_factors=panels is not None)
-            yield reduction.reduce
-            reduction.finish()
-            return
-    yield functools.partial(_reduce_panel, xp, a, bandwidth)
-
-
 def _to_upper_storage(xp: ModuleType, ab: Any) -> Any:
     """Convert lower band storage to upper band storage."""
     d, n = ab.shape[0] - 1, ab.shape[1]
@@ -214,23 +163,6 @@ def _to_upper_storage(xp: ModuleType, ab: Any) -> Any:
     for k in range(d + 1):
         upper[d - k, k:] = ab[k, : n - k]
     return upper
-
-
-def _reduce_panel(xp: ModuleType, a: Any, b: int, start: int) -> tuple[Any, Any]:
-    """Eliminate the elements below the band in columns start, ..., start + b - 1 of a, in place.
-
-    Returns (v, u) of the transformation 1 - u v^T.
-    """
-    below = start + b
-    v, u, r, _ = qr_compact_wy(xp, a[below:, start:below])
-    a[below:, start:below] = r
-    a[start:below, below:] = r.T
-    trailing = a[below:, below:]
-    x = xp.empty_like(u)
-    add_product(xp, x, trailing, u, 1.0, keep=0.0)
-    w = symmetric_update_factor(x, v, u)
-    add_product(xp, trailing, xp.hstack((w, v)), xp.hstack((v, w)).T, -1.0)
-    return v, u
 
 
 def _narrow_band(a: Any) -> np.ndarray | None:
@@ -363,7 +295,7 @@ def eigvalsh(
     with module_for(a, resolved) as xp:
         if driver == "cusolver":
             values, _ = solve_by_vendor(xp, a, True, selection, vectors=False)
-            return copy_like(round_to_dtype("a", values, dtype), a)
+            return as_library_array(xp, values, a)
         if suits_one_stage(resolved, n, dtype):
             reduced = reduce_in_one_stage(xp, a, True, keeps_vectors=False)
             request = Request(selection, resolved, "sbth")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from types import ModuleType
 from typing import Any
 
@@ -14,6 +15,8 @@ from hetero.display.progress_bar import loop_progress
 from sbth._array_module import as_library_array
 from sbth._batches import over_batches
 from sbth._cusolver import solve_by_vendor
+from sbth._dense_to_band.back_transformation import apply_panels
+from sbth._dense_to_band.reduction import reduce_to_band
 from sbth._divide_and_conquer.merge_tree import require_memory
 from sbth._eigenpairs import (
     LAPACK_MATRICES,
@@ -21,7 +24,6 @@ from sbth._eigenpairs import (
     band_memory,
     tridiagonal_eigenvectors,
 )
-from sbth._in_place_products import add_product
 from sbth._lapack import drivers
 from sbth._lapack.choice import requested_device
 from sbth._one_stage import reduce_in_one_stage, suits_one_stage
@@ -29,13 +31,18 @@ from sbth._pencils.full import module_arrays, reduce_full_pencil
 from sbth._request import Request
 from sbth._selection import Selection
 from sbth._sparse_matrices import is_sparse, mirrored
-from sbth.band_storage import copy_like, host_workspace, shape_and_dtype, validate_bool
+from sbth.band_storage import (
+    copy_like,
+    host_workspace,
+    require_finite_triangle,
+    shape_and_dtype,
+    validate_bool,
+)
 from sbth.dense import (
     BANDWIDTH,
     choose_driver,
     eigvalsh,
     module_for,
-    reduce_to_band,
     resolve_device,
     scale_triangle,
     solve_stack,
@@ -164,10 +171,10 @@ def eigh(
         return _solve_by_lapack(a, lower, selection)
     with module_for(a, device) as xp:
         if driver == "cusolver":
-            values, vectors = solve_by_vendor(xp, a, lower, selection, vectors=True)
-        else:
-            request = Request(selection, device, method, progress)
-            values, vectors = _solve_in_stages(xp, a, lower, request)
+            pairs = solve_by_vendor(xp, a, lower, selection, vectors=True)
+            return tuple(as_library_array(xp, x, a) for x in pairs)
+        request = Request(selection, device, method, progress)
+        values, vectors = _solve_in_stages(xp, a, lower, request)
         values = round_to_dtype("a", values, dtype)
         return copy_like(values, a), as_library_array(xp, vectors, a)
 
@@ -200,9 +207,7 @@ def _solve_in_stages(
         ab, factor = reduce_to_band(xp, a, BANDWIDTH, lower=lower, panels=panels)
     values, vectors = band_eigenvectors(xp, "a", ab, True, request, factor)
     with region("back-transformation"):
-        for i, (v, u) in reversed(list(enumerate(panels, 1))):
-            rows = vectors[i * BANDWIDTH :]
-            add_product(xp, rows, u, v.T @ rows, -1.0)
+        apply_panels(xp, panels, BANDWIDTH, vectors)
     return values, vectors
 
 
@@ -248,10 +253,7 @@ def _solve_pencil(
         first, second = module_arrays(xp, a, b)
         for name, x in (("a", first), ("b", second)):
             if not bool(xp.isfinite(xp.tril(x) if lower else xp.triu(x)).all()):
-                which = "lower" if lower else "upper"
-                raise ValueError(
-                    f"{name} must be finite: its {which} triangle holds NaN or infinity"
-                )
+                require_finite_triangle(math.inf, lower, name)
         c, transform = reduce_full_pencil(xp, first, second, lower)
         solution = eigh(c, eigvals_only=values_only, device=device, **options)
         if values_only:

@@ -15,9 +15,16 @@ from collections.abc import Iterator
 from types import ModuleType
 from typing import NamedTuple
 
+import numpy as np
+from numpy.typing import DTypeLike
+
 from hetero.arrays import Array
 from sbth._compact_wy import triangular_factors
 from sbth._in_place_products import add_products
+
+_GROUPS = 32
+"""Groups of columns whose diamonds are formed at once: so many that a GPU is busy, so few that the
+arrays for it are small (not tuned)."""
 
 _MIN_WIDTH = 16
 """Columns of a group for narrow bands: fewer would leave products of thin matrices (not tuned)."""
@@ -65,31 +72,34 @@ WAVE_MATRICES = 8
 
 
 def form_diamonds(
-    xp: ModuleType, layout: Layout, vectors: Array, group: tuple[int, int], v: Array
-) -> Array:
-    """Store V of each diamond of a group in v (tasks, height, width), and return U = V T."""
-    n, before, width = layout.order, layout.before, layout.width
-    start, count = group
-    tasks, item = layout.tasks(start), v.itemsize
-    # Zeros behind the end of each row make the reflections of all columns equally long.
-    pitch = n + width + before
-    rows = xp.zeros((width, pitch), v.dtype)
-    rows[:count, :n] = vectors[start : start + count]
+    xp: ModuleType, layout: Layout, vectors: Array, groups: range, dtype: DTypeLike
+) -> tuple[Array, Array]:
+    """Return V and U = V T of the diamonds of consecutive groups.
+
+    `groups` are the numbers of the groups in the order of their columns. Both results are arrays
+    (groups, tasks of the first one, height, width); diamonds that a group does not have are 0.
+    """
+    n, before, width, count = layout.order, layout.before, layout.width, len(groups)
+    start, stop = groups.start * width, min(groups.stop * width, layout.columns)
+    tasks, item = layout.tasks(start), np.dtype(dtype).itemsize
+    # Zeros behind the end of each row make the reflections of all columns equally long, and the
+    # groups equally long.
+    pitch = n + count * width + before
+    rows = xp.zeros((count * width, pitch), dtype)
+    rows[: stop - start, :n] = vectors[start:stop]
     stride = xp.lib.stride_tricks.as_strided
-    packed = stride(
-        rows[0, start + layout.after :],
-        (tasks, width, before),
-        (before * item, (pitch + 1) * item, item),
-    )
-    v[...] = 0
-    # Element (k, i, l) of this view is element (k, i + l, i) of v.
-    slanted = stride(
-        v, (tasks, width, before), (layout.height * width * item, (width + 1) * item, width * item)
-    )
+    shape = count, tasks, width, before
+    steps = width * (pitch + 1), before, pitch + 1, 1
+    packed = stride(rows[0, start + layout.after :], shape, [step * item for step in steps])
+    v = xp.zeros((count, tasks, layout.height, width), dtype)
+    # Element (g, k, i, l) of this view is element (g, k, i + l, i) of v.
+    slanted = stride(v, shape, (*v.strides[:2], (width + 1) * item, width * item))
     slanted[...] = packed
-    tau = packed[:, :, 0].copy()
-    slanted[:, :, 0] = tau != 0
-    return xp.matmul(v, triangular_factors(xp, v, tau))
+    tau = packed[..., 0].copy()
+    slanted[..., 0] = tau != 0
+    flat = v.reshape(-1, layout.height, width)
+    u = xp.matmul(flat, triangular_factors(xp, flat, tau.reshape(-1, width)))
+    return v, u.reshape(v.shape)
 
 
 def apply_in_waves(xp: ModuleType, layout: Layout, vectors: Array, x: Array) -> Array:
@@ -102,16 +112,16 @@ def apply_in_waves(xp: ModuleType, layout: Layout, vectors: Array, x: Array) -> 
         return x
     count, most = len(groups), layout.tasks(0)
     height, width, columns = layout.height, layout.width, x.shape[1]
-    v = xp.zeros((count, most, height, width), x.dtype)
-    u = xp.zeros_like(v)
-    # Stored from the last group to the first, so that in a wave both g and k step upwards.
-    for g, group in enumerate(groups, 1):
-        tasks = layout.tasks(group[0])
-        u[-g, :tasks] = form_diamonds(xp, layout, vectors, group, v[-g, :tasks])
+    # Groups in the order of their columns, so that in a wave both g and k step upwards.
+    v, u = (xp.zeros((count, most, height, width), x.dtype) for _ in range(2))
+    for first in range(0, count, _GROUPS):
+        some = range(first, min(first + _GROUPS, count))
+        place = slice(some.start, some.stop), slice(layout.tasks(first * width))
+        v[place], u[place] = form_diamonds(xp, layout, vectors, some, x.dtype)
     padded = xp.zeros((n + height + layout.before, columns), x.dtype)
     padded[:n] = x
     stride = xp.lib.stride_tricks.as_strided
-    step = (most + 1) * height * width * item
+    flat_u, flat_v = (a.reshape(-1, height, width) for a in (u, v))
     jump = (width + layout.before) * columns * item
     products = xp.empty((min(count, most), width, columns), x.dtype)
     for first, stop, k in list_waves(layout):
@@ -119,12 +129,11 @@ def apply_in_waves(xp: ModuleType, layout: Layout, vectors: Array, x: Array) -> 
         k -= size - 1
         row = groups[stop - 1][0] + layout.after + k * layout.before
         rows = stride(padded[row:], (size, height, columns), (jump, columns * item, item))
-        shape, strides = (size, height, width), (step, width * item, item)
-        left = stride(u[count - stop, k:], shape, strides)
-        right = stride(v[count - stop, k:], shape, strides)
+        start = (count - stop) * most + k
+        wave = slice(start, start + (size - 1) * (most + 1) + 1, most + 1)
         product = products[:size]
-        add_products(xp, product, right.transpose(0, 2, 1), rows, 1.0, keep=0.0)
-        add_products(xp, rows, left, product, -1.0)
+        add_products(xp, product, flat_v[wave].transpose(0, 2, 1), rows, 1.0, keep=0.0)
+        add_products(xp, rows, flat_u[wave], product, -1.0)
     return padded[:n]
 
 
@@ -133,11 +142,11 @@ def list_waves(layout: Layout) -> Iterator[tuple[int, int, int]]:
 
     The last one is not included. From g to g + 1, k decreases by 1.
     """
-    groups = layout.groups
-    for wave in range(len(groups) + layout.tasks(0) - 1):
-        first = 0
-        while first < len(groups) and wave - first >= layout.tasks(groups[first][0]):
+    tasks = [layout.tasks(start) for start, _ in layout.groups]
+    first = 0
+    for wave in range(len(tasks) + layout.tasks(0) - 1):
+        while first < len(tasks) and wave - first >= tasks[first]:
             first += 1
-        stop = min(wave + 1, len(groups))
+        stop = min(wave + 1, len(tasks))
         if first < stop:
             yield first, stop, wave - first

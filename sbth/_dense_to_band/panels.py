@@ -52,6 +52,7 @@ class PanelReduction:
         self._left, self._right = (xp.empty(2 * bandwidth * most, dtype) for _ in range(2))
         self._v, self._u = (xp.empty(size, dtype) for _ in range(2))
         columns, most_blocks = COLUMNS, panel_kernels.MOST_BLOCKS
+        self._product = xp.empty((bandwidth, bandwidth), dtype)
         self._control = xp.zeros(2, np.int32)
         arrays = (
             *(xp.empty(2 * columns * most_blocks, dtype), xp.empty(2 * columns, dtype)),
@@ -81,7 +82,8 @@ class PanelReduction:
         left, right = (x[: 2 * b * m].reshape(m, 2 * b) for x in (self._left, self._right))
         trailing, w = self._a[below:, below:], left[:, :b]
         add_product(xp, w, trailing, u, 1.0, keep=0.0)
-        add_product(xp, w, v, w.T @ u, -0.5)
+        add_product(xp, self._product, w.T, u, 1.0, keep=0.0)
+        add_product(xp, w, v, self._product, -0.5)
         right[:, b:] = w
         add_product(xp, trailing, left, right.T, -1.0)
         return v, u

@@ -53,8 +53,4 @@ def reduce_in_one_stage(xp: ModuleType, a: Any, lower: bool, *, keeps_vectors: b
     _, dtype = shape_and_dtype("a", a)
     matrix = xp.ascontiguousarray(as_module_array(xp, a), dtype=dtype)
     with region("reduction to tridiagonal form"):
-        reduced = reduce_to_tridiagonal(xp, matrix, lower, keeps_vectors=keeps_vectors)
-    if reduced is None:
-        which = "lower" if lower else "upper"
-        raise ValueError(f"a must be finite: its {which} triangle holds NaN or infinity")
-    return reduced
+        return reduce_to_tridiagonal(xp, matrix, lower, keeps_vectors=keeps_vectors)

@@ -13,6 +13,7 @@ from hetero.cuda.driver import SIMULATOR
 from sbth._bulge_chasing.flags import require_meeting
 from sbth._one_stage import reduction_kernels as kernels
 from sbth._one_stage.block_sums import MOST_THREADS
+from sbth.band_storage import require_finite_triangle
 
 _STATIC = 1024
 """Bytes of shared memory that a block has besides what it asks for, at most."""
@@ -48,10 +49,13 @@ class Reduced(NamedTuple):
 
 def reduce_to_tridiagonal(
     xp: ModuleType, matrix: Any, lower: bool, *, keeps_vectors: bool
-) -> Reduced | None:
+) -> Reduced:
     """Reduce a matrix (n, n) of `xp`, C-contiguous on the current GPU, of which a triangle counts.
 
-    Returns None if there is NaN or infinity in the triangle.
+    Raises
+    ------
+    ValueError
+        There is NaN or infinity in the triangle.
     """
     n, dtype = len(matrix), matrix.dtype
     blocks = _block_count(n)
@@ -76,8 +80,7 @@ def reduce_to_tridiagonal(
     threads = _thread_count(n)
     launch.launch(kernel, blocks, threads, stream, arguments, size, cooperative=True)
     host = numbers.get()
-    if not np.isfinite(host[3 * n + 1]):
-        return None
+    require_finite_triangle(float(host[3 * n + 1]), lower)
     if blocks > 1:
         require_meeting(control)
     d, e, taus = host[: 3 * n].reshape(3, n)

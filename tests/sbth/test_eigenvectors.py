@@ -196,12 +196,13 @@ def test_bad_input():
 @pytest.mark.parametrize("method", ["sbth", "lapack"])
 @pytest.mark.parametrize("solve", [sbth.eigh, sbth.eig_banded])
 def test_memory_is_forecast(solve, method, monkeypatch):
-    from sbth import _eigenpairs, dense
+    from sbth import _eigenpairs
+    from sbth._dense_to_band import reduction
     from sbth._divide_and_conquer import merge_tree
 
     monkeypatch.setattr(merge_tree, "SMALL", 0)
     monkeypatch.setattr(merge_tree, "free_bytes", lambda device, need: need - 1)
-    for module, name in ((_eigenpairs, "reduce_band"), (dense, "_reduce_panel")):
+    for module, name in ((_eigenpairs, "reduce_band"), (reduction, "reduce_panel")):
         monkeypatch.setattr(module, name, lambda *_, **__: pytest.fail("the reduction has begun"))
     with pytest.raises(MemoryError, match="all eigenvectors of a matrix of order 90 needs"):
         solve(np.ones((90, 90)), device="cpu", method=method)

@@ -5,7 +5,8 @@ import pytest
 
 import hetero
 import sbth
-from sbth import dense, reference
+from sbth import reference
+from sbth._dense_to_band import reduction
 
 
 def reduce_random_band(n, d, dtype, **options):
@@ -99,7 +100,7 @@ def test_full_to_band_needs_as_many_operations_as_documented(monkeypatch):
     a = (a + a.T).view(Counted)
     monkeypatch.setattr(Counted, "operations", 0)
     for start in range(0, n - b - 1, b):
-        dense._reduce_panel(Counting(), a, b, start)
+        reduction.reduce_panel(Counting(), a, b, start)
     true = np.linalg.eigvalsh(np.asarray(reference.dense_from_band(sbth.full_to_band(a, b))))
     band = np.tril(np.triu(np.asarray(a), -b), b)
     np.testing.assert_allclose(np.linalg.eigvalsh(band), true, atol=1e-11)

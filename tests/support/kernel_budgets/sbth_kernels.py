@@ -134,6 +134,16 @@ _FULL = {
             ),
             80,
         ),
+        (
+            "_dense_to_band.triangle_kernels.find_largest",
+            (array(dtype), i8, i8, boolean, _A),
+            40,
+        ),
+        (
+            "_dense_to_band.triangle_kernels.mirror",
+            (array(dtype), i8, boolean, f8, array(dtype)),
+            48,
+        ),
         ("_triangular_factors.form", (array(dtype), array(dtype), i8), 64),
     )
 }

@@ -1,0 +1,89 @@
+"""Reduction of a full matrix to a band, panel by panel, by NumPy or on a GPU."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+from collections.abc import Callable, Iterator
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from hetero.display.progress_bar import report_loop
+from sbth._array_module import as_module_array
+from sbth._compact_wy import qr_compact_wy, symmetric_update_factor
+from sbth._in_place_products import add_product
+from sbth.band_storage import require_finite_triangle, safe_scale, shape_and_dtype
+
+
+def reduce_to_band(
+    xp: ModuleType, a: Any, bandwidth: int, *, lower: bool = True, panels: list | None = None
+) -> tuple[Any, float]:
+    """Reduce a validated matrix to lower band storage, scaled by a power of two.
+
+    Returns the band as an array of `xp`, and the power of two. The triangle that `lower` chooses is
+    read. `panels` takes the pairs (v, u) of the factors 1 - u v^T of Q in A = Q B Q^T; that of
+    panel i acts on the rows from (i + 1) bandwidth on.
+    """
+    _, dtype = shape_and_dtype("a", a)
+    a, factor = _mirror_triangle(xp, as_module_array(xp, a).astype(dtype, copy=False), lower)
+    n = a.shape[0]
+    with report_loop(float(n) ** 3) as advance, _panel_steps(xp, a, bandwidth, panels) as reduce:
+        for start in range(0, n - bandwidth - 1, bandwidth):
+            panel = reduce(start)
+            if panels is not None:
+                panels.append(panel)
+            left, next_left = n - start, max(n - start - bandwidth, 0)
+            advance(float(left) ** 3 - float(next_left) ** 3)  # each panel updates what is left
+    d = min(bandwidth, max(n - 1, 0))
+    ab = xp.zeros((d + 1, n), a.dtype)
+    for k in range(d + 1):
+        ab[k, : n - k] = xp.diagonal(a, -k)
+    return ab, factor
+
+
+def _mirror_triangle(xp: ModuleType, a: Any, lower: bool) -> tuple[Any, float]:
+    """Return the symmetric matrix that a triangle defines, scaled by a power of two."""
+    if not isinstance(a, np.ndarray):
+        from sbth._dense_to_band import triangles  # imports CUDA
+
+        return triangles.mirror_triangle(xp, *triangles.as_rows(xp, a, lower))
+    a = np.tril(a if lower else a.T)
+    largest = float(abs(a).max()) if a.size else 0.0
+    require_finite_triangle(largest, lower)
+    factor = safe_scale(largest, a.dtype)
+    return np.ascontiguousarray((a + np.tril(a, -1).T) * a.dtype.type(factor)), factor
+
+
+@contextlib.contextmanager
+def _panel_steps(
+    xp: ModuleType, a: Any, bandwidth: int, panels: list | None
+) -> Iterator[Callable[[int], tuple[Any, Any]]]:
+    """Yield the function that reduces the panel that begins in a column of `a`, in place."""
+    if not isinstance(a, np.ndarray):
+        from sbth._dense_to_band.panels import PanelReduction, suits_panels  # imports CUDA
+
+        if suits_panels(len(a), bandwidth, a.dtype):
+            reduction = PanelReduction(xp, a, bandwidth, keeps_factors=panels is not None)
+            yield reduction.reduce
+            reduction.finish()
+            return
+    yield functools.partial(reduce_panel, xp, a, bandwidth)
+
+
+def reduce_panel(xp: ModuleType, a: Any, b: int, start: int) -> tuple[Any, Any]:
+    """Eliminate the elements below the band in columns start, ..., start + b - 1 of a, in place.
+
+    Returns (v, u) of the transformation 1 - u v^T.
+    """
+    below = start + b
+    v, u, r, _ = qr_compact_wy(xp, a[below:, start:below])
+    a[below:, start:below] = r
+    a[start:below, below:] = r.T
+    trailing = a[below:, below:]
+    x = xp.empty_like(u)
+    add_product(xp, x, trailing, u, 1.0, keep=0.0)
+    w = symmetric_update_factor(x, v, u)
+    add_product(xp, trailing, xp.hstack((w, v)), xp.hstack((v, w)).T, -1.0)
+    return v, u

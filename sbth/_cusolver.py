@@ -13,9 +13,15 @@ from sbth._selection import Selection
 from sbth.band_storage import require_finite_triangle, safe_scale, shape_and_dtype
 from sbth.eigenvalues import round_to_dtype
 
-CUSOLVER_ORDER = {False: 250, True: 4300}
-"""Order up to which cuSOLVER is faster on an H200, for eigenvalues (False) and for all eigenvectors
-(True): between measurements at n = 200 and 300, and at n = 3000 and 5000."""
+_ORDERS = {False: (range(251),), True: (range(801), range(2701, 3501))}
+"""Orders for which cuSOLVER is faster on an H200, for eigenvalues (False) and for all eigenvectors
+(True): between measurements at n = 200, 500 and 1000, and at n = 2700, 3000, 3500 and 4000. From
+2701 on a matrix does not suit a reduction in one stage, and in two stages it has to be larger."""
+
+
+def vendor_is_faster(order: int, *, vectors: bool) -> bool:
+    """Return whether cuSOLVER is faster than this package for a real matrix."""
+    return any(order in orders for orders in _ORDERS[vectors])
 
 
 def solve_by_vendor(

@@ -18,7 +18,7 @@ from hetero.display.progress_bar import loop_progress
 from sbth._array_module import array_module, as_library_array, has_cupy
 from sbth._batches import over_batches, run_pieces
 from sbth._bisection.eigenvalues import solve_values
-from sbth._cusolver import CUSOLVER_ORDER, solve_by_vendor
+from sbth._cusolver import solve_by_vendor, vendor_is_faster
 from sbth._dense_to_band.reduction import reduce_to_band
 from sbth._lapack import drivers
 from sbth._lapack.choice import full_driver, requested_device, require_method
@@ -321,7 +321,7 @@ def choose_driver(method: str, dtype: Any, device: Device, order: int, *, vector
     if method == "auto":
         from hetero.cuda.driver import SIMULATOR
 
-        is_faster = order <= CUSOLVER_ORDER[vectors] and not SIMULATOR
+        is_faster = vendor_is_faster(order, vectors=vectors) and not SIMULATOR
         return "cusolver" if is_faster else "sbth"
     return method
 

@@ -10,6 +10,7 @@ from typing import Protocol
 
 from hetero.arrays import Array, Stream
 from hetero.devices import Device
+from sbth._divide_and_conquer.layout import Level
 
 
 class Loops(Protocol):
@@ -18,8 +19,8 @@ class Loops(Protocol):
     All eigenvectors are rows of (n, n) matrices of float64: `vectors` holds those of the blocks,
     with zeros outside, `packed` the same in another order, and `factors` those of the secular
     equations. `values` (n,) holds the eigenvalues, and row i of `vectors` belongs to values[i].
-    For `merges`, `floats` and `integers` see `layout.py`; `owner` (n,) holds the number of each
-    row's merge.
+    For `merges`, `owner`, `floats` and `integers` see `layout.py`; `level` tells which merges are
+    done.
     """
 
     def solve_leaves(
@@ -33,7 +34,13 @@ class Loops(Protocol):
         """
 
     def sort_values(
-        self, merges: Array, owner: Array, values: Array, integers: Array, stream: Stream = 0
+        self,
+        merges: Array,
+        owner: Array,
+        level: Level,
+        values: Array,
+        integers: Array,
+        stream: Stream = 0,
     ) -> None:
         """Store in ORDER the rows of the eigenvalues of each merge, in ascending order."""
 
@@ -41,6 +48,7 @@ class Loops(Protocol):
         self,
         merges: Array,
         owner: Array,
+        level: Level,
         couplings: Array,
         vectors: Array,
         values: Array,
@@ -50,14 +58,15 @@ class Loops(Protocol):
     ) -> None:
         """Set up the secular equation of each merge, without what deflation removes from it.
 
-        `couplings` (merges,) holds the subdiagonal elements that were torn out. The rotations are
-        applied to `vectors`.
+        `couplings` holds the subdiagonal element that was torn out for each row of `merges`. The
+        rotations are applied to `vectors`.
         """
 
     def solve_secular(
         self,
         merges: Array,
         owner: Array,
+        level: Level,
         values: Array,
         floats: Array,
         integers: Array,
@@ -73,6 +82,7 @@ class Loops(Protocol):
         self,
         merges: Array,
         owner: Array,
+        level: Level,
         integers: Array,
         factors: Array,
         packed: Array,

@@ -168,14 +168,15 @@ def solve_leaves(d, e, bounds, vectors, stream=0):
 
 
 @kernel
-def rank_values(merges, owner, values, integers):
+def rank_values(merges, owner, level, values, integers):
     """Count, for each eigenvalue, those of its merge that precede it; NaN come last.
 
     A leaf that has not converged has NaN. They keep their rows, so that the host finds them.
     """
-    for i in range(cuda.grid(1), owner.size, cuda.gridsize(1)):
-        begin, value, rank = merges[owner[i], BEGIN], values[i], int64(0)
-        for j in range(begin, merges[owner[i], END]):
+    for i in range(cuda.grid(1), values.size, cuda.gridsize(1)):
+        merge = merges[owner[level, i]]
+        begin, value, rank = merge[BEGIN], values[i], int64(0)
+        for j in range(begin, merge[END]):
             other = values[j]
             is_less = other < value or (math.isnan(value) and not math.isnan(other))
             is_equal = other == value or (math.isnan(value) and math.isnan(other))
@@ -183,10 +184,11 @@ def rank_values(merges, owner, values, integers):
         integers[ORDER, begin + rank] = i
 
 
-def sort_values(merges, owner, values, integers, stream=0):
+def sort_values(merges, owner, level, values, integers, stream=0):
     """Store in ORDER the rows of the eigenvalues of each merge, in ascending order."""
-    blocks = launch.blocks_for(owner.size, _THREADS)
-    launch.launch(rank_values, blocks, _THREADS, stream, (merges, owner, values, integers))
+    blocks = launch.blocks_for(values.size, _THREADS)
+    arguments = merges, owner, level.number, values, integers
+    launch.launch(rank_values, blocks, _THREADS, stream, arguments)
 
 
 @_device
@@ -196,15 +198,16 @@ def _coupled_element(vectors, row, middle, sign):
 
 
 @kernel(launch_bounds=(_THREADS, 1))
-def scan_merge(merges, couplings, vectors, values, floats, integers):
-    """Set up the secular equation of a merge by each block.
+def scan_merge(merges, first, couplings, vectors, values, floats, integers):
+    """Set up the secular equation of a merge by each block, from merge number `first` on.
 
     The poles are processed in order by one thread; the others load them.
     """
-    merge = merges[cuda.blockIdx.x]
+    number = first + cuda.blockIdx.x
+    merge, coupling = merges[number], couplings[number]
     begin, middle, end = merge[BEGIN], merge[MIDDLE], merge[END]
-    rho = 2.0 * abs(couplings[cuda.blockIdx.x])
-    sign = math.copysign(1.0, couplings[cuda.blockIdx.x])
+    rho = 2.0 * abs(coupling)
+    sign = math.copysign(1.0, coupling)
     t, half = int64(cuda.threadIdx.x), math.sqrt(0.5)
     rows = cuda.shared.array(_THREADS, int64)
     poles = cuda.shared.array(_THREADS, float64)
@@ -252,16 +255,17 @@ def scan_merge(merges, couplings, vectors, values, floats, integers):
 
 
 @kernel
-def rotate_vectors(merges, owner, vectors, floats, integers):
+def rotate_vectors(merges, owner, level, vectors, floats, integers):
     """Apply the rotations of all merges, each thread to one column.
 
     The row that a rotation leaves is often the one that the next rotation takes: it stays in a
     register.
     """
-    for column in range(cuda.grid(1), owner.size, cuda.gridsize(1)):
-        begin = merges[owner[column], BEGIN]
+    for column in range(cuda.grid(1), vectors.shape[1], cuda.gridsize(1)):
+        merge = merges[owner[level, column]]
+        begin = merge[BEGIN]
         row, carried = int64(-1), 0.0
-        for r in range(begin, begin + merges[owner[column], ROTATIONS]):
+        for r in range(begin, begin + merge[ROTATIONS]):
             first, second = integers[FIRST, r], integers[SECOND, r]
             c, s = floats[COSINE, r], floats[SINE, r]
             if first != row:
@@ -275,22 +279,23 @@ def rotate_vectors(merges, owner, vectors, floats, integers):
             vectors[row, column] = carried
 
 
-def deflate(merges, owner, couplings, vectors, values, floats, integers, stream=0):
+def deflate(merges, owner, level, couplings, vectors, values, floats, integers, stream=0):
     """Set up the secular equation of each merge, without what deflation removes from it."""
-    arguments = merges, couplings, vectors, values, floats, integers
-    launch.launch(scan_merge, len(merges), _THREADS, stream, arguments)
-    blocks = launch.blocks_for(owner.size, _THREADS)
-    arguments = merges, owner, vectors, floats, integers
+    arguments = merges, level.first, couplings, vectors, values, floats, integers
+    launch.launch(scan_merge, level.count, _THREADS, stream, arguments)
+    blocks = launch.blocks_for(values.size, _THREADS)
+    arguments = merges, owner, level.number, vectors, floats, integers
     launch.launch(rotate_vectors, blocks, _THREADS, stream, arguments)
 
 
 @kernel
-def find_roots(merges, owner, values, floats):
+def find_roots(merges, owner, level, values, floats):
     """Compute a root by each warp; the eigenvalues that deflation left follow them."""
     i = cuda.grid(1) // LANES
-    if i >= owner.size:
+    if i >= values.size:
         return
-    begin, kept = merges[owner[i], BEGIN], merges[owner[i], KEPT]
+    merge = merges[owner[level, i]]
+    begin, kept = merge[BEGIN], merge[KEPT]
     is_first = cuda.threadIdx.x % LANES == 0
     if i >= begin + kept:
         if is_first:
@@ -307,12 +312,13 @@ def find_roots(merges, owner, values, floats):
 
 
 @kernel
-def refine_weights(merges, owner, floats):
+def refine_weights(merges, owner, level, floats):
     """Replace the weights by those for which the roots are exact, one by each thread."""
     i = cuda.grid(1)
-    if i >= owner.size:
+    if i >= floats.shape[1]:
         return
-    begin, kept = merges[owner[i], BEGIN], merges[owner[i], KEPT]
+    merge = merges[owner[level, i]]
+    begin, kept = merge[BEGIN], merge[KEPT]
     if i >= begin + kept:
         return
     poles, origins, shifts = (
@@ -325,10 +331,11 @@ def refine_weights(merges, owner, floats):
 
 
 @kernel(launch_bounds=(_THREADS, 1))
-def form_factors(merges, owner, floats, integers, factors):
+def form_factors(merges, owner, level, floats, integers, factors):
     """Compute an eigenvector of a secular equation by each block."""
     row, t = cuda.blockIdx.x, int64(cuda.threadIdx.x)
-    begin, kept = merges[owner[row], BEGIN], merges[owner[row], KEPT]
+    merge = merges[owner[level, row]]
+    begin, kept = merge[BEGIN], merge[KEPT]
     if row >= begin + kept:
         return
     partial = cuda.shared.array(_THREADS, float64)
@@ -350,30 +357,30 @@ def form_factors(merges, owner, floats, integers, factors):
         factors[row, begin + integers[COLUMN, i]] = factor * element
 
 
-def solve_secular(merges, owner, values, floats, integers, factors, stream=0):
+def solve_secular(merges, owner, level, values, floats, integers, factors, stream=0):
     """Compute the roots, in `values`, and the eigenvectors of the secular equations."""
-    blocks = launch.blocks_for(LANES * owner.size, _ROOT_THREADS)
-    launch.launch(find_roots, blocks, _ROOT_THREADS, stream, (merges, owner, values, floats))
-    blocks = launch.blocks_for(owner.size, _WEIGHT_THREADS)
-    launch.launch(refine_weights, blocks, _WEIGHT_THREADS, stream, (merges, owner, floats))
-    arguments = merges, owner, floats, integers, factors
-    launch.launch(form_factors, owner.size, _THREADS, stream, arguments)
+    n, tables = values.size, (merges, owner, level.number)
+    blocks = launch.blocks_for(LANES * n, _ROOT_THREADS)
+    launch.launch(find_roots, blocks, _ROOT_THREADS, stream, (*tables, values, floats))
+    blocks = launch.blocks_for(n, _WEIGHT_THREADS)
+    launch.launch(refine_weights, blocks, _WEIGHT_THREADS, stream, (*tables, floats))
+    launch.launch(form_factors, n, _THREADS, stream, (*tables, floats, integers, factors))
 
 
 @kernel
-def gather_rows(merges, owner, integers, vectors, packed):
+def gather_rows(merges, owner, level, integers, vectors, packed):
     """Sort the eigenvectors of the blocks into `packed`, a row by each block of threads."""
     row = cuda.blockIdx.x
-    merge, source = merges[owner[row]], integers[GATHER, row]
+    merge, source = merges[owner[level, row]], integers[GATHER, row]
     for column in range(merge[BEGIN] + cuda.threadIdx.x, merge[END], cuda.blockDim.x):
         packed[row, column] = vectors[source, column]
 
 
 @kernel
-def restore_rows(merges, owner, packed, vectors):
+def restore_rows(merges, owner, level, packed, vectors):
     """Copy the eigenvectors that deflation left, a row by each block of threads."""
     row = cuda.blockIdx.x
-    merge = merges[owner[row]]
+    merge = merges[owner[level, row]]
     if row < merge[BEGIN] + merge[KEPT]:
         return
     for column in range(merge[BEGIN] + cuda.threadIdx.x, merge[END], cuda.blockDim.x):
@@ -381,13 +388,15 @@ def restore_rows(merges, owner, packed, vectors):
 
 
 @kernel(launch_bounds=(_TILE_THREADS, 2))
-def multiply_tiles(merges, factors, packed, vectors):
+def multiply_tiles(merges, first, tiles, factors, packed, vectors):
     """Compute a tile of `factors` times `packed` by each block of threads.
 
-    The grid is (tiles of the largest merge, 2, merges); the second index chooses the columns of
-    the upper or of the lower block, whose vectors are those of other poles.
+    Each merge, from number `first` on, has twice as many blocks as the largest one has tiles: for
+    the columns of the upper block, and for those of the lower one, whose vectors are those of other
+    poles.
     """
-    merge, is_lower = merges[cuda.blockIdx.z], cuda.blockIdx.y == 1
+    half, tile = cuda.blockIdx.x // tiles, cuda.blockIdx.x % tiles
+    merge, is_lower = merges[first + half // 2], half % 2 == 1
     begin, kept = merge[BEGIN], merge[KEPT]
     left, right = (merge[MIDDLE], merge[END]) if is_lower else (begin, merge[MIDDLE])
     term, stop = (
@@ -395,7 +404,7 @@ def multiply_tiles(merges, factors, packed, vectors):
         begin + (kept if is_lower else merge[UPPER]),
     )
     across = (right - left + _TILE - 1) // _TILE
-    row, column = begin + cuda.blockIdx.x // across * _TILE, left + cuda.blockIdx.x % across * _TILE
+    row, column = begin + tile // across * _TILE, left + tile % across * _TILE
     if row >= begin + kept:
         return
     lefts = cuda.shared.array((_CHUNK, _PITCH), float64)
@@ -428,18 +437,19 @@ def multiply_tiles(merges, factors, packed, vectors):
                 vectors[r, c] = sums[i, j]
 
 
-def multiply(merges, owner, integers, factors, packed, vectors, roots, stream=0):
+def multiply(merges, owner, level, integers, factors, packed, vectors, roots, stream=0):
     """Replace the vectors of the blocks by their products with those of the equations."""
-    n, count = owner.size, len(merges)
-    launch.launch(gather_rows, n, _THREADS, stream, (merges, owner, integers, vectors, packed))
-    size = -(-n // count)
+    n, tables = len(vectors), (merges, owner, level.number)
+    launch.launch(gather_rows, n, _THREADS, stream, (*tables, integers, vectors, packed))
+    size = -(-n // level.count)
     if size < LARGE_MERGE or SIMULATOR:
         tiles = launch.blocks_for(size, _TILE) * launch.blocks_for(-(-size // 2), _TILE)
-        multiply_tiles[(tiles, 2, count), _TILE_THREADS, stream](merges, factors, packed, vectors)
+        arguments = merges, level.first, tiles, factors, packed, vectors
+        launch.launch(multiply_tiles, 2 * tiles * level.count, _TILE_THREADS, stream, arguments)
     else:
-        host = merges.copy_to_host(stream=stream)
+        host = merges.copy_to_host(stream=stream)[level.merges]
         _multiply_by_cublas(host, factors, packed, vectors, roots, stream)
-    launch.launch(restore_rows, n, _THREADS, stream, (merges, owner, packed, vectors))
+    launch.launch(restore_rows, n, _THREADS, stream, (*tables, packed, vectors))
 
 
 def _multiply_by_cublas(merges, factors, packed, vectors, roots, stream):

@@ -3,7 +3,32 @@
 All merges of a level of the tree are done at once. Merge number g joins the diagonal blocks
 [BEGIN, MIDDLE) and [MIDDLE, END) of the matrix, and everything that belongs to it stands at the
 same positions [BEGIN, END) of the arrays below, which have a column for each row of the matrix.
+
+The table `merges` has a row for each merge of all levels. Element (k, i) of `owner` is the number
+of the merge of level k to which row i of the matrix belongs.
 """
+
+from typing import NamedTuple
+
+
+class Level(NamedTuple):
+    """Merges that are done at once.
+
+    Attributes
+    ----------
+    number : row of `owner`
+    first, count : number of the first merge, and how many there are
+    """
+
+    number: int
+    first: int
+    count: int
+
+    @property
+    def merges(self) -> slice:
+        """The rows of `merges`."""
+        return slice(self.first, self.first + self.count)
+
 
 LEAF_ROWS = 32
 """Largest order of a leaf: the threads of a warp."""

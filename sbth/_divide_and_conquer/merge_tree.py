@@ -17,7 +17,9 @@ from sbth._divide_and_conquer.layout import (
     KEPT,
     LEAF_ROWS,
     MERGE_FIELDS,
+    MIDDLE,
     ORDER,
+    Level,
 )
 
 MATRICES = 3
@@ -41,13 +43,27 @@ class MergeTree:
         """First rows of the leaves, and the order."""
         return np.arange((1 << self.levels) + 1) * self.order >> self.levels
 
-    def merges(self, level: int) -> np.ndarray:
-        """Return `merges` (see `layout`) for a level, 1 for the one above the leaves."""
-        bounds = self.bounds[:: 1 << (level - 1)]
-        merges = np.zeros((len(bounds) // 2, MERGE_FIELDS), np.int64)
-        for field in range(3):
-            merges[:, field] = bounds[field : field + 2 * len(merges) : 2]
-        return merges
+    def make_tables(self) -> tuple[np.ndarray, np.ndarray, list[Level]]:
+        """Return `merges` and `owner` (see `layout`), and their levels.
+
+        The last level, one more than those of the tree, has a single entry for the whole matrix.
+        """
+        numbers, bounds = [], self.bounds
+        for _ in range(self.levels):
+            numbers.append(np.column_stack([bounds[:-2:2], bounds[1:-1:2], bounds[2::2]]))
+            bounds = bounds[::2]
+        numbers.append(np.array([[0, 0, self.order]]))
+        counts = [len(of_level) for of_level in numbers]
+        firsts = np.cumsum([0, *counts[:-1]]).tolist()
+        levels = [Level(k, *pair) for k, pair in enumerate(zip(firsts, counts, strict=True))]
+        rows = np.concatenate(numbers)
+        merges = np.zeros((len(rows), MERGE_FIELDS), np.int64)
+        merges[:, : rows.shape[1]] = rows
+        owner = [
+            np.repeat(np.arange(k.first, k.first + k.count), of_level[:, 2] - of_level[:, 0])
+            for k, of_level in zip(levels, numbers, strict=True)
+        ]
+        return merges, np.array(owner, np.int64), levels
 
 
 def require_memory(order: int, space: Workspace, bytes_an_element: int = MATRICES * 8) -> None:
@@ -109,24 +125,23 @@ def solve_tridiagonal(
     vectors = zeros(n * n, np.dtype(float), stream).reshape((n, n))
     values, below = space.input("d", torn), space.input("e", np.append(e, 0.0))
     loops.solve_leaves(values, below, upload(tree.bounds), vectors, stream)
+    rows, owners, levels = tree.make_tables()
+    couplings = space.input("e", np.append(e, 0.0)[rows[:, MIDDLE] - 1])
+    merges, owner = upload(rows), upload(owners)
     integers = allocate(INTEGER_ROWS, np.int64)
     if tree.levels:
-        floats, factors, packed = (allocate(rows) for rows in (FLOAT_ROWS, n, n))
-    for level in range(1, tree.levels + 1):
-        host = tree.merges(level)
-        merges, couplings = upload(host), space.input("e", e[host[:, 1] - 1])
-        owner = upload(np.repeat(np.arange(len(host)), host[:, 2] - host[:, 0]))
-        loops.sort_values(merges, owner, values, integers, stream)
-        loops.deflate(merges, owner, couplings, vectors, values, floats, integers, stream)
-        loops.solve_secular(merges, owner, values, floats, integers, factors, stream)
+        floats, factors, packed = (allocate(count) for count in (FLOAT_ROWS, n, n))
+    for level in levels[:-1]:
+        tables = merges, owner, level
+        loops.sort_values(*tables, values, integers, stream)
+        loops.deflate(*tables, couplings, vectors, values, floats, integers, stream)
+        loops.solve_secular(*tables, values, floats, integers, factors, stream)
         roots = 0, n
-        if level == tree.levels and choose is not None:
-            kept = int(space.result(merges.reshape(merges.size), merges.shape)[0, KEPT])
+        if level.count == 1 and choose is not None:
+            kept = int(space.result(merges.reshape(merges.size), rows.shape)[level.first, KEPT])
             roots = _needed_roots(space.result(values, (n,)), kept, choose)
-        loops.multiply(merges, owner, integers, factors, packed, vectors, roots, stream)
-    whole = np.zeros((1, MERGE_FIELDS), np.int64)
-    whole[0, 2] = n
-    loops.sort_values(upload(whole), upload(np.zeros(n, np.int64)), values, integers, stream)
+        loops.multiply(*tables, integers, factors, packed, vectors, roots, stream)
+    loops.sort_values(merges, owner, levels[-1], values, integers, stream)
     host_values = space.result(values, (n,))
     if np.isnan(host_values).any():
         raise RuntimeError(

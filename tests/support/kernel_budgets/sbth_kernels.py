@@ -69,15 +69,15 @@ _DIVIDE_AND_CONQUER = {
     f"sbth._divide_and_conquer.cuda.{name}": Budget(signature, registers)
     for name, signature, registers in (
         ("solve_leaf", (_A, _A, _I1, _F2), 96),
-        ("rank_values", (_I2, _I1, _A, _I2), 48),
-        ("scan_merge", (_I2, _A, _F2, _A, _F2, _I2), 128),
-        ("rotate_vectors", (_I2, _I1, _F2, _F2, _I2), 64),
-        ("find_roots", (_I2, _I1, _A, _F2), 128),
-        ("refine_weights", (_I2, _I1, _F2), 64),
-        ("form_factors", (_I2, _I1, _F2, _I2, _F2), 64),
-        ("gather_rows", (_I2, _I1, _I2, _F2, _F2), 48),
-        ("restore_rows", (_I2, _I1, _F2, _F2), 48),
-        ("multiply_tiles", (_I2, _F2, _F2, _F2), 128),
+        ("rank_values", (_I2, _I2, i8, _A, _I2), 48),
+        ("scan_merge", (_I2, i8, _A, _F2, _A, _F2, _I2), 128),
+        ("rotate_vectors", (_I2, _I2, i8, _F2, _F2, _I2), 64),
+        ("find_roots", (_I2, _I2, i8, _A, _F2), 128),
+        ("refine_weights", (_I2, _I2, i8, _F2), 64),
+        ("form_factors", (_I2, _I2, i8, _F2, _I2, _F2), 64),
+        ("gather_rows", (_I2, _I2, i8, _I2, _F2, _F2), 48),
+        ("restore_rows", (_I2, _I2, i8, _F2, _F2), 48),
+        ("multiply_tiles", (_I2, i8, i8, _F2, _F2, _F2), 128),
         ("place_rows", (_F2, _I1, _I1, _I1, _F2), 48),
     )
 }

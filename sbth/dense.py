@@ -44,6 +44,9 @@ from sbth.eigenvalues import band_eigenvalues, require_lapack, round_to_dtype
 BANDWIDTH = 64
 """Default number of subdiagonals: a GPU reduces them to tridiagonal form in a single stage."""
 
+VALUES_BANDWIDTH = {"float64": 64, "float32": 64}
+"""Subdiagonals that a GPU leaves for eigenvalues, by type."""
+
 BREAK_EVEN = 1000
 """Order from which on an H200 is faster than two CPU cores."""
 
@@ -302,7 +305,8 @@ def eigvalsh(
             values = solve_values(reduced.d, reduced.e, request, reduced.factor)
             return copy_like(round_to_dtype("a", values, dtype), a)
         with region("dense to band"), loop_progress("dense to band", enabled=progress):
-            ab, factor = reduce_to_band(xp, a, BANDWIDTH)
+            width = BANDWIDTH if resolved.kind == "cpu" else VALUES_BANDWIDTH[dtype.name]
+            ab, factor = reduce_to_band(xp, a, width)
             if xp is not np and device_of(a) is None:
                 ab = ab.get()
         of_band = method if resolved.kind == "cpu" else "sbth"

@@ -282,7 +282,7 @@ def rotate_vectors(merges, owner, level, vectors, floats, integers):
 def deflate(merges, owner, level, couplings, vectors, values, floats, integers, stream=0):
     """Set up the secular equation of each merge, without what deflation removes from it."""
     arguments = merges, level.first, couplings, vectors, values, floats, integers
-    launch.launch(scan_merge, level.count, _THREADS, stream, arguments)
+    launch.launch(scan_merge, level.size, _THREADS, stream, arguments)
     blocks = launch.blocks_for(values.size, _THREADS)
     arguments = merges, owner, level.number, vectors, floats, integers
     launch.launch(rotate_vectors, blocks, _THREADS, stream, arguments)
@@ -441,11 +441,11 @@ def multiply(merges, owner, level, integers, factors, packed, vectors, roots, st
     """Replace the vectors of the blocks by their products with those of the equations."""
     n, tables = len(vectors), (merges, owner, level.number)
     launch.launch(gather_rows, n, _THREADS, stream, (*tables, integers, vectors, packed))
-    size = -(-n // level.count)
+    size = -(-n // level.size)
     if size < LARGE_MERGE or SIMULATOR:
         tiles = launch.blocks_for(size, _TILE) * launch.blocks_for(-(-size // 2), _TILE)
         arguments = merges, level.first, tiles, factors, packed, vectors
-        launch.launch(multiply_tiles, 2 * tiles * level.count, _TILE_THREADS, stream, arguments)
+        launch.launch(multiply_tiles, 2 * tiles * level.size, _TILE_THREADS, stream, arguments)
     else:
         host = merges.copy_to_host(stream=stream)[level.merges]
         _multiply_by_cublas(host, factors, packed, vectors, roots, stream)

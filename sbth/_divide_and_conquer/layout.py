@@ -17,17 +17,17 @@ class Level(NamedTuple):
     Attributes
     ----------
     number : row of `owner`
-    first, count : number of the first merge, and how many there are
+    first, size : number of the first merge, and how many there are
     """
 
     number: int
     first: int
-    count: int
+    size: int
 
     @property
     def merges(self) -> slice:
         """The rows of `merges`."""
-        return slice(self.first, self.first + self.count)
+        return slice(self.first, self.first + self.size)
 
 
 LEAF_ROWS = 32

@@ -60,7 +60,7 @@ class MergeTree:
         merges = np.zeros((len(rows), MERGE_FIELDS), np.int64)
         merges[:, : rows.shape[1]] = rows
         owner = [
-            np.repeat(np.arange(k.first, k.first + k.count), of_level[:, 2] - of_level[:, 0])
+            np.repeat(np.arange(k.first, k.first + k.size), of_level[:, 2] - of_level[:, 0])
             for k, of_level in zip(levels, numbers, strict=True)
         ]
         return merges, np.array(owner, np.int64), levels
@@ -137,7 +137,7 @@ def solve_tridiagonal(
         loops.deflate(*tables, couplings, vectors, values, floats, integers, stream)
         loops.solve_secular(*tables, values, floats, integers, factors, stream)
         roots = 0, n
-        if level.count == 1 and choose is not None:
+        if level.size == 1 and choose is not None:
             kept = int(space.result(merges.reshape(merges.size), rows.shape)[level.first, KEPT])
             roots = _needed_roots(space.result(values, (n,)), kept, choose)
         loops.multiply(*tables, integers, factors, packed, vectors, roots, stream)

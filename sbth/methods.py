@@ -89,6 +89,8 @@ def solver_for(
         is_full = bandwidth is None
         if is_full and choose_driver(method, dtype, device, order, vectors=vectors) == "cusolver":
             return "cuSOLVER (syevd, heevd)"
+        if is_complex:
+            return _steps(None, vectors, "sbth", first="real matrix of twice the order")
         if is_full and suits_one_stage(device, order, dtype):
             return _steps(1, vectors, "sbth", first="reduction to tridiagonal form")
         return _steps(bandwidth, vectors, "sbth")
@@ -118,10 +120,11 @@ def _device(
 
 def _steps(bandwidth: int | None, vectors: bool, tridiagonal: str, first: str = "") -> str:
     """Return the steps of this package, after a `first` one for full matrices."""
-    if bandwidth is None:
-        first = "reduction to a band"
     chases = bandwidth is None or bandwidth > 1
-    steps = [first] * bool(first) + ["bulge chasing"] * chases
+    steps = [first] * bool(first)
+    if bandwidth is None:
+        steps.append("reduction to a band")
+    steps += ["bulge chasing"] * chases
     steps.append(_TRIDIAGONAL[tridiagonal, vectors])
     steps += ["back-transformation"] * (vectors and (chases or bool(first)))
     return "sbth: " + ", ".join(steps)

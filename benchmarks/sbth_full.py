@@ -18,15 +18,16 @@ _REPEATS = 5
 def run(device: hetero.Device, quick: bool) -> Iterator[Measurement]:
     """Measure random matrices that are on the device already."""
     values = vectors = [100, 200, 500, 1000, 2000]
-    largest, single = [1000], [1000]
+    largest, single, complexes = [1000], [1000], [1000]
     if device.kind == "cuda":
         values = [*values, 3000, 5000, 7000, 10_000]
         vectors = [500, 1000, 2000, 3000, 5000, 7000, 10_000]
-        largest, single = [10_000], [5000, 10_000]
+        largest, single, complexes = [10_000], [5000, 10_000], [5000]
     if quick:
-        values = vectors = largest = single = [60]
+        values = vectors = largest = single = complexes = [60]
     yield from (measure_values(n, device) for n in values)
     yield from (measure_values(n, device, np.float32) for n in single)
+    yield from (measure_values(n, device, np.complex128) for n in complexes)
     yield from (measure_vectors(n, device) for n in vectors)
     yield from (measure_lowest(n, min(100, n), device) for n in largest)
 
@@ -61,13 +62,13 @@ def measure_lowest(n: int, count: int, device: hetero.Device) -> Measurement:
 
 
 def _matrix(n: int, device: hetero.Device, dtype: type) -> Any:
-    """Return a random symmetric matrix on the device."""
+    """Return a random symmetric or Hermitian matrix on the device."""
     xp = module_of(device)
-    if device.kind == "cpu":
-        a = np.random.default_rng(3).standard_normal((n, n)).astype(dtype)
-    else:
-        a = xp.random.default_rng(3).standard_normal((n, n)).astype(dtype)
-    return xp.ascontiguousarray(a + a.T)
+    rng = (np if device.kind == "cpu" else xp).random.default_rng(3)
+    a = rng.standard_normal((n, n)).astype(dtype)
+    if a.dtype.kind == "c":
+        a += 1j * rng.standard_normal((n, n))
+    return xp.ascontiguousarray(a + a.conj().T)
 
 
 def _vendor(device: hetero.Device) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -43,27 +44,30 @@ class MergeTree:
         """First rows of the leaves, and the order."""
         return np.arange((1 << self.levels) + 1) * self.order >> self.levels
 
-    def make_tables(self) -> tuple[np.ndarray, np.ndarray, list[Level]]:
-        """Return `merges` and `owner` (see `layout`), and their levels.
 
-        The last level, one more than those of the tree, has a single entry for the whole matrix.
-        """
-        numbers, bounds = [], self.bounds
-        for _ in range(self.levels):
-            numbers.append(np.column_stack([bounds[:-2:2], bounds[1:-1:2], bounds[2::2]]))
-            bounds = bounds[::2]
-        numbers.append(np.array([[0, 0, self.order]]))
-        counts = [len(of_level) for of_level in numbers]
-        firsts = np.cumsum([0, *counts[:-1]]).tolist()
-        levels = [Level(k, *pair) for k, pair in enumerate(zip(firsts, counts, strict=True))]
-        rows = np.concatenate(numbers)
-        merges = np.zeros((len(rows), MERGE_FIELDS), np.int64)
-        merges[:, : rows.shape[1]] = rows
-        owner = [
-            np.repeat(np.arange(k.first, k.first + k.size), of_level[:, 2] - of_level[:, 0])
-            for k, of_level in zip(levels, numbers, strict=True)
-        ]
-        return merges, np.array(owner, np.int64), levels
+@functools.lru_cache(maxsize=8)
+def make_tables(tree: MergeTree) -> tuple[np.ndarray, np.ndarray, list[Level]]:
+    """Return `merges` and `owner` (see `layout`) of a tree, and their levels.
+
+    The last level, one more than those of the tree, has a single entry for the whole matrix. The
+    arrays belong to other calls, too: a step that fills in `merges` needs a copy.
+    """
+    numbers, bounds = [], tree.bounds
+    for _ in range(tree.levels):
+        numbers.append(np.column_stack([bounds[:-2:2], bounds[1:-1:2], bounds[2::2]]))
+        bounds = bounds[::2]
+    numbers.append(np.array([[0, 0, tree.order]]))
+    sizes = [len(of_level) for of_level in numbers]
+    firsts = np.cumsum([0, *sizes[:-1]]).tolist()
+    levels = [Level(k, *pair) for k, pair in enumerate(zip(firsts, sizes, strict=True))]
+    rows = np.concatenate(numbers)
+    merges = np.zeros((len(rows), MERGE_FIELDS), np.int64)
+    merges[:, : rows.shape[1]] = rows
+    owner = [
+        np.repeat(np.arange(k.first, k.first + k.size), of_level[:, 2] - of_level[:, 0])
+        for k, of_level in zip(levels, numbers, strict=True)
+    ]
+    return merges, np.array(owner, np.int64), levels
 
 
 def require_memory(order: int, space: Workspace, bytes_an_element: int = MATRICES * 8) -> None:
@@ -125,9 +129,9 @@ def solve_tridiagonal(
     vectors = zeros(n * n, np.dtype(float), stream).reshape((n, n))
     values, below = space.input("d", torn), space.input("e", np.append(e, 0.0))
     loops.solve_leaves(values, below, upload(tree.bounds), vectors, stream)
-    rows, owners, levels = tree.make_tables()
+    rows, owners, levels = make_tables(tree)
     couplings = space.input("e", np.append(e, 0.0)[rows[:, MIDDLE] - 1])
-    merges, owner = upload(rows), upload(owners)
+    merges, owner = upload(rows.copy()), upload(owners)
     integers = allocate(INTEGER_ROWS, np.int64)
     if tree.levels:
         floats, factors, packed = (allocate(count) for count in (FLOAT_ROWS, n, n))

@@ -31,7 +31,9 @@ def apply_reflections(xp: ModuleType, reduced: Reduced, vectors: Any) -> None:
     blocks = rows.reshape(count, _BLOCK, n)
     factors = triangular_factors(xp, blocks.transpose(0, 2, 1), taus.reshape(count, _BLOCK))
     products = factors.transpose(0, 2, 1) @ blocks  # the transposed matrices V T
+    product = xp.empty((_BLOCK, vectors.shape[1]), vectors.dtype)
     for i in reversed(range(count)):
         first = i * _BLOCK + 1
         part = vectors[first:]
-        add_product(xp, part, products[i, :, first:].T, blocks[i, :, first:] @ part, -1.0)
+        add_product(xp, product, blocks[i, :, first:], part, 1.0, keep=0.0)
+        add_product(xp, part, products[i, :, first:].T, product, -1.0)

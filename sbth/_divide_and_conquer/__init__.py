@@ -10,7 +10,7 @@ from typing import Protocol
 
 from hetero.arrays import Array, Stream
 from hetero.devices import Device
-from sbth._divide_and_conquer.layout import Level
+from sbth._divide_and_conquer.layout import Merges
 
 
 class Loops(Protocol):
@@ -19,8 +19,7 @@ class Loops(Protocol):
     All eigenvectors are rows of (n, n) matrices of float64: `vectors` holds those of the blocks,
     with zeros outside, `packed` the same in another order, and `factors` those of the secular
     equations. `values` (n,) holds the eigenvalues, and row i of `vectors` belongs to values[i].
-    For `merges`, `owner`, `floats` and `integers` see `layout.py`; `level` tells which merges are
-    done.
+    For `merges`, `floats` and `integers` see `layout.py`.
     """
 
     def solve_leaves(
@@ -35,9 +34,7 @@ class Loops(Protocol):
 
     def sort_values(
         self,
-        merges: Array,
-        owner: Array,
-        level: Level,
+        merges: Merges,
         values: Array,
         integers: Array,
         stream: Stream = 0,
@@ -46,9 +43,7 @@ class Loops(Protocol):
 
     def deflate(
         self,
-        merges: Array,
-        owner: Array,
-        level: Level,
+        merges: Merges,
         couplings: Array,
         vectors: Array,
         values: Array,
@@ -58,15 +53,13 @@ class Loops(Protocol):
     ) -> None:
         """Set up the secular equation of each merge, without what deflation removes from it.
 
-        `couplings` holds the subdiagonal element that was torn out for each row of `merges`. The
+        `couplings` holds the subdiagonal element that was torn out for each row of the table. The
         rotations are applied to `vectors`.
         """
 
     def solve_secular(
         self,
-        merges: Array,
-        owner: Array,
-        level: Level,
+        merges: Merges,
         values: Array,
         floats: Array,
         integers: Array,
@@ -80,9 +73,7 @@ class Loops(Protocol):
 
     def multiply(
         self,
-        merges: Array,
-        owner: Array,
-        level: Level,
+        merges: Merges,
         integers: Array,
         factors: Array,
         packed: Array,

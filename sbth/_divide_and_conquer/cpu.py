@@ -122,9 +122,9 @@ def _sort_values(merges, values, integers):
             integers[ORDER, begin + i] = begin + order[i]
 
 
-def sort_values(merges, owner, level, values, integers, stream=0):
+def sort_values(merges, values, integers, stream=0):
     """Store in ORDER the rows of the eigenvalues of each merge, in ascending order."""
-    _sort_values(merges[level.merges], values, integers)
+    _sort_values(merges.table[merges.of_level], values, integers)
 
 
 @scalar
@@ -210,12 +210,12 @@ _ROTATED_COLUMNS = 256
 """Columns that a thread rotates at a time: two pieces of rows fit into the first-level cache."""
 
 
-def deflate(merges, owner, level, couplings, vectors, values, floats, integers, stream=0):
+def deflate(merges, couplings, vectors, values, floats, integers, stream=0):
     """Set up the secular equation of each merge, without what deflation removes from it."""
-    of_level = merges[level.merges]
-    _scan_merges(of_level, couplings[level.merges], vectors, values, floats, integers)
+    of_level, owner = merges.table[merges.of_level], merges.owner[merges.level.number]
+    _scan_merges(of_level, couplings[merges.of_level], vectors, values, floats, integers)
     if of_level[:, ROTATIONS].any():
-        _rotate_vectors(merges, owner[level.number], vectors, floats, integers, _ROTATED_COLUMNS)
+        _rotate_vectors(merges.table, owner, vectors, floats, integers, _ROTATED_COLUMNS)
 
 
 @scalar(fastmath=SUMS)
@@ -284,12 +284,12 @@ def _form_factors(merges, owner, floats, integers, factors):
             _scale_to_unit(factors[i, rows], elements, integers[COLUMN, rows])
 
 
-def solve_secular(merges, owner, level, values, floats, integers, factors, stream=0):
+def solve_secular(merges, values, floats, integers, factors, stream=0):
     """Compute the roots, in `values`, and the eigenvectors of the secular equations."""
-    owner = owner[level.number]
-    _find_roots(merges, owner, values, floats)
-    _refine_weights(merges, owner, floats)
-    _form_factors(merges, owner, floats, integers, factors)
+    table, owner = merges.table, merges.owner[merges.level.number]
+    _find_roots(table, owner, values, floats)
+    _refine_weights(table, owner, floats)
+    _form_factors(table, owner, floats, integers, factors)
 
 
 @parallel
@@ -314,12 +314,12 @@ def _move_dropped(merges, owner, integers, vectors):
             vectors[i, columns] = vectors[source, columns]
 
 
-def multiply(merges, owner, level, integers, factors, packed, vectors, roots, stream=0):
+def multiply(merges, integers, factors, packed, vectors, roots, stream=0):
     """Replace the vectors of the blocks by their products with those of the equations."""
-    owner = owner[level.number]
-    _gather_rows(merges, owner, integers, vectors, packed)
-    _move_dropped(merges, owner, integers, vectors)
-    for begin, middle, end, kept, top, upper, _ in merges[level.merges].tolist():
+    table, owner = merges.table, merges.owner[merges.level.number]
+    _gather_rows(table, owner, integers, vectors, packed)
+    _move_dropped(table, owner, integers, vectors)
+    for begin, middle, end, kept, top, upper, _ in table[merges.of_level].tolist():
         new = slice(begin + roots[0], begin + min(kept, roots[1]))
         for terms, columns in (
             (slice(begin, begin + upper), slice(begin, middle)),

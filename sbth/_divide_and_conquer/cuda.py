@@ -12,6 +12,7 @@ from hetero.cuda import launch
 from hetero.cuda.driver import SIMULATOR, cuda
 from hetero.jit import kernel
 from sbth._array_module import array_module
+from sbth._divide_and_conquer import product_kernels as products
 from sbth._divide_and_conquer.deflation_formulas import (
     NO_COUNTS,
     NO_PENDING,
@@ -63,19 +64,6 @@ _ROOT_THREADS = 128
 
 _WEIGHT_THREADS = 64
 """Threads of a block that compute a weight each: few, so that 10^4 of them occupy the GPU."""
-
-_TILE = 64
-"""Rows and columns of a product that a block computes (not tuned)."""
-
-_CHUNK = 16
-"""Terms of a product that are in shared memory at a time (not tuned)."""
-
-_MICRO = 4
-"""Rows, and columns, of a tile that a thread computes."""
-
-_PITCH = _TILE + 1  # odd, to avoid bank conflicts
-
-_TILE_THREADS = (_TILE // _MICRO) ** 2
 
 LARGE_MERGE = 512
 """Rows of the smallest merges whose products cuBLAS computes, one after the other (not tuned)."""
@@ -184,10 +172,15 @@ def rank_values(merges, owner, level, values, integers):
         integers[ORDER, begin + rank] = i
 
 
-def sort_values(merges, owner, level, values, integers, stream=0):
+def _tables(merges):
+    """Return the arguments of a kernel that tell which merges are done."""
+    return merges.table, merges.owner, merges.level.number
+
+
+def sort_values(merges, values, integers, stream=0):
     """Store in ORDER the rows of the eigenvalues of each merge, in ascending order."""
     blocks = launch.blocks_for(values.size, _THREADS)
-    arguments = merges, owner, level.number, values, integers
+    arguments = *_tables(merges), values, integers
     launch.launch(rank_values, blocks, _THREADS, stream, arguments)
 
 
@@ -279,12 +272,13 @@ def rotate_vectors(merges, owner, level, vectors, floats, integers):
             vectors[row, column] = carried
 
 
-def deflate(merges, owner, level, couplings, vectors, values, floats, integers, stream=0):
+def deflate(merges, couplings, vectors, values, floats, integers, stream=0):
     """Set up the secular equation of each merge, without what deflation removes from it."""
-    arguments = merges, level.first, couplings, vectors, values, floats, integers
-    launch.launch(scan_merge, level.size, _THREADS, stream, arguments)
+    first, size = merges.level.first, merges.level.size
+    arguments = merges.table, first, couplings, vectors, values, floats, integers
+    launch.launch(scan_merge, size, _THREADS, stream, arguments)
     blocks = launch.blocks_for(values.size, _THREADS)
-    arguments = merges, owner, level.number, vectors, floats, integers
+    arguments = *_tables(merges), vectors, floats, integers
     launch.launch(rotate_vectors, blocks, _THREADS, stream, arguments)
 
 
@@ -357,9 +351,9 @@ def form_factors(merges, owner, level, floats, integers, factors):
         factors[row, begin + integers[COLUMN, i]] = factor * element
 
 
-def solve_secular(merges, owner, level, values, floats, integers, factors, stream=0):
+def solve_secular(merges, values, floats, integers, factors, stream=0):
     """Compute the roots, in `values`, and the eigenvectors of the secular equations."""
-    n, tables = values.size, (merges, owner, level.number)
+    n, tables = values.size, _tables(merges)
     blocks = launch.blocks_for(LANES * n, _ROOT_THREADS)
     launch.launch(find_roots, blocks, _ROOT_THREADS, stream, (*tables, values, floats))
     blocks = launch.blocks_for(n, _WEIGHT_THREADS)
@@ -367,89 +361,28 @@ def solve_secular(merges, owner, level, values, floats, integers, factors, strea
     launch.launch(form_factors, n, _THREADS, stream, (*tables, floats, integers, factors))
 
 
-@kernel
-def gather_rows(merges, owner, level, integers, vectors, packed):
-    """Sort the eigenvectors of the blocks into `packed`, a row by each block of threads."""
-    row = cuda.blockIdx.x
-    merge, source = merges[owner[level, row]], integers[GATHER, row]
-    for column in range(merge[BEGIN] + cuda.threadIdx.x, merge[END], cuda.blockDim.x):
-        packed[row, column] = vectors[source, column]
-
-
-@kernel
-def restore_rows(merges, owner, level, packed, vectors):
-    """Copy the eigenvectors that deflation left, a row by each block of threads."""
-    row = cuda.blockIdx.x
-    merge = merges[owner[level, row]]
-    if row < merge[BEGIN] + merge[KEPT]:
-        return
-    for column in range(merge[BEGIN] + cuda.threadIdx.x, merge[END], cuda.blockDim.x):
-        vectors[row, column] = packed[row, column]
-
-
-@kernel(launch_bounds=(_TILE_THREADS, 2))
-def multiply_tiles(merges, first, tiles, factors, packed, vectors):
-    """Compute a tile of `factors` times `packed` by each block of threads.
-
-    Each merge, from number `first` on, has twice as many blocks as the largest one has tiles: for
-    the columns of the upper block, and for those of the lower one, whose vectors are those of other
-    poles.
-    """
-    half, tile = cuda.blockIdx.x // tiles, cuda.blockIdx.x % tiles
-    merge, is_lower = merges[first + half // 2], half % 2 == 1
-    begin, kept = merge[BEGIN], merge[KEPT]
-    left, right = (merge[MIDDLE], merge[END]) if is_lower else (begin, merge[MIDDLE])
-    term, stop = (
-        begin + (merge[TOP] if is_lower else 0),
-        begin + (kept if is_lower else merge[UPPER]),
-    )
-    across = (right - left + _TILE - 1) // _TILE
-    row, column = begin + tile // across * _TILE, left + tile % across * _TILE
-    if row >= begin + kept:
-        return
-    lefts = cuda.shared.array((_CHUNK, _PITCH), float64)
-    rights = cuda.shared.array((_CHUNK, _TILE), float64)
-    sums = cuda.local.array((_MICRO, _MICRO), float64)
-    for i in range(_MICRO):
-        for j in range(_MICRO):
-            sums[i, j] = 0.0
-    t = cuda.threadIdx.x
-    x, y = t % (_TILE // _MICRO), t // (_TILE // _MICRO)
-    while term < stop:
-        cuda.syncthreads()
-        for q in range(t, _CHUNK * _TILE, _TILE_THREADS):
-            i, k = row + q // _CHUNK, term + q % _CHUNK
-            inside = i < begin + kept and k < stop
-            lefts[q % _CHUNK, q // _CHUNK] = factors[i, k] if inside else 0.0
-            k, j = term + q // _TILE, column + q % _TILE
-            rights[q // _TILE, q % _TILE] = packed[k, j] if k < stop and j < right else 0.0
-        cuda.syncthreads()
-        for k in range(_CHUNK):
-            for i in range(_MICRO):
-                factor = lefts[k, y + i * (_TILE // _MICRO)]
-                for j in range(_MICRO):
-                    sums[i, j] += factor * rights[k, x + j * (_TILE // _MICRO)]
-        term += _CHUNK
-    for i in range(_MICRO):
-        for j in range(_MICRO):
-            r, c = row + y + i * (_TILE // _MICRO), column + x + j * (_TILE // _MICRO)
-            if r < begin + kept and c < right:
-                vectors[r, c] = sums[i, j]
-
-
-def multiply(merges, owner, level, integers, factors, packed, vectors, roots, stream=0):
+def multiply(merges, integers, factors, packed, vectors, roots, stream=0):
     """Replace the vectors of the blocks by their products with those of the equations."""
-    n, tables = len(vectors), (merges, owner, level.number)
-    launch.launch(gather_rows, n, _THREADS, stream, (*tables, integers, vectors, packed))
+    level, n = merges.level, len(vectors)
+    tables = _tables(merges)
+    launch.launch(products.gather_rows, n, _THREADS, stream, (*tables, integers, vectors, packed))
     size = -(-n // level.size)
     if size < LARGE_MERGE or SIMULATOR:
-        tiles = launch.blocks_for(size, _TILE) * launch.blocks_for(-(-size // 2), _TILE)
-        arguments = merges, level.first, tiles, factors, packed, vectors
-        launch.launch(multiply_tiles, 2 * tiles * level.size, _TILE_THREADS, stream, arguments)
+        tiles = launch.blocks_for(size, products.TILE) * launch.blocks_for(
+            -(-size // 2), products.TILE
+        )
+        arguments = merges.table, level.first, tiles, factors, packed, vectors
+        launch.launch(
+            products.multiply_tiles,
+            2 * tiles * level.size,
+            products.TILE_THREADS,
+            stream,
+            arguments,
+        )
     else:
-        host = merges.copy_to_host(stream=stream)[level.merges]
+        host = merges.table.copy_to_host(stream=stream)[merges.of_level]
         _multiply_by_cublas(host, factors, packed, vectors, roots, stream)
-    launch.launch(restore_rows, n, _THREADS, stream, (*tables, packed, vectors))
+    launch.launch(products.restore_rows, n, _THREADS, stream, (*tables, packed, vectors))
 
 
 def _multiply_by_cublas(merges, factors, packed, vectors, roots, stream):

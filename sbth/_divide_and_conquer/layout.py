@@ -4,11 +4,11 @@ All merges of a level of the tree are done at once. Merge number g joins the dia
 [BEGIN, MIDDLE) and [MIDDLE, END) of the matrix, and everything that belongs to it stands at the
 same positions [BEGIN, END) of the arrays below, which have a column for each row of the matrix.
 
-The table `merges` has a row for each merge of all levels. Element (k, i) of `owner` is the number
-of the merge of level k to which row i of the matrix belongs.
+A table has a row for each merge of all levels. Element (k, i) of `owner` is the number of the merge
+of level k to which row i of the matrix belongs.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 
 class Level(NamedTuple):
@@ -24,20 +24,35 @@ class Level(NamedTuple):
     first: int
     size: int
 
+
+class Merges(NamedTuple):
+    """The merges of a level, with the tables of all levels.
+
+    Attributes
+    ----------
+    table : int64 (merges of all levels, MERGE_FIELDS)
+    owner : int64 (levels, n)
+    level : Level
+    """
+
+    table: Any
+    owner: Any
+    level: Level
+
     @property
-    def merges(self) -> slice:
-        """The rows of `merges`."""
-        return slice(self.first, self.first + self.size)
+    def of_level(self) -> slice:
+        """The rows of the table that belong to the level."""
+        return slice(self.level.first, self.level.first + self.level.size)
 
 
 LEAF_ROWS = 32
 """Largest order of a leaf: the threads of a warp."""
 
 BEGIN, MIDDLE, END = 0, 1, 2
-"""Columns of `merges` (int64): the rows that a merge joins."""
+"""Columns of the table of merges (int64): the rows that a merge joins."""
 
 KEPT, TOP, UPPER, ROTATIONS = 3, 4, 5, 6
-"""Columns of `merges` that deflation fills in.
+"""Columns of the table that deflation fills in.
 
 KEPT is the number of poles of the secular equation. The vectors of the first TOP of them are 0 in
 the lower block, those from number UPPER on are 0 in the upper one, if they are counted in the order
@@ -45,7 +60,7 @@ of COLUMN. ROTATIONS is the number of plane rotations.
 """
 
 MERGE_FIELDS = 7
-"""Number of columns of `merges`."""
+"""Number of columns of the table of merges."""
 
 POLE, WEIGHT, ORIGIN, SHIFT, DROPPED_VALUE, COSINE, SINE = 0, 1, 2, 3, 4, 5, 6
 """Rows of `floats` (float64).

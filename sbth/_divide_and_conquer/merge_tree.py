@@ -21,6 +21,7 @@ from sbth._divide_and_conquer.layout import (
     MIDDLE,
     ORDER,
     Level,
+    Merges,
 )
 
 MATRICES = 3
@@ -47,10 +48,10 @@ class MergeTree:
 
 @functools.lru_cache(maxsize=8)
 def make_tables(tree: MergeTree) -> tuple[np.ndarray, np.ndarray, list[Level]]:
-    """Return `merges` and `owner` (see `layout`) of a tree, and their levels.
+    """Return the table of merges and `owner` (see `layout`) of a tree, and their levels.
 
     The last level, one more than those of the tree, has a single entry for the whole matrix. The
-    arrays belong to other calls, too: a step that fills in `merges` needs a copy.
+    arrays belong to other calls, too: a step that fills in the table needs a copy.
     """
     numbers, bounds = [], tree.bounds
     for _ in range(tree.levels):
@@ -131,21 +132,21 @@ def solve_tridiagonal(
     loops.solve_leaves(values, below, upload(tree.bounds), vectors, stream)
     rows, owners, levels = make_tables(tree)
     couplings = space.input("e", np.append(e, 0.0)[rows[:, MIDDLE] - 1])
-    merges, owner = upload(rows.copy()), upload(owners)
+    table, owner = upload(rows.copy()), upload(owners)
     integers = allocate(INTEGER_ROWS, np.int64)
     if tree.levels:
         floats, factors, packed = (allocate(count) for count in (FLOAT_ROWS, n, n))
     for level in levels[:-1]:
-        tables = merges, owner, level
-        loops.sort_values(*tables, values, integers, stream)
-        loops.deflate(*tables, couplings, vectors, values, floats, integers, stream)
-        loops.solve_secular(*tables, values, floats, integers, factors, stream)
+        merges = Merges(table, owner, level)
+        loops.sort_values(merges, values, integers, stream)
+        loops.deflate(merges, couplings, vectors, values, floats, integers, stream)
+        loops.solve_secular(merges, values, floats, integers, factors, stream)
         roots = 0, n
         if level.size == 1 and choose is not None:
-            kept = int(space.result(merges.reshape(merges.size), rows.shape)[level.first, KEPT])
+            kept = int(space.result(table.reshape(table.size), rows.shape)[level.first, KEPT])
             roots = _needed_roots(space.result(values, (n,)), kept, choose)
-        loops.multiply(*tables, integers, factors, packed, vectors, roots, stream)
-    loops.sort_values(merges, owner, levels[-1], values, integers, stream)
+        loops.multiply(merges, integers, factors, packed, vectors, roots, stream)
+    loops.sort_values(Merges(table, owner, levels[-1]), values, integers, stream)
     host_values = space.result(values, (n,))
     if np.isnan(host_values).any():
         raise RuntimeError(

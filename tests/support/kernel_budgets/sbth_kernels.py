@@ -66,19 +66,19 @@ _STUDY = {
 }
 _I2, _F2, _I1 = array(i8, 2), array(f8, 2), array(i8)
 _DIVIDE_AND_CONQUER = {
-    f"sbth._divide_and_conquer.cuda.{name}": Budget(signature, registers)
+    f"sbth._divide_and_conquer.{name}": Budget(signature, registers)
     for name, signature, registers in (
-        ("solve_leaf", (_A, _A, _I1, _F2), 96),
-        ("rank_values", (_I2, _I2, i8, _A, _I2), 48),
-        ("scan_merge", (_I2, i8, _A, _F2, _A, _F2, _I2), 128),
-        ("rotate_vectors", (_I2, _I2, i8, _F2, _F2, _I2), 64),
-        ("find_roots", (_I2, _I2, i8, _A, _F2), 128),
-        ("refine_weights", (_I2, _I2, i8, _F2), 64),
-        ("form_factors", (_I2, _I2, i8, _F2, _I2, _F2), 64),
-        ("gather_rows", (_I2, _I2, i8, _I2, _F2, _F2), 48),
-        ("restore_rows", (_I2, _I2, i8, _F2, _F2), 48),
-        ("multiply_tiles", (_I2, i8, i8, _F2, _F2, _F2), 128),
-        ("place_rows", (_F2, _I1, _I1, _I1, _F2), 48),
+        ("cuda.solve_leaf", (_A, _A, _I1, _F2), 96),
+        ("cuda.rank_values", (_I2, _I2, i8, _A, _I2), 48),
+        ("cuda.scan_merge", (_I2, i8, _A, _F2, _A, _F2, _I2), 128),
+        ("cuda.rotate_vectors", (_I2, _I2, i8, _F2, _F2, _I2), 64),
+        ("cuda.find_roots", (_I2, _I2, i8, _A, _F2), 128),
+        ("cuda.refine_weights", (_I2, _I2, i8, _F2), 64),
+        ("cuda.form_factors", (_I2, _I2, i8, _F2, _I2, _F2), 64),
+        ("product_kernels.gather_rows", (_I2, _I2, i8, _I2, _F2, _F2), 48),
+        ("product_kernels.restore_rows", (_I2, _I2, i8, _F2, _F2), 48),
+        ("product_kernels.multiply_tiles", (_I2, i8, i8, _F2, _F2, _F2), 128),
+        ("cuda.place_rows", (_F2, _I1, _I1, _I1, _F2), 48),
     )
 }
 _F3, _BYTES = array(f8, 3), array(i1)

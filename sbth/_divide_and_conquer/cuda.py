@@ -368,17 +368,10 @@ def multiply(merges, integers, factors, packed, vectors, roots, stream=0):
     launch.launch(products.gather_rows, n, _THREADS, stream, (*tables, integers, vectors, packed))
     size = -(-n // level.size)
     if size < LARGE_MERGE or SIMULATOR:
-        tiles = launch.blocks_for(size, products.TILE) * launch.blocks_for(
-            -(-size // 2), products.TILE
-        )
+        rows, columns = (launch.blocks_for(k, products.TILE) for k in (size, -(-size // 2)))
+        tiles, threads = rows * columns, products.TILE_THREADS
         arguments = merges.table, level.first, tiles, factors, packed, vectors
-        launch.launch(
-            products.multiply_tiles,
-            2 * tiles * level.size,
-            products.TILE_THREADS,
-            stream,
-            arguments,
-        )
+        launch.launch(products.multiply_tiles, 2 * tiles * level.size, threads, stream, arguments)
     else:
         host = merges.table.copy_to_host(stream=stream)[merges.of_level]
         _multiply_by_cublas(host, factors, packed, vectors, roots, stream)

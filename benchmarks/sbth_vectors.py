@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -14,22 +14,18 @@ from benchmarks.measurements import Measurement
 from benchmarks.sbth import measure, random_band
 
 
-def run(device: hetero.Device, quick: bool) -> list[Measurement]:
+def run(device: hetero.Device, quick: bool) -> Iterator[Measurement]:
     """Measure eigenvectors of tridiagonal and band matrices."""
-    if quick:
-        return [
-            measure_tridiagonal("random", 60, device),
-            measure_band(60, 4, device),
-        ]
-    orders = (100, 200, 500, 1000, 2000)
-    bands = ((500, 16), (1000, 32), (2000, 32))
+    orders: tuple[int, ...] = (100, 200, 500, 1000, 2000)
+    bands: tuple[tuple[int, int], ...] = ((500, 16), (1000, 32), (2000, 32))
+    kinds = list(TRIDIAGONAL)
     if device.kind == "cuda":
         orders = (1000, 5000, 10_000)
-        bands = (*bands, (8000, 32), (8000, 64))
-    return [
-        *(measure_tridiagonal(kind, n, device) for kind in TRIDIAGONAL for n in orders),
-        *(measure_band(n, d, device) for n, d in bands),
-    ]
+        bands = ((8000, 32), (8000, 64), *bands)
+    if quick:
+        kinds, orders, bands = kinds[:1], (60,), ((60, 4),)
+    yield from (measure_band(n, d, device) for n, d in bands)
+    yield from (measure_tridiagonal(kind, n, device) for kind in kinds for n in orders)
 
 
 def _random(n: int) -> tuple[np.ndarray, np.ndarray]:

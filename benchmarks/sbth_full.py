@@ -29,6 +29,8 @@ def run(device: hetero.Device, quick: bool) -> Iterator[Measurement]:
     yield from (measure_values(n, device, np.float32) for n in single)
     yield from (measure_values(n, device, np.complex128) for n in complexes)
     yield from (measure_vectors(n, device) for n in vectors)
+    yield measure_vectors(single[0], device, np.float32)
+    yield measure_product(single[0], device)
     yield from (measure_lowest(n, min(100, n), device) for n in largest)
 
 
@@ -41,17 +43,24 @@ def measure_values(n: int, device: hetero.Device, dtype: type = np.float64) -> M
     return _measure(name, solve, device, [(_vendor(device), lambda: xp.linalg.eigvalsh(a))], note)
 
 
-def measure_vectors(n: int, device: hetero.Device) -> Measurement:
+def measure_vectors(n: int, device: hetero.Device, dtype: type = np.float64) -> Measurement:
     """Measure all eigenvectors."""
-    a, xp = _matrix(n, device, np.float64), module_of(device)
+    a, xp = _matrix(n, device, dtype), module_of(device)
     peers = [(_vendor(device), lambda: xp.linalg.eigh(a))]
-    chosen = sbth.solver_for(n, device=device)
+    chosen = sbth.solver_for(n, dtype=dtype, device=device)
     if not chosen.startswith("sbth"):
         peers.append(("method='sbth'", lambda: sbth.eigh(a, method="sbth", device=device)))
     solve = lambda: sbth.eigh(a, device=device)  # noqa: E731
     ratios = describe_ratios(xp, a, *sbth.eigh(a, method="sbth", device=device))
     note = f"{chosen}; method='sbth': {ratios}"
-    return _measure(f"all eigenvectors of a full matrix, n = {n}", solve, device, peers, note)
+    name = f"all eigenvectors of a full matrix, n = {n}, {np.dtype(dtype).name}"
+    return _measure(name, solve, device, peers, note)
+
+
+def measure_product(n: int, device: hetero.Device) -> Measurement:
+    """Measure a product of two matrices: refining eigenvectors takes four of them at least."""
+    a = _matrix(n, device, np.float64)
+    return _measure(f"product of two float64 matrices, n = {n}", lambda: a @ a, device)
 
 
 def measure_lowest(n: int, count: int, device: hetero.Device) -> Measurement:

@@ -15,11 +15,12 @@ from hetero import Device, region, validation
 from hetero.arrays import Workspace
 from hetero.devices import device_of, resolve
 from hetero.display.progress_bar import loop_progress
+from hetero.memory import free_bytes
 from sbth._array_module import array_module, as_library_array, as_module_array, has_cupy
 from sbth._batches import over_batches, run_pieces
 from sbth._bisection.eigenvalues import solve_values
 from sbth._cusolver import solve_by_vendor, vendor_is_faster
-from sbth._dense_to_band.hermitian import as_real_matrix, join_pairs
+from sbth._dense_to_band.hermitian import NEED, as_real_matrix, join_pairs
 from sbth._dense_to_band.reduction import reduce_to_band
 from sbth._lapack import drivers
 from sbth._lapack.choice import full_driver, requested_device, require_method
@@ -328,8 +329,10 @@ def choose_driver(method: str, dtype: Any, device: Device, order: int, *, vector
         require_lapack("a", method)
         if device.kind == "cpu":
             return "lapack"
-        is_faster = vendor_is_faster(order, dtype, vectors=vectors)
-        return "cusolver" if is_faster or method == "cusolver" else "sbth"
+        if method == "cusolver" or vendor_is_faster(order, dtype, vectors=vectors):
+            return "cusolver"
+        need = NEED * np.dtype(dtype).itemsize * order * order
+        return "sbth" if free_bytes(device, need) >= need else "cusolver"
     if device.kind == "cpu":
         return full_driver(method, dtype)
     if method == "auto":

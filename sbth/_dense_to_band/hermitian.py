@@ -8,6 +8,11 @@ from typing import Any
 import numpy as np
 
 
+NEED = 7
+"""Number of arrays of the size of a matrix that its solution as a real one takes, besides it: the
+real matrix and a copy for the reduction are four, and a triangle and its parts the others."""
+
+
 def as_real_matrix(xp: ModuleType, a: Any) -> Any:
     """Return the real matrix (2 n, 2 n) that has each eigenvalue of a Hermitian one twice.
 

@@ -148,7 +148,7 @@ def print_papers(options: argparse.Namespace) -> int:
     from studies.papers import RESULTS
 
     for result in RESULTS:
-        print(f"{result.key:<24}{result.command or '-':<36}{result.subject}")
+        print(f"{result.key:<24}{result.command or '-':<36}{result.subject} ({result.place})")
     return 0
 
 

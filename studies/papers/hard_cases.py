@@ -60,17 +60,23 @@ def _time(binade: str, test: str, published: float) -> Value:
 
 HARD_CASES = (
     NumberedResult(
-        *(DOCUMENT, "table 1", "lengths and quotients for a = 14/45", "tmd-configurations"),
+        *(DOCUMENT, "table 1", "section 3.2"),
+        "lengths and quotients for a = 14/45",
+        "tmd-configurations",
         records=("studies/tmd-configurations-cpu.json",),
         remark="Ours goes on to the last remainder; each line is compared with the points.",
     ),
     NumberedResult(
-        *(DOCUMENT, "figure 3", "multiples of 14/45 on the circle", "tmd-configurations"),
+        *(DOCUMENT, "figure 3", "section 3.2"),
+        "multiples of 14/45 on the circle",
+        "tmd-configurations",
         records=("studies/tmd-configurations-cpu.json",),
         remark="A drawing, which the study makes.",
     ),
     NumberedResult(
-        *(DOCUMENT, "table 2", "arguments in each phase, exp on [1, 1 + 2^-13)", "tmd-phases"),
+        *(DOCUMENT, "table 2", "section 4.3.1"),
+        "arguments in each phase, exp on [1, 1 + 2^-13)",
+        "tmd-phases",
         records=(PHASES, TRUNCATION),
         values=(
             _phase("lefevre", "phase 2", 3.6e9),
@@ -86,7 +92,9 @@ HARD_CASES = (
         remark=SHARES,
     ),
     NumberedResult(
-        *(DOCUMENT, "table 3", "rounds of the main loop over the warps", "tmd-divergence"),
+        *(DOCUMENT, "table 3", "section 4.3.2"),
+        "rounds of the main loop over the warps",
+        "tmd-divergence",
         records=(DIVERGENCE,),
         values=(
             _rounds("mean rounds, regular", 12, REGULAR, "mean rounds"),
@@ -107,7 +115,9 @@ HARD_CASES = (
         ),
     ),
     NumberedResult(
-        *(DOCUMENT, "table 4", "times of polynomials and searches on [1, 2)", "tmd-tests"),
+        *(DOCUMENT, "table 4", "section 6.1"),
+        "times of polynomials and searches on [1, 2)",
+        "tmd-tests",
         records=(TESTS, POLYNOMIALS),
         values=(_time("[1, 2)", "regular", 711.92), _time("[1, 2)", "lefevre", 2446.27)),
         remark=(
@@ -116,7 +126,7 @@ HARD_CASES = (
         ),
     ),
     NumberedResult(
-        *(DOCUMENT, "table 5", "times for [1, 2) and [128, 256)", "benchmark tmd"),
+        *(DOCUMENT, "table 5", "section 6.3", "times for [1, 2) and [128, 256)", "benchmark tmd"),
         records=(SUITE, TESTS, POLYNOMIALS),
         values=(
             Value(
@@ -134,7 +144,9 @@ HARD_CASES = (
         ),
     ),
     NumberedResult(
-        *(DOCUMENT, "table 6", "arguments and times of the phases on [1, 2)", "tmd-phases"),
+        *(DOCUMENT, "table 6", "section 6.3"),
+        "arguments and times of the phases on [1, 2)",
+        "tmd-phases",
         records=(PHASES, TRUNCATION),
         values=(
             _part("[1, 2)", "15", "lefevre", "phase 2", 3.19e13),
@@ -159,7 +171,9 @@ HARD_CASES = (
         ),
     ),
     NumberedResult(
-        *(DOCUMENT, "table 7", "arguments and times of the phases on [128, 256)", "tmd-phases"),
+        *(DOCUMENT, "table 7", "section 6.3"),
+        "arguments and times of the phases on [128, 256)",
+        "tmd-phases",
         records=(PHASES, TRUNCATION),
         values=(
             _part("[128, 256)", "15", "lefevre", "phase 2", 8.97e15),
@@ -186,7 +200,9 @@ HARD_CASES = (
         ),
     ),
     NumberedResult(
-        *(DOCUMENT, "figure 6", "deviations of rounds in a warp, as histograms", "tmd-divergence"),
+        *(DOCUMENT, "figure 6", "section 4.3.2"),
+        "deviations of rounds in a warp, as histograms",
+        "tmd-divergence",
         records=(DIVERGENCE,),
         remark="A picture without printed numbers; see table 3.",
     ),

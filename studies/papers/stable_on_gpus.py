@@ -30,10 +30,10 @@ AS_PUBLISHED = (
 )
 
 
-def _accuracy(number: str, subject: str, value: Value, *rule: Value) -> NumberedResult:
+def _accuracy(number: str, place: str, subject: str, value: Value, *rule: Value) -> NumberedResult:
     """Return a table of errors; `rule` are values of the rule as published, if it is recorded."""
     return NumberedResult(
-        *(DOCUMENT, number, subject, "stablegpu-accuracy"),
+        *(DOCUMENT, number, place, subject, "stablegpu-accuracy"),
         records=("studies/stablegpu-accuracy-cpu.json", *((RULE,) if rule else ())),
         values=(value, *rule),
         remark=f"{ACCURACY} {AS_PUBLISHED}" if rule else ACCURACY,
@@ -46,10 +46,10 @@ def _rule(name: str, alpha: str, beta: str, published: float) -> Value:
     return Value(what, published, "", "", cell)
 
 
-def _rate(number: str, subject: str, published: float) -> NumberedResult:
+def _rate(number: str, place: str, subject: str, published: float) -> NumberedResult:
     """Return a table of rates at 1000 points, of which all have the same columns."""
     return NumberedResult(
-        *(DOCUMENT, number, subject, "stablegpu-rate"),
+        *(DOCUMENT, number, place, subject, "stablegpu-rate"),
         records=(STABLE,),
         values=(
             Value(
@@ -68,9 +68,9 @@ def _time(what: str, published: float, hardware: str, method: str, column: str) 
     return Value(what, published, "ms", hardware, Cell(FIT, FITS, (method,), column))
 
 
-def _curve(number: str, subject: str) -> NumberedResult:
+def _curve(number: str, place: str, subject: str) -> NumberedResult:
     return NumberedResult(
-        *(DOCUMENT, number, subject, "stablegpu-rate"),
+        *(DOCUMENT, number, place, subject, "stablegpu-rate"),
         records=(RATES,),
         remark="A curve without printed numbers; ours is in the record, for three evaluators.",
     )
@@ -79,6 +79,7 @@ def _curve(number: str, subject: str) -> NumberedResult:
 STABLE_ON_GPUS = (
     _accuracy(
         "table 2",
+        "section 4.2",
         "errors of the density, x in (-100, 100)",
         Value(
             *("largest median relative error", 1.05e-10, "", ""),
@@ -92,9 +93,10 @@ STABLE_ON_GPUS = (
         _rule("pdf", "0.25", "0.0", 8.64e-11),
         _rule("pdf", "0.25", "0.5", 1.05e-10),
     ),
-    _rate("table 3", "rates of the density, 1000 points", 3.0),
+    _rate("table 3", "section 4.2", "rates of the density, 1000 points", 3.0),
     _accuracy(
         "table 4",
+        "section 4.3",
         "errors of the distribution function, x in (-100, 100)",
         Value(
             *("median relative error, alpha 1.5, beta 0.5", 1.64e-15, "", ""),
@@ -107,10 +109,11 @@ STABLE_ON_GPUS = (
         ),
         _rule("cdf", "0.25", "0.5", 4.47e-11),
     ),
-    _rate("table 5", "rates of the distribution function, 1000 points", 2.9),
-    _rate("table 6", "rates of both functions together, 1000 points", 3.0),
+    _rate("table 5", "section 4.3", "rates of the distribution function, 1000 points", 2.9),
+    _rate("table 6", "section 4.4", "rates of both functions together, 1000 points", 3.0),
     _accuracy(
         "table 7",
+        "section 4.5",
         "errors of quantiles, q in (0.1, 0.9)",
         Value(
             *("median relative error, alpha 1.5, beta 0.5", 1.09e-7, "", ""),
@@ -123,7 +126,7 @@ STABLE_ON_GPUS = (
         ),
     ),
     NumberedResult(
-        *(DOCUMENT, "table 8", "rates of quantiles, 1000 points", "stablegpu-rate"),
+        *(DOCUMENT, "table 8", "section 4.5", "rates of quantiles, 1000 points", "stablegpu-rate"),
         records=(STABLE,),
         values=(
             Value(
@@ -135,7 +138,8 @@ STABLE_ON_GPUS = (
         remark="Theirs at 1000 quantiles a call to 1e-4, ours at 200 million to 1e-12.",
     ),
     NumberedResult(
-        *(DOCUMENT, "table 9", "times of maximum-likelihood fits of 1000 observations"),
+        *(DOCUMENT, "table 9", "section 4.6"),
+        "times of maximum-likelihood fits of 1000 observations",
         "stablegpu-fit",
         records=(FIT, "stablegpu/fit-cuda.json"),
         values=(
@@ -149,7 +153,7 @@ STABLE_ON_GPUS = (
         ),
     ),
     NumberedResult(
-        *(DOCUMENT, "table 10", "memory bandwidths that the density's kernel uses"),
+        *(DOCUMENT, "table 10", "section 4.7", "memory bandwidths that the density's kernel uses"),
         "benchmark stable",
         records=(STABLE,),
         remark=(
@@ -157,19 +161,25 @@ STABLE_ON_GPUS = (
             "bound by arithmetic. A profiler's shares are not recorded."
         ),
     ),
-    _curve("figure 7", "rates of the density over the points of a call"),
-    _curve("figure 8", "rates of the density over alpha and beta, 500 points"),
-    _curve("figure 9", "rates of the distribution function over the points of a call"),
-    _curve("figure 10", "rates of the distribution function over alpha and beta"),
-    _curve("figure 11", "rates of both functions over the points of a call"),
-    _curve("figure 12", "rates of quantiles over the points of a call"),
+    _curve("figure 7", "section 4.2", "rates of the density over the points of a call"),
+    _curve("figure 8", "section 4.2", "rates of the density over alpha and beta, 500 points"),
+    _curve(
+        "figure 9", "section 4.3", "rates of the distribution function over the points of a call"
+    ),
+    _curve("figure 10", "section 4.3", "rates of the distribution function over alpha and beta"),
+    _curve("figure 11", "section 4.4", "rates of both functions over the points of a call"),
+    _curve("figure 12", "section 4.5", "rates of quantiles over the points of a call"),
     NumberedResult(
-        *(DOCUMENT, "figure 13", "bias of fits over alpha and beta", "stablegpu-fit"),
+        *(DOCUMENT, "figure 13", "section 4.6"),
+        "bias of fits over alpha and beta",
+        "stablegpu-fit",
         records=(FIT,),
         remark="A picture without printed numbers, over as many distributions as theirs, 17,400.",
     ),
     NumberedResult(
-        *(DOCUMENT, "figure 14", "distribution of the errors of fits", "stablegpu-fit"),
+        *(DOCUMENT, "figure 14", "section 4.6"),
+        "distribution of the errors of fits",
+        "stablegpu-fit",
         records=(FIT,),
         values=(
             Value("median error of alpha", None, "", "", Cell(FIT, ERRORS, ("alpha",), "50 %")),

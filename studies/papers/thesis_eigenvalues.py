@@ -16,15 +16,15 @@ CURVES = (
 )
 
 
-def _share(number: str, subject: str) -> NumberedResult:
+def _share(number: str, place: str, subject: str) -> NumberedResult:
     return NumberedResult(
-        *(DOCUMENT, number, subject, "sbth-pipeline"), records=(PIPELINE,), remark=CURVES
+        *(DOCUMENT, number, place, subject, "sbth-pipeline"), records=(PIPELINE,), remark=CURVES
     )
 
 
-def _blocks(number: str, subject: str) -> NumberedResult:
+def _blocks(number: str, place: str, subject: str) -> NumberedResult:
     return NumberedResult(
-        *(DOCUMENT, number, subject, "sbth-blocks"),
+        *(DOCUMENT, number, place, subject, "sbth-blocks"),
         records=("studies/sbth-blocks-cpu.json",),
         remark="A drawing: the study draws it, and its record lists the pairs of every step.",
     )
@@ -32,7 +32,9 @@ def _blocks(number: str, subject: str) -> NumberedResult:
 
 THESIS_EIGENVALUES = (
     NumberedResult(
-        *(DOCUMENT, "figure 6.1", "shares of the BLAS routines in the time", "sbth-operations"),
+        *(DOCUMENT, "figure 6.1", "p. 51"),
+        "shares of the BLAS routines in the time",
+        "sbth-operations",
         records=(OPERATIONS,),
         values=(
             Value("largest share of NRM2", 68.6, "%", "GTX 750 Ti"),
@@ -45,7 +47,7 @@ THESIS_EIGENVALUES = (
         ),
     ),
     NumberedResult(
-        *(DOCUMENT, "table 6.2", "calls of BLAS routines", "sbth-operations"),
+        *(DOCUMENT, "table 6.2", "p. 52", "calls of BLAS routines", "sbth-operations"),
         records=(OPERATIONS, COUNTS),
         values=(
             Value(
@@ -59,10 +61,12 @@ THESIS_EIGENVALUES = (
         ),
         remark="Ours counts the block pairs of algorithm 1; for n = 5000 the table has fewer.",
     ),
-    _share("figure 6.2", "times over the length of the pipeline, n = 1000"),
-    _share("figure 6.3", "times over the length of the pipeline, n = 5000"),
+    _share("figure 6.2", "p. 54", "times over the length of the pipeline, n = 1000"),
+    _share("figure 6.3", "p. 55", "times over the length of the pipeline, n = 5000"),
     NumberedResult(
-        *(DOCUMENT, "figure 6.4", "speed-ups of the pipeline, n = 1000", "sbth-pipeline"),
+        *(DOCUMENT, "figure 6.4", "p. 56; numbers p. 57"),
+        "speed-ups of the pipeline, n = 1000",
+        "sbth-pipeline",
         records=(PIPELINE,),
         values=(
             Value(
@@ -73,7 +77,7 @@ THESIS_EIGENVALUES = (
         remark=CURVES,
     ),
     NumberedResult(
-        *(DOCUMENT, "figure 6.5", "speed-ups of the pipeline, n = 5000", "sbth-pipeline"),
+        *(DOCUMENT, "figure 6.5", "p. 57", "speed-ups of the pipeline, n = 5000", "sbth-pipeline"),
         records=(PIPELINE,),
         values=(
             Value(
@@ -84,7 +88,7 @@ THESIS_EIGENVALUES = (
         remark=CURVES,
     ),
     NumberedResult(
-        *(DOCUMENT, "table 6.3", "times for n = 79,872, d = 576", "sbth-comparison"),
+        *(DOCUMENT, "table 6.3", "p. 59", "times for n = 79,872, d = 576", "sbth-comparison"),
         records=("studies/sbth-comparison-cuda.json", SUITE, COUNTS),
         values=(
             Value(
@@ -98,7 +102,7 @@ THESIS_EIGENVALUES = (
             "algorithm takes at their peak rates; the page on the accuracy of sbth counts."
         ),
     ),
-    _blocks("figure 4.2", "blocks of n = 24, d = 5, steps 0 and 1"),
-    _blocks("figure 4.3", "blocks of n = 24, d = 5, steps 2 to 5"),
-    _blocks("figure 4.4", "blocks of n = 24, d = 5, steps 25 and 41 to 43"),
+    _blocks("figure 4.2", "p. 36", "blocks of n = 24, d = 5, steps 0 and 1"),
+    _blocks("figure 4.3", "p. 37", "blocks of n = 24, d = 5, steps 2 to 5"),
+    _blocks("figure 4.4", "p. 38", "blocks of n = 24, d = 5, steps 25 and 41 to 43"),
 )

@@ -26,9 +26,9 @@ def _rate(what: str, published: float, name: str) -> Value:
     return Value(what, published, "G/s", K40, figure)
 
 
-def _moments(number: str, scenario: str, subject: str) -> NumberedResult:
+def _moments(number: str, place: str, scenario: str, subject: str) -> NumberedResult:
     return NumberedResult(
-        *(DOCUMENT, number, subject, "rode-expectation"),
+        *(DOCUMENT, number, place, subject, "rode-expectation"),
         records=(EXPECTATION,),
         values=(
             Value(
@@ -66,13 +66,15 @@ def _occupancy(what: str, published: float, part: str, dtype: str) -> Value:
 
 THESIS_RANDOM_EQUATIONS = (
     NumberedResult(
-        *(DOCUMENT, "table 8.1", "r and v of Ziggurats", "rode-normals"),
+        *(DOCUMENT, "table 8.1", "p. 86", "r and v of Ziggurats", "rode-normals"),
         records=(NORMALS,),
         values=(Value("r for 256 strips", 3.654152885361008, "", ""),),
         remark="`rode._normals.ziggurat.tables.TAIL_STARTS` has r for all 13 numbers of strips.",
     ),
     NumberedResult(
-        *(DOCUMENT, "table 8.2", "likelihood of the fast path and of divergence", "rode-normals"),
+        *(DOCUMENT, "table 8.2", "p. 88"),
+        "likelihood of the fast path and of divergence",
+        "rode-normals",
         records=(NORMALS,),
         values=(
             Value(
@@ -89,7 +91,9 @@ THESIS_RANDOM_EQUATIONS = (
         remark="The printed likelihoods are rounded before they are raised to the 32nd power.",
     ),
     NumberedResult(
-        *(DOCUMENT, "figure 8.4", "rate of the Ziggurat over the strips", "rode-normals"),
+        *(DOCUMENT, "figure 8.4", "p. 92; numbers p. 94"),
+        "rate of the Ziggurat over the strips",
+        "rode-normals",
         records=(NORMALS,),
         values=(
             Value(
@@ -99,7 +103,9 @@ THESIS_RANDOM_EQUATIONS = (
         ),
     ),
     NumberedResult(
-        *(DOCUMENT, "figure 8.5", "occupancy of the Ziggurat over the strips", "rode-occupancy"),
+        *(DOCUMENT, "figure 8.5", "p. 93; numbers p. 121"),
+        "occupancy of the Ziggurat over the strips",
+        "rode-occupancy",
         records=(OCCUPANCY,),
         values=(_ziggurat_occupancy("3.5", 0.15), _ziggurat_occupancy("9.0", None)),
         remark=(
@@ -109,18 +115,24 @@ THESIS_RANDOM_EQUATIONS = (
         ),
     ),
     NumberedResult(
-        *(DOCUMENT, "figure 8.6", "rate of rational functions over launch shapes", "rode-normals"),
+        *(DOCUMENT, "figure 8.6", "p. 94; numbers p. 95"),
+        "rate of rational functions over launch shapes",
+        "rode-normals",
         records=(NORMALS, SUITE),
         values=(_rate("blending", 1.70, "rational-blending"),),
     ),
     NumberedResult(
-        *(DOCUMENT, "figure 8.7", "rate of Wallace's method over launch shapes", "benchmark rode"),
+        *(DOCUMENT, "figure 8.7", "p. 95; numbers p. 96"),
+        "rate of Wallace's method over launch shapes",
+        "benchmark rode",
         records=(SUITE,),
         values=(_rate("Wallace", 4.18, "wallace"),),
         remark="At the best launch shape only.",
     ),
     NumberedResult(
-        *(DOCUMENT, "table 8.3", "share of the peak rate of float operations", "rode-normals"),
+        *(DOCUMENT, "table 8.3", "p. 96"),
+        "share of the peak rate of float operations",
+        "rode-normals",
         records=(NORMALS,),
         values=(
             Value(
@@ -136,7 +148,7 @@ THESIS_RANDOM_EQUATIONS = (
         remark="Published: 0.01 to 17.87 % over methods and GPUs.",
     ),
     NumberedResult(
-        *(DOCUMENT, "table 8.4", "setup times", "rode-normals"),
+        *(DOCUMENT, "table 8.4", "p. 97", "setup times", "rode-normals"),
         records=(NORMALS,),
         values=(
             Value(
@@ -150,7 +162,9 @@ THESIS_RANDOM_EQUATIONS = (
         ),
     ),
     NumberedResult(
-        *(DOCUMENT, "figure 8.8", "rates of all methods over launch shapes", "rode-normals"),
+        *(DOCUMENT, "figure 8.8", "p. 98; numbers p. 94-96"),
+        "rates of all methods over launch shapes",
+        "rode-normals",
         records=(NORMALS, SUITE),
         values=(
             _rate("Ziggurat", 2.17, "ziggurat"),
@@ -160,7 +174,9 @@ THESIS_RANDOM_EQUATIONS = (
         remark="The suite has cuRAND's XORWOW and Philox on our machine beside it.",
     ),
     NumberedResult(
-        *(DOCUMENT, "figure 9.5", "rate of the process over elements per thread", "rode-paths"),
+        *(DOCUMENT, "figure 9.5", "p. 107"),
+        "rate of the process over elements per thread",
+        "rode-paths",
         records=(PATHS, SUITE),
         values=(
             Value(
@@ -174,7 +190,9 @@ THESIS_RANDOM_EQUATIONS = (
         ),
     ),
     NumberedResult(
-        *(DOCUMENT, "figure 10.2", "rate of averages over threads of a block", "rode-paths"),
+        *(DOCUMENT, "figure 10.2", "p. 112; numbers p. 114"),
+        "rate of averages over threads of a block",
+        "rode-paths",
         records=(PATHS, SUITE),
         values=(
             Value(
@@ -185,7 +203,9 @@ THESIS_RANDOM_EQUATIONS = (
         ),
     ),
     NumberedResult(
-        *(DOCUMENT, "figure 10.3", "share of the memory's bandwidth of averages", "rode-paths"),
+        *(DOCUMENT, "figure 10.3", "p. 113; numbers p. 114"),
+        "share of the memory's bandwidth of averages",
+        "rode-paths",
         records=(PATHS, SUITE),
         values=(
             Value(
@@ -196,7 +216,7 @@ THESIS_RANDOM_EQUATIONS = (
         ),
     ),
     NumberedResult(
-        *(DOCUMENT, "table 12.1", "best launch shapes of the parts", "rode-occupancy"),
+        *(DOCUMENT, "table 12.1", "p. 120", "best launch shapes of the parts", "rode-occupancy"),
         records=(OCCUPANCY,),
         values=(
             _threads("Ziggurat", 64, "ziggurat"),
@@ -210,7 +230,7 @@ THESIS_RANDOM_EQUATIONS = (
         ),
     ),
     NumberedResult(
-        *(DOCUMENT, "table 12.2", "profiler's values of the parts", "rode-occupancy"),
+        *(DOCUMENT, "table 12.2", "p. 121", "profiler's values of the parts", "rode-occupancy"),
         records=(OCCUPANCY,),
         values=(
             _occupancy("Ziggurat", 0.16, "ziggurat", "float32"),
@@ -228,7 +248,8 @@ THESIS_RANDOM_EQUATIONS = (
         ),
     ),
     NumberedResult(
-        *(DOCUMENT, "figure 12.1", "shares of the parts in the time, averaged Euler"),
+        *(DOCUMENT, "figure 12.1", "p. 122; numbers p. 123"),
+        "shares of the parts in the time, averaged Euler",
         "rode-solver",
         records=(SOLVER,),
         values=(
@@ -238,7 +259,7 @@ THESIS_RANDOM_EQUATIONS = (
         remark="Published: the largest over sizes and GPUs. Ours without the coarse steps.",
     ),
     NumberedResult(
-        *(DOCUMENT, "figure 12.2", "shares of the parts in the time, 3-RODE-Taylor"),
+        *(DOCUMENT, "figure 12.2", "p. 123", "shares of the parts in the time, 3-RODE-Taylor"),
         "rode-solver",
         records=(SOLVER,),
         values=(
@@ -248,32 +269,36 @@ THESIS_RANDOM_EQUATIONS = (
         remark="Published: the largest over sizes and GPUs.",
     ),
     NumberedResult(
-        *(DOCUMENT, "figure 12.3", "efficiency over GPUs, averaged Euler", "rode-scaling"),
+        *(DOCUMENT, "figure 12.3", "p. 124"),
+        "efficiency over GPUs, averaged Euler",
+        "rode-scaling",
         remark=CLUSTERS,
     ),
     NumberedResult(
-        *(DOCUMENT, "figure 12.4", "efficiency over GPUs, 3-RODE-Taylor", "rode-scaling"),
+        *(DOCUMENT, "figure 12.4", "p. 125", "efficiency over GPUs, 3-RODE-Taylor", "rode-scaling"),
         remark=CLUSTERS,
     ),
     NumberedResult(
-        *(DOCUMENT, "table 12.3", "sizes of the runs on clusters", "rode-scaling"),
+        *(DOCUMENT, "table 12.3", "p. 126", "sizes of the runs on clusters", "rode-scaling"),
         remark=(
             "Settings, which the study prints beside its own: the same steps, for 16 s of a path. "
             "Not recorded yet."
         ),
     ),
     NumberedResult(
-        *(DOCUMENT, "table 12.4", "efficiencies of the largest runs", "rode-scaling"),
+        *(DOCUMENT, "table 12.4", "p. 127", "efficiencies of the largest runs", "rode-scaling"),
         values=(
             Value("averaged Euler, float64, 232 GPUs", 99.3, "%", "Hydra, Tesla K20x"),
             Value("averaged Euler, float64, 1248 GPUs", 60.9, "%", "TSUBAME2.5, Tesla K20x"),
         ),
         remark=CLUSTERS,
     ),
-    _moments("figure 12.5", "averaged Euler, h = 2^-10", "E and V of u'', averaged Euler"),
-    _moments("figure 12.6", "3-RODE-Taylor, h = 2^-5", "E and V of u'', 3-RODE-Taylor"),
+    _moments(
+        "figure 12.5", "p. 128", "averaged Euler, h = 2^-10", "E and V of u'', averaged Euler"
+    ),
+    _moments("figure 12.6", "p. 129", "3-RODE-Taylor, h = 2^-5", "E and V of u'', 3-RODE-Taylor"),
     NumberedResult(
-        *(DOCUMENT, "figure 12.7", "expected values of three solvers, one noise"),
+        *(DOCUMENT, "figure 12.7", "p. 130", "expected values of three solvers, one noise"),
         "rode-expectation",
         records=(EXPECTATION, CONVERGENCE),
         values=(

@@ -24,8 +24,8 @@ python -m studies run "thesis table 6.3"        # makes one on this machine
 Our values come from the records that the last column names, by the devices that those name. A dash
 stands where there is no number: the document shows a curve only, or nothing here corresponds to it.
 Every remark says what differs, or what is missing. The second column says where it is printed: the
-page in the thesis, and the page of the numbers if its text has them; the section in an article, whose
-pages differ between the journal and the authors' manuscript.
+page in the thesis, and the page of the numbers if its text has them; in an article the section,
+because the pages of the journal differ from those of the authors' manuscript.
 """
 
 

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import argparse
 import ast
+import contextlib
 import importlib
 import json
+import signal
 import sys
+import threading
 import time
 import traceback
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -109,8 +112,17 @@ def main(argv: list[str] | None = None) -> int:
     papers.add_argument("--write", action="store_true", help="write docs/papers.md instead")
     papers.set_defaults(run=print_papers)
     options = parser.parse_args(argv)
-    options.command = ["studies", *(sys.argv[1:] if argv is None else argv)]
+    options.command = ["studies", *_without_folder(sys.argv[1:] if argv is None else argv)]
     return run_command(parser.prog, lambda: options.run(options))
+
+
+def _without_folder(words: Sequence[str]) -> list[str]:
+    """Return the words of a command line without --out: a record does not depend on its folder."""
+    kept: list[str] = []
+    for before, word in zip(("", *words), words, strict=False):
+        if before != "--out" and not word.startswith("--out"):
+            kept.append(word)
+    return kept
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -216,9 +228,33 @@ def run_studies(names: Sequence[str], study: Study, command: Sequence[str]) -> l
 
 
 def _run_study(name: str, study: Study, command: Sequence[str]) -> Path:
-    """Run a study and return the path of its record."""
-    result = importlib.import_module(STUDIES[name]).run(study)
+    """Run a study and return the path of its record.
+
+    One that does not come to its end (Ctrl-C, a job's time is over, an error) leaves what it has
+    measured in a file beside.
+    """
+    try:
+        with _exit_at_sigterm():
+            result = importlib.import_module(STUDIES[name]).run(study)
+    except BaseException as error:
+        path = study.write_incomplete(name, type(error).__name__, command)
+        if path is not None:
+            print(f"{name} did not come to its end: its rows so far are in {path}", file=sys.stderr)
+        raise
     return study.write(name, result, command)
+
+
+@contextlib.contextmanager
+def _exit_at_sigterm() -> Iterator[None]:
+    """Let SIGTERM, by which schedulers and `timeout` end a process, raise SystemExit."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(128 + number))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def run_all(names: Sequence[str], study: Study, command: Sequence[str]) -> int:
@@ -237,7 +273,6 @@ def run_all(names: Sequence[str], study: Study, command: Sequence[str]) -> int:
         try:
             _run_study(name, study, command)
         except Exception:  # one that runs unattended must come to its end
-            study.tables.clear()
             failed.append(name)
             traceback.print_exc()
         print(f"{name}: {time.perf_counter() - start:.1f} s")

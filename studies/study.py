@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,6 +15,9 @@ from numpy.typing import DTypeLike
 from benchmarks.measurements import write_record
 from hetero.devices import Device
 from hetero.measurement.benchmarking import benchmark
+
+SECONDS_BETWEEN_REPORTS = 5.0
+"""Time after which a row of a table that is being measured is reported."""
 
 
 @dataclass
@@ -56,17 +61,30 @@ class Study:
         sample = 2e-3 if self.quick else 2e-2
         return benchmark(function, repeats=5, min_time=sample, device=self.device).rate(items)
 
-    def table(self, title: str, heads: Iterable[str], rows: Iterable[Iterable]) -> None:
-        """Print a table and store it for the record."""
+    def table(self, title: str, heads: Iterable[str], rows: Iterable[Iterable]) -> list[list]:
+        """Print a table, store it for the record, and return its rows.
+
+        Rows are stored as they come. Where they come from a generator that measures them, stderr
+        says how far it is, and a study that is interrupted leaves the rows that it has measured.
+        """
         from rich.console import Console
         from rich.table import Table
 
-        heads, rows = list(heads), [list(row) for row in rows]
-        self.tables.append({"title": title, "columns": heads, "rows": rows})
-        table = Table(*map(str, heads), title=title, title_justify="left")
+        heads = list(heads)
+        stored: list[list] = []
+        self.tables.append({"title": title, "columns": heads, "rows": stored})
+        start = reported = time.perf_counter()
         for row in rows:
+            stored.append(list(row))
+            if (now := time.perf_counter()) - reported > SECONDS_BETWEEN_REPORTS:
+                reported = now
+                cells = ", ".join(_text(cell) for cell in stored[-1])
+                print(f"{title}, row {len(stored)}, {now - start:.0f} s: {cells}", file=sys.stderr)
+        table = Table(*map(str, heads), title=title, title_justify="left")
+        for row in stored:
             table.add_row(*(_text(cell) for cell in row))
         Console(width=150).print(table)
+        return stored
 
     def figure(self, size: tuple[float, float] = (9.0, 4.5)) -> Any:
         """Return an empty figure in the project's style."""
@@ -83,13 +101,31 @@ class Study:
     def write(self, name: str, result: dict, command: Sequence[str]) -> Path:
         """Write the record of a study, whose tables are those printed since the last one."""
         tables, self.tables = self.tables, []
+        self.incomplete_path(name).unlink(missing_ok=True)
         return write_record(
             self.path(name), name, self.device, command, result=result, tables=tables
         )
 
+    def write_incomplete(self, name: str, why: str, command: Sequence[str]) -> Path | None:
+        """Write the tables of a study that did not come to its end; return the path.
+
+        The file is not that of a record: one of an earlier run stays. None where nothing has been
+        measured.
+        """
+        tables, self.tables = self.tables, []
+        tables = [table for table in tables if table["rows"]]
+        if not tables:
+            return None
+        path = self.incomplete_path(name)
+        return write_record(path, name, self.device, command, incomplete=why, tables=tables)
+
     def path(self, name: str) -> Path:
         """Return the path of a study's record."""
         return self.out / f"{name}-{self.device.kind}.json"
+
+    def incomplete_path(self, name: str) -> Path:
+        """Return the path for what a study that did not come to its end has measured."""
+        return self.out / f"{name}-{self.device.kind}-incomplete.json"
 
 
 def _text(cell: object) -> str:

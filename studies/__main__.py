@@ -47,6 +47,7 @@ STUDIES = {
     "rode-scaling": "studies.rode.scaling",
     "rode-solver": "studies.rode.solver",
     "rode-variance": "studies.rode.variance",
+    "rode-ziggurats": "studies.rode.ziggurats",
     "sbth-blocks": "studies.sbth.blocks",
     "sbth-comparison": "studies.sbth.comparison",
     "sbth-counts": "studies.sbth.counts",

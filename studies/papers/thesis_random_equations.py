@@ -1,5 +1,12 @@
 """Tables and figures of Riesinger (2017), part III: random ordinary differential equations."""
 
+from studies.papers.printed import (
+    GPUS,
+    PATH_EFFICIENCIES,
+    PEAK_SHARES,
+    SETUP_MILLISECONDS,
+    ZIGGURATS,
+)
 from studies.papers.result import Cell, Figure, NumberedResult, Value
 
 DOCUMENT = "thesis"
@@ -16,6 +23,23 @@ K40 = "Tesla K40m"
 
 STRIPS_OCCUPANCY = "Occupancy of the Ziggurat"
 PARTS = "Launch shapes and occupancies"
+STRIPS_ONLY = "studies/rode-ziggurats-cpu.json"
+BLENDING_ON_K40 = ("rational functions, blending", K40)
+BLENDING_SHARE = Cell(NORMALS, "Float operations", ("rational-blending", "float32"), "% of peak")
+OUR_SETUPS = {
+    "Ziggurat, shared memory": "Ziggurat, 256 strips, ms",
+    "Wallace, shared memory": "Wallace, first pool with its numbers, ms",
+}
+"""Setups of ours that stand beside those of table 8.4."""
+
+SCHEMES = (
+    "averaged Euler, float32",
+    "averaged Euler, float64",
+    "3-RODE-Taylor, float32",
+    "3-RODE-Taylor, float64",
+)
+"""Columns of table 12.4."""
+
 CLUSTERS = (
     "Not recorded yet; beyond the GPUs of one host it needs a cluster, on which `comm=` runs."
 )
@@ -66,27 +90,29 @@ def _occupancy(what: str, published: float, part: str, dtype: str) -> Value:
 
 THESIS_RANDOM_EQUATIONS = (
     NumberedResult(
-        *(DOCUMENT, "table 8.1", "p. 86", "r and v of Ziggurats", "rode-normals"),
-        records=(NORMALS,),
-        values=(Value("r for 256 strips", 3.654152885361008, "", ""),),
-        remark="`rode._normals.ziggurat.tables.TAIL_STARTS` has r for all 13 numbers of strips.",
+        *(DOCUMENT, "table 8.1", "p. 86", "r and v of Ziggurats", "rode-ziggurats"),
+        records=(STRIPS_ONLY,),
+        values=tuple(
+            Value(
+                *(f"{column}, {strips:,} strips", printed, "", ""),
+                Cell(STRIPS_ONLY, "Where the tail begins", (str(strips),), column),
+            )
+            for strips, row in ZIGGURATS.items()
+            for column, printed in zip(("r", "v"), row[:2], strict=True)
+        ),
+        remark="The record has all digits: r differs by at most 2e-15.",
     ),
     NumberedResult(
-        *(DOCUMENT, "table 8.2", "p. 88"),
-        "likelihood of the fast path and of divergence",
-        "rode-normals",
-        records=(NORMALS,),
-        values=(
+        *(DOCUMENT, "table 8.2", "p. 88", "likelihood of the fast path and of divergence"),
+        "rode-ziggurats",
+        records=(STRIPS_ONLY, NORMALS),
+        values=tuple(
             Value(
-                *("warps that diverge, 256 strips", 38.2, "%", ""),
-                Cell(NORMALS, STRIPS, ("256",), "diverging warps"),
-                factor=100,
-            ),
-            Value(
-                *("warps that diverge, 8192 strips", 1.9, "%", ""),
-                Cell(NORMALS, STRIPS, ("8192",), "diverging warps"),
-                factor=100,
-            ),
+                *(f"{column.removesuffix(', %')}, {strips:,} strips", printed, "%", ""),
+                Cell(STRIPS_ONLY, "Fast path", (str(strips),), column),
+            )
+            for strips, row in ZIGGURATS.items()
+            for column, printed in zip(("fast path, %", "diverging warps, %"), row[2:], strict=True)
         ),
         remark="The printed likelihoods are rounded before they are raised to the 32nd power.",
     ),
@@ -130,36 +156,36 @@ THESIS_RANDOM_EQUATIONS = (
         remark="At the best launch shape only.",
     ),
     NumberedResult(
-        *(DOCUMENT, "table 8.3", "p. 96"),
-        "share of the peak rate of float operations",
+        *(DOCUMENT, "table 8.3", "p. 96", "share of the peak rate of float operations"),
         "rode-normals",
         records=(NORMALS,),
-        values=(
+        values=tuple(
             Value(
-                *("rational functions by blending", None, "%", ""),
-                Cell(
-                    NORMALS,
-                    "Float operations",
-                    ("rational-blending", "float32"),
-                    "% of peak",
-                ),
-            ),
+                *(method, share, "%", gpu),
+                BLENDING_SHARE if (method, gpu) == BLENDING_ON_K40 else None,
+            )
+            for method, row in PEAK_SHARES.items()
+            for gpu, share in zip(GPUS, row, strict=True)
         ),
-        remark="Published: 0.01 to 17.87 % over methods and GPUs.",
+        remark=(
+            "Ours counts the operations of its own formulas, and has Box and Muller's method, too. "
+            "The other methods hardly use floating-point numbers."
+        ),
     ),
     NumberedResult(
         *(DOCUMENT, "table 8.4", "p. 97", "setup times", "rode-normals"),
         records=(NORMALS,),
-        values=(
+        values=tuple(
             Value(
-                *("Ziggurat in shared memory", 26.801, "ms", K40),
-                Cell(NORMALS, "Setup", ("Ziggurat, 256 strips, ms",), "ms"),
-            ),
-            Value(
-                *("Wallace in shared memory", 4015.01, "ms", K40),
-                Cell(NORMALS, "Setup", ("Wallace, first pool with its numbers, ms",), "ms"),
-            ),
+                *(method, milliseconds, "ms", gpu),
+                Cell(NORMALS, "Setup", (OUR_SETUPS[method],), "ms")
+                if gpu == K40 and method in OUR_SETUPS
+                else None,
+            )
+            for method, row in SETUP_MILLISECONDS.items()
+            for gpu, milliseconds in zip(GPUS, row, strict=True)
         ),
+        remark="Theirs set up states of XORWOW, which Philox does not have.",
     ),
     NumberedResult(
         *(DOCUMENT, "figure 8.8", "p. 98; numbers p. 94-96"),
@@ -287,9 +313,10 @@ THESIS_RANDOM_EQUATIONS = (
     ),
     NumberedResult(
         *(DOCUMENT, "table 12.4", "p. 127", "efficiencies of the largest runs", "rode-scaling"),
-        values=(
-            Value("averaged Euler, float64, 232 GPUs", 99.3, "%", "Hydra, Tesla K20x"),
-            Value("averaged Euler, float64, 1248 GPUs", 60.9, "%", "TSUBAME2.5, Tesla K20x"),
+        values=tuple(
+            Value(setting, efficiency, "%", cluster)
+            for cluster, row in PATH_EFFICIENCIES.items()
+            for setting, efficiency in zip(SCHEMES, row, strict=True)
         ),
         remark=CLUSTERS,
     ),

@@ -22,8 +22,8 @@ import sbth
 from hetero.cpu.threads import threads, use_threads
 from sbth._bulge_chasing.schedule_formulas import last_task, step_count, sweep_count
 from sbth.tridiagonalization import NARROW_BANDWIDTH
+from studies.papers.printed import BANDWIDTHS
 from studies.sbth.host_driven import ORDERS
-from studies.sbth.operations import BANDWIDTHS
 from studies.study import Study
 
 if TYPE_CHECKING:

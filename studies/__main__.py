@@ -56,6 +56,7 @@ STUDIES = {
     "sbth-plane": "studies.sbth.plane",
     "stablegpu-accuracy": "studies.stablegpu.accuracy",
     "stablegpu-fit": "studies.stablegpu.fits",
+    "stablegpu-generator": "studies.stablegpu.generator",
     "stablegpu-map": "studies.stablegpu.error_maps",
     "stablegpu-published": "studies.stablegpu.published",
     "stablegpu-random": "studies.stablegpu.random_points",

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import csv
+import os
 import sys
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +16,7 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from benchmarks.measurements import write_record
+from hetero.command_line import save_output
 from hetero.devices import Device
 from hetero.measurement.benchmarking import benchmark
 
@@ -99,9 +103,21 @@ class Study:
         return self.out / name
 
     def write(self, name: str, result: dict, command: Sequence[str]) -> Path:
-        """Write the record of a study, whose tables are those printed since the last one."""
+        """Write the record of a study, whose tables are those printed since the last one.
+
+        Each table is also written to a CSV file beside. Paths of pictures in the result are counted
+        from the record's folder.
+        """
         tables, self.tables = self.tables, []
+        folder = f"{self.out}{os.sep}"
+        result = {
+            key: value.removeprefix(folder) if isinstance(value, str) else value
+            for key, value in result.items()
+        }
         self.incomplete_path(name).unlink(missing_ok=True)
+        for number, table in enumerate(tables, 1):
+            path = self.path(name).with_suffix(f".{number}.csv")
+            save_output(path, partial(_write_csv, table))
         return write_record(
             self.path(name), name, self.device, command, result=result, tables=tables
         )
@@ -126,6 +142,12 @@ class Study:
     def incomplete_path(self, name: str) -> Path:
         """Return the path for what a study that did not come to its end has measured."""
         return self.out / f"{name}-{self.device.kind}-incomplete.json"
+
+
+def _write_csv(table: dict, path: Path) -> None:
+    """Write a table to a CSV file: the heads of the columns, then the rows."""
+    with path.open("w", newline="", encoding="utf-8") as file:
+        csv.writer(file).writerows([table["columns"], *table["rows"]])
 
 
 def _text(cell: object) -> str:

@@ -46,6 +46,7 @@ def test_a_study_prints_its_table_and_writes_a_record(tiny, tmp_path, capsys):
     assert record["command"].startswith("python -m studies run tiny --device cpu")
     assert record["result"] == {"largest": 4}
     assert record["tables"][0]["rows"] == [[0, 0], [1, 1], [2, 4]]
+    assert (tmp_path / "tiny-cpu.1.csv").read_text().split() == ["n,square", "0,0", "1,1", "2,4"]
 
 
 def test_all_leaves_out_what_this_commit_has_measured(tiny, tmp_path, monkeypatch, capsys):

@@ -47,7 +47,7 @@ LIBSTABLE = (
         *(DOCUMENT, "figure 3", "section 4.1"),
         "mean errors over x for all alpha and beta",
         "stablegpu-map",
-        records=("studies/map-cpu.json",),
+        records=("studies/stablegpu-map-cpu.json",),
         remark="A picture without printed numbers; ours is a map over alpha and x.",
     ),
     NumberedResult(

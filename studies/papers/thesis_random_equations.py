@@ -167,10 +167,7 @@ THESIS_RANDOM_EQUATIONS = (
             for method, row in PEAK_SHARES.items()
             for gpu, share in zip(GPUS, row, strict=True)
         ),
-        remark=(
-            "Ours counts the operations of its own formulas, and has Box and Muller's method, too. "
-            "The other methods hardly use floating-point numbers."
-        ),
+        remark="Ours has the rational functions, and Box and Muller's method.",
     ),
     NumberedResult(
         *(DOCUMENT, "table 8.4", "p. 97", "setup times", "rode-normals"),

@@ -65,6 +65,7 @@ STUDIES = {
     "stablegpu-regression": "studies.stablegpu.regressions",
     "stablegpu-special": "studies.stablegpu.special_functions",
     "stablegpu-stream": "studies.stablegpu.streams",
+    "tmd-binades": "studies.tmd.binades",
     "tmd-configurations": "studies.tmd.configurations",
     "tmd-divergence": "studies.tmd.divergence",
     "tmd-generation": "studies.tmd.generation",
@@ -236,15 +237,17 @@ def _run_study(name: str, study: Study, command: Sequence[str]) -> Path:
     One that does not come to its end (Ctrl-C, a job's time is over, an error) leaves what it has
     measured in a file beside.
     """
+    module = importlib.import_module(STUDIES[name])
+    start = time.perf_counter()
     try:
         with _exit_at_sigterm():
-            result = importlib.import_module(STUDIES[name]).run(study)
+            result = module.run(study)
     except BaseException as error:
         path = study.write_incomplete(name, type(error).__name__, command)
         if path is not None:
             print(f"{name} did not come to its end: its rows so far are in {path}", file=sys.stderr)
         raise
-    return study.write(name, result, command)
+    return study.write(name, result, command, time.perf_counter() - start)
 
 
 @contextlib.contextmanager

@@ -102,9 +102,12 @@ class Study:
         figure.savefig(self.out / name, dpi=110)
         return self.out / name
 
-    def write(self, name: str, result: dict, command: Sequence[str]) -> Path:
+    def write(
+        self, name: str, result: dict, command: Sequence[str], seconds: float | None = None
+    ) -> Path:
         """Write the record of a study, whose tables are those printed since the last one.
 
+        `seconds` is the time that the study took, with the compilation of what is not compiled yet.
         Each table is also written to a CSV file beside. Paths of pictures in the result are counted
         from the record's folder.
         """
@@ -119,7 +122,10 @@ class Study:
             path = self.path(name).with_suffix(f".{number}.csv")
             save_output(path, partial(_write_csv, table))
         return write_record(
-            self.path(name), name, self.device, command, result=result, tables=tables
+            *(self.path(name), name, self.device, command),
+            seconds=seconds,
+            result=result,
+            tables=tables,
         )
 
     def write_incomplete(self, name: str, why: str, command: Sequence[str]) -> Path | None:

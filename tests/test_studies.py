@@ -42,7 +42,8 @@ def test_a_study_prints_its_table_and_writes_a_record(tiny, tmp_path, capsys):
     assert "Squares" in printed
     assert printed.splitlines()[-1] == str(tmp_path / "tiny-cpu.json")
     record = json.loads((tmp_path / "tiny-cpu.json").read_text())
-    assert list(record) == [*PARTS, "result", "tables"]
+    assert list(record) == [*PARTS, "seconds", "result", "tables"]
+    assert 0.0 < record["seconds"] < 60.0
     assert record["command"].startswith("python -m studies run tiny --device cpu")
     assert record["result"] == {"largest": 4}
     assert record["tables"][0]["rows"] == [[0, 0], [1, 1], [2, 4]]

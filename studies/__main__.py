@@ -28,6 +28,7 @@ STUDIES = {
     "lbm-blocks": "studies.lbm.blocks",
     "lbm-bodies": "studies.lbm.bodies",
     "lbm-cavity": "studies.lbm.cavity",
+    "lbm-clusters": "studies.lbm.clusters",
     "lbm-cuboids": "studies.lbm.cuboids",
     "lbm-gallery": "studies.lbm.gallery",
     "lbm-hybrid": "studies.lbm.hybrid",

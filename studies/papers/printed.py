@@ -204,6 +204,14 @@ SETUP_MILLISECONDS = {
 
 GPUS = ("Tesla M2090", "Tesla K40m", "GTX 750 Ti")
 
+PATH_SECONDS = {
+    ("averaged-euler", "JuDGE and Hydra"): 2**4,
+    ("averaged-euler", "TSUBAME2.5"): 2**9,
+    ("3-rode-taylor", "JuDGE and Hydra"): 2**7,
+    ("3-rode-taylor", "TSUBAME2.5"): 2**9,
+}
+"""Simulated seconds of each path, by scheme and cluster (Riesinger 2017, table 12.3)."""
+
 PATH_EFFICIENCIES = {
     "JuDGE, 232 GPUs": (59.6, 70.6, 88.5, 59.6),
     "Hydra, 232 GPUs": (98.7, 99.3, 81.0, 99.2),

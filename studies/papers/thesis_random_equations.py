@@ -3,6 +3,7 @@
 from studies.papers.printed import (
     GPUS,
     PATH_EFFICIENCIES,
+    PATH_SECONDS,
     PEAK_SHARES,
     SETUP_MILLISECONDS,
     ZIGGURATS,
@@ -303,6 +304,10 @@ THESIS_RANDOM_EQUATIONS = (
     ),
     NumberedResult(
         *(DOCUMENT, "table 12.3", "p. 126", "sizes of the runs on clusters", "rode-scaling"),
+        values=tuple(
+            Value(f"length of a path, {scheme}", seconds, "s", cluster)
+            for (scheme, cluster), seconds in PATH_SECONDS.items()
+        ),
         remark=(
             "Settings, which the study prints beside its own: the same steps, for 16 s of a path. "
             "Not recorded yet."

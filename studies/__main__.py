@@ -82,6 +82,38 @@ NOT_IN_ALL = ("stablegpu-stream", "lbm-streams")
 ON_GPUS_ONLY = ("lbm-hybrid",)
 """Studies that `all` leaves out on a CPU."""
 
+DURATIONS = {
+    "hetero-parts": "minutes",
+    "lbm-blocks": "minutes",
+    "lbm-bodies": "minutes",
+    "lbm-gallery": "minutes",
+    "lbm-hybrid": "GPU only",
+    "lbm-magic": "> 5 min",
+    "lbm-operators": "minutes",
+    "lbm-stability": "> 5 min",
+    "lbm-streams": "days",
+    "rode-convergence": "minutes",
+    "rode-expectation": "> 5 min",
+    "sbth-comparison": "minutes",
+    "sbth-plane": "minutes",
+    "stablegpu-fit": "minutes",
+    "stablegpu-map": "minutes",
+    "stablegpu-published": "minutes",
+    "stablegpu-random": "> 5 min",
+    "stablegpu-rate": "minutes",
+    "stablegpu-regression": "minutes",
+    "stablegpu-stream": "minutes",
+    "tmd-binades": "minutes",
+    "tmd-divergence": "minutes",
+    "tmd-phases": "minutes",
+    "tmd-tests": "minutes",
+    "tmd-truncation": "minutes",
+}
+"""Time that studies take on two cores of a CPU with compiled code at hand, if not below a minute.
+
+Not tuned: they were measured beside other work. Records have the seconds of their study.
+"""
+
 _EXAMPLES = (
     ("list", "the names of all studies"),
     ("run lbm-weak lbm-strong", "scaling over the ranks and GPUs of this machine"),
@@ -112,7 +144,9 @@ def main(argv: list[str] | None = None) -> int:
     for command in (run, everything):
         add_options(command)
         command.set_defaults(run=run_chosen)
-    verbs.add_parser("list", help="print names and subjects").set_defaults(run=print_list)
+    verbs.add_parser("list", help="print names, durations on two cores, and subjects").set_defaults(
+        run=print_list
+    )
     papers = verbs.add_parser("papers", help="print the tables and figures of the papers")
     papers.add_argument("--write", action="store_true", help="write docs/papers.md instead")
     papers.set_defaults(run=print_papers)
@@ -144,13 +178,16 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def print_list(options: argparse.Namespace) -> int:
-    """Print a line for each study; none is imported, because that takes seconds."""
+    """Print a line for each study: its name, how long it takes on two cores, and what it is.
+
+    None is imported, because that takes seconds.
+    """
     for name, module in STUDIES.items():
         spec = find_spec(module)
         assert spec is not None
         assert spec.origin is not None
         text = ast.get_docstring(ast.parse(Path(spec.origin).read_text(encoding="utf-8"))) or ""
-        print(f"{name:<22}{text.splitlines()[0]}")
+        print(f"{name:<22}{DURATIONS.get(name, '< 1 min'):<10}{text.splitlines()[0]}")
     return 0
 
 

@@ -105,6 +105,9 @@ def test_the_list_says_what_every_study_is(capsys):
     lines = capsys.readouterr().out.splitlines()
     assert [line.split()[0] for line in lines] == list(runner.STUDIES)
     assert all(len(line.split()) > 3 for line in lines)
+    assert set(runner.DURATIONS) <= set(runner.STUDIES)
+    durations = {line[22:32].strip() for line in lines}
+    assert durations == {"< 1 min", *runner.DURATIONS.values()}
 
 
 def test_every_study_has_a_function_run():

@@ -19,7 +19,13 @@ that shows a result; drawings of algorithms and data sheets of hardware are left
 ```sh
 python -m studies papers                        # the list, with the commands
 python -m studies run "thesis table 6.3"        # makes one on this machine
+python -m studies list                          # all studies, and how long they take on two cores
+python -m studies all rode sbth                 # those of two packages
 ```
+
+A study writes a record (JSON), its tables (CSV) and pictures to `out/studies`. `all` leaves out
+what has a record of the same commit, so that it goes on where it ended. A study that is interrupted
+leaves the rows that it has measured in a file that ends in `-incomplete.json`.
 
 Our values come from the records that the last column names, by the devices that those name. A dash
 stands where there is no number: the document shows a curve only, or nothing here corresponds to it.

@@ -84,7 +84,6 @@ ON_GPUS_ONLY = ("lbm-hybrid",)
 
 DURATIONS = {
     "hetero-parts": "minutes",
-    "lbm-blocks": "minutes",
     "lbm-bodies": "minutes",
     "lbm-gallery": "minutes",
     "lbm-hybrid": "GPU only",

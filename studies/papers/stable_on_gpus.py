@@ -171,6 +171,8 @@ STABLE_ON_GPUS = (
             "bound by arithmetic. A profiler's shares are not recorded."
         ),
     ),
+    _curve("figure 7", "section 4.2", "rates of the density over the points of a call"),
+    _curve("figure 8", "section 4.2", "rates of the density over alpha and beta, 500 points"),
     _curve(
         "figure 9", "section 4.3", "rates of the distribution function over the points of a call"
     ),

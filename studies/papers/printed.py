@@ -111,6 +111,22 @@ INTERVALS = ("[-1000, -10]", "[-10, 10]", "[10, 1000]")
 PARALLEL_SHARES = {("0.75", "0.5"): (0.98, 0.98), ("1.5", "0.5"): (0.94, 0.98)}
 """Shares of the work that threads divide, pdf and cdf (Royuela-del-Val et al. 2017, table 3)."""
 
+SEARCH_SECONDS = {
+    "polynomials": (43300.81, 5251.53, 788.84),
+    "lefevre": (36816.10, 5292.67, 2446.27),
+    "regular": (34039.94, 4716.97, 711.92),
+}
+"""Seconds for 2^53 arguments of [1, 2) on one core, on six cores and on a C2070 (Fortin et al. 2016,
+table 4)."""
+
+SEARCH_SECONDS_OF_BINADES = {
+    "polynomials": (5336.81, 11243.26, 785.14, 1612.03),
+    "lefevre": (5292.67, 169911.90, 2446.78, 51530.44),
+    "regular": (4716.96, None, 711.8, 61581.87),
+}
+"""The same of [1, 2) and of [128, 256), on six cores, and on a C2070 (Fortin et al. 2016, table
+5)."""
+
 BLAS_CALLS = {
     1000: {
         "axpy": (100_974, 69_268, 34_500, 17_044, 8892),

@@ -116,8 +116,8 @@ SEARCH_SECONDS = {
     "lefevre": (36816.10, 5292.67, 2446.27),
     "regular": (34039.94, 4716.97, 711.92),
 }
-"""Seconds for 2^53 arguments of [1, 2) on one core, on six cores and on a C2070 (Fortin et al. 2016,
-table 4)."""
+"""Seconds for 2^53 arguments of [1, 2) on one core, on six cores and on a C2070 (Fortin et al.
+2016, table 4)."""
 
 SEARCH_SECONDS_OF_BINADES = {
     "polynomials": (5336.81, 11243.26, 785.14, 1612.03),

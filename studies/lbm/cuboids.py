@@ -27,7 +27,7 @@ HEADS = (
 
 def run(study: Study) -> dict:
     """Measure cubes of rising size in float64, and draw their times over the cells."""
-    sizes = (8, 16) if study.quick else SIZES[study.device.kind]
+    sizes = (12, 16) if study.quick else SIZES[study.device.kind]
     title = "Cubes and their faces in float64 (Riesinger 2017, figure 16.13)"
     rows = study.table(title, HEADS, _measure(study, sizes))
     figure = study.figure((11.0, 4.5))

@@ -29,8 +29,8 @@ SHARES = (0.0, 0.005, 0.01, 0.02, 0.03, 0.04, 0.05, 0.1, 0.2, 1.0)
 """Shares of the rows for the CPU in the domain of table 16.1."""
 
 FEWER_SHARES = (0.0, 0.02, 0.05, 0.1, 1.0)
-"""Shares in the other domains. The time goes into the memory of the CPU's parts: its first touch took
-1.6 s for a GiB on a virtual machine with two cores, where a step took 0.06 s for each."""
+"""Shares in the other domains. The time goes into the memory of the CPU's parts: its first touch
+took 1.6 s for a GiB on a virtual machine with two cores, and a step 0.05 s."""
 
 MOST_CELLS_ALONE = 1 << 23
 """Cells of a domain, whole layers, with which the CPU alone is measured: 608 MiB in float32, far

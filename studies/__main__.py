@@ -110,8 +110,8 @@ DURATIONS = {
 }
 """Time that studies take on two cores of a CPU with compiled code at hand, if not below a minute.
 
-They were measured beside other work, and those of minutes were stopped after two and a half: they
-take longer. Records have the seconds of their study.
+They were measured beside other work, and most of those of minutes were stopped after two and a
+half: how long they take is not known. Records have the seconds of their study.
 """
 
 _EXAMPLES = (

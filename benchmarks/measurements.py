@@ -76,7 +76,7 @@ def write_record(
     ----------
     name : of the suite or the study
     command : words behind `python -m`
-    contents : `figures` of a suite, or `tables` and the `result` of a study
+    contents : `figures` of a suite, or `seconds`, `tables` and the `result` of a study
     """
     record = {
         "name": name,

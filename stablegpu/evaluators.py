@@ -3,8 +3,8 @@
 Three evaluators agree to a few 1e-15, and the fastest one that fits is taken
 (`stablegpu/_density/choose.py`):
 
-- "quadrature": fixed panels around the peak for each point, after Julian-Moreno et al. (2016); all
-  parameters, and an estimate of the error;
+- "quadrature": fixed panels for each point, after Julian-Moreno et al. (2016), around the peak,
+  which is searched for as in libstable; all parameters, and an estimate of the error;
 - "nodes": sums over nodes prepared for (alpha, beta), |alpha - 1| >= 0.07;
 - "polynomials": interpolation prepared for (alpha, beta).
 """

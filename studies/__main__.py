@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import argparse
 import ast
+import contextlib
 import importlib
 import json
+import signal
 import sys
+import threading
 import time
 import traceback
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -25,6 +28,8 @@ STUDIES = {
     "lbm-blocks": "studies.lbm.blocks",
     "lbm-bodies": "studies.lbm.bodies",
     "lbm-cavity": "studies.lbm.cavity",
+    "lbm-clusters": "studies.lbm.clusters",
+    "lbm-cuboids": "studies.lbm.cuboids",
     "lbm-gallery": "studies.lbm.gallery",
     "lbm-hybrid": "studies.lbm.hybrid",
     "lbm-magic": "studies.lbm.magic",
@@ -44,6 +49,7 @@ STUDIES = {
     "rode-scaling": "studies.rode.scaling",
     "rode-solver": "studies.rode.solver",
     "rode-variance": "studies.rode.variance",
+    "rode-ziggurats": "studies.rode.ziggurats",
     "sbth-blocks": "studies.sbth.blocks",
     "sbth-comparison": "studies.sbth.comparison",
     "sbth-counts": "studies.sbth.counts",
@@ -52,6 +58,7 @@ STUDIES = {
     "sbth-plane": "studies.sbth.plane",
     "stablegpu-accuracy": "studies.stablegpu.accuracy",
     "stablegpu-fit": "studies.stablegpu.fits",
+    "stablegpu-generator": "studies.stablegpu.generator",
     "stablegpu-map": "studies.stablegpu.error_maps",
     "stablegpu-published": "studies.stablegpu.published",
     "stablegpu-random": "studies.stablegpu.random_points",
@@ -59,6 +66,7 @@ STUDIES = {
     "stablegpu-regression": "studies.stablegpu.regressions",
     "stablegpu-special": "studies.stablegpu.special_functions",
     "stablegpu-stream": "studies.stablegpu.streams",
+    "tmd-binades": "studies.tmd.binades",
     "tmd-configurations": "studies.tmd.configurations",
     "tmd-divergence": "studies.tmd.divergence",
     "tmd-generation": "studies.tmd.generation",
@@ -73,6 +81,38 @@ NOT_IN_ALL = ("stablegpu-stream", "lbm-streams")
 
 ON_GPUS_ONLY = ("lbm-hybrid",)
 """Studies that `all` leaves out on a CPU."""
+
+DURATIONS = {
+    "hetero-parts": "minutes",
+    "lbm-bodies": "minutes",
+    "lbm-gallery": "minutes",
+    "lbm-hybrid": "GPU only",
+    "lbm-magic": "minutes",
+    "lbm-operators": "minutes",
+    "lbm-stability": "> 5 min",
+    "lbm-streams": "days",
+    "rode-convergence": "minutes",
+    "rode-expectation": "> 5 min",
+    "sbth-comparison": "minutes",
+    "sbth-plane": "minutes",
+    "stablegpu-fit": "minutes",
+    "stablegpu-map": "minutes",
+    "stablegpu-published": "minutes",
+    "stablegpu-random": "> 5 min",
+    "stablegpu-rate": "minutes",
+    "stablegpu-regression": "minutes",
+    "stablegpu-stream": "minutes",
+    "tmd-binades": "minutes",
+    "tmd-divergence": "minutes",
+    "tmd-phases": "minutes",
+    "tmd-tests": "minutes",
+    "tmd-truncation": "minutes",
+}
+"""Time that studies take on two cores of a CPU with compiled code at hand, if not below a minute.
+
+They were measured beside other work, and most of those of minutes were stopped after two and a
+half: how long they take is not known. Records have the seconds of their study.
+"""
 
 _EXAMPLES = (
     ("list", "the names of all studies"),
@@ -104,13 +144,24 @@ def main(argv: list[str] | None = None) -> int:
     for command in (run, everything):
         add_options(command)
         command.set_defaults(run=run_chosen)
-    verbs.add_parser("list", help="print names and subjects").set_defaults(run=print_list)
+    verbs.add_parser("list", help="print names, durations on two cores, and subjects").set_defaults(
+        run=print_list
+    )
     papers = verbs.add_parser("papers", help="print the tables and figures of the papers")
     papers.add_argument("--write", action="store_true", help="write docs/papers.md instead")
     papers.set_defaults(run=print_papers)
     options = parser.parse_args(argv)
-    options.command = ["studies", *(sys.argv[1:] if argv is None else argv)]
+    options.command = ["studies", *_without_folder(sys.argv[1:] if argv is None else argv)]
     return run_command(parser.prog, lambda: options.run(options))
+
+
+def _without_folder(words: Sequence[str]) -> list[str]:
+    """Return the words of a command line without --out: a record does not depend on its folder."""
+    kept: list[str] = []
+    for before, word in zip(("", *words), words, strict=False):
+        if before != "--out" and not word.startswith("--out"):
+            kept.append(word)
+    return kept
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -127,13 +178,16 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def print_list(options: argparse.Namespace) -> int:
-    """Print a line for each study; none is imported, because that takes seconds."""
+    """Print a line for each study: its name, how long it takes on two cores, and what it is.
+
+    None is imported, because that takes seconds.
+    """
     for name, module in STUDIES.items():
         spec = find_spec(module)
         assert spec is not None
         assert spec.origin is not None
         text = ast.get_docstring(ast.parse(Path(spec.origin).read_text(encoding="utf-8"))) or ""
-        print(f"{name:<22}{text.splitlines()[0]}")
+        print(f"{name:<22}{DURATIONS.get(name, '< 1 min'):<10}{text.splitlines()[0]}")
     return 0
 
 
@@ -148,7 +202,7 @@ def print_papers(options: argparse.Namespace) -> int:
     from studies.papers import RESULTS
 
     for result in RESULTS:
-        print(f"{result.key:<24}{result.command or '-':<36}{result.subject}")
+        print(f"{result.key:<24}{result.command or '-':<36}{result.subject} ({result.place})")
     return 0
 
 
@@ -216,9 +270,35 @@ def run_studies(names: Sequence[str], study: Study, command: Sequence[str]) -> l
 
 
 def _run_study(name: str, study: Study, command: Sequence[str]) -> Path:
-    """Run a study and return the path of its record."""
-    result = importlib.import_module(STUDIES[name]).run(study)
-    return study.write(name, result, command)
+    """Run a study and return the path of its record.
+
+    One that does not come to its end (Ctrl-C, a job's time is over, an error) leaves what it has
+    measured in a file beside.
+    """
+    module = importlib.import_module(STUDIES[name])
+    start = time.perf_counter()
+    try:
+        with _exit_at_sigterm():
+            result = module.run(study)
+    except BaseException as error:
+        path = study.write_incomplete(name, type(error).__name__, command)
+        if path is not None:
+            print(f"{name} did not come to its end: its rows so far are in {path}", file=sys.stderr)
+        raise
+    return study.write(name, result, command, time.perf_counter() - start)
+
+
+@contextlib.contextmanager
+def _exit_at_sigterm() -> Iterator[None]:
+    """Let SIGTERM, by which schedulers and `timeout` end a process, raise SystemExit."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(128 + number))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def run_all(names: Sequence[str], study: Study, command: Sequence[str]) -> int:
@@ -237,7 +317,6 @@ def run_all(names: Sequence[str], study: Study, command: Sequence[str]) -> int:
         try:
             _run_study(name, study, command)
         except Exception:  # one that runs unattended must come to its end
-            study.tables.clear()
             failed.append(name)
             traceback.print_exc()
         print(f"{name}: {time.perf_counter() - start:.1f} s")

@@ -1,11 +1,25 @@
 """The list of the papers' tables and figures: each has a record or a reason, and a page."""
 
+import re
+
 import pytest
 
+from rode._normals.ziggurat.tables import ziggurat
 from studies.__main__ import STUDIES, find_studies
-from studies.papers import DOCUMENTS, RESULTS, find
+from studies.papers import DOCUMENTS, RESULTS, find, printed
 from studies.papers.page import PAGE, page
-from studies.papers.result import RECORDS, NumberedResult
+from studies.papers.result import RECORDS, NumberedResult, Value
+
+PAGES = {
+    "4": (31, 38),
+    "6": (49, 60),
+    "8": (79, 100),
+    "9": (101, 108),
+    "10": (109, 114),
+    "12": (119, 130),
+    "16": (159, 177),
+}
+"""First and last pages of chapters of the thesis, from its table of contents."""
 
 
 def test_each_result_is_listed_once_and_has_a_record_or_a_reason():
@@ -21,6 +35,67 @@ def test_each_result_is_listed_once_and_has_a_record_or_a_reason():
             assert result.study in STUDIES or result.study.startswith("benchmark "), result.key
 
 
+def check_place(result):
+    """Refuse a result without the page or the section in which it is printed."""
+    chapter = result.number.split()[1].partition(".")[0]
+    if result.document == "thesis":
+        match = re.fullmatch(r"p\. (\d+)(; numbers p\. (\d+)(-(\d+))?)?", result.place)
+        assert match, (result.key, result.place)
+        pages = [int(page) for page in match.group(1, 3, 5) if page]
+        first, last = PAGES[chapter]
+        assert first <= pages[0] <= last, (result.key, result.place)
+        assert all(first <= page <= PAGES["16"][1] for page in pages), (result.key, result.place)
+    else:
+        title = r"section \d+(\.\d+)+" if result.document != "log-ndtr" else r"[A-Z][A-Za-z ]+"
+        assert re.fullmatch(title, result.place), (result.key, result.place)
+
+
+def test_each_result_has_its_page():
+    for result in RESULTS:
+        check_place(result)
+    value = Value("lift", 1.2, "", "")
+    for document, place in (("thesis", ""), ("thesis", "p. 60"), ("libstable", "")):
+        nowhere = NumberedResult(document, "table 8.9", place, "lift", values=(value,))
+        with pytest.raises(AssertionError):
+            check_place(nowhere)
+
+
+def test_pages_follow_the_numbers():
+    for kind in ("table", "figure"):
+        for chapter in PAGES:
+            results = [r for r in RESULTS if r.key.startswith(f"thesis {kind} {chapter}.")]
+            order = sorted(results, key=lambda r: int(r.number.partition(".")[2]))
+            pages = [int(r.place.split(";")[0].removeprefix("p. ")) for r in order]
+            assert pages == sorted(pages), (kind, chapter, pages)
+
+
+def test_no_numbered_result_is_missing():
+    """Drawings of algorithms and data sheets of hardware have no row."""
+    numbers = {
+        "gpu-stable": {"table": range(2, 11), "figure": range(7, 15)},
+        "libstable": {"table": range(1, 4), "figure": (3, 4)},
+        "hard-cases": {"table": range(1, 8), "figure": (3, 6)},
+        "log-ndtr": {"table": (1,), "figure": (1, 2)},
+    }
+    chapters = {
+        "table": {6: (2, 3), 8: range(1, 5), 12: range(1, 5), 16: (1, 2)},
+        "figure": {4: range(2, 5), 6: range(1, 6), 8: range(4, 9), 9: (5,), 10: (2, 3),
+                   12: range(1, 8), 16: range(1, 15)},
+    }  # fmt: skip
+    wanted = {
+        f"{document} {kind} {number}"
+        for document, kinds in numbers.items()
+        for kind, counted in kinds.items()
+        for number in counted
+    } | {
+        f"thesis {kind} {chapter}.{number}"
+        for kind, counted in chapters.items()
+        for chapter, counts in counted.items()
+        for number in counts
+    }
+    assert {result.key for result in RESULTS} == wanted
+
+
 def test_every_value_is_in_its_record():
     for result in RESULTS:
         for value in result.values:
@@ -28,6 +103,28 @@ def test_every_value_is_in_its_record():
             if value.ours is not None:
                 assert value.ours.record in result.records, result.key
                 assert value.ours.read() == value.ours.read(), (result.key, value.what)  # not NaN
+
+
+def test_printed_tables_agree_with_themselves():
+    for strips, (r, v, fast, diverging) in printed.ZIGGURATS.items():
+        table = ziggurat(strips)
+        assert abs(table.r - r) < 3e-15, strips
+        assert abs(table.v / v - 1) < 2e-14, strips
+        assert abs(100 * table.fast - fast) < 0.0051, strips
+        assert abs(100 * (1 - (fast / 100) ** 32) - diverging) < 0.1, strips
+    for calls in printed.BLAS_CALLS.values():
+        for symv, syr2 in zip(calls["symv"], calls["syr2"], strict=True):
+            assert abs(symv / syr2 - 1) < 0.002
+        for routine in calls.values():
+            assert len(routine) == len(printed.BANDWIDTHS)
+    for column in printed.MEAN_ERRORS.values():
+        for (_, beta), errors in column.items():
+            assert (errors[0] is None) == (beta == 1.0)
+            assert all(1e-16 < error < 1e-12 for error in errors if error is not None)
+    for kernel in zip(*printed.KERNEL_OF_500_POINTS.values(), strict=True):
+        _, bandwidth, share, local, local_share = kernel
+        assert 170 < 100 * bandwidth / share < 360  # GB/s of the data sheets
+        assert 2600 < 100 * local / local_share < 17200
 
 
 def test_the_page_is_that_of_the_records():
@@ -52,7 +149,7 @@ def test_results_are_found_by_their_numbers():
 
 
 def test_a_result_without_a_command_says_why(monkeypatch):
-    result = NumberedResult("thesis", "table 99", "lift", remark="It needs a wind tunnel.")
+    result = NumberedResult("thesis", "table 99", "p. 99", "lift", remark="It needs a wind tunnel.")
     monkeypatch.setattr("studies.papers.RESULTS", (result,))
     with pytest.raises(ValueError, match=r"no study makes thesis table 99: It needs a wind tunnel"):
         find_studies(["table 99"])

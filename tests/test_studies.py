@@ -42,10 +42,12 @@ def test_a_study_prints_its_table_and_writes_a_record(tiny, tmp_path, capsys):
     assert "Squares" in printed
     assert printed.splitlines()[-1] == str(tmp_path / "tiny-cpu.json")
     record = json.loads((tmp_path / "tiny-cpu.json").read_text())
-    assert list(record) == [*PARTS, "result", "tables"]
+    assert list(record) == [*PARTS, "seconds", "result", "tables"]
+    assert 0.0 < record["seconds"] < 60.0
     assert record["command"].startswith("python -m studies run tiny --device cpu")
     assert record["result"] == {"largest": 4}
     assert record["tables"][0]["rows"] == [[0, 0], [1, 1], [2, 4]]
+    assert (tmp_path / "tiny-cpu.1.csv").read_text().split() == ["n,square", "0,0", "1,1", "2,4"]
 
 
 def test_all_leaves_out_what_this_commit_has_measured(tiny, tmp_path, monkeypatch, capsys):
@@ -103,6 +105,9 @@ def test_the_list_says_what_every_study_is(capsys):
     lines = capsys.readouterr().out.splitlines()
     assert [line.split()[0] for line in lines] == list(runner.STUDIES)
     assert all(len(line.split()) > 3 for line in lines)
+    assert set(runner.DURATIONS) <= set(runner.STUDIES)
+    durations = {line[22:32].strip() for line in lines}
+    assert durations == {"< 1 min", *runner.DURATIONS.values()}
 
 
 def test_every_study_has_a_function_run():

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from studies.lbm.gallery_flows import FLOWS as FLOWS_WITHOUT_HEAT
@@ -33,7 +33,16 @@ _MARKERS = "os^vD*<>PXh"
 
 def run(study: Study) -> dict:
     """Compute all flows, print their errors and draw them."""
-    rows, solutions, orders = [], dict[str, dict[int, Solution]](), dict[str, float]()
+    solutions, orders = dict[str, dict[int, Solution]](), dict[str, float]()
+    study.table("Flows with known solutions", _HEADS, _solve_flows(study, solutions, orders))
+    draw(study, solutions)
+    return {"orders": orders}
+
+
+def _solve_flows(
+    study: Study, solutions: dict[str, dict[int, Solution]], orders: dict[str, float]
+) -> Iterator[tuple]:
+    """Yield a row for each flow and size; add the solutions and the orders."""
     for flow in FLOWS:
         sizes: tuple[int, ...] = flow.sizes
         if study.quick:
@@ -44,14 +53,11 @@ def run(study: Study) -> dict:
             solution = series[n]
             order = find_order(series)
             updates = solution.cells * solution.steps / 1e6
-            rows.append((flow.name, flow.source, n, solution.error, order, updates, seconds))
             if order is not None:
                 orders[flow.name] = order
+            yield flow.name, flow.source, n, solution.error, order, updates, seconds
         if series:
             solutions[flow.name] = series
-    study.table("Flows with known solutions", _HEADS, rows)
-    draw(study, solutions)
-    return {"orders": orders}
 
 
 def solve(flow: GalleryFlow, n: int, study: Study) -> tuple[Solution, float]:

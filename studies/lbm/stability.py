@@ -7,7 +7,8 @@ limited by the cell Reynolds number u/nu = 3 u/(tau - 1/2).
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import itertools
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from lbm.errors import UnstableError
@@ -38,18 +39,18 @@ def run(study: Study) -> dict:
     speeds: tuple[float, ...] = SPEEDS
     if study.quick:
         flows, magic_numbers, speeds = {"cavity": flows["cavity"]}, (0.25, None), (0.1,)
-    rows = []
-    for flow, is_stable in flows.items():
-        for magic in magic_numbers:
-            for speed in speeds:
-                offset = smallest_stable_offset(is_stable, magic, speed, study)
-                name = "BGK" if magic is None else round(magic, 4)
-                rows.append(
-                    (flow, name, speed, speed / float(CS2) ** 0.5, 0.5 + offset, 3 * speed / offset)
-                )
+
+    def search() -> Iterator[tuple]:
+        for (flow, is_stable), magic, speed in itertools.product(
+            flows.items(), magic_numbers, speeds
+        ):
+            offset = smallest_stable_offset(is_stable, magic, speed, study)
+            name = "BGK" if magic is None else round(magic, 4)
+            yield flow, name, speed, speed / float(CS2) ** 0.5, 0.5 + offset, 3 * speed / offset
+
     heads = ["flow", "magic", "speed", "Mach number", "smallest stable tau", "cell Reynolds number"]
-    study.table("Stability over magic parameter and speed", heads, rows)
-    return {"picture": str(draw_limits(study, rows))}
+    rows = study.table("Stability over magic parameter and speed", heads, search())
+    return {"picture": str(draw_limits(study, [tuple(row) for row in rows]))}
 
 
 def smallest_stable_offset(

@@ -6,17 +6,23 @@ SPECIAL = "stablegpu/special-cuda.json"
 
 LOG_NORMAL = (
     NumberedResult(
-        *("log-ndtr", "figure 1", "relative error of the three-branch form", "stablegpu-special"),
+        *("log-ndtr", "figure 1", "Numerical Stability of Algorithm"),
+        "relative error of the three-branch form",
+        "stablegpu-special",
         records=("studies/stablegpu-special-cpu.json",),
         remark="A picture without printed numbers; the record has errors in ulp.",
     ),
     NumberedResult(
-        *("log-ndtr", "figure 2", "relative error of the stable form", "stablegpu-special"),
+        *("log-ndtr", "figure 2", "Numerical Stability of Algorithm"),
+        "relative error of the stable form",
+        "stablegpu-special",
         records=("studies/stablegpu-special-cpu.json",),
         remark="A picture without printed numbers.",
     ),
     NumberedResult(
-        *("log-ndtr", "table 1", "rates of log_ndtr", "benchmark special"),
+        *("log-ndtr", "table 1", "Performance Benchmarks"),
+        "rates of log_ndtr",
+        "benchmark special",
         records=(SPECIAL,),
         values=(
             Value(

@@ -19,11 +19,19 @@ that shows a result; drawings of algorithms and data sheets of hardware are left
 ```sh
 python -m studies papers                        # the list, with the commands
 python -m studies run "thesis table 6.3"        # makes one on this machine
+python -m studies list                          # all studies, and how long they take on two cores
+python -m studies all rode sbth                 # those of two packages
 ```
+
+A study writes a record (JSON), its tables (CSV) and pictures to `out/studies`. `all` leaves out
+what has a record of the same commit, so that it goes on where it ended. A study that is interrupted
+leaves the rows that it has measured in a file that ends in `-incomplete.json`.
 
 Our values come from the records that the last column names, by the devices that those name. A dash
 stands where there is no number: the document shows a curve only, or nothing here corresponds to it.
-Every remark says what differs, or what is missing.
+Every remark says what differs, or what is missing. The second column says where it is printed: the
+page in the thesis, and the page of the numbers if its text has them; in an article the section,
+because the pages of the journal differ from those of the authors' manuscript.
 """
 
 
@@ -37,7 +45,10 @@ def page() -> str:
 
 def _section(key: str, title: str) -> str:
     lines = [f"## {title}", "", f"The key of this document is `{key}`.", ""]
-    lines += ["| number | subject | published | here | made by; remark |", "|---|---|---|---|---|"]
+    lines += [
+        "| number | place | subject | published | here | made by; remark |",
+        "|---|---|---|---|---|---|",
+    ]
     for result in RESULTS:
         if result.document == key:
             lines += _rows(result)
@@ -50,12 +61,12 @@ def _rows(result: NumberedResult) -> Iterable[str]:
     records = ", ".join(f"`{name}`" for name in result.records)
     last = "; ".join(text for text in (command, records, result.remark) if text)
     if not result.values:
-        yield f"| {result.number} | {result.subject} | - | - | {last} |"
+        yield f"| {result.number} | {result.place} | {result.subject} | - | - | {last} |"
     for index, value in enumerate(result.values):
-        first = (result.number, result.subject, last) if index == 0 else ("", "", "")
-        number, subject, end = first
+        first = (result.number, result.place, result.subject, last) if index == 0 else ("",) * 4
+        number, place, subject, end = first
         text = f"{subject}: {value.what}" if subject else value.what
-        yield f"| {number} | {text} | {_published(value)} | {_ours(value)} | {end} |"
+        yield f"| {number} | {place} | {text} | {_published(value)} | {_ours(value)} | {end} |"
 
 
 def _published(value: Value) -> str:

@@ -91,6 +91,8 @@ class NumberedResult:
     ----------
     document : key of the document, "thesis" for example
     number : "table 6.3", "figure 12.7"
+    place : the printed page, and that of the numbers if the text has them: "p. 56; numbers p. 57";
+        of an article its section, because author's manuscript and journal differ in their pages
     subject : what it shows, in our words
     study : the study, or "benchmark NAME" for a suite, that makes it; empty if nothing does
     records : the records that hold it, from the folder of all records
@@ -100,6 +102,7 @@ class NumberedResult:
 
     document: str
     number: str
+    place: str
     subject: str
     study: str = ""
     records: tuple[str, ...] = ()

@@ -1,5 +1,13 @@
 """Tables and figures of Riesinger (2017), part III: random ordinary differential equations."""
 
+from studies.papers.printed import (
+    GPUS,
+    PATH_EFFICIENCIES,
+    PATH_SECONDS,
+    PEAK_SHARES,
+    SETUP_MILLISECONDS,
+    ZIGGURATS,
+)
 from studies.papers.result import Cell, Figure, NumberedResult, Value
 
 DOCUMENT = "thesis"
@@ -16,6 +24,23 @@ K40 = "Tesla K40m"
 
 STRIPS_OCCUPANCY = "Occupancy of the Ziggurat"
 PARTS = "Launch shapes and occupancies"
+STRIPS_ONLY = "studies/rode-ziggurats-cpu.json"
+BLENDING_ON_K40 = ("rational functions, blending", K40)
+BLENDING_SHARE = Cell(NORMALS, "Float operations", ("rational-blending", "float32"), "% of peak")
+OUR_SETUPS = {
+    "Ziggurat, shared memory": "Ziggurat, 256 strips, ms",
+    "Wallace, shared memory": "Wallace, first pool with its numbers, ms",
+}
+"""Setups of ours that stand beside those of table 8.4."""
+
+SCHEMES = (
+    "averaged Euler, float32",
+    "averaged Euler, float64",
+    "3-RODE-Taylor, float32",
+    "3-RODE-Taylor, float64",
+)
+"""Columns of table 12.4."""
+
 CLUSTERS = (
     "Not recorded yet; beyond the GPUs of one host it needs a cluster, on which `comm=` runs."
 )
@@ -26,9 +51,9 @@ def _rate(what: str, published: float, name: str) -> Value:
     return Value(what, published, "G/s", K40, figure)
 
 
-def _moments(number: str, scenario: str, subject: str) -> NumberedResult:
+def _moments(number: str, place: str, scenario: str, subject: str) -> NumberedResult:
     return NumberedResult(
-        *(DOCUMENT, number, subject, "rode-expectation"),
+        *(DOCUMENT, number, place, subject, "rode-expectation"),
         records=(EXPECTATION,),
         values=(
             Value(
@@ -66,30 +91,36 @@ def _occupancy(what: str, published: float, part: str, dtype: str) -> Value:
 
 THESIS_RANDOM_EQUATIONS = (
     NumberedResult(
-        *(DOCUMENT, "table 8.1", "r and v of Ziggurats", "rode-normals"),
-        records=(NORMALS,),
-        values=(Value("r for 256 strips", 3.654152885361008, "", ""),),
-        remark="`rode._normals.ziggurat.tables.TAIL_STARTS` has r for all 13 numbers of strips.",
+        *(DOCUMENT, "table 8.1", "p. 86", "r and v of Ziggurats", "rode-ziggurats"),
+        records=(STRIPS_ONLY,),
+        values=tuple(
+            Value(
+                *(f"{column}, {strips:,} strips", printed, "", ""),
+                Cell(STRIPS_ONLY, "Where the tail begins", (str(strips),), column),
+            )
+            for strips, row in ZIGGURATS.items()
+            for column, printed in zip(("r", "v"), row[:2], strict=True)
+        ),
+        remark="The record has all digits: r differs by at most 2e-15.",
     ),
     NumberedResult(
-        *(DOCUMENT, "table 8.2", "likelihood of the fast path and of divergence", "rode-normals"),
-        records=(NORMALS,),
-        values=(
+        *(DOCUMENT, "table 8.2", "p. 88", "likelihood of the fast path and of divergence"),
+        "rode-ziggurats",
+        records=(STRIPS_ONLY, NORMALS),
+        values=tuple(
             Value(
-                *("warps that diverge, 256 strips", 38.2, "%", ""),
-                Cell(NORMALS, STRIPS, ("256",), "diverging warps"),
-                factor=100,
-            ),
-            Value(
-                *("warps that diverge, 8192 strips", 1.9, "%", ""),
-                Cell(NORMALS, STRIPS, ("8192",), "diverging warps"),
-                factor=100,
-            ),
+                *(f"{column.removesuffix(', %')}, {strips:,} strips", printed, "%", ""),
+                Cell(STRIPS_ONLY, "Fast path", (str(strips),), column),
+            )
+            for strips, row in ZIGGURATS.items()
+            for column, printed in zip(("fast path, %", "diverging warps, %"), row[2:], strict=True)
         ),
         remark="The printed likelihoods are rounded before they are raised to the 32nd power.",
     ),
     NumberedResult(
-        *(DOCUMENT, "figure 8.4", "rate of the Ziggurat over the strips", "rode-normals"),
+        *(DOCUMENT, "figure 8.4", "p. 92; numbers p. 94"),
+        "rate of the Ziggurat over the strips",
+        "rode-normals",
         records=(NORMALS,),
         values=(
             Value(
@@ -99,7 +130,9 @@ THESIS_RANDOM_EQUATIONS = (
         ),
     ),
     NumberedResult(
-        *(DOCUMENT, "figure 8.5", "occupancy of the Ziggurat over the strips", "rode-occupancy"),
+        *(DOCUMENT, "figure 8.5", "p. 93; numbers p. 121"),
+        "occupancy of the Ziggurat over the strips",
+        "rode-occupancy",
         records=(OCCUPANCY,),
         values=(_ziggurat_occupancy("3.5", 0.15), _ziggurat_occupancy("9.0", None)),
         remark=(
@@ -109,48 +142,53 @@ THESIS_RANDOM_EQUATIONS = (
         ),
     ),
     NumberedResult(
-        *(DOCUMENT, "figure 8.6", "rate of rational functions over launch shapes", "rode-normals"),
+        *(DOCUMENT, "figure 8.6", "p. 94; numbers p. 95"),
+        "rate of rational functions over launch shapes",
+        "rode-normals",
         records=(NORMALS, SUITE),
         values=(_rate("blending", 1.70, "rational-blending"),),
     ),
     NumberedResult(
-        *(DOCUMENT, "figure 8.7", "rate of Wallace's method over launch shapes", "benchmark rode"),
+        *(DOCUMENT, "figure 8.7", "p. 95; numbers p. 96"),
+        "rate of Wallace's method over launch shapes",
+        "benchmark rode",
         records=(SUITE,),
         values=(_rate("Wallace", 4.18, "wallace"),),
         remark="At the best launch shape only.",
     ),
     NumberedResult(
-        *(DOCUMENT, "table 8.3", "share of the peak rate of float operations", "rode-normals"),
+        *(DOCUMENT, "table 8.3", "p. 96", "share of the peak rate of float operations"),
+        "rode-normals",
         records=(NORMALS,),
-        values=(
+        values=tuple(
             Value(
-                *("rational functions by blending", None, "%", ""),
-                Cell(
-                    NORMALS,
-                    "Float operations",
-                    ("rational-blending", "float32"),
-                    "% of peak",
-                ),
-            ),
+                *(method, share, "%", gpu),
+                BLENDING_SHARE if (method, gpu) == BLENDING_ON_K40 else None,
+            )
+            for method, row in PEAK_SHARES.items()
+            for gpu, share in zip(GPUS, row, strict=True)
         ),
-        remark="Published: 0.01 to 17.87 % over methods and GPUs.",
+        remark="Ours has the rational functions, and Box and Muller's method.",
     ),
     NumberedResult(
-        *(DOCUMENT, "table 8.4", "setup times", "rode-normals"),
+        *(DOCUMENT, "table 8.4", "p. 97", "setup times", "rode-normals"),
         records=(NORMALS,),
-        values=(
+        values=tuple(
             Value(
-                *("Ziggurat in shared memory", 26.801, "ms", K40),
-                Cell(NORMALS, "Setup", ("Ziggurat, 256 strips, ms",), "ms"),
-            ),
-            Value(
-                *("Wallace in shared memory", 4015.01, "ms", K40),
-                Cell(NORMALS, "Setup", ("Wallace, first pool with its numbers, ms",), "ms"),
-            ),
+                *(method, milliseconds, "ms", gpu),
+                Cell(NORMALS, "Setup", (OUR_SETUPS[method],), "ms")
+                if gpu == K40 and method in OUR_SETUPS
+                else None,
+            )
+            for method, row in SETUP_MILLISECONDS.items()
+            for gpu, milliseconds in zip(GPUS, row, strict=True)
         ),
+        remark="Theirs set up states of XORWOW, which Philox does not have.",
     ),
     NumberedResult(
-        *(DOCUMENT, "figure 8.8", "rates of all methods over launch shapes", "rode-normals"),
+        *(DOCUMENT, "figure 8.8", "p. 98; numbers p. 94-96"),
+        "rates of all methods over launch shapes",
+        "rode-normals",
         records=(NORMALS, SUITE),
         values=(
             _rate("Ziggurat", 2.17, "ziggurat"),
@@ -160,7 +198,9 @@ THESIS_RANDOM_EQUATIONS = (
         remark="The suite has cuRAND's XORWOW and Philox on our machine beside it.",
     ),
     NumberedResult(
-        *(DOCUMENT, "figure 9.5", "rate of the process over elements per thread", "rode-paths"),
+        *(DOCUMENT, "figure 9.5", "p. 107"),
+        "rate of the process over elements per thread",
+        "rode-paths",
         records=(PATHS, SUITE),
         values=(
             Value(
@@ -174,7 +214,9 @@ THESIS_RANDOM_EQUATIONS = (
         ),
     ),
     NumberedResult(
-        *(DOCUMENT, "figure 10.2", "rate of averages over threads of a block", "rode-paths"),
+        *(DOCUMENT, "figure 10.2", "p. 112; numbers p. 114"),
+        "rate of averages over threads of a block",
+        "rode-paths",
         records=(PATHS, SUITE),
         values=(
             Value(
@@ -185,7 +227,9 @@ THESIS_RANDOM_EQUATIONS = (
         ),
     ),
     NumberedResult(
-        *(DOCUMENT, "figure 10.3", "share of the memory's bandwidth of averages", "rode-paths"),
+        *(DOCUMENT, "figure 10.3", "p. 113; numbers p. 114"),
+        "share of the memory's bandwidth of averages",
+        "rode-paths",
         records=(PATHS, SUITE),
         values=(
             Value(
@@ -196,7 +240,7 @@ THESIS_RANDOM_EQUATIONS = (
         ),
     ),
     NumberedResult(
-        *(DOCUMENT, "table 12.1", "best launch shapes of the parts", "rode-occupancy"),
+        *(DOCUMENT, "table 12.1", "p. 120", "best launch shapes of the parts", "rode-occupancy"),
         records=(OCCUPANCY,),
         values=(
             _threads("Ziggurat", 64, "ziggurat"),
@@ -210,7 +254,7 @@ THESIS_RANDOM_EQUATIONS = (
         ),
     ),
     NumberedResult(
-        *(DOCUMENT, "table 12.2", "profiler's values of the parts", "rode-occupancy"),
+        *(DOCUMENT, "table 12.2", "p. 121", "profiler's values of the parts", "rode-occupancy"),
         records=(OCCUPANCY,),
         values=(
             _occupancy("Ziggurat", 0.16, "ziggurat", "float32"),
@@ -228,7 +272,8 @@ THESIS_RANDOM_EQUATIONS = (
         ),
     ),
     NumberedResult(
-        *(DOCUMENT, "figure 12.1", "shares of the parts in the time, averaged Euler"),
+        *(DOCUMENT, "figure 12.1", "p. 122; numbers p. 123"),
+        "shares of the parts in the time, averaged Euler",
         "rode-solver",
         records=(SOLVER,),
         values=(
@@ -238,7 +283,7 @@ THESIS_RANDOM_EQUATIONS = (
         remark="Published: the largest over sizes and GPUs. Ours without the coarse steps.",
     ),
     NumberedResult(
-        *(DOCUMENT, "figure 12.2", "shares of the parts in the time, 3-RODE-Taylor"),
+        *(DOCUMENT, "figure 12.2", "p. 123", "shares of the parts in the time, 3-RODE-Taylor"),
         "rode-solver",
         records=(SOLVER,),
         values=(
@@ -248,32 +293,41 @@ THESIS_RANDOM_EQUATIONS = (
         remark="Published: the largest over sizes and GPUs.",
     ),
     NumberedResult(
-        *(DOCUMENT, "figure 12.3", "efficiency over GPUs, averaged Euler", "rode-scaling"),
+        *(DOCUMENT, "figure 12.3", "p. 124"),
+        "efficiency over GPUs, averaged Euler",
+        "rode-scaling",
         remark=CLUSTERS,
     ),
     NumberedResult(
-        *(DOCUMENT, "figure 12.4", "efficiency over GPUs, 3-RODE-Taylor", "rode-scaling"),
+        *(DOCUMENT, "figure 12.4", "p. 125", "efficiency over GPUs, 3-RODE-Taylor", "rode-scaling"),
         remark=CLUSTERS,
     ),
     NumberedResult(
-        *(DOCUMENT, "table 12.3", "sizes of the runs on clusters", "rode-scaling"),
+        *(DOCUMENT, "table 12.3", "p. 126", "sizes of the runs on clusters", "rode-scaling"),
+        values=tuple(
+            Value(f"length of a path, {scheme}", seconds, "s", cluster)
+            for (scheme, cluster), seconds in PATH_SECONDS.items()
+        ),
         remark=(
             "Settings, which the study prints beside its own: the same steps, for 16 s of a path. "
             "Not recorded yet."
         ),
     ),
     NumberedResult(
-        *(DOCUMENT, "table 12.4", "efficiencies of the largest runs", "rode-scaling"),
-        values=(
-            Value("averaged Euler, float64, 232 GPUs", 99.3, "%", "Hydra, Tesla K20x"),
-            Value("averaged Euler, float64, 1248 GPUs", 60.9, "%", "TSUBAME2.5, Tesla K20x"),
+        *(DOCUMENT, "table 12.4", "p. 127", "efficiencies of the largest runs", "rode-scaling"),
+        values=tuple(
+            Value(setting, efficiency, "%", cluster)
+            for cluster, row in PATH_EFFICIENCIES.items()
+            for setting, efficiency in zip(SCHEMES, row, strict=True)
         ),
         remark=CLUSTERS,
     ),
-    _moments("figure 12.5", "averaged Euler, h = 2^-10", "E and V of u'', averaged Euler"),
-    _moments("figure 12.6", "3-RODE-Taylor, h = 2^-5", "E and V of u'', 3-RODE-Taylor"),
+    _moments(
+        "figure 12.5", "p. 128", "averaged Euler, h = 2^-10", "E and V of u'', averaged Euler"
+    ),
+    _moments("figure 12.6", "p. 129", "3-RODE-Taylor, h = 2^-5", "E and V of u'', 3-RODE-Taylor"),
     NumberedResult(
-        *(DOCUMENT, "figure 12.7", "expected values of three solvers, one noise"),
+        *(DOCUMENT, "figure 12.7", "p. 130", "expected values of three solvers, one noise"),
         "rode-expectation",
         records=(EXPECTATION, CONVERGENCE),
         values=(

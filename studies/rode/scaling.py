@@ -12,18 +12,11 @@ import time
 
 import rode
 from hetero.devices import Device, available
+from studies.papers.printed import PATH_SECONDS
 from studies.study import Study
 
 SCENARIOS = {"averaged-euler": (10, 10), "3-rode-taylor": (5, 15)}
 """Scheme: -log2 of the coarse step and log2 of the fine steps in it, as in table 12.3."""
-
-PUBLISHED_SECONDS = {
-    ("averaged-euler", "JuDGE and Hydra"): 2**4,
-    ("averaged-euler", "TSUBAME2.5"): 2**9,
-    ("3-rode-taylor", "JuDGE and Hydra"): 2**7,
-    ("3-rode-taylor", "TSUBAME2.5"): 2**9,
-}
-"""Simulated seconds of each path, by scheme and cluster (table 12.3)."""
 
 FINE_STEPS_PER_SECOND = {"cuda": 4e11, "cpu": 2e8}
 """Rates by which jobs get their sizes: not measured here, and of no influence on efficiencies."""
@@ -61,7 +54,7 @@ def run(study: Study) -> dict:
 def _tabulate_sizes(study: Study) -> list[tuple]:
     """Print the sizes of a path here and on the published clusters (table 12.3)."""
     rows: list[tuple] = []
-    for (method, cluster), seconds in PUBLISHED_SECONDS.items():
+    for (method, cluster), seconds in PATH_SECONDS.items():
         power, fine = SCENARIOS[method]
         rows.append((method, cluster, seconds, 2**power, 2**fine, seconds << (power + fine)))
     for method, (power, fine) in SCENARIOS.items():

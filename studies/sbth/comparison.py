@@ -9,29 +9,8 @@ from typing import Any
 import numpy as np
 
 import sbth
+from studies.papers.printed import REDUCTION_SECONDS
 from studies.study import Study
-
-PUBLISHED = {
-    "ELPA, two steps, 256 Power6 cores": 72.1,
-    "ELPA, two steps, 128 Power6 cores": 86.1,
-    "ELPA, two steps, 64 Power6 cores": 139.4,
-    "ELPA, two steps, 32 Power6 cores": 261.5,
-    "ELPA, one step, 256 Power6 cores": 345.7,
-    "ELPA, one step, 128 Power6 cores": 382.1,
-    "ELPA, one step, 64 Power6 cores": 683.8,
-    "ELPA, one step, 32 Power6 cores": 1431.0,
-    "Riesinger 2017, one step, cuBLAS, P100": 41.1,
-    "Riesinger 2017, one step, cuBLAS, K20x": 96.5,
-    "Riesinger 2017, one step, cuBLAS, GTX 750 Ti": 104.3,
-    "Riesinger 2017, one step, MAGMA, P100": 77.1,
-    "Riesinger 2017, one step, MAGMA, GTX 750 Ti": 162.3,
-    "Riesinger 2017, one step, MAGMA, K20x": 166.8,
-    "Riesinger 2017, one step, clBLAS, FirePro W8000": 262.5,
-    "Riesinger 2017, one step, clBLAS, Radeon HD 8670": 400.0,
-}
-"""Published seconds for n = 79872, d = 576 (Riesinger 2017, table 6.3), reduction only.
-
-`studies/sbth/counts.py` shows what one step would take at the peak rates of these GPUs."""
 
 LARGEST_FOR_LAPACK = 4000
 """Order up to which SciPy is timed, too; its time grows with the square of the order."""
@@ -58,7 +37,7 @@ def run(study: Study) -> dict:
             (f"{here}, all eigenvalues, n = {n}, d = {d}", both),
             (f"SciPy (LAPACK), all eigenvalues, n = {n}, d = {d}", lapack),
         ]
-    rows += [(f"{name}, published", value) for name, value in PUBLISHED.items()]
+    rows += [(f"{name}, published", value) for name, value in REDUCTION_SECONDS.items()]
     study.table("Band to tridiagonal (published: n = 79872, d = 576)", ("software", "s"), rows)
     diagonals = (ab[k, : n - k] for k in range(d + 1))
     squares = sum(min(k + 1, 2) * float(row @ row) for k, row in enumerate(diagonals))
@@ -68,7 +47,7 @@ def run(study: Study) -> dict:
         "d": d,
         "seconds": seconds,
         "change of the Frobenius norm": norm / squares - 1.0,
-        "published": PUBLISHED,
+        "published": REDUCTION_SECONDS,
     }
 
 

@@ -15,9 +15,9 @@ import numpy as np
 
 from hetero.devices import Device
 from sbth import reference
+from studies.papers.printed import BANDWIDTHS, BLAS_CALLS
 from studies.sbth.blas import Loops
 from studies.sbth.host_driven import HostDriven
-from studies.sbth.operations import BANDWIDTHS, PUBLISHED
 from studies.study import Study
 
 ORDER, BANDWIDTH = 79_872, 576
@@ -108,7 +108,7 @@ def _counted(study: Study, n: int, d: int) -> dict:
 def _calls(study: Study) -> list[dict]:
     """Compare the calls of SYR2 in table 6.2 with the number of block pairs."""
     records = []
-    for n, published in PUBLISHED.items():
+    for n, published in BLAS_CALLS.items():
         for d, calls in zip(BANDWIDTHS, published["syr2"], strict=True):
             pairs = count_pairs(n, d)
             record = {"n": n, "d": d, "pairs": pairs, "printed": calls}

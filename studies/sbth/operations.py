@@ -11,6 +11,7 @@ import numpy as np
 
 from hetero.devices import Device
 from sbth._bulge_chasing.schedule_formulas import last_task, sweep_count
+from studies.papers.printed import BANDWIDTHS, BLAS_CALLS
 from studies.sbth.blas import Loops
 from studies.sbth.host_driven import HostDriven
 from studies.sbth.task_program import PROGRAMS
@@ -20,8 +21,6 @@ if TYPE_CHECKING:
     from studies.sbth.prepared import PreparedPipeline
     from studies.sbth.prepared.cuda_machine import CudaMachine
 
-BANDWIDTHS = (16, 32, 64, 128, 256)
-
 NAMES = {
     "scal_first": "scal",
     "scal_length": "scal",
@@ -29,33 +28,6 @@ NAMES = {
     "gemv_t": "gemv",
 }
 """Names under which Riesinger (2017) counts operations, if they differ."""
-
-PUBLISHED = {
-    1000: {
-        "axpy": (100_974, 69_268, 34_500, 17_044, 8892),
-        "copy": (236_735, 163_278, 82_158, 41_430, 21_024),
-        "dot": (67_524, 46_506, 23_330, 11_694, 5864),
-        "nrm2": (136_468, 95_040, 48_672, 25_392, 13_728),
-        "scal": (169_168, 116_756, 58_820, 29_732, 15_158),
-        "gemv": (66_900, 45_524, 22_340, 10_700, 4868),
-        "ger": (66_900, 45_524, 22_340, 10_700, 4868),
-        "syr2": (34_075, 23_744, 12_160, 6344, 3430),
-        "symv": (34_075, 23_744, 12_160, 6344, 3430),
-    },
-    5000: {
-        "axpy": (253_234, 202_496, 202_143, 151_096, 101_852),
-        "copy": (592_114, 473_616, 473_466, 355_083, 240_974),
-        "dot": (168_956, 135_225, 135_148, 101_210, 68_557),
-        "nrm2": (339_164, 271_524, 272_314, 205_489, 141_108),
-        "scal": (422_758, 338_258, 338_387, 253_838, 172_404),
-        "gemv": (168_656, 134_741, 134_164, 99_767, 66_602),
-        "ger": (168_726, 134_692, 134_118, 99_738, 66_586),
-        "syr2": (84_534, 67_806, 68_025, 51_341, 35_261),
-        "symv": (84_680, 67_806, 68_052, 51_341, 35_256),
-    },
-}
-"""Calls of cuBLAS kernels by order and bandwidth (table 6.2). Some operations, like nrm2, are two
-kernels. `studies/sbth/counts.py` compares them with the block pairs of algorithm 1."""
 
 
 def run(study: Study) -> dict:
@@ -68,7 +40,7 @@ def run(study: Study) -> dict:
     _show(study, runs, "")
     if by_vendor:
         _show(study, by_vendor, ", vendor's BLAS")
-    return {"runs": runs, "vendor's BLAS": by_vendor, "Riesinger 2017, calls": PUBLISHED}
+    return {"runs": runs, "vendor's BLAS": by_vendor, "Riesinger 2017, calls": BLAS_CALLS}
 
 
 def _bandwidths(study: Study) -> tuple[int, ...]:
@@ -194,7 +166,7 @@ class _Timed:
 
 def _show(study: Study, runs: list[dict], library: str) -> None:
     """Write the tables and the figure of a library."""
-    names = list(PUBLISHED[1000])
+    names = list(BLAS_CALLS[1000])
     for n in sorted({r["n"] for r in runs}):
         selected = [r for r in runs if r["n"] == n]
         rows = [(name, *(r["calls"][name] for r in selected)) for name in names]

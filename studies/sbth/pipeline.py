@@ -2,14 +2,16 @@
 
 The fused kernel stands beside the pipeline of chapter 5, in which the host launches every BLAS
 operation: of our kernels or of the vendor's BLAS, breadth first or depth first, and as CUDA graphs,
-which are the time of the GPU alone. Smaller matrices are reduced as a whole. Of larger ones every
-k-th step is executed, from the first to the last, and its time is multiplied by the share of tasks.
+which are the time of the GPU alone. Of matrices with many tasks every k-th step is executed, from
+the first to the last, and its time is multiplied by the share of tasks. For n = 1000 the longest
+breadth-first pipeline reduces the whole matrix, whose eigenvalues are compared.
 """
 
 from __future__ import annotations
 
+import itertools
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -20,8 +22,8 @@ import sbth
 from hetero.cpu.threads import threads, use_threads
 from sbth._bulge_chasing.schedule_formulas import last_task, step_count, sweep_count
 from sbth.tridiagonalization import NARROW_BANDWIDTH
+from studies.papers.printed import BANDWIDTHS
 from studies.sbth.host_driven import ORDERS
-from studies.sbth.operations import BANDWIDTHS
 from studies.study import Study
 
 if TYPE_CHECKING:
@@ -32,12 +34,12 @@ LENGTHS = {1000: (1, 2, 4, 8, 12), 5000: (1, 4, 12)}
 """Pipeline lengths in Riesinger (2017), by order. The fused kernel also runs at full length."""
 
 WHOLE = 32_000
-"""Tasks up to which a matrix is reduced as a whole: those for n = 1000."""
+"""Tasks up to which a matrix is reduced as a whole at the longest length: those for n = 1000."""
 
-SAMPLE = 10_000
-"""Tasks that are executed of a larger matrix."""
+SAMPLE = 4000
+"""Tasks that are executed otherwise: some 120,000 operations, 0.2 to 0.5 s of a host."""
 
-GRAPH_TASKS = 2000
+GRAPH_TASKS = 1000
 """Tasks that are executed as graphs, of any matrix: preparing a graph takes longer than its run."""
 
 TASKS_OF_A_GRAPH = 100
@@ -49,19 +51,33 @@ BEST = 3.70
 """Largest speed-up in Riesinger (2017): K20x, n = 1000, d = 32, length 12."""
 
 
+HEADS = ("n", "d", "way", "s at length 1", "s at the longest", "best speed-up", "tasks/steps")
+
+
 def run(study: Study) -> dict:
     """Time all pipelines at all lengths."""
-    runs = []
+    runs: list[dict] = []
+    study.table(
+        f"Pipeline (largest speed-up in Riesinger 2017: {BEST})", HEADS, _measure(study, runs)
+    )
+    _draw(study, runs)
+    return {"runs": runs, "Riesinger 2017, largest speed-up": BEST}
+
+
+def _measure(study: Study, runs: list[dict]) -> Iterator[tuple]:
+    """Add records of all matrices and pipelines to `runs`, and yield a row for each."""
     for n in (200,) if study.quick else (1000, 5000):
         for d in (16,) if study.quick else BANDWIDTHS:
             ab = np.random.default_rng(n + d).standard_normal((d + 1, n))
-            runs += _fused(study, ab) + _launched(study, ab)
-    for record in runs:
-        first, n, d = record["seconds"][0], record["n"], record["d"]
-        record["speed-up"] = [first / s for s in record["seconds"]]
-        record["tasks over steps"] = task_count(n, d) / step_count(n, d)
-    _show(study, runs)
-    return {"runs": runs, "Riesinger 2017, largest speed-up": BEST}
+            for record in itertools.chain(_fused(study, ab), _launched(study, ab)):
+                seconds = record["seconds"]
+                record["speed-up"] = [seconds[0] / s for s in seconds]
+                record["tasks over steps"] = task_count(n, d) / step_count(n, d)
+                runs.append(record)
+                yield (
+                    *(n, d, record["way"], seconds[0], seconds[-1]),
+                    *(max(record["speed-up"]), record["tasks over steps"]),
+                )
 
 
 def task_count(n: int, d: int) -> int:
@@ -111,16 +127,15 @@ def _time(study: Study, ab: np.ndarray, **options: Any) -> float:
     return min(seconds)
 
 
-def _launched(study: Study, ab: np.ndarray) -> list[dict]:
+def _launched(study: Study, ab: np.ndarray) -> Iterator[dict]:
     """Time the pipelines in which the host launches every operation; none on a CPU."""
     if study.device.kind == "cpu":
-        return []
+        return
     from studies.sbth.prepared.cuda_machine import CudaMachine, LibraryNotInstalledError
     from studies.sbth.prepared.encoding import LIBRARIES
 
     n, d = ab.shape[1], ab.shape[0] - 1
     lengths = [length for length in _lengths(n) if length <= n // (2 * d) + 1]
-    records = []
     for library in LIBRARIES:
         try:
             machine = CudaMachine(with_library=library == LIBRARIES[1])
@@ -128,12 +143,15 @@ def _launched(study: Study, ab: np.ndarray) -> list[dict]:
             study.table(f"Left out: {library}", ("why",), [(str(error),)])
             continue
         for order in ORDERS:
-            times = [_time_launches(machine, ab, length, order, library) for length in lengths]
+            wholes = [order == ORDERS[0] and length == lengths[-1] for length in lengths]
+            times = [
+                _time_launches(machine, ab, length, order, library, whole=whole)
+                for length, whole in zip(lengths, wholes, strict=True)
+            ]
             record = _record(ab, f"{library}, {order}", lengths, [t[0] for t in times])
-            records.append(record | {"error of eigenvalues": times[-1][1]})
+            yield record | {"error of eigenvalues": times[-1][1]}
         seconds = [_time_graphs(machine, ab, length, library) for length in lengths]
-        records.append(_record(ab, f"{library}, graphs", lengths, seconds))
-    return records
+        yield _record(ab, f"{library}, graphs", lengths, seconds)
 
 
 def _pipeline(
@@ -149,17 +167,21 @@ def _pipeline(
 
 
 def _time_launches(
-    machine: CudaMachine, ab: np.ndarray, length: int, order: str, library: str
+    machine: CudaMachine, ab: np.ndarray, length: int, order: str, library: str, *, whole: bool
 ) -> tuple[float, float | None]:
-    """Return seconds of a reduction, and the largest error of its eigenvalues if it was whole."""
+    """Return seconds of a reduction, and the largest error of its eigenvalues if it was whole.
+
+    With `whole` all tasks are executed unless they are too many, else a sample of them.
+    """
     n, d = ab.shape[1], ab.shape[0] - 1
     total = task_count(n, d)
     pipeline = _pipeline(machine, ab, length, order, library)
     start = time.perf_counter()
-    pipeline.issue(stride=1 if total <= WHOLE else -(-total // SAMPLE))
+    pipeline.issue(stride=1 if whole and total <= WHOLE else -(-total // SAMPLE))
     machine.wait()
     elapsed = time.perf_counter() - start
-    error = spectrum_error(ab, pipeline.result()) if pipeline.tasks == total else None
+    compares = whole and pipeline.tasks == total
+    error = spectrum_error(ab, pipeline.result()) if compares else None
     return elapsed * total / pipeline.tasks, error
 
 
@@ -194,17 +216,8 @@ def spectrum_error(ab: np.ndarray, work: np.ndarray) -> float:
     return float(np.abs(values - true).max() / np.abs(true).max())
 
 
-def _show(study: Study, runs: list[dict]) -> None:
-    """Write the table and the figures."""
-    heads = ("n", "d", "way", "s at length 1", "s at the longest", "best speed-up", "tasks/steps")
-    rows = [
-        (
-            *(r["n"], r["d"], r["way"], r["seconds"][0], r["seconds"][-1]),
-            *(max(r["speed-up"]), r["tasks over steps"]),
-        )
-        for r in runs
-    ]
-    study.table(f"Pipeline (largest speed-up in Riesinger 2017: {BEST})", heads, rows)
+def _draw(study: Study, runs: list[dict]) -> None:
+    """Draw the seconds and the speed-ups over the lengths."""
     orders = sorted({r["n"] for r in runs})
     for key, name in (("seconds", "run time in s"), ("speed-up", "speed-up")):
         figure = study.figure((9.0, 4.5 * len(orders)))

@@ -15,19 +15,8 @@ import numpy as np
 
 from stablegpu import stable
 from stablegpu.fitting import fit
+from studies.papers.printed import FIT_MILLISECONDS
 from studies.study import Study
-
-PAPER_MS = {
-    "libstable": (11291.476, 18244.981),
-    "libstable, density on an M2090": (628.2777, 1134.724),
-    "GPU grid, M2090": (82.73002, 168.3666),
-    "GPU grid, K40": (20.07744, 27.97425),
-    "GPU grid, R9 290X": (120.3731, 180.3383),
-    "densities precomputed, MATLAB": (257.0785, 585.6634),
-}
-"""Mean and 95th percentile in ms (Julian-Moreno et al. 2016, table 9).
-
-libstable ran on a Xeon E5-2630 v2."""
 
 SIZE = 1000
 SETS = 20
@@ -73,7 +62,7 @@ def run(study: Study) -> dict:
     for method in METHODS[:1] if study.quick else METHODS:
         milliseconds = seconds_of_fits(study, method) * 1e3
         times.append((method, float(milliseconds.mean()), float(np.percentile(milliseconds, 95))))
-    times += [(f"paper, {name}", *both) for name, both in PAPER_MS.items()]
+    times += [(f"paper, {name}", *both) for name, both in FIT_MILLISECONDS.items()]
     study.table("Fit of 1000 observations, ms", ("", "mean", "95th percentile"), times)
     bias = {name: error.mean(axis=(2, 3, 4)) for name, error in errors.items()}
     return {

@@ -12,28 +12,11 @@ from typing import Any
 
 import numpy as np
 
+from studies.papers.printed import MEDIAN_ERRORS
 from studies.stablegpu.evaluators import distribution_of
 from studies.stablegpu.published_rule import POINTS_OF_A_THREAD, evaluate
 from studies.stablegpu.true_values import FIELDS, truths
 from studies.study import Study
-
-PRINTED = {
-    "pdf": {
-        (0.25, 0.0): 8.64e-11, (0.25, 0.5): 1.05e-10, (0.25, 1.0): 2.52e-16,
-        (0.5, 0.0): 2.32e-16, (0.5, 0.5): 2.06e-16,
-        (0.75, 0.0): 9.22e-16, (0.75, 0.5): 8.71e-16, (0.75, 1.0): 4.05e-16,
-        (1.25, 0.0): 1.26e-11, (1.25, 0.5): 1.23e-11, (1.25, 1.0): 1.81e-15,
-        (1.5, 0.0): 2.96e-11, (1.5, 0.5): 2.93e-11, (1.5, 1.0): 4.11e-16,
-    },
-    "cdf": {
-        (0.25, 0.0): 4.99e-11, (0.25, 0.5): 4.47e-11, (0.25, 1.0): 1.49e-16,
-        (0.5, 0.0): 3.83e-15, (0.5, 0.5): 7.5e-15,
-        (0.75, 0.0): 2.58e-15, (0.75, 0.5): 1.82e-15, (0.75, 1.0): 3.62e-16,
-        (1.25, 0.0): 1.51e-15, (1.25, 0.5): 2.17e-15, (1.25, 1.0): 6.67e-16,
-        (1.5, 0.0): 1.43e-15, (1.5, 0.5): 1.64e-15, (1.5, 1.0): 6.67e-16,
-    },
-}  # fmt: skip
-"""Printed medians of the relative error (tables 2 and 4), by alpha and beta."""
 
 ALPHAS, BETAS = (0.25, 0.5, 0.75, 1.25, 1.5), (0.0, 0.5, 1.0)
 """Distributions of tables 2 and 4."""
@@ -88,7 +71,9 @@ def _figures(name: str, values: np.ndarray, exact: np.ndarray) -> dict[str, floa
 def _show(study: Study, name: str, records: Sequence[dict[str, Any]]) -> None:
     """Print a table of errors, a row for each distribution, with the printed medians."""
     keys = [k for k in records[0] if k != "function"]
-    rows = [[*(r[k] for k in keys), PRINTED[name].get((r["alpha"], r["beta"]))] for r in records]
+    rows = [
+        [*(r[k] for k in keys), MEDIAN_ERRORS[name].get((r["alpha"], r["beta"]))] for r in records
+    ]
     number = {"pdf": "2", "cdf": "4"}[name]
     heads = [*keys, f"printed median, table {number}"]
     study.table(f"The published rule, {name}, x in (-100, 100): relative errors", heads, rows)

@@ -28,8 +28,8 @@ def plan_first_block(
 
 def random_windows(
     f: Function,
-    lo: int,
-    hi: int,
+    lo: int | Fraction,
+    hi: int | Fraction,
     count: int,
     width: int,
     bits: int,

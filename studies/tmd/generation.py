@@ -20,6 +20,7 @@ import numpy as np
 
 from hetero.cpu.threads import threads, use_threads
 from hetero.measurement.benchmarking import benchmark
+from studies.papers.printed import SEARCH_SECONDS, SEARCH_SECONDS_OF_BINADES
 from studies.study import Study
 from studies.tmd.differences import Loops, loops
 from studies.tmd.domains import random_windows
@@ -48,11 +49,12 @@ SETTINGS = {(1, 2): (6, 5), (128, 256): (10, 7)}
 """Degree of the expansion and 64-bit words of a coefficient, by binade (section 6.3)."""
 
 PUBLISHED = {
-    ((1, 2), "1 thread"): 43300.81,
-    ((1, 2), "all threads"): 5336.81,
-    ((1, 2), "GPU"): 785.14,
-    ((128, 256), "all threads"): 11243.26,
-    ((128, 256), "GPU"): 1612.03,
+    ((1, 2), "1 thread"): SEARCH_SECONDS["polynomials"][0],
+    **{
+        (binade, way): SEARCH_SECONDS_OF_BINADES["polynomials"][2 * k + place]
+        for k, way in enumerate(("all threads", "GPU"))
+        for place, binade in enumerate(((1, 2), (128, 256)))
+    },
 }
 """Printed seconds: one core, six cores of a Xeon X5650, and a C2070 (tables 4 and 5)."""
 

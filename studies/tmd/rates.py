@@ -11,6 +11,7 @@ from dataclasses import replace
 
 from hetero.devices import Device
 from hetero.measurement.benchmarking import benchmark
+from studies.papers.printed import SEARCH_SECONDS_OF_BINADES
 from studies.study import Study
 from studies.tmd.domains import random_windows
 from studies.tmd.phases import BINADES
@@ -20,8 +21,11 @@ from tmd._search.planning import Plan, make_batch
 from tmd.functions import load_function
 from tmd.functions.function import Function
 
-PUBLISHED = {("lefevre", 1): 2446.78, ("regular", 1): 711.8, ("lefevre", 128): 51530.44,
-         ("regular", 128): 61581.87}  # fmt: skip
+PUBLISHED = {
+    (test, lo): SEARCH_SECONDS_OF_BINADES[test][2 + place]
+    for test in ("lefevre", "regular")
+    for place, (lo, _) in enumerate(BINADES)
+}
 """Seconds of searches of 2^53 arguments on a C2070 (Fortin et al. 2016, table 5)."""
 
 WIDTHS: dict[str, dict[int, tuple[int, ...]]] = {

@@ -10,7 +10,7 @@ that phases 2 and 3 decide. With N = 2^12 phase 1 filters. The counts are made o
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -147,7 +147,20 @@ def run(study: Study) -> dict:
         domains[str(hi)] = random_windows(
             f, lo, hi, 4, width, 33, fmt=DOUBLES_AND_BETWEEN, scale=directed
         )
-    rows = []
+    heads = (
+        *("domain", "log2 N", "line", "test", "phase 2, %", "phase 3, %"),
+        *("rounds of a warp per 2^15 arguments, phase 1", "phases 1 and 2"),
+        *("printed phase 2, %", "printed phase 3, %"),
+    )
+    rows = study.table("Arguments in phases 2 and 3, and rounds", heads, _count(f, domains))
+    return {
+        "rows": rows,
+        "arguments": {end: sum(p.block.run.count for p in plans) for end, plans in domains.items()},
+    }
+
+
+def _count(f: Function, domains: Mapping[str, Sequence[Plan]]) -> Iterator[tuple]:
+    """Yield a row for each domain, size of sub-domains, line and test."""
     for end, plans in domains.items():
         begin = "128" if end == "256" else "1"
         for log2_n in (15, 12) if end == "256" else (15,):
@@ -156,17 +169,7 @@ def run(study: Study) -> dict:
                     counts = count_plans(f, plans, test, line, (log2_n, log2_n - split))
                     printed = PRINTED[end, test] if log2_n == 15 else (None, None)
                     name = f"[{begin}, {end})", log2_n, line, test
-                    rows.append((*name, *_figures(counts), *printed))
-    heads = (
-        *("domain", "log2 N", "line", "test", "phase 2, %", "phase 3, %"),
-        *("rounds of a warp per 2^15 arguments, phase 1", "phases 1 and 2"),
-        *("printed phase 2, %", "printed phase 3, %"),
-    )
-    study.table("Arguments in phases 2 and 3, and rounds", heads, rows)
-    return {
-        "rows": rows,
-        "arguments": {end: sum(p.block.run.count for p in plans) for end, plans in domains.items()},
-    }
+                    yield (*name, *_figures(counts), *printed)
 
 
 def _figures(c: Counts) -> tuple[float, float, float, float]:

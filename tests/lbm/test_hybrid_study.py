@@ -6,6 +6,7 @@ import pytest
 
 import hetero
 from hetero.errors import DeviceUnavailableError
+from lbm._performance.cavity import cavity_problem
 from lbm._performance.machine import DeviceTimes, Linear, Machine
 from lbm._performance.model import predict_step
 from lbm.decomposition import Decomposition
@@ -94,3 +95,45 @@ def test_several_gpus_have_a_rank_and_a_part_of_the_threads_each(measure):
 def test_the_study_needs_a_gpu(tmp_path):
     with pytest.raises(DeviceUnavailableError, match="needs a CPU beside a GPU"):
         hybrid.run(Study(tmp_path, hetero.Device("cpu"), quick=True))
+
+
+def test_the_cpu_alone_has_a_part_of_a_large_domain(monkeypatch):
+    shapes = {}
+
+    def make_domain(problem, device, faces, ratio):
+        shapes[ratio] = problem.shape
+        return ratio
+
+    monkeypatch.setattr(hybrid, "make_domain", make_domain)
+    monkeypatch.setattr(hybrid, "measure_rate", lambda ratio, device: 1.0)
+    monkeypatch.setattr(hybrid, "MOST_CELLS_ALONE", 16 * 12 * 3 + 5)
+    problem = cavity_problem((16, 12, 8))
+    measured = dict(hybrid._measure_shares(hetero.Device("cuda"), problem, (0.0, 0.25, 1.0)))
+    assert measured == {0.0: 1.0, 0.25: 1.0, 1.0: 1.0}
+    assert shapes == {0.0: (16, 12, 8), 0.25: (16, 12, 8), 1.0: (16, 12, 3)}
+
+
+def test_large_domains_are_predicted_from_the_first(monkeypatch, tmp_path):
+    measured = []
+
+    def measure_machine(problem, devices, *, links):
+        measured.append((problem.shape, problem.precision.itemsize))
+        return make_machine()
+
+    shapes = (8, 8, 8), (16, 12, 8), (16, 16, 16)
+    monkeypatch.setattr(hybrid, "DOMAINS", shapes)
+    monkeypatch.setattr(hybrid, "TABLE_SHAPE", (16, 12, 8))
+    monkeypatch.setattr(hybrid, "FEWEST_CELLS_LIKE_TABLE", 1000)
+    monkeypatch.setattr(hybrid, "measure_machine", measure_machine)
+    monkeypatch.setattr(hybrid, "make_domain", lambda problem, device, faces, ratio: ratio)
+    monkeypatch.setattr(hybrid, "measure_rate", lambda ratio, device: 2.0)
+    monkeypatch.setattr(hybrid, "limits", lambda device: SimpleNamespace(copy=1.0))
+    machines, summary = {}, []
+    study = Study(tmp_path, hetero.Device("cuda"))
+    rows = list(hybrid._measure_domains(study, machines, summary, links=False))
+    assert measured == [((16, 12, 8), 4), ((16, 12, 8), 8), ((8, 8, 8), 4), ((8, 8, 8), 8)]
+    assert list(machines) == ["float32", "float64"]
+    assert list(dict.fromkeys(row[0] for row in rows)) == [shapes[1], shapes[0], shapes[2]]
+    assert [row[:2] for row in summary] == [
+        [shape, name] for shape in (shapes[1], shapes[0], shapes[2]) for name in machines
+    ]

@@ -18,7 +18,7 @@ from lbm._performance.model import (
     predict_box,
     predict_step,
 )
-from studies.lbm import scaling
+from studies.lbm import clusters, scaling
 
 PIZ_DAINT = Path(__file__).parents[2] / "examples/lattice_boltzmann/piz-daint.json"
 ONE = lbm.Decomposition((1, 1, 1))
@@ -237,6 +237,22 @@ def test_a_described_cluster():
     assert p.bottleneck == "cells"
     # Riesinger (2017) measured 2604.72; the best rates of the kernels promise more.
     assert 1.25 < p.glups / 2604.72 < 1.35
+
+
+def test_clusters_on_paper_are_as_fast_as_their_memory():
+    """The P100's share of its peak bandwidth, in the descriptions of the K20x."""
+    rates = {}
+    for name, file in clusters.CLUSTERS.items():
+        machine = read_machine(clusters.FOLDER / file)
+        rates[name] = [1e-9 / times.cells.each for times in (machine.gpu, machine.cpu)]
+    for name, bandwidths in {"Hydra": (249.6, 59.7), "TSUBAME2.5": (249.6, 32.0)}.items():
+        for rate, reference, bandwidth, of_piz_daint in zip(
+            rates[name], rates["Piz Daint"], bandwidths, (719.872, 68.0), strict=True
+        ):
+            assert rate / reference == pytest.approx(bandwidth / of_piz_daint, rel=0.05)
+    assert [clusters.split_in_three(1 << k) for k in (0, 1, 5, 9, 11)] == [
+        (1, 1, 1), (2, 1, 1), (4, 4, 2), (8, 8, 8), (16, 16, 8)
+    ]  # fmt: skip
 
 
 def predict(capsys, *arguments):

@@ -9,6 +9,7 @@ import pytest
 from hetero import Device
 from sbth import reference
 from studies.__main__ import main as run_studies
+from studies.sbth import pipeline
 from studies.sbth.blas import cpu
 from studies.sbth.host_driven import ORDERS, HostDriven
 from studies.sbth.operations import sum_instructions
@@ -287,3 +288,25 @@ def test_the_studies_run_on_a_gpu(require_cuda, tmp_path):
     errors = [r["error of eigenvalues"] for r in result["runs"] if "error of eigenvalues" in r]
     assert len(errors) >= 2
     assert max(errors) < 1e-13
+
+
+def test_only_whole_reductions_are_compared(monkeypatch):
+    monkeypatch.setattr(pipeline, "SAMPLE", 50)
+    ab = np.random.default_rng(0).standard_normal((4, 40))
+    issued = []
+
+    class Counting(PreparedPipeline):
+        def issue(self, *arguments, **options):
+            super().issue(*arguments, **options)
+            issued.append(self.tasks)
+
+    monkeypatch.setattr("studies.sbth.prepared.PreparedPipeline", Counting)
+    settings = ab, 2, ORDERS[0], LIBRARIES[0]
+    seconds, error = pipeline._time_launches(HostMachine(), *settings, whole=True)
+    total = pipeline.task_count(40, 3)
+    assert issued[-1] == total
+    assert seconds > 0
+    assert error < 1e-13
+    _, error = pipeline._time_launches(HostMachine(), *settings, whole=False)
+    assert total / 8 < issued[-1] < total / 3  # of every fifth or sixth step
+    assert error is None

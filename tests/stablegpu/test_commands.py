@@ -258,3 +258,13 @@ def test_results_show_themselves(sample):
     windows = stablegpu.fit_windows(sample, 100, step=100, device="cpu")
     assert windows.plot("beta").axes[0].get_ylabel() == "beta"
     assert "status" in windows[0].summary()
+
+
+def test_the_printed_example(capsys):
+    """The program in section 5.2 of Royuela-del-Val et al. (2017) prints 3.225009046591384e-03."""
+    options = ("--at", 10, "--parameterization", "S0", "--device", "cpu")
+    code, out, _ = run(capsys, "pdf", 1.25, 0.5, *options)
+    assert code == 0
+    x, density = map(float, out.splitlines()[1].split(","))
+    assert x == 10.0
+    assert density == pytest.approx(3.225009046591384e-03, rel=3e-9)

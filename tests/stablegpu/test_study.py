@@ -11,7 +11,7 @@ import pytest
 from hetero import Device
 from hetero.cuda.driver import SIMULATOR
 from studies.__main__ import STUDIES, main
-from studies.stablegpu import ball_oracle, rates, true_values
+from studies.stablegpu import ball_oracle, generator, rates, true_values
 
 with (Path(__file__).parent / "data" / "density_reference.csv").open() as file:
     ROWS = [row for row in csv.DictReader(file) if row["digits"] != "0"]
@@ -63,6 +63,12 @@ def test_amdahl_finds_the_fraction():
     ]
     assert rates.amdahl(records) == pytest.approx(0.9)
     assert rates.amdahl(records[:1]) is None
+
+
+def test_the_first_win_is_followed_by_no_defeat():
+    rows = [[1, 5.0, 6.0], [10, 7.0, 6.0], [100, 8.0, 9.0], [1000, 9.0, 90.0]]
+    assert generator.first_win(rows) == 100
+    assert generator.first_win(rows[:2]) is None
 
 
 @pytest.mark.skipif(SIMULATOR, reason="too large for the simulator")

@@ -54,10 +54,20 @@ def test_configurations_of_two_lengths_are_those_of_the_points(tmp_path):
 
 @pytest.mark.slow
 def test_studies_write_records_and_a_figure(tmp_path):
-    names = ["tmd-divergence", "tmd-generation", "tmd-phases", "tmd-tests", "tmd-truncation"]
+    names = [
+        "tmd-binades",
+        "tmd-divergence",
+        "tmd-generation",
+        "tmd-phases",
+        "tmd-tests",
+        "tmd-truncation",
+    ]
     assert run_studies(["run", *names, "--quick", "--device", "cpu", "--out", str(tmp_path)]) == 0
     written = {path.name for path in tmp_path.iterdir()}
-    assert written >= {f"{name}-cpu.json" for name in names} | {"tmd-divergence.png"}
+    assert written >= {f"{name}-cpu.json" for name in names} | {
+        "tmd-binades.png",
+        "tmd-divergence.png",
+    }
 
 
 @pytest.mark.parametrize("option", ["--out", "--certificate"])

@@ -5,6 +5,7 @@ import pytest
 
 import hetero
 import sbth
+from recorded_bars import RecordedBars
 
 RNG = np.random.default_rng(5)
 FULL = RNG.standard_normal((2, 3, 9, 9))
@@ -83,6 +84,27 @@ def test_empty_batches_and_matrices():
     w, v = sbth.eig_banded(np.zeros((2, 0, 3, 5)), device="cpu")
     assert (w.shape, v.shape) == ((2, 0, 5), (2, 0, 5, 5))
     assert sbth.eigvalsh(np.zeros((3, 0, 0)), device="cpu").shape == (3, 0)
+    w, v = sbth.eigh(np.zeros((0, 4, 4)), np.eye(4, dtype=complex), device="cpu")
+    assert (w.shape, v.shape, v.dtype) == ((0, 4), (0, 4, 4), complex)
+    assert sbth.eigh(np.zeros((2, 0, 0)), np.zeros((0, 0)), device="cpu")[1].shape == (2, 0, 0)
+    for lower in (True, False):
+        w = sbth.eigvals_banded(np.zeros((0, 3, 5)), lower, b_band=np.zeros((2, 5)), device="cpu")
+        assert w.shape == (0, 5)
+    some = sbth.eigh(np.zeros((0, 4, 4)), subset_by_index=(1, 2), device="cpu")
+    assert some[1].shape == (0, 4, 2)
+
+
+def test_progress_of_a_batch(monkeypatch):
+    """A batch is one loop, whose bar advances with its matrices."""
+    bars = RecordedBars(monkeypatch)
+    with hetero.use_threads(1):
+        for solve, a in ((sbth.eigvalsh, FULL), (sbth.eig_banded, BANDS)):
+            bars.steps.clear()
+            solve(a, progress=True, device="cpu")
+            count = len(a) if a is BANDS else 6
+            assert bars.steps[0] == ("batch of matrices", count)
+            assert bars.steps[-1] == count
+            assert len(bars.steps) > 3
 
 
 def test_bad_batches():
@@ -159,19 +181,32 @@ def test_devices_do_not_share_arrays_of_a_gpu():
 
 @pytest.mark.cuda
 @pytest.mark.usefixtures("require_cuda")
-def test_large_generalized_and_complex_matrices_on_a_gpu_follow_each_other():
+def test_large_matrices_on_a_gpu_follow_each_other():
     cupy = pytest.importorskip("cupy")
     large = np.random.default_rng(6).standard_normal((2, 520, 520))
-    here, b = cupy.asarray(FULL), cupy.eye(9) * 2.0
-    for solve, arrays in (
-        (sbth.eigh, (cupy.asarray(large),)),
-        (sbth.eigh, (cupy.asarray(COMPLEX),)),
-        (sbth.eigh, (here, b)),
-        (sbth.eigvalsh, (cupy.asarray(COMPLEX),)),
+    here, b = cupy.asarray(large), cupy.eye(520) * 2.0
+    for solve, arrays, options in (
+        (sbth.eigh, (here,), {}),
+        (sbth.eigh, (here + 1j * here[::-1],), {}),
+        (sbth.eigh, (here, b), {}),
+        (sbth.eigvalsh, (here + 1j * here[::-1],), {}),
+        (sbth.eigh, (cupy.asarray(COMPLEX),), {"method": "cusolver"}),
     ):
-        results = solve(*arrays)
+        results = solve(*arrays, **options)
         values = results[0] if isinstance(results, tuple) else results
         assert isinstance(values, cupy.ndarray)
         expected = solve(*(x.get() for x in arrays), device="cpu")
         expected = expected[0] if isinstance(expected, tuple) else expected
         np.testing.assert_allclose(values.get(), expected, rtol=0, atol=1e-11)
+
+
+@pytest.mark.cuda
+@pytest.mark.usefixtures("require_cuda")
+def test_empty_batches_on_a_gpu():
+    cupy = pytest.importorskip("cupy")
+    w, v = sbth.eigh(cupy.zeros((0, 4, 4), complex), cupy.eye(4))
+    assert (w.shape, v.shape) == ((0, 4), (0, 4, 4))
+    assert (w.dtype, v.dtype) == (float, complex)
+    assert isinstance(v, cupy.ndarray)
+    assert sbth.eigvalsh(cupy.zeros((3, 0, 0), np.float32)).shape == (3, 0)
+    assert sbth.eigvals_banded(np.zeros((0, 2, 5)), device="cuda").shape == (0, 5)

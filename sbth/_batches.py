@@ -24,6 +24,7 @@ from hetero.display.progress_bar import loop_progress, report_loop
 from sbth._array_module import array_module, as_library_array, as_module_array
 from sbth._gpu_batches.requests import solve_on_gpu
 from sbth._lapack.choice import requested_device, require_method
+from sbth._pencils.stacks import solve_pencils
 from sbth._sparse_matrices import is_sparse
 from sbth.band_storage import copy_like, validate_numbers
 
@@ -35,6 +36,9 @@ _PIECES = 8
 
 MATRIX_DIMENSIONS: dict[Callable[..., Any], dict[str, int]] = {}
 """Functions that take batches: the number of dimensions of each array argument for one matrix."""
+
+_OVER_BATCHES: dict[Callable[..., Any], Callable[..., Any]] = {}
+"""The functions that take batches, by those of one matrix."""
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -81,7 +85,7 @@ def over_batches(
                         return _solve_batch(function, bound, dimensions, stack)
             return function(*arguments, **options)
 
-        MATRIX_DIMENSIONS[solve] = dimensions
+        MATRIX_DIMENSIONS[solve], _OVER_BATCHES[function] = dimensions, solve
         return solve
 
     return decorate
@@ -119,6 +123,9 @@ def _solve_batch(
     if count == 0:
         dtypes = {name: array.dtype for name, array in arrays.items()}
         return _solve_nothing(function, arguments, cores, dtypes, lead)
+    if "b" in flat and _are_small_squares(cores) and _is_for_cpu(arguments):
+        pencils = flat["a"], flat["b"]
+        return solve_pencils(_OVER_BATCHES[function], arguments, pencils, lead, run_pieces)
     first = _solve_matrix(function, arguments, flat, lead, 0)
     is_pair = isinstance(first, tuple)
     outputs = [np.empty((count, *x.shape), x.dtype) for x in (first if is_pair else (first,))]
@@ -135,6 +142,18 @@ def _solve_batch(
     run_pieces(solve_piece, count, max(next(iter(cores.values()))))
     shaped = tuple(out.reshape(lead + out.shape[1:]) for out in outputs)
     return shaped if is_pair else shaped[0]
+
+
+def _are_small_squares(cores: dict[str, tuple[int, ...]]) -> bool:
+    """Return whether matrices of these shapes are square, and each is solved by one thread."""
+    order = next(iter(cores.values()))[-1]
+    return 0 < order <= LARGEST_ORDER and all(core == (order, order) for core in cores.values())
+
+
+def _is_for_cpu(arguments: dict[str, Any]) -> bool:
+    """Return whether a CPU solves the matrices of a call, which are in host memory."""
+    device = requested_device(arguments.get("method", "auto"), arguments.get("device"))
+    return resolve(device).kind == "cpu"
 
 
 def _solve_matrix(

@@ -12,6 +12,7 @@ FULL = RNG.standard_normal((2, 3, 9, 9))
 BANDS = RNG.standard_normal((7, 3, 20))
 D, E = RNG.standard_normal((4, 1, 15)), RNG.standard_normal((2, 14))
 COMPLEX = FULL + 1j * FULL[::-1]
+DEFINITE = np.eye(9) * np.array([2.0, 3.0, 4.0])[:, None, None]
 
 CASES = {
     "eigh": (sbth.eigh, (FULL,), {}),
@@ -21,6 +22,17 @@ CASES = {
     "eigh, some": (sbth.eigh, (FULL,), {"subset_by_index": (1, 3)}),
     "eigh, values": (sbth.eigh, (FULL,), {"eigvals_only": True, "subset_by_index": (8, 8)}),
     "eigh, generalized": (sbth.eigh, (FULL, np.eye(9) * 2.0), {}),
+    "eigh, generalized, complex": (
+        sbth.eigh,
+        (FULL, DEFINITE + 0.1j * np.triu(np.ones((9, 9)), 1)),
+        {"lower": False, "subset_by_index": (2, 4)},
+    ),
+    "eigh, generalized, values": (
+        sbth.eigh,
+        (COMPLEX.astype(np.complex64), DEFINITE),
+        {"eigvals_only": True},
+    ),
+    "eigh, generalized, this package": (sbth.eigh, (FULL, DEFINITE), {"method": "sbth"}),
     "eigh, this package": (sbth.eigh, (FULL,), {"method": "sbth"}),
     "eigvalsh": (sbth.eigvalsh, (FULL,), {}),
     "eigvalsh, some": (sbth.eigvalsh, (FULL,), {"select": "i", "select_range": (0, 1)}),
@@ -112,8 +124,17 @@ def test_bad_batches():
     bad[1, 2, 4, 0] = np.nan
     band = BANDS.copy()
     band[3, 2, 5] = np.inf
+    metric = np.broadcast_to(DEFINITE, FULL.shape).copy()
+    metric[0, 1, 3, 3] = -1.0
     for call, message in (
         (lambda: sbth.eigh(bad), r"matrix \(1, 2\) of the batch: a must be finite"),
+        (lambda: sbth.eigh(bad, DEFINITE), r"a, b, matrix \(1, 2\) of the batch: a must be finite"),
+        (lambda: sbth.eigh(DEFINITE, bad), r"a, b, matrix \(1, 2\) of the batch: b must be finite"),
+        (
+            lambda: sbth.eigh(FULL, metric),
+            r"matrix \(0, 1\) of the batch: b must be positive",
+        ),
+        (lambda: sbth.eigh(FULL, np.eye(8)), r"matrix \(0, 0\).*b must have the shape of a"),
         (lambda: sbth.eigvals_banded(band), r"matrix \(3,\) of the batch: a_band holds inf"),
         (lambda: sbth.eigh(FULL, subset_by_value=(0, 1)), "another number of eigenvalues"),
         (lambda: sbth.eigvals_banded(BANDS, select="v", select_range=(0, 1)), "another number"),

@@ -4,7 +4,7 @@
 class RecordedBars:
     """Bars of loops: `steps` holds (description, total) of each bar, and what is done.
 
-    They take the place of all bars, from the first step of a loop on, as long as `monkeypatch` acts.
+    They take the place of all bars, from the first step of a loop on, until the test ends.
     """
 
     def __init__(self, monkeypatch) -> None:

@@ -1,4 +1,4 @@
-"""Batches of matrices: arrays with leading dimensions, solved matrix by matrix.
+"""Batches of matrices: arrays with leading dimensions.
 
 On a GPU, kernels solve small matrices at the same time (`sbth._gpu_batches`). On a CPU all threads
 do: LAPACK and the loops of this package release the interpreter's lock, so that each Python thread
@@ -26,7 +26,7 @@ from sbth._gpu_batches.requests import solve_on_gpu
 from sbth._lapack.choice import requested_device, require_method
 from sbth._pencils.stacks import solve_pencils
 from sbth._sparse_matrices import is_sparse
-from sbth.band_storage import copy_like, validate_numbers
+from sbth.band_storage import copy_like, validate_bool, validate_numbers
 
 LARGEST_ORDER = 128
 """Order up to which threads solve matrices of their own; BLAS uses threads for larger ones."""
@@ -72,12 +72,13 @@ def over_batches(
 
         @functools.wraps(function)
         def solve(*arguments: P.args, **options: P.kwargs) -> R:
+            is_shown = validate_bool("progress", options.get("progress", False))
             for name, count in dimensions.items():
                 place = places[name]
                 value = arguments[place] if place < len(arguments) else options.get(name)
                 if _dimensions(value) > count:
                     bound = signature.bind(*arguments, **options).arguments
-                    is_shown = bool(bound.pop("progress", False))
+                    bound.pop("progress", None)
                     with loop_progress("batch of matrices", enabled=is_shown):
                         results = solve_on_gpu(form, bound, dimensions, has_vectors)
                         if results is not None:
@@ -114,6 +115,7 @@ def _solve_batch(
     if any(device_of(arguments.get(name)) is not None for name in dimensions):
         return _solve_gpu_arrays(function, arguments, dimensions)
     arrays, lead = validate_batch(arguments, dimensions)
+    _require_methods(arguments, arrays)
     if stack is not None and len(arrays) == 1:
         results = stack(arguments | arrays)
         if results is not None:
@@ -142,6 +144,19 @@ def _solve_batch(
     run_pieces(solve_piece, count, max(next(iter(cores.values()))))
     shaped = tuple(out.reshape(lead + out.shape[1:]) for out in outputs)
     return shaped if is_pair else shaped[0]
+
+
+def _require_methods(arguments: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
+    """Raise ValueError if the method of a call does not suit its device, or complex matrices."""
+    from sbth.eigenvalues import require_lapack  # imports this module
+
+    method = arguments.get("method", "auto")
+    device = resolve(requested_device(method, arguments.get("device")))
+    require_method(method, device, full="a" in arrays)
+    if device.kind == "cpu":
+        for name, array in arrays.items():
+            if array.dtype.kind == "c":
+                require_lapack(name, method)
 
 
 def _are_small_squares(cores: dict[str, tuple[int, ...]]) -> bool:
@@ -183,10 +198,7 @@ def _solve_nothing(
 
     `cores` and `dtypes` are the shapes and types of the arrays for one matrix. A CPU solves it.
     """
-    method = arguments.get("method", "auto")
-    device = resolve(requested_device(method, arguments.get("device")))
-    if device.kind == "cuda":
-        require_method(method, device, full="a" in cores)
+    if not _is_for_cpu(arguments):
         arguments = arguments | {"device": "cpu", "method": "auto"}
     one = {name: np.zeros(core, dtypes[name]) for name, core in cores.items()}
     if "b" in one:
@@ -287,6 +299,8 @@ def validate_batch(
 def _refuse_interval(arguments: dict[str, Any]) -> None:
     """Raise ValueError if the arguments of a call select an interval of values."""
     if arguments.get("subset_by_value") is not None or _is_interval(arguments.get("select")):
+        if arguments.get("subset_by_index") is not None:
+            raise ValueError("subset_by_index and subset_by_value must not be given both")
         raise ValueError(
             "an interval of values holds another number of eigenvalues for each matrix of a batch: "
             "select by index, or loop over the matrices"

@@ -137,6 +137,9 @@ def test_bad_batches():
         (lambda: sbth.eigh(FULL, np.eye(8)), r"matrix \(0, 0\).*b must have the shape of a"),
         (lambda: sbth.eigvals_banded(band), r"matrix \(3,\) of the batch: a_band holds inf"),
         (lambda: sbth.eigh(FULL, subset_by_value=(0, 1)), "another number of eigenvalues"),
+        (lambda: sbth.eigh(FULL, subset_by_value=(0, 1), subset_by_index=(0, 1)), "given both"),
+        (lambda: sbth.eigh(FULL, method="cusolver", device="cpu"), "method must be one of"),
+        (lambda: sbth.eigh(COMPLEX, method="sbth", device="cpu"), "a is complex: use 'auto'"),
         (lambda: sbth.eigvals_banded(BANDS, select="v", select_range=(0, 1)), "another number"),
         (lambda: sbth.eigvalsh_tridiagonal(D, E[:, :-1]), r"matrix \(0, 0\) of the batch: d and e"),
         (lambda: sbth.eigvalsh_tridiagonal(D[:3], E[None]), None),
@@ -187,6 +190,12 @@ def test_bad_shared_batches():
     ):  # fmt: skip
         with pytest.raises(error, match=message):
             call()
+
+
+def test_progress_must_be_a_flag():
+    for a in (FULL, FULL[0, 0]):
+        with pytest.raises(TypeError, match="progress must be True or False"):
+            sbth.eigh(a, progress="yes")
 
 
 def test_devices_do_not_share_arrays_of_a_gpu():

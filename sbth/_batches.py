@@ -23,7 +23,7 @@ from hetero.devices import device_of, resolve
 from hetero.display.progress_bar import loop_progress, report_loop
 from sbth._array_module import array_module, as_library_array, as_module_array
 from sbth._gpu_batches.requests import solve_on_gpu
-from sbth._lapack.choice import requested_device, require_method
+from sbth._lapack.choice import requested_device, require_lapack, require_method
 from sbth._pencils.stacks import solve_pencils
 from sbth._sparse_matrices import is_sparse
 from sbth.band_storage import copy_like, validate_bool, validate_numbers
@@ -148,8 +148,6 @@ def _solve_batch(
 
 def _require_methods(arguments: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
     """Raise ValueError if the method of a call does not suit its device, or complex matrices."""
-    from sbth.eigenvalues import require_lapack  # imports this module
-
     method = arguments.get("method", "auto")
     device = resolve(requested_device(method, arguments.get("device")))
     require_method(method, device, full="a" in arrays)

@@ -17,6 +17,7 @@ from sbth._blocks import partition_band
 from sbth._gpu_batches import LARGEST_ORDER
 from sbth._lapack import drivers
 from sbth._lapack.choice import band_driver, requested_device, require_method
+from sbth._lapack.choice import require_lapack as require_lapack
 from sbth._pencils.band import reduce_pencil
 from sbth._request import Request
 from sbth._selection import Selection
@@ -331,14 +332,6 @@ def require_real_or_cpu(name: str, band: Any, device: str | Device | None, metho
             "one by sbth.eigh, on a GPU, too"
         )
     require_lapack(name, method)
-
-
-def require_lapack(name: str, method: str) -> None:
-    """Raise ValueError if this package's loops are asked for a complex matrix."""
-    if method == "sbth":
-        raise ValueError(
-            f"method='sbth' reduces real matrices only, and {name} is complex: use 'auto'"
-        )
 
 
 def require_cpu(name: str, device: str | Device | None, *arrays: Any) -> None:

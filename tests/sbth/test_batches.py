@@ -192,6 +192,44 @@ def test_bad_shared_batches():
             call()
 
 
+class Tensor:
+    """What a complex tensor of PyTorch is like: conjugated when somebody reads it."""
+
+    dtype = "torch.complex128"
+
+    def __init__(self, values, is_resolved=False):
+        self.values, self.is_resolved = values, is_resolved
+        self.shape = values.shape
+
+    def detach(self):
+        return self
+
+    def resolve_conj(self):
+        return Tensor(self.values.conj(), is_resolved=True)
+
+    def __array__(self, dtype=None, copy=None):
+        if not self.is_resolved:
+            raise RuntimeError("the conjugate bit is set")
+        return self.values
+
+
+def test_other_containers_of_complex_matrices():
+    expected = sbth.eigvalsh(COMPLEX[0], device="cpu")
+    pandas = pytest.importorskip("pandas")
+    frames = [pandas.DataFrame(x) for x in COMPLEX[0]]
+    tensor = Tensor(COMPLEX[0].conj())
+    for a in (COMPLEX[0].tolist(), frames, tensor, np.asfortranarray(COMPLEX[0])):
+        np.testing.assert_allclose(sbth.eigvalsh(a, device="cpu"), expected, rtol=0, atol=1e-13)
+    one = sbth.eigvalsh(frames[0], device="cpu")
+    np.testing.assert_allclose(one, expected[0], rtol=0, atol=1e-13)
+
+
+def test_masked_matrices_in_a_list():
+    masked = np.ma.array(FULL[0, 0], mask=FULL[0, 0] > 1.0)
+    with pytest.raises(ValueError, match="a must not be masked"):
+        sbth.eigh([FULL[0, 0], masked], device="cpu")
+
+
 def test_progress_must_be_a_flag():
     for a in (FULL, FULL[0, 0]):
         with pytest.raises(TypeError, match="progress must be True or False"):

@@ -55,7 +55,7 @@ def validate_numbers(name: str, values: ArrayLike) -> np.ndarray:
         As `validate_real`, except for complex numbers.
     """
     validation.require_unmasked(name, values)  # also in a list, where masks would be lost
-    if not is_sparse(values) and not isinstance(getattr(values, "dtype", None), np.dtype):
+    if not isinstance(getattr(values, "dtype", None), np.dtype):
         if hasattr(values, "detach"):  # a PyTorch tensor may carry a gradient
             values = values.detach()
         if hasattr(values, "resolve_conj"):  # or wait for its conjugation

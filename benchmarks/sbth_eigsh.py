@@ -42,7 +42,7 @@ class Problem:
 
 def run(device: hetero.Device, quick: bool) -> Iterator[Measurement]:
     """Measure matrices that are in the memory of the device."""
-    side, order = (20, 400) if quick else (60, 5000)
+    side, order = (18, 200) if quick else (60, 5000)
     if device.kind == "cuda" and not quick:
         side, order = 300, 300_000
     for problem in problems(side, order):

@@ -116,7 +116,7 @@ def _solve_batch(
         return _solve_gpu_arrays(function, arguments, dimensions)
     arrays, lead = validate_batch(arguments, dimensions)
     _require_methods(arguments, arrays)
-    if stack is not None and len(arrays) == 1:
+    if stack is not None and list(arrays) == ["a"]:
         results = stack(arguments | arrays)
         if results is not None:
             return results
@@ -125,7 +125,7 @@ def _solve_batch(
     if count == 0:
         dtypes = {name: array.dtype for name, array in arrays.items()}
         return _solve_nothing(function, arguments, cores, dtypes, lead)
-    if "b" in flat and _are_small_squares(cores) and _is_for_cpu(arguments):
+    if list(flat) == ["a", "b"] and _are_small_squares(cores) and _is_for_cpu(arguments):
         pencils = flat["a"], flat["b"]
         return solve_pencils(_OVER_BATCHES[function], arguments, pencils, lead, run_pieces)
     first = _solve_matrix(function, arguments, flat, lead, 0)

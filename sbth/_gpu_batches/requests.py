@@ -82,7 +82,8 @@ def _parse(
 ) -> Request | None:
     """Return the request of a call, or None."""
     arrays = {name: arguments[name] for name in dimensions if arguments.get(name) is not None}
-    if any(map(is_sparse, arrays.values())):
+    is_complete = next(iter(dimensions)) in arrays and (form != "tridiagonal" or len(arrays) == 2)
+    if not is_complete or any(map(is_sparse, arrays.values())):
         return None  # the caller refuses it
     method = arguments.get("method", "auto")
     device = requested_device(method, arguments.get("device"), *arrays.values())

@@ -32,7 +32,6 @@ CASES = {
         (COMPLEX.astype(np.complex64), DEFINITE),
         {"eigvals_only": True},
     ),
-    "eigh, generalized, this package": (sbth.eigh, (FULL, DEFINITE), {"method": "sbth"}),
     "eigh, this package": (sbth.eigh, (FULL,), {"method": "sbth"}),
     "eigvalsh": (sbth.eigvalsh, (FULL,), {}),
     "eigvalsh, some": (sbth.eigvalsh, (FULL,), {"select": "i", "select_range": (0, 1)}),
@@ -228,6 +227,17 @@ def test_masked_matrices_in_a_list():
     masked = np.ma.array(FULL[0, 0], mask=FULL[0, 0] > 1.0)
     with pytest.raises(ValueError, match="a must not be masked"):
         sbth.eigh([FULL[0, 0], masked], device="cpu")
+
+
+def test_batches_of_which_an_array_is_missing():
+    for device in ("cpu", "cuda"):  # a GPU is not needed for an error
+        for call in (
+            lambda d=device: sbth.eigh(None, FULL, device=d),
+            lambda d=device: sbth.eigh_tridiagonal(D, None, device=d),
+            lambda d=device: sbth.eig_banded(None, b_band=BANDS, device=d),
+        ):
+            with pytest.raises((TypeError, hetero.DeviceUnavailableError)):
+                call()
 
 
 def test_progress_must_be_a_flag():

@@ -27,6 +27,7 @@ SUITES = {
     "sbth-full": "benchmarks.sbth_full",
     "sbth-vectors": "benchmarks.sbth_vectors",
     "sbth-batches": "benchmarks.sbth_batches",
+    "sbth-eigsh": "benchmarks.sbth_eigsh",
     "tmd": "benchmarks.tmd",
     "tmd-tests": "benchmarks.tmd_boolean_tests",
 }

@@ -46,6 +46,8 @@ def as_module_array(xp: ModuleType, a: Any) -> Any:
     if device_of(a) is not None:
         if hasattr(a, "detach"):  # a PyTorch tensor may require a gradient
             a = a.detach()
+            if hasattr(a, "resolve_conj"):  # or wait for its conjugation
+                a = a.resolve_conj()
             if str(a.dtype) == "torch.bfloat16":  # CuPy does not support this type
                 a = a.float()
         if not hasattr(a, "__cuda_array_interface__"):

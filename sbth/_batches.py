@@ -1,4 +1,4 @@
-"""Batches of matrices: arrays with leading dimensions, solved matrix by matrix.
+"""Batches of matrices: arrays with leading dimensions.
 
 On a GPU, kernels solve small matrices at the same time (`sbth._gpu_batches`). On a CPU all threads
 do: LAPACK and the loops of this package release the interpreter's lock, so that each Python thread
@@ -20,10 +20,13 @@ import numpy as np
 
 from hetero.arrays import Workspace
 from hetero.devices import device_of, resolve
+from hetero.display.progress_bar import loop_progress, report_loop
 from sbth._array_module import array_module, as_library_array, as_module_array
 from sbth._gpu_batches.requests import solve_on_gpu
+from sbth._lapack.choice import requested_device, require_lapack, require_method
+from sbth._pencils.stacks import solve_pencils
 from sbth._sparse_matrices import is_sparse
-from sbth.band_storage import validate_numbers
+from sbth.band_storage import copy_like, validate_bool, validate_numbers
 
 LARGEST_ORDER = 128
 """Order up to which threads solve matrices of their own; BLAS uses threads for larger ones."""
@@ -33,6 +36,9 @@ _PIECES = 8
 
 MATRIX_DIMENSIONS: dict[Callable[..., Any], dict[str, int]] = {}
 """Functions that take batches: the number of dimensions of each array argument for one matrix."""
+
+_OVER_BATCHES: dict[Callable[..., Any], Callable[..., Any]] = {}
+"""The functions that take batches, by those of one matrix."""
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -66,18 +72,21 @@ def over_batches(
 
         @functools.wraps(function)
         def solve(*arguments: P.args, **options: P.kwargs) -> R:
+            is_shown = validate_bool("progress", options.get("progress", False))
             for name, count in dimensions.items():
                 place = places[name]
                 value = arguments[place] if place < len(arguments) else options.get(name)
                 if _dimensions(value) > count:
                     bound = signature.bind(*arguments, **options).arguments
-                    results = solve_on_gpu(form, bound, dimensions, has_vectors)
-                    if results is not None:
-                        return results
-                    return _solve_batch(function, bound, dimensions, stack)
+                    bound.pop("progress", None)
+                    with loop_progress("batch of matrices", enabled=is_shown):
+                        results = solve_on_gpu(form, bound, dimensions, has_vectors)
+                        if results is not None:
+                            return results
+                        return _solve_batch(function, bound, dimensions, stack)
             return function(*arguments, **options)
 
-        MATRIX_DIMENSIONS[solve] = dimensions
+        MATRIX_DIMENSIONS[solve], _OVER_BATCHES[function] = dimensions, solve
         return solve
 
     return decorate
@@ -106,42 +115,98 @@ def _solve_batch(
     if any(device_of(arguments.get(name)) is not None for name in dimensions):
         return _solve_gpu_arrays(function, arguments, dimensions)
     arrays, lead = validate_batch(arguments, dimensions)
-    names = list(arrays)
-    if stack is not None and len(arrays) == 1:
+    _require_methods(arguments, arrays)
+    if stack is not None and list(arrays) == ["a"]:
         results = stack(arguments | arrays)
         if results is not None:
             return results
     flat, count = flatten(arrays, lead, dimensions), math.prod(lead)
     cores = {name: array.shape[1:] for name, array in flat.items()}
-
-    def solve_one(index: int) -> Any:
-        """Solve a matrix; errors name it."""
-        try:
-            return function(**(arguments | {name: x[index] for name, x in flat.items()}))
-        except (TypeError, ValueError) as error:
-            place = tuple(int(i) for i in np.unravel_index(index, lead))
-            which = f"{', '.join(names)}, matrix {place} of the batch"
-            raise type(error)(f"{which}: {error}") from error
-
     if count == 0:
-        one = {name: np.zeros(core, arrays[name].dtype) for name, core in cores.items()}
-        if cores[names[0]][0] and "b_band" not in one and "b" not in one:
-            return _empty(function(**(arguments | one)), lead)
-        raise ValueError(f"{names[0]} is an empty batch, of shape {arrays[names[0]].shape}")
-    first = solve_one(0)
+        dtypes = {name: array.dtype for name, array in arrays.items()}
+        return _solve_nothing(function, arguments, cores, dtypes, lead)
+    if list(flat) == ["a", "b"] and _are_small_squares(cores) and _is_for_cpu(arguments):
+        pencils = flat["a"], flat["b"]
+        return solve_pencils(_OVER_BATCHES[function], arguments, pencils, lead, run_pieces)
+    first = _solve_matrix(function, arguments, flat, lead, 0)
     is_pair = isinstance(first, tuple)
     outputs = [np.empty((count, *x.shape), x.dtype) for x in (first if is_pair else (first,))]
 
     def solve_piece(piece: range) -> None:
         """Solve some matrices and store the results."""
         for index in piece:
-            result = first if index == 0 else solve_one(index)
+            result = first
+            if index > 0:
+                result = _solve_matrix(function, arguments, flat, lead, index)
             for out, x in zip(outputs, result if is_pair else (result,), strict=True):
                 out[index] = x
 
-    run_pieces(solve_piece, count, max(cores[names[0]]))
+    run_pieces(solve_piece, count, max(next(iter(cores.values()))))
     shaped = tuple(out.reshape(lead + out.shape[1:]) for out in outputs)
     return shaped if is_pair else shaped[0]
+
+
+def _require_methods(arguments: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
+    """Raise ValueError if the method of a call does not suit its device, or complex matrices."""
+    method = arguments.get("method", "auto")
+    device = resolve(requested_device(method, arguments.get("device")))
+    require_method(method, device, full="a" in arrays)
+    if device.kind == "cpu":
+        for name, array in arrays.items():
+            if array.dtype.kind == "c":
+                require_lapack(name, method)
+
+
+def _are_small_squares(cores: dict[str, tuple[int, ...]]) -> bool:
+    """Return whether matrices of these shapes are square, and each is solved by one thread."""
+    order = next(iter(cores.values()))[-1]
+    return 0 < order <= LARGEST_ORDER and all(core == (order, order) for core in cores.values())
+
+
+def _is_for_cpu(arguments: dict[str, Any]) -> bool:
+    """Return whether a CPU solves the matrices of a call, which are in host memory."""
+    device = requested_device(arguments.get("method", "auto"), arguments.get("device"))
+    return resolve(device).kind == "cpu"
+
+
+def _solve_matrix(
+    function: Callable[..., Any],
+    arguments: dict[str, Any],
+    flat: dict[str, Any],
+    lead: tuple[int, ...],
+    index: int,
+) -> Any:
+    """Solve a matrix of a batch, of arrays with one leading dimension; errors name it."""
+    try:
+        return function(**(arguments | {name: x[index] for name, x in flat.items()}))
+    except (TypeError, ValueError) as error:
+        place = tuple(int(i) for i in np.unravel_index(index, lead))
+        which = f"{', '.join(flat)}, matrix {place} of the batch"
+        raise type(error)(f"{which}: {error}") from error
+
+
+def _solve_nothing(
+    function: Callable[..., Any],
+    arguments: dict[str, Any],
+    cores: dict[str, tuple[int, ...]],
+    dtypes: dict[str, np.dtype],
+    lead: tuple[int, ...],
+) -> Any:
+    """Return the results of an empty batch, of the shapes and types for a matrix of zeros.
+
+    `cores` and `dtypes` are the shapes and types of the arrays for one matrix. A CPU solves it.
+    """
+    if not _is_for_cpu(arguments):
+        arguments = arguments | {"device": "cpu", "method": "auto"}
+    one = {name: np.zeros(core, dtypes[name]) for name, core in cores.items()}
+    if "b" in one:
+        np.fill_diagonal(one["b"], 1)
+    if "b_band" in one and len(one["b_band"]):
+        one["b_band"][0 if arguments.get("lower", False) else -1] = 1
+    result = function(**(arguments | one))
+    if isinstance(result, tuple):
+        return tuple(np.empty(lead + x.shape, x.dtype) for x in result)
+    return np.empty(lead + result.shape, result.dtype)
 
 
 def _solve_gpu_arrays(
@@ -163,11 +228,19 @@ def _solve_gpu_arrays(
                 for name, x in arrays.items()
             }  # fmt: skip
             if math.prod(lead) == 0:
-                raise ValueError(f"{next(iter(flat))} is an empty batch, of lead {lead}")
-            results = [
-                function(**(arguments | {name: x[i] for name, x in flat.items()}))
-                for i in range(math.prod(lead))
-            ]
+                cores = {name: x.shape[1:] for name, x in flat.items()}
+                dtypes = {name: x.dtype for name, x in flat.items()}
+                empty = _solve_nothing(
+                    function, arguments | {"device": device}, cores, dtypes, lead
+                )
+                if isinstance(empty, tuple):
+                    return tuple(copy_like(x, like) for x in empty)
+                return copy_like(empty, like)
+            results = []
+            with report_loop(math.prod(lead)) as advance:
+                for index in range(math.prod(lead)):
+                    results.append(_solve_matrix(function, arguments, flat, lead, index))
+                    advance(1)
             if not isinstance(results[0], tuple):
                 return _join_gpu_arrays(xp, results, lead, like)
             outputs = zip(*results, strict=True)
@@ -224,6 +297,8 @@ def validate_batch(
 def _refuse_interval(arguments: dict[str, Any]) -> None:
     """Raise ValueError if the arguments of a call select an interval of values."""
     if arguments.get("subset_by_value") is not None or _is_interval(arguments.get("select")):
+        if arguments.get("subset_by_index") is not None:
+            raise ValueError("subset_by_index and subset_by_value must not be given both")
         raise ValueError(
             "an interval of values holds another number of eigenvalues for each matrix of a batch: "
             "select by index, or loop over the matrices"
@@ -241,13 +316,6 @@ def flatten(
     return flat
 
 
-def _empty(result: Any, lead: tuple[int, ...]) -> Any:
-    """Return the results of an empty batch, with the shapes of the result for one matrix."""
-    if isinstance(result, tuple):
-        return tuple(np.empty(lead + x.shape, x.dtype) for x in result)
-    return np.empty(lead + result.shape, result.dtype)
-
-
 def _is_interval(select: Any) -> bool:
     """Return whether `select` asks for an interval of values."""
     return select == 1 or (isinstance(select, str) and select.lower() in ("v", "value"))
@@ -258,17 +326,22 @@ def run_pieces(solve: Callable[[range], None], count: int, order: int) -> None:
     from hetero.cpu.threads import threads, use_threads
 
     workers = threads() if order <= LARGEST_ORDER else 1
-    if workers == 1 or count < 2:
-        solve(range(count))
-        return
+    pieces = list(_pieces(count, workers * _PIECES))
+    with report_loop(count) as advance:
+        if workers == 1 or count < 2:
+            for piece in pieces:
+                solve(piece)
+                advance(len(piece))
+            return
 
-    def solve_alone(piece: range) -> None:
-        """Solve a piece with one thread for each loop."""
-        with use_threads(1):
-            solve(piece)
+        def solve_alone(piece: range) -> None:
+            """Solve a piece with one thread for each loop."""
+            with use_threads(1):
+                solve(piece)
 
-    with ThreadPoolExecutor(workers) as pool:
-        list(pool.map(solve_alone, _pieces(count, workers * _PIECES)))
+        with ThreadPoolExecutor(workers) as pool:
+            for piece, _ in zip(pieces, pool.map(solve_alone, pieces), strict=True):
+                advance(len(piece))
 
 
 def _pieces(count: int, most: int) -> Iterator[range]:

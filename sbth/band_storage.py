@@ -54,12 +54,16 @@ def validate_numbers(name: str, values: ArrayLike) -> np.ndarray:
     TypeError, ValueError
         As `validate_real`, except for complex numbers.
     """
-    if isinstance(values, list | tuple):
+    validation.require_unmasked(name, values)  # also in a list, where masks would be lost
+    if not isinstance(getattr(values, "dtype", None), np.dtype):
+        if hasattr(values, "detach"):  # a PyTorch tensor may carry a gradient
+            values = values.detach()
+        if hasattr(values, "resolve_conj"):  # or wait for its conjugation
+            values = values.resolve_conj()
         with contextlib.suppress(TypeError, ValueError, OverflowError):
             values = np.asarray(values)
     if getattr(getattr(values, "dtype", None), "kind", "") != "c" or is_sparse(values):
         return validate_real(name, values)
-    validation.require_unmasked(name, values)
     array = np.asarray(values)
     single = array.dtype.newbyteorder("=") == np.complex64
     return array.astype(np.complex64 if single else np.complex128, copy=False)
@@ -106,7 +110,7 @@ def _refuse_complex(name: str) -> NoReturn:
     """Raise the error for complex arrays."""
     raise TypeError(
         f"{name} must be real: complex Hermitian matrices are solved by sbth.eigh, eigvalsh, "
-        "eig_banded and eigvals_banded, of which the last two require the CPU"
+        "eig_banded and eigvals_banded, of which the last two take them as batches on a GPU"
     )
 
 

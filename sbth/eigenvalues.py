@@ -14,8 +14,10 @@ from hetero.display.progress_bar import loop_progress
 from sbth._batches import over_batches
 from sbth._bisection.eigenvalues import solve_values
 from sbth._blocks import partition_band
+from sbth._gpu_batches import LARGEST_ORDER
 from sbth._lapack import drivers
 from sbth._lapack.choice import band_driver, requested_device, require_method
+from sbth._lapack.choice import require_lapack as require_lapack
 from sbth._pencils.band import reduce_pencil
 from sbth._request import Request
 from sbth._selection import Selection
@@ -94,9 +96,14 @@ def eigvalsh_tridiagonal(
     of single rows are exact. Bisection takes k/n of the time for k of the n eigenvalues, unless the
     blocks are of different magnitudes.
 
-    `d` (..., n) and `e` (..., n - 1) with leading dimensions are a batch of matrices in host
-    memory: each thread solves matrices of its own (for n > 128 all threads one matrix after the
-    other), and the results have the same leading dimensions. An interval of values is an error.
+    `d` (..., n) and `e` (..., n - 1) with leading dimensions are a batch of matrices. The leading
+    dimensions of all arrays are broadcast, and the results have them, too; a batch may be empty. On
+    a CPU each thread solves matrices of its own; for n > 128 all threads solve one matrix after the
+    other. On a GPU a block of threads solves each matrix up to n = 512, bands and full matrices of
+    the other solvers included, also complex ones and those with a second matrix; larger ones follow
+    each other. No result depends on the other matrices. Errors name the first matrix that has one,
+    `progress` shows how many matrices are solved, and an interval of values is an error, because it
+    holds another number of eigenvalues for each matrix.
     """
     like = d if device_of(d) is not None else e
     refuse_complex_device_arrays(d=d, e=e)
@@ -182,19 +189,19 @@ def eigvals_banded(
         LAPACK band storage: a_band[bandwidth + i - j, j] is element (i, j) of the upper triangle,
         or with `lower` a_band[i - j, j] is element (i, j) of the lower one. Entries outside the
         matrix are ignored, and so are the imaginary parts of the diagonal. An array on a GPU is
-        reduced there. Complex matrices require the CPU.
+        reduced there. Complex matrices require the CPU, or a batch.
     lower : bool
         Whether `a_band` holds the lower triangle. As in SciPy, the upper one is the default.
     overwrite_a_band : bool
         Accepted for compatibility with SciPy; `a_band` is never modified.
     b_band : array_like (bandwidth + 1, n), optional
         A positive definite band matrix B in the same storage, for the problem A x = lambda B x.
-        It requires the CPU; see `eig_banded`.
+        It requires the CPU, or a batch; see `eig_banded`.
     method : {"auto", "sbth", "lapack"}
         "sbth" reduces the band by this package's bulge chasing. "lapack", on a CPU, is LAPACK, as
         a band matrix or a full one, whichever is faster. "auto" takes what is faster for the
         order, the bandwidth and the threads, which `sbth.solver_for` says; on a GPU it is "sbth".
-        Complex matrices are always solved by LAPACK.
+        Complex matrices are solved by LAPACK, batches of them on a GPU by "sbth".
     select, select_range, check_finite, tol, progress, device
         See `eigvalsh_tridiagonal`.
 
@@ -320,18 +327,11 @@ def require_real_or_cpu(name: str, band: Any, device: str | Device | None, metho
         return
     if device is not None and resolve(device).kind != "cpu":
         raise TypeError(
-            f"{name} must be real on a GPU: complex Hermitian band matrices are solved with "
-            "device='cpu', full ones by sbth.eigh, on a GPU, too"
+            f"{name} must be real on a GPU: a complex Hermitian band matrix is solved with "
+            f"device='cpu', or up to n = {LARGEST_ORDER} as a batch of one, {name}[None]; a full "
+            "one by sbth.eigh, on a GPU, too"
         )
     require_lapack(name, method)
-
-
-def require_lapack(name: str, method: str) -> None:
-    """Raise ValueError if this package's loops are asked for a complex matrix."""
-    if method == "sbth":
-        raise ValueError(
-            f"method='sbth' reduces real matrices only, and {name} is complex: use 'auto'"
-        )
 
 
 def require_cpu(name: str, device: str | Device | None, *arrays: Any) -> None:
@@ -340,6 +340,7 @@ def require_cpu(name: str, device: str | Device | None, *arrays: Any) -> None:
         device is not None and resolve(device).kind != "cpu"
     ):
         raise TypeError(
-            f"{name} requires the CPU: generalized band problems are solved in host memory, with "
-            "NumPy arrays and device='cpu'; sbth.eigh(a, b) solves full ones on a GPU"
+            f"{name} requires the CPU: a generalized band problem is solved in host memory, with "
+            f"NumPy arrays and device='cpu', or up to n = {LARGEST_ORDER} as a batch of one, "
+            "a_band[None]; sbth.eigh(a, b) solves full ones on a GPU"
         )

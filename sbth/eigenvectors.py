@@ -75,7 +75,7 @@ def eigh_tridiagonal(
         conquer (stevd), for up to a third of the eigenvectors relatively robust representations
         (stemr). "auto" takes the faster one; `sbth.solver_for` says which. On a GPU it is "sbth".
     progress : bool
-        For `eigvals_only`.
+        For `eigvals_only`, and for batches.
     device : None, "auto", "cpu", "cuda", "cuda:N" or hetero.Device
         A GPU requires CuPy (cuBLAS); without CuPy, "auto" chooses the CPU.
 
@@ -169,7 +169,7 @@ def eig_banded(
         LAPACK band storage: a_band[bandwidth + i - j, j] is element (i, j) of the upper triangle,
         or with `lower` a_band[i - j, j] is element (i, j) of the lower one. Entries outside the
         matrix are ignored, and so are the imaginary parts of the diagonal. An array on a GPU is
-        reduced there. Complex matrices require the CPU.
+        reduced there. Complex matrices require the CPU, or a batch.
     lower : bool
         Whether `a_band` holds the lower triangle. As in SciPy, the upper one is the default.
     eigvals_only : bool
@@ -178,7 +178,7 @@ def eig_banded(
         Accepted for compatibility with SciPy, without effect; `a_band` is never modified.
     b_band : array_like (bandwidth + 1, n), optional
         A positive definite band matrix B in the same storage, for the problem A x = lambda B x.
-        Its bandwidth may be another one. It requires the CPU.
+        Its bandwidth may be another one. It requires the CPU, or a batch.
     method : {"auto", "sbth", "lapack"}
         See `eigvals_banded`.
     select, select_range, check_finite, tol, progress, device

@@ -106,10 +106,11 @@ def test_errors_of_waits_agree_with_simulation(returns):
     assert returns.normal_wait(fits, loss).log_error == pytest.approx(normal.std(), rel=0.1)
 
 
-def test_benchmarks_run(tmp_path):
+@pytest.mark.parametrize("suite", ["stable", "sbth-eigsh"])
+def test_benchmarks_run(tmp_path, suite):
     target = tmp_path / "record.json"
     run = subprocess.run(
-        [sys.executable, "-m", "benchmarks", "run", "stable", "--quick", "--json", target],
+        [sys.executable, "-m", "benchmarks", "run", suite, "--quick", "--json", target],
         cwd=ROOT,
         capture_output=True,
         text=True,

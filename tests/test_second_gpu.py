@@ -25,6 +25,8 @@ GPU = hetero.Device("cuda", 1)
 X = np.linspace(-3.0, 3.0, 65)
 P = np.linspace(0.01, 0.99, 33)
 BAND = np.random.default_rng(1).standard_normal((5, 64))
+BATCH = np.random.default_rng(3).standard_normal((3, 20, 20))
+BATCH += BATCH.transpose(0, 2, 1)
 WIDE_BAND = np.random.default_rng(2).standard_normal((90, 200))
 PARAMETERS = 1.7, 0.3, 0.5, 2.0
 HARD = "0x1.62e4p+0", "0x1.62e48p+0"  # about 40 cases
@@ -156,6 +158,9 @@ CALLS = {
     "sbth.eigh": lambda d: sbth.eigh(sbth.dense_from_band(BAND), device=d)[0],
     "sbth.solve_batch": lambda d: sbth.solve_batch(
         sbth.eigvals_banded, np.stack([BAND, 2 * BAND]), device=[d]),
+    "sbth.eigh, batch": lambda d: sbth.eigh(BATCH, device=d)[0],
+    "sbth.eigh, complex pencils": lambda d: sbth.eigh(
+        BATCH + 1j * np.triu(BATCH, 1) - 1j * np.tril(BATCH, -1), 2.0 * np.eye(20), device=d)[0],
     "sbth.eigsh": lambda d: sbth.eigsh(
         sbth.dense_from_band(BAND), 4, which="LA", method="lanczos", device=d)[0],
     "sbth.full_to_band": lambda d: sbth.eigvals_banded(

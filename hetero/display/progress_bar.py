@@ -303,6 +303,11 @@ class LoopBar:
             self._bars.remove(self._number)
 
 
+def reports_loops() -> bool:
+    """Return whether a `loop_progress` block around shows the progress of loops."""
+    return _loop_bars.get() is not None
+
+
 def loop_bar(total: float) -> LoopBar | None:
     """Return the bar of a loop, to be closed at its end; None without a `loop_progress` block."""
     bars = _loop_bars.get()

@@ -8,7 +8,7 @@ from hetero.cuda.driver import cuda
 from hetero.jit import kernel
 from sbth._bisection.approximate_division import divide_approximately
 from sbth._bisection.formulas import MAX_PASSES, has_converged, make_pivot
-from sbth._gpu_batches.householder_kernels import power_of_two
+from sbth._gpu_batches.matrix_loads import power_of_two
 from sbth._gpu_batches.status import FINE, NOT_FINITE, OVERFLOW
 
 THREADS = 256

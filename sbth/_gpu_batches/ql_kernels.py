@@ -2,6 +2,9 @@
 
 A block solves a matrix. One of its threads runs a sweep of the iteration on the tridiagonal matrix,
 while all other warps apply the rotations of the sweep before to the rows of the vectors.
+
+The rotations are real. So complex vectors are arrays of real numbers here: a column (n,) of complex
+numbers has 2 n rows, of real and imaginary parts in turn.
 """
 
 import math
@@ -26,8 +29,9 @@ from sbth._gpu_batches.status import NOT_CONVERGED, OVERFLOW
 _END = -1
 """Last row of a sweep that does not exist, because all off-diagonal elements are 0."""
 
-_MOST_IN_SHARED_MEMORY = 256 + LANES
-"""Threads of a block for the largest float32 matrices that fit in shared memory."""
+MOST_IN_SHARED_MEMORY = 256 + LANES
+"""Threads of a block for the largest float32 matrices that fit in shared memory. Rows of larger
+complex ones share them."""
 
 _SMALLEST_SQUARE = 2.0**-1000
 """Squares below it count as 0, in a matrix of norm 1: the root treats subnormal numbers as 0."""
@@ -148,23 +152,26 @@ def _rotate_rows(q, ld, rows, sweep, one):
         q[place] = y
 
 
-def _make_kernel(dtype, in_shared_memory):
-    """Make the kernel for vectors of a type, which fit in shared memory or do not."""
+def _make_kernel(dtype, parts, in_shared_memory):
+    """Make the kernel for vectors that fit in shared memory or do not.
+
+    Their elements are `parts` numbers of a real type: 1, or 2 if they are complex.
+    """
     words = 8 // (dtype.bitwidth // 8)  # elements in the room of a float64
 
     @kernel(
-        launch_bounds=(_MOST_IN_SHARED_MEMORY, 3)
-        if in_shared_memory
-        else (LARGEST_ORDER + LANES, 1)
+        launch_bounds=(MOST_IN_SHARED_MEMORY, 3) if in_shared_memory else (LARGEST_ORDER + LANES, 1)
     )
     def iterate(tridiagonals, factors, work, size, values, vectors, status):
         """Compute the eigenvalues and eigenvectors of matrix number `blockIdx.x`.
 
-        `work` holds the vectors (count, n^2) by columns with which the iteration begins, and
+        `work` holds the vectors (count, parts n^2) by columns with which the iteration begins, and
         `vectors` takes the result by rows; they may be the same array if `in_shared_memory`.
+        `size` is n and the leading dimension, of real numbers.
         """
         b, t, threads = cuda.blockIdx.x, cuda.threadIdx.x, cuda.blockDim.x
         n, ld = size
+        height = n if parts == 1 else parts * n
         numbers = cuda.shared.array(0, float64)
         ranges = cuda.shared.array((2, 2), int32)
         d, e = numbers[:n], numbers[n : 2 * n]
@@ -174,8 +181,8 @@ def _make_kernel(dtype, in_shared_memory):
             first = 6 * n * words
             q = cuda.shared.array(0, dtype)[first : first + n * ld]
             for column in range(t // LANES, n, threads // LANES):
-                for row in range(t % LANES, n, LANES):
-                    q[column * ld + row] = work[b, column * n + row]
+                for row in range(t % LANES, height, LANES):
+                    q[column * ld + row] = work[b, column * height + row]
         else:
             q = work[b]
         for i in range(t, n, threads):
@@ -188,7 +195,7 @@ def _make_kernel(dtype, in_shared_memory):
             for i in range(n):
                 largest = max(largest, abs(d[i]), abs(e[i]))
         position, is_even, is_done = (0, 0, 0), True, False
-        rows = t - LANES, max(threads - LANES, 1), n
+        rows = t - LANES, max(threads - LANES, 1), height
         while not is_done:
             sweep, last = (even, odd) if is_even else (odd, even)
             if t == 0:
@@ -210,16 +217,25 @@ def _make_kernel(dtype, in_shared_memory):
             if not abs(float64(dtype(value))) < math.inf:
                 status[b] = OVERFLOW
         cuda.syncthreads()
-        for row in range(t // LANES, n, threads // LANES):
+        for row in range(t // LANES, height, threads // LANES):
             for column in range(t % LANES, n, LANES):
-                vectors[b, row * n + int(e[column])] = q[column * ld + row]
+                if parts == 1:
+                    vectors[b, row * n + int(e[column])] = q[column * ld + row]
+                else:
+                    place = (row // parts * n + int(e[column])) * parts + row % parts
+                    vectors[b, place] = q[column * ld + row]
 
     return iterate
 
 
 KERNELS = {
-    kernel_name("iterate", str(dtype), in_shared): _make_kernel(dtype, in_shared)
-    for dtype in (float32, float64)
+    kernel_name("iterate", name, in_shared): _make_kernel(dtype, parts, in_shared)
+    for name, dtype, parts in (
+        ("float32", float32, 1),
+        ("float64", float64, 1),
+        ("complex64", float32, 2),
+        ("complex128", float64, 2),
+    )
     for in_shared in (True, False)
 }
 """The kernels by name: by type, and by whether the vectors are in shared memory."""

@@ -25,12 +25,13 @@ BREAK_EVEN = 1 << 18
 
 
 class Request(NamedTuple):
-    """A batch of real matrices that are solved on a GPU.
+    """A batch of matrices, or of pencils of two matrices, that are solved on a GPU.
 
     Attributes
     ----------
     form : {"full", "band", "tridiagonal"}
     arrays : dict of arrays by name, in host memory or on the GPU
+        For a generalized problem A x = lambda B x, A and B.
     lead : tuple of int
         Leading dimensions that the arrays share.
     order : int
@@ -81,8 +82,9 @@ def _parse(
 ) -> Request | None:
     """Return the request of a call, or None."""
     arrays = {name: arguments[name] for name in dimensions if arguments.get(name) is not None}
-    if len(arrays) != (2 if form == "tridiagonal" else 1) or any(map(is_sparse, arrays.values())):
-        return None  # a generalized problem, or one that the caller refuses
+    is_complete = next(iter(dimensions)) in arrays and (form != "tridiagonal" or len(arrays) == 2)
+    if not is_complete or any(map(is_sparse, arrays.values())):
+        return None  # the caller refuses it
     method = arguments.get("method", "auto")
     device = requested_device(method, arguments.get("device"), *arrays.values())
     if method not in ("auto", "sbth"):
@@ -94,18 +96,17 @@ def _parse(
     for name, x in arrays.items():
         shapes[name], dtype = shape_and_dtype(name, x, allow_complex=True)
         dtypes.append(dtype)
+    if any(len(shape) < dimensions[name] for name, shape in shapes.items()):
+        return None
     n = shapes[next(iter(arrays))][-1]
     try:
         lead = np.broadcast_shapes(*(shapes[x][: len(shapes[x]) - dimensions[x]] for x in arrays))
     except ValueError:
         return None
-    has_form = {
-        "full": lambda: shapes["a"][-2] == n,
-        "band": lambda: shapes["a_band"][-2] > 0,
-        "tridiagonal": lambda: shapes["e"][-1] == n - 1,
-    }[form]()
     elements = math.prod(lead) * n * n
-    if not has_form or not elements or n > LARGEST_ORDER or any(x.kind == "c" for x in dtypes):
+    if not _has_form(form, shapes, n) or not elements or n > LARGEST_ORDER:
+        return None
+    if form == "tridiagonal" and any(x.kind == "c" for x in dtypes):
         return None
     chosen = resolve(device, *arrays.values(), work=elements, break_even=BREAK_EVEN)
     if chosen.kind == "cpu":
@@ -121,6 +122,15 @@ def _parse(
     return Request(
         *(form, arrays, lead, n, lower, has_vectors and not values_only, selection, chosen)
     )
+
+
+def _has_form(form: str, shapes: dict[str, tuple[int, ...]], n: int) -> bool:
+    """Return whether arrays of these shapes hold matrices of order n in the storage of `form`."""
+    if form == "tridiagonal":
+        return shapes["d"][-1] == n and shapes["e"][-1] == n - 1
+    if form == "band":
+        return all(shape[-2] > 0 and shape[-1] == n for shape in shapes.values())
+    return all(shape[-2:] == (n, n) for shape in shapes.values())
 
 
 def _selection(arguments: dict[str, Any], n: int) -> Selection | None:
@@ -139,9 +149,8 @@ def _selection(arguments: dict[str, Any], n: int) -> Selection | None:
 def _flat_arrays(request: Request, space: Workspace) -> Iterator[tuple[list[Any], np.dtype]]:
     """Yield the arrays on the device with one leading dimension, flat, and their type."""
     is_on_gpu = [device_of(x) is not None for x in request.arrays.values()]
-    dtype = real_dtype(
-        np.result_type(*(shape_and_dtype(name, x)[1] for name, x in request.arrays.items()))
-    )
+    dtypes = [shape_and_dtype(*item, allow_complex=True)[1] for item in request.arrays.items()]
+    dtype, real = np.result_type(*dtypes), real_dtype(np.result_type(*dtypes))
     count, core = math.prod(request.lead), 2 if request.form != "tridiagonal" else 1
 
     def flatten(xp: Any, x: Any) -> Any:
@@ -154,7 +163,10 @@ def _flat_arrays(request: Request, space: Workspace) -> Iterator[tuple[list[Any]
 
     if not any(is_on_gpu):
         yield (
-            [space.input(name, flatten(np, x), dtype) for name, x in request.arrays.items()],
+            [
+                space.input(name, flatten(np, x).view(real), real).view(dtype)
+                for name, x in request.arrays.items()
+            ],
             dtype,
         )
         return
@@ -168,7 +180,7 @@ def _solve(request: Request, space: Workspace, sources: list[Any], dtype: np.dty
     from sbth._gpu_batches import solver  # imports CUDA
 
     lead, n, count = request.lead, request.order, math.prod(request.lead)
-    values = space.output((count, n), dtype)
+    values = space.output((count, n), real_dtype(dtype))
     vectors = space.output((count, n, n), dtype) if request.has_vectors else None
     results = solver.Results(
         _as_numba(values).reshape(count, n),
@@ -178,12 +190,18 @@ def _solve(request: Request, space: Workspace, sources: list[Any], dtype: np.dty
         d, e = (x.reshape(count, n) for x in sources)
         status = solver.solve_tridiagonals(d, e, results, space.stream)
     else:
-        width = sources[0].size // (count * n) - 1
-        layout = solver.Layout.of_band(n, width, request.lower)
-        if request.form == "full":
-            layout = solver.Layout.of_full(n, request.lower)
-        status = solver.solve_matrices(sources[0], layout, results, space.stream)
-    _raise_if_failed(request, status, dtype)
+        matrices = []
+        for array in sources:
+            width = array.size // (count * n) - 1
+            layout = solver.Layout.of_band(n, width, request.lower)
+            if request.form == "full":
+                layout = solver.Layout.of_full(n, request.lower)
+            matrices.append(solver.Source(array, layout))
+        if len(matrices) == 1:
+            status = solver.solve_matrices(matrices[0], results, space.stream)
+        else:
+            status = solver.solve_pencils(matrices[0], matrices[1], results, space.stream)
+    _raise_if_failed(request, status, real_dtype(dtype))
     first, stop = request.selection.bounds(np.empty(n))
     chosen = space.result(values, (*lead, n))[..., first:stop]
     if vectors is None:
@@ -198,20 +216,29 @@ def _as_numba(array: Any) -> Any:
 
 def _raise_if_failed(request: Request, status: np.ndarray, dtype: np.dtype) -> None:
     """Raise an error for the first matrix that was not solved."""
-    from sbth._gpu_batches.status import FINE, NOT_CONVERGED, NOT_FINITE
+    from sbth._gpu_batches import status as states
 
-    if np.all(status == FINE):
+    if np.all(status == states.FINE):
         return
-    index = int(np.argmax(status != FINE))
+    index = int(np.argmax(status != states.FINE))
+    state, names = status[index], list(request.arrays)
     place = tuple(int(i) for i in np.unravel_index(index, request.lead))
-    names = ", ".join(request.arrays)
-    where = f"{names}, matrix {place} of the batch"
-    if status[index] == NOT_FINITE:
+    where = f"{', '.join(names)}, matrix {place} of the batch"
+    if state in (states.NOT_FINITE, states.SECOND_NOT_FINITE):
+        name = ", ".join(names)
+        if request.form != "tridiagonal":
+            name = names[0 if state == states.NOT_FINITE else 1]
         if request.form == "full":
             triangle = "lower" if request.lower else "upper"
-            raise ValueError(f"{where}: its {triangle} triangle holds NaN or infinity")
-        raise ValueError(f"{where}: {names} must be finite, and one element is NaN or infinity")
-    if status[index] == NOT_CONVERGED:
+            raise ValueError(
+                f"{where}: {name} must be finite: its {triangle} triangle holds NaN or infinity"
+            )
+        raise ValueError(f"{where}: {name} must be finite, and one element is NaN or infinity")
+    if state == states.NOT_DEFINITE:
+        raise ValueError(
+            f"{where}: {names[1]} must be positive definite: its Cholesky factorization fails"
+        )
+    if state == states.NOT_CONVERGED:
         raise np.linalg.LinAlgError(f"{where}: the QL iteration did not converge")
     raise ValueError(
         f"{where}: an eigenvalue exceeds the largest {dtype}, {np.finfo(dtype).max:.4g}. Divide "

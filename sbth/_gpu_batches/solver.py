@@ -11,11 +11,23 @@ from hetero import region
 from hetero.arrays import Array
 from hetero.cuda import launch
 from hetero.cuda.driver import cuda
-from sbth._gpu_batches import LARGEST_ORDER, bisection_kernels, householder_kernels, ql_kernels
+from hetero.display.progress_bar import report_loop, reports_loops
+from sbth._gpu_batches import (
+    LARGEST_ORDER,
+    bisection_kernels,
+    householder_kernels,
+    pencil_kernels,
+    ql_kernels,
+)
 from sbth._gpu_batches.blocks_of_threads import LANES, kernel_name, round_to_warps
+from sbth._gpu_batches.reduction_steps import scratch_size
+from sbth._gpu_batches.status import FINE, NOT_FINITE, OVERFLOW
 
 _CHUNK = 1 << 27
 """Elements of the matrices that are solved at once, which bounds the memory for work."""
+
+_SHOWN_CHUNK = 1 << 25
+"""The same if a progress bar is shown, which advances with each chunk."""
 
 _STATIC = 64
 """Bytes that blocks have in shared memory besides what they ask for."""
@@ -67,7 +79,7 @@ class Results(NamedTuple):
     values : array (count, n)
         In ascending order.
     vectors : array (count, n n), or None
-        Matrices by rows, of which the columns are eigenvectors.
+        Matrices by rows, of which the columns are eigenvectors. Of the type of the matrices.
     """
 
     values: Array
@@ -79,27 +91,57 @@ class Results(NamedTuple):
         return Results(self.values[begin:end], vectors)
 
 
-def solve_matrices(source: Array, layout: Layout, results: Results, stream: Any) -> np.ndarray:
-    """Solve the full or band matrices in `source`, a flat array of the type of the results.
+class Source(NamedTuple):
+    """Full or band matrices on the device.
 
-    Returns for each matrix one of the numbers of `_gpu_batches.status`.
+    Attributes
+    ----------
+    array : flat array
+    layout : Layout
     """
-    n, dtype = results.values.shape[1], str(results.values.dtype)
-    in_shared_memory = _reduction_bytes(n, dtype, True) <= launch.max_shared_memory()
+
+    array: Array
+    layout: Layout
+
+    def part(self, begin: int, end: int) -> Array:
+        """Return the flat array of some of the matrices."""
+        return self.array[begin * self.layout.step : end * self.layout.step]
+
+
+def solve_matrices(source: Source, results: Results, stream: Any) -> np.ndarray:
+    """Solve full or band matrices; returns for each one of the numbers of `_gpu_batches.status`."""
 
     def solve(part: Results, begin: int, memory: _Memory) -> None:
         """Solve the matrices from number `begin` on."""
-        count, has_vectors = len(memory.factors), part.vectors is not None
-        work = _work_array(part, dtype, not in_shared_memory, stream)
-        source_part = source[begin * layout.step : (begin + count) * layout.step]
-        with region("reduction to tridiagonal form"):
-            reduce = householder_kernels.KERNELS[kernel_name("reduce", dtype, in_shared_memory)]
-            threads = _reduction_threads(n, in_shared_memory)
-            arguments = source_part, tuple(layout), (n, _pitch(n, in_shared_memory)), work
-            results = memory.tridiagonals, memory.factors, memory.status, has_vectors
-            size = _reduction_bytes(n, dtype, in_shared_memory)
-            _launch(reduce, (*arguments, *results), count, threads, size, stream)
-        _solve_tridiagonals(memory, work, part, stream)
+        array = source.part(begin, begin + len(part.values))
+        _solve_matrices(array, source.layout, part, memory, stream)
+
+    return _solve_in_chunks(results, solve, stream)
+
+
+def solve_pencils(first: Source, second: Source, results: Results, stream: Any) -> np.ndarray:
+    """Solve A x = lambda B x with A in `first` and B in `second`, likewise."""
+    n, dtype = results.values.shape[1], str(first.array.dtype)
+    reduce, restore = (pencil_kernels.KERNELS[f"{x}_{dtype}"] for x in ("reduce", "restore"))
+    threads = round_to_warps(n)
+
+    def solve(part: Results, begin: int, memory: _Memory) -> np.ndarray:
+        """Solve the pencils from number `begin` on; return their states."""
+        count = len(part.values)
+        shape, end = (count, n * n), begin + count
+        reduced, factors = (cuda.device_array(shape, dtype, stream=stream) for _ in range(2))
+        status = cuda.to_device(np.full(count, FINE, np.int8), stream=stream)
+        places = tuple(first.layout), tuple(second.layout)
+        with region("Cholesky factorization"):
+            arrays = first.part(begin, end), second.part(begin, end)
+            reduce[count, threads, stream](*arrays, places, n, reduced, factors, status)
+        _solve_matrices(reduced.reshape(-1), Layout.of_full(n, True), part, memory, stream)
+        if part.vectors is not None:
+            restore[count, threads, stream](factors, status, part.vectors, n)
+        of_pencil = status.copy_to_host(stream=stream)
+        of_matrix = memory.status.copy_to_host(stream=stream)
+        of_matrix[of_matrix == NOT_FINITE] = OVERFLOW
+        return np.where(of_pencil == FINE, of_matrix, of_pencil)
 
     return _solve_in_chunks(results, solve, stream)
 
@@ -126,35 +168,62 @@ def solve_tridiagonals(d: Array, e: Array, results: Results, stream: Any) -> np.
 
 
 def _solve_in_chunks(
-    results: Results, solve: Callable[[Results, int, _Memory], None], stream: Any
+    results: Results, solve: Callable[[Results, int, _Memory], np.ndarray | None], stream: Any
 ) -> np.ndarray:
     """Call `solve` for chunks of a batch; return the status of each matrix."""
     count, n = results.values.shape
-    most, status = max(_CHUNK // (n * n), 1), np.empty(count, np.int8)
-    for begin in range(0, count, most):
-        end = min(begin + most, count)
-        memory = _Memory(end - begin, n, stream)
-        solve(results.part(begin, end), begin, memory)
-        status[begin:end] = memory.status.copy_to_host(stream=stream)
+    chunk = min(_CHUNK, _SHOWN_CHUNK) if reports_loops() else _CHUNK
+    most, status = max(chunk // (n * n), 1), np.empty(count, np.int8)
+    with report_loop(count) as advance:
+        for begin in range(0, count, most):
+            end = min(begin + most, count)
+            memory = _Memory(end - begin, n, stream)
+            states = solve(results.part(begin, end), begin, memory)
+            if states is None:
+                states = memory.status.copy_to_host(stream=stream)
+            status[begin:end] = states
+            advance(end - begin)
     return status
+
+
+def _solve_matrices(
+    source: Array, layout: Layout, part: Results, memory: _Memory, stream: Any
+) -> None:
+    """Compute the results of the full or band matrices in `source`, a flat array."""
+    (count, n), dtype = part.values.shape, str(source.dtype)
+    in_shared_memory = _reduction_bytes(n, dtype, True) <= launch.max_shared_memory()
+    work = _work_array(part, dtype, not in_shared_memory, stream)
+    with region("reduction to tridiagonal form"):
+        reduce = householder_kernels.KERNELS[kernel_name("reduce", dtype, in_shared_memory)]
+        threads = _reduction_threads(n, in_shared_memory)
+        arguments = source, tuple(layout), (n, _pitch(n, in_shared_memory)), work
+        results = memory.tridiagonals, memory.factors, memory.status, part.vectors is not None
+        size = _reduction_bytes(n, dtype, in_shared_memory)
+        _launch(reduce, (*arguments, *results), count, threads, size, stream)
+    _solve_tridiagonals(memory, work, part, stream)
 
 
 def _solve_tridiagonals(memory: _Memory, work: Array, results: Results, stream: Any) -> None:
     """Compute the results of the tridiagonal matrices in `memory`, of which `work` holds Q."""
-    (count, n), dtype = results.values.shape, str(results.values.dtype)
+    (count, n), real = results.values.shape, str(results.values.dtype)
     tridiagonals, factors, status = memory.tridiagonals, memory.factors, memory.status
     with region("eigenvalues of the tridiagonal matrix"):
         if results.vectors is None:
-            arguments = tridiagonals, factors, _ACCURACY[dtype], results.values, status
+            arguments = tridiagonals, factors, _ACCURACY[real], results.values, status
             threads = min(round_to_warps(n), bisection_kernels.THREADS)
             size = 8 * bisection_kernels.float64_count(n)
             _launch(bisection_kernels.bisect, arguments, count, threads, size, stream)
             return
+        dtype = str(results.vectors.dtype)
         in_shared_memory = _iterates_in_shared_memory(n, dtype)
         iterate = ql_kernels.KERNELS[kernel_name("iterate", dtype, in_shared_memory)]
-        sizes = n, _pitch(n, in_shared_memory)
+        rows = n if dtype == real else 2 * n  # real and imaginary parts
+        if dtype != real:
+            work, results = work.view(real), Results(results.values, results.vectors.view(real))
+        sizes = n, _pitch(rows, in_shared_memory)
         arrays = tridiagonals, factors, work, sizes, results.values, results.vectors, status
-        threads = LANES + round_to_warps(n)
+        most = ql_kernels.MOST_IN_SHARED_MEMORY - LANES if in_shared_memory else LARGEST_ORDER
+        threads = LANES + min(round_to_warps(rows), most)
         _launch(iterate, arrays, count, threads, _ql_bytes(n, dtype, in_shared_memory), stream)
 
 
@@ -184,14 +253,15 @@ def _reduction_threads(n: int, in_shared_memory: bool) -> int:
 
 def _reduction_bytes(n: int, dtype: str, in_shared_memory: bool) -> int:
     """Return the shared memory of a block that reduces a matrix."""
-    scratch = householder_kernels.scratch_size(n, _reduction_threads(n, in_shared_memory))
+    scratch = scratch_size(n, _reduction_threads(n, in_shared_memory))
     return np.dtype(dtype).itemsize * (scratch + (_pitch(n, True) * n if in_shared_memory else 0))
 
 
 def _ql_bytes(n: int, dtype: str, in_shared_memory: bool) -> int:
     """Return the shared memory of a block that iterates."""
-    vectors = np.dtype(dtype).itemsize * _pitch(n, True) * n if in_shared_memory else 0
-    return 8 * ql_kernels.float64_count(n) + vectors
+    parts = 2 if np.dtype(dtype).kind == "c" else 1
+    column = np.dtype(dtype).itemsize // parts * _pitch(parts * n, True)
+    return 8 * ql_kernels.float64_count(n) + (column * n if in_shared_memory else 0)
 
 
 def _iterates_in_shared_memory(n: int, dtype: str) -> bool:

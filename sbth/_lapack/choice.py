@@ -79,6 +79,14 @@ def require_method(method: str, device: Device, *, full: bool = False, name: str
         )
 
 
+def require_lapack(name: str, method: str) -> None:
+    """Raise ValueError if this package's loops are asked for a complex matrix."""
+    if method == "sbth":
+        raise ValueError(
+            f"method='sbth' reduces real matrices only, and {name} is complex: use 'auto'"
+        )
+
+
 def tridiagonal_driver(method: str, order: int, selection: Selection, vectors: bool) -> str:
     """Return "sbth" or "lapack" for a real tridiagonal matrix on the CPU."""
     if method != "auto":

@@ -15,7 +15,7 @@ from numpy.typing import DTypeLike
 from sbth._selection import Selection
 from sbth.band_storage import diagonals
 
-_PREFIXES = {"f": "s", "d": "d", "F": "c", "D": "z"}
+PREFIXES = {"f": "s", "d": "d", "F": "c", "D": "z"}
 """First letters of the names of routines, by the character of the dtype."""
 
 _FEW = 3
@@ -27,7 +27,7 @@ def routine(symmetric: str, hermitian: str, dtype: DTypeLike) -> tuple[str, Call
     from scipy.linalg import lapack
 
     kind = np.dtype(dtype).char
-    name = _PREFIXES[kind] + (hermitian if kind in "FD" else symmetric)
+    name = PREFIXES[kind] + (hermitian if kind in "FD" else symmetric)
     return name, getattr(lapack, name)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from types import ModuleType
 from typing import Any
@@ -9,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from sbth._array_module import as_module_array
-from sbth._lapack.drivers import routine
+from sbth._lapack.drivers import PREFIXES, routine
 from sbth.band_storage import shape_and_dtype
 
 _FAILURE = "b must be positive definite: its Cholesky factorization fails"
@@ -51,9 +52,17 @@ def _reduce_on_cpu(a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, Callable]:
     if info > 0:
         raise ValueError(f"{_FAILURE} at row {info - 1}")
     c, _ = routine("sygst", "hegst", a.dtype)[1](a, factor, itype=1, lower=1)
+    return c, functools.partial(_solve_transposed, factor)
+
+
+def _solve_transposed(factor: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """Return L^-H y by BLAS (OpenBLAS's trtrs starts its threads for the smallest matrices)."""
+    from scipy.linalg import blas
+
     conjugate_transposed = 2
-    solve = routine("trtrs", "trtrs", a.dtype)[1]
-    return c, lambda y: solve(factor, y, lower=1, trans=conjugate_transposed)[0]
+    solve = getattr(blas, f"{PREFIXES[factor.dtype.char]}trsm")
+    x: np.ndarray = solve(1.0, factor, y, lower=1, trans_a=conjugate_transposed)
+    return x
 
 
 def module_arrays(xp: ModuleType, a: Any, b: Any) -> tuple[Any, Any]:

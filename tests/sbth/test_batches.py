@@ -5,12 +5,14 @@ import pytest
 
 import hetero
 import sbth
+from recorded_bars import RecordedBars
 
 RNG = np.random.default_rng(5)
 FULL = RNG.standard_normal((2, 3, 9, 9))
 BANDS = RNG.standard_normal((7, 3, 20))
 D, E = RNG.standard_normal((4, 1, 15)), RNG.standard_normal((2, 14))
 COMPLEX = FULL + 1j * FULL[::-1]
+DEFINITE = np.eye(9) * np.array([2.0, 3.0, 4.0])[:, None, None]
 
 CASES = {
     "eigh": (sbth.eigh, (FULL,), {}),
@@ -20,6 +22,16 @@ CASES = {
     "eigh, some": (sbth.eigh, (FULL,), {"subset_by_index": (1, 3)}),
     "eigh, values": (sbth.eigh, (FULL,), {"eigvals_only": True, "subset_by_index": (8, 8)}),
     "eigh, generalized": (sbth.eigh, (FULL, np.eye(9) * 2.0), {}),
+    "eigh, generalized, complex": (
+        sbth.eigh,
+        (FULL, DEFINITE + 0.1j * np.triu(np.ones((9, 9)), 1)),
+        {"lower": False, "subset_by_index": (2, 4)},
+    ),
+    "eigh, generalized, values": (
+        sbth.eigh,
+        (COMPLEX.astype(np.complex64), DEFINITE),
+        {"eigvals_only": True},
+    ),
     "eigh, this package": (sbth.eigh, (FULL,), {"method": "sbth"}),
     "eigvalsh": (sbth.eigvalsh, (FULL,), {}),
     "eigvalsh, some": (sbth.eigvalsh, (FULL,), {"select": "i", "select_range": (0, 1)}),
@@ -83,6 +95,27 @@ def test_empty_batches_and_matrices():
     w, v = sbth.eig_banded(np.zeros((2, 0, 3, 5)), device="cpu")
     assert (w.shape, v.shape) == ((2, 0, 5), (2, 0, 5, 5))
     assert sbth.eigvalsh(np.zeros((3, 0, 0)), device="cpu").shape == (3, 0)
+    w, v = sbth.eigh(np.zeros((0, 4, 4)), np.eye(4, dtype=complex), device="cpu")
+    assert (w.shape, v.shape, v.dtype) == ((0, 4), (0, 4, 4), complex)
+    assert sbth.eigh(np.zeros((2, 0, 0)), np.zeros((0, 0)), device="cpu")[1].shape == (2, 0, 0)
+    for lower in (True, False):
+        w = sbth.eigvals_banded(np.zeros((0, 3, 5)), lower, b_band=np.zeros((2, 5)), device="cpu")
+        assert w.shape == (0, 5)
+    some = sbth.eigh(np.zeros((0, 4, 4)), subset_by_index=(1, 2), device="cpu")
+    assert some[1].shape == (0, 4, 2)
+
+
+def test_progress_of_a_batch(monkeypatch):
+    """A batch is one loop, whose bar advances with its matrices."""
+    bars = RecordedBars(monkeypatch)
+    with hetero.use_threads(1):
+        for solve, a in ((sbth.eigvalsh, FULL), (sbth.eig_banded, BANDS)):
+            bars.steps.clear()
+            solve(a, progress=True, device="cpu")
+            count = len(a) if a is BANDS else 6
+            assert bars.steps[0] == ("batch of matrices", count)
+            assert bars.steps[-1] == count
+            assert len(bars.steps) > 3
 
 
 def test_bad_batches():
@@ -90,10 +123,22 @@ def test_bad_batches():
     bad[1, 2, 4, 0] = np.nan
     band = BANDS.copy()
     band[3, 2, 5] = np.inf
+    metric = np.broadcast_to(DEFINITE, FULL.shape).copy()
+    metric[0, 1, 3, 3] = -1.0
     for call, message in (
         (lambda: sbth.eigh(bad), r"matrix \(1, 2\) of the batch: a must be finite"),
+        (lambda: sbth.eigh(bad, DEFINITE), r"a, b, matrix \(1, 2\) of the batch: a must be finite"),
+        (lambda: sbth.eigh(DEFINITE, bad), r"a, b, matrix \(1, 2\) of the batch: b must be finite"),
+        (
+            lambda: sbth.eigh(FULL, metric),
+            r"matrix \(0, 1\) of the batch: b must be positive",
+        ),
+        (lambda: sbth.eigh(FULL, np.eye(8)), r"matrix \(0, 0\).*b must have the shape of a"),
         (lambda: sbth.eigvals_banded(band), r"matrix \(3,\) of the batch: a_band holds inf"),
         (lambda: sbth.eigh(FULL, subset_by_value=(0, 1)), "another number of eigenvalues"),
+        (lambda: sbth.eigh(FULL, subset_by_value=(0, 1), subset_by_index=(0, 1)), "given both"),
+        (lambda: sbth.eigh(FULL, method="cusolver", device="cpu"), "method must be one of"),
+        (lambda: sbth.eigh(COMPLEX, method="sbth", device="cpu"), "a is complex: use 'auto'"),
         (lambda: sbth.eigvals_banded(BANDS, select="v", select_range=(0, 1)), "another number"),
         (lambda: sbth.eigvalsh_tridiagonal(D, E[:, :-1]), r"matrix \(0, 0\) of the batch: d and e"),
         (lambda: sbth.eigvalsh_tridiagonal(D[:3], E[None]), None),
@@ -146,6 +191,61 @@ def test_bad_shared_batches():
             call()
 
 
+class Tensor:
+    """What a complex tensor of PyTorch is like: conjugated when somebody reads it."""
+
+    dtype = "torch.complex128"
+
+    def __init__(self, values, is_resolved=False):
+        self.values, self.is_resolved = values, is_resolved
+        self.shape = values.shape
+
+    def detach(self):
+        return self
+
+    def resolve_conj(self):
+        return Tensor(self.values.conj(), is_resolved=True)
+
+    def __array__(self, dtype=None, copy=None):
+        if not self.is_resolved:
+            raise RuntimeError("the conjugate bit is set")
+        return self.values
+
+
+def test_other_containers_of_complex_matrices():
+    expected = sbth.eigvalsh(COMPLEX[0], device="cpu")
+    pandas = pytest.importorskip("pandas")
+    frames = [pandas.DataFrame(x) for x in COMPLEX[0]]
+    tensor = Tensor(COMPLEX[0].conj())
+    for a in (COMPLEX[0].tolist(), frames, tensor, np.asfortranarray(COMPLEX[0])):
+        np.testing.assert_allclose(sbth.eigvalsh(a, device="cpu"), expected, rtol=0, atol=1e-13)
+    one = sbth.eigvalsh(frames[0], device="cpu")
+    np.testing.assert_allclose(one, expected[0], rtol=0, atol=1e-13)
+
+
+def test_masked_matrices_in_a_list():
+    masked = np.ma.array(FULL[0, 0], mask=FULL[0, 0] > 1.0)
+    with pytest.raises(ValueError, match="a must not be masked"):
+        sbth.eigh([FULL[0, 0], masked], device="cpu")
+
+
+def test_batches_of_which_an_array_is_missing():
+    for device in ("cpu", "cuda"):  # a GPU is not needed for an error
+        for call in (
+            lambda d=device: sbth.eigh(None, FULL, device=d),
+            lambda d=device: sbth.eigh_tridiagonal(D, None, device=d),
+            lambda d=device: sbth.eig_banded(None, b_band=BANDS, device=d),
+        ):
+            with pytest.raises((TypeError, hetero.DeviceUnavailableError)):
+                call()
+
+
+def test_progress_must_be_a_flag():
+    for a in (FULL, FULL[0, 0]):
+        with pytest.raises(TypeError, match="progress must be True or False"):
+            sbth.eigh(a, progress="yes")
+
+
 def test_devices_do_not_share_arrays_of_a_gpu():
     class Elsewhere:
         shape, dtype = (2, 9, 9), np.dtype(float)
@@ -159,19 +259,32 @@ def test_devices_do_not_share_arrays_of_a_gpu():
 
 @pytest.mark.cuda
 @pytest.mark.usefixtures("require_cuda")
-def test_large_generalized_and_complex_matrices_on_a_gpu_follow_each_other():
+def test_large_matrices_on_a_gpu_follow_each_other():
     cupy = pytest.importorskip("cupy")
     large = np.random.default_rng(6).standard_normal((2, 520, 520))
-    here, b = cupy.asarray(FULL), cupy.eye(9) * 2.0
-    for solve, arrays in (
-        (sbth.eigh, (cupy.asarray(large),)),
-        (sbth.eigh, (cupy.asarray(COMPLEX),)),
-        (sbth.eigh, (here, b)),
-        (sbth.eigvalsh, (cupy.asarray(COMPLEX),)),
+    here, b = cupy.asarray(large), cupy.eye(520) * 2.0
+    for solve, arrays, options in (
+        (sbth.eigh, (here,), {}),
+        (sbth.eigh, (here + 1j * here[::-1],), {}),
+        (sbth.eigh, (here, b), {}),
+        (sbth.eigvalsh, (here + 1j * here[::-1],), {}),
+        (sbth.eigh, (cupy.asarray(COMPLEX),), {"method": "cusolver"}),
     ):
-        results = solve(*arrays)
+        results = solve(*arrays, **options)
         values = results[0] if isinstance(results, tuple) else results
         assert isinstance(values, cupy.ndarray)
         expected = solve(*(x.get() for x in arrays), device="cpu")
         expected = expected[0] if isinstance(expected, tuple) else expected
         np.testing.assert_allclose(values.get(), expected, rtol=0, atol=1e-11)
+
+
+@pytest.mark.cuda
+@pytest.mark.usefixtures("require_cuda")
+def test_empty_batches_on_a_gpu():
+    cupy = pytest.importorskip("cupy")
+    w, v = sbth.eigh(cupy.zeros((0, 4, 4), complex), cupy.eye(4))
+    assert (w.shape, v.shape) == ((0, 4), (0, 4, 4))
+    assert (w.dtype, v.dtype) == (float, complex)
+    assert isinstance(v, cupy.ndarray)
+    assert sbth.eigvalsh(cupy.zeros((3, 0, 0), np.float32)).shape == (3, 0)
+    assert sbth.eigvals_banded(np.zeros((0, 2, 5)), device="cuda").shape == (0, 5)

@@ -81,16 +81,16 @@ _DIVIDE_AND_CONQUER = {
         ("cuda.place_rows", (_F2, _I1, _I1, _I1, _F2), 48),
     )
 }
-_F3, _BYTES = array(f8, 3), array(i1)
+_F3, _BYTES, _PLACES = array(f8, 3), array(i1), types.UniTuple(i8, 5)
 _BATCHES = {
     f"sbth._gpu_batches.{name}": Budget(signature, registers)
-    for dtype in (f4, f8)
+    for dtype, real in ((f4, f4), (f8, f8), (types.complex64, f4), (types.complex128, f8))
     for name, signature, registers in (
         *(
             (
                 f"householder_kernels.reduce_{dtype}{place}",
                 (
-                    *(array(dtype), types.UniTuple(i8, 5), types.UniTuple(i8, 2), array(dtype, 2)),
+                    *(array(dtype), _PLACES, types.UniTuple(i8, 2), array(dtype, 2)),
                     *(_F3, _A, _BYTES, boolean),
                 ),
                 128,
@@ -100,10 +100,23 @@ _BATCHES = {
         *(
             (
                 f"ql_kernels.iterate_{dtype}{place}",
-                (_F3, _A, array(dtype, 2), types.UniTuple(i8, 2), *(array(dtype, 2),) * 2, _BYTES),
+                (_F3, _A, array(real, 2), types.UniTuple(i8, 2), *(array(real, 2),) * 2, _BYTES),
                 112,
             )
             for place in ("", "_in_global_memory")
+        ),
+        (
+            f"pencil_kernels.reduce_{dtype}",
+            (
+                *(*(array(dtype),) * 2, types.UniTuple(_PLACES, 2), i8),
+                *(*(array(dtype, 2),) * 2, _BYTES),
+            ),
+            128,
+        ),
+        (
+            f"pencil_kernels.restore_{dtype}",
+            (array(dtype, 2), _BYTES, array(dtype, 2), i8),
+            128,
         ),
     )
 } | {

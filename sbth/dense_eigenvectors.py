@@ -100,9 +100,10 @@ def eigh(
         "sbth" are the stages of this package; "lapack", on a CPU, is LAPACK through NumPy, for up
         to a third of the eigenvectors through SciPy; "cusolver", on a GPU, is the vendor's solver
         through CuPy. "auto" takes what is faster for the order and the threads, which
-        `sbth.solver_for` says. Complex matrices are always solved by LAPACK or cuSOLVER.
+        `sbth.solver_for` says. Single complex matrices are solved by LAPACK or cuSOLVER, batches of
+        them on a GPU by kernels of this package, too.
     progress : bool
-        Show how far long computations on the CPU are.
+        Show how far long computations on the CPU, and batches, are.
     device : None, "auto", "cpu", "cuda", "cuda:N" or hetero.Device
         A GPU requires CuPy (cuBLAS and cuSOLVER); without CuPy, "auto" chooses the CPU.
 

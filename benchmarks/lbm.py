@@ -52,6 +52,7 @@ def run(device: hetero.Device, quick: bool) -> list[Measurement]:
     figures += operator_rates(device, n, limit)
     figures += corner_rates(device, n, limit, quick)
     figures += cost_of_bodies(device, n)
+    figures += rates_among_spheres(device, 24 if quick else 256 if gpu else 128)
     figures.append(small_step_time(device, 16 if quick else 64))
     figures += cost_of_extras(device, 24 if quick else 256 if gpu else 128)
     if gpu and not quick:
@@ -154,6 +155,45 @@ def cost_of_bodies(device, n) -> list[Measurement]:
             )
         )
     return figures
+
+
+def rates_among_spheres(device, n) -> list[Measurement]:
+    """Measure the update rates of a periodic box with 200 spheres in each 256^3 cells, beside
+    those of the empty box."""
+    count = max(1, round(200 * (n / 256) ** 3))
+    figures = []
+    for pattern in ("ab", "esoteric"):
+        options = {"pattern": pattern, "device": device, "check": 0}
+        empty, _ = seconds_per_step(Simulation((n, n, n), **options), device)
+        beads = {"beads": lbm.Solid(random_spheres(n, count))}
+        s = Simulation((n, n, n), boundaries=beads, **options)
+        seconds, timing = seconds_per_step(s, device)
+        fluid = int(s.fluid.sum())
+        figures.append(
+            Measurement(
+                f"{count} spheres in {n}^3, float32, {pattern}: updates of fluid cells",
+                fluid / seconds / 1e9, "GLUPS", n**3 / empty / 1e9, "the empty box", {},
+                f"spheres of 16 cells at random places, some overlap; {1 - fluid / n**3:.1%} of "
+                f"the cells are solid; all cells count: {n**3 / seconds / 1e9:.4g} GLUPS, "
+                f"{empty / seconds:.1%} of the empty box", timing,
+            )
+        )  # fmt: skip
+    return figures
+
+
+def random_spheres(n: int, count: int, radius: int = 8) -> np.ndarray:
+    """Return the cells [x, y, z] in spheres at random places of a periodic box, which may overlap.
+
+    The places are the same in each run.
+    """
+    cells = np.zeros((n, n, n), bool)
+    around = np.arange(-radius - 1, radius + 2)
+    for centre in np.random.default_rng(1).uniform(0.0, n, (count, 3)):
+        near = np.floor(centre)[:, None].astype(int) + around
+        x, y, z = (near + 0.5 - centre[:, None]) ** 2
+        inside = x[:, None, None] + y[:, None] + z < radius**2
+        cells[np.ix_(*(near % n))] |= inside
+    return cells
 
 
 def small_step_time(device, n) -> Measurement:

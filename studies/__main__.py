@@ -25,13 +25,14 @@ STUDIES = {
     "lbm-blocks": "studies.lbm.blocks",
     "lbm-bodies": "studies.lbm.bodies",
     "lbm-cavity": "studies.lbm.cavity",
+    "lbm-cylinder": "studies.lbm.cylinder",
     "lbm-gallery": "studies.lbm.gallery",
     "lbm-hybrid": "studies.lbm.hybrid",
     "lbm-magic": "studies.lbm.magic",
     "lbm-operators": "studies.lbm.operators",
     "lbm-reflections": "studies.lbm.reflections",
+    "lbm-sphere": "studies.lbm.sphere",
     "lbm-stability": "studies.lbm.stability",
-    "lbm-streams": "studies.lbm.streams",
     "lbm-strong": "studies.lbm.strong",
     "lbm-weak": "studies.lbm.weak",
     "rode-convergence": "studies.rode.convergence",
@@ -68,8 +69,8 @@ STUDIES = {
 }
 """Modules of the studies, by the names that the command line takes."""
 
-NOT_IN_ALL = ("stablegpu-stream", "lbm-streams")
-"""Studies that `all` leaves out: the first needs much room on a disk, the second days on a CPU."""
+NOT_IN_ALL = ("stablegpu-stream", "lbm-cylinder", "lbm-sphere")
+"""Studies that `all` leaves out: the first needs much room on a disk, the others a day on a CPU."""
 
 ON_GPUS_ONLY = ("lbm-hybrid",)
 """Studies that `all` leaves out on a CPU."""

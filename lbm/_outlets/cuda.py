@@ -1,6 +1,8 @@
-"""Outlets that do not reflect on a GPU; `lbm._outlets.OutletStore` has the methods."""
+"""Ends that do not reflect on a GPU; `lbm._outlets.EndStore` has the methods."""
 
 from __future__ import annotations
+
+import itertools
 
 import numpy as np
 
@@ -9,72 +11,57 @@ from hetero.cuda.launch import blocks_for
 from hetero.cuda.launcher import prepare_launch
 from hetero.jit import kernel
 from hetero.measurement import profiling
-from lbm._engines.storage_formulas import codec
 from lbm._model.precision import PRECISIONS
-from lbm._outlets.formulas import excess_density, follow
+from lbm._outlets.formulas import RESPONSES, make_correct_cell
 
 THREADS = 128
 """Threads of a block; not tuned."""
 
 
-def create_store(engine, table, rate) -> OutletStore:
-    """Create the store of an outlet in a GPU's memory."""
-    return OutletStore(engine, table, rate)
+def create_store(engine, table, rate) -> EndStore:
+    """Create the store of an end in a GPU's memory."""
+    return EndStore(engine, table, rate)
 
 
-def _make_kernel(precision: str):
-    """Make the kernel of a precision."""
-    decode, encode = codec(PRECISIONS[precision])
+def _make_kernel(kind: str, precision: str):
+    """Make the kernel of a kind of end; its arguments are those of `make_correct_cell`."""
+    correct_cell = make_correct_cell(kind, precision)
 
-    def correct(populations, loads, links, share, outwards, weight, opposite, means, rate):
-        """Correct what a cell's outlet has returned; arrays are those of `OutletTable`."""
+    def correct(populations, loads, links, numbers, directions, opposite, rate):
+        """Correct what an end has returned, a thread for each cell."""
         i = cuda.grid(1)
         if i < links.size:
-            drho = momentum = means.dtype.type(0)
-            for q in range(loads.shape[0]):
-                f = decode(populations[loads[q, i]])
-                drho += f
-                momentum += outwards[q] * f
-            rho = means.dtype.type(1) + drho
-            excess = excess_density(rho, momentum, means[i], share[i])
-            for q in range(loads.shape[0]):
-                if (links[i] >> np.uint32(q)) & np.uint32(1):
-                    k = loads[opposite[q], i]
-                    f = decode(populations[k]) + weight[q] * excess
-                    populations[k] = encode(f)
-            means[i] = follow(means[i], rho, momentum - share[i] * excess, rate)
+            correct_cell(i, populations, loads, links, numbers, directions, opposite, rate)
 
     return kernel(correct)
 
 
-KERNELS = {f"correct_{name}": _make_kernel(name) for name in PRECISIONS}
-"""Kernels by operation and precision."""
+KERNELS = {
+    f"correct_{kind}_{name}": _make_kernel(kind, name)
+    for kind, name in itertools.product(RESPONSES, PRECISIONS)
+}
+"""Kernels by the kind of the end and the precision."""
 
 
-class OutletStore:
-    """The cells before an outlet in a GPU's memory."""
+class EndStore:
+    """The cells before an end in a GPU's memory."""
 
     def __init__(self, engine, table, rate):
         form, lattice = engine.problem.precision, engine.problem.lattice
         T = form.compute
         self._device, self._engine, self._dtype = engine.device, engine, T
-        numbers = (
-            table.share.astype(T),
-            table.outwards.astype(T),
-            (2 * np.array(lattice.weights)).astype(T),
-        )
-        count, correct = len(table.cells), KERNELS[f"correct_{form.name}"]
+        correct = KERNELS[f"correct_{table.kind}_{form.name}"]
         with engine.device.active():
             loads = [cuda.to_device(np.ascontiguousarray(rows)) for rows in table.loads]
-            constants = [
-                cuda.to_device(a) for a in (table.links, *numbers, np.array(lattice.opposite))
-            ]
-            self._means = cuda.to_device(np.zeros(count, T))
+            links, opposite = map(cuda.to_device, (table.links, np.array(lattice.opposite)))
+            directions = cuda.to_device(table.directions.astype(T))
+            self._numbers = cuda.to_device(table.numbers.astype(T))
             self._launches = []
             for t in (0, 1):
                 memory = engine.cells(engine.target(t)).reshape(lattice.size * engine.problem.pitch)
-                arguments = memory, loads[(t + 1) % 2], *constants, self._means, T(rate)
-                grid = (blocks_for(count, THREADS),)
+                addresses = memory, loads[(t + 1) % 2], links
+                arguments = *addresses, self._numbers, directions, opposite, T(rate)
+                grid = (blocks_for(len(table.cells), THREADS),)
                 self._launches.append(
                     prepare_launch(correct, grid, (THREADS,), engine.stream, arguments)
                 )
@@ -85,12 +72,13 @@ class OutletStore:
     def read_means(self):
         with self._device.active():
             self._engine.synchronize()
-            profiling.count_transfer(to_host=self._means.nbytes)
-            return self._means.copy_to_host()
+            means = self._numbers[1]
+            profiling.count_transfer(to_host=means.nbytes)
+            return means.copy_to_host()
 
     def write_means(self, means):
         values = np.ascontiguousarray(means, self._dtype)
         profiling.count_transfer(to_device=values.nbytes)
         with self._device.active():
-            self._means.copy_to_device(values)
+            self._numbers[1].copy_to_device(values)
             self._engine.synchronize()

@@ -6,7 +6,7 @@ import itertools
 
 import numpy as np
 
-from hetero.cuda.driver import cuda
+from hetero.cuda.driver import SIMULATOR, cuda
 from hetero.cuda.launch import blocks_for
 from hetero.cuda.launcher import prepare_launch
 from hetero.jit import kernel
@@ -26,6 +26,8 @@ def create_store(engine, table, rate) -> EndStore:
 def _make_kernel(kind: str, precision: str):
     """Make the kernel of a kind of end; its arguments are those of `make_correct_cell`."""
     correct_cell = make_correct_cell(kind, precision)
+    if SIMULATOR:  # its arrays are none that compiled code takes
+        correct_cell = correct_cell.py_func
 
     def correct(populations, loads, links, numbers, directions, opposite, rate):
         """Correct what an end has returned, a thread for each cell."""

@@ -7,11 +7,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from lbm import _outlets
+from lbm import _open_ends
 from lbm._domain.domain import Domain
 from lbm._domain.parts import Part
 from lbm._model.extent import Triple
-from lbm._outlets.tables import make_table
+from lbm._open_ends.tables import make_table
 from lbm.boundaries import FACES, Condition, OpenEnd, VelocityInlet
 
 
@@ -29,7 +29,7 @@ class End(NamedTuple):
     row: int
     face: int
     cells: np.ndarray
-    store: _outlets.EndStore
+    store: _open_ends.EndStore
 
 
 class OpenEnds:
@@ -65,7 +65,7 @@ class OpenEnds:
         condition = self._faces[face]
         assert isinstance(condition, OpenEnd)
         cells = table.cells[:, ::-1] - np.array(part.halo) + np.array(part.local.start)
-        create = _outlets.loops(part.engine.device).create_store
+        create = _open_ends.loops(part.engine.device).create_store
         return End(row, face, cells, create(part.engine, table, 1.0 / condition.averaging))
 
     def start(self, rho: np.ndarray, u: np.ndarray) -> None:

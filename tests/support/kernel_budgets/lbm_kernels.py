@@ -71,7 +71,7 @@ KERNELS = {
         for bits, real in ((32, f4), (64, f8))
     },
     **{
-        f"lbm._outlets.cuda.correct_{kind}_{name}": Budget(
+        f"lbm._open_ends.cuda.correct_{kind}_{name}": Budget(
             (array(stored), array(i8, 2), array(u4), *(array(real, 2),) * 2, array(i8), real),
             48,
             float64=real is f8,

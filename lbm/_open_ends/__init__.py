@@ -6,7 +6,7 @@ import numpy as np
 
 from hetero.devices import Device
 from lbm._engines.engine import Engine
-from lbm._outlets.tables import EndTable
+from lbm._open_ends.tables import EndTable
 
 
 class EndStore(Protocol):
@@ -40,9 +40,9 @@ class Loops(Protocol):
 def loops(device: Device) -> Loops:
     """Return the loops for `device`; its compiler is imported at the first call."""
     if device.kind == "cpu":
-        from lbm._outlets import cpu
+        from lbm._open_ends import cpu
 
         return cpu
-    from lbm._outlets import cuda
+    from lbm._open_ends import cuda
 
     return cuda

@@ -1,4 +1,4 @@
-"""Ends that do not reflect on a GPU; `lbm._outlets.EndStore` has the methods."""
+"""Ends that do not reflect on a GPU; `lbm._open_ends.EndStore` has the methods."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from hetero.cuda.launcher import prepare_launch
 from hetero.jit import kernel
 from hetero.measurement import profiling
 from lbm._model.precision import PRECISIONS
-from lbm._outlets.formulas import RESPONSES, make_correct_cell
+from lbm._open_ends.formulas import RESPONSES, make_correct_cell
 
 THREADS = 128
 """Threads of a block; not tuned."""

@@ -1,4 +1,4 @@
-"""Ends that do not reflect on the CPU; `lbm._outlets.EndStore` has the methods."""
+"""Ends that do not reflect on the CPU; `lbm._open_ends.EndStore` has the methods."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 from numba import prange
 
 from hetero.jit import parallel
-from lbm._outlets.formulas import make_correct_cell
+from lbm._open_ends.formulas import make_correct_cell
 
 
 def create_store(engine, table, rate) -> EndStore:

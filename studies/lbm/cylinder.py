@@ -19,8 +19,12 @@ from studies.study import Study
 PUBLISHED = {"drag": (1.32, 1.34), "Strouhal number": (0.164, 0.165)}
 """Published intervals of a free cylinder (Williamson 1989; Posdziech and Grundmann 2007)."""
 
-FULL = Sizes(32, 90, 60, 130, 60)
-"""5.5 million cells and 121,600 steps."""
+FULL = Sizes(32, 90, 60, 100, 60)
+"""5.5 million cells and 102,400 steps.
+
+With 12 cells and a domain 16 diameters wide, the drag of a path of 100 diameters before the record
+differs by 0.02 % from that of 190, and the Strouhal number by 0.06 %.
+"""
 
 TINY = Sizes(6, 6, 4, 2, 1)
 """Sizes for tests, which say nothing about accuracy."""

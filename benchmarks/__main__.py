@@ -22,6 +22,7 @@ SUITES = {
     "rode": "benchmarks.rode",
     "lbm": "benchmarks.lbm",
     "lbm-flows": "benchmarks.lbm_flows",
+    "lbm-spheres": "benchmarks.lbm_spheres",
     "lbm-peers": "benchmarks.lbm_cpu_peers",
     "sbth": "benchmarks.sbth",
     "sbth-full": "benchmarks.sbth_full",

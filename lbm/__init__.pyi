@@ -6,6 +6,7 @@ from . import launcher as launcher
 from .boundaries import Condition as Condition
 from .boundaries import FreeSlip as FreeSlip
 from .boundaries import MovingWall as MovingWall
+from .boundaries import NonReflectingInlet as NonReflectingInlet
 from .boundaries import NonReflectingOutlet as NonReflectingOutlet
 from .boundaries import NoSlip as NoSlip
 from .boundaries import Periodic as Periodic

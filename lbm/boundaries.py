@@ -29,6 +29,15 @@ MAX_SPEED = 0.3
 """Largest speed of a wall or an inlet in cells/step, about half of the speed of sound (0.577)."""
 
 
+AVERAGING = 5000.0
+"""Steps over which the means of ends that do not reflect follow the flow, unless they are given."""
+
+
+def _check_averaging(value: object) -> float:
+    """Return `value` as a number of steps."""
+    return check_in_range("averaging", value, 1.0, 1e12)
+
+
 def check_vector(name: str, value: Any) -> tuple[float, float, float]:
     """Return `value` as three finite floats."""
     if isinstance(value, str | set | dict) or not np.iterable(value):
@@ -134,6 +143,32 @@ class VelocityInlet(MovingWall):
 
 
 @dataclass(frozen=True)
+class NonReflectingInlet(VelocityInlet):
+    """An inlet that lets sound pass: a face of the domain, not a solid.
+
+    Its mass flux out of the domain is that of a `VelocityInlet` plus (c_s + u) (rho - rho_mean),
+    where rho is the density of the cell, rho_mean its running mean and u its velocity out of the
+    domain: so much has a plane wave that leaves against the stream (the characteristic condition of
+    Thompson 1987, Poinsot and Lele 1992). What varies slowly sees an inlet with the given velocity.
+    Of a plane pulse 3 % come back.
+
+    Parameters
+    ----------
+    velocity : three floats, or function
+        Velocity, as of a `VelocityInlet`.
+    averaging : float
+        Steps over which the mean density follows the flow. Waves of longer periods are reflected;
+        until the pressure of a flow that starts has settled, as much less or more fluid enters.
+    """
+
+    averaging: float = AVERAGING
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        object.__setattr__(self, "averaging", _check_averaging(self.averaging))
+
+
+@dataclass(frozen=True)
 class PressureOutlet:
     """An outlet with a prescribed density and pressure rho/3: anti-bounce-back.
 
@@ -187,12 +222,15 @@ class NonReflectingOutlet(PressureOutlet):
         a flow that changes as a whole needs about as many steps to settle.
     """
 
-    averaging: float = 5000.0
+    averaging: float = AVERAGING
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        averaging = check_in_range("averaging", self.averaging, 1.0, 1e12)
-        object.__setattr__(self, "averaging", averaging)
+        object.__setattr__(self, "averaging", _check_averaging(self.averaging))
+
+
+OpenEnd = NonReflectingInlet | NonReflectingOutlet
+"""A condition that does not reflect, with a running mean over `averaging` steps."""
 
 
 @dataclass(frozen=True)
@@ -267,12 +305,12 @@ class Solid:
         object.__setattr__(self, "cells", cells)
 
     def _check_condition(self) -> None:
-        is_for_faces = isinstance(self.condition, NonReflectingOutlet)
+        is_for_faces = isinstance(self.condition, OpenEnd)
         if is_for_faces or not isinstance(self.condition, NoSlip | MovingWall | PressureOutlet):
             raise ValueError(
                 f"a solid cannot be {type(self.condition).__name__}: use NoSlip, MovingWall, "
-                "VelocityInlet or PressureOutlet (FreeSlip, NonReflectingOutlet and Periodic are "
-                "for faces)"
+                "VelocityInlet or PressureOutlet (FreeSlip, NonReflectingInlet, "
+                "NonReflectingOutlet and Periodic are for faces)"
             )
 
     def _check_wall(self) -> None:

@@ -194,7 +194,10 @@ class Reference:
     def set(self, rho: np.ndarray, u: np.ndarray) -> None:
         """Start from the equilibrium; u includes half of the force's impulse."""
         self.f = equilibrium(rho, u - 0.5 * self.force[:, None, None, None] / rho, self.lattice)
-        self.means = {face: (2 * (face % 2) - 1) * u[face // 2] for face in range(6)}
+        self.means = {
+            k: rho if isinstance(face, b.VelocityInlet) else (2 * (k % 2) - 1) * u[k // 2]
+            for k, face in enumerate(self.faces)
+        }
         grid = np.meshgrid(*(np.arange(n) + 0.5 for n in self.shape), indexing="ij")
         ones = np.ones((3, *self.shape))
         self.targets = {
@@ -262,10 +265,11 @@ class Reference:
         self.steps += 1
 
     def _let_waves_leave(self) -> None:
-        """Raise the density of outlets that do not reflect by that of a wave that leaves."""
+        """Let ends that do not reflect follow a wave that leaves: the density of an outlet its
+        velocity, and the mass flux of an inlet its density."""
         c, w, size = self.lattice.velocities, self.lattice.weights, self.lattice.size
         for face, condition in enumerate(self.faces):
-            if not isinstance(condition, b.NonReflectingOutlet):
+            if not isinstance(condition, b.OpenEnd):
                 continue
             axis, sign = face // 2, 2 * (face % 2) - 1
             layer = np.zeros(self.shape, bool)
@@ -276,20 +280,26 @@ class Reference:
             share = sum(2 * w[q] * cells for q, cells in links.items())
             rho = self.f.sum(axis=0)
             j = sign * sum(c[q][axis] * self.f[q] for q in range(size))
-            mean = self.means[face]
-            root = np.sqrt(3.0)
-            excess = np.where(layer, root * (j / rho - mean) / (1 + root * share / rho), 0.0)
+            mean, root = self.means[face], np.sqrt(3.0)
+            if isinstance(condition, b.VelocityInlet):
+                speed = 1 / root + j / rho
+                excess = -3 * speed * (rho - mean) / (1 + 3 * share * speed)
+                present = rho + share * excess
+            else:
+                excess = root * (j / rho - mean) / (1 + root * share / rho)
+                present = (j - share * excess) / rho
             for q, cells in links.items():
                 self.f[self.lattice.opposite[q]] += 2 * w[q] * cells * excess
-            change = ((j - share * excess) / rho - mean) / condition.averaging
+            change = (present - mean) / condition.averaging
             self.means[face] = mean + np.where(layer, change, 0.0)
 
     def _ends_at(self, q: int, condition: b.Condition, axis: int) -> np.ndarray:
-        """Return the cells whose link q ends at an outlet across an axis.
+        """Return the cells whose link q ends at an inlet or an outlet across an axis.
 
-        Beyond an edge of two outlets, all links belong to that of the first axis.
+        Beyond an edge of two inlets or of two outlets, all links belong to that of the first axis.
         """
         ends, c = self._ends(q), self.lattice.velocities[q]
+        family = b.VelocityInlet if isinstance(condition, b.VelocityInlet) else b.PressureOutlet
         cells = np.zeros(self.shape, bool)
         for k, (wall, slip) in enumerate(self.conditions):
             if wall is condition:
@@ -299,7 +309,7 @@ class Reference:
             outside = np.moveaxis(cells, other, 0)
             for side, index in ((-1, 0), (1, -1)):
                 face = self.faces[2 * other + (side > 0)]
-                if c[other] == side and isinstance(face, b.PressureOutlet):
+                if c[other] == side and isinstance(face, family):
                     outside[index] = False
         return cells
 

@@ -207,7 +207,7 @@ class Simulation(Flow):
             companions.append(self._open_ends)
         super().__init__(cells, faces, solids, domain, devices[0], companions)
         self._sponges.start(moments[1])
-        self._open_ends.start(moments[1])
+        self._open_ends.start(*moments)
         if self._scalars is not None:
             self.scalars = self._scalars.fields
             self._scalars.start(moments[1])
@@ -245,7 +245,7 @@ class Simulation(Flow):
         self.mark_changed(0)
         self._last_good.discard()
         self._sponges.start(u)
-        self._open_ends.start(u)
+        self._open_ends.start(rho, u)
         if self._scalars is not None:
             self._scalars.start(u)
             u = self._scalars.without_half_force(rho, u)

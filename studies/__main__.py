@@ -30,13 +30,14 @@ STUDIES = {
     "lbm-cavity": "studies.lbm.cavity",
     "lbm-clusters": "studies.lbm.clusters",
     "lbm-cuboids": "studies.lbm.cuboids",
+    "lbm-cylinder": "studies.lbm.cylinder",
     "lbm-gallery": "studies.lbm.gallery",
     "lbm-hybrid": "studies.lbm.hybrid",
     "lbm-magic": "studies.lbm.magic",
     "lbm-operators": "studies.lbm.operators",
     "lbm-reflections": "studies.lbm.reflections",
+    "lbm-sphere": "studies.lbm.sphere",
     "lbm-stability": "studies.lbm.stability",
-    "lbm-streams": "studies.lbm.streams",
     "lbm-strong": "studies.lbm.strong",
     "lbm-weak": "studies.lbm.weak",
     "rode-convergence": "studies.rode.convergence",
@@ -76,8 +77,8 @@ STUDIES = {
 }
 """Modules of the studies, by the names that the command line takes."""
 
-NOT_IN_ALL = ("stablegpu-stream", "lbm-streams")
-"""Studies that `all` leaves out: the first needs much room on a disk, the second days on a CPU."""
+NOT_IN_ALL = ("stablegpu-stream", "lbm-cylinder", "lbm-sphere")
+"""Studies that `all` leaves out: the first needs much room on a disk, the others a day on a CPU."""
 
 ON_GPUS_ONLY = ("lbm-hybrid",)
 """Studies that `all` leaves out on a CPU."""
@@ -90,7 +91,8 @@ DURATIONS = {
     "lbm-magic": "minutes",
     "lbm-operators": "minutes",
     "lbm-stability": "> 5 min",
-    "lbm-streams": "days",
+    "lbm-cylinder": "days",
+    "lbm-sphere": "days",
     "rode-convergence": "minutes",
     "rode-expectation": "> 5 min",
     "sbth-comparison": "minutes",

@@ -72,7 +72,7 @@ def run_cavity(device, **options):
 
 def run_heated_stream(device):
     ball = lbm.Solid(lbm.Sphere((8, 4, 3), 1.6), wall="interpolated")
-    walls = {"x-": lbm.VelocityInlet((0.05, 0.0, 0.0)), "x+": lbm.NonReflectingOutlet(1.0),
+    walls = {"x-": lbm.NonReflectingInlet((0.05, 0.0, 0.0)), "x+": lbm.NonReflectingOutlet(1.0),
              "ball": ball}  # fmt: skip
     warm = lbm.FixedValue(1.0)
     heat = lbm.Scalar(0.05, {"x-": warm, "ball": warm}, buoyancy=(0.0, 1e-4, 0.0))

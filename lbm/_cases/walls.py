@@ -19,6 +19,7 @@ from lbm.boundaries import (
     Condition,
     FreeSlip,
     MovingWall,
+    NonReflectingInlet,
     NonReflectingOutlet,
     NoSlip,
     Periodic,
@@ -35,8 +36,15 @@ PLAIN: dict[str, Condition] = {"periodic": Periodic(), "no-slip": NoSlip(), "fre
 MOVING = {"moving-wall": MovingWall, "velocity-inlet": VelocityInlet}
 """Conditions with a velocity."""
 
-OUTLET, OPEN_END = "pressure-outlet", "non-reflecting-outlet"
-FACE_TYPES = *PLAIN, *MOVING, OUTLET, OPEN_END
+OUTLET = "pressure-outlet"
+
+OPEN_ENDS = {
+    "non-reflecting-inlet": NonReflectingInlet,
+    "non-reflecting-outlet": NonReflectingOutlet,
+}
+"""Conditions with a running mean."""
+
+FACE_TYPES = *PLAIN, *MOVING, OUTLET, *OPEN_ENDS
 SOLID_TYPES = "no-slip", *MOVING, OUTLET
 
 Cells = np.ndarray | Callable[..., np.ndarray]
@@ -65,7 +73,8 @@ def read_condition(
         name = table.choice(key, types)
         if name in PLAIN:
             return PLAIN[name]
-        number = "velocity = [x, y, z]" if name in MOVING else "rho = 1.0"
+        has_velocity = name in MOVING or OPEN_ENDS.get(name) is NonReflectingInlet
+        number = "velocity = [x, y, z]" if has_velocity else "rho = 1.0"
         raise table.error(key, f"needs a number: {{ type = {name!r}, {number} }}")
     inner = table.table(key)
     name = inner.choice("type", types)
@@ -75,8 +84,10 @@ def read_condition(
             condition = PLAIN[name]
         elif name in MOVING:
             condition = MOVING[name](read_velocity(inner, shape, scales))
+        elif name == OUTLET:
+            condition = PressureOutlet(read_density(inner, scales))
         else:
-            condition = _read_outlet(name, inner, scales)
+            condition = _read_open_end(OPEN_ENDS[name], inner, shape, scales)
     except ValueError as error:
         if str(error).startswith(table.file):
             raise
@@ -85,14 +96,13 @@ def read_condition(
     return condition
 
 
-def _read_outlet(name: str, table: Table, scales: Scales) -> PressureOutlet:
-    """Read an outlet, with the time over which one that does not reflect averages."""
-    rho = read_density(table, scales)
-    if name == OUTLET:
-        return PressureOutlet(rho)
+def _read_open_end(kind: type, table: Table, shape: Triple, scales: Scales) -> Any:
+    """Read an end that does not reflect, with the time over which it averages."""
+    is_inlet = kind is NonReflectingInlet
+    value = read_velocity(table, shape, scales) if is_inlet else read_density(table, scales)
     if "averaging" not in table:
-        return NonReflectingOutlet(rho)
-    return NonReflectingOutlet(rho, scales.duration(table.positive("averaging")))
+        return kind(value)
+    return kind(value, scales.duration(table.positive("averaging")))
 
 
 def read_density(table: Table, scales: Scales) -> float:

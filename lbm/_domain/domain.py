@@ -219,6 +219,20 @@ class Domain:
         for z0, z1 in self.layers():
             yield from self.read(t, z0, z1)
 
+    def may_have_bad_cell(self, t: int) -> bool:
+        """Return whether a cell of this rank may be bad before step t, by one pass over them all.
+
+        Moments that are corrected are not looked at: then any cell may be.
+        """
+        self.wait()
+        if self.corrections:
+            return True
+        flags = [
+            (part.engine, part.engine.survey(t, part.rows(0, part.extent.shape[2])))
+            for part in self.parts
+        ]
+        return any(engine.to_host(flag)[0] for engine, flag in flags)
+
     def layers(self) -> Iterator[tuple[int, int]]:
         """Yield the ranges (z0, z1) of slabs of about SLAB_CELLS cells."""
         nx, ny, nz = self.problem.shape

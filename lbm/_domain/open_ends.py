@@ -1,4 +1,4 @@
-"""Outlets that do not reflect on the parts of a domain, and what checkpoints keep of them."""
+"""Ends that do not reflect on the parts of a domain, and what checkpoints keep of them."""
 
 from __future__ import annotations
 
@@ -7,33 +7,33 @@ from typing import NamedTuple
 
 import numpy as np
 
-from lbm import _outlets
+from lbm import _open_ends
 from lbm._domain.domain import Domain
 from lbm._domain.parts import Part
 from lbm._model.extent import Triple
-from lbm._outlets.tables import make_table
-from lbm.boundaries import FACES, Condition, NonReflectingOutlet
+from lbm._open_ends.tables import make_table
+from lbm.boundaries import FACES, Condition, OpenEnd, VelocityInlet
 
 
 class End(NamedTuple):
-    """The cells of a part before an outlet.
+    """The cells of a part before an end that does not reflect.
 
     Attributes
     ----------
-    row : number of the outlet among those that do not reflect
+    row : number of the end among those that do not reflect
     face : number of its face
     cells : int64 [cell, (x, y, z)], counted from the first cell of the rank
-    store : their mean velocities and addresses on the device
+    store : their means and addresses on the device
     """
 
     row: int
     face: int
     cells: np.ndarray
-    store: _outlets.OutletStore
+    store: _open_ends.EndStore
 
 
 class OpenEnds:
-    """All outlets of a flow that do not reflect, in the parts of this rank.
+    """All inlets and outlets of a flow that do not reflect, in the parts of this rank.
 
     Parameters
     ----------
@@ -43,12 +43,12 @@ class OpenEnds:
 
     Attributes
     ----------
-    rows : numbers of a cell that checkpoints keep: mean velocities out of the domain
+    rows : numbers of a cell that checkpoints keep: the mean of each end
     """
 
     def __init__(self, shape: Triple, faces: Sequence[Condition], domain: Domain):
         self._domain, self._faces = domain, faces
-        numbers = [k for k, face in enumerate(faces) if isinstance(face, NonReflectingOutlet)]
+        numbers = [k for k, face in enumerate(faces) if isinstance(face, OpenEnd)]
         self.rows = len(numbers)
         self._ends = [
             end
@@ -58,30 +58,34 @@ class OpenEnds:
         ]
 
     def _make_end(self, row: int, face: int, part: Part, shape: Triple) -> End | None:
-        """Return the cells of a part before an outlet, or None."""
+        """Return the cells of a part before an end, or None."""
         table = make_table(part, face, shape, self._faces)
         if table is None:
             return None
         condition = self._faces[face]
-        assert isinstance(condition, NonReflectingOutlet)
+        assert isinstance(condition, OpenEnd)
         cells = table.cells[:, ::-1] - np.array(part.halo) + np.array(part.local.start)
-        create = _outlets.loops(part.engine.device).create_store
+        create = _open_ends.loops(part.engine.device).create_store
         return End(row, face, cells, create(part.engine, table, 1.0 / condition.averaging))
 
-    def start(self, u: np.ndarray) -> None:
-        """Set the means to the velocity u of this rank, [c, x, y, z] or three numbers."""
+    def start(self, rho: np.ndarray, u: np.ndarray) -> None:
+        """Set the means to those of a density and a velocity of this rank.
+
+        rho is an array [x, y, z] or a number, u an array [c, x, y, z] or three numbers.
+        """
         for end in self._ends:
             axis, at_end = divmod(end.face, 2)
-            outwards = u[axis] if u.ndim == 1 else u[axis][tuple(end.cells.T)]
-            end.store.write_means(
-                np.broadcast_to(outwards if at_end else -outwards, len(end.cells))
-            )
+            outwards = u[axis] if at_end else -u[axis]
+            is_inlet = isinstance(self._faces[end.face], VelocityInlet)
+            means = rho - 1.0 if is_inlet else outwards
+            means = means[tuple(end.cells.T)] if means.ndim else means
+            end.store.write_means(np.broadcast_to(means, len(end.cells)))
 
     def before_step(self, t: int) -> None:
-        """Do nothing: outlets act after a step."""
+        """Do nothing: ends act after a step."""
 
     def after_step(self, t: int) -> None:
-        """Correct what the outlets have returned in step t."""
+        """Correct what the ends have returned in step t."""
         if not self.rows:
             return
         with self._domain.between_streams():
@@ -91,11 +95,11 @@ class OpenEnds:
     # ---- state -------------------------------------------------------------------------------
 
     def describe(self) -> str:
-        """Return the outlets and their settings but densities, which belong to the walls."""
+        """Return the ends and their settings, but for those that all walls have."""
         return "; ".join(
-            f"{name}: NonReflectingOutlet, averaging={face.averaging}"
+            f"{name}: {type(face).__name__}, averaging={face.averaging}"
             for name, face in zip(FACES, self._faces, strict=True)
-            if isinstance(face, NonReflectingOutlet)
+            if isinstance(face, OpenEnd)
         )
 
     def _within(self, z0: int, z1: int) -> Iterator[tuple[End, np.ndarray, tuple[np.ndarray, ...]]]:

@@ -6,7 +6,14 @@ import numpy as np
 
 from hetero import threads
 from hetero.devices import Device
-from lbm._engines.cpu_damping import Buoyancy, Damping, make_acceleration, make_damping
+from lbm._engines.cpu_damping import (
+    Buoyancy,
+    Damping,
+    Survey,
+    make_acceleration,
+    make_damping,
+    make_survey,
+)
 from lbm._engines.cpu_offsets import Region, find_runs
 from lbm._engines.cpu_sweeps import Populations, Transfer, Walls, make_sweeps
 from lbm._engines.engine import Engine
@@ -109,6 +116,11 @@ class CPUEngine(Engine):
     def accelerate(self, t, box, g, velocity, numbers):
         sweep = make_acceleration(self.problem.lattice, self.problem.precision.name)
         self._change_cells(sweep, t, box, Buoyancy(g, velocity, *numbers))
+
+    def survey(self, t, box):
+        p, flag = self.problem, np.zeros(1, np.int32)
+        self._change_cells(make_survey(p.lattice, p.precision.name, p.forced), t, box, Survey(flag))
+        return flag
 
     def _change_cells(self, sweep, t, box, layer):
         """Call a sweep of `_engines.cpu_damping` over a box."""

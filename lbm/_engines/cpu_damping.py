@@ -1,4 +1,7 @@
-"""Sponges and buoyancy on the CPU: cells change where their populations lie, between two steps."""
+"""Sponges, buoyancy and surveys on the CPU: loops over cells between two steps.
+
+Cells of the first two change where their populations lie; a survey only reads them.
+"""
 
 from __future__ import annotations
 
@@ -23,8 +26,11 @@ from hetero.simd.subnormals import flush_subnormals, restore_subnormals
 from hetero.simd.width import vector_lanes
 from lbm._engines.cell_formulas import cell_formulas, make_cell_functions, make_drive
 from lbm._engines.cpu_offsets import (
+    CACHED_OFFSETS,
+    EDGE_KINDS,
     edge_kind,
     find_segment,
+    is_at_edge,
     make_offset_loops,
     offset_table_size,
 )
@@ -33,9 +39,11 @@ from lbm._engines.cpu_rows import (
     SCRATCH_ROW,
     inner_loop,
     make_copies,
+    make_moments_reader,
     moments_row,
     scratch_size,
 )
+from lbm._fields.formulas import is_good
 from lbm._model.precision import PRECISIONS
 from lbm._model.wall_links import FROM, SOLID_CLASS
 from lbm._scalars.formulas import total
@@ -82,6 +90,12 @@ class Buoyancy(NamedTuple):
     by: float
     bz: float
     reference: float
+
+
+class Survey(NamedTuple):
+    """The result of a survey: flag[0] is set to 1 if a cell may be bad."""
+
+    flag: np.ndarray
 
 
 def _make_loop(
@@ -142,7 +156,7 @@ def make_damping(lattice: Lattice, precision: str, forced: bool) -> Callable:
             elif strength > 0:
                 layer.target[k, r, x - layer.first] = scratch[j]
 
-    return _make_sweep(lattice, precision, copy_cell, damp)
+    return _make_sweep(lattice, precision, _make_change(lattice, precision, copy_cell, damp))
 
 
 @functools.cache
@@ -173,24 +187,43 @@ def make_acceleration(lattice: Lattice, precision: str) -> Callable:
             else:
                 layer.velocity[k, z, y, x] = scratch[j]
 
-    return _make_sweep(lattice, precision, copy_cell, accelerate)
+    change = _make_change(lattice, precision, copy_cell, accelerate)
+    return _make_sweep(lattice, precision, change)
 
 
-def _make_sweep(lattice: Lattice, precision: str, copy_cell: Callable, work: Callable) -> Callable:
-    """Make sweep(memory, addresses, masks, force, layer, runs, region, tasks).
+@functools.cache
+def make_survey(lattice: Lattice, precision: str, forced: bool) -> Callable:
+    """Make the sweep of `Engine.survey`, whose layer is `Survey`; see `_make_sweep`."""
+    first = moments_row(lattice)
+    velocity, _ = make_cell_functions(lattice, lambda f, e, rates: f, True, forced)
+    read_moments = make_moments_reader(lattice, precision, velocity)
 
-    It gathers cells of the region in a scratch array, and scatters them to where they were loaded.
+    @inner_loop
+    def judge(memory, offsets, j, scratch, place, layer, force):
+        """Set the flag if one of the cells is not good."""
+        start, n = place[0], place[1]
+        read_moments(memory, offsets, j, scratch, start, n, force)
+        bad = np.int64(0)
+        for i in range(first, first + n):
+            drho, ux = scratch[i], scratch[i + SCRATCH_ROW]
+            uy, uz = scratch[i + 2 * SCRATCH_ROW], scratch[i + 3 * SCRATCH_ROW]
+            bad += np.int64(0) if is_good(drho, ux, uy, uz) else np.int64(1)
+        if bad:
+            layer.flag[0] = 1
+
+    return _make_sweep(lattice, precision, judge)
+
+
+def _make_change(lattice: Lattice, precision: str, copy_cell: Callable, work: Callable) -> Callable:
+    """Make visit(...) of `_make_sweep` that changes populations where they lie.
+
     copy_cell(scratch, layer, cell, loads) copies what belongs to one cell, (its number in the
     scratch array, x, y, z, number of the row in the region), to the scratch array or back;
     work(scratch, n, layer, force) computes.
     """
     form = PRECISIONS[precision]
     lanes, size = form.lanes, lattice.size
-    fill_offset_table, gather_offsets = make_offset_loops(size)
     gather, scatter = make_copies(lattice, precision, form.compute)
-    new_scratch = make_stack_array(numba.from_dtype(form.compute), scratch_size(lattice))
-    new_table = make_stack_array(types.int64, offset_table_size(size))
-    new_offsets = make_stack_array(types.int64, 2 * size)
 
     @inner_loop(forceinline=True)
     def cell_x(s, nx):
@@ -198,15 +231,52 @@ def _make_sweep(lattice: Lattice, precision: str, copy_cell: Callable, work: Cal
         return s if lanes == 1 else (s & 1) * (nx // 2) + s // 2
 
     @inner_loop
+    def change(memory, offsets, j, scratch, place, layer, force):
+        """Change cells in a scratch array."""
+        start, n, s, y, z, r, nx = place
+        zero = np.int64(0)
+        gather(memory, offsets, j, start, scratch, zero, n, nx)
+        for i in range(n):
+            copy_cell(scratch, layer, (i, cell_x(s + i, nx), y, z, r), True)
+        work(scratch, n, layer, force)
+        for i in range(n):
+            copy_cell(scratch, layer, (i, cell_x(s + i, nx), y, z, r), False)
+        # Populations go back to where they were loaded, not to where a step stores them.
+        scatter(memory, offsets, j - size, start, scratch, zero, n)
+
+    return change
+
+
+def _make_sweep(lattice: Lattice, precision: str, visit: Callable) -> Callable:
+    """Make sweep(memory, addresses, masks, force, layer, runs, region, tasks).
+
+    It calls visit(memory, offsets, j, scratch, place, layer, force) for pieces of the rows of the
+    region whose cells have their populations at the same offsets, from number j on. `place` is
+    (index of the first cell, number of cells, position of the first one in its row, y, z, number of
+    the row in the region, cells of a row).
+    """
+    form = PRECISIONS[precision]
+    lanes, size = form.lanes, lattice.size
+    fill_offset_table, gather_offsets = make_offset_loops(size)
+    new_scratch = make_stack_array(numba.from_dtype(form.compute), scratch_size(lattice))
+    new_table = make_stack_array(types.int64, offset_table_size(size))
+    new_offsets = make_stack_array(types.int64, CACHED_OFFSETS * 2 * size)
+    new_kinds = make_stack_array(types.int64, CACHED_OFFSETS)
+
+    @inner_loop
     def sweep_rows(memory, addresses, masks, force, layer, runs, region, rows):
-        """Change the cells of the rows (first, end) of the region."""
+        """Visit the cells of the rows (first, end) of the region."""
         memory = pointer_to(memory)
         height, nx = region.y1 - region.y0, region.nx
-        scratch, offsets, table = new_scratch(), new_offsets(), new_table()
-        zero = np.int64(0)
+        scratch, offsets, table, cached = new_scratch(), new_offsets(), new_table(), new_kinds()
+        zero, edge = np.int64(0), True
         for r in range(rows[0], rows[1]):
             y, z = region.y0 + r % height, region.z0 + r // height
-            fill_offset_table(addresses, region, y, z, lanes, table)
+            if edge or is_at_edge(y, z, region.ny, region.nz):
+                edge = is_at_edge(y, z, region.ny, region.nz)
+                fill_offset_table(addresses, region, y, z, lanes, table)
+                for slot in range(CACHED_OFFSETS):  # the kind of cells in each, plus 1
+                    cached[slot] = 0
             row = z * region.ny + y
             k, s = runs.first[row], region.x0
             while s < region.x1:
@@ -215,20 +285,19 @@ def _make_sweep(lattice: Lattice, precision: str, copy_cell: Callable, work: Cal
                     s += n
                     continue
                 n, start = min(n, SCRATCH_CELLS), row * nx + s
-                gather_offsets(table, edge_kind(s, nx, lanes), masks[c, FROM], zero, offsets, zero)
-                gather(memory, offsets, zero, start, scratch, zero, n, nx)
-                for i in range(n):
-                    copy_cell(scratch, layer, (i, cell_x(s + i, nx), y, z, r), True)
-                work(scratch, n, layer, force)
-                for i in range(n):
-                    copy_cell(scratch, layer, (i, cell_x(s + i, nx), y, z, r), False)
-                # Populations go back to where they were loaded, not to where a step stores them.
-                scatter(memory, offsets, zero - size, start, scratch, zero, n)
+                position = edge_kind(s, nx, lanes)
+                kind = c * EDGE_KINDS + position
+                slot = kind % CACHED_OFFSETS
+                j = slot * 2 * size
+                if cached[slot] != kind + 1:
+                    gather_offsets(table, position, masks[c, FROM], zero, offsets, j)
+                    cached[slot] = kind + 1
+                visit(memory, offsets, j, scratch, (start, n, s, y, z, r, nx), layer, force)
                 s += n
 
     @parallel
     def sweep(memory, addresses, masks, force, layer, runs, region, tasks):
-        """Change all cells of the region; `tasks` pieces of it are shared out to the threads."""
+        """Visit all cells of the region; `tasks` pieces of it are shared out to the threads."""
         rows = (region.y1 - region.y0) * (region.z1 - region.z0)
         for task in prange(tasks):
             begin, end = np.int64(task) * rows // tasks, (np.int64(task) + 1) * rows // tasks

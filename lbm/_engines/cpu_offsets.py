@@ -21,6 +21,10 @@ EDGE_KINDS = 5
 """Kinds of positions in a row at most: two at either end (one per lane), and all others."""
 
 
+CACHED_OFFSETS = 32
+"""Kinds of cells whose offsets a thread remembers while it works on inner rows; not tuned."""
+
+
 class Runs(NamedTuple):
     """Runs of cells of one class, row by row.
 
@@ -102,6 +106,15 @@ def wrap_correction(s, nx, lanes):
     backward = nx + lane_change if 0 <= s < lanes else 0
     forward = lane_change - nx if s >= nx - lanes else 0
     return backward, forward
+
+
+@serial(forceinline=True)
+def is_at_edge(y, z, ny, nz):
+    """Return whether a row lies at an end of the block, where y or z wraps around.
+
+    All other rows have the same offsets.
+    """
+    return y == 0 or z == 0 or y == ny - 1 or z == nz - 1
 
 
 def offset_table_size(populations: int) -> int:

@@ -158,6 +158,38 @@ def make_moments_loops(lattice: Lattice, compute: type, velocity):
 
 
 @functools.cache
+def make_moments_reader(lattice: Lattice, precision: str, velocity):
+    """Make read_moments(memory, offsets, j, scratch, start, n, force).
+
+    It computes the moments of the n cells from `start` on, without a copy of their populations:
+    offsets[j + q] leads from a cell to where population q is loaded. It reads whole vectors, like
+    `gather` of `make_copies`.
+    """
+    form, size, first = PRECISIONS[precision], lattice.size, moments_row(lattice)
+    lanes, ahead = vector_lanes(form.compute), PREFETCH_BYTES // form.itemsize
+    decode, _ = codec(form)
+    lines = [
+        "def read_moments(memory, offsets, j, scratch, start, n, force):",
+        "    keep_out_of_line()",
+        *(f"    a{q} = start + offsets[j + {q}]" for q in range(size)),
+        f"    for i in range(0, n, {lanes}):",
+        *(f"        f{q} = decode(load(memory, a{q} + i))" for q in range(size)),
+        *(f"        prefetch(memory, a{q} + i + {ahead})" for q in range(size)),
+        f"        m = velocity(({', '.join(f'f{q}' for q in range(size))}), force)",
+        *(f"        store(scratch, {first + k * SCRATCH_ROW} + i, m[{k}])" for k in range(4)),
+    ]
+    names = {
+        "load": make_load(lanes),
+        "store": make_store(lanes),
+        "decode": decode,
+        "prefetch": prefetch,
+        "velocity": velocity,
+        "keep_out_of_line": keep_out_of_line,
+    }
+    return _generate("read_moments", lines, names)
+
+
+@functools.cache
 def make_bounce(lattice: Lattice, compute: type):
     """Make bounce(scratch, lane, n, bits, c, rows, types) for a lattice and an arithmetic dtype.
 

@@ -22,9 +22,11 @@ from hetero.simd.memory import keep_out_of_line, make_stack_array, pointer_to
 from hetero.simd.subnormals import flush_subnormals, restore_subnormals
 from hetero.simd.width import has_masks, vector_lanes
 from lbm._engines.cpu_offsets import (
+    CACHED_OFFSETS,
     EDGE_KINDS,
     edge_kind,
     find_segment,
+    is_at_edge,
     make_offset_loops,
     offset_table_size,
 )
@@ -43,9 +45,6 @@ from lbm._engines.cpu_rows import (
 from lbm._model.precision import PRECISIONS
 from lbm._model.wall_links import FROM, INTO, SOLID_CLASS, SPECIAL
 from lbm.lattices import Lattice
-
-CACHED_OFFSETS = 32
-"""Kinds of cells whose offsets a thread remembers while it works on inner rows; not tuned."""
 
 ROWS_AHEAD = 1
 """Rows by which lines of single cells at the ends of rows are asked for in advance. A step of a
@@ -162,11 +161,6 @@ def make_sweeps(
         deferred[0] += 1
         deferred[1] += n
 
-    @inner_loop(forceinline=True)
-    def is_at_edge(y, z, ny, nz):
-        """Return whether a row lies at an end of the block, where y or z wraps around."""
-        return y == 0 or z == 0 or y == ny - 1 or z == nz - 1
-
     @inner_loop
     def step_rows(populations, addresses, walls, coefficients, runs, region, begin, end):
         """Step the rows number begin to end - 1 of the region.
@@ -262,9 +256,12 @@ def make_sweeps(
         height, nx, x1 = region.y1 - region.y0, region.nx, region.x1
         scratch, offsets, table = new_special_scratch(), new_offsets(), new_table()
         field, first, lane = moments_at if transfer.moments else 0, np.int64(0), np.int64(0)
+        edge = True
         for r in range(rows[0], rows[1]):
             y, z = region.y0 + r % height, region.z0 + r // height
-            fill_offset_table(addresses, region, y, z, lanes, table)
+            if edge or is_at_edge(y, z, region.ny, region.nz):
+                edge = is_at_edge(y, z, region.ny, region.nz)
+                fill_offset_table(addresses, region, y, z, lanes, table)
             row = z * region.ny + y
             k, s = runs.first[row], region.x0
             while s < x1:

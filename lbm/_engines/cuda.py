@@ -55,6 +55,8 @@ class GPUEngine(Engine):
             self._walls = [
                 cuda.to_device(a) for a in (classes, links.masks, links.wall_rows, wall_types)
             ]
+            self._flag = cuda.device_array(1, np.int32)
+            self._lower_flag = prepare_launch(fill_zeros, (1,), (1,), self.stream, (self._flag,))
         # Results are read into the same array: allocating 2 GB takes longer than filling them.
         self._out = None
 
@@ -182,6 +184,16 @@ class GPUEngine(Engine):
             with self.device.active():
                 self._dampings[key] = self._prepare("accelerate", t, box, arguments, self.stream)
         self._dampings[key]()
+
+    def survey(self, t, box):
+        key = "survey", t % 2, box
+        with self.device.active():
+            if key not in self._reads:
+                arguments = self.force, self._flag
+                self._reads[key] = self._prepare("survey", t, box, arguments, self.stream)
+            self._lower_flag()
+            self._reads[key]()
+        return self._flag
 
     def _prepare_transfer(self, operation, t, box, data):
         """Prepare a copy of a box between the populations and data."""

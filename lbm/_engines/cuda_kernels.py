@@ -4,6 +4,7 @@ The arguments of a kernel are `_engines.cuda_source.ARRAYS`, its own ones, and
 `_engines.cuda_source.REGION`:
 
 - step: rates (collision rates) and force (three numbers), in the dtype of the arithmetic;
+- survey: force, and flag [1], int32;
 - damp and accelerate: see `damp_source` and `accelerate_source`;
 - others: force, and data [k, cell], the moments (rho - 1, ux, uy, uz) or the populations of the
   region's cells in the order [z, y, x].
@@ -30,6 +31,7 @@ from lbm._engines.cell_formulas import (
 )
 from lbm._engines.cuda_source import KernelSource
 from lbm._engines.storage_formulas import codec, word_codec
+from lbm._fields.formulas import is_good
 from lbm._model.precision import PRECISIONS
 from lbm._model.streaming_patterns import Access, make_pattern
 from lbm._model.wall_links import SOLID_CLASS
@@ -69,6 +71,21 @@ def read_moments_source(access: Access, lanes: int, walls: str) -> str:
         for k, name in enumerate(MOMENTS):
             source.add(f"data[{k}, n_] = {name}")
     return source.function("read_moments", "force, data")
+
+
+def survey_source(access: Access, lanes: int, walls: str) -> str:
+    """Write a kernel that sets flag[0] to 1 if a fluid cell is not good; see `Engine.survey`."""
+    source = KernelSource(access, lanes, walls)
+    source.read_classes()
+    source.load_populations()
+    for i in source.lanes:
+        fluid = f"class_{i} != {SOLID_CLASS} and " if source.solids else ""
+        source.add(
+            f"drho, ux, uy, uz = velocity({source.populations('f', i)}, force)",
+            f"if {fluid}not is_good(drho, ux, uy, uz):",
+            "    flag[0] = 1",
+        )
+    return source.function("survey", "force, flag")
 
 
 def write_equilibrium_source(access: Access, lanes: int, walls: str) -> str:
@@ -164,6 +181,7 @@ def accelerate_source(access: Access, lanes: int, walls: str) -> str:
 
 SOURCES = {
     "step": step_source,
+    "survey": survey_source,
     "read_moments": read_moments_source,
     "read_populations": read_populations_source,
     "write_equilibrium": write_equilibrium_source,
@@ -319,6 +337,7 @@ def make_kernel(
         "drive": make_drive(lattice),
         "total": total,
         "wall_return": wall_return,
+        "is_good": is_good,
     }
     access = make_pattern(pattern, lattice).steps[odd]
     tables = {k: np.array(v, np.int8) for k, v in lookup_tables(access, lattice).items()}

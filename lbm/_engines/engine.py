@@ -95,6 +95,13 @@ class Engine:
         """
         raise NotImplementedError
 
+    def survey(self, t: int, box: Box) -> Any:
+        """Return an array of one integer that is not 0 if a cell may be bad before step t.
+
+        `lbm._fields.formulas.is_good` is the test. Valid until the next survey.
+        """
+        raise NotImplementedError
+
     def read_moments(self, t: int, box: Box) -> Any:
         """Return rho - 1 and the velocity [4, z, y, x]; valid until the next read."""
         raise NotImplementedError

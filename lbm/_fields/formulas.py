@@ -1,6 +1,6 @@
 """Badness of the state of a cell as a number, by which the worst cell is found."""
 
-from lbm._model.arguments import DENSITY_LIMITS
+from lbm._model.arguments import DENSITY_LIMITS, SPEED_LIMIT
 from lbm.collisions.unroll import inlined
 
 NOT_FINITE = 1e30
@@ -14,6 +14,7 @@ LARGEST_DENSITY = 1e6
 """Densities above this count as not finite, so that their badness stays below NOT_FINITE."""
 
 _LOWEST, _HIGHEST = (rho - 1.0 for rho in DENSITY_LIMITS)
+_SQUARE_LIMIT = SPEED_LIMIT**2
 
 
 @inlined
@@ -27,3 +28,11 @@ def badness(drho, ux, uy, uz):
     if drho < T(_LOWEST) or drho > T(_HIGHEST):
         return T(DENSITY_UNIT) * (T(2) + drho)
     return square
+
+
+@inlined
+def is_good(drho, ux, uy, uz):
+    """Return whether the badness is below the square of the largest speed; False for NaN."""
+    T = type(drho)
+    square = ux * ux + uy * uy + uz * uz
+    return (square < T(_SQUARE_LIMIT)) & (drho >= T(_LOWEST)) & (drho <= T(_HIGHEST))

@@ -2,7 +2,8 @@
 
 Along a link that runs into a wall, the velocity is known at the wall and in the cells at the
 distances d, 1 + d and 2 + d of the link's length from it. The parabola through the wall and two of
-the cells gives its derivative at the wall. Along a wall the velocity is that of the wall itself, so
+the cells gives its derivative at the wall; in a gap of one cell, through the walls on both sides
+and the cell. Along a wall the velocity is that of the wall itself, so
 that all links of a cell measure one vector, the derivative across the wall.
 
 Before an interpolated wall the second and the third cell are taken. The error of the first one does
@@ -18,6 +19,7 @@ import numpy as np
 
 from hetero.validation import describe
 from lbm._domain.neighbours import add_neighbours, clear_beyond_walls
+from lbm._model.wall_links import INTO
 from lbm.boundaries import FACES, MovingWall, NoSlip, Solid, VelocityInlet
 from lbm.lattices import Lattice
 from lbm.wall_shear import WallShear
@@ -43,7 +45,8 @@ class _WallLinks(NamedTuple):
     Attributes
     ----------
     cells : int64 [link, (x, y, z)], counted from the first cell of the rank
-    c : float64 [link, (x, y, z)], velocities of the links
+    q : int64 [link], numbers of the links
+    c : float64 [link, (x, y, z)], their velocities
     distance : float64 [link], where the wall stands, as a share of the link
     normal : float64 [link, (x, y, z)], unit vectors that point into the fluid
     points : float64 [link, (x, y, z)], where links meet the wall, in the domain
@@ -52,6 +55,7 @@ class _WallLinks(NamedTuple):
     """
 
     cells: np.ndarray
+    q: np.ndarray
     c: np.ndarray
     distance: np.ndarray
     normal: np.ndarray
@@ -127,7 +131,7 @@ def _measure(flow: Flow, name: str, u: np.ndarray, fluid: np.ndarray) -> WallShe
     """Return the stress at a wall; u and `fluid` are arrays with neighbours."""
     links = _find_links(flow, name)
     c = links.c
-    slope = _slope_at_wall(links, u, fluid, flow.steps)
+    slope = _slope_at_wall(flow, links, u, fluid)
     frame, along = _wall_gradient(links, flow.steps)
     # Away from the wall, a link moves by -c: across the wall, and along it.
     across = -(c * links.normal).sum(axis=1)
@@ -173,13 +177,13 @@ def _number_cells(cells: np.ndarray, shape: tuple[int, ...]) -> tuple[np.ndarray
     return number.ravel(), first
 
 
-def _slope_at_wall(links: _WallLinks, u: np.ndarray, fluid: np.ndarray, t: int) -> np.ndarray:
+def _slope_at_wall(flow: Flow, links: _WallLinks, u: np.ndarray, fluid: np.ndarray) -> np.ndarray:
     """Return the derivative of the velocity at the wall along each link, away from the wall.
 
-    It is that of a parabola, or of a straight line where the cell behind the first one is not
-    fluid.
+    It is that of a parabola, or of a straight line where neither a fluid cell nor a wall half-way
+    to the next cell is behind the first one.
     """
-    wall = links.condition.parameters(links.points, float(t))[:, 2:]
+    wall = links.condition.parameters(links.points, float(flow.steps))[:, 2:]
     cells = [
         tuple((links.cells + _REACH - k * links.c.astype(np.int64)).T)
         for k in range(2 + links.skips)
@@ -188,11 +192,38 @@ def _slope_at_wall(links: _WallLinks, u: np.ndarray, fluid: np.ndarray, t: int) 
     is_fluid = [fluid[cell][:, None] for cell in cells]
     d = np.maximum(links.distance, NEARBY)[:, None]
     slope = rise[0] / d
+    if not links.skips:
+        is_gap, velocity = _walls_behind(flow, links)
+        far = d + 0.5
+        parabola = (far / d * rise[0] - d / far * (velocity - wall)) / 0.5
+        slope = np.where(is_gap[:, None], parabola, slope)
     for k in range(1 + links.skips):
         near, far = d + k, d + k + 1.0
         parabola = far / near * rise[k] - near / far * rise[k + 1]
         slope = np.where(is_fluid[k] & is_fluid[k + 1], parabola, slope)
     return slope
+
+
+def _walls_behind(flow: Flow, links: _WallLinks) -> tuple[np.ndarray, np.ndarray]:
+    """Return which cells have a wall half-way to the cell behind them, and its velocity, [link].
+
+    Outlets, free slip and interpolated walls do not count.
+    """
+    walls, lattice = flow.problem.links, flow.problem.lattice
+    behind = np.array(lattice.opposite)[links.q]
+    x, y, z = links.cells.T
+    classes = walls.classes[z, y, x]
+    row, partner = walls.wall_rows[classes, behind].T
+    types = walls.wall_types_in(flow.steps)[row]
+    is_wall = (walls.masks[classes, INTO] >> behind.astype(np.uint32) & np.uint32(1)) > 0
+    is_wall &= (partner == behind) & (types[:, 0] == 0.0)
+    if walls.cut is not None:
+        of_links, of_cuts = (
+            np.ravel_multi_index((*cells.T, q), (*walls.classes.shape, lattice.size))
+            for cells, q in ((links.cells[:, ::-1], behind), (walls.cut.cells, walls.cut.q))
+        )
+        is_wall &= ~np.isin(of_links, of_cuts)
+    return is_wall, types[:, 2:]
 
 
 def _wall_gradient(links: _WallLinks, t: int) -> tuple[np.ndarray, np.ndarray]:
@@ -245,7 +276,7 @@ def _find_links(flow: Flow, name: str) -> _WallLinks:
         normal = _normals_of_cells(lattice, cells, q, flow.region.shape)
     c = velocities[q]
     points = cells + start + 0.5 + distance[:, None] * c
-    return _WallLinks(cells, c, distance, normal, points, condition, skips)
+    return _WallLinks(cells, q, c, distance, normal, points, condition, skips)
 
 
 def _links_of_face(flow: Flow, face: int) -> tuple[np.ndarray, np.ndarray]:

@@ -184,10 +184,10 @@ class ScalarField:
                     self.current(part, t), self.current(part, t + 1), velocities[part.index],
                     self._blocks[part.index],
                 )  # fmt: skip
-        if self._domain.exchange is not None:
-            self._domain.synchronize()
-            self._halos.exchange({i: g[(t + 1) % 2] for i, g in self._populations.items()})
-        self._cut_walls.interpolate({i: g[(t + 1) % 2] for i, g in self._populations.items()}, t)
+        stepped = {i: g[(t + 1) % 2] for i, g in self._populations.items()}
+        with self._domain.between_streams():
+            self._halos.exchange(stepped)
+        self._cut_walls.interpolate(stepped, t)
         self._step = t + 1
 
     def read_rows(self, z0: int, z1: int) -> np.ndarray:

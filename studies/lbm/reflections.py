@@ -1,6 +1,6 @@
 """Reflections at open ends: plane and round pulses and a vortex, with and without sponges.
 
-The last setting has an outlet that does not reflect, and no sponge. Nothing here uses what sponges
+The last setting has ends that do not reflect, and no sponge. Nothing here uses what sponges
 and outlets promise. A plane pulse is started towards a face in a row of
 cells, and its height is read again when it has come back. A round pulse, whose waves meet the face
 at all angles, is compared with the same pulse in a domain so long that nothing has come back. A
@@ -15,7 +15,15 @@ from typing import Any
 import numpy as np
 
 from hetero.devices import Device
-from lbm import TRT, NonReflectingOutlet, PressureOutlet, Simulation, Sponge, VelocityInlet
+from lbm import (
+    TRT,
+    NonReflectingInlet,
+    NonReflectingOutlet,
+    PressureOutlet,
+    Simulation,
+    Sponge,
+    VelocityInlet,
+)
 from lbm._model.arguments import SOUND
 from studies.study import Study
 
@@ -27,9 +35,12 @@ SETTINGS: tuple[tuple[str, dict[str, Any]], ...] = (
     ("20 cells, 0.05", {"cells": 20, "reflection": 0.05}),
     ("20 cells, 0.01", {"cells": 20}),
     ("40 cells, 0.01", {"cells": 40}),
-    ("none, outlet that does not reflect", {"outlet": NonReflectingOutlet()}),
+    (
+        "none, ends that do not reflect",
+        {"inlet": NonReflectingInlet, "outlet": NonReflectingOutlet()},
+    ),
 )
-"""Settings by name: thickness and asked reflection of sponges, or another outlet."""
+"""Settings by name: thickness and asked reflection of sponges, or other ends."""
 
 
 def run(study: Study) -> dict:
@@ -59,7 +70,8 @@ def run(study: Study) -> dict:
 def open_ends(u: float, options: Mapping[str, Any]) -> dict[str, Any]:
     """Return the arguments of a simulation of a stream along x: its ends, and their sponges."""
     outlet = options.get("outlet", PressureOutlet(1.0))
-    ends = {"x-": VelocityInlet((u, 0.0, 0.0)), "x+": outlet}
+    inlet = options.get("inlet", VelocityInlet)
+    ends = {"x-": inlet((u, 0.0, 0.0)), "x+": outlet}
     sponges = {face: Sponge(**options) for face in ends} if "cells" in options else {}
     return {"boundaries": ends, "sponges": sponges, "dtype": "float64"}
 

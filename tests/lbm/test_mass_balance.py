@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import lbm
+from lbm._domain.mass_balance import _label_regions
 
 SHAPE = (24, 16, 4)
 X, Y, Z = np.ogrid[0.5:24, 0.5:16, 0.5:4]
@@ -105,3 +106,38 @@ def test_moderate_densities_pass(device):
     s = lbm.Simulation((8, 4, 2), device=device)
     s.domain.write_moments(rho, np.zeros((3, 8, 4, 2)))
     s.require_stable()
+
+
+@pytest.mark.parametrize("lattice", [lbm.D3Q19, lbm.D3Q27], ids=lambda lattice: lattice.name)
+@pytest.mark.parametrize("shape", [(14, 11, 1), (1, 9, 13), (9, 8, 7), (6, 1, 1)])
+def test_regions_are_those_of_a_walk_over_links(shape, lattice):
+    """Two thirds of the cells are solid; x and z are periodic, and y has walls."""
+    solid = np.random.default_rng(sum(shape)).random(shape) < 0.66
+    solid[0, 0, 0] = False
+    faces = {"y": lbm.NoSlip()}
+    s = lbm.Simulation(shape, boundaries=faces | {"grains": lbm.Solid(solid)}, lattice=lattice,
+                       device="cpu")  # fmt: skip
+    labels, region_of_label = _label_regions(s.problem.links, s.domain.ranks, s.domain.partition)
+    ours = np.where(labels > 0, region_of_label[labels], -1)
+    theirs = walk_over_links(s.fluid, lattice)
+    assert np.array_equal(ours == -1, theirs == -1)
+    pairs = {(int(a), int(b)) for a, b in zip(ours.ravel(), theirs.ravel(), strict=True)}
+    assert len(pairs) == len({a for a, _ in pairs}) == len({b for _, b in pairs})
+
+
+def walk_over_links(fluid, lattice):
+    """Return the number of the region of each fluid cell, and -1 for the others."""
+    regions, count = np.full(fluid.shape, -1), 0
+    for seed in map(tuple, np.argwhere(fluid)):
+        if regions[seed] >= 0:
+            continue
+        regions[seed], queue = count, [seed]
+        while queue:
+            x, y, z = queue.pop()
+            for cx, cy, cz in lattice.velocities:
+                cell = (x + cx) % fluid.shape[0], y + cy, (z + cz) % fluid.shape[2]
+                if 0 <= cell[1] < fluid.shape[1] and fluid[cell] and regions[cell] < 0:
+                    regions[cell] = count
+                    queue.append(cell)
+        count += 1
+    return regions

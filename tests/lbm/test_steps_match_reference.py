@@ -5,8 +5,8 @@ import pytest
 
 import lbm
 from flows import FLOWS, noisy, pair, random_walls
+from lbm._engines.cpu_offsets import CACHED_OFFSETS
 from lbm._engines.cpu_rows import SCRATCH_CELLS
-from lbm._engines.cpu_sweeps import CACHED_OFFSETS
 from lbm._model.precision import PRECISIONS
 from lbm._model.streaming_patterns import PATTERNS
 from lbm.reference import Reference

@@ -63,6 +63,40 @@ def test_flat_solids_are_exact():
     assert np.allclose(shear.normals, (0.0, 1.0, 0.0))
 
 
+@pytest.mark.parametrize("axis", [0, 1, 2])
+def test_a_gap_of_one_cell_is_exact(axis):
+    """Poiseuille's flow between a face and a wall of cells, and Couette's between two faces."""
+    shape, force, cells = [3, 3, 3], [0.0, 0.0, 0.0], np.zeros((3, 3, 3), bool)
+    name, force[axis - 1] = "xyz"[axis], 1e-4
+    np.moveaxis(cells, axis, 0)[:2] = True
+    walls = {name: lbm.NoSlip(), "floor": lbm.Solid(cells)}
+    s = run(tuple(shape), 100, boundaries=walls, force=force)
+    for wall in ("floor", f"{name}+"):
+        assert error(s.wall_shear(wall), np.array(force) / 2)[0] < 1e-6
+    shape[axis] = 1
+    lid = lbm.MovingWall(tuple(np.roll([0.0, 0.02, 0.0], axis)))
+    s = run(tuple(shape), 100, boundaries={f"{name}-": lbm.NoSlip(), f"{name}+": lid})
+    drag = VISCOSITY * np.array(lid.velocity)
+    assert error(s.wall_shear(f"{name}-"), drag)[0] < 1e-6
+    assert error(s.wall_shear(f"{name}+"), -drag)[0] < 1e-6
+
+
+BODY = lbm.Solid(lbm.HalfSpace((0.0, 1.2, 0.0), (0.0, -1.0, 0.0)), wall="interpolated")
+
+
+@pytest.mark.parametrize(
+    ("n", "others"),
+    [(1, {"y+": lbm.PressureOutlet()}), (6, {"y+": lbm.NoSlip(), "body": BODY})],
+    ids=["outlet", "interpolated"],
+)
+def test_one_cell_between_a_wall_and_something_else(n, others):
+    """There a straight line remains: no velocity is known half-way behind the cell."""
+    s = lbm.Simulation((3, n, 3), boundaries={"y-": lbm.NoSlip()} | others, dtype="float64",
+                       collision=lbm.TRT(TAU), u=(0.01, 0.0, 0.0), device="cpu")  # fmt: skip
+    assert s.fluid.sum() == 9
+    assert s.wall_shear("y-").stress[:, 0] == pytest.approx(VISCOSITY * 0.01 / 0.5, rel=1e-3)
+
+
 def test_a_tilted_channel_is_nearly_exact():
     errors = []
     for n in (6, 12):

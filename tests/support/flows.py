@@ -104,6 +104,18 @@ FLOWS = {
         },
         "force": (0.0, 1e-5, 0.0),
     },
+    "inlets that do not reflect": {
+        "boundaries": {
+            "x-": lbm.NonReflectingInlet((0.05, 0.01, 0.0), averaging=20.0),
+            "x+": lbm.PressureOutlet(1.01),
+            "y-": lbm.FreeSlip(),
+            "y+": lbm.NonReflectingOutlet(averaging=30.0),
+            "z-": lbm.NonReflectingInlet(lambda t: (0.0, 0.0, 0.01 * np.cos(t)), averaging=5.0),
+            "z+": lbm.NoSlip(),
+            "still": lbm.Solid(_obstacle()),
+        },
+        "force": (0.0, 1e-5, 0.0),
+    },
     "slip in two directions": {
         "boundaries": {"y": lbm.FreeSlip(), "z": lbm.FreeSlip()},
         "force": (1e-5, 0.0, 0.0),

@@ -29,6 +29,12 @@ def lbm_signature(precision, rates=2) -> tuple:
     return (*populations, *walls, *numbers, *(types.uint32,) * 8)
 
 
+def lbm_survey_signature(precision) -> tuple:
+    """Return the argument types of the kernel `survey` of `lbm`."""
+    *arrays, _, force, _ = lbm_signature(precision)[:11]
+    return (*arrays, force, types.Array(types.int32, 1, "C"), *(types.uint32,) * 8)
+
+
 def lbm_damping_signature(precision) -> tuple:
     """Return the argument types of the kernel `damp` of `lbm`."""
     *arrays, rates, force, _ = lbm_signature(precision)[:11]

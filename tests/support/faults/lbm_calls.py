@@ -73,6 +73,8 @@ CALLS = [
     Call("lbm.MovingWall", lbm.MovingWall, lambda: {"velocity": (0.1, 0.0, 0.0)}),
     Call("lbm.VelocityInlet", lbm.VelocityInlet, lambda: {"velocity": (0.1, 0.0, 0.0)}),
     Call("lbm.PressureOutlet", lbm.PressureOutlet, lambda: {"rho": 1.0}),
+    Call("lbm.NonReflectingInlet", lbm.NonReflectingInlet,
+         lambda: {"velocity": (0.1, 0.0, 0.0), "averaging": 5000.0}),
     Call("lbm.NonReflectingOutlet", lbm.NonReflectingOutlet,
          lambda: {"rho": 1.0, "averaging": 5000.0}),
     Call("lbm.Probe", lbm.Probe, lambda: {"cells": [(1, 1, 1)], "every": 1}),
@@ -185,8 +187,8 @@ NOT_CALLED = {
     *(f"{shape}.distances" for shape in
       ("Box", "Cylinder", "HalfSpace", "Shape", "Sphere", "TriangleMesh")),
     *(f"{wall}.parameters" for wall in
-      ("FreeSlip", "MovingWall", "NonReflectingOutlet", "NoSlip", "PressureOutlet",
-       "VelocityInlet")),
+      ("FreeSlip", "MovingWall", "NonReflectingInlet", "NonReflectingOutlet", "NoSlip",
+       "PressureOutlet", "VelocityInlet")),
     "WallShear", "geometry", "launcher",
     *(f"{operator}.{method}" for operator in
       ("BGK", "CentralMoments", "Collision", "RecursiveRegularized", "Smagorinsky",

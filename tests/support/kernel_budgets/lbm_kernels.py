@@ -71,19 +71,12 @@ KERNELS = {
         for bits, real in ((32, f4), (64, f8))
     },
     **{
-        f"lbm._outlets.cuda.correct_{name}": Budget(
-            (
-                array(stored),
-                array(i8, 2),
-                array(u4),
-                *(array(real),) * 3,
-                array(i8),
-                array(real),
-                real,
-            ),
+        f"lbm._open_ends.cuda.correct_{kind}_{name}": Budget(
+            (array(stored), array(i8, 2), array(u4), *(array(real, 2),) * 2, array(i8), real),
             48,
             float64=real is f8,
         )
+        for kind in ("outlet", "inlet")
         for name, stored, real in PRECISIONS
     },
     **{

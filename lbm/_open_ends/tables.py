@@ -1,4 +1,4 @@
-"""Tables of the cells before an outlet that does not reflect: addresses, links and weights."""
+"""Tables of the cells before an end that does not reflect: addresses, links and weights."""
 
 from __future__ import annotations
 
@@ -11,35 +11,35 @@ from lbm._domain.parts import Part
 from lbm._model.extent import Triple
 from lbm._model.problem import Problem, population_indices
 from lbm._model.wall_links import FROM, INTO, SOLID_CLASS
-from lbm.boundaries import Condition, PressureOutlet
+from lbm.boundaries import Condition, PressureOutlet, VelocityInlet
 
 
-class OutletTable(NamedTuple):
-    """The cells of a block before an outlet.
+class EndTable(NamedTuple):
+    """The cells of a block before an end that does not reflect.
 
     Attributes
     ----------
+    kind : "outlet" or "inlet"
     cells : int64 [cell, (z, y, x)], in the block
     loads : int64 [parity of the step, q, cell], where a step loads the populations in the flat
         array of the block
-    links : uint32 [cell], bit q is set if link q leaves through the outlet
-    share : float64 [cell], sum of 2 w_q of these links
-    outwards : float64 [q], component of c_q out of the domain
+    links : uint32 [cell], bit q is set if link q leaves through the end
+    numbers : float64 [2, cell], sum of 2 w_q of these links, and the running means: 0
+    directions : float64 [2, q], component of c_q out of the domain, and 2 w_q
     """
 
+    kind: str
     cells: np.ndarray
     loads: np.ndarray
     links: np.ndarray
-    share: np.ndarray
-    outwards: np.ndarray
+    numbers: np.ndarray
+    directions: np.ndarray
 
 
-def make_table(
-    part: Part, face: int, shape: Triple, faces: Sequence[Condition]
-) -> OutletTable | None:
+def make_table(part: Part, face: int, shape: Triple, faces: Sequence[Condition]) -> EndTable | None:
     """Return the cells of a part before a face; None if it has none.
 
-    Links through an edge belong to the outlet of the first axis, as in the step itself.
+    Links through an edge belong to the end of the first axis, as in the step itself.
     """
     axis, at_end = divmod(face, 2)
     last = shape[axis] - 1 if at_end else 0
@@ -57,21 +57,38 @@ def make_table(
     cells, position = cells[fluid], position[fluid]
     if not len(cells):
         return None
-    classes = problem.links.classes[tuple(cells.T)]
-    into = _bits(problem.links.masks[classes, INTO], lattice.size)
-    outlet = problem.links.wall_types[problem.links.wall_rows[classes, :, 0], 0] != 0.0
     sign = 1 if at_end else -1
-    leaves = into & outlet & (sign * c[:, axis] > 0)
+    is_inlet = isinstance(faces[face], VelocityInlet)
+    family = VelocityInlet if is_inlet else PressureOutlet
+    leaves = _links_to(problem, cells, family) & (sign * c[:, axis] > 0)
     for earlier in range(axis):
         end = position[:, earlier, None] + c[None, :, earlier]
         for side, beyond in enumerate((end < 0, end >= shape[earlier])):
-            if isinstance(faces[2 * earlier + side], PressureOutlet):
+            if isinstance(faces[2 * earlier + side], family):
                 leaves &= ~beyond
-    bits = np.arange(lattice.size, dtype=np.uint32)
+    bits, double = np.arange(lattice.size, dtype=np.uint32), 2.0 * np.array(lattice.weights)
     links = (leaves.astype(np.uint32) << bits).sum(axis=1, dtype=np.uint32)
-    share = (2.0 * leaves * np.array(lattice.weights)).sum(axis=1)
+    share = (leaves * double).sum(axis=1)
     loads = np.stack([_loads(problem, cells, odd) for odd in (0, 1)])
-    return OutletTable(cells, loads, links, share, sign * c[:, axis].astype(np.float64))
+    numbers = np.stack([share, np.zeros(len(cells))])
+    directions = np.stack([sign * c[:, axis], double])
+    kind = "inlet" if is_inlet else "outlet"
+    return EndTable(kind, cells, loads, links, numbers, directions)
+
+
+def _links_to(problem: Problem, cells: np.ndarray, family: type) -> np.ndarray:
+    """Return the links of cells [cell, (z, y, x)] that may end at an inlet or an outlet, [cell, q].
+
+    Of those that leave through the face of an inlet, all do that are not mirrored: where it meets
+    other walls, it wins.
+    """
+    links = problem.links
+    classes = links.classes[tuple(cells.T)]
+    into = _bits(links.masks[classes, INTO], problem.lattice.size)
+    row, partner = links.wall_rows[classes, :, 0], links.wall_rows[classes, :, 1]
+    if family is PressureOutlet:
+        return into & (links.wall_types[row, 0] != 0.0)
+    return into & (partner == np.arange(problem.lattice.size))
 
 
 def _bits(masks: np.ndarray, size: int) -> np.ndarray:

@@ -1,0 +1,132 @@
+"""The one pass over all cells that looks for bad ones, before the worst of them is searched."""
+
+import numpy as np
+import pytest
+
+import lbm
+from compile_cuda import allowed_spills, compile_kernel
+from flows import FLOWS, SHAPE
+from generated_kernels import lbm_survey_signature
+from hetero.cuda.driver import SIMULATOR
+from lbm._model.arguments import SPEED_LIMIT
+
+PRECISIONS = {
+    "float32": {},
+    "float64": {"dtype": "float64"},
+    "float16": {"storage": "float16"},
+}
+BAD = [
+    *((0.24, 0.0), (3.01, 0.1), (-1.0, 0.0), (np.nan, 0.0)),
+    *((1.0, 1.01 * SPEED_LIMIT), (1.0, np.nan), (1.0, np.inf)),
+]
+"""Density and speed of cells that the check refuses."""
+
+GOOD = [(0.26, 0.0), (2.99, 0.0), (1.0, 0.99 * SPEED_LIMIT)]
+
+
+def write(s, t, cells, rho, u):
+    """Set the populations before step t to equilibria: at rest, and in some cells otherwise."""
+    nx, ny, nz = s.shape
+    moments = np.zeros((4, nz, ny, nx))
+    for x, y, z in cells:
+        moments[:, z, y, x] = rho - 1.0, 0.0, u, 0.0
+    with np.errstate(invalid="ignore"):
+        s.domain.write(t, 0, moments)
+
+
+def make(flow="cavity with bodies", **options):
+    settings = {k: v for k, v in FLOWS[flow].items() if k != "force"}
+    return lbm.Simulation(SHAPE, **settings, **options)
+
+
+def corners_and_others(s):
+    """Return fluid cells in corners, beside bodies, at faces and inside."""
+    cells = [(0, 0, 0), (11, 8, 6), (0, 8, 3), (6, 3, 2), (5, 5, 5), (11, 4, 0)]
+    assert all(s.fluid[cell] for cell in cells)
+    return cells
+
+
+@pytest.mark.parametrize("pattern", ["ab", "aa", "esoteric"])
+@pytest.mark.parametrize("precision", PRECISIONS)
+def test_every_bad_cell_is_seen(pattern, precision, device):
+    s = make(pattern=pattern, device=device, **PRECISIONS[precision])
+    cells = corners_and_others(s)
+    for t in (0, 1):
+        for rho, u in GOOD:
+            write(s, t, cells, rho, u)
+            assert not s.domain.may_have_bad_cell(t)
+        for cell in cells:
+            for rho, u in [(0.24, 0.0), (1.0, 1.01 * SPEED_LIMIT)]:
+                write(s, t, [cell], rho, u)
+                assert s.domain.may_have_bad_cell(t)
+    for rho, u in BAD:
+        write(s, 0, cells[-1:], rho, u)
+        assert s.domain.may_have_bad_cell(0)
+    write(s, 0, [], 1.0, 0.0)
+    assert not s.domain.may_have_bad_cell(0)
+
+
+@pytest.mark.simulator
+def test_both_parities_on_few_cells(device):
+    """The simulator would take long for the test above."""
+    solid = np.zeros((4, 2, 2), bool)
+    solid[2, 1, 0] = True
+    s = lbm.Simulation((4, 2, 2), boundaries={"x": lbm.NoSlip(), "grain": lbm.Solid(solid)},
+                       device=device)  # fmt: skip
+    for t in (0, 1):
+        for cell in ((0, 0, 0), (3, 1, 0), (1, 1, 1)):
+            write(s, t, [cell], 3.01, 0.0)
+            assert s.domain.may_have_bad_cell(t)
+        write(s, t, [(1, 0, 1)], 2.99, 0.1)
+        assert not s.domain.may_have_bad_cell(t)
+
+
+@pytest.mark.parametrize("grid", [(2, 1, 2), (1, 3, 1)])
+def test_parts_look_at_their_own_cells(grid):
+    s = make(device=["cpu"] * int(np.prod(grid)), decomposition=grid)
+    for cell in corners_and_others(s):
+        write(s, 0, [cell], 1.0, 0.5)
+        assert s.domain.may_have_bad_cell(0)
+        with pytest.raises(lbm.UnstableError) as caught:
+            s.require_stable()
+        assert caught.value.cell == cell
+    write(s, 0, [], 1.0, 0.0)
+    s.require_stable()
+
+
+def test_a_force_adds_half_of_its_impulse():
+    s = lbm.Simulation((4, 3, 2), force=(0.0, 0.02, 0.0), device="cpu")
+    for u, bad in ((SPEED_LIMIT - 0.005, False), (SPEED_LIMIT + 0.005, True)):
+        write(s, 0, [(1, 1, 1)], 1.0, u)
+        assert s.domain.may_have_bad_cell(0) is bad
+
+
+def test_the_force_of_a_scalar_counts():
+    """A survey does not know it: moments that a scalar corrects are read, all of them."""
+    heat = lbm.Scalar(0.1, buoyancy=(0.0, 0.02, 0.0), start=1.0)
+    s = lbm.Simulation((4, 3, 2), scalars={"heat": heat}, device="cpu")
+    write(s, 0, [(1, 1, 1)], 1.0, SPEED_LIMIT - 0.015)
+    s.require_stable()
+    write(s, 0, [(1, 1, 1)], 1.0, SPEED_LIMIT - 0.005)
+    with pytest.raises(lbm.UnstableError, match="speed"):
+        s.require_stable()
+
+
+@pytest.mark.skipif(SIMULATOR, reason="the simulator compiles nothing")
+@pytest.mark.parametrize(
+    ("pattern", "odd", "precision", "walls", "registers"),
+    [
+        ("esoteric", 0, "float32", "solids", 64),
+        ("ab", 0, "float16", "faces", 80),
+        ("esoteric", 1, "float64", "solids", 96),
+    ],
+)
+def test_the_kernel_compiles_within_its_budget(pattern, odd, precision, walls, registers):
+    from lbm._engines.cuda_kernels import make_kernel
+
+    kernel = make_kernel("survey", pattern, odd, precision, walls, lbm.TRT, False)
+    report = compile_kernel(kernel, lbm_survey_signature(precision))
+    assert report.spills <= allowed_spills()
+    assert report.registers <= registers
+    if precision != "float64":
+        assert report.opcodes(".f64") == 0

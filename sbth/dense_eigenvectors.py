@@ -134,7 +134,7 @@ def eigh(
     multiply-adds in matrix products.
 
     With `b`, the problem is that of L^-1 A L^-H, where B = L L^H is the Cholesky factorization, and
-    errors of eigenvalues are relative to |A| |B^-1|.
+    errors of eigenvalues are of the order of eps (|A| |B^-1| + cond(B) |lambda|).
 
     Arrays (..., n, n) are batches of matrices; see `eigvalsh_tridiagonal`.
     """

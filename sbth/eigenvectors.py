@@ -209,7 +209,7 @@ def eig_banded(
 
     With `b_band`, B is factored by a split Cholesky factorization, with which the problem becomes
     one of a band matrix of the bandwidth of A (Crawford 1973; LAPACK's pbstf and sbgst). Errors of
-    eigenvalues are relative to |A| |B^-1|.
+    eigenvalues are of the order of eps (|A| |B^-1| + cond(B) |lambda|).
 
     An `a_band` (..., bandwidth + 1, n) is a batch of matrices; see `eigvalsh_tridiagonal`.
     """

@@ -34,11 +34,15 @@ HEADLINES = (
     ("stablegpu/special-cuda", "log_ndtr of 268,435,456 unsorted N(0, 5^2), float64", "CuPy"),
     ("rode/rode-cpu", "normal numbers, box-muller, float32", "NumPy SFC64 (one thread)"),
     ("rode/rode-cuda", "normal numbers, box-muller-fast, float32", "cuRAND XORWOW"),
-    ("lbm/lbm-peers-cpu", "periodic 128^3, float32, esoteric", "lbmpy 2.0, X86_AVX"),
+    ("lbm/lbm-peers-cpu", "periodic 128^3, float32, esoteric, 2 threads", "lbmpy 2.0, X86_AVX512"),
     ("lbm/lbm-cuda", "cavity 512^3, float32, esoteric", "FluidX3D, H200 (published)"),
     ("sbth/sbth-cpu", "all eigenvalues of a band matrix, n = 4000, bandwidth 64", "SciPy"),
     ("sbth/sbth-cpu", "all eigenvalues of a full matrix, n = 2000", "NumPy (LAPACK)"),
-    ("sbth/sbth-cuda", "all eigenvalues of a full matrix, n = 10000", "cuSOLVER (CuPy)"),
+    (
+        "sbth/sbth-full-cuda",
+        "all eigenvalues of a full matrix, n = 10000, float64",
+        "CuPy (cuSOLVER)",
+    ),
 )
 """Record, beginning of a figure's name, and peer of each bar of the overview: the same machine,
 without papers, for every package that has a peer. They include what others do better."""

@@ -26,7 +26,7 @@ from sbth._gpu_batches.requests import solve_on_gpu
 from sbth._lapack.choice import requested_device, require_lapack, require_method
 from sbth._pencils.stacks import solve_pencils
 from sbth._sparse_matrices import is_sparse
-from sbth.band_storage import copy_like, validate_bool, validate_numbers
+from sbth.band_storage import copy_like, matrix_of_batch, validate_bool, validate_numbers
 
 LARGEST_ORDER = 128
 """Order up to which threads solve matrices of their own; BLAS uses threads for larger ones."""
@@ -180,9 +180,7 @@ def _solve_matrix(
     try:
         return function(**(arguments | {name: x[index] for name, x in flat.items()}))
     except (TypeError, ValueError) as error:
-        place = tuple(int(i) for i in np.unravel_index(index, lead))
-        which = f"{', '.join(flat)}, matrix {place} of the batch"
-        raise type(error)(f"{which}: {error}") from error
+        raise type(error)(f"{matrix_of_batch(flat, index, lead)}: {error}") from error
 
 
 def _solve_nothing(

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import math
+from collections.abc import Iterable, Sequence
 from typing import Any, NoReturn
 
 import numpy as np
@@ -204,6 +205,12 @@ def safe_scale(largest: float, dtype: DTypeLike) -> float:
     if largest == 0.0 or low < largest < high:
         return 1.0
     return 2.0 ** min(-math.frexp(largest)[1], int(np.finfo(dtype).maxexp) - 2)
+
+
+def matrix_of_batch(names: Iterable[str], index: int, lead: Sequence[int]) -> str:
+    """Return how errors call matrix number `index` of arrays with leading dimensions `lead`."""
+    place = tuple(int(i) for i in np.unravel_index(index, tuple(lead)))
+    return f"{', '.join(names)}, matrix {place} of the batch"
 
 
 def require_finite_triangle(largest: float, lower: bool, name: str = "a") -> None:

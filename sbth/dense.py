@@ -20,7 +20,7 @@ from sbth._array_module import array_module, as_library_array, as_module_array, 
 from sbth._batches import over_batches, run_pieces
 from sbth._bisection.eigenvalues import solve_values
 from sbth._cusolver import solve_by_vendor, vendor_is_faster
-from sbth._dense_to_band.hermitian import NEED, as_real_matrix, join_pairs
+from sbth._dense_to_band.hermitian import WORKING_ARRAYS, as_real_matrix, join_pairs
 from sbth._dense_to_band.reduction import reduce_to_band
 from sbth._lapack import drivers
 from sbth._lapack.choice import full_driver, requested_device, require_method
@@ -33,6 +33,7 @@ from sbth.band_storage import (
     copy_like,
     is_plainly_safe,
     magnitudes,
+    matrix_of_batch,
     require_finite_triangle,
     safe_scale,
     shape_and_dtype,
@@ -247,12 +248,7 @@ def _scale_stack(
     largest = np.max(np.abs(magnitudes(triangles)), axis=(1, 2), initial=0.0)
     if not np.isfinite(largest).all():
         index = start + int(np.argmin(np.isfinite(largest)))
-        place = tuple(int(i) for i in np.unravel_index(index, lead))
-        which = "lower" if lower else "upper"
-        raise ValueError(
-            f"a, matrix {place} of the batch: a must be finite: its {which} triangle holds NaN or "
-            "infinity"
-        )
+        require_finite_triangle(math.inf, lower, f"{matrix_of_batch('a', index, lead)}: a")
     factors = np.array([safe_scale(float(x), a.real.dtype) for x in largest])
     if np.all(factors == 1.0):
         return a, factors
@@ -331,7 +327,7 @@ def choose_driver(method: str, dtype: Any, device: Device, order: int, *, vector
             return "lapack"
         if method == "cusolver" or vendor_is_faster(order, dtype, vectors=vectors):
             return "cusolver"
-        need = NEED * np.dtype(dtype).itemsize * order * order
+        need = WORKING_ARRAYS * np.dtype(dtype).itemsize * order * order
         return "sbth" if free_bytes(device, need) >= need else "cusolver"
     if device.kind == "cpu":
         return full_driver(method, dtype)

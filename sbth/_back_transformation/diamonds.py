@@ -115,9 +115,9 @@ def apply_in_waves(xp: ModuleType, layout: Layout, vectors: Array, x: Array) -> 
     # Groups in the order of their columns, so that in a wave both g and k step upwards.
     v, u = (xp.zeros((count, most, height, width), x.dtype) for _ in range(2))
     for first in range(0, count, _GROUPS):
-        some = range(first, min(first + _GROUPS, count))
-        place = slice(some.start, some.stop), slice(layout.tasks(first * width))
-        v[place], u[place] = form_diamonds(xp, layout, vectors, some, x.dtype)
+        numbers = range(first, min(first + _GROUPS, count))
+        stored = slice(numbers.start, numbers.stop), slice(layout.tasks(first * width))
+        v[stored], u[stored] = form_diamonds(xp, layout, vectors, numbers, x.dtype)
     padded = xp.zeros((n + height + layout.before, columns), x.dtype)
     padded[:n] = x
     stride = xp.lib.stride_tricks.as_strided

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-NEED = 7
+WORKING_ARRAYS = 7
 """Number of arrays of the size of a matrix that its solution as a real one takes, besides it: the
 real matrix and a copy for the reduction are four, and a triangle and its parts the others."""
 

@@ -18,7 +18,14 @@ from sbth._gpu_batches import LARGEST_ORDER
 from sbth._lapack.choice import requested_device, require_method
 from sbth._selection import Selection
 from sbth._sparse_matrices import is_sparse
-from sbth.band_storage import real_dtype, shape_and_dtype, validate_bool, validate_numbers
+from sbth.band_storage import (
+    matrix_of_batch,
+    real_dtype,
+    require_finite_triangle,
+    shape_and_dtype,
+    validate_bool,
+    validate_numbers,
+)
 
 BREAK_EVEN = 1 << 18
 """Elements of all matrices from which on "auto" takes a GPU (not measured)."""
@@ -222,17 +229,13 @@ def _raise_if_failed(request: Request, status: np.ndarray, dtype: np.dtype) -> N
         return
     index = int(np.argmax(status != states.FINE))
     state, names = status[index], list(request.arrays)
-    place = tuple(int(i) for i in np.unravel_index(index, request.lead))
-    where = f"{', '.join(names)}, matrix {place} of the batch"
+    where = matrix_of_batch(names, index, request.lead)
     if state in (states.NOT_FINITE, states.SECOND_NOT_FINITE):
         name = ", ".join(names)
         if request.form != "tridiagonal":
             name = names[0 if state == states.NOT_FINITE else 1]
         if request.form == "full":
-            triangle = "lower" if request.lower else "upper"
-            raise ValueError(
-                f"{where}: {name} must be finite: its {triangle} triangle holds NaN or infinity"
-            )
+            require_finite_triangle(math.inf, request.lower, f"{where}: {name}")
         raise ValueError(f"{where}: {name} must be finite, and one element is NaN or infinity")
     if state == states.NOT_DEFINITE:
         raise ValueError(

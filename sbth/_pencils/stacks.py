@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from sbth._pencils.full import reduce_full_pencil
-from sbth.band_storage import validate_bool
+from sbth.band_storage import matrix_of_batch, require_finite_triangle, validate_bool
 
 RunPieces = Callable[[Callable[[range], None], int, int], None]
 """Function that calls another one for ranges of a batch, of a number of matrices of an order."""
@@ -73,14 +74,10 @@ def _require_finite(matrices: dict[str, np.ndarray], lower: bool, lead: tuple[in
     for name, x in matrices.items():
         finite = np.isfinite(np.tril(x) if lower else np.triu(x)).all(axis=(1, 2))
         if not finite.all():
-            which = "lower" if lower else "upper"
-            raise ValueError(
-                f"{_describe(int(np.argmin(finite)), lead)}: {name} must be finite: its {which} "
-                "triangle holds NaN or infinity"
-            )
+            which = _describe(int(np.argmin(finite)), lead)
+            require_finite_triangle(math.inf, lower, f"{which}: {name}")
 
 
 def _describe(index: int, lead: tuple[int, ...]) -> str:
     """Return which pencil of a batch an error is about."""
-    place = tuple(int(i) for i in np.unravel_index(index, lead))
-    return f"a, b, matrix {place} of the batch"
+    return matrix_of_batch("ab", index, lead)

@@ -4,7 +4,15 @@ import numpy as np
 import pytest
 
 import lbm
-from flows import FLOWS, SHAPE, UNITS, noisy, pair
+from flows import (
+    FLOWS,
+    SHAPE,
+    assert_densities_match_reference,
+    assert_parts_are_one,
+    assert_two_parts_of_a_device_are_one,
+    case_text,
+    pair,
+)
 from hetero.devices import Device
 from lbm._cases.case import read_case
 from studies.lbm.reflections import plane_reflection
@@ -83,39 +91,21 @@ def test_a_few_steps_match_the_reference(device):
 @pytest.mark.parametrize("others", [lbm.PressureOutlet(), lbm.FreeSlip(), lbm.NoSlip(),
                                     lbm.VelocityInlet((0.01, 0.02, 0.0))], ids=repr)  # fmt: skip
 def test_inlets_that_meet_match_the_reference(corner, others, lattice):
-    from lbm.reference import Reference
-
-    shape = 6, 5, 4
     faces = {f: others for axis in "xyz" for f in (f"{axis}-", f"{axis}+")}
     velocities = (0.01, 0.0, 0.02), (0.0, 0.0, 0.0), (-0.02, 0.01, 0.0)
     faces |= {f: lbm.NonReflectingInlet(velocities[k], 10.0) for k, f in enumerate(corner)}
     faces[{"x-": "x+", "y-": "y+", "x+": "x-"}[corner[0]]] = lbm.PressureOutlet()
-    rho, u = noisy(shape)
-    ours = lbm.Simulation(
-        shape, boundaries=faces, rho=rho, u=u, dtype="float64", device="cpu", lattice=lattice
-    )
-    theirs = Reference(shape, lbm.TRT(0.8), faces, lattice=lattice)
-    theirs.set(rho, u)
-    for _ in range(4):
-        ours.run(1)
-        theirs.step()
-    assert np.abs(ours.rho - theirs.moments()[0]).max() < 1e-14
+    assert_densities_match_reference(faces, lattice)
 
 
 @pytest.mark.parametrize("pattern", ["ab", "esoteric"])
 @pytest.mark.parametrize("grid", [(3, 1, 2), (1, 4, 1)])
 def test_parts_are_bit_for_bit_one(pattern, grid):
-    devices = ["cpu"] * int(np.prod(grid))
-    one, _ = pair(NAME, lbm.TRT(0.7), pattern=pattern, device="cpu")
-    two, _ = pair(NAME, lbm.TRT(0.7), pattern=pattern, device=devices, decomposition=grid)
-    for _ in range(4):
-        assert np.array_equal(one.run(1).populations(), two.run(1).populations())
+    assert_parts_are_one(NAME, pattern, grid)
 
 
 def test_two_parts_of_a_device(device):
-    one, _ = pair(NAME, lbm.TRT(0.7), dtype="float64", device=device)
-    two, _ = pair(NAME, lbm.TRT(0.7), dtype="float64", device=[device] * 2, decomposition=(1, 2, 1))
-    assert np.abs(one.run(2).u - two.run(2).u).max() < 1e-14
+    assert_two_parts_of_a_device_are_one(NAME, device)
 
 
 @pytest.mark.parametrize("grid", [(1, 1, 1), (2, 1, 2)])
@@ -158,17 +148,14 @@ def test_solids_and_impossible_numbers_are_refused():
         lbm.Simulation((6, 6, 2), boundaries=ends, device="cpu")
 
 
-CASE = (
-    f"""
-shape = [60, 12, 1]
-steps = 20
-
-{UNITS}"""
-    + """
+CASE = case_text(
+    (60, 12, 1),
+    20,
+    """
 [boundaries]
 "x-" = { type = "non-reflecting-inlet", velocity = [0.01, 0.0, 0.0], averaging = 2.0 }
 "x+" = { type = "non-reflecting-outlet", pressure = 0.0 }
-"""
+""",
 )
 
 

@@ -4,7 +4,16 @@ import numpy as np
 import pytest
 
 import lbm
-from flows import FLOWS, SHAPE, UNITS, noisy, pair
+from flows import (
+    FLOWS,
+    SHAPE,
+    assert_densities_match_reference,
+    assert_parts_are_one,
+    assert_two_parts_of_a_device_are_one,
+    case_text,
+    noisy,
+    pair,
+)
 from hetero.devices import Device
 from lbm._cases.case import read_case
 from studies.lbm.reflections import plane_reflection, vortex_pressure
@@ -81,39 +90,19 @@ def test_a_few_steps_match_the_reference(device):
 @pytest.mark.parametrize("lattice", [lbm.D3Q19, lbm.D3Q27], ids=lambda lattice: lattice.name)
 @pytest.mark.parametrize("corner", [("x-", "y+"), ("y-", "z+"), ("x+", "y-", "z-")])
 def test_outlets_that_meet_match_the_reference(corner, lattice):
-    from lbm.reference import Reference
-
-    shape = 6, 5, 4
     faces = {f: lbm.PressureOutlet() for axis in "xyz" for f in (f"{axis}-", f"{axis}+")}
     faces |= {f: lbm.NonReflectingOutlet(1.0 + 0.01 * k, 10.0) for k, f in enumerate(corner)}
-    rho, u = noisy(shape)
-    ours = lbm.Simulation(
-        shape, boundaries=faces, rho=rho, u=u, dtype="float64", device="cpu", lattice=lattice
-    )
-    theirs = Reference(shape, lbm.TRT(0.8), faces, lattice=lattice)
-    theirs.set(rho, u)
-    for _ in range(4):
-        ours.run(1)
-        theirs.step()
-    assert np.abs(ours.rho - theirs.moments()[0]).max() < 1e-14
+    assert_densities_match_reference(faces, lattice)
 
 
 @pytest.mark.parametrize("pattern", ["ab", "esoteric"])
 @pytest.mark.parametrize("grid", [(3, 1, 2), (1, 4, 1)])
 def test_parts_are_bit_for_bit_one(pattern, grid):
-    name = "outlets that do not reflect"
-    devices = ["cpu"] * int(np.prod(grid))
-    one, _ = pair(name, lbm.TRT(0.7), pattern=pattern, device="cpu")
-    two, _ = pair(name, lbm.TRT(0.7), pattern=pattern, device=devices, decomposition=grid)
-    for _ in range(4):
-        assert np.array_equal(one.run(1).populations(), two.run(1).populations())
+    assert_parts_are_one("outlets that do not reflect", pattern, grid)
 
 
 def test_two_parts_of_a_device(device):
-    name = "outlets that do not reflect"
-    one, _ = pair(name, lbm.TRT(0.7), dtype="float64", device=device)
-    two, _ = pair(name, lbm.TRT(0.7), dtype="float64", device=[device] * 2, decomposition=(1, 2, 1))
-    assert np.abs(one.run(2).u - two.run(2).u).max() < 1e-14
+    assert_two_parts_of_a_device_are_one("outlets that do not reflect", device)
 
 
 @pytest.mark.parametrize("storage", ["float32", "float16"])
@@ -177,17 +166,14 @@ def test_solids_and_impossible_numbers_are_refused():
         lbm.NonReflectingOutlet(3.0)
 
 
-CASE = (
-    f"""
-shape = [60, 12, 1]
-steps = 20
-
-{UNITS}"""
-    + """
+CASE = case_text(
+    (60, 12, 1),
+    20,
+    """
 [boundaries]
 "x-" = { type = "velocity-inlet", velocity = [0.01, 0.0, 0.0] }
 "x+" = { type = "non-reflecting-outlet", pressure = 0.0, averaging = 2.0 }
-"""
+""",
 )
 
 

@@ -7,7 +7,7 @@ import pytest
 
 import lbm
 from compile_cuda import allowed_spills, compile_kernel
-from flows import FLOWS, SHAPE, UNITS, noisy
+from flows import FLOWS, SHAPE, case_text, noisy
 from generated_kernels import lbm_acceleration_signature
 from hetero.cuda.driver import SIMULATOR
 from lbm.__main__ import main
@@ -508,13 +508,10 @@ def test_fluxes_that_are_not_known_are_refused():
         t.nusselt("y-", difference=1.0, length=0.0, area=1.0)
 
 
-CASE = (
-    f"""
-shape = [20, 12, 1]
-steps = 4
-
-{UNITS}"""
-    + """
+CASE = case_text(
+    (20, 12, 1),
+    4,
+    """
 [boundaries]
 y = "no-slip"
 
@@ -524,7 +521,7 @@ boundaries = { "y-" = 5.0, "y+" = { flux = 0.001 } }
 buoyancy = [0.0, 0.002, 0.0]
 reference = 2.5
 start = 2.5
-"""
+""",
 )
 
 

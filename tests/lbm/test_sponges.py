@@ -5,7 +5,7 @@ import pytest
 
 import lbm
 from compile_cuda import allowed_spills, compile_kernel
-from flows import UNITS, noisy, pair
+from flows import case_text, noisy, pair
 from generated_kernels import lbm_damping_signature
 from hetero.cuda.driver import SIMULATOR
 from hetero.devices import Device
@@ -161,13 +161,10 @@ def test_arguments_of_a_sponge_are_checked(arguments, message):
         lbm.Sponge(**arguments)
 
 
-CASE = (
-    f"""
-shape = [60, 12, 1]
-steps = 20
-
-{UNITS}"""
-    + """
+CASE = case_text(
+    (60, 12, 1),
+    20,
+    """
 [boundaries]
 "x-" = { type = "velocity-inlet", velocity = [0.01, 0.0, 0.0] }
 "x+" = { type = "pressure-outlet", pressure = 0.0 }
@@ -175,7 +172,7 @@ steps = 20
 [sponges]
 "x-" = 16
 "x+" = { cells = 20, velocity = [0.01, 0.0, 0.0], reflection = 0.02, averaging = 2.0 }
-"""
+""",
 )
 
 

@@ -183,3 +183,39 @@ def random_walls(rng, shape):
     # Fluid that enters must be able to leave.
     outlet = lbm.PressureOutlet(0.99)
     return walls | {"other": lbm.Solid((where > 0.1) & (where < 0.2), outlet)}
+
+
+def case_text(shape, steps, rest):
+    """Return a case file with `UNITS`, of which `rest` has the tables behind them."""
+    return f"shape = {list(shape)}\nsteps = {steps}\n\n{UNITS}\n{rest}"
+
+
+def assert_densities_match_reference(faces, lattice):
+    """Check the densities of four steps of a small box from a noisy start."""
+    shape = 6, 5, 4
+    rho, u = noisy(shape)
+    ours = lbm.Simulation(
+        shape, boundaries=faces, rho=rho, u=u, dtype="float64", device="cpu", lattice=lattice
+    )
+    theirs = Reference(shape, lbm.TRT(0.8), faces, lattice=lattice)
+    theirs.set(rho, u)
+    for _ in range(4):
+        ours.run(1)
+        theirs.step()
+    assert np.abs(ours.rho - theirs.moments()[0]).max() < 1e-14
+
+
+def assert_parts_are_one(flow, pattern, grid):
+    """Check that parts of a flow on a CPU step bit for bit as the whole."""
+    devices = ["cpu"] * int(np.prod(grid))
+    one, _ = pair(flow, lbm.TRT(0.7), pattern=pattern, device="cpu")
+    two, _ = pair(flow, lbm.TRT(0.7), pattern=pattern, device=devices, decomposition=grid)
+    for _ in range(4):
+        assert np.array_equal(one.run(1).populations(), two.run(1).populations())
+
+
+def assert_two_parts_of_a_device_are_one(flow, device):
+    """Check the velocity of a flow in two parts on one device."""
+    one, _ = pair(flow, lbm.TRT(0.7), dtype="float64", device=device)
+    two, _ = pair(flow, lbm.TRT(0.7), dtype="float64", device=[device] * 2, decomposition=(1, 2, 1))
+    assert np.abs(one.run(2).u - two.run(2).u).max() < 1e-14

@@ -25,6 +25,7 @@ from studies.study import Study
 
 STUDIES = {
     "hetero-parts": "studies.hetero.parts",
+    "hetero-profiles": "studies.hetero.profiles",
     "lbm-blocks": "studies.lbm.blocks",
     "lbm-bodies": "studies.lbm.bodies",
     "lbm-cavity": "studies.lbm.cavity",
@@ -77,14 +78,16 @@ STUDIES = {
 }
 """Modules of the studies, by the names that the command line takes."""
 
-NOT_IN_ALL = ("stablegpu-stream", "lbm-cylinder", "lbm-sphere")
-"""Studies that `all` leaves out: the first needs much room on a disk, the others a day on a CPU."""
+NOT_IN_ALL = ("hetero-profiles", "stablegpu-stream", "lbm-cylinder", "lbm-sphere")
+"""Studies that `all` leaves out: the first needs NVIDIA's profiler and the right to use it, the
+second much room on a disk, the others a day on a CPU."""
 
 ON_GPUS_ONLY = ("lbm-hybrid",)
 """Studies that `all` leaves out on a CPU."""
 
 DURATIONS = {
     "hetero-parts": "minutes",
+    "hetero-profiles": "GPU only",
     "lbm-bodies": "minutes",
     "lbm-gallery": "minutes",
     "lbm-hybrid": "GPU only",

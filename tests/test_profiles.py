@@ -1,0 +1,59 @@
+"""Reading of what NVIDIA's profiler writes, and the study's errors where it is missing."""
+
+import pytest
+
+import hetero
+from studies.hetero import profiles
+from studies.hetero.profiled_calls import CALLS, MARK
+from studies.study import Study
+
+OUTPUT = """==PROF== Connected to process 7
+"ID","Process ID","Kernel Name","{time}","sm__warps_active"
+"","","","ns","%"
+"0","7","{mark}","1200","1.5"
+"1","7","fill","5000","50"
+"2","7","finish","700","25"
+"3","7","{mark}","1300","1.5"
+"4","7","evaluate","9000","75"
+""".format(time=profiles.TIME, mark=f"_ZN{MARK}")
+
+
+def test_kernels_of_each_call():
+    first, second = profiles.split_calls(profiles.read_metrics(OUTPUT))
+    assert [kernel["Kernel Name"] for kernel in first] == ["fill", "finish"]
+    assert [kernel[profiles.TIME] for kernel in second] == ["9000"]
+
+
+def test_a_row_is_that_of_the_longest_kernel():
+    other = dict.fromkeys(profiles.METRICS, "0") | {profiles.TIME: "500"}
+    longest = other | {
+        profiles.TIME: "1000",
+        profiles.OCCUPANCY: "50",
+        profiles.GLOBAL_BYTES: "2000",
+    }
+    longest |= dict(zip(profiles.FLOAT32, ("100", "200", "300"), strict=True))
+    row = dict(
+        zip(profiles.HEADS, profiles._row("fill", [other, longest], (1.8e9, 1e9)), strict=True)
+    )
+    assert row["kernels"] == 2
+    assert row["us"] == pytest.approx(1.0)
+    assert row["occupancy"] == 0.5
+    assert row["GFLOP/s, float32"] == pytest.approx(0.9)  # 100 + 200 + 2 * 300 in a microsecond
+    assert row["% of peak, float32"] == pytest.approx(50.0)
+    assert row["global memory, GB/s"] == pytest.approx(2.0)
+
+
+def test_no_measures_is_an_error_with_the_profilers_words():
+    with pytest.raises(RuntimeError, match="ERR_NVGPUCTRPERM"):
+        profiles.read_metrics("==ERROR== ERR_NVGPUCTRPERM: the user may not read the counters")
+
+
+def test_a_missing_profiler_is_named(monkeypatch):
+    monkeypatch.setenv("PATH", "")
+    with pytest.raises(FileNotFoundError, match="ncu"):
+        profiles.profile(list(CALLS))
+
+
+def test_a_cpu_is_refused(tmp_path):
+    with pytest.raises(ValueError, match="--device cuda"):
+        profiles.run(Study(tmp_path, hetero.Device("cpu"), quick=True))

@@ -11,7 +11,7 @@ OUTPUT = """==PROF== Connected to process 7
 "ID","Process ID","Kernel Name","{time}","sm__warps_active"
 "","","","ns","%"
 "0","7","{mark}","1200","1.5"
-"1","7","fill","5000","50"
+"1","7","fill","5,000.00","50"
 "2","7","finish","700","25"
 "3","7","{mark}","1300","1.5"
 "4","7","evaluate","9000","75"
@@ -21,6 +21,7 @@ OUTPUT = """==PROF== Connected to process 7
 def test_kernels_of_each_call():
     first, second = profiles.split_calls(profiles.read_metrics(OUTPUT))
     assert [kernel["Kernel Name"] for kernel in first] == ["fill", "finish"]
+    assert first[0][profiles.TIME] == "5000.00"
     assert [kernel[profiles.TIME] for kernel in second] == ["9000"]
 
 

@@ -118,13 +118,20 @@ def read_metrics(text: str) -> list[dict[str, str]]:
     """Return the metrics of each kernel by name, from what ncu writes with `--csv --page raw`.
 
     Messages of the profiler stand before the heads of the columns, and a line of units after them.
+    Commas that separate thousands are removed from numbers.
     """
     lines = text.splitlines()
     begin = next((k for k, line in enumerate(lines) if line.startswith('"ID"')), None)
     if begin is None:
         raise RuntimeError("ncu has measured nothing; it wrote:\n" + "\n".join(lines[-20:]))
     heads, _, *rows = csv.reader(lines[begin:])
-    return [dict(zip(heads, row, strict=True)) for row in rows]
+    return [
+        {
+            head: cell if head == "Kernel Name" else cell.replace(",", "")
+            for head, cell in zip(heads, row, strict=True)
+        }
+        for row in rows
+    ]
 
 
 def split_calls(kernels: Sequence[dict[str, str]]) -> Iterator[list[dict[str, str]]]:

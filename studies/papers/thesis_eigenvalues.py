@@ -56,11 +56,18 @@ THESIS_EIGENVALUES = (
         values=(
             Value("largest share of NRM2", 68.6, "%", "GTX 750 Ti"),
             Value("least share of NRM2", 41.6, "%", "Tesla K20x"),
+            Value(
+                *("share of NRM2, cuBLAS, n = 1000, d = 16", None, "%"),
+                ours=Cell(
+                    *(OPERATIONS, "Shares of the operations in their total time, %, n = 1000, v"),
+                    *(("nrm2",), "d = 16"),
+                ),
+            ),
         ),
         remark=(
             "Our operations are pieces of one kernel, and vector operations share its loops, so "
-            "shares of single routines do not correspond. The study has the shares of cuBLAS's "
-            "routines, too, which the older record lacks."
+            "shares of single routines do not correspond. cuBLAS has kernels of its own for "
+            "them."
         ),
     ),
     NumberedResult(

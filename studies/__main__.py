@@ -68,6 +68,7 @@ STUDIES = {
     "stablegpu-regression": "studies.stablegpu.regressions",
     "stablegpu-special": "studies.stablegpu.special_functions",
     "stablegpu-stream": "studies.stablegpu.streams",
+    "stablegpu-threads": "studies.stablegpu.thread_rates",
     "tmd-binades": "studies.tmd.binades",
     "tmd-configurations": "studies.tmd.configurations",
     "tmd-divergence": "studies.tmd.divergence",
@@ -84,6 +85,9 @@ second much room on a disk, the others a day on a CPU."""
 
 ON_GPUS_ONLY = ("lbm-hybrid",)
 """Studies that `all` leaves out on a CPU."""
+
+ON_CPUS_ONLY = ("stablegpu-threads",)
+"""Studies that `all` leaves out on a GPU."""
 
 DURATIONS = {
     "hetero-parts": "minutes",
@@ -107,6 +111,7 @@ DURATIONS = {
     "stablegpu-rate": "minutes",
     "stablegpu-regression": "minutes",
     "stablegpu-stream": "minutes",
+    "stablegpu-threads": "minutes",
     "tmd-binades": "minutes",
     "tmd-divergence": "minutes",
     "tmd-phases": "minutes",
@@ -255,7 +260,8 @@ def run_chosen(options: argparse.Namespace) -> int:
 
 def names_for(device: Device, packages: Sequence[str] = ()) -> list[str]:
     """Return the names of all studies that a device can run, of some packages or of all."""
-    left_out = NOT_IN_ALL if device.kind == "cuda" else (*NOT_IN_ALL, *ON_GPUS_ONLY)
+    others = ON_CPUS_ONLY if device.kind == "cuda" else ON_GPUS_ONLY
+    left_out = (*NOT_IN_ALL, *others)
     known = tuple(sorted({name.partition("-")[0] for name in STUDIES}))
     for package in packages:
         check_choice("PACKAGE", package, known)

@@ -12,6 +12,7 @@ import hetero
 import studies.__main__ as runner
 from benchmarks import __main__ as benchmarks_runner
 from benchmarks.measurements import Measurement
+from studies.stablegpu import thread_rates
 from studies.study import Study
 
 PARTS = ["name", "device", "command", "facts", "limits"]
@@ -115,10 +116,17 @@ def test_every_study_has_a_function_run():
         assert callable(importlib.import_module(module).run)
 
 
-def test_all_leaves_out_on_a_cpu_what_needs_a_gpu():
+def test_all_leaves_out_what_a_device_cannot_run():
     on_cpu, on_gpu = (runner.names_for(hetero.Device(kind)) for kind in ("cpu", "cuda"))
     assert set(on_gpu) - set(on_cpu) == {"lbm-hybrid"}
-    assert on_gpu == [name for name in runner.STUDIES if name not in runner.NOT_IN_ALL]
+    assert set(on_cpu) - set(on_gpu) == {"stablegpu-threads"}
+    assert {*on_cpu, *on_gpu} == set(runner.STUDIES) - set(runner.NOT_IN_ALL)
+
+
+def test_threads_of_a_cpu_are_not_measured_on_a_gpu(tmp_path):
+    study = Study(tmp_path, hetero.Device("cuda"), quick=True)
+    with pytest.raises(ValueError, match="use --device cpu"):
+        thread_rates.run(study)
 
 
 def test_an_unknown_study_is_refused(capsys):

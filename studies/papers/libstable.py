@@ -35,7 +35,7 @@ LIBSTABLE = (
     NumberedResult(
         *(DOCUMENT, "table 3", "section 4.2"),
         "share of the work that threads divide (Amdahl)",
-        "stablegpu-rate",
+        "stablegpu-threads",
         values=tuple(
             Value(f"{function}, alpha {alpha}, beta {beta}", share, "", "16 cores, Opteron 8350")
             for (alpha, beta), shares in PARALLEL_SHARES.items()
@@ -53,7 +53,7 @@ LIBSTABLE = (
     NumberedResult(
         *(DOCUMENT, "figure 4", "section 4.2"),
         "rates over the tolerance and the threads",
-        "stablegpu-rate",
+        "stablegpu-threads",
         remark=(
             "A picture without printed numbers. Ours is not recorded yet: it needs a machine with "
             "many cores for itself."

@@ -209,6 +209,27 @@ PEAK_SHARES = {
 }
 """% of the peak rate of float32 operations, on `GPUS` (Riesinger 2017, table 8.3)."""
 
+MEASURED_OCCUPANCIES = {
+    ("Ziggurat", "float32"): 0.15,
+    ("process", "float32"): 0.49,
+    ("single averages", "float32"): 1.0,
+    ("averages of the 3-RODE-Taylor scheme", "float32"): 0.87,
+    ("averages of the 3-RODE-Taylor scheme", "float64"): 0.56,
+}
+"""Occupancies on the K40m by NVIDIA's profiler; of the process its first kernel (Riesinger 2017,
+table 12.2)."""
+
+PART_SHARES = {
+    ("Ziggurat", "float32"): 0.02,
+    ("process", "float32"): 0.03,
+    ("process", "float64"): 0.06,
+    ("single averages", "float32"): 0.06,
+    ("single averages", "float64"): 0.10,
+    ("averages of the 3-RODE-Taylor scheme", "float32"): 0.31,
+    ("averages of the 3-RODE-Taylor scheme", "float64"): 0.69,
+}
+"""% of the peak rate on the K40m; of the process its first kernel (Riesinger 2017, table 12.2)."""
+
 SETUP_MILLISECONDS = {
     "Ziggurat, local memory": (24.063, 61.889, 52.176),
     "Ziggurat, shared memory": (24.042, 26.801, 34.417),

@@ -18,6 +18,7 @@ AXES = ("across x", "across y", "across z", "across all axes")
 P100_AND_CPU = "P100 and Xeon E5-2690v3"
 
 CLUSTERS = "studies/lbm-clusters-cpu.json"
+CUBOIDS = "studies/lbm-cuboids-cuda.json"
 TWO_GPUS = (
     "The record has one and two GPUs of one host, and the model's predictions. More need a cluster."
 )
@@ -166,10 +167,23 @@ THESIS_FLOWS = (
     _scaling("figure 16.12", "p. 173", "strong scaling, 512^3, efficiencies", "lbm-strong", STRONG),
     NumberedResult(
         *(DOCUMENT, "figure 16.13", "p. 175", "times of cuboids and of links", "lbm-cuboids"),
-        records=(WEAK,),
+        records=(CUBOIDS,),
+        values=(
+            Value(
+                *("step of 256^3 cells", None, "us", ""),
+                Cell(CUBOIDS, "Cubes and their faces", ("256",), "box, us"),
+            ),
+            Value(
+                *("cells at its face across x", None, "us", ""),
+                Cell(
+                    *(CUBOIDS, "Cubes and their faces", ("256",)),
+                    "cells at a face across x, us",
+                ),
+            ),
+        ),
         remark=(
-            "Curves without printed numbers. The study has them over the sizes of cubes; the "
-            "record is that of lbm-weak, which has the times of faces for five domains."
+            "Curves without printed numbers; the record has cubes of 32 to 384 cells, with the "
+            "cells at a face and its copy in each direction."
         ),
     ),
     NumberedResult(

@@ -2,6 +2,8 @@
 
 from studies.papers.printed import (
     GPUS,
+    MEASURED_OCCUPANCIES,
+    PART_SHARES,
     PATH_EFFICIENCIES,
     PATH_SECONDS,
     PEAK_SHARES,
@@ -25,8 +27,17 @@ K40 = "Tesla K40m"
 STRIPS_OCCUPANCY = "Occupancy of the Ziggurat"
 PARTS = "Launch shapes and occupancies"
 STRIPS_ONLY = "studies/rode-ziggurats-cpu.json"
-BLENDING_ON_K40 = ("rational functions, blending", K40)
-BLENDING_SHARE = Cell(NORMALS, "Float operations", ("rational-blending", "float32"), "% of peak")
+PROFILES = "studies/hetero-profiles-cuda.json"
+SCALING = "studies/rode-scaling-cuda.json"
+PROFILED_METHODS = (
+    "Ziggurat, local memory",
+    "Ziggurat, shared memory",
+    "rational functions, branches",
+    "rational functions, blending",
+    "Wallace, shared memory",
+)
+"""Methods of table 8.3 that we have."""
+
 OUR_SETUPS = {
     "Ziggurat, shared memory": "Ziggurat, 256 strips, ms",
     "Wallace, shared memory": "Wallace, first pool with its numbers, ms",
@@ -42,7 +53,8 @@ SCHEMES = (
 """Columns of table 12.4."""
 
 CLUSTERS = (
-    "Not recorded yet; beyond the GPUs of one host it needs a cluster, on which `comm=` runs."
+    "The record has the times on one GPU; beyond the GPUs of one host it needs a cluster, on which "
+    "`comm=` runs."
 )
 
 
@@ -89,6 +101,16 @@ def _occupancy(what: str, published: float, part: str, dtype: str) -> Value:
     return Value(f"occupancy, {what}, {dtype}", published, "", K40, cell)
 
 
+def _profile(call: str, dtype: str, column: str) -> Cell:
+    """Return a cell of the profiler's values of a call."""
+    return Cell(PROFILES, "Kernels by the profiler", (f"{call}, {dtype}",), column)
+
+
+def _profiled_call(part: str) -> str:
+    """Return the name of a part of a solver among the profiled calls."""
+    return "Ziggurat, shared memory" if part == "Ziggurat" else part
+
+
 THESIS_RANDOM_EQUATIONS = (
     NumberedResult(
         *(DOCUMENT, "table 8.1", "p. 86", "r and v of Ziggurats", "rode-ziggurats"),
@@ -133,8 +155,15 @@ THESIS_RANDOM_EQUATIONS = (
         *(DOCUMENT, "figure 8.5", "p. 93; numbers p. 121"),
         "occupancy of the Ziggurat over the strips",
         "rode-occupancy",
-        records=(OCCUPANCY,),
-        values=(_ziggurat_occupancy("3.5", 0.15), _ziggurat_occupancy("9.0", None)),
+        records=(OCCUPANCY, PROFILES),
+        values=(
+            _ziggurat_occupancy("3.5", 0.15),
+            _ziggurat_occupancy("9.0", None),
+            Value(
+                *("1024 strips in shared memory, measured, our launch shape", None, "", ""),
+                _profile("Ziggurat, shared memory", "float32", "occupancy"),
+            ),
+        ),
         remark=(
             "The printed number is that of table 12.2, measured by a profiler, as the curves are. "
             "Ours are computed from registers on an H200 (9.0), shared memory and the sizes of "
@@ -158,17 +187,22 @@ THESIS_RANDOM_EQUATIONS = (
     ),
     NumberedResult(
         *(DOCUMENT, "table 8.3", "p. 96", "share of the peak rate of float operations"),
-        "rode-normals",
-        records=(NORMALS,),
+        "hetero-profiles",
+        records=(PROFILES, NORMALS),
         values=tuple(
             Value(
                 *(method, share, "%", gpu),
-                BLENDING_SHARE if (method, gpu) == BLENDING_ON_K40 else None,
+                _profile(method, "float32", "% of peak, float32")
+                if gpu == K40 and method in PROFILED_METHODS
+                else None,
             )
             for method, row in PEAK_SHARES.items()
             for gpu, share in zip(GPUS, row, strict=True)
         ),
-        remark="Ours has the rational functions, and Box and Muller's method.",
+        remark=(
+            "Both by NVIDIA's profiler. Ours has no Wallace without a table of its own: its pool "
+            "is in shared memory."
+        ),
     ),
     NumberedResult(
         *(DOCUMENT, "table 8.4", "p. 97", "setup times", "rode-normals"),
@@ -254,8 +288,8 @@ THESIS_RANDOM_EQUATIONS = (
         ),
     ),
     NumberedResult(
-        *(DOCUMENT, "table 12.2", "p. 121", "profiler's values of the parts", "rode-occupancy"),
-        records=(OCCUPANCY,),
+        *(DOCUMENT, "table 12.2", "p. 121", "profiler's values of the parts", "hetero-profiles"),
+        records=(PROFILES, OCCUPANCY),
         values=(
             _occupancy("Ziggurat", 0.16, "ziggurat", "float32"),
             _occupancy("process (first scan)", 0.5, "long", "float32"),
@@ -263,12 +297,25 @@ THESIS_RANDOM_EQUATIONS = (
             _occupancy("single averages", 1.0, "single average", "float32"),
             _occupancy("averages of the 3-RODE-Taylor scheme", 0.86, "three sums", "float32"),
             _occupancy("averages of the 3-RODE-Taylor scheme", 0.56, "three sums", "float64"),
+            *(
+                Value(
+                    *(f"occupancy, measured, {part}, {dtype}", occupancy, "", K40),
+                    _profile(_profiled_call(part), dtype, "occupancy"),
+                )
+                for (part, dtype), occupancy in MEASURED_OCCUPANCIES.items()
+            ),
+            *(
+                Value(
+                    *(f"share of the peak rate, {part}, {dtype}", share, "%", K40),
+                    _profile(_profiled_call(part), dtype, f"% of peak, {dtype}"),
+                )
+                for (part, dtype), share in PART_SHARES.items()
+            ),
         ),
         remark=(
-            "Theoretical occupancies: theirs on a K40m, ours on an H200, computed from registers, "
-            "shared memory and the sizes of blocks. Measured occupancies and shares of the peak "
-            "need a profiler and are not recorded; our process is a single pass, theirs three "
-            "kernels."
+            "Occupancies are computed from registers, shared memory and the sizes of blocks where "
+            "it does not say measured; theirs on a K40m, ours on an H200. Our process is a single "
+            "pass, theirs three kernels, of which the first stands here."
         ),
     ),
     NumberedResult(
@@ -296,25 +343,28 @@ THESIS_RANDOM_EQUATIONS = (
         *(DOCUMENT, "figure 12.3", "p. 124"),
         "efficiency over GPUs, averaged Euler",
         "rode-scaling",
+        records=(SCALING,),
         remark=CLUSTERS,
     ),
     NumberedResult(
         *(DOCUMENT, "figure 12.4", "p. 125", "efficiency over GPUs, 3-RODE-Taylor", "rode-scaling"),
+        records=(SCALING,),
         remark=CLUSTERS,
     ),
     NumberedResult(
         *(DOCUMENT, "table 12.3", "p. 126", "sizes of the runs on clusters", "rode-scaling"),
+        records=(SCALING,),
         values=tuple(
             Value(f"length of a path, {scheme}", seconds, "s", cluster)
             for (scheme, cluster), seconds in PATH_SECONDS.items()
         ),
         remark=(
-            "Settings, which the study prints beside its own: the same steps, for 16 s of a path. "
-            "Not recorded yet."
+            "Settings, which the study prints beside its own: the same steps, for 16 s of a path."
         ),
     ),
     NumberedResult(
         *(DOCUMENT, "table 12.4", "p. 127", "efficiencies of the largest runs", "rode-scaling"),
+        records=(SCALING,),
         values=tuple(
             Value(setting, efficiency, "%", cluster)
             for cluster, row in PATH_EFFICIENCIES.items()

@@ -1,19 +1,16 @@
-"""Rates by batch size, parameters, tolerance and threads; time and bytes of the kernels."""
+"""Rates by batch size and parameters; time and bytes of the kernels."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from hetero import Device
-from hetero.cpu.threads import threads, use_threads
 from hetero.measurement.benchmarking import Timing, benchmark
 from hetero.measurement.machine_limits import limits
 from hetero.measurement.profiling import profile
 from stablegpu.distribution import Stable, stable
-from stablegpu.evaluators import Interpolation, Quadrature
 from studies.stablegpu.evaluators import OURS, handles
 from studies.study import Study
 
@@ -23,14 +20,12 @@ _LONG = 0.1  # seconds: a batch that takes longer is the last
 
 
 def run(study: Study) -> dict:
-    """Run all four studies; each but the last draws a figure."""
-    result: dict[str, Any] = {
+    """Run all three studies; each but the last draws a figure."""
+    return {
         "over batch size": _batches(study),
         "over parameters": _parameters(study),
+        "kernels": _kernels(study),
     }
-    if study.device.kind == "cpu":
-        result["over tolerance and threads"] = _threads(study)
-    return result | {"kernels": _kernels(study)}
 
 
 def _arguments(name: str, size: int, device: Device) -> tuple[Any, Any]:
@@ -45,13 +40,15 @@ def _arguments(name: str, size: int, device: Device) -> tuple[Any, Any]:
     return x, tuple(out) if name == "pdf_cdf" else out[0]
 
 
-def _timed(distribution: Stable, name: str, size: int, device: Device) -> Timing:
+def time_function(distribution: Stable, name: str, size: int, device: Device) -> Timing:
+    """Measure a function of a distribution at `size` points in the device's memory."""
     x, out = _arguments(name, size, device)
     call = getattr(distribution, name)
     return benchmark(lambda: call(x, out=out), repeats=5, min_time=2e-3, device=device)
 
 
-def _prepare(alpha: float, beta: float, evaluator: Any, device: Device) -> Stable:
+def prepare(alpha: float, beta: float, evaluator: Any, device: Device) -> Stable:
+    """Return the distribution with this evaluator."""
     return stable(alpha, beta, evaluator=evaluator, device=device)
 
 
@@ -65,9 +62,9 @@ def _batches(study: Study) -> list[dict]:
     for alpha, beta in PAIRS[:1] if study.quick else PAIRS:
         for name in FUNCTIONS[:1] if study.quick else FUNCTIONS:
             for evaluator in OURS:
-                distribution = _prepare(alpha, beta, evaluator, study.device)
+                distribution = prepare(alpha, beta, evaluator, study.device)
                 for size in sizes:
-                    timing = _timed(distribution, name, size, study.device)
+                    timing = time_function(distribution, name, size, study.device)
                     records.append(
                         {"alpha": alpha, "beta": beta, "function": name, "evaluator": evaluator}
                         | {"points": size, "rate": timing.rate(size), "spread": timing.spread}
@@ -80,9 +77,9 @@ def _batches(study: Study) -> list[dict]:
     for axis, title in zip(axes, names, strict=False):
         for k, evaluator in enumerate(OURS):
             for (alpha, _), style in zip(PAIRS, ("-", "--"), strict=True):
-                chosen = _chosen(records, alpha=alpha, function=title, evaluator=evaluator)
+                chosen = select_records(records, alpha=alpha, function=title, evaluator=evaluator)
                 axis.loglog(
-                    *_columns(chosen, "points", "rate"),
+                    *columns(chosen, "points", "rate"),
                     style,
                     marker="o",
                     ms=3,
@@ -116,17 +113,17 @@ def _parameters(study: Study) -> list[dict]:
                 if not handles(alpha, evaluator):
                     continue
                 for name in ("pdf",) if study.quick else ("pdf", "cdf"):
-                    distribution = _prepare(alpha, beta, evaluator, study.device)
-                    rate = _timed(distribution, name, size, study.device).rate(size)
+                    distribution = prepare(alpha, beta, evaluator, study.device)
+                    rate = time_function(distribution, name, size, study.device).rate(size)
                     records.append(
                         {"alpha": alpha, "beta": beta, "function": name}
                         | {"evaluator": evaluator, "points": size, "rate": rate}
                     )
             for name, style in (("pdf", "-"), ("cdf", ":")):
-                chosen = _chosen(records, beta=beta, function=name, evaluator=evaluator)
+                chosen = select_records(records, beta=beta, function=name, evaluator=evaluator)
                 if chosen:
                     axis.semilogy(
-                        *_columns(chosen, "alpha", "rate"),
+                        *columns(chosen, "alpha", "rate"),
                         style,
                         marker=".",
                         label=f"{name}, beta {beta:g}",
@@ -138,74 +135,6 @@ def _parameters(study: Study) -> list[dict]:
     return records
 
 
-def _threads(study: Study) -> dict:
-    """Measure the rate over tolerance by threads, and the fraction in Amdahl's formula.
-
-    See Royuela-del-Val et al. (2017), figure 4 and table 3.
-    """
-    most = threads()
-    counts = sorted({*(2**k for k in range(most.bit_length()) if 2**k <= most), most})
-    powers = (2, 10) if study.quick else (2, 4, 6, 8, 10, 12)
-    settings: dict[str, Callable[[int], Quadrature | Interpolation]] = {
-        "quadrature": lambda k: Quadrature(tolerance=10.0**-k),
-        "polynomials": lambda k: Interpolation(tolerance=10.0**-k),
-    }
-    size = {"quadrature": 200 if study.quick else 2000, "polynomials": 2_000_000}
-    records, fractions = [], []
-    figure = study.figure((10, 4.5))
-    axes = figure.subplots(1, 2)
-    for axis, evaluator in zip(axes, list(settings)[: 1 if study.quick else 2], strict=False):
-        for alpha, beta in PAIRS[:1] if study.quick else PAIRS:
-            for name in ("pdf",) if study.quick else ("pdf", "cdf"):
-                for count in counts:
-                    for k in powers:
-                        distribution = _prepare(alpha, beta, settings[evaluator](k), study.device)
-                        with use_threads(count):
-                            timing = _timed(distribution, name, size[evaluator], study.device)
-                        records.append(
-                            {"alpha": alpha, "beta": beta, "function": name, "threads": count}
-                            | {"evaluator": evaluator, "tolerance": 10.0**-k}
-                            | {"rate": timing.rate(size[evaluator])}
-                        )
-                    chosen = _chosen(
-                        records, alpha=alpha, function=name, threads=count, evaluator=evaluator
-                    )
-                    axis.loglog(
-                        *_columns(chosen, "tolerance", "rate"),
-                        marker=".",
-                        label=f"{name}, alpha {alpha}, {count} threads",
-                    )
-                chosen = _chosen(records, alpha=alpha, function=name, evaluator=evaluator)
-                fractions.append({"alpha": alpha, "beta": beta, "function": name})
-                fractions[-1] |= {"evaluator": evaluator, "fraction": amdahl(chosen)}
-        axis.set(title=evaluator, xlabel="tolerance", ylabel="points/s")
-        axis.grid(alpha=0.3)
-        axis.legend(fontsize=6)
-    study.save(figure, "rate-threads.png")
-    keys = ("alpha", "beta", "function", "evaluator", "fraction")
-    title = f"Parallel fraction by Amdahl's law, threads {counts}"
-    study.table(title, keys, [[f[k] for k in keys] for f in fractions])
-    return {"rates": records, "fractions": fractions}
-
-
-def amdahl(records: list[dict]) -> float | None:
-    """Return p of gain(N) = 1 / (1 - p + p/N), by least squares on 1/gain.
-
-    None if there is only one thread count.
-
-    Parameters
-    ----------
-    records : dicts with threads, rate and tolerance; the gain is taken at equal tolerance
-    """
-    alone = {r["tolerance"]: r["rate"] for r in records if r["threads"] == 1}
-    many = [r for r in records if r["threads"] > 1]
-    if not many:
-        return None
-    saved = np.array([1.0 - 1.0 / r["threads"] for r in many])
-    gained = np.array([1.0 - alone[r["tolerance"]] / r["rate"] for r in many])
-    return float(saved @ gained / (saved @ saved))
-
-
 def _kernels(study: Study) -> list[dict]:
     """Measure the time of the kernels alone and their share of the memory's rate.
 
@@ -215,7 +144,7 @@ def _kernels(study: Study) -> list[dict]:
     sizes = (100,) if study.quick else (500, 100_000)
     records = []
     for evaluator in OURS:
-        distribution = _prepare(1.5, 0.5, evaluator, study.device)
+        distribution = prepare(1.5, 0.5, evaluator, study.device)
         for size in sizes:
             x, out = _arguments("pdf_cdf", size, study.device)
             distribution.pdf_cdf(x, out=out)
@@ -233,9 +162,11 @@ def _kernels(study: Study) -> list[dict]:
     return records
 
 
-def _chosen(records: list[dict], **requested: Any) -> list[dict]:
+def select_records(records: list[dict], **requested: Any) -> list[dict]:
+    """Return the records that have the requested values."""
     return [r for r in records if all(r[key] == value for key, value in requested.items())]
 
 
-def _columns(records: list[dict], *names: str) -> list[list]:
+def columns(records: list[dict], *names: str) -> list[list]:
+    """Return a list of the records' values for each name."""
     return [[r[name] for r in records] for name in names]

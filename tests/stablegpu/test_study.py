@@ -11,7 +11,7 @@ import pytest
 from hetero import Device
 from hetero.cuda.driver import SIMULATOR
 from studies.__main__ import STUDIES, main
-from studies.stablegpu import ball_oracle, generator, rates, true_values
+from studies.stablegpu import ball_oracle, generator, thread_rates, true_values
 
 with (Path(__file__).parent / "data" / "density_reference.csv").open() as file:
     ROWS = [row for row in csv.DictReader(file) if row["digits"] != "0"]
@@ -61,8 +61,8 @@ def test_amdahl_finds_the_fraction():
     records = [
         {"threads": n, "tolerance": 1e-6, "rate": 1 / (0.1 + 0.9 / n)} for n in (1, 2, 4, 16)
     ]
-    assert rates.amdahl(records) == pytest.approx(0.9)
-    assert rates.amdahl(records[:1]) is None
+    assert thread_rates.amdahl(records) == pytest.approx(0.9)
+    assert thread_rates.amdahl(records[:1]) is None
 
 
 def test_the_first_win_is_followed_by_no_defeat():

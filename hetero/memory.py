@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -60,8 +61,9 @@ def require_array(
 def free_bytes(device: Device, needed: float = math.inf) -> int:
     """Return the memory that this process can still get on a device, in bytes.
 
-    On a GPU, arrays that are no longer used are freed first, unless `needed` bytes are free
-    without that: giving back waits for the GPU, and the next allocation takes milliseconds.
+    On a GPU, arrays that are no longer used are freed first, and the memory that CuPy keeps for new
+    arrays, unless `needed` bytes are free without that: giving back waits for the GPU, and the next
+    allocation takes milliseconds.
     """
     if device.kind == "cpu":
         limits = _available_bytes(), _bytes_to_group_limit(), _bytes_to_process_limit()
@@ -76,6 +78,8 @@ def free_bytes(device: Device, needed: float = math.inf) -> int:
         if free >= needed:
             return free
         context.deallocations.clear()
+        if "cupy" in sys.modules:
+            sys.modules["cupy"].get_default_memory_pool().free_all_blocks()
         return int(context.get_memory_info().free)
 
 

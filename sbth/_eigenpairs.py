@@ -73,35 +73,35 @@ class EigenPairs(NamedTuple):
     targets: np.ndarray
     space: Workspace
 
-    def place(self, space: Workspace, dtype: DTypeLike) -> Any:
-        """Return the eigenvectors as rows, in a flat array (m n) of the kind of `space`."""
+    def place(self, space: Workspace, dtype: DTypeLike, out: Any = None) -> Any:
+        """Return the eigenvectors as rows, in a flat array (m n) of the kind of `space`, or `out`.
+
+        `out` is a flat array on the device.
+        """
         m, n, stream = len(self.values), len(self.targets), self.space.stream
         if m == 0:
             return space.output((0,), dtype)
         if len(self.parts) == 1 and not self.single.size and self.parts[0].order is None:
             return self.parts[0].vectors.astype(dtype, copy=False)
         loops = _divide_and_conquer.loops(self.space.device)
-        out = space.output((m, n), dtype)
+        out = space.output((m, n), dtype) if out is None else out
         if self.single.size or len(self.parts) > 1:
             _working_matrix.loops(self.space.device).clear(out, stream)
-
-        def upload(host: np.ndarray) -> Any:
-            return self.space.input("indices", host, np.int64)
 
         s = self.single.size
         chosen = np.flatnonzero((self.targets[:s] >= 0) & (self.targets[:s] < m))
         if chosen.size:
             elements = self.targets[chosen] * n + self.single[chosen]
             one, zero = self.space.input("one", np.ones(1)).reshape((1, 1)), np.zeros(1, np.int64)
-            sources, places = upload(np.zeros_like(elements)), upload(elements)
-            loops.place_vectors(one, sources, places, upload(zero), out.reshape((m * n, 1)), stream)
+            indices = loops.upload_indices((np.zeros_like(elements), elements, zero), stream)
+            loops.place_vectors(one, *indices, out.reshape((m * n, 1)), stream)
         begin = s
         for part in self.parts:
             targets = self.targets[begin : begin + part.rows.size]
             first, stop = np.searchsorted(targets, (0, m))
             begin += part.rows.size
             if first < stop:
-                places, rows = upload(targets[first:stop]), upload(part.rows)
+                places, rows = loops.upload_indices((targets[first:stop], part.rows), stream)
                 sources = part.indices[first:stop]
                 loops.place_vectors(
                     part.vectors, sources, places, rows, out.reshape((m, n)), stream
@@ -243,7 +243,8 @@ def tridiagonal_eigenvectors(
     shape = len(pairs.values), d.size
     if not pairs.values.size:
         return pairs.values, xp.zeros(shape[::-1], dtype)
-    rows = pairs.place(space, dtype)
+    memory = None if xp is np else xp.empty(math.prod(shape), dtype)
+    rows = pairs.place(space, dtype, memory)
     return pairs.values, xp.ascontiguousarray(xp.asarray(rows).reshape(shape).T)
 
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import ctypes
 import functools
-import math
 import struct
 import threading
 from collections.abc import Sequence
@@ -18,6 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from hetero.cuda.driver import SIMULATOR, device_id, launch_error, upload_as_one
+from hetero.cuda.ready_arrays import ReadyArray, contiguous_strides, numbers_of_array
 
 _SLOT = 8
 """Bytes of a number, with padding for those that have fewer."""
@@ -55,7 +55,7 @@ def launch(
 
     Parameters
     ----------
-    arguments : arrays of Numba on the current GPU, tables, numbers, and tuples of them
+    arguments : arrays of Numba on the current GPU, `ReadyArray`, tables, numbers, tuples of them
         Others than contiguous arrays, tables and the types of `_FORMATS` are left to Numba.
     shared : bytes of dynamic shared memory a block
     cooperative : the blocks wait for each other, so that all of them have to run at once. Without
@@ -116,14 +116,14 @@ class DeviceTable:
 
     def __init__(self, table: Any) -> None:
         self._type = type(table)
-        self._forms = [(a.shape, _contiguous_strides(a), a.dtype) for a in table]
+        self._forms = [(a.shape, contiguous_strides(a.shape, a.itemsize), a.dtype) for a in table]
         self._memory, self._starts = upload_as_one(table)
         address = self._memory.device_ctypes_pointer.value
         self.kinds: list[Any] = [self._type, len(table)]
         self.numbers: list[Any] = []
         for form, start in zip(self._forms, self._starts, strict=True):
             self.kinds.append((form[2], len(form[0])))
-            self.numbers += _numbers_of_array(address + start, *form)
+            self.numbers += numbers_of_array(address + start, *form)
 
     @functools.cached_property
     def arrays(self) -> Any:
@@ -138,18 +138,19 @@ class DeviceTable:
         )
 
 
-def _contiguous_strides(array: np.ndarray) -> tuple[int, ...]:
-    """Return the strides of a contiguous array of this shape, also where a length is 1 or 0."""
-    strides, step = [], array.dtype.itemsize
-    for length in reversed(array.shape):
-        strides.append(step)
-        step *= length
-    return tuple(reversed(strides))
-
-
 def as_numba_arguments(arguments: Sequence[Any]) -> list[Any]:
-    """Return arguments as Numba takes them: tables as tuples of arrays."""
-    return [a.arrays if isinstance(a, DeviceTable) else a for a in arguments]
+    """Return arguments as Numba takes them: arrays of Numba, and tables as tuples of these."""
+    return [_as_numba(a) for a in arguments]
+
+
+def _as_numba(value: Any) -> Any:
+    """Return one argument as Numba takes it."""
+    if isinstance(value, DeviceTable | ReadyArray):
+        return value.arrays
+    if isinstance(value, tuple) and any(isinstance(v, tuple | DeviceTable | ReadyArray) for v in value):
+        elements = map(_as_numba, value)
+        return type(value)(*elements) if hasattr(value, "_fields") else tuple(elements)
+    return value
 
 
 def _append_numbers(value: Any, kinds: list[Any], numbers: list[Any]) -> bool:
@@ -170,7 +171,7 @@ def _append_numbers(value: Any, kinds: list[Any], numbers: list[Any]) -> bool:
             numbers += value
             return True
         return all(_append_numbers(v, kinds, numbers) for v in value)
-    if kind is DeviceTable:
+    if kind is ReadyArray or kind is DeviceTable:
         kinds += value.kinds
         numbers += value.numbers
         return True
@@ -182,18 +183,8 @@ def _append_numbers(value: Any, kinds: list[Any], numbers: list[Any]) -> bool:
         return False
     kinds.append((dtype, len(strides)))
     address = value.device_ctypes_pointer.value or 0
-    numbers += _numbers_of_array(address, value.shape, strides, dtype)
+    numbers += numbers_of_array(address, value.shape, strides, dtype)
     return True
-
-
-def _numbers_of_array(
-    address: int, shape: Sequence[int], strides: Sequence[int], dtype: Any
-) -> tuple[int, ...]:
-    """Return the numbers that a kernel gets for an array, in Numba's order.
-
-    The first two are Numba's objects of memory, which kernels do not use.
-    """
-    return (0, 0, math.prod(shape), dtype.itemsize, address, *shape, *strides)
 
 
 def _prepare(kernel: Any, arguments: Sequence[Any], key: tuple[Any, ...]) -> _Prepared:

@@ -7,13 +7,14 @@ from typing import Any
 
 from hetero.cuda.driver import device_id
 from hetero.cuda.quick_launch import DeviceTable, as_numba_arguments
+from hetero.cuda.ready_arrays import ReadyArray
 
 _shared_memory_limits: dict = {}
 
 
 def _type_key(value: Any) -> object:
     """Return what Numba's type of an argument depends on, for the kinds that kernels get here."""
-    if isinstance(value, DeviceTable):
+    if isinstance(value, DeviceTable | ReadyArray):
         return tuple(value.kinds)
     if hasattr(value, "is_c_contiguous"):
         return value.dtype, value.ndim, value.is_c_contiguous()

@@ -6,11 +6,14 @@ a diagonal one plus one of rank 1, whose eigenvectors multiply those of the bloc
 and Eisenstat 1994, 1995). `layout.py` describes the arrays, `merge_tree.py` the order of the steps.
 """
 
+from collections.abc import Sequence
 from typing import Protocol
+
+import numpy as np
 
 from hetero.arrays import Array, Stream
 from hetero.devices import Device
-from sbth._divide_and_conquer.layout import Merges
+from sbth._divide_and_conquer.layout import Arrays, Merges, Tables, Torn
 
 
 class Loops(Protocol):
@@ -21,6 +24,15 @@ class Loops(Protocol):
     equations. `values` (n,) holds the eigenvalues, and row i of `vectors` belongs to values[i].
     For `merges`, `floats` and `integers` see `layout.py`.
     """
+
+    def load(self, torn: Torn, tables: Tables, stream: Stream = 0) -> Arrays:
+        """Allocate the arrays of a matrix, and copy it and the tables of its tree to the device.
+
+        `tables` must live on, because a GPU keeps a copy for later calls.
+        """
+
+    def upload_indices(self, indices: Sequence[np.ndarray], stream: Stream = 0) -> Sequence[Array]:
+        """Copy arrays of int64 (k,) to the device."""
 
     def solve_leaves(
         self, d: Array, e: Array, bounds: Array, vectors: Array, stream: Stream = 0

@@ -20,9 +20,11 @@ from sbth._divide_and_conquer.layout import (
     DROPPED_VALUE,
     END,
     FIRST,
+    FLOAT_ROWS,
     GATHER,
     IN_LOWER,
     IN_UPPER,
+    INTEGER_ROWS,
     KEPT,
     KIND,
     MIDDLE,
@@ -37,6 +39,7 @@ from sbth._divide_and_conquer.layout import (
     TOP,
     UPPER,
     WEIGHT,
+    Arrays,
 )
 from sbth._divide_and_conquer.leaf_formulas import (
     MAX_SWEEPS,
@@ -105,6 +108,22 @@ def _solve_leaves(d, e, bounds, vectors):
     for leaf in prange(bounds.size - 1):
         rows = slice(bounds[leaf], bounds[leaf + 1])
         _solve_leaf(d[rows], e[rows], vectors[rows, rows])
+
+
+def load(torn, tables, stream=0):
+    """Allocate the arrays of a matrix, with copies of what the steps change."""
+    n = torn.diagonal.size
+    return Arrays(
+        *(x.copy() for x in torn),
+        *(tables.bounds, tables.owner, tables.merges.copy()),
+        *(np.zeros((n, n)), np.empty((INTEGER_ROWS, n), np.int64)),
+        *(np.empty((rows, n)) for rows in (FLOAT_ROWS, n, n)),
+    )
+
+
+def upload_indices(indices, stream=0):
+    """Return arrays of int64."""
+    return indices
 
 
 def solve_leaves(d, e, bounds, vectors, stream=0):

@@ -5,12 +5,22 @@ The products of large merges are computed by cuBLAS, through CuPy.
 
 import math
 
+import numpy as np
 from numba import float64, int64
 
 from hetero import Device
 from hetero.cuda import launch
+from hetero.cuda.device_cache import resident_tuple
 from hetero.cuda.driver import SIMULATOR, cuda
+from hetero.cuda.ready_arrays import (
+    allocate_as_one,
+    fill_from_gpu,
+    fill_from_host,
+    fill_with_zeros,
+    ready,
+)
 from hetero.jit import kernel
+from hetero.measurement import profiling
 from sbth._array_module import array_module
 from sbth._divide_and_conquer import product_kernels as products
 from sbth._divide_and_conquer.deflation_formulas import (
@@ -27,9 +37,11 @@ from sbth._divide_and_conquer.layout import (
     DROPPED_VALUE,
     END,
     FIRST,
+    FLOAT_ROWS,
     GATHER,
     IN_LOWER,
     IN_UPPER,
+    INTEGER_ROWS,
     KEPT,
     KIND,
     LEAF_ROWS,
@@ -45,6 +57,7 @@ from sbth._divide_and_conquer.layout import (
     TOP,
     UPPER,
     WEIGHT,
+    Arrays,
 )
 from sbth._divide_and_conquer.leaf_formulas import (
     MAX_SWEEPS,
@@ -148,6 +161,43 @@ def solve_leaf(d, e, bounds, vectors):
             vectors[begin + i, begin + t] = z[i]
         if t == 0:
             d[begin + i] = diagonal[i]
+
+
+def load(torn, tables, stream=0):
+    """Allocate the arrays of a matrix, and copy it and the tables of its tree to the GPU.
+
+    What is of use after the last merge is an allocation of its own.
+    """
+    n, numbers = torn.diagonal.size, np.concatenate(torn)
+    profiling.count_transfer(to_device=numbers.nbytes)
+    bounds, owner, merges = _resident_tables(tables)
+    vectors, integers = allocate_as_one(
+        [((n, n), np.float64), ((INTEGER_ROWS, n), np.int64)], stream
+    )
+    rows = (FLOAT_ROWS, n, n) if len(owner) > 1 else (0, 0, 0)  # a leaf alone has no merges
+    forms = [(numbers.shape, np.float64), *(((k, n), np.float64) for k in rows)]
+    on_gpu, *work, table = allocate_as_one([*forms, (merges.shape, np.int64)], stream)
+    fill_from_host(on_gpu, numbers, stream)
+    fill_with_zeros(vectors, stream)
+    fill_from_gpu(table, merges, stream)
+    parts = on_gpu[:n], on_gpu[n : 2 * n], on_gpu[2 * n :]
+    return Arrays(*parts, bounds, owner, table, vectors, integers, *work)
+
+
+def _resident_tables(tables):
+    """Return the arrays `bounds`, `owner` and `merges` of a tree, which stay on the GPU."""
+    on_gpu = resident_tuple(tables)
+    return ready(on_gpu.bounds), ready(on_gpu.owner), ready(on_gpu.merges)
+
+
+def upload_indices(indices, stream=0):
+    """Copy arrays of int64 (k,) to the GPU, in one transfer."""
+    host = np.concatenate(indices)
+    profiling.count_transfer(to_device=host.nbytes)
+    (on_gpu,) = allocate_as_one([(host.shape, np.int64)], stream)
+    fill_from_host(on_gpu, host, stream)
+    ends = np.cumsum([part.size for part in indices]).tolist()
+    return [on_gpu[e - part.size : e] for part, e in zip(indices, ends, strict=True)]
 
 
 def solve_leaves(d, e, bounds, vectors, stream=0):
@@ -373,7 +423,7 @@ def multiply(merges, integers, factors, packed, vectors, roots, stream=0):
         arguments = merges.table, level.first, tiles, factors, packed, vectors
         launch.launch(products.multiply_tiles, 2 * tiles * level.size, threads, stream, arguments)
     else:
-        host = merges.table.copy_to_host(stream=stream)[merges.of_level]
+        host = merges.table[merges.of_level].copy_to_host(stream=stream)
         _multiply_by_cublas(host, factors, packed, vectors, roots, stream)
     launch.launch(products.restore_rows, n, _THREADS, stream, (*tables, packed, vectors))
 
@@ -403,5 +453,5 @@ def place_rows(vectors, sources, targets, columns, out):
 def place_vectors(vectors, sources, targets, columns, out, stream=0):
     """Store elements (sources[i], j) of `vectors` as (targets[i], columns[j]) of `out`."""
     if sources.size:
-        arguments = vectors, sources, targets, columns, out
+        arguments = vectors, sources, targets, columns, ready(out)
         launch.launch(place_rows, sources.size, _THREADS, stream, arguments)

@@ -25,6 +25,63 @@ class Level(NamedTuple):
     size: int
 
 
+class Tables(NamedTuple):
+    """The tables of a tree, whose arrays other calls use, too: none is changed.
+
+    Attributes
+    ----------
+    merges : int64 (merges of all levels, MERGE_FIELDS)
+    owner : int64 (levels, n)
+    bounds : int64 (leaves + 1,)
+        First rows of the leaves, and the order.
+    """
+
+    merges: Any
+    owner: Any
+    bounds: Any
+
+
+class Torn(NamedTuple):
+    """A tridiagonal matrix (n, n) that is torn into leaves, in host memory. All arrays are float64.
+
+    Attributes
+    ----------
+    diagonal : (n,)
+    below : (n,)
+        The subdiagonal, and a last element that is ignored.
+    couplings : (merges of all levels,)
+        The subdiagonal element that was torn out for each row of the table.
+    """
+
+    diagonal: Any
+    below: Any
+    couplings: Any
+
+
+class Arrays(NamedTuple):
+    """What divide and conquer works on, on a device; see `Loops` and the rest of this module.
+
+    Attributes
+    ----------
+    values, below, couplings : the arrays of `Torn`
+    bounds, owner, table : the `Tables`; `table` is a copy of `merges`
+    vectors, integers : the eigenvectors of the blocks, which are 0, and memory
+    floats, factors, packed : memory
+    """
+
+    values: Any
+    below: Any
+    couplings: Any
+    bounds: Any
+    owner: Any
+    table: Any
+    vectors: Any
+    integers: Any
+    floats: Any
+    factors: Any
+    packed: Any
+
+
 class Merges(NamedTuple):
     """The merges of a level, with the tables of all levels.
 

@@ -11,10 +11,8 @@ import numpy as np
 
 from hetero.arrays import Workspace
 from hetero.memory import SMALL, free_bytes, shortage
-from sbth import _divide_and_conquer, _working_matrix
+from sbth import _divide_and_conquer
 from sbth._divide_and_conquer.layout import (
-    FLOAT_ROWS,
-    INTEGER_ROWS,
     KEPT,
     LEAF_ROWS,
     MERGE_FIELDS,
@@ -22,6 +20,8 @@ from sbth._divide_and_conquer.layout import (
     ORDER,
     Level,
     Merges,
+    Tables,
+    Torn,
 )
 
 MATRICES = 3
@@ -43,15 +43,14 @@ class MergeTree:
     @property
     def bounds(self) -> np.ndarray:
         """First rows of the leaves, and the order."""
-        return np.arange((1 << self.levels) + 1) * self.order >> self.levels
+        return np.arange((1 << self.levels) + 1, dtype=np.int64) * self.order >> self.levels
 
 
 @functools.lru_cache(maxsize=8)
-def make_tables(tree: MergeTree) -> tuple[np.ndarray, np.ndarray, list[Level]]:
-    """Return the table of merges and `owner` (see `layout`) of a tree, and their levels.
+def make_tables(tree: MergeTree) -> tuple[Tables, list[Level]]:
+    """Return the tables of a tree, and the levels of its merges.
 
-    The last level, one more than those of the tree, has a single entry for the whole matrix. The
-    arrays belong to other calls, too: a step that fills in the table needs a copy.
+    The last level, one more than those of the tree, has a single entry for the whole matrix.
     """
     numbers, bounds = [], tree.bounds
     for _ in range(tree.levels):
@@ -68,7 +67,7 @@ def make_tables(tree: MergeTree) -> tuple[np.ndarray, np.ndarray, list[Level]]:
         np.repeat(np.arange(k.first, k.first + k.size), of_level[:, 2] - of_level[:, 0])
         for k, of_level in zip(levels, numbers, strict=True)
     ]
-    return merges, np.array(owner, np.int64), levels
+    return Tables(merges, np.array(owner, np.int64), tree.bounds), levels
 
 
 def require_memory(order: int, space: Workspace, bytes_an_element: int = MATRICES * 8) -> None:
@@ -114,39 +113,22 @@ def solve_tridiagonal(
     n, tree = d.size, MergeTree.create(d.size)
     require_memory(n, space)
     loops, stream = _divide_and_conquer.loops(space.device), space.stream
-
-    def allocate(rows: int, dtype: type = float) -> Any:
-        """Allocate a matrix with n columns."""
-        return space.output((rows, n), dtype).reshape((rows, n))
-
-    def upload(host: np.ndarray) -> Any:
-        """Copy integers to the device."""
-        return space.input("merges", host, np.int64).reshape(host.shape)
-
-    torn, tears = d.copy(), tree.bounds[1:-1]
-    torn[tears - 1] -= np.abs(e[tears - 1])
-    torn[tears] -= np.abs(e[tears - 1])
-    zeros = _working_matrix.loops(space.device).zeros
-    vectors = zeros(n * n, np.dtype(float), stream).reshape((n, n))
-    values, below = space.input("d", torn), space.input("e", np.append(e, 0.0))
-    loops.solve_leaves(values, below, upload(tree.bounds), vectors, stream)
-    rows, owners, levels = make_tables(tree)
-    couplings = space.input("e", np.append(e, 0.0)[rows[:, MIDDLE] - 1])
-    table, owner = upload(rows.copy()), upload(owners)
-    integers = allocate(INTEGER_ROWS, np.int64)
-    if tree.levels:
-        floats, factors, packed = (allocate(count) for count in (FLOAT_ROWS, n, n))
+    tables, levels = make_tables(tree)
+    arrays = loops.load(_tear(d, e, tables), tables, stream)
+    values, table, vectors, integers = arrays.values, arrays.table, arrays.vectors, arrays.integers
+    floats, factors = arrays.floats, arrays.factors
+    loops.solve_leaves(values, arrays.below, arrays.bounds, vectors, stream)
     for level in levels[:-1]:
-        merges = Merges(table, owner, level)
+        merges = Merges(table, arrays.owner, level)
         loops.sort_values(merges, values, integers, stream)
-        loops.deflate(merges, couplings, vectors, values, floats, integers, stream)
+        loops.deflate(merges, arrays.couplings, vectors, values, floats, integers, stream)
         loops.solve_secular(merges, values, floats, integers, factors, stream)
         roots = 0, n
         if level.size == 1 and choose is not None:
-            kept = int(space.result(table.reshape(table.size), rows.shape)[level.first, KEPT])
+            kept = int(space.result(table[level.first], (MERGE_FIELDS,))[KEPT])
             roots = _needed_roots(space.result(values, (n,)), kept, choose)
-        loops.multiply(merges, integers, factors, packed, vectors, roots, stream)
-    loops.sort_values(Merges(table, owner, levels[-1]), values, integers, stream)
+        loops.multiply(merges, integers, factors, arrays.packed, vectors, roots, stream)
+    loops.sort_values(Merges(table, arrays.owner, levels[-1]), values, integers, stream)
     host_values = space.result(values, (n,))
     if np.isnan(host_values).any():
         raise RuntimeError(
@@ -154,6 +136,15 @@ def solve_tridiagonal(
             "report it with the matrix"
         )
     return np.sort(host_values), vectors, integers[ORDER]
+
+
+def _tear(d: np.ndarray, e: np.ndarray, tables: Tables) -> Torn:
+    """Return the matrix without the subdiagonal elements between leaves (Cuppen 1981)."""
+    torn, tears = d.copy(), tables.bounds[1:-1]
+    torn[tears - 1] -= np.abs(e[tears - 1])
+    torn[tears] -= np.abs(e[tears - 1])
+    below = np.append(e, 0.0)
+    return Torn(torn, below, below[tables.merges[:, MIDDLE] - 1])
 
 
 def _needed_roots(

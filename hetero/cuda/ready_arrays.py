@@ -1,0 +1,222 @@
+"""Arrays on a GPU whose numbers for launches are computed once, and memory that several share.
+
+An array of Numba takes 40 to 180 us to allocate and is converted again at each launch, by way of
+several objects. Routines that launch tens of kernels on the same arrays use these instead.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import DTypeLike
+
+from hetero.array_libraries import view_as_numba
+from hetero.cuda.driver import SIMULATOR, cuda
+
+_ALIGNMENT = 512
+"""Bytes to whose multiples arrays that share memory are aligned, as allocations of CuPy are: the
+vendor's BLAS chooses its kernels by the alignment."""
+
+
+class ReadyArray:
+    """A C-contiguous array on a GPU, ready for `hetero.cuda.launch.launch`.
+
+    Parameters
+    ----------
+    owner : object
+        What keeps the memory allocated.
+    address : int
+        That of the first byte on the GPU.
+    shape : tuple of int
+    dtype : data type of NumPy
+
+    Attributes
+    ----------
+    kinds, numbers : what `launch` appends for the array
+    """
+
+    __slots__ = ("address", "dtype", "kinds", "numbers", "owner", "shape", "size")
+
+    def __init__(self, owner: Any, address: int, shape: tuple[int, ...], dtype: np.dtype) -> None:
+        self.owner, self.address, self.shape, self.dtype = owner, address, shape, dtype
+        self.size = math.prod(shape)
+        self.kinds: list[Any] = [(dtype, len(shape))]
+        strides = contiguous_strides(shape, dtype.itemsize)
+        self.numbers = numbers_of_array(address, shape, strides, dtype)
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def __getitem__(self, key: int | slice) -> ReadyArray:
+        """Return a row, or consecutive rows."""
+        pitch = math.prod(self.shape[1:]) * self.dtype.itemsize
+        if isinstance(key, slice):
+            rows = range(len(self))[key]
+            if rows.step != 1:
+                raise IndexError("rows must follow each other")
+            begin, shape = rows.start, (len(rows), *self.shape[1:])
+        else:
+            begin, shape = range(len(self))[key], self.shape[1:]
+        return ReadyArray(self.owner, self.address + begin * pitch, shape, self.dtype)
+
+    @property
+    def nbytes(self) -> int:
+        """Number of bytes."""
+        return self.size * self.dtype.itemsize
+
+    @property
+    def arrays(self) -> Any:
+        """The array as one of Numba."""
+        return view_as_numba(self)
+
+    @property
+    def __cuda_array_interface__(self) -> dict[str, Any]:
+        """The description by which other libraries take the array."""
+        return {
+            "shape": self.shape,
+            "strides": None,
+            "typestr": self.dtype.str,
+            "data": (self.address, False),
+            "version": 3,
+        }
+
+    def reshape(self, shape: int | tuple[int, ...]) -> ReadyArray:
+        """Return the array with another shape of as many elements."""
+        shape = (shape,) if isinstance(shape, int) else shape
+        if math.prod(shape) != self.size:
+            raise ValueError(f"an array of shape {self.shape} cannot take the shape {shape}")
+        return ReadyArray(self.owner, self.address, shape, self.dtype)
+
+    def copy_to_host(self, stream: Any = 0) -> np.ndarray:
+        """Return a copy in host memory, once the work on the stream is done."""
+        from cuda.bindings import driver
+
+        host, handle = np.empty(self.shape, self.dtype), _stream_handle(stream)
+        if self.size:
+            address = host.ctypes.data
+            _check(driver.cuMemcpyDtoHAsync(address, self.address, host.nbytes, handle))
+            _check(driver.cuStreamSynchronize(handle))
+        return host
+
+
+def numbers_of_array(
+    address: int, shape: Sequence[int], strides: Sequence[int], dtype: Any
+) -> tuple[int, ...]:
+    """Return the numbers that a kernel gets for an array, in Numba's order.
+
+    The first two are Numba's objects of memory, which kernels do not use.
+    """
+    return (0, 0, math.prod(shape), dtype.itemsize, address, *shape, *strides)
+
+
+def contiguous_strides(shape: Sequence[int], item: int) -> tuple[int, ...]:
+    """Return the strides of a contiguous array of this shape, also where a length is 1 or 0."""
+    strides, step = [], item
+    for length in reversed(shape):
+        strides.append(step)
+        step *= length
+    return tuple(reversed(strides))
+
+
+def ready(array: Any) -> Any:
+    """Return a C-contiguous array of any library on the current GPU as a `ReadyArray`.
+
+    Numba's own view takes 24 us. The simulator's arrays are returned unchanged.
+    """
+    if SIMULATOR or isinstance(array, ReadyArray):
+        return array
+    dtype, shape = np.dtype(array.dtype), tuple(array.shape)
+    if hasattr(array, "device_ctypes_pointer"):  # Numba's
+        is_contiguous, address = array.is_c_contiguous(), array.device_ctypes_pointer.value or 0
+    else:
+        interface = array.__cuda_array_interface__
+        strides, address = interface.get("strides"), interface["data"][0]
+        is_contiguous = strides is None or strides == contiguous_strides(shape, dtype.itemsize)
+    if not is_contiguous:
+        raise ValueError(f"an array of shape {shape} on a GPU is not C-contiguous")
+    return ReadyArray(array, address, shape, dtype)
+
+
+def allocate_as_one(forms: Sequence[tuple[tuple[int, ...], DTypeLike]], stream: Any) -> list[Any]:
+    """Return new arrays (shape, dtype) on the current GPU that share one allocation.
+
+    It is of CuPy's pool if CuPy has been imported, which neither asks the driver nor waits for the
+    GPU. The memory is that of work on `stream`, where it is used again once no array is left.
+    """
+    if SIMULATOR:
+        return [cuda.device_array(shape, dtype, stream=stream) for shape, dtype in forms]
+    kinds = [(shape, np.dtype(dtype)) for shape, dtype in forms]
+    starts, end = [], 0
+    for shape, dtype in kinds:
+        starts.append(end)
+        end += -(-math.prod(shape) * dtype.itemsize // _ALIGNMENT) * _ALIGNMENT
+    owner, address = _allocate(max(end, _ALIGNMENT), stream)
+    return [
+        ReadyArray(owner, address + start, *kind) for start, kind in zip(starts, kinds, strict=True)
+    ]
+
+
+def _allocate(size: int, stream: Any) -> tuple[Any, int]:
+    """Return the owner of `size` new bytes on the current GPU, and their address."""
+    cupy = sys.modules.get("cupy")
+    if cupy is None:
+        memory = cuda.device_array(size, np.uint8, stream=stream)
+        return memory, memory.device_ctypes_pointer.value
+    handle = int(stream) if stream else 0
+    if cupy.cuda.get_current_stream().ptr == handle:
+        memory = cupy.cuda.alloc(size)
+    else:
+        with cupy.cuda.ExternalStream(handle) if handle else cupy.cuda.Stream.null:
+            memory = cupy.cuda.alloc(size)
+    return memory, memory.ptr
+
+
+def fill_from_host(array: Any, host: np.ndarray, stream: Any) -> None:
+    """Copy a contiguous array of the host to a `ReadyArray` of its size and type."""
+    if SIMULATOR:
+        array.copy_to_device(host, stream=stream)
+    elif host.size:
+        from cuda.bindings import driver
+
+        handle = _stream_handle(stream)
+        _check(driver.cuMemcpyHtoDAsync(array.address, host.ctypes.data, host.nbytes, handle))
+
+
+def fill_from_gpu(array: Any, source: Any, stream: Any) -> None:
+    """Copy a `ReadyArray` to another one of its size and type."""
+    if SIMULATOR:
+        array.copy_to_device(source, stream=stream)
+    elif array.size:
+        from cuda.bindings import driver
+
+        handle = _stream_handle(stream)
+        _check(driver.cuMemcpyDtoDAsync(array.address, source.address, array.nbytes, handle))
+
+
+def fill_with_zeros(array: Any, stream: Any) -> None:
+    """Set the elements of a `ReadyArray` to 0."""
+    if SIMULATOR:
+        array.copy_to_device(np.zeros(array.shape, array.dtype), stream=stream)
+    elif array.size:
+        from cuda.bindings import driver
+
+        _check(driver.cuMemsetD8Async(array.address, 0, array.nbytes, _stream_handle(stream)))
+
+
+def _stream_handle(stream: Any) -> Any:
+    """Return a stream as the driver takes it."""
+    from cuda.bindings import driver
+
+    return driver.CUstream(int(stream) if stream else 0)
+
+
+def _check(result: tuple[Any, ...]) -> None:
+    """Raise RuntimeError for an error code of the driver."""
+    from cuda.bindings import driver
+
+    if result[0] != driver.CUresult.CUDA_SUCCESS:
+        raise RuntimeError(f"the GPU's driver reports {result[0].name} for a copy")

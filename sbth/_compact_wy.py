@@ -62,11 +62,11 @@ def triangular_factors(xp: Any, v: Any, tau: Any) -> Any:
 
 def _factors_by_kernel(xp: Any, kernels: Any, grams: Any, tau: Any) -> Any:
     """Compute what `triangular_factors` does from the Gram matrices V^T V, in place."""
-    from hetero.array_libraries import view_as_numba
     from hetero.cuda import launch
+    from hetero.cuda.ready_arrays import ready
 
     grams, tau = xp.ascontiguousarray(grams), xp.ascontiguousarray(tau)
-    arrays = (view_as_numba(x.reshape(-1)) for x in (grams, tau))
+    arrays = (ready(x.reshape(-1)) for x in (grams, tau))
     kernel = kernels.KERNELS[f"form_{grams.dtype}"]
     stream = xp.cuda.get_current_stream().ptr
     arguments = *arrays, grams.shape[1]

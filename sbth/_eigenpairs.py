@@ -93,8 +93,9 @@ class EigenPairs(NamedTuple):
         if chosen.size:
             elements = self.targets[chosen] * n + self.single[chosen]
             one, zero = self.space.input("one", np.ones(1)).reshape((1, 1)), np.zeros(1, np.int64)
-            indices = loops.upload_indices((np.zeros_like(elements), elements, zero), stream)
-            loops.place_vectors(one, *indices, out.reshape((m * n, 1)), stream)
+            indices = np.zeros_like(elements), elements, zero
+            sources, places, columns = loops.upload_indices(indices, stream)
+            loops.place_vectors(one, sources, places, columns, out.reshape((m * n, 1)), stream)
         begin = s
         for part in self.parts:
             targets = self.targets[begin : begin + part.rows.size]

@@ -39,20 +39,69 @@ def add_products(xp: ModuleType, c: Any, x: Any, y: Any, scale: float, keep: flo
         return
     if 0 in (*c.shape, x.shape[2]):
         return
-    product, handle, operations = _cublas(c.dtype.char)
-    x, x_pitch, x_operation = _as_operand(xp, x, operations)
-    y, y_pitch, y_operation = _as_operand(xp, y, operations)
-    item, (count, m, n) = c.itemsize, c.shape
+    item, (count, m, n), k = c.itemsize, c.shape, x.shape[2]
     if c.strides[2] != item:
         raise ValueError("the rows of c must be contiguous")
-    factors = _in_memory(scale, keep, c.dtype.char)
+    # Copies of operands must live until the product is launched.
+    x, x_operand = _as_operand(xp, x)
+    y, y_operand = _as_operand(xp, y)
+    target = Operand(address_of(c), max(c.strides[1] // item, n), c.strides[0] // item)
+    multiply_at(c.dtype.char, (m, k, n), target, x_operand, y_operand, scale, keep, count)
+
+
+class Operand(NamedTuple):
+    """Matrices on a GPU as operands of a product.
+
+    Attributes
+    ----------
+    address : int
+        That of the first element.
+    pitch : int
+        Elements from a row to the next one, or from a column if `is_transposed`.
+    step : int
+        Elements from a matrix to the next one.
+    is_transposed : bool
+        Whether the elements of a column follow each other in memory, not those of a row.
+    """
+
+    address: int
+    pitch: int
+    step: int = 0
+    is_transposed: bool = False
+
+    def transposed(self) -> Operand:
+        """Return the transposed matrices."""
+        return Operand(self.address, self.pitch, self.step, not self.is_transposed)
+
+
+def multiply_at(
+    dtype: str,
+    sizes: tuple[int, int, int],
+    c: Operand,
+    x: Operand,
+    y: Operand,
+    scale: float,
+    keep: float = 1.0,
+    count: int = 1,
+) -> None:
+    """Replace each c[i] (m, n) by keep c[i] + scale x[i] y[i], for x[i] (m, k) and y[i] (k, n).
+
+    `sizes` are (m, k, n), none of them 0; `dtype` is "f" or "d"; `c` is not transposed.
+    """
+    product, handle, operations = _cublas(dtype)
+    factors, (m, k, n) = _in_memory(scale, keep, dtype), sizes
     # cuBLAS stores matrices by columns: it computes the transposed product y^T x^T.
     product(
-        *(handle(), y_operation, x_operation, n, m, x.shape[2]),
-        *(factors.address, y.data.ptr, y_pitch, y.strides[0] // item),
-        *(x.data.ptr, x_pitch, x.strides[0] // item, factors.address + item),
-        *(c.data.ptr, max(c.strides[1] // item, n), c.strides[0] // item, count),
+        *(handle(), operations[y.is_transposed], operations[x.is_transposed], n, m, k),
+        *(factors.address, y.address, y.pitch, y.step, x.address, x.pitch, x.step),
+        *(factors.address + factors.array.itemsize, c.address, c.pitch, c.step, count),
     )
+
+
+def address_of(array: Any) -> int:
+    """Return the address of the first element of an array of CuPy, or of NumPy."""
+    address: int = array.ctypes.data if isinstance(array, np.ndarray) else array.data.ptr
+    return address
 
 
 class _Numbers(NamedTuple):
@@ -91,12 +140,11 @@ def _add_on_host(c: np.ndarray, x: np.ndarray, y: np.ndarray, scale: float, keep
     c += product
 
 
-def _as_operand(xp: ModuleType, x: Any, operations: tuple[int, int]) -> tuple[Any, int, int]:
-    """Return matrices, the distance of their rows or columns, and the operation on them."""
+def _as_operand(xp: ModuleType, x: Any) -> tuple[Any, Operand]:
+    """Return matrices as an operand, and the array that holds them: a copy if that is needed."""
     item, (_, rows, columns), (_, pitch, step) = x.itemsize, x.shape, x.strides
-    plain, transposed = operations
-    if step == item and pitch >= columns * item:
-        return x, pitch // item, plain
-    if pitch == item and step >= rows * item:
-        return x, step // item, transposed
-    return xp.ascontiguousarray(x), columns, plain
+    if not (step == item and pitch >= columns * item):
+        if pitch == item and step >= rows * item:
+            return x, Operand(address_of(x), step // item, x.strides[0] // item, True)
+        x, pitch = xp.ascontiguousarray(x), columns * item
+    return x, Operand(address_of(x), pitch // item, x.strides[0] // item)

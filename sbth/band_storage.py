@@ -15,7 +15,6 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
 
 from hetero import validation
-from hetero.array_libraries import view_as_numba
 from hetero.arrays import Workspace, as_real
 from hetero.devices import device_of, resolve
 from hetero.measurement import profiling
@@ -167,14 +166,14 @@ def copy_like(host: np.ndarray, like: Any) -> Any:
     device = device_of(like)
     if device is None:
         return host
-    from hetero.cuda.driver import copy_to_gpu
+    from hetero.cuda.ready_arrays import fill_from_host, ready
 
     with device.active():
         space = Workspace(device, like)
         array = space.output(host.shape, host.dtype)
         if host.size:
             flat = np.ascontiguousarray(host).reshape(-1)
-            copy_to_gpu(view_as_numba(array), flat, space.stream)
+            fill_from_host(ready(array), flat, space.stream)
             profiling.count_transfer(to_device=host.nbytes)
         return space.result(array, host.shape)
 

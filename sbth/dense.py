@@ -24,7 +24,7 @@ from sbth._dense_to_band.hermitian import WORKING_ARRAYS, as_real_matrix, join_p
 from sbth._dense_to_band.reduction import reduce_to_band
 from sbth._lapack import drivers
 from sbth._lapack.choice import full_driver, requested_device, require_method
-from sbth._one_stage import reduce_in_one_stage, suits_one_stage
+from sbth._one_stage import start_reduction, suits_one_stage
 from sbth._request import Request
 from sbth._selection import Selection
 from sbth._sparse_matrices import bandwidth_of, is_sparse, is_wide, mirrored, narrowed
@@ -304,7 +304,8 @@ def eigvalsh(
             values = selection.select(join_pairs(doubled.get()))
             return copy_like(values, a)
         if suits_one_stage(resolved, n, dtype):
-            reduced = reduce_in_one_stage(xp, a, True, keeps_vectors=False)
+            with region("reduction to tridiagonal form"):
+                reduced = start_reduction(xp, a, True, keeps_vectors=False).finish()
             request = Request(selection, resolved, "sbth")
             values = solve_values(reduced.d, reduced.e, request, reduced.factor)
             return copy_like(round_to_dtype("a", values, dtype), a)

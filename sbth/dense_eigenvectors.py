@@ -26,7 +26,7 @@ from sbth._eigenpairs import (
 )
 from sbth._lapack import drivers
 from sbth._lapack.choice import requested_device
-from sbth._one_stage import reduce_in_one_stage, suits_one_stage
+from sbth._one_stage import reduce_for_vectors, suits_one_stage
 from sbth._pencils.full import module_arrays, reduce_full_pencil
 from sbth._request import Request
 from sbth._selection import Selection
@@ -221,12 +221,11 @@ def _solve_in_one_stage(
     (n, _), dtype = shape_and_dtype("a", a)
     space = host_workspace(Workspace(request.device, a))
     require_memory(n, space, band_memory(dtype, stages=1))
-    reduced = reduce_in_one_stage(xp, a, lower, keeps_vectors=True)
-    tridiagonal = reduced.d, reduced.e, reduced.factor
-    values, vectors = tridiagonal_eigenvectors(xp, tridiagonal, request, space, dtype)
+    reduced, blocks = reduce_for_vectors(xp, a, lower)
+    values, vectors = tridiagonal_eigenvectors(xp, reduced, request, space, dtype)
     if values.size:
         with region("back-transformation"):
-            apply_reflections(xp, reduced, vectors)
+            apply_reflections(xp, blocks, vectors)
     return values, vectors
 
 

@@ -147,10 +147,10 @@ def _as_numba(value: Any) -> Any:
     """Return one argument as Numba takes it."""
     if isinstance(value, DeviceTable | ReadyArray):
         return value.arrays
-    if isinstance(value, tuple) and any(isinstance(v, tuple | DeviceTable | ReadyArray) for v in value):
-        elements = map(_as_numba, value)
-        return type(value)(*elements) if hasattr(value, "_fields") else tuple(elements)
-    return value
+    if not isinstance(value, tuple) or _NUMBERS.issuperset(map(type, value)):
+        return value
+    elements = map(_as_numba, value)
+    return type(value)(*elements) if hasattr(value, "_fields") else tuple(elements)
 
 
 def _append_numbers(value: Any, kinds: list[Any], numbers: list[Any]) -> bool:

@@ -182,8 +182,11 @@ def fill_from_host(array: Any, host: np.ndarray, stream: Any) -> None:
     elif host.size:
         from cuda.bindings import driver
 
-        handle = _stream_handle(stream)
-        _check(driver.cuMemcpyHtoDAsync(array.address, host.ctypes.data, host.nbytes, handle))
+        arguments = array.address, host.ctypes.data, host.nbytes
+        if stream and int(stream):
+            _check(driver.cuMemcpyHtoDAsync(*arguments, _stream_handle(stream)))
+        else:
+            _check(driver.cuMemcpyHtoD(*arguments))
 
 
 def fill_from_gpu(array: Any, source: Any, stream: Any) -> None:

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from hetero.array_libraries import view_as_numba
 from hetero.cuda import launch
+from hetero.cuda.ready_arrays import ready
 from sbth._bulge_chasing.flags import require_meeting
 from sbth._dense_to_band import panel_kernels
 from sbth._in_place_products import add_product
@@ -58,10 +58,10 @@ class PanelReduction:
             *(xp.empty(2 * columns * most_blocks, dtype), xp.empty(2 * columns, dtype)),
             self._control,
         )
-        self._exchange = panel_kernels.Exchange(*map(view_as_numba, arrays))
+        self._exchange = panel_kernels.Exchange(*map(ready, arrays))
         factors = self._left, self._right, self._v, self._u
-        self._factors = panel_kernels.Factors(*map(view_as_numba, factors))
-        self._matrix = view_as_numba(a.reshape(-1))
+        self._factors = panel_kernels.Factors(*map(ready, factors))
+        self._matrix = ready(a.reshape(-1))
         self._arrivals = 0
 
     def reduce(self, start: int) -> tuple[Any, Any]:

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from hetero.array_libraries import view_as_numba
 from hetero.cuda import launch
+from hetero.cuda.ready_arrays import ready
 from sbth._dense_to_band import triangle_kernels as kernels
 from sbth.band_storage import require_finite_triangle, safe_scale
 
@@ -33,9 +33,9 @@ def largest_magnitude(xp: ModuleType, matrix: Any, lower: bool) -> float:
         return 0.0
     real = np.dtype(matrix.dtype.char.lower())
     largest = xp.zeros(1)
-    numbers = view_as_numba(matrix.reshape(-1).view(real))
+    numbers = ready(matrix.reshape(-1).view(real))
     parts = matrix.itemsize // real.itemsize
-    arguments = numbers, n, parts, bool(lower), view_as_numba(largest)
+    arguments = numbers, n, parts, bool(lower), ready(largest)
     blocks = min(n, _BLOCKS * launch.multiprocessors())
     stream = xp.cuda.get_current_stream().ptr
     find_largest = kernels.KERNELS[f"find_largest_{real}"]
@@ -60,7 +60,7 @@ def mirror_triangle(xp: ModuleType, matrix: Any, lower: bool) -> tuple[Any, floa
     factor = safe_scale(largest, matrix.dtype)
     out = xp.empty((n, n), matrix.dtype)
     if n:
-        flat = (view_as_numba(a.reshape(-1)) for a in (matrix, out))
+        flat = (ready(a.reshape(-1)) for a in (matrix, out))
         arguments = next(flat), n, bool(lower), factor, next(flat)
         tiles = -(-n // kernels.TILE)
         stream = xp.cuda.get_current_stream().ptr

@@ -18,7 +18,8 @@ from sbth._array_module import as_module_array
 from sbth.band_storage import shape_and_dtype
 
 if TYPE_CHECKING:
-    from sbth._one_stage.reduction import Reduced
+    from sbth._one_stage.back_transformation import Blocks
+    from sbth._one_stage.reduction import Reduced, RunningReduction
 
 _LARGEST_ORDERS = {"float64": 2700, "float32": 3500}
 """Orders up to which one stage is faster than two on an H200, between measurements at n = 2500,
@@ -40,17 +41,30 @@ def suits_one_stage(device: Device, order: int, dtype: DTypeLike) -> bool:
         return fits_in_shared_memory(order, dtype)
 
 
-def reduce_in_one_stage(xp: ModuleType, a: Any, lower: bool, *, keeps_vectors: bool) -> Reduced:
-    """Reduce a validated matrix, of which one triangle is read, on the GPU of CuPy `xp`.
+def start_reduction(
+    xp: ModuleType, a: Any, lower: bool, *, keeps_vectors: bool
+) -> RunningReduction:
+    """Begin to reduce a validated matrix, of which one triangle is read, on the GPU of `xp`."""
+    from sbth._one_stage.reduction import RunningReduction  # imports CUDA
+
+    _, dtype = shape_and_dtype("a", a)
+    matrix = xp.ascontiguousarray(as_module_array(xp, a), dtype=dtype)
+    return RunningReduction(xp, matrix, lower, keeps_vectors=keeps_vectors)
+
+
+def reduce_for_vectors(xp: ModuleType, a: Any, lower: bool) -> tuple[Reduced, Blocks]:
+    """Reduce a validated matrix, and form the blocks of reflections that its eigenvectors need.
+
+    The host takes as long to launch the kernels for the blocks as the GPU for the reduction.
 
     Raises
     ------
     ValueError
         There is NaN or infinity in the triangle.
     """
-    from sbth._one_stage.reduction import reduce_to_tridiagonal  # imports CUDA
+    from sbth._one_stage.back_transformation import form_blocks  # imports CUDA
 
-    _, dtype = shape_and_dtype("a", a)
-    matrix = xp.ascontiguousarray(as_module_array(xp, a), dtype=dtype)
     with region("reduction to tridiagonal form"):
-        return reduce_to_tridiagonal(xp, matrix, lower, keeps_vectors=keeps_vectors)
+        reduction = start_reduction(xp, a, lower, keeps_vectors=True)
+        blocks = form_blocks(xp, reduction)
+        return reduction.finish(), blocks

@@ -3,37 +3,65 @@
 from __future__ import annotations
 
 from types import ModuleType
-from typing import Any
+from typing import Any, NamedTuple
 
 from sbth._compact_wy import triangular_factors
-from sbth._in_place_products import add_product
-from sbth._one_stage.reduction import Reduced
+from sbth._in_place_products import Operand, address_of, multiply_at
+from sbth._one_stage.reduction import RunningReduction
 
 _BLOCK = 64
 """Reflections that are applied together (not tuned)."""
 
 
-def apply_reflections(xp: ModuleType, reduced: Reduced, vectors: Any) -> None:
-    """Multiply `vectors` (n, m), an array of `xp`, by Q in place.
+class Blocks(NamedTuple):
+    """Products of consecutive reflections in compact WY form, 1 - V T V^T.
 
-    They are applied in blocks in compact WY form, 1 - V T V^T (Schreiber and Van Loan 1989).
+    They are those of Schreiber and Van Loan (1989). Both arrays are C-contiguous. The first
+    i `_BLOCK` + 1 rows of V and V T of block i are 0.
+
+    Attributes
+    ----------
+    vectors : array (count, _BLOCK, n)
+        The transposed matrices V.
+    products : array (count, _BLOCK, n)
+        The transposed matrices V T.
     """
-    n = len(vectors)
+
+    vectors: Any
+    products: Any
+
+
+def form_blocks(xp: ModuleType, reduction: RunningReduction) -> Blocks:
+    """Form the blocks of a reduction that keeps its vectors, without waiting for it."""
+    n, dtype = len(reduction.vectors), reduction.vectors.dtype
     count = -(-(n - 1) // _BLOCK)
-    if count <= 0:
-        return
     # The last block is filled up with reflections that change nothing.
-    rows = xp.zeros((count * _BLOCK, n), vectors.dtype)
-    rows[: n - 1] = reduced.vectors[: n - 1]
-    taus = xp.zeros(count * _BLOCK, vectors.dtype)
-    taus[: n - 1] = xp.asarray(reduced.taus)
-    rows *= (taus != 0.0)[:, None]
+    rows = xp.zeros((count * _BLOCK, n), dtype)
+    taus = xp.zeros(count * _BLOCK, dtype)
     blocks = rows.reshape(count, _BLOCK, n)
+    if count == 0:
+        return Blocks(blocks, blocks)
+    rows[: n - 1] = reduction.vectors[: n - 1]
+    taus[: n - 1] = reduction.taus
+    rows *= (taus != 0.0)[:, None]
     factors = triangular_factors(xp, blocks.transpose(0, 2, 1), taus.reshape(count, _BLOCK))
-    products = factors.transpose(0, 2, 1) @ blocks  # the transposed matrices V T
-    product = xp.empty((_BLOCK, vectors.shape[1]), vectors.dtype)
-    for i in reversed(range(count)):
+    return Blocks(blocks, factors.transpose(0, 2, 1) @ blocks)
+
+
+def apply_reflections(xp: ModuleType, blocks: Blocks, vectors: Any) -> None:
+    """Multiply `vectors` (n, m), a C-contiguous array of `xp`, by Q in place.
+
+    The host adds up addresses, because slices of arrays take it longer than the GPU needs for the
+    products of small matrices.
+    """
+    (n, m), item, kind = vectors.shape, vectors.itemsize, vectors.dtype.char
+    product = xp.empty((_BLOCK, m), vectors.dtype)
+    right = Operand(address_of(product), m)
+    begin, *begins = map(address_of, (vectors, *blocks))
+    for i in reversed(range(len(blocks.vectors))):
         first = i * _BLOCK + 1
-        part = vectors[first:]
-        add_product(xp, product, blocks[i, :, first:], part, 1.0, keep=0.0)
-        add_product(xp, part, products[i, :, first:].T, product, -1.0)
+        rows = Operand(begin + first * m * item, m)
+        offset = (i * _BLOCK * n + first) * item
+        v, u = (Operand(address + offset, n) for address in begins)
+        multiply_at(kind, (_BLOCK, n - first, m), right, v, rows, 1.0, keep=0.0)
+        multiply_at(kind, (n - first, _BLOCK, m), rows, u.transposed(), right, -1.0)

@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from hetero.array_libraries import view_as_numba
 from hetero.cuda import launch
 from hetero.cuda.driver import SIMULATOR
+from hetero.cuda.ready_arrays import allocate_as_one, fill_with_zeros, ready
 from sbth._bulge_chasing.flags import require_meeting
 from sbth._one_stage import reduction_kernels as kernels
 from sbth._one_stage.block_sums import MOST_THREADS
@@ -26,7 +26,7 @@ _FEW_WARPS_ORDER = 1200
 
 
 class Reduced(NamedTuple):
-    """A matrix A, multiplied by a power of two, as Q T Q^T.
+    """The tridiagonal matrix T of A = Q T Q^T, where A is multiplied by a power of two.
 
     Attributes
     ----------
@@ -34,58 +34,80 @@ class Reduced(NamedTuple):
         Diagonal and subdiagonal of T, in host memory.
     factor : float
         The power of two.
-    taus : array (n - 1,), in host memory
-    vectors : array (n, n) of CuPy, or None
-        Q is the product of 1 - taus[k] u u^T for k = 0, 1, ..., with u = vectors[k], whose first
-        k + 1 elements are 0.
     """
 
     d: np.ndarray
     e: np.ndarray
     factor: float
-    taus: np.ndarray
-    vectors: Any
 
 
-def reduce_to_tridiagonal(
-    xp: ModuleType, matrix: Any, lower: bool, *, keeps_vectors: bool
-) -> Reduced:
-    """Reduce a matrix (n, n) of `xp`, C-contiguous on the current GPU, of which a triangle counts.
+class RunningReduction:
+    """A matrix that the current GPU is reducing; the host can prepare other work meanwhile.
 
-    Raises
-    ------
-    ValueError
-        There is NaN or infinity in the triangle.
+    Q is the product of 1 - taus[k] u u^T for k = 0, 1, ..., with u = vectors[k], whose first k + 1
+    elements are 0.
+
+    Parameters
+    ----------
+    xp : module
+        CuPy.
+    matrix : array (n, n) of `xp`, C-contiguous, of which a triangle counts
+    lower : bool
+    keeps_vectors : bool
+
+    Attributes
+    ----------
+    vectors : array (n, n) of `xp`; (1, 1) without `keeps_vectors`
+        Its rows are defined for later work on the current stream, but for the last one.
     """
-    n, dtype = len(matrix), matrix.dtype
-    blocks = _block_count(n)
-    capacity = _capacity(n, blocks, dtype)
-    slots = -(-n // blocks)
-    outside = max(slots - capacity, 0) * blocks
-    numbers = xp.empty(3 * n + 2, dtype)
-    vectors = xp.empty((n, n) if keeps_vectors else (1, 1), dtype)
-    control = xp.zeros(2, np.int32)
-    products, rows = xp.empty(2 * n, dtype), xp.empty(2 * n, dtype)
-    exchange = products, rows, xp.empty(blocks, np.float64), control
-    work = xp.empty(max(outside * n, 1), dtype)
-    arguments = (
-        *(view_as_numba(matrix.reshape(-1)), (n, capacity), (bool(lower), keeps_vectors)),
-        *(view_as_numba(work), kernels.Exchange(*map(view_as_numba, exchange))),
-        *(view_as_numba(numbers), view_as_numba(vectors.reshape(-1))),
-    )
-    kernel = kernels.KERNELS[f"reduce_{dtype}"]
-    size = dtype.itemsize * (kernels.scratch_size(n, blocks) + min(capacity, slots) * n)
-    launch.request_shared_memory(kernel, arguments, size, _STATIC)
-    stream = xp.cuda.get_current_stream().ptr
-    threads = _thread_count(n)
-    launch.launch(kernel, blocks, threads, stream, arguments, size, cooperative=True)
-    host = numbers.get()
-    require_finite_triangle(float(host[3 * n + 1]), lower)
-    if blocks > 1:
-        require_meeting(control)
-    d, e, taus = host[: 3 * n].reshape(3, n)
-    factor = float(host[3 * n])
-    return Reduced(d, e[: n - 1], factor, taus[: n - 1], vectors if keeps_vectors else None)
+
+    def __init__(self, xp: ModuleType, matrix: Any, lower: bool, *, keeps_vectors: bool) -> None:
+        n, dtype = len(matrix), matrix.dtype
+        self._xp, self._n, self._lower = xp, n, lower
+        self._stream = xp.cuda.get_current_stream().ptr
+        self.vectors = xp.empty((n, n) if keeps_vectors else (1, 1), dtype)
+        blocks = _block_count(n)
+        capacity = _capacity(n, blocks, dtype)
+        slots = -(-n // blocks)
+        outside = max(slots - capacity, 0) * blocks
+        forms: list[tuple[tuple[int, ...], Any]] = [
+            *(((size,), dtype) for size in (3 * n + 2, 2 * n, 2 * n, max(outside * n, 1))),
+            *[((blocks,), np.float64), ((2,), np.int32)],
+        ]
+        memory = allocate_as_one(forms, self._stream)
+        self._numbers, products, rows, work, largest, self._control = memory
+        self._needs_meetings = blocks > 1
+        fill_with_zeros(self._control, self._stream)
+        arguments = (
+            *(ready(matrix.reshape(-1)), (n, capacity), (bool(lower), keeps_vectors), work),
+            kernels.Exchange(products, rows, largest, self._control),
+            *(self._numbers, ready(self.vectors.reshape(-1))),
+        )
+        kernel = kernels.KERNELS[f"reduce_{dtype}"]
+        size = dtype.itemsize * (kernels.scratch_size(n, blocks) + min(capacity, slots) * n)
+        launch.request_shared_memory(kernel, arguments, size, _STATIC)
+        threads = _thread_count(n)
+        launch.launch(kernel, blocks, threads, self._stream, arguments, size, cooperative=True)
+
+    @property
+    def taus(self) -> Any:
+        """The factors of the reflections: an array (n - 1,) of `xp`, as `vectors`."""
+        return self._xp.asarray(self._numbers[2 * self._n : 3 * self._n - 1])
+
+    def finish(self) -> Reduced:
+        """Wait for the GPU, and return the tridiagonal matrix.
+
+        Raises
+        ------
+        ValueError
+            There is NaN or infinity in the triangle.
+        """
+        n, host = self._n, self._numbers.copy_to_host(self._stream)
+        require_finite_triangle(float(host[3 * n + 1]), self._lower)
+        if self._needs_meetings:
+            require_meeting(self._control.copy_to_host(self._stream))
+        d, e = host[: 2 * n].reshape(2, n)
+        return Reduced(d, e[: n - 1], float(host[3 * n]))
 
 
 def fits_in_shared_memory(n: int, dtype: np.dtype) -> bool:

@@ -91,6 +91,8 @@ def solve_tridiagonal(
 ) -> tuple[np.ndarray, Any, Any]:
     """Compute all eigenvalues and eigenvectors of a tridiagonal matrix of norm 1 or so.
 
+    The caller has checked that there is enough memory.
+
     Parameters
     ----------
     d, e : float64 (n,), (n - 1,)
@@ -111,7 +113,6 @@ def solve_tridiagonal(
         On the device: row order[i] of `vectors` belongs to values[i].
     """
     n, tree = d.size, MergeTree.create(d.size)
-    require_memory(n, space)
     loops, stream = _divide_and_conquer.loops(space.device), space.stream
     tables, levels = make_tables(tree)
     arrays = loops.load(_tear(d, e, tables), tables, stream)

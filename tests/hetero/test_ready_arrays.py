@@ -1,0 +1,186 @@
+"""Arrays that are ready for launches: on a GPU, and by a stand-in for the driver's copies."""
+
+import ctypes
+import itertools
+import sys
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from hetero.cuda.driver import SIMULATOR, cuda
+from hetero.cuda.ready_arrays import (
+    ReadyArray,
+    allocate_as_one,
+    fill_from_gpu,
+    fill_from_host,
+    fill_with_zeros,
+    ready,
+)
+
+driver = pytest.importorskip("cuda.bindings.driver")
+
+HARDWARE = pytest.mark.skipif(SIMULATOR, reason="the simulator has no driver")
+
+
+class Memory:
+    """Host memory that plays the part of an allocation of CuPy, full of NaN."""
+
+    def __init__(self, size):
+        self.bytes = np.full(size + 512, 255, np.uint8)
+        self.ptr = -(-self.bytes.ctypes.data // 512) * 512
+
+
+class Stream:
+    """A stream of CuPy that can be made the current one."""
+
+    current = 0
+
+    def __init__(self, ptr):
+        self.ptr = ptr
+
+    def __enter__(self):
+        self.previous, Stream.current = Stream.current, self.ptr
+
+    def __exit__(self, *_):
+        Stream.current = self.previous
+
+
+@pytest.fixture
+def allocations(monkeypatch):
+    """Let copies, and allocations of CuPy, happen in host memory; return what is allocated."""
+    made = []
+    success = (driver.CUresult.CUDA_SUCCESS,)
+
+    def copy(target, source, size, stream=None):
+        ctypes.memmove(target, source, size)
+        return success
+
+    def clear(target, value, size, stream):
+        ctypes.memset(target, value, size)
+        return success
+
+    def alloc(size):
+        made.append((size, Stream.current))
+        return Memory(size)
+
+    for name in ("cuMemcpyHtoD", "cuMemcpyHtoDAsync", "cuMemcpyDtoHAsync", "cuMemcpyDtoDAsync"):
+        monkeypatch.setattr(driver, name, copy)
+    monkeypatch.setattr(driver, "cuMemsetD8Async", clear)
+    monkeypatch.setattr(driver, "cuStreamSynchronize", lambda stream: success)
+    module = SimpleNamespace(
+        alloc=alloc,
+        get_current_stream=lambda: Stream(Stream.current),
+        ExternalStream=Stream,
+        Stream=SimpleNamespace(null=Stream(0)),
+    )
+    monkeypatch.setattr(Stream, "current", 0)
+    monkeypatch.setitem(sys.modules, "cupy", SimpleNamespace(cuda=module))
+    return made
+
+
+@HARDWARE
+def test_arrays_share_an_allocation_of_the_stream(allocations):
+    forms = [((3, 5), np.float64), ((0, 5), np.float64), ((7,), np.int32), ((2,), np.int64)]
+    for current in (0, 7, 9):
+        with Stream(current):
+            arrays = allocate_as_one(forms, 7)
+            allocate_as_one(forms, 0)
+    assert allocations == 3 * [(1536, 7), (1536, 0)]
+    assert [(a.shape, a.dtype, len(a)) for a in arrays] == [(*f, f[0][0]) for f in forms]
+    assert all(a.address % 512 == 0 for a in arrays)
+    ends = sorted((a.address, a.address + a.nbytes) for a in arrays)
+    assert all(end <= begin for (_, end), (begin, _) in itertools.pairwise(ends))
+
+
+@HARDWARE
+@pytest.mark.parametrize("stream", [0, 7])
+def test_copies_and_parts(allocations, stream):
+    matrix, copied = allocate_as_one([((4, 3), np.float64)] * 2, stream)
+    assert np.isnan(matrix.copy_to_host(stream)).all()
+    host = np.arange(12.0).reshape(4, 3)
+    fill_from_host(matrix, host, stream)
+    fill_from_gpu(copied, matrix, stream)
+    fill_with_zeros(matrix[1:3], stream)
+    np.testing.assert_array_equal(copied.copy_to_host(stream), host)
+    np.testing.assert_array_equal(copied[-1].copy_to_host(stream), host[-1])
+    np.testing.assert_array_equal(copied[2:].copy_to_host(stream), host[2:])
+    np.testing.assert_array_equal(copied[2:2].copy_to_host(stream), host[2:2])
+    np.testing.assert_array_equal(copied.reshape(12)[5:7].copy_to_host(stream), [5.0, 6.0])
+    np.testing.assert_array_equal(copied.reshape((2, 6))[1].copy_to_host(stream), host[2:].ravel())
+    host[1:3] = 0.0
+    np.testing.assert_array_equal(matrix.copy_to_host(stream), host)
+    with pytest.raises(IndexError):
+        matrix[4]
+    with pytest.raises(IndexError, match="rows must follow"):
+        matrix[::2]
+    with pytest.raises(ValueError, match="cannot take the shape"):
+        matrix.reshape(11)
+
+
+@HARDWARE
+def test_a_refused_copy_is_an_error(allocations, monkeypatch):
+    (array,) = allocate_as_one([((4,), np.float64)], 0)
+    refused = (driver.CUresult.CUDA_ERROR_ILLEGAL_ADDRESS,)
+    monkeypatch.setattr(driver, "cuStreamSynchronize", lambda stream: refused)
+    with pytest.raises(RuntimeError, match="CUDA_ERROR_ILLEGAL_ADDRESS"):
+        array.copy_to_host()
+
+
+@HARDWARE
+def test_launches_get_the_numbers_of_numba_arrays():
+    """A view of Numba on the same memory is the oracle."""
+    from numba.cuda.cudadrv.devicearray import DeviceNDArray
+    from numba.cuda.cudadrv.driver import MemoryPointer
+
+    from hetero.cuda.quick_launch import _append_numbers
+
+    for shape, dtype in (((5,), np.float64), ((3, 4), np.int64), ((1, 1), np.float32)):
+        host = np.empty(shape, dtype)
+        memory = MemoryPointer(None, driver.CUdeviceptr(4096), host.nbytes)
+        theirs = DeviceNDArray(host.shape, host.strides, host.dtype, gpu_data=memory)
+        interface = SimpleNamespace(
+            dtype=host.dtype,
+            shape=shape,
+            __cuda_array_interface__={"data": (4096, False), "strides": host.strides},
+        )
+        expected: tuple[list, list] = [], []
+        assert _append_numbers(theirs, *expected)
+        ours = [ReadyArray(None, 4096, shape, host.dtype), ready(theirs), ready(interface)]
+        for array in ours:
+            numbers: tuple[list, list] = [], []
+            assert _append_numbers(array, *numbers)
+            assert numbers == expected
+            assert ready(array) is array
+    transposed = DeviceNDArray((3, 4), (8, 24), np.dtype(float), gpu_data=memory)
+    with pytest.raises(ValueError, match="not C-contiguous"):
+        ready(transposed)
+
+
+@pytest.mark.cuda
+@pytest.mark.simulator
+def test_a_kernel_gets_ready_arrays(require_cuda):
+    from hetero.cuda.launch import launch
+    from hetero.jit import kernel
+
+    @kernel
+    def add(pair, values, out):
+        for i in range(values.shape[0]):
+            out[i] = values[i, 1] + pair[0][i] + pair[1]
+
+    host = np.arange(6.0).reshape(3, 2)
+    values, same, first, out = allocate_as_one(
+        [((3, 2), float), ((3, 2), float), ((3,), float), ((3,), float)], 0
+    )
+    fill_from_host(values, host, 0)
+    fill_from_gpu(same, values, 0)
+    fill_with_zeros(first, 0)
+    for _ in range(2):
+        launch(add, 1, 1, 0, ((first, 0.5), same, out))
+    assert out.copy_to_host().tolist() == [1.5, 3.5, 5.5]
+    numba_array = cuda.to_device(host)
+    launch(add, 1, 1, 0, ((first, 0.5), ready(numba_array), out))
+    assert out.copy_to_host().tolist() == [1.5, 3.5, 5.5]
+    if not SIMULATOR:
+        add[1, 1]((first.arrays, 1.5), same.arrays, out.arrays)
+        assert out.copy_to_host().tolist() == [2.5, 4.5, 6.5]

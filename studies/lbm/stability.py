@@ -13,7 +13,7 @@ from pathlib import Path
 
 from lbm.errors import UnstableError
 from lbm.flows import cavity, sphere
-from lbm.lattices import CS2
+from lbm.lattices import CS2, DEFAULT
 from lbm.simulation import Simulation
 from studies.study import Study
 
@@ -44,7 +44,7 @@ def run(study: Study) -> dict:
         for (flow, is_stable), magic, speed in itertools.product(
             flows.items(), magic_numbers, speeds
         ):
-            offset = smallest_stable_offset(is_stable, magic, speed, study)
+            offset = smallest_stable_offset(is_stable, magic, speed, study, DEFAULT)
             name = "BGK" if magic is None else round(magic, 4)
             yield flow, name, speed, speed / float(CS2) ** 0.5, 0.5 + offset, 3 * speed / offset
 
@@ -54,33 +54,41 @@ def run(study: Study) -> dict:
 
 
 def smallest_stable_offset(
-    is_stable: Callable[..., bool], magic: float | None, speed: float, study: Study
+    is_stable: Callable[..., bool], magic: float | None, speed: float, study: Study, lattice: str
 ) -> float:
     """Return the smallest stable tau - 1/2 by bisection."""
     stable, unstable = -1, 4 if study.quick else _OFFSET_COUNT
     while unstable - stable > 1:
         middle = (stable + unstable) // 2
-        if is_stable(_LARGEST_OFFSET * _OFFSET_RATIO**middle, magic, speed, study):
+        if is_stable(_LARGEST_OFFSET * _OFFSET_RATIO**middle, magic, speed, study, lattice):
             stable = middle
         else:
             unstable = middle
     return _LARGEST_OFFSET * _OFFSET_RATIO**stable
 
 
-def is_cavity_stable(offset: float, magic: float | None, speed: float, study: Study) -> bool:
+def is_cavity_stable(
+    offset: float, magic: float | None, speed: float, study: Study, lattice: str
+) -> bool:
     """Return whether the cavity is stable until its lid has moved by 30 edges."""
     n = 8 if study.quick else CAVITY_CELLS
     edges = 2 if study.quick else _LID_PATH
-    flow = cavity(n, reynolds=3 * speed * n / offset, speed=speed, check=100,
-                  magic=_magic_number(magic, offset), device=study.device)  # fmt: skip
+    flow = cavity(
+        n, reynolds=3 * speed * n / offset, speed=speed, check=100,
+        magic=_magic_number(magic, offset), lattice=lattice, device=study.device,
+    )  # fmt: skip
     return is_stable_for(flow, round(edges * n / speed))
 
 
-def is_sphere_stable(offset: float, magic: float | None, speed: float, study: Study) -> bool:
+def is_sphere_stable(
+    offset: float, magic: float | None, speed: float, study: Study, lattice: str
+) -> bool:
     """Return whether the flow around a sphere is stable until it has passed its box four times."""
     d = SPHERE_CELLS
-    flow = sphere(d, reynolds=3 * speed * d / offset, speed=speed, width=5.0, length=8.0,
-                  check=100, magic=_magic_number(magic, offset), device=study.device)  # fmt: skip
+    flow = sphere(
+        d, reynolds=3 * speed * d / offset, speed=speed, width=5.0, length=8.0, check=100,
+        magic=_magic_number(magic, offset), lattice=lattice, device=study.device,
+    )  # fmt: skip
     return is_stable_for(flow, round(_PASSES * flow.shape[0] / speed))
 
 

@@ -178,9 +178,7 @@ class EddyStore:
         self._engine.copy_moments(t, self._engine.box(), self.moments)
 
     def update(self):
-        self._update(
-            self.moments, self._sides, self._engine.viscosity, self._constant, self._box
-        )
+        self._update(self.moments, self._sides, self._engine.viscosity, self._constant, self._box)
 
     def _layers(self, z0, z1):
         _, ny, nx = self._sides.shape

@@ -11,7 +11,11 @@ def central_difference(before, after):
     a vector of cells and by itself.
     """
     half = type(before[0])(0.5)
-    return half * (after[0] - before[0]), half * (after[1] - before[1]), half * (after[2] - before[2])
+    return (
+        half * (after[0] - before[0]),
+        half * (after[1] - before[1]),
+        half * (after[2] - before[2]),
+    )
 
 
 @scalar(forceinline=True)

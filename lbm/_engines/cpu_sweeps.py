@@ -134,13 +134,12 @@ def make_sweeps(
     new_kinds = make_stack_array(types.int64, CACHED_OFFSETS)
 
     @inner_loop
-    def finish(target, rates, force, scratch, viscosity, offsets, deferred):
+    def finish(target, rates, force, scratch, offsets, deferred):
         """Do the step of the deferred segments beside ordinary walls."""
         keep_out_of_line()
         cells = -(-deferred[1] // vector) * vector
         # Numba compiles a function anew for arguments that are constants.
         first, zero = np.int64(in_scratch), np.int64(0)
-        rates = replace(rates, viscosity)
         update(scratch, scratch, offsets, first, zero, cells, zero, rates, force)
         for j in range(RECORD, RECORD * (deferred[0] + 1), RECORD):
             lane, n, first, start = deferred[j], deferred[j + 1], deferred[j + 2], deferred[j + 3]
@@ -148,13 +147,12 @@ def make_sweeps(
         deferred[0] = deferred[1] = 0
 
     @inner_loop
-    def finish_special(target, walls, rates, force, scratch, viscosity, offsets, deferred):
+    def finish_special(target, walls, rates, force, scratch, offsets, deferred):
         """Do the step of the deferred segments beside special walls."""
         keep_out_of_line()
         cells = -(-deferred[1] // vector) * vector
         measure(scratch, cells, force)
         first, zero = np.int64(in_scratch), np.int64(0)
-        rates = replace(rates, viscosity)
         update_special(scratch, scratch, offsets, first, zero, cells, zero, rates, force)
         for j in range(RECORD, RECORD * (deferred[0] + 1), RECORD):
             lane, n, first, start = deferred[j], deferred[j + 1], deferred[j + 2], deferred[j + 3]
@@ -185,7 +183,8 @@ def make_sweeps(
         x0, x1, y0, y1, z0, _, nx, ny, nz, _ = region
         scratch, deferred = new_scratch(), new_records()
         special_scratch, special_deferred = new_special_scratch(), new_records()
-        viscosity, special_viscosity = new_row(), new_special_row()
+        row_of_scratch, special_row = new_row(), new_special_row()
+        scratch_rates, wall_rates = replace(rates, row_of_scratch), replace(rates, special_row)
         table, offsets, cached = new_table(), new_offsets(), new_kinds()
         deferred[0] = deferred[1] = special_deferred[0] = special_deferred[1] = 0
         for q in range(size):
@@ -195,11 +194,10 @@ def make_sweeps(
             y, z = y0 + r % (y1 - y0), z0 + r // (y1 - y0)
             if edge or is_at_edge(y, z, ny, nz):  # inner rows all have the same offsets
                 if deferred[0]:
-                    finish(target, rates, force, scratch, viscosity, offsets, deferred)
+                    finish(target, scratch_rates, force, scratch, offsets, deferred)
                 if special_deferred[0]:
                     finish_special(
-                        target, walls, rates, force, special_scratch, special_viscosity, offsets,
-                        special_deferred,
+                        target, walls, wall_rates, force, special_scratch, offsets, special_deferred
                     )
                 edge = is_at_edge(y, z, ny, nz)
                 for slot in range(CACHED_OFFSETS):  # the kind of cells in each, plus 1
@@ -224,11 +222,10 @@ def make_sweeps(
                 first = slot * 2 * size
                 renew = cached[slot] != kind + 1
                 if deferred[0] and (renew or deferred[1] + left > SCRATCH_CELLS):
-                    finish(target, rates, force, scratch, viscosity, offsets, deferred)
+                    finish(target, scratch_rates, force, scratch, offsets, deferred)
                 if special_deferred[0] and (renew or special_deferred[1] + left > SCRATCH_CELLS):
                     finish_special(
-                        target, walls, rates, force, special_scratch, special_viscosity, offsets,
-                        special_deferred,
+                        target, walls, wall_rates, force, special_scratch, offsets, special_deferred
                     )
                 if renew:
                     gather_offsets(table, position, masks[c, FROM], masks[c, INTO], offsets, first)
@@ -238,7 +235,7 @@ def make_sweeps(
                 if special:
                     lane = special_deferred[1]
                     gather_special(source, offsets, first, start, special_scratch, lane, n, ahead)
-                    copy_special_row(rates, start, special_viscosity, lane, n)
+                    copy_special_row(rates, start, special_row, lane, n)
                     defer(special_deferred, n, first, start, c, special)
                     continue
                 if n > left:
@@ -246,21 +243,19 @@ def make_sweeps(
                 if left:
                     start += n - left
                     gather(source, offsets, first, start, scratch, deferred[1], left, ahead)
-                    copy_row(rates, start, viscosity, deferred[1], left)
+                    copy_row(rates, start, row_of_scratch, deferred[1], left)
                     defer(deferred, left, first, start, c, special)
             if deferred[1] >= vector:  # while the gathered cells are in the first-level cache
-                finish(target, rates, force, scratch, viscosity, offsets, deferred)
+                finish(target, scratch_rates, force, scratch, offsets, deferred)
             if special_deferred[1] >= vector:
                 finish_special(
-                    target, walls, rates, force, special_scratch, special_viscosity, offsets,
-                    special_deferred,
+                    target, walls, wall_rates, force, special_scratch, offsets, special_deferred
                 )
         if deferred[0]:
-            finish(target, rates, force, scratch, viscosity, offsets, deferred)
+            finish(target, scratch_rates, force, scratch, offsets, deferred)
         if special_deferred[0]:
             finish_special(
-                target, walls, rates, force, special_scratch, special_viscosity, offsets,
-                special_deferred,
+                target, walls, wall_rates, force, special_scratch, offsets, special_deferred
             )
 
     @inner_loop(forceinline=True)

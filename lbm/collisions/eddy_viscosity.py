@@ -1,8 +1,9 @@
 """The base class of operators with an eddy viscosity that follows from the velocity gradient.
 
-The populations of a cell know the symmetric part of the gradient only, so that the velocities of its
-six neighbours are read. The eddy viscosity is a field, with one number a cell, which is computed
-before a step whenever the number of steps is a multiple of `every`; the collision reads it.
+The populations of a cell know the symmetric part of the gradient only, so that the velocities of
+its six neighbours are read. The eddy viscosity is a field, with one number a cell, which is
+computed before a step whenever the number of steps is a multiple of `every`; the collision reads
+it.
 """
 
 from __future__ import annotations

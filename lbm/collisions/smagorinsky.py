@@ -6,8 +6,8 @@ viscosity (constant * cell)^2 |S| and |S|^2 = 2 S:S, tau' solves a quadratic equ
 
     tau' = (tau + sqrt(tau^2 + 18 constant^2 sqrt(2 P:P) / rho)) / 2
 
-Models that vanish at walls need the whole velocity gradient, of which the populations of a cell know
-the symmetric part only: `lbm.collisions.vreman` takes it from the neighbours.
+Models that vanish at walls need the whole velocity gradient, of which the populations of a cell
+know the symmetric part only: `lbm.collisions.vreman` takes it from the neighbours.
 """
 
 from __future__ import annotations

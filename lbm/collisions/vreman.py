@@ -1,13 +1,14 @@
 """The subgrid model of Vreman (2004), with two relaxation times and with one.
 
-With the derivatives a_ij = du_j/dx_i, a filter of one cell, b_ij = sum_m a_mi a_mj, and B = b_11 b_22
-- b_12^2 + b_11 b_33 - b_13^2 + b_22 b_33 - b_23^2, the eddy viscosity is (equations 5 to 8)
+With the derivatives a_ij = du_j/dx_i and b_ij = sum_m a_mi a_mj, for a filter of one cell, the eddy
+viscosity is (equations 5 to 8)
 
     nu_e = constant * sqrt(B / sum_ij a_ij^2)
+    B = b_11 b_22 - b_12^2 + b_11 b_33 - b_13^2 + b_22 b_33 - b_23^2
 
 B is the sum of the principal minors of second order of b = a^T a, and therefore (Cauchy and Binet)
-that of the squares of all minors of second order of a. This sum is not negative in any rounding, and
-it is 0 where the gradient has rank 1: in every laminar shear, and at walls.
+that of the squares of all minors of second order of a. This sum is not negative in any rounding,
+and it is 0 where the gradient has rank 1: in every laminar shear, and at walls.
 """
 
 from __future__ import annotations
@@ -26,9 +27,10 @@ from lbm.collisions.trt import TRT, make_local_rates
 from lbm.lattices import LATTICES, Lattice, lattice_of_size
 
 _LEAST_SQUARE = 1e-30
-"""Added to the square of the gradient, in 1/step^2, so that fluid at rest gives 0 and not NaN. It is
-a normal number in float32; gradients of 1e-15, whose square it is, are below the rounding errors of
-all velocities."""
+"""Added to the square of the gradient, in 1/step^2, so that fluid at rest gives 0 and not NaN.
+
+It is a normal number in float32. Gradients of 1e-15, whose square it is, are below the rounding
+errors of all velocities."""
 
 _LATTICES = tuple(LATTICES)
 

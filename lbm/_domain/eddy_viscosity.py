@@ -138,7 +138,7 @@ class EddyViscosity:
             (x, y, z), (x1, y1, _) = part.local
             (hx, hy, hz), (nx, ny, _) = part.halo, part.engine.problem.shape
             form = part.engine.problem.precision
-            block = np.zeros((last - first, ny, nx), form.storage)
+            block: np.ndarray = np.zeros((last - first, ny, nx), form.storage)
             positions = row_position(np.arange(hx, hx + x1 - x), nx, form.lanes)
             own = values[0, first - z0 : last - z0, y:y1, x:x1]
             block[:, hy : hy + y1 - y, positions] = _encode(own, form)

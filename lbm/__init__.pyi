@@ -19,11 +19,14 @@ from .callbacks import Statistics as Statistics
 from .callbacks import SteadyState as SteadyState
 from .collisions.bgk import BGK as BGK
 from .collisions.central_moments import CentralMoments as CentralMoments
+from .collisions.eddy_viscosity import EddyViscosityModel as EddyViscosityModel
 from .collisions.operator import Collision as Collision
 from .collisions.recursive import RecursiveRegularized as RecursiveRegularized
 from .collisions.smagorinsky import Smagorinsky as Smagorinsky
 from .collisions.smagorinsky import SmagorinskyBGK as SmagorinskyBGK
 from .collisions.trt import TRT as TRT
+from .collisions.vreman import Vreman as Vreman
+from .collisions.vreman import VremanBGK as VremanBGK
 from .decomposition import Decomposition as Decomposition
 from .errors import CheckpointError as CheckpointError
 from .errors import UnstableError as UnstableError

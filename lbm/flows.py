@@ -186,7 +186,7 @@ def sphere(
     tau = relaxation_time(speed, diameter, reynolds, "diameter")
     nx, ny = (2 * round(k * diameter / 2) for k in (length, width))
     shape = nx, ny, ny
-    require_memory_for(shape, options, solids=True)
+    require_memory_for(shape, options, collision, solids=True)
     place = (0.35 * nx, ny / 2, ny / 2), diameter / 2
     ball = geometry.sphere(shape, *place) if wall == "halfway" else Sphere(*place)
     walls: dict[str, Condition | Solid] = {
@@ -294,7 +294,7 @@ def terrain(
     rim = np.minimum.outer(*(np.minimum(np.arange(n), np.arange(n)[::-1]) for n in (nx, nz)))
     surface = 1.0 + height / 3 * scaled * np.clip(rim / 8.0, 0.0, 1.0)
     shape = nx, height, nz
-    require_memory_for(shape, options, solids=True)
+    require_memory_for(shape, options, collision, solids=True)
     ground = geometry.heights(shape, surface)
     walls: dict[str, Condition | Solid] = {
         "x-": VelocityInlet((speed, 0.0, 0.0)),
@@ -340,7 +340,7 @@ def vortices(
     """
     n, nz = check_integer("n", n, 4, MAX_EDGE), check_integer("nz", nz, 1, MAX_EDGE)
     speed = check_speed(speed)
-    require_memory_for((n, n, nz), options)
+    require_memory_for((n, n, nz), options, collision)
     k, rate = 2.0 * np.pi / n, (tau - 0.5) / 3.0 * 2.0 * (2.0 * np.pi / n) ** 2
 
     def u(x: np.ndarray, y: np.ndarray, z: np.ndarray) -> tuple[np.ndarray, ...]:

@@ -6,6 +6,7 @@ the description of boundary conditions with the rest of the package, and nothing
 
 from __future__ import annotations
 
+import functools
 import inspect
 import itertools
 from collections.abc import Callable, Mapping, Sequence
@@ -14,6 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from lbm import boundaries as b
+from lbm.collisions.eddy_viscosity import EddyViscosityModel
 from lbm.lattices import D3Q19, Lattice
 from lbm.sponges import Sponge, check_sponges
 
@@ -200,6 +202,7 @@ class Reference:
         }
         grid = np.meshgrid(*(np.arange(n) + 0.5 for n in self.shape), indexing="ij")
         ones = np.ones((3, *self.shape))
+        self.viscosity = np.zeros(self.shape)
         self.targets = {
             name: np.array(
                 u if s.u is None else ones * np.array([c * ones[0] for c in s.u(*grid)])
@@ -233,6 +236,31 @@ class Reference:
         u = (j + 0.5 * self.force[:, None, None, None]) / rho
         return np.where(self.fluid, rho, 1.0), np.where(self.fluid, u, 0.0)
 
+    def update_viscosity(self) -> None:
+        """Compute the eddy viscosity anew, if the operator has one and it is time."""
+        model = self.collision
+        if isinstance(model, EddyViscosityModel) and self.steps % model.every == 0:
+            self.viscosity = model.reference_viscosity(self.gradient())
+
+    def gradient(self) -> np.ndarray:
+        """Return du_i/dx_j [i, j, x, y, z] of the velocity.
+
+        Differences are one-sided beside walls, and 0 between two of them.
+        """
+        u, everywhere = self.moments()[1], (slice(1, -1),) * 3
+        gradient = np.zeros((3, *u.shape))
+        for axis in range(3):
+            steps, total = np.zeros(self.shape), np.zeros(u.shape)
+            for side in (-1, 1):
+                beside = list(everywhere)
+                beside[axis] = slice(1 + side, self.shape[axis] + 1 + side)
+                is_fluid = (self.labels[tuple(beside)] == 0) & self.fluid
+                rise = side * (np.roll(u, -side, 1 + axis) - u)
+                total += np.where(is_fluid, rise, 0.0)
+                steps += is_fluid
+            gradient[:, axis] = total / np.maximum(steps, 1.0)
+        return gradient
+
     def collide(self) -> tuple[np.ndarray, np.ndarray]:
         """Return the populations after the collision, and the velocity that it has used."""
         rho, u = self.moments()
@@ -242,13 +270,16 @@ class Reference:
             c = np.array(self.lattice.velocities[q], float)[:, None, None, None]
             drive = 3.0 * (c - u) + 9.0 * (c * u).sum(axis=0) * c
             s[q] = w * np.tensordot(self.force, drive, 1)
-        collide = self.collision.reference_collide
+        collide: Callable[..., np.ndarray] = self.collision.reference_collide
+        if isinstance(self.collision, EddyViscosityModel):
+            collide = functools.partial(collide, viscosity=self.viscosity)
         if self.collision.is_linear:  # (1 - Omega/2) S, where Omega S is the collision of 0 with S
             return collide(self.f, e) + s - collide(np.zeros_like(s), s) / 2, u
         return collide(self.f + s / 2, e) + s / 2, u
 
     def step(self) -> None:
         """Do one step: damp, collide, stream, and reflect at walls."""
+        self.update_viscosity()
         self.damp()
         after, u = self.collide()
         for q, back in enumerate(self.lattice.opposite):

@@ -15,6 +15,7 @@ from hetero.version import VERSION
 from lbm import boundaries as conditions
 from lbm._domain.companions import Companion
 from lbm._domain.creation import choose_ratio, create_domain, require_memory_of_parts
+from lbm._domain.eddy_viscosity import EddyViscosity
 from lbm._domain.flow import MAX_STEPS, Flow
 from lbm._domain.mass_balance import require_balanced_mass
 from lbm._domain.open_ends import OpenEnds
@@ -35,6 +36,7 @@ from lbm._model.problem import Problem
 from lbm._model.streaming_patterns import PATTERNS, make_pattern
 from lbm._scalars.fields import ScalarFields
 from lbm.collisions import DEFAULT, make_collision
+from lbm.collisions.eddy_viscosity import EddyViscosityModel
 from lbm.collisions.operator import Collision, check_collision
 from lbm.decomposition import Decomposition, check_decomposition
 from lbm.lattices import D3Q19, Lattice, choose_lattice
@@ -184,7 +186,7 @@ class Simulation(Flow):
         region = partition.region(ranks.rank)
         require_memory_of_parts(
             partition, devices, ranks, pattern=pattern, dtype=dtype, storage=storage,
-            ratio=ratio, solids=bool(solids), lattice=lattice,
+            ratio=ratio, solids=bool(solids), lattice=lattice, collision=collision,
         )  # fmt: skip
         moments = arguments.select_moments(cells, region, rho, u)
         walls = wall_links.classify_cells(lattice, cells, faces, solids, region)
@@ -197,7 +199,13 @@ class Simulation(Flow):
         self.ratio = choose_ratio(ratio, problem, devices[0], ranks)
         domain = create_domain(problem, partition, devices, self.ratio, ranks)
         self._sponges = SpongeLayers(checked_sponges, cells, domain)
-        companions: list[Companion] = [self._sponges] if checked_sponges else []
+        companions: list[Companion] = []
+        self._eddies = None
+        if isinstance(collision, EddyViscosityModel):  # first: it reads the flow that users see
+            self._eddies = EddyViscosity(collision, domain)
+            companions.append(self._eddies)
+        if checked_sponges:
+            companions.append(self._sponges)
         self._scalars = None
         if checked_scalars:
             self._scalars = ScalarFields(checked_scalars, cells, faces, solids, domain)
@@ -250,6 +258,21 @@ class Simulation(Flow):
             self._scalars.start(u)
             u = self._scalars.without_half_force(rho, u)
         self.domain.write_moments(rho, u)
+
+    @property
+    def eddy_viscosity(self) -> np.ndarray:
+        """Eddy viscosity [x, y, z] that the next step uses, in cells^2/step; 0 in solid cells.
+
+        Only operators that keep it as a field have it, such as `Vreman`; others raise
+        AttributeError. All ranks must read it.
+        """
+        if self._eddies is None:
+            raise AttributeError(
+                f"collision={self.collision} keeps no eddy viscosity: operators that do are "
+                "lbm.Vreman and lbm.VremanBGK"
+            )
+        self.domain.ranks.require_same_call("eddy_viscosity")
+        return self._eddies.values(self.steps)
 
     # ---- running -----------------------------------------------------------------------------
 

@@ -140,7 +140,7 @@ def _read_fluid(case: Table, scales: Scales, kind: FlowKind) -> dict[str, Any]:
         raise ValueError(f"{fluid.file}: fluid.{error}") from None
 
 
-def _read_parameters(fluid: Table, name: str, suited: Collision | None) -> dict[str, float]:
+def _read_parameters(fluid: Table, name: str, suited: Collision | None) -> dict[str, Any]:
     """Read the parameters of the operator `name`; refuse those that only others have.
 
     Their defaults are those of `suited`, if the operator that suits the flow is known.
@@ -154,7 +154,10 @@ def _read_parameters(fluid: Table, name: str, suited: Collision | None) -> dict[
                 raise fluid.error(
                     key, f"is a parameter of {other!r}: remove it, or use collision = {other!r}"
                 )
-    return {key: fluid.number(key, default) for key, default in own.items()}
+    return {
+        key: (fluid.integer if isinstance(default, int) else fluid.number)(key, default)
+        for key, default in own.items()
+    }
 
 
 def _read_start(case: Table, shape: Triple, scales: Scales) -> dict[str, Any]:

@@ -46,7 +46,7 @@ def make_engine(
     gc.collect()
     raise shortage_error(
         problem.shape, problem.pattern.name, problem.precision, problem.lattice, problem.bytes,
-        free, device,
+        free, device, problem.collision.reads_viscosity,
     )  # fmt: skip
 
 

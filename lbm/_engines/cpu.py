@@ -9,9 +9,11 @@ from hetero.devices import Device
 from lbm._engines.cpu_damping import (
     Buoyancy,
     Damping,
+    Moments,
     Survey,
     make_acceleration,
     make_damping,
+    make_moments_copy,
     make_survey,
 )
 from lbm._engines.cpu_offsets import Region, find_runs
@@ -48,6 +50,8 @@ class CPUEngine(Engine):
         form, links = problem.precision, problem.links
         self._tasks, shape = TASKS_PER_THREAD, (problem.lattice.size, problem.pitch)
         self.populations = [allocate(shape, form.storage) for _ in range(problem.pattern.copies)]
+        reads_viscosity = type(problem.collision).reads_viscosity
+        self.viscosity = _aligned_zeros((problem.pitch * reads_viscosity,), form.storage)
         wall_types = links.wall_types.astype(form.compute)
         self._walls = Walls(links.masks.astype(np.int64), links.wall_rows, wall_types)
         self._addresses = [self._address_tables(access) for access in problem.pattern.steps]
@@ -92,6 +96,7 @@ class CPUEngine(Engine):
             self._walls,
             self.rates,
             self.force,
+            self.viscosity,
             self._runs[t % 2],
             self._region(box),
             self._tasks * threads(),
@@ -121,6 +126,11 @@ class CPUEngine(Engine):
         p, flag = self.problem, np.zeros(1, np.int32)
         self._change_cells(make_survey(p.lattice, p.precision.name, p.forced), t, box, Survey(flag))
         return flag
+
+    def copy_moments(self, t, box, out):
+        p, rows = self.problem, out.reshape(4, -1, out.shape[3])
+        sweep = make_moments_copy(p.lattice, p.precision.name, p.forced)
+        self._change_cells(sweep, t, box, Moments(rows))
 
     def _change_cells(self, sweep, t, box, layer):
         """Call a sweep of `_engines.cpu_damping` over a box."""

@@ -1,6 +1,6 @@
-"""Sponges, buoyancy and surveys on the CPU: loops over cells between two steps.
+"""Sponges, buoyancy, surveys and copies of moments on the CPU: loops over cells between two steps.
 
-Cells of the first two change where their populations lie; a survey only reads them.
+Cells of the first two change where their populations lie; the others only read them.
 """
 
 from __future__ import annotations
@@ -96,6 +96,12 @@ class Survey(NamedTuple):
     """The result of a survey: flag[0] is set to 1 if a cell may be bad."""
 
     flag: np.ndarray
+
+
+class Moments(NamedTuple):
+    """Moments that are read: data [4, row, x], rho - 1 and the velocity."""
+
+    data: np.ndarray
 
 
 def _make_loop(
@@ -214,6 +220,36 @@ def make_survey(lattice: Lattice, precision: str, forced: bool) -> Callable:
     return _make_sweep(lattice, precision, judge)
 
 
+@functools.cache
+def make_moments_copy(lattice: Lattice, precision: str, forced: bool) -> Callable:
+    """Make the sweep of `Engine.copy_moments`, whose layer is `Moments`; see `_make_sweep`."""
+    form, first = PRECISIONS[precision], moments_row(lattice)
+    velocity, _ = make_cell_functions(lattice, lambda f, e, rates: f, True, forced)
+    read_moments = make_moments_reader(lattice, precision, velocity)
+    cell_x = _make_cell_x(form.lanes)
+
+    @inner_loop
+    def copy(memory, offsets, j, scratch, place, layer, force):
+        """Copy the moments of the cells."""
+        start, n, s, _, _, r, nx = place
+        read_moments(memory, offsets, j, scratch, start, n, force)
+        for k in range(4):
+            for i in range(n):
+                layer.data[k, r, cell_x(s + i, nx)] = scratch[first + k * SCRATCH_ROW + i]
+
+    return _make_sweep(lattice, precision, copy)
+
+
+def _make_cell_x(lanes: int) -> Callable:
+    """Make cell_x(s, nx), the coordinate x of the cell at position s of a row."""
+
+    @inner_loop(forceinline=True)
+    def cell_x(s, nx):
+        return s if lanes == 1 else (s & 1) * (nx // 2) + s // 2
+
+    return cell_x
+
+
 def _make_change(lattice: Lattice, precision: str, copy_cell: Callable, work: Callable) -> Callable:
     """Make visit(...) of `_make_sweep` that changes populations where they lie.
 
@@ -221,14 +257,9 @@ def _make_change(lattice: Lattice, precision: str, copy_cell: Callable, work: Ca
     scratch array, x, y, z, number of the row in the region), to the scratch array or back;
     work(scratch, n, layer, force) computes.
     """
-    form = PRECISIONS[precision]
-    lanes, size = form.lanes, lattice.size
+    form, size = PRECISIONS[precision], lattice.size
     gather, scatter = make_copies(lattice, precision, form.compute)
-
-    @inner_loop(forceinline=True)
-    def cell_x(s, nx):
-        """Coordinate x of the cell at position s of a row."""
-        return s if lanes == 1 else (s & 1) * (nx // 2) + s // 2
+    cell_x = _make_cell_x(form.lanes)
 
     @inner_loop
     def change(memory, offsets, j, scratch, place, layer, force):

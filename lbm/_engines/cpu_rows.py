@@ -71,18 +71,22 @@ def _generate(name: str, lines: list[str], names: dict):
 
 
 @functools.cache
-def make_update(lattice: Lattice, precision: str, collide):
+def make_update(lattice: Lattice, precision: str, collide, reads_viscosity: bool):
     """Make update(source, target, offsets, j, start, n, shift, rates, force): n neighbours step.
 
     The cells begin at `start`, and the first vector `shift` cells before. offsets[j + q] leads from
     a cell to where population q is loaded, and offsets[j + Q + q], where Q is the number of
     populations, to where it is stored. Without masks (`hetero.simd.width.has_masks`) all vectors
-    are loaded and stored as a whole.
+    are loaded and stored as a whole. If the collision reads the eddy viscosity, the last of the
+    rates is a pointer to it, in the form of `source`, and it is that of a cell at the cell's index.
     """
     form, size = PRECISIONS[precision], lattice.size
     lanes = vector_lanes(form.compute)
     decode, encode = codec(form)
     part, ahead = ", i, n" if has_masks() else "", PREFETCH_BYTES // form.itemsize
+    rates = "rates"
+    if reads_viscosity:
+        rates = f"rates[:-1] + (decode(load(rates[-1], start + i{part})),)"
     lines = [
         "def update(source, target, offsets, j, start, n, shift, rates, force):",
         "    keep_out_of_line()",
@@ -92,7 +96,7 @@ def make_update(lattice: Lattice, precision: str, collide):
         *(f"        f{q} = decode(load(source, a{q} + i{part}))" for q in range(size)),
         *(f"        prefetch(source, a{q} + i + {ahead})" for q in range(size)),
         f"        f = ({', '.join(f'f{q}' for q in range(size))})",
-        "        g, _, _, _ = collide(f, rates, force)",
+        f"        g, _, _, _ = collide(f, {rates}, force)",
         *(f"        store(target, b{q} + i, encode(g[{q}]){part})" for q in range(size)),
     ]
     names = {

@@ -42,6 +42,7 @@ from lbm._engines.cpu_rows import (
     moments_row,
     scratch_size,
 )
+from lbm._engines.cpu_viscosity import make_viscosity_loops
 from lbm._model.precision import PRECISIONS
 from lbm._model.wall_links import FROM, INTO, SOLID_CLASS, SPECIAL
 from lbm.lattices import Lattice
@@ -71,10 +72,12 @@ class Walls(NamedTuple):
 
 
 class Coefficients(NamedTuple):
-    """Relaxation rates of the collision, and the body force."""
+    """Relaxation rates of the collision, the body force, and the eddy viscosity [cell], which has
+    no elements where the operator does not read it."""
 
     rates: tuple
     force: tuple
+    viscosity: np.ndarray
 
 
 class Transfer(NamedTuple):
@@ -112,14 +115,19 @@ def make_sweeps(
     moments_at = moments_row(lattice)
     fill_offset_table, gather_offsets = make_offset_loops(size)
     velocity, collide = vector_functions(lattice, operator, form.compute, vector, rates, forced)
-    update = make_update(lattice, precision, collide)
-    update_special = make_update(lattice, form.dtype_name, collide)
+    reads_viscosity = operator.reads_viscosity
+    update = make_update(lattice, precision, collide, reads_viscosity)
+    update_special = make_update(lattice, form.dtype_name, collide, reads_viscosity)
+    attach, replace, copy_row, copy_special_row = make_viscosity_loops(form, reads_viscosity)
     gather, scatter = make_copies(lattice, precision, form.storage)
     gather_special, scatter_special = make_copies(lattice, precision, form.compute)
     measure, equilibrate = make_moments_loops(lattice, form.compute, velocity)
     bounce = make_bounce(lattice, form.compute)
     new_scratch = make_stack_array(numba.from_dtype(form.storage), scratch_size(lattice))
     new_special_scratch = make_stack_array(numba.from_dtype(form.compute), scratch_size(lattice))
+    row_size = SCRATCH_ROW * reads_viscosity
+    new_row = make_stack_array(numba.from_dtype(form.storage), row_size)
+    new_special_row = make_stack_array(numba.from_dtype(form.compute), row_size)
     new_records = make_stack_array(types.int64, RECORD * (SCRATCH_CELLS + 2))
     new_table = make_stack_array(types.int64, offset_table_size(size))
     new_offsets = make_stack_array(types.int64, in_scratch + 2 * size)
@@ -170,11 +178,13 @@ def make_sweeps(
         source, target = pointer_to(populations.source), pointer_to(populations.target)
         misalignment = np.int64(populations.source.ctypes.data) // itemsize
         masks = walls.masks
-        rates, force = coefficients
+        rates, force = attach(coefficients.rates, coefficients.viscosity), coefficients.force
         first_runs, ends, classes = runs
         x0, x1, y0, y1, z0, _, nx, ny, nz, _ = region
         scratch, deferred = new_scratch(), new_records()
         special_scratch, special_deferred = new_special_scratch(), new_records()
+        row_of_scratch, special_row = new_row(), new_special_row()
+        scratch_rates, wall_rates = replace(rates, row_of_scratch), replace(rates, special_row)
         table, offsets, cached = new_table(), new_offsets(), new_kinds()
         deferred[0] = deferred[1] = special_deferred[0] = special_deferred[1] = 0
         for q in range(size):
@@ -184,10 +194,10 @@ def make_sweeps(
             y, z = y0 + r % (y1 - y0), z0 + r // (y1 - y0)
             if edge or is_at_edge(y, z, ny, nz):  # inner rows all have the same offsets
                 if deferred[0]:
-                    finish(target, rates, force, scratch, offsets, deferred)
+                    finish(target, scratch_rates, force, scratch, offsets, deferred)
                 if special_deferred[0]:
                     finish_special(
-                        target, walls, rates, force, special_scratch, offsets, special_deferred
+                        target, walls, wall_rates, force, special_scratch, offsets, special_deferred
                     )
                 edge = is_at_edge(y, z, ny, nz)
                 for slot in range(CACHED_OFFSETS):  # the kind of cells in each, plus 1
@@ -212,10 +222,10 @@ def make_sweeps(
                 first = slot * 2 * size
                 renew = cached[slot] != kind + 1
                 if deferred[0] and (renew or deferred[1] + left > SCRATCH_CELLS):
-                    finish(target, rates, force, scratch, offsets, deferred)
+                    finish(target, scratch_rates, force, scratch, offsets, deferred)
                 if special_deferred[0] and (renew or special_deferred[1] + left > SCRATCH_CELLS):
                     finish_special(
-                        target, walls, rates, force, special_scratch, offsets, special_deferred
+                        target, walls, wall_rates, force, special_scratch, offsets, special_deferred
                     )
                 if renew:
                     gather_offsets(table, position, masks[c, FROM], masks[c, INTO], offsets, first)
@@ -225,6 +235,7 @@ def make_sweeps(
                 if special:
                     lane = special_deferred[1]
                     gather_special(source, offsets, first, start, special_scratch, lane, n, ahead)
+                    copy_special_row(rates, start, special_row, lane, n)
                     defer(special_deferred, n, first, start, c, special)
                     continue
                 if n > left:
@@ -232,17 +243,20 @@ def make_sweeps(
                 if left:
                     start += n - left
                     gather(source, offsets, first, start, scratch, deferred[1], left, ahead)
+                    copy_row(rates, start, row_of_scratch, deferred[1], left)
                     defer(deferred, left, first, start, c, special)
             if deferred[1] >= vector:  # while the gathered cells are in the first-level cache
-                finish(target, rates, force, scratch, offsets, deferred)
+                finish(target, scratch_rates, force, scratch, offsets, deferred)
             if special_deferred[1] >= vector:
                 finish_special(
-                    target, walls, rates, force, special_scratch, offsets, special_deferred
+                    target, walls, wall_rates, force, special_scratch, offsets, special_deferred
                 )
         if deferred[0]:
-            finish(target, rates, force, scratch, offsets, deferred)
+            finish(target, scratch_rates, force, scratch, offsets, deferred)
         if special_deferred[0]:
-            finish_special(target, walls, rates, force, special_scratch, offsets, special_deferred)
+            finish_special(
+                target, walls, wall_rates, force, special_scratch, offsets, special_deferred
+            )
 
     @inner_loop(forceinline=True)
     def cell_x(s, nx):
@@ -291,13 +305,13 @@ def make_sweeps(
                 s += n
 
     @parallel
-    def step(populations, addresses, walls, rates, force, runs, region, tasks):
+    def step(populations, addresses, walls, rates, force, viscosity, runs, region, tasks):
         """Step all cells of the region; `tasks` pieces of it are shared out to the threads."""
         rows = (region.y1 - region.y0) * (region.z1 - region.z0)
         for task in prange(tasks):
             begin, end = np.int64(task) * rows // tasks, (np.int64(task) + 1) * rows // tasks
             # Numba's parallel loops take no tuples of tuples: this one is made inside.
-            coefficients = Coefficients(rates, force)
+            coefficients = Coefficients(rates, force, viscosity)
             settings = flush_subnormals()
             step_rows(populations, addresses, walls, coefficients, runs, region, begin, end)
             restore_subnormals(settings)

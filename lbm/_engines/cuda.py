@@ -50,6 +50,9 @@ class GPUEngine(Engine):
                 memory = cuda.device_array(words, form.word)
                 _clear(memory)
                 self.populations.append(memory)
+            if type(problem.collision).reads_viscosity:
+                self.viscosity = cuda.device_array(words[1], form.word)
+                _clear(self.viscosity)
             classes = fold_rows(links.classes, form.lanes).reshape(-1)
             wall_types = links.wall_types.astype(form.compute)
             self._walls = [
@@ -61,12 +64,12 @@ class GPUEngine(Engine):
         self._out = None
 
     def cells(self, memory):
-        """Return the populations as an array [slot, cell], however many a word holds."""
+        """Return words [..., word] as an array [..., cell], however many a word holds."""
         if self.problem.precision.lanes == 1:
             return memory
         return cuda.devicearray.DeviceNDArray(
-            (self.problem.lattice.size, self.problem.pitch),
-            (self.problem.pitch * 2, 2),
+            (*memory.shape[:-1], self.problem.pitch),
+            (*memory.strides[:-1], 2),
             np.uint16,
             gpu_data=memory.gpu_data,
         )
@@ -132,7 +135,9 @@ class GPUEngine(Engine):
         stream = self.stream if stream is None else stream
         key = t % 2, box, id(stream)
         if key not in self._launches:
-            arguments = self.rates, self.force
+            arguments: tuple = self.rates, self.force
+            if self.viscosity is not None:
+                arguments = *arguments, self.viscosity
             with self.device.active():
                 self._launches[key] = self._prepare("step", t, box, arguments, stream)
         self._launches[key]()
@@ -184,6 +189,13 @@ class GPUEngine(Engine):
             with self.device.active():
                 self._dampings[key] = self._prepare("accelerate", t, box, arguments, self.stream)
         self._dampings[key]()
+
+    def copy_moments(self, t, box, out):
+        key = "moments", t % 2, box, id(out)
+        with self.device.active():
+            if key not in self._dampings:
+                self._dampings[key] = self._prepare_transfer("read_moments", t, box, out)
+            self._dampings[key]()
 
     def survey(self, t, box):
         key = "survey", t % 2, box

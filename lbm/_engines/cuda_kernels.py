@@ -4,6 +4,8 @@ The arguments of a kernel are `_engines.cuda_source.ARRAYS`, its own ones, and
 `_engines.cuda_source.REGION`:
 
 - step: rates (collision rates) and force (three numbers), in the dtype of the arithmetic;
+- step_with_viscosity: the same, and viscosity [word], the eddy viscosity in the form of a slot of
+  the populations;
 - survey: force, and flag [1], int32;
 - damp and accelerate: see `damp_source` and `accelerate_source`;
 - others: force, and data [k, cell], the moments (rho - 1, ux, uy, uz) or the populations of the
@@ -13,6 +15,7 @@ The arguments of a kernel are `_engines.cuda_source.ARRAYS`, its own ones, and
 from __future__ import annotations
 
 import functools
+from collections.abc import Sequence
 
 import numpy as np
 from llvmlite import ir
@@ -45,16 +48,35 @@ MOMENTS = "drho", "ux", "uy", "uz"
 def step_source(access: Access, lanes: int, walls: str) -> str:
     """Write a step: load, collide, store."""
     source = KernelSource(access, lanes, walls)
+    _load_and_collide(source, ["rates"] * lanes)
+    _store(source)
+    return source.function("step", "rates, force")
+
+
+def step_with_viscosity_source(access: Access, lanes: int, walls: str) -> str:
+    """Write a step whose collision reads the eddy viscosity."""
+    source = KernelSource(access, lanes, walls)
+    source.load_viscosity("viscosity")
+    _load_and_collide(source, [f"(*rates, viscosity_{i})" for i in source.lanes])
+    _store(source)
+    return source.function("step_with_viscosity", "rates, force, viscosity")
+
+
+def _load_and_collide(source: KernelSource, rates: Sequence[str]) -> None:
+    """Load the populations and apply the collision, with the rates of each lane."""
     source.read_classes()
     source.load_populations()
     for i in source.lanes:
         f, g = source.populations("f", i), source.populations("g", i)
-        source.add(f"g, ux_{i}, uy_{i}, uz_{i} = collide({f}, rates, force)", f"{g} = g")
+        source.add(f"g, ux_{i}, uy_{i}, uz_{i} = collide({f}, {rates[i]}, force)", f"{g} = g")
+
+
+def _store(source: KernelSource) -> None:
+    """Apply special walls and store the populations."""
     source.apply_special_walls()
-    if any(any(address.shift) for address in access.store):
+    if any(any(address.shift) for address in source.access.store):
         source.recompute_addresses()
     source.store_populations()
-    return source.function("step", "rates, force")
 
 
 def read_moments_source(access: Access, lanes: int, walls: str) -> str:
@@ -181,6 +203,7 @@ def accelerate_source(access: Access, lanes: int, walls: str) -> str:
 
 SOURCES = {
     "step": step_source,
+    "step_with_viscosity": step_with_viscosity_source,
     "survey": survey_source,
     "read_moments": read_moments_source,
     "read_populations": read_populations_source,
@@ -312,7 +335,12 @@ def make_kernel(
     operation: str, pattern: str, odd: int, precision: str, walls: str, operator: type,
     forced: bool, lattice: Lattice = D3Q19,
 ):  # fmt: skip
-    """Make the kernel for one combination; it is compiled at its first launch."""
+    """Make the kernel for one combination; it is compiled at its first launch.
+
+    A step of an operator that reads the eddy viscosity is another kernel.
+    """
+    if operation == "step" and operator.reads_viscosity:
+        operation = "step_with_viscosity"
     form = PRECISIONS[precision]
     velocity, collide = _cell_functions(operator, forced, lattice)
     formulas = cell_formulas(lattice)

@@ -190,6 +190,14 @@ class KernelSource:
         if swap := self._swap_condition(address):
             self.add(f"f{q}_0, f{q}_1 = (f{q}_1, f{q}_0) if {swap} else (f{q}_0, f{q}_1)")
 
+    def load_viscosity(self, name: str) -> None:
+        """Load <name>_<lane> of each lane from an array [word] of the same name."""
+        self.add("# Load the eddy viscosity.")
+        if len(self.lanes) == 1:
+            self.add(f"{name}_0 = decode({name}[r_ + x])")
+        else:
+            self.add(f"{name}_0, {name}_1 = unpack({name}[r_ + x])")
+
     def apply_special_walls(self) -> None:
         """Change the populations g that walls send back where that is more than a bounce."""
         if not self.walls:

@@ -15,6 +15,12 @@ class Engine:
 
     `t` is the number of steps done before: it decides where populations are. Arrays are NumPy's or,
     on a GPU, Numba's device arrays.
+
+    Attributes
+    ----------
+    populations : copies of the populations
+    viscosity : the eddy viscosity, for an operator that reads it: stored as the populations of a
+        slot are, in words on a GPU; None or without elements for other operators
     """
 
     def __init__(self, problem: Problem, device: Device):
@@ -23,6 +29,7 @@ class Engine:
         self.rates = tuple(map(T, problem.collision.rates))
         self.set_force(problem.force)
         self.populations: list[Any] = []
+        self.viscosity: Any = None
 
     def box(self, y0: int = 0, y1: int | None = None, z0: int = 0, z1: int | None = None) -> Box:
         """Return the whole rows of the block between y0 and y1, z0 and z1."""
@@ -104,6 +111,13 @@ class Engine:
 
     def read_moments(self, t: int, box: Box) -> Any:
         """Return rho - 1 and the velocity [4, z, y, x]; valid until the next read."""
+        raise NotImplementedError
+
+    def copy_moments(self, t: int, box: Box, out: Any) -> None:
+        """Write rho - 1 and the velocity to an array of this engine, [4, z, y, x].
+
+        What it holds in solid cells stays as it is, or becomes 0.
+        """
         raise NotImplementedError
 
     def read_populations(self, t: int, box: Box) -> Any:

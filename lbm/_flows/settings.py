@@ -35,14 +35,20 @@ class Options(TypedDict, total=False):
     device: DeviceArgument
 
 
-def require_memory_for(shape: tuple[int, int, int], options: Options, solids: bool = False) -> None:
+def require_memory_for(
+    shape: tuple[int, int, int],
+    options: Options,
+    collision: CollisionChoice,
+    solids: bool = False,
+) -> None:
     """Raise MemoryError, before large arrays are built, if one device is to hold too much.
 
     On several devices or ranks `Simulation` does so for the parts.
     """
     comm, devices = options.get("comm"), options.get("device")
     if not isinstance(devices, list | tuple) and (comm is None or comm.size == 1):
-        require_memory(shape, solids=solids, **dict(options))  # type: ignore[arg-type]  # its own
+        settings = {"solids": solids, "collision": collision, **options}
+        require_memory(shape, **settings)  # type: ignore[arg-type]  # its own
 
 
 MAX_TURNS = 1e6

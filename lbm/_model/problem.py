@@ -13,6 +13,7 @@ from lbm._model.extent import Extent, Triple
 from lbm._model.precision import Precision
 from lbm._model.streaming_patterns import Address, Pattern
 from lbm._model.wall_links import SOLID_CLASS, Links
+from lbm.collisions.eddy_viscosity import EddyViscosityModel
 from lbm.lattices import Lattice
 
 if TYPE_CHECKING:
@@ -44,6 +45,16 @@ def pitch(cells: int, precision: Precision) -> int:
 def population_bytes(cells: int, pattern: Pattern, precision: Precision) -> int:
     """Return the memory in bytes of the populations of a block."""
     return pattern.copies * pattern.lattice.size * precision.itemsize * pitch(cells, precision)
+
+
+def viscosity_bytes(cells: int, precision: Precision) -> int:
+    """Return the memory in bytes that the eddy viscosity of a block takes.
+
+    It holds the viscosity, stored like a population, the moments of all cells, and the missing
+    neighbours of each cell (one byte).
+    """
+    moments = 4 * np.dtype(precision.compute).itemsize
+    return precision.itemsize * pitch(cells, precision) + cells * (moments + 1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,9 +120,11 @@ class Problem:
 
     @property
     def bytes(self) -> int:
-        """Memory in bytes that the block takes on its device: populations and classes."""
+        """Memory in bytes that the block takes on its device: populations and classes, and what
+        belongs to the eddy viscosity."""
         populations = population_bytes(self.cells, self.pattern, self.precision)
-        return populations + self.cells * self.links.classes.itemsize
+        eddies = self.collision.reads_viscosity and viscosity_bytes(self.cells, self.precision)
+        return populations + self.cells * self.links.classes.itemsize + eddies
 
     @functools.cached_property
     def walls(self) -> str:
@@ -124,10 +137,17 @@ class Problem:
         """Return the bytes that the update of a cell must move.
 
         It reads and writes each population once, and reads the class of the cell if there are
-        walls.
+        walls, and the eddy viscosity if the operator has one. The share of the computation of that,
+        which a step does now and then, is rounded: it reads all populations, writes and reads the
+        moments, and writes the viscosity.
         """
-        populations = 2 * self.lattice.size * self.precision.itemsize
-        return populations + self.links.classes.itemsize * self.links.any
+        size, populations = self.precision.itemsize, 2 * self.lattice.size * self.precision.itemsize
+        bytes_moved = populations + self.links.classes.itemsize * self.links.any
+        if isinstance(self.collision, EddyViscosityModel):
+            moments = 7 * np.dtype(self.precision.compute).itemsize
+            computation = populations // 2 + moments + 1 + size
+            bytes_moved += size + round(computation / self.collision.every)
+        return bytes_moved
 
     def select_block(self, extent: Extent, halo: Triple = (0, 0, 0)) -> Problem:
         """Return the problem of the cells in `extent`, with halos at both ends of the axes.

@@ -19,12 +19,15 @@ from lbm.collisions.operator import Collision, check_collision
 from lbm.collisions.recursive import RecursiveRegularized
 from lbm.collisions.smagorinsky import Smagorinsky, SmagorinskyBGK
 from lbm.collisions.trt import TRT
+from lbm.collisions.vreman import Vreman, VremanBGK
 
 OPERATORS: dict[str, type[Collision]] = {
     "trt": TRT,
     "bgk": BGK,
     "smagorinsky": Smagorinsky,
     "smagorinsky-bgk": SmagorinskyBGK,
+    "vreman": Vreman,
+    "vreman-bgk": VremanBGK,
     "recursive": RecursiveRegularized,
     "central-moments": CentralMoments,
 }

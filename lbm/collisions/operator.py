@@ -35,7 +35,10 @@ class Collision(ABC):
         Relaxation time in steps: the viscosity is (tau - 1/2)/3 cells^2/step.
     is_linear : bool
         Whether the result is f + Omega (e - f) with a matrix Omega that depends on nothing but
-        `rates`.
+        `rates` and, if the operator reads it, the eddy viscosity.
+    reads_viscosity : bool
+        Whether `relax` gets one more number behind `rates`, the eddy viscosity of the cell in
+        cells^2/step: a field that `lbm.collisions.eddy_viscosity.EddyViscosityModel` describes.
     lattices : tuple of str
         Names of the lattices for which the operator is defined; by default D3Q19 alone.
     bounds : dict
@@ -60,6 +63,7 @@ class Collision(ABC):
 
     tau: float
     is_linear: ClassVar[bool] = False
+    reads_viscosity: ClassVar[bool] = False
     lattices: ClassVar[tuple[str, ...]] = (DEFAULT,)
     bounds: ClassVar[Bounds] = {"tau": (0.5, LARGEST_TAU)}
 

@@ -6,8 +6,8 @@ viscosity (constant * cell)^2 |S| and |S|^2 = 2 S:S, tau' solves a quadratic equ
 
     tau' = (tau + sqrt(tau^2 + 18 constant^2 sqrt(2 P:P) / rho)) / 2
 
-The models WALE (Nicoud and Ducros 1999) and Vreman (2004) need the whole velocity gradient. The
-populations of a cell know its symmetric part only, so that these models cannot be operators.
+Models that vanish at walls need the whole velocity gradient, of which the populations of a cell
+know the symmetric part only: `lbm.collisions.vreman` takes it from the neighbours.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ import numpy as np
 
 from lbm._model.stability_map import FlowKind, choose_magic
 from lbm.collisions.operator import Bounds, Collision
-from lbm.collisions.trt import TRT
+from lbm.collisions.trt import TRT, make_local_rates
 from lbm.lattices import LATTICES, Lattice, lattice_of_size
 
 LARGEST_CONSTANT = 2.0
@@ -97,14 +97,11 @@ class Smagorinsky(Collision):
         from lbm.collisions.unroll import inlined
 
         local_tau, two_rates = _make_local_tau(lattice), inlined(TRT.relax_pairs(lattice))
+        local_rates = make_local_rates()
 
         def relax(f: Any, pairs: Any, rates: Any) -> Any:
-            T = type(f[0])
             tau = local_tau(f, pairs, rates[0], rates[1])
-            offset = tau - T(0.5)
-            scaled = T(0.5) * offset + rates[2]  # tau_odd times offset
-            inverse = T(1) / (tau * scaled)  # one division for both rates
-            return two_rates(f, pairs, (scaled * inverse, (offset * tau) * inverse))
+            return two_rates(f, pairs, local_rates(tau, rates[2]))
 
         return relax
 

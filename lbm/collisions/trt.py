@@ -13,6 +13,22 @@ from lbm.collisions.operator import LARGEST_TAU, Bounds, Collision
 from lbm.lattices import LATTICES, Lattice, lattice_of_size
 
 
+def make_local_rates() -> Any:
+    """Make local_rates(tau, magic), the relaxation rates of the even and of the odd part of a cell
+    with the relaxation time tau, for operators in which it differs from cell to cell."""
+    from lbm.collisions.unroll import inlined
+
+    @inlined
+    def local_rates(tau: Any, magic: Any) -> tuple[Any, Any]:
+        T = type(tau)
+        offset = tau - T(0.5)
+        scaled = T(0.5) * offset + magic  # tau_odd times offset
+        inverse = T(1) / (tau * scaled)  # one division for both rates
+        return scaled * inverse, (offset * tau) * inverse
+
+    return local_rates
+
+
 @dataclass(frozen=True)
 class TRT(Collision):
     """Collision operator with two relaxation times (Ginzburg, Verhaeghe and d'Humieres 2008).

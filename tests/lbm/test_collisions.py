@@ -182,11 +182,11 @@ def test_steps_match_the_reference_of_the_operator(operator, storage, device):
 @compiled
 @pytest.mark.parametrize("operator", ALL)
 def test_kernels_compile_without_spills_and_without_float64(operator):
-    from generated_kernels import lbm_signature
+    from generated_kernels import lbm_signature_of
     from lbm._engines.cuda_kernels import make_kernel
 
     kernel = make_kernel("step", "esoteric", 0, "float32", "faces", operator, True)
-    report = compile_kernel(kernel, lbm_signature("float32", len(operator(0.7).rates)))
+    report = compile_kernel(kernel, lbm_signature_of(operator(0.7)))
     assert report.spills <= allowed_spills()
     assert report.opcodes(".f64") == 0
 

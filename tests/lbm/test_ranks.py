@@ -19,6 +19,7 @@ from rank_worker import (
     PATTERNS,
     cases,
     corner_cases,
+    run_eddies,
     run_flow,
     run_interpolated_scalar,
     run_scalars,
@@ -110,6 +111,16 @@ def test_scalars_at_interpolated_walls_are_bit_for_bit_those_of_one_rank(ranks):
     with np.load(folder / "interpolated scalar.npz") as saved:
         for key, value in expected.items():
             assert np.array_equal(saved[key], value), key
+
+
+def test_eddy_viscosities_are_bit_for_bit_those_of_one_rank(ranks, tmp_path):
+    _, folder = ranks
+    expected = run_eddies(tmp_path, device="cpu")
+    with np.load(folder / "eddies.npz") as saved:
+        for key, value in expected.items():
+            assert np.array_equal(saved[key], value), key
+    theirs, ours = (f / "eddies.state" for f in (folder, tmp_path))
+    assert theirs.read_bytes() == ours.read_bytes()
 
 
 def test_a_checkpoint_of_one_rank_continues_on_several(ranks):

@@ -29,6 +29,27 @@ def lbm_signature(precision, rates=2) -> tuple:
     return (*populations, *walls, *numbers, *(types.uint32,) * 8)
 
 
+def lbm_signature_of(collision, precision="float32") -> tuple:
+    """Return the argument types of a step of `lbm` with a collision operator."""
+    from lbm._model.precision import PRECISIONS
+
+    types_of_step = lbm_signature(precision, len(collision.rates))
+    if not collision.reads_viscosity:
+        return types_of_step
+    word = numba.from_dtype(np.dtype(PRECISIONS[precision].word))
+    return (*types_of_step[:-8], types.Array(word, 1, "C"), *types_of_step[-8:])
+
+
+def lbm_eddies_signature(precision) -> tuple:
+    """Return the argument types of the kernel that computes an eddy viscosity."""
+    from lbm._model.precision import PRECISIONS
+
+    form = PRECISIONS[precision]
+    T, stored = (numba.from_dtype(np.dtype(kind)) for kind in (form.compute, form.storage))
+    fields = types.Array(T, 2, "C"), types.Array(types.uint8, 1, "C"), types.Array(stored, 1, "C")
+    return (*fields, T, types.UniTuple(types.int64, 8))
+
+
 def lbm_survey_signature(precision) -> tuple:
     """Return the argument types of the kernel `survey` of `lbm`."""
     *arrays, _, force, _ = lbm_signature(precision)[:11]

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 import lbm
-from flows import FLOWS, SHAPE, pair
+from flows import FLOWS, SHAPE, noisy, pair
 from lbm._fields.wall_shear import wall_shear_fields
 
 FORMS = {
@@ -90,6 +90,18 @@ def run_scalars(folder=None, **options):
     return result
 
 
+def run_eddies(folder=None, **options):
+    """Run a flow with a subgrid model whose viscosity is a field."""
+    operator, (rho, u) = lbm.Vreman(0.51, constant=2.0, every=3), noisy(SHAPE)
+    s = lbm.Simulation(SHAPE, collision=operator, rho=rho, u=u, **FLOWS["cavity with bodies"],
+                       **options)  # fmt: skip
+    first = s.gather(s.eddy_viscosity)
+    s.run(STEPS)
+    if folder is not None:
+        s.save(folder / "eddies.state")
+    return {"first": first, "last": s.gather(s.eddy_viscosity), "u": s.gather("u")}
+
+
 def main(folder):
     """Run all cases and what else needs several ranks."""
     from mpi4py import MPI  # its import starts MPI, which the tests themselves must not
@@ -111,6 +123,9 @@ def main(folder):
     result = run_interpolated_scalar(comm=comm, decomposition=GRIDS[comm.size], device="cpu")
     if comm.rank == 0:
         np.savez(folder / "interpolated scalar.npz", **result)
+    result = run_eddies(folder, comm=comm, decomposition=GRIDS[comm.size], device="cpu")
+    if comm.rank == 0:
+        np.savez(folder / "eddies.npz", **result)
     s, _ = pair("cavity with bodies", lbm.TRT(0.7), dtype="float64", comm=comm, device="cpu")
     s.restore(folder / "one rank.state")
     s.run(2)

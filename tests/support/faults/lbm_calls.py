@@ -63,6 +63,9 @@ CALLS = [
     Call("lbm.Smagorinsky", lbm.Smagorinsky,
          lambda: {"tau": 0.8, "constant": 0.1, "magic": 0.1875}),
     Call("lbm.SmagorinskyBGK", lbm.SmagorinskyBGK, lambda: {"tau": 0.8, "constant": 0.1}),
+    Call("lbm.Vreman", lbm.Vreman,
+         lambda: {"tau": 0.8, "constant": 0.07, "magic": 0.1875, "every": 4}),
+    Call("lbm.VremanBGK", lbm.VremanBGK, lambda: {"tau": 0.8, "constant": 0.07, "every": 4}),
     Call("lbm.RecursiveRegularized", lbm.RecursiveRegularized, lambda: {"tau": 0.8}),
     Call("lbm.CentralMoments", lbm.CentralMoments, lambda: {"tau": 0.8}),
     Call("lbm.Decomposition", lbm.Decomposition,
@@ -182,7 +185,8 @@ CALLS = [
 NOT_CALLED = {
     "Decomposition.bounds", "Simulation.mark_changed", "Solid.cells_around", "Solid.mask",
     "TriangleMesh.require_inside",
-    "Statistics.resume", "CheckpointError", "Collision", "Condition", "FreeSlip", "NoSlip",
+    "Statistics.resume", "CheckpointError", "Collision", "Condition",
+    "EddyViscosityModel", "FreeSlip", "NoSlip",
     "Lattice", "Periodic", "Shape", "UnstableError", "flows",
     *(f"{shape}.distances" for shape in
       ("Box", "Cylinder", "HalfSpace", "Shape", "Sphere", "TriangleMesh")),
@@ -191,8 +195,10 @@ NOT_CALLED = {
        "PressureOutlet", "VelocityInlet")),
     "WallShear", "geometry", "launcher",
     *(f"{operator}.{method}" for operator in
-      ("BGK", "CentralMoments", "Collision", "RecursiveRegularized", "Smagorinsky",
-       "SmagorinskyBGK", "TRT")
+      ("BGK", "CentralMoments", "Collision", "EddyViscosityModel", "RecursiveRegularized",
+       "Smagorinsky", "SmagorinskyBGK", "TRT", "Vreman", "VremanBGK")
       for method in ("reference_collide", "relax", "relax_pairs", "stability_limit", "suited_to")),
+    *(f"{model}.{method}" for model in ("EddyViscosityModel", "Vreman", "VremanBGK")
+      for method in ("eddy_viscosity", "reference_viscosity")),
 }  # fmt: skip
 """Public names that users do not call, or with no argument: errors, types, plain walls."""

@@ -1,0 +1,193 @@
+"""The eddy viscosity on the parts of a domain: when it is computed, and what checkpoints keep.
+
+Gradients span neighbours, so that parts send each other the velocities of the cells at their faces
+before each computation.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from lbm import _eddies, _scalars
+from lbm._domain.domain import Domain
+from lbm._domain.parts import Part
+from lbm._domain.plane_messages import edge_plane, exchange_planes
+from lbm._model.extent import Triple
+from lbm._model.precision import Precision
+from lbm._model.problem import row_position
+from lbm._model.wall_links import INTO, SOLID_CLASS, Links
+from lbm.collisions.eddy_viscosity import EddyViscosityModel
+
+_ALL_SIDES = 0b111111
+
+
+class EddyViscosity:
+    """The eddy viscosity of a flow, in the parts of this rank.
+
+    It is computed before each step whose number is a multiple of `model.every`. Between these steps
+    it is part of the state of the flow.
+
+    Attributes
+    ----------
+    rows : numbers of a cell that checkpoints keep
+    """
+
+    rows = 1
+
+    def __init__(self, model: EddyViscosityModel, domain: Domain):
+        self._model, self._domain = model, domain
+        self._stores = {part.index: _make_store(part) for part in domain.parts}
+
+    def describe(self) -> str:
+        """Return what the rows are; the model is among the settings of the flow."""
+        return "eddy viscosity"
+
+    def _is_computed_before(self, t: int) -> bool:
+        return t % self._model.every == 0
+
+    def before_step(self, t: int) -> None:
+        """Compute the eddy viscosity anew if it is time."""
+        if self._is_computed_before(t):
+            self._compute(t)
+
+    def after_step(self, t: int) -> None:
+        """Do nothing: the eddy viscosity is computed before a step."""
+
+    def _compute(self, t: int) -> None:
+        """Compute the eddy viscosity from the velocity after t steps."""
+        domain = self._domain
+        with domain.between_streams():
+            for part in domain.parts:
+                store = self._stores[part.index]
+                with part.engine.device.active():
+                    store.read_velocity(t)
+                    for correct in domain.corrections:
+                        correct(part, t, part.engine.box(), store.moments)
+            exchange_planes(domain, self._read_planes, self._write_planes, 3)
+            for part in domain.parts:
+                with part.engine.device.active():
+                    self._stores[part.index].update()
+
+    def _read_planes(self, part: Part, axis: int, sign: int) -> np.ndarray:
+        """Return the velocities [3, u, v] of a part's cells at a face."""
+        loops, moments = _scalars.loops(part.engine.device), self._stores[part.index].moments
+        edge = edge_plane(part, axis, sign)
+        with part.engine.device.active():
+            part.engine.synchronize()
+            return np.stack([loops.read_plane(moments, k, axis, edge) for k in (1, 2, 3)])
+
+    def _write_planes(self, part: Part, axis: int, sign: int, planes: np.ndarray) -> None:
+        """Set the velocities in the halo through which what moves towards `sign` arrives."""
+        loops, moments = _scalars.loops(part.engine.device), self._stores[part.index].moments
+        outside = edge_plane(part, axis, -sign) - sign
+        every_cell = np.ones(planes.shape[1:], bool)
+        with part.engine.device.active():
+            for k, plane in enumerate(planes, 1):
+                loops.write_plane(moments, k, axis, outside, plane, every_cell)
+
+    # ---- what users read ---------------------------------------------------------------------
+
+    def values(self, t: int) -> np.ndarray:
+        """Return the eddy viscosity [x, y, z] of this rank's cells that step t reads."""
+        if self._is_computed_before(t):
+            self._compute(t)
+        return self._read(0, self._domain.problem.shape[2]).T
+
+    def _read(self, z0: int, z1: int) -> np.ndarray:
+        """Return the eddy viscosity of the layers z0 to z1 of this rank, [z, y, x]."""
+        problem = self._domain.problem
+        nx, ny, _ = problem.shape
+        out: np.ndarray = np.zeros((z1 - z0, ny, nx), problem.precision.compute)
+        for part, first, last in self._parts_within(z0, z1):
+            (x, y, z), (x1, y1, _) = part.local
+            out[first - z0 : last - z0, y:y1, x:x1] = self._read_layers(part, first - z, last - z)
+        return out
+
+    def _read_layers(self, part: Part, first: int, last: int) -> np.ndarray:
+        """Return the eddy viscosity of layers of a part, counted from its first one."""
+        block, form = part.engine.problem, part.engine.problem.precision
+        (hx, hy, hz), (lx, ly, _) = part.halo, part.extent.shape
+        nx, ny, _ = block.shape
+        stored = self._stores[part.index].read_layers(first + hz, last + hz)
+        values = form.decode(stored).reshape(last - first, ny, nx)
+        x = row_position(np.arange(hx, hx + lx), nx, form.lanes)
+        layers: np.ndarray = values[:, hy : hy + ly, x]
+        return layers
+
+    def _parts_within(self, z0: int, z1: int) -> list[tuple[Part, int, int]]:
+        """Return (part, z range) of the parts between two layers."""
+        ranges = [
+            (part, max(z0, part.local.start[2]), min(z1, part.local.stop[2]))
+            for part in self._domain.parts
+        ]
+        return [(part, first, last) for part, first, last in ranges if first < last]
+
+    # ---- state -------------------------------------------------------------------------------
+
+    def read_rows(self, t: int, z0: int, z1: int) -> np.ndarray:
+        """Return the eddy viscosity of the layers z0 to z1 of this rank, [1, z, y, x].
+
+        It is 0 where the next step computes it anew, whatever has been computed before.
+        """
+        values = self._read(z0, z1)
+        return values[None] * (not self._is_computed_before(t))
+
+    def write_rows(self, t: int, z0: int, values: np.ndarray) -> None:
+        """Set the eddy viscosity of the layers from z0 on."""
+        for part, first, last in self._parts_within(z0, z0 + values.shape[1]):
+            (x, y, z), (x1, y1, _) = part.local
+            (hx, hy, hz), (nx, ny, _) = part.halo, part.engine.problem.shape
+            form = part.engine.problem.precision
+            block: np.ndarray = np.zeros((last - first, ny, nx), form.storage)
+            positions = row_position(np.arange(hx, hx + x1 - x), nx, form.lanes)
+            own = values[0, first - z0 : last - z0, y:y1, x:x1]
+            block[:, hy : hy + y1 - y, positions] = _encode(own, form)
+            self._stores[part.index].write_layers(first - z + hz, block.reshape(-1))
+
+    def require_finite(self, t: int) -> None:
+        """Do nothing: the eddy viscosity is finite while the flow is."""
+
+    def copy_state(self, t: int) -> dict[Triple, np.ndarray]:
+        """Return copies of the stored numbers in host memory, if they are not computed anew."""
+        if self._is_computed_before(t):
+            return {}
+        return {
+            part.index: self._stores[part.index].read_layers(0, part.engine.problem.shape[2])
+            for part in self._domain.parts
+        }
+
+    def return_to_state(self, t: int, state: dict[Triple, np.ndarray]) -> None:
+        """Restore copied numbers."""
+        for index, stored in state.items():
+            self._stores[index].write_layers(0, stored)
+
+
+def _make_store(part: Part) -> _eddies.EddyStore:
+    """Create the store of a part."""
+    (hx, hy, hz), (nx, ny, nz) = part.halo, part.extent.shape
+    box = hx, hx + nx, hy, hy + ny, hz, hz + nz
+    sides = find_missing_sides(part.engine.problem.links)
+    return _eddies.loops(part.engine.device).create_store(part.engine, sides, box)
+
+
+def find_missing_sides(links: Links) -> np.ndarray:
+    """Return the sides at which cells have no fluid beside them, as `lbm._eddies.Loops` takes them.
+
+    uint8 [z, y, x]; solid cells have none at all.
+    """
+    of_class = np.zeros(len(links.masks), np.uint8)
+    for axis in range(3):
+        for side in (0, 1):
+            c = tuple((2 * side - 1) * (a == axis) for a in range(3))
+            q = links.lattice.velocities.index((c[0], c[1], c[2]))
+            has_wall = links.masks[:, INTO] >> np.uint32(q) & np.uint32(1)
+            of_class |= (has_wall << np.uint32(2 * axis + side)).astype(np.uint8)
+    of_class[SOLID_CLASS] = _ALL_SIDES
+    return of_class[links.classes]
+
+
+def _encode(values: np.ndarray, form: Precision) -> np.ndarray:
+    """Return numbers as they are stored; those that have been stored before lose nothing."""
+    if form.storage is np.uint16:
+        return (values * np.float32(2.0**15)).astype(np.float16).view(np.uint16)
+    return values.astype(form.storage)

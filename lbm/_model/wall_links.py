@@ -98,7 +98,7 @@ def classify_cells(
         )
     labels = label_solids(shape, faces, solids, extent)
     cells = BoundaryCells(lattice, shape, faces, list(solids.values()), labels, extent)
-    partner = _mirror_images(lattice, cells.slip, cells.owner, cells.row)
+    partner = mirror_images(lattice, cells.slip, cells.owner, cells.row)
     has_walls, number, first = _number_combinations(cells.owner > 0, cells.row, partner)
     dtype = np.min_scalar_type(_FIRST_WALL_CLASS + len(first))
     classes = np.zeros(extent.shape[::-1], dtype)
@@ -161,7 +161,7 @@ def _into_walls(links: Links) -> np.ndarray:
     return bits.astype(bool)
 
 
-def _mirror_images(
+def mirror_images(
     lattice: Lattice, slip: np.ndarray, owner: np.ndarray, row: np.ndarray
 ) -> np.ndarray:
     """Return the population whose value the wall sends back against q; set its owner and row.

@@ -1,0 +1,1 @@
+"""Turbulent inlets: synthetic eddies that pass through a face of the domain."""

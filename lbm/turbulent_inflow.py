@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -57,8 +56,8 @@ class SyntheticEddies:
         at most 3/4 of the width, and 3/8 where the domain is periodic.
     count : int
         Number of eddies in a part of the plane with the area of the reaches' product: 4 `count`
-        eddies act on a point on average. The flatness of the fluctuations is about
-        3 + 1.5 / `count`, 3 being that of Gaussian ones.
+        eddies act on a point on average. The flatness of the fluctuations differs from 3, that of
+        Gaussian ones, by about 1 / `count` or less.
     seed : int
         Number that stands for the random numbers, >= 0. Faces differ with one seed, too.
     speed : float, optional

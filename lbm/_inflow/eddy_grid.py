@@ -33,7 +33,7 @@ class EddyGrid(NamedTuple):
     tiles : numbers of tiles along both axes, without those at the ends
     wraps : whether the plane is periodic along each axis
     width, reach : of a tile and of an eddy along each axis, in cells
-    count : eddies in each tile
+    per_tile : eddies in each tile
     amplitude : height of an eddy that gives the sum of all of them variance 1
     key : of the random numbers
     """
@@ -43,14 +43,14 @@ class EddyGrid(NamedTuple):
     wraps: tuple[bool, bool]
     width: tuple[float, float]
     reach: tuple[float, float]
-    count: int
+    per_tile: int
     amplitude: float
     key: tuple[np.uint32, np.uint32]
 
     @property
     def eddies(self) -> int:
         """Number of eddies of all tiles, with those at the ends."""
-        return (self.tiles[0] + 2) * (self.tiles[1] + 2) * self.count
+        return (self.tiles[0] + 2) * (self.tiles[1] + 2) * self.per_tile
 
 
 def make_grid(
@@ -89,7 +89,7 @@ def make_grid(
         wraps=wraps,
         width=(width[0], width[1]),
         reach=reach,
-        count=per_tile,
+        per_tile=per_tile,
         amplitude=1.0 / math.sqrt(per_tile * share),
         key=key,
     )

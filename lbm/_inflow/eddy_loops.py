@@ -53,7 +53,7 @@ def place_eddies(grid, passages, eddies):
         of three independent fields with variance 1
     """
     # Parallel loops take numbers from outside, but no tuples that hold tuples.
-    face, (rows, columns), count, height = grid.face, grid.tiles, grid.count, grid.amplitude
+    face, (rows, columns), count, height = grid.face, grid.tiles, grid.per_tile, grid.amplitude
     row_wraps, column_wraps = grid.wraps
     row_width, column_width = grid.width
     k0, k1 = grid.key
@@ -85,7 +85,7 @@ def sum_eddies(grid, eddies, root, weights, out, inflow):
     inflow : float64 [row], mass of a row of points
     """
     rows, columns = out.shape[1], out.shape[2]
-    tiles, in_row, width = grid.tiles[0], (grid.tiles[1] + 2) * grid.count, grid.width[0]
+    tiles, in_row, width = grid.tiles[0], (grid.tiles[1] + 2) * grid.per_tile, grid.width[0]
     row_reach, column_reach = grid.reach
     row_step, column_step = int(root.shape[2] > 1), int(root.shape[3] > 1)
     for r in prange(rows):

@@ -48,8 +48,9 @@ class FaceEddies:
     ):
         self.eddies, self._face, self._shape = eddies, face, shape
         self._axis, self._axes, self._weights = face // 2, plane_axes(face), weights
-        self._sizes = points_across(self._axes[0], shape, faces), points_across(
-            self._axes[1], shape, faces
+        self._sizes = (
+            points_across(self._axes[0], shape, faces),
+            points_across(self._axes[1], shape, faces),
         )
         self._inwards = -1.0 if face % 2 else 1.0
         self._area = self._inwards * float(weights[self._axis].sum())

@@ -48,6 +48,16 @@ class EddyGrid(NamedTuple):
     key: tuple[np.uint32, np.uint32]
 
     @property
+    def sizes(self) -> tuple[int, ...]:
+        """Whole numbers of the grid, as `formulas.place_eddy` takes them."""
+        return (self.face, *self.tiles, *map(int, self.wraps), self.per_tile, *map(int, self.key))
+
+    @property
+    def lengths(self) -> tuple[float, ...]:
+        """Other numbers of the grid, as `formulas.place_eddy` takes them."""
+        return *self.width, *self.reach, self.amplitude
+
+    @property
     def eddies(self) -> int:
         """Number of eddies of all tiles, with those at the ends."""
         return (self.tiles[0] + 2) * (self.tiles[1] + 2) * self.per_tile

@@ -8,11 +8,11 @@ from dataclasses import replace
 import numpy as np
 
 from hetero import philox
-from lbm._inflow.eddy_grid import REACH, EddyGrid, make_grid
-from lbm._inflow.inlet_links import plane_axes, points_across, weigh_points
+from lbm._inflow.eddy_grid import REACH, make_grid
+from lbm._inflow.inlet_plane import InletPlane
 from lbm._model.extent import Triple
 from lbm._model.prescribed import Function, evaluate, find_dependence
-from lbm.boundaries import FACES, MAX_SPEED, Condition, Periodic, Solid, VelocityInlet
+from lbm.boundaries import FACES, MAX_SPEED, Condition, Solid, VelocityInlet, require_slow
 from lbm.lattices import Lattice
 from lbm.turbulent_inflow import SyntheticEddies, root_of_stresses
 
@@ -23,14 +23,17 @@ class FaceEddies:
     Parameters
     ----------
     eddies : what the user asked for
-    face : number of the face
-    shape, faces : cells of the domain, and the conditions at its faces
-    weights : mass that a velocity of 1 at each point brings in, as `weigh_points` returns it
+    plane : the inlet
 
     Attributes
     ----------
+    grid : tiles to which the eddies belong
+    changes : whether the mean changes with time
+    mean : float64 [component, row or 1, column or 1], the mean, or that at time 0
+    root : float64 [3, 3, row or 1, column or 1], square roots of the Reynolds stresses
     speed : speed in cells/step with which eddies pass
-    flow_rate : mass per step that the mean brings in at density 1, if it does not depend on time
+    rate : how often an eddy passes in a step
+    flow_rate : mass per step that `mean` brings in at density 1
 
     Raises
     ------
@@ -38,168 +41,130 @@ class FaceEddies:
         If an argument of the eddies does not suit the face.
     """
 
-    def __init__(
-        self,
-        eddies: SyntheticEddies,
-        face: int,
-        shape: Triple,
-        faces: Sequence[Condition],
-        weights: np.ndarray,
-    ):
-        self.eddies, self._face, self._shape = eddies, face, shape
-        self._axis, self._axes, self._weights = face // 2, plane_axes(face), weights
-        self._sizes = (
-            points_across(self._axes[0], shape, faces),
-            points_across(self._axes[1], shape, faces),
-        )
-        self._inwards = -1.0 if face % 2 else 1.0
-        self._area = self._inwards * float(weights[self._axis].sum())
-        if self._area <= 0.0:
-            raise ValueError(f"the inlet {FACES[face]!r} with lbm.SyntheticEddies has no fluid")
-        depends = find_dependence("mean", eddies.mean)
-        self._mean_in_time = eddies.mean if depends.time else None
-        self._mean = self._evaluate_mean(0.0)
-        self.flow_rate = float((weights * self._mean).sum())
+    def __init__(self, eddies: SyntheticEddies, plane: InletPlane):
+        self.eddies, self.plane = eddies, plane
+        self.changes = find_dependence("mean", eddies.mean).time
+        self.mean = self.mean_at(0.0)
+        self.flow_rate = float((plane.weights * self.mean).sum())
         self.speed = self._find_speed()
-        self._root = self._find_root()
-        self._reach = REACH * eddies.lengths[self._axis]
-        self._grid = self._make_grid(faces)
-        self._latest: tuple[float, np.ndarray] = np.nan, self._mean
+        self.root = self._find_root()
+        # Eddies pass through a box as deep as they are long, which is two reaches.
+        self.rate = self.speed / (2.0 * REACH * eddies.lengths[plane.axis])
+        (a, b), lengths = plane.axes, eddies.lengths
+        self.grid = make_grid(
+            plane.face,
+            (plane.shape[a], plane.shape[b]),
+            plane.wraps,
+            (lengths[a], lengths[b]),
+            eddies.count,
+            philox.key(eddies.seed),
+        )
+        self._latest: tuple[float, np.ndarray] = np.nan, self.mean
 
-    def _points(self) -> np.ndarray:
-        """Return the points of the half-cell grid, float64 [k, (x, y, z)] in cells."""
-        points = np.empty((*self._sizes, 3))
-        points[..., self._axis] = self._shape[self._axis] * (self._face % 2)
-        points[..., self._axes[0]] = 0.5 * np.arange(self._sizes[0])[:, None]
-        points[..., self._axes[1]] = 0.5 * np.arange(self._sizes[1])[None, :]
-        return points.reshape(-1, 3)
-
-    def _evaluate_mean(self, t: float) -> np.ndarray:
-        """Return the mean [component, row, column] at a time; its last axes are 1 if constant."""
+    def mean_at(self, t: float) -> np.ndarray:
+        """Return the mean at a time in steps, with the shape of `mean`."""
         mean = self.eddies.mean
         if not callable(mean):
             return np.array(mean).reshape(3, 1, 1)
-        values = evaluate("mean", mean, find_dependence("mean", mean), self._points(), t, 3)
-        return values.T.reshape(3, *self._sizes)
+        depends = find_dependence("mean", mean)
+        points = self.plane.points() if depends.position else np.zeros((1, 3))
+        values = evaluate("mean", mean, depends, points, t, 3)
+        return values.T.reshape(3, *(self.plane.size if depends.position else (1, 1)))
 
     def _find_speed(self) -> float:
         """Return the speed with which eddies pass."""
         if self.eddies.speed is not None:
             return self.eddies.speed
-        speed = self.flow_rate / self._area
+        speed = self.flow_rate / self.plane.area
         if not 0.0 < speed <= MAX_SPEED:
             raise ValueError(
-                f"mean must bring in fluid through the inlet {FACES[self._face]!r}, with 0 to "
+                f"mean must bring in fluid through the inlet {FACES[self.plane.face]!r}, with 0 to "
                 f"{MAX_SPEED} cells/step on average, got {speed:g}: where it does not, give the "
                 "speed with which eddies pass (speed)"
             )
         return speed
 
     def _find_root(self) -> np.ndarray:
-        """Return the square roots of the Reynolds stresses [3, 3, row or 1, column or 1]."""
-        stresses, points = self.eddies.stresses, self._points()
+        """Return `root`."""
+        stresses = self.eddies.stresses
         if not callable(stresses):
             if self.eddies.intensity is not None:
                 stresses = np.eye(3) * (self.eddies.intensity * self.speed) ** 2
             return root_of_stresses(np.array(stresses)).reshape(3, 3, 1, 1)
-        components = _nine_components(stresses)
-        depends = find_dependence("stresses", stresses)
-        values = evaluate("stresses", components, depends, points, 0.0, 9)
+        depends, elements = find_dependence("stresses", stresses), _elements_of(stresses)
+        values = evaluate("stresses", elements, depends, self.plane.points(), 0.0, 9)
         roots = root_of_stresses(values.reshape(-1, 3, 3))
-        return np.ascontiguousarray(roots.transpose(1, 2, 0)).reshape(3, 3, *self._sizes)
-
-    def _make_grid(self, faces: Sequence[Condition]) -> EddyGrid:
-        (a, b), lengths = self._axes, self.eddies.lengths
-        return make_grid(
-            self._face,
-            (self._shape[a], self._shape[b]),
-            (isinstance(faces[2 * a], Periodic), isinstance(faces[2 * b], Periodic)),
-            (lengths[a], lengths[b]),
-            self.eddies.count,
-            philox.key(self.eddies.seed),
-        )
+        return np.ascontiguousarray(roots.transpose(1, 2, 0)).reshape(3, 3, *self.plane.size)
 
     def fluctuations(self, t: float) -> tuple[np.ndarray, float]:
         """Return the velocities of the eddies at time t in steps, and the mass they would bring in.
 
-        float64 [component, row, column] at the points of the half-cell grid.
+        float64 [component, row, column] at the points of the plane.
         """
-        from lbm._inflow.eddy_loops import place_eddies, sum_eddies
+        from lbm._inflow.cpu import place_eddies, sum_eddies
 
-        grid = self._grid
-        eddies, out = np.empty((grid.eddies, 5)), np.empty((3, *self._sizes))
-        inflow = np.empty(self._sizes[0])
-        # Eddies pass through a box as deep as they are long, which is two reaches.
-        place_eddies(grid, t * self.speed / (2.0 * self._reach), eddies)
-        sum_eddies(grid, eddies, self._root, self._weights, out, inflow)
+        layout = self.grid.sizes, self.grid.lengths
+        eddies, out = np.empty((self.grid.eddies, 5)), np.empty((3, *self.plane.size))
+        inflow = np.empty(self.plane.size[0])
+        place_eddies(t * self.rate, *layout, eddies)
+        sum_eddies(eddies, *layout, self.root, self.plane.weights, out, inflow)
         return out, float(inflow.sum())
 
     def velocities(self, t: float) -> np.ndarray:
         """Return the velocities at time t in steps, float64 [component, row, column].
 
-        Rows and columns are points half a cell apart, from the edge of the plane on.
+        Raises ValueError if one is larger than MAX_SPEED.
         """
         if self._latest[0] != t:
             out, inflow = self.fluctuations(t)
-            out[self._axis] -= self._inwards * inflow / self._area
-            out += self._mean if self._mean_in_time is None else self._evaluate_mean(t)
+            out[self.plane.axis] -= self.plane.inwards * inflow / self.plane.area
+            out += self.mean_at(t) if self.changes else self.mean
+            require_slow(float(np.sqrt((out**2).sum(axis=0).max())))
             self._latest = t, out
         return self._latest[1]
 
     def __call__(
         self, x: np.ndarray, y: np.ndarray, z: np.ndarray, t: float
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return the velocity at points of the plane, at the nearest ones of the half-cell grid."""
-        places = (x, y, z)
-        row, column = (
-            np.rint(2.0 * places[axis]).astype(np.int64) % size
-            for axis, size in zip(self._axes, self._sizes, strict=True)
-        )
+        """Return the velocity at the points of the plane that are nearest to these."""
+        row, column = self.plane.find_places(x, y, z)
         u, v, w = self.velocities(t)[:, row, column]
         return u, v, w
 
 
-def _nine_components(stresses: Function) -> Function:
+def _elements_of(stresses: Function) -> Function:
     """Return a function like `stresses` that returns the nine elements in one list."""
 
-    def components(x: np.ndarray, y: np.ndarray, z: np.ndarray) -> list[object]:
+    def elements(x: np.ndarray, y: np.ndarray, z: np.ndarray) -> list[object]:
         rows = stresses(x, y, z)
         try:
-            elements = [element for row in rows for element in row]
+            nine = [element for row in rows for element in row]
         except TypeError:
-            elements = []
-        if len(elements) != 9:
+            nine = []
+        if len(nine) != 9:
             raise ValueError("stresses must return three rows of three numbers or arrays")
-        return elements
+        return nine
 
-    return components
+    return elements
 
 
 def bind_eddies(
     faces: Sequence[Condition], solids: Mapping[str, Solid], shape: Triple, lattice: Lattice
 ) -> tuple[Condition, ...]:
     """Return the conditions with `SyntheticEddies` of inlets replaced by those of their faces."""
-    turbulent = [
-        face
+    turbulent = {
+        face: (condition, condition.velocity)
         for face, condition in enumerate(faces)
         if isinstance(condition, VelocityInlet) and isinstance(condition.velocity, SyntheticEddies)
-    ]
-    bound, quiet = list(faces), list(faces)
-    for face in turbulent:
-        quiet[face] = replace(_inlet(faces[face]), velocity=_make_quiet())
-    for face in turbulent:
-        inlet, weights = _inlet(faces[face]), weigh_points(lattice, shape, quiet, solids, face)
-        assert isinstance(inlet.velocity, SyntheticEddies)
-        bound[face] = replace(
-            inlet, velocity=FaceEddies(inlet.velocity, face, shape, faces, weights)
-        )
+    }
+    # The planes are found by links with velocities, of which only those of these inlets matter.
+    quiet, bound = list(faces), list(faces)
+    for face, (condition, _) in turbulent.items():
+        quiet[face] = replace(condition, velocity=_make_quiet())
+    for face, (condition, eddies) in turbulent.items():
+        plane = InletPlane(face, lattice, shape, quiet, solids)
+        bound[face] = replace(condition, velocity=FaceEddies(eddies, plane))
     return tuple(bound)
-
-
-def _inlet(condition: Condition) -> VelocityInlet:
-    """Return a condition that is an inlet."""
-    assert isinstance(condition, VelocityInlet)
-    return condition
 
 
 def _make_quiet() -> Function:

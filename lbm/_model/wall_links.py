@@ -65,12 +65,16 @@ class Links:
         """Return whether there is any wall at all."""
         return len(self.masks) > _FIRST_WALL_CLASS
 
-    def wall_types_in(self, step: int) -> np.ndarray:
-        """Return `wall_types` for a step, counted from 0."""
-        if not self.varying:
+    def wall_types_in(self, step: int, varying: Sequence[VaryingRows] | None = None) -> np.ndarray:
+        """Return `wall_types` for a step, counted from 0.
+
+        Rows that change are those of step 0, but for `varying`, by default all of them.
+        """
+        varying = self.varying if varying is None else varying
+        if not varying:
             return self.wall_types
         table = self.wall_types.copy()
-        for rows in self.varying:
+        for rows in varying:
             rows.write(table, step + HALF_STEP)
         return table
 

@@ -1,6 +1,8 @@
 """Turbulent inlets: statistics of synthetic eddies, flow rates, parts, restarts and mistakes."""
 
+import os
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,6 +12,7 @@ import lbm
 from hetero import philox
 from lbm._cases.case import read_case
 from lbm._model.wall_links import mass_inflow_of_classes
+from lbm.launcher import find_launcher, run_ranks
 from lbm.reference import Reference
 
 STRESSES = ((4e-5, -1e-5, 2e-6), (-1e-5, 2e-5, 0.0), (2e-6, 0.0, 3e-5))
@@ -323,6 +326,39 @@ def test_parts_have_the_same_bits(device):
         parts = example([device] * 2, decomposition=cut).run(5)
         assert np.array_equal(whole.populations(), parts.populations())
     assert not np.array_equal(whole.populations(), example(device, seed=3).run(5).populations())
+
+
+PROGRAM = """
+import sys
+import numpy as np
+from lbm.launcher import world
+from test_turbulent_inlets import example
+
+flow = example(comm=world(), decomposition=eval(sys.argv[2])).run(5)
+field = flow.gather(flow.populations())
+if flow.rank == 0:
+    np.save(sys.argv[1], field)
+"""
+
+
+@pytest.mark.mpi
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize("cut", [(1, 2, 1), (2, 1, 1)])
+def test_ranks_have_the_same_bits(cut, tmp_path):
+    """With parts of the inlet on both ranks, and with all of it on one."""
+    pytest.importorskip("mpi4py")
+    try:
+        find_launcher()
+    except FileNotFoundError as error:
+        pytest.skip(str(error))
+    here = Path(__file__).resolve().parent
+    done = run_ranks(
+        2, ["-P", "-c", PROGRAM, str(tmp_path / "field.npy"), str(cut)], threads=1, timeout=280,
+        environment={"PYTHONPATH": os.pathsep.join([str(here), str(here.parents[1])])},
+        capture_output=True, text=True,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert np.array_equal(np.load(tmp_path / "field.npy"), example().run(5).populations())
 
 
 def test_a_restart_has_the_same_bits(device, tmp_path):

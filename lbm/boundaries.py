@@ -136,7 +136,7 @@ class VelocityInlet(MovingWall):
     Between walls at rest, the mass that enters is velocity times area, exactly: links through the
     edges of the inlet belong to it, not to the walls. For a profile, a function as in `MovingWall`,
     it is the sum of the profile by a rule that is exact for cubic polynomials (Simpson's across a
-    channel).
+    channel). With `SyntheticEddies` as its velocity a face of the domain is a turbulent inlet.
     """
 
     rank: ClassVar[int] = 0

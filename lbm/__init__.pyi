@@ -45,6 +45,7 @@ from .shapes import Shape as Shape
 from .shapes import Sphere as Sphere
 from .simulation import Simulation as Simulation
 from .sponges import Sponge as Sponge
+from .turbulent_inflow import SyntheticEddies as SyntheticEddies
 from .units import Units as Units
 from .wall_shear import WallShear as WallShear
 

@@ -51,11 +51,11 @@ def check_vector(name: str, value: Any) -> tuple[float, float, float]:
 def _check_velocity(value: object) -> tuple[float, float, float]:
     """Return `value` as a velocity, if its speed is at most MAX_SPEED."""
     u = check_vector("velocity", value)
-    _require_slow(float(np.hypot(np.hypot(u[0], u[1]), u[2])))
+    require_slow(float(np.hypot(np.hypot(u[0], u[1]), u[2])))
     return u
 
 
-def _require_slow(speed: float) -> None:
+def require_slow(speed: float) -> None:
     """Raise ValueError if a speed is larger than MAX_SPEED."""
     if speed > MAX_SPEED:
         raise ValueError(
@@ -125,7 +125,7 @@ class MovingWall:
             rows[:, 2:] = self.velocity
             return rows
         rows[:, 2:] = evaluate("velocity", self.velocity, self.depends_on, points, t, 3)
-        _require_slow(float(np.sqrt((rows[:, 2:] ** 2).sum(axis=1)).max(initial=0.0)))
+        require_slow(float(np.sqrt((rows[:, 2:] ** 2).sum(axis=1)).max(initial=0.0)))
         return rows
 
 
@@ -136,7 +136,7 @@ class VelocityInlet(MovingWall):
     Between walls at rest, the mass that enters is velocity times area, exactly: links through the
     edges of the inlet belong to it, not to the walls. For a profile, a function as in `MovingWall`,
     it is the sum of the profile by a rule that is exact for cubic polynomials (Simpson's across a
-    channel).
+    channel). With `SyntheticEddies` as its velocity a face of the domain is a turbulent inlet.
     """
 
     rank: ClassVar[int] = 0

@@ -29,6 +29,7 @@ from lbm._domain.sponge_layers import SpongeLayers
 from lbm._fields import forces
 from lbm._fields.stability import LastGoodState, require_stable
 from lbm._fields.wall_shear import wall_shear
+from lbm._inflow.face_eddies import bind_eddies
 from lbm._model import arguments, wall_links
 from lbm._model.arguments import InitialField
 from lbm._model.precision import choose_precision
@@ -167,6 +168,7 @@ class Simulation(Flow):
         form = choose_precision(dtype, storage)
         form.require_width(cells[0])
         faces, solids = conditions.split_boundaries(boundaries)
+        faces = bind_eddies(faces, solids, cells, lattice)
         self.check = check_integer("check", check)
         force_in_time, first_force = arguments.check_force(force)
         checked_sponges = check_sponges(sponges, cells, faces)

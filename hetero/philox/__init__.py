@@ -21,6 +21,8 @@ ROUNDS = 10
 """Rounds of the generator: Salmon et al. (2011) recommend ten."""
 
 STREAMS = {
+    "lbm.SyntheticEddies": 0xEDD1,
+    "lbm.SyntheticEddies, phases": 0xEDD2,
     "rode.solve": 0x0DE,
     "rode.ornstein_uhlenbeck": 0x0F00,
     "rode.ornstein_uhlenbeck, ends of tiles": 0x0F01,

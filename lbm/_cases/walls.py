@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from lbm._cases.prescribed import read_velocity
+from lbm._cases.prescribed import read_inflow, read_velocity
 from lbm._cases.scales import Scales
 from lbm._io.tables import Table
 from lbm._model.extent import Triple
@@ -83,7 +83,8 @@ def read_condition(
         if name in PLAIN:
             condition = PLAIN[name]
         elif name in MOVING:
-            condition = MOVING[name](read_velocity(inner, shape, scales))
+            read = read_inflow if MOVING[name] is VelocityInlet else read_velocity
+            condition = MOVING[name](read(inner, shape, scales))
         elif name == OUTLET:
             condition = PressureOutlet(read_density(inner, scales))
         else:
@@ -99,7 +100,7 @@ def read_condition(
 def _read_open_end(kind: type, table: Table, shape: Triple, scales: Scales) -> Any:
     """Read an end that does not reflect, with the time over which it averages."""
     is_inlet = kind is NonReflectingInlet
-    value = read_velocity(table, shape, scales) if is_inlet else read_density(table, scales)
+    value = read_inflow(table, shape, scales) if is_inlet else read_density(table, scales)
     if "averaging" not in table:
         return kind(value)
     return kind(value, scales.duration(table.positive("averaging")))

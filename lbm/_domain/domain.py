@@ -11,6 +11,7 @@ import numpy as np
 from hetero.devices import Device
 from lbm._domain import exchange
 from lbm._domain.exchange.exchange import Exchange
+from lbm._domain.inflows import Inflows
 from lbm._domain.interpolated_walls import InterpolatedWalls
 from lbm._domain.memory_forecast import SLAB_CELLS
 from lbm._domain.partition import AXES, Partition
@@ -101,6 +102,7 @@ class Domain:
         self._workers = tuple(order)
         self.corrections: list[Correction] = []
         self.exchange = Exchange(parts, workers, partition, self.ranks) if workers else None
+        self._inflows = Inflows(problem.links, self.engines)
         self.interpolated = None
         if problem.links.cut is not None:
             self.interpolated = InterpolatedWalls(problem, self.parts, workers, self.ranks)
@@ -153,12 +155,14 @@ class Domain:
         self.synchronize()
         if self.interpolated is not None:
             self.interpolated.prescribe(t)
-        force, types = self.problem.force_in(t), self.problem.links.wall_types_in(t)
+        force = self.problem.force_in(t)
+        types = self.problem.links.wall_types_in(t, self._inflows.others)
         for engine in self.engines:
             if self.problem.force_in_time is not None:
                 engine.set_force(force)
-            if self.problem.links.varying:
+            if self._inflows.others:
                 engine.set_wall_types(types)
+        self._inflows.write(t)
 
     def wait(self) -> None:
         """Wait until what neighbouring parts send each other after a step has arrived."""

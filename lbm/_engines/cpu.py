@@ -86,6 +86,10 @@ class CPUEngine(Engine):
     def set_division(self, count):
         self._tasks = count
 
+    @property
+    def wall_types(self):
+        return self._walls.types
+
     def set_wall_types(self, rows):
         self._walls.types[...] = rows
 

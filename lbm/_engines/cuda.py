@@ -123,11 +123,15 @@ class GPUEngine(Engine):
         self._reads: dict = {}
         self._dampings: dict = {}
 
+    @property
+    def wall_types(self):
+        return self._walls[3]
+
     def set_wall_types(self, rows):
         table = np.ascontiguousarray(rows, self.problem.precision.compute)
         profiling.count_transfer(to_device=table.nbytes)
         with self.device.active():
-            self._walls[3].copy_to_device(table)
+            self.wall_types.copy_to_device(table)
             # The copy may still be under way, and streams do not wait for it.
             self.synchronize()
 

@@ -58,6 +58,11 @@ class Engine:
         """Set the body force of the steps and reads that follow."""
         self.force = tuple(map(self.problem.precision.compute, force))
 
+    @property
+    def wall_types(self) -> Any:
+        """The table that `set_wall_types` sets, in the memory of the device."""
+        raise NotImplementedError
+
     def set_wall_types(self, rows: np.ndarray) -> None:
         """Set `Links.wall_types` for the steps that follow; those before have ended."""
         raise NotImplementedError

@@ -54,6 +54,11 @@ class BoundaryCells:
             self._number.astype(np.int64), self.owner > 0, np.stack([self.x, self.y, self.z], 1)
         )
 
+    def links_of(self, condition: WallCondition) -> tuple[np.ndarray, np.ndarray]:
+        """Return the cells [link] and the populations [link] that end at a wall by a condition."""
+        cell, q = np.nonzero((self._number == self.types.index_of(condition)) & (self.owner > 0))
+        return cell, q
+
     def _find_links(self, q: int) -> None:
         """Fill column q of `owner`, of the numbers of walls, and of `slip`."""
         cells, ends, c = (self.x, self.y, self.z), [], self.lattice.velocities[q]

@@ -65,12 +65,16 @@ class Links:
         """Return whether there is any wall at all."""
         return len(self.masks) > _FIRST_WALL_CLASS
 
-    def wall_types_in(self, step: int) -> np.ndarray:
-        """Return `wall_types` for a step, counted from 0."""
-        if not self.varying:
+    def wall_types_in(self, step: int, varying: Sequence[VaryingRows] | None = None) -> np.ndarray:
+        """Return `wall_types` for a step, counted from 0.
+
+        Rows that change are those of step 0, but for `varying`, by default all of them.
+        """
+        varying = self.varying if varying is None else varying
+        if not varying:
             return self.wall_types
         table = self.wall_types.copy()
-        for rows in self.varying:
+        for rows in varying:
             rows.write(table, step + HALF_STEP)
         return table
 
@@ -98,7 +102,7 @@ def classify_cells(
         )
     labels = label_solids(shape, faces, solids, extent)
     cells = BoundaryCells(lattice, shape, faces, list(solids.values()), labels, extent)
-    partner = _mirror_images(lattice, cells.slip, cells.owner, cells.row)
+    partner = mirror_images(lattice, cells.slip, cells.owner, cells.row)
     has_walls, number, first = _number_combinations(cells.owner > 0, cells.row, partner)
     dtype = np.min_scalar_type(_FIRST_WALL_CLASS + len(first))
     classes = np.zeros(extent.shape[::-1], dtype)
@@ -161,7 +165,7 @@ def _into_walls(links: Links) -> np.ndarray:
     return bits.astype(bool)
 
 
-def _mirror_images(
+def mirror_images(
     lattice: Lattice, slip: np.ndarray, owner: np.ndarray, row: np.ndarray
 ) -> np.ndarray:
     """Return the population whose value the wall sends back against q; set its owner and row.

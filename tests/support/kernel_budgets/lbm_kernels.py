@@ -12,6 +12,9 @@ PRECISIONS = ("float16", u2, f4), ("float32", f4, f4), ("float64", f8, f8)
 
 _BOX = types.UniTuple(i8, 6)
 
+_INFLOW = types.UniTuple(i8, 8), types.UniTuple(f8, 5)
+"""The grid of the eddies of an inlet: whole numbers and lengths."""
+
 
 def _scalar_step(dtype):
     """Return the argument types of a step of a scalar."""
@@ -34,6 +37,17 @@ KERNELS = {
     "lbm._scalars.cuda.copy_plane": Budget(
         (array(f4, 4), i8, i8, i8, array(f4, 2), array(boolean, 2), boolean), 40, float64=False
     ),
+    "lbm._inflow.cuda.place_eddies": Budget((i8, f8, *_INFLOW, array(f8, 2)), 64),
+    "lbm._inflow.cuda.sum_eddies": Budget(
+        (array(f8, 2), *_INFLOW, array(f8, 4), array(f8, 3), array(f8, 3), array(f8)), 96
+    ),
+    "lbm._inflow.cuda.sum_inflow": Budget((array(f8), f8, array(f8)), 40),
+    **{
+        f"lbm._inflow.cuda.write_rows_{dtype}": Budget(
+            (array(i8, 2), array(f8, 3), array(f8, 3), i8, array(f8), i8, array(dtype, 2)), 48
+        )
+        for dtype in (f4, f8)
+    },
     "lbm._engines.cuda.fill_zeros": Budget((array(u8),), 32, float64=False),
     "lbm._engines.cuda.take_elements": Budget((array(f4), array(i8), array(f4)), 24, float64=False),
     "lbm._domain.exchange.cuda.copy_planes": Budget(

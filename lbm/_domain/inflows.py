@@ -1,0 +1,59 @@
+"""Turbulent inlets of the parts of a domain: who computes their velocities before each step."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from lbm import _inflow
+from lbm._engines.engine import Engine
+from lbm._inflow.face_eddies import FaceEddies
+from lbm._model.wall_links import Links
+from lbm._model.wall_types import VaryingRows
+from lbm.boundaries import MovingWall
+
+
+class Inflows:
+    """The turbulent inlets of all parts of this rank, each on the device of the part.
+
+    Parameters
+    ----------
+    links : the walls of this rank
+    engines : its parts
+
+    Attributes
+    ----------
+    others : rows of walls that change with time for another reason
+    """
+
+    def __init__(self, links: Links, engines: Sequence[Engine]):
+        turbulent = [rows for rows in links.varying if _velocity_of(rows) is not None]
+        self.others = tuple(rows for rows in links.varying if _velocity_of(rows) is None)
+        self._stores = [
+            (engine, _inflow.loops(engine.device).create_store(engine, velocity, rows))
+            for rows in turbulent
+            for engine in engines
+            if (velocity := _velocity_of(rows)) is not None and _has(engine.problem.links, rows)
+        ]
+
+    def write(self, step: int) -> None:
+        """Set the velocities of all inlets to those of a step, when the steps before have ended."""
+        for _, store in self._stores:
+            store.write(step)
+        for engine, _ in self._stores:
+            engine.synchronize()  # steps may run on other streams than this
+
+
+def _velocity_of(rows: VaryingRows) -> FaceEddies | None:
+    """Return the velocity of a turbulent inlet whose rows these are; None for other walls."""
+    condition = rows.wall.condition
+    if isinstance(condition, MovingWall) and isinstance(condition.velocity, FaceEddies):
+        return condition.velocity
+    return None
+
+
+def _has(links: Links, rows: VaryingRows) -> bool:
+    """Return whether links of the cells of a block end at walls with these rows."""
+    used = links.wall_rows[np.unique(links.classes), :, 0]
+    return bool(((used >= rows.first) & (used < rows.first + len(rows.points))).any())

@@ -233,9 +233,11 @@ def make_moments_copy(lattice: Lattice, precision: str, forced: bool) -> Callabl
         """Copy the moments of the cells."""
         start, n, s, _, _, r, nx = place
         read_moments(memory, offsets, j, scratch, start, n, force)
+        data, rows = pointer_to(layer.data), layer.data.shape[1]
         for k in range(4):
+            row, of_scratch = (k * rows + r) * nx, first + k * SCRATCH_ROW
             for i in range(n):
-                layer.data[k, r, cell_x(s + i, nx)] = scratch[first + k * SCRATCH_ROW + i]
+                data[row + cell_x(s + i, nx)] = scratch[of_scratch + i]
 
     return _make_sweep(lattice, precision, copy)
 

@@ -22,6 +22,10 @@ _ALIGNMENT = 512
 vendor's BLAS chooses its kernels by the alignment."""
 
 
+_SMALLEST_PINNED = 1 << 12
+"""Bytes of the smallest page-locked memory: a page."""
+
+
 class ReadyArray:
     """A C-contiguous array on a GPU, ready for `hetero.cuda.launch.launch`.
 
@@ -219,7 +223,10 @@ class PendingCopy:
 
         self._forms = [(array.shape, array.dtype) for array in arrays]
         self._starts, end = _places([array.nbytes for array in arrays])
-        self._memory = cupy.cuda.alloc_pinned_memory(max(end, _ALIGNMENT))
+        # The pool reuses memory for requests of the same size only, and new memory takes 0.1 ms or
+        # more: a power of two serves arrays of other sizes, too.
+        size = 1 << (max(end, _SMALLEST_PINNED) - 1).bit_length()
+        self._memory = cupy.cuda.alloc_pinned_memory(size)
         handle = _stream_handle(stream)
         result = driver.cuEventCreate(int(driver.CUevent_flags.CU_EVENT_DISABLE_TIMING))
         _check(result)

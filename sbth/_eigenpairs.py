@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import math
+from collections.abc import Callable
 from types import ModuleType
 from typing import Any, NamedTuple
 
@@ -55,8 +57,11 @@ class EigenPairs(NamedTuple):
 
     Attributes
     ----------
-    values : float64 (m,)
-        The selected eigenvalues, ascending, in host memory.
+    selected : int
+        Number m of selected eigenvalues.
+    read_values : function
+        Returns the selected eigenvalues: float64 (m,), ascending, in host memory. It waits for the
+        GPU; what depends on the vectors alone is launched before.
     single : int64 (s,)
         Rows that are blocks by themselves.
     parts : list of Part
@@ -67,7 +72,8 @@ class EigenPairs(NamedTuple):
         The workspace of the computation, whose results are NumPy arrays.
     """
 
-    values: np.ndarray
+    selected: int
+    read_values: Callable[[], np.ndarray]
     single: np.ndarray
     parts: list[Part]
     targets: np.ndarray
@@ -78,7 +84,7 @@ class EigenPairs(NamedTuple):
 
         `out` is a flat array on the device.
         """
-        m, n, stream = len(self.values), len(self.targets), self.space.stream
+        m, n, stream = self.selected, len(self.targets), self.space.stream
         if m == 0:
             return space.output((0,), dtype)
         if len(self.parts) == 1 and not self.single.size and self.parts[0].order is None:
@@ -122,7 +128,8 @@ def solve_parts(
     d, e = d.astype(float, copy=False), e.astype(float, copy=False)
     require_memory(d.size, space)
     partition = partition_tridiagonal(d, e)
-    values, parts = [d[partition.single] / factor], []
+    readers: list[Callable[[], np.ndarray]] = [lambda: d[partition.single] / factor]
+    parts = []
     with region("divide and conquer"), np.errstate(over="ignore"):
         for rows in partition.groups:
             couplings = np.where(np.diff(rows) == 1, e[rows[:-1]], 0.0)
@@ -140,17 +147,30 @@ def solve_parts(
             )
             if driver == "lapack":
                 scaled, columns = drivers.tridiagonal_vectors(*matrix, chosen)
+                read: Callable[[], np.ndarray] = functools.partial(np.asarray, scaled)
                 parts.append(Part(rows, np.ascontiguousarray(columns.T), None))
             else:
-                scaled, *vectors = solve_tridiagonal(*matrix, space, chosen)
+                read, *vectors = solve_tridiagonal(*matrix, space, chosen)
                 parts.append(Part(rows, *vectors))
-            values.append(scaled / scale / factor)
-    everything = np.concatenate(values)
+            readers.append(functools.partial(_unscaled, read, scale, factor))
+        if partition.is_whole and parts and selection.kind == "a":
+            # Powers of two leave the order of the eigenvalues as it is.
+            targets = np.arange(d.size)
+            return EigenPairs(d.size, readers[1], partition.single, parts, targets, space)
+        everything = np.concatenate([read_values() for read_values in readers])
     order = np.argsort(everything, kind="stable")
     first, stop = selection.bounds(everything[order])
     targets = np.empty(d.size, np.int64)
     targets[order] = np.arange(d.size) - first
-    return EigenPairs(everything[order][first:stop], partition.single, parts, targets, space)
+    values = everything[order][first:stop]
+    read = functools.partial(np.asarray, values)
+    return EigenPairs(len(values), read, partition.single, parts, targets, space)
+
+
+def _unscaled(read: Callable[[], np.ndarray], scale: float, factor: float) -> np.ndarray:
+    """Return eigenvalues of a matrix from those of it multiplied by two powers of two."""
+    with np.errstate(over="ignore"):
+        return read() / scale / factor
 
 
 def order_and_dtype(band: Any) -> tuple[int, np.dtype]:
@@ -219,12 +239,12 @@ def band_eigenvectors(
         matrix = reduce_band(ab, lower, options, space, name)
         d, e = matrix.diagonals(scaled=True)
     tridiagonal = d, e, factor * matrix.factor
-    values, vectors = tridiagonal_eigenvectors(xp, tridiagonal, request, inner, matrix.dtype)
-    if values.size:
+    read, vectors = tridiagonal_eigenvectors(xp, tridiagonal, request, inner, matrix.dtype)
+    if vectors.size:
         with region("back-transformation"):
             for stage in reversed(matrix.stages):
                 vectors = apply_stage(xp, stage.layout, xp.asarray(stage.vectors), vectors)
-    return values, vectors
+    return read(), vectors
 
 
 def tridiagonal_eigenvectors(
@@ -233,20 +253,21 @@ def tridiagonal_eigenvectors(
     request: Request,
     space: Workspace,
     dtype: DTypeLike,
-) -> tuple[np.ndarray, Any]:
+) -> tuple[Callable[[], np.ndarray], Any]:
     """Compute eigenvalues and eigenvectors of the tridiagonal matrix that a reduction leaves.
 
     `tridiagonal` is the diagonal and the subdiagonal in host memory, and the power of two by which
-    the matrix was multiplied. Returns the values and vectors of `band_eigenvectors`.
+    the matrix was multiplied. Returns the vectors of `band_eigenvectors`, and the function
+    `read_values` of `EigenPairs`, before which the back-transformation can be launched.
     """
     d, e, factor = tridiagonal
     pairs = solve_parts(d, e, request, space, factor)
-    shape = len(pairs.values), d.size
-    if not pairs.values.size:
-        return pairs.values, xp.zeros(shape[::-1], dtype)
+    shape = pairs.selected, d.size
+    if not pairs.selected:
+        return pairs.read_values, xp.zeros(shape[::-1], dtype)
     memory = None if xp is np else xp.empty(math.prod(shape), dtype)
     rows = pairs.place(space, dtype, memory)
-    return pairs.values, xp.ascontiguousarray(xp.asarray(rows).reshape(shape).T)
+    return pairs.read_values, xp.ascontiguousarray(xp.asarray(rows).reshape(shape).T)
 
 
 def _lapack_band(

@@ -303,7 +303,7 @@ def eigvalsh(
             doubled = eigvalsh(as_real_matrix(xp, as_module_array(xp, a)), method="sbth")
             values = selection.select(join_pairs(doubled.get()))
             return copy_like(values, a)
-        if suits_one_stage(resolved, n, dtype):
+        if suits_one_stage(resolved, n, dtype, vectors=False):
             with region("reduction to tridiagonal form"):
                 reduced = start_reduction(xp, a, True, keeps_vectors=False).finish()
             request = Request(selection, resolved, "sbth")

@@ -197,7 +197,7 @@ def _solve_in_stages(
 ) -> tuple[np.ndarray, Any]:
     """Compute eigenvalues and eigenvectors by this package: in one stage, or by way of a band."""
     (n, _), dtype = shape_and_dtype("a", a)
-    if suits_one_stage(request.device, n, dtype):
+    if suits_one_stage(request.device, n, dtype, vectors=True):
         return _solve_in_one_stage(xp, a, lower, request)
     with region("dense to band"), loop_progress("dense to band", enabled=request.progress):
         # The matrix and a copy of it, then the panels, which take as much as the matrix.
@@ -222,11 +222,11 @@ def _solve_in_one_stage(
     space = host_workspace(Workspace(request.device, a))
     require_memory(n, space, band_memory(dtype, stages=1))
     reduced, blocks = reduce_for_vectors(xp, a, lower)
-    values, vectors = tridiagonal_eigenvectors(xp, reduced, request, space, dtype)
-    if values.size:
+    read, vectors = tridiagonal_eigenvectors(xp, reduced, request, space, dtype)
+    if vectors.size:
         with region("back-transformation"):
             apply_reflections(xp, blocks, vectors)
-    return values, vectors
+    return read(), vectors
 
 
 def _solve_pencil(

@@ -128,8 +128,9 @@ def eigh_tridiagonal(
         require_array_module(space, "sbth.eigh_tridiagonal")
         inner = host_workspace(space)
         pairs = solve_parts(d, e, Request(selection, device, method), inner)
-        values = round_to_dtype("d, e", pairs.values, dtype)
-        vectors = space.result(pairs.place(space, dtype), (len(values), len(d)))
+        rows = pairs.place(space, dtype)
+        values = round_to_dtype("d, e", pairs.read_values(), dtype)
+        vectors = space.result(rows, (len(values), len(d)))
         return copy_like(values, like), vectors.T
 
 

@@ -91,7 +91,7 @@ def solver_for(
             return "cuSOLVER (syevd, heevd)"
         if is_complex:
             return _steps(None, vectors, "sbth", first="real matrix of twice the order")
-        if is_full and suits_one_stage(device, order, dtype):
+        if is_full and suits_one_stage(device, order, dtype, vectors=vectors):
             return _steps(1, vectors, "sbth", first="reduction to tridiagonal form")
         return _steps(bandwidth, vectors, "sbth")
     if bandwidth is None:

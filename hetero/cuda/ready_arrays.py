@@ -22,6 +22,10 @@ _ALIGNMENT = 512
 vendor's BLAS chooses its kernels by the alignment."""
 
 
+_SMALLEST_PINNED = 1 << 12
+"""Bytes of the smallest page-locked memory: a page."""
+
+
 class ReadyArray:
     """A C-contiguous array on a GPU, ready for `hetero.cuda.launch.launch`.
 
@@ -150,14 +154,20 @@ def allocate_as_one(forms: Sequence[tuple[tuple[int, ...], DTypeLike]], stream: 
     if SIMULATOR:
         return [cuda.device_array(shape, dtype, stream=stream) for shape, dtype in forms]
     kinds = [(shape, np.dtype(dtype)) for shape, dtype in forms]
-    starts, end = [], 0
-    for shape, dtype in kinds:
-        starts.append(end)
-        end += -(-math.prod(shape) * dtype.itemsize // _ALIGNMENT) * _ALIGNMENT
+    starts, end = _places([math.prod(shape) * dtype.itemsize for shape, dtype in kinds])
     owner, address = _allocate(max(end, _ALIGNMENT), stream)
     return [
         ReadyArray(owner, address + start, *kind) for start, kind in zip(starts, kinds, strict=True)
     ]
+
+
+def _places(sizes: Sequence[int]) -> tuple[list[int], int]:
+    """Return the first bytes of arrays of these sizes that share memory, and its size."""
+    starts, end = [], 0
+    for size in sizes:
+        starts.append(end)
+        end += -(-size // _ALIGNMENT) * _ALIGNMENT
+    return starts, end
 
 
 def _allocate(size: int, stream: Any) -> tuple[Any, int]:
@@ -182,11 +192,78 @@ def fill_from_host(array: Any, host: np.ndarray, stream: Any) -> None:
     elif host.size:
         from cuda.bindings import driver
 
+        # The host's array may change as soon as this returns, unless it is page-locked. The
+        # synchronous copy would wait for all earlier work of the default stream, too.
         arguments = array.address, host.ctypes.data, host.nbytes
-        if stream and int(stream):
-            _check(driver.cuMemcpyHtoDAsync(*arguments, _stream_handle(stream)))
-        else:
-            _check(driver.cuMemcpyHtoD(*arguments))
+        _check(driver.cuMemcpyHtoDAsync(*arguments, _stream_handle(stream)))
+
+
+class PendingCopy:
+    """Copies of arrays on the GPU that are on their way to host memory.
+
+    The host can launch other work on the stream before it waits for them, and the wait ends with
+    the copies, not with that work. They need page-locked memory, which is of CuPy's pool; if CuPy
+    has not been imported, the copies are complete at once.
+
+    Parameters
+    ----------
+    arrays : sequence of `ReadyArray`, or of the simulator's arrays
+    stream : stream, or 0
+    """
+
+    def __init__(self, arrays: Sequence[Any], stream: Any) -> None:
+        self._results: list[np.ndarray] | None = None
+        self._event: Any = None
+        cupy = None if SIMULATOR else sys.modules.get("cupy")
+        if cupy is None:
+            self._results = [array.copy_to_host(stream=stream) for array in arrays]
+            return
+
+        from cuda.bindings import driver
+
+        self._forms = [(array.shape, array.dtype) for array in arrays]
+        self._starts, end = _places([array.nbytes for array in arrays])
+        # The pool reuses memory for requests of the same size only, and new memory takes 0.1 ms or
+        # more: a power of two serves arrays of other sizes, too.
+        size = 1 << (max(end, _SMALLEST_PINNED) - 1).bit_length()
+        self._memory = cupy.cuda.alloc_pinned_memory(size)
+        handle = _stream_handle(stream)
+        result = driver.cuEventCreate(int(driver.CUevent_flags.CU_EVENT_DISABLE_TIMING))
+        _check(result)
+        self._event = result[1]
+        for array, start in zip(arrays, self._starts, strict=True):
+            if array.size:
+                address = self._memory.ptr + start
+                _check(driver.cuMemcpyDtoHAsync(address, array.address, array.nbytes, handle))
+        _check(driver.cuEventRecord(self._event, handle))
+
+    def wait(self) -> list[np.ndarray]:
+        """Return the arrays in host memory, once they are there."""
+        if self._results is None:
+            from cuda.bindings import driver
+
+            _check(driver.cuEventSynchronize(self._event))
+            self._results = [
+                np.frombuffer(self._memory, dtype, math.prod(shape), start).reshape(shape).copy()
+                for (shape, dtype), start in zip(self._forms, self._starts, strict=True)
+            ]
+            self._release()
+        return self._results
+
+    def _release(self) -> None:
+        """Destroy the event, and return the memory to the pool."""
+        from cuda.bindings import driver
+
+        event, self._event, self._memory = self._event, None, None
+        driver.cuEventDestroy(event)
+
+    def __del__(self) -> None:
+        """Wait for copies that nobody wants any more, since others would get their memory."""
+        if getattr(self, "_event", None) is not None:
+            from cuda.bindings import driver
+
+            driver.cuEventSynchronize(self._event)
+            self._release()
 
 
 def fill_from_gpu(array: Any, source: Any, stream: Any) -> None:

@@ -6,7 +6,7 @@ a diagonal one plus one of rank 1, whose eigenvectors multiply those of the bloc
 and Eisenstat 1994, 1995). `layout.py` describes the arrays, `merge_tree.py` the order of the steps.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Protocol
 
 import numpy as np
@@ -33,6 +33,12 @@ class Loops(Protocol):
 
     def upload_indices(self, indices: Sequence[np.ndarray], stream: Stream = 0) -> Sequence[Array]:
         """Copy arrays of int64 (k,) to the device."""
+
+    def start_reading(self, array: Array, stream: Stream = 0) -> Callable[[], np.ndarray]:
+        """Begin to copy an array to host memory; the result waits for the copy and returns it.
+
+        On a GPU it does not wait for what is launched after this call.
+        """
 
     def solve_leaves(
         self, d: Array, e: Array, bounds: Array, vectors: Array, stream: Stream = 0
@@ -62,11 +68,11 @@ class Loops(Protocol):
         floats: Array,
         integers: Array,
         stream: Stream = 0,
-    ) -> None:
+    ) -> Callable[[], np.ndarray] | None:
         """Set up the secular equation of each merge, without what deflation removes from it.
 
         `couplings` holds the subdiagonal element that was torn out for each row of the table. The
-        rotations are applied to `vectors`.
+        rotations are applied to `vectors`. Returns what `multiply` takes as `read_merges`.
         """
 
     def solve_secular(
@@ -91,11 +97,14 @@ class Loops(Protocol):
         packed: Array,
         vectors: Array,
         roots: tuple[int, int],
+        read_merges: Callable[[], np.ndarray] | None,
         stream: Stream = 0,
     ) -> None:
         """Replace the vectors of the blocks by their products with those of the equations.
 
         Of each merge, the vectors of the roots number roots[0], ..., roots[1] - 1 are needed.
+        `read_merges` returns the rows of the table that belong to the level, in host memory; it is
+        None if only the GPU needs them.
         """
 
     def place_vectors(

@@ -229,12 +229,18 @@ _ROTATED_COLUMNS = 256
 """Columns that a thread rotates at a time: two pieces of rows fit into the first-level cache."""
 
 
+def start_reading(array, stream=0):
+    """Return a function that returns an array, which is in host memory already."""
+    return lambda: array
+
+
 def deflate(merges, couplings, vectors, values, floats, integers, stream=0):
     """Set up the secular equation of each merge, without what deflation removes from it."""
     of_level, owner = merges.table[merges.of_level], merges.owner[merges.level.number]
     _scan_merges(of_level, couplings[merges.of_level], vectors, values, floats, integers)
     if of_level[:, ROTATIONS].any():
         _rotate_vectors(merges.table, owner, vectors, floats, integers, _ROTATED_COLUMNS)
+    return start_reading(of_level)
 
 
 @scalar(fastmath=SUMS)
@@ -333,12 +339,12 @@ def _move_dropped(merges, owner, integers, vectors):
             vectors[i, columns] = vectors[source, columns]
 
 
-def multiply(merges, integers, factors, packed, vectors, roots, stream=0):
+def multiply(merges, integers, factors, packed, vectors, roots, read_merges, stream=0):
     """Replace the vectors of the blocks by their products with those of the equations."""
     table, owner = merges.table, merges.owner[merges.level.number]
     _gather_rows(table, owner, integers, vectors, packed)
     _move_dropped(table, owner, integers, vectors)
-    for begin, middle, end, kept, top, upper, _ in table[merges.of_level].tolist():
+    for begin, middle, end, kept, top, upper, _ in read_merges().tolist():
         new = slice(begin + roots[0], begin + min(kept, roots[1]))
         for terms, columns in (
             (slice(begin, begin + upper), slice(begin, middle)),

@@ -13,6 +13,7 @@ from hetero.cuda import launch
 from hetero.cuda.device_cache import resident_tuple
 from hetero.cuda.driver import SIMULATOR, cuda
 from hetero.cuda.ready_arrays import (
+    PendingCopy,
     allocate_as_one,
     fill_from_gpu,
     fill_from_host,
@@ -200,6 +201,13 @@ def upload_indices(indices, stream=0):
     return [on_gpu[e - part.size : e] for part, e in zip(indices, ends, strict=True)]
 
 
+def start_reading(array, stream=0):
+    """Begin to copy an array to host memory; return the function that waits for the copy."""
+    copy = PendingCopy((array,), stream)
+    profiling.count_transfer(to_host=array.nbytes)
+    return lambda: copy.wait()[0]
+
+
 def solve_leaves(d, e, bounds, vectors, stream=0):
     """Replace d by the eigenvalues of the leaves, and store their eigenvectors."""
     launch.launch(solve_leaf, bounds.size - 1, LEAF_ROWS, stream, (d, e, bounds, vectors))
@@ -327,9 +335,18 @@ def deflate(merges, couplings, vectors, values, floats, integers, stream=0):
     first, size = merges.level.first, merges.level.size
     arguments = merges.table, first, couplings, vectors, values, floats, integers
     launch.launch(scan_merge, size, _THREADS, stream, arguments)
+    # The host prepares the products while the GPU rotates vectors and finds the roots.
+    is_large = _takes_cublas(merges.level, values.size)
+    read_merges = start_reading(merges.table[merges.of_level], stream) if is_large else None
     blocks = launch.blocks_for(values.size, _THREADS)
     arguments = *_tables(merges), vectors, floats, integers
     launch.launch(rotate_vectors, blocks, _THREADS, stream, arguments)
+    return read_merges
+
+
+def _takes_cublas(level, n):
+    """Return whether cuBLAS computes the products of a level, for which the host needs sizes."""
+    return -(-n // level.size) >= LARGE_MERGE and not SIMULATOR
 
 
 @kernel
@@ -411,20 +428,19 @@ def solve_secular(merges, values, floats, integers, factors, stream=0):
     launch.launch(form_factors, n, _THREADS, stream, (*tables, floats, integers, factors))
 
 
-def multiply(merges, integers, factors, packed, vectors, roots, stream=0):
+def multiply(merges, integers, factors, packed, vectors, roots, read_merges, stream=0):
     """Replace the vectors of the blocks by their products with those of the equations."""
     level, n = merges.level, len(vectors)
     tables = _tables(merges)
     launch.launch(products.gather_rows, n, _THREADS, stream, (*tables, integers, vectors, packed))
-    size = -(-n // level.size)
-    if size < LARGE_MERGE or SIMULATOR:
+    if read_merges is None:
+        size = -(-n // level.size)
         rows, columns = (launch.blocks_for(k, products.TILE) for k in (size, -(-size // 2)))
         tiles, threads = rows * columns, products.TILE_THREADS
         arguments = merges.table, level.first, tiles, factors, packed, vectors
         launch.launch(products.multiply_tiles, 2 * tiles * level.size, threads, stream, arguments)
     else:
-        host = merges.table[merges.of_level].copy_to_host(stream=stream)
-        _multiply_by_cublas(host, factors, packed, vectors, roots, stream)
+        _multiply_by_cublas(read_merges(), factors, packed, vectors, roots, stream)
     launch.launch(products.restore_rows, n, _THREADS, stream, (*tables, packed, vectors))
 
 

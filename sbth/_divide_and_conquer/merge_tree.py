@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -83,15 +83,34 @@ def require_memory(order: int, space: Workspace, bytes_an_element: int = MATRICE
     raise shortage(subject, space.device, need, free, remedies)
 
 
+class Solution(NamedTuple):
+    """All eigenvalues and eigenvectors of a tridiagonal matrix of order n.
+
+    Attributes
+    ----------
+    read_values : function
+        Waits for the device, and returns the eigenvalues: float64 (n,), ascending, in host memory.
+        It raises RuntimeError if some did not converge.
+    vectors : (n, n)
+        On the device. Its rows are the eigenvectors, those that are not needed undefined.
+    order : int64 (n,)
+        On the device: row order[i] of `vectors` belongs to eigenvalue i.
+    """
+
+    read_values: Callable[[], np.ndarray]
+    vectors: Any
+    order: Any
+
+
 def solve_tridiagonal(
     d: np.ndarray,
     e: np.ndarray,
     space: Workspace,
     choose: Callable[[np.ndarray], tuple[int, int]] | None = None,
-) -> tuple[np.ndarray, Any, Any]:
+) -> Solution:
     """Compute all eigenvalues and eigenvectors of a tridiagonal matrix of norm 1 or so.
 
-    The caller has checked that there is enough memory.
+    The caller has checked that there is enough memory. On a GPU the last steps may be running yet.
 
     Parameters
     ----------
@@ -102,15 +121,6 @@ def solve_tridiagonal(
         Returns the index of the first eigenvalue, of all in ascending order, whose eigenvector is
         needed, and that after the last one. The last merge, which is most of the work, leaves out
         the others.
-
-    Returns
-    -------
-    values : float64 (n,)
-        In host memory, ascending.
-    vectors : (n, n)
-        On the device. Its rows are the eigenvectors, those that are not needed undefined.
-    order : int64 (n,)
-        On the device: row order[i] of `vectors` belongs to values[i].
     """
     n, tree = d.size, MergeTree.create(d.size)
     loops, stream = _divide_and_conquer.loops(space.device), space.stream
@@ -122,21 +132,30 @@ def solve_tridiagonal(
     for level in levels[:-1]:
         merges = Merges(table, arrays.owner, level)
         loops.sort_values(merges, values, integers, stream)
-        loops.deflate(merges, arrays.couplings, vectors, values, floats, integers, stream)
+        read_merges = loops.deflate(
+            merges, arrays.couplings, vectors, values, floats, integers, stream
+        )
         loops.solve_secular(merges, values, floats, integers, factors, stream)
         roots = 0, n
         if level.size == 1 and choose is not None:
             kept = int(space.result(table[level.first], (MERGE_FIELDS,))[KEPT])
             roots = _needed_roots(space.result(values, (n,)), kept, choose)
-        loops.multiply(merges, integers, factors, arrays.packed, vectors, roots, stream)
+        packed = arrays.packed
+        loops.multiply(merges, integers, factors, packed, vectors, roots, read_merges, stream)
     loops.sort_values(Merges(table, arrays.owner, levels[-1]), values, integers, stream)
-    host_values = space.result(values, (n,))
-    if np.isnan(host_values).any():
+    read_values = functools.partial(_finish, loops.start_reading(values, stream))
+    return Solution(read_values, vectors, integers[ORDER])
+
+
+def _finish(read_values: Callable[[], np.ndarray]) -> np.ndarray:
+    """Return the eigenvalues in ascending order, once they are in host memory."""
+    values = read_values()
+    if np.isnan(values).any():
         raise RuntimeError(
             "implicit QL did not converge for a leaf of the matrix: this is a bug in sbth, please "
             "report it with the matrix"
         )
-    return np.sort(host_values), vectors, integers[ORDER]
+    return np.sort(values)
 
 
 def _tear(d: np.ndarray, e: np.ndarray, tables: Tables) -> Torn:

@@ -21,19 +21,23 @@ if TYPE_CHECKING:
     from sbth._one_stage.back_transformation import Blocks
     from sbth._one_stage.reduction import Reduced, RunningReduction
 
-_LARGEST_ORDERS = {"float64": 2700, "float32": 3500}
-"""Orders up to which one stage is faster than two on an H200, between measurements at n = 2500,
-3000 and 4000. Larger matrices do not fit in shared memory."""
+_LARGEST_ORDERS = {
+    False: {"float64": 2700, "float32": 3500},
+    True: {"float64": 3072, "float32": 3500},
+}
+"""Orders up to which one stage is faster than two on an H200, for eigenvalues (False) and for
+eigenvectors (True), whose back-transformation takes one step less. They lie between measurements
+at n = 2500, 3000, 3500 and 4000; of larger matrices most rows do not fit in shared memory."""
 
 
-def suits_one_stage(device: Device, order: int, dtype: DTypeLike) -> bool:
+def suits_one_stage(device: Device, order: int, dtype: DTypeLike, *, vectors: bool) -> bool:
     """Return whether one stage is faster than two for a real matrix, and the GPU can do it."""
     if device.kind == "cpu":
         return False
     from hetero.cuda.driver import SIMULATOR  # which has no CuPy
 
     dtype = np.dtype(dtype)
-    if SIMULATOR or not 0 < order <= _LARGEST_ORDERS[dtype.name]:
+    if SIMULATOR or not 0 < order <= _LARGEST_ORDERS[vectors][dtype.name]:
         return False
     from sbth._one_stage.reduction import fits_in_shared_memory  # imports CUDA
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from hetero.cuda import launch
 from hetero.cuda.driver import SIMULATOR
-from hetero.cuda.ready_arrays import allocate_as_one, fill_with_zeros, ready
+from hetero.cuda.ready_arrays import PendingCopy, allocate_as_one, fill_with_zeros, ready
 from sbth._bulge_chasing.flags import require_meeting
 from sbth._one_stage import reduction_kernels as kernels
 from sbth._one_stage.block_sums import MOST_THREADS
@@ -75,12 +75,11 @@ class RunningReduction:
             *[((blocks,), np.float64), ((2,), np.int32)],
         ]
         memory = allocate_as_one(forms, self._stream)
-        self._numbers, products, rows, work, largest, self._control = memory
-        self._needs_meetings = blocks > 1
-        fill_with_zeros(self._control, self._stream)
+        self._numbers, products, rows, work, largest, control = memory
+        fill_with_zeros(control, self._stream)
         arguments = (
             *(ready(matrix.reshape(-1)), (n, capacity), (bool(lower), keeps_vectors), work),
-            kernels.Exchange(products, rows, largest, self._control),
+            kernels.Exchange(products, rows, largest, control),
             *(self._numbers, ready(self.vectors.reshape(-1))),
         )
         kernel = kernels.KERNELS[f"reduce_{dtype}"]
@@ -88,6 +87,8 @@ class RunningReduction:
         launch.request_shared_memory(kernel, arguments, size, _STATIC)
         threads = _thread_count(n)
         launch.launch(kernel, blocks, threads, self._stream, arguments, size, cooperative=True)
+        # Before other work is launched, for which `finish` need not wait then.
+        self._copy = PendingCopy((self._numbers, control), self._stream)
 
     @property
     def taus(self) -> Any:
@@ -95,17 +96,16 @@ class RunningReduction:
         return self._xp.asarray(self._numbers[2 * self._n : 3 * self._n - 1])
 
     def finish(self) -> Reduced:
-        """Wait for the GPU, and return the tridiagonal matrix.
+        """Wait for the reduction, not for later work on the GPU; return the tridiagonal matrix.
 
         Raises
         ------
         ValueError
             There is NaN or infinity in the triangle.
         """
-        n, host = self._n, self._numbers.copy_to_host(self._stream)
+        n, (host, control) = self._n, self._copy.wait()
         require_finite_triangle(float(host[3 * n + 1]), self._lower)
-        if self._needs_meetings:
-            require_meeting(self._control.copy_to_host(self._stream))
+        require_meeting(control)
         d, e = host[: 2 * n].reshape(2, n)
         return Reduced(d, e[: n - 1], float(host[3 * n]))
 

@@ -2,6 +2,7 @@
 
 import ctypes
 import itertools
+import math
 import sys
 from types import SimpleNamespace
 
@@ -10,6 +11,7 @@ import pytest
 
 from hetero.cuda.driver import SIMULATOR, cuda
 from hetero.cuda.ready_arrays import (
+    PendingCopy,
     ReadyArray,
     allocate_as_one,
     fill_from_gpu,
@@ -29,6 +31,14 @@ class Memory:
     def __init__(self, size):
         self.bytes = np.full(size + 512, 255, np.uint8)
         self.ptr = -(-self.bytes.ctypes.data // 512) * 512
+
+
+class PageLocked(bytearray):
+    """Host memory that plays the part of page-locked memory of CuPy, full of zeros."""
+
+    @property
+    def ptr(self):
+        return ctypes.addressof((ctypes.c_char * len(self)).from_buffer(self))
 
 
 class Stream:
@@ -70,6 +80,7 @@ def allocations(monkeypatch):
     monkeypatch.setattr(driver, "cuStreamSynchronize", lambda stream: success)
     module = SimpleNamespace(
         alloc=alloc,
+        alloc_pinned_memory=PageLocked,
         get_current_stream=lambda: Stream(Stream.current),
         ExternalStream=Stream,
         Stream=SimpleNamespace(null=Stream(0)),
@@ -116,6 +127,72 @@ def test_copies_and_parts(allocations, stream):
         matrix[::2]
     with pytest.raises(ValueError, match="cannot take the shape"):
         matrix.reshape(11)
+
+
+@pytest.fixture
+def events(monkeypatch):
+    """Let copies to the host happen at the end of the stand-in's stream; return what is done."""
+    log: list[tuple] = []
+    success = driver.CUresult.CUDA_SUCCESS
+
+    def postpone(target, source, size, stream):
+        log.append(("copy", int(stream)))
+        postpone.copies.append((target, source, size))
+        return (success,)
+
+    def synchronize(event):
+        log.append(("wait", event))
+        for arguments in postpone.copies:
+            ctypes.memmove(*arguments)
+        postpone.copies.clear()
+        return (success,)
+
+    def note(name, *result):
+        return lambda *arguments: log.append((name, arguments[0])) or (success, *result)
+
+    postpone.copies = []
+    monkeypatch.setattr(driver, "cuMemcpyDtoHAsync", postpone)
+    monkeypatch.setattr(driver, "cuEventCreate", note("create", 77))
+    monkeypatch.setattr(driver, "cuEventRecord", note("record"))
+    monkeypatch.setattr(driver, "cuEventSynchronize", synchronize)
+    monkeypatch.setattr(driver, "cuEventDestroy", note("destroy"))
+    return log
+
+
+@HARDWARE
+def test_copies_that_are_waited_for_later(allocations, events):
+    forms = [((5, 3), np.float32), ((0,), np.float64), ((2,), np.int32)]
+    arrays = allocate_as_one(forms, 7)
+    hosts = [np.arange(math.prod(shape), dtype=dtype).reshape(shape) + 1 for shape, dtype in forms]
+    for array, host in zip(arrays, hosts, strict=True):
+        fill_from_host(array, host, 7)
+    pending = PendingCopy(arrays, 7)
+    assert [name for name, _ in events] == ["create", "copy", "copy", "record"]
+    assert events[1] == events[2] == ("copy", 7)
+    for _ in range(2):
+        for copied, host in zip(pending.wait(), hosts, strict=True):
+            assert (copied.dtype, copied.shape) == (host.dtype, host.shape)
+            np.testing.assert_array_equal(copied, host)
+    assert events[4:] == [("wait", 77), ("destroy", 77)]
+    del pending
+    assert len(events) == 6
+
+
+@HARDWARE
+def test_a_copy_that_nobody_waits_for_is_over_before_its_memory_is_free(allocations, events):
+    pending = PendingCopy(allocate_as_one([((4,), np.float64)], 0), 0)
+    del pending
+    assert events[-2:] == [("wait", 77), ("destroy", 77)]
+
+
+@HARDWARE
+def test_copies_without_cupy_are_complete_at_once(allocations, monkeypatch):
+    (array,) = allocate_as_one([((4,), np.float64)], 0)
+    fill_from_host(array, np.arange(4.0), 0)
+    monkeypatch.delitem(sys.modules, "cupy")
+    pending = PendingCopy((array,), 0)
+    fill_with_zeros(array, 0)
+    assert pending.wait()[0].tolist() == [0.0, 1.0, 2.0, 3.0]
 
 
 @HARDWARE

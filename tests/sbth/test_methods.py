@@ -279,7 +279,7 @@ def test_every_size_has_a_method():
 
 
 @pytest.mark.parametrize(
-    ("memory", "multiprocessors", "largest"), [(65_536, 40, 2360), (232_448, 132, 2700)]
+    ("memory", "multiprocessors", "largest"), [(65_536, 40, 2360), (232_448, 132, 3072)]
 )
 def test_one_stage_is_for_gpus_with_room_for_its_vectors(
     memory, multiprocessors, largest, monkeypatch
@@ -290,6 +290,6 @@ def test_one_stage_is_for_gpus_with_room_for_its_vectors(
 
     monkeypatch.setattr(launch, "max_shared_memory", lambda: memory)
     monkeypatch.setattr(launch, "multiprocessors", lambda: multiprocessors)
-    fitting = [n for n in range(1, 2701) if fits_in_shared_memory(n, np.dtype("f8"))]
+    fitting = [n for n in range(1, 3073) if fits_in_shared_memory(n, np.dtype("f8"))]
     assert fitting == list(range(1, fitting[-1] + 1))
     assert fitting[-1] == pytest.approx(largest, abs=10)

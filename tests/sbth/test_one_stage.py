@@ -184,7 +184,7 @@ def test_triangular_factors_of_products_of_reflections():
 
 @real_gpu
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
-@pytest.mark.parametrize("n", [1, 2, 3, 64, 65, 131, 132, 133, 400, 1000, 1201, 2000, 2700])
+@pytest.mark.parametrize("n", [1, 2, 3, 64, 65, 131, 132, 133, 400, 1000, 1201, 2000, 2700, 3072])
 def test_orders(n, dtype):
     """From 1800 rows on, some are in global memory (in float32 from 2500)."""
     a = symmetric(n, dtype)
@@ -285,8 +285,13 @@ def test_panels_keep_the_eigenvalues(n, bandwidth, dtype):
 
 @real_gpu
 def test_solver_for_says_how_many_stages(require_cuda):
-    for n, dtype, stages in ((2700, "f8", 1), (2701, "f8", 2), (3500, "f4", 1), (3501, "f4", 2)):
-        text = sbth.solver_for(n, eigvals_only=True, dtype=dtype, method="sbth", device="cuda")
+    for values_only, n, dtype, stages in (
+        *((True, 2700, "f8", 1), (True, 2701, "f8", 2), (True, 3500, "f4", 1)),
+        *((True, 3501, "f4", 2), (False, 3072, "f8", 1), (False, 3073, "f8", 2)),
+    ):
+        text = sbth.solver_for(
+            n, eigvals_only=values_only, dtype=dtype, method="sbth", device="cuda"
+        )
         first = "reduction to tridiagonal form, " if stages == 1 else "reduction to a band, bulge "
         assert text.startswith(f"sbth: {first}")
 

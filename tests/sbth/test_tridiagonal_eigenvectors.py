@@ -276,3 +276,27 @@ def test_leaves_beside_the_level_of_rounding(device):
         h = scipy.linalg.hessenberg((q * values) @ q.T)
         d, e = np.diag(h).copy(), np.diag(h, -1).copy()
         assert_eigenpairs(d, e, *sbth.eigh_tridiagonal(d, e, device=device, method="sbth"))
+
+
+def test_vectors_are_placed_before_the_eigenvalues_are_read(monkeypatch):
+    """On a GPU, whatever is launched before that runs while the host waits."""
+    from sbth._divide_and_conquer import cpu
+
+    log, start_reading, place_vectors = [], cpu.start_reading, cpu.place_vectors
+
+    def start(array, stream=0):
+        read = start_reading(array, stream)
+        return lambda: log.append(("read", array.shape)) or read()
+
+    def place(*arguments):
+        log.append(("place",))
+        place_vectors(*arguments)
+
+    monkeypatch.setattr(cpu, "start_reading", start)
+    monkeypatch.setattr(cpu, "place_vectors", place)
+    d, e = np.arange(70.0), np.ones(69)
+    values, vectors = sbth.eigh_tridiagonal(d, e, method="sbth", device="cpu")
+    assert log[-2:] == [("place",), ("read", (70,))]
+    assert log.count(("read", (70,))) == 1
+    matrix = np.diag(d) + np.diag(e, 1) + np.diag(e, -1)
+    np.testing.assert_allclose(matrix @ vectors, vectors * values, atol=1e-12)

@@ -14,9 +14,9 @@ from sbth._selection import Selection
 from sbth.band_storage import require_finite_triangle, safe_scale, shape_and_dtype
 from sbth.eigenvalues import round_to_dtype
 
-_ORDERS = {False: (range(251),), True: (range(901), range(2701, 3601))}
+_ORDERS = {False: (range(251),), True: (range(451), range(2701, 3601))}
 """Orders for which cuSOLVER is faster on an H200, for eigenvalues (False) and for all eigenvectors
-(True): between measurements at n = 200 and 500, 500 and 1000, and 3500 and 4000. From 2701 on too
+(True): between measurements at n = 200 and 500, 100 and 500, and 3500 and 4000. From 2701 on too
 few rows fit in shared memory for a reduction in one stage, and in two a matrix has to be larger."""
 
 

@@ -45,7 +45,7 @@ class Search(NamedTuple):
     """State of the search for a quantile, or of one for each element of arrays."""
 
     s: Any
-    low: Any  # bracket of s
+    low: Any  # bracket of s, empty once the search has converged
     high: Any
 
 
@@ -143,9 +143,13 @@ def restore_quantile(a, s, restoration):
 
 @scalar
 def advance(search, p, upper, values, centre):
-    """Return the next s, its bracket, and how far it moved (0: converged)."""
+    """Return the next s, its bracket, and how far it moved (0: converged).
+
+    The bracket of a search that has converged is empty, and further steps leave it where it is: a
+    quantile has the same bits beside others whose search takes longer.
+    """
     s, low, high = search
-    if not 0.0 < p < 1.0:
+    if not 0.0 < p < 1.0 or low == high:
         return s, low, high, 0.0
     right, by_sf, q = find_target(p, upper, centre)
     at_centre = centre.sf if by_sf else centre.cdf
@@ -167,9 +171,11 @@ def advance(search, p, upper, values, centre):
         slope = math.exp(values.log_pdf + s)
         following = s + outward * (tail - q) / slope if slope < math.inf else math.nan
     if abs(following - s) <= SETTLED:
-        return following, low, high, 0.0
+        return following, following, following, 0.0
     inside = low < following < high
     if not inside or abs(following - s) > max(0.5 * (high - low), LONG):
         following = 0.5 * (low + high)
     moved = abs(following - s)
-    return following, low, high, moved if moved > SETTLED else 0.0
+    if moved <= SETTLED:
+        return following, following, following, 0.0
+    return following, low, high, moved

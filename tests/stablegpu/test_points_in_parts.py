@@ -63,6 +63,15 @@ def test_quantiles(threads, evaluator):
         np.testing.assert_array_equal(other.isf(P), expected)
 
 
+@pytest.mark.parametrize(("alpha", "beta"), [(1.7, 0.4), (0.6, -0.9), (1.2, 1.0)])
+def test_a_quantile_has_the_same_bits_by_itself(alpha, beta):
+    """The search of each ends by itself, however many steps others need."""
+    distribution = stablegpu.stable(alpha, beta, device="cpu", evaluator="nodes")
+    p = np.concatenate([P[1:-1:211], 10.0 ** -np.arange(3.0, 200.0, 13.0)])
+    together = distribution.ppf(p)
+    np.testing.assert_array_equal([distribution.ppf(one) for one in p], together)
+
+
 @pytest.mark.filterwarnings("ignore:.*error")
 def test_estimates_of_errors_are_those_of_all_points(threads):
     alone, others = distributions(threads, evaluator=stablegpu.Quadrature(tolerance=1e-5))

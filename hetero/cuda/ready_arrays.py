@@ -21,7 +21,6 @@ _ALIGNMENT = 512
 """Bytes to whose multiples arrays that share memory are aligned, as allocations of CuPy are: the
 vendor's BLAS chooses its kernels by the alignment."""
 
-
 _SMALLEST_PINNED = 1 << 12
 """Bytes of the smallest page-locked memory: a page."""
 
@@ -32,15 +31,15 @@ class ReadyArray:
     Parameters
     ----------
     owner : object
-        What keeps the memory allocated.
+        Object that keeps the memory allocated.
     address : int
-        That of the first byte on the GPU.
+        Address of the first byte on the GPU.
     shape : tuple of int
     dtype : data type of NumPy
 
     Attributes
     ----------
-    kinds, numbers : what `launch` appends for the array
+    kinds, numbers : types and numbers that `launch` passes to a kernel for the array
     """
 
     __slots__ = ("address", "dtype", "kinds", "numbers", "owner", "shape", "size")
@@ -148,21 +147,21 @@ def ready(array: Any) -> Any:
 def allocate_as_one(forms: Sequence[tuple[tuple[int, ...], DTypeLike]], stream: Any) -> list[Any]:
     """Return new arrays (shape, dtype) on the current GPU that share one allocation.
 
-    It is of CuPy's pool if CuPy has been imported, which neither asks the driver nor waits for the
-    GPU. The memory is that of work on `stream`, where it is used again once no array is left.
+    If CuPy has been imported, the memory comes from its pool, without a call of the driver or a
+    wait for the GPU. It belongs to the work on `stream`, which reuses it once no array is left.
     """
     if SIMULATOR:
         return [cuda.device_array(shape, dtype, stream=stream) for shape, dtype in forms]
     kinds = [(shape, np.dtype(dtype)) for shape, dtype in forms]
-    starts, end = _places([math.prod(shape) * dtype.itemsize for shape, dtype in kinds])
+    starts, end = _find_starts([math.prod(shape) * dtype.itemsize for shape, dtype in kinds])
     owner, address = _allocate(max(end, _ALIGNMENT), stream)
     return [
         ReadyArray(owner, address + start, *kind) for start, kind in zip(starts, kinds, strict=True)
     ]
 
 
-def _places(sizes: Sequence[int]) -> tuple[list[int], int]:
-    """Return the first bytes of arrays of these sizes that share memory, and its size."""
+def _find_starts(sizes: Sequence[int]) -> tuple[list[int], int]:
+    """Return where arrays of these sizes begin in one piece of memory, in bytes, and its size."""
     starts, end = [], 0
     for size in sizes:
         starts.append(end)
@@ -202,8 +201,8 @@ class PendingCopy:
     """Copies of arrays on the GPU that are on their way to host memory.
 
     The host can launch other work on the stream before it waits for them, and the wait ends with
-    the copies, not with that work. They need page-locked memory, which is of CuPy's pool; if CuPy
-    has not been imported, the copies are complete at once.
+    the copies, not with that work. They need page-locked memory, which comes from CuPy's pool; if
+    CuPy has not been imported, the constructor waits for the copies.
 
     Parameters
     ----------
@@ -222,7 +221,7 @@ class PendingCopy:
         from cuda.bindings import driver
 
         self._forms = [(array.shape, array.dtype) for array in arrays]
-        self._starts, end = _places([array.nbytes for array in arrays])
+        self._starts, end = _find_starts([array.nbytes for array in arrays])
         # The pool reuses memory for requests of the same size only, and new memory takes 0.1 ms or
         # more: a power of two serves arrays of other sizes, too.
         size = 1 << (max(end, _SMALLEST_PINNED) - 1).bit_length()

@@ -28,13 +28,14 @@ class Inflows:
     """
 
     def __init__(self, links: Links, engines: Sequence[Engine]):
-        turbulent = [rows for rows in links.varying if _velocity_of(rows) is not None]
-        self.others = tuple(rows for rows in links.varying if _velocity_of(rows) is None)
+        velocities = [(rows, _velocity_of(rows)) for rows in links.varying]
+        self.others = tuple(rows for rows, velocity in velocities if velocity is None)
         self._stores = [
             (engine, _inflow.loops(engine.device).create_store(engine, velocity, rows))
-            for rows in turbulent
+            for rows, velocity in velocities
+            if velocity is not None
             for engine in engines
-            if (velocity := _velocity_of(rows)) is not None and _has(engine.problem.links, rows)
+            if _has(engine.problem.links, rows)
         ]
 
     def write(self, step: int) -> None:

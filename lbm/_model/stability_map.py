@@ -28,8 +28,8 @@ BETWEEN_WALLS = {0.25: 28.5, 3 / 16: 24.0, 1 / 12: 20.1, 0.03: 16.9, 0.01: 16.9}
 
 WITH_OPEN_ENDS = {0.25: 7.1, 3 / 16: 8.4, 1 / 12: 12.0, 0.03: 16.9, 0.01: 20.1}
 """The same for a sphere in a stream: large magic parameters fail at the inlet, small ones behind
-the sphere. With 1/4 it is that of D3Q27 (D3Q19: 8.4), where 3/16 does as well; with 0.01 that of
-D3Q19 (D3Q27: 16.9)."""
+the sphere. The limit with 1/4 is that of D3Q27; D3Q19 was stable up to 8.4, as it is with 3/16. The
+limit with 0.01 is that of D3Q19; D3Q27 was stable up to 16.9."""
 
 WITHOUT_WALLS = {0.25: 39.5, 3 / 16: 39.5, 1 / 12: 39.5, 0.03: 56.0, 0.01: 56.0, 1e-3: 79.5}
 """The same for three-dimensional Taylor-Green vortices. Flows that are smoother or thinner in their

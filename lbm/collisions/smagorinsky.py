@@ -21,7 +21,7 @@ import numpy as np
 
 from lbm._model.stability_map import FlowKind, choose_magic
 from lbm.collisions.operator import Bounds, Collision
-from lbm.collisions.trt import TRT, make_local_rates
+from lbm.collisions.trt import TRT, make_local_rates, relax_in_parts
 from lbm.lattices import LATTICES, Lattice, lattice_of_size
 
 LARGEST_CONSTANT = 2.0
@@ -108,9 +108,7 @@ class Smagorinsky(Collision):
     def reference_collide(self, f: np.ndarray, e: np.ndarray) -> np.ndarray:
         """Return f less the even and the odd part of f - e, each divided by its local time."""
         tau = _reference_tau(f, e, self.tau, self.constant)
-        tau_odd = 0.5 + self.magic / (tau - 0.5)
-        n, opposite = f - e, (f - e)[list(lattice_of_size(len(f)).opposite)]
-        return f - (n + opposite) / (2 * tau) - (n - opposite) / (2 * tau_odd)
+        return relax_in_parts(f, e, tau, 0.5 + self.magic / (tau - 0.5))
 
     @classmethod
     def suited_to(cls, tau: float, cell_reynolds: float, kind: FlowKind) -> Smagorinsky:

@@ -29,6 +29,18 @@ def make_local_rates() -> Any:
     return local_rates
 
 
+def relax_in_parts(
+    f: np.ndarray, e: np.ndarray, tau: np.ndarray | float, tau_odd: np.ndarray | float
+) -> np.ndarray:
+    """Return f less the even and the odd part of f - e, each divided by its relaxation time.
+
+    f and e are arrays [q, x, y, z] as in `Collision.reference_collide`; the times are numbers, or
+    arrays [x, y, z].
+    """
+    n, opposite = f - e, (f - e)[list(lattice_of_size(len(f)).opposite)]
+    return f - (n + opposite) / (2 * tau) - (n - opposite) / (2 * tau_odd)
+
+
 @dataclass(frozen=True)
 class TRT(Collision):
     """Collision operator with two relaxation times (Ginzburg, Verhaeghe and d'Humieres 2008).
@@ -79,8 +91,7 @@ class TRT(Collision):
 
     def reference_collide(self, f: np.ndarray, e: np.ndarray) -> np.ndarray:
         """Return f less the even and the odd part of f - e, each divided by its own time."""
-        n, opposite = f - e, (f - e)[list(lattice_of_size(len(f)).opposite)]
-        return f - (n + opposite) / (2 * self.tau) - (n - opposite) / (2 * self.tau_odd)
+        return relax_in_parts(f, e, self.tau, self.tau_odd)
 
     @classmethod
     def suited_to(cls, tau: float, cell_reynolds: float, kind: FlowKind) -> TRT:

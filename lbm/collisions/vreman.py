@@ -23,8 +23,8 @@ import numpy as np
 from lbm._model.stability_map import FlowKind, choose_magic
 from lbm.collisions.eddy_viscosity import EddyViscosityModel
 from lbm.collisions.operator import Bounds
-from lbm.collisions.trt import TRT, make_local_rates
-from lbm.lattices import LATTICES, Lattice, lattice_of_size
+from lbm.collisions.trt import TRT, make_local_rates, relax_in_parts
+from lbm.lattices import LATTICES, Lattice
 
 _LEAST_SQUARE = 1e-30
 """Added to the square of the gradient, in 1/step^2, so that fluid at rest gives 0 and not NaN.
@@ -137,9 +137,7 @@ class Vreman(_VremanModel):
     ) -> np.ndarray:
         """Return f less the even and the odd part of f - e, each divided by its local time."""
         tau = self.tau + 3.0 * viscosity
-        tau_odd = 0.5 + self.magic / (tau - 0.5)
-        n, opposite = f - e, (f - e)[list(lattice_of_size(len(f)).opposite)]
-        return f - (n + opposite) / (2 * tau) - (n - opposite) / (2 * tau_odd)
+        return relax_in_parts(f, e, tau, 0.5 + self.magic / (tau - 0.5))
 
     @classmethod
     def suited_to(cls, tau: float, cell_reynolds: float, kind: FlowKind) -> Vreman:

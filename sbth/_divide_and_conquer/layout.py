@@ -59,7 +59,7 @@ class Torn(NamedTuple):
 
 
 class Arrays(NamedTuple):
-    """What divide and conquer works on, on a device; see `Loops` and the rest of this module.
+    """Arrays on a device that divide and conquer works on; see `Loops` and the rest of this module.
 
     Attributes
     ----------

@@ -210,7 +210,7 @@ PEAK_SHARES = {
 """% of the peak rate of float32 operations, on `GPUS` (Riesinger 2017, table 8.3)."""
 
 MEASURED_OCCUPANCIES = {
-    ("Ziggurat", "float32"): 0.15,
+    ("Ziggurat, shared memory", "float32"): 0.15,
     ("process", "float32"): 0.49,
     ("single averages", "float32"): 1.0,
     ("averages of the 3-RODE-Taylor scheme", "float32"): 0.87,
@@ -220,7 +220,7 @@ MEASURED_OCCUPANCIES = {
 table 12.2)."""
 
 PART_SHARES = {
-    ("Ziggurat", "float32"): 0.02,
+    ("Ziggurat, shared memory", "float32"): 0.02,
     ("process", "float32"): 0.03,
     ("process", "float64"): 0.06,
     ("single averages", "float32"): 0.06,

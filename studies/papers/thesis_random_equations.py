@@ -106,11 +106,6 @@ def _profile(call: str, dtype: str, column: str) -> Cell:
     return Cell(PROFILES, "Kernels by the profiler", (f"{call}, {dtype}",), column)
 
 
-def _profiled_call(part: str) -> str:
-    """Return the name of a part of a solver among the profiled calls."""
-    return "Ziggurat, shared memory" if part == "Ziggurat" else part
-
-
 THESIS_RANDOM_EQUATIONS = (
     NumberedResult(
         *(DOCUMENT, "table 8.1", "p. 86", "r and v of Ziggurats", "rode-ziggurats"),
@@ -300,14 +295,14 @@ THESIS_RANDOM_EQUATIONS = (
             *(
                 Value(
                     *(f"occupancy, measured, {part}, {dtype}", occupancy, "", K40),
-                    _profile(_profiled_call(part), dtype, "occupancy"),
+                    _profile(part, dtype, "occupancy"),
                 )
                 for (part, dtype), occupancy in MEASURED_OCCUPANCIES.items()
             ),
             *(
                 Value(
                     *(f"share of the peak rate, {part}, {dtype}", share, "%", K40),
-                    _profile(_profiled_call(part), dtype, f"% of peak, {dtype}"),
+                    _profile(part, dtype, f"% of peak, {dtype}"),
                 )
                 for (part, dtype), share in PART_SHARES.items()
             ),

@@ -20,14 +20,10 @@ class Loops(Protocol):
     def allocate(self, n: int, m: int, stream: Stream = 0) -> tuple[Factors, Array]:
         """Return memory for the factors of m matrices of order n, and for vectors (n, m)."""
 
-    def factor(
-        self, matrix: Matrix, smallest: float, factors: Factors, stream: Stream = 0
-    ) -> None:
+    def factor(self, matrix: Matrix, smallest: float, factors: Factors, stream: Stream = 0) -> None:
         """Factor T - x for each shift x; pivots nearer to 0 than `smallest` are replaced by it."""
 
-    def solve(
-        self, factors: Factors, vectors: Array, is_first: bool, stream: Stream = 0
-    ) -> None:
+    def solve(self, factors: Factors, vectors: Array, is_first: bool, stream: Stream = 0) -> None:
         """Replace each vector y by (T - x)^-1 y, divided by its largest element.
 
         With `is_first` it is the product of U^-1 D^-1 and a random vector, whatever y is.

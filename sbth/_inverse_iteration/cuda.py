@@ -30,6 +30,9 @@ _THREADS = 32
 _ROWS = 256
 """Rows of the matrix in shared memory at a time (not tuned)."""
 
+_COUPLINGS = _ROWS + 1
+"""Elements of the subdiagonal that belong to these rows."""
+
 _AHEAD = 8
 """Rows of the factors that a thread loads at a time (not tuned)."""
 
@@ -52,7 +55,7 @@ def factor_columns(
     """Factor T - x for the shift of each thread."""
     j, n = cuda.grid(1), len(reciprocal)
     diagonals = cuda.shared.array(_ROWS, float64)
-    couplings = cuda.shared.array(_ROWS + 1, float64)
+    couplings = cuda.shared.array(_COUPLINGS, float64)
     x = shifts[min(j, shifts.size - 1)]
     a, b = diagonal[0] - x, below[0]
     for begin in range(0, n, _ROWS):

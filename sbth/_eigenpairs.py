@@ -67,7 +67,7 @@ def solve_parts(
                 parts.append(Part(rows, np.ascontiguousarray(columns.T), None, rows.size))
             else:
                 read, *vectors = solve_tridiagonal(*matrix, space, chosen)
-                parts.append(Part(rows, *vectors, rows.size))
+                parts.append(Part(rows, vectors[0], vectors[1], rows.size))
             readers.append(functools.partial(_unscaled, read, scale, factor))
         if partition.is_whole and parts and selection.kind == "a":
             # Powers of two leave the order of the eigenvalues as it is.

@@ -24,14 +24,14 @@ class Part(NamedTuple):
     order : int64 (k,), or None
         On the device: row order[i] belongs to the i-th eigenvalue. If it is None, the vectors are
         in the order of their eigenvalues, and those of a whole matrix belong to selected ones only.
-    count : int
-        Number of eigenvalues of the block that `EigenPairs.targets` has: k, or j if `order` is None.
+    size : int
+        Number of eigenvalues of the block that `EigenPairs.targets` has.
     """
 
     rows: np.ndarray
     vectors: Array
     order: Array | None
-    count: int
+    size: int
 
 
 class EigenPairs(NamedTuple):
@@ -49,7 +49,7 @@ class EigenPairs(NamedTuple):
     parts : list of Part
     order : int
         Order n of the matrix.
-    targets : int64 (s + the counts of all parts,)
+    targets : int64 (s + the sizes of all parts,)
         Positions among the selected eigenvalues of the eigenvalues of all blocks, those of `single`
         first; negative or too large for those that are not selected.
     space : Workspace
@@ -90,8 +90,8 @@ class EigenPairs(NamedTuple):
             loops.place_vectors(one, sources, places, columns, out.reshape((m * n, 1)), stream)
         begin = s
         for part in self.parts:
-            targets = self.targets[begin : begin + part.count]
-            begin += part.count
+            targets = self.targets[begin : begin + part.size]
+            begin += part.size
             first, stop = map(int, np.searchsorted(targets, (0, m)))
             if first < stop:
                 indices = np.arange(first, stop), targets[first:stop], part.rows

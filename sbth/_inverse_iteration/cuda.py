@@ -140,7 +140,7 @@ def substitute_columns(reciprocal, first, second, marks, vectors, is_first):
 
 @kernel
 def scale_elements(marks, vectors):
-    """Scale the elements of the solutions that were stored before a scaling, and all by the largest."""
+    """Apply scalings to elements stored before them, and divide each vector by its largest one."""
     m = vectors.shape[1]
     for element in range(cuda.grid(1), vectors.size, cuda.gridsize(1)):
         i, j = element // m, element % m

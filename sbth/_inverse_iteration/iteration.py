@@ -63,7 +63,7 @@ def compute_vectors(
     with region("inverse iteration"), _array_module(space) as xp:
         factors, vectors = loops.allocate(n, m, stream)
         loops.factor(matrix, _EPSILON * norm, factors, stream)
-        on_device = [xp.asarray(a) for a in (matrix.diagonal[:n], matrix.below[: n - 1])]
+        diagonal, below = xp.asarray(matrix.diagonal)[:n], xp.asarray(matrix.below)[: n - 1]
         for orthogonalize, rounds in ATTEMPTS:
             x: Any = vectors
             with contextlib.suppress(np.linalg.LinAlgError):
@@ -71,7 +71,7 @@ def compute_vectors(
                     loops.solve(factors, x, i == 0, stream)
                     x = orthogonalize(xp, xp.asarray(x))
                 x = orthogonalize(xp, x)
-                errors = _measure(xp, *on_device, xp.asarray(exact_values), x)
+                errors = _measure(xp, diagonal, below, xp.asarray(exact_values), x)
                 if _are_accepted(errors, n, norm):
                     return xp.ascontiguousarray(x.T)
     return None
@@ -127,7 +127,7 @@ def _triangular_solver(xp: ModuleType) -> Callable:
         from scipy.linalg import solve_triangular
     else:
         from cupyx.scipy.linalg import solve_triangular
-    return solve_triangular  # type: ignore[no-any-return]
+    return solve_triangular
 
 
 ATTEMPTS: tuple[tuple[Callable, int], ...] = (

@@ -16,7 +16,6 @@ from sbth._blocks import starts_of_blocks
 from sbth._inverse_iteration.iteration import compute_vectors
 from sbth._inverse_iteration.layout import BYTES_AN_ELEMENT
 from sbth._request import Request
-from sbth._selection import Selection
 from sbth._vector_blocks import EigenPairs, Part
 
 LEAST_ORDER = {"cpu": 200, "cuda": 1000}
@@ -76,7 +75,7 @@ def solve_selected(
         return None
     with region("bisection"), device.active():
         candidates = _find_candidates(d, e, starts, lengths, request, factor)
-        if not is_suitable(n, candidates.count, device):
+        if not is_suitable(n, candidates.size, device):
             return None
         scaled = [b.bisection.scaled_values(b.first, b.stop) for b in candidates.blocks]
     numbered = _number(d, candidates, scaled, count if selection.kind == "i" else None, factor)
@@ -129,7 +128,7 @@ class Candidates(NamedTuple):
     skipped: int
 
     @property
-    def count(self) -> int:
+    def size(self) -> int:
         """Number of candidates."""
         return self.single.size + sum(b.stop - b.first for b in self.blocks)
 

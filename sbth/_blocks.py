@@ -43,17 +43,28 @@ class Partition:
 def partition_tridiagonal(d: np.ndarray, e: np.ndarray) -> Partition:
     """Split a tridiagonal matrix where a subdiagonal element has no influence on eigenvalues.
 
-    The criterion is that of LAPACK's dstebz: e_i^2 <= eps^2 |d_i d_(i+1)|.
+    The criterion is that of `starts_of_blocks`.
     """
-    magnitudes = np.abs(d)
-    if d.size > 1 and np.min(np.abs(e)) > _EPSILON * np.max(magnitudes):
+    starts = starts_of_blocks(d, e)
+    if starts.size == 1 and d.size > 1:
         return Partition(np.zeros(0, int), [np.arange(d.size)])  # without the arrays below
-    root = np.sqrt(magnitudes)
-    ends = np.abs(e) <= _EPSILON * root[:-1] * root[1:]
     radii = np.zeros(d.size)
     radii[:-1] = np.abs(e)
     radii[1:] = np.maximum(radii[1:], np.abs(e))
-    return _partition(ends, np.maximum(np.abs(d), radii))
+    return _partition(starts, np.maximum(np.abs(d), radii))
+
+
+def starts_of_blocks(d: np.ndarray, e: np.ndarray) -> np.ndarray:
+    """Return the first rows of the blocks into which a tridiagonal matrix falls.
+
+    A block ends where the criterion of LAPACK's dstebz holds: e_i^2 <= eps^2 |d_i d_(i+1)|.
+    """
+    magnitudes = np.abs(d)
+    if d.size > 1 and np.min(np.abs(e)) > _EPSILON * np.max(magnitudes):
+        return np.zeros(1, int)  # without the arrays below
+    root = np.sqrt(magnitudes)
+    ends = np.abs(e) <= _EPSILON * root[:-1] * root[1:]
+    return _starts(ends, d.size)
 
 
 def partition_band(ab: np.ndarray, lower: bool) -> Partition:
@@ -70,16 +81,20 @@ def partition_band(ab: np.ndarray, lower: bool) -> Partition:
         np.copyto(reach[: n - k], np.arange(k, n), where=magnitudes != 0)
         np.maximum(sizes[: n - k], magnitudes, out=sizes[: n - k])
     ends = np.maximum.accumulate(reach)[:-1] == np.arange(n - 1)
-    return _partition(ends, sizes)
+    return _partition(_starts(ends, n), sizes)
 
 
-def _partition(ends: np.ndarray, sizes: np.ndarray) -> Partition:
-    """Return the parts of a matrix whose blocks end where `ends` is true.
+def _starts(ends: np.ndarray, n: int) -> np.ndarray:
+    """Return the first rows of the blocks of a matrix that end where `ends` is true."""
+    return np.concatenate([[0], np.flatnonzero(ends) + 1]) if n else np.zeros(0, int)
+
+
+def _partition(starts: np.ndarray, sizes: np.ndarray) -> Partition:
+    """Return the parts of a matrix with these first rows of blocks.
 
     `sizes` holds the magnitude of the largest element of each row.
     """
     n = sizes.size
-    starts = np.concatenate([[0], np.flatnonzero(ends) + 1]) if n else np.zeros(0, int)
     if starts.size <= 1:
         return Partition(np.flatnonzero(np.full(n, n == 1)), [np.arange(n)] if n > 1 else [])
     lengths = np.diff(np.append(starts, n))

@@ -6,114 +6,27 @@ import functools
 import math
 from collections.abc import Callable
 from types import ModuleType
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import DTypeLike
 
 from hetero import region
-from hetero.arrays import Array, Workspace
+from hetero.arrays import Workspace
 from hetero.devices import Device
 from hetero.display.progress_bar import loop_progress
-from sbth import _divide_and_conquer, _working_matrix
 from sbth._back_transformation import apply_stage
 from sbth._back_transformation.diamonds import WAVE_MATRICES
 from sbth._blocks import partition_band, partition_tridiagonal
 from sbth._divide_and_conquer.merge_tree import MATRICES, require_memory, solve_tridiagonal
+from sbth._inverse_iteration.selected_pairs import solve_selected
 from sbth._lapack import drivers
 from sbth._lapack.choice import band_driver, tridiagonal_driver
 from sbth._request import Request
 from sbth._selection import Selection
+from sbth._vector_blocks import EigenPairs, Part
 from sbth.band_storage import diagonals, host_workspace, shape_and_dtype
 from sbth.tridiagonalization import ReductionOptions, choose_method, choose_scale, reduce_band
-
-
-class Part(NamedTuple):
-    """All eigenvectors of a diagonal block.
-
-    Attributes
-    ----------
-    rows : int64 (k,)
-        The rows of the matrix that belong to the block, in host memory.
-    vectors : (k, k)
-        Eigenvectors as rows, on the device.
-    order : int64 (k,), or None
-        On the device: row order[i] belongs to the i-th eigenvalue. If it is None, the vectors are
-        those of the selected eigenvalues, in their order.
-    """
-
-    rows: np.ndarray
-    vectors: Array
-    order: Array | None
-
-    @property
-    def indices(self) -> Array:
-        """The array `order`, if there is one, else that of vectors in the order of eigenvalues."""
-        return np.arange(len(self.vectors)) if self.order is None else self.order
-
-
-class EigenPairs(NamedTuple):
-    """Selected eigenvalues and eigenvectors of a matrix, block by block.
-
-    Attributes
-    ----------
-    selected : int
-        Number m of selected eigenvalues.
-    read_values : function
-        Returns the selected eigenvalues: float64 (m,), ascending, in host memory. It waits for the
-        GPU; what depends on the vectors alone is launched before.
-    single : int64 (s,)
-        Rows that are blocks by themselves.
-    parts : list of Part
-    targets : int64 (n,)
-        Positions among the selected eigenvalues of the eigenvalues of all blocks, those of `single`
-        first; negative or too large for those that are not selected.
-    space : Workspace
-        The workspace of the computation, whose results are NumPy arrays.
-    """
-
-    selected: int
-    read_values: Callable[[], np.ndarray]
-    single: np.ndarray
-    parts: list[Part]
-    targets: np.ndarray
-    space: Workspace
-
-    def place(self, space: Workspace, dtype: DTypeLike, out: Any = None) -> Any:
-        """Return the eigenvectors as rows, in a flat array (m n) of the kind of `space`, or `out`.
-
-        `out` is a flat array on the device.
-        """
-        m, n, stream = self.selected, len(self.targets), self.space.stream
-        if m == 0:
-            return space.output((0,), dtype)
-        if len(self.parts) == 1 and not self.single.size and self.parts[0].order is None:
-            return self.parts[0].vectors.astype(dtype, copy=False)
-        loops = _divide_and_conquer.loops(self.space.device)
-        out = space.output((m, n), dtype) if out is None else out
-        if self.single.size or len(self.parts) > 1:
-            _working_matrix.loops(self.space.device).clear(out, stream)
-
-        s = self.single.size
-        chosen = np.flatnonzero((self.targets[:s] >= 0) & (self.targets[:s] < m))
-        if chosen.size:
-            elements = self.targets[chosen] * n + self.single[chosen]
-            one, zero = self.space.input("one", np.ones(1)).reshape((1, 1)), np.zeros(1, np.int64)
-            indices = np.zeros_like(elements), elements, zero
-            sources, places, columns = loops.upload_indices(indices, stream)
-            loops.place_vectors(one, sources, places, columns, out.reshape((m * n, 1)), stream)
-        begin = s
-        for part in self.parts:
-            targets = self.targets[begin : begin + part.rows.size]
-            first, stop = np.searchsorted(targets, (0, m))
-            begin += part.rows.size
-            if first < stop:
-                places, rows = loops.upload_indices((targets[first:stop], part.rows), stream)
-                sources = part.indices[first:stop]
-                loops.place_vectors(
-                    part.vectors, sources, places, rows, out.reshape((m, n)), stream
-                )
-        return out
 
 
 def solve_parts(
@@ -126,6 +39,9 @@ def solve_parts(
     """
     selection = request.selection
     d, e = d.astype(float, copy=False), e.astype(float, copy=False)
+    few = solve_selected(d, e, request, space, factor)
+    if few is not None:
+        return few
     require_memory(d.size, space)
     partition = partition_tridiagonal(d, e)
     readers: list[Callable[[], np.ndarray]] = [lambda: d[partition.single] / factor]
@@ -148,15 +64,15 @@ def solve_parts(
             if driver == "lapack":
                 scaled, columns = drivers.tridiagonal_vectors(*matrix, chosen)
                 read: Callable[[], np.ndarray] = functools.partial(np.asarray, scaled)
-                parts.append(Part(rows, np.ascontiguousarray(columns.T), None))
+                parts.append(Part(rows, np.ascontiguousarray(columns.T), None, rows.size))
             else:
                 read, *vectors = solve_tridiagonal(*matrix, space, chosen)
-                parts.append(Part(rows, *vectors))
+                parts.append(Part(rows, vectors[0], vectors[1], rows.size))
             readers.append(functools.partial(_unscaled, read, scale, factor))
         if partition.is_whole and parts and selection.kind == "a":
             # Powers of two leave the order of the eigenvalues as it is.
             targets = np.arange(d.size)
-            return EigenPairs(d.size, readers[1], partition.single, parts, targets, space)
+            return EigenPairs(d.size, readers[1], partition.single, parts, d.size, targets, space)
         everything = np.concatenate([read_values() for read_values in readers])
     order = np.argsort(everything, kind="stable")
     first, stop = selection.bounds(everything[order])
@@ -164,7 +80,7 @@ def solve_parts(
     targets[order] = np.arange(d.size) - first
     values = everything[order][first:stop]
     read = functools.partial(np.asarray, values)
-    return EigenPairs(len(values), read, partition.single, parts, targets, space)
+    return EigenPairs(len(values), read, partition.single, parts, d.size, targets, space)
 
 
 def _unscaled(read: Callable[[], np.ndarray], scale: float, factor: float) -> np.ndarray:

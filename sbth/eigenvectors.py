@@ -71,9 +71,10 @@ def eigh_tridiagonal(
     tol : float, optional
         For `eigvals_only`: see `eigvalsh_tridiagonal`. Divide and conquer has no tolerance.
     method : {"auto", "sbth", "lapack"}
-        "sbth" is divide and conquer by this package; "lapack", on a CPU, is LAPACK's divide and
-        conquer (stevd), for up to a third of the eigenvectors relatively robust representations
-        (stemr). "auto" takes the faster one; `sbth.solver_for` says which. On a GPU it is "sbth".
+        "sbth" is divide and conquer, for few eigenvectors inverse iteration, by this package;
+        "lapack", on a CPU, is LAPACK's divide and conquer (stevd), for up to a third of the
+        eigenvectors relatively robust representations (stemr). "auto" takes the faster one; for all
+        eigenvectors `sbth.solver_for` says which. On a GPU it is "sbth".
     progress : bool
         For `eigvals_only`, and for batches.
     device : None, "auto", "cpu", "cuda", "cuda:N" or hetero.Device
@@ -101,7 +102,9 @@ def eigh_tridiagonal(
     always shrink, and weights for which these roots are exact (Gu and Eisenstat 1994). It takes up
     to 4/3 n^3 multiply-adds in matrix products; deflation often saves most of them.
     Eigenvectors that are not selected are left out of the last
-    merge, so that few take a quarter of the time of all. In units of n eps, the
+    merge, so that some take a quarter of the time of all. Up to a tenth or so of them are computed
+    by inverse iteration (Peters and Wilkinson 1979) with eigenvalues by bisection, which may differ
+    from those of divide and conquer in the last bits. In units of n eps, the
     residual |T v - w v| / |T| and the error of orthogonality are below 1. It computes in float64,
     also for float32.
 

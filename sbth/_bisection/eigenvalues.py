@@ -31,7 +31,7 @@ def solve_values(d: np.ndarray, e: np.ndarray, request: Request, factor: float =
         """Return the selected eigenvalues of a block of similar magnitude."""
         if tridiagonal_driver(method, d.size, selection, vectors=False) == "lapack":
             return _solve_by_lapack(d, e, selection, factor)
-        return _Bisection(d, e, device, factor).values(selection)
+        return Bisection(d, e, device, factor).values(selection)
 
     with device.active(), region("eigenvalues of the tridiagonal matrix"):
         if partition.is_whole:
@@ -60,55 +60,73 @@ def _solve_by_lapack(
     return selection.select(values)
 
 
-class _Bisection:
-    """A tridiagonal matrix on a device, scaled so that squares stay within range."""
+class Bisection:
+    """A tridiagonal matrix on a device, scaled so that squares stay within range.
+
+    `factor` is the power of two by which the given matrix was multiplied; selections refer to the
+    matrix without it. `d` and `e` are the scaled matrix in host memory, `scale` says by how much.
+    """
 
     def __init__(self, d: np.ndarray, e: np.ndarray, device: Device, factor: float):
         self.scale = _scale_for(d, e)
-        d = d * self.scale
+        self.d, self.e = d * self.scale, e * self.scale
         below = np.zeros(len(d) + 1)  # the subdiagonal between two zeros
-        below[1:-1] = e * self.scale
+        below[1:-1] = self.e
         radii = np.abs(below[1:]) + np.abs(below[:-1])
-        low, high = float(np.min(d - radii)), float(np.max(d + radii))  # Gershgorin discs
+        low, high = float(np.min(self.d - radii)), float(np.max(self.d + radii))  # Gershgorin discs
         slack = 2.0**-50 * len(d) * max(abs(low), abs(high)) + 2.0**-1000
         self.low, self.high = low - slack, high + slack
         squares = below[:-1] ** 2
         self.tiny = float(np.finfo(float).tiny) * max(1.0, float(np.max(squares)))
         self.tolerance = 2.0**-53 * max(abs(self.low), abs(self.high))
-        self.factor = factor  # of the given matrix
+        self.factor = factor
         self.order = len(d)
         self.space = Workspace(device)
-        self.matrix = self.space.input("d", d), self.space.input("e", squares)
+        self.matrix = self.space.input("d", self.d), self.space.input("e", squares)
         self.loops = _bisection.loops(device)
 
     def values(self, selection: Selection) -> np.ndarray:
         """Return the selected eigenvalues, in ascending order."""
+        tolerance = min(self.scaled(selection.tolerance), self.high - self.low)
+        return self.unscaled(self.scaled_values(*self.bounds(selection), tolerance))
+
+    def bounds(self, selection: Selection) -> tuple[int, int]:
+        """Return the index of the first selected eigenvalue, and that after the last one."""
         if selection.kind == "v":
-            # Counts below the next float, since the interval includes its right end only.
-            ends = [np.nextafter(self._scale(v), np.inf) for v in (selection.low, selection.high)]
-            first, stop = self.count_below(np.clip(ends, self.low, self.high))
-        elif selection.kind == "i":
-            first, stop = selection.low, selection.high + 1
-        else:
-            first, stop = 0, self.order
-        tolerance = max(self.tolerance, min(self._scale(selection.tolerance), self.high - self.low))
+            return self.indices_between(*(self.scaled(v) for v in (selection.low, selection.high)))
+        if selection.kind == "i":
+            return int(selection.low), int(selection.high) + 1
+        return 0, self.order
+
+    def indices_between(self, low: float, high: float) -> tuple[int, int]:
+        """Return what `bounds` does for the scaled eigenvalues in (low, high]."""
+        # Counts below the next float, since the interval includes its right end only.
+        ends = np.nextafter((low, high), np.inf)
+        first, stop = self.count_below(np.clip(ends, self.low, self.high))
+        return int(first), int(stop)
+
+    def scaled_values(self, first: int, stop: int, tolerance: float = 0.0) -> np.ndarray:
+        """Return the eigenvalues number first, ..., stop - 1 of the scaled matrix."""
         if stop <= first:
             return np.zeros(0)
-        values = self.space.output((int(stop - first),))
-        limits = self.tiny, float(tolerance), self.low, self.high
-        self.loops.bisect(*self.matrix, limits, int(first), values, self.space.stream)
+        values = self.space.output((stop - first,))
+        limits = self.tiny, float(max(self.tolerance, tolerance)), self.low, self.high
+        self.loops.bisect(*self.matrix, limits, first, values, self.space.stream)
         # Neighbours that agree within rounding may be in either order.
-        scaled = np.sort(self.space.result(values, (int(stop - first),)))
-        with np.errstate(over="ignore"):  # `round_to_dtype` checks for infinity
-            return scaled / self.scale / self.factor
+        return np.sort(self.space.result(values, (stop - first,)))
 
-    def _scale(self, value: float) -> float:
+    def scaled(self, value: float) -> float:
         """Scale a value like the matrix."""
         with np.errstate(over="ignore"):
             return np.float64(value) * self.factor * self.scale
 
+    def unscaled(self, values: np.ndarray) -> np.ndarray:
+        """Return eigenvalues of the given matrix; they may be infinite."""
+        with np.errstate(over="ignore"):  # `round_to_dtype` checks for infinity
+            return values / self.scale / self.factor
+
     def count_below(self, x: np.ndarray) -> np.ndarray:
-        """Return the number of eigenvalues below each x."""
+        """Return the number of eigenvalues of the scaled matrix below each x."""
         counts = self.space.output(x.shape, np.int64)
         points = self.space.input("x", x)
         self.loops.count_below(*self.matrix, self.tiny, points, counts, self.space.stream)

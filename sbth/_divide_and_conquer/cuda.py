@@ -469,5 +469,5 @@ def place_rows(vectors, sources, targets, columns, out):
 def place_vectors(vectors, sources, targets, columns, out, stream=0):
     """Store elements (sources[i], j) of `vectors` as (targets[i], columns[j]) of `out`."""
     if sources.size:
-        arguments = vectors, sources, targets, columns, ready(out)
+        arguments = ready(vectors), sources, targets, columns, ready(out)
         launch.launch(place_rows, sources.size, _THREADS, stream, arguments)

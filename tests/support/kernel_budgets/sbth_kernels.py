@@ -81,6 +81,15 @@ _DIVIDE_AND_CONQUER = {
         ("cuda.place_rows", (_F2, _I1, _I1, _I1, _F2), 48),
     )
 }
+_INVERSE_ITERATION = {
+    f"sbth._inverse_iteration.cuda.{name}": Budget(signature, registers)
+    for name, signature, registers in (
+        ("factor_columns", (*(_A,) * 3, f8, *(_F2,) * 4, array(i1, 2)), 80),
+        ("eliminate_columns", (_F2, array(i1, 2), _F2), 96),
+        ("substitute_columns", (*(_F2,) * 5, boolean), 160),
+        ("scale_elements", (_F2, _F2), 48),
+    )
+}
 _F3, _BYTES, _PLACES = array(f8, 3), array(i1), types.UniTuple(i8, 5)
 _BATCHES = {
     f"sbth._gpu_batches.{name}": Budget(signature, registers)
@@ -165,6 +174,7 @@ KERNELS = (
     | _FULL
     | _BATCHES
     | _DIVIDE_AND_CONQUER
+    | _INVERSE_ITERATION
     | _NARROW
     | _COLUMNS
     | _STUDY

@@ -254,8 +254,10 @@ class Workspace:
             view.copy_to_device(view_as_numba(array), stream=self.stream)
 
     def _to_host(self, array: Any) -> np.ndarray:
+        from hetero.cuda.driver import copy_from_gpu
+
         profiling.count_transfer(to_host=array.nbytes)
-        return array.copy_to_host(stream=self.stream) if array.size else np.empty(0, array.dtype)
+        return copy_from_gpu(array, self.stream) if array.size else np.empty(0, array.dtype)
 
 
 def _addresses(array: Any) -> range:

@@ -43,5 +43,25 @@ def offsets_in_one(arrays: Sequence[np.ndarray]) -> tuple[np.ndarray, list[int]]
         return None
     if any(array.base is not memory or not array.flags.c_contiguous for array in arrays):
         return None
-    begin = memory.ctypes.data
-    return memory, [array.ctypes.data - begin for array in arrays]
+    begin = _address(memory)
+    return memory, [_address(array) - begin for array in arrays]
+
+
+def pack_as_one(arrays: Sequence[np.ndarray]) -> tuple[np.ndarray, list[int]]:
+    """Return the bytes of several arrays in one piece of memory, and where each begins in it.
+
+    Those of `empty_as_one` lie in one piece already, others are copied.
+    """
+    shared = offsets_in_one(arrays)
+    if shared is not None:
+        return shared
+    packed = empty_as_one([a.shape for a in arrays], [a.dtype for a in arrays])
+    for target, array in zip(packed, arrays, strict=True):
+        target[...] = array
+    return offsets_in_one(packed) or (np.empty(0, np.uint8), [])
+
+
+def _address(array: np.ndarray) -> int:
+    """Return the address of an array; its attribute `ctypes` takes three times as long."""
+    address: int = array.__array_interface__["data"][0]
+    return address

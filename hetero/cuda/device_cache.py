@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike
 
+from hetero.cuda.device_table import DeviceTable
 from hetero.cuda.driver import SIMULATOR, copy_to_gpu, cuda, upload
 from hetero.cuda.launch import device_id
-from hetero.cuda.quick_launch import DeviceTable
 
 _TABLES = 64
 """Number of tables that stay on the GPUs; the oldest is dropped for another one."""

@@ -11,18 +11,17 @@ import functools
 import importlib.util
 import os
 import weakref
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numba import config, cuda
 
 from hetero.errors import DeviceMemoryError
-from hetero.shared_allocation import empty_as_one, offsets_in_one
 
 __all__ = [
     "INSTALL",
     "SIMULATOR",
+    "copy_from_gpu",
     "copy_to_gpu",
     "cuda",
     "device_id",
@@ -31,7 +30,6 @@ __all__ = [
     "launch_error",
     "memory_error",
     "upload",
-    "upload_as_one",
     "why_unavailable",
 ]
 
@@ -191,21 +189,20 @@ def copy_to_gpu(array: Any, host: np.ndarray, stream: Any) -> None:
         driver.host_to_device(array, host, host.nbytes, stream)
 
 
-def upload_as_one(arrays: Sequence[np.ndarray]) -> tuple[Any, list[int]]:
-    """Copy several arrays to the current GPU in one transfer, on the default stream.
+def copy_from_gpu(array: Any, stream: Any) -> np.ndarray:
+    """Return a copy of a contiguous array on the current GPU in host memory.
 
-    Those of `empty_as_one` are copied from where they are, others are packed first.
-
-    Returns an array of bytes on the GPU, and the index of each array's first byte there.
+    Numba's own way takes twice as long for a thousand numbers.
     """
-    shared = offsets_in_one(arrays)
-    if shared is None:
-        packed = empty_as_one([a.shape for a in arrays], [a.dtype for a in arrays])
-        for target, array in zip(packed, arrays, strict=True):
-            target[...] = array
-        shared = offsets_in_one(packed) or (np.empty(0, np.uint8), [])
-    memory, starts = shared
-    return upload(memory, 0), starts
+    if SIMULATOR or not array.size:
+        return array.copy_to_host(stream=stream)
+
+    from numba.cuda.cudadrv import driver
+
+    host = np.empty(array.shape, array.dtype)
+    # The driver returns once the numbers are here, also on a stream: this memory is pageable.
+    driver.device_to_host(host, array, host.nbytes, stream)
+    return host
 
 
 def is_host_memory(array: Any) -> bool:

@@ -8,7 +8,6 @@ the numbers that the driver gets are written into one piece of memory, in 0.05 m
 from __future__ import annotations
 
 import ctypes
-import functools
 import struct
 import threading
 from collections.abc import Sequence
@@ -16,8 +15,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from hetero.cuda.driver import SIMULATOR, device_id, launch_error, upload_as_one
-from hetero.cuda.ready_arrays import ReadyArray, contiguous_strides, numbers_of_array
+from hetero.cuda.device_table import DeviceTable
+from hetero.cuda.driver import SIMULATOR, device_id, launch_error
+from hetero.cuda.ready_arrays import ReadyArray, numbers_of_array
 
 _SLOT = 8
 """Bytes of a number, with padding for those that have fewer."""
@@ -85,6 +85,9 @@ def launch(
         kernel[grid, block, stream, shared](*as_numba_arguments(arguments))
         return
 
+    if stream:
+        _keep_tables(arguments)
+
     from cuda.bindings import driver
 
     handle = driver.CUstream(int(stream) if stream else 0)
@@ -102,40 +105,13 @@ def launch(
         raise launch_error(error)
 
 
-class DeviceTable:
-    """A NamedTuple of arrays that lie in one allocation on the GPU, ready for `launch`.
-
-    Parameters
-    ----------
-    table : NamedTuple of arrays in host memory, which are copied
-
-    Attributes
-    ----------
-    kinds, numbers : what `launch` appends for the arrays
-    """
-
-    def __init__(self, table: Any) -> None:
-        self._type = type(table)
-        self._forms = [(a.shape, contiguous_strides(a.shape, a.itemsize), a.dtype) for a in table]
-        self._memory, self._starts = upload_as_one(table)
-        address = self._memory.device_ctypes_pointer.value
-        self.kinds: list[Any] = [self._type, len(table)]
-        self.numbers: list[Any] = []
-        for form, start in zip(self._forms, self._starts, strict=True):
-            self.kinds.append((form[2], len(form[0])))
-            self.numbers += numbers_of_array(address + start, *form)
-
-    @functools.cached_property
-    def arrays(self) -> Any:
-        """The table with arrays of Numba."""
-        from hetero.cuda.numba_internals import view_bytes_as
-
-        return self._type(
-            *(
-                view_bytes_as(self._memory, start, *form)
-                for start, form in zip(self._starts, self._forms, strict=True)
-            )
-        )
+def _keep_tables(arguments: Sequence[Any]) -> None:
+    """Let no other table have the memory of those that a kernel reads on a stream of its own."""
+    for value in arguments:
+        if type(value) is DeviceTable:
+            value.may_be_recycled = False
+        elif isinstance(value, tuple):
+            _keep_tables(value)
 
 
 def as_numba_arguments(arguments: Sequence[Any]) -> list[Any]:

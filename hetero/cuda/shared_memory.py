@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from hetero.cuda.device_table import DeviceTable
 from hetero.cuda.driver import device_id
-from hetero.cuda.quick_launch import DeviceTable, as_numba_arguments
+from hetero.cuda.quick_launch import as_numba_arguments
 from hetero.cuda.ready_arrays import ReadyArray
 
 _shared_memory_limits: dict = {}

@@ -68,8 +68,8 @@ def test_a_kernel_gets_its_arguments(require_cuda, kernel):
 @pytest.mark.cuda
 @HARDWARE
 def test_tables_are_arguments_in_one_allocation(require_cuda):
+    from hetero.cuda.device_table import DeviceTable
     from hetero.cuda.launch import launch
-    from hetero.cuda.quick_launch import DeviceTable
     from hetero.jit import kernel as compile_kernel
 
     @compile_kernel

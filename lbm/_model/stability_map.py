@@ -5,9 +5,9 @@ units, where u is the speed of the lid or the stream: the Reynolds number of the
 number of cells in its length. A smaller time step does not change it. The speed itself hardly
 matters up to 0.1 cells/step. Each limit is the last stable one of a series of settings with a ratio
 of 1.19 (1.41 without walls), and the lowest of speeds from 0.03 to 0.1: `python -m studies run
-lbm-stability lbm-magic`; `benchmarks/records/studies/lbm-stability-cpu.json` is the record of the
-first. D3Q27 has the same limits but for two, which are one setting lower (`python -m studies run
-lbm-lattices`). `lbm.collisions.bgk` has the limits of BGK.
+lbm-stability lbm-magic`; the records are `lbm-stability-cuda.json` and `lbm-magic-cuda.json` in
+`benchmarks/records/studies`. D3Q27 has the same limits but for two, which are one setting lower
+(`python -m studies run lbm-lattices`). `lbm.collisions.bgk` has the limits of BGK.
 """
 
 from __future__ import annotations

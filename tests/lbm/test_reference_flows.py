@@ -30,7 +30,7 @@ from studies.lbm.magic import is_stable_without_walls
 from studies.lbm.stability import is_cavity_stable, is_sphere_stable
 from studies.study import Study
 
-RECORD = Path(__file__).parents[2] / "benchmarks/records/studies/lbm-stability-cpu.json"
+RECORD = Path(__file__).parents[2] / "benchmarks/records/studies/lbm-stability-cuda.json"
 LATTICES = RECORD.with_name("lbm-lattices-cpu.json")
 
 

@@ -69,7 +69,8 @@ def compute_vectors(
             with contextlib.suppress(np.linalg.LinAlgError):
                 for i in range(rounds):
                     loops.solve(factors, x, i == 0, stream)
-                    x = orthogonalize(xp, xp.asarray(x))
+                    # CuPy's factorization returns columns that follow each other in memory.
+                    x = xp.ascontiguousarray(orthogonalize(xp, xp.asarray(x)))
                 x = orthogonalize(xp, x)
                 errors = _measure(xp, diagonal, below, xp.asarray(exact_values), x)
                 if _are_accepted(errors, n, norm):

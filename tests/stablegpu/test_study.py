@@ -10,7 +10,7 @@ import pytest
 
 from hetero import Device
 from hetero.cuda.driver import SIMULATOR
-from studies.__main__ import STUDIES, main
+from studies.__main__ import ON_CPUS_ONLY, STUDIES, main
 from studies.stablegpu import ball_oracle, generator, thread_rates, true_values
 
 with (Path(__file__).parent / "data" / "density_reference.csv").open() as file:
@@ -76,6 +76,8 @@ def test_the_first_win_is_followed_by_no_defeat():
 def test_study_runs(name, tmp_path, device, capsys):
     if name in ("stablegpu-accuracy", "stablegpu-map") and Device.parse(device).kind == "cuda":
         pytest.skip("most of it is the oracle's and SciPy's work, done on the CPU")
+    if name in ON_CPUS_ONLY and Device.parse(device).kind == "cuda":
+        pytest.skip("measures the cores of a CPU")
     assert main(["run", name, "--quick", "--device", device, "--out", str(tmp_path)]) == 0
     record = json.loads((tmp_path / f"{name}-{device}.json").read_text())
     assert record["tables"]

@@ -22,9 +22,11 @@ def test_the_timed_phases_take_their_time(require_cuda, test):
         plan = replace(with_subdomain_size(plan, 15, 3), algorithm=test)
         count_arguments(f, [plan], device)
         with device.active():
-            times.append(time_phases(f, plan))
-    assert all(0.0 < second < 1.0 for row in times for second in row)
-    assert sum(times[1]) > sum(times[0])
+            # Others may use the GPU at the same time: the least of some times counts.
+            times.append([time_phases(f, plan) for _ in range(5)])
+    assert all(0.0 < second < 1.0 for rows in times for row in rows for second in row)
+    short, long = (min(map(sum, rows)) for rows in times)
+    assert long > short
 
 
 @pytest.mark.cuda

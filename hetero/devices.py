@@ -100,10 +100,14 @@ class Device:
         if self.kind == "cpu":
             yield
             return
-        from hetero.cuda.driver import SIMULATOR, cuda, is_out_of_memory, memory_error
+        from hetero.cuda.driver import SIMULATOR, cuda, device_id, is_out_of_memory, memory_error
 
         if not SIMULATOR:
             _note_use_of_gpu()
+        if self.index == 0:
+            # CuPy asks once for each GPU whether the thread has a context there. It would miss the
+            # one that it has seen in the block, if that ended with the block.
+            device_id()
         with contextlib.nullcontext() if SIMULATOR else cuda.gpus[self.index]:
             try:
                 yield

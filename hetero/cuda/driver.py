@@ -199,6 +199,7 @@ def copy_from_gpu(array: Any, stream: Any) -> np.ndarray:
 
     from numba.cuda.cudadrv import driver
 
+    device_id()  # makes a GPU current in a thread that has none
     host = np.empty(array.shape, array.dtype)
     # The driver returns once the numbers are here, also on a stream: this memory is pageable.
     driver.device_to_host(host, array, host.nbytes, stream)
@@ -211,7 +212,10 @@ def is_host_memory(array: Any) -> bool:
 
 
 def device_id() -> int:
-    """Return the number of the current GPU: the key of what is cached on it."""
+    """Return the number of the current GPU: the key of what is cached on it.
+
+    The first GPU becomes the current one of a thread that has none, and stays it.
+    """
     if SIMULATOR:
         return 0
     from cuda.bindings import driver

@@ -1,6 +1,8 @@
 """The choice of a call's device, and the errors if it cannot be used."""
 
 import pickle
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -129,3 +131,27 @@ def test_an_unavailable_device_reaches_other_processes():
     copy = pickle.loads(pickle.dumps(error))
     assert str(copy) == str(error)
     assert copy.remedy == "use cuda:0"
+
+
+_OTHERS_AFTER_US = """
+import cupy
+import numpy as np
+
+from hetero import Device
+from hetero.arrays import Workspace
+
+device = Device("cuda")
+with device.active():
+    ours = Workspace(device).input("x", np.arange(3.0))
+    assert float(cupy.arange(3).sum()) == 3.0
+assert float(cupy.full(7, 0.5).sum()) == 3.5
+np.testing.assert_array_equal(Workspace(device).result(ours, (3,)), np.arange(3.0))
+"""
+
+
+@pytest.mark.cuda
+@pytest.mark.skipif(driver.SIMULATOR, reason="the simulator has no driver")
+def test_a_thread_without_a_gpu_has_one_after_the_first_use(require_cuda):
+    """CuPy would compile in no context, and a result could not be copied."""
+    pytest.importorskip("cupy")
+    subprocess.run([sys.executable, "-c", _OTHERS_AFTER_US], check=True)

@@ -101,12 +101,12 @@ def eigh_tridiagonal(
     dlaed2, roots of the secular equation by the middle way of Li (1993) within intervals that
     always shrink, and weights for which these roots are exact (Gu and Eisenstat 1994). It takes up
     to 4/3 n^3 multiply-adds in matrix products; deflation often saves most of them.
-    Eigenvectors that are not selected are left out of the last
-    merge, so that some take a quarter of the time of all. Up to a tenth or so of them are computed
-    by inverse iteration (Peters and Wilkinson 1979) with eigenvalues by bisection, which may differ
-    from those of divide and conquer in the last bits. In units of n eps, the
-    residual |T v - w v| / |T| and the error of orthogonality are below 1. It computes in float64,
-    also for float32.
+    Eigenvectors that are not selected are left out of the last merge, so that some take a quarter
+    of the time of all. Up to a twelfth of them (GPU: a twentieth) of a large matrix are computed by
+    inverse iteration (Peters and Wilkinson 1979) with eigenvalues by bisection, which may differ
+    from those of divide and conquer in the last bits. In units of n eps, the residual
+    |T v - w v| / |T| and the error of orthogonality are below 1. It computes in float64, also for
+    float32.
 
     Blocks of different magnitudes between which the subdiagonal is negligible
     (e_i^2 <= eps^2 |d_i d_(i+1)|) are solved separately, so that the accuracy refers to the norm of

@@ -105,8 +105,8 @@ class Device:
         if not SIMULATOR:
             _note_use_of_gpu()
         if self.index == 0:
-            # CuPy asks once for each GPU whether the thread has a context there. It would miss the
-            # one that it has seen in the block, if that ended with the block.
+            # The thread keeps a context after the block. CuPy looks for one only once, perhaps in
+            # the block, and would later work without any.
             device_id()
         with contextlib.nullcontext() if SIMULATOR else cuda.gpus[self.index]:
             try:

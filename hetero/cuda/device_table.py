@@ -16,16 +16,17 @@ _MOST_SPARE = 8
 """Pieces of memory of one size that wait for other tables; more are freed."""
 
 _spare: dict[tuple[int, int], list[Any]] = {}
-"""Memory of tables that are no more, by GPU and size in bytes."""
+"""Memory of tables that have been deleted, by GPU and size in bytes."""
 
 
 class DeviceTable:
     """A NamedTuple of arrays that lie in one allocation on the GPU, ready for `launch`.
 
     A table that is made for each call, for example of a new distribution, would take longer to
-    allocate than to compute. So its memory goes to the next table of about its size. Kernels may
-    still read it then, but on the default stream, where the next table is copied behind them; the
-    memory of a table that other streams have read, or whose arrays are known outside, is freed.
+    allocate than to compute. So the memory of a deleted table goes to the next one of about its
+    size. Kernels may still read it then, but on the default stream, where the copy of the next
+    table waits for them. The memory is freed if kernels on other streams have read the table, or if
+    `arrays` has been asked for.
 
     Parameters
     ----------
@@ -42,8 +43,8 @@ class DeviceTable:
         self._type = type(table)
         self._forms = [(a.shape, contiguous_strides(a.shape, a.itemsize), a.dtype) for a in table]
         packed, self._starts = pack_as_one(table)
-        self._place = device_id(), 1 << (max(packed.nbytes, 1) - 1).bit_length()
-        self._memory = _take_memory(self._place)
+        self._gpu_and_size = device_id(), 1 << (max(packed.nbytes, 1) - 1).bit_length()
+        self._memory = _take_memory(self._gpu_and_size)
         copy_to_gpu(self._memory, packed, 0)
         address = self._memory.device_ctypes_pointer.value
         self.kinds: list[Any] = [self._type, len(table)]
@@ -69,14 +70,14 @@ class DeviceTable:
         """Leave the memory to another table."""
         memory = getattr(self, "_memory", None)
         if memory is not None and self.may_be_recycled:
-            spare = _spare.setdefault(self._place, [])
+            spare = _spare.setdefault(self._gpu_and_size, [])
             if len(spare) < _MOST_SPARE:
                 spare.append(memory)
 
 
-def _take_memory(place: tuple[int, int]) -> Any:
+def _take_memory(gpu_and_size: tuple[int, int]) -> Any:
     """Return memory of this size on the current GPU: that of an earlier table, or new memory."""
     try:
-        return _spare.get(place, []).pop()
+        return _spare.get(gpu_and_size, []).pop()
     except IndexError:
-        return cuda.device_array(place[1], np.uint8)
+        return cuda.device_array(gpu_and_size[1], np.uint8)

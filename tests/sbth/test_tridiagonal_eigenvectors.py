@@ -7,7 +7,7 @@ import scipy.linalg
 
 import sbth
 from sbth._divide_and_conquer import merge_tree
-from tridiagonal_matrices import TYPES, dense, known_spectrum, random
+from tridiagonal_matrices import TYPES, dense, exact_pairs, known_spectrum, random
 
 EPS = np.finfo(float).eps
 THRESHOLD = 5.0
@@ -82,15 +82,7 @@ def test_extended_precision(device):
     """Vectors of well separated eigenvalues agree with those of 50 digits."""
     n = 40
     d, e = np.arange(n) / n, np.full(n - 1, 0.5)
-    with mpmath.workdps(50):
-        a = mpmath.matrix(n)
-        for i in range(n):
-            a[i, i] = mpmath.mpf(float(d[i]))
-        for i in range(n - 1):
-            a[i, i + 1] = a[i + 1, i] = mpmath.mpf(float(e[i]))
-        values, vectors = mpmath.eigsy(a)
-        exact_w = np.array([float(x) for x in values])
-        exact_v = np.array([[float(vectors[i, j]) for j in range(n)] for i in range(n)])
+    exact_w, exact_v = exact_pairs(d, e)
     w, v = sbth.eigh_tridiagonal(d, e, device=device, method="sbth")
     np.testing.assert_allclose(w, exact_w, rtol=0, atol=8 * EPS)
     signs = np.sign(np.sum(v * exact_v, axis=0))

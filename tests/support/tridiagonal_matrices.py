@@ -1,5 +1,6 @@
 """Tridiagonal matrices that are hard for eigenvalue solvers: makers n -> diagonal, subdiagonal."""
 
+import mpmath
 import numpy as np
 
 from sbth import reference
@@ -63,3 +64,17 @@ TYPES = {
     "nearly equal eigenvalues": lambda n: (1.0 + EPS * random(n)[0], 4.0 * EPS * random(n)[1]),
     "weak couplings": lambda n: (np.round(random(n)[0]), 1e-12 * random(n)[1]),
 }
+
+
+def exact_pairs(d, e):
+    """Return the eigenvalues and eigenvectors of a small matrix, computed with 50 digits."""
+    n = d.size
+    with mpmath.workdps(50):
+        a = mpmath.matrix(n)
+        for i in range(n):
+            a[i, i] = mpmath.mpf(float(d[i]))
+        for i in range(n - 1):
+            a[i, i + 1] = a[i + 1, i] = mpmath.mpf(float(e[i]))
+        values, vectors = mpmath.eigsy(a)
+        w = np.array([float(x) for x in values])
+        return w, np.array([[float(vectors[i, j]) for j in range(n)] for i in range(n)])

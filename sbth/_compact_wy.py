@@ -19,7 +19,7 @@ def qr_compact_wy(xp: Any, panel: Any) -> tuple[Any, Any, Any, Any]:
     Returns
     -------
     v, u : arrays (m, min(m, b))
-        Q = 1 - u v^T with u = v T. `v` is unit lower trapezoidal; columns of reflections that
+        Q = 1 - u v^H with u = v T. `v` is unit lower trapezoidal; columns of reflections that
         change nothing (tau = 0) are 0.
     r : array (m, b)
         Upper trapezoidal.
@@ -30,13 +30,13 @@ def qr_compact_wy(xp: Any, panel: Any) -> tuple[Any, Any, Any, Any]:
     v = xp.tril(packed, -1)[:, : len(tau)] + xp.eye(len(packed), len(tau), dtype=panel.dtype)
     v = v * (tau != 0.0)
     # The inverse of T. Its diagonal is arbitrary for reflections that change nothing.
-    inverse = xp.triu(v.T @ v, 1) + xp.diag(1.0 / (tau + (tau == 0.0)))
+    inverse = xp.triu(v.conj().T @ v, 1) + xp.diag(1.0 / (tau + (tau == 0.0)))
     u = v @ xp.linalg.inv(inverse).astype(panel.dtype)
     return v, u, xp.triu(packed), tau
 
 
 def triangular_factors(xp: Any, v: Any, tau: Any) -> Any:
-    """Return T (count, b, b) of the products 1 - V T V^T of reflections.
+    """Return T (count, b, b) of the products 1 - V T V^H of reflections.
 
     Parameters
     ----------
@@ -45,9 +45,9 @@ def triangular_factors(xp: Any, v: Any, tau: Any) -> Any:
     v : array (count, m, b)
         Unit lower trapezoidal matrices; columns of reflections that change nothing are 0.
     tau : array (count, b)
-        The factors of the reflections, 0 for those that change nothing.
+        The factors of the reflections, real numbers, 0 for those that change nothing.
     """
-    grams = xp.matmul(v.transpose(0, 2, 1), v)
+    grams = xp.matmul(v.conj().transpose(0, 2, 1), v)
     if not isinstance(v, np.ndarray):
         from sbth import _triangular_factors  # imports CUDA
 
@@ -61,7 +61,7 @@ def triangular_factors(xp: Any, v: Any, tau: Any) -> Any:
 
 
 def _factors_by_kernel(xp: Any, kernels: Any, grams: Any, tau: Any) -> Any:
-    """Compute what `triangular_factors` does from the Gram matrices V^T V, in place."""
+    """Compute what `triangular_factors` does from the Gram matrices V^H V, in place."""
     from hetero.cuda import launch
     from hetero.cuda.ready_arrays import ready
 
@@ -69,11 +69,12 @@ def _factors_by_kernel(xp: Any, kernels: Any, grams: Any, tau: Any) -> Any:
     arrays = (ready(x.reshape(-1)) for x in (grams, tau))
     kernel = kernels.KERNELS[f"form_{grams.dtype}"]
     stream = xp.cuda.get_current_stream().ptr
-    arguments = *arrays, grams.shape[1]
-    launch.launch(kernel, len(grams), kernels.THREADS, stream, arguments)
+    arguments, size = (*arrays, grams.shape[1]), kernels.SHARED_SIZE * grams.itemsize
+    launch.request_shared_memory(kernel, arguments, size)
+    launch.launch(kernel, len(grams), kernels.THREADS, stream, arguments, size)
     return grams
 
 
 def symmetric_update_factor(x: Any, v: Any, u: Any) -> Any:
-    """Return W = X - V (X^T U) / 2 for X = A U, with which Q^T A Q = A - W V^T - V W^T."""
-    return x - v @ (0.5 * (x.T @ u))
+    """Return W = X - V (X^H U) / 2 for X = A U, with which Q^H A Q = A - W V^H - V W^H."""
+    return x - v @ (0.5 * (x.conj().T @ u))

@@ -20,16 +20,14 @@ _ORDERS = {False: (range(251),), True: (range(451), range(2701, 3601))}
 few rows fit in shared memory for a reduction in one stage, and in two a matrix has to be larger."""
 
 
-_COMPLEX_ORDER = 4500
-"""Order from which on the eigenvalues of a complex matrix are faster by way of a real one of twice
-the order, which takes four times the memory: at n = 5000, 215 instead of 273 ms on an H200."""
+_COMPLEX_ORDERS = {False: (range(2000),), True: (range(3000),)}
+"""The same orders for complex matrices."""
 
 
 def vendor_is_faster(order: int, dtype: DTypeLike, *, vectors: bool) -> bool:
-    """Return whether cuSOLVER is faster than this package, or alone solves the problem."""
-    if np.dtype(dtype).kind == "c":
-        return vectors or order < _COMPLEX_ORDER or np.dtype(dtype) != np.complex128
-    return any(order in orders for orders in _ORDERS[vectors])
+    """Return whether cuSOLVER is faster than this package."""
+    orders = _COMPLEX_ORDERS if np.dtype(dtype).kind == "c" else _ORDERS
+    return any(order in of_vendor for of_vendor in orders[vectors])
 
 
 def solve_by_vendor(

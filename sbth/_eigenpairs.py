@@ -1,4 +1,7 @@
-"""Eigenvalues and eigenvectors of tridiagonal and band matrices whose arguments are checked."""
+"""Eigenvalues and eigenvectors of tridiagonal and band matrices whose arguments are checked.
+
+Complex bands on a GPU are those of `sbth._hermitian`.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +20,7 @@ from hetero.devices import Device
 from hetero.display.progress_bar import loop_progress
 from sbth._back_transformation import apply_stage
 from sbth._back_transformation.diamonds import WAVE_MATRICES
-from sbth._blocks import partition_band, partition_tridiagonal
+from sbth._blocks import partition_tridiagonal
 from sbth._divide_and_conquer.merge_tree import MATRICES, require_memory, solve_tridiagonal
 from sbth._inverse_iteration.selected_pairs import solve_selected
 from sbth._lapack import drivers
@@ -25,7 +28,7 @@ from sbth._lapack.choice import band_driver, tridiagonal_driver
 from sbth._request import Request
 from sbth._selection import Selection
 from sbth._vector_blocks import EigenPairs, Part
-from sbth.band_storage import diagonals, host_workspace, shape_and_dtype
+from sbth.band_storage import host_workspace, order_and_dtype
 from sbth.tridiagonalization import ReductionOptions, choose_method, choose_scale, reduce_band
 
 
@@ -87,46 +90,6 @@ def _unscaled(read: Callable[[], np.ndarray], scale: float, factor: float) -> np
     """Return eigenvalues of a matrix from those of it multiplied by two powers of two."""
     with np.errstate(over="ignore"):
         return read() / scale / factor
-
-
-def order_and_dtype(band: Any) -> tuple[int, np.dtype]:
-    """Return the order of a validated band, and the type to compute in."""
-    if isinstance(band, np.ndarray):
-        return band.shape[1], band.dtype
-    shape, dtype = shape_and_dtype("a_band", band)
-    return shape[1], dtype
-
-
-def solve_band_blocks(
-    xp: ModuleType, band: Any, lower: bool, request: Request
-) -> tuple[np.ndarray, Any]:
-    """Return values and vectors of a band, block by block if it is on the host and has blocks."""
-    partition = partition_band(band, lower) if isinstance(band, np.ndarray) else None
-    if partition is None or partition.is_whole:
-        return band_eigenvectors(xp, "a_band", band, lower, request)
-    choose_scale(band, lower, "a_band", Workspace(Device("cpu")))  # refuses NaN and infinity
-    values, blocks = [diagonals(band, lower)[0][partition.single].real.astype(float)], []
-    for rows in partition.groups:
-        part = np.ascontiguousarray(band[:, rows])
-        pairs = band_eigenvectors(xp, "a_band", part, lower, request.for_part(all_values=True))
-        values.append(pairs[0])
-        blocks.append((rows, pairs[1]))
-    everything = np.concatenate(values)
-    order = np.argsort(everything, kind="stable")
-    chosen = order[slice(*request.selection.bounds(everything[order]))]
-    target = np.full(everything.size, -1)
-    target[chosen] = np.arange(chosen.size)
-    vectors = xp.zeros((band.shape[1], chosen.size), band.dtype)
-    s = partition.single.size
-    single = np.flatnonzero(target[:s] >= 0)
-    vectors[xp.asarray(partition.single[single]), xp.asarray(target[single])] = 1
-    for rows, of_block in blocks:
-        targets = target[s : s + rows.size]
-        s += rows.size
-        kept = np.flatnonzero(targets >= 0)
-        places = xp.asarray(rows)[:, None], xp.asarray(targets[kept])[None, :]
-        vectors[places] = of_block[:, xp.asarray(kept)]
-    return everything[chosen], vectors
 
 
 def band_eigenvectors(

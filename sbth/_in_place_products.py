@@ -14,19 +14,42 @@ from typing import Any, NamedTuple
 import numpy as np
 
 
-def add_product(xp: ModuleType, c: Any, x: Any, y: Any, scale: float, keep: float = 1.0) -> None:
-    """Replace c (m, n) by keep c + scale x y, for x (m, k) and y (k, n) of the same real type.
+class Adjoint(NamedTuple):
+    """The conjugate transpose of a matrix, or of each matrix of a batch, as an operand.
 
-    The elements of a row of c, or those of a column, must follow each other in memory. With
-    keep = 0 the old elements are not read.
+    Attributes
+    ----------
+    of : array (..., k, m)
+        The matrix, which is read as one of m rows and k columns.
+    """
+
+    of: Any
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The shape of the conjugate transpose."""
+        *lead, rows, columns = self.of.shape
+        return (*lead, columns, rows)
+
+
+def add_product(xp: ModuleType, c: Any, x: Any, y: Any, scale: float, keep: float = 1.0) -> None:
+    """Replace c (m, n) by keep c + scale x y, for x (m, k) and y (k, n) of the same type.
+
+    `x` and `y` are arrays, or `Adjoint`. The elements of a row of c, or those of a column if c is
+    real, must follow each other in memory. With keep = 0 the old elements are not read.
     """
     if isinstance(c, np.ndarray):
         _add_on_host(c, x, y, scale, keep)
         return
-    if c.strides[1] != c.itemsize and c.strides[0] == c.itemsize:
-        add_product(xp, c.T, y.T, x.T, scale, keep)
+    if c.dtype.kind != "c" and c.strides[1] != c.itemsize and c.strides[0] == c.itemsize:
+        add_product(xp, c.T, Adjoint(y), Adjoint(x), scale, keep)
         return
-    add_products(xp, c[None], x[None], y[None], scale, keep)
+    add_products(xp, c[None], _as_batch(x), _as_batch(y), scale, keep)
+
+
+def _as_batch(x: Any) -> Any:
+    """Return a matrix as a batch of one."""
+    return Adjoint(_as_batch(x.of)) if isinstance(x, Adjoint) else x[None]
 
 
 def add_products(xp: ModuleType, c: Any, x: Any, y: Any, scale: float, keep: float = 1.0) -> None:
@@ -62,16 +85,19 @@ class Operand(NamedTuple):
         Elements from a matrix to the next one.
     is_transposed : bool
         Whether the elements of a column follow each other in memory, not those of a row.
+    is_conjugated : bool
+        Whether these are the conjugates of what is in memory, for transposed matrices.
     """
 
     address: int
     pitch: int
     step: int = 0
     is_transposed: bool = False
+    is_conjugated: bool = False
 
     def transposed(self) -> Operand:
         """Return the transposed matrices."""
-        return Operand(self.address, self.pitch, self.step, not self.is_transposed)
+        return self._replace(is_transposed=not self.is_transposed)
 
 
 def multiply_at(
@@ -86,13 +112,14 @@ def multiply_at(
 ) -> None:
     """Replace each c[i] (m, n) by keep c[i] + scale x[i] y[i], for x[i] (m, k) and y[i] (k, n).
 
-    `sizes` are (m, k, n), none of them 0; `dtype` is "f" or "d"; `c` is not transposed.
+    `sizes` are (m, k, n), none of them 0; `dtype` is "f", "d", "F" or "D"; `c` is not transposed.
     """
     product, handle, operations = _cublas(dtype)
     factors, (m, k, n) = _in_memory(scale, keep, dtype), sizes
     # cuBLAS stores matrices by columns: it computes the transposed product y^T x^T.
+    codes = (operations[z.is_transposed + z.is_conjugated] for z in (y, x))
     product(
-        *(handle(), operations[y.is_transposed], operations[x.is_transposed], n, m, k),
+        *(handle(), *codes, n, m, k),
         *(factors.address, y.address, y.pitch, y.step, x.address, x.pitch, x.step),
         *(factors.address + factors.array.itemsize, c.address, c.pitch, c.step, count),
     )
@@ -119,18 +146,27 @@ def _in_memory(scale: float, keep: float, dtype: str) -> _Numbers:
 
 
 @functools.cache
-def _cublas(dtype: str) -> tuple[Callable, Callable, tuple[int, int]]:
-    """Return cuBLAS's batched product for a type, CuPy's handle, and the codes of operations."""
+def _cublas(dtype: str) -> tuple[Callable, Callable, tuple[int, int, int]]:
+    """Return cuBLAS's batched product for a type, CuPy's handle, and the codes of operations.
+
+    The operations are none, transposition and conjugate transposition.
+    """
     from cupy.cuda import cublas, device
 
-    products = {"f": cublas.sgemmStridedBatched, "d": cublas.dgemmStridedBatched}
-    operations = cublas.CUBLAS_OP_N, cublas.CUBLAS_OP_T
+    products = {
+        **{"f": cublas.sgemmStridedBatched, "d": cublas.dgemmStridedBatched},
+        **{"F": cublas.cgemmStridedBatched, "D": cublas.zgemmStridedBatched},
+    }
+    operations = cublas.CUBLAS_OP_N, cublas.CUBLAS_OP_T, cublas.CUBLAS_OP_C
     return products[dtype], device.get_cublas_handle, operations
 
 
 def _add_on_host(c: np.ndarray, x: np.ndarray, y: np.ndarray, scale: float, keep: float) -> None:
     """Do the same with arrays of NumPy."""
-    product = x @ y
+    first, second = (
+        np.conj(z.of).swapaxes(-1, -2) if isinstance(z, Adjoint) else z for z in (x, y)
+    )
+    product = first @ second
     product *= scale
     if keep == 0.0:
         c[...] = product
@@ -142,6 +178,12 @@ def _add_on_host(c: np.ndarray, x: np.ndarray, y: np.ndarray, scale: float, keep
 
 def _as_operand(xp: ModuleType, x: Any) -> tuple[Any, Operand]:
     """Return matrices as an operand, and the array that holds them: a copy if that is needed."""
+    if isinstance(x, Adjoint):
+        stored, operand = _as_operand(xp, x.of)
+        is_complex = stored.dtype.kind == "c"
+        if is_complex and operand.is_transposed:  # cuBLAS does not only conjugate
+            stored, operand = _as_operand(xp, xp.ascontiguousarray(stored))
+        return stored, operand.transposed()._replace(is_conjugated=is_complex)
     item, (_, rows, columns), (_, pitch, step) = x.itemsize, x.shape, x.strides
     if not (step == item and pitch >= columns * item):
         if pitch == item and step >= rows * item:

@@ -1,12 +1,12 @@
-"""The triangular factors T of products of reflections 1 - V T V^T, on a GPU.
+"""The triangular factors T of products of reflections 1 - V T V^H, on a GPU.
 
-Column j of T is -tau_j T_j V_j^T v_j above the diagonal and tau_j on it, where T_j and V_j belong
+Column j of T is -tau_j T_j V_j^H v_j above the diagonal and tau_j on it, where T_j and V_j belong
 to the reflections before number j (Schreiber and Van Loan 1989).
 """
 
 from __future__ import annotations
 
-from numba import float32, float64, uint64
+from numba import complex64, complex128, float32, float64, uint64
 
 from hetero.cuda.driver import SIMULATOR, cuda
 from hetero.jit import kernel
@@ -25,7 +25,7 @@ PITCH = COLUMNS + 1
 
 _PRODUCTS = COLUMNS * PITCH
 _SUMS = _PRODUCTS + COLUMNS
-_SIZE = _SUMS + THREADS
+SHARED_SIZE = _SUMS + THREADS
 """Indices of the parts of shared memory behind T, and the number of its elements."""
 
 _device = kernel(device=True)
@@ -41,16 +41,16 @@ def add_groups(shared, begin, column):
 
 
 @_device
-def extend_triangle(shared, places, j, tau):
-    """Compute column j of T from the products of v_j with the earlier vectors.
+def extend_triangle(shared, places, j, tau, zero):
+    """Compute column j of T from the products V_j^H v_j with the earlier vectors.
 
     `places` are the indices in shared memory of T, of the products, and of THREADS numbers for
-    sums. All threads of a block must call it.
+    sums; `zero` is of the type of an element. All threads of a block must call it.
     """
     t, products, sums = places
     thread = uint64(cuda.threadIdx.x)
     row, group = thread % uint64(COLUMNS), thread // uint64(COLUMNS)
-    total = tau - tau
+    total = zero
     if row < j:
         q = row + group
         while q < j:
@@ -59,11 +59,11 @@ def extend_triangle(shared, places, j, tau):
     shared[sums + thread] = total
     cuda.syncthreads()
     if group == 0:
-        value = total - total
+        value = zero
         if row < j:
             value = -tau * add_groups(shared, sums, row)
         elif row == j:
-            value = tau
+            value += tau
         shared[t + row * uint64(PITCH) + j] = value
 
 
@@ -72,17 +72,21 @@ def _make_kernel(dtype):
 
     @kernel(launch_bounds=(THREADS, 1))
     def form(grams, taus, width):
-        """Replace each Gram matrix V^T V (width, width) by T, a block for each."""
+        """Replace each Gram matrix V^H V (width, width) by T, a block for each; `taus` are real.
+
+        A block needs dynamic shared memory for SHARED_SIZE elements.
+        """
         columns, pitch = uint64(width), uint64(PITCH)
         thread, block = uint64(cuda.threadIdx.x), uint64(cuda.blockIdx.x)
-        shared = cuda.shared.array(_SIZE, dtype)
+        shared = cuda.shared.array(0, dtype)
         products, sums = uint64(_PRODUCTS), uint64(_SUMS)
         matrix = block * columns * columns
         for j in range(columns):
             if thread < columns:
-                shared[products + thread] = grams[matrix + j * columns + thread]
+                shared[products + thread] = grams[matrix + j * columns + thread].conjugate()
             cuda.syncthreads()
-            extend_triangle(shared, (uint64(0), products, sums), j, taus[block * columns + j])
+            places = uint64(0), products, sums
+            extend_triangle(shared, places, j, taus[block * columns + j], dtype(0))
             cuda.syncthreads()
         index = thread
         while index < columns * columns:
@@ -93,5 +97,7 @@ def _make_kernel(dtype):
     return form
 
 
-KERNELS = {f"form_{dtype}": _make_kernel(dtype) for dtype in (float32, float64)}
+KERNELS = {
+    f"form_{dtype}": _make_kernel(dtype) for dtype in (float32, float64, complex64, complex128)
+}
 """The kernels by name, for each type."""

@@ -40,7 +40,7 @@ def validate_band(ab: ArrayLike, name: str = "ab", *, allow_complex: bool = Fals
         ab = validate_numbers(name, ab) if allow_complex else validate_real(name, ab)
         shape = ab.shape
     else:
-        shape, _ = shape_and_dtype(name, ab)
+        shape, _ = shape_and_dtype(name, ab, allow_complex=allow_complex)
     if len(shape) != 2 or shape[0] == 0:
         raise ValueError(f"{name} must have the shape (bandwidth + 1, n), got {shape}")
     return ab
@@ -74,7 +74,7 @@ def real_dtype(dtype: DTypeLike) -> np.dtype:
     return np.dtype(np.dtype(dtype).char.lower())
 
 
-def magnitudes(a: np.ndarray) -> np.ndarray:
+def magnitudes(a: Any) -> Any:
     """Return real numbers as they are, of complex ones the larger part, without its sign."""
     return a if a.dtype.kind != "c" else np.maximum(np.abs(a.real), np.abs(a.imag))
 
@@ -140,6 +140,14 @@ def shape_and_dtype(
     if text.rstrip("0123456789") not in _REAL_KINDS:
         raise TypeError(f"{name} must hold real numbers, got dtype {text}")
     return tuple(shape), np.dtype(np.float32 if text == "float32" else np.float64)
+
+
+def order_and_dtype(band: Any) -> tuple[int, np.dtype]:
+    """Return the order of a validated band, and the type to compute in."""
+    if isinstance(band, np.ndarray):
+        return band.shape[1], band.dtype
+    shape, dtype = shape_and_dtype("a_band", band, allow_complex=True)
+    return shape[1], dtype
 
 
 def copy_to_host(name: str, array: Any) -> np.ndarray:

@@ -15,12 +15,10 @@ from hetero import Device, region, validation
 from hetero.arrays import Workspace
 from hetero.devices import device_of, resolve
 from hetero.display.progress_bar import loop_progress
-from hetero.memory import free_bytes
 from sbth._array_module import array_module, as_library_array, as_module_array, has_cupy
 from sbth._batches import over_batches, run_pieces
 from sbth._bisection.eigenvalues import solve_values
 from sbth._cusolver import solve_by_vendor, vendor_is_faster
-from sbth._dense_to_band.hermitian import WORKING_ARRAYS, as_real_matrix, join_pairs
 from sbth._dense_to_band.reduction import reduce_to_band
 from sbth._lapack import drivers
 from sbth._lapack.choice import full_driver, requested_device, require_method
@@ -273,10 +271,9 @@ def eigvalsh(
 
     `method` is "sbth" (`full_to_band` and `eigvals_banded`), on a CPU "lapack", and on a GPU
     "cusolver" (through CuPy). "auto" takes what is faster for the order, which `sbth.solver_for`
-    says; complex matrices are solved by "lapack" and "cusolver", and large ones on a GPU as real
-    matrices of twice the order. Other parameters, results and errors are those of
-    `eigvals_banded`. An array (..., n, n) is a batch of matrices;
-    see `eigvalsh_tridiagonal`.
+    says; complex matrices are solved by "lapack" on a CPU. Other parameters, results and errors are
+    those of `eigvals_banded`. An array (..., n, n) is a batch of matrices; see
+    `eigvalsh_tridiagonal`.
     """
     device = requested_device(method, device, a)
     if is_sparse(a):
@@ -300,9 +297,11 @@ def eigvalsh(
             values, _ = solve_by_vendor(xp, a, True, selection, vectors=False)
             return as_library_array(xp, values, a)
         if dtype.kind == "c":
-            doubled = eigvalsh(as_real_matrix(xp, as_module_array(xp, a)), method="sbth")
-            values = selection.select(join_pairs(doubled.get()))
-            return copy_like(values, a)
+            from sbth._hermitian.solver import full_values  # imports CUDA
+
+            matrix = as_module_array(xp, a).astype(dtype, copy=False)
+            values = full_values(xp, matrix, True, Request(selection, resolved))
+            return copy_like(round_to_dtype("a", values, dtype), a)
         if suits_one_stage(resolved, n, dtype, vectors=False):
             with region("reduction to tridiagonal form"):
                 reduced = start_reduction(xp, a, True, keeps_vectors=False).finish()
@@ -322,15 +321,9 @@ def eigvalsh(
 def choose_driver(method: str, dtype: Any, device: Device, order: int, *, vectors: bool) -> str:
     """Return "sbth", "lapack" or "cusolver" for a full matrix; check `method`."""
     require_method(method, device, full=True)
-    if np.dtype(dtype).kind == "c":
-        require_lapack("a", method)
-        if device.kind == "cpu":
-            return "lapack"
-        if method == "cusolver" or vendor_is_faster(order, dtype, vectors=vectors):
-            return "cusolver"
-        need = WORKING_ARRAYS * np.dtype(dtype).itemsize * order * order
-        return "sbth" if free_bytes(device, need) >= need else "cusolver"
     if device.kind == "cpu":
+        if np.dtype(dtype).kind == "c":
+            require_lapack("a", method)
         return full_driver(method, dtype)
     if method == "auto":
         from hetero.cuda.driver import SIMULATOR

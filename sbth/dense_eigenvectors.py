@@ -12,7 +12,7 @@ from hetero import Device, region
 from hetero.arrays import Workspace
 from hetero.devices import device_of
 from hetero.display.progress_bar import loop_progress
-from sbth._array_module import as_library_array
+from sbth._array_module import as_library_array, as_module_array
 from sbth._batches import over_batches
 from sbth._cusolver import solve_by_vendor
 from sbth._dense_to_band.back_transformation import apply_panels
@@ -100,8 +100,7 @@ def eigh(
         "sbth" are the stages of this package; "lapack", on a CPU, is LAPACK through NumPy, for up
         to a third of the eigenvectors through SciPy; "cusolver", on a GPU, is the vendor's solver
         through CuPy. "auto" takes what is faster for the order and the threads, which
-        `sbth.solver_for` says. Single complex matrices are solved by LAPACK or cuSOLVER, batches of
-        them on a GPU by kernels of this package, too.
+        `sbth.solver_for` says. On a CPU complex matrices are solved by LAPACK.
     progress : bool
         Show how far long computations on the CPU, and batches, are.
     device : None, "auto", "cpu", "cuda", "cuda:N" or hetero.Device
@@ -175,7 +174,13 @@ def eigh(
             pairs = solve_by_vendor(xp, a, lower, selection, vectors=True)
             return tuple(as_library_array(xp, x, a) for x in pairs)
         request = Request(selection, device, method, progress)
-        values, vectors = _solve_in_stages(xp, a, lower, request)
+        if dtype.kind == "c":
+            from sbth._hermitian.solver import full_pairs  # imports CUDA
+
+            matrix = as_module_array(xp, a).astype(dtype, copy=False)
+            values, vectors = full_pairs(xp, matrix, lower, request)
+        else:
+            values, vectors = _solve_in_stages(xp, a, lower, request)
         values = round_to_dtype("a", values, dtype)
         return copy_like(values, a), as_library_array(xp, vectors, a)
 

@@ -11,6 +11,7 @@ from hetero import region
 from hetero.arrays import Workspace
 from hetero.devices import Device, device_of, resolve
 from hetero.display.progress_bar import loop_progress
+from sbth._array_module import array_module, has_cupy
 from sbth._batches import over_batches
 from sbth._bisection.eigenvalues import solve_values
 from sbth._blocks import partition_band
@@ -25,6 +26,7 @@ from sbth.band_storage import (
     copy_like,
     copy_to_host,
     diagonals,
+    order_and_dtype,
     real_dtype,
     shape_and_dtype,
     validate_band,
@@ -189,7 +191,7 @@ def eigvals_banded(
         LAPACK band storage: a_band[bandwidth + i - j, j] is element (i, j) of the upper triangle,
         or with `lower` a_band[i - j, j] is element (i, j) of the lower one. Entries outside the
         matrix are ignored, and so are the imaginary parts of the diagonal. An array on a GPU is
-        reduced there. Complex matrices require the CPU, or a batch.
+        reduced there; complex ones require CuPy.
     lower : bool
         Whether `a_band` holds the lower triangle. As in SciPy, the upper one is the default.
     overwrite_a_band : bool
@@ -201,7 +203,7 @@ def eigvals_banded(
         "sbth" reduces the band by this package's bulge chasing. "lapack", on a CPU, is LAPACK, as
         a band matrix or a full one, whichever is faster. "auto" takes what is faster for the
         order, the bandwidth and the threads, which `sbth.solver_for` says; on a GPU it is "sbth".
-        Complex matrices are solved by LAPACK, batches of them on a GPU by "sbth".
+        On a CPU complex matrices are solved by LAPACK.
     select, select_range, check_finite, tol, progress, device
         See `eigvalsh_tridiagonal`.
 
@@ -229,15 +231,13 @@ def eigvals_banded(
     validate_bool("check_finite", check_finite)
     band = validate_band(a_band, "a_band", allow_complex=True)
     device = requested_device(method, device, band)
-    require_real_or_cpu("a_band", band, device, method)
+    device = device_for_band("a_band", band, device, method)
     if b_band is not None:
         require_cpu("b_band", device, band, b_band)
         band, _ = reduce_pencil(band, b_band, lower, vectors=False)
         lower, device = True, "cpu"
-    shape = band.shape if isinstance(band, np.ndarray) else shape_and_dtype("a_band", band)[0]
-    selection = Selection.create(select, select_range, tol, shape[1])
-    if isinstance(band, np.ndarray) and band.dtype.kind == "c":
-        device = "cpu"
+    order, _ = order_and_dtype(band)
+    selection = Selection.create(select, select_range, tol, order)
     values = _split_band_eigenvalues(band, lower, selection, device, progress, method)
     return copy_like(values, a_band)
 
@@ -253,7 +253,8 @@ def _split_band_eigenvalues(
     """Compute the eigenvalues of a validated band, block by block if it falls into blocks."""
     options: dict[str, Any] = {"progress": progress, "method": method}
     if device_of(band) is not None:
-        if shape_and_dtype("a_band", band)[0][0] > 1:
+        shape, dtype = shape_and_dtype("a_band", band, allow_complex=True)
+        if shape[0] > 1 or dtype.kind == "c":
             return band_eigenvalues("a_band", band, lower, selection, device, **options)
         band = copy_to_host("a_band", band)
     partition = partition_band(band, lower)
@@ -290,6 +291,9 @@ def band_eigenvalues(
         driver = band_driver(method, ab.shape[1], width, ab.dtype, vectors=False)
         if driver != "sbth":
             return _band_values_by_lapack(name, ab, lower, selection, factor, driver)
+    elif (dtype := order_and_dtype(ab)[1]).kind == "c":
+        values = _hermitian_band_values(name, ab, lower, Request(selection, device))
+        return round_to_dtype(name, values, dtype)
     bar = loop_progress("band to tridiagonal", enabled=progress)
     with device.active(), region("band to tridiagonal"), bar:
         space = Workspace(device, ab)
@@ -321,17 +325,33 @@ def _band_values_by_lapack(
     return round_to_dtype(name, values, ab.dtype)
 
 
-def require_real_or_cpu(name: str, band: Any, device: str | Device | None, method: str) -> None:
-    """Raise an error for complex bands on a GPU, or for which this package's loops are asked."""
-    if not isinstance(band, np.ndarray) or band.dtype.kind != "c":
-        return
-    if device is not None and resolve(device).kind != "cpu":
-        raise TypeError(
-            f"{name} must be real on a GPU: a complex Hermitian band matrix is solved with "
-            f"device='cpu', or up to n = {LARGEST_ORDER} as a batch of one, {name}[None]; a full "
-            "one by sbth.eigh, on a GPU, too"
-        )
-    require_lapack(name, method)
+def _hermitian_band_values(name: str, ab: Any, lower: bool, request: Request) -> np.ndarray:
+    """Compute eigenvalues of a validated complex band on a GPU."""
+    with request.device.active():
+        stream = Workspace(request.device, ab).stream
+        with array_module(request.device, stream, "sbth.eigvals_banded") as xp:
+            from sbth._hermitian.solver import band_values  # imports CUDA
+
+            return band_values(xp, name, ab, lower, request)
+
+
+def device_for_band(name: str, band: Any, device: str | Device | None, method: str) -> Any:
+    """Return the device for a complex band, and `device` itself for a real one.
+
+    "auto" considers GPUs for complex bands only if CuPy is installed.
+
+    Raises
+    ------
+    ValueError
+        This package's loops on a CPU, which are for real numbers, are asked for a complex band.
+    """
+    order, dtype = order_and_dtype(band)
+    if dtype.kind != "c":
+        return device
+    device = resolve(device, band, work=order, break_even=BREAK_EVEN if has_cupy() else None)
+    if device.kind == "cpu":
+        require_lapack(name, method)
+    return device
 
 
 def require_cpu(name: str, device: str | Device | None, *arrays: Any) -> None:

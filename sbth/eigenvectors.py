@@ -10,20 +10,27 @@ from numpy.typing import ArrayLike
 from hetero.arrays import Workspace
 from hetero.devices import Device, device_of, resolve
 from sbth._array_module import array_module, as_library_array, has_cupy
+from sbth._band_blocks import solve_band_blocks
 from sbth._batches import over_batches
-from sbth._eigenpairs import order_and_dtype, solve_band_blocks, solve_parts
+from sbth._eigenpairs import solve_parts
 from sbth._lapack.choice import requested_device, require_method
 from sbth._pencils.band import reduce_pencil
 from sbth._request import Request
 from sbth._selection import Selection
-from sbth.band_storage import copy_like, host_workspace, validate_band, validate_bool
+from sbth.band_storage import (
+    copy_like,
+    host_workspace,
+    order_and_dtype,
+    validate_band,
+    validate_bool,
+)
 from sbth.eigenvalues import (
+    device_for_band,
     eigvals_banded,
     eigvalsh_tridiagonal,
     length_of,
     refuse_complex_device_arrays,
     require_cpu,
-    require_real_or_cpu,
     round_to_dtype,
     validate_tridiagonal,
 )
@@ -173,7 +180,7 @@ def eig_banded(
         LAPACK band storage: a_band[bandwidth + i - j, j] is element (i, j) of the upper triangle,
         or with `lower` a_band[i - j, j] is element (i, j) of the lower one. Entries outside the
         matrix are ignored, and so are the imaginary parts of the diagonal. An array on a GPU is
-        reduced there. Complex matrices require the CPU, or a batch.
+        reduced there.
     lower : bool
         Whether `a_band` holds the lower triangle. As in SciPy, the upper one is the default.
     eigvals_only : bool
@@ -231,14 +238,12 @@ def eig_banded(
     validate_bool("check_finite", check_finite)
     band = validate_band(a_band, "a_band", allow_complex=True)
     device = requested_device(method, device, band)
-    require_real_or_cpu("a_band", band, device, method)
+    device = device_for_band("a_band", band, device, method)
     transformation = None
     if b_band is not None:
         require_cpu("b_band", device, band, b_band)
         band, transformation = reduce_pencil(band, b_band, lower, vectors=True)
         lower, device = True, "cpu"
-    if isinstance(band, np.ndarray) and band.dtype.kind == "c":
-        device = "cpu"
     order, dtype = order_and_dtype(band)
     selection = Selection.create(select, select_range, tol, order)
     device = resolve_for_vectors(device, band, order=order)

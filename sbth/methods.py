@@ -23,6 +23,7 @@ from sbth.dense import choose_driver
 from sbth.eigenvalues import BREAK_EVEN as TRIDIAGONAL_BREAK_EVEN
 from sbth.eigenvectors import BREAK_EVEN as VECTORS_BREAK_EVEN
 from sbth.tridiagonalization import BREAK_EVEN as BAND_BREAK_EVEN
+from sbth.tridiagonalization import MAX_GPU_BANDWIDTH
 
 _LAPACK_BANDS = {
     "band": "LAPACK, as a band matrix (sbevd, hbevd)",
@@ -58,7 +59,7 @@ def solver_for(
     eigvals_only : bool
         Whether only eigenvalues are computed, all of them.
     dtype : dtype
-        Type of the elements; complex ones are solved by LAPACK and cuSOLVER.
+        Type of the elements; complex ones are solved by LAPACK on a CPU.
     method : {"auto", "sbth", "lapack", "cusolver"}
     device : None, "auto", "cpu", "cuda", "cuda:N" or hetero.Device
 
@@ -80,18 +81,18 @@ def solver_for(
     require_method(method, device, full=bandwidth is None, name="a band matrix")
     dtype = validation.check_dtype("dtype", dtype, _DTYPES)
     is_complex = dtype.kind == "c"
-    if is_complex and (method == "sbth" or (device.kind == "cuda" and bandwidth is not None)):
+    if is_complex and method == "sbth" and device.kind == "cpu":
         raise ValueError(
-            f"dtype={dtype} is solved by LAPACK, and full matrices by cuSOLVER: "
-            f"method={method!r} on {device} is for real matrices"
+            f"method='sbth' is for real matrices on {device}, where dtype={dtype} is solved by "
+            "LAPACK: use 'auto'"
         )
     if device.kind == "cuda":
         is_full = bandwidth is None
         if is_full and choose_driver(method, dtype, device, order, vectors=vectors) == "cusolver":
             return "cuSOLVER (syevd, heevd)"
-        if is_complex:
-            return _steps(None, vectors, "sbth", first="real matrix of twice the order")
-        if is_full and suits_one_stage(device, order, dtype, vectors=vectors):
+        if is_complex and bandwidth is not None and bandwidth > MAX_GPU_BANDWIDTH:
+            bandwidth = None  # as a full matrix
+        if is_full and not is_complex and suits_one_stage(device, order, dtype, vectors=vectors):
             return _steps(1, vectors, "sbth", first="reduction to tridiagonal form")
         return _steps(bandwidth, vectors, "sbth")
     if bandwidth is None:

@@ -232,7 +232,8 @@ class ReducedMatrix(NamedTuple):
 
 def _order_and_bandwidth(ab: Any) -> tuple[int, int]:
     """Return the order of a matrix in band storage, and the number of its subdiagonals."""
-    rows, n = ab.shape if isinstance(ab, np.ndarray) else shape_and_dtype("ab", ab)[0]
+    is_on_host = isinstance(ab, np.ndarray)
+    rows, n = ab.shape if is_on_host else shape_and_dtype("ab", ab, allow_complex=True)[0]
     return n, min(rows - 1, max(n - 1, 0))
 
 
@@ -311,7 +312,8 @@ def reduce_band(
 def choose_scale(ab: Any, lower: bool, name: str, space: Workspace) -> float:
     """Return a power of two that brings the squares of the elements of `ab` into range.
 
-    `ab` is a NumPy array, or a two-dimensional device array on the device of `space`.
+    `ab` is a NumPy array, or a two-dimensional device array on the device of `space`, one of CuPy
+    if it is complex.
 
     Raises
     ------
@@ -320,9 +322,11 @@ def choose_scale(ab: Any, lower: bool, name: str, space: Workspace) -> float:
     """
     n, width = _order_and_bandwidth(ab)
     device = Device("cpu") if isinstance(ab, np.ndarray) else space.device
-    if isinstance(ab, np.ndarray):
-        if n and is_plainly_safe(ab, *diagonals(ab[:2] if lower else ab[-2:], lower)):
+    if isinstance(ab, np.ndarray) and n:
+        first = ab[:2] if lower else ab[-2:]
+        if is_plainly_safe(ab, *diagonals(first, lower)):
             return 1.0  # without the passes below
+    if np.dtype(ab.dtype).kind == "c":
         ab = magnitudes(ab)
     inspect_band = _working_matrix.loops(device).inspect_band
     largest, index = inspect_band(ab, lower, width, space.stream)

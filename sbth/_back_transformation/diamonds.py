@@ -1,7 +1,7 @@
 """Products by the reflections of a stage as matrix products, on CuPy arrays (or NumPy's).
 
 The reflections of some consecutive columns and one task each overlap like the rows of a
-parallelogram. Their product is 1 - V T V^T with V of (height, width) elements, a diamond, so that
+parallelogram. Their product is 1 - V T V^H with V of (height, width) elements, a diamond, so that
 nearly all work is in matrix products (Bischof, Lang and Sun 2000; Auckenthaler et al. 2011).
 
 In Q x, the diamonds of later columns come first, and those of the same columns in the order of the
@@ -20,7 +20,7 @@ from numpy.typing import DTypeLike
 
 from hetero.arrays import Array
 from sbth._compact_wy import triangular_factors
-from sbth._in_place_products import add_products
+from sbth._in_place_products import Adjoint, add_products
 
 _GROUPS = 32
 """Groups of columns whose diamonds are formed at once: so many that a GPU is busy, so few that the
@@ -95,7 +95,7 @@ def form_diamonds(
     # Element (g, k, i, l) of this view is element (g, k, i + l, i) of v.
     slanted = stride(v, shape, (*v.strides[:2], (width + 1) * item, width * item))
     slanted[...] = packed
-    tau = packed[..., 0].copy()
+    tau = packed[..., 0].real.copy()
     slanted[..., 0] = tau != 0
     flat = v.reshape(-1, layout.height, width)
     u = xp.matmul(flat, triangular_factors(xp, flat, tau.reshape(-1, width)))
@@ -132,7 +132,7 @@ def apply_in_waves(xp: ModuleType, layout: Layout, vectors: Array, x: Array) -> 
         start = (count - stop) * most + k
         wave = slice(start, start + (size - 1) * (most + 1) + 1, most + 1)
         product = products[:size]
-        add_products(xp, product, flat_v[wave].transpose(0, 2, 1), rows, 1.0, keep=0.0)
+        add_products(xp, product, Adjoint(flat_v[wave]), rows, 1.0, keep=0.0)
         add_products(xp, rows, flat_u[wave], product, -1.0)
     return padded[:n]
 

@@ -3,16 +3,16 @@
 from typing import NamedTuple
 
 import numpy as np
-from numba import float32, float64, int32, uint64
+from numba import complex64, complex128, float32, float64, int32, uint64
 
 from hetero.codegen import compile_source
 from hetero.cuda import launch
 from hetero.cuda.driver import cuda, upload
-from hetero.intrinsics.warp import FULL_MASK
+from hetero.intrinsics import warp
 from hetero.jit import kernel
+from sbth._arithmetic import arithmetic_of
 from sbth._bulge_chasing import cuda_source as text
 from sbth._bulge_chasing.flags import SPINS, store_release, wait_for_progress
-from sbth._bulge_chasing.householder_formulas import reflection
 from sbth._bulge_chasing.schedule_formulas import (
     block_extents,
     last_task,
@@ -58,10 +58,14 @@ def _make_kernels(tile: int, dtype) -> tuple:
     for the preceding sweep. step(work, ld, n, d, number, first_sweep, state, taus, reflectors): a
     block runs one task of a step, and reflections stay in memory between the steps.
     """
+    arithmetic, real = arithmetic_of(dtype)
     columns = text.choose_tile(tile)[1]
     names = {
         **text.shared_layout(tile, columns)[0],
-        **{"cuda": cuda, "U": uint64, "T": dtype, "ALL": FULL_MASK, "reflection": reflection},
+        **{"cuda": cuda, "U": uint64, "T": dtype, "R": real},
+        **{"square": arithmetic.square, "reflect": arithmetic.reflect},
+        **{"shuffle": arithmetic.shuffle, "shuffle_xor": arithmetic.shuffle_xor},
+        "real_shuffle_xor": warp.shuffle_xor,
     }
     device = kernel(device=True)
     start_sweep = device(compile_source("start_sweep", text.sweep_source(tile), names))
@@ -83,7 +87,7 @@ def _make_kernels(tile: int, dtype) -> tuple:
     def chase(work, ld, n, d, progress, control, reflectors):
         """Reduce a matrix: each block of threads draws one sweep after the other."""
         shared, slot = cuda.shared.array(0, dtype), cuda.shared.array(1, int32)
-        thread, tau = this_thread(), dtype(0)
+        thread, tau = this_thread(), real(0)
         is_first = thread.number == uint64(0)
         while True:
             if is_first:
@@ -119,7 +123,7 @@ def _make_kernels(tile: int, dtype) -> tuple:
         in a row of the first array, and its factor tau in the second.
         """
         state, taus = carried
-        shared, thread, tau = cuda.shared.array(0, dtype), this_thread(), dtype(0)
+        shared, thread, tau = cuda.shared.array(0, dtype), this_thread(), real(0)
         t = thread.number
         s = first_sweep + int32(cuda.blockIdx.x)
         k = number - 2 * s
@@ -145,23 +149,27 @@ def _make_kernels(tile: int, dtype) -> tuple:
 KERNELS = {
     f"{name}_{tile}_{dtype}": made
     for tile in text.TILES
-    for dtype in (float32, float64)
+    for dtype in (float32, float64, complex64, complex128)
     for name, made in zip(("chase", "step"), _make_kernels(tile, dtype), strict=True)
 }
 """The kernels by name, number of rows of a tile, and dtype."""
 
 
 def chase_bulges(work, d, method, in_flight, reflectors, stream=0):
-    """Reduce a working matrix (n, 2 d) of bandwidth 2 <= d <= 64 to tridiagonal form in place."""
+    """Reduce a working matrix (n, 2 d) of bandwidth 2 <= d <= 64 to tridiagonal form in place.
+
+    A complex one is left with complex subdiagonal elements.
+    """
     n, ld = work.shape
+    dtype = np.dtype(work.dtype)
     tile, columns = text.choose_tile(d)
     threads = text.thread_count(tile, columns)
-    size = text.shared_layout(tile, columns)[1] * work.dtype.itemsize
+    size = text.shared_layout(tile, columns)[1] * dtype.itemsize
     flat, reflectors = work.reshape(n * ld), reflectors.reshape(reflectors.size)
     common = flat, np.int32(ld), np.int32(n), np.int32(d)
     max_tasks = n // (2 * d) + 2  # tasks that can run at once
     if method == "persistent":
-        chase = KERNELS[f"chase_{tile}_{work.dtype}"]
+        chase = KERNELS[f"chase_{tile}_{dtype}"]
         progress = upload(np.zeros(n, np.int32), stream)
         control = upload(np.zeros(2, np.int32), stream)
         arguments = (*common, progress, control, reflectors)
@@ -176,10 +184,10 @@ def chase_bulges(work, d, method, in_flight, reflectors, stream=0):
                 "a bug in sbth: please report it with the matrix, which is unchanged"
             )
         return
-    step = KERNELS[f"step_{tile}_{work.dtype}"]
+    step = KERNELS[f"step_{tile}_{dtype}"]
     slots = min(max_tasks, in_flight or max_tasks)
-    state = cuda.device_array((max_tasks + 1, tile), work.dtype, stream=stream)
-    taus = cuda.device_array(max_tasks + 1, work.dtype, stream=stream)
+    state = cuda.device_array((max_tasks + 1, tile), dtype, stream=stream)
+    taus = cuda.device_array(max_tasks + 1, dtype.type(0).real.dtype, stream=stream)
     for number, first, count in _list_launches(n, d, slots):
         arguments = (*common, np.int32(number), np.int32(first), (state, taus), reflectors)
         if number == 0:

@@ -110,9 +110,9 @@ class Task:
         self._add(
             "cuda.syncthreads()",
             "if reflectors.size > 0 and t < width:",
-            "    reflectors[U(s) * U(n) + U(c0) + t] = shared[U(V) + t] if t > U(0) else tau",
+            "    reflectors[U(s) * U(n) + U(c0) + t] = shared[U(V) + t] if t > U(0) else T(tau)",
         )
-        self._add_for_columns("a# = a# if r >= #j else #mirror")
+        self._add_for_columns("a# = a# if r >= #j else #mirror.conjugate()")
 
     def _sum_over_columns(self, name: str, term: str) -> None:
         """Append the sum of a term over the thread's columns, in four independent chains."""
@@ -135,7 +135,7 @@ class Task:
 
     def _reflect(self) -> None:
         """Compute w, y and the next reflection, in every warp."""
-        self._add("vx, tail, vy = zero, zero, zero")
+        self._add("vx, tail, vy = R(0), R(0), zero")
         for i in self.lane_rows:
             self._add(
                 f"row{i} = lane + U({WARP * i})",
@@ -145,45 +145,45 @@ class Task:
                 f"    x_{i} = {self._row_sum('PX', f'row{i}')}",
                 f"    y_{i} = tau * {self._row_sum('PY', f'row{i}')}",
                 f"    h_{i} = shared[U(B) + row{i}] - y_{i}",
-                f"vx += v_{i} * x_{i}",
-                f"tail += h_{i} * h_{i} if row{i} > U(0) else zero",
+                f"vx += (v_{i}.conjugate() * x_{i}).real",
+                f"tail += square(h_{i}) if row{i} > U(0) else R(0)",
             )
-        self.lines += warp_sums("vx", "tail")
+        self.lines += warp_sums("real_shuffle_xor", "vx", "tail")
         self._add(
-            "beta, tau_next, factor = reflection(cuda.shfl_sync(ALL, h_0, 0), tail)",
-            "half = tau * vx * T(0.5)",
+            "beta, tau_next, factor, phase = reflect(shuffle(h_0, 0), tail)",
+            "half = tau * vx * R(0.5)",
         )
         for i in self.lane_rows:
             self._add(
                 f"n_{i} = h_{i} * factor if row{i} > U(0) else one",
                 f"n_{i} = n_{i} if row{i} < U(rows) else zero",
-                f"vy += n_{i} * y_{i}",
+                f"vy += n_{i}.conjugate() * y_{i}",
                 f"if t < U({WARP}) and row{i} < U({self.tile}):",
                 f"    shared[U(W) + row{i}] = tau * (x_{i} - half * v_{i})",
                 f"    shared[U(Y) + row{i}] = y_{i}",
                 f"    shared[U(N) + row{i}] = n_{i}",
             )
-        self.lines += warp_sums("vy")
+        self.lines += warp_sums("shuffle_xor", "vy")
         self._add("cuda.syncthreads()")
 
     def _update(self) -> None:
         """Compute z, update and store both blocks, and make the next reflection the current one."""
         # Each thread sums a part of column r of B.
-        self._sum_over_columns("PZ", "#across * #N")
+        self._sum_over_columns("PZ", "#across * #N.conjugate()")
         self._add("vr, wr = shared[U(V) + r], shared[U(W) + r]")
         self._add_for_columns(
             "if #j < width and r >= #j and r < width:",
-            "    work[#p] = a# - (vr * #W + wr * #V)",
+            "    work[#p] = a# - (vr * #W.conjugate() + wr * #V.conjugate())",
         )
         self._add("cuda.syncthreads()", "yr, nr = shared[U(Y) + r], shared[U(N) + r]")
         for j in range(self.columns):
             self._add(
-                self._for_column("vj = #V", j),
+                self._for_column("vj = #V.conjugate()", j),
                 f"z = tau_next * ({self._row_sum('PZ', f'(j0 + U({j}))')} - vy * vj)",
                 f"b = b{j} - (yr * vj + nr * z)",
             )
             if j == 0:
-                self._add("b = b if j0 > U(0) else (beta if r == U(0) else zero)")
+                self._add("b = b if j0 > U(0) else (phase * beta if r == U(0) else zero)")
             self._add(
                 self._for_column("if #j < width and below:", j),
                 self._for_column("    work[#p + width] = b", j),
@@ -192,13 +192,12 @@ class Task:
         self._add("    shared[U(V) + t] = shared[U(N) + t]", "tau = tau_next")
 
 
-def warp_sums(*names: str) -> list[str]:
-    """Return statements that sum variables over the lanes of a warp, interleaved."""
-    return [
-        f"{name} += cuda.shfl_xor_sync(ALL, {name}, {shift})"
-        for shift in (16, 8, 4, 2, 1)
-        for name in names
-    ]
+def warp_sums(shuffle: str, *names: str) -> list[str]:
+    """Return statements that sum variables over the lanes of a warp, interleaved.
+
+    `shuffle` is the name of the function that returns the value of another lane.
+    """
+    return [f"{name} += {shuffle}({name}, {shift})" for shift in (16, 8, 4, 2, 1) for name in names]
 
 
 def task_source(tile: int, columns: int) -> str:
@@ -216,23 +215,23 @@ def sweep_source(tile: int) -> str:
     lines = [
         "t, lane = thread.number, thread.lane",
         "zero, one = T(0), T(1)",
-        "tail, p = zero, U(s) * U(ld) + U(1)",
+        "tail, p = R(0), U(s) * U(ld) + U(1)",
     ]
     for i in rows:
         lines += [
             f"row{i} = lane + U({WARP * i})",
             f"h_{i} = work[p + row{i}] if row{i} < U(m) else zero",
-            f"tail += h_{i} * h_{i} if row{i} > U(0) else zero",
+            f"tail += square(h_{i}) if row{i} > U(0) else R(0)",
         ]
-    lines += warp_sums("tail")
-    lines += ["beta, tau, factor = reflection(cuda.shfl_sync(ALL, h_0, 0), tail)"]
+    lines += warp_sums("real_shuffle_xor", "tail")
+    lines += ["beta, tau, factor, phase = reflect(shuffle(h_0, 0), tail)"]
     lines += ["cuda.syncthreads()"]  # all warps have read the column
     for i in rows:
         lines += [
             f"if t < U({WARP}) and row{i} < U({tile}):",
             f"    shared[U(V) + row{i}] = h_{i} * factor if row{i} > U(0) else one",
             f"    if row{i} < U(m):",
-            f"        work[p + row{i}] = beta if row{i} == U(0) else zero",
+            f"        work[p + row{i}] = phase * beta if row{i} == U(0) else zero",
         ]
     return _function("start_sweep", "shared, work, ld, s, m, thread", [*lines, "return tau"])
 
@@ -248,9 +247,10 @@ SOURCE_HEADER = """# Device functions of bulge chasing on a GPU.
 # sbth._bulge_chasing.cuda_source, which explains the names; the kernels that call these functions
 # are in sbth._bulge_chasing.cuda.
 #
-# U is uint64, T the dtype of the matrix, and ALL the mask of all lanes of a warp. `work` is the
-# working matrix, flat, whose rows have `ld` numbers; `shared` is the shared memory of a block of
-# {threads} threads. Offsets into it:
+# U is uint64, T the dtype of the matrix, and R that of its real parts; `sbth._arithmetic` has the
+# functions for real numbers (`real_shuffle_xor`) and for elements. `work` is the working matrix,
+# flat, whose rows have `ld` numbers; `shared` is the shared memory of a block of {threads} threads.
+# Offsets into it:
 # {offsets}.
 """
 """Comment that `python -m sbth kernel` prints above the functions."""

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from types import ModuleType
 from typing import Any
 
-from sbth._in_place_products import add_product
+from sbth._in_place_products import Adjoint, add_product
 
 _PANELS = 4
 """Panels whose transformations are applied at once: fewer passes over the vectors, which limit
@@ -16,16 +16,16 @@ products with the 64 columns of one panel on a GPU (not tuned)."""
 def apply_panels(
     xp: ModuleType, panels: Sequence[tuple[Any, Any]], bandwidth: int, vectors: Any
 ) -> None:
-    """Replace `vectors` (n, m) by Q times them, for the factors 1 - u v^T of `reduce_to_band`.
+    """Replace `vectors` (n, m) by Q times them, for the factors 1 - u v^H of `reduce_to_band`.
 
-    The product of the factors of some panels is 1 - U V^T, where the columns of V are those of
-    their v, and those of U are u - U' (V'^T u) with U' and V' of the panels before.
+    The product of the factors of some panels is 1 - U V^H, where the columns of V are those of
+    their v, and those of U are u - U' (V'^H u) with U' and V' of the panels before.
     """
     for first in reversed(range(0, len(panels), _PANELS)):
         v, u = _join(xp, panels[first : first + _PANELS], bandwidth)
         rows = vectors[(first + 1) * bandwidth :]
         product = xp.empty((v.shape[1], rows.shape[1]), rows.dtype)
-        add_product(xp, product, v.T, rows, 1.0, keep=0.0)
+        add_product(xp, product, Adjoint(v), rows, 1.0, keep=0.0)
         add_product(xp, rows, u, product, -1.0)
 
 
@@ -43,6 +43,6 @@ def _join(xp: ModuleType, panels: Sequence[tuple[Any, Any]], bandwidth: int) -> 
         u_all[below:, begin:end] = u
         if begin:
             overlap = xp.empty((begin, end - begin), u.dtype)
-            add_product(xp, overlap, v_all[below:, :begin].T, u, 1.0, keep=0.0)
+            add_product(xp, overlap, Adjoint(v_all[below:, :begin]), u, 1.0, keep=0.0)
             add_product(xp, u_all[:, begin:end], u_all[:, :begin], overlap, -1.0)
     return v_all, u_all

@@ -1,7 +1,7 @@
-"""One kernel that factors a panel (m, b) into Q R with Q = 1 - U V^T, and its device functions.
+"""One kernel that factors a panel (m, b) into Q R with Q = 1 - U V^H, and its device functions.
 
 Each block holds some rows of the panel in shared memory, in columns of 64. Step j makes the
-reflection 1 - tau v v^T of column j. A single pass over the rows applies the reflection before it,
+reflection 1 - tau v v^H of column j. A single pass over the rows applies the reflection before it,
 and multiplies all columns by the part of column j that is to be eliminated. The sums over all rows
 give the length of this part, the products with the columns that are left, and those with the
 vectors of earlier reflections, of which the triangular factor T is made (U = V T; Schreiber and
@@ -10,12 +10,12 @@ Van Loan 1989). So the blocks wait for each other once a step.
 
 from typing import Any, NamedTuple
 
-from numba import float32, float64, int32, uint64
+from numba import complex64, complex128, float32, float64, int32, uint64
 
 from hetero.cuda.driver import cuda
 from hetero.jit import kernel
+from sbth._arithmetic import arithmetic_of
 from sbth._bulge_chasing.flags import SPINS, add_release, wait_for_progress
-from sbth._bulge_chasing.householder_formulas import reflection
 from sbth._triangular_factors import (
     COLUMNS,
     GROUPS,
@@ -179,7 +179,7 @@ def _sweep(shared, memory, j, rows, last, b, published):
             if i == j:
                 published[c] = value
             else:
-                total += x * value
+                total += x.conjugate() * value
         r += uint64(GROUPS)
     return total
 
@@ -201,7 +201,7 @@ def _sum_over_blocks(shared, memory, received, turn):
 
 
 @_device
-def _meet(shared, memory, j, tau, exchange, meeting):
+def _meet(shared, memory, j, tau, zero, exchange, meeting):
     """Wait for the sums of all blocks in step j; return 1 after a timeout.
 
     Until the others arrive, column j - 1 of T is computed. `meeting` is the number of arrivals
@@ -213,7 +213,7 @@ def _meet(shared, memory, j, tau, exchange, meeting):
         add_release(control, 0, 1)
     if j > 0:
         triangle = memory.t, memory.gram, memory.products
-        extend_triangle(shared, triangle, j - uint64(1), tau)
+        extend_triangle(shared, triangle, j - uint64(1), tau, zero)
     if thread == 0:
         expected = uint64(arrivals) + (j + uint64(1)) * uint64(cuda.gridDim.x)
         failed[0] = wait_for_progress(control, 0, expected, control, SPINS)
@@ -262,6 +262,8 @@ def _store_factors(shared, memory, rows, b, scale, factors):
 
 def _make_kernel(dtype):
     """Make the kernel for a type."""
+    arithmetic, real = arithmetic_of(dtype)
+    reflect = arithmetic.reflect
 
     @kernel(launch_bounds=(THREADS, 1))
     def factor(a, place, offset, factors, exchange, arrivals):
@@ -280,7 +282,7 @@ def _make_kernel(dtype):
         rows = block * chunk, min(chunk, m - block * chunk)
         _load_panel(a, (start, pitch, b), shared, memory, rows, zero)
         steps = min(m, b)
-        tau, scale, w_c = zero, zero, zero
+        tau, scale, w_c = real(0), zero, zero
         for j in range(steps):
             turn = j % uint64(2)
             published = exchange.rows[turn * columns :]
@@ -290,22 +292,22 @@ def _make_kernel(dtype):
             if group == 0:
                 sum_over_rows = add_groups(shared, memory.sums, c)
                 exchange.sums[(turn * blocks + block) * columns + c] = sum_over_rows
-            if _meet(shared, memory, j, tau, exchange, (arrivals, failed)):
+            if _meet(shared, memory, j, tau, zero, exchange, (arrivals, failed)):
                 return
             head, element = published[j], published[c]
             _sum_over_blocks(shared, memory, exchange.sums, turn)
-            tail = add_groups(shared, memory.sums, j)
-            beta, tau, scale = reflection(head, tail)
-            product = element + scale * add_groups(shared, memory.sums, c)
+            tail = add_groups(shared, memory.sums, j).real
+            beta, tau, scale, phase = reflect(head, tail)
+            product = element + scale.conjugate() * add_groups(shared, memory.sums, c)
             w_c = tau * product if c > j else zero
             if group == 0:
                 shared[memory.w + c] = w_c
-                shared[memory.gram + c] = product
+                shared[memory.gram + c] = product.conjugate()
                 if block == 0 and c >= j and c < b:
-                    a[start + j * pitch + c] = beta if c == j else element - w_c
+                    a[start + j * pitch + c] = phase * beta if c == j else element - w_c
             cuda.syncthreads()
         triangle = memory.t, memory.gram, memory.products
-        extend_triangle(shared, triangle, steps - uint64(1), tau)
+        extend_triangle(shared, triangle, steps - uint64(1), tau, zero)
         cuda.syncthreads()
         kept = Factors(factors.left, factors.right, factors.v[offset:], factors.u[offset:])
         _store_factors(shared, memory, rows, b, scale, kept)
@@ -313,5 +315,7 @@ def _make_kernel(dtype):
     return factor
 
 
-KERNELS = {f"factor_{dtype}": _make_kernel(dtype) for dtype in (float32, float64)}
+KERNELS = {
+    f"factor_{dtype}": _make_kernel(dtype) for dtype in (float32, float64, complex64, complex128)
+}
 """The kernels by name, for each type."""

@@ -11,7 +11,7 @@ from hetero.cuda import launch
 from hetero.cuda.ready_arrays import ready
 from sbth._bulge_chasing.flags import require_meeting
 from sbth._dense_to_band import panel_kernels
-from sbth._in_place_products import add_product
+from sbth._in_place_products import Adjoint, add_product
 from sbth._triangular_factors import COLUMNS, THREADS
 
 _LEAST_ROWS = 32
@@ -68,7 +68,7 @@ class PanelReduction:
         """Eliminate what is below the band in columns start, ..., start + b - 1, in place.
 
         Elements farther from the diagonal than the band keep what they were. Returns (v, u) of the
-        transformation 1 - u v^T of the rows from start + b on; without `keeps_factors` they hold
+        transformation 1 - u v^H of the rows from start + b on; without `keeps_factors` they hold
         until the next call.
         """
         xp, b = self._xp, self._b
@@ -82,10 +82,10 @@ class PanelReduction:
         left, right = (x[: 2 * b * m].reshape(m, 2 * b) for x in (self._left, self._right))
         trailing, w = self._a[below:, below:], left[:, :b]
         add_product(xp, w, trailing, u, 1.0, keep=0.0)
-        add_product(xp, self._product, w.T, u, 1.0, keep=0.0)
+        add_product(xp, self._product, Adjoint(w), u, 1.0, keep=0.0)
         add_product(xp, w, v, self._product, -0.5)
         right[:, b:] = w
-        add_product(xp, trailing, left, right.T, -1.0)
+        add_product(xp, trailing, left, Adjoint(right), -1.0)
         return v, u
 
     def finish(self) -> None:

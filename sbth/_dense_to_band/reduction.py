@@ -13,7 +13,7 @@ import numpy as np
 from hetero.display.progress_bar import report_loop
 from sbth._array_module import as_module_array
 from sbth._compact_wy import qr_compact_wy, symmetric_update_factor
-from sbth._in_place_products import add_product
+from sbth._in_place_products import Adjoint, add_product
 from sbth.band_storage import require_finite_triangle, safe_scale, shape_and_dtype
 
 
@@ -23,10 +23,10 @@ def reduce_to_band(
     """Reduce a validated matrix to lower band storage, scaled by a power of two.
 
     Returns the band as an array of `xp`, and the power of two. The triangle that `lower` chooses is
-    read. `panels` takes the pairs (v, u) of the factors 1 - u v^T of Q in A = Q B Q^T; that of
+    read. `panels` takes the pairs (v, u) of the factors 1 - u v^H of Q in A = Q B Q^H; that of
     panel i acts on the rows from (i + 1) bandwidth on.
     """
-    _, dtype = shape_and_dtype("a", a)
+    _, dtype = shape_and_dtype("a", a, allow_complex=True)
     a, factor = _mirror_triangle(xp, as_module_array(xp, a).astype(dtype, copy=False), lower)
     n = a.shape[0]
     with report_loop(float(n) ** 3) as advance, _panel_steps(xp, a, bandwidth, panels) as reduce:
@@ -44,16 +44,23 @@ def reduce_to_band(
 
 
 def _mirror_triangle(xp: ModuleType, a: Any, lower: bool) -> tuple[Any, float]:
-    """Return the symmetric matrix that a triangle defines, scaled by a power of two."""
+    """Return the Hermitian matrix that a triangle defines, scaled by a power of two.
+
+    Imaginary parts of the diagonal are left out.
+    """
     if not isinstance(a, np.ndarray):
         from sbth._dense_to_band import triangles  # imports CUDA
 
+        if a.dtype.kind == "c":  # transposed, its rows would be those of the conjugate matrix
+            return triangles.mirror_triangle(xp, xp.ascontiguousarray(a), lower)
         return triangles.mirror_triangle(xp, *triangles.as_rows(xp, a, lower))
-    a = np.tril(a if lower else a.T)
+    a = np.tril(a if lower else a.conj().T)
     largest = float(abs(a).max()) if a.size else 0.0
     require_finite_triangle(largest, lower)
     factor = safe_scale(largest, a.dtype)
-    return np.ascontiguousarray((a + np.tril(a, -1).T) * a.dtype.type(factor)), factor
+    below = np.tril(a, -1)
+    whole = np.diag(np.diagonal(a).real) + below + below.conj().T
+    return np.ascontiguousarray(whole * a.real.dtype.type(factor)), factor
 
 
 @contextlib.contextmanager
@@ -75,15 +82,15 @@ def _panel_steps(
 def reduce_panel(xp: ModuleType, a: Any, b: int, start: int) -> tuple[Any, Any]:
     """Eliminate the elements below the band in columns start, ..., start + b - 1 of a, in place.
 
-    Returns (v, u) of the transformation 1 - u v^T.
+    Returns (v, u) of the transformation 1 - u v^H.
     """
     below = start + b
     v, u, r, _ = qr_compact_wy(xp, a[below:, start:below])
     a[below:, start:below] = r
-    a[start:below, below:] = r.T
+    a[start:below, below:] = r.conj().T
     trailing = a[below:, below:]
     x = xp.empty_like(u)
     add_product(xp, x, trailing, u, 1.0, keep=0.0)
     w = symmetric_update_factor(x, v, u)
-    add_product(xp, trailing, xp.hstack((w, v)), xp.hstack((v, w)).T, -1.0)
+    add_product(xp, trailing, xp.hstack((w, v)), Adjoint(xp.hstack((v, w))), -1.0)
     return v, u

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 
-from numba import float32, float64, uint64
+from numba import complex64, complex128, float32, float64, uint64
 
 from hetero.cuda.driver import SIMULATOR, cuda
 from hetero.jit import kernel
+from sbth._arithmetic import arithmetic_of
 
 THREADS = 16 if SIMULATOR else 256
 """Threads of a block."""
@@ -21,8 +22,8 @@ _ROWS = THREADS // TILE
 _PITCH = TILE + 1  # odd, to avoid bank conflicts
 
 
-def _make_kernels(dtype):
-    """Make the kernels for a type."""
+def _make_search(dtype):
+    """Make the kernel that looks for the largest magnitude, for a real type."""
 
     @kernel(launch_bounds=(THREADS, 1))
     def find_largest(matrix, rows, parts, lower, largest):
@@ -54,11 +55,19 @@ def _make_kernels(dtype):
         if thread == 0:
             cuda.atomic.max(largest, 0, shared[0])
 
+    return find_largest
+
+
+def _make_mirror(dtype):
+    """Make the kernel that stores a whole matrix, for a type."""
+    _, real = arithmetic_of(dtype)
+
     @kernel(launch_bounds=(THREADS, 1))
     def mirror(matrix, rows, lower, factor, out):
-        """Store the symmetric matrix that a triangle defines, multiplied by a power of two.
+        """Store the Hermitian matrix that a triangle defines, multiplied by a power of two.
 
-        A block copies a tile of the triangle, and its transpose to the other side.
+        A block copies a tile of the triangle, and its conjugate transpose to the other side.
+        Imaginary parts of the diagonal are left out.
         """
         n, size = uint64(rows), uint64(TILE)
         tiles = (n + size - uint64(1)) // size
@@ -74,7 +83,7 @@ def _make_kernels(dtype):
         i = y
         while i < size:
             if top + i < n and left + x < n:
-                shared[i, x] = dtype(factor) * matrix[(top + i) * n + left + x]
+                shared[i, x] = real(factor) * matrix[(top + i) * n + left + x]
             i += uint64(_ROWS)
         cuda.syncthreads()
         i = y
@@ -82,14 +91,18 @@ def _make_kernels(dtype):
             on_diagonal = first == second
             is_stored = not on_diagonal or (x <= i if lower else x >= i)
             if top + i < n and left + x < n:
-                value = shared[i, x] if is_stored else shared[x, i]
+                value = shared[i, x] if is_stored else shared[x, i].conjugate()
+                if on_diagonal and x == i:
+                    value = dtype(value.real)
                 out[(top + i) * n + left + x] = value
             if not on_diagonal and left + i < n and top + x < n:
-                out[(left + i) * n + top + x] = shared[x, i]
+                out[(left + i) * n + top + x] = shared[x, i].conjugate()
             i += uint64(_ROWS)
 
-    return {f"find_largest_{dtype}": find_largest, f"mirror_{dtype}": mirror}
+    return mirror
 
 
-KERNELS = _make_kernels(float32) | _make_kernels(float64)
+KERNELS = {f"find_largest_{dtype}": _make_search(dtype) for dtype in (float32, float64)} | {
+    f"mirror_{dtype}": _make_mirror(dtype) for dtype in (float32, float64, complex64, complex128)
+}
 """The kernels by name, for each type."""

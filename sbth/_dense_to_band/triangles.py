@@ -44,7 +44,7 @@ def largest_magnitude(xp: ModuleType, matrix: Any, lower: bool) -> float:
 
 
 def mirror_triangle(xp: ModuleType, matrix: Any, lower: bool) -> tuple[Any, float]:
-    """Return the real symmetric matrix that a triangle defines, scaled by a power of two.
+    """Return the Hermitian matrix that a triangle defines, scaled by a power of two.
 
     Parameters and units are those of `largest_magnitude`. Returns a new array (n, n), and the power
     of two with which sums of squares stay within range.

@@ -1,11 +1,9 @@
 """Sums over the threads of a block, which all of them get."""
 
-from hetero.cuda.driver import SIMULATOR, cuda
-from hetero.intrinsics import warp
+from hetero.cuda.driver import cuda
 from hetero.jit import kernel
-
-LANES = 1 if SIMULATOR else warp.LANES
-"""Number of threads that work on a column together. The simulator has no shuffles."""
+from sbth._arithmetic import LANES as LANES
+from sbth._arithmetic import sum_over_lanes as sum_over_lanes
 
 
 def round_to_warps(threads: int) -> int:
@@ -16,16 +14,6 @@ def round_to_warps(threads: int) -> int:
 def kernel_name(verb: str, dtype: str, in_shared_memory: bool) -> str:
     """Return the name of a kernel for matrices of a type, which fit in shared memory or do not."""
     return f"{verb}_{dtype}" + ("" if in_shared_memory else "_in_global_memory")
-
-
-@kernel(device=True)
-def sum_over_lanes(value):
-    """Return the sum over the threads of a warp (in the simulator: the thread's own value)."""
-    shift = LANES // 2
-    while shift > 0:
-        value += cuda.shfl_xor_sync(warp.FULL_MASK, value, shift)
-        shift //= 2
-    return value
 
 
 @kernel(device=True)

@@ -3,12 +3,12 @@
 import math
 
 import numpy as np
-from numba import complex64, complex128, float32, float64, types
+from numba import complex64, complex128, float32, float64
 
 from hetero.cuda.driver import cuda
 from hetero.jit import kernel
+from sbth._arithmetic import arithmetic_of
 from sbth._gpu_batches import LARGEST_ORDER
-from sbth._gpu_batches.arithmetic import COMPLEX, REAL
 from sbth._gpu_batches.blocks_of_threads import LANES, kernel_name
 from sbth._gpu_batches.matrix_loads import largest_of, make_load, power_of_two
 from sbth._gpu_batches.reduction_steps import (
@@ -27,8 +27,7 @@ _scratch_size = kernel(device=True)(scratch_size)
 
 def _make_kernel(dtype, in_shared_memory):
     """Make the kernel for matrices of a type, which fit in shared memory or do not."""
-    arithmetic = COMPLEX if isinstance(dtype, types.Complex) else REAL
-    real = getattr(dtype, "underlying_float", dtype)
+    arithmetic, real = arithmetic_of(dtype)
     most = int(np.finfo(str(real)).maxexp) - 2
     load, reduce_matrix = make_load(arithmetic), make_reduction(arithmetic)
     form_reflections = make_transformation(arithmetic)

@@ -6,7 +6,7 @@ from numba import float64
 
 from hetero.cuda.driver import cuda
 from hetero.jit import kernel
-from sbth._gpu_batches.arithmetic import Arithmetic
+from sbth._arithmetic import Arithmetic
 from sbth._gpu_batches.blocks_of_threads import LANES
 
 _NEAR_ONE = 2.0**-10, 2.0**10

@@ -7,12 +7,12 @@ so that F is read along rows for L and for L^H.
 
 import math
 
-from numba import complex64, complex128, float32, float64, types
+from numba import complex64, complex128, float32, float64
 
 from hetero.cuda.driver import cuda
 from hetero.jit import kernel
+from sbth._arithmetic import arithmetic_of
 from sbth._gpu_batches import LARGEST_ORDER
-from sbth._gpu_batches.arithmetic import COMPLEX, REAL
 from sbth._gpu_batches.blocks_of_threads import LANES
 from sbth._gpu_batches.matrix_loads import make_load
 from sbth._gpu_batches.status import FINE, NOT_DEFINITE, NOT_FINITE, SECOND_NOT_FINITE
@@ -77,7 +77,7 @@ def _transpose(c, n):
 
 def _make_kernels(dtype):
     """Make the kernels that reduce pencils of a type, and that turn eigenvectors back."""
-    arithmetic = COMPLEX if isinstance(dtype, types.Complex) else REAL
+    arithmetic, _ = arithmetic_of(dtype)
     load = make_load(arithmetic, by_rows=True)
 
     @kernel(launch_bounds=(LARGEST_ORDER, 1))

@@ -16,7 +16,7 @@ from numba import uint64
 
 from hetero.cuda.driver import cuda
 from hetero.jit import kernel
-from sbth._gpu_batches.arithmetic import Arithmetic
+from sbth._arithmetic import Arithmetic
 from sbth._gpu_batches.blocks_of_threads import LANES, sum_over_block
 
 _UNROLL = 4

@@ -13,12 +13,18 @@ from sbth._working_matrix.formulas import band_index
 
 @kernel
 def load_band_columns(ab, d, lower, factor, width, work):
-    """Load `width` subdiagonals of band storage, times a factor, into `work`."""
+    """Load `width` subdiagonals of band storage, times a factor, into `work`.
+
+    Upper storage holds the conjugates of the elements below the diagonal.
+    """
     n, ld = work.shape
     for i in range(cuda.grid(1), n * ld, cuda.gridsize(1)):
         j, k = i // ld, i % ld
-        inside = k <= width and j + k < n
-        work[j, k] = ab[band_index(j, k, n, d, lower)] * factor if inside else 0
+        if k <= width and j + k < n:
+            value = ab[band_index(j, k, n, d, lower)] * factor
+            work[j, k] = value if lower else value.conjugate()
+        else:
+            work[j, k] = 0
 
 
 @kernel

@@ -21,9 +21,16 @@ THRESHOLD = 20.0
 """Of LAPACK's test program for its ratios."""
 
 
+def random_numbers(rng, shape, dtype) -> np.ndarray:
+    """Return random numbers, complex ones for a complex type."""
+    a = rng.standard_normal(shape)
+    return (a + 1j * rng.standard_normal(shape) if np.dtype(dtype).kind == "c" else a).astype(dtype)
+
+
 def symmetric(n: int, dtype=np.float64) -> np.ndarray:
-    a = np.random.default_rng(n).standard_normal((n, n))
-    return (a + a.T).astype(dtype)
+    """Return a symmetric or Hermitian matrix."""
+    a = random_numbers(np.random.default_rng(n), (n, n), dtype)
+    return (a + a.conj().T).astype(dtype)
 
 
 def assert_ratios(a, values, vectors):
@@ -116,7 +123,8 @@ def test_the_kernel_reports_what_is_not_finite(value):
 
 @pytest.mark.simulator
 @pytest.mark.parametrize(
-    ("m", "b", "dtype"), [(1, 1, np.float64), (3, 5, np.float64), (9, 3, np.float64), (8, 4, "f4")]
+    ("m", "b", "dtype"),
+    [*((m, b, t) for m, b in ((1, 1), (3, 5), (9, 3)) for t in ("f8", "c16")), (8, 4, "f4")],
 )
 @pytest.mark.parametrize("has_zeros", [False, True])
 def test_one_block_factors_a_panel(m, b, dtype, has_zeros):
@@ -143,11 +151,12 @@ def test_one_block_factors_a_panel(m, b, dtype, has_zeros):
     size = dtype.itemsize * kernels.shared_size(m)
     factor = kernels.KERNELS[f"factor_{dtype}"]
     factor[1, THREADS, 0, size](matrix, place, 0, factors, exchange, 0)
-    v, u = (x.copy_to_host().reshape(m, b).astype(float) for x in (factors.v, factors.u))
-    q = np.eye(m) - u @ v.T
+    wide = np.result_type(dtype, float)
+    v, u = (x.copy_to_host().reshape(m, b).astype(wide) for x in (factors.v, factors.u))
+    q = np.eye(m) - u @ v.conj().T
     r = np.triu(matrix.copy_to_host().reshape(n, n)[row:, column : column + b])
     eps = np.finfo(dtype).eps
-    np.testing.assert_allclose(q.T @ q, np.eye(m), rtol=0, atol=20 * eps)
+    np.testing.assert_allclose(q.conj().T @ q, np.eye(m), rtol=0, atol=20 * eps)
     np.testing.assert_allclose(q @ r, a[row:, column : column + b], rtol=0, atol=50 * eps)
     left, right = (x.copy_to_host().reshape(m, 2 * b) for x in (factors.left, factors.right))
     np.testing.assert_array_equal(left[:, b:], v.astype(dtype))
@@ -155,27 +164,32 @@ def test_one_block_factors_a_panel(m, b, dtype, has_zeros):
 
 
 @pytest.mark.simulator
-def test_triangular_factors_of_products_of_reflections():
-    from sbth._triangular_factors import KERNELS, THREADS
+@pytest.mark.parametrize("dtype", [np.float64, np.complex128])
+def test_triangular_factors_of_products_of_reflections(dtype):
+    from sbth._triangular_factors import KERNELS, SHARED_SIZE, THREADS
 
     rng = np.random.default_rng(0)
     count, m, b = 2, 6, 3
-    v = np.tril(rng.standard_normal((count, m, b)), -1)
+    dtype = np.dtype(dtype)
+    v = np.tril(random_numbers(rng, (count, m, b), dtype), -1)
     tau = np.zeros((count, b))
     for i in range(count):
         for j in range(b):
             if (i, j) != (1, 1):  # one that changes nothing
                 v[i, j, j] = 1.0
-                tau[i, j] = 2.0 / (v[i, :, j] @ v[i, :, j])
+                tau[i, j] = 2.0 / np.vdot(v[i, :, j], v[i, :, j]).real
             else:
                 v[i, :, j] = 0.0
-    grams = cuda.to_device((v.transpose(0, 2, 1) @ v).reshape(-1))
-    KERNELS["form_float64"][count, THREADS](grams, cuda.to_device(tau.reshape(-1)), b)
+    grams = cuda.to_device((v.conj().transpose(0, 2, 1) @ v).reshape(-1))
+    taus_on_gpu, size = cuda.to_device(tau.reshape(-1)), SHARED_SIZE * dtype.itemsize
+    KERNELS[f"form_{dtype}"][count, THREADS, 0, size](grams, taus_on_gpu, b)
     for t, of_matrix, taus in zip(grams.copy_to_host().reshape(count, b, b), v, tau, strict=True):
         product = np.eye(m)
         for j in range(b):
-            product = product @ (np.eye(m) - taus[j] * np.outer(of_matrix[:, j], of_matrix[:, j]))
-        np.testing.assert_allclose(np.eye(m) - of_matrix @ t @ of_matrix.T, product, atol=1e-14)
+            u = of_matrix[:, j]
+            product = product @ (np.eye(m) - taus[j] * np.outer(u, u.conj()))
+        whole = np.eye(m) - of_matrix @ t @ of_matrix.conj().T
+        np.testing.assert_allclose(whole, product, atol=1e-14)
         assert np.all(np.tril(t, -1) == 0)
 
 

@@ -7,19 +7,22 @@ from sbth._dense_to_band.panel_kernels import Exchange as PanelExchange
 from sbth._dense_to_band.panel_kernels import Factors
 from sbth._one_stage.reduction_kernels import Exchange as OneStageExchange
 
+_NUMBERS = {f4: f4, f8: f8, types.complex64: f4, types.complex128: f8}
+"""The types of elements, and those of their real parts."""
+
 _REDUCTION = {
     f"sbth._bulge_chasing.cuda.{name}_{tile}_{dtype}": Budget(
         (array(dtype), i4, i4, i4, *last_types(dtype)),
         255,
-        float64=dtype is f8,
+        float64=_NUMBERS[dtype] is f8,
         slow=name == "step" or tile == 64,
     )
     for name, last_types in (
         ("chase", lambda t: (array(i4), array(i4), array(t))),
-        ("step", lambda t: (i4, i4, types.Tuple((array(t, 2), array(t))), array(t))),
+        ("step", lambda t: (i4, i4, types.Tuple((array(t, 2), array(_NUMBERS[t]))), array(t))),
     )
     for tile in (16, 32, 64)
-    for dtype in (f4, f8)
+    for dtype in _NUMBERS
 }
 _NARROW = {
     f"sbth._band_to_band.cuda.{name}_{dtype}": Budget(
@@ -93,7 +96,7 @@ _INVERSE_ITERATION = {
 _F3, _BYTES, _PLACES = array(f8, 3), array(i1), types.UniTuple(i8, 5)
 _BATCHES = {
     f"sbth._gpu_batches.{name}": Budget(signature, registers)
-    for dtype, real in ((f4, f4), (f8, f8), (types.complex64, f4), (types.complex128, f8))
+    for dtype, real in _NUMBERS.items()
     for name, signature, registers in (
         *(
             (
@@ -135,8 +138,8 @@ _BATCHES = {
 }
 _FULL = {
     f"sbth.{name}_{dtype}": Budget(signature, registers)
-    for dtype in (f4, f8)
-    for name, signature, registers in (
+    for dtype, real in _NUMBERS.items()
+    for name, signature, registers, is_for_complex in (
         (
             "_one_stage.reduction_kernels.reduce",
             (
@@ -145,6 +148,7 @@ _FULL = {
                 *(array(dtype), array(dtype)),
             ),
             128,
+            False,
         ),
         (
             "_dense_to_band.panel_kernels.factor",
@@ -154,20 +158,24 @@ _FULL = {
                 types.NamedTuple((array(dtype), array(dtype), array(i4)), PanelExchange),
                 i8,
             ),
-            80,
+            80 if dtype is real else 128,
+            True,
         ),
         (
             "_dense_to_band.triangle_kernels.find_largest",
             (array(dtype), i8, i8, boolean, _A),
             40,
+            False,
         ),
         (
             "_dense_to_band.triangle_kernels.mirror",
             (array(dtype), i8, boolean, f8, array(dtype)),
             48,
+            True,
         ),
-        ("_triangular_factors.form", (array(dtype), array(dtype), i8), 64),
+        ("_triangular_factors.form", (array(dtype), array(real), i8), 64, True),
     )
+    if is_for_complex or dtype is real
 }
 KERNELS = (
     _REDUCTION

@@ -1,4 +1,4 @@
-"""Operations in which matrices of real and of complex numbers differ, for code that takes both.
+"""Operations in which matrices of real and of complex numbers differ, for kernels that take both.
 
 Everything else is written with `.real` and `.conjugate()`, which cost nothing for real numbers.
 """
@@ -6,18 +6,22 @@ Everything else is written with `.real` and `.conjugate()`, which cost nothing f
 import math
 from typing import Any, NamedTuple
 
-from numba import float64
+from numba import float64, types
 
+from hetero.cuda.driver import SIMULATOR
+from hetero.intrinsics import warp
 from hetero.intrinsics.floats import constant
 from hetero.jit import kernel, scalar
 from sbth._bulge_chasing.householder_formulas import reflection
-from sbth._gpu_batches.blocks_of_threads import sum_over_lanes
 
 _SMALLEST_SIZE = constant(2.0**-120, 2.0**-1000)
 """Smaller numbers, which may be subnormal, count as 0 beside a matrix of norm 1: quotients of them
 have too few digits for a phase."""
 
 _device = kernel(device=True)
+
+LANES = 1 if SIMULATOR else warp.LANES
+"""Number of threads whose values `sum_over_lanes` adds."""
 
 
 class Arithmetic(NamedTuple):
@@ -35,7 +39,9 @@ class Arithmetic(NamedTuple):
         that maps a vector (alpha, x) to (phase beta, 0), of alpha and x^H x. Only factor and phase
         are complex, |phase| = 1.
     sum_over_lanes : function
-        Return the sum over the threads of a warp.
+        Return the sum over the threads of a warp (in the simulator: the thread's own value).
+    shuffle_xor, shuffle : functions
+        Return the value of another thread of the warp; see `hetero.intrinsics.warp`.
     """
 
     is_complex: bool
@@ -43,6 +49,18 @@ class Arithmetic(NamedTuple):
     magnitude: Any
     reflect: Any
     sum_over_lanes: Any
+    shuffle_xor: Any
+    shuffle: Any
+
+
+@_device
+def sum_over_lanes(value):
+    """Return the sum over the threads of a warp (in the simulator: the thread's own value)."""
+    shift = LANES // 2
+    while shift > 0:
+        value += warp.shuffle_xor(value, shift)
+        shift //= 2
+    return value
 
 
 @_device
@@ -95,7 +113,28 @@ def _complex_sum_over_lanes(z):
     return complex(sum_over_lanes(z.real), sum_over_lanes(z.imag))
 
 
-REAL = Arithmetic(False, _real_square, _real_magnitude, _reflect_real, sum_over_lanes)
-COMPLEX = Arithmetic(
-    *(True, _complex_square, _complex_magnitude, _reflect_complex, _complex_sum_over_lanes)
+@_device
+def _complex_shuffle_xor(z, mask):
+    return complex(warp.shuffle_xor(z.real, mask), warp.shuffle_xor(z.imag, mask))
+
+
+@_device
+def _complex_shuffle(z, lane):
+    return complex(warp.shuffle(z.real, lane), warp.shuffle(z.imag, lane))
+
+
+REAL = Arithmetic(
+    *(False, _real_square, _real_magnitude, _reflect_real, sum_over_lanes),
+    *(warp.shuffle_xor, warp.shuffle),
 )
+COMPLEX = Arithmetic(
+    *(True, _complex_square, _complex_magnitude, _reflect_complex, _complex_sum_over_lanes),
+    *(_complex_shuffle_xor, _complex_shuffle),
+)
+
+
+def arithmetic_of(dtype: Any) -> tuple[Arithmetic, Any]:
+    """Return the arithmetic of one of Numba's types, and the type of its real parts."""
+    if isinstance(dtype, types.Complex):
+        return COMPLEX, dtype.underlying_float
+    return REAL, dtype

@@ -306,7 +306,8 @@ def eigvalsh(
             with region("reduction to tridiagonal form"):
                 reduced = start_reduction(xp, a, True, keeps_vectors=False).finish()
             request = Request(selection, resolved, "sbth")
-            values = solve_values(reduced.d, reduced.e, request, reduced.factor)
+            tridiagonal = reduced.d, reduced.e
+            values = solve_values(*tridiagonal, request, reduced.factor, was_reduced=True)
             return copy_like(round_to_dtype("a", values, dtype), a)
         with region("dense to band"), loop_progress("dense to band", enabled=progress):
             width = BANDWIDTH if resolved.kind == "cpu" else VALUES_BANDWIDTH

@@ -33,7 +33,13 @@ from sbth.band_storage import (
     validate_bool,
     validate_real,
 )
-from sbth.tridiagonalization import ReductionOptions, choose_method, choose_scale, reduce_band
+from sbth.tridiagonalization import (
+    ReductionOptions,
+    choose_method,
+    choose_scale,
+    order_and_bandwidth,
+    reduce_band,
+)
 
 BREAK_EVEN = 300
 """Order from which on an H200 is faster than two CPU cores, transfers included."""
@@ -304,7 +310,8 @@ def band_eigenvalues(
         device = resolve(requested, work=len(d), break_even=BREAK_EVEN)
     with loop_progress("bisection", enabled=progress):
         request = Request(selection, device, method)
-        values = solve_values(d, e, request, factor * matrix.factor)
+        is_tridiagonal = order_and_bandwidth(ab)[1] <= 1
+        values = solve_values(d, e, request, factor * matrix.factor, was_reduced=not is_tridiagonal)
     return round_to_dtype(name, values, matrix.dtype)
 
 

@@ -230,7 +230,7 @@ class ReducedMatrix(NamedTuple):
         return tuple(space.result(a, shape) for a, shape in zip((main, below), shapes, strict=True))
 
 
-def _order_and_bandwidth(ab: Any) -> tuple[int, int]:
+def order_and_bandwidth(ab: Any) -> tuple[int, int]:
     """Return the order of a matrix in band storage, and the number of its subdiagonals."""
     is_on_host = isinstance(ab, np.ndarray)
     rows, n = ab.shape if is_on_host else shape_and_dtype("ab", ab, allow_complex=True)[0]
@@ -252,7 +252,7 @@ def choose_method(
 ) -> tuple[Device, ReductionOptions]:
     """Return the device for a validated `ab`, and the options that suit both, without None."""
     method, in_flight = options.method, options.in_flight
-    n, width = _order_and_bandwidth(ab)
+    n, width = order_and_bandwidth(ab)
     device = resolve(device, ab, work=n if width > 1 else 0, break_even=BREAK_EVEN)
     methods = METHODS[device.kind]
     if method is None:
@@ -287,7 +287,7 @@ def reduce_band(
     ab: Any, lower: bool, options: ReductionOptions, space: Workspace, name: str = "ab"
 ) -> ReducedMatrix:
     """Reduce a validated `ab`, on the host or on the device of `space`, to tridiagonal form."""
-    n, width = _order_and_bandwidth(ab)
+    n, width = order_and_bandwidth(ab)
     inner = host_workspace(space)
     if device_of(ab) is not None:
         shape, dtype = shape_and_dtype(name, ab)
@@ -320,7 +320,7 @@ def choose_scale(ab: Any, lower: bool, name: str, space: Workspace) -> float:
     ValueError
         There is NaN or infinity within the band. Entries outside the matrix are ignored.
     """
-    n, width = _order_and_bandwidth(ab)
+    n, width = order_and_bandwidth(ab)
     device = Device("cpu") if isinstance(ab, np.ndarray) else space.device
     if isinstance(ab, np.ndarray) and n:
         first = ab[:2] if lower else ab[-2:]

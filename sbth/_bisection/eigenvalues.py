@@ -16,13 +16,26 @@ from sbth._lapack.choice import tridiagonal_driver
 from sbth._request import Request
 from sbth._selection import Selection
 
+_PRECISION = {True: 2.0**-30, False: 2.0**-53}
+"""Length of an interval at which an eigenvalue has converged, relative to the norm, for a matrix
+that was reduced in float32 (True), with errors of 2^-23 of the norm, and for others."""
 
-def solve_values(d: np.ndarray, e: np.ndarray, request: Request, factor: float = 1.0) -> np.ndarray:
+
+def solve_values(
+    d: np.ndarray,
+    e: np.ndarray,
+    request: Request,
+    factor: float = 1.0,
+    *,
+    was_reduced: bool = False,
+) -> np.ndarray:
     """Compute eigenvalues of a tridiagonal matrix that was multiplied by a power of two.
 
     `d` and `e` are NumPy arrays of the matrix multiplied by `factor`. The selection and the float64
     results refer to the matrix itself, so that a result overflows only if the eigenvalue does.
+    `was_reduced` says that another matrix was reduced to this one, in the type of `d` and `e`.
     """
+    precision = _PRECISION[was_reduced and d.dtype == np.float32]
     d, e = d.astype(float, copy=False), e.astype(float, copy=False)
     partition = partition_tridiagonal(d, e)
     device, method, selection = request.device, request.tridiagonal_method, request.selection
@@ -31,7 +44,7 @@ def solve_values(d: np.ndarray, e: np.ndarray, request: Request, factor: float =
         """Return the selected eigenvalues of a block of similar magnitude."""
         if tridiagonal_driver(method, d.size, selection, vectors=False) == "lapack":
             return _solve_by_lapack(d, e, selection, factor)
-        return Bisection(d, e, device, factor).values(selection)
+        return Bisection(d, e, device, factor, precision).values(selection)
 
     with device.active(), region("eigenvalues of the tridiagonal matrix"):
         if partition.is_whole:
@@ -65,9 +78,18 @@ class Bisection:
 
     `factor` is the power of two by which the given matrix was multiplied; selections refer to the
     matrix without it. `d` and `e` are the scaled matrix in host memory, `scale` says by how much.
+    `precision` is the length of an interval at which an eigenvalue has converged, relative to the
+    norm.
     """
 
-    def __init__(self, d: np.ndarray, e: np.ndarray, device: Device, factor: float):
+    def __init__(
+        self,
+        d: np.ndarray,
+        e: np.ndarray,
+        device: Device,
+        factor: float,
+        precision: float = _PRECISION[False],
+    ):
         self.scale = _scale_for(d, e)
         self.d, self.e = d * self.scale, e * self.scale
         below = np.zeros(len(d) + 1)  # the subdiagonal between two zeros
@@ -78,7 +100,7 @@ class Bisection:
         self.low, self.high = low - slack, high + slack
         squares = below[:-1] ** 2
         self.tiny = float(np.finfo(float).tiny) * max(1.0, float(np.max(squares)))
-        self.tolerance = 2.0**-53 * max(abs(self.low), abs(self.high))
+        self.tolerance = precision * max(abs(self.low), abs(self.high))
         self.factor = factor
         self.order = len(d)
         self.space = Workspace(device)

@@ -33,13 +33,15 @@ _device = kernel(device=True)
 
 
 class Place(NamedTuple):
-    """The place of a panel in a matrix, and its size.
+    """The places of a panel and of its factors, and its size.
 
     Attributes
     ----------
     start, pitch : index of its first element, distance of its rows
     m, b : its size
     chunk : rows of a block
+    left, right : indices of the first elements of V in `Factors.left` and `Factors.right`
+    factor_pitch : distance of the rows there
     """
 
     start: int
@@ -47,6 +49,9 @@ class Place(NamedTuple):
     m: int
     b: int
     chunk: int
+    left: int
+    right: int
+    factor_pitch: int
 
 
 class Factors(NamedTuple):
@@ -54,9 +59,8 @@ class Factors(NamedTuple):
 
     Attributes
     ----------
-    left, right : arrays (2 b m,)
-        Rows of 2 b elements: V is in the second half of those of `left`, and in the first half of
-        those of `right`.
+    left, right : arrays
+        The factors of the update of the matrix, to which V is copied.
     v, u : arrays
         V and U.
     """
@@ -185,16 +189,16 @@ def _sweep(shared, memory, j, rows, last, b, published):
 
 
 @_device
-def _sum_over_blocks(shared, memory, received, turn):
-    """Add the sums of all blocks, for this thread's group; all threads see them afterwards."""
+def _sum_over_blocks(shared, memory, received, turn, b, zero):
+    """Add the sums of all blocks, for this thread's group; all threads see them afterwards.
+
+    The blocks wait for these loads in each step, so that columns without elements are left out.
+    """
     (c, group), blocks = _column_and_group(), uint64(cuda.gridDim.x)
-    begin = turn * blocks
-    total = received[(begin + group % blocks) * uint64(COLUMNS) + c]
-    if group >= blocks:
-        total = total - total
-    for load in range(1, _LOADS):
+    begin, total = turn * blocks, zero
+    for load in range(_LOADS):
         block = group + uint64(load * GROUPS)
-        if block < blocks:
+        if block < blocks and c < b:
             total += received[(begin + block) * uint64(COLUMNS) + c]
     shared[memory.sums + uint64(cuda.threadIdx.x)] = total
     cuda.syncthreads()
@@ -222,9 +226,10 @@ def _meet(shared, memory, j, tau, zero, exchange, meeting):
 
 
 @_device
-def _store_factors(shared, memory, rows, b, scale, factors):
-    """Store this block's rows of V and of U = V T."""
+def _store_factors(shared, memory, rows, b, scale, factors, places):
+    """Store this block's rows of V and of U = V T; `places` are the last three of `Place`."""
     first, count = rows
+    left, right, factor_pitch = places
     (c, group), columns = _column_and_group(), uint64(COLUMNS)
     chunk = (memory.sums - memory.x) // uint64(2)
     last = memory.x + (b + uint64(1)) % uint64(2) * chunk
@@ -242,8 +247,8 @@ def _store_factors(shared, memory, rows, b, scale, factors):
         shared[r * columns + c] = value
         if c < b:
             factors.v[i * b + c] = value
-            factors.left[(uint64(2) * i + uint64(1)) * b + c] = value
-            factors.right[uint64(2) * i * b + c] = value
+            factors.left[left + i * factor_pitch + c] = value
+            factors.right[right + i * factor_pitch + c] = value
         r += uint64(GROUPS)
     cuda.syncthreads()
     r = group
@@ -295,7 +300,7 @@ def _make_kernel(dtype):
             if _meet(shared, memory, j, tau, zero, exchange, (arrivals, failed)):
                 return
             head, element = published[j], published[c]
-            _sum_over_blocks(shared, memory, exchange.sums, turn)
+            _sum_over_blocks(shared, memory, exchange.sums, turn, b, zero)
             tail = add_groups(shared, memory.sums, j).real
             beta, tau, scale, phase = reflect(head, tail)
             product = element + scale.conjugate() * add_groups(shared, memory.sums, c)
@@ -310,7 +315,8 @@ def _make_kernel(dtype):
         extend_triangle(shared, triangle, steps - uint64(1), tau, zero)
         cuda.syncthreads()
         kept = Factors(factors.left, factors.right, factors.v[offset:], factors.u[offset:])
-        _store_factors(shared, memory, rows, b, scale, kept)
+        places = uint64(place[5]), uint64(place[6]), uint64(place[7])
+        _store_factors(shared, memory, rows, b, scale, kept, places)
 
     return factor
 

@@ -17,6 +17,12 @@ from sbth._triangular_factors import COLUMNS, THREADS
 _LEAST_ROWS = 32
 """Rows of a block at least: more blocks would wait longer for each other (not tuned)."""
 
+_PANELS_OF_GROUP = 2
+"""Panels after which a large matrix is changed (not tuned)."""
+
+_LEAST_ROWS_OF_GROUP = 4000
+"""Rows from which on that is faster than after every panel: before, launches limit (not tuned)."""
+
 _STATIC = 1024
 """Bytes of shared memory that a block has besides what it asks for, at most."""
 
@@ -29,7 +35,12 @@ def suits_panels(rows: int, bandwidth: int, dtype: np.dtype) -> bool:
 
 
 class PanelReduction:
-    """Arrays on a GPU for the reduction of a matrix (n, n) of which both triangles are stored.
+    """Reduction of a matrix (n, n) of which both triangles are stored, panel after panel.
+
+    Q^H A Q = A - L R^H for the transformation 1 - U V^H of a panel, with L = (W, V), R = (V, W)
+    and W = A U - V (U^H A U) / 2. Each element of A would be read and written for every panel.
+    Large matrices are changed after a group of panels instead, whose L and R stand side by side:
+    until then their products correct the columns of the next panel, and A U.
 
     Parameters
     ----------
@@ -49,10 +60,12 @@ class PanelReduction:
         size = sum(rows) * bandwidth
         self._keeps_factors = keeps_factors
         self._end = 0  # of the factors that are kept
-        self._left, self._right = (xp.empty(2 * bandwidth * most, dtype) for _ in range(2))
+        self._group = range(0)  # the first columns of the panels of this group
+        self._pitch = 2 * bandwidth * max(_panels_of_group(most), 1)
+        self._left, self._right = (xp.empty(self._pitch * most, dtype) for _ in range(2))
         self._v, self._u = (xp.empty(size, dtype) for _ in range(2))
         columns, most_blocks = COLUMNS, panel_kernels.MOST_BLOCKS
-        self._product = xp.empty((bandwidth, bandwidth), dtype)
+        self._product = xp.empty((self._pitch, bandwidth), dtype)
         self._control = xp.zeros(2, np.int32)
         arrays = (
             *(xp.empty(2 * columns * most_blocks, dtype), xp.empty(2 * columns, dtype)),
@@ -74,36 +87,74 @@ class PanelReduction:
         xp, b = self._xp, self._b
         below = start + b
         m = len(self._a) - below
+        if start not in self._group:
+            self._group = range(start, start + _panels_of_group(m) * b, b)
+        number = (start - self._group.start) // b
+        if number:
+            self._correct_columns(start, number)
         begin = self._end
-        self._factor(start, m, begin)
+        self._factor(start, m, begin, number)
         if self._keeps_factors:
             self._end += m * b
         v, u = (x[begin : begin + m * b].reshape(m, b) for x in (self._v, self._u))
-        left, right = (x[: 2 * b * m].reshape(m, 2 * b) for x in (self._left, self._right))
-        trailing, w = self._a[below:, below:], left[:, :b]
+        left, right = self._pending(below, number + 1)
+        trailing, w = self._a[below:, below:], left[:, 2 * number * b :][:, :b]
         add_product(xp, w, trailing, u, 1.0, keep=0.0)
-        add_product(xp, self._product, Adjoint(w), u, 1.0, keep=0.0)
-        add_product(xp, w, v, self._product, -0.5)
-        right[:, b:] = w
-        add_product(xp, trailing, left, Adjoint(right), -1.0)
+        if number:
+            earlier = slice(2 * number * b)
+            product = self._product[earlier]
+            add_product(xp, product, Adjoint(right[:, earlier]), u, 1.0, keep=0.0)
+            add_product(xp, w, left[:, earlier], product, -1.0)
+        product = self._product[:b]
+        add_product(xp, product, Adjoint(w), u, 1.0, keep=0.0)
+        add_product(xp, w, v, product, -0.5)
+        right[:, (2 * number + 1) * b :] = w
+        is_last = m - b <= 1  # too few rows are left for another panel
+        if is_last or start == self._group[-1]:
+            add_product(xp, trailing, left, Adjoint(right), -1.0)
+            self._group = range(0)
         return v, u
 
     def finish(self) -> None:
         """Raise RuntimeError if blocks of a kernel did not wait for each other."""
         require_meeting(self._control)
 
-    def _factor(self, start: int, m: int, offset: int) -> None:
-        """Launch the kernel for the panel of m rows that begins in column `start`."""
-        n, dtype = len(self._a), self._a.dtype
+    def _pending(self, row: int, panels: int) -> tuple[Any, Any]:
+        """Return L and R of the first panels of this group, from a row of the matrix on."""
+        skipped = row - (self._group.start + self._b)
+        rows = slice(skipped, len(self._a) - row + skipped)
+        arrays = (x.reshape(-1, self._pitch) for x in (self._left, self._right))
+        left, right = (x[rows, : 2 * panels * self._b] for x in arrays)
+        return left, right
+
+    def _correct_columns(self, start: int, panels: int) -> None:
+        """Change the columns of a panel as the panels of its group before it ask for."""
+        left, right = self._pending(start, panels)
+        columns = self._a[start:, start : start + self._b]
+        add_product(self._xp, columns, left, Adjoint(right[: self._b]), -1.0)
+
+    def _factor(self, start: int, m: int, offset: int, number: int) -> None:
+        """Launch the kernel for the panel of m rows that begins in column `start`.
+
+        `offset` is the place of V and U among those that are kept, `number` that of the panel in
+        its group.
+        """
+        n, b, dtype = len(self._a), self._b, self._a.dtype
         chunk = _rows_of_block(m)
         blocks = -(-m // chunk)
-        place = (start + self._b) * n + start, n, m, self._b, chunk
+        first = number * b * self._pitch + 2 * number * b  # of the panel's part of L and of R
+        place = (start + b) * n + start, n, m, b, chunk, first + b, first, self._pitch
         kernel = panel_kernels.KERNELS[f"factor_{dtype}"]
         arguments = self._matrix, place, offset, self._factors, self._exchange, self._arrivals
         size, stream = _shared_bytes(chunk, dtype), self._xp.cuda.get_current_stream().ptr
         launch.request_shared_memory(kernel, arguments, size, _STATIC)
         launch.launch(kernel, blocks, THREADS, stream, arguments, size, cooperative=True)
-        self._arrivals += min(m, self._b) * blocks
+        self._arrivals += min(m, b) * blocks
+
+
+def _panels_of_group(rows: int) -> int:
+    """Return after how many panels a matrix with so many rows below the first one is changed."""
+    return _PANELS_OF_GROUP if rows >= _LEAST_ROWS_OF_GROUP else 1
 
 
 def _rows_of_block(rows: int) -> int:

@@ -101,7 +101,7 @@ def _narrow_values(
     space = host_workspace(_space(xp, request))
     with region("band to tridiagonal"):
         reduced = reduce_hermitian_band(xp, ab, lower, scale, space, keeps_vectors=False)
-    return solve_values(reduced.d, reduced.e, request, factor)
+    return solve_values(reduced.d, reduced.e, request, factor, was_reduced=True)
 
 
 def _narrow_pairs(

@@ -137,7 +137,7 @@ def test_one_block_factors_a_panel(m, b, dtype, has_zeros):
     if has_zeros:  # reflections that change nothing
         a[row + 1 :, column] = 0
         a[row + 2 :, column + 1] = 0
-    place = row * n + column, n, m, b, m
+    place = row * n + column, n, m, b, m, b, 0, 2 * b
     matrix = cuda.to_device(a.reshape(-1))
     factors = kernels.Factors(
         *(cuda.to_device(np.full(count * b * m, np.nan, dtype)) for count in (2, 2, 1, 1))

@@ -153,7 +153,7 @@ _FULL = {
         (
             "_dense_to_band.panel_kernels.factor",
             (
-                *(array(dtype), types.UniTuple(i8, 5), i8),
+                *(array(dtype), types.UniTuple(i8, 8), i8),
                 types.NamedTuple((array(dtype),) * 4, Factors),
                 types.NamedTuple((array(dtype), array(dtype), array(i4)), PanelExchange),
                 i8,

@@ -1,0 +1,58 @@
+"""Panels of a full matrix whose updates are applied together, with NumPy in the place of a GPU."""
+
+import numpy as np
+import pytest
+
+from sbth._compact_wy import qr_compact_wy
+from sbth._dense_to_band import panels
+from sbth._dense_to_band.back_transformation import apply_panels
+
+
+class ReductionOnHost(panels.PanelReduction):
+    """The reduction in host memory: NumPy factors the panels, where a kernel does on a GPU."""
+
+    def _factor(self, start, m, offset, number):
+        a, b = self._a, self._b
+        below = start + b
+        v, u, r, _ = qr_compact_wy(np, a[below:, start:below])
+        a[below : below + min(m, b), start:below] = r[: min(m, b)]
+        for kept, x in ((self._v, v), (self._u, u)):
+            whole = kept[offset : offset + m * b].reshape(m, b)
+            whole[:] = 0
+            whole[:, : x.shape[1]] = x
+        left, right = (x.reshape(-1, self._pitch) for x in (self._left, self._right))
+        rows, column = slice(number * b, number * b + m), 2 * number * b
+        for target, first in ((left, column + b), (right, column)):
+            target[rows, first : first + b] = self._v[offset : offset + m * b].reshape(m, b)
+
+
+@pytest.fixture(autouse=True)
+def _arrays_of_numpy(monkeypatch):
+    monkeypatch.setattr(panels, "ready", lambda array: array)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.complex128])
+@pytest.mark.parametrize("group", [1, 2, 3, 4])
+@pytest.mark.parametrize(("n", "b"), [(4, 2), (17, 3), (18, 3), (19, 3), (30, 4), (9, 1)])
+@pytest.mark.parametrize("least", [0, 12])
+def test_a_group_of_panels_reduces_like_single_ones(n, b, group, least, dtype, monkeypatch):
+    monkeypatch.setattr(panels, "_PANELS_OF_GROUP", group)
+    monkeypatch.setattr(panels, "_LEAST_ROWS_OF_GROUP", least)
+    rng = np.random.default_rng(n)
+    a = rng.standard_normal((n, n)).astype(dtype)
+    if a.dtype.kind == "c":
+        a += 1j * rng.standard_normal((n, n))
+    a += a.conj().T
+    reduced = a.copy()
+    # What is not written is NaN, so that reading it spoils the result.
+    monkeypatch.setattr(np, "empty", lambda shape, dtype=float: np.full(shape, np.nan, dtype))
+    reduction = ReductionOnHost(np, reduced, b, keeps_factors=True)
+    factors = [reduction.reduce(start) for start in range(0, n - b - 1, b)]
+    monkeypatch.undo()
+    reduction.finish()
+    lower = np.tril(np.triu(reduced, -b))
+    band = lower + np.tril(lower, -1).conj().T
+    q = np.eye(n, dtype=dtype)
+    apply_panels(np, factors, b, q)
+    np.testing.assert_allclose(q @ band @ q.conj().T, a, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(q.conj().T @ q, np.eye(n), rtol=0, atol=1e-13)

@@ -18,7 +18,7 @@ from sbth._selection import Selection
 
 _PRECISION = {True: 2.0**-30, False: 2.0**-53}
 """Length of an interval at which an eigenvalue has converged, relative to the norm, for a matrix
-that was reduced in float32 (True), with errors of 2^-23 of the norm, and for others."""
+that was reduced in float32, which leaves errors of 2^-23 of the norm (True), and for others."""
 
 
 def solve_values(

@@ -52,6 +52,6 @@ def _solve_band(xp: ModuleType, band: Any, lower: bool, request: Request) -> tup
     """Return values and vectors of a band, real or complex, which has no blocks."""
     if request.device.kind == "cpu" or order_and_dtype(band)[1].kind != "c":
         return band_eigenvectors(xp, "a_band", band, lower, request)
-    from sbth._hermitian.solver import band_pairs  # imports CUDA
+    from sbth._gpu_stages.solver import band_pairs  # imports CUDA
 
     return band_pairs(xp, "a_band", band, lower, request)

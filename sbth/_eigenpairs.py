@@ -1,6 +1,6 @@
 """Eigenvalues and eigenvectors of tridiagonal and band matrices whose arguments are checked.
 
-Complex bands on a GPU are those of `sbth._hermitian`.
+Complex bands on a GPU are those of `sbth._gpu_stages`.
 """
 
 from __future__ import annotations

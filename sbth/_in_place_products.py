@@ -99,6 +99,63 @@ class Operand(NamedTuple):
         """Return the transposed matrices."""
         return self._replace(is_transposed=not self.is_transposed)
 
+    def adjoint(self, dtype: str) -> Operand:
+        """Return the conjugate transposes of matrices that are stored by rows."""
+        return self._replace(is_transposed=True, is_conjugated=dtype in "FD")
+
+
+class Block(NamedTuple):
+    """A block of a matrix that is stored by rows on a GPU, for products of many blocks.
+
+    The host computes an address in a tenth of the time that a slice of an array takes it, which is
+    as long as the product of small matrices.
+
+    Attributes
+    ----------
+    address : int
+        That of the first element.
+    pitch : int
+        Elements from a row to the next one.
+    rows, columns : int
+    dtype : str
+        The character of the type.
+    item : int
+        Bytes of an element.
+    """
+
+    address: int
+    pitch: int
+    rows: int
+    columns: int
+    dtype: str
+    item: int
+
+    @classmethod
+    def of(cls, array: Any) -> Block:
+        """Return a whole C-contiguous array (rows, columns)."""
+        rows, columns = array.shape
+        return cls(address_of(array), columns, rows, columns, array.dtype.char, array.itemsize)
+
+    def part(self, row: int, column: int, rows: int, columns: int) -> Block:
+        """Return the part that begins with an element."""
+        address = self.address + (row * self.pitch + column) * self.item
+        return self._replace(address=address, rows=rows, columns=columns)
+
+
+def add_block_product(
+    c: Block, x: Block, y: Block, scale: float, keep: float = 1.0, *, adjoint: str = ""
+) -> None:
+    """Replace c by keep c + scale x y, where `adjoint` = "x" or "y" takes x^H or y^H instead."""
+    k = x.rows if adjoint == "x" else x.columns
+    if 0 in (c.rows, c.columns, k):
+        return
+    target, first, second = (Operand(z.address, z.pitch) for z in (c, x, y))
+    if adjoint == "x":
+        first = first.adjoint(c.dtype)
+    elif adjoint == "y":
+        second = second.adjoint(c.dtype)
+    multiply_at(c.dtype, (c.rows, k, c.columns), target, first, second, scale, keep)
+
 
 def multiply_at(
     dtype: str,

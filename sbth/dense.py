@@ -45,10 +45,6 @@ from sbth.eigenvalues import band_eigenvalues, require_lapack, round_to_dtype
 BANDWIDTH = 64
 """Default number of subdiagonals: a GPU reduces them to tridiagonal form in a single stage."""
 
-VALUES_BANDWIDTH = 32
-"""Subdiagonals that a GPU leaves for eigenvalues: their chase is shorter, and there are no vectors
-to transform back. On an H200 it is faster than 64 for n = 2800 to 10,000, in both precisions."""
-
 BREAK_EVEN = 1000
 """Order from which on an H200 is faster than two CPU cores."""
 
@@ -296,27 +292,24 @@ def eigvalsh(
         if driver == "cusolver":
             values, _ = solve_by_vendor(xp, a, True, selection, vectors=False)
             return as_library_array(xp, values, a)
-        if dtype.kind == "c":
-            from sbth._hermitian.solver import full_values  # imports CUDA
-
-            matrix = as_module_array(xp, a).astype(dtype, copy=False)
-            values = full_values(xp, matrix, True, Request(selection, resolved))
-            return copy_like(round_to_dtype("a", values, dtype), a)
+        request = Request(selection, resolved, "sbth")
         if suits_one_stage(resolved, n, dtype, vectors=False):
             with region("reduction to tridiagonal form"):
                 reduced = start_reduction(xp, a, True, keeps_vectors=False).finish()
-            request = Request(selection, resolved, "sbth")
             tridiagonal = reduced.d, reduced.e
             values = solve_values(*tridiagonal, request, reduced.factor, was_reduced=True)
             return copy_like(round_to_dtype("a", values, dtype), a)
-        with region("dense to band"), loop_progress("dense to band", enabled=progress):
-            width = BANDWIDTH if resolved.kind == "cpu" else VALUES_BANDWIDTH
-            ab, factor = reduce_to_band(xp, a, width)
-            if xp is not np and device_of(a) is None:
-                ab = ab.get()
-        of_band = method if resolved.kind == "cpu" else "sbth"
-        values = band_eigenvalues("a", ab, True, selection, device, factor, progress, of_band)
-    return copy_like(values, a)
+        bar = loop_progress("dense to band", enabled=progress)
+        if xp is not np:
+            from sbth._gpu_stages.solver import full_values  # imports CUDA
+
+            matrix = as_module_array(xp, a).astype(dtype, copy=False)
+            with bar:
+                values = full_values(xp, matrix, True, request)
+            return copy_like(round_to_dtype("a", values, dtype), a)
+        with region("dense to band"), bar:
+            ab, factor = reduce_to_band(xp, a, BANDWIDTH)
+        return band_eigenvalues("a", ab, True, selection, resolved, factor, progress, method)
 
 
 def choose_driver(method: str, dtype: Any, device: Device, order: int, *, vectors: bool) -> str:

@@ -174,13 +174,10 @@ def eigh(
             pairs = solve_by_vendor(xp, a, lower, selection, vectors=True)
             return tuple(as_library_array(xp, x, a) for x in pairs)
         request = Request(selection, device, method, progress)
-        if dtype.kind == "c":
-            from sbth._hermitian.solver import full_pairs  # imports CUDA
-
-            matrix = as_module_array(xp, a).astype(dtype, copy=False)
-            values, vectors = full_pairs(xp, matrix, lower, request)
+        if suits_one_stage(device, n, dtype, vectors=True):
+            values, vectors = _solve_in_one_stage(xp, a, lower, request)
         else:
-            values, vectors = _solve_in_stages(xp, a, lower, request)
+            values, vectors = _solve_by_band(xp, a, dtype, lower, request)
         values = round_to_dtype("a", values, dtype)
         return copy_like(values, a), as_library_array(xp, vectors, a)
 
@@ -197,18 +194,21 @@ def _solve_by_lapack(
     return round_to_dtype("a", values, a.dtype), vectors
 
 
-def _solve_in_stages(
-    xp: ModuleType, a: Any, lower: bool, request: Request
+def _solve_by_band(
+    xp: ModuleType, a: Any, dtype: np.dtype, lower: bool, request: Request
 ) -> tuple[np.ndarray, Any]:
-    """Compute eigenvalues and eigenvectors by this package: in one stage, or by way of a band."""
-    (n, _), dtype = shape_and_dtype("a", a)
-    if suits_one_stage(request.device, n, dtype, vectors=True):
-        return _solve_in_one_stage(xp, a, lower, request)
-    with region("dense to band"), loop_progress("dense to band", enabled=request.progress):
+    """Compute eigenvalues and eigenvectors by this package, by way of a band."""
+    bar = loop_progress("dense to band", enabled=request.progress)
+    if xp is not np:
+        from sbth._gpu_stages.solver import full_pairs  # imports CUDA
+
+        matrix = as_module_array(xp, a).astype(dtype, copy=False)
+        with bar:
+            return full_pairs(xp, matrix, lower, request)
+    with region("dense to band"), bar:
         # The matrix and a copy of it, then the panels, which take as much as the matrix.
-        item = np.dtype(dtype).itemsize
-        need = max(3 * item, item + band_memory(dtype, stages=1))
-        require_memory(n, Workspace(request.device), need)
+        need = max(3 * dtype.itemsize, dtype.itemsize + band_memory(dtype, stages=1))
+        require_memory(len(a), Workspace(request.device), need)
         panels: list[tuple[Any, Any]] = []
         ab, factor = reduce_to_band(xp, a, BANDWIDTH, lower=lower, panels=panels)
     values, vectors = band_eigenvectors(xp, "a", ab, True, request, factor)

@@ -337,7 +337,7 @@ def _hermitian_band_values(name: str, ab: Any, lower: bool, request: Request) ->
     with request.device.active():
         stream = Workspace(request.device, ab).stream
         with array_module(request.device, stream, "sbth.eigvals_banded") as xp:
-            from sbth._hermitian.solver import band_values  # imports CUDA
+            from sbth._gpu_stages.solver import band_values  # imports CUDA
 
             return band_values(xp, name, ab, lower, request)
 

@@ -1,4 +1,4 @@
-"""Products by the reflections of a stage as matrix products, on CuPy arrays (or NumPy's).
+"""Products by the reflections of a stage as matrix products, on CuPy arrays.
 
 The reflections of some consecutive columns and one task each overlap like the rows of a
 parallelogram. Their product is 1 - V T V^H with V of (height, width) elements, a diamond, so that
@@ -20,7 +20,7 @@ from numpy.typing import DTypeLike
 
 from hetero.arrays import Array
 from sbth._compact_wy import triangular_factors
-from sbth._in_place_products import Adjoint, add_products
+from sbth._in_place_products import Operand, address_of, multiply_at
 
 _GROUPS = 32
 """Groups of columns whose diamonds are formed at once: so many that a GPU is busy, so few that the
@@ -107,10 +107,10 @@ def apply_in_waves(xp: ModuleType, layout: Layout, vectors: Array, x: Array) -> 
 
     It keeps V and U of all diamonds, 2 n^2 (1 + width / before) numbers.
     """
-    groups, n, item = layout.groups, layout.order, x.itemsize
-    if not groups:
+    n = layout.order
+    if not layout.groups:
         return x
-    count, most = len(groups), layout.tasks(0)
+    count, most = len(layout.groups), layout.tasks(0)
     height, width, columns = layout.height, layout.width, x.shape[1]
     # Groups in the order of their columns, so that in a wave both g and k step upwards.
     v, u = (xp.zeros((count, most, height, width), x.dtype) for _ in range(2))
@@ -120,21 +120,38 @@ def apply_in_waves(xp: ModuleType, layout: Layout, vectors: Array, x: Array) -> 
         v[stored], u[stored] = form_diamonds(xp, layout, vectors, numbers, x.dtype)
     padded = xp.zeros((n + height + layout.before, columns), x.dtype)
     padded[:n] = x
-    stride = xp.lib.stride_tricks.as_strided
-    flat_u, flat_v = (a.reshape(-1, height, width) for a in (u, v))
-    jump = (width + layout.before) * columns * item
-    products = xp.empty((min(count, most), width, columns), x.dtype)
+    if columns:
+        products = xp.empty((min(count, most), width, columns), x.dtype)
+        _multiply_waves(layout, padded, (v, u), products)
+    return padded[:n]
+
+
+def _multiply_waves(
+    layout: Layout, rows: Array, diamonds: tuple[Array, Array], products: Array
+) -> None:
+    """Apply 1 - U V^H of all diamonds to rows (n + height + before, columns), wave after wave.
+
+    `diamonds` are V and U (groups, tasks, height, width), and `products` has room for those of a
+    wave. The host adds up addresses, because it takes longer to slice arrays than a GPU to multiply
+    small ones.
+    """
+    groups, kind, item = layout.groups, rows.dtype.char, rows.itemsize
+    count, most = diamonds[0].shape[:2]
+    height, width, columns = layout.height, layout.width, rows.shape[1]
+    right = Operand(address_of(products), columns, width * columns)
+    begin, *begins = map(address_of, (rows, *diamonds))
+    size_of_diamond = height * width
     for first, stop, k in list_waves(layout):
         size = stop - first
         k -= size - 1
         row = groups[stop - 1][0] + layout.after + k * layout.before
-        rows = stride(padded[row:], (size, height, columns), (jump, columns * item, item))
-        start = (count - stop) * most + k
-        wave = slice(start, start + (size - 1) * (most + 1) + 1, most + 1)
-        product = products[:size]
-        add_products(xp, product, Adjoint(flat_v[wave]), rows, 1.0, keep=0.0)
-        add_products(xp, rows, flat_u[wave], product, -1.0)
-    return padded[:n]
+        target = Operand(begin + row * columns * item, columns, (width + layout.before) * columns)
+        offset = ((count - stop) * most + k) * size_of_diamond * item
+        step = (most + 1) * size_of_diamond
+        v, u = (Operand(address + offset, width, step) for address in begins)
+        inner, outer = (width, height, columns), (height, width, columns)
+        multiply_at(kind, inner, right, v.adjoint(kind), target, 1.0, keep=0.0, count=size)
+        multiply_at(kind, outer, target, u, right, -1.0, count=size)
 
 
 def list_waves(layout: Layout) -> Iterator[tuple[int, int, int]]:

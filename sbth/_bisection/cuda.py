@@ -9,6 +9,7 @@ from numba import float64, int32
 
 from hetero.cuda import launch
 from hetero.cuda.driver import SIMULATOR, cuda
+from hetero.cuda.ready_arrays import allocate_as_one
 from hetero.intrinsics.warp import FULL_MASK
 from hetero.jit import kernel
 from sbth._bisection.approximate_division import divide_approximately
@@ -118,7 +119,7 @@ def bisect(d, e2, limits, first, values, stream=0):
     tiny, _, low, high = limits
     busy = _BUSY_THREADS * launch.multiprocessors()
     grid = launch.blocks_for(max(values.size, busy), _THREADS)
-    shared = cuda.device_array(_POINTS * grid * _THREADS, np.int64, stream=stream)
+    (shared,) = allocate_as_one([((_POINTS * grid * _THREADS,), np.int64)], stream)
     launch.launch(count_at_parts, grid, _THREADS, stream, (d, e2, tiny, low, high, shared))
     lanes = 1
     while not SIMULATOR and lanes < 32 and 2 * lanes * values.size <= busy:

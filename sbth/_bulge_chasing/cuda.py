@@ -5,9 +5,11 @@ from typing import NamedTuple
 import numpy as np
 from numba import complex64, complex128, float32, float64, int32, uint64
 
+from hetero.arrays import Array, Stream
 from hetero.codegen import compile_source
 from hetero.cuda import launch
-from hetero.cuda.driver import cuda, upload
+from hetero.cuda.driver import cuda
+from hetero.cuda.ready_arrays import allocate_as_one, fill_with_zeros, ready
 from hetero.intrinsics import warp
 from hetero.jit import kernel
 from sbth._arithmetic import arithmetic_of
@@ -54,9 +56,10 @@ class Pair(NamedTuple):
 def _make_kernels(tile: int, dtype) -> tuple:
     """Make the kernels (chase, step) for tiles of `tile` rows.
 
-    chase(work, ld, n, d, progress, control, reflectors): blocks draw sweeps by a ticket and wait
-    for the preceding sweep. step(work, ld, n, d, number, first_sweep, state, taus, reflectors): a
-    block runs one task of a step, and reflections stay in memory between the steps.
+    chase(work, sizes, progress, control, reflectors): blocks draw sweeps by a ticket and wait for
+    the preceding sweep. step(work, sizes, number, first_sweep, carried, reflectors): a block runs
+    one task of a step, and reflections stay in memory between the steps. `sizes` are the leading
+    dimension, the order and the bandwidth, as 64-bit integers, which launch fastest.
     """
     arithmetic, real = arithmetic_of(dtype)
     columns = text.choose_tile(tile)[1]
@@ -84,8 +87,9 @@ def _make_kernels(tile: int, dtype) -> tuple:
         return Thread(t, t % uint64(32), r, j0, cell, across)
 
     @kernel(launch_bounds=bounds)
-    def chase(work, ld, n, d, progress, control, reflectors):
+    def chase(work, sizes, progress, control, reflectors):
         """Reduce a matrix: each block of threads draws one sweep after the other."""
+        ld, n, d = int32(sizes[0]), int32(sizes[1]), int32(sizes[2])
         shared, slot = cuda.shared.array(0, dtype), cuda.shared.array(1, int32)
         thread, tau = this_thread(), real(0)
         is_first = thread.number == uint64(0)
@@ -116,12 +120,13 @@ def _make_kernels(tile: int, dtype) -> tuple:
                     store_release(progress, s, int32(k + 1))
 
     @kernel(launch_bounds=bounds)
-    def step(work, ld, n, d, number, first_sweep, carried, reflectors):
+    def step(work, sizes, number, first_sweep, carried, reflectors):
         """Run task `number` - 2 s of each sweep s from `first_sweep` on, one for each block.
 
         `carried` holds what a task leaves to the next one of its sweep: the reflection's vector
         in a row of the first array, and its factor tau in the second.
         """
+        ld, n, d = int32(sizes[0]), int32(sizes[1]), int32(sizes[2])
         state, taus = carried
         shared, thread, tau = cuda.shared.array(0, dtype), this_thread(), real(0)
         t = thread.number
@@ -155,44 +160,72 @@ KERNELS = {
 """The kernels by name, number of rows of a tile, and dtype."""
 
 
+def start_chase(
+    work: Array, d: int, reflectors: Array, stream: Stream = 0, in_flight: int | None = None
+) -> Array:
+    """Launch the persistent kernel of `chase_bulges`, without waiting for it.
+
+    Returns an array on the GPU that `require_progress` reads once it is in host memory.
+    """
+    n, ld = work.shape
+    dtype = np.dtype(work.dtype)
+    tile, columns = text.choose_tile(d)
+    size = text.shared_layout(tile, columns)[1] * dtype.itemsize
+    chase = KERNELS[f"chase_{tile}_{dtype}"]
+    (memory,) = allocate_as_one([((n + 2,), np.int32)], stream)
+    fill_with_zeros(memory, stream)
+    control, progress = memory[:2], memory[2:]
+    flat, stored = ready(work).reshape(n * ld), ready(reflectors).reshape(reflectors.size)
+    arguments = flat, (ld, n, d), progress, control, stored
+    launch.request_shared_memory(chase, arguments, size)
+    resident = launch.multiprocessors() * max(1, launch.max_shared_memory() // (size + 1024))
+    max_tasks = _max_tasks(n, d)
+    blocks = min(max_tasks, in_flight or max_tasks, resident)
+    launch.launch(chase, blocks, text.thread_count(tile, columns), stream, arguments, size)
+    return control
+
+
+def require_progress(control: Array) -> None:
+    """Raise RuntimeError if a block of the persistent kernel waited in vain."""
+    failed = int(control[1])
+    if failed:
+        raise RuntimeError(
+            f"the GPU blocks timed out: sweep {failed} waited for sweep {failed - 1}. This is "
+            "a bug in sbth: please report it with the matrix, which is unchanged"
+        )
+
+
 def chase_bulges(work, d, method, in_flight, reflectors, stream=0):
     """Reduce a working matrix (n, 2 d) of bandwidth 2 <= d <= 64 to tridiagonal form in place.
 
     A complex one is left with complex subdiagonal elements.
     """
+    if method == "persistent":
+        control = start_chase(work, d, reflectors, stream, in_flight)
+        require_progress(control.copy_to_host(stream=stream))
+        return
     n, ld = work.shape
     dtype = np.dtype(work.dtype)
     tile, columns = text.choose_tile(d)
     threads = text.thread_count(tile, columns)
     size = text.shared_layout(tile, columns)[1] * dtype.itemsize
     flat, reflectors = work.reshape(n * ld), reflectors.reshape(reflectors.size)
-    common = flat, np.int32(ld), np.int32(n), np.int32(d)
-    max_tasks = n // (2 * d) + 2  # tasks that can run at once
-    if method == "persistent":
-        chase = KERNELS[f"chase_{tile}_{dtype}"]
-        progress = upload(np.zeros(n, np.int32), stream)
-        control = upload(np.zeros(2, np.int32), stream)
-        arguments = (*common, progress, control, reflectors)
-        launch.request_shared_memory(chase, arguments, size)
-        resident = launch.multiprocessors() * max(1, launch.max_shared_memory() // (size + 1024))
-        blocks = min(max_tasks, in_flight or max_tasks, resident)
-        chase[blocks, threads, stream, size](*arguments)
-        failed = int(control.copy_to_host(stream=stream)[1])
-        if failed:
-            raise RuntimeError(
-                f"the GPU blocks timed out: sweep {failed} waited for sweep {failed - 1}. This is "
-                "a bug in sbth: please report it with the matrix, which is unchanged"
-            )
-        return
+    sizes = ld, n, d
+    max_tasks = _max_tasks(n, d)
     step = KERNELS[f"step_{tile}_{dtype}"]
     slots = min(max_tasks, in_flight or max_tasks)
     state = cuda.device_array((max_tasks + 1, tile), dtype, stream=stream)
     taus = cuda.device_array(max_tasks + 1, dtype.type(0).real.dtype, stream=stream)
     for number, first, count in _list_launches(n, d, slots):
-        arguments = (*common, np.int32(number), np.int32(first), (state, taus), reflectors)
+        arguments = flat, sizes, np.int32(number), np.int32(first), (state, taus), reflectors
         if number == 0:
             launch.request_shared_memory(step, arguments, size)
         step[count, threads, stream, size](*arguments)
+
+
+def _max_tasks(n, d):
+    """Return how many tasks can run at once."""
+    return n // (2 * d) + 2
 
 
 def _list_launches(n, d, slots):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from types import ModuleType
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -11,19 +11,19 @@ from hetero.cuda import launch
 from hetero.cuda.ready_arrays import ready
 from sbth._bulge_chasing.flags import require_meeting
 from sbth._dense_to_band import panel_kernels
-from sbth._in_place_products import Adjoint, add_product
+from sbth._in_place_products import Block, add_block_product
 from sbth._triangular_factors import COLUMNS, THREADS
 
 _LEAST_ROWS = 32
 """Rows of a block at least: more blocks would wait longer for each other (not tuned)."""
 
 _PANELS_OF_GROUP = 4
-"""Panels after which a large matrix is changed. For n = 10,000 on an H100 all eigenvalues take 233,
+"""Panels after which a large matrix is changed. On an H100 all eigenvalues for n = 10,000 take 233,
 202 and 189 ms with 1, 2 and 4 (in float32 191, 174 and 170)."""
 
 _LEAST_ROWS_OF_GROUP = 6000
-"""Rows from which on that is faster than after every panel; of smaller matrices the launches of more
-products take longer (between measurements with n = 5000 and 10,000)."""
+"""Rows from which on that is faster than after every panel; the launches of more products take
+longer than what they save for smaller matrices (between measurements at 5000 and 10,000)."""
 
 _STATIC = 1024
 """Bytes of shared memory that a block has besides what it asks for, at most."""
@@ -34,6 +34,17 @@ def suits_panels(rows: int, bandwidth: int, dtype: np.dtype) -> bool:
     if bandwidth > COLUMNS:
         return False
     return _shared_bytes(_rows_of_block(rows), dtype) + _STATIC <= launch.max_shared_memory()
+
+
+class _Blocks(NamedTuple):
+    """The arrays of a reduction, for products: the matrix, V and U, L and R, and a small one."""
+
+    a: Block
+    v: Block
+    u: Block
+    left: Block
+    right: Block
+    product: Block
 
 
 class PanelReduction:
@@ -78,6 +89,14 @@ class PanelReduction:
         self._factors = panel_kernels.Factors(*map(ready, factors))
         self._matrix = ready(a.reshape(-1))
         self._arrivals = 0
+        self._blocks = _Blocks(
+            a=Block.of(a),
+            v=Block.of(self._v.reshape(-1, bandwidth)),
+            u=Block.of(self._u.reshape(-1, bandwidth)),
+            left=Block.of(self._left.reshape(-1, self._pitch)),
+            right=Block.of(self._right.reshape(-1, self._pitch)),
+            product=Block.of(self._product),
+        )
 
     def reduce(self, start: int) -> tuple[Any, Any]:
         """Eliminate what is below the band in columns start, ..., start + b - 1, in place.
@@ -86,54 +105,58 @@ class PanelReduction:
         transformation 1 - u v^H of the rows from start + b on; without `keeps_factors` they hold
         until the next call.
         """
-        xp, b = self._xp, self._b
+        b = self._b
         below = start + b
         m = len(self._a) - below
         if start not in self._group:
             self._group = range(start, start + _panels_of_group(m) * b, b)
         number = (start - self._group.start) // b
+        earlier = 2 * number * b  # columns of L and R that earlier panels of the group have
         if number:
-            self._correct_columns(start, number)
+            columns = self._blocks.a.part(start, start, m + b, b)
+            left, right = self._pending(start, m + b, 0, earlier)
+            add_block_product(columns, left, right._replace(rows=b), -1.0, adjoint="y")
         begin = self._end
         self._factor(start, m, begin, number)
         if self._keeps_factors:
             self._end += m * b
-        v, u = (x[begin : begin + m * b].reshape(m, b) for x in (self._v, self._u))
-        left, right = self._pending(below, number + 1)
-        trailing, w = self._a[below:, below:], left[:, 2 * number * b :][:, :b]
-        add_product(xp, w, trailing, u, 1.0, keep=0.0)
+        kept = self._blocks.v, self._blocks.u
+        v, u = (x._replace(address=x.address + begin * x.item, rows=m) for x in kept)
+        trailing = self._blocks.a.part(below, below, m, m)
+        w, _ = self._pending(below, m, earlier, b)
+        add_block_product(w, trailing, u, 1.0, keep=0.0)
         if number:
-            earlier = slice(2 * number * b)
-            product = self._product[earlier]
-            add_product(xp, product, Adjoint(right[:, earlier]), u, 1.0, keep=0.0)
-            add_product(xp, w, left[:, earlier], product, -1.0)
-        product = self._product[:b]
-        add_product(xp, product, Adjoint(w), u, 1.0, keep=0.0)
-        add_product(xp, w, v, product, -0.5)
-        right[:, (2 * number + 1) * b :] = w
+            left, right = self._pending(below, m, 0, earlier)
+            product = self._blocks.product._replace(rows=earlier)
+            add_block_product(product, right, u, 1.0, keep=0.0, adjoint="x")
+            add_block_product(w, left, product, -1.0)
+        product = self._blocks.product._replace(rows=b)
+        add_block_product(product, w, u, 1.0, keep=0.0, adjoint="x")
+        add_block_product(w, v, product, -0.5)
+        self._copy_to_right(m, number)
         is_last = m - b <= 1  # too few rows are left for another panel
         if is_last or start == self._group[-1]:
-            add_product(xp, trailing, left, Adjoint(right), -1.0)
+            left, right = self._pending(below, m, 0, earlier + 2 * b)
+            add_block_product(trailing, left, right, -1.0, adjoint="y")
             self._group = range(0)
-        return v, u
+        elements = slice(begin, begin + m * b)
+        return self._v[elements].reshape(m, b), self._u[elements].reshape(m, b)
 
     def finish(self) -> None:
         """Raise RuntimeError if blocks of a kernel did not wait for each other."""
         require_meeting(self._control)
 
-    def _pending(self, row: int, panels: int) -> tuple[Any, Any]:
-        """Return L and R of the first panels of this group, from a row of the matrix on."""
-        skipped = row - (self._group.start + self._b)
-        rows = slice(skipped, len(self._a) - row + skipped)
-        arrays = (x.reshape(-1, self._pitch) for x in (self._left, self._right))
-        left, right = (x[rows, : 2 * panels * self._b] for x in arrays)
-        return left, right
+    def _pending(self, row: int, rows: int, column: int, columns: int) -> tuple[Block, Block]:
+        """Return some columns of L and of R, from a row of the matrix on."""
+        first = row - (self._group.start + self._b)
+        left, right = self._blocks.left, self._blocks.right
+        return left.part(first, column, rows, columns), right.part(first, column, rows, columns)
 
-    def _correct_columns(self, start: int, panels: int) -> None:
-        """Change the columns of a panel as the panels of its group before it ask for."""
-        left, right = self._pending(start, panels)
-        columns = self._a[start:, start : start + self._b]
-        add_product(self._xp, columns, left, Adjoint(right[: self._b]), -1.0)
+    def _copy_to_right(self, m: int, number: int) -> None:
+        """Copy W of a panel of m rows from L to R."""
+        rows, column = slice(number * self._b, number * self._b + m), 2 * number * self._b
+        left, right = (x.reshape(-1, self._pitch) for x in (self._left, self._right))
+        right[rows, column + self._b : column + 2 * self._b] = left[rows, column : column + self._b]
 
     def _factor(self, start: int, m: int, offset: int, number: int) -> None:
         """Launch the kernel for the panel of m rows that begins in column `start`.

@@ -22,9 +22,26 @@ def reduce_to_band(
 ) -> tuple[Any, float]:
     """Reduce a validated matrix to lower band storage, scaled by a power of two.
 
-    Returns the band as an array of `xp`, and the power of two. The triangle that `lower` chooses is
-    read. `panels` takes the pairs (v, u) of the factors 1 - u v^H of Q in A = Q B Q^H; that of
-    panel i acts on the rows from (i + 1) bandwidth on.
+    Returns the band as an array of `xp`, and the power of two; see `reduce_panels`.
+    """
+    a, factor = reduce_panels(xp, a, bandwidth, lower=lower, panels=panels)
+    n = len(a)
+    d = min(bandwidth, max(n - 1, 0))
+    ab = xp.zeros((d + 1, n), a.dtype)
+    for k in range(d + 1):
+        ab[k, : n - k] = xp.diagonal(a, -k)
+    return ab, factor
+
+
+def reduce_panels(
+    xp: ModuleType, a: Any, bandwidth: int, *, lower: bool = True, panels: list | None = None
+) -> tuple[Any, float]:
+    """Reduce a validated matrix to a band B, scaled by a power of two.
+
+    Returns an array (n, n) of `xp` whose lower triangle holds the band, and something else below
+    it, and the power of two. The triangle that `lower` chooses is read. `panels` takes the pairs
+    (v, u) of the factors 1 - u v^H of Q in A = Q B Q^H; that of panel i acts on the rows from
+    (i + 1) bandwidth on.
     """
     _, dtype = shape_and_dtype("a", a, allow_complex=True)
     a, factor = _mirror_triangle(xp, as_module_array(xp, a).astype(dtype, copy=False), lower)
@@ -36,11 +53,7 @@ def reduce_to_band(
                 panels.append(panel)
             left, next_left = n - start, max(n - start - bandwidth, 0)
             advance(float(left) ** 3 - float(next_left) ** 3)  # each panel updates what is left
-    d = min(bandwidth, max(n - 1, 0))
-    ab = xp.zeros((d + 1, n), a.dtype)
-    for k in range(d + 1):
-        ab[k, : n - k] = xp.diagonal(a, -k)
-    return ab, factor
+    return a, factor
 
 
 def _mirror_triangle(xp: ModuleType, a: Any, lower: bool) -> tuple[Any, float]:

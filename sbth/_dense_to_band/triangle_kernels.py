@@ -102,7 +102,26 @@ def _make_mirror(dtype):
     return mirror
 
 
-KERNELS = {f"find_largest_{dtype}": _make_search(dtype) for dtype in (float32, float64)} | {
-    f"mirror_{dtype}": _make_mirror(dtype) for dtype in (float32, float64, complex64, complex128)
-}
+def _make_store(dtype):
+    """Make the kernel that copies a band, for a type."""
+
+    @kernel
+    def store_band(matrix, rows, width, work):
+        """Copy the diagonal and subdiagonals of a matrix (n, n), flat, to a working matrix."""
+        ld, zero = work.shape[1], dtype(0)
+        for i in range(cuda.grid(1), rows * ld, cuda.gridsize(1)):
+            j, k = i // ld, i % ld
+            inside = k <= width and j + k < rows
+            work[j, k] = matrix[(j + k) * rows + j] if inside else zero
+
+    return store_band
+
+
+_TYPES = float32, float64, complex64, complex128
+
+KERNELS = (
+    {f"find_largest_{dtype}": _make_search(dtype) for dtype in (float32, float64)}
+    | {f"mirror_{dtype}": _make_mirror(dtype) for dtype in _TYPES}
+    | {f"store_band_{dtype}": _make_store(dtype) for dtype in _TYPES}
+)
 """The kernels by name, for each type."""

@@ -31,13 +31,13 @@ at n = 2500, 3000, 3500 and 4000; of larger matrices most rows do not fit in sha
 
 
 def suits_one_stage(device: Device, order: int, dtype: DTypeLike, *, vectors: bool) -> bool:
-    """Return whether one stage is faster than two for a real matrix, and the GPU can do it."""
+    """Return whether one stage is faster than two, and the GPU can do it: for real matrices."""
     if device.kind == "cpu":
         return False
     from hetero.cuda.driver import SIMULATOR  # which has no CuPy
 
     dtype = np.dtype(dtype)
-    if SIMULATOR or not 0 < order <= _LARGEST_ORDERS[vectors][dtype.name]:
+    if SIMULATOR or not 0 < order <= _LARGEST_ORDERS[vectors].get(dtype.name, 0):
         return False
     from sbth._one_stage.reduction import fits_in_shared_memory  # imports CUDA
 

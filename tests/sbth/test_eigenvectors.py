@@ -5,9 +5,10 @@ import pytest
 import scipy.linalg
 
 import sbth
+from host_cublas import use_host_memory
 from lapack_matrices import TYPES
 from sbth import tridiagonalization
-from sbth._back_transformation.diamonds import apply_in_waves
+from sbth._back_transformation.diamonds import Layout, apply_in_waves
 
 EPS = np.finfo(float).eps
 THRESHOLD = 5.0
@@ -211,8 +212,9 @@ def test_memory_is_forecast(solve, method, monkeypatch):
 @pytest.mark.parametrize(
     ("n", "d", "stages"), [(50, 7, 1), (33, 2, 1), (10, 9, 1), (130, 40, 2), (64, 33, 2)]
 )
-def test_waves_of_diamonds_give_the_same_product(n, d, stages):
+def test_waves_of_diamonds_give_the_same_product(n, d, stages, monkeypatch):
     """What a GPU computes by batched products, here by NumPy."""
+    use_host_memory(monkeypatch)
     ab = np.random.default_rng(n).standard_normal((d + 1, n))
     *_, q = sbth.tridiagonalize(ab, keep_reflectors=True, stages=stages, device="cpu")
     x = np.eye(n)[:, : n // 2 + 1]
@@ -221,3 +223,24 @@ def test_waves_of_diamonds_give_the_same_product(n, d, stages):
         product = apply_in_waves(np, stage.layout, stage.vectors, product)
     np.testing.assert_allclose(product, q.apply(x), rtol=0, atol=1e-14)
     np.testing.assert_allclose(q.apply(product, transposed=True), x, rtol=0, atol=1e-14)
+
+
+def test_waves_of_complex_diamonds(monkeypatch):
+    """Reflections 1 - tau v v^H with real tau, applied one after the other and in waves."""
+    use_host_memory(monkeypatch)
+    n, d, rng = 29, 4, np.random.default_rng(0)
+    vectors = rng.standard_normal((n - 2, n)) + 1j * rng.standard_normal((n - 2, n))
+    x = rng.standard_normal((n, 6)) + 1j * rng.standard_normal((n, 6))
+    expected = x.copy()
+    for column in reversed(range(n - 2)):
+        for start in reversed(range(column + 1, n, d)):
+            part = vectors[column, start : start + d]
+            if start == 9:  # one that changes nothing
+                part[:] = 0
+                continue
+            v = np.concatenate(([1.0], part[1:]))
+            part[0] = tau = 2.0 / np.vdot(v, v).real
+            rows = expected[start : start + d]
+            rows -= tau * np.outer(v, v.conj() @ rows)
+    product = apply_in_waves(np, Layout(n, d, 1, n - 2), vectors, x)
+    np.testing.assert_allclose(product, expected, rtol=0, atol=1e-13)

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from host_cublas import use_host_memory
 from sbth._compact_wy import qr_compact_wy
 from sbth._dense_to_band import panels
 from sbth._dense_to_band.back_transformation import apply_panels
@@ -29,6 +30,7 @@ class ReductionOnHost(panels.PanelReduction):
 @pytest.fixture(autouse=True)
 def _arrays_of_numpy(monkeypatch):
     monkeypatch.setattr(panels, "ready", lambda array: array)
+    use_host_memory(monkeypatch)
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.complex128])
@@ -45,10 +47,10 @@ def test_a_group_of_panels_reduces_like_single_ones(n, b, group, least, dtype, m
     a += a.conj().T
     reduced = a.copy()
     # What is not written is NaN, so that reading it spoils the result.
-    monkeypatch.setattr(np, "empty", lambda shape, dtype=float: np.full(shape, np.nan, dtype))
-    reduction = ReductionOnHost(np, reduced, b, keeps_factors=True)
+    with monkeypatch.context() as patched:
+        patched.setattr(np, "empty", lambda shape, dtype=float: np.full(shape, np.nan, dtype))
+        reduction = ReductionOnHost(np, reduced, b, keeps_factors=True)
     factors = [reduction.reduce(start) for start in range(0, n - b - 1, b)]
-    monkeypatch.undo()
     reduction.finish()
     lower = np.tril(np.triu(reduced, -b))
     band = lower + np.tril(lower, -1).conj().T

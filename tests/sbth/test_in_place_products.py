@@ -1,40 +1,26 @@
 """Products that cuBLAS adds to matrices, by a stand-in that computes in host memory."""
 
-import ctypes
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
-from sbth import _in_place_products
-from sbth._in_place_products import Operand, add_products, address_of, multiply_at
-
-
-def columns_at(address, rows, columns, pitch):
-    """Return a matrix that is stored by columns in host memory."""
-    pointer = ctypes.cast(address, ctypes.POINTER(ctypes.c_double))
-    flat = np.ctypeslib.as_array(pointer, ((columns - 1) * pitch + rows,))
-    return np.lib.stride_tricks.as_strided(flat, (rows, columns), (8, 8 * pitch))
-
-
-def multiply_in_host_memory(
-    handle, op_a, op_b, m, n, k, alpha, a, lda, step_a, b, ldb, step_b, beta, c, ldc, step_c, count
-):
-    """Compute what cuBLAS's dgemmStridedBatched does."""
-    for i in range(count):
-        left = columns_at(a + 8 * i * step_a, *((k, m) if op_a else (m, k)), lda)
-        right = columns_at(b + 8 * i * step_b, *((n, k) if op_b else (k, n)), ldb)
-        target = columns_at(c + 8 * i * step_c, m, n, ldc)
-        factor, keep = (ctypes.c_double.from_address(p).value for p in (alpha, beta))
-        product = factor * (left.T if op_a else left) @ (right.T if op_b else right)
-        target[...] = product + (keep * target if keep else 0.0)
+from host_cublas import use_host_memory
+from sbth._in_place_products import (
+    Adjoint,
+    Block,
+    Operand,
+    add_block_product,
+    add_products,
+    address_of,
+    multiply_at,
+)
 
 
 @pytest.fixture
 def _stand_in(monkeypatch):
     """Replace cuBLAS."""
-    routines = multiply_in_host_memory, lambda: 0, (0, 1)
-    monkeypatch.setattr(_in_place_products, "_cublas", lambda dtype: routines)
+    use_host_memory(monkeypatch)
 
 
 @pytest.mark.usefixtures("_stand_in")
@@ -85,3 +71,37 @@ def test_arrays_of_numpy_are_multiplied_by_numpy():
     expected = 2.0 * c + 3.0 * (x @ y)
     add_products(np, c, x, y, 3.0, keep=2.0)
     np.testing.assert_allclose(c, expected, atol=1e-14)
+
+
+@pytest.mark.parametrize("adjoint", ["", "x", "y"])
+@pytest.mark.parametrize("dtype", [np.float64, np.complex128])
+class TestAdjoints:
+    def operands(self, dtype, adjoint):
+        """Return x, y, c and the product that is to be added to c."""
+        rng = np.random.default_rng(2)
+        x, y, c = (
+            (rng.standard_normal(s) + 1j * rng.standard_normal(s)).astype(dtype)
+            for s in (
+                (3, 4) if adjoint != "x" else (4, 3),
+                (4, 5) if adjoint != "y" else (5, 4),
+                (3, 5),
+            )
+        )
+        first, second = (z.conj().T if adjoint == n else z for n, z in (("x", x), ("y", y)))
+        return x, y, c, 0.5 * c - 2.0 * (first @ second)
+
+    def test_blocks_at_addresses(self, dtype, adjoint, monkeypatch):
+        use_host_memory(monkeypatch)
+        x, y, c, expected = self.operands(dtype, adjoint)
+        wide = np.full((9, 11), np.nan, dtype)
+        wide[2:5, 4:9] = c
+        target = Block.of(wide).part(2, 4, 3, 5)
+        add_block_product(target, Block.of(x), Block.of(y), -2.0, keep=0.5, adjoint=adjoint)
+        np.testing.assert_allclose(wide[2:5, 4:9], expected, atol=1e-14)
+        assert np.count_nonzero(~np.isnan(wide)) == 15
+
+    def test_arrays(self, dtype, adjoint):
+        x, y, c, expected = self.operands(dtype, adjoint)
+        x, y = (Adjoint(z) if adjoint == n else z for n, z in (("x", x), ("y", y)))
+        add_products(np, c, x, y, -2.0, keep=0.5)
+        np.testing.assert_allclose(c, expected, atol=1e-14)

@@ -12,7 +12,7 @@ _NUMBERS = {f4: f4, f8: f8, types.complex64: f4, types.complex128: f8}
 
 _REDUCTION = {
     f"sbth._bulge_chasing.cuda.{name}_{tile}_{dtype}": Budget(
-        (array(dtype), i4, i4, i4, *last_types(dtype)),
+        (array(dtype), types.UniTuple(i8, 3), *last_types(dtype)),
         255,
         float64=_NUMBERS[dtype] is f8,
         slow=name == "step" or tile == 64,
@@ -158,7 +158,7 @@ _FULL = {
                 types.NamedTuple((array(dtype), array(dtype), array(i4)), PanelExchange),
                 i8,
             ),
-            80 if dtype is real else 128,
+            96 if dtype is real else 128,
             True,
         ),
         (
@@ -173,7 +173,13 @@ _FULL = {
             48,
             True,
         ),
-        ("_triangular_factors.form", (array(dtype), array(real), i8), 64, True),
+        (
+            "_dense_to_band.triangle_kernels.store_band",
+            (array(dtype), i8, i8, array(dtype, 2)),
+            48,
+            True,
+        ),
+        ("_triangular_factors.form", (array(dtype), array(real), i8), 80, True),
     )
     if is_for_complex or dtype is real
 }

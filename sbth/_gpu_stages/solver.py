@@ -1,8 +1,6 @@
-"""Eigenvalues and eigenvectors of complex Hermitian matrices on a GPU whose arguments are checked.
+"""Eigenvalues and eigenvectors on a GPU by way of a band, for matrices that are checked.
 
-A full matrix is reduced to a band of 32 subdiagonals, and so is a band of more than 64. Unlike for
-real matrices, vectors are no reason for a wider one: complex reflections of 64 rows take twice as
-many threads, and products of 32 complex columns as long as those of 128 real ones.
+All matrices are arrays of CuPy, `xp`, of the type to compute in.
 """
 
 from __future__ import annotations
@@ -17,20 +15,29 @@ from hetero.arrays import Workspace
 from sbth._array_module import as_module_array
 from sbth._bisection.eigenvalues import solve_values
 from sbth._dense_to_band.back_transformation import apply_panels
-from sbth._dense_to_band.reduction import reduce_to_band
+from sbth._dense_to_band.reduction import reduce_panels
 from sbth._divide_and_conquer.merge_tree import require_memory
 from sbth._eigenpairs import band_memory, tridiagonal_eigenvectors
-from sbth._hermitian.tridiagonal_form import reduce_hermitian_band
+from sbth._gpu_stages.tridiagonal_form import (
+    TridiagonalForm,
+    reduce_full_band,
+    reduce_stored_band,
+)
 from sbth._request import Request
 from sbth.band_storage import host_workspace, real_dtype
 from sbth.tridiagonalization import MAX_GPU_BANDWIDTH, choose_scale
 
-BANDWIDTH = 32
-"""Subdiagonals to which a full matrix is reduced first."""
+_VALUES_BANDWIDTH = 32
+"""Subdiagonals that are left for eigenvalues: their chase is shorter than that of 64, and there are
+no vectors to transform back. On an H200 it is faster for n = 2800 to 10,000, in both precisions."""
+
+_VECTORS_BANDWIDTH = {"f": 64, "c": 32}
+"""The same for eigenvectors, by the kind of the numbers. Reflections of 64 rows are applied to real
+vectors in two thirds of the time of those of 32; the chase of complex ones takes twice as long."""
 
 
 def full_values(xp: ModuleType, a: Any, lower: bool, request: Request) -> np.ndarray:
-    """Return the selected eigenvalues, float64 in host memory, of a matrix (n, n) of `xp`.
+    """Return the selected eigenvalues, float64 in host memory, of a matrix (n, n).
 
     Raises
     ------
@@ -39,26 +46,33 @@ def full_values(xp: ModuleType, a: Any, lower: bool, request: Request) -> np.nda
     """
     require_memory(len(a), Workspace(request.device), 3 * a.itemsize)
     with region("dense to band"):
-        ab, factor = reduce_to_band(xp, a, BANDWIDTH, lower=lower)
-    return _narrow_values(xp, ab, True, 1.0, factor, request)
+        reduced, factor = reduce_panels(xp, a, _VALUES_BANDWIDTH, lower=lower)
+    with region("band to tridiagonal"):
+        form = reduce_full_band(xp, reduced, _VALUES_BANDWIDTH, keeps_vectors=False)
+    return _values(form, factor, request)
 
 
 def full_pairs(xp: ModuleType, a: Any, lower: bool, request: Request) -> tuple[np.ndarray, Any]:
     """Return the eigenvalues of `full_values`, and eigenvectors (n, m), an array of `xp`."""
+    # The matrix and a copy of it, then the panels, which take as much as the matrix.
     need = max(3 * a.itemsize, a.itemsize + band_memory(a.dtype, stages=1))
     require_memory(len(a), Workspace(request.device), need)
+    width = _VECTORS_BANDWIDTH[a.dtype.kind]
     panels: list[tuple[Any, Any]] = []
     with region("dense to band"):
-        ab, factor = reduce_to_band(xp, a, BANDWIDTH, lower=lower, panels=panels)
-    values, vectors = _narrow_pairs(xp, ab, True, 1.0, factor, request)
+        reduced, factor = reduce_panels(xp, a, width, lower=lower, panels=panels)
+    with region("band to tridiagonal"):
+        form = reduce_full_band(xp, reduced, width, keeps_vectors=True)
+    del reduced
+    values, vectors = _pairs(xp, form, factor, request)
     if vectors.size:
         with region("back-transformation"):
-            apply_panels(xp, panels, BANDWIDTH, vectors)
+            apply_panels(xp, panels, width, vectors)
     return values, vectors
 
 
 def band_values(xp: ModuleType, name: str, ab: Any, lower: bool, request: Request) -> np.ndarray:
-    """Return the eigenvalues of `full_values` of a matrix in band storage.
+    """Return the eigenvalues of `full_values` of a complex matrix in band storage.
 
     Raises
     ------
@@ -68,7 +82,9 @@ def band_values(xp: ModuleType, name: str, ab: Any, lower: bool, request: Reques
     ab, scale = _as_scaled_band(xp, name, ab, lower, request)
     if _is_wide(ab):
         return full_values(xp, expand_band(xp, ab, lower), lower, request)
-    return _narrow_values(xp, ab, lower, scale, scale, request)
+    with region("band to tridiagonal"):
+        form = reduce_stored_band(xp, ab, lower, scale, keeps_vectors=False)
+    return _values(form, scale, request)
 
 
 def band_pairs(
@@ -79,7 +95,9 @@ def band_pairs(
     if _is_wide(ab):
         return full_pairs(xp, expand_band(xp, ab, lower), lower, request)
     require_memory(ab.shape[1], Workspace(request.device), band_memory(ab.dtype, stages=1))
-    return _narrow_pairs(xp, ab, lower, scale, scale, request)
+    with region("band to tridiagonal"):
+        form = reduce_stored_band(xp, ab, lower, scale, keeps_vectors=True)
+    return _pairs(xp, form, scale, request)
 
 
 def expand_band(xp: ModuleType, ab: Any, lower: bool) -> Any:
@@ -94,28 +112,21 @@ def expand_band(xp: ModuleType, ab: Any, lower: bool) -> Any:
     return full
 
 
-def _narrow_values(
-    xp: ModuleType, ab: Any, lower: bool, scale: float, factor: float, request: Request
-) -> np.ndarray:
-    """Return the eigenvalues of a band to be multiplied by `scale`, and then `factor` times it."""
-    space = host_workspace(_space(xp, request))
-    with region("band to tridiagonal"):
-        reduced = reduce_hermitian_band(xp, ab, lower, scale, space, keeps_vectors=False)
-    return solve_values(reduced.d, reduced.e, request, factor, was_reduced=True)
+def _values(form: TridiagonalForm, factor: float, request: Request) -> np.ndarray:
+    """Return the selected eigenvalues of a matrix that was multiplied by `factor`."""
+    return solve_values(form.d, form.e, request, factor, was_reduced=True)
 
 
-def _narrow_pairs(
-    xp: ModuleType, ab: Any, lower: bool, scale: float, factor: float, request: Request
+def _pairs(
+    xp: ModuleType, form: TridiagonalForm, factor: float, request: Request
 ) -> tuple[np.ndarray, Any]:
-    """Return eigenvalues and eigenvectors of the band of `_narrow_values`."""
+    """Return eigenvalues and eigenvectors of a band that was multiplied by `factor`."""
     space = host_workspace(_space(xp, request))
-    with region("band to tridiagonal"):
-        reduced = reduce_hermitian_band(xp, ab, lower, scale, space, keeps_vectors=True)
-    tridiagonal = reduced.d, reduced.e, factor
-    dtype = real_dtype(ab.dtype)
+    tridiagonal = form.d, form.e, factor
+    dtype = real_dtype(form.d.dtype)
     read, vectors = tridiagonal_eigenvectors(xp, tridiagonal, request, space, dtype)
     with region("back-transformation"):
-        vectors = reduced.apply(xp, vectors)
+        vectors = form.apply(xp, vectors)
     return read(), vectors
 
 

@@ -9,6 +9,7 @@ import scipy.linalg
 import hetero
 import sbth
 from hetero.devices import device_of
+from host_cublas import use_host_memory
 from sbth import reference
 
 N = 60
@@ -129,6 +130,9 @@ def simulated(require_cuda, monkeypatch):
     from sbth import _array_module, _bisection, _bulge_chasing
     from sbth._bisection import cpu as bisection_cpu
     from sbth._bulge_chasing import cpu as bulge_chasing_cpu
+    from sbth._gpu_stages import solver
+    from sbth._gpu_stages.tridiagonal_form import TridiagonalForm
+    from sbth.reflectors import Stage
 
     if not SIMULATOR:
         pytest.skip("real devices have tests of their own")
@@ -146,6 +150,15 @@ def simulated(require_cuda, monkeypatch):
 
     def chase_bulges(work, d, method, in_flight, reflectors, stream=0):
         bulge_chasing_cpu.chase_bulges(host(work), d, "serial", None, host(reflectors))
+
+    def reduce_full_band(xp, a, width, *, keeps_vectors):
+        n = len(a)
+        work, vectors = (np.zeros(s, a.dtype) for s in ((n, 2 * width), (max(n - 2, 0), n)))
+        for k in range(min(width + 1, n)):
+            work[: n - k, k] = np.diagonal(a, -k)
+        if n:
+            bulge_chasing_cpu.chase_bulges(work, width, "serial", None, vectors)
+        return TridiagonalForm(work[:, 0], work[:-1, 1], None, Stage(width, 1, vectors))
 
     def bisect(*arguments):
         bisection_cpu.bisect(*map(host, arguments))
@@ -169,6 +182,10 @@ def simulated(require_cuda, monkeypatch):
 
     for topic, stand_in in stand_ins:
         monkeypatch.setattr(topic, "loops", lambda device, stand_in=stand_in: stand_in)
+    monkeypatch.setattr(solver, "reduce_full_band", reduce_full_band)
+    monkeypatch.setattr(solver, "_VALUES_BANDWIDTH", 3)
+    monkeypatch.setattr(solver, "_VECTORS_BANDWIDTH", {"f": 3})
+    use_host_memory(monkeypatch)
     monkeypatch.setattr(_array_module, "_import_cupy", lambda device, routine: Cupy())
     monkeypatch.setattr(arrays, "library_of", lambda array: library)
     monkeypatch.setattr(cuda, "as_cuda_array", lambda array, sync: array, raising=False)
@@ -240,10 +257,7 @@ def test_eigenvectors_of_bands_are_on_their_device(simulated, device, rows):
 @pytest.mark.simulator
 @pytest.mark.parametrize("device", ["cuda"])
 @pytest.mark.parametrize("lower", [False, True])
-def test_eigenvectors_of_full_matrices_are_on_their_device(simulated, device, lower, monkeypatch):
-    from sbth import dense_eigenvectors
-
-    monkeypatch.setattr(dense_eigenvectors, "BANDWIDTH", 3)
+def test_eigenvectors_of_full_matrices_are_on_their_device(simulated, device, lower):
     full = FULL[:12, :12]
     triangle = np.tril(full) if lower else np.triu(full)
     assert_eigenpairs(full, *sbth.eigh(simulated(triangle), lower=lower))

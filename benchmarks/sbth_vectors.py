@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import types
 from collections.abc import Callable, Iterator
 from typing import Any
+from unittest import mock
 
 import numpy as np
 
@@ -12,6 +14,10 @@ import hetero
 import sbth
 from benchmarks.measurements import Measurement
 from benchmarks.sbth import measure, random_band
+from sbth._inverse_iteration import selected_pairs
+
+FEW = tuple((n, m) for n in (1000, 2000, 10_000) for m in (10, 100))
+"""Orders of tridiagonal matrices, and numbers of eigenvectors that are computed of them."""
 
 
 def run(device: hetero.Device, quick: bool) -> Iterator[Measurement]:
@@ -22,10 +28,12 @@ def run(device: hetero.Device, quick: bool) -> Iterator[Measurement]:
     if device.kind == "cuda":
         orders = (1000, 5000, 10_000)
         bands = ((8000, 32), (8000, 64), *bands)
+    few = FEW
     if quick:
-        kinds, orders, bands = kinds[:1], (60,), ((60, 4),)
+        kinds, orders, bands, few = kinds[:1], (60,), ((60, 4),), ((60, 2),)
     yield from (measure_band(n, d, device) for n, d in bands)
     yield from (measure_tridiagonal(kind, n, device) for kind in kinds for n in orders)
+    yield from (measure_few(kind, n, m, device) for kind in kinds for n, m in few)
 
 
 def _random(n: int) -> tuple[np.ndarray, np.ndarray]:
@@ -51,6 +59,58 @@ def measure_tridiagonal(kind: str, n: int, device: hetero.Device) -> Measurement
     solve = lambda: sbth.eigh_tridiagonal(d, e, device=device)  # noqa: E731
     name = f"all eigenvectors of a tridiagonal matrix ({kind}), n = {n}"
     return measure(name, solve, device, peers, describe_ratios(xp, full, *solve()))
+
+
+def measure_few(kind: str, n: int, m: int, device: hetero.Device) -> Measurement:
+    """Measure the first m eigenvectors of a tridiagonal matrix by inverse iteration.
+
+    Beside it divide and conquer, and up to n = 2000 SciPy. The note says which of the two methods
+    of this package would be chosen.
+    """
+    from scipy.linalg import eigh_tridiagonal
+
+    d, e = TRIDIAGONAL[kind](n)
+    chosen: dict[str, Any] = {"select": "i", "select_range": (0, m - 1)}
+
+    def solve(is_iterated: bool) -> Any:
+        """Compute the pairs by one of the two methods."""
+        with _inverse_iteration(is_iterated):
+            return sbth.eigh_tridiagonal(d, e, **chosen, method="sbth", device=device)
+
+    peers: list[tuple[str, Callable[[], Any]]] = []
+    if n <= 2000 or device.kind == "cuda":  # it takes 20 s and 2 GB on a CPU
+        peers.append(("divide and conquer", lambda: solve(False)))
+    if n <= 2000:
+        peers.append(("SciPy", lambda: eigh_tridiagonal(d, e, **chosen)))
+    taken = selected_pairs.is_suitable(n, m, device)
+    note = f"{_describe_few(d, e, *solve(True))}; chosen: " + (
+        "inverse iteration" if taken else "divide and conquer"
+    )
+    name = f"{m} eigenvectors of a tridiagonal matrix ({kind}) by inverse iteration, n = {n}"
+    return measure(name, lambda: solve(True), device, peers, note)
+
+
+@contextlib.contextmanager
+def _inverse_iteration(is_used: bool) -> Iterator[None]:
+    """Let inverse iteration compute all selections of eigenvectors, or none."""
+    share = 1.0 if is_used else 0.0
+    with (
+        mock.patch.dict(selected_pairs.LEAST_ORDER, cpu=0, cuda=0),
+        mock.patch.dict(selected_pairs.LARGEST_SHARE, cpu=share, cuda=share),
+    ):
+        yield
+
+
+def _describe_few(d: np.ndarray, e: np.ndarray, w: np.ndarray, v: np.ndarray) -> str:
+    """Return LAPACK's ratios for some eigenvectors of a tridiagonal matrix."""
+    eps, n = float(np.finfo(v.dtype).eps), len(v)
+    products = d[:, None] * v - v * w
+    products[1:] += e[:, None] * v[:-1]
+    products[:-1] += e[:, None] * v[1:]
+    beside = np.append(np.abs(e), 0.0) + np.append(0.0, np.abs(e))
+    residual = np.linalg.norm(products, 1) / np.max(np.abs(d) + beside)
+    error = np.linalg.norm(v.T @ v - np.eye(v.shape[1]), 1)
+    return f"residual {residual / (n * eps):.2g} n eps, orthogonality {error / (n * eps):.2g} n eps"
 
 
 def measure_band(n: int, d: int, device: hetero.Device) -> Measurement:

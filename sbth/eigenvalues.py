@@ -11,14 +11,18 @@ from hetero import region
 from hetero.arrays import Workspace
 from hetero.devices import Device, device_of, resolve
 from hetero.display.progress_bar import loop_progress
+from sbth._array_module import module_on
 from sbth._batches import over_batches
 from sbth._bisection.eigenvalues import solve_values
 from sbth._blocks import partition_band
+from sbth._dense_to_band.hermitian import as_real_matrix, join_pairs
+from sbth._dense_to_band.reduction import reduce_to_band
 from sbth._gpu_batches import LARGEST_ORDER
 from sbth._lapack import drivers
 from sbth._lapack.choice import band_driver, requested_device, require_method
 from sbth._lapack.choice import require_lapack as require_lapack
 from sbth._pencils.band import reduce_pencil
+from sbth._pencils.band_as_full import gpu_for_pencil, reduce_as_full
 from sbth._request import Request
 from sbth._selection import Selection
 from sbth.band_storage import (
@@ -31,7 +35,13 @@ from sbth.band_storage import (
     validate_bool,
     validate_real,
 )
-from sbth.tridiagonalization import ReductionOptions, choose_method, choose_scale, reduce_band
+from sbth.tridiagonalization import (
+    NARROW_BANDWIDTH,
+    ReductionOptions,
+    choose_method,
+    choose_scale,
+    reduce_band,
+)
 
 BREAK_EVEN = 300
 """Order from which on an H200 is faster than two CPU cores, transfers included."""
@@ -196,7 +206,7 @@ def eigvals_banded(
         Accepted for compatibility with SciPy; `a_band` is never modified.
     b_band : array_like (bandwidth + 1, n), optional
         A positive definite band matrix B in the same storage, for the problem A x = lambda B x.
-        It requires the CPU, or a batch; see `eig_banded`.
+        On a GPU they are treated as full matrices; see `eig_banded`.
     method : {"auto", "sbth", "lapack"}
         "sbth" reduces the band by this package's bulge chasing. "lapack", on a CPU, is LAPACK, as
         a band matrix or a full one, whichever is faster. "auto" takes what is faster for the
@@ -227,11 +237,15 @@ def eigvals_banded(
     lower = validate_bool("lower", lower)
     validate_bool("overwrite_a_band", overwrite_a_band)
     validate_bool("check_finite", check_finite)
+    if b_band is not None:
+        gpu = gpu_for_pencil(a_band, b_band, method, device, "sbth.eigvals_banded")
+        if gpu is not None:
+            wanted = select, select_range, tol
+            return _pencil_values(a_band, b_band, lower, wanted, gpu, progress)
     band = validate_band(a_band, "a_band", allow_complex=True)
     device = requested_device(method, device, band)
     require_real_or_cpu("a_band", band, device, method)
     if b_band is not None:
-        require_cpu("b_band", device, band, b_band)
         band, _ = reduce_pencil(band, b_band, lower, vectors=False)
         lower, device = True, "cpu"
     shape = band.shape if isinstance(band, np.ndarray) else shape_and_dtype("a_band", band)[0]
@@ -240,6 +254,31 @@ def eigvals_banded(
         device = "cpu"
     values = _split_band_eigenvalues(band, lower, selection, device, progress, method)
     return copy_like(values, a_band)
+
+
+def _pencil_values(
+    a_band: Any,
+    b_band: Any,
+    lower: bool,
+    wanted: tuple[Any, Any, Any],
+    device: Device,
+    progress: bool,
+) -> Any:
+    """Compute eigenvalues of a generalized problem on a GPU; `wanted` is (select, range, tol)."""
+    with module_on(device, a_band, "sbth.eigvals_banded with b_band") as xp:
+        c, _ = reduce_as_full(xp, a_band, b_band, lower, device)
+        dtype, is_complex = np.dtype(c.dtype), c.dtype.kind == "c"
+        selection = Selection.create(*wanted, len(c))
+        if len(c) == 0:
+            return copy_like(np.zeros(0, real_dtype(dtype)), a_band)
+        with region("dense to band"), loop_progress("dense to band", enabled=progress):
+            matrix = as_real_matrix(xp, c) if is_complex else c
+            ab, factor = reduce_to_band(xp, matrix, NARROW_BANDWIDTH)
+        inner = Selection("a", 0, 0, selection.tolerance) if is_complex else selection
+        values = band_eigenvalues("a_band", ab, True, inner, device, factor, progress)
+        if is_complex:
+            values = selection.select(join_pairs(values))
+        return copy_like(round_to_dtype("a_band", values, dtype), a_band)
 
 
 def _split_band_eigenvalues(
@@ -332,15 +371,3 @@ def require_real_or_cpu(name: str, band: Any, device: str | Device | None, metho
             "one by sbth.eigh, on a GPU, too"
         )
     require_lapack(name, method)
-
-
-def require_cpu(name: str, device: str | Device | None, *arrays: Any) -> None:
-    """Raise an error if a generalized band problem is asked for on a GPU."""
-    if any(device_of(a) is not None for a in arrays) or (
-        device is not None and resolve(device).kind != "cpu"
-    ):
-        raise TypeError(
-            f"{name} requires the CPU: a generalized band problem is solved in host memory, with "
-            f"NumPy arrays and device='cpu', or up to n = {LARGEST_ORDER} as a batch of one, "
-            "a_band[None]; sbth.eigh(a, b) solves full ones on a GPU"
-        )

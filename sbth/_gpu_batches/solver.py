@@ -10,7 +10,7 @@ import numpy as np
 from hetero import region
 from hetero.arrays import Array
 from hetero.cuda import launch
-from hetero.cuda.driver import cuda
+from hetero.cuda.ready_arrays import allocate_as_one, fill_with_zeros
 from hetero.display.progress_bar import report_loop, reports_loops
 from sbth._divide_and_conquer.leaf_formulas import MAX_SWEEPS
 from sbth._gpu_batches import (
@@ -83,9 +83,8 @@ class _Memory:
     """Arrays on the device for some matrices of a batch."""
 
     def __init__(self, count: int, n: int, stream: Any) -> None:
-        self.tridiagonals = cuda.device_array((2, count, n), np.float64, stream=stream)
-        self.factors = cuda.device_array(count, np.float64, stream=stream)
-        self.status = cuda.device_array(count, np.int8, stream=stream)
+        forms = ((2, count, n), np.float64), ((count,), np.float64), ((count,), np.int8)
+        self.tridiagonals, self.factors, self.status = allocate_as_one(forms, stream)
 
 
 class Results(NamedTuple):
@@ -145,16 +144,20 @@ def solve_pencils(first: Source, second: Source, results: Results, stream: Any) 
     def solve(part: Results, begin: int, memory: _Memory) -> np.ndarray:
         """Solve the pencils from number `begin` on; return their states."""
         count = len(part.values)
-        shape, end = (count, n * n), begin + count
-        reduced, factors = (cuda.device_array(shape, dtype, stream=stream) for _ in range(2))
-        status = cuda.to_device(np.full(count, FINE, np.int8), stream=stream)
+        matrices, end = ((count, n * n), dtype), begin + count
+        forms = matrices, matrices, ((count,), np.int8)
+        reduced, factors, status = allocate_as_one(forms, stream)
+        fill_with_zeros(status, stream)  # FINE
         places = tuple(first.layout), tuple(second.layout)
         with region("Cholesky factorization"):
             arrays = first.part(begin, end), second.part(begin, end)
-            reduce[count, threads, stream](*arrays, places, n, reduced, factors, status)
-        _solve_matrices(reduced.reshape(-1), Layout.of_full(n, True), part, memory, stream)
+            arguments = *arrays, places, n, reduced, factors, status
+            launch.launch(reduce, count, threads, stream, arguments)
+        _solve_matrices(
+            reduced.reshape(reduced.size), Layout.of_full(n, True), part, memory, stream
+        )
         if part.vectors is not None:
-            restore[count, threads, stream](factors, status, part.vectors, n)
+            launch.launch(restore, count, threads, stream, (factors, status, part.vectors, n))
         of_pencil = status.copy_to_host(stream=stream)
         of_matrix = memory.status.copy_to_host(stream=stream)
         of_matrix[of_matrix == NOT_FINITE] = OVERFLOW
@@ -174,11 +177,12 @@ def solve_tridiagonals(d: Array, e: Array, results: Results, stream: Any) -> np.
     def solve(part: Results, begin: int, memory: _Memory) -> None:
         """Solve the matrices from number `begin` on."""
         count = len(memory.factors)
-        arguments = d[begin : begin + count], e[begin : begin + count], memory.tridiagonals
-        bisection_kernels.scale[count, threads, stream](*arguments, memory.factors, memory.status)
+        some = slice(begin, begin + count)
+        arguments = d[some], e[some], memory.tridiagonals, memory.factors, memory.status
+        launch.launch(bisection_kernels.scale, count, threads, stream, arguments)
         work = _work_array(part, dtype, False, stream)
         if part.vectors is not None:
-            ql_kernels.store_identities[count, threads, stream](work, n)
+            launch.launch(ql_kernels.store_identities, count, threads, stream, (work, n))
         _solve_tridiagonals(memory, work, part, stream)
 
     return _solve_in_chunks(results, solve, stream)
@@ -254,25 +258,30 @@ def _iterate_in_rounds(memory: _Memory, work: Array, results: Results, stream: A
         rotation_kernels.KERNELS[f"{verb}_{dtype}"]
         for verb in ("find_rotations", "apply_rotations", "store")
     )
-    positions = cuda.device_array((count, 3), np.int32, stream=stream)
-    rotations = cuda.device_array((count, _SWEEPS, 2, n), dtype, stream=stream)
-    ranges = cuda.device_array((count, _SWEEPS, 2), np.int32, stream=stream)
-    counts = cuda.device_array(count, np.int32, stream=stream)
     rounds = _FIRST_ROUNDS + MAX_SWEEPS * n // _SWEEPS  # that suffice for all matrices
-    unfinished = cuda.to_device(np.zeros(rounds, np.int32), stream=stream)
+    positions, rotations, ranges, counts, unfinished = allocate_as_one(
+        [
+            ((count, 3), np.int32),
+            ((count, _SWEEPS, 2, n), dtype),
+            ((count, _SWEEPS, 2), np.int32),
+            ((count,), np.int32),
+            ((rounds,), np.int32),
+        ],
+        stream,
+    )
+    fill_with_zeros(unfinished, stream)
     threads = rotation_kernels.THREADS
     arrays = memory.tridiagonals, positions, rotations, ranges, counts
     size = 8 * rotation_kernels.float64_count(n)
     for number in range(rounds):
         blocks = -(-count // threads)
         _launch(find, (*arrays, number, unfinished), blocks, threads, size, stream)
-        apply[count, threads, stream](rotations, ranges, counts, work)
+        launch.launch(apply, count, threads, stream, (rotations, ranges, counts, work))
         is_checked = number >= _FIRST_ROUNDS - 1
         if is_checked and unfinished.copy_to_host(stream=stream)[number] == 0:
             break
-    store[count, threads, stream](
-        *(memory.tridiagonals, memory.factors, positions, work, *results, memory.status)
-    )
+    arguments = memory.tridiagonals, memory.factors, positions, work, *results, memory.status
+    launch.launch(store, count, threads, stream, arguments)
 
 
 def _work_array(part: Results, dtype: str, is_needed: bool, stream: Any) -> Array:
@@ -282,7 +291,7 @@ def _work_array(part: Results, dtype: str, is_needed: bool, stream: Any) -> Arra
         if _iterates_in_shared_memory(n, dtype):
             return part.vectors
         is_needed = True
-    return cuda.device_array((count, n * n) if is_needed else (1, 1), dtype, stream=stream)
+    return allocate_as_one([((count, n * n) if is_needed else (1, 1), dtype)], stream)[0]
 
 
 def _place_of_reduction(n: int, dtype: str) -> str:
@@ -337,4 +346,4 @@ def _launch(
 ) -> None:
     """Launch a kernel with a block for each matrix and `size` bytes of shared memory."""
     launch.request_shared_memory(kernel, arguments, size, _STATIC)
-    kernel[count, threads, stream, size](*arguments)
+    launch.launch(kernel, count, threads, stream, arguments, size)

@@ -115,7 +115,7 @@ def test_short_rounds_of_sweeps_give_the_same(monkeypatch):
     a = hermitian(3, n)
     whole = sbth.eigh(a, device="cuda")
     monkeypatch.setattr("sbth._gpu_batches.solver._SWEEPS", 2)
-    monkeypatch.setattr("sbth._gpu_batches.solver._FIRST_ROUNDS", 1)
+    monkeypatch.setattr("sbth._gpu_batches.solver._USUAL_SWEEPS", 0.1)
     for x, y in zip(whole, sbth.eigh(a, device="cuda"), strict=True):
         np.testing.assert_array_equal(x, y)
 

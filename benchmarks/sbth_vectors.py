@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import time
 import types
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -24,15 +25,18 @@ def run(device: hetero.Device, quick: bool) -> Iterator[Measurement]:
     """Measure eigenvectors of tridiagonal and band matrices."""
     orders: tuple[int, ...] = (100, 200, 500, 1000, 2000)
     bands: tuple[tuple[int, int], ...] = ((500, 16), (1000, 32), (2000, 32))
-    kinds = list(TRIDIAGONAL)
+    kinds, few = list(TRIDIAGONAL), FEW
+    pencils: tuple[tuple[int, int], ...] = ((1000, 32), (2000, 32))
     if device.kind == "cuda":
         orders = (1000, 5000, 10_000)
         bands = ((8000, 32), (8000, 64), *bands)
-    few = FEW
+        pencils = (*pencils, (8000, 32))
     if quick:
         kinds, orders, bands, few = kinds[:1], (60,), ((60, 4),), ((60, 2),)
+        pencils = ((60, 4),)
     yield from (measure_band(n, d, device) for n, d in bands)
     yield from (measure_tridiagonal(kind, n, device) for kind in kinds for n in orders)
+    yield from (measure_pencil(n, d, device) for n, d in pencils)
     yield from (measure_few(kind, n, m, device) for kind in kinds for n, m in few)
 
 
@@ -124,6 +128,32 @@ def measure_band(n: int, d: int, device: hetero.Device) -> Measurement:
     solve = lambda: sbth.eig_banded(here, lower=True, device=device)  # noqa: E731
     name = f"all eigenvectors of a band matrix, n = {n}, bandwidth {d}"
     return measure(name, solve, device, peers, describe_ratios(xp, full, *solve()))
+
+
+def measure_pencil(n: int, d: int, device: hetero.Device) -> Measurement:
+    """Measure all eigenvectors of a generalized band problem in host memory.
+
+    On a GPU beside one call on the CPU, up to n = 2000.
+    """
+    a, b = random_band(n, d), random_band(n, 2).copy()
+    b[0] = 10.0
+
+    def solve(on: hetero.Device) -> Any:
+        return sbth.eig_banded(a, lower=True, b_band=b, device=on)
+
+    w, v = solve(device)
+    full, metric = (sbth.dense_from_band(x, lower=True) for x in (a, b))
+    eps, products = float(np.finfo(float).eps), metric @ v
+    residual = np.linalg.norm(full @ v - products * w, 1) / np.linalg.norm(full, 1)
+    error = np.linalg.norm(v.T @ products - np.eye(n), 1)
+    note = f"residual {residual / (n * eps):.2g} n eps, V^T B V - 1 {error / (n * eps):.2g} n eps"
+    name = f"all eigenvectors of a generalized band problem, n = {n}, bandwidth {d}"
+    figure = measure(name, lambda: solve(device), device, note=note)
+    if device.kind == "cuda" and n <= 2000:
+        begin = time.perf_counter()
+        solve(hetero.Device("cpu"))
+        figure.peers["sbth and LAPACK on the CPU, one call"] = time.perf_counter() - begin
+    return figure
 
 
 def module_of(device: hetero.Device) -> types.ModuleType:

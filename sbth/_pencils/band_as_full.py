@@ -1,9 +1,9 @@
 """Generalized problems of band matrices on a GPU, as those of full matrices.
 
-Keeping the band takes rotations one after the other, on a CPU by LAPACK (`band`): 0.16 s for n =
-2000 with 32 subdiagonals, and 0.7 s with vectors, growing with n^2 and n^3. On a GPU the Cholesky
-factorization of the full matrices and two triangular solutions take 7/3 n^3 multiply-adds, nearly
-all of them in matrix products: some 0.1 s for n = 10,000, and memory for `WORKING_ARRAYS` matrices.
+Keeping the band takes rotations of pairs of rows one after the other, by LAPACK on one core of the
+CPU (`band`): about 6 n^2 operations for each subdiagonal, and 3 n^3 for the vectors. On a GPU the
+Cholesky factorization of the full matrices and two triangular solutions take 7/3 n^3 multiply-adds,
+nearly all of them in matrix products, and memory for `WORKING_ARRAYS` matrices.
 """
 
 from __future__ import annotations

@@ -249,10 +249,16 @@ def device_of(array: Any) -> Device | None:
     where = getattr(array, "__dlpack_device__", None)
     if where is not None:
         kind, index = where()
-        return Device("cuda", int(index)) if int(kind) in _DLPACK_CUDA else None
+        return _gpu(int(index)) if int(kind) in _DLPACK_CUDA else None
     if hasattr(array, "__cuda_array_interface__"):
-        return Device("cuda", _ordinal(array.__cuda_array_interface__["data"][0]))
+        return _gpu(_ordinal(array.__cuda_array_interface__["data"][0]))
     return None
+
+
+@functools.cache
+def _gpu(index: int) -> Device:
+    """Return a GPU; a call of a routine asks for that of an array several times."""
+    return Device("cuda", index)
 
 
 def _ordinal(pointer: int) -> int:

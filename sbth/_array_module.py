@@ -41,6 +41,13 @@ def array_module(device: Device, stream: Stream, routine: str) -> Iterator[Modul
         yield cupy
 
 
+@contextlib.contextmanager
+def module_on(device: Device, like: Any, routine: str) -> Iterator[ModuleType]:
+    """Make a device current, and yield its module with the stream of the library of `like`."""
+    with device.active(), array_module(device, Workspace(device, like).stream, routine) as xp:
+        yield xp
+
+
 def as_module_array(xp: ModuleType, a: Any) -> Any:
     """Return a matrix as an array of `xp`, without a copy if it is on the device already."""
     if device_of(a) is not None:

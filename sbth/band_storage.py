@@ -7,6 +7,7 @@ diagonal downward, with space for the d - 1 rows of fill-in of a sweep (Riesinge
 from __future__ import annotations
 
 import contextlib
+import functools
 import math
 from collections.abc import Iterable, Sequence
 from typing import Any, NoReturn
@@ -132,14 +133,24 @@ def shape_and_dtype(
         if interface is None:
             raise TypeError(f"{name} must have a shape and a dtype, got {type(array).__name__}")
         shape, dtype = interface["shape"], np.dtype(interface["typestr"])
+    computed = _dtype_to_compute_in(dtype)
+    if computed is None:
+        text = str(dtype).removeprefix("torch.")
+        raise TypeError(f"{name} must hold real numbers, got dtype {text}")
+    if computed.kind == "c" and not allow_complex:
+        _refuse_complex(name)
+    return tuple(shape), computed
+
+
+@functools.lru_cache(maxsize=64)
+def _dtype_to_compute_in(dtype: Any) -> np.dtype | None:
+    """Return the type to compute in for a type of NumPy or PyTorch; None if it has no numbers."""
     text = str(dtype).removeprefix("torch.")
     if text.startswith("complex"):
-        if not allow_complex:
-            _refuse_complex(name)
-        return tuple(shape), np.dtype(np.complex64 if text == "complex64" else np.complex128)
+        return np.dtype(np.complex64 if text == "complex64" else np.complex128)
     if text.rstrip("0123456789") not in _REAL_KINDS:
-        raise TypeError(f"{name} must hold real numbers, got dtype {text}")
-    return tuple(shape), np.dtype(np.float32 if text == "float32" else np.float64)
+        return None
+    return np.dtype(np.float32 if text == "float32" else np.float64)
 
 
 def order_and_dtype(band: Any) -> tuple[int, np.dtype]:
@@ -208,7 +219,7 @@ def safe_scale(largest: float, dtype: DTypeLike) -> float:
     `low` is eps^-2 times the magnitude at which squares begin to lose digits: reflections neglect
     smaller elements.
     """
-    low, high = _safe_range(dtype)
+    low, high = _safe_range(np.dtype(dtype))
     if largest == 0.0 or low < largest < high:
         return 1.0
     return 2.0 ** min(-math.frexp(largest)[1], int(np.finfo(dtype).maxexp) - 2)
@@ -239,7 +250,8 @@ def is_plainly_safe(everything: np.ndarray, *inside: np.ndarray) -> bool:
     return total < high * high and part > low * low * 2 * sum(x.size for x in inside)
 
 
-def _safe_range(dtype: DTypeLike) -> tuple[float, float]:
+@functools.lru_cache(maxsize=16)
+def _safe_range(dtype: np.dtype) -> tuple[float, float]:
     """Return the range of largest elements for which sums of squares stay within range."""
     info = np.finfo(dtype)
     eps = float(info.eps)

@@ -11,15 +11,15 @@ from hetero import region
 from hetero.arrays import Workspace
 from hetero.devices import Device, device_of, resolve
 from hetero.display.progress_bar import loop_progress
-from sbth._array_module import array_module, has_cupy
+from sbth._array_module import array_module, has_cupy, module_on
 from sbth._batches import over_batches
 from sbth._bisection.eigenvalues import solve_values
 from sbth._blocks import partition_band
-from sbth._gpu_batches import LARGEST_ORDER
 from sbth._lapack import drivers
 from sbth._lapack.choice import band_driver, requested_device, require_method
 from sbth._lapack.choice import require_lapack as require_lapack
 from sbth._pencils.band import reduce_pencil
+from sbth._pencils.band_as_full import gpu_for_pencil, reduce_as_full
 from sbth._request import Request
 from sbth._selection import Selection
 from sbth.band_storage import (
@@ -204,7 +204,7 @@ def eigvals_banded(
         Accepted for compatibility with SciPy; `a_band` is never modified.
     b_band : array_like (bandwidth + 1, n), optional
         A positive definite band matrix B in the same storage, for the problem A x = lambda B x.
-        It requires the CPU, or a batch; see `eig_banded`.
+        On a GPU they are treated as full matrices; see `eig_banded`.
     method : {"auto", "sbth", "lapack"}
         "sbth" reduces the band by this package's bulge chasing. "lapack", on a CPU, is LAPACK, as
         a band matrix or a full one, whichever is faster. "auto" takes what is faster for the
@@ -235,17 +235,40 @@ def eigvals_banded(
     lower = validate_bool("lower", lower)
     validate_bool("overwrite_a_band", overwrite_a_band)
     validate_bool("check_finite", check_finite)
+    if b_band is not None:
+        gpu = gpu_for_pencil(a_band, b_band, method, device, "sbth.eigvals_banded")
+        if gpu is not None:
+            wanted = select, select_range, tol
+            return _pencil_values(a_band, b_band, lower, wanted, gpu, progress)
     band = validate_band(a_band, "a_band", allow_complex=True)
     device = requested_device(method, device, band)
     device = device_for_band("a_band", band, device, method)
     if b_band is not None:
-        require_cpu("b_band", device, band, b_band)
         band, _ = reduce_pencil(band, b_band, lower, vectors=False)
         lower, device = True, "cpu"
     order, _ = order_and_dtype(band)
     selection = Selection.create(select, select_range, tol, order)
     values = _split_band_eigenvalues(band, lower, selection, device, progress, method)
     return copy_like(values, a_band)
+
+
+def _pencil_values(
+    a_band: Any,
+    b_band: Any,
+    lower: bool,
+    wanted: tuple[Any, Any, Any],
+    device: Device,
+    progress: bool,
+) -> Any:
+    """Compute eigenvalues of a generalized problem on a GPU; `wanted` is (select, range, tol)."""
+    with module_on(device, a_band, "sbth.eigvals_banded with b_band") as xp:
+        c, _ = reduce_as_full(xp, a_band, b_band, lower, device)
+        from sbth._gpu_stages.solver import full_values  # imports CUDA
+
+        request = Request(Selection.create(*wanted, len(c)), device)
+        with loop_progress("dense to band", enabled=progress):
+            values = full_values(xp, c, True, request)
+        return copy_like(round_to_dtype("a_band", values, c.dtype), a_band)
 
 
 def _split_band_eigenvalues(
@@ -359,15 +382,3 @@ def device_for_band(name: str, band: Any, device: str | Device | None, method: s
     if device.kind == "cpu":
         require_lapack(name, method)
     return device
-
-
-def require_cpu(name: str, device: str | Device | None, *arrays: Any) -> None:
-    """Raise an error if a generalized band problem is asked for on a GPU."""
-    if any(device_of(a) is not None for a in arrays) or (
-        device is not None and resolve(device).kind != "cpu"
-    ):
-        raise TypeError(
-            f"{name} requires the CPU: a generalized band problem is solved in host memory, with "
-            f"NumPy arrays and device='cpu', or up to n = {LARGEST_ORDER} as a batch of one, "
-            "a_band[None]; sbth.eigh(a, b) solves full ones on a GPU"
-        )

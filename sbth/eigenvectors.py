@@ -9,12 +9,13 @@ from numpy.typing import ArrayLike
 
 from hetero.arrays import Workspace
 from hetero.devices import Device, device_of, resolve
-from sbth._array_module import array_module, as_library_array, has_cupy
+from sbth._array_module import array_module, as_library_array, has_cupy, module_on
 from sbth._band_blocks import solve_band_blocks
 from sbth._batches import over_batches
 from sbth._eigenpairs import solve_parts
 from sbth._lapack.choice import requested_device, require_method
 from sbth._pencils.band import reduce_pencil
+from sbth._pencils.band_as_full import gpu_for_pencil, reduce_as_full
 from sbth._request import Request
 from sbth._selection import Selection
 from sbth.band_storage import (
@@ -24,13 +25,13 @@ from sbth.band_storage import (
     validate_band,
     validate_bool,
 )
+from sbth.dense_eigenvectors import eigh
 from sbth.eigenvalues import (
     device_for_band,
     eigvals_banded,
     eigvalsh_tridiagonal,
     length_of,
     refuse_complex_device_arrays,
-    require_cpu,
     round_to_dtype,
     validate_tridiagonal,
 )
@@ -189,7 +190,7 @@ def eig_banded(
         Accepted for compatibility with SciPy, without effect; `a_band` is never modified.
     b_band : array_like (bandwidth + 1, n), optional
         A positive definite band matrix B in the same storage, for the problem A x = lambda B x.
-        Its bandwidth may be another one. It requires the CPU, or a batch.
+        Its bandwidth may be another one.
     method : {"auto", "sbth", "lapack"}
         See `eigvals_banded`.
     select, select_range, check_finite, tol, progress, device
@@ -219,8 +220,10 @@ def eig_banded(
     multiply-adds.
 
     With `b_band`, B is factored by a split Cholesky factorization, with which the problem becomes
-    one of a band matrix of the bandwidth of A (Crawford 1973; LAPACK's pbstf and sbgst). Errors of
-    eigenvalues are of the order of eps (|A| |B^-1| + cond(B) |lambda|).
+    one of a band matrix of the bandwidth of A (Crawford 1973; LAPACK's pbstf and sbgst, on the
+    CPU). On a GPU the bands, complex ones, too, are treated as full matrices, as `eigh` does: there
+    this takes less time, but memory for eight of them. Errors of eigenvalues are of the order of
+    eps (|A| |B^-1| + cond(B) |lambda|).
 
     An `a_band` (..., bandwidth + 1, n) is a batch of matrices; see `eigvalsh_tridiagonal`.
     """
@@ -236,12 +239,16 @@ def eig_banded(
     lower = validate_bool("lower", lower)
     validate_bool("overwrite_a_band", overwrite_a_band)
     validate_bool("check_finite", check_finite)
+    if b_band is not None:
+        gpu = gpu_for_pencil(a_band, b_band, method, device, "sbth.eig_banded")
+        if gpu is not None:
+            wanted = select, select_range, tol
+            return _solve_pencil_on_gpu(a_band, b_band, lower, wanted, gpu, progress)
     band = validate_band(a_band, "a_band", allow_complex=True)
     device = requested_device(method, device, band)
     device = device_for_band("a_band", band, device, method)
     transformation = None
     if b_band is not None:
-        require_cpu("b_band", device, band, b_band)
         band, transformation = reduce_pencil(band, b_band, lower, vectors=True)
         lower, device = True, "cpu"
     order, dtype = order_and_dtype(band)
@@ -257,3 +264,24 @@ def eig_banded(
             if transformation is not None:
                 vectors = transformation @ vectors
             return copy_like(values, band), as_library_array(xp, vectors, band)
+
+
+def _solve_pencil_on_gpu(
+    a_band: Any,
+    b_band: Any,
+    lower: bool,
+    wanted: tuple[Any, Any, Any],
+    device: Device,
+    progress: bool,
+) -> tuple[Any, Any]:
+    """Solve a generalized problem on a GPU; `wanted` is (select, select_range, tol)."""
+    with module_on(device, a_band, "sbth.eig_banded with b_band") as xp:
+        c, transform = reduce_as_full(xp, a_band, b_band, lower, device)
+        selection = Selection.create(*wanted, len(c))
+        subset: dict[str, Any] = {}
+        if selection.kind != "a":
+            name = "subset_by_index" if selection.kind == "i" else "subset_by_value"
+            subset[name] = selection.low, selection.high
+        values, vectors = eigh(c, progress=progress, device=device, **subset)
+        x = transform(xp.ascontiguousarray(vectors))
+        return tuple(as_library_array(xp, array, a_band) for array in (values, x))

@@ -13,7 +13,10 @@ pytestmark = pytest.mark.skipif(SIMULATOR, reason="the simulator compiles nothin
 
 
 WITHOUT_TWIN = [
-    *(f"sbth._gpu_batches.{name}_kernels" for name in ("householder", "ql", "bisection", "pencil")),
+    *(
+        f"sbth._gpu_batches.{name}_kernels"
+        for name in ("householder", "ql", "rotation", "bisection", "pencil")
+    ),
     "sbth._dense_to_band.panel_kernels",
     "sbth._dense_to_band.triangle_kernels",
     "sbth._one_stage.reduction_kernels",

@@ -94,6 +94,14 @@ class ReadyArray:
             raise ValueError(f"an array of shape {self.shape} cannot take the shape {shape}")
         return ReadyArray(self.owner, self.address, shape, self.dtype)
 
+    def view(self, dtype: DTypeLike) -> ReadyArray:
+        """Return the array as one of another type, whose last axis may have another length."""
+        other = np.dtype(dtype)
+        last, rest = divmod(self.shape[-1] * self.dtype.itemsize, other.itemsize)
+        if rest:
+            raise ValueError(f"rows of {self.shape[-1]} {self.dtype} are not rows of {other}")
+        return ReadyArray(self.owner, self.address, (*self.shape[:-1], last), other)
+
     def copy_to_host(self, stream: Any = 0) -> np.ndarray:
         """Return a copy in host memory, once the work on the stream is done."""
         from cuda.bindings import driver

@@ -21,9 +21,10 @@ _PANELS_OF_GROUP = 4
 """Panels after which a large matrix is changed. On an H100 all eigenvalues for n = 10,000 take 233,
 202 and 189 ms with 1, 2 and 4 (in float32 191, 174 and 170)."""
 
-_LEAST_ROWS_OF_GROUP = 6000
-"""Rows from which on that is faster than after every panel; the launches of more products take
-longer than what they save for smaller matrices (between measurements at 5000 and 10,000)."""
+_LEAST_ROWS_OF_GROUP = {"f": 6000, "c": 3000}
+"""Rows from which on that is faster than after every panel, for real and complex matrices; the
+launches of more products take longer than what they save for smaller ones (between measurements at
+5000 and 10,000, and at 3000 and 5000)."""
 
 _STATIC = 1024
 """Bytes of shared memory that a block has besides what it asks for, at most."""
@@ -37,10 +38,9 @@ def suits_panels(rows: int, bandwidth: int, dtype: np.dtype) -> bool:
 
 
 class _Blocks(NamedTuple):
-    """The arrays of a reduction, for products: the matrix, V and U, L and R, and a small one."""
+    """The arrays of a reduction, for products: the matrix, U, L and R, and a small one."""
 
     a: Block
-    v: Block
     u: Block
     left: Block
     right: Block
@@ -74,7 +74,7 @@ class PanelReduction:
         self._keeps_factors = keeps_factors
         self._end = 0  # of the factors that are kept
         self._group = range(0)  # the first columns of the panels of this group
-        self._pitch = 2 * bandwidth * max(_panels_of_group(most), 1)
+        self._pitch = 2 * bandwidth * _panels_of_group(most, dtype)
         self._left, self._right = (xp.empty(self._pitch * most, dtype) for _ in range(2))
         self._v, self._u = (xp.empty(size, dtype) for _ in range(2))
         columns, most_blocks = COLUMNS, panel_kernels.MOST_BLOCKS
@@ -88,10 +88,10 @@ class PanelReduction:
         factors = self._left, self._right, self._v, self._u
         self._factors = panel_kernels.Factors(*map(ready, factors))
         self._matrix = ready(a.reshape(-1))
+        self._small = ready(self._product.reshape(-1))
         self._arrivals = 0
         self._blocks = _Blocks(
             a=Block.of(a),
-            v=Block.of(self._v.reshape(-1, bandwidth)),
             u=Block.of(self._u.reshape(-1, bandwidth)),
             left=Block.of(self._left.reshape(-1, self._pitch)),
             right=Block.of(self._right.reshape(-1, self._pitch)),
@@ -109,7 +109,7 @@ class PanelReduction:
         below = start + b
         m = len(self._a) - below
         if start not in self._group:
-            self._group = range(start, start + _panels_of_group(m) * b, b)
+            self._group = range(start, start + _panels_of_group(m, self._a.dtype) * b, b)
         number = (start - self._group.start) // b
         earlier = 2 * number * b  # columns of L and R that earlier panels of the group have
         if number:
@@ -120,8 +120,8 @@ class PanelReduction:
         self._factor(start, m, begin, number)
         if self._keeps_factors:
             self._end += m * b
-        kept = self._blocks.v, self._blocks.u
-        v, u = (x._replace(address=x.address + begin * x.item, rows=m) for x in kept)
+        u = self._blocks.u
+        u = u._replace(address=u.address + begin * u.item, rows=m)
         trailing = self._blocks.a.part(below, below, m, m)
         w, _ = self._pending(below, m, earlier, b)
         add_block_product(w, trailing, u, 1.0, keep=0.0)
@@ -132,8 +132,7 @@ class PanelReduction:
             add_block_product(w, left, product, -1.0)
         product = self._blocks.product._replace(rows=b)
         add_block_product(product, w, u, 1.0, keep=0.0, adjoint="x")
-        add_block_product(w, v, product, -0.5)
-        self._copy_to_right(m, number)
+        self._finish_w(m, begin, number)
         is_last = m - b <= 1  # too few rows are left for another panel
         if is_last or start == self._group[-1]:
             left, right = self._pending(below, m, 0, earlier + 2 * b)
@@ -152,11 +151,20 @@ class PanelReduction:
         left, right = self._blocks.left, self._blocks.right
         return left.part(first, column, rows, columns), right.part(first, column, rows, columns)
 
-    def _copy_to_right(self, m: int, number: int) -> None:
-        """Copy W of a panel of m rows from L to R."""
-        rows, column = slice(number * self._b, number * self._b + m), 2 * number * self._b
-        left, right = (x.reshape(-1, self._pitch) for x in (self._left, self._right))
-        right[rows, column + self._b : column + 2 * self._b] = left[rows, column : column + self._b]
+    def _finish_w(self, m: int, begin: int, number: int) -> None:
+        """Turn X = A U of a panel of m rows in L into W = X - V P / 2, and copy it to R.
+
+        `begin` is the place of V among the factors that are kept, P the product X^H U.
+        """
+        b, dtype = self._b, self._a.dtype
+        first = number * b * self._pitch + 2 * number * b  # of the panel's part of L and of R
+        place = m, b, self._pitch, first, first + b, begin
+        arguments = *self._factors[:3], self._small, place
+        kernel, size = panel_kernels.KERNELS[f"finish_{dtype}"], b * b * dtype.itemsize
+        blocks = min(-(-m * b // panel_kernels.FEW_THREADS), 4 * launch.multiprocessors())
+        stream = self._xp.cuda.get_current_stream().ptr
+        launch.request_shared_memory(kernel, arguments, size)
+        launch.launch(kernel, blocks, panel_kernels.FEW_THREADS, stream, arguments, size)
 
     def _factor(self, start: int, m: int, offset: int, number: int) -> None:
         """Launch the kernel for the panel of m rows that begins in column `start`.
@@ -177,9 +185,9 @@ class PanelReduction:
         self._arrivals += min(m, b) * blocks
 
 
-def _panels_of_group(rows: int) -> int:
+def _panels_of_group(rows: int, dtype: np.dtype) -> int:
     """Return after how many panels a matrix with so many rows below the first one is changed."""
-    return _PANELS_OF_GROUP if rows >= _LEAST_ROWS_OF_GROUP else 1
+    return _PANELS_OF_GROUP if rows >= _LEAST_ROWS_OF_GROUP[dtype.kind] else 1
 
 
 def _rows_of_block(rows: int) -> int:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from hetero.cuda import launch
-from hetero.cuda.ready_arrays import ready
+from hetero.cuda.ready_arrays import PendingCopy, ReadyArray, fill_with_zeros, ready
 from sbth._dense_to_band import triangle_kernels as kernels
 from sbth.band_storage import require_finite_triangle, safe_scale
 
@@ -16,8 +16,8 @@ _BLOCKS = 8
 """Blocks of a multiprocessor that look for the largest magnitude (not tuned)."""
 
 
-def largest_magnitude(xp: ModuleType, matrix: Any, lower: bool) -> float:
-    """Return the largest magnitude in a triangle: infinite if there is NaN or infinity.
+class MagnitudeSearch:
+    """A search for the largest magnitude in a triangle, which runs while other work is prepared.
 
     Parameters
     ----------
@@ -28,25 +28,34 @@ def largest_magnitude(xp: ModuleType, matrix: Any, lower: bool) -> float:
     lower : bool
         Whether the triangle is the lower one, or the upper one.
     """
-    n = len(matrix)
-    if n == 0:
-        return 0.0
-    real = np.dtype(matrix.dtype.char.lower())
-    largest = xp.zeros(1)
-    numbers = ready(matrix.reshape(-1).view(real))
-    parts = matrix.itemsize // real.itemsize
-    arguments = numbers, n, parts, bool(lower), ready(largest)
-    blocks = min(n, _BLOCKS * launch.multiprocessors())
-    stream = xp.cuda.get_current_stream().ptr
-    find_largest = kernels.KERNELS[f"find_largest_{real}"]
-    launch.launch(find_largest, blocks, kernels.THREADS, stream, arguments)
-    return float(largest.get()[0])
+
+    def __init__(self, xp: ModuleType, matrix: Any, lower: bool) -> None:
+        n = len(matrix)
+        self._copy: PendingCopy | None = None
+        if n == 0:
+            return
+        real = np.dtype(matrix.dtype.char.lower())
+        parts = matrix.itemsize // real.itemsize
+        stream = xp.cuda.get_current_stream().ptr
+        memory = xp.cuda.alloc(np.dtype(np.float64).itemsize)
+        largest = ReadyArray(memory, memory.ptr, (1,), np.dtype(np.float64))
+        numbers = ReadyArray(matrix, matrix.data.ptr, (n * n * parts,), real)
+        fill_with_zeros(largest, stream)
+        arguments = numbers, n, parts, bool(lower), largest
+        blocks = min(n, _BLOCKS * launch.multiprocessors())
+        find_largest = kernels.KERNELS[f"find_largest_{real}"]
+        launch.launch(find_largest, blocks, kernels.THREADS, stream, arguments)
+        self._copy = PendingCopy([largest], stream)
+
+    def result(self) -> float:
+        """Return the largest magnitude, once it is known: infinite if there is NaN or infinity."""
+        return 0.0 if self._copy is None else float(self._copy.wait()[0][0])
 
 
 def mirror_triangle(xp: ModuleType, matrix: Any, lower: bool) -> tuple[Any, float]:
     """Return the Hermitian matrix that a triangle defines, scaled by a power of two.
 
-    Parameters and units are those of `largest_magnitude`. Returns a new array (n, n), and the power
+    Parameters and units are those of `MagnitudeSearch`. Returns a new array (n, n), and the power
     of two with which sums of squares stay within range.
 
     Raises
@@ -55,7 +64,7 @@ def mirror_triangle(xp: ModuleType, matrix: Any, lower: bool) -> tuple[Any, floa
         There is NaN or infinity in the triangle.
     """
     n = len(matrix)
-    largest = largest_magnitude(xp, matrix, lower)
+    largest = MagnitudeSearch(xp, matrix, lower).result()
     require_finite_triangle(largest, lower)
     factor = safe_scale(largest, matrix.dtype)
     out = xp.empty((n, n), matrix.dtype)

@@ -1,8 +1,10 @@
 """Batches of small matrices on a GPU: a block of threads solves each matrix.
 
 The matrix is reduced to tridiagonal form by reflections, in shared memory as long as it fits there
-(`householder_kernels`). Then eigenvalues come from bisection (`bisection_kernels`), or eigenvalues
-and eigenvectors from the implicit QL iteration (`ql_kernels`).
+(`householder_kernels`), or by a warp with rows in registers (`warp_steps`). Then eigenvalues come
+from bisection (`bisection_kernels`), or eigenvalues and eigenvectors from the implicit QL
+iteration, which a block runs for its matrix (`ql_kernels`), or a thread for a small one
+(`rotation_kernels`).
 """
 
 LARGEST_ORDER = 512

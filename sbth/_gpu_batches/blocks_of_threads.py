@@ -11,9 +11,13 @@ def round_to_warps(threads: int) -> int:
     return max(-(-threads // LANES), 1) * LANES
 
 
-def kernel_name(verb: str, dtype: str, in_shared_memory: bool) -> str:
-    """Return the name of a kernel for matrices of a type, which fit in shared memory or do not."""
-    return f"{verb}_{dtype}" + ("" if in_shared_memory else "_in_global_memory")
+SHARED, GLOBAL, REGISTERS = "shared_memory", "global_memory", "registers"
+"""Places of a matrix while a kernel works on it."""
+
+
+def kernel_name(verb: str, dtype: str, place: str) -> str:
+    """Return the name of a kernel for matrices of a type in one of the places."""
+    return f"{verb}_{dtype}" + ("" if place == SHARED else f"_in_{place}")
 
 
 @kernel(device=True)

@@ -8,8 +8,8 @@ from numba import complex64, complex128, float32, float64
 from hetero.cuda.driver import cuda
 from hetero.jit import kernel
 from sbth._arithmetic import arithmetic_of
-from sbth._gpu_batches import LARGEST_ORDER
-from sbth._gpu_batches.blocks_of_threads import LANES, kernel_name
+from sbth._gpu_batches import LARGEST_ORDER, warp_steps
+from sbth._gpu_batches.blocks_of_threads import GLOBAL, LANES, REGISTERS, SHARED, kernel_name
 from sbth._gpu_batches.matrix_loads import largest_of, make_load, power_of_two
 from sbth._gpu_batches.reduction_steps import (
     make_reduction,
@@ -22,17 +22,33 @@ from sbth._gpu_batches.status import FINE, NOT_FINITE
 MOST_THREADS = 256
 """Threads of a block that reduces a matrix in shared memory, at most (not tuned)."""
 
+RESIDENT_WARPS = 16
+"""Warps of a multiprocessor for which the rows of small matrices find registers, 128 a thread."""
+
+_BOUNDS = {
+    SHARED: (MOST_THREADS, 2),
+    GLOBAL: (LARGEST_ORDER, 1),
+    REGISTERS: (warp_steps.ROWS, RESIDENT_WARPS),
+}
+"""Threads of a block, at most, and resident blocks, at least, by the place of the matrix."""
+
 _scratch_size = kernel(device=True)(scratch_size)
 
 
-def _make_kernel(dtype, in_shared_memory):
-    """Make the kernel for matrices of a type, which fit in shared memory or do not."""
+def make_kernel(dtype, place, bounds):
+    """Make the kernel for matrices of a type in a place, with the bounds of its launches."""
     arithmetic, real = arithmetic_of(dtype)
     most = int(np.finfo(str(real)).maxexp) - 2
-    load, reduce_matrix = make_load(arithmetic), make_reduction(arithmetic)
-    form_reflections = make_transformation(arithmetic)
+    load = make_load(arithmetic)
+    in_registers, in_shared_memory = place == REGISTERS, place != GLOBAL
+    if in_registers:
+        reduce_matrix = warp_steps.make_reduction(dtype)
+        form_reflections = warp_steps.make_transformation(dtype)
+    else:
+        reduce_matrix = make_reduction(arithmetic)
+        form_reflections = make_transformation(arithmetic)
 
-    @kernel(launch_bounds=(MOST_THREADS, 2) if in_shared_memory else (LARGEST_ORDER, 1))
+    @kernel(launch_bounds=bounds)
     def reduce(source, places, size, work, tridiagonals, factors, status, has_vectors):
         """Reduce matrix number `blockIdx.x` of order n, multiplied by its factor.
 
@@ -43,9 +59,10 @@ def _make_kernel(dtype, in_shared_memory):
         zero, (n, ld) = dtype(0), size
         offset, row, column, width, step = places
         memory = cuda.shared.array(0, dtype)
-        scratch = make_scratch(memory, n, threads)
+        rows = warp_steps.ROWS if in_registers else n
+        scratch = make_scratch(memory, rows, threads)
         if in_shared_memory:
-            first = _scratch_size(n, threads)
+            first = _scratch_size(rows, threads)
             a = memory[first : first + ld * n]
         else:
             a = work[b]
@@ -77,8 +94,9 @@ def _make_kernel(dtype, in_shared_memory):
 
 
 KERNELS = {
-    kernel_name("reduce", str(dtype), in_shared): _make_kernel(dtype, in_shared)
+    kernel_name("reduce", str(dtype), place): make_kernel(dtype, place, bounds)
     for dtype in (float32, float64, complex64, complex128)
-    for in_shared in (True, False)
+    for place, bounds in _BOUNDS.items()
+    if place != REGISTERS or dtype in (float32, float64)
 }
-"""The kernels by name: by type, and by whether the matrix is in shared memory."""
+"""The kernels by name: by type, and by the place of the matrix, registers only for real ones."""

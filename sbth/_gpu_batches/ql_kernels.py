@@ -23,10 +23,10 @@ from sbth._divide_and_conquer.leaf_formulas import (
     negligible_size,
 )
 from sbth._gpu_batches import LARGEST_ORDER
-from sbth._gpu_batches.blocks_of_threads import LANES, kernel_name
+from sbth._gpu_batches.blocks_of_threads import GLOBAL, LANES, SHARED, kernel_name
 from sbth._gpu_batches.status import NOT_CONVERGED, OVERFLOW
 
-_END = -1
+END = -1
 """Last row of a sweep that does not exist, because all off-diagonal elements are 0."""
 
 MOST_IN_SHARED_MEMORY = 256 + LANES
@@ -76,39 +76,47 @@ def float64_count(n: int) -> int:
 
 
 @_device
-def _run_sweep(d, e, n, largest, position, sweep):
+def run_sweep(d, e, step, n, largest, position, sweep):
     """Run the next sweep on the matrix; return (low, sweeps of it so far, number that failed).
 
-    All rows before `low` have converged. `position` is what the last call returned.
+    All rows before `low` have converged. `position` is what the last call returned. Elements of d
+    and e are `step` numbers apart.
     """
     low, count, failures = position
     while low < n:
         size = negligible_size(count, largest)
         high = low
-        while high < n - 1 and not is_negligible(e[high], d[high], d[high + 1], size):
+        while high < n - 1:
+            place = uint64(high) * step
+            if is_negligible(e[place], d[place], d[place + step], size):
+                break
             high += 1
         if high > low and count < MAX_SWEEPS:
             break
         failures += high > low
         low, count = low + 1, 0
     if low >= n:
-        sweep.range[1] = _END
+        sweep.range[1] = END
         return low, count, failures
-    g = first_bulge(d[low], d[low + 1], e[low], d[high])
+    place = uint64(low) * step
+    g = first_bulge(d[place], d[place + step], e[place], d[uint64(high) * step])
     s, c, p = 1.0, 1.0, 0.0
-    i = high - 1
-    while i >= low:
-        radius, d_next, g, s, c, p = _ql_rotation(g, s, c, p, d[i], d[i + 1], e[i])
-        e[i + 1], d[i + 1] = radius, d_next
+    i = uint64(high)
+    d_i = d[i * step]
+    while i > uint64(low):
+        above = i - uint64(1)
+        d_above = d[above * step]
+        radius, d_next, g, s, c, p = _ql_rotation(g, s, c, p, d_above, d_i, e[above * step])
+        e[i * step], d[i * step] = radius, d_next
         if radius == 0.0:
             break
-        sweep.cosines[i], sweep.sines[i] = c, s
-        i -= 1
-    e[high] = 0.0
-    if i < low:
-        d[low] -= p
-        e[low] = g
-    sweep.range[0], sweep.range[1] = i + 1, high
+        sweep.cosines[above], sweep.sines[above] = c, s
+        i, d_i = above, d_above
+    e[uint64(high) * step] = 0.0
+    if i == uint64(low):
+        d[i * step] -= p
+        e[i * step] = g
+    sweep.range[0], sweep.range[1] = i, high
     return low, count + 1, failures
 
 
@@ -152,12 +160,52 @@ def _rotate_rows(q, ld, rows, sweep, one):
         q[place] = y
 
 
+def make_store(dtype, parts):
+    """Make the function that stores the results of a matrix; its arguments are those of a kernel's.
+
+    The elements of the vectors are `parts` numbers of a real type: 1, or 2 if they are complex.
+    """
+
+    @_device
+    def store_in_order(b, n, tridiagonal, columns, results):
+        """Store eigenvalues in ascending order, and the vectors by rows.
+
+        `tridiagonal` holds the eigenvalues, memory for their ranks and the factors of all matrices;
+        `columns` the vectors and their leading dimension.
+        """
+        d, ranks, factors = tridiagonal
+        q, ld = columns
+        values, vectors, status = results
+        t, threads = cuda.threadIdx.x, cuda.blockDim.x
+        height = n if parts == 1 else parts * n
+        for i in range(t, n, threads):
+            rank = 0
+            for j in range(n):
+                rank += d[j] < d[i] or (d[j] == d[i] and j < i)
+            ranks[i] = rank
+            value = d[i] / factors[b]
+            values[b, rank] = value
+            if not abs(float64(dtype(value))) < math.inf:
+                status[b] = OVERFLOW
+        cuda.syncthreads()
+        for row in range(t // LANES, height, threads // LANES):
+            for column in range(t % LANES, n, LANES):
+                if parts == 1:
+                    vectors[b, row * n + int(ranks[column])] = q[column * ld + row]
+                else:
+                    place = (row // parts * n + int(ranks[column])) * parts + row % parts
+                    vectors[b, place] = q[column * ld + row]
+
+    return store_in_order
+
+
 def _make_kernel(dtype, parts, in_shared_memory):
     """Make the kernel for vectors that fit in shared memory or do not.
 
     Their elements are `parts` numbers of a real type: 1, or 2 if they are complex.
     """
     words = 8 // (dtype.bitwidth // 8)  # elements in the room of a float64
+    store_in_order = make_store(dtype, parts)
 
     @kernel(
         launch_bounds=(MOST_IN_SHARED_MEMORY, 3) if in_shared_memory else (LARGEST_ORDER + LANES, 1)
@@ -188,7 +236,7 @@ def _make_kernel(dtype, parts, in_shared_memory):
         for i in range(t, n, threads):
             d[i], e[i] = tridiagonals[0, b, i], tridiagonals[1, b, i]
         if t == 0:
-            odd.range[1] = int32(_END)
+            odd.range[1] = int32(END)
         cuda.syncthreads()
         largest = 0.0
         if t == 0:
@@ -199,44 +247,27 @@ def _make_kernel(dtype, parts, in_shared_memory):
         while not is_done:
             sweep, last = (even, odd) if is_even else (odd, even)
             if t == 0:
-                position = _run_sweep(d, e, n, largest, position, sweep)
-            elif t >= LANES and last.range[1] != _END:
+                position = run_sweep(d, e, uint64(1), n, largest, position, sweep)
+            elif t >= LANES and last.range[1] != END:
                 _rotate_rows(q, ld, rows, last, dtype(1))
             cuda.syncthreads()
-            is_done, is_even = sweep.range[1] == _END, not is_even
+            is_done, is_even = sweep.range[1] == END, not is_even
         if t == 0 and position[2] > 0:
             status[b] = NOT_CONVERGED
-        # The columns in ascending order of the eigenvalues: their ranks replace the subdiagonal.
-        for i in range(t, n, threads):
-            rank = 0
-            for j in range(n):
-                rank += d[j] < d[i] or (d[j] == d[i] and j < i)
-            e[i] = rank
-            value = d[i] / factors[b]
-            values[b, rank] = value
-            if not abs(float64(dtype(value))) < math.inf:
-                status[b] = OVERFLOW
-        cuda.syncthreads()
-        for row in range(t // LANES, height, threads // LANES):
-            for column in range(t % LANES, n, LANES):
-                if parts == 1:
-                    vectors[b, row * n + int(e[column])] = q[column * ld + row]
-                else:
-                    place = (row // parts * n + int(e[column])) * parts + row % parts
-                    vectors[b, place] = q[column * ld + row]
+        store_in_order(b, n, (d, e, factors), (q, ld), (values, vectors, status))
 
     return iterate
 
 
 KERNELS = {
-    kernel_name("iterate", name, in_shared): _make_kernel(dtype, parts, in_shared)
+    kernel_name("iterate", name, place): _make_kernel(dtype, parts, place == SHARED)
     for name, dtype, parts in (
         ("float32", float32, 1),
         ("float64", float64, 1),
         ("complex64", float32, 2),
         ("complex128", float64, 2),
     )
-    for in_shared in (True, False)
+    for place in (SHARED, GLOBAL)
 }
 """The kernels by name: by type, and by whether the vectors are in shared memory."""
 

@@ -10,7 +10,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from hetero import Device
-from hetero.array_libraries import view_as_numba
 from hetero.arrays import Workspace
 from hetero.devices import device_of, resolve
 from sbth._array_module import array_module, as_module_array
@@ -179,22 +178,24 @@ def _flat_arrays(request: Request, space: Workspace) -> Iterator[tuple[list[Any]
         return
     with array_module(request.device, space.stream, "a batch of matrices on a GPU") as xp:
         arrays = [flatten(xp, as_module_array(xp, x)) for x in request.arrays.values()]
-        yield [view_as_numba(x) for x in arrays], dtype
+        yield arrays, dtype
 
 
 def _solve(request: Request, space: Workspace, sources: list[Any], dtype: np.dtype) -> Any:
     """Return the results as arrays of the library of the caller."""
+    from hetero.cuda.ready_arrays import ready
     from sbth._gpu_batches import solver  # imports CUDA
 
+    sources = [ready(x) for x in sources]
     lead, n, count = request.lead, request.order, math.prod(request.lead)
     values = space.output((count, n), real_dtype(dtype))
     vectors = space.output((count, n, n), dtype) if request.has_vectors else None
     results = solver.Results(
-        _as_numba(values).reshape(count, n),
-        None if vectors is None else _as_numba(vectors).reshape(count, n * n),
+        ready(values).reshape((count, n)),
+        None if vectors is None else ready(vectors).reshape((count, n * n)),
     )
     if request.form == "tridiagonal":
-        d, e = (x.reshape(count, n) for x in sources)
+        d, e = (x.reshape((count, n)) for x in sources)
         status = solver.solve_tridiagonals(d, e, results, space.stream)
     else:
         matrices = []
@@ -214,11 +215,6 @@ def _solve(request: Request, space: Workspace, sources: list[Any], dtype: np.dty
     if vectors is None:
         return chosen
     return chosen, space.result(vectors, (*lead, n, n))[..., first:stop]
-
-
-def _as_numba(array: Any) -> Any:
-    """Return a Numba array over the memory of a result."""
-    return array if hasattr(array, "copy_to_host") else view_as_numba(array)
 
 
 def _raise_if_failed(request: Request, status: np.ndarray, dtype: np.dtype) -> None:

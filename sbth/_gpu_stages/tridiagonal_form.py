@@ -93,8 +93,8 @@ def _reduce(xp: ModuleType, work: Any, width: int, keeps_vectors: bool) -> Tridi
     """Reduce a working matrix (n, 2 width)."""
     n, dtype = len(work), work.dtype
     if n == 0:
-        none = np.zeros(0, dtype).real
-        return TridiagonalForm(none, none, None, None)
+        none, phases = np.zeros(0, dtype).real, np.zeros(0, dtype)
+        return TridiagonalForm(none, none, phases if dtype.kind == "c" else None, None)
     stage, control = None, None
     if width > 1:
         columns = sweep_count(n) if keeps_vectors else 0
@@ -107,10 +107,10 @@ def _reduce(xp: ModuleType, work: Any, width: int, keeps_vectors: bool) -> Tridi
     both, *failure = PendingCopy(found, xp.cuda.get_current_stream().ptr).wait()
     if failure:
         require_progress(failure[0])
-    e, phases = both[:-1, 1].copy(), None
+    d, e = both[:, 0].real.copy(), both[:-1, 1].copy()
     if dtype.kind == "c":
-        e, phases = make_real(e)
-    return TridiagonalForm(both[:, 0].real.copy(), e, phases, stage)
+        return TridiagonalForm(d, *make_real(e), stage)
+    return TridiagonalForm(d, e, None, stage)
 
 
 def make_real(below: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

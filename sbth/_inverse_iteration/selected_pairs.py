@@ -21,6 +21,7 @@ from sbth._vector_blocks import EigenPairs, Part
 LEAST_ORDER = {"cpu": 200, "cuda": 2000}
 """Order from which on inverse iteration computes a few eigenvectors.
 
+`python -m benchmarks run sbth-vectors` measures it beside divide and conquer.
 On two threads of an AMD EPYC, one vector takes 1.1 ms for n = 200, LAPACK 0.9; for n = 500, 1.3 and
 4.8. On an H200, 10 vectors take 3.8 to 5.1 ms for n = 1000, divide and conquer 2.9 to 4.1; for
 n = 3000, 4.8 to 5.2 and 5.4 to 9.2: below, both methods are limited by some 40 launches.

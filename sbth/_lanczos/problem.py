@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from hetero.devices import Device, device_of, resolve
+from hetero.devices import Device, device_of, parse, resolve
 from sbth._array_module import as_module_array
 from sbth._lanczos.operators import Operator
 from sbth._sparse_matrices import is_sparse
@@ -123,7 +123,7 @@ def _operator(name: str, a: Any, v0: Any, device: str | Device | None) -> Proble
     is_single = dtype in (np.float32, np.complex64)
     wide = np.complex128 if dtype.kind == "c" else np.float64
     dtype = dtype if is_single else np.dtype(wide)
-    if not type(a).__module__.startswith("cupyx."):
+    if not any(kind.__module__.startswith("cupyx.") for kind in type(a).__mro__):
         chosen = resolve(device, v0, work=0, break_even=None)
         if chosen.kind != "cpu":
             raise TypeError(
@@ -133,8 +133,15 @@ def _operator(name: str, a: Any, v0: Any, device: str | Device | None) -> Proble
         return Problem(a, "operator", shape[0], dtype, np.empty(0), chosen)
     import cupy
 
-    current = Device("cuda", cupy.cuda.runtime.getDevice())
-    chosen = resolve(device if device is not None else current, v0)
+    if parse(device) is None:
+        is_free = device_of(v0) is None
+        device = Device("cuda", cupy.cuda.runtime.getDevice()) if is_free else None
+    chosen = resolve(device, v0)
+    if chosen.kind == "cpu":
+        raise TypeError(
+            f"{name} is an operator of CuPy, but the device is the CPU: use device='cuda', or an "
+            "operator of scipy.sparse.linalg"
+        )
     with chosen.active():
         return Problem(a, "operator", shape[0], dtype, cupy.empty(0), chosen)
 

@@ -30,7 +30,8 @@ def inverse_operator(problem: Problem, sigma: float, inverse: Any, xp: ModuleTyp
         what = "a linear operator" if problem.kind == "operator" else "a sparse matrix on a GPU"
         raise TypeError(
             f"OPinv must be given with sigma if a is {what}: only sparse matrices in host memory "
-            "and dense ones are factored"
+            "and dense ones are factored (cupyx.scipy.sparse.linalg.splu(a - sigma I).solve is the "
+            "product of such an operator on a GPU)"
         )
     factor = _factor_sparse if problem.kind == "sparse" else _factor_dense
     try:
@@ -61,6 +62,8 @@ def _factor_dense(problem: Problem, sigma: float, xp: ModuleType) -> Any:
     a = as_module_array(xp, problem.matrix).astype(problem.dtype, copy=True)
     diagonal = xp.arange(problem.order)
     a[diagonal, diagonal] -= sigma
+    if not bool(xp.isfinite(a).all()):  # of a matrix on a GPU nobody has looked at the elements
+        raise ValueError("a must be finite, but a - sigma holds NaN or infinity")
     if xp is np:
         from scipy.linalg import lu_factor, lu_solve
     else:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 _LARGEST_ORDERS = {
     False: {"float64": 2700, "float32": 3500},
-    True: {"float64": 3072, "float32": 3500},
+    True: {"float64": 2800, "float32": 3500},
 }
 """Orders up to which one stage is faster than two on an H200, for eigenvalues (False) and for
 eigenvectors (True), whose back-transformation takes one step less. They lie between measurements

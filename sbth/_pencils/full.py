@@ -13,16 +13,17 @@ from sbth._array_module import as_module_array
 from sbth._lapack.drivers import PREFIXES, routine
 from sbth.band_storage import shape_and_dtype
 
-_FAILURE = "b must be positive definite: its Cholesky factorization fails"
+_FAILURE = "must be positive definite: its Cholesky factorization fails"
 
 
 def reduce_full_pencil(
-    xp: ModuleType, a: Any, b: Any, lower: bool
+    xp: ModuleType, a: Any, b: Any, lower: bool, name: str = "b"
 ) -> tuple[Any, Callable[[Any], Any]]:
     """Reduce A x = lambda B x to C y = lambda y; return C and the function that turns y into x.
 
     `a` and `b` are finite arrays of one dtype, `lower` says which triangles are read. The lower
-    triangle of C is filled. C = L^-1 A L^-H, where B = L L^H, and x = L^-H y.
+    triangle of C is filled. C = L^-1 A L^-H, where B = L L^H, and x = L^-H y. `name` is that of the
+    argument for B.
 
     Raises
     ------
@@ -32,25 +33,25 @@ def reduce_full_pencil(
     if not lower:
         a, b = a.conj().T, b.conj().T
     if xp is np:
-        return _reduce_on_cpu(a, b)
+        return _reduce_on_cpu(a, b, name)
     from cupyx.scipy.linalg import solve_triangular
 
     full = xp.tril(a) + xp.tril(a, -1).conj().T
     factor = xp.linalg.cholesky(xp.tril(b) + xp.tril(b, -1).conj().T)
     if not bool(xp.isfinite(factor).all()):
-        raise ValueError(_FAILURE)
+        raise ValueError(f"{name} {_FAILURE}")
     half = solve_triangular(factor, full, lower=True)
     c = solve_triangular(factor, half.conj().T, lower=True)
     return c, lambda y: solve_triangular(factor, y, lower=True, trans="C")
 
 
-def _reduce_on_cpu(a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, Callable]:
+def _reduce_on_cpu(a: np.ndarray, b: np.ndarray, name: str) -> tuple[np.ndarray, Callable]:
     """Do it by LAPACK's potrf and sygst, which takes half the operations of two solutions."""
     if not a.size:
         return a, lambda y: y
     factor, info = routine("potrf", "potrf", b.dtype)[1](b, lower=1)
     if info > 0:
-        raise ValueError(f"{_FAILURE} at row {info - 1}")
+        raise ValueError(f"{name} {_FAILURE} at row {info - 1}")
     c, _ = routine("sygst", "hegst", a.dtype)[1](a, factor, itype=1, lower=1)
     return c, functools.partial(_solve_transposed, factor)
 

@@ -261,3 +261,13 @@ def test_a_kernel_gets_ready_arrays(require_cuda):
     if not SIMULATOR:
         add[1, 1]((first.arrays, 1.5), same.arrays, out.arrays)
         assert out.copy_to_host().tolist() == [2.5, 4.5, 6.5]
+
+
+def test_views_of_another_type():
+    array = ReadyArray(None, 4096, (3, 5), np.dtype(np.complex128))
+    parts = array.view(np.float64)
+    assert (parts.shape, parts.dtype, parts.address) == ((3, 10), np.dtype(np.float64), 4096)
+    again = parts.view(np.complex128)
+    assert (again.shape, again.kinds, again.numbers) == (array.shape, array.kinds, array.numbers)
+    with pytest.raises(ValueError, match="rows of 5 float64 are not rows of complex128"):
+        ReadyArray(None, 4096, (3, 5), np.dtype(np.float64)).view(np.complex128)

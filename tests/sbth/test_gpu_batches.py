@@ -24,7 +24,7 @@ def _keep_to_kernels(monkeypatch):
     monkeypatch.setattr("sbth._batches._solve_batch", refuse)
 
 
-ORDERS = (1, 5) if SIMULATOR else (1, 2, 3, 31, 32, 33, 64, 100, 128, 160, 161, 168, 200, 300)
+ORDERS = (1, 5, 8) if SIMULATOR else (1, 2, 3, 31, 32, 33, 64, 100, 128, 160, 161, 168, 200, 300)
 TYPES_OF_NUMBERS = [np.float64, np.complex128]
 if not SIMULATOR:  # which does not check types
     TYPES_OF_NUMBERS += [np.float32, np.complex64]
@@ -106,6 +106,18 @@ def test_chunks_give_the_same(monkeypatch):
     for x, y in zip(whole, sbth.eigh(a, device="cuda"), strict=True):
         np.testing.assert_array_equal(x, y)
     np.testing.assert_allclose(sbth.eigvalsh(a, device="cuda"), whole[0], rtol=0, atol=1e-14)
+
+
+@pytest.mark.simulator
+def test_short_rounds_of_sweeps_give_the_same(monkeypatch):
+    """Small matrices are solved in rounds, of which more than the first ones are needed here."""
+    n = 4 if SIMULATOR else 32
+    a = hermitian(3, n)
+    whole = sbth.eigh(a, device="cuda")
+    monkeypatch.setattr("sbth._gpu_batches.solver._SWEEPS", 2)
+    monkeypatch.setattr("sbth._gpu_batches.solver._USUAL_SWEEPS", 0.1)
+    for x, y in zip(whole, sbth.eigh(a, device="cuda"), strict=True):
+        np.testing.assert_array_equal(x, y)
 
 
 @pytest.mark.parametrize("dtype", [pytest.param(float, marks=pytest.mark.simulator), complex])

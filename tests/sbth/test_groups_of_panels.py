@@ -26,6 +26,14 @@ class ReductionOnHost(panels.PanelReduction):
         for target, first in ((left, column + b), (right, column)):
             target[rows, first : first + b] = self._v[offset : offset + m * b].reshape(m, b)
 
+    def _finish_w(self, m, begin, number):
+        b, column = self._b, 2 * number * self._b
+        rows = slice(number * b, number * b + m)
+        left, right = (x.reshape(-1, self._pitch)[rows] for x in (self._left, self._right))
+        v = self._v[begin : begin + m * b].reshape(m, b)
+        w = left[:, column : column + b] - 0.5 * (v @ self._product[:b])
+        left[:, column : column + b] = right[:, column + b : column + 2 * b] = w
+
 
 @pytest.fixture(autouse=True)
 def _arrays_of_numpy(monkeypatch):
@@ -39,7 +47,7 @@ def _arrays_of_numpy(monkeypatch):
 @pytest.mark.parametrize("least", [0, 12])
 def test_a_group_of_panels_reduces_like_single_ones(n, b, group, least, dtype, monkeypatch):
     monkeypatch.setattr(panels, "_PANELS_OF_GROUP", group)
-    monkeypatch.setattr(panels, "_LEAST_ROWS_OF_GROUP", least)
+    monkeypatch.setattr(panels, "_LEAST_ROWS_OF_GROUP", {"f": least, "c": least})
     rng = np.random.default_rng(n)
     a = rng.standard_normal((n, n)).astype(dtype)
     if a.dtype.kind == "c":

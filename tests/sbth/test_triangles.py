@@ -5,8 +5,10 @@ import pytest
 
 import sbth
 from hetero.cuda.driver import SIMULATOR, cuda
+from sbth import _cusolver
 from sbth._dense_to_band.back_transformation import apply_panels
 from sbth._dense_to_band.reduction import reduce_to_band
+from sbth._selection import Selection
 
 on_gpu = [pytest.mark.cuda, pytest.mark.usefixtures("require_cuda")]
 
@@ -133,3 +135,66 @@ class TestWholeMatrices:
         for values_only in (True, False):
             with pytest.raises(ValueError, match="triangle holds NaN or infinity"):
                 sbth.eigh(given, lower=lower, eigvals_only=values_only)
+
+
+class _SearchOnHost:
+    """The search for the largest magnitude in a triangle, of a NumPy array."""
+
+    def __init__(self, _, matrix, lower):
+        triangle = np.tril(matrix) if lower else np.triu(matrix)
+        self.largest = float(np.max(np.abs(triangle)))
+
+    def result(self):
+        return self.largest if np.isfinite(self.largest) else np.inf
+
+
+class TestVendorWithoutItsLibrary:
+    """The vendor's solver gets a matrix before its elements are checked; NumPy stands for it."""
+
+    def solve(self, monkeypatch, a, error=None, vectors=True):
+        def fail(*_):
+            raise error
+
+        monkeypatch.setattr("sbth._dense_to_band.triangles.MagnitudeSearch", _SearchOnHost)
+        if error is not None:
+            monkeypatch.setattr(np.linalg, "eigh", fail)
+            monkeypatch.setattr(np.linalg, "eigvalsh", fail)
+        everything = Selection.create("a", None, None, len(a))
+        return _cusolver.solve_by_vendor(np, a, True, everything, vectors=vectors)
+
+    @pytest.mark.parametrize("error", [None, RuntimeError("cuSOLVER"), np.linalg.LinAlgError("")])
+    def test_nan_is_refused_whatever_the_solver_does(self, monkeypatch, error):
+        a = np.eye(5)
+        a[4, 0] = np.nan
+        with pytest.raises(ValueError, match="its lower triangle holds NaN or infinity"):
+            self.solve(monkeypatch, a, error)
+
+    def test_an_error_for_finite_elements_is_raised(self, monkeypatch):
+        with pytest.raises(RuntimeError, match="out of order"):
+            self.solve(monkeypatch, np.eye(5), RuntimeError("out of order"), vectors=False)
+
+    def test_results_are_those_of_the_first_call(self, monkeypatch):
+        a = np.random.default_rng(1).standard_normal((6, 6))
+        values, vectors = self.solve(monkeypatch, a)
+        true = np.linalg.eigh(a)
+        np.testing.assert_array_equal(values, true[0])
+        np.testing.assert_array_equal(vectors, true[1])
+
+
+@pytest.mark.cuda
+@pytest.mark.usefixtures("require_cuda")
+@pytest.mark.skipif(SIMULATOR, reason="needs CuPy")
+@pytest.mark.parametrize("dtype", ["f8", "c16", "f4"])
+@pytest.mark.parametrize("exponent", [-0.7, 0.7])
+def test_tiny_and_huge_elements_are_scaled_for_the_vendor(dtype, exponent):
+    cupy = pytest.importorskip("cupy")
+    rng = cupy.random.default_rng(3)
+    a = rng.standard_normal((120, 120)) + 1j * rng.standard_normal((120, 120))
+    a = (a if dtype == "c16" else a.real).astype(dtype)
+    factor = 2.0 ** int(exponent * np.finfo(dtype).maxexp)
+    values, vectors = sbth.eigh(a * a.real.dtype.type(factor))
+    plain = sbth.eigh(a)
+    np.testing.assert_allclose(
+        values.get() / factor, plain[0].get(), rtol=0, atol=1e-3 if dtype == "f4" else 1e-12
+    )
+    assert float(abs(vectors.conj().T @ vectors - cupy.eye(120)).max()) < 1e-4

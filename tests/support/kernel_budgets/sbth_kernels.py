@@ -94,48 +94,87 @@ _INVERSE_ITERATION = {
     )
 }
 _F3, _BYTES, _PLACES = array(f8, 3), array(i1), types.UniTuple(i8, 5)
-_BATCHES = {
-    f"sbth._gpu_batches.{name}": Budget(signature, registers)
-    for dtype, real in _NUMBERS.items()
-    for name, signature, registers in (
-        *(
+_BATCHES = (
+    {
+        f"sbth._gpu_batches.{name}": Budget(signature, registers)
+        for dtype, real in _NUMBERS.items()
+        for name, signature, registers in (
+            *(
+                (
+                    f"householder_kernels.reduce_{dtype}{place}",
+                    (
+                        *(array(dtype), _PLACES, types.UniTuple(i8, 2), array(dtype, 2)),
+                        *(_F3, _A, _BYTES, boolean),
+                    ),
+                    128,
+                )
+                for place in ("", "_in_global_memory")
+            ),
+            *(
+                (
+                    f"ql_kernels.iterate_{dtype}{place}",
+                    (
+                        _F3,
+                        _A,
+                        array(real, 2),
+                        types.UniTuple(i8, 2),
+                        *(array(real, 2),) * 2,
+                        _BYTES,
+                    ),
+                    112,
+                )
+                for place in ("", "_in_global_memory")
+            ),
             (
-                f"householder_kernels.reduce_{dtype}{place}",
+                f"pencil_kernels.reduce_{dtype}",
+                (
+                    *(*(array(dtype),) * 2, types.UniTuple(_PLACES, 2), i8),
+                    *(*(array(dtype, 2),) * 2, _BYTES),
+                ),
+                128,
+            ),
+            (
+                f"pencil_kernels.restore_{dtype}",
+                (array(dtype, 2), _BYTES, array(dtype, 2), i8),
+                128,
+            ),
+        )
+    }
+    | {
+        f"sbth._gpu_batches.{name}": Budget(signature, registers)
+        for dtype in (f4, f8)
+        for name, signature, registers in (
+            (
+                f"householder_kernels.reduce_{dtype}_in_registers",
                 (
                     *(array(dtype), _PLACES, types.UniTuple(i8, 2), array(dtype, 2)),
                     *(_F3, _A, _BYTES, boolean),
                 ),
                 128,
-            )
-            for place in ("", "_in_global_memory")
-        ),
-        *(
-            (
-                f"ql_kernels.iterate_{dtype}{place}",
-                (_F3, _A, array(real, 2), types.UniTuple(i8, 2), *(array(real, 2),) * 2, _BYTES),
-                112,
-            )
-            for place in ("", "_in_global_memory")
-        ),
-        (
-            f"pencil_kernels.reduce_{dtype}",
-            (
-                *(*(array(dtype),) * 2, types.UniTuple(_PLACES, 2), i8),
-                *(*(array(dtype, 2),) * 2, _BYTES),
             ),
-            128,
-        ),
-        (
-            f"pencil_kernels.restore_{dtype}",
-            (array(dtype, 2), _BYTES, array(dtype, 2), i8),
-            128,
-        ),
-    )
-} | {
-    "sbth._gpu_batches.ql_kernels.store_identities": Budget((_F2, i8), 48),
-    "sbth._gpu_batches.bisection_kernels.scale": Budget((_F2, _F2, _F3, _A, _BYTES), 48),
-    "sbth._gpu_batches.bisection_kernels.bisect": Budget((_F3, _A, f8, _F2, _BYTES), 80),
-}
+            (
+                f"rotation_kernels.find_rotations_{dtype}",
+                (_F3, array(i4, 2), array(dtype, 4), array(i4, 3), array(i4), i8, array(i4)),
+                80,
+            ),
+            (
+                f"rotation_kernels.apply_rotations_{dtype}",
+                (array(dtype, 4), array(i4, 3), array(i4), array(dtype, 2)),
+                128,
+            ),
+            (
+                f"rotation_kernels.store_{dtype}",
+                (_F3, _A, array(i4, 2), *(array(dtype, 2),) * 3, _BYTES),
+                64,
+            ),
+        )
+    }
+    | {
+        "sbth._gpu_batches.ql_kernels.store_identities": Budget((_F2, i8), 48),
+        "sbth._gpu_batches.bisection_kernels.scale": Budget((_F2, _F2, _F3, _A, _BYTES), 48),
+        "sbth._gpu_batches.bisection_kernels.bisect": Budget((_F3, _A, f8, _F2, _BYTES), 80),
+    }
+)
 _FULL = {
     f"sbth.{name}_{dtype}": Budget(signature, registers)
     for dtype, real in _NUMBERS.items()
@@ -159,6 +198,12 @@ _FULL = {
                 i8,
             ),
             96 if dtype is real else 128,
+            True,
+        ),
+        (
+            "_dense_to_band.panel_kernels.finish",
+            (*(array(dtype),) * 4, types.UniTuple(i8, 6)),
+            80,
             True,
         ),
         (

@@ -1,0 +1,211 @@
+"""Generalized problems of single band matrices, on a CPU and on a GPU, against SciPy."""
+
+import numpy as np
+import pytest
+import scipy.linalg
+
+import sbth
+from hetero import Device
+from hetero.cuda.driver import SIMULATOR
+from sbth._pencils.band_as_full import expand_triangle, gpu_for_pencil, reduce_as_full
+
+pytestmark = pytest.mark.skipif(SIMULATOR, reason="needs CuPy on a GPU")
+
+TYPES = [np.float32, np.float64, np.complex64, np.complex128]
+CPU = Device("cpu")
+
+
+@pytest.fixture(autouse=True)
+def _require_cupy(request):
+    if "device" in request.fixturenames and request.getfixturevalue("device") != "cpu":
+        pytest.importorskip("cupy")
+
+
+def random_bands(n, d, k, lower, dtype=np.float64):
+    """Return a band matrix with d subdiagonals and a definite one with k, with NaN around them."""
+    rng = np.random.default_rng((n, d, k))
+    a = rng.standard_normal((d + 1, n)) + 1j * rng.standard_normal((d + 1, n))
+    b = rng.standard_normal((k + 1, n)) + 1j * rng.standard_normal((k + 1, n))
+    if np.dtype(dtype).kind != "c":
+        a, b = a.real, b.real
+    b[0 if lower else k] = 3.0 + 4.0 * k
+    for band in (a, b):
+        for i in range(1, len(band)):
+            band[i if lower else len(band) - 1 - i, slice(n - i, n) if lower else slice(i)] = np.nan
+    return a.astype(dtype), b.astype(dtype)
+
+
+def full_matrix(band, lower):
+    """Return the matrix of a band, element by element."""
+    d, n = len(band) - 1, band.shape[1]
+    full = np.zeros((n, n), np.result_type(band, np.float64))
+    for i in range(n):
+        for j in range(max(0, i - d), i + 1):
+            full[i, j] = band[i - j, j] if lower else np.conj(band[d + j - i, i])
+            full[j, i] = np.conj(full[i, j])
+        full[i, i] = full[i, i].real
+    return full
+
+
+def require_solution(a, b, values, vectors, eps):
+    """Assert that pairs have the eigenvalues of SciPy, small residuals, and are B-orthonormal."""
+    n = len(a)
+    size = np.linalg.norm(a, 1) * np.linalg.norm(np.linalg.inv(b), 1)
+    unit = 20 * n * eps * np.linalg.cond(b)
+    assert np.abs(a @ vectors - b @ vectors * values).max() < unit * np.linalg.norm(a, 1)
+    gram = vectors.conj().T @ b @ vectors
+    assert np.abs(gram - np.eye(vectors.shape[1])).max() < unit
+    true = scipy.linalg.eigh(a, b, eigvals_only=True)
+    if len(values) == n:
+        np.testing.assert_allclose(values, true, rtol=0, atol=unit * size)
+
+
+@pytest.mark.parametrize("dtype", TYPES)
+@pytest.mark.parametrize("lower", [True, False])
+@pytest.mark.parametrize(
+    ("n", "d", "k"), [(1, 0, 0), (2, 1, 0), (60, 4, 2), (90, 2, 5), (40, 0, 1)]
+)
+def test_it_is_the_problem_of_the_full_matrices(device, n, d, k, lower, dtype):
+    bands = random_bands(n, d, k, lower, dtype)
+    a, b = (full_matrix(band, lower) for band in bands)
+    options = {"b_band": bands[1], "device": device}
+    values, vectors = sbth.eig_banded(bands[0], lower, **options)
+    real = np.zeros(0, dtype).real.dtype
+    assert type(values) is type(vectors) is np.ndarray
+    assert (values.dtype, vectors.dtype) == (real, dtype)
+    eps = float(np.finfo(dtype).eps)
+    require_solution(a, b, values.astype(float), vectors.astype(b.dtype), eps)
+    alone = sbth.eigvals_banded(bands[0], lower, **options)
+    assert alone.dtype == real
+    scale = np.abs(values).max()
+    atol = 20 * n * eps * np.linalg.cond(b) * scale
+    np.testing.assert_allclose(alone, values, rtol=0, atol=atol)
+    same = sbth.eig_banded(bands[0], lower, eigvals_only=True, **options)
+    np.testing.assert_array_equal(same, alone)
+
+
+@pytest.mark.parametrize(("dtype", "n"), [(np.float64, 700), (np.complex128, 300)])
+def test_selections(device, dtype, n):
+    bands = random_bands(n, 6, 3, True, dtype)
+    a, b = (full_matrix(band, True) for band in bands)
+    true = scipy.linalg.eigh(a, b, eigvals_only=True)
+    middle = 0.5 * (true[9] + true[10]), 0.5 * (true[29] + true[30])
+    for select, wanted, chosen in (("i", (5, 11), slice(5, 12)), ("v", middle, slice(10, 30))):
+        options = {"select": select, "select_range": wanted, "b_band": bands[1], "device": device}
+        values, vectors = sbth.eig_banded(bands[0], True, **options)
+        np.testing.assert_allclose(values, true[chosen], rtol=0, atol=1e-12)
+        require_solution(a, b, values, vectors, np.finfo(float).eps)
+        alone = sbth.eigvals_banded(bands[0], True, **options)
+        np.testing.assert_allclose(alone, true[chosen], rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("scales", [(1e200, 1.0), (1e-200, 1.0), (1.0, 1e-200), (1e150, 1e180)])
+def test_odd_magnitudes(device, scales):
+    bands = random_bands(50, 3, 2, True)
+    a, b = (full_matrix(band, True) for band in bands)
+    true = scipy.linalg.eigh(a, b, eigvals_only=True)
+    options = {"b_band": bands[1] * scales[1], "device": device}
+    values, vectors = sbth.eig_banded(bands[0] * scales[0], True, **options)
+    np.testing.assert_allclose(values / scales[0] * scales[1], true, rtol=0, atol=1e-12)
+    gram = vectors.T @ (b * scales[1]) @ vectors
+    np.testing.assert_allclose(gram, np.eye(50), atol=1e-12)
+    alone = sbth.eigvals_banded(bands[0] * scales[0], True, **options)
+    np.testing.assert_allclose(alone / scales[0] * scales[1], true, rtol=0, atol=1e-12)
+
+
+def test_matrices_of_order_0(device):
+    empty, options = np.zeros((3, 0)), {"b_band": np.zeros((2, 0)), "device": device}
+    assert sbth.eigvals_banded(empty, **options).shape == (0,)
+    values, vectors = sbth.eig_banded(empty, **options)
+    assert (values.shape, vectors.shape) == ((0,), (0, 0))
+
+
+def test_bad_input_is_named(device):
+    a, b = random_bands(8, 2, 1, True)
+    with_nan = a.copy()
+    with_nan[1, 2] = np.nan
+    for call in (sbth.eigvals_banded, sbth.eig_banded):
+        for arguments, error, message in (
+            ((a, -b), ValueError, "b_band must be positive definite"),
+            ((a, b[:, 1:]), ValueError, "b_band must be of the order of a_band, 8"),
+            ((with_nan, b), ValueError, "a_band (holds|must be finite)"),
+            ((a, np.full_like(b, np.inf)), ValueError, "b_band (holds|must be finite)"),
+            ((a, np.ones(8)), ValueError, r"b_band must have the shape \(bandwidth \+ 1, n\)"),
+            ((a, np.full((1, 8), "x")), TypeError, "b_band must"),
+            ((a[:0], b), ValueError, r"a_band must have the shape \(bandwidth \+ 1, n\)"),
+        ):
+            with pytest.raises(error, match=message):
+                call(arguments[0], True, b_band=arguments[1], device=device)
+
+
+def test_eigenvalues_that_overflow(device):
+    a, b = np.full((1, 5), 1e300), np.full((1, 5), 1e-300)
+    for call in (sbth.eigvals_banded, sbth.eig_banded):
+        with pytest.raises(ValueError, match="a_band"):
+            call(a, b_band=b, device=device)
+
+
+@pytest.mark.cuda
+@pytest.mark.parametrize("library", ["cupy", "torch"])
+def test_arrays_on_a_gpu(require_cuda, library):
+    xp = pytest.importorskip(library)
+    pytest.importorskip("cupy")
+    a, b = random_bands(120, 3, 2, False)
+    there = [
+        xp.as_tensor(x, device="cuda") if library == "torch" else xp.asarray(x) for x in (a, b)
+    ]
+    values, vectors = sbth.eig_banded(there[0], b_band=there[1])
+    assert type(values) is type(vectors) is type(there[0])
+    host = [x.cpu().numpy() if library == "torch" else x.get() for x in (values, vectors)]
+    require_solution(full_matrix(a, False), full_matrix(b, False), *host, np.finfo(float).eps)
+    alone = sbth.eigvals_banded(there[0], b_band=there[1])
+    assert type(alone) is type(there[0])
+    for call in (sbth.eigvals_banded, sbth.eig_banded):
+        with pytest.raises(ValueError, match="a_band and b_band must be in one memory"):
+            call(there[0], b_band=b)
+        with pytest.raises(ValueError, match="lives on"):
+            call(there[0], b_band=there[1], device="cpu")
+
+
+@pytest.mark.cuda
+def test_too_little_memory_is_said_before_the_start(require_cuda, monkeypatch):
+    pytest.importorskip("cupy")
+    monkeypatch.setattr("sbth._pencils.band_as_full.free_bytes", lambda device, need: 1 << 20)
+    a, b = random_bands(4000, 2, 1, True)
+    with pytest.raises(MemoryError, match="a generalized band problem of order 4000"):
+        sbth.eigvals_banded(a, True, b_band=b, device="cuda")
+
+
+class TestReductionByNumPy:
+    """NumPy stands for CuPy."""
+
+    @pytest.mark.parametrize("dtype", TYPES)
+    @pytest.mark.parametrize("lower", [True, False])
+    def test_triangles(self, lower, dtype):
+        for n, d in ((1, 0), (1, 2), (6, 0), (6, 2), (6, 5), (4, 7)):
+            band, _ = random_bands(n, d, 0, lower, dtype)
+            expected = np.tril(full_matrix(band, lower))
+            np.testing.assert_array_equal(expand_triangle(np, band, lower), expected)
+
+    @pytest.mark.parametrize("scales", [(1.0, 1.0), (1e200, 1.0), (1e-200, 1e-190)])
+    @pytest.mark.parametrize("dtype", [np.float64, np.complex128])
+    def test_the_problem_has_the_same_eigenvalues(self, dtype, scales):
+        bands = random_bands(30, 4, 2, False, dtype)
+        a, b = (full_matrix(band, False) for band in bands)
+        given = [band * scale for band, scale in zip(bands, scales, strict=True)]
+        c, transform = reduce_as_full(np, *given, False, CPU)
+        values, y = np.linalg.eigh(c, "L")
+        x = transform(y)
+        values = values / scales[0] * scales[1]
+        np.testing.assert_allclose(values, scipy.linalg.eigh(a, b)[0], rtol=0, atol=1e-13)
+        np.testing.assert_allclose(x.conj().T @ (b * scales[1]) @ x, np.eye(30), atol=1e-13)
+
+    def test_an_overflow_is_an_error(self):
+        with pytest.raises(ValueError, match="a_band is too large beside b_band"):
+            reduce_as_full(np, np.full((1, 5), 1e300), np.full((1, 5), 1e-300), True, CPU)
+
+
+def test_arrays_in_host_memory_stay_there_unless_a_gpu_is_asked_for():
+    a, b = random_bands(9, 2, 1, True)
+    for method, device in (("auto", None), ("auto", "cpu"), ("lapack", None), ("sbth", "cpu")):
+        assert gpu_for_pencil(a, b, method, device, "here") is None

@@ -20,8 +20,8 @@ LARGEST_SORTED_SET = 8192
 """Observations of a data set that are sorted and used one by one; more are gathered in bins."""
 
 COUNTED = 1.0 / 20.0
-"""Share of a large set from which on equal data are counted: fewer do not matter (`lowest_alphas`
-in `_fit/ascents.py`)."""
+"""Share of a large set from which on equal data are counted: fewer do not matter
+(`examine_sets` in `_fit/set_loops.py`)."""
 
 
 FEW = 4
@@ -129,7 +129,7 @@ def estimate(
     loops = mcculloch.loops(workspace.device)
     loops.start(*sets, constants(workspace).surfaces, estimates, workspace.stream)
     result = host_workspace.result(estimates, estimates.shape)
-    return np.ascontiguousarray(result[:, :4]), result[:, 4:]
+    return np.ascontiguousarray(result[:, :4]), np.ascontiguousarray(result[:, 4:])
 
 
 def maximize(

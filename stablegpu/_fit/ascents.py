@@ -70,7 +70,7 @@ def _climb_other_peaks(
     The better of the outcomes is kept.
     """
     from stablegpu._fit.optimizer.state import TO_S0, TO_S1
-    from stablegpu._fit.second_starts.selection import MANY
+    from stablegpu._fit.second_starts.selection_loops import MANY
 
     selected = choose.select_starts(outcomes, prepared.ties, units)
     if selected is None:

@@ -66,7 +66,7 @@ def select_starts(
 
     Returns None if no set does. `ties` are those of `PreparedDataSets`.
     """
-    from stablegpu._fit.second_starts.selection import find_other_peaks
+    from stablegpu._fit.second_starts.selection_loops import find_other_peaks
 
     ends = outcomes["parameters"]
     scales, tangents = np.exp(ends[:, 3]), np.tan(0.5 * np.pi * ends[:, 0])

@@ -25,8 +25,8 @@ def find_other_peaks(outcomes, ties, units, scales, tangents, alphas, chosen):
     """Write to `chosen` (sets, PEAKS) which peaks of the profiles need an ascent; return if any.
 
     A peak that belongs to the distribution at the end of the first ascent is not climbed again, nor
-    one that is much lower. `scales`, in units, and `tangents` of pi alpha/2 are those at the end
-    of the ascents, `alphas` the rows of the table of profiles, and ties[s, 1] the weight of all data.
+    one that is much lower. `scales`, in units, and `tangents` of pi alpha/2 are those at the end of
+    the ascents, `alphas` the rows of the table of profiles; ties[s, 1] is the weight of all data.
     """
     found = False
     for s in range(outcomes.size):

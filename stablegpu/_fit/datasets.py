@@ -109,8 +109,7 @@ def sort_sets(
     if starts[0] != 0 or (starts[1:] != stops[:-1]).any():  # they overlap, or there are gaps
         last = np.cumsum(counts)
         ends = upload_ends(host_workspace, last - counts, last)
-    size = len(counts) * ESTIMATE_SIZE
-    estimates = host_workspace.output((size,), reuse="estimates").reshape(-1, ESTIMATE_SIZE)
+    estimates = host_workspace.output((len(counts), ESTIMATE_SIZE), reuse="estimates", flat=False)
     mcculloch.loops(workspace.device).sort(
         (data, weights), sources, ends, longest, (x, w), estimates, workspace.stream
     )

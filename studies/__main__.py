@@ -22,6 +22,7 @@ from hetero.display.progress_bar import progress
 from hetero.measurement import environment
 from hetero.validation import check_choice, check_integer
 from studies.study import Study
+from studies.times import DONE, StudyTimes, package_of
 
 STUDIES = {
     "hetero-parts": "studies.hetero.parts",
@@ -264,13 +265,13 @@ def names_for(device: Device, packages: Sequence[str] = ()) -> list[str]:
     """Return the names of all studies that a device can run, of some packages or of all."""
     others = ON_CPUS_ONLY if device.kind == "cuda" else ON_GPUS_ONLY
     left_out = (*NOT_IN_ALL, *others)
-    known = tuple(sorted({name.partition("-")[0] for name in STUDIES}))
+    known = tuple(sorted(set(map(package_of, STUDIES))))
     for package in packages:
         check_choice("PACKAGE", package, known)
     return [
         name
         for name in STUDIES
-        if name not in left_out and (not packages or name.partition("-")[0] in packages)
+        if name not in left_out and (not packages or package_of(name) in packages)
     ]
 
 
@@ -315,26 +316,35 @@ def _exit_at_sigterm() -> Iterator[None]:
 
 
 def run_all(names: Sequence[str], study: Study, command: Sequence[str]) -> int:
-    """Run the studies that have no record of this commit, and print their paths and seconds.
+    """Run the studies that have no record of this commit; print the paths, then the seconds of all.
 
     A study that fails does not keep the others from running. Returns the exit code, which is 1 if
     any has failed.
     """
-    failed = []
+    failed, times = [], StudyTimes(study, command)
     for name in progress(names, "studies"):
         path = study.path(name)
         if is_of_this_commit(path):
             print(f"{path} is of this commit")
+            times.add_from_record(name)
             continue
-        start = time.perf_counter()
+        start, outcome = time.perf_counter(), DONE
         try:
             _run_study(name, study, command)
-        except Exception:  # one that runs unattended must come to its end
-            failed.append(name)
+        except BaseException as error:
+            outcome = type(error).__name__
+            if not isinstance(error, Exception):
+                raise
+            failed.append(name)  # one that runs unattended must come to its end
             traceback.print_exc()
-        print(f"{name}: {time.perf_counter() - start:.1f} s")
-        if name not in failed:
+        finally:
+            seconds = time.perf_counter() - start
+            times.add(name, seconds, outcome)
+        print(f"{name}: {seconds:.1f} s")
+        if outcome == DONE:
             print(path)
+    print(times.table(names))
+    print(times.path)
     if failed:
         print(f"failed: {', '.join(failed)}", file=sys.stderr)
     return 1 if failed else 0

@@ -20,7 +20,7 @@ from hetero.command_line import check_outputs, command_parser, run_command, save
 from hetero.devices import Device, resolve
 from hetero.display.progress_bar import progress
 from hetero.measurement import environment
-from hetero.validation import check_choice, check_integer
+from hetero.validation import check_choice, check_integer, check_positive
 from studies.study import Study
 from studies.times import DONE, StudyTimes, package_of
 
@@ -153,6 +153,11 @@ def main(argv: list[str] | None = None) -> int:
         metavar="PACKAGE",
         help="only those of these packages: lbm, sbth, ...",
     )
+    everything.add_argument(
+        "--minutes",
+        type=float,
+        help="start no study that would probably end later than so many minutes from now",
+    )
     everything.set_defaults(names=None)
     for command in (run, everything):
         add_options(command)
@@ -258,7 +263,10 @@ def run_chosen(options: argparse.Namespace) -> int:
         for path in run_studies(find_studies(options.names), study, options.command):
             print(path)
         return 0
-    return run_all(names_for(device, options.packages), study, options.command)
+    seconds = None
+    if options.minutes is not None:
+        seconds = 60.0 * check_positive("--minutes", options.minutes)
+    return run_all(names_for(device, options.packages), study, options.command, seconds)
 
 
 def names_for(device: Device, packages: Sequence[str] = ()) -> list[str]:
@@ -315,13 +323,17 @@ def _exit_at_sigterm() -> Iterator[None]:
         signal.signal(signal.SIGTERM, before)
 
 
-def run_all(names: Sequence[str], study: Study, command: Sequence[str]) -> int:
+def run_all(
+    names: Sequence[str], study: Study, command: Sequence[str], limit: float | None = None
+) -> int:
     """Run the studies that have no record of this commit; print the paths, then the seconds of all.
 
-    A study that fails does not keep the others from running. Returns the exit code, which is 1 if
-    any has failed.
+    A study that fails does not keep the others from running. With a `limit` in seconds those are
+    left out that would end later if they took as long as they did before. Returns the exit code,
+    which is 1 if any has failed.
     """
-    failed, times = [], StudyTimes(study, command)
+    failed, left, times = [], [], StudyTimes(study, command)
+    begin = time.perf_counter()
     for name in progress(names, "studies"):
         path = study.path(name)
         if is_of_this_commit(path):
@@ -329,6 +341,9 @@ def run_all(names: Sequence[str], study: Study, command: Sequence[str]) -> int:
             times.add_from_record(name)
             continue
         start, outcome = time.perf_counter(), DONE
+        if limit is not None and start - begin + times.seconds_of(name) > limit:
+            left.append(name)
+            continue
         try:
             _run_study(name, study, command)
         except BaseException as error:
@@ -345,6 +360,8 @@ def run_all(names: Sequence[str], study: Study, command: Sequence[str]) -> int:
             print(path)
     print(times.table(names))
     print(times.path)
+    if left:
+        print(f"left for another run by --minutes: {', '.join(left)}", file=sys.stderr)
     if failed:
         print(f"failed: {', '.join(failed)}", file=sys.stderr)
     return 1 if failed else 0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 from typing import Any
 
 from benchmarks.measurements import write_record
@@ -17,6 +18,11 @@ DONE = "done"
 def package_of(name: str) -> str:
     """Return the package that a study belongs to."""
     return name.partition("-")[0]
+
+
+def _read(path: Path) -> Any:
+    """Return the contents of a record."""
+    return json.loads(path.read_text(encoding="utf-8"))
 
 
 class StudyTimes:
@@ -40,7 +46,7 @@ class StudyTimes:
         self.path = study.path("all")
         self.entries: dict[str, dict[str, Any]] = {}
         if self.path.exists():
-            self.entries = json.loads(self.path.read_text(encoding="utf-8"))["studies"]
+            self.entries = _read(self.path)["studies"]
 
     def add(self, name: str, seconds: float, outcome: str = DONE) -> None:
         """Add a study that has run, and write the record."""
@@ -50,12 +56,19 @@ class StudyTimes:
 
     def add_from_record(self, name: str) -> None:
         """Add a study that has a record, with the seconds and the commit there."""
-        record = json.loads(self._study.path(name).read_text(encoding="utf-8"))
+        record = _read(self._study.path(name))
         commit = record["facts"]["commit"]
         entry = {"seconds": record.get("seconds"), "outcome": DONE, "commit": commit}
         if self.entries.get(name) != entry:
             self.entries[name] = entry
             self._write()
+
+    def seconds_of(self, name: str) -> float:
+        """Return how long a study took when it ran last, here or for its record; 0 if unknown."""
+        seconds = self.entries.get(name, {}).get("seconds")
+        if seconds is None and self._study.path(name).exists():
+            seconds = _read(self._study.path(name)).get("seconds")
+        return seconds or 0.0
 
     def packages(self) -> dict[str, float]:
         """Return the seconds of all studies of each package, as far as they are known."""

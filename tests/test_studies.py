@@ -111,6 +111,24 @@ def test_all_writes_how_long_each_study_and_package_took(tiny, tmp_path, monkeyp
     assert lines[-4].split() == ["b-one", f"{totals['b']:.1f}"]
 
 
+def test_all_starts_nothing_that_would_take_too_long(tiny, tmp_path, monkeypatch, capsys):
+    module = runner.STUDIES["tiny"]
+    monkeypatch.setattr(runner, "STUDIES", {"a-long": module, "a-new": module, "a-short": module})
+    for name, seconds in (("a-long", 100.0), ("a-short", 1.0)):
+        path = tmp_path / f"{name}-cpu.json"
+        path.write_text(json.dumps({"seconds": seconds, "facts": {"commit": "old"}}))
+    options = ["--device", "cpu", "--quick", "--out", str(tmp_path)]
+    assert runner.main(["all", "--minutes", "1", *options]) == 0
+    assert "left for another run by --minutes: a-long" in capsys.readouterr().err.splitlines()
+    times = json.loads((tmp_path / "all-cpu.json").read_text())
+    assert list(times["studies"]) == ["a-new", "a-short"]
+    assert runner.main(["all", *options]) == 0
+    times = json.loads((tmp_path / "all-cpu.json").read_text())
+    assert list(times["studies"]) == ["a-long", "a-new", "a-short"]
+    assert runner.main(["all", "--minutes", "-1", *options]) == 2
+    assert "--minutes must be positive" in capsys.readouterr().err
+
+
 def test_a_study_that_fails_does_not_end_all(tiny, tmp_path, monkeypatch, capsys):
     def fail(study):
         study.table("Half", ("n",), [(1,)])

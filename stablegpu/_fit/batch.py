@@ -109,7 +109,7 @@ def fit_prepared(prepared: PreparedDataSets, batch: BatchFit, clock: list[float]
     clock.append(time.perf_counter())
     parameters, slope = parameters_of(outcomes, units, batch.parameterization)
     if batch.method == "ml":
-        covariance, errors = covariances_of(outcomes, slope, parameters[:, 3], batch.free)
+        covariance, errors = covariances_of(outcomes, slope, parameters, batch.free)
     else:
         covariance, errors = np.full((count, 4, 4), np.nan), np.full((count, 4), np.nan)
     parameters[parameters[:, 0] == ALPHA_RANGE[1], 1] = 0.0  # normal: beta has no meaning

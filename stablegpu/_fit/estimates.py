@@ -26,7 +26,7 @@ def parameters_of(
 
 
 def covariances_of(
-    outcomes: np.ndarray, slope: np.ndarray, scale: np.ndarray, free: int
+    outcomes: np.ndarray, slope: np.ndarray, parameters: np.ndarray, free: int
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return (sets, 4, 4) covariances and (sets, 4) standard errors.
 
@@ -36,7 +36,7 @@ def covariances_of(
     from stablegpu._fit.set_loops import prepare_covariances, write_covariances
 
     matrices, relative = np.empty_like(slope), np.empty_like(slope)
-    definite = prepare_covariances(outcomes, slope, scale, matrices, relative)
+    definite = prepare_covariances(outcomes, slope, parameters, matrices, relative)
     inner = np.linalg.inv(matrices)
     measured = outcomes["widths"] != 0.0
     if not measured.all():
@@ -44,7 +44,7 @@ def covariances_of(
     with np.errstate(invalid="ignore", over="ignore"):
         products = relative @ inner @ relative.transpose(0, 2, 1)
     covariance, errors = np.empty_like(slope), np.empty((len(slope), 4))
-    write_covariances(outcomes, definite, products, free, scale, covariance, errors)
+    write_covariances(outcomes, definite, products, free, parameters, covariance, errors)
     return covariance, errors
 
 

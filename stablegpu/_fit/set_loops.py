@@ -105,7 +105,7 @@ def is_positive_definite(matrix):
 
 
 @serial
-def prepare_covariances(outcomes, slope, scale, matrices, relative):
+def prepare_covariances(outcomes, slope, parameters, matrices, relative):
     """Write what the covariances are products of; return at which sets they exist.
 
     These are the information of each ascent, or the identity where it was not measured or is not
@@ -128,7 +128,7 @@ def prepare_covariances(outcomes, slope, scale, matrices, relative):
                     )
             definite[s] = is_positive_definite(scaled)
         for i in range(4):
-            unit = 1.0 if i < 2 else scale[s]
+            unit = 1.0 if i < 2 else parameters[s, 3]
             for j in range(4):
                 identity = 1.0 if i == j else 0.0
                 matrices[s, i, j] = information[i, j] if definite[s] else identity
@@ -144,16 +144,16 @@ def _root_of_diagonal(matrix, i):
 
 
 @serial
-def write_covariances(outcomes, definite, relative, free, scale, covariance, errors):
+def write_covariances(outcomes, definite, relative, free, parameters, covariance, errors):
     """Write covariances (sets, 4, 4) and standard errors (sets, 4).
 
     `relative` are covariances with location and scale in units of the scale. Results are NaN where
     the information is not `definite` or was not measured, 0 for parameters that are not `free`.
     """
     for s in range(outcomes.size):
-        widths = outcomes[s].widths
+        widths, scale = outcomes[s].widths, parameters[s, 3]
         for i in range(4):
-            row_unit = 1.0 if i < 2 else scale[s]
+            row_unit = 1.0 if i < 2 else scale
             row_is_free = (free >> i) & 1
             for j in range(4):
                 value = relative[s, i, j] if definite[s] else np.nan
@@ -163,7 +163,7 @@ def write_covariances(outcomes, definite, relative, free, scale, covariance, err
                     value = np.nan
                 if i == j:
                     errors[s, i] = row_unit * np.sqrt(value)
-                covariance[s, i, j] = row_unit * value * (1.0 if j < 2 else scale[s])
+                covariance[s, i, j] = row_unit * value * (1.0 if j < 2 else scale)
 
 
 @serial

@@ -41,7 +41,9 @@ def find_other_peaks(outcomes, ties, units, scales, tangents, alphas, chosen):
             loc += outcome.parameters[1] * scale * tangents[s]
         for k in range(PEAKS):
             peak = outcome.peaks[k]
-            row = np.searchsorted(alphas, peak.alpha)
+            row = 0
+            while row < alphas.size and alphas[row] < peak.alpha:
+                row += 1
             near = alpha >= alphas[max(row - 1, 0)] or row <= 1
             near = near and (
                 alpha <= alphas[min(row + 1, alphas.size - 1)] or row >= alphas.size - 2

@@ -145,12 +145,14 @@ class Workspace:
         out: Any = None,
         *,
         reuse: str | None = None,
+        flat: bool = True,
     ) -> Any:
         """Return a flat array on the device for a kernel to fill: over `out` if that is possible.
 
         It is new memory, which `result` copies to `out`, if `out` overlaps an input that has been
         returned before. `reuse` is a name for an array that nobody reads after `result` has copied
-        it to the host, as for `input`.
+        it to the host, as for `input`. Without `flat` the array, which is not to be `out`, has its
+        shape.
 
         Raises
         ------
@@ -163,17 +165,19 @@ class Workspace:
             self._check(out, shape, np.dtype(dtype))
             if (view := self._view_of_out(out)) is not None and self._may_be_written(view):
                 return view
+        form = (size,) if flat else shape
         if self.device.kind == "cpu":
-            return np.empty(size, dtype)
+            return np.empty(form, dtype)
         if self._library is not None:
-            return self._library.empty(size, dtype, self._like)
+            memory = self._library.empty(size, dtype, self._like)
+            return memory if flat else memory.reshape(form)
         if reuse is not None:
             from hetero.cuda.device_cache import small_scratch
 
-            return small_scratch(f"output {reuse}", size, dtype, self.stream)
+            return small_scratch(f"output {reuse}", form, dtype, self.stream)
         from hetero.cuda.driver import cuda
 
-        return cuda.device_array(size, dtype, stream=self.stream)
+        return cuda.device_array(form, dtype, stream=self.stream)
 
     def result(self, array: Any, shape: tuple[int, ...], out: Any = None) -> Any:
         """Return a filled `output` array in the caller's kind and shape, or `out` if given."""

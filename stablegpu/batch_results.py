@@ -127,30 +127,7 @@ class FitResults:
                 names = "none" if self.labels is None else ", ".join(map(repr, self.labels[:20]))
                 raise KeyError(f"there is no fit {index!r}; the labels are {names}")
             return self[list(self.labels).index(index)]
-        k = range(len(self))[operator.index(index)]
-        status = str(self.status[k])
-        result = FitResult(
-            float(self.alpha[k]),
-            float(self.beta[k]),
-            float(self.loc[k]),
-            float(self.scale[k]),
-            parameterization=self.parameterization,
-            method=self.method,
-            size=int(self.size[k]),
-            message=self._message_of(k),
-            status=status,
-            covariance=self.covariance[k],
-            stderr=dict(zip(PARAMETERS, self.errors[k].tolist(), strict=True)),
-            evaluations=int(self.evaluations[k]),
-            timings=self.timings,
-            fixed={name: float(getattr(self, name)[k]) for name in self.fixed},
-            ties=float(self.ties[k]),
-            smallest_alpha=float(self.smallest_alpha[k]),
-            nobs=float(self.nobs[k]),
-            label=None if self.labels is None else self.labels[k],
-        )
-        result.__dict__["loglik"] = float(self.loglik[k])
-        return result
+        return fit_result(self, range(len(self))[operator.index(index)])
 
     def _select(self, which: Any) -> FitResults:
         """Return the fits of a slice, a mask or numbers."""
@@ -253,6 +230,38 @@ class FitResults:
     def conf_int(self, *, confidence: float = 0.95) -> dict[str, tuple[np.ndarray, np.ndarray]]:
         """Return `interval(confidence)`, by the name that statsmodels has for it."""
         return self.interval(confidence)
+
+
+def fit_result(
+    results: FitResults, k: int, device: Any = None, data: Any = None, weights: Any = None
+) -> FitResult:
+    """Return fit number k, from 0 on; without data it has the log-likelihood of the ascent."""
+    result = FitResult(
+        float(results.alpha[k]),
+        float(results.beta[k]),
+        float(results.loc[k]),
+        float(results.scale[k]),
+        parameterization=results.parameterization,
+        method=results.method,
+        size=int(results.size[k]),
+        message=results._message_of(k),
+        status=str(results.status[k]),
+        covariance=results.covariance[k],
+        stderr=dict(zip(PARAMETERS, results.errors[k].tolist(), strict=True)),
+        evaluations=int(results.evaluations[k]),
+        timings=results.timings,
+        fixed={name: float(getattr(results, name)[k]) for name in results.fixed},
+        device=device,
+        data=data,
+        weights=weights,
+        ties=float(results.ties[k]),
+        smallest_alpha=float(results.smallest_alpha[k]),
+        nobs=float(results.nobs[k]),
+        label=None if results.labels is None else results.labels[k],
+    )
+    if data is None:
+        result.__dict__["loglik"] = float(results.loglik[k])
+    return result
 
 
 def as_columns(results: FitResult | FitResults) -> dict[str, np.ndarray]:

@@ -25,7 +25,7 @@ from stablegpu._fit.quantile_fit import fit_by_quantiles
 from stablegpu._fit.samples import ArraySample
 from stablegpu._fit.sharing import SetsToFit, fit_by_engine, fit_on_device
 from stablegpu._parameters import PARAMETERIZATIONS
-from stablegpu.batch_results import FitResults
+from stablegpu.batch_results import FitResults, fit_result
 from stablegpu.fit_results import FitResult
 
 LOGGER = logging.getLogger(__name__)
@@ -182,7 +182,8 @@ def fit(
         flat, weight_source, stops - counts, stops, method, parameterization, fixed_values
     )
     results = _fit_sets(sets, engine, target, title, progress)
-    results = dataclasses.replace(results, labels=labels)
+    if labels is not None:
+        results = dataclasses.replace(results, labels=labels)
     if not single:
         return results
     return _single_result(results, flat, weight_source, own_device)
@@ -286,10 +287,10 @@ def _single_result(
     results: FitResults, data: Any, weights: Any, device: str | Device | None
 ) -> FitResult:
     """Return the only one of the fits with its data; raise ValueError if they cannot be fitted."""
-    result = results[0]
-    if result.status in REMEDIES:
-        raise ValueError(REMEDIES[result.status])
-    return dataclasses.replace(result, device=device, data=_copy(data), weights=_copy(weights))
+    status = str(results.status[0])
+    if status in REMEDIES:
+        raise ValueError(REMEDIES[status])
+    return fit_result(results, 0, device, _copy(data), _copy(weights))
 
 
 def _copy(values: Any) -> Any:

@@ -20,8 +20,9 @@ from hetero.command_line import check_outputs, command_parser, run_command, save
 from hetero.devices import Device, resolve
 from hetero.display.progress_bar import progress
 from hetero.measurement import environment
-from hetero.validation import check_choice, check_integer
+from hetero.validation import check_choice, check_integer, check_positive
 from studies.study import Study
+from studies.times import DONE, StudyTimes, package_of
 
 STUDIES = {
     "hetero-parts": "studies.hetero.parts",
@@ -152,6 +153,11 @@ def main(argv: list[str] | None = None) -> int:
         metavar="PACKAGE",
         help="only those of these packages: lbm, sbth, ...",
     )
+    everything.add_argument(
+        "--minutes",
+        type=float,
+        help="start no study that would probably end later than so many minutes from now",
+    )
     everything.set_defaults(names=None)
     for command in (run, everything):
         add_options(command)
@@ -257,20 +263,23 @@ def run_chosen(options: argparse.Namespace) -> int:
         for path in run_studies(find_studies(options.names), study, options.command):
             print(path)
         return 0
-    return run_all(names_for(device, options.packages), study, options.command)
+    seconds = None
+    if options.minutes is not None:
+        seconds = 60.0 * check_positive("--minutes", options.minutes)
+    return run_all(names_for(device, options.packages), study, options.command, seconds)
 
 
 def names_for(device: Device, packages: Sequence[str] = ()) -> list[str]:
     """Return the names of all studies that a device can run, of some packages or of all."""
     others = ON_CPUS_ONLY if device.kind == "cuda" else ON_GPUS_ONLY
     left_out = (*NOT_IN_ALL, *others)
-    known = tuple(sorted({name.partition("-")[0] for name in STUDIES}))
+    known = tuple(sorted(set(map(package_of, STUDIES))))
     for package in packages:
         check_choice("PACKAGE", package, known)
     return [
         name
         for name in STUDIES
-        if name not in left_out and (not packages or name.partition("-")[0] in packages)
+        if name not in left_out and (not packages or package_of(name) in packages)
     ]
 
 
@@ -314,27 +323,45 @@ def _exit_at_sigterm() -> Iterator[None]:
         signal.signal(signal.SIGTERM, before)
 
 
-def run_all(names: Sequence[str], study: Study, command: Sequence[str]) -> int:
-    """Run the studies that have no record of this commit, and print their paths and seconds.
+def run_all(
+    names: Sequence[str], study: Study, command: Sequence[str], limit: float | None = None
+) -> int:
+    """Run the studies that have no record of this commit; print the paths, then the seconds of all.
 
-    A study that fails does not keep the others from running. Returns the exit code, which is 1 if
-    any has failed.
+    A study that fails does not keep the others from running. With a `limit` in seconds those are
+    left out that would end later if they took as long as they did before. Returns the exit code,
+    which is 1 if any has failed.
     """
-    failed = []
+    failed, left, times = [], [], StudyTimes(study, command)
+    begin = time.perf_counter()
     for name in progress(names, "studies"):
         path = study.path(name)
         if is_of_this_commit(path):
             print(f"{path} is of this commit")
+            times.add_from_record(name)
             continue
-        start = time.perf_counter()
+        start, outcome = time.perf_counter(), DONE
+        if limit is not None and start - begin + times.seconds_of(name) > limit:
+            left.append(name)
+            continue
         try:
             _run_study(name, study, command)
-        except Exception:  # one that runs unattended must come to its end
-            failed.append(name)
+        except BaseException as error:
+            outcome = type(error).__name__
+            if not isinstance(error, Exception):
+                raise
+            failed.append(name)  # one that runs unattended must come to its end
             traceback.print_exc()
-        print(f"{name}: {time.perf_counter() - start:.1f} s")
-        if name not in failed:
+        finally:
+            seconds = time.perf_counter() - start
+            times.add(name, seconds, outcome)
+        print(f"{name}: {seconds:.1f} s")
+        if outcome == DONE:
             print(path)
+    print(times.table(names))
+    print(times.path)
+    if left:
+        print(f"left for another run by --minutes: {', '.join(left)}", file=sys.stderr)
     if failed:
         print(f"failed: {', '.join(failed)}", file=sys.stderr)
     return 1 if failed else 0

@@ -142,7 +142,7 @@ def test_results_are_found_by_their_numbers():
     for name, message in {
         "table 5": "'gpu-stable table 5', 'hard-cases table 5'",
         "table 8.7": "neither a study",
-        "thesis figure 8.7": "benchmarks run rode",
+        "thesis figure 16.3": "benchmarks run lbm",
     }.items():
         with pytest.raises(ValueError, match=message):
             find_studies([name])

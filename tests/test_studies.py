@@ -61,7 +61,72 @@ def test_all_leaves_out_what_this_commit_has_measured(tiny, tmp_path, monkeypatc
         printed = capsys.readouterr().out
         assert printed.count("Squares") == runs, commit
         assert json.loads(record.read_text())["facts"]["commit"] == commit
-        assert printed.splitlines()[-1].split()[0] == str(record)
+        assert str(record) in printed
+        assert printed.splitlines()[-1] == str(tmp_path / "all-cpu.json")
+
+
+def test_all_writes_how_long_each_study_and_package_took(tiny, tmp_path, monkeypatch, capsys):
+    def stop(study):
+        raise SystemExit(143)
+
+    module = ModuleType("stopping")
+    module.run = stop
+    monkeypatch.setitem(sys.modules, "stopping", module)
+    tiny_module = runner.STUDIES["tiny"]
+    studies = {"a-one": tiny_module, "a-two": tiny_module, "b-one": "stopping"}
+    monkeypatch.setattr(runner, "STUDIES", studies)
+    monkeypatch.setattr("hetero.measurement.environment.commit", lambda: "abc")
+    options = ["--device", "cpu", "--quick", "--out", str(tmp_path)]
+    path = tmp_path / "all-cpu.json"
+
+    def times():
+        return json.loads(path.read_text())
+
+    assert runner.main(["run", "a-one", *options]) == 0
+    assert not path.exists()
+    with pytest.raises(SystemExit):
+        runner.main(["all", *options])
+    entries = times()["studies"]
+    assert [(name, e["outcome"]) for name, e in entries.items()] == [
+        ("a-one", "done"),
+        ("a-two", "done"),
+        ("b-one", "SystemExit"),
+    ]
+    first = json.loads((tmp_path / "a-one-cpu.json").read_text())
+    assert entries["a-one"] == {"seconds": first["seconds"], "outcome": "done", "commit": "abc"}
+    assert entries["a-two"]["seconds"] > 0.0
+
+    module.run = lambda study: {}
+    capsys.readouterr()
+    assert runner.main(["all", "b", *options]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert times()["studies"]["a-two"] == entries["a-two"]
+    assert times()["studies"]["b-one"]["outcome"] == "done"
+    totals = {"a": entries["a-one"]["seconds"] + entries["a-two"]["seconds"]}
+    totals["b"] = times()["studies"]["b-one"]["seconds"]
+    assert times()["packages"] == totals
+    assert list(times()) == [*PARTS, "studies", "packages"]
+    assert lines[-1] == str(path)
+    assert lines[-2].split() == ["b", f"{totals['b']:.1f}"]
+    assert lines[-4].split() == ["b-one", f"{totals['b']:.1f}"]
+
+
+def test_all_starts_nothing_that_would_take_too_long(tiny, tmp_path, monkeypatch, capsys):
+    module = runner.STUDIES["tiny"]
+    monkeypatch.setattr(runner, "STUDIES", {"a-long": module, "a-new": module, "a-short": module})
+    for name, seconds in (("a-long", 100.0), ("a-short", 1.0)):
+        path = tmp_path / f"{name}-cpu.json"
+        path.write_text(json.dumps({"seconds": seconds, "facts": {"commit": "old"}}))
+    options = ["--device", "cpu", "--quick", "--out", str(tmp_path)]
+    assert runner.main(["all", "--minutes", "1", *options]) == 0
+    assert "left for another run by --minutes: a-long" in capsys.readouterr().err.splitlines()
+    times = json.loads((tmp_path / "all-cpu.json").read_text())
+    assert list(times["studies"]) == ["a-new", "a-short"]
+    assert runner.main(["all", *options]) == 0
+    times = json.loads((tmp_path / "all-cpu.json").read_text())
+    assert list(times["studies"]) == ["a-long", "a-new", "a-short"]
+    assert runner.main(["all", "--minutes", "-1", *options]) == 2
+    assert "--minutes must be positive" in capsys.readouterr().err
 
 
 def test_a_study_that_fails_does_not_end_all(tiny, tmp_path, monkeypatch, capsys):

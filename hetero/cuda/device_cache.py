@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import threading
 from typing import Any
 
@@ -11,6 +12,7 @@ from numpy.typing import DTypeLike
 from hetero.cuda.device_table import DeviceTable
 from hetero.cuda.driver import SIMULATOR, copy_to_gpu, cuda, upload
 from hetero.cuda.launch import device_id
+from hetero.cuda.ready_arrays import fill_with_zeros, ready
 
 _TABLES = 64
 """Number of tables that stay on the GPUs; the oldest is dropped for another one."""
@@ -59,21 +61,23 @@ def resident(table: np.ndarray) -> Any:
 _buffers = threading.local()
 
 
-def scratch(name: str, size: int, dtype: DTypeLike, stream: Any) -> Any:
+def scratch(name: str, shape: int | tuple[int, ...], dtype: DTypeLike, stream: Any) -> Any:
     """Return scratch memory for the kernels of one call, on the current GPU.
 
     On the default stream it is cached for the next call of this thread, because allocation waits
-    for the GPU.
+    for the GPU. So is its shape, which takes Numba as long as a launch.
     """
     if not isinstance(stream, int):
-        return cuda.device_array(size, dtype, stream=stream)
+        return cuda.device_array(shape, dtype, stream=stream)
+    shape = (shape,) if isinstance(shape, int) else shape
+    size = math.prod(shape)
     key = device_id(), name, dtype
     arrays = _buffers.__dict__.setdefault("arrays", {})
     buffer, part = arrays.get(key, (None, None))
     if buffer is None or buffer.size < size:
         buffer = part = cuda.device_array(size, dtype)
-    elif part.size != size:
-        part = buffer[:size]
+    if part.shape != shape:
+        part = buffer[:size].reshape(shape)
     arrays[key] = buffer, part
     return part
 
@@ -82,11 +86,22 @@ LARGEST_REUSED = 1 << 20
 """Bytes of the largest array whose memory `small_scratch` keeps: more is worth its allocation."""
 
 
-def small_scratch(name: str, size: int, dtype: DTypeLike, stream: Any) -> Any:
+def small_scratch(name: str, shape: int | tuple[int, ...], dtype: DTypeLike, stream: Any) -> Any:
     """Return `scratch` memory, but new memory for a large array, which is not kept."""
+    size = shape if isinstance(shape, int) else math.prod(shape)
     if size * np.dtype(dtype).itemsize > LARGEST_REUSED:
-        return cuda.device_array(size, dtype, stream=stream)
-    return scratch(name, size, dtype, stream)
+        return cuda.device_array(shape, dtype, stream=stream)
+    return scratch(name, shape, dtype, stream)
+
+
+def zeros_in_scratch(name: str, size: int, dtype: DTypeLike, stream: Any) -> Any:
+    """Return `small_scratch` memory of zeros.
+
+    A copy from the host would wait for the kernels before it.
+    """
+    array = small_scratch(name, size, dtype, stream)
+    fill_with_zeros(ready(array), stream)
+    return array
 
 
 def upload_to_scratch(name: str, host: np.ndarray, stream: Any) -> Any:

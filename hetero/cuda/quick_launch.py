@@ -151,16 +151,31 @@ def _append_numbers(value: Any, kinds: list[Any], numbers: list[Any]) -> bool:
         kinds += value.kinds
         numbers += value.numbers
         return True
-    if not hasattr(value, "__cuda_ndarray__"):
+    found = getattr(value, _FOUND, None) or _find_numbers(value)
+    if found is None:
         return False
-    strides, dtype = value.strides, value.dtype
-    # Numba compiles another kernel for arrays that repeat their elements.
-    if strides != (dtype.itemsize,) and (not value.is_c_contiguous() or 0 in strides):
-        return False
-    kinds.append((dtype, len(strides)))
-    address = value.device_ctypes_pointer.value or 0
-    numbers += numbers_of_array(address, value.shape, strides, dtype)
+    kinds.append(found[0])
+    numbers += found[1]
     return True
+
+
+_FOUND = "_hetero_launch_numbers"
+"""Attribute of an array of Numba that holds what `_find_numbers` has found: scratch memory and
+tables are arguments of many launches, and Numba asks the driver each time for the address."""
+
+
+def _find_numbers(array: Any) -> tuple[Any, tuple[int, ...]] | None:
+    """Return the kind and the numbers of a contiguous array of Numba, and None of anything else."""
+    if not hasattr(array, "__cuda_ndarray__"):
+        return None
+    strides, dtype = array.strides, array.dtype
+    # Numba compiles another kernel for arrays that repeat their elements.
+    if strides != (dtype.itemsize,) and (not array.is_c_contiguous() or 0 in strides):
+        return None
+    address = array.device_ctypes_pointer.value or 0
+    found = (dtype, len(strides)), numbers_of_array(address, array.shape, strides, dtype)
+    setattr(array, _FOUND, found)
+    return found
 
 
 def _prepare(kernel: Any, arguments: Sequence[Any], key: tuple[Any, ...]) -> _Prepared:

@@ -62,15 +62,22 @@ def _nvidia_driver() -> str | None:
         return None
 
 
+_RECORDS = "benchmarks/records"
+
+
 def commit() -> str | None:
-    """Return the git commit of the running source tree, with '+' if it has been edited since."""
+    """Return the git commit of the running source tree, with '+' if it has been edited since.
+
+    Records are no sources: one that is written does not make the next one that of edited sources.
+    """
     folder = Path(__file__).resolve().parent
     try:
         run = functools.partial(
             subprocess.run, cwd=folder, capture_output=True, text=True, check=True, timeout=10
         )
         name = run(["git", "rev-parse", "--short=12", "HEAD"]).stdout.strip()
-        return name + ("+" if run(["git", "status", "--porcelain", "-uno"]).stdout else "")
+        status = ["git", "status", "--porcelain", "-uno", "--", ":/", f":(exclude,top){_RECORDS}"]
+        return name + ("+" if run(status).stdout else "")
     except (OSError, subprocess.SubprocessError):
         return None
 

@@ -13,12 +13,6 @@ from stablegpu._fit.limits import ALPHA_RANGE, LARGEST_START_ALPHA
 from stablegpu._fit.records import LOC_IN_S1, make_starts, missing_outcomes
 from stablegpu._fit.second_starts import choose
 
-OVER_SPIKE, OVER_SPIKE_OF_TIES = 4.0 / 3.0, 2.0
-"""Least alpha over the bound above which the likelihood is bounded, without equal data and with
-them. At the bound itself a spike is as likely at any scale, and a little above it still more likely
-than a distribution that fits: with a fifth of zeros among draws of alpha = 1.5 up to twice the
-bound."""
-
 _GRID_DIMENSIONS = {"grid": 4, "grid2": 2}
 
 _LARGEST_START_BETA = 0.9  # ascents start away from |beta| = 1, where a step may end; not tuned
@@ -45,20 +39,6 @@ def find_outcomes(
     outcomes["parameters"] = 0.0
     outcomes["parameters"][:, :2] = estimates[:, :2]
     return outcomes, units
-
-
-def lowest_alphas(ties: np.ndarray) -> np.ndarray:
-    """Return the least alpha of each set from the weights of equal data and of all.
-
-    If the mode is on k equal ones of n data, the likelihood has no bound for alpha below k/(n - k),
-    as the scale goes to 0.
-    """
-    share = ties[:, 0] / ties[:, 1]
-    over = np.where(ties[:, 0] > 1.0, OVER_SPIKE_OF_TIES, OVER_SPIKE)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        least = over * share / (1.0 - share)
-    least[np.isnan(least)] = np.inf
-    return np.minimum(np.maximum(least, ALPHA_RANGE[0]), ALPHA_RANGE[1])
 
 
 def _maximize_likelihoods(
@@ -90,11 +70,13 @@ def _climb_other_peaks(
     The better of the outcomes is kept.
     """
     from stablegpu._fit.optimizer.state import TO_S0, TO_S1
+    from stablegpu._fit.second_starts.selection_loops import MANY
 
-    weights, fixed_values = prepared.ties[:, 1], batch.fixed_values
-    which, peaks = choose.select_starts(outcomes, weights, units)
-    if not which.size:
+    selected = choose.select_starts(outcomes, prepared.ties, units)
+    if selected is None:
         return
+    which, peaks = selected
+    weights, fixed_values = prepared.ties[:, 1], batch.fixed_values
     alpha, beta = np.minimum(peaks["alpha"], LARGEST_START_ALPHA), peaks["beta"]
     if "alpha" in fixed_values:
         alpha = fixed_values["alpha"][which]
@@ -105,7 +87,7 @@ def _climb_other_peaks(
     # A location in S1 is the first to be tried; in place of one in S0 a small alpha first tries the
     # data that lie closest.
     in_s1 = (alpha < TO_S0) | ("alpha" not in fixed_values)
-    in_s0 = ~in_s1 | ((alpha < TO_S1) & (weights[which] >= choose.MANY))
+    in_s0 = ~in_s1 | ((alpha < TO_S1) & (weights[which] >= MANY))
     for free, chosen in ((batch.free | LOC_IN_S1, in_s1), (batch.free, in_s0)):
         chosen_sets = which[chosen]
         if not chosen_sets.size:
@@ -133,15 +115,17 @@ def _initial_points(
 ) -> tuple[np.ndarray, bool]:
     """Return the initial points of the ascents, in units, and whether their location is S1's."""
     fixed_values = batch.fixed_values
-    alpha = np.clip(estimates[:, 0], ALPHA_RANGE[0], LARGEST_START_ALPHA)
-    beta = np.clip(estimates[:, 1], -_LARGEST_START_BETA, _LARGEST_START_BETA)
-    alpha, beta = fixed_values.get("alpha", alpha), fixed_values.get("beta", beta)
-    loc = log_scale = np.zeros(len(estimates))
-    in_s1 = False
+    initial, in_s1 = np.zeros((len(estimates), 4)), False
+    initial[:, 0] = np.minimum(np.maximum(estimates[:, 0], ALPHA_RANGE[0]), LARGEST_START_ALPHA)
+    most = _LARGEST_START_BETA
+    initial[:, 1] = np.minimum(np.maximum(estimates[:, 1], -most), most)
+    for column, name in enumerate(("alpha", "beta")):
+        if name in fixed_values:
+            initial[:, column] = fixed_values[name]
     if "scale" in fixed_values:
-        log_scale = np.log(fixed_values["scale"] / units[:, 1])
+        initial[:, 3] = np.log(fixed_values["scale"] / units[:, 1])
     if "loc" in fixed_values:
-        loc = (fixed_values["loc"] - units[:, 0]) / units[:, 1]
+        initial[:, 2] = (fixed_values["loc"] - units[:, 0]) / units[:, 1]
         may_be_skewed = bool(np.any(fixed_values.get("beta", 1.0)))
         in_s1 = batch.parameterization == "S1" and may_be_skewed
-    return np.stack([alpha, beta, loc, log_scale], axis=1), in_s1
+    return initial, in_s1

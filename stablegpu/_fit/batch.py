@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import time
 from collections.abc import Sequence
 from typing import Any
@@ -11,7 +12,7 @@ import numpy as np
 from hetero.arrays import Array
 from stablegpu._fit import datasets
 from stablegpu._fit.arguments import BatchFit
-from stablegpu._fit.ascents import find_outcomes, lowest_alphas
+from stablegpu._fit.ascents import find_outcomes
 from stablegpu._fit.datasets import PreparedDataSets, UnsortedDataSets
 from stablegpu._fit.estimates import at_boundary, covariances_of, parameters_of
 from stablegpu._fit.limits import ALPHA_RANGE
@@ -23,6 +24,8 @@ from stablegpu._parameters import PARAMETERS
 from stablegpu.batch_results import FitResults
 
 _STAGES = ("start", "ascent", "results")
+
+_STATUS_TEXTS = np.array(STATUSES)
 
 
 def fit_batch(
@@ -91,31 +94,32 @@ def gather_sample(sample: Sample, unsorted: UnsortedDataSets, batch: BatchFit) -
 
 def fit_prepared(prepared: PreparedDataSets, batch: BatchFit, clock: list[float]) -> FitResults:
     """Fit data sets from McCulloch's estimates; `clock` has the time of the first stage's start."""
+    from stablegpu._fit.set_loops import examine_sets
 
     clock.append(time.perf_counter())
     count = len(prepared.estimates)
-    bad = _failures(prepared)
-    lowest = np.full(count, ALPHA_RANGE[0])
-    if batch.method == "ml" and "alpha" not in batch.fixed_values:
-        lowest = lowest_alphas(prepared.ties)
-    outcomes, units = missing_outcomes(count), np.ones((count, 2))
-    good = np.flatnonzero(bad < 0)
-    if good.size == count:
+    bad, lowest = np.empty(count, np.int64), np.empty(count)
+    some_are_bad = examine_sets(prepared.estimates, prepared.ties, bad, lowest)
+    if batch.method != "ml" or "alpha" in batch.fixed_values:
+        lowest[:] = ALPHA_RANGE[0]
+    if some_are_bad:
+        outcomes, units = _outcomes_of_good_sets(prepared, np.flatnonzero(bad < 0), lowest, batch)
+    else:
         outcomes, units = find_outcomes(prepared, lowest, batch)
-    elif good.size:
-        chosen = prepared.select(good, batch.host_workspace)
-        outcomes[good], units[good] = find_outcomes(chosen, lowest[good], batch.select(good))
     clock.append(time.perf_counter())
     parameters, slope = parameters_of(outcomes, units, batch.parameterization)
-    covariance, errors = np.full((count, 4, 4), np.nan), np.full((count, 4), np.nan)
     if batch.method == "ml":
-        covariance, errors = covariances_of(outcomes, slope, parameters[:, 3], batch.free)
+        covariance, errors = covariances_of(outcomes, slope, parameters, batch.free)
+    else:
+        covariance, errors = np.full((count, 4, 4), np.nan), np.full((count, 4), np.nan)
     parameters[parameters[:, 0] == ALPHA_RANGE[1], 1] = 0.0  # normal: beta has no meaning
     for name, values in batch.fixed_values.items():
         parameters[:, PARAMETERS.index(name)] = values
-    for array in (parameters, covariance, errors):
-        array[bad >= 0] = np.nan
-    codes = np.where(bad >= 0, bad, outcomes["status"])
+    codes = outcomes["status"]
+    if some_are_bad:
+        for array in (parameters, covariance, errors):
+            array[bad >= 0] = np.nan
+        codes = np.where(bad >= 0, bad, codes)
     clock.append(time.perf_counter())
     alpha, beta, loc, scale = parameters.T
     return FitResults(
@@ -126,7 +130,7 @@ def fit_prepared(prepared: PreparedDataSets, batch: BatchFit, clock: list[float]
         loglik=outcomes["loglik"],
         covariance=covariance,
         errors=errors,
-        status=np.array(STATUSES)[codes],
+        status=_STATUS_TEXTS[codes],
         evaluations=outcomes["evaluations"],
         size=prepared.unsorted.stops - prepared.unsorted.starts,
         at_boundary=at_boundary(parameters, outcomes, lowest),
@@ -136,22 +140,23 @@ def fit_prepared(prepared: PreparedDataSets, batch: BatchFit, clock: list[float]
         parameterization=batch.parameterization,
         method=batch.method,
         fixed=dict(batch.fixed_values),
-        timings=dict(zip(_STAGES, np.diff(clock).tolist(), strict=True)),
+        timings={
+            stage: end - start
+            for stage, (start, end) in zip(_STAGES, itertools.pairwise(clock), strict=True)
+        },
     )
 
 
-def _failures(prepared: PreparedDataSets) -> np.ndarray:
-    """Return the index in STATUSES of the reason why a set cannot be fitted, or -1."""
-    alpha, ties = prepared.estimates[:, 0], prepared.ties
-    conditions = {
-        "not finite": alpha == np.inf,
-        "too wide": alpha == -np.inf,
-        "constant": np.isnan(alpha) | (ties[:, 0] >= 0.5 * ties[:, 1]),
-    }
-    codes = np.full(len(alpha), -1)
-    for status in reversed(conditions):  # the first one counts
-        codes[conditions[status]] = STATUSES.index(status)
-    return codes
+def _outcomes_of_good_sets(
+    prepared: PreparedDataSets, good: np.ndarray, lowest: np.ndarray, batch: BatchFit
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return what `find_outcomes` does if only the sets with the indices `good` can be fitted."""
+    count = len(prepared.estimates)
+    outcomes, units = missing_outcomes(count), np.ones((count, 2))
+    if good.size:
+        chosen = prepared.select(good, batch.host_workspace)
+        outcomes[good], units[good] = find_outcomes(chosen, lowest[good], batch.select(good))
+    return outcomes, units
 
 
 def join_results(results: Sequence[FitResults]) -> FitResults:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from importlib.resources import files
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -16,12 +16,15 @@ from stablegpu._fit.records import OUTCOME
 from stablegpu._fit.samples import Sample
 from stablegpu._fit.second_starts import choose
 
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
 LARGEST_SORTED_SET = 8192
 """Observations of a data set that are sorted and used one by one; more are gathered in bins."""
 
 COUNTED = 1.0 / 20.0
-"""Share of a large set from which on equal data are counted: fewer do not matter (`lowest_alphas`
-in `_fit/ascents.py`)."""
+"""Share of a large set from which on equal data are counted: fewer do not matter
+(`examine_sets` in `_fit/set_loops.py`)."""
 
 
 FEW = 4
@@ -99,16 +102,16 @@ def sort_sets(
 
     data, starts, stops = unsorted
     counts = stops - starts
-    offsets = np.concatenate(([0], np.cumsum(counts)[:-1]))
-    x = host_workspace.output((int(counts.sum()),), reuse="sorted data")
-    w = host_workspace.output(x.shape, reuse="sorted weights") if weights.size else weights
-    sources = ends = upload_ends(host_workspace, np.stack([starts, stops], axis=1))
-    if (offsets != starts).any():  # they overlap, or there are gaps
-        ends = upload_ends(host_workspace, np.stack([offsets, offsets + counts], axis=1))
-    size = len(counts) * ESTIMATE_SIZE
-    estimates = host_workspace.output((size,), reuse="estimates").reshape(-1, ESTIMATE_SIZE)
+    total, longest = int(counts.sum()), int(counts.max())
+    x = host_workspace.output((total,), reuse="sorted data")
+    w = host_workspace.output((total,), reuse="sorted weights") if weights.size else weights
+    sources = ends = upload_ends(host_workspace, starts, stops)
+    if starts[0] != 0 or (starts[1:] != stops[:-1]).any():  # they overlap, or there are gaps
+        last = np.cumsum(counts)
+        ends = upload_ends(host_workspace, last - counts, last)
+    estimates = host_workspace.output((len(counts), ESTIMATE_SIZE), reuse="estimates", flat=False)
     mcculloch.loops(workspace.device).sort(
-        (data, weights), sources, ends, int(counts.max()), (x, w), estimates, workspace.stream
+        (data, weights), sources, ends, longest, (x, w), estimates, workspace.stream
     )
     return SortedDataSets(x, w, ends), estimates
 
@@ -116,7 +119,7 @@ def sort_sets(
 def select(sets: SortedDataSets, which: np.ndarray, host_workspace: Workspace) -> SortedDataSets:
     """Return the data sets with the indices `which`."""
     ends = host_workspace.result(sets.ends, sets.ends.shape)[which]
-    return sets._replace(ends=upload_ends(host_workspace, ends))
+    return sets._replace(ends=upload_ends(host_workspace, *ends.T))
 
 
 def estimate(
@@ -129,7 +132,7 @@ def estimate(
     loops = mcculloch.loops(workspace.device)
     loops.start(*sets, constants(workspace).surfaces, estimates, workspace.stream)
     result = host_workspace.result(estimates, estimates.shape)
-    return np.ascontiguousarray(result[:, :4]), result[:, 4:]
+    return np.ascontiguousarray(result[:, :4]), np.ascontiguousarray(result[:, 4:])
 
 
 def maximize(
@@ -159,13 +162,15 @@ def maximize(
     return host_workspace.result(outcomes, (outcomes.size,)).view(OUTCOME)
 
 
-def upload_ends(host_workspace: Workspace, ends: np.ndarray) -> Array:
-    """Copy the ends of data sets, (sets, 2) integers, to the device.
+def upload_ends(host_workspace: Workspace, starts: ArrayLike, stops: ArrayLike) -> Array:
+    """Copy where data sets start and stop to the device, as (sets, 2) integers.
 
     Those of a few sets stay on a GPU: fits of one set are often of as many observations.
     """
+    ends = np.empty((np.size(starts), 2), np.int64)
+    ends[:, 0], ends[:, 1] = starts, stops
     if host_workspace.device.kind == "cuda" and len(ends) <= FEW:
-        return resident(np.ascontiguousarray(ends, np.int64))
+        return resident(ends)
     return host_workspace.input("sets", ends, np.int64).reshape(len(ends), 2)
 
 
@@ -195,7 +200,7 @@ def bin_set(
     sets = SortedDataSets(
         host_workspace.input("data", points),
         host_workspace.input("weights", masses),
-        upload_ends(host_workspace, np.array([[0, points.size]])),
+        upload_ends(host_workspace, 0, points.size),
     )
     return sets, np.array([_ties_of(sample, fullest)])
 

@@ -80,7 +80,7 @@ def evaluate_likelihoods(
     """Return the outcomes with the log-likelihood of grids[s, k] for set s: all at once."""
     count, size = grids.shape[:2]
     ends = host_workspace.result(sets.ends, (count, 2)).repeat(size, axis=0)
-    repeated = sets._replace(ends=datasets.upload_ends(host_workspace, ends))
+    repeated = sets._replace(ends=datasets.upload_ends(host_workspace, *ends.T))
     starts = make_starts(grids.reshape(-1, 4), np.repeat(units, size, axis=0), ALPHA_RANGE[0])
     return datasets.maximize(repeated, starts, 0, workspace, host_workspace).reshape(count, size)
 

@@ -8,8 +8,10 @@ import time
 import numpy as np
 
 from stablegpu._fit.estimates import at_boundary
+from stablegpu._fit.limits import ALPHA_RANGE
 from stablegpu._fit.mcculloch import estimate as mcculloch_estimate
 from stablegpu._fit.outcomes import REMEDIES, outcome_message
+from stablegpu._fit.records import missing_outcomes
 from stablegpu._fit.samples import Sample
 from stablegpu._parameters import Parameters
 from stablegpu.fit_results import FitResult
@@ -27,6 +29,8 @@ def fit_by_quantiles(sample: Sample, parameterization: str) -> FitResult:
         raise ValueError(REMEDIES["constant"])
     if math.isinf(alpha):
         raise ValueError(REMEDIES["not finite" if alpha > 0.0 else "too wide"])
+    lowest = np.array([ALPHA_RANGE[0]])
+    ends = at_boundary(np.array([[alpha, beta]]), missing_outcomes(1), lowest)[0]
     result = Parameters.checked(alpha, beta, loc, scale, "S0").converted(parameterization)
     return FitResult(
         result.alpha,
@@ -36,7 +40,7 @@ def fit_by_quantiles(sample: Sample, parameterization: str) -> FitResult:
         parameterization=parameterization,
         method="mcculloch",
         size=size,
-        message=outcome_message(at_boundary(np.array([[alpha, beta]]))[0]),
+        message=outcome_message(ends),
         ties=ties,
         nobs=float(size),
         timings={"start": time.perf_counter() - start},

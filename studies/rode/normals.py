@@ -1,9 +1,8 @@
 """Normal numbers: strips, launch shapes, operations and setup, after Riesinger (2017, section 8.4).
 
-These are figures 8.4 (one launch shape) and 8.6, part of 8.8, and tables 8.2, 8.3 (methods without
-branches) and 8.4. Occupancies (figure 8.5) are in the study rode-occupancy. Not made are launch
-shapes of Wallace's generator (figure 8.7), and in figure 8.8 those of the Ziggurat and of other
-libraries.
+These are figures 8.4 (one launch shape), 8.6 and 8.7, part of 8.8, and tables 8.2, 8.3 (methods
+without branches) and 8.4. Occupancies (figure 8.5) are in the study rode-occupancy. Not made are in
+figure 8.8 the launch shapes of the Ziggurat and of other libraries.
 """
 
 from __future__ import annotations
@@ -17,10 +16,17 @@ import numpy as np
 import rode
 from hetero.cpu.threads import threads, use_threads
 from hetero.measurement.machine_limits import limits as measure_limits
-from rode._normals import loops
+from rode._normals import loops, wallace
+from rode._normals.wallace.pool_shape import TURNS, PoolShape
 from rode._normals.ziggurat.tables import STRIPS, ziggurat
 from rode.normals import fits_in_shared_memory
 from studies.study import Study
+
+THREADS_OF_POOLS = (64, 128, 256, 512, 1024)
+"""Threads of the blocks whose pools are measured."""
+
+PASSES = (8, 32, 128)
+"""Passes of the pools that are measured, where a pool can have so many."""
 
 
 def run(study: Study) -> dict:
@@ -31,6 +37,7 @@ def run(study: Study) -> dict:
         "numbers": size,
         "ziggurat": _strips(study, size),
         "grids": _grids(study, out),
+        "pools": _pools(study, out),
         "rational": _rational(study, size),
         "setup": _setup(study),
     }
@@ -83,7 +90,7 @@ def _ziggurat(study: Study, settings: dict) -> float | None:
 def _grids(study: Study, out: Any) -> list[dict]:
     """Measure rates over launch shapes, or on a CPU over threads (figure 8.6, part of 8.8).
 
-    Wallace's generator is left out: it has a block a pool and as many threads as its turns need.
+    Wallace's generator has a block a pool, whose threads and passes `_pools` varies.
     """
     records, cpu = [], study.device.kind == "cpu"
     methods = ("box-muller", "box-muller-fast", "inverse", "rational", "rational-blending")
@@ -102,6 +109,46 @@ def _grids(study: Study, out: Any) -> list[dict]:
     rows = [list(r.values()) for r in records]
     study.table("float32 over launch shapes", list(records[0]), rows)
     return records
+
+
+def _pools(study: Study, out: Any) -> list[dict]:
+    """Measure Wallace's method over threads of a block and blocks of the launch (figure 8.7).
+
+    A block fills a pool of four numbers a thread, and turns it for a number of passes: that gives
+    the number of blocks. "Uncorrected" is the method with a constant sum of squares.
+    """
+    records: list[dict[str, Any]] = []
+    passes = PASSES[:1] if study.quick else PASSES
+    for threads_of_block in THREADS_OF_POOLS[::3] if study.quick else THREADS_OF_POOLS:
+        for count in (n for n in passes if TURNS * n <= threads_of_block):
+            shape = PoolShape(threads_of_block, count)
+            records.append(
+                {
+                    "threads": threads_of_block,
+                    "passes": count,
+                    "blocks": -(-out.size // shape.numbers),
+                    "G/s, wallace": _wallace(study, out, shape, corrected=True),
+                    "G/s, wallace-uncorrected": _wallace(study, out, shape, corrected=False),
+                }
+            )
+    rows = [list(r.values()) for r in records]
+    study.table("Wallace, float32, over threads and blocks", list(records[0]), rows)
+    figure = study.figure((6.0, 4.0))
+    axis = figure.subplots()
+    for count in passes:
+        lines = [r for r in records if r["passes"] == count]
+        rates = [r["G/s, wallace"] for r in lines]
+        axis.semilogx([r["threads"] for r in lines], rates, "o-", label=f"{count}", base=2)
+    axis.set(xlabel="threads of a block", ylabel="G numbers/s")
+    axis.legend(title="passes of a pool")
+    study.save(figure, "wallace.png")
+    return records
+
+
+def _wallace(study: Study, out: Any, shape: PoolShape, *, corrected: bool) -> float:
+    """Return G numbers per second of Wallace's method with pools of a shape."""
+    fill, key = wallace.loops(study.device).fill, (np.uint32(1),) * 2
+    return 1e-9 * study.rate(lambda: fill(key, 0, 0, corrected, out, shape=shape), out.size)
 
 
 def _rate(study: Study, method: str, out: Any, launched: tuple) -> float:

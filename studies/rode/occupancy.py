@@ -17,7 +17,7 @@ import rode
 from hetero.cuda.occupancy import LIMITS, WARP, Occupancy, occupancy
 from hetero.cuda.resources import Resources, compile_resources
 from rode._normals import cuda as normals
-from rode._normals.wallace.formulas import THREADS as WALLACE_THREADS
+from rode._normals.wallace.pool_shape import POOL_SHAPE
 from rode._normals.ziggurat import cuda as ziggurat
 from rode._normals.ziggurat.tables import STRIPS
 from rode._paths import cuda as paths
@@ -155,7 +155,7 @@ def make_parts(dtype: str, quick: bool = False) -> Iterator[Part]:
     """Yield the kernels of the solver's parts with the launch shapes that rode gives them."""
     for method, threads, elements in (
         ("ziggurat", ziggurat.THREADS, 2 * block(dtype)),
-        ("wallace", WALLACE_THREADS, 4),
+        ("wallace", POOL_SHAPE.threads, 4),
         ("rational-blending", normals.THREADS, 2 * block(dtype)),
         ("box-muller", normals.THREADS, 2 * block(dtype)),
     )[: 1 if quick else None]:

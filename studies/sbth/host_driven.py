@@ -20,14 +20,34 @@ import numpy as np
 from hetero.devices import Device
 from sbth._bulge_chasing.schedule_formulas import step_count, sweeps_in_step
 from studies.sbth import blas
-from studies.sbth.task_formulas import NUMBERS, SCALARS, VECTORS, slot_count, task_operands
+from studies.sbth.task_formulas import (
+    LAYOUTS,
+    NUMBERS,
+    SCALARS,
+    VECTORS,
+    slot_count,
+    strides_of,
+    task_operands,
+)
 from studies.sbth.task_program import PROGRAMS, task_program
 
 ORDERS = ("breadth first", "depth first")
 
 
+def in_memory(work: np.ndarray, by_rows: bool) -> np.ndarray:
+    """Return the elements of a working matrix (n, 2 d) in the order of their storage."""
+    return np.ascontiguousarray(work.T if by_rows else work).reshape(-1)
+
+
+def from_memory(elements: np.ndarray, n: int, by_rows: bool) -> np.ndarray:
+    """Return the working matrix (n, 2 d) whose elements lie in memory in this order."""
+    return elements.reshape(-1, n).T if by_rows else elements.reshape(n, -1)
+
+
 class HostDriven:
     """Reduction of a working matrix (n, 2 d) on a device, operation by operation.
+
+    `layout` is one of `LAYOUTS`.
 
     Attributes
     ----------
@@ -37,14 +57,16 @@ class HostDriven:
         Number of issued tasks.
     """
 
-    def __init__(self, work: np.ndarray, device: Device, length: int, order: str):
+    def __init__(
+        self, work: np.ndarray, device: Device, length: int, order: str, layout: str = LAYOUTS[0]
+    ):
         self.n, self.ld = work.shape
         self.d, self.length, self.order = self.ld // 2, length, order
-        self.device, self.tasks = device, 0
+        self.device, self.tasks, self.by_rows = device, 0, layout == LAYOUTS[1]
         self.calls: Counter[str] = Counter()
         self.blas: Any = blas.loops(device)
         self.streams = self.blas.streams(length)
-        self.work = self.blas.upload(work.reshape(-1))
+        self.work = self.blas.upload(in_memory(work, self.by_rows))
         self.slots = slot_count(self.n, self.d)
         self.vectors = self.blas.upload(np.zeros(self.slots * VECTORS * self.d, work.dtype))
         self.scalars = self.blas.upload(np.zeros(self.slots * SCALARS, work.dtype))
@@ -58,7 +80,7 @@ class HostDriven:
 
     def result(self) -> np.ndarray:
         """Return the present working matrix."""
-        return self.blas.download(self.work).reshape(self.n, self.ld)
+        return from_memory(self.blas.download(self.work), self.n, self.by_rows)
 
     def _issue(self, step: int, sweeps: range) -> None:
         """Issue the tasks of some sweeps in a step, and wait for them."""
@@ -76,10 +98,10 @@ class HostDriven:
 
     def task(self, s: int, k: int, stream: Any) -> Iterator[str]:
         """Issue the operations of a task one by one, and yield the name of each."""
-        program, numbers = task_operands(s, k, self.n, self.d)
+        program, numbers = task_operands(s, k, self.n, self.d, self.by_rows)
         values: dict[Any, Any] = dict(zip(NUMBERS, numbers, strict=True))
         values |= {"work": self.work, "vectors": self.vectors, "scalars": self.scalars}
-        values["pitch"] = self.ld - 1  # between the columns of a block
+        values["step"], values["pitch"] = strides_of(self.n, self.d, self.by_rows)
         first, lower = PROGRAMS[program]
         for name, operands in task_program(first=first, lower=lower):
             self.blas.call(name, [values.get(operand, operand) for operand in operands], stream)

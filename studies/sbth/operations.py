@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from studies.sbth.prepared.cuda_machine import CudaMachine
 
 NAMES = {
+    "copy_column": "copy",
     "scal_first": "scal",
     "scal_length": "scal",
     "eliminate": "copy",

@@ -2,7 +2,8 @@
 
 The fused kernel stands beside the pipeline of chapter 5, in which the host launches every BLAS
 operation: of our kernels or of the vendor's BLAS, breadth first or depth first, and as CUDA graphs,
-which are the time of the GPU alone. Of matrices with many tasks every k-th step is executed, from
+which are the time of the GPU alone. Our kernels also work on row-major storage (section 5.1), which
+the thesis expects to be much slower. Of matrices with many tasks every k-th step is executed, from
 the first to the last, and its time is multiplied by the share of tasks. For n = 1000 the longest
 breadth-first pipeline reduces the whole matrix, whose eigenvalues are compared.
 """
@@ -13,7 +14,7 @@ import itertools
 import time
 from collections.abc import Iterable, Iterator
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 import scipy.linalg
@@ -24,6 +25,7 @@ from sbth._bulge_chasing.schedule_formulas import last_task, step_count, sweep_c
 from sbth.tridiagonalization import NARROW_BANDWIDTH
 from studies.papers.printed import BANDWIDTHS
 from studies.sbth.host_driven import ORDERS
+from studies.sbth.task_formulas import LAYOUTS
 from studies.study import Study
 
 if TYPE_CHECKING:
@@ -136,38 +138,44 @@ def _launched(study: Study, ab: np.ndarray) -> Iterator[dict]:
 
     n, d = ab.shape[1], ab.shape[0] - 1
     lengths = [length for length in _lengths(n) if length <= n // (2 * d) + 1]
-    for library in LIBRARIES:
+    for library, layout in itertools.product(LIBRARIES, LAYOUTS):
+        if library == LIBRARIES[1] and layout == LAYOUTS[1]:
+            continue  # routines need columns of elements beside each other
+        way = library if layout == LAYOUTS[0] else f"{library}, {layout}"
         try:
             machine = CudaMachine(with_library=library == LIBRARIES[1])
         except LibraryNotInstalledError as error:
             study.table(f"Left out: {library}", ("why",), [(str(error),)])
             continue
-        for order in ORDERS:
+        for order in ORDERS if layout == LAYOUTS[0] else ORDERS[:1]:
             wholes = [order == ORDERS[0] and length == lengths[-1] for length in lengths]
             times = [
-                _time_launches(machine, ab, length, order, library, whole=whole)
+                _time_launches(machine, ab, length, (order, library, layout), whole=whole)
                 for length, whole in zip(lengths, wholes, strict=True)
             ]
-            record = _record(ab, f"{library}, {order}", lengths, [t[0] for t in times])
+            record = _record(ab, f"{way}, {order}", lengths, [t[0] for t in times])
             yield record | {"error of eigenvalues": times[-1][1]}
-        seconds = [_time_graphs(machine, ab, length, library) for length in lengths]
-        yield _record(ab, f"{library}, graphs", lengths, seconds)
+        kind = ORDERS[0], library, layout
+        seconds = [_time_graphs(machine, ab, length, kind) for length in lengths]
+        yield _record(ab, f"{way}, graphs", lengths, seconds)
 
 
-def _pipeline(
-    machine: CudaMachine, ab: np.ndarray, length: int, order: str, library: str
-) -> PreparedPipeline:
+Kind: TypeAlias = tuple[str, str, str]
+"""Order, library and layout of a pipeline: arguments of `PreparedPipeline`."""
+
+
+def _pipeline(machine: CudaMachine, ab: np.ndarray, length: int, kind: Kind) -> PreparedPipeline:
     """Return a pipeline whose kernels and routines have been loaded, at the first step."""
     from studies.sbth.prepared import PreparedPipeline
 
-    warm = PreparedPipeline(working_matrix(ab[:, : 4 * len(ab)]), machine, length, order, library)
+    warm = PreparedPipeline(working_matrix(ab[:, : 4 * len(ab)]), machine, length, *kind)
     warm.issue()
     machine.wait()
-    return PreparedPipeline(working_matrix(ab), machine, length, order, library)
+    return PreparedPipeline(working_matrix(ab), machine, length, *kind)
 
 
 def _time_launches(
-    machine: CudaMachine, ab: np.ndarray, length: int, order: str, library: str, *, whole: bool
+    machine: CudaMachine, ab: np.ndarray, length: int, kind: Kind, *, whole: bool
 ) -> tuple[float, float | None]:
     """Return seconds of a reduction, and the largest error of its eigenvalues if it was whole.
 
@@ -175,7 +183,7 @@ def _time_launches(
     """
     n, d = ab.shape[1], ab.shape[0] - 1
     total = task_count(n, d)
-    pipeline = _pipeline(machine, ab, length, order, library)
+    pipeline = _pipeline(machine, ab, length, kind)
     start = time.perf_counter()
     pipeline.issue(stride=1 if whole and total <= WHOLE else -(-total // SAMPLE))
     machine.wait()
@@ -185,11 +193,11 @@ def _time_launches(
     return elapsed * total / pipeline.tasks, error
 
 
-def _time_graphs(machine: CudaMachine, ab: np.ndarray, length: int, library: str) -> float:
+def _time_graphs(machine: CudaMachine, ab: np.ndarray, length: int, kind: Kind) -> float:
     """Return seconds of a reduction by graphs, each of some consecutive steps."""
     n, d = ab.shape[1], ab.shape[0] - 1
     total = task_count(n, d)
-    pipeline = _pipeline(machine, ab, length, ORDERS[0], library)
+    pipeline = _pipeline(machine, ab, length, kind)
     steps = max(2, TASKS_OF_A_GRAPH * pipeline.steps // total)
     elapsed = 0.0
     for begin in range(0, pipeline.steps, steps * max(1, total // GRAPH_TASKS)):

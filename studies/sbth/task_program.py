@@ -9,7 +9,8 @@ from __future__ import annotations
 from typing import NamedTuple, TypeAlias
 
 Operand: TypeAlias = str | float
-"""Name of a number in `task_formulas.NUMBERS`, of an array, or `pitch`; or a constant."""
+"""Name of a number in `task_formulas.NUMBERS`, of an array, or a stride (`step` and `pitch`); or a
+constant."""
 
 
 class Instruction(NamedTuple):
@@ -46,23 +47,23 @@ def task_program(*, first: bool, lower: bool) -> list[Instruction]:
         add("scal_length", count, "scalars", "length", "vectors", target)
 
     if first:
-        add("copy", "m", "work", "column", "vectors", "h")
+        add("copy_column", "m", "work", "column", "step", "vectors", "h")
         add_reflection("m", "v")
-        add("eliminate", "m", "scalars", "norm", "vectors", "h", "work", "column")
-    add("symv", "m", "work", "a", "pitch", "vectors", "v", "x")
+        add("eliminate", "m", "scalars", "norm", "vectors", "h", "work", "column", "step")
+    add("symv", "m", "work", "a", "step", "pitch", "vectors", "v", "x")
     add("dot", "m", "vectors", "v", "x", "scalars", "vx")
     add("copy", "m", "vectors", "x", "vectors", "w")
     add("axpy", "m", -0.5, "scalars", "vx", "vectors", "v", "w")
-    add("syr2", "m", "vectors", "v", "w", "work", "a", "pitch")
+    add("syr2", "m", "vectors", "v", "w", "work", "a", "step", "pitch")
     if lower:
-        add("gemv", "rows", "m", "work", "b", "pitch", "vectors", "v", "y")
-        add("copy", "rows", "work", "b", "vectors", "h")
+        add("gemv", "rows", "m", "work", "b", "step", "pitch", "vectors", "v", "y")
+        add("copy_column", "rows", "work", "b", "step", "vectors", "h")
         add("axpy", "rows", -1.0, "vectors", "v", "vectors", "y", "h")
         add_reflection("rows", "following")
-        add("gemv_t", "rows", "m", "work", "b", "pitch", "vectors", "following", "w")
+        add("gemv_t", "rows", "m", "work", "b", "step", "pitch", "vectors", "following", "w")
         add("dot", "rows", "vectors", "following", "y", "scalars", "vy")
         add("axpy", "m", -1.0, "scalars", "vy", "vectors", "v", "w")
-        add("ger", "rows", "m", "vectors", "y", "v", "work", "b", "pitch")
-        add("ger", "rows", "m", "vectors", "following", "w", "work", "b", "pitch")
-        add("eliminate", "rows", "scalars", "norm", "vectors", "h", "work", "b")
+        add("ger", "rows", "m", "vectors", "y", "v", "work", "b", "step", "pitch")
+        add("ger", "rows", "m", "vectors", "following", "w", "work", "b", "step", "pitch")
+        add("eliminate", "rows", "scalars", "norm", "vectors", "h", "work", "b", "step")
     return program

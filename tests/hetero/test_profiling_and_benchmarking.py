@@ -1,12 +1,13 @@
 """Measurements: profiles of regions, benchmarks, limits, facts, and the progress bar."""
 
 import json
+import subprocess
 import time
 
 import pytest
 
 import hetero
-from hetero.measurement import limit_loops, machine_limits
+from hetero.measurement import environment, limit_loops, machine_limits
 
 
 def test_regions_nest_and_add_up():
@@ -149,3 +150,20 @@ def test_events_of_nested_regions_become_seconds():
     assert inner.gpu == 0.5
     outer.resolve_events()  # nothing is counted twice
     assert inner.gpu == 0.5
+
+
+def test_records_that_are_written_do_not_change_the_commit(tmp_path, monkeypatch):
+    source, record = tmp_path / "package" / "module.py", tmp_path / "benchmarks/records/one.json"
+    for path in (source, record):
+        path.parent.mkdir(parents=True)
+        path.write_text("{}")
+    names = ["-c", "user.name=A", "-c", "user.email=a@b.example"]
+    for words in (["init", "-q"], ["add", "."], [*names, "commit", "-q", "-m", "First"]):
+        subprocess.run(["git", *words], cwd=tmp_path, check=True)
+    monkeypatch.setattr(environment, "__file__", str(source))
+    clean = environment.commit()
+    assert len(clean) == 12
+    record.write_text("[]")
+    assert environment.commit() == clean
+    source.write_text("[]")
+    assert environment.commit() == f"{clean}+"

@@ -194,6 +194,19 @@ def test_a_kernel_is_prepared_once_for_the_types_of_its_arguments(launches):
 
 
 @HARDWARE
+def test_the_address_of_an_array_is_asked_for_once(launches):
+    from hetero.cuda.launch import launch
+
+    array, kernel = device_array(np.arange(3.0), 4096), Kernel()
+    launch(kernel, 1, 1, 0, (array, 1.0))
+    before = slots(launches.calls[-1][-1], 8)
+    array.gpu_data = None
+    launch(kernel, 1, 1, 0, (array, 1.0))
+    assert slots(launches.calls[-1][-1], 8) == before
+    assert before[4] == (4096).to_bytes(8, "little")
+
+
+@HARDWARE
 @pytest.mark.parametrize("value", [np.float32(1.0), 1j, 1 << 63, "text"], ids=repr)
 def test_other_values_are_left_to_numba(launches, value):
     from hetero.cuda.launch import launch

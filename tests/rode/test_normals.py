@@ -9,10 +9,15 @@ from numba import njit
 from scipy import special, stats
 
 import rode
-from hetero import use_threads
+from compile_cuda import allowed_spills, compile_kernel
+from hetero import Device, resolve, use_threads
+from hetero.arrays import Workspace
+from hetero.cuda.driver import SIMULATOR
 from rode._normals import box_muller_formulas as box_muller
 from rode._normals import inverse_formulas as inverse
+from rode._normals import wallace
 from rode._normals.wallace.formulas import rotate
+from rode._normals.wallace.pool_shape import PoolShape
 from rode._normals.ziggurat.tables import (
     STRIPS,
     TAIL_STARTS,
@@ -21,6 +26,7 @@ from rode._normals.ziggurat.tables import (
     ziggurat,
 )
 from rode.normals import METHODS
+from studies.rode.kernels import normals_kernel
 
 DTYPES = ["float32", "float64"]
 CASES = [(m, d) for m in METHODS for d in DTYPES if (m, d) != ("box-muller-fast", "float64")]
@@ -205,6 +211,49 @@ def test_wallace_pool_has_a_chi_square_sum_only_when_corrected(device):
     y = rode.normal(n, method="wallace-uncorrected", **settings).reshape(-1, 1024)
     np.testing.assert_allclose((y * y).sum(axis=1), 1024.0, rtol=1e-9)
     assert stats.kstest((x * x).sum(axis=1), stats.chi2(1024).cdf).pvalue > 1e-4
+
+
+@pytest.mark.parametrize(("threads", "passes"), [(64, 8), (512, 3), (1024, 8)])
+def test_wallace_pools_of_other_shapes(device, threads, passes):
+    shape = PoolShape(threads, passes)
+    size = 5 * shape.numbers
+    settings = ((np.uint32(3), np.uint32(4)), 0, 0, False)
+    expected, here = np.empty(size), Workspace(resolve(device))
+    wallace.loops(Device("cpu")).fill(*settings, expected, shape=shape)
+    result = here.output((size,))
+    wallace.loops(here.device).fill(*settings, result, shape=shape)
+    squares = (expected * expected).reshape(-1, 4 * threads).sum(axis=1)
+    np.testing.assert_allclose(squares, 4.0 * threads, rtol=1e-9)
+    assert np.unique(expected.round(12)).size > 0.99 * size
+    assert abs(stats.kurtosis(expected)) < 0.2
+    np.testing.assert_allclose(here.result(result, (size,)), expected, atol=1e-6)
+
+
+@pytest.mark.skipif(SIMULATOR, reason="the simulator compiles nothing")
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_wallace_kernels_of_the_largest_blocks_fit_on_a_multiprocessor(dtype):
+    """Of its 65536 registers a thread of 1024 has 64."""
+    from rode._normals.wallace.cuda import make_fill
+
+    _, signature = normals_kernel("wallace", dtype)
+    report = compile_kernel(make_fill(dtype, PoolShape(1024, 128)), signature)
+    assert report.spills <= allowed_spills()
+    assert report.registers <= 64
+
+
+@pytest.mark.parametrize(
+    ("threads", "passes", "word"),
+    [
+        (96, 8, "threads"),
+        (32, 8, "threads"),
+        (2048, 8, "threads"),
+        (64, 33, "passes"),
+        (64, 0, "passes"),
+    ],
+)
+def test_wallace_pools_that_are_refused(threads, passes, word):
+    with pytest.raises(ValueError, match=f"{word} must"):
+        PoolShape(threads, passes)
 
 
 # ---- sequences ---------------------------------------------------------------------------------

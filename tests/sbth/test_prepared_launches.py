@@ -16,6 +16,7 @@ from studies.sbth.operations import sum_instructions
 from studies.sbth.prepared import PreparedPipeline
 from studies.sbth.prepared.encoding import LIBRARIES
 from studies.sbth.prepared.signatures import NO_FUNCTION, SIGNATURES, functions_at
+from studies.sbth.task_formulas import LAYOUTS
 from studies.sbth.task_program import task_program
 
 ARRAYS = ("work", "vectors", "scalars")
@@ -179,6 +180,19 @@ def test_words_are_those_that_kernels_and_routines_take(length, library, order):
 
 
 @pytest.mark.parametrize("order", ORDERS)
+def test_storage_by_rows_gives_the_bits_of_storage_by_columns(order):
+    work, _ = working_matrix()
+    by_columns, by_rows = (
+        PreparedPipeline(work, HostMachine(), 2, order, LIBRARIES[0], layout) for layout in LAYOUTS
+    )
+    by_columns.issue()
+    by_rows.issue()
+    np.testing.assert_array_equal(by_rows.result(), by_columns.result())
+    with pytest.raises(ValueError, match="layout must be 'column-major' for the vendor's BLAS"):
+        PreparedPipeline(work, HostMachine(), 2, order, LIBRARIES[1], LAYOUTS[1])
+
+
+@pytest.mark.parametrize("order", ORDERS)
 def test_queues_wait_for_each_other_and_take_turns(order):
     work, _ = working_matrix()
     machine = HostMachine()
@@ -259,6 +273,9 @@ def test_a_gpu_reduces_the_matrix_with_prepared_launches(machine, length, order)
     driver.run()
     if library == LIBRARIES[0]:
         np.testing.assert_array_equal(pipeline.result(), driver.result())
+        by_rows = PreparedPipeline(work, cuda, length, order, library, LAYOUTS[1])
+        by_rows.issue()
+        np.testing.assert_array_equal(pipeline.result(), by_rows.result())
 
 
 @pytest.mark.cuda
@@ -303,7 +320,7 @@ def test_only_whole_reductions_are_compared(monkeypatch):
             issued.append(self.tasks)
 
     monkeypatch.setattr("studies.sbth.prepared.PreparedPipeline", Counting)
-    settings = ab, 2, ORDERS[0], LIBRARIES[0]
+    settings = ab, 2, (ORDERS[0], LIBRARIES[0], LAYOUTS[0])
     seconds, error = pipeline._time_launches(HostMachine(), *settings, whole=True)
     total = pipeline.task_count(40, 3)
     assert issued[-1] == total

@@ -15,7 +15,7 @@ from sbth._bulge_chasing.schedule_formulas import last_task, sweep_count
 from studies.__main__ import main as run_studies
 from studies.sbth import counts, operations
 from studies.sbth.host_driven import ORDERS, HostDriven
-from studies.sbth.task_formulas import task_operands
+from studies.sbth.task_formulas import LAYOUTS, task_operands
 
 GOLDEN = Path(__file__).parent / "data" / "bulge-chasing-16.py.txt"
 
@@ -28,12 +28,13 @@ def working_matrix(ab):
     return work
 
 
+@pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("order", ORDERS)
 @pytest.mark.parametrize("length", [1, 3])
-def test_host_driven_pipeline_preserves_the_spectrum(device, order, length):
+def test_host_driven_pipeline_preserves_the_spectrum(device, order, length, layout):
     ab = np.random.default_rng(0).standard_normal((4, 23))
     ab[:, 9:11] = 0.0  # columns of zeros, for which the formula of Riesinger (2017) divides by 0
-    driver = HostDriven(working_matrix(ab), Device(device), length, order)
+    driver = HostDriven(working_matrix(ab), Device(device), length, order, layout)
     driver.run()
     work = driver.result()
     assert not work[:, 2:].any()
@@ -56,7 +57,7 @@ def test_calls_are_counted_correctly():
 @pytest.mark.parametrize(("n", "d"), [(31, 4), (20, 7), (9, 4)])
 def test_tasks_are_counted_by_their_programs(n, d):
     true = Counter(
-        task_operands(s, k, n, d)[0]
+        task_operands(s, k, n, d, False)[0]
         for s in range(sweep_count(n))
         for k in range(last_task(s, n, d) + 1)
     )

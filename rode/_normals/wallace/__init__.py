@@ -8,6 +8,7 @@ import numpy as np
 
 from hetero.arrays import Array, Stream
 from hetero.devices import Device
+from rode._normals.wallace.pool_shape import POOL_SHAPE, PoolShape
 
 
 class Loops(Protocol):
@@ -21,11 +22,12 @@ class Loops(Protocol):
         corrected: bool,
         out: Array,
         launch_stream: Stream = 0,
+        shape: PoolShape = POOL_SHAPE,
     ) -> None:
         """Fill `out`, a flat array of float32 or float64, with N(0, 1) numbers.
 
-        Every PASSES POOL numbers come from a pool of their own. With `corrected` the sum of squares
-        of a pool varies as it should.
+        Every `shape.numbers` numbers come from a pool of their own. With `corrected` the sum of
+        squares of a pool varies as it should.
         """
 
 

@@ -6,6 +6,7 @@ here). Element e of thread t is at ((256 e + t) stride + offset) mod 1024, with 
 and offset in every pass. Its rotated value goes to 4 t + e, so that the next pass combines other
 numbers. Rotations preserve the sum of squares, which for independent normal numbers has a
 chi-square distribution: numbers leave the pool times sqrt(V/1024), where V is drawn for each pass.
+Pools of other shapes (`pool_shape.py`) have other numbers in place of 256 and 1024.
 """
 
 import math
@@ -16,39 +17,27 @@ from numba import uint32
 from hetero.jit import scalar
 from rode._normals.box_muller_formulas import pair_float32
 
-THREADS = 256
-"""Number of threads in a block."""
-
-POOL = 4 * THREADS
-"""Number of elements of a pool."""
-
-PASSES = 64
-"""Number of times that a pool yields POOL numbers before a new one is filled."""
-
-TURNS = 2
-"""Rotations of the pool between two outputs: one leaves a visible correlation of the squares."""
-
 FIRST = np.uint32(0x80000000)
 """Number of the first block of words that fills a pool; the passes count from 0."""
 
-_B = 1.0 + 1.0 / (8.0 * POOL)
-_C = math.sqrt(2.0 * POOL - _B * _B)
-_SHARE = 1.0 / math.sqrt(2.0 * POOL)
-_MASK = np.uint32(POOL - 1)
-
 
 @scalar
-def pool_index(e, t, stride, offset):
+def pool_index(e, t, stride, offset, threads):
     """Return the index in the pool of element e of thread t."""
-    return np.int64(uint32(uint32(uint32(e) * uint32(THREADS) + t) * stride + offset) & _MASK)
+    place = uint32(uint32(uint32(e) * uint32(threads) + t) * stride + offset)
+    return np.int64(place & uint32(4 * threads - 1))
 
 
 @scalar
-def rotation_of(word):
-    """Return (stride, offset, matrix) of the rotation that a random word names."""
+def rotation_of(word, bits):
+    """Return (stride, offset, matrix) of the rotation that a random word names.
+
+    An index in the pool has so many bits, at most 15.
+    """
+    mask = uint32((1 << bits) - 1)
     return (
-        uint32((word & _MASK) | uint32(1)),
-        uint32((word >> uint32(10)) & _MASK),
+        uint32((word & mask) | uint32(1)),
+        uint32((word >> uint32(bits)) & mask),
         np.int64(word >> uint32(30)),
     )
 
@@ -67,19 +56,20 @@ def rotate(matrix, a, b, c, d):
 
 
 @scalar
-def pool_scale(squares):
-    """Return the factor that makes the sum of squares of a pool equal to POOL."""
+def pool_scale(squares, pool):
+    """Return the factor that makes the sum of squares of a pool equal to its size."""
     T = type(squares)
-    return T(math.sqrt(T(POOL) / squares))
+    return T(math.sqrt(T(pool) / squares))
 
 
 @scalar
-def spread(a, b, like):
+def spread(a, b, constants, like):
     """Return sqrt(V/POOL) for a new chi-square number V with POOL degrees of freedom.
 
     sqrt(2 V) is nearly normal (Fisher): V = (C + B n)^2/2 has the mean of the
-    distribution and nearly its variance.
+    distribution and nearly its variance. `constants` are those of the shape of the pool.
     """
     T = type(like)
+    mean, deviation, unit = constants
     n = pair_float32(a, b, np.float32(1.0))[0]
-    return (T(_C) + T(_B) * T(n)) * T(_SHARE)
+    return (T(mean) + T(deviation) * T(n)) * T(unit)

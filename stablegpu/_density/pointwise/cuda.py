@@ -9,7 +9,7 @@ import math
 import numpy as np
 
 from hetero.cuda import launch
-from hetero.cuda.device_cache import resident_table, small_scratch, upload_to_scratch
+from hetero.cuda.device_cache import resident_table, small_scratch, zeros_in_scratch
 from hetero.cuda.driver import cuda
 from hetero.jit import kernel
 from stablegpu._density.outputs_on_gpu import write_to
@@ -79,7 +79,7 @@ def evaluate(points, rule, panels, tolerance, outputs, stream=0):
     """Write pdf, cdf, sf and their logarithms at points; see `_density/pointwise/cpu.py`."""
     size = max(math.prod(array.shape) for array in outputs)
     listed = small_scratch("listed points", size, np.int64, stream)
-    count = upload_to_scratch("listed points' count", np.zeros(1, np.int64), stream)
+    count = zeros_in_scratch("listed points' count", 1, np.int64, stream)
     for run, threads in ((evaluate_points, _THREADS), (evaluate_near_one, _THREADS_NEAR_ONE)):
         grid = launch.grid_stride_blocks(size, threads)
         launch.launch(run, grid, threads, stream, (points, outputs, listed, count))

@@ -11,7 +11,7 @@ import numpy as np
 from numba import float64
 
 from hetero.cuda import launch
-from hetero.cuda.device_cache import small_scratch, upload_to_scratch
+from hetero.cuda.device_cache import small_scratch, zeros_in_scratch
 from hetero.cuda.driver import SIMULATOR, cuda
 from hetero.intrinsics.warp import LANES, warp_sum
 from hetero.jit import kernel
@@ -208,10 +208,9 @@ def maximize(x, weights, ends, starts, free, table, outcomes, stream=0):
     sets = ends.shape[0]
     team = _team(sets)
     teams = sets if team > 1 else 1
-    arrivals = upload_to_scratch("arrivals of teams", np.zeros(teams, np.int64), stream)
+    arrivals = zeros_in_scratch("arrivals of teams", teams, np.int64, stream)
     shape = (teams, 2, team, _AT_ONCE)
-    meetings = small_scratch("meetings of teams", math.prod(shape), np.float64, stream)
-    meetings = meetings.reshape(shape)
+    meetings = small_scratch("meetings of teams", shape, np.float64, stream)
     arguments = ((x, weights), ends, starts, free, table, team, arrivals, meetings, outcomes)
     threads = THREADS_OF_TEAMS if sets <= launch.multiprocessors() else THREADS
     items = threads * team * sets

@@ -1,8 +1,8 @@
 """Small BLAS operations of the host-driven pipeline, on vectors and blocks in flat arrays.
 
 x, y, h are indices of vectors in `vectors`, a, b and column those of blocks in `matrix`, and
-scalar, norm those of numbers in `scalars`. Blocks are column-major, with columns `pitch` numbers
-apart. B has `rows` and `columns`.
+scalar, norm those of numbers in `scalars`. In memory the rows of a block are `step` numbers apart,
+its columns `pitch`. B has `rows` and `columns`.
 """
 
 import math
@@ -37,6 +37,13 @@ def copy(count, source, x, target, y):
     """y = x."""
     for i in range(count):
         target[y + i] = source[x + i]
+
+
+@serial
+def copy_column(count, matrix, column, step, vectors, y):
+    """Copy a column of the matrix to y."""
+    for i in range(count):
+        vectors[y + i] = matrix[column + i * step]
 
 
 @serial
@@ -85,64 +92,64 @@ def scal_length(count, scalars, scalar, vectors, x):
 
 
 @serial
-def eliminate(count, scalars, norm, vectors, h, matrix, column):
+def eliminate(count, scalars, norm, vectors, h, matrix, column, step):
     """Store column h as the reflection leaves it."""
     matrix[column] = -math.copysign(scalars[norm], vectors[h])
     for i in range(1, count):
-        matrix[column + i] = 0
+        matrix[column + i * step] = 0
 
 
 @serial
-def symv(count, matrix, a, pitch, vectors, x, y):
+def symv(count, matrix, a, step, pitch, vectors, x, y):
     """y = A x, from the lower triangle of A."""
     for i in range(count):
         total = vectors[x] * 0
         for j in range(count):
-            total += matrix[a + min(i, j) * pitch + max(i, j)] * vectors[x + j]
+            total += matrix[a + min(i, j) * pitch + max(i, j) * step] * vectors[x + j]
         vectors[y + i] = total
 
 
 @serial
-def syr2(count, vectors, x, y, matrix, a, pitch):
+def syr2(count, vectors, x, y, matrix, a, step, pitch):
     """A -= x y^T + y x^T, in the lower triangle."""
     for j in range(count):
         for i in range(j, count):
             update = vectors[x + i] * vectors[y + j] + vectors[y + i] * vectors[x + j]
-            matrix[a + j * pitch + i] -= update
+            matrix[a + j * pitch + i * step] -= update
 
 
 @serial
-def gemv(rows, columns, matrix, b, pitch, vectors, x, y):
+def gemv(rows, columns, matrix, b, step, pitch, vectors, x, y):
     """y = B x."""
     for i in range(rows):
         total = vectors[x] * 0
         for j in range(columns):
-            total += matrix[b + j * pitch + i] * vectors[x + j]
+            total += matrix[b + j * pitch + i * step] * vectors[x + j]
         vectors[y + i] = total
 
 
 @serial
-def gemv_t(rows, columns, matrix, b, pitch, vectors, x, y):
+def gemv_t(rows, columns, matrix, b, step, pitch, vectors, x, y):
     """y = B^T x."""
     for j in range(columns):
         total = vectors[x] * 0
         for i in range(rows):
-            total += matrix[b + j * pitch + i] * vectors[x + i]
+            total += matrix[b + j * pitch + i * step] * vectors[x + i]
         vectors[y + j] = total
 
 
 @serial
-def ger(rows, columns, vectors, x, y, matrix, b, pitch):
+def ger(rows, columns, vectors, x, y, matrix, b, step, pitch):
     """B -= x y^T."""
     for j in range(columns):
         for i in range(rows):
-            matrix[b + j * pitch + i] -= vectors[x + i] * vectors[y + j]
+            matrix[b + j * pitch + i * step] -= vectors[x + i] * vectors[y + j]
 
 
 OPERATIONS = {
     function.__name__: function
     for function in (
-        *(copy, axpy, dot, nrm2, scal_first, scal_length, eliminate),
+        *(copy, copy_column, axpy, dot, nrm2, scal_first, scal_length, eliminate),
         *(symv, syr2, gemv, gemv_t, ger),
     )
 }

@@ -53,6 +53,13 @@ def copy_vector(count, source, x, target, y):
 
 
 @kernel
+def load_column(count, matrix, column, step, vectors, y):
+    """Copy a column of the matrix to y."""
+    for i in range(cuda.threadIdx.x, count, _THREADS):
+        vectors[y + i] = matrix[column + i * step]
+
+
+@kernel
 def add_vector(count, factor, scalars, scalar, vectors, x, y):
     """y += factor scalar x."""
     alpha = factor * scalars[scalar]
@@ -96,64 +103,65 @@ def scale_length(count, scalars, scalar, vectors, x):
 
 
 @kernel
-def eliminate_column(count, scalars, norm, vectors, h, matrix, column):
+def eliminate_column(count, scalars, norm, vectors, h, matrix, column, step):
     """Store column h as the reflection leaves it."""
     for i in range(cuda.threadIdx.x, count, _THREADS):
-        matrix[column + i] = -math.copysign(scalars[norm], vectors[h]) if i == 0 else 0.0
+        matrix[column + i * step] = -math.copysign(scalars[norm], vectors[h]) if i == 0 else 0.0
 
 
 @kernel
-def symmetric_product(count, matrix, a, pitch, vectors, x, y):
+def symmetric_product(count, matrix, a, step, pitch, vectors, x, y):
     """y = A x, from the lower triangle of A."""
     for i in range(int64(cuda.threadIdx.x), count, _THREADS):
         total = vectors[x] * 0
         for j in range(count):
-            total += matrix[a + min(i, j) * pitch + max(i, j)] * vectors[x + j]
+            total += matrix[a + min(i, j) * pitch + max(i, j) * step] * vectors[x + j]
         vectors[y + i] = total
 
 
 @kernel
-def symmetric_update(count, vectors, x, y, matrix, a, pitch):
+def symmetric_update(count, vectors, x, y, matrix, a, step, pitch):
     """A -= x y^T + y x^T, in the lower triangle."""
     for cell in range(cuda.threadIdx.x, count * count, _THREADS):
         i, j = cell % count, cell // count
         if i >= j:
             update = vectors[x + i] * vectors[y + j] + vectors[y + i] * vectors[x + j]
-            matrix[a + j * pitch + i] -= update
+            matrix[a + j * pitch + i * step] -= update
 
 
 @kernel
-def general_product(rows, columns, matrix, b, pitch, vectors, x, y):
+def general_product(rows, columns, matrix, b, step, pitch, vectors, x, y):
     """y = B x."""
     for i in range(cuda.threadIdx.x, rows, _THREADS):
         total = vectors[x] * 0
         for j in range(columns):
-            total += matrix[b + j * pitch + i] * vectors[x + j]
+            total += matrix[b + j * pitch + i * step] * vectors[x + j]
         vectors[y + i] = total
 
 
 @kernel
-def transposed_product(rows, columns, matrix, b, pitch, vectors, x, y):
+def transposed_product(rows, columns, matrix, b, step, pitch, vectors, x, y):
     """y = B^T x."""
     for j in range(cuda.threadIdx.x // 32, columns, _THREADS // 32):
         total = vectors[x] * 0
         for i in range(cuda.threadIdx.x % 32, rows, 32):
-            total += matrix[b + j * pitch + i] * vectors[x + i]
+            total += matrix[b + j * pitch + i * step] * vectors[x + i]
         total = warp_sum(total)
         if cuda.threadIdx.x % 32 == 0:
             vectors[y + j] = total
 
 
 @kernel
-def general_update(rows, columns, vectors, x, y, matrix, b, pitch):
+def general_update(rows, columns, vectors, x, y, matrix, b, step, pitch):
     """B -= x y^T."""
     for cell in range(cuda.threadIdx.x, rows * columns, _THREADS):
         i, j = cell % rows, cell // rows
-        matrix[b + j * pitch + i] -= vectors[x + i] * vectors[y + j]
+        matrix[b + j * pitch + i * step] -= vectors[x + i] * vectors[y + j]
 
 
 KERNELS = {
     "copy": (copy_vector, _THREADS),
+    "copy_column": (load_column, _THREADS),
     "axpy": (add_vector, _THREADS),
     "dot": (dot_vectors, 32),
     "nrm2": (norm_vector, 32),

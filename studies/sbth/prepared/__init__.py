@@ -15,10 +15,17 @@ from typing import Any, Protocol
 import numpy as np
 
 from sbth._bulge_chasing.schedule_formulas import step_count
-from studies.sbth.host_driven import ORDERS
+from studies.sbth.host_driven import ORDERS, from_memory, in_memory
 from studies.sbth.prepared import issue_loops
-from studies.sbth.prepared.encoding import CONSTANTS, Encoder
-from studies.sbth.task_formulas import SCALARS, VECTORS, slot_count, task_operands
+from studies.sbth.prepared.encoding import CONSTANTS, LIBRARIES, Encoder
+from studies.sbth.task_formulas import (
+    LAYOUTS,
+    SCALARS,
+    VECTORS,
+    slot_count,
+    strides_of,
+    task_operands,
+)
 
 
 class Machine(Protocol):
@@ -55,6 +62,7 @@ class PreparedPipeline:
     length : tasks that run at once, one on each queue
     order : one of `ORDERS`
     library : one of `LIBRARIES`
+    layout : one of `LAYOUTS`; the vendor's BLAS takes column-major storage alone
 
     Attributes
     ----------
@@ -66,21 +74,33 @@ class PreparedPipeline:
     """
 
     def __init__(
-        self, work: np.ndarray, machine: Machine, length: int, order: str, library: str
+        self,
+        work: np.ndarray,
+        machine: Machine,
+        length: int,
+        order: str,
+        library: str,
+        layout: str = LAYOUTS[0],
     ) -> None:
+        self.by_rows = layout == LAYOUTS[1]
+        if self.by_rows and library == LIBRARIES[1]:
+            raise ValueError(
+                f"layout must be {LAYOUTS[0]!r} for the {library}: no element of a block in "
+                f"{layout} storage is beside another one, got {layout!r}"
+            )
         self.n, self.d = work.shape[0], work.shape[1] // 2
         self.machine, self.order = machine, order
         self.tasks = self.issued = 0
         slots = slot_count(self.n, self.d)
         arrays = {
-            "work": work.astype(float).reshape(-1),
+            "work": in_memory(work.astype(float), self.by_rows),
             "vectors": np.zeros(slots * VECTORS * self.d),
             "scalars": np.zeros(slots * SCALARS),
             "constants": np.array(CONSTANTS),
         }
         self._memory = {name: machine.upload(array) for name, array in arrays.items()}
         places = {name: (machine.address(self._memory[name]), len(a)) for name, a in arrays.items()}
-        encoder = Encoder(places, 2 * self.d - 1)
+        encoder = Encoder(places, *strides_of(self.n, self.d, self.by_rows))
         self.names, self.program = encoder.encode(library, machine.kernel)
         words = np.zeros(self.program.constants.shape[1], np.int64)
         pointers = words.ctypes.data + 8 * np.arange(len(words), dtype=np.int64)
@@ -108,7 +128,7 @@ class PreparedPipeline:
         with _experimental_functions():
             tasks, issued, error = issue_loops.issue_wavefronts(
                 (begin, self.steps if stop is None else stop, stride),
-                (self.n, self.d),
+                (self.n, self.d, self.by_rows),
                 self.order == ORDERS[0],
                 self.program,
                 self._queues,
@@ -120,7 +140,7 @@ class PreparedPipeline:
 
     def repeat(self, i: int, repeats: int) -> None:
         """Issue instruction i of the first task several times."""
-        _, numbers = task_operands(0, 0, self.n, self.d)
+        _, numbers = task_operands(0, 0, self.n, self.d, self.by_rows)
         numbers = np.array(numbers, np.int64)
         with _experimental_functions():
             for count in range(repeats):
@@ -132,7 +152,8 @@ class PreparedPipeline:
     def result(self) -> np.ndarray:
         """Return the present working matrix, (n, 2 d)."""
         self.machine.wait()
-        return self.machine.download(self._memory["work"]).reshape(self.n, 2 * self.d)
+        elements = self.machine.download(self._memory["work"])
+        return from_memory(elements, self.n, self.by_rows)
 
 
 @contextlib.contextmanager

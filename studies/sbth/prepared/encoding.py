@@ -49,11 +49,12 @@ class Encoder:
     Parameters
     ----------
     arrays : address and number of elements of "work", "vectors", "scalars" and "constants"
-    pitch : elements between the columns of a block
+    step, pitch : elements between the rows and between the columns of a block
     """
 
-    def __init__(self, arrays: Mapping[str, tuple[int, int]], pitch: int):
-        self._arrays, self._pitch = arrays, pitch
+    def __init__(self, arrays: Mapping[str, tuple[int, int]], step: int, pitch: int):
+        self._arrays = arrays
+        self._strides = {"step": step, "pitch": pitch}
 
     def encode(
         self, library: str, kernel: Callable[[str], tuple[int, int]]
@@ -100,8 +101,8 @@ class Encoder:
 
     def _number(self, operand: Operand) -> _Word:
         """Return the word of a number."""
-        if operand == "pitch":
-            return self._pitch, 0, 0
+        if operand in self._strides:
+            return self._strides[str(operand)], 0, 0
         return 0, 1, NUMBERS.index(str(operand))
 
     def _place(self, array: Operand, operand: Operand) -> _Word:
@@ -122,6 +123,9 @@ class Encoder:
             case "copy":
                 words = [number(o[0]), at(o[1], o[2]), step, at(o[3], o[4]), step]
                 return [(loops.COPY, words)]
+            case "copy_column":
+                words = [number(o[0]), at(o[1], o[2]), number(o[3]), at(o[4], o[5]), step]
+                return [(loops.COPY, words)]
             case "axpy":  # the routine takes one factor
                 factor = at("scalars", "factor")
                 return [
@@ -138,20 +142,20 @@ class Encoder:
             case "nrm2":
                 return [(loops.NRM2, [number(o[0]), at(o[1], o[2]), step, at(o[3], o[4])])]
             case "symv":
-                matrix, vectors = [at(o[1], o[2]), number(o[3])], [at(o[4], i) for i in o[5:]]
+                matrix, vectors = [at(o[1], o[2]), number(o[4])], [at(o[5], i) for i in o[6:]]
                 words = [lower, number(o[0]), one, *matrix, vectors[0], step]
                 return [(loops.SYMV, [*words, zero, vectors[1], step])]
             case "syr2":
-                vectors, matrix = [at(o[1], i) for i in o[2:4]], [at(o[4], o[5]), number(o[6])]
+                vectors, matrix = [at(o[1], i) for i in o[2:4]], [at(o[4], o[5]), number(o[7])]
                 words = [lower, number(o[0]), minus, vectors[0], step, vectors[1], step, *matrix]
                 return [(loops.SYR2, words)]
             case "gemv" | "gemv_t":
                 form = plain if instruction.name == "gemv" else transposed
-                matrix, vectors = [at(o[2], o[3]), number(o[4])], [at(o[5], i) for i in o[6:]]
+                matrix, vectors = [at(o[2], o[3]), number(o[5])], [at(o[6], i) for i in o[7:]]
                 words = [form, number(o[0]), number(o[1]), one, *matrix, vectors[0], step]
                 return [(loops.GEMV, [*words, zero, vectors[1], step])]
             case "ger":
-                vectors, matrix = [at(o[2], i) for i in o[3:5]], [at(o[5], o[6]), number(o[7])]
+                vectors, matrix = [at(o[2], i) for i in o[3:5]], [at(o[5], o[6]), number(o[8])]
                 words = [number(o[0]), number(o[1]), minus, vectors[0], step, vectors[1], step]
                 return [(loops.GER, [*words, *matrix])]
         return None

@@ -158,7 +158,7 @@ def issue_wavefronts(steps, size, breadth_first, program, queues, functions):
     tasks, issued, error : numbers of tasks and of operations, and the first error code that is not
         0, after which nothing is issued
     """
-    (begin, stop, stride), (n, d) = steps, size
+    (begin, stop, stride), (n, d, by_rows) = steps, size
     length, tasks, issued = len(queues.streams), 0, 0
     numbers = np.empty((length, _COUNT), np.int64)
     bounds = np.empty((length, 2), np.int64)
@@ -168,7 +168,7 @@ def issue_wavefronts(steps, size, breadth_first, program, queues, functions):
             count = min(length, last - group)
             for task in range(count):
                 s = group + task
-                index, values = task_operands(s, step - 2 * s, n, d)
+                index, values = task_operands(s, step - 2 * s, n, d, by_rows)
                 bounds[task] = program.bounds[index : index + 2]
                 for j in range(_COUNT):
                     numbers[task, j] = values[j]

@@ -54,17 +54,18 @@ _STUDY = {
     f"studies.sbth.blas.cuda.{name}": Budget(signature, 48)
     for name, signature in {
         "copy_vector": (i8, _A, i8, _A, i8),
+        "load_column": (i8, _A, i8, i8, _A, i8),
         "add_vector": (i8, f8, _A, i8, _A, i8, i8),
         "dot_vectors": (i8, _A, i8, i8, _A, i8),
         "norm_vector": (i8, _A, i8, _A, i8),
         "scale_first": (i8, _A, i8, _A, i8),
         "scale_length": (i8, _A, i8, _A, i8),
-        "eliminate_column": (i8, _A, i8, _A, i8, _A, i8),
-        "symmetric_product": (i8, _A, i8, i8, _A, i8, i8),
-        "symmetric_update": (i8, _A, i8, i8, _A, i8, i8),
-        "general_product": (i8, i8, _A, i8, i8, _A, i8, i8),
-        "transposed_product": (i8, i8, _A, i8, i8, _A, i8, i8),
-        "general_update": (i8, i8, _A, i8, i8, _A, i8, i8),
+        "eliminate_column": (i8, _A, i8, _A, i8, _A, i8, i8),
+        "symmetric_product": (i8, _A, i8, i8, i8, _A, i8, i8),
+        "symmetric_update": (i8, _A, i8, i8, _A, i8, i8, i8),
+        "general_product": (i8, i8, _A, i8, i8, i8, _A, i8, i8),
+        "transposed_product": (i8, i8, _A, i8, i8, i8, _A, i8, i8),
+        "general_update": (i8, i8, _A, i8, i8, _A, i8, i8, i8),
     }.items()
 }
 _I2, _F2, _I1 = array(i8, 2), array(f8, 2), array(i8)

@@ -28,11 +28,19 @@ def _half_force(dtype):
     return (*(array(dtype, 4),) * 2, array(u1, 3), types.UniTuple(dtype, 4), _BOX)
 
 
+def _not_finite(dtype):
+    """Return the argument types of the search for values that are not finite."""
+    return array(dtype, 4), array(u1, 3), _BOX, array(types.int32)
+
+
+_SCALARS = {"step": _scalar_step, "add_half_force": _half_force, "find_not_finite": _not_finite}
+"""Functions of the dtype of the arithmetic, by the names of kernels of scalars."""
+
 KERNELS = {
     **{
         f"lbm._scalars.cuda.{name}_{dtype}": Budget(signature(dtype), 80, float64=dtype is f8)
         for dtype in (f4, f8)
-        for name, signature in {"step": _scalar_step, "add_half_force": _half_force}.items()
+        for name, signature in _SCALARS.items()
     },
     "lbm._scalars.cuda.copy_plane": Budget(
         (array(f4, 4), i8, i8, i8, array(f4, 2), array(boolean, 2), boolean), 40, float64=False

@@ -187,7 +187,20 @@ def cost_of_extras(device, n) -> list[Measurement]:
         Measurement(f"{name}, {n}^3 float32", 100 * seconds / step, "% of a step", timing=timing)
         for name, (seconds, timing) in costs.items()
     ]
-    return [*figures, *cost_of_checks_with_scalars(device, n)]
+    inlet = cost_of_turbulent_inlet(device, min(n, 128))
+    return [*figures, *cost_of_checks_with_scalars(device, n), inlet]
+
+
+def cost_of_turbulent_inlet(device, n) -> Measurement:
+    """Measure what synthetic eddies at an inlet of n x n cells add to a step of n^3 cells."""
+    mean, walls, seconds = (0.05, 0.0, 0.0), {"x+": lbm.PressureOutlet(), "y": lbm.NoSlip()}, []
+    eddies = lbm.SyntheticEddies(mean, intensity=0.1, length=4.0)
+    for velocity in (mean, eddies):
+        boundaries = walls | {"x-": lbm.VelocityInlet(velocity)}
+        s = Simulation((n, n, n), boundaries=boundaries, device=device, check=0)
+        seconds.append(seconds_per_step(s, device, 16)[0])
+    label = f"synthetic eddies at an inlet of {n} x {n}, {n}^3 float32"
+    return Measurement(label, 100 * (seconds[1] / seconds[0] - 1.0), "% of a step")
 
 
 def cost_of_checks_with_scalars(device, n) -> list[Measurement]:

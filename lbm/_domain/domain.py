@@ -160,6 +160,9 @@ class Domain:
         """Set forces and walls that change with time to those of step t."""
         if not self.problem.is_driven:
             return
+        if self._is_driven_in_its_stream:
+            self._inflows.write(t)
+            return
         self.synchronize()
         if self.interpolated is not None:
             self.interpolated.prescribe(t)
@@ -171,6 +174,15 @@ class Domain:
             if self._inflows.others:
                 engine.set_wall_types(types)
         self._inflows.write(t)
+        for engine in self.engines:
+            engine.synchronize()  # steps may run on other streams than this
+
+    @property
+    def _is_driven_in_its_stream(self) -> bool:
+        """Whether only turbulent inlets change with time, on one device, by kernels between its
+        steps: nothing has to wait for them."""
+        moves = self.problem.force_in_time is not None or self.interpolated is not None
+        return self.exchange is None and self._inflows.are_alone and not moves
 
     def wait(self) -> None:
         """Wait until what neighbouring parts send each other after a step has arrived."""

@@ -47,9 +47,9 @@ KERNELS = {
     ),
     "lbm._inflow.cuda.place_eddies": Budget((i8, f8, *_INFLOW, array(f8, 2)), 64),
     "lbm._inflow.cuda.sum_eddies": Budget(
-        (array(f8, 2), *_INFLOW, array(f8, 4), array(f8, 3), array(f8, 3), array(f8)), 96
+        (array(f8, 2), *_INFLOW, array(f8, 4), array(f8, 3), array(f8, 3), array(f8, 2)), 96
     ),
-    "lbm._inflow.cuda.sum_inflow": Budget((array(f8), f8, array(f8)), 40),
+    "lbm._inflow.cuda.sum_inflow": Budget((array(f8, 2), f8, array(f8)), 40),
     **{
         f"lbm._inflow.cuda.write_rows_{dtype}": Budget(
             (array(i8, 2), array(f8, 3), array(f8, 3), i8, array(f8), i8, array(dtype, 2)), 48

@@ -183,10 +183,38 @@ def cost_of_extras(device, n) -> list[Measurement]:
     for name, job in jobs.items():
         timing = hetero.benchmark(job, device=device)
         costs[name] = timing.median, timing.as_dict()
-    return [
+    figures = [
         Measurement(f"{name}, {n}^3 float32", 100 * seconds / step, "% of a step", timing=timing)
         for name, (seconds, timing) in costs.items()
     ]
+    inlet = cost_of_turbulent_inlet(device, min(n, 128))
+    return [*figures, *cost_of_checks_with_scalars(device, n), inlet]
+
+
+def cost_of_turbulent_inlet(device, n) -> Measurement:
+    """Measure what synthetic eddies at an inlet of n x n cells add to a step of n^3 cells."""
+    mean, walls, seconds = (0.05, 0.0, 0.0), {"x+": lbm.PressureOutlet(), "y": lbm.NoSlip()}, []
+    eddies = lbm.SyntheticEddies(mean, intensity=0.1, length=4.0)
+    for velocity in (mean, eddies):
+        boundaries = walls | {"x-": lbm.VelocityInlet(velocity)}
+        s = Simulation((n, n, n), boundaries=boundaries, device=device, check=0)
+        seconds.append(seconds_per_step(s, device, 16)[0])
+    label = f"synthetic eddies at an inlet of {n} x {n}, {n}^3 float32"
+    return Measurement(label, 100 * (seconds[1] / seconds[0] - 1.0), "% of a step")
+
+
+def cost_of_checks_with_scalars(device, n) -> list[Measurement]:
+    """Measure the check for bad cells of flows with a scalar as a percentage of their steps."""
+    figures = []
+    for name, buoyancy in (("is carried", 0.0), ("drives the flow", 1e-6)):
+        heat = lbm.Scalar(0.05, buoyancy=(0.0, buoyancy, 0.0), start=0.1)
+        s = Simulation((n, n, n), scalars={"heat": heat}, device=device, check=0)
+        step, _ = seconds_per_step(s, device)
+        timing = hetero.benchmark(s.require_stable, device=device)
+        label = f"the test for NaN and speed, where a scalar {name}, {n}^3 float32"
+        value = 100 * timing.median / step
+        figures.append(Measurement(label, value, "% of a step", timing=timing.as_dict()))
+    return figures
 
 
 def both_devices(device, n) -> list[Measurement]:

@@ -223,7 +223,7 @@ class Simulation(Flow):
             self._scalars.start(moments[1])
         self._last_good = LastGoodState(bool(keep_good_state))
         moves = np.any(moments[0] != 1.0) or np.any(moments[1])
-        if ranks.any(moves or problem.forced or domain.corrections):
+        if ranks.any(moves or problem.forced or domain.driver is not None):
             self._start(*moments)  # otherwise the zeros in memory are the equilibrium at rest
 
     def __repr__(self) -> str:

@@ -222,6 +222,7 @@ def current_gpu(require_cuda):
 
 
 @pytest.mark.cuda
+@pytest.mark.several_gpus
 @pytest.mark.parametrize("name", CALLS)
 def test_values_on_the_second_gpu_are_those_of_the_cpu(name, current_gpu):
     from hetero.cuda.driver import cuda
@@ -257,6 +258,7 @@ def make_torch(values):
 
 
 @pytest.mark.cuda
+@pytest.mark.several_gpus
 @pytest.mark.parametrize("make", [make_numba, make_cupy, make_torch])
 @pytest.mark.parametrize("name", ARRAYS)
 def test_results_are_on_the_gpu_that_holds_the_argument(name, make, current_gpu):
@@ -272,6 +274,7 @@ def test_results_are_on_the_gpu_that_holds_the_argument(name, make, current_gpu)
 
 
 @pytest.mark.cuda
+@pytest.mark.several_gpus
 @pytest.mark.parametrize("clock", ["wall", "device"])
 def test_work_on_the_second_gpu_is_timed(clock, current_gpu):
     from hetero.cuda.driver import cuda
@@ -288,6 +291,7 @@ def test_work_on_the_second_gpu_is_timed(clock, current_gpu):
 
 
 @pytest.mark.cuda
+@pytest.mark.several_gpus
 def test_a_flow_on_the_second_gpu_is_saved_and_restored(tmp_path, current_gpu):
     one = cavity(str(GPU)).run(6)
     one.save(tmp_path / "a.state")
@@ -297,6 +301,7 @@ def test_a_flow_on_the_second_gpu_is_saved_and_restored(tmp_path, current_gpu):
 
 
 @pytest.mark.cuda
+@pytest.mark.several_gpus
 def test_a_flow_returns_to_a_good_state_on_the_second_gpu(current_gpu):
     s = lbm.Simulation((16, 16, 4), collision=lbm.BGK(0.5001), check=50, device=str(GPU),
                        u=lambda x, y, z: (0.2 * np.sin(y), 0.2 * np.sin(x), 0.0 * z))  # fmt: skip
@@ -306,6 +311,7 @@ def test_a_flow_returns_to_a_good_state_on_the_second_gpu(current_gpu):
 
 
 @pytest.mark.cuda
+@pytest.mark.several_gpus
 def test_the_performance_of_the_second_gpu_is_measured(current_gpu):
     from lbm._performance.cavity import cavity_problem
     from lbm._performance.measurement import measure_machine

@@ -9,8 +9,8 @@ from lbm._commands.options import add_lattice, add_pattern, add_precision, check
 from lbm.lattices import choose_lattice
 
 OPERATIONS = (
-    *("step", "step_with_viscosity", "survey", "read_moments", "read_populations"),
-    *("write_equilibrium", "write_populations", "damp", "accelerate"),
+    *("step", "step_with_viscosity", "survey", "survey_with_scalar", "read_moments"),
+    *("read_populations", "write_equilibrium", "write_populations", "damp", "accelerate"),
 )
 """Generated kernels; `lbm._engines.cuda_kernels.SOURCES` has the same keys (its import takes a
 second)."""

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator, Mapping
-from typing import Any, NamedTuple
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -18,12 +18,20 @@ from lbm._domain.partition import AXES, Partition
 from lbm._domain.parts import Part, cut_box, make_engine
 from lbm._domain.ranks.communication import Ranks
 from lbm._domain.ranks.exact_sum import ExactSum
-from lbm._engines.engine import Engine
+from lbm._engines.engine import DrivingScalar, Engine
 from lbm._model.extent import Triple
 from lbm._model.problem import Box, Problem, wall_return_indices
 
-Correction = Callable[[Part, int, Box, Any], None]
-"""correct(part, t, box, data) changes moments [4, z, y, x] that were read of a box, in place."""
+
+class Driver(Protocol):
+    """What drives a flow beside its body force, between two steps: a scalar with a buoyancy."""
+
+    def scalar(self, part: Part, t: int) -> DrivingScalar:
+        """Return the scalar of a part after t steps."""
+        ...
+
+    def add_half_impulse(self, part: Part, t: int, box: Box, data: Any) -> None:
+        """Add half of the impulse to the velocities in moments [4, z, y, x] of a box, in place."""
 
 
 class Slab(NamedTuple):
@@ -63,7 +71,7 @@ class Domain:
 
     Attributes
     ----------
-    corrections : what is added to moments that are read, such as half of a force of a companion
+    driver : a companion that drives the flow; half of its impulse is added to velocities
 
     Notes
     -----
@@ -100,7 +108,7 @@ class Domain:
         # GPUs get their work first, so that they compute while the CPU does.
         order = sorted(workers.values(), key=lambda worker: not worker.on_gpu)
         self._workers = tuple(order)
-        self.corrections: list[Correction] = []
+        self.driver: Driver | None = None
         self.exchange = Exchange(parts, workers, partition, self.ranks) if workers else None
         self._inflows = Inflows(problem.links, self.engines)
         self.interpolated = None
@@ -152,6 +160,9 @@ class Domain:
         """Set forces and walls that change with time to those of step t."""
         if not self.problem.is_driven:
             return
+        if self._is_driven_in_its_stream:
+            self._inflows.write(t)
+            return
         self.synchronize()
         if self.interpolated is not None:
             self.interpolated.prescribe(t)
@@ -163,6 +174,15 @@ class Domain:
             if self._inflows.others:
                 engine.set_wall_types(types)
         self._inflows.write(t)
+        for engine in self.engines:
+            engine.synchronize()  # steps may run on other streams than this
+
+    @property
+    def _is_driven_in_its_stream(self) -> bool:
+        """Whether only turbulent inlets change with time, on one device, by kernels between its
+        steps: nothing has to wait for them."""
+        moves = self.problem.force_in_time is not None or self.interpolated is not None
+        return self.exchange is None and self._inflows.are_alone and not moves
 
     def wait(self) -> None:
         """Wait until what neighbouring parts send each other after a step has arrived."""
@@ -211,12 +231,16 @@ class Domain:
                 read = engine.read_populations if populations else engine.read_moments
                 data = read(t, box)
                 if not populations:
-                    with engine.device.active():
-                        for correct in self.corrections:
-                            correct(part, t, box, data)
+                    self.add_half_impulse(part, t, box, data)
                 nx = part.extent.shape[0]
                 x_range = slice(part.halo[0], part.halo[0] + nx)
                 yield Slab((x, y, first), engine, data, x_range)
+
+    def add_half_impulse(self, part: Part, t: int, box: Box, data: Any) -> None:
+        """Add half of the impulse of what drives the flow to moments [4, z, y, x] of a box."""
+        if self.driver is not None:
+            with part.engine.device.active():
+                self.driver.add_half_impulse(part, t, box, data)
 
     def read_moments(self, t: int) -> Iterator[Slab]:
         """Yield rho - 1 and the velocity of all cells, slab by slab, on their devices."""
@@ -226,15 +250,14 @@ class Domain:
     def may_have_bad_cell(self, t: int) -> bool:
         """Return whether a cell of this rank may be bad before step t, by one pass over them all.
 
-        Moments that are corrected are not looked at: then any cell may be.
+        Where a scalar drives the flow, its value is finite in all cells that are good.
         """
         self.wait()
-        if self.corrections:
-            return True
-        flags = [
-            (part.engine, part.engine.survey(t, part.rows(0, part.extent.shape[2])))
-            for part in self.parts
-        ]
+        flags = []
+        for part in self.parts:
+            scalar = None if self.driver is None else self.driver.scalar(part, t)
+            box = part.rows(0, part.extent.shape[2])
+            flags.append((part.engine, part.engine.survey(t, box, scalar)))
         return any(engine.to_host(flag)[0] for engine, flag in flags)
 
     def layers(self) -> Iterator[tuple[int, int]]:

@@ -61,8 +61,7 @@ class EddyViscosity:
                 store = self._stores[part.index]
                 with part.engine.device.active():
                     store.read_velocity(t)
-                    for correct in domain.corrections:
-                        correct(part, t, part.engine.box(), store.moments)
+                    domain.add_half_impulse(part, t, part.engine.box(), store.moments)
             exchange_planes(domain, self._read_planes, self._write_planes, 3)
             for part in domain.parts:
                 with part.engine.device.active():

@@ -30,20 +30,24 @@ class Inflows:
     def __init__(self, links: Links, engines: Sequence[Engine]):
         velocities = [(rows, _velocity_of(rows)) for rows in links.varying]
         self.others = tuple(rows for rows, velocity in velocities if velocity is None)
+        self._velocities = [velocity for _, velocity in velocities if velocity is not None]
         self._stores = [
-            (engine, _inflow.loops(engine.device).create_store(engine, velocity, rows))
+            _inflow.loops(engine.device).create_store(engine, velocity, rows)
             for rows, velocity in velocities
             if velocity is not None
             for engine in engines
             if _has(engine.problem.links, rows)
         ]
 
+    @property
+    def are_alone(self) -> bool:
+        """Whether nothing but turbulent inlets changes with time, and their means do not."""
+        return not self.others and not any(velocity.changes for velocity in self._velocities)
+
     def write(self, step: int) -> None:
-        """Set the velocities of all inlets to those of a step, when the steps before have ended."""
-        for _, store in self._stores:
+        """Set the velocities of all inlets to those of a step, after the work of their streams."""
+        for store in self._stores:
             store.write(step)
-        for engine, _ in self._stores:
-            engine.synchronize()  # steps may run on other streams than this
 
 
 def _velocity_of(rows: VaryingRows) -> FaceEddies | None:

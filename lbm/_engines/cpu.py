@@ -9,10 +9,12 @@ from hetero.devices import Device
 from lbm._engines.cpu_damping import (
     Buoyancy,
     Damping,
+    DrivenSurvey,
     Moments,
     Survey,
     make_acceleration,
     make_damping,
+    make_driven_survey,
     make_moments_copy,
     make_survey,
 )
@@ -122,13 +124,18 @@ class CPUEngine(Engine):
         layer = layer._replace(drho=form.compute(drho), rate=form.compute(rate))
         self._change_cells(make_damping(p.lattice, form.name, p.forced), t, box, layer)
 
-    def accelerate(self, t, box, g, velocity, numbers):
+    def accelerate(self, t, box, scalar, velocity):
         sweep = make_acceleration(self.problem.lattice, self.problem.precision.name)
-        self._change_cells(sweep, t, box, Buoyancy(g, velocity, *numbers))
+        self._change_cells(sweep, t, box, Buoyancy(scalar.g, velocity, *scalar.numbers))
 
-    def survey(self, t, box):
+    def survey(self, t, box, scalar=None):
         p, flag = self.problem, np.zeros(1, np.int32)
-        self._change_cells(make_survey(p.lattice, p.precision.name, p.forced), t, box, Survey(flag))
+        settings = p.lattice, p.precision.name, p.forced
+        if scalar is None:
+            self._change_cells(make_survey(*settings), t, box, Survey(flag))
+        else:
+            layer = DrivenSurvey(flag, scalar.g, *scalar.numbers)
+            self._change_cells(make_driven_survey(*settings), t, box, layer)
         return flag
 
     def copy_moments(self, t, box, out):

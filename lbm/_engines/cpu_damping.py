@@ -46,7 +46,7 @@ from lbm._engines.cpu_rows import (
 from lbm._fields.formulas import is_good
 from lbm._model.precision import PRECISIONS
 from lbm._model.wall_links import FROM, SOLID_CLASS
-from lbm._scalars.formulas import total
+from lbm._scalars.formulas import add_half_impulse, total
 from lbm.lattices import Lattice
 
 
@@ -96,6 +96,18 @@ class Survey(NamedTuple):
     """The result of a survey: flag[0] is set to 1 if a cell may be bad."""
 
     flag: np.ndarray
+
+
+class DrivenSurvey(NamedTuple):
+    """The result of a survey, as that of `Survey`, and the scalar that drives the flow, as that of
+    `Buoyancy`."""
+
+    flag: np.ndarray
+    g: np.ndarray
+    bx: float
+    by: float
+    bz: float
+    reference: float
 
 
 class Moments(NamedTuple):
@@ -213,6 +225,39 @@ def make_survey(lattice: Lattice, precision: str, forced: bool) -> Callable:
         for i in range(first, first + n):
             drho, ux = scratch[i], scratch[i + SCRATCH_ROW]
             uy, uz = scratch[i + 2 * SCRATCH_ROW], scratch[i + 3 * SCRATCH_ROW]
+            bad += np.int64(0) if is_good(drho, ux, uy, uz) else np.int64(1)
+        if bad:
+            layer.flag[0] = 1
+
+    return _make_sweep(lattice, precision, judge)
+
+
+@functools.cache
+def make_driven_survey(lattice: Lattice, precision: str, forced: bool) -> Callable:
+    """Make the sweep of `Engine.survey` of a flow that a scalar drives, whose layer is
+    `DrivenSurvey`; see `_make_sweep`."""
+    form, first = PRECISIONS[precision], moments_row(lattice)
+    velocity, _ = make_cell_functions(lattice, lambda f, e, rates: f, True, forced)
+    read_moments = make_moments_reader(lattice, precision, velocity)
+    cell_x = _make_cell_x(form.lanes)
+
+    @inner_loop
+    def judge(memory, offsets, j, scratch, place, layer, force):
+        """Set the flag if one of the cells is not good with half of the impulse of its scalar."""
+        start, n, s, y, z, _, nx = place
+        read_moments(memory, offsets, j, scratch, start, n, force)
+        numbers = layer.bx, layer.by, layer.bz, layer.reference
+        _, nz, ny, _ = layer.g.shape
+        # Pointers, because indices of arrays may be negative, which keeps loops from vectors.
+        g, row, slot = pointer_to(layer.g), (z * ny + y) * nx, nz * ny * nx
+        bad = np.int64(0)
+        for i in range(n):
+            m, k = first + i, row + cell_x(s + i, nx)
+            drho, ux = scratch[m], scratch[m + SCRATCH_ROW]
+            uy, uz = scratch[m + 2 * SCRATCH_ROW], scratch[m + 3 * SCRATCH_ROW]
+            value = total((g[k], g[k + slot], g[k + 2 * slot], g[k + 3 * slot], g[k + 4 * slot],
+                           g[k + 5 * slot], g[k + 6 * slot]))  # fmt: skip
+            ux, uy, uz = add_half_impulse(drho, ux, uy, uz, value, numbers)
             bad += np.int64(0) if is_good(drho, ux, uy, uz) else np.int64(1)
         if bad:
             layer.flag[0] = 1

@@ -186,10 +186,11 @@ class GPUEngine(Engine):
                 self._dampings[key] = self._prepare("damp", t, box, arguments, self.stream)
         self._dampings[key]()
 
-    def accelerate(self, t, box, g, velocity, numbers):
-        key = t % 2, box, id(g), id(velocity)
+    def accelerate(self, t, box, scalar, velocity):
+        key = t % 2, box, id(scalar.g), id(velocity)
         if key not in self._dampings:
-            arguments = self.force, g.reshape(7, -1), velocity.reshape(3, -1), numbers
+            rows = scalar.g.reshape(7, -1), velocity.reshape(3, -1)
+            arguments = self.force, *rows, scalar.numbers
             with self.device.active():
                 self._dampings[key] = self._prepare("accelerate", t, box, arguments, self.stream)
         self._dampings[key]()
@@ -201,12 +202,15 @@ class GPUEngine(Engine):
                 self._dampings[key] = self._prepare_transfer("read_moments", t, box, out)
             self._dampings[key]()
 
-    def survey(self, t, box):
-        key = "survey", t % 2, box
+    def survey(self, t, box, scalar=None):
+        operation = "survey" if scalar is None else "survey_with_scalar"
+        key = operation, t % 2, box, None if scalar is None else id(scalar.g)
         with self.device.active():
             if key not in self._reads:
                 arguments = self.force, self._flag
-                self._reads[key] = self._prepare("survey", t, box, arguments, self.stream)
+                if scalar is not None:
+                    arguments = *arguments, scalar.g.reshape(7, -1), scalar.numbers
+                self._reads[key] = self._prepare(operation, t, box, arguments, self.stream)
             self._lower_flag()
             self._reads[key]()
         return self._flag

@@ -7,7 +7,7 @@ The arguments of a kernel are `_engines.cuda_source.ARRAYS`, its own ones, and
 - step_with_viscosity: the same, and viscosity [word], the eddy viscosity in the form of a slot of
   the populations;
 - survey: force, and flag [1], int32;
-- damp and accelerate: see `damp_source` and `accelerate_source`;
+- survey_with_scalar, damp and accelerate: see `survey_with_scalar_source` and so on;
 - others: force, and data [k, cell], the moments (rho - 1, ux, uy, uz) or the populations of the
   region's cells in the order [z, y, x].
 """
@@ -38,7 +38,7 @@ from lbm._fields.formulas import is_good
 from lbm._model.precision import PRECISIONS
 from lbm._model.streaming_patterns import Access, make_pattern
 from lbm._model.wall_links import SOLID_CLASS
-from lbm._scalars.formulas import total
+from lbm._scalars.formulas import add_half_impulse, total
 from lbm.lattices import D3Q19, Lattice
 
 MOMENTS = "drho", "ux", "uy", "uz"
@@ -108,6 +108,33 @@ def survey_source(access: Access, lanes: int, walls: str) -> str:
             "    flag[0] = 1",
         )
     return source.function("survey", "force, flag")
+
+
+def survey_with_scalar_source(access: Access, lanes: int, walls: str) -> str:
+    """Write the kernel `survey` for a flow that a scalar drives; half of its impulse counts.
+
+    Its arguments: force; flag [1]; scalar [7, cell], its populations in the block; numbers, four.
+    """
+    source = KernelSource(access, lanes, walls)
+    source.read_classes()
+    source.load_populations()
+    for i in source.lanes:
+        fluid = f"class_{i} != {SOLID_CLASS} and " if source.solids else ""
+        source.add(
+            f"drho, ux, uy, uz = velocity({source.populations('f', i)}, force)",
+            *_load_scalar(i, lanes),
+            "ux, uy, uz = add_half_impulse(drho, ux, uy, uz, s, numbers)",
+            f"if {fluid}not is_good(drho, ux, uy, uz):",
+            "    flag[0] = 1",
+        )
+    return source.function("survey_with_scalar", "force, flag, scalar, numbers")
+
+
+def _load_scalar(lane: int, lanes: int) -> tuple[str, str]:
+    """Return statements that set n_ to the cell of a lane in its block, and s to its scalar."""
+    rows = ", ".join(f"scalar[{q}, n_]" for q in range(7))
+    cell = f"n_ = (z * ny + y) * (U({lanes}) * nx) + x + U({lane}) * nx"
+    return cell, f"s = total(({rows}))"
 
 
 def write_equilibrium_source(access: Access, lanes: int, walls: str) -> str:
@@ -189,11 +216,9 @@ def accelerate_source(access: Access, lanes: int, walls: str) -> str:
     source.read_classes()
     source.load_populations()
     for i in source.lanes:
-        rows = ", ".join(f"scalar[{q}, n_]" for q in range(7))
         source.add(
-            f"n_ = (z * ny + y) * (U({lanes}) * nx) + x + U({i}) * nx",
-            f"f, s = {source.populations('f', i)}, total(({rows}))",
-            "g, vx, vy, vz = drive(f, s, force, numbers)",
+            *_load_scalar(i, lanes),
+            f"g, vx, vy, vz = drive({source.populations('f', i)}, s, force, numbers)",
             f"{source.populations('g', i)} = g",
             *(f"velocity_[{k}, n_] = v{c}" for k, c in enumerate("xyz")),
         )
@@ -205,6 +230,7 @@ SOURCES = {
     "step": step_source,
     "step_with_viscosity": step_with_viscosity_source,
     "survey": survey_source,
+    "survey_with_scalar": survey_with_scalar_source,
     "read_moments": read_moments_source,
     "read_populations": read_populations_source,
     "write_equilibrium": write_equilibrium_source,
@@ -364,6 +390,7 @@ def make_kernel(
         "relax_towards": formulas.relax_towards,
         "drive": make_drive(lattice),
         "total": total,
+        "add_half_impulse": add_half_impulse,
         "wall_return": wall_return,
         "is_good": is_good,
     }

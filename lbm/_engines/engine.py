@@ -2,12 +2,25 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from hetero.devices import Device
 from lbm._model.problem import Box, Problem, population_bytes
+
+
+class DrivingScalar(NamedTuple):
+    """A scalar whose buoyancy drives the flow of a block.
+
+    Attributes
+    ----------
+    g : [7, z, y, x], the populations of the scalar in the block
+    numbers : force for each unit of the scalar (three), and the value without a force
+    """
+
+    g: Any
+    numbers: tuple
 
 
 class Engine:
@@ -96,21 +109,18 @@ class Engine:
         density 1 + drho; the targets follow the flow by the share `rate`."""
         raise NotImplementedError
 
-    def accelerate(self, t: int, box: Box, g: Any, velocity: Any, numbers: tuple) -> None:
+    def accelerate(self, t: int, box: Box, scalar: DrivingScalar, velocity: Any) -> None:
         """Drive the populations that step t loads by the buoyancy of a scalar.
 
-        Parameters
-        ----------
-        g : [7, z, y, x], the populations of the scalar in this block
-        velocity : [3, z, y, x], gets the velocity with half of the impulse
-        numbers : force for each unit of the scalar (three), and the value without a force
+        velocity [3, z, y, x] gets the velocity with half of the impulse.
         """
         raise NotImplementedError
 
-    def survey(self, t: int, box: Box) -> Any:
+    def survey(self, t: int, box: Box, scalar: DrivingScalar | None = None) -> Any:
         """Return an array of one integer that is not 0 if a cell may be bad before step t.
 
-        `lbm._fields.formulas.is_good` is the test. Valid until the next survey.
+        `lbm._fields.formulas.is_good` is the test; half of the impulse of a scalar counts. Valid
+        until the next survey.
         """
         raise NotImplementedError
 

@@ -12,7 +12,10 @@ class InflowStore(Protocol):
     """The rows of a turbulent inlet in the table of walls of a block, on its device."""
 
     def write(self, step: int) -> None:
-        """Set the rows to the velocities of a step; the steps before have ended."""
+        """Set the rows to the velocities of a step, on the stream of the engine.
+
+        The steps before have ended, or are on this stream, too.
+        """
 
 
 class Loops(Protocol):

@@ -35,57 +35,70 @@ def place_eddies(step, rate, sizes, lengths, eddies):
         eddies[e, 2], eddies[e, 3], eddies[e, 4] = a, b, c
 
 
+@kernel(device=True)
+def _sum_of_block(value, parts, thread):
+    """Return the sum of the values of all threads of a block to each of them.
+
+    parts : float64 [THREADS], shared memory
+    """
+    parts[thread] = value
+    cuda.syncthreads()
+    half = THREADS // 2
+    while half > 0:
+        if thread < half:
+            parts[thread] += parts[thread + half]
+        cuda.syncthreads()
+        half //= 2
+    return parts[0]
+
+
 @kernel
 def sum_eddies(eddies, sizes, lengths, root, weights, out, inflow):
-    """Compute the fluctuations of a row of points in each block, and the mass they bring in.
+    """Compute the fluctuations of one point of the plane with each thread, and in each block the
+    mass that its points bring in.
 
-    The arrays are those of the function of `cpu.py`. A point looks at the eddies of nine tiles.
+    Block (row, k) has THREADS points of a row. The arrays are those of the function of `cpu.py`,
+    but for inflow [row, k]. A point looks at the eddies of nine tiles.
     """
-    row, thread, columns = cuda.blockIdx.x, cuda.threadIdx.x, out.shape[2]
+    row, thread = cuda.blockIdx.x, cuda.threadIdx.x
+    column = cuda.blockIdx.y * THREADS + thread
     parts = cuda.shared.array(THREADS, float64)
     rows_of_tiles, columns_of_tiles, per_tile = sizes[1], sizes[2], sizes[5]
     row_step, column_step = int(root.shape[2] > 1), int(root.shape[3] > 1)
-    y, total = 0.5 * row, 0.0
-    tile_row = min(int(y / lengths[0]), rows_of_tiles - 1)
-    for column in range(thread, columns, THREADS):
-        z, a, b, c = 0.5 * column, 0.0, 0.0, 0.0
+    y, z, total = 0.5 * row, 0.5 * column, 0.0
+    if column < out.shape[2]:
+        a, b, c = 0.0, 0.0, 0.0
+        tile_row = min(int(y / lengths[0]), rows_of_tiles - 1)
         tile_column = min(int(z / lengths[1]), columns_of_tiles - 1)
         for tile in range(tile_row, tile_row + 3):
             first = (tile * (columns_of_tiles + 2) + tile_column) * per_tile
             for e in range(first, first + 3 * per_tile):
-                height = tent((y - eddies[e, 0]) / lengths[2])
-                height *= tent((z - eddies[e, 1]) / lengths[3])
-                a += height * eddies[e, 2]
-                b += height * eddies[e, 3]
-                c += height * eddies[e, 4]
+                share = tent((y - eddies[e, 0]) / lengths[2])
+                if share > 0.0:
+                    height = share * tent((z - eddies[e, 1]) / lengths[3])
+                    a += height * eddies[e, 2]
+                    b += height * eddies[e, 3]
+                    c += height * eddies[e, 4]
         i, j = row * row_step, column * column_step
         for k in range(3):
             u = root[k, 0, i, j] * a + root[k, 1, i, j] * b + root[k, 2, i, j] * c
             out[k, row, column] = u
             total += weights[k, row, column] * u
-    parts[thread] = total
-    cuda.syncthreads()
+    total = _sum_of_block(total, parts, thread)
     if thread == 0:
-        total = 0.0
-        for k in range(THREADS):
-            total += parts[k]
-        inflow[row] = total
+        inflow[row, cuda.blockIdx.y] = total
 
 
 @kernel
 def sum_inflow(inflow, share, shift):
-    """Set shift[0] to `share` times the sum of the mass of all rows, by one block."""
-    thread = cuda.threadIdx.x
+    """Set shift[0] to `share` times the sum of inflow [row, k], by one block."""
+    thread, width = cuda.threadIdx.x, inflow.shape[1]
     parts = cuda.shared.array(THREADS, float64)
     total = 0.0
-    for row in range(thread, inflow.size, THREADS):
-        total += inflow[row]
-    parts[thread] = total
-    cuda.syncthreads()
+    for k in range(thread, inflow.size, THREADS):
+        total += inflow[k // width, k % width]
+    total = _sum_of_block(total, parts, thread)
     if thread == 0:
-        total = 0.0
-        for k in range(THREADS):
-            total += parts[k]
         shift[0] = share * total
 
 
@@ -116,6 +129,7 @@ class InflowStore:
     def __init__(self, engine, velocity, rows):
         grid, plane = velocity.grid, velocity.plane
         points, size = len(rows.points), plane.weights.shape
+        blocks = size[1], blocks_for(size[2], THREADS)
         write_rows = (
             write_rows_float32
             if engine.problem.precision.compute is np.float32
@@ -135,7 +149,7 @@ class InflowStore:
             self._mean = cuda.to_device(np.ascontiguousarray(velocity.mean))
             eddies, out, inflow, shift = (
                 cuda.device_array(shape, np.float64)
-                for shape in ((grid.eddies, 5), size, size[1:2], (1,))
+                for shape in ((grid.eddies, 5), size, blocks, (1,))
             )
             layout = grid.sizes, grid.lengths
             place = np.int64(0), velocity.rate, *layout, eddies
@@ -148,7 +162,7 @@ class InflowStore:
                 engine.wall_types,
             )  # fmt: skip
             self._launches = [
-                prepare_launch(sum_eddies, size[1:2], block, stream, sums),
+                prepare_launch(sum_eddies, blocks, block, stream, sums),
                 prepare_launch(sum_inflow, (1,), block, stream, (inflow, share, shift)),
                 prepare_launch(write_rows, (blocks_for(points, THREADS),), block, stream, write),
             ]

@@ -70,6 +70,10 @@ class Loops(Protocol):
         `numbers` are the force for each unit of the scalar, and the value without a force.
         """
 
+    def has_not_finite(self, g: Any, block: Block) -> bool:
+        """Return whether a value in a fluid cell of a block is not finite."""
+        ...
+
     def read_slab(self, array: Any, z0: int, z1: int) -> np.ndarray:
         """Return the layers z0 to z1 of an array [k, z, y, x] in host memory."""
         ...

@@ -7,6 +7,7 @@ from hetero.jit import parallel, serial
 from lbm._model.wall_links import SOLID_CLASS
 from lbm._scalars.formulas import (
     STREAMS,
+    add_half_impulse,
     collide_pair,
     collide_rest,
     interpolated_return,
@@ -107,7 +108,6 @@ def interpolate(g, cut):
 def _add_half_force(fields, g, classes, numbers, box):
     x1, y0, z0 = box[1], box[2], box[4]
     height = fields.shape[2]
-    bx, by, bz, reference = numbers
     for r in prange(fields.shape[1] * height):
         i, j = np.int64(r) // height, np.int64(r) % height
         y, z = y0 + j, z0 + i
@@ -116,16 +116,37 @@ def _add_half_force(fields, g, classes, numbers, box):
                 continue
             s = total((g[0, z, y, x], g[1, z, y, x], g[2, z, y, x], g[3, z, y, x],
                        g[4, z, y, x], g[5, z, y, x], g[6, z, y, x]))  # fmt: skip
-            half = fields.dtype.type(0.5) * (s - reference)
-            half = half / (fields.dtype.type(1) + fields[0, i, j, x])
-            fields[1, i, j, x] += half * bx
-            fields[2, i, j, x] += half * by
-            fields[3, i, j, x] += half * bz
+            drho, ux, uy, uz = (fields[0, i, j, x], fields[1, i, j, x], fields[2, i, j, x],
+                                fields[3, i, j, x])  # fmt: skip
+            ux, uy, uz = add_half_impulse(drho, ux, uy, uz, s, numbers)
+            fields[1, i, j, x], fields[2, i, j, x], fields[3, i, j, x] = ux, uy, uz
 
 
 def add_half_force(fields, g, classes, numbers, box):
     """Add half of the buoyancy's impulse to the velocities of a box."""
     _add_half_force(fields, g, classes, numbers, box)
+
+
+@parallel
+def _find_not_finite(g, classes, box, flag):
+    x0, x1, y0, y1, z0, z1 = box
+    height = y1 - y0
+    for r in prange(height * (z1 - z0)):
+        y, z = y0 + np.int64(r) % height, z0 + np.int64(r) // height
+        bad = np.int64(0)
+        for x in range(x0, x1):
+            s = total((g[0, z, y, x], g[1, z, y, x], g[2, z, y, x], g[3, z, y, x],
+                       g[4, z, y, x], g[5, z, y, x], g[6, z, y, x]))  # fmt: skip
+            bad += np.int64((s - s != 0) & (classes[z, y, x] != SOLID_CLASS))
+        if bad:
+            flag[0] = 1
+
+
+def has_not_finite(g, block):
+    """Return whether a value in a fluid cell is not finite."""
+    flag = np.zeros(1, np.int32)
+    _find_not_finite(g, block.classes, block.box, flag)
+    return bool(flag[0])
 
 
 def read_slab(array, z0, z1):

@@ -9,6 +9,7 @@ from hetero.measurement import profiling
 from lbm._model.wall_links import SOLID_CLASS
 from lbm._scalars.formulas import (
     STREAMS,
+    add_half_impulse,
     collide_pair,
     collide_rest,
     interpolated_return,
@@ -86,10 +87,28 @@ def _add_half_force(fields, g, classes, numbers, box):
         return
     s = total((g[0, z, y, x], g[1, z, y, x], g[2, z, y, x], g[3, z, y, x], g[4, z, y, x],
                g[5, z, y, x], g[6, z, y, x]))  # fmt: skip
-    half = fields.dtype.type(0.5) * (s - numbers[3])
-    half = half / (fields.dtype.type(1) + fields[0, k, j, x])
-    for a in range(3):
-        fields[1 + a, k, j, x] += half * numbers[a]
+    drho, ux, uy, uz = (
+        fields[0, k, j, x],
+        fields[1, k, j, x],
+        fields[2, k, j, x],
+        fields[3, k, j, x],
+    )
+    ux, uy, uz = add_half_impulse(drho, ux, uy, uz, s, numbers)
+    fields[1, k, j, x], fields[2, k, j, x], fields[3, k, j, x] = ux, uy, uz
+
+
+def _find_not_finite(g, classes, box, flag):
+    """Set flag[0] to 1 if the value in the cell of a thread is not finite."""
+    x0, x1, y0, y1, z0, z1 = box
+    width, height = x1 - x0, y1 - y0
+    i = cuda.grid(1)
+    if i >= width * height * (z1 - z0):
+        return
+    x, y, z = x0 + i % width, y0 + i // width % height, z0 + i // (width * height)
+    s = total((g[0, z, y, x], g[1, z, y, x], g[2, z, y, x], g[3, z, y, x], g[4, z, y, x],
+               g[5, z, y, x], g[6, z, y, x]))  # fmt: skip
+    if s - s != 0 and classes[z, y, x] != SOLID_CLASS:
+        flag[0] = 1
 
 
 def _interpolate(g, wall, other, factors, sent, returned):
@@ -114,6 +133,8 @@ interpolate_float32, interpolate_float64 = kernel(_interpolate), kernel(_interpo
 store_float32, store_float64 = kernel(_store), kernel(_store)
 step_float32, step_float64 = kernel(_step), kernel(_step)
 add_half_force_float32, add_half_force_float64 = kernel(_add_half_force), kernel(_add_half_force)
+find_not_finite_float32 = kernel(_find_not_finite)
+find_not_finite_float64 = kernel(_find_not_finite)
 
 
 def step(g, target, velocity, block):
@@ -138,6 +159,17 @@ def add_half_force(fields, g, classes, numbers, box):
     run = add_half_force_float32 if g.dtype == np.float32 else add_half_force_float64
     cells = fields.size // 4
     run[launch.blocks_for(cells), launch.THREADS](fields, g, classes, numbers, box)
+
+
+def has_not_finite(g, block):
+    """Return whether a value in a fluid cell is not finite."""
+    run = find_not_finite_float32 if g.dtype == np.float32 else find_not_finite_float64
+    x0, x1, y0, y1, z0, z1 = block.box
+    cells = (x1 - x0) * (y1 - y0) * (z1 - z0)
+    flag = cuda.to_device(np.zeros(1, np.int32))
+    run[launch.blocks_for(cells), launch.THREADS](g, block.classes, block.box, flag)
+    profiling.count_transfer(to_host=flag.nbytes)
+    return bool(flag.copy_to_host()[0])
 
 
 @kernel

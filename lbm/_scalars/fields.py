@@ -13,6 +13,7 @@ from lbm import _scalars
 from lbm._domain.domain import Domain
 from lbm._domain.parts import Part
 from lbm._domain.ranks.exact_sum import ExactSum
+from lbm._engines.engine import DrivingScalar
 from lbm._model.arguments import select_values
 from lbm._model.extent import Triple
 from lbm._model.problem import Box
@@ -229,6 +230,16 @@ class ScalarField:
                 layers.append((part, self._blocks[part.index].box, first, last))
         return layers
 
+    def has_not_finite(self, t: int) -> bool:
+        """Return whether a value in a fluid cell of this rank is not finite after t steps."""
+        self._domain.synchronize()
+        bad = False
+        for part in self._domain.parts:
+            with part.engine.device.active():
+                on = _scalars.loops(part.engine.device)
+                bad |= on.has_not_finite(self.current(part, t), self.block(part))
+        return bad
+
     def copy_state(self, t: int) -> list[Any]:
         """Return copies of the populations of all parts, on their devices."""
         copies = []
@@ -302,7 +313,7 @@ class ScalarFields:
                 size = 3, *part.engine.problem.shape[::-1]
                 self._velocities[part.index] = _scalars.loops(part.engine.device).zeros(size, T)
         if driver.is_buoyant:
-            domain.corrections.append(self._add_half_force)
+            domain.driver = self
 
     def describe(self) -> str:
         """Return the settings of all scalars."""
@@ -329,17 +340,19 @@ class ScalarFields:
         """Drive the flow, and do step number t of all scalars."""
         for part in self._domain.parts:
             nz = part.extent.shape[2]
-            part.engine.accelerate(
-                t, part.rows(0, nz), self._first.current(part, t), self._velocities[part.index],
-                self._numbers,
-            )  # fmt: skip
+            velocity = self._velocities[part.index]
+            part.engine.accelerate(t, part.rows(0, nz), self.scalar(part, t), velocity)
         for field in self.fields.values():
             field.step(t, self._velocities)
 
     def after_step(self, t: int) -> None:
         """Do nothing: scalars act before a step."""
 
-    def _add_half_force(self, part: Part, t: int, box: Box, data: Any) -> None:
+    def scalar(self, part: Part, t: int) -> DrivingScalar:
+        """Return the first scalar of a part after t steps, with the numbers of its buoyancy."""
+        return DrivingScalar(self._first.current(part, t), self._numbers)
+
+    def add_half_impulse(self, part: Part, t: int, box: Box, data: Any) -> None:
         """Add half of the buoyancy's impulse to the velocities in data [4, z, y, x] of a box."""
         _scalars.loops(part.engine.device).add_half_force(
             data, self._first.current(part, t), self._first.block(part).classes, self._numbers,
@@ -366,8 +379,13 @@ class ScalarFields:
             field.return_to_state(t, copies)
 
     def require_finite(self, t: int) -> None:
-        """Raise UnstableError on all ranks if a scalar is not finite."""
+        """Raise UnstableError on all ranks if a scalar is not finite.
+
+        One that drives the flow is: the check of the flow, which comes before, has read it.
+        """
         for name, field in self.fields.items():
+            if field.scalar.is_buoyant or not self._domain.ranks.any(field.has_not_finite(t)):
+                continue
             with np.errstate(over="ignore", invalid="ignore"):
                 bad = np.argwhere(~np.isfinite(field.values)) + self._domain.region.start
             first = min(map(tuple, bad.tolist()), default=None)

@@ -19,6 +19,17 @@ def total(g):
 
 
 @inlined
+def add_half_impulse(drho, ux, uy, uz, s, numbers):
+    """Return the velocity of a cell with half of the impulse of its scalar s.
+
+    drho is the density less 1; `numbers` are those of `Engine.accelerate`.
+    """
+    T = type(drho)
+    half = T(0.5) * (s - numbers[3]) / (T(1) + drho)
+    return ux + half * numbers[0], uy + half * numbers[1], uz + half * numbers[2]
+
+
+@inlined
 def collide_pair(p, m, s, u, even_rate, odd_rate):
     """Return the populations along +a and -a after the collision, for the velocity u along a."""
     T = type(s)

@@ -47,28 +47,67 @@ class Setting(NamedTuple):
     precision : name of a precision
     pattern : streaming pattern
     directions : some of DIRECTIONS
+    flow, collision, lattice : those of the cases (`scaling_worker.Case`)
     """
 
     shape: Triple
     precision: str
     pattern: str
     directions: tuple[str, ...]
+    flow: str = "cavity"
+    collision: str = "trt"
+    lattice: str = "D3Q19"
+
+    @property
+    def is_modelled(self) -> bool:
+        """Whether the performance model describes it: the cavity of TRT on the lattice D3Q19."""
+        return (self.flow, self.collision, self.lattice) == ("cavity", "trt", "D3Q19")
+
+    @property
+    def label(self) -> str:
+        """Words for the table."""
+        return f"{self.flow}, {self.collision}, {self.lattice}"
+
+
+FEATURES = (
+    {"collision": "smagorinsky"},
+    {"collision": "vreman"},
+    {"collision": "central-moments"},
+    {"lattice": "D3Q27"},
+    {"flow": "turbulent inlet"},
+)
+"""What series of weak scaling differ in from the cavity of TRT on D3Q19: more arithmetic beside the
+same messages, messages of their own (velocities for Vreman's model), longer messages (9 populations
+of a cell instead of 5), and an inlet that each device computes as a whole."""
+
+FEATURE_BOX = 512, 512, 256
+"""Cells of a box on a GPU in the series of FEATURES. Half a cube: the host takes seconds to prepare
+a cube, longer than the steps that are measured, and smaller boxes hide less of their messages."""
+
+
+def feature_settings(shape: Triple) -> list[Setting]:
+    """Return a series for each of FEATURES."""
+    return [Setting(shape, "float32", "esoteric", ("z",), **feature) for feature in FEATURES]
 
 
 def settings(study: Study, weak: bool) -> list[Setting]:
     """Return the series of a study on its device."""
     if study.quick:
-        return [Setting((16, 12, 8), "float32", "esoteric", ("z",))]
+        tiny = (16, 12, 8)
+        features = feature_settings(tiny)[-2:] if weak else []
+        return [Setting(tiny, "float32", "esoteric", ("z",)), *features]
     if study.device.kind == "cpu":
         shape = (64, 64, 64) if weak else (96, 96, 96)
-        return [Setting(shape, p, "esoteric", DIRECTIONS) for p in ("float32", "float64")]
+        plain = [Setting(shape, p, "esoteric", DIRECTIONS) for p in ("float32", "float64")]
+        return [*plain, *(feature_settings(shape) if weak else [])]
     thesis = [Setting((512, 512, 128), "float64", "esoteric", DIRECTIONS)]
     cube, faces = (512, 512, 512), ("z",)
     large = [Setting(cube, "float32", pattern, faces) for pattern in ("ab", "esoteric")]
     if not weak:
         small = [Setting((256, 256, 256), "float32", p, faces) for p in ("ab", "esoteric")]
         return [*thesis, *large, *small]
-    return [*thesis, *large, *(Setting(cube, form, "ab", faces) for form in ("float16", "float64"))]
+    others = [Setting(cube, form, "ab", faces) for form in ("float16", "float64")]
+    return [*thesis, *large, *others, *feature_settings(FEATURE_BOX)]
 
 
 def box_counts(study: Study) -> list[int]:
@@ -106,7 +145,8 @@ def make_case(setting: Setting, grid: Triple, weak: bool, devices: str | tuple[s
     x, y, z = (n * (count if weak else 1) for n, count in zip(setting.shape, grid, strict=True))
     form = PRECISIONS[setting.precision].arguments
     return Case((x, y, z), grid, form["dtype"], form.get("storage"), setting.pattern,
-                devices=devices)  # fmt: skip
+                devices=devices, flow=setting.flow, collision=setting.collision,
+                lattice=setting.lattice)  # fmt: skip
 
 
 class Run(NamedTuple):
@@ -123,6 +163,8 @@ def plan_runs(study: Study, weak: bool) -> list[Run]:
     for setting in settings(study, weak):
         runs.append(Run(setting, "alone", make_case(setting, (1, 1, 1), weak, str(study.device))))
         for mode in modes(study):
+            if mode == "host" and not setting.is_modelled:
+                continue  # the cavities show what this transport costs
             for count in box_counts(study)[1:]:
                 devices = study.device.kind if mode != "process" else tuple(
                     f"cuda:{k}" for k in range(count)
@@ -177,17 +219,17 @@ class Measurement(NamedTuple):
     run : the run
     seconds : of a step
     efficiency : rate of a box over that of the domain on one box
-    predicted : the prediction of the model
+    predicted : the prediction of the model; None for a flow that it does not describe
     """
 
     run: Run
     seconds: float
     efficiency: float
-    predicted: Prediction
+    predicted: Prediction | None
 
     @property
     def series(self) -> tuple[str, ...]:
-        """Labels that all runs of a curve share: setting, mode and cut axes."""
+        """Labels that all runs of a curve share: cells, numbers, pattern, mode and cut axes."""
         setting, grid = self.run.setting, self.run.case.grid
         axes = "".join(axis for axis, n in zip("xyz", grid, strict=True) if n > 1)
         return _join(setting.shape), setting.precision, setting.pattern, self.run.mode, axes
@@ -195,16 +237,16 @@ class Measurement(NamedTuple):
     @property
     def glups(self) -> float:
         """Updates of all cells in 10^9 per second."""
-        return self.predicted.cells / self.seconds / 1e9
+        return int(np.prod(self.run.case.shape)) / self.seconds / 1e9
 
     def row(self) -> list[Any]:
-        """Return the row of the table."""
+        """Return the row of the table, without the prediction of a flow that has none."""
         *labels, _ = self.series
-        return [
-            *labels, _join(self.run.case.grid), self.seconds * 1e3, self.glups, self.efficiency,
-            self.predicted.step * 1e3, self.predicted.step / self.seconds - 1.0,
-            self.predicted.bottleneck,
-        ]  # fmt: skip
+        row = [*labels, _join(self.run.case.grid), self.seconds * 1e3, self.glups, self.efficiency]
+        if self.predicted is None:
+            return [self.run.setting.label, *row]
+        step = self.predicted.step
+        return [*row, step * 1e3, step / self.seconds - 1.0, self.predicted.bottleneck]
 
 
 def _join(numbers: Triple) -> str:
@@ -235,10 +277,10 @@ def _face_rows(setting: Setting, machine: Machine, kind: str) -> list[list[Any]]
 FACE_TRANSPORTS = "direct", "peer", "host"
 """Transports whose times a study shows; see `Simulation.transports`."""
 
-HEADS = (
+MEASURED = (
     "cells", "precision", "pattern", "mode", "boxes", "step in ms", "GLUPS", "efficiency",
-    "predicted step in ms", "error of the prediction", "bottleneck",
 )  # fmt: skip
+HEADS = (*MEASURED, "predicted step in ms", "error of the prediction", "bottleneck")
 
 
 def run_scaling(study: Study, weak: bool) -> dict:
@@ -248,24 +290,30 @@ def run_scaling(study: Study, weak: bool) -> dict:
     results = measure_runs(study, runs)
     kind, threads = study.device.kind, threads_of_rank(study)
     for run in runs:
+        s = run.setting
         if run.mode == "alone":  # the first of its series
-            alone, s = results[run].seconds, run.setting
-            machine = measure_setting(s.shape, s.pattern, s.precision, kind, threads)
-            faces += _face_rows(s, machine, kind)
+            alone = results[run].seconds
+            if s.is_modelled:
+                machine = measure_setting(s.shape, s.pattern, s.precision, kind, threads)
+                faces += _face_rows(s, machine, kind)
         seconds, _, transport = results[run]
         efficiency = alone / seconds / (1 if weak else run.case.count)
-        predicted = _predict(run, transport, machine, kind)
+        predicted = _predict(run, transport, machine, kind) if s.is_modelled else None
         measurements.append(Measurement(run, seconds, efficiency, predicted))
     figures = "16.5 to 16.8 and table 16.2" if weak else "16.9 to 16.12"
-    rows = [measurement.row() for measurement in measurements]
+    modelled = [m for m in measurements if m.predicted is not None]
+    rows = [measurement.row() for measurement in modelled]
     study.table(f"{title} scaling (Riesinger 2017, figures {figures})", HEADS, rows)
     if weak:
+        others = [m.row() for m in measurements if m.predicted is None]
+        study.table("Weak scaling of other operators, lattices and inlets", ["flow", *MEASURED],
+                    others)  # fmt: skip
         columns = [f"{transport} in us" for transport in FACE_TRANSPORTS]
         heads = ["cells", "precision", "across", "MB each way", *columns]
         study.table(
             "Faces of boxes: direct copies, else packing, message and unpacking", heads, faces
         )
-    return {"picture": str(_draw(study, measurements, f"{title.lower()}-scaling.png"))}
+    return {"picture": str(_draw(study, modelled, f"{title.lower()}-scaling.png"))}
 
 
 LINES = {"x": ":", "y": "-.", "z": "-"}
@@ -276,7 +324,10 @@ MARKERS = {"ranks": "o", "host": "^", "process": "s", "alone": "D"}
 
 
 def _draw(study: Study, measurements: Sequence[Measurement], name: str) -> Path:
-    """Draw measured and predicted rates and efficiencies over the boxes (figure 16.14)."""
+    """Draw measured and predicted rates and efficiencies over the boxes (figure 16.14).
+
+    All measurements have a prediction.
+    """
     figure = study.figure((11.0, 4.5))
     rates, efficiencies = figure.subplots(1, 2)
     alone = {m.run.setting: m for m in measurements if m.run.mode == "alone"}
@@ -291,10 +342,10 @@ def _draw(study: Study, measurements: Sequence[Measurement], name: str) -> Path:
         first, counts = points[0], np.array([m.run.case.count for m in points])
         style = {"color": colours[first.run.setting], "linestyle": LINES.get(axes, "--")}
         measured = np.array([m.glups for m in points])
-        predicted = np.array([m.predicted.glups for m in points])
+        predicted = np.array([m.predicted.glups for m in points if m.predicted is not None])
         for axis, unit, reference in (
             (rates, 1.0, 1.0),
-            (efficiencies, counts * first.glups, counts * first.predicted.glups),
+            (efficiencies, counts * first.glups, counts * predicted[0]),
         ):
             label = " ".join(series) if axis is rates else None
             axis.plot(counts, measured / unit, marker=MARKERS[mode], label=label, **style)

@@ -1,4 +1,4 @@
-"""Measures steps of cavities on the ranks or devices that it runs on, for the scaling studies.
+"""Measures steps of flows on the ranks or devices that it runs on, for the scaling studies.
 
 `python -m studies.lbm.scaling_worker PATH CASES`, where CASES is a list of `Case`s in JSON, writes
 the `Result` of each case to the file PATH.
@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple
 
@@ -17,24 +17,52 @@ import numpy as np
 
 import hetero
 from lbm._domain.exchange.transports import TRANSPORT_VARIABLE
-from lbm._performance.cavity import measure_steps
+from lbm._performance.cavity import TAU, measure_steps
 from lbm._performance.model import GPU_TRANSPORTS
 from lbm._performance.rank_programs import run_program, write_result
+from lbm.boundaries import Condition, NoSlip, PressureOutlet, Solid, VelocityInlet
+from lbm.collisions import make_collision
 from lbm.flows import lid_driven_box
 from lbm.launcher import world
 from lbm.simulation import Simulation
+from lbm.turbulent_inflow import SyntheticEddies
+
+EDDY_LENGTH = 4.0
+"""Integral length in cells of the eddies of a turbulent inlet. The time of a step hardly depends on
+it, because each cell of the inlet looks at as many eddies, whatever their size."""
+
+
+def turbulent_channel(
+    shape: tuple[int, int, int], collision: str = "trt", **options: Any
+) -> Simulation:
+    """Build a square channel along x whose inlet lets synthetic eddies in, 10 % of the speed."""
+    eddies = SyntheticEddies((0.05, 0.0, 0.0), intensity=0.1, length=EDDY_LENGTH)
+    walls: dict[str, Condition | Solid] = {
+        "x-": VelocityInlet(eddies), "x+": PressureOutlet(), "y": NoSlip(), "z": NoSlip(),
+    }  # fmt: skip
+    operator = make_collision(collision, TAU)
+    return Simulation(shape, collision=operator, boundaries=walls, **options)
+
+
+FLOWS: dict[str, Callable[..., Simulation]] = {
+    "cavity": lid_driven_box,
+    "turbulent inlet": turbulent_channel,
+}
+"""Flows by name: functions of the shape and of the arguments of `Simulation`."""
 
 
 @dataclass(frozen=True)
 class Case:
-    """A cavity to measure.
+    """A flow to measure.
 
     Attributes
     ----------
     shape : cells of the whole domain
     grid : boxes along x, y and z
-    dtype, storage, pattern, ratio : arguments of `Simulation`; a ratio may be "auto"
+    dtype, storage, pattern, ratio, lattice : arguments of `Simulation`; a ratio may be "auto"
     devices : devices of one process, or one name for all ranks
+    flow : one of FLOWS
+    collision : name of the collision operator
     """
 
     shape: tuple[int, int, int]
@@ -44,6 +72,9 @@ class Case:
     pattern: str = "esoteric"
     ratio: float | str = 0.0
     devices: str | tuple[str, ...] = "cpu"
+    flow: str = "cavity"
+    collision: str = "trt"
+    lattice: str = "D3Q19"
 
     @property
     def count(self) -> int:
@@ -71,9 +102,10 @@ def measure_cases(cases: Sequence[Case], comm: Any) -> list[Result]:
     results = []
     for case in cases:
         device = case.devices if isinstance(case.devices, str) else list(case.devices)
-        simulation = lid_driven_box(
+        simulation = FLOWS[case.flow](
             case.shape, decomposition=case.grid, dtype=case.dtype, storage=case.storage,
             pattern=case.pattern, ratio=case.ratio, comm=comm, device=device, check=0,
+            collision=case.collision, lattice=case.lattice,
         )  # fmt: skip
         seconds = measure_steps(simulation)
         results.append(Result(seconds, float(simulation.ratio), _transport_of(simulation)))

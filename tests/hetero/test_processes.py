@@ -178,6 +178,7 @@ print("done")
 
 
 @pytest.mark.cuda
+@pytest.mark.several_gpus
 def test_a_process_ends_well_after_kernels_on_several_gpus(require_cuda):
     """Numba unloads a kernel once for each GPU, though it was loaded once: that must not happen."""
     from numba import cuda

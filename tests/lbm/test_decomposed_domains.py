@@ -157,6 +157,7 @@ def test_cpu_and_gpu_together(ratio, require_cuda):
 
 
 @pytest.mark.cuda
+@pytest.mark.several_gpus
 @pytest.mark.parametrize("flow", FLOWS)
 @pytest.mark.parametrize("pattern", PATTERNS)
 @pytest.mark.parametrize("form", FORMS)

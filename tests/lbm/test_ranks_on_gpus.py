@@ -8,7 +8,7 @@ import pytest
 
 from lbm.launcher import find_launcher, run_ranks
 
-pytestmark = [pytest.mark.mpi, pytest.mark.cuda]
+pytestmark = [pytest.mark.mpi, pytest.mark.cuda, pytest.mark.several_gpus]
 ROOT = Path(__file__).resolve().parents[2]
 
 

@@ -6,7 +6,7 @@ import pytest
 import lbm
 from compile_cuda import allowed_spills, compile_kernel
 from flows import FLOWS, SHAPE
-from generated_kernels import lbm_survey_signature
+from generated_kernels import lbm_survey_signature, lbm_survey_with_scalar_signature
 from hetero.cuda.driver import SIMULATOR
 from lbm._model.arguments import SPEED_LIMIT
 
@@ -102,7 +102,6 @@ def test_a_force_adds_half_of_its_impulse():
 
 
 def test_the_force_of_a_scalar_counts():
-    """A survey does not know it: moments that a scalar corrects are read, all of them."""
     heat = lbm.Scalar(0.1, buoyancy=(0.0, 0.02, 0.0), start=1.0)
     s = lbm.Simulation((4, 3, 2), scalars={"heat": heat}, device="cpu")
     write(s, 0, [(1, 1, 1)], 1.0, SPEED_LIMIT - 0.015)
@@ -110,6 +109,93 @@ def test_the_force_of_a_scalar_counts():
     write(s, 0, [(1, 1, 1)], 1.0, SPEED_LIMIT - 0.005)
     with pytest.raises(lbm.UnstableError, match="speed"):
         s.require_stable()
+
+
+def set_scalar(s, t, value):
+    """Let all scalars of a flow have a value [x, y, z] after t steps, a seventh in each direction.
+
+    The last step must have been of the same parity.
+    """
+    rows = np.repeat(value.T[None] / 7, 7 * len(s.scalars), axis=0)
+    for companion in s.companions:
+        companion.write_rows(t, 0, rows)
+
+
+def has_bad_moments(s, t):
+    """Return whether the moments of a fluid cell, all of which are read, are bad."""
+    drho, *u = s.domain.read_moments_to_host(t)[:, s.fluid.T]
+    square = sum(component**2 for component in u)
+    return not ((square < SPEED_LIMIT**2) & (drho >= -0.75) & (drho <= 2.0)).all()
+
+
+@pytest.mark.parametrize(
+    ("lattice", "pattern", "precision", "parts"),
+    [("D3Q19", "esoteric", "float64", (1, 1, 1)), ("D3Q19", "aa", "float16", (1, 1, 1)),
+     ("D3Q27", "ab", "float32", (1, 1, 1)), ("D3Q19", "esoteric", "float32", (2, 1, 2))],
+)  # fmt: skip
+def test_a_survey_finds_what_moments_with_half_of_an_impulse_show(
+    lattice, pattern, precision, parts, device
+):
+    """The impulse of one cell in a trial makes it too fast or slow enough; the others are good."""
+    rng, outcomes = np.random.default_rng(3), []
+    heat = lbm.Scalar(0.1, buoyancy=(0.01, 0.02, -0.005), reference=0.3)
+    s = make(scalars={"heat": heat}, device=[device] * int(np.prod(parts)), decomposition=parts,
+             lattice=lattice, pattern=pattern, force=(0.004, 0.0, 0.0),
+             **PRECISIONS[precision])  # fmt: skip
+    for t in (0, 1):
+        for cell in corners_and_others(s):
+            for _ in range(2):
+                value = rng.uniform(-2.0, 2.0, SHAPE)
+                value[cell] = rng.uniform(-10.0, 10.0)
+                write(s, t, [cell], 1.0 + 0.2 * rng.random(), SPEED_LIMIT - 0.01)
+                set_scalar(s, t, value)
+                outcomes.append(has_bad_moments(s, t))
+                assert s.domain.may_have_bad_cell(t) is outcomes[-1]
+    assert 0.2 < np.mean(outcomes) < 0.8
+
+
+@pytest.mark.simulator
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+def test_values_that_are_not_finite_are_found(bad, device):
+    """In fluid cells, in one scalar that drives the flow and in one that it carries."""
+    solid = np.zeros((4, 3, 2), bool)
+    solid[2, 1, 0] = True
+    options = {"boundaries": {"grain": lbm.Solid(solid)}, "device": device}
+    heat, salt = lbm.Scalar(0.1, buoyancy=(0.0, 1e-3, 0.0)), lbm.Scalar(0.1)
+    of_salt = r"scalar 'salt' is not finite .* cell \(1, 2, 1\)"
+    for scalars, words in ({"heat": heat}, "flow is not finite"), ({"salt": salt}, of_salt):
+        s = lbm.Simulation((4, 3, 2), scalars=scalars, **options)
+        value = np.ones((4, 3, 2))
+        value[2, 1, 0] = bad
+        with np.errstate(invalid="ignore"):
+            set_scalar(s, 0, value)
+            s.require_stable()
+            value[1, 2, 1] = bad
+            set_scalar(s, 0, value)
+        with pytest.raises(lbm.UnstableError, match=words):
+            s.require_stable()
+
+
+@pytest.mark.skipif(SIMULATOR, reason="the simulator compiles nothing")
+@pytest.mark.parametrize(
+    ("pattern", "odd", "precision", "walls", "registers"),
+    [
+        ("esoteric", 0, "float32", "solids", 64),
+        ("ab", 0, "float16", "faces", 80),
+        ("esoteric", 1, "float64", "solids", 96),
+    ],
+)
+def test_the_kernel_with_a_scalar_compiles_within_its_budget(
+    pattern, odd, precision, walls, registers
+):
+    from lbm._engines.cuda_kernels import make_kernel
+
+    kernel = make_kernel("survey_with_scalar", pattern, odd, precision, walls, lbm.TRT, False)
+    report = compile_kernel(kernel, lbm_survey_with_scalar_signature(precision))
+    assert report.spills <= allowed_spills()
+    assert report.registers <= registers
+    if precision != "float64":
+        assert report.opcodes(".f64") == 0
 
 
 @pytest.mark.skipif(SIMULATOR, reason="the simulator compiles nothing")

@@ -56,6 +56,14 @@ def lbm_survey_signature(precision) -> tuple:
     return (*arrays, force, types.Array(types.int32, 1, "C"), *(types.uint32,) * 8)
 
 
+def lbm_survey_with_scalar_signature(precision) -> tuple:
+    """Return the argument types of the kernel `survey_with_scalar` of `lbm`."""
+    survey = lbm_survey_signature(precision)
+    T = lbm_signature(precision)[8].dtype
+    scalar = types.Array(T, 2, "C"), types.UniTuple(T, 4)
+    return (*survey[:-8], *scalar, *survey[-8:])
+
+
 def lbm_damping_signature(precision) -> tuple:
     """Return the argument types of the kernel `damp` of `lbm`."""
     *arrays, rates, force, _ = lbm_signature(precision)[:11]

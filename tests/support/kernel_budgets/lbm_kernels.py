@@ -28,20 +28,28 @@ def _half_force(dtype):
     return (*(array(dtype, 4),) * 2, array(u1, 3), types.UniTuple(dtype, 4), _BOX)
 
 
+def _not_finite(dtype):
+    """Return the argument types of the search for values that are not finite."""
+    return array(dtype, 4), array(u1, 3), _BOX, array(types.int32)
+
+
+_SCALARS = {"step": _scalar_step, "add_half_force": _half_force, "find_not_finite": _not_finite}
+"""Functions of the dtype of the arithmetic, by the names of kernels of scalars."""
+
 KERNELS = {
     **{
         f"lbm._scalars.cuda.{name}_{dtype}": Budget(signature(dtype), 80, float64=dtype is f8)
         for dtype in (f4, f8)
-        for name, signature in {"step": _scalar_step, "add_half_force": _half_force}.items()
+        for name, signature in _SCALARS.items()
     },
     "lbm._scalars.cuda.copy_plane": Budget(
         (array(f4, 4), i8, i8, i8, array(f4, 2), array(boolean, 2), boolean), 40, float64=False
     ),
     "lbm._inflow.cuda.place_eddies": Budget((i8, f8, *_INFLOW, array(f8, 2)), 64),
     "lbm._inflow.cuda.sum_eddies": Budget(
-        (array(f8, 2), *_INFLOW, array(f8, 4), array(f8, 3), array(f8, 3), array(f8)), 96
+        (array(f8, 2), *_INFLOW, array(f8, 4), array(f8, 3), array(f8, 3), array(f8, 2)), 96
     ),
-    "lbm._inflow.cuda.sum_inflow": Budget((array(f8), f8, array(f8)), 40),
+    "lbm._inflow.cuda.sum_inflow": Budget((array(f8, 2), f8, array(f8)), 40),
     **{
         f"lbm._inflow.cuda.write_rows_{dtype}": Budget(
             (array(i8, 2), array(f8, 3), array(f8, 3), i8, array(f8), i8, array(dtype, 2)), 48

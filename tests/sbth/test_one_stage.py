@@ -327,7 +327,7 @@ def test_panels_keep_the_eigenvalues(n, bandwidth, dtype):
 def test_solver_for_says_how_many_stages(require_cuda):
     for values_only, n, dtype, stages in (
         *((True, 2700, "f8", 1), (True, 2701, "f8", 2), (True, 3500, "f4", 1)),
-        *((True, 3501, "f4", 2), (False, 3072, "f8", 1), (False, 3073, "f8", 2)),
+        *((True, 3501, "f4", 2), (False, 2800, "f8", 1), (False, 2801, "f8", 2)),
     ):
         text = sbth.solver_for(
             n, eigvals_only=values_only, dtype=dtype, method="sbth", device="cuda"

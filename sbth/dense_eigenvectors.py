@@ -15,7 +15,7 @@ from hetero.display.progress_bar import loop_progress
 from sbth._array_module import as_library_array, as_module_array
 from sbth._batches import over_batches
 from sbth._cusolver import solve_by_vendor
-from sbth._dense_to_band.back_transformation import apply_panels
+from sbth._dense_to_band.back_transformation import apply_panels, join_panels
 from sbth._dense_to_band.reduction import reduce_to_band
 from sbth._divide_and_conquer.merge_tree import require_memory
 from sbth._eigenpairs import (
@@ -213,7 +213,7 @@ def _solve_by_band(
         ab, factor = reduce_to_band(xp, a, BANDWIDTH, lower=lower, panels=panels)
     values, vectors = band_eigenvectors(xp, "a", ab, True, request, factor)
     with region("back-transformation"):
-        apply_panels(xp, panels, BANDWIDTH, vectors)
+        apply_panels(xp, join_panels(xp, panels, BANDWIDTH), vectors)
     return values, vectors
 
 

@@ -7,7 +7,7 @@ from types import ModuleType
 import numpy as np
 
 from hetero.arrays import Array
-from sbth._back_transformation.diamonds import Layout, apply_in_waves
+from sbth._back_transformation.diamonds import Layout, apply_in_waves, form_all_diamonds
 
 
 def apply_stage(
@@ -21,7 +21,7 @@ def apply_stage(
     `transposed` must be False.
     """
     if xp is not np:
-        return apply_in_waves(xp, layout, vectors, x)
+        return apply_in_waves(xp, layout, form_all_diamonds(xp, layout, vectors, x.dtype), x)
     from sbth._back_transformation import cpu_sweeps
 
     cpu_sweeps.apply_reflections(vectors.astype(x.dtype, copy=False), layout, x, transposed)

@@ -68,7 +68,8 @@ class Layout(NamedTuple):
 
 
 WAVE_MATRICES = 8
-"""Number of (n, n) matrices that `apply_in_waves` needs at most, with those that it returns."""
+"""Number of (n, n) matrices that a back-transformation in waves needs at most: the diamonds, the
+vectors and copies of them."""
 
 
 def form_diamonds(
@@ -102,27 +103,37 @@ def form_diamonds(
     return v, u.reshape(v.shape)
 
 
-def apply_in_waves(xp: ModuleType, layout: Layout, vectors: Array, x: Array) -> Array:
-    """Return Q x for x (n, columns), with batched products of all diamonds that are independent.
+def form_all_diamonds(
+    xp: ModuleType, layout: Layout, vectors: Array, dtype: DTypeLike
+) -> tuple[Array, Array]:
+    """Return V and U of all diamonds (groups, tasks, height, width).
 
-    It keeps V and U of all diamonds, 2 n^2 (1 + width / before) numbers.
+    They are 2 n^2 (1 + width / before) numbers. The groups are in the order of their columns.
     """
-    n = layout.order
-    if not layout.groups:
-        return x
-    count, most = len(layout.groups), layout.tasks(0)
-    height, width, columns = layout.height, layout.width, x.shape[1]
-    # Groups in the order of their columns, so that in a wave both g and k step upwards.
-    v, u = (xp.zeros((count, most, height, width), x.dtype) for _ in range(2))
+    count, most, width = len(layout.groups), layout.tasks(0), layout.width
+    v, u = (xp.zeros((count, most, layout.height, width), dtype) for _ in range(2))
     for first in range(0, count, _GROUPS):
         numbers = range(first, min(first + _GROUPS, count))
         stored = slice(numbers.start, numbers.stop), slice(layout.tasks(first * width))
-        v[stored], u[stored] = form_diamonds(xp, layout, vectors, numbers, x.dtype)
-    padded = xp.zeros((n + height + layout.before, columns), x.dtype)
+        v[stored], u[stored] = form_diamonds(xp, layout, vectors, numbers, dtype)
+    return v, u
+
+
+def apply_in_waves(
+    xp: ModuleType, layout: Layout, diamonds: tuple[Array, Array], x: Array
+) -> Array:
+    """Return Q x for x (n, columns), with batched products of all diamonds that are independent.
+
+    `diamonds` are those of `form_all_diamonds`, in the type of x.
+    """
+    n, columns = layout.order, x.shape[1]
+    if not (layout.groups and columns):
+        return x
+    padded = xp.zeros((n + layout.height + layout.before, columns), x.dtype)
     padded[:n] = x
-    if columns:
-        products = xp.empty((min(count, most), width, columns), x.dtype)
-        _multiply_waves(layout, padded, (v, u), products)
+    tasks_of_wave = min(diamonds[0].shape[:2])
+    products = xp.empty((tasks_of_wave, layout.width, columns), x.dtype)
+    _multiply_waves(layout, padded, diamonds, products)
     return padded[:n]
 
 

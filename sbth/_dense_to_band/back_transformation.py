@@ -13,17 +13,25 @@ _PANELS = 4
 products with the 64 columns of one panel on a GPU (not tuned)."""
 
 
-def apply_panels(
-    xp: ModuleType, panels: Sequence[tuple[Any, Any]], bandwidth: int, vectors: Any
-) -> None:
-    """Replace `vectors` (n, m) by Q times them, for the factors 1 - u v^H of `reduce_to_band`.
+def join_panels(
+    xp: ModuleType, panels: Sequence[tuple[Any, Any]], bandwidth: int
+) -> list[tuple[int, Any, Any]]:
+    """Join the factors 1 - u v^H of `reduce_panels`, some at a time.
 
-    The product of the factors of some panels is 1 - U V^H, where the columns of V are those of
-    their v, and those of U are u - U' (V'^H u) with U' and V' of the panels before.
+    Returns (row, V, U) of each product 1 - U V^H, which acts on the rows from `row` on. The columns
+    of V are those of the v, and those of U are u - U' (V'^H u) with U' and V' of the panels before.
     """
-    for first in reversed(range(0, len(panels), _PANELS)):
-        v, u = _join(xp, panels[first : first + _PANELS], bandwidth)
-        rows = vectors[(first + 1) * bandwidth :]
+    firsts = range(0, len(panels), _PANELS)
+    return [
+        ((first + 1) * bandwidth, *_join(xp, panels[first : first + _PANELS], bandwidth))
+        for first in firsts
+    ]
+
+
+def apply_panels(xp: ModuleType, joined: Sequence[tuple[int, Any, Any]], vectors: Any) -> None:
+    """Replace `vectors` (n, m) by Q times them, for the factors that `join_panels` returns."""
+    for row, v, u in reversed(joined):
+        rows = vectors[row:]
         product = xp.empty((v.shape[1], rows.shape[1]), rows.dtype)
         add_product(xp, product, Adjoint(v), rows, 1.0, keep=0.0)
         add_product(xp, rows, u, product, -1.0)

@@ -17,9 +17,9 @@ from sbth._triangular_factors import COLUMNS, THREADS
 _LEAST_ROWS = 32
 """Rows of a block at least: more blocks would wait longer for each other (not tuned)."""
 
-_PANELS_OF_GROUP = 4
+_PANELS_OF_GROUP = 8
 """Panels after which a large matrix is changed. On an H100 all eigenvalues for n = 10,000 take 233,
-202 and 189 ms with 1, 2 and 4 (in float32 191, 174 and 170)."""
+202, 193 and 191 ms with 1, 2, 4 and 8 (in float32 191, 174, 169 and 165)."""
 
 _LEAST_ROWS_OF_GROUP = {"f": 6000, "c": 3000}
 """Rows from which on that is faster than after every panel, for real and complex matrices; the

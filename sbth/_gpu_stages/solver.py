@@ -14,14 +14,14 @@ from hetero import region
 from hetero.arrays import Workspace
 from sbth._array_module import as_module_array
 from sbth._bisection.eigenvalues import solve_values
-from sbth._dense_to_band.back_transformation import apply_panels
+from sbth._dense_to_band.back_transformation import apply_panels, join_panels
 from sbth._dense_to_band.reduction import reduce_panels
 from sbth._divide_and_conquer.merge_tree import require_memory
 from sbth._eigenpairs import band_memory, tridiagonal_eigenvectors
 from sbth._gpu_stages.tridiagonal_form import (
     TridiagonalForm,
-    reduce_full_band,
-    reduce_stored_band,
+    start_full_band,
+    start_stored_band,
 )
 from sbth._request import Request
 from sbth.band_storage import host_workspace, real_dtype
@@ -48,7 +48,8 @@ def full_values(xp: ModuleType, a: Any, lower: bool, request: Request) -> np.nda
     with region("dense to band"):
         reduced, factor = reduce_panels(xp, a, _VALUES_BANDWIDTH, lower=lower)
     with region("band to tridiagonal"):
-        form = reduce_full_band(xp, reduced, _VALUES_BANDWIDTH, keeps_vectors=False)
+        running = start_full_band(xp, reduced, _VALUES_BANDWIDTH, keeps_vectors=False)
+        form = running.finish()
     return _values(form, factor, request)
 
 
@@ -62,12 +63,14 @@ def full_pairs(xp: ModuleType, a: Any, lower: bool, request: Request) -> tuple[n
     with region("dense to band"):
         reduced, factor = reduce_panels(xp, a, width, lower=lower, panels=panels)
     with region("band to tridiagonal"):
-        form = reduce_full_band(xp, reduced, width, keeps_vectors=True)
-    del reduced
+        running = start_full_band(xp, reduced, width, keeps_vectors=True)
+        joined = join_panels(xp, panels, width)
+        del reduced, panels
+        form = running.finish()
     values, vectors = _pairs(xp, form, factor, request)
     if vectors.size:
         with region("back-transformation"):
-            apply_panels(xp, panels, width, vectors)
+            apply_panels(xp, joined, vectors)
     return values, vectors
 
 
@@ -83,7 +86,7 @@ def band_values(xp: ModuleType, name: str, ab: Any, lower: bool, request: Reques
     if _is_wide(ab):
         return full_values(xp, expand_band(xp, ab, lower), lower, request)
     with region("band to tridiagonal"):
-        form = reduce_stored_band(xp, ab, lower, scale, keeps_vectors=False)
+        form = start_stored_band(xp, ab, lower, scale, keeps_vectors=False).finish()
     return _values(form, scale, request)
 
 
@@ -96,7 +99,7 @@ def band_pairs(
         return full_pairs(xp, expand_band(xp, ab, lower), lower, request)
     require_memory(ab.shape[1], Workspace(request.device), band_memory(ab.dtype, stages=1))
     with region("band to tridiagonal"):
-        form = reduce_stored_band(xp, ab, lower, scale, keeps_vectors=True)
+        form = start_stored_band(xp, ab, lower, scale, keeps_vectors=True).finish()
     return _pairs(xp, form, scale, request)
 
 

@@ -11,7 +11,7 @@ from hetero import Device
 from hetero.cuda import launch
 from hetero.cuda.ready_arrays import PendingCopy, ready
 from sbth import _working_matrix
-from sbth._back_transformation import apply_stage
+from sbth._back_transformation.diamonds import Layout, apply_in_waves, form_all_diamonds
 from sbth._bulge_chasing.cuda import require_progress, start_chase
 from sbth._bulge_chasing.schedule_formulas import sweep_count
 from sbth._dense_to_band import triangle_kernels
@@ -27,36 +27,79 @@ class TridiagonalForm(NamedTuple):
         Diagonal and subdiagonal of T, in host memory.
     phases : array (n,) of complex numbers, or None
         The diagonal of D, numbers of magnitude 1, in host memory; None for real matrices.
-    stage : sbth.reflectors.Stage or None
-        The reflections of Q on the GPU, if they were kept and there are any.
+    layout : Layout or None
+        Rows and columns on which the reflections of Q act; None if they were not kept.
+    diamonds : pair of arrays or None
+        The products of the reflections, on the GPU.
     """
 
     d: np.ndarray
     e: np.ndarray
-    phases: np.ndarray | None
-    stage: Stage | None
+    phases: np.ndarray | None = None
+    layout: Layout | None = None
+    diamonds: tuple[Any, Any] | None = None
 
     def apply(self, xp: ModuleType, vectors: Any) -> Any:
         """Return Q D times real vectors (n, m), a C-contiguous array of `xp`."""
         if self.phases is not None:
             vectors = xp.asarray(self.phases)[:, None] * vectors
-        if self.stage is None or not vectors.size:
+        if self.layout is None or self.diamonds is None:
             return vectors
-        return apply_stage(xp, self.stage.layout, self.stage.vectors, vectors)
+        return apply_in_waves(xp, self.layout, self.diamonds, vectors)
 
 
-def reduce_full_band(xp: ModuleType, a: Any, width: int, *, keeps_vectors: bool) -> TridiagonalForm:
-    """Reduce the band of a matrix (n, n) whose elements below it do not count.
+class RunningReduction:
+    """A band that the current GPU is reducing; the host can prepare other work meanwhile.
 
     Parameters
     ----------
     xp : module
         CuPy.
-    a : array (n, n) of `xp`, C-contiguous
+    work : array (n, 2 width) of `xp`
+        Working matrix of at most 64 subdiagonals, which is overwritten.
     width : int
-        Number of its subdiagonals, at most 64.
     keeps_vectors : bool
-        Whether the reflections are kept, n^2 numbers.
+        Whether the reflections are kept and their products are formed.
+    """
+
+    def __init__(self, xp: ModuleType, work: Any, width: int, *, keeps_vectors: bool) -> None:
+        n, self._dtype = len(work), work.dtype
+        self._layout, self._diamonds, self._copy = None, None, None
+        if n == 0:
+            return
+        stream, control, vectors = xp.cuda.get_current_stream().ptr, None, None
+        if width > 1:
+            count = sweep_count(n) if keeps_vectors else 0
+            vectors = xp.zeros((count, n), work.dtype) if count else xp.empty((1, 0), work.dtype)
+            control = start_chase(ready(work), width, ready(vectors), stream)
+        columns = [ready(xp.ascontiguousarray(work[:, :2]))]
+        # Before other work is launched, for which `finish` need not wait then.
+        self._copy = PendingCopy(columns if control is None else [*columns, control], stream)
+        if vectors is not None and vectors.size:
+            self._layout = Stage(width, 1, vectors).layout
+            self._diamonds = form_all_diamonds(xp, self._layout, vectors, work.dtype)
+
+    def finish(self) -> TridiagonalForm:
+        """Wait for the reduction, not for later work on the GPU.
+
+        Raises
+        ------
+        RuntimeError
+            Blocks of the GPU timed out, which would be a defect.
+        """
+        both, *control = self._copy.wait() if self._copy else [np.zeros((0, 2), self._dtype)]
+        if control:
+            require_progress(control[0])
+        d, e, phases = both[:, 0].real.copy(), both[:-1, 1].copy(), None
+        if self._dtype.kind == "c":
+            e, phases = make_real(e) if len(d) else (e.real, e)
+        return TridiagonalForm(d, e, phases, self._layout, self._diamonds)
+
+
+def start_full_band(xp: ModuleType, a: Any, width: int, *, keeps_vectors: bool) -> RunningReduction:
+    """Begin to reduce the band of a matrix (n, n) whose elements below it do not count.
+
+    `a` is a C-contiguous array of `xp`, and `width` the number of its subdiagonals, at most 64.
     """
     n = len(a)
     width = min(width, max(n - 1, 0))
@@ -66,13 +109,13 @@ def reduce_full_band(xp: ModuleType, a: Any, width: int, *, keeps_vectors: bool)
         kernel = triangle_kernels.KERNELS[f"store_band_{a.dtype}"]
         blocks, stream = launch.grid_stride_blocks(work.size), xp.cuda.get_current_stream().ptr
         launch.launch(kernel, blocks, launch.THREADS, stream, arguments)
-    return _reduce(xp, work, width, keeps_vectors)
+    return RunningReduction(xp, work, width, keeps_vectors=keeps_vectors)
 
 
-def reduce_stored_band(
+def start_stored_band(
     xp: ModuleType, ab: Any, lower: bool, factor: float, *, keeps_vectors: bool
-) -> TridiagonalForm:
-    """Reduce a matrix in band storage that is multiplied by `factor`, a power of two.
+) -> RunningReduction:
+    """Begin to reduce a matrix in band storage that is multiplied by `factor`, a power of two.
 
     `ab` (rows, n) is an array of `xp` with at most 64 subdiagonals. Imaginary parts of the diagonal
     are ignored.
@@ -86,31 +129,7 @@ def reduce_stored_band(
         loops = _working_matrix.loops(Device("cuda"))
         loops.load_band(flat, rows - 1, lower, factor, width, ready(work).arrays, stream)
         work.imag[:, 0] = 0
-    return _reduce(xp, work, width, keeps_vectors)
-
-
-def _reduce(xp: ModuleType, work: Any, width: int, keeps_vectors: bool) -> TridiagonalForm:
-    """Reduce a working matrix (n, 2 width)."""
-    n, dtype = len(work), work.dtype
-    if n == 0:
-        none, phases = np.zeros(0, dtype).real, np.zeros(0, dtype)
-        return TridiagonalForm(none, none, phases if dtype.kind == "c" else None, None)
-    stage, control = None, None
-    if width > 1:
-        columns = sweep_count(n) if keeps_vectors else 0
-        vectors = xp.zeros((columns, n), dtype) if columns else xp.empty((1, 0), dtype)
-        stream = xp.cuda.get_current_stream().ptr
-        control = start_chase(ready(work), width, ready(vectors), stream)
-        stage = Stage(width, 1, vectors) if columns else None
-    columns = [ready(xp.ascontiguousarray(work[:, :2]))]
-    found = columns if control is None else [*columns, control]
-    both, *failure = PendingCopy(found, xp.cuda.get_current_stream().ptr).wait()
-    if failure:
-        require_progress(failure[0])
-    d, e = both[:, 0].real.copy(), both[:-1, 1].copy()
-    if dtype.kind == "c":
-        return TridiagonalForm(d, *make_real(e), stage)
-    return TridiagonalForm(d, e, None, stage)
+    return RunningReduction(xp, work, width, keeps_vectors=keeps_vectors)
 
 
 def make_real(below: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

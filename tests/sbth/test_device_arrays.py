@@ -128,6 +128,7 @@ def simulated(require_cuda, monkeypatch):
     from hetero import arrays
     from hetero.cuda.driver import SIMULATOR, cuda
     from sbth import _array_module, _bisection, _bulge_chasing
+    from sbth._back_transformation.diamonds import form_all_diamonds
     from sbth._bisection import cpu as bisection_cpu
     from sbth._bulge_chasing import cpu as bulge_chasing_cpu
     from sbth._gpu_stages import solver
@@ -151,14 +152,17 @@ def simulated(require_cuda, monkeypatch):
     def chase_bulges(work, d, method, in_flight, reflectors, stream=0):
         bulge_chasing_cpu.chase_bulges(host(work), d, "serial", None, host(reflectors))
 
-    def reduce_full_band(xp, a, width, *, keeps_vectors):
+    def start_full_band(xp, a, width, *, keeps_vectors):
         n = len(a)
         work, vectors = (np.zeros(s, a.dtype) for s in ((n, 2 * width), (max(n - 2, 0), n)))
         for k in range(min(width + 1, n)):
             work[: n - k, k] = np.diagonal(a, -k)
         if n:
             bulge_chasing_cpu.chase_bulges(work, width, "serial", None, vectors)
-        return TridiagonalForm(work[:, 0], work[:-1, 1], None, Stage(width, 1, vectors))
+        layout = Stage(width, 1, vectors).layout
+        diamonds = form_all_diamonds(np, layout, vectors, a.dtype) if layout.groups else None
+        form = TridiagonalForm(work[:, 0], work[:-1, 1], None, layout, diamonds)
+        return SimpleNamespace(finish=lambda: form)
 
     def bisect(*arguments):
         bisection_cpu.bisect(*map(host, arguments))
@@ -182,7 +186,7 @@ def simulated(require_cuda, monkeypatch):
 
     for topic, stand_in in stand_ins:
         monkeypatch.setattr(topic, "loops", lambda device, stand_in=stand_in: stand_in)
-    monkeypatch.setattr(solver, "reduce_full_band", reduce_full_band)
+    monkeypatch.setattr(solver, "start_full_band", start_full_band)
     monkeypatch.setattr(solver, "_VALUES_BANDWIDTH", 3)
     monkeypatch.setattr(solver, "_VECTORS_BANDWIDTH", {"f": 3})
     use_host_memory(monkeypatch)

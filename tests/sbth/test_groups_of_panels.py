@@ -6,7 +6,7 @@ import pytest
 from host_cublas import use_host_memory
 from sbth._compact_wy import qr_compact_wy
 from sbth._dense_to_band import panels
-from sbth._dense_to_band.back_transformation import apply_panels
+from sbth._dense_to_band.back_transformation import apply_panels, join_panels
 
 
 class ReductionOnHost(panels.PanelReduction):
@@ -63,6 +63,6 @@ def test_a_group_of_panels_reduces_like_single_ones(n, b, group, least, dtype, m
     lower = np.tril(np.triu(reduced, -b))
     band = lower + np.tril(lower, -1).conj().T
     q = np.eye(n, dtype=dtype)
-    apply_panels(np, factors, b, q)
+    apply_panels(np, join_panels(np, factors, b), q)
     np.testing.assert_allclose(q @ band @ q.conj().T, a, rtol=0, atol=1e-12)
     np.testing.assert_allclose(q.conj().T @ q, np.eye(n), rtol=0, atol=1e-13)

@@ -33,6 +33,7 @@ STUDIES = {
     "lbm-clusters": "studies.lbm.clusters",
     "lbm-cuboids": "studies.lbm.cuboids",
     "lbm-cylinder": "studies.lbm.cylinder",
+    "lbm-features": "studies.lbm.features",
     "lbm-gallery": "studies.lbm.gallery",
     "lbm-hybrid": "studies.lbm.hybrid",
     "lbm-lattices": "studies.lbm.lattices",

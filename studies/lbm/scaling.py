@@ -94,12 +94,10 @@ def settings(study: Study, weak: bool) -> list[Setting]:
     """Return the series of a study on its device."""
     if study.quick:
         tiny = (16, 12, 8)
-        features = feature_settings(tiny)[-2:] if weak else []
-        return [Setting(tiny, "float32", "esoteric", ("z",)), *features]
+        return [Setting(tiny, "float32", "esoteric", ("z",))]
     if study.device.kind == "cpu":
         shape = (64, 64, 64) if weak else (96, 96, 96)
-        plain = [Setting(shape, p, "esoteric", DIRECTIONS) for p in ("float32", "float64")]
-        return [*plain, *(feature_settings(shape) if weak else [])]
+        return [Setting(shape, p, "esoteric", DIRECTIONS) for p in ("float32", "float64")]
     thesis = [Setting((512, 512, 128), "float64", "esoteric", DIRECTIONS)]
     cube, faces = (512, 512, 512), ("z",)
     large = [Setting(cube, "float32", pattern, faces) for pattern in ("ab", "esoteric")]
@@ -107,7 +105,7 @@ def settings(study: Study, weak: bool) -> list[Setting]:
         small = [Setting((256, 256, 256), "float32", p, faces) for p in ("ab", "esoteric")]
         return [*thesis, *large, *small]
     others = [Setting(cube, form, "ab", faces) for form in ("float16", "float64")]
-    return [*thesis, *large, *others, *feature_settings(FEATURE_BOX)]
+    return [*thesis, *large, *others]
 
 
 def box_counts(study: Study) -> list[int]:
@@ -157,10 +155,10 @@ class Run(NamedTuple):
     case: Case
 
 
-def plan_runs(study: Study, weak: bool) -> list[Run]:
-    """Return all runs of a study."""
+def plan_runs(study: Study, weak: bool, series: Sequence[Setting]) -> list[Run]:
+    """Return all runs of some series."""
     runs = []
-    for setting in settings(study, weak):
+    for setting in series:
         runs.append(Run(setting, "alone", make_case(setting, (1, 1, 1), weak, str(study.device))))
         for mode in modes(study):
             if mode == "host" and not setting.is_modelled:
@@ -286,34 +284,46 @@ HEADS = (*MEASURED, "predicted step in ms", "error of the prediction", "bottlene
 def run_scaling(study: Study, weak: bool) -> dict:
     """Measure all series of weak or of strong scaling."""
     title, measurements, faces = "Weak" if weak else "Strong", [], []
-    runs = plan_runs(study, weak)
+    runs = plan_runs(study, weak, settings(study, weak))
     results = measure_runs(study, runs)
     kind, threads = study.device.kind, threads_of_rank(study)
     for run in runs:
         s = run.setting
         if run.mode == "alone":  # the first of its series
             alone = results[run].seconds
-            if s.is_modelled:
-                machine = measure_setting(s.shape, s.pattern, s.precision, kind, threads)
-                faces += _face_rows(s, machine, kind)
+            machine = measure_setting(s.shape, s.pattern, s.precision, kind, threads)
+            faces += _face_rows(s, machine, kind)
         seconds, _, transport = results[run]
         efficiency = alone / seconds / (1 if weak else run.case.count)
-        predicted = _predict(run, transport, machine, kind) if s.is_modelled else None
+        predicted = _predict(run, transport, machine, kind)
         measurements.append(Measurement(run, seconds, efficiency, predicted))
     figures = "16.5 to 16.8 and table 16.2" if weak else "16.9 to 16.12"
-    modelled = [m for m in measurements if m.predicted is not None]
-    rows = [measurement.row() for measurement in modelled]
+    rows = [measurement.row() for measurement in measurements]
     study.table(f"{title} scaling (Riesinger 2017, figures {figures})", HEADS, rows)
     if weak:
-        others = [m.row() for m in measurements if m.predicted is None]
-        study.table("Weak scaling of other operators, lattices and inlets", ["flow", *MEASURED],
-                    others)  # fmt: skip
         columns = [f"{transport} in us" for transport in FACE_TRANSPORTS]
         heads = ["cells", "precision", "across", "MB each way", *columns]
         study.table(
             "Faces of boxes: direct copies, else packing, message and unpacking", heads, faces
         )
-    return {"picture": str(_draw(study, modelled, f"{title.lower()}-scaling.png"))}
+    return {"picture": str(_draw(study, measurements, f"{title.lower()}-scaling.png"))}
+
+
+def run_features(study: Study) -> dict:
+    """Measure weak scaling of other operators, lattices and inlets than those of the cavity."""
+    shape = FEATURE_BOX
+    if study.quick or study.device.kind == "cpu":
+        shape = (16, 12, 8) if study.quick else (64, 64, 64)
+    series = feature_settings(shape)[-2:] if study.quick else feature_settings(shape)
+    runs = plan_runs(study, True, series)
+    results, rows = measure_runs(study, runs), []
+    for run in runs:
+        if run.mode == "alone":  # the first of its series
+            alone = results[run].seconds
+        seconds = results[run].seconds
+        rows.append(Measurement(run, seconds, alone / seconds, None).row())
+    study.table("Weak scaling of other operators, lattices and inlets", ["flow", *MEASURED], rows)
+    return {}
 
 
 LINES = {"x": ":", "y": "-.", "z": "-"}

@@ -101,7 +101,7 @@ class Operand(NamedTuple):
 
     def adjoint(self, dtype: str) -> Operand:
         """Return the conjugate transposes of matrices that are stored by rows."""
-        return self._replace(is_transposed=True, is_conjugated=dtype in "FD")
+        return Operand(self.address, self.pitch, self.step, True, dtype in "FD")
 
 
 class Block(NamedTuple):
@@ -139,7 +139,7 @@ class Block(NamedTuple):
     def part(self, row: int, column: int, rows: int, columns: int) -> Block:
         """Return the part that begins with an element."""
         address = self.address + (row * self.pitch + column) * self.item
-        return self._replace(address=address, rows=rows, columns=columns)
+        return Block(address, self.pitch, rows, columns, self.dtype, self.item)
 
 
 def add_block_product(
@@ -149,11 +149,10 @@ def add_block_product(
     k = x.rows if adjoint == "x" else x.columns
     if 0 in (c.rows, c.columns, k):
         return
-    target, first, second = (Operand(z.address, z.pitch) for z in (c, x, y))
-    if adjoint == "x":
-        first = first.adjoint(c.dtype)
-    elif adjoint == "y":
-        second = second.adjoint(c.dtype)
+    is_complex = c.dtype in "FD"
+    first = Operand(x.address, x.pitch, 0, adjoint == "x", is_complex and adjoint == "x")
+    second = Operand(y.address, y.pitch, 0, adjoint == "y", is_complex and adjoint == "y")
+    target = Operand(c.address, c.pitch)
     multiply_at(c.dtype, (c.rows, k, c.columns), target, first, second, scale, keep)
 
 
@@ -174,9 +173,10 @@ def multiply_at(
     product, handle, operations = _cublas(dtype)
     factors, (m, k, n) = _in_memory(scale, keep, dtype), sizes
     # cuBLAS stores matrices by columns: it computes the transposed product y^T x^T.
-    codes = (operations[z.is_transposed + z.is_conjugated] for z in (y, x))
+    of_y = operations[y.is_transposed + y.is_conjugated]
+    of_x = operations[x.is_transposed + x.is_conjugated]
     product(
-        *(handle(), *codes, n, m, k),
+        *(handle(), of_y, of_x, n, m, k),
         *(factors.address, y.address, y.pitch, y.step, x.address, x.pitch, x.step),
         *(factors.address + factors.array.itemsize, c.address, c.pitch, c.step, count),
     )

@@ -66,7 +66,7 @@ class PanelReduction:
     """
 
     def __init__(self, xp: ModuleType, a: Any, bandwidth: int, *, keeps_factors: bool) -> None:
-        self._xp, self._a, self._b = xp, a, bandwidth
+        self._a, self._b = a, bandwidth
         n, dtype = len(a), a.dtype
         most = max(n - bandwidth, 1)
         rows = range(most, 1, -bandwidth) if keeps_factors else (most,)
@@ -88,6 +88,11 @@ class PanelReduction:
         factors = self._left, self._right, self._v, self._u
         self._factors = panel_kernels.Factors(*map(ready, factors))
         self._matrix = ready(a.reshape(-1))
+        # What is the same for all panels: looking it up takes longer than a launch.
+        self._stream = xp.cuda.get_current_stream().ptr
+        self._factor_kernel = panel_kernels.KERNELS[f"factor_{dtype}"]
+        self._finish_kernel = panel_kernels.KERNELS[f"finish_{dtype}"]
+        self._has_shared_memory = False
         self._small = ready(self._product.reshape(-1))
         self._arrivals = 0
         self._blocks = _Blocks(
@@ -115,23 +120,22 @@ class PanelReduction:
         if number:
             columns = self._blocks.a.part(start, start, m + b, b)
             left, right = self._pending(start, m + b, 0, earlier)
-            add_block_product(columns, left, right._replace(rows=b), -1.0, adjoint="y")
+            add_block_product(columns, left, right.part(0, 0, b, earlier), -1.0, adjoint="y")
         begin = self._end
         self._factor(start, m, begin, number)
         if self._keeps_factors:
             self._end += m * b
-        u = self._blocks.u
-        u = u._replace(address=u.address + begin * u.item, rows=m)
+        u = self._blocks.u.part(begin // b, 0, m, b)
         trailing = self._blocks.a.part(below, below, m, m)
         w, _ = self._pending(below, m, earlier, b)
         # A is A^H, whose product takes cuBLAS a sixth less time.
         add_block_product(w, trailing, u, 1.0, keep=0.0, adjoint="x")
         if number:
             left, right = self._pending(below, m, 0, earlier)
-            product = self._blocks.product._replace(rows=earlier)
+            product = self._blocks.product.part(0, 0, earlier, b)
             add_block_product(product, right, u, 1.0, keep=0.0, adjoint="x")
             add_block_product(w, left, product, -1.0)
-        product = self._blocks.product._replace(rows=b)
+        product = self._blocks.product.part(0, 0, b, b)
         add_block_product(product, w, u, 1.0, keep=0.0, adjoint="x")
         self._finish_w(m, begin, number)
         is_last = m - b <= 1  # too few rows are left for another panel
@@ -157,15 +161,14 @@ class PanelReduction:
 
         `begin` is the place of V among the factors that are kept, P the product X^H U.
         """
-        b, dtype = self._b, self._a.dtype
+        b = self._b
         first = number * b * self._pitch + 2 * number * b  # of the panel's part of L and of R
         place = m, b, self._pitch, first, first + b, begin
         arguments = *self._factors[:3], self._small, place
-        kernel, size = panel_kernels.KERNELS[f"finish_{dtype}"], b * b * dtype.itemsize
+        kernel, size = self._finish_kernel, b * b * self._a.itemsize
         blocks = min(-(-m * b // panel_kernels.FEW_THREADS), 4 * launch.multiprocessors())
-        stream = self._xp.cuda.get_current_stream().ptr
         launch.request_shared_memory(kernel, arguments, size)
-        launch.launch(kernel, blocks, panel_kernels.FEW_THREADS, stream, arguments, size)
+        launch.launch(kernel, blocks, panel_kernels.FEW_THREADS, self._stream, arguments, size)
 
     def _factor(self, start: int, m: int, offset: int, number: int) -> None:
         """Launch the kernel for the panel of m rows that begins in column `start`.
@@ -178,11 +181,12 @@ class PanelReduction:
         blocks = -(-m // chunk)
         first = number * b * self._pitch + 2 * number * b  # of the panel's part of L and of R
         place = (start + b) * n + start, n, m, b, chunk, first + b, first, self._pitch
-        kernel = panel_kernels.KERNELS[f"factor_{dtype}"]
+        kernel, size = self._factor_kernel, _shared_bytes(chunk, dtype)
         arguments = self._matrix, place, offset, self._factors, self._exchange, self._arrivals
-        size, stream = _shared_bytes(chunk, dtype), self._xp.cuda.get_current_stream().ptr
-        launch.request_shared_memory(kernel, arguments, size, _STATIC)
-        launch.launch(kernel, blocks, THREADS, stream, arguments, size, cooperative=True)
+        if not self._has_shared_memory:  # the first panel needs most
+            launch.request_shared_memory(kernel, arguments, size, _STATIC)
+            self._has_shared_memory = True
+        launch.launch(kernel, blocks, THREADS, self._stream, arguments, size, cooperative=True)
         self._arrivals += min(m, b) * blocks
 
 

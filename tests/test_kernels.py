@@ -19,6 +19,7 @@ WITHOUT_TWIN = [
     ),
     "sbth._dense_to_band.panel_kernels",
     "sbth._dense_to_band.triangle_kernels",
+    "sbth._dense_to_band.update_kernels",
     "sbth._one_stage.reduction_kernels",
     "sbth._triangular_factors",
 ]

@@ -24,7 +24,7 @@ from lbm._model.problem import Box, Problem, wall_return_indices
 
 
 class Driver(Protocol):
-    """What drives a flow beside its body force, between two steps: a scalar with a buoyancy."""
+    """A force that acts between two steps beside the body force: a scalar with a buoyancy."""
 
     def scalar(self, part: Part, t: int) -> DrivingScalar:
         """Return the scalar of a part after t steps."""
@@ -179,8 +179,10 @@ class Domain:
 
     @property
     def _is_driven_in_its_stream(self) -> bool:
-        """Whether only turbulent inlets change with time, on one device, by kernels between its
-        steps: nothing has to wait for them."""
+        """True if nothing has to wait for what changes with time.
+
+        That is so on one device where only turbulent inlets change, by kernels between its steps.
+        """
         moves = self.problem.force_in_time is not None or self.interpolated is not None
         return self.exchange is None and self._inflows.are_alone and not moves
 

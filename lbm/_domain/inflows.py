@@ -41,7 +41,7 @@ class Inflows:
 
     @property
     def are_alone(self) -> bool:
-        """Whether nothing but turbulent inlets changes with time, and their means do not."""
+        """True if only turbulent inlets change with time, and their means do not."""
         return not self.others and not any(velocity.changes for velocity in self._velocities)
 
     def write(self, step: int) -> None:

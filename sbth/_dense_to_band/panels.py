@@ -10,7 +10,7 @@ import numpy as np
 from hetero.cuda import launch
 from hetero.cuda.ready_arrays import ready
 from sbth._bulge_chasing.flags import require_meeting
-from sbth._dense_to_band import panel_kernels
+from sbth._dense_to_band import panel_kernels, update_kernels
 from sbth._in_place_products import Block, add_block_product
 from sbth._triangular_factors import COLUMNS, THREADS
 
@@ -91,7 +91,7 @@ class PanelReduction:
         # What is the same for all panels: looking it up takes longer than a launch.
         self._stream = xp.cuda.get_current_stream().ptr
         self._factor_kernel = panel_kernels.KERNELS[f"factor_{dtype}"]
-        self._finish_kernel = panel_kernels.KERNELS[f"finish_{dtype}"]
+        self._finish_kernel = update_kernels.KERNELS[f"finish_{dtype}"]
         self._has_shared_memory = False
         self._small = ready(self._product.reshape(-1))
         self._arrivals = 0
@@ -166,9 +166,9 @@ class PanelReduction:
         place = m, b, self._pitch, first, first + b, begin
         arguments = *self._factors[:3], self._small, place
         kernel, size = self._finish_kernel, b * b * self._a.itemsize
-        blocks = min(-(-m * b // panel_kernels.FEW_THREADS), 4 * launch.multiprocessors())
+        blocks = min(-(-m * b // update_kernels.THREADS), 4 * launch.multiprocessors())
         launch.request_shared_memory(kernel, arguments, size)
-        launch.launch(kernel, blocks, panel_kernels.FEW_THREADS, self._stream, arguments, size)
+        launch.launch(kernel, blocks, update_kernels.THREADS, self._stream, arguments, size)
 
     def _factor(self, start: int, m: int, offset: int, number: int) -> None:
         """Launch the kernel for the panel of m rows that begins in column `start`.

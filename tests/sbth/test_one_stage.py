@@ -169,7 +169,7 @@ def test_one_block_factors_a_panel(m, b, dtype, has_zeros):
 @pytest.mark.simulator
 @pytest.mark.parametrize("dtype", ["f4", "f8", "c8", "c16"])
 def test_w_of_a_panel(dtype):
-    from sbth._dense_to_band.panel_kernels import FEW_THREADS, KERNELS
+    from sbth._dense_to_band.update_kernels import KERNELS, THREADS
 
     m, b, pitch, dtype = 7, 3, 11, np.dtype(dtype)
     rng = np.random.default_rng(3)
@@ -181,7 +181,7 @@ def test_w_of_a_panel(dtype):
     expected_left[:, 4 : 4 + b] = expected_right[:, 6 : 6 + b] = w
     on_gpu = [cuda.to_device(x.reshape(-1)) for x in (left, right, v, p)]
     place = m, b, pitch, 4, 6, 2 * b
-    KERNELS[f"finish_{dtype}"][1, FEW_THREADS, 0, p.nbytes](*on_gpu, place)
+    KERNELS[f"finish_{dtype}"][1, THREADS, 0, p.nbytes](*on_gpu, place)
     eps = np.finfo(dtype).eps
     for x, expected in zip(on_gpu, (expected_left, expected_right), strict=False):
         np.testing.assert_allclose(x.copy_to_host().reshape(m, pitch), expected, atol=20 * eps)

@@ -202,7 +202,7 @@ _FULL = {
             True,
         ),
         (
-            "_dense_to_band.panel_kernels.finish",
+            "_dense_to_band.update_kernels.finish",
             (*(array(dtype),) * 4, types.UniTuple(i8, 6)),
             80,
             True,

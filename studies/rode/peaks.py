@@ -41,6 +41,7 @@ def quantiles(study: Study) -> Iterator[tuple]:
             quake, "3-rode-taylor", t_span=(0.0, DURATION), h=h, paths=paths, sampling="exact",
             reduction="peaks", rng=power, device=study.device,
         )  # fmt: skip
+        assert result.peaks is not None
         peaks, correction = np.ravel(result.peaks), float(rode.peak_correction(quake, h)[0, 0])
         for p in PROBABILITIES:
             spread = np.sqrt(p * (1.0 - p) / paths)  # standard error of the share below a quantile

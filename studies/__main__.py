@@ -100,7 +100,7 @@ DURATIONS = {
     "hetero-parts": "minutes",
     "hetero-profiles": "GPU only",
     "lbm-bodies": "minutes",
-    "lbm-domains": "> 5 min",
+    "lbm-domains": "minutes",
     "lbm-gallery": "minutes",
     "lbm-hybrid": "GPU only",
     "lbm-lattices": "minutes",

@@ -96,9 +96,17 @@ def run(study: Study) -> dict:
     return {"largest deviation": {w: max(abs(r[-1]) for r in rows if r[2] == w) for w in WALLS}}
 
 
-def solve_rotating_cylinder(n: int, wall: str, device: Device) -> Result:
-    """Compute the torque on a cylinder of radius n that rotates in one of radius 2 n."""
-    rate, middle = 0.8 / n**2, 2 * n + 2.3
+def rotation_rate(n: int) -> float:
+    """Return the angular velocity of a cylinder of radius n, in 1/steps."""
+    return 0.8 / n**2
+
+
+def run_rotating_cylinder(n: int, wall: str, device: Device) -> Simulation:
+    """Return the steady flow of a cylinder of radius n that rotates in one of radius 2 n.
+
+    The axis of both is at x = y = 2 n + 2.3.
+    """
+    rate, middle = rotation_rate(n), 2 * n + 2.3
 
     def swirl(x: np.ndarray, y: np.ndarray, z: np.ndarray) -> tuple:
         return -rate * (y - middle), rate * (x - middle), 0.0
@@ -110,8 +118,14 @@ def solve_rotating_cylinder(n: int, wall: str, device: Device) -> Result:
     shape = 4 * n + 5, 4 * n + 5, 1
     s = Simulation(shape, collision=TRT(0.5 + 3.0 * VISCOSITY), boundaries=walls, dtype="float64",
                    device=device)  # fmt: skip
-    s.run(round(1.2 * n**2 / VISCOSITY))
-    unit = -VISCOSITY * rate * n**2
+    return s.run(round(1.2 * n**2 / VISCOSITY))
+
+
+def solve_rotating_cylinder(n: int, wall: str, device: Device) -> Result:
+    """Compute the torque on a cylinder of radius n that rotates in one of radius 2 n."""
+    middle = 2 * n + 2.3
+    s = run_rotating_cylinder(n, wall, device)
+    unit = -VISCOSITY * rotation_rate(n) * n**2
     torque = float(s.torque_on("inner", (middle, middle, 0.5))[2] / unit)
     exact = 16.0 * np.pi / 3.0
     return Result("torque on a rotating cylinder", n, torque, exact, exact)

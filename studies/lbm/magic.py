@@ -1,10 +1,10 @@
 """Accuracy over the magic parameter of TRT, and stability without walls.
 
 `studies.lbm.stability` has the stable settings of flows with walls. Here are flows whose right
-answer is known: a cubic cavity beside published profiles, a sphere beside the same sphere with more
-cells, a square duct beside its series, and vortices in a stream beside their exact decay; and the
-largest cell Reynolds number u/nu at which three-dimensional Taylor-Green vortices, in a domain
-without any wall, stay stable until their turbulence has decayed.
+answer is known: a cubic cavity and a sphere beside the same flows with more cells, a square duct
+beside its series, and vortices in a stream beside their exact decay; and the largest cell Reynolds
+number u/nu at which three-dimensional Taylor-Green vortices, in a domain without any wall, stay
+stable until their turbulence has decayed.
 """
 
 from __future__ import annotations
@@ -19,32 +19,21 @@ from lbm._flows.centre_line import read_centre_line
 from lbm.callbacks import SteadyState
 from lbm.collisions.operator import Collision
 from lbm.errors import UnstableError
-from lbm.flows import CAVITY_RE1000, cavity, solve_sphere
+from lbm.flows import cavity, solve_sphere
 from studies.study import Study
 
 MAGIC_NUMBERS = (0.25, 3 / 16, 1 / 8, 1 / 12, 0.03, 0.01, 1e-3)
 """Magic parameters of TRT."""
 
-CAVITY_RE1000_V = np.array(
-    [
-        *((0.0, 0.0), (0.0625, 0.21738), (0.0703, 0.22746), (0.0781, 0.23503)),
-        *((0.0938, 0.24407), (0.1563, 0.22924), (0.2266, 0.1758), (0.2344, 0.16987)),
-        *((0.5, 0.03674), (0.8047, -0.15223), (0.8594, -0.31117), (0.9063, -0.43423)),
-        *((0.9453, -0.33511), (0.9531, -0.29032), (0.9609, -0.24095), (0.9688, -0.18864)),
-        (1.0, 0.0),
-    ]
-)
-"""(distance from the upstream wall, v / U) on the horizontal centre line of the cubic cavity at
-Re = 1000, v towards the lid: Albensoeder and Kuhlmann, J. Comput. Phys. 206 (2005) 536, table 6."""
-
 CAVITIES = (100.0, 16), (400.0, 24)
-"""Reynolds numbers and cells of the edge, compared with finer grids. `measure_published_cavity`
-compares with published profiles at Re = 1000, which takes 64^3 cells and minutes."""
+"""Reynolds numbers and cells of the edge, compared with finer grids. `lbm-published` compares with
+published profiles at Re = 1000, which takes 64^3 cells."""
 
 CELL_REYNOLDS = tuple(10.0 * 2.0 ** (k / 2) for k in range(15))
 """Cell Reynolds numbers that the vortices without walls try, with a ratio of 1.41."""
 
-_Profile = Callable[[np.ndarray], np.ndarray]
+Profile = Callable[[np.ndarray], np.ndarray]
+"""A velocity over the position on a line."""
 
 _LID_PATH, _LAST_TIME, _SPEEDS = 40, 15.0, (0.05, 0.1)
 
@@ -175,19 +164,13 @@ def measure_cavities(study: Study, magic_numbers: tuple[float, ...]) -> list[tup
     for reynolds, n in CAVITIES if not study.quick else ((100.0, 8),):
         expected = [(places, profile(places)) for profile in _extrapolated(study, reynolds, n)]
         for magic in magic_numbers:
-            errors = _profile_errors(cavity_profiles(study, n, reynolds, magic), expected)
+            errors = profile_errors(cavity_profiles(study, n, reynolds, magic), expected)
             rows.append((reynolds, n, magic, *errors))
     return rows
 
 
-def measure_published_cavity(study: Study, magic: float, n: int = 64) -> tuple[float, ...]:
-    """Return the errors of u and v in % of U at Re = 1000 from the published profiles."""
-    expected = [(table[:, 0], table[:, 1]) for table in (CAVITY_RE1000, CAVITY_RE1000_V)]
-    return _profile_errors(cavity_profiles(study, n, 1000.0, magic), expected)
-
-
-def _profile_errors(
-    profiles: Sequence[_Profile], expected: Sequence[tuple[np.ndarray, np.ndarray]]
+def profile_errors(
+    profiles: Sequence[Profile], expected: Sequence[tuple[np.ndarray, np.ndarray]]
 ) -> tuple[float, ...]:
     """Return the largest errors of profiles in %, at places where their values are known."""
     return tuple(
@@ -196,7 +179,7 @@ def _profile_errors(
     )
 
 
-def _extrapolated(study: Study, reynolds: float, n: int) -> list[_Profile]:
+def _extrapolated(study: Study, reynolds: float, n: int) -> list[Profile]:
     """Return both profiles for an infinite number of cells, by second order from n and 3/2 n."""
     coarse, fine = (cavity_profiles(study, m, reynolds, 1 / 12) for m in (n, 3 * n // 2))
     return [
@@ -205,7 +188,7 @@ def _extrapolated(study: Study, reynolds: float, n: int) -> list[_Profile]:
     ]
 
 
-def cavity_profiles(study: Study, n: int, reynolds: float, magic: float) -> list[_Profile]:
+def cavity_profiles(study: Study, n: int, reynolds: float, magic: float) -> list[Profile]:
     """Return u over the height and v over the distance from the upstream wall, in units of U."""
     from scipy.interpolate import CubicSpline
 

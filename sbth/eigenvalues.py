@@ -14,7 +14,7 @@ from hetero.display.progress_bar import loop_progress
 from sbth._array_module import array_module, has_cupy, module_on
 from sbth._batches import over_batches
 from sbth._bisection.eigenvalues import solve_values
-from sbth._blocks import partition_band
+from sbth._blocks import is_coupled_band, partition_band
 from sbth._lapack import drivers
 from sbth._lapack.choice import band_driver, requested_device, require_method
 from sbth._lapack.choice import require_lapack as require_lapack
@@ -26,9 +26,11 @@ from sbth.band_storage import (
     copy_like,
     copy_to_host,
     diagonals,
+    is_surely_finite,
     order_and_dtype,
     real_dtype,
     shape_and_dtype,
+    unscale,
     validate_band,
     validate_bool,
     validate_real,
@@ -39,6 +41,7 @@ from sbth.tridiagonalization import (
     choose_scale,
     order_and_bandwidth,
     reduce_band,
+    resolve_device,
 )
 
 BREAK_EVEN = 300
@@ -153,7 +156,7 @@ def validate_tridiagonal(d: Any, e: Any) -> tuple[np.ndarray, np.ndarray]:
     if d.ndim != 1 or e.shape != (max(len(d) - 1, 0),):
         raise ValueError(f"d and e must have shapes (n,) and (n - 1,), got {d.shape} and {e.shape}")
     for name, values in (("d", d), ("e", e)):
-        if not np.isfinite(values).all():
+        if not (is_surely_finite(values) or np.isfinite(values).all()):
             index = int(np.argmin(np.isfinite(values)))
             raise ValueError(f"{name} must be finite, got {values[index]} at index {index}")
     return d, e
@@ -162,9 +165,11 @@ def validate_tridiagonal(d: Any, e: Any) -> tuple[np.ndarray, np.ndarray]:
 def round_to_dtype(name: str, values: np.ndarray, dtype: DTypeLike) -> np.ndarray:
     """Round float64 eigenvalues to `dtype`; raise ValueError if one overflows."""
     dtype = real_dtype(dtype)
-    with np.errstate(over="ignore"):
-        rounded = values.astype(dtype)
-    if not np.isfinite(rounded).all():
+    rounded = values
+    if values.dtype != dtype:
+        with np.errstate(over="ignore"):
+            rounded = values.astype(dtype)
+    if not (is_surely_finite(rounded) or np.isfinite(rounded).all()):
         raise ValueError(
             f"{name} is too large: an eigenvalue exceeds the largest {np.dtype(dtype)}, "
             f"{np.finfo(dtype).max:.4g}. Divide the matrix by a power of two"
@@ -286,11 +291,11 @@ def _split_band_eigenvalues(
         if shape[0] > 1 or dtype.kind == "c":
             return band_eigenvalues("a_band", band, lower, selection, device, **options)
         band = copy_to_host("a_band", band)
-    partition = partition_band(band, lower)
-    if partition.is_whole:
+    partition = None if is_coupled_band(band, lower) else partition_band(band, lower)
+    if partition is None or partition.is_whole:
         return band_eigenvalues("a_band", band, lower, selection, device, **options)
     diagonal = diagonals(band, lower)[0].real
-    choose_scale(band, lower, "a_band", Workspace(Device("cpu")))  # refuses NaN and infinity
+    choose_scale(band, lower, "a_band")  # refuses NaN and infinity
     # A device that cannot be used is an error for diagonal matrices, too.
     require_method(method, resolve(device), name="sbth.eigvals_banded")
     parts = [diagonal[partition.single]]
@@ -313,7 +318,7 @@ def band_eigenvalues(
 ) -> np.ndarray:
     """Compute eigenvalues, in host memory, of a validated band that was multiplied by `factor`."""
     requested = device
-    device, options = choose_method(ab, ReductionOptions(), requested)
+    device = resolve_device(ab, requested)
     require_method(method, device, name="sbth.eigvals_banded")
     if device.kind == "cpu":
         width = min(len(ab) - 1, max(ab.shape[1] - 1, 0))
@@ -323,6 +328,7 @@ def band_eigenvalues(
     elif (dtype := order_and_dtype(ab)[1]).kind == "c":
         values = _hermitian_band_values(name, ab, lower, Request(selection, device))
         return round_to_dtype(name, values, dtype)
+    _, options = choose_method(ab, ReductionOptions(), requested)
     bar = loop_progress("band to tridiagonal", enabled=progress)
     with device.active(), region("band to tridiagonal"), bar:
         space = Workspace(device, ab)
@@ -344,14 +350,14 @@ def _band_values_by_lapack(
     """Compute what `band_eigenvalues` does by LAPACK, as a band or as a full matrix."""
     if ab.shape[1] == 0:
         return np.zeros(0, real_dtype(ab.dtype))
-    scale = choose_scale(ab, lower, name, Workspace(Device("cpu")))
+    scale = choose_scale(ab, lower, name)
     scaled = ab if scale == 1.0 else ab * ab.real.dtype.type(scale)
-    with region("LAPACK"), np.errstate(over="ignore"):
+    with region("LAPACK"):
         if driver == "dense":
             values = drivers.full_values(drivers.expand(scaled, lower), lower)
         else:
             values = drivers.band_values(scaled, lower)
-        values = selection.select(values.astype(float) / scale / factor)
+        values = selection.select_sorted(unscale(values, scale, factor))
     return round_to_dtype(name, values, ab.dtype)
 
 

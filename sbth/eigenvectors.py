@@ -12,7 +12,7 @@ from hetero.devices import Device, device_of, resolve
 from sbth._array_module import array_module, as_library_array, has_cupy, module_on
 from sbth._band_blocks import solve_band_blocks
 from sbth._batches import over_batches
-from sbth._eigenpairs import solve_parts
+from sbth._eigenpairs import solve_coupled_by_lapack, solve_parts
 from sbth._lapack.choice import requested_device, require_method
 from sbth._pencils.band import reduce_pencil
 from sbth._pencils.band_as_full import gpu_for_pencil, reduce_as_full
@@ -134,11 +134,15 @@ def eigh_tridiagonal(
     validate_bool("check_finite", check_finite)
     selection = Selection.create(select, select_range, tol, len(d))
     dtype = np.result_type(d, e)
+    request = Request(selection, device, method)
+    if device.kind == "cpu" and (solution := solve_coupled_by_lapack(d, e, request)) is not None:
+        values, vectors = solution
+        return round_to_dtype("d, e", values, dtype), vectors.astype(dtype, copy=False)
     with device.active():
         space = Workspace(device, like)
         require_array_module(space, "sbth.eigh_tridiagonal")
         inner = host_workspace(space)
-        pairs = solve_parts(d, e, Request(selection, device, method), inner)
+        pairs = solve_parts(d, e, request, inner)
         rows = pairs.place(space, dtype)
         values = round_to_dtype("d, e", pairs.read_values(), dtype)
         vectors = space.result(rows, (len(values), len(d)))

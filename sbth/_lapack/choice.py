@@ -37,6 +37,12 @@ _TRIDIAGONAL = {
 all eigenvectors, too (True), on one thread, on two, and on three or more. On two threads bisection
 takes as long as LAPACK, whose errors are several times as large."""
 
+_SMALLEST_TRIDIAGONAL = {
+    vectors: min(order for key, order in _TRIDIAGONAL.items() if key[1] == vectors)
+    for vectors in (False, True)
+}
+"""The smallest of these orders over all numbers of threads."""
+
 _SOME_VALUES = 150
 """Order from which on bisection computes a part of the eigenvalues, not LAPACK all of them."""
 
@@ -50,6 +56,10 @@ _BANDS: dict[tuple[int, bool], tuple[tuple[int, int, int], ...]] = {
 }
 """From each order on, the least number of subdiagonals for which this package is faster than LAPACK
 and the least one for which it no longer is; keys as above."""
+
+
+_SMALLEST_BAND = min(first for entries in _BANDS.values() for first, *_ in entries)
+"""The smallest of these orders."""
 
 
 def requested_device(method: str, device: str | Device | None, *arrays: Any) -> Any:
@@ -93,6 +103,8 @@ def tridiagonal_driver(method: str, order: int, selection: Selection, vectors: b
         return method
     if not vectors and selection.kind != "a":
         return "lapack" if order < _SOME_VALUES else "sbth"
+    if order < _SMALLEST_TRIDIAGONAL[vectors]:
+        return "lapack"  # without the number of threads, for which Numba takes a microsecond
     return "sbth" if order >= _TRIDIAGONAL[_threads(), vectors] else "lapack"
 
 
@@ -105,7 +117,7 @@ def band_driver(method: str, order: int, width: int, dtype: Any, vectors: bool) 
     if not is_complex:
         if method == "sbth" or width <= 1:
             return "sbth"  # nothing is to be reduced for a width of 1
-        if method == "auto" and _is_faster(order, width, vectors):
+        if method == "auto" and order >= _SMALLEST_BAND and _is_faster(order, width, vectors):
             return "sbth"
     if vectors:
         return "dense" if width >= (4 if order >= 300 else 8) else "band"

@@ -56,7 +56,10 @@ def partition_tridiagonal(d: np.ndarray, e: np.ndarray) -> Partition:
 
 def is_coupled(d: np.ndarray, e: np.ndarray) -> bool:
     """Return whether a tridiagonal matrix surely has no blocks; False tells nothing."""
-    return d.size > 1 and bool(np.abs(e).min() > _EPSILON * np.abs(d).max())
+    if d.size < 2:
+        return False
+    # The method `max` of an array calls this by way of Python.
+    return bool(np.minimum.reduce(np.abs(e)) > _EPSILON * np.maximum.reduce(np.abs(d)))
 
 
 def is_coupled_band(ab: np.ndarray, lower: bool) -> bool:

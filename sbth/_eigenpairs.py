@@ -102,7 +102,7 @@ def solve_coupled_by_lapack(
     selection, n = request.selection, d.size
     if tridiagonal_driver(request.tridiagonal_method, n, selection, vectors=True) != "lapack":
         return None
-    count = int(selection.high - selection.low) + 1 if selection.kind == "i" else 0
+    count = selection.count_indices() if selection.kind == "i" else 0
     if selection.kind != "a" and request.method == "auto" and is_suitable(n, count, request.device):
         return None
     if not is_coupled(d, e):
@@ -110,14 +110,7 @@ def solve_coupled_by_lapack(
     require_memory(n, request.device)
     d, e = d.astype(float, copy=False), e.astype(float, copy=False)
     with region("LAPACK"):
-        if selection.kind == "a":
-            return drivers.tridiagonal_vectors(d, e, None)
-        if selection.kind == "i" and drivers.are_few(count, n):
-            return drivers.some_tridiagonal_vectors(
-                d, e, int(selection.low), int(selection.high) + 1
-            )
-        values, vectors = drivers.tridiagonal_vectors(d, e, selection.bounds)
-    return selection.select_sorted(values), vectors
+        return drivers.selected_tridiagonal_vectors(d, e, selection)
 
 
 def band_eigenvectors(
@@ -188,7 +181,9 @@ def _lapack_band(
     scale = choose_scale(ab, lower, name)
     scaled = ab if scale == 1.0 else ab * ab.real.dtype.type(scale)
     with region("LAPACK"):
-        if driver == "dense":
+        if driver == "dense" or (
+            selection.kind == "i" and drivers.are_few(selection.count_indices(), order)
+        ):
             full = drivers.expand(scaled, lower)
             values, vectors = drivers.full_vectors(full, lower, selection, factor * scale)
             return unscale(values, scale, factor), vectors

@@ -65,6 +65,10 @@ class Selection:
             return int(first), int(stop)
         return (int(self.low), int(self.high) + 1) if self.kind == "i" else (0, values.size)
 
+    def count_indices(self) -> int:
+        """Return the number of eigenvalues of a selection by index."""
+        return int(self.high - self.low) + 1
+
     def select(self, values: np.ndarray) -> np.ndarray:
         """Return the selected eigenvalues, in ascending order, out of those of all parts."""
         return self.select_sorted(np.sort(values))

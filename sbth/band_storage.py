@@ -275,17 +275,18 @@ def is_plainly_safe(everything: np.ndarray, *inside: np.ndarray) -> bool:
 
     `inside` holds parts that belong to the matrix, unlike some elements of `everything`.
     """
-    low, high = _safe_range(everything.dtype)
+    low, high = _safe_squares(everything.dtype)
     # np.vdot reports no overflow, so that this needs no np.errstate; "K" copies no matrix that is
     # contiguous by rows or columns.
     flat = everything.ravel("K")
-    if not float(np.vdot(flat, flat).real) < high * high:
+    if not np.vdot(flat, flat).real < high:
         return False
-    part, count = 0.0, 0
+    part, least = 0.0, low * 2 * sum(map(len, inside))
     for x in inside:
-        part += float(np.vdot(x, x).real)
-        count += x.size
-    return part > low * low * 2 * count
+        part += np.vdot(x, x).real
+        if part > least:
+            return True
+    return False
 
 
 def is_surely_finite(x: np.ndarray) -> bool:
@@ -294,6 +295,13 @@ def is_surely_finite(x: np.ndarray) -> bool:
     np.vdot takes a third of the time of np.isfinite(x).all(), and overflows for large elements.
     """
     return math.isfinite(np.vdot(x, x))
+
+
+@functools.lru_cache(maxsize=16)
+def _safe_squares(dtype: np.dtype) -> tuple[float, float]:
+    """Return the squares of the ends of `_safe_range`."""
+    low, high = _safe_range(dtype)
+    return low * low, high * high
 
 
 @functools.lru_cache(maxsize=16)

@@ -117,7 +117,7 @@ def eigvalsh_tridiagonal(
     holds another number of eigenvalues for each matrix.
     """
     like = d if device_of(d) is not None else e
-    refuse_complex_device_arrays(d=d, e=e)
+    refuse_complex_device_arrays(d, e)
     device = requested_device(method, device, d, e)
     device = resolve(device, d, e, work=length_of(d), break_even=BREAK_EVEN)
     require_method(method, device, name="sbth.eigvalsh_tridiagonal")
@@ -129,9 +129,9 @@ def eigvalsh_tridiagonal(
     return copy_like(round_to_dtype("d, e", values, np.result_type(d, e)), like)
 
 
-def refuse_complex_device_arrays(**arrays: Any) -> None:
+def refuse_complex_device_arrays(d: Any, e: Any) -> None:
     """Raise TypeError for complex arrays on a GPU, before anything is copied."""
-    for name, values in arrays.items():
+    for name, values in (("d", d), ("e", e)):
         if device_of(values) is not None:
             shape_and_dtype(name, values)
 

@@ -126,14 +126,14 @@ def eigh_tridiagonal(
         options: dict[str, Any] = {"method": method, "progress": progress, "device": device}
         return eigvalsh_tridiagonal(d, e, select, select_range, check_finite, tol, **options)
     like = d if device_of(d) is not None else e
-    refuse_complex_device_arrays(d=d, e=e)
+    refuse_complex_device_arrays(d, e)
     device = requested_device(method, device, d, e)
     device = resolve_for_vectors(device, d, e, order=length_of(d))
     require_method(method, device, name="sbth.eigh_tridiagonal")
     d, e = validate_tridiagonal(d, e)
     validate_bool("check_finite", check_finite)
     selection = Selection.create(select, select_range, tol, len(d))
-    dtype = np.result_type(d, e)
+    dtype = d.dtype if d.dtype == e.dtype else np.result_type(d, e)
     request = Request(selection, device, method)
     if device.kind == "cpu" and (solution := solve_coupled_by_lapack(d, e, request)) is not None:
         values, vectors = solution
@@ -259,15 +259,16 @@ def eig_banded(
     selection = Selection.create(select, select_range, tol, order)
     device = resolve_for_vectors(device, band, order=order)
     require_method(method, device, name="sbth.eig_banded")
-    with device.active():
-        stream = Workspace(device, band).stream
-        with array_module(device, stream, "sbth.eig_banded") as xp:
-            request = Request(selection, device, method, progress)
-            values, vectors = solve_band_blocks(xp, band, lower, request)
-            values = round_to_dtype("a_band", values, dtype)
-            if transformation is not None:
-                vectors = transformation @ vectors
-            return copy_like(values, band), as_library_array(xp, vectors, band)
+    request = Request(selection, device, method, progress)
+    if device.kind == "cpu":
+        values, vectors = solve_band_blocks(np, band, lower, request)
+        if transformation is not None:
+            vectors = transformation @ vectors
+        return round_to_dtype("a_band", values, dtype), vectors
+    with module_on(device, band, "sbth.eig_banded") as xp:
+        values, vectors = solve_band_blocks(xp, band, lower, request)
+        values = round_to_dtype("a_band", values, dtype)
+        return copy_like(values, band), as_library_array(xp, vectors, band)
 
 
 def _solve_pencil_on_gpu(

@@ -22,13 +22,21 @@ from sbth.band_storage import diagonals
 PREFIXES = {"f": "s", "d": "d", "F": "c", "D": "z"}
 """First letters of the names of routines, by the character of the dtype."""
 
-_FEW = 3
-"""Relatively robust representations compute at most n / 3 eigenvectors, divide and conquer more."""
+_FEW = 6, 4
+"""Relatively robust representations compute at most n / 6 eigenvectors up to the order below, and
+n / 4 beyond it. For more, divide and conquer takes less time for all (AMD EPYC, random ones)."""
+
+_SMALL = 300
+"""The order up to which the first of these shares holds."""
+
+_LARGEST_UNCOUNTED = 100
+"""Order up to which the eigenvectors in an interval are computed without counting them first, which
+takes all eigenvalues and as long as a third of all eigenvectors."""
 
 
 def are_few(count: int, order: int) -> bool:
     """Return whether a subset of the eigenvectors is computed by robust representations."""
-    return count <= order // _FEW
+    return count * _FEW[order > _SMALL] <= order
 
 
 def routine(symmetric: str, hermitian: str, dtype: np.dtype) -> tuple[str, Callable]:
@@ -71,7 +79,7 @@ def tridiagonal_vectors(
     after the last one; without it, all are computed.
     """
     n = d.size
-    if choose is not None and n > _FEW:
+    if choose is not None:
         values = tridiagonal_values(d, e)
         first, stop = choose(values)
         if stop <= first:
@@ -84,21 +92,63 @@ def tridiagonal_vectors(
     return values, vectors if choose is None else vectors[:, slice(*choose(values))]
 
 
+def selected_tridiagonal_vectors(
+    d: np.ndarray, e: np.ndarray, selection: Selection
+) -> tuple[np.ndarray, np.ndarray]:
+    """Compute the selected eigenvalues (m,) and eigenvectors (n, m) of a tridiagonal matrix."""
+    n = d.size
+    if selection.kind == "a":
+        return tridiagonal_vectors(d, e, None)
+    if selection.kind == "i":
+        first, stop = int(selection.low), int(selection.high) + 1
+        if are_few(stop - first, n):
+            return some_tridiagonal_vectors(d, e, first, stop)
+    elif 1 < n <= _LARGEST_UNCOUNTED:
+        norm = max(float(np.abs(d).max()), float(np.abs(e).max()))
+        interval = _clip_interval(selection.low, selection.high, 4.0 * norm)
+        if interval is None:
+            return np.zeros(0), np.zeros((n, 0))
+        return _robust_vectors(d, e, 1, interval, (1, n))
+    values, vectors = tridiagonal_vectors(d, e, selection.bounds)
+    return selection.select_sorted(values), vectors
+
+
 def some_tridiagonal_vectors(
     d: np.ndarray, e: np.ndarray, first: int, stop: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Compute eigenvalues (m,) number first, ..., stop - 1 and their vectors (n, m).
+    """Compute eigenvalues (m,) number first, ..., stop - 1 and their vectors (n, m)."""
+    by_index = 2
+    return _robust_vectors(d, e, by_index, (0.0, 1.0), (first + 1, stop))
 
-    The method is that of multiple relatively robust representations.
+
+def _robust_vectors(
+    d: np.ndarray,
+    e: np.ndarray,
+    choice: int,
+    interval: tuple[float, float],
+    indices: tuple[int, int],
+) -> tuple[np.ndarray, np.ndarray]:
+    """Compute eigenvalues and vectors by multiple relatively robust representations.
+
+    Choice 1 takes the eigenvalues in (low, high], choice 2 those with the two indices, counted from
+    1, and those between them.
     """
     padded = np.empty_like(d)
     padded[:-1] = e
     padded[-1] = 0.0
-    by_index = 2
     name, solve = routine("stemr", "", d.dtype)  # its default workspace is as large as it needs
-    _, values, vectors, info = solve(d, padded, by_index, 0.0, 1.0, first + 1, stop)
+    count, values, vectors, info = solve(d, padded, choice, *interval, *indices)
     _check(info, name)
-    return values[: stop - first], vectors[:, : stop - first]
+    return values[:count], vectors[:, :count]
+
+
+def _clip_interval(low: float, high: float, bound: float) -> tuple[float, float] | None:
+    """Return the part within (-bound, bound] of an interval (low, high], None if there is none.
+
+    LAPACK takes no infinity.
+    """
+    low, high = min(max(low, -bound), bound), min(max(high, -bound), bound)
+    return (low, high) if low < high else None
 
 
 def band_values(ab: np.ndarray, lower: bool) -> np.ndarray:
@@ -172,8 +222,8 @@ def _workspace(
 
 
 _LARGEST_DIRECT = 64
-"""Order up to which full matrices are solved by SciPy's function for a single routine, which takes
-4 us less than NumPy's solver, but does not release the interpreter's lock, here for up to 0.3 ms."""
+"""Order up to which full matrices are solved by SciPy's function for one routine, which takes 4 us
+less than NumPy's solver, but does not release the interpreter's lock, here for up to 0.3 ms."""
 
 _WORKSPACES = {
     **{"syevd": ("lwork", "liwork"), "heevd": ("lwork", "liwork", "lrwork")},
@@ -192,7 +242,7 @@ def full_vectors(
     if selection.kind == "a":
         return _solve_full(a, lower, 1)
     n = a.shape[0]
-    if selection.kind == "i" and not are_few(int(selection.high - selection.low) + 1, n):
+    if selection.kind == "i" and not are_few(selection.count_indices(), n):
         values, vectors = _solve_full(a, lower, 1)
         chosen = slice(*selection.bounds(values / factor))
         return values[chosen], vectors[:, chosen]
@@ -208,11 +258,11 @@ def _some_full_vectors(
     if selection.kind == "i":
         options |= {"range": "I", "il": int(selection.low) + 1, "iu": int(selection.high) + 1}
     else:
-        bound = 2.0 * n * float(np.max(np.abs(a), initial=0.0)) + 1.0  # LAPACK takes no infinity
-        low, high = (min(max(x * factor, -bound), bound) for x in (selection.low, selection.high))
-        if not low < high:
+        bound = 2.0 * n * float(np.abs(a).max(initial=0.0)) + 1.0
+        interval = _clip_interval(selection.low * factor, selection.high * factor, bound)
+        if interval is None:
             return np.zeros(0, a.real.dtype), np.zeros((n, 0), a.dtype)
-        options |= {"range": "V", "vl": low, "vu": high}
+        options |= {"range": "V", "vl": interval[0], "vu": interval[1]}
     options |= _workspace("syevr", "heevr", a.dtype, n)
     name, solve = routine("syevr", "heevr", a.dtype)
     values, vectors, count, _, info = solve(a, **options)

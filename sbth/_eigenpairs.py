@@ -28,7 +28,7 @@ from sbth._lapack.choice import band_driver, tridiagonal_driver
 from sbth._request import Request
 from sbth._selection import Selection
 from sbth._vector_blocks import EigenPairs, Part
-from sbth.band_storage import host_workspace, order_and_dtype, unscale
+from sbth.band_storage import host_workspace, is_plainly_safe, order_and_dtype, unscale
 from sbth.tridiagonalization import ReductionOptions, choose_method, choose_scale, reduce_band
 
 
@@ -96,8 +96,8 @@ def solve_coupled_by_lapack(
 ) -> tuple[np.ndarray, np.ndarray] | None:
     """Compute eigenvalues (m,) and eigenvectors (n, m) of a tridiagonal matrix by LAPACK.
 
-    Returns None if LAPACK is not chosen, or if the matrix may fall into blocks. LAPACK's routines
-    scale the matrix if it is close to over- or underflow.
+    Returns None if LAPACK is not chosen, if the matrix may fall into blocks, or if it is close to
+    over- or underflow.
     """
     selection, n = request.selection, d.size
     if tridiagonal_driver(request.tridiagonal_method, n, selection, vectors=True) != "lapack":
@@ -105,10 +105,10 @@ def solve_coupled_by_lapack(
     count = selection.count_indices() if selection.kind == "i" else 0
     if selection.kind != "a" and request.method == "auto" and is_suitable(n, count, request.device):
         return None
-    if not is_coupled(d, e):
+    d, e = d.astype(float, copy=False), e.astype(float, copy=False)
+    if not (is_coupled(d, e) and is_plainly_safe(d, e) and is_plainly_safe(e, e)):
         return None
     require_memory(n, request.device)
-    d, e = d.astype(float, copy=False), e.astype(float, copy=False)
     with region("LAPACK"):
         return drivers.selected_tridiagonal_vectors(d, e, selection)
 

@@ -140,7 +140,7 @@ def _robust_vectors(
     count, _, vectors, info = solve(d, padded, choice, *interval, *indices)
     _check(info, name)
     vectors = vectors[:, :count]
-    # Rayleigh quotients have errors of some eps |T|; those of stemr's own values exceed 100 eps |T|.
+    # Rayleigh quotients have errors of some eps |T|, stemr's own values of more than 100 eps |T|.
     return d @ (vectors * vectors) + 2.0 * (e @ (vectors[:-1] * vectors[1:])), vectors
 
 

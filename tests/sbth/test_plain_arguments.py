@@ -228,7 +228,7 @@ def test_vectors_of_a_subset_are_those_of_the_matrix(order, share):
     }
     for name, (values, vectors) in solutions.items():
         # 20 is what LAPACK's own tests accept for its vectors.
-        limit = 10 * unit if name.startswith("tridiagonal") else 20 * order * unit
+        limit = 40 * unit if name.startswith("tridiagonal") else 20 * order * unit
         assert np.max(np.abs(values - exact[: last + 1])) < limit, name
         assert np.max(np.abs(matrix @ vectors - vectors * values)) < 20 * order * unit, name
         overlaps = vectors.T @ vectors - np.eye(last + 1)

@@ -29,7 +29,13 @@ from sbth._request import Request
 from sbth._selection import Selection
 from sbth._vector_blocks import EigenPairs, Part
 from sbth.band_storage import host_workspace, is_plainly_safe, order_and_dtype, unscale
-from sbth.tridiagonalization import ReductionOptions, choose_method, choose_scale, reduce_band
+from sbth.tridiagonalization import (
+    ReductionOptions,
+    choose_method,
+    choose_scale,
+    load_tridiagonal,
+    reduce_band,
+)
 
 
 def solve_parts(
@@ -130,6 +136,10 @@ def band_eigenvectors(
         driver = band_driver(request.method, order, width, dtype, vectors=True)
         if driver != "sbth":
             return _lapack_band(name, ab, lower, request.selection, factor, driver)
+        if width <= 1 and factor == 1.0:
+            solution = solve_coupled_by_lapack(*load_tridiagonal(ab, lower, name), request)
+            if solution is not None:
+                return solution[0], solution[1].astype(dtype, copy=False)
     space = Workspace(request.device, ab)
     inner = host_workspace(space)
     _, options = choose_method(ab, ReductionOptions(keep_reflectors=True), request.device)

@@ -39,6 +39,7 @@ from sbth.tridiagonalization import (
     ReductionOptions,
     choose_method,
     choose_scale,
+    load_tridiagonal,
     order_and_bandwidth,
     reduce_band,
     resolve_device,
@@ -328,20 +329,23 @@ def band_eigenvalues(
     elif (dtype := order_and_dtype(ab)[1]).kind == "c":
         values = _hermitian_band_values(name, ab, lower, Request(selection, device))
         return round_to_dtype(name, values, dtype)
-    _, options = choose_method(ab, ReductionOptions(), requested)
-    bar = loop_progress("band to tridiagonal", enabled=progress)
-    with device.active(), region("band to tridiagonal"), bar:
-        space = Workspace(device, ab)
-        matrix = reduce_band(ab, lower, options, space, name)
-        d, e = matrix.diagonals(scaled=True)
+    is_tridiagonal = order_and_bandwidth(ab)[1] <= 1
+    if is_tridiagonal and isinstance(ab, np.ndarray):
+        d, e = load_tridiagonal(ab, lower, name)
+    else:
+        _, options = choose_method(ab, ReductionOptions(), requested)
+        bar = loop_progress("band to tridiagonal", enabled=progress)
+        with device.active(), region("band to tridiagonal"), bar:
+            matrix = reduce_band(ab, lower, options, Workspace(device, ab), name)
+            d, e = matrix.diagonals(scaled=True)
+        factor *= matrix.factor
     method = method if device.kind == "cpu" else "sbth"
     if device_of(ab) is None:
         device = resolve(requested, work=len(d), break_even=BREAK_EVEN)
     with loop_progress("bisection", enabled=progress):
         request = Request(selection, device, method)
-        is_tridiagonal = order_and_bandwidth(ab)[1] <= 1
-        values = solve_values(d, e, request, factor * matrix.factor, was_reduced=not is_tridiagonal)
-    return round_to_dtype(name, values, matrix.dtype)
+        values = solve_values(d, e, request, factor, was_reduced=not is_tridiagonal)
+    return round_to_dtype(name, values, d.dtype)
 
 
 def _band_values_by_lapack(

@@ -316,6 +316,19 @@ def reduce_band(
     return ReducedMatrix(columns, 1.0, (), Workspace(Device("cpu")))
 
 
+def load_tridiagonal(ab: np.ndarray, lower: bool, name: str) -> tuple[np.ndarray, np.ndarray]:
+    """Return diagonal and subdiagonal of a validated band in host memory with at most one of these.
+
+    Raises
+    ------
+    ValueError
+        There is NaN or infinity within the band.
+    """
+    choose_scale(ab, lower, name)
+    main, *below = map(np.ascontiguousarray, first_diagonals(ab, lower))
+    return main, below[0] if below else np.zeros(0, ab.dtype)
+
+
 def choose_scale(ab: Any, lower: bool, name: str, space: Workspace | None = None) -> float:
     """Return a power of two that brings the squares of the elements of `ab` into range.
 

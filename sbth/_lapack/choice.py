@@ -119,9 +119,28 @@ def band_driver(method: str, order: int, width: int, dtype: Any, vectors: bool) 
             return "sbth"  # nothing is to be reduced for a width of 1
         if method == "auto" and order >= _SMALLEST_BAND and _is_faster(order, width, vectors):
             return "sbth"
-    if vectors:
-        return "dense" if width >= (4 if order >= 300 else 8) else "band"
-    return "dense" if width >= 24 and 8 * width > order else "band"
+    return "dense" if _is_full_faster(order, width, vectors) else "band"
+
+
+def _is_full_faster(order: int, width: int, vectors: bool) -> bool:
+    """Return whether LAPACK solves a band faster as a full matrix.
+
+    On several threads OpenBLAS divides even small full matrices among them, which takes longer than
+    one thread (n = 200: 2 to 4 times as long), where the band is solved by one.
+    """
+    if not vectors:
+        if width < 24 or 8 * width <= order:
+            return False
+        return order >= _PARALLEL_ORDER or 4 * width > order or _threads() == 1
+    if order < 200 or (order < _PARALLEL_ORDER and _threads() > 1):
+        return order >= 40 and 3 * width >= order
+    if order < _PARALLEL_ORDER:
+        return width >= 8
+    return width >= 8 or (width >= 4 and _threads() == 1)
+
+
+_PARALLEL_ORDER = 300
+"""Order from which on several threads of BLAS solve a full matrix at least as fast as one."""
 
 
 def _is_faster(order: int, width: int, vectors: bool) -> bool:

@@ -141,7 +141,8 @@ def _robust_vectors(
     _check(info, name)
     vectors = vectors[:, :count]
     # Rayleigh quotients have errors of some eps |T|, stemr's own values of more than 100 eps |T|.
-    return d @ (vectors * vectors) + 2.0 * (e @ (vectors[:-1] * vectors[1:])), vectors
+    values = d @ (vectors * vectors) + 2.0 * (e @ (vectors[:-1] * vectors[1:]))
+    return np.sort(values), vectors  # neighbours that agree within rounding may be in either order
 
 
 def _clip_interval(low: float, high: float, bound: float) -> tuple[float, float] | None:

@@ -1,8 +1,10 @@
 """Batches of matrices: arrays with leading dimensions.
 
 On a GPU, kernels solve small matrices at the same time (`sbth._gpu_batches`). On a CPU all threads
-do: LAPACK and the loops of this package release the interpreter's lock, so that each Python thread
-solves matrices of its own. Large matrices are solved one after the other, each by all threads.
+do: NumPy's solvers and the loops of this package release the interpreter's lock, so that each
+Python thread solves matrices of its own. (SciPy's functions for LAPACK's band and tridiagonal
+routines keep the lock: there one matrix follows the other.) Large matrices are solved one after the
+other, each by all threads.
 """
 
 from __future__ import annotations

@@ -103,7 +103,7 @@ def solve_coupled_by_lapack(
     """Compute eigenvalues (m,) and eigenvectors (n, m) of a tridiagonal matrix by LAPACK.
 
     Returns None if LAPACK is not chosen, if the matrix may fall into blocks, or if it is close to
-    over- or underflow.
+    over- or underflow, unless all vectors are computed: LAPACK's routine for these scales it.
     """
     selection, n = request.selection, d.size
     if tridiagonal_driver(request.tridiagonal_method, n, selection, vectors=True) != "lapack":
@@ -112,7 +112,9 @@ def solve_coupled_by_lapack(
     if selection.kind != "a" and request.method == "auto" and is_suitable(n, count, request.device):
         return None
     d, e = d.astype(float, copy=False), e.astype(float, copy=False)
-    if not (is_coupled(d, e) and is_plainly_safe(d, e) and is_plainly_safe(e, e)):
+    if not is_coupled(d, e):
+        return None
+    if selection.kind != "a" and not (is_plainly_safe(d, e) and is_plainly_safe(e, e)):
         return None
     require_memory(n, request.device)
     with region("LAPACK"):

@@ -98,10 +98,11 @@ def eigh(
     subset_by_value : (float, float), optional
         Only those with eigenvalues in the half-open interval (low, high].
     method : {"auto", "sbth", "lapack", "cusolver"}
-        "sbth" are the stages of this package; "lapack", on a CPU, is LAPACK through NumPy, for up
-        to a third of the eigenvectors through SciPy; "cusolver", on a GPU, is the vendor's solver
-        through CuPy. "auto" takes what is faster for the order and the threads, which
-        `sbth.solver_for` says. On a CPU complex matrices are solved by LAPACK.
+        "sbth" are the stages of this package; "lapack", on a CPU, is LAPACK through NumPy, for
+        n <= 64 and for up to a sixth of the eigenvectors (n > 300: a quarter) through SciPy;
+        "cusolver", on a GPU, is the vendor's solver through CuPy. "auto" takes what is faster for
+        the order and the threads, which `sbth.solver_for` says. On a CPU complex matrices are
+        solved by LAPACK.
     progress : bool
         Show how far long computations on the CPU, and batches, are.
     device : None, "auto", "cpu", "cuda", "cuda:N" or hetero.Device

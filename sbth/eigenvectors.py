@@ -80,9 +80,9 @@ def eigh_tridiagonal(
         For `eigvals_only`: see `eigvalsh_tridiagonal`. Divide and conquer has no tolerance.
     method : {"auto", "sbth", "lapack"}
         "sbth" is divide and conquer, for few eigenvectors inverse iteration, by this package;
-        "lapack", on a CPU, is LAPACK's divide and conquer (stevd), for up to a third of the
-        eigenvectors relatively robust representations (stemr). "auto" takes the faster one; for all
-        eigenvectors `sbth.solver_for` says which. On a GPU it is "sbth".
+        "lapack", on a CPU, is LAPACK's divide and conquer (stevd), for up to a sixth of the
+        eigenvectors (n > 300: a quarter) relatively robust representations (stemr). "auto" takes
+        the faster one; for all eigenvectors `sbth.solver_for` says which. On a GPU it is "sbth".
     progress : bool
         For `eigvals_only`, and for batches.
     device : None, "auto", "cpu", "cuda", "cuda:N" or hetero.Device

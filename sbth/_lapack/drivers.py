@@ -30,8 +30,8 @@ _SMALL = 300
 """The order up to which the first of these shares holds."""
 
 _LARGEST_UNCOUNTED = 100
-"""Order up to which the eigenvectors in an interval are computed without counting them first, which
-takes all eigenvalues and as long as a third of all eigenvectors."""
+"""Order up to which the eigenvectors in an interval are computed without counting them first: for
+that all eigenvalues are computed, in a third of the time of all eigenvectors."""
 
 
 def are_few(count: int, order: int) -> bool:

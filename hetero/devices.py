@@ -88,8 +88,7 @@ class Device:
                 )
         return self
 
-    @contextlib.contextmanager
-    def active(self) -> Iterator[None]:
+    def active(self) -> contextlib.AbstractContextManager[None]:
         """Make this the current GPU of the thread while the block runs.
 
         Raises
@@ -97,9 +96,11 @@ class Device:
         DeviceMemoryError
             For any library's error that says that the GPU's memory is exhausted.
         """
-        if self.kind == "cpu":
-            yield
-            return
+        return _NO_CONTEXT if self.kind == "cpu" else self._make_current()
+
+    @contextlib.contextmanager
+    def _make_current(self) -> Iterator[None]:
+        """Do the work of `active` for a GPU."""
         from hetero.cuda.driver import SIMULATOR, cuda, device_id, is_out_of_memory, memory_error
 
         if not SIMULATOR:
@@ -124,6 +125,12 @@ class Device:
             with self.active():
                 cuda.synchronize()
 
+
+CPU = Device("cpu")
+"""The CPU, for calls that cannot afford to make an object of their own."""
+
+_NO_CONTEXT = contextlib.nullcontext()
+"""The block in which the CPU is active; one serves all, because it has no state."""
 
 _has_used_gpu = False
 
@@ -201,11 +208,14 @@ def resolve(
     ValueError
         If the arrays are on two devices, or on a GPU that is not the requested device.
     """
-    holders = {d for a in arrays if (d := device_of(a)) is not None}
-    if len(holders) > 1:
+    holders = None
+    for array in arrays:  # a loop without a set, which calls on NumPy arrays would make for nothing
+        if (device := device_of(array)) is not None:
+            holders = {device} if holders is None else holders | {device}
+    if holders is not None and len(holders) > 1:
         raise ValueError(f"the arrays live on several devices: {', '.join(map(str, holders))}")
     requested = parse(spec)
-    if holders:
+    if holders is not None:
         holder = holders.pop()
         if requested not in (None, holder) and not _unnumbered(spec, holder):
             raise ValueError(
@@ -218,7 +228,7 @@ def resolve(
         requested = parse(os.environ.get("HETERO_DEVICE") if default is None else default)
     if requested is not None:
         return requested.require()
-    chosen = Device("cpu")
+    chosen = CPU
     if break_even is not None and work >= break_even and _usable_gpus():
         chosen = Device("cuda", 0)
     LOGGER.debug("%s was chosen for work of %g; a GPU pays from %s on", chosen, work, break_even)
@@ -231,6 +241,12 @@ def parse(spec: str | Device | None) -> Device | None:
         return spec
     if not isinstance(spec, str):
         raise TypeError(f"device must be a string or a Device, got {spec!r}")
+    return _parse_text(spec)
+
+
+@functools.lru_cache(maxsize=64)
+def _parse_text(spec: str) -> Device | None:
+    """Return the device that a text names, or None for "auto"; programs use few texts."""
     return None if spec.strip().lower() in ("", "auto") else Device.parse(spec)
 
 
@@ -239,12 +255,15 @@ def _unnumbered(spec: object, holder: Device) -> bool:
     return holder.kind == "cuda" and isinstance(spec, str) and spec.strip().lower() == "cuda"
 
 
+_HOST_TYPES = np.ndarray, np.generic, float, int, list, tuple
+"""Types of values in host memory."""
+
 _DLPACK_CUDA = (2, 13)  # kDLCUDA, kDLCUDAManaged
 
 
 def device_of(array: Any) -> Device | None:
     """Return the GPU that holds `array`, or None if it is in host memory."""
-    if array is None or isinstance(array, np.ndarray | np.generic | float | int | list | tuple):
+    if type(array) is np.ndarray or array is None or isinstance(array, _HOST_TYPES):
         return None
     where = getattr(array, "__dlpack_device__", None)
     if where is not None:

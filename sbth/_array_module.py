@@ -22,8 +22,13 @@ def has_cupy() -> bool:
     return importlib.util.find_spec("cupy") is not None
 
 
-@contextlib.contextmanager
-def array_module(device: Device, stream: Stream, routine: str) -> Iterator[ModuleType]:
+_NUMPY = contextlib.nullcontext(np)
+"""The block that works with NumPy; one serves all, because it has no state."""
+
+
+def array_module(
+    device: Device, stream: Stream, routine: str
+) -> contextlib.AbstractContextManager[ModuleType]:
     """Yield NumPy, or on a GPU CuPy, whose calls go to `stream` of the current GPU.
 
     Raises
@@ -31,9 +36,12 @@ def array_module(device: Device, stream: Stream, routine: str) -> Iterator[Modul
     hetero.DeviceUnavailableError
         The device is a GPU and CuPy, which `routine` needs there, is not installed.
     """
-    if device.kind == "cpu":
-        yield np
-        return
+    return _NUMPY if device.kind == "cpu" else _cupy_module(device, stream, routine)
+
+
+@contextlib.contextmanager
+def _cupy_module(device: Device, stream: Stream, routine: str) -> Iterator[ModuleType]:
+    """Do the work of `array_module` for a GPU."""
     cupy = _import_cupy(device, routine)
     with contextlib.ExitStack() as stack:
         if stream and int(stream):

@@ -7,9 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from hetero.arrays import Workspace
-from hetero.devices import Device
-from sbth._blocks import partition_band
+from sbth._blocks import is_coupled_band, partition_band
 from sbth._eigenpairs import band_eigenvectors
 from sbth._request import Request
 from sbth.band_storage import diagonals, order_and_dtype
@@ -20,10 +18,12 @@ def solve_band_blocks(
     xp: ModuleType, band: Any, lower: bool, request: Request
 ) -> tuple[np.ndarray, Any]:
     """Return values and vectors of a band, block by block if it is on the host and has blocks."""
-    partition = partition_band(band, lower) if isinstance(band, np.ndarray) else None
-    if partition is None or partition.is_whole:
+    if not isinstance(band, np.ndarray) or is_coupled_band(band, lower):
         return _solve_band(xp, band, lower, request)
-    choose_scale(band, lower, "a_band", Workspace(Device("cpu")))  # refuses NaN and infinity
+    partition = partition_band(band, lower)
+    if partition.is_whole:
+        return _solve_band(xp, band, lower, request)
+    choose_scale(band, lower, "a_band")  # refuses NaN and infinity
     values, blocks = [diagonals(band, lower)[0][partition.single].real.astype(float)], []
     for rows in partition.groups:
         part = np.ascontiguousarray(band[:, rows])

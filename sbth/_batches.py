@@ -1,8 +1,10 @@
 """Batches of matrices: arrays with leading dimensions.
 
 On a GPU, kernels solve small matrices at the same time (`sbth._gpu_batches`). On a CPU all threads
-do: LAPACK and the loops of this package release the interpreter's lock, so that each Python thread
-solves matrices of its own. Large matrices are solved one after the other, each by all threads.
+do: NumPy's solvers and the loops of this package release the interpreter's lock, so that each
+Python thread solves matrices of its own. (SciPy's functions for LAPACK's band and tridiagonal
+routines keep the lock: there one matrix follows the other.) Large matrices are solved one after the
+other, each by all threads.
 """
 
 from __future__ import annotations
@@ -68,15 +70,15 @@ def over_batches(
 
     def decorate(function: Callable[P, R]) -> Callable[P, R]:
         signature = inspect.signature(function)
-        places = {name: i for i, name in enumerate(signature.parameters)}
+        names = list(signature.parameters)
+        places = [(name, names.index(name), count) for name, count in dimensions.items()]
 
         @functools.wraps(function)
         def solve(*arguments: P.args, **options: P.kwargs) -> R:
             is_shown = validate_bool("progress", options.get("progress", False))
-            for name, count in dimensions.items():
-                place = places[name]
+            for name, place, count in places:
                 value = arguments[place] if place < len(arguments) else options.get(name)
-                if _dimensions(value) > count:
+                if value is not None and _dimensions(value) > count:
                     bound = signature.bind(*arguments, **options).arguments
                     bound.pop("progress", None)
                     with loop_progress("batch of matrices", enabled=is_shown):
@@ -94,6 +96,8 @@ def over_batches(
 
 def _dimensions(value: Any) -> int:
     """Return the number of dimensions of an array_like; 0 if it has none or is ragged."""
+    if type(value) is np.ndarray:
+        return value.ndim
     if value is None or is_sparse(value):
         return 0
     shape = getattr(value, "shape", None)

@@ -7,11 +7,12 @@ norm are kept together, because one computation of many is faster than many of o
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
 
-from sbth.band_storage import diagonals
+from sbth.band_storage import diagonals, first_diagonals
 
 _BINADES = 4
 """Blocks whose norms differ by less than a factor of 2^4 or so belong to one group (not tuned)."""
@@ -54,15 +55,28 @@ def partition_tridiagonal(d: np.ndarray, e: np.ndarray) -> Partition:
     return _partition(starts, np.maximum(np.abs(d), radii))
 
 
+def is_coupled(d: np.ndarray, e: np.ndarray) -> bool:
+    """Return whether a tridiagonal matrix surely has no blocks; False tells nothing."""
+    if d.size < 2:
+        return False
+    norm = math.sqrt(np.vdot(d, d))  # at least the largest |d_i|, in less time
+    return bool(np.minimum.reduce(np.abs(e)) > _EPSILON * norm)
+
+
+def is_coupled_band(ab: np.ndarray, lower: bool) -> bool:
+    """Return whether the first subdiagonal of a band has no 0, so that there are no blocks."""
+    first = first_diagonals(ab, lower)
+    return len(first) > 1 and int(np.count_nonzero(first[1])) == ab.shape[1] - 1
+
+
 def starts_of_blocks(d: np.ndarray, e: np.ndarray) -> np.ndarray:
     """Return the first rows of the blocks into which a tridiagonal matrix falls.
 
     A block ends where the criterion of LAPACK's dstebz holds: e_i^2 <= eps^2 |d_i d_(i+1)|.
     """
-    magnitudes = np.abs(d)
-    if d.size > 1 and np.min(np.abs(e)) > _EPSILON * np.max(magnitudes):
+    if is_coupled(d, e):
         return np.zeros(1, int)  # without the arrays below
-    root = np.sqrt(magnitudes)
+    root = np.sqrt(np.abs(d))
     ends = np.abs(e) <= _EPSILON * root[:-1] * root[1:]
     return _starts(ends, d.size)
 
@@ -70,9 +84,8 @@ def starts_of_blocks(d: np.ndarray, e: np.ndarray) -> np.ndarray:
 def partition_band(ab: np.ndarray, lower: bool) -> Partition:
     """Split a band matrix where all elements beside the diagonal blocks are 0."""
     n = ab.shape[1]
-    first = diagonals(ab[:2] if lower else ab[-2:], lower)
-    if len(first) > 1 and np.count_nonzero(first[1]) == n - 1:
-        return Partition(np.zeros(0, int), [np.arange(n)])  # all neighbours are coupled
+    if is_coupled_band(ab, lower):
+        return Partition(np.zeros(0, int), [np.arange(n)])
     columns = diagonals(ab, lower)
     reach = np.arange(n)  # the last row with which each column is coupled
     sizes = np.abs(columns[0]).astype(float)

@@ -16,20 +16,26 @@ from numpy.typing import DTypeLike
 
 from hetero import region
 from hetero.arrays import Workspace
-from hetero.devices import Device
+from hetero.devices import CPU
 from hetero.display.progress_bar import loop_progress
 from sbth._back_transformation import apply_stage
 from sbth._back_transformation.diamonds import WAVE_MATRICES
-from sbth._blocks import partition_tridiagonal
+from sbth._blocks import is_coupled, partition_tridiagonal
 from sbth._divide_and_conquer.merge_tree import MATRICES, require_memory, solve_tridiagonal
-from sbth._inverse_iteration.selected_pairs import solve_selected
+from sbth._inverse_iteration.selected_pairs import is_suitable, solve_selected
 from sbth._lapack import drivers
 from sbth._lapack.choice import band_driver, tridiagonal_driver
 from sbth._request import Request
 from sbth._selection import Selection
 from sbth._vector_blocks import EigenPairs, Part
-from sbth.band_storage import host_workspace, order_and_dtype
-from sbth.tridiagonalization import ReductionOptions, choose_method, choose_scale, reduce_band
+from sbth.band_storage import host_workspace, is_plainly_safe, order_and_dtype, unscale
+from sbth.tridiagonalization import (
+    ReductionOptions,
+    choose_method,
+    choose_scale,
+    load_tridiagonal,
+    reduce_band,
+)
 
 
 def solve_parts(
@@ -45,11 +51,11 @@ def solve_parts(
     few = solve_selected(d, e, request, space, factor)
     if few is not None:
         return few
-    require_memory(d.size, space)
+    require_memory(d.size, space.device)
     partition = partition_tridiagonal(d, e)
     readers: list[Callable[[], np.ndarray]] = [lambda: d[partition.single] / factor]
     parts = []
-    with region("divide and conquer"), np.errstate(over="ignore"):
+    with region("divide and conquer"), np.errstate(over="ignore"):  # `choose` may divide
         for rows in partition.groups:
             couplings = np.where(np.diff(rows) == 1, e[rows[:-1]], 0.0)
             largest = max(np.max(np.abs(d[rows])), np.max(np.abs(couplings), initial=0.0))
@@ -88,8 +94,31 @@ def solve_parts(
 
 def _unscaled(read: Callable[[], np.ndarray], scale: float, factor: float) -> np.ndarray:
     """Return eigenvalues of a matrix from those of it multiplied by two powers of two."""
-    with np.errstate(over="ignore"):
-        return read() / scale / factor
+    return unscale(read(), scale, factor)
+
+
+def solve_coupled_by_lapack(
+    d: np.ndarray, e: np.ndarray, request: Request
+) -> tuple[np.ndarray, np.ndarray] | None:
+    """Compute eigenvalues (m,) and eigenvectors (n, m) of a tridiagonal matrix by LAPACK.
+
+    Returns None if LAPACK is not chosen, if the matrix may fall into blocks, or if it is close to
+    over- or underflow, unless all vectors are computed: LAPACK's routine for these scales it.
+    """
+    selection, n = request.selection, d.size
+    if tridiagonal_driver(request.tridiagonal_method, n, selection, vectors=True) != "lapack":
+        return None
+    count = selection.count_indices() if selection.kind == "i" else 0
+    if selection.kind != "a" and request.method == "auto" and is_suitable(n, count, request.device):
+        return None
+    d, e = d.astype(float, copy=False), e.astype(float, copy=False)
+    if not is_coupled(d, e):
+        return None
+    if selection.kind != "a" and not (is_plainly_safe(d, e) and is_plainly_safe(e, e)):
+        return None
+    require_memory(n, request.device)
+    with region("LAPACK"):
+        return drivers.selected_tridiagonal_vectors(d, e, selection)
 
 
 def band_eigenvectors(
@@ -103,16 +132,20 @@ def band_eigenvectors(
         In host memory; infinite if they overflow.
     vectors : array of `xp` (n, m)
     """
-    space = Workspace(request.device, ab)
     order, dtype = order_and_dtype(ab)
     if request.device.kind == "cpu":
         width = min(len(ab) - 1, max(order - 1, 0))
         driver = band_driver(request.method, order, width, dtype, vectors=True)
         if driver != "sbth":
             return _lapack_band(name, ab, lower, request.selection, factor, driver)
+        if width <= 1 and factor == 1.0:
+            solution = solve_coupled_by_lapack(*load_tridiagonal(ab, lower, name), request)
+            if solution is not None:
+                return solution[0], solution[1].astype(dtype, copy=False)
+    space = Workspace(request.device, ab)
     inner = host_workspace(space)
     _, options = choose_method(ab, ReductionOptions(keep_reflectors=True), request.device)
-    require_memory(order, space, band_memory(dtype, options.stages or 1))
+    require_memory(order, space.device, band_memory(dtype, options.stages or 1))
     bar = loop_progress("band to tridiagonal", enabled=request.progress)
     with region("band to tridiagonal"), bar:
         matrix = reduce_band(ab, lower, options, space, name)
@@ -154,19 +187,22 @@ def _lapack_band(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Compute what `band_eigenvectors` does by LAPACK, as a band or as a full matrix."""
     order = ab.shape[1]
-    space = Workspace(Device("cpu"))
     if order == 0:
         return np.zeros(0), np.zeros((0, 0), ab.dtype)
-    require_memory(order, space, LAPACK_MATRICES * ab.dtype.itemsize)
-    scale = choose_scale(ab, lower, name, space)
+    require_memory(order, CPU, LAPACK_MATRICES * ab.dtype.itemsize)
+    scale = choose_scale(ab, lower, name)
     scaled = ab if scale == 1.0 else ab * ab.real.dtype.type(scale)
-    with region("LAPACK"), np.errstate(over="ignore"):
-        if driver == "dense":
+    with region("LAPACK"):
+        if driver == "dense" or (
+            selection.kind == "i" and drivers.are_few(selection.count_indices(), order)
+        ):
             full = drivers.expand(scaled, lower)
             values, vectors = drivers.full_vectors(full, lower, selection, factor * scale)
-            return values.astype(float) / scale / factor, vectors
+            return unscale(values, scale, factor), vectors
         values, vectors = drivers.band_vectors(scaled, lower)
-        values = values.astype(float) / scale / factor
+    values = unscale(values, scale, factor)
+    if selection.kind == "a":
+        return values, vectors
     chosen = slice(*selection.bounds(values))
     return values[chosen], vectors[:, chosen]
 

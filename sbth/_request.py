@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from hetero.devices import Device
 from sbth._selection import Selection
 
 
-@dataclass(frozen=True)
-class Request:
+class Request(NamedTuple):
     """The request of a public function, which its parts pass on to each other.
 
     Attributes
@@ -32,4 +31,4 @@ class Request:
 
     def for_part(self, all_values: bool = False) -> Request:
         """Return the request for a diagonal block; see `Selection.of_part`."""
-        return replace(self, selection=self.selection.of_part(all_values))
+        return self._replace(selection=self.selection.of_part(all_values))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass
 from typing import Any
 
@@ -41,6 +42,8 @@ class Selection:
 
         `name` is that of the argument `select_range`.
         """
+        if tol is None and isinstance(select, str) and select == "a":
+            return _select_all(n)
         tolerance = 0.0 if tol is None else max(validation.check_finite("tol", tol), 0.0)
         return cls(*_parse_selection(select, select_range, n, name), tolerance)
 
@@ -62,10 +65,23 @@ class Selection:
             return int(first), int(stop)
         return (int(self.low), int(self.high) + 1) if self.kind == "i" else (0, values.size)
 
+    def count_indices(self) -> int:
+        """Return the number of eigenvalues of a selection by index."""
+        return int(self.high - self.low) + 1
+
     def select(self, values: np.ndarray) -> np.ndarray:
         """Return the selected eigenvalues, in ascending order, out of those of all parts."""
-        values = np.sort(values)
-        return values[slice(*self.bounds(values))]
+        return self.select_sorted(np.sort(values))
+
+    def select_sorted(self, values: np.ndarray) -> np.ndarray:
+        """Return the selected eigenvalues out of all, which are in ascending order."""
+        return values if self.kind == "a" else values[slice(*self.bounds(values))]
+
+
+@functools.lru_cache(maxsize=64)
+def _select_all(n: int) -> Selection:
+    """Return the selection of all eigenvalues of a matrix of order n."""
+    return Selection("a", 0, n - 1)
 
 
 _SELECT_KINDS = {

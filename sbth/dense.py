@@ -35,6 +35,7 @@ from sbth.band_storage import (
     require_finite_triangle,
     safe_scale,
     shape_and_dtype,
+    unscale,
     validate_band,
     validate_bool,
     validate_numbers,
@@ -131,8 +132,7 @@ def scale_triangle(a: np.ndarray, lower: bool, name: str = "a") -> tuple[np.ndar
     ValueError
         There is NaN or infinity in the triangle that `lower` chooses.
     """
-    below = np.diagonal(a, -1 if lower else 1)
-    if a.size and is_plainly_safe(a, np.diagonal(a), below):
+    if is_plainly_safe(a, a.diagonal(), a.diagonal(-1 if lower else 1)):
         return a, 1.0
     triangle = np.tril(a) if lower else np.triu(a)
     largest = float(np.max(np.abs(magnitudes(triangle)), initial=0.0))
@@ -217,7 +217,7 @@ def solve_stack(
         chosen = slice(piece.start, piece.stop)
         scaled, factors = _scale_stack(matrices[chosen], lower, piece.start, a.shape[:-2])
         if columns is None:
-            batch_values = drivers.full_values(scaled, lower)
+            batch_values = drivers.stack_values(scaled, lower)
         else:
             batch_values, all_columns = np.linalg.eigh(scaled, "L" if lower else "U")
             columns[chosen] = all_columns[..., first:stop]
@@ -281,8 +281,16 @@ def eigvalsh(
             )
         a = mirrored(a).toarray()
     a = validate_matrix(a, allow_complex=True)
-    (n, _), dtype = shape_and_dtype("a", a, allow_complex=True)
+    (n, _), _ = shape_and_dtype("a", a, allow_complex=True)
     selection = Selection.create(select, select_range, tol, n)
+    return full_eigenvalues(a, selection, device, method, progress)
+
+
+def full_eigenvalues(
+    a: Any, selection: Selection, device: str | Device | None, method: str, progress: bool
+) -> Any:
+    """Compute eigenvalues of a validated matrix, of which the lower triangle is read."""
+    (n, _), dtype = shape_and_dtype("a", a, allow_complex=True)
     resolved = resolve_device(a, device)
     driver = choose_driver(method, dtype, resolved, n, vectors=False)
     if driver == "lapack":
@@ -330,6 +338,6 @@ def choose_driver(method: str, dtype: Any, device: Device, order: int, *, vector
 def _values_by_lapack(a: np.ndarray, selection: Selection) -> np.ndarray:
     """Return the selected eigenvalues of a matrix in host memory, of which one triangle is read."""
     scaled, factor = scale_triangle(a, True)
-    with region("LAPACK"), np.errstate(over="ignore"):
-        values: np.ndarray = drivers.full_values(scaled, True).astype(float) / factor
-    return selection.select(values)
+    with region("LAPACK"):
+        values = drivers.full_values(scaled, True)
+    return selection.select_sorted(unscale(values, factor))

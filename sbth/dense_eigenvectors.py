@@ -10,7 +10,7 @@ import numpy as np
 
 from hetero import Device, region
 from hetero.arrays import Workspace
-from hetero.devices import device_of
+from hetero.devices import CPU, device_of
 from hetero.display.progress_bar import loop_progress
 from sbth._array_module import as_library_array, as_module_array
 from sbth._batches import over_batches
@@ -36,12 +36,13 @@ from sbth.band_storage import (
     host_workspace,
     require_finite_triangle,
     shape_and_dtype,
+    unscale,
     validate_bool,
 )
 from sbth.dense import (
     BANDWIDTH,
     choose_driver,
-    eigvalsh,
+    full_eigenvalues,
     module_for,
     resolve_device,
     scale_triangle,
@@ -97,10 +98,11 @@ def eigh(
     subset_by_value : (float, float), optional
         Only those with eigenvalues in the half-open interval (low, high].
     method : {"auto", "sbth", "lapack", "cusolver"}
-        "sbth" are the stages of this package; "lapack", on a CPU, is LAPACK through NumPy, for up
-        to a third of the eigenvectors through SciPy; "cusolver", on a GPU, is the vendor's solver
-        through CuPy. "auto" takes what is faster for the order and the threads, which
-        `sbth.solver_for` says. On a CPU complex matrices are solved by LAPACK.
+        "sbth" are the stages of this package; "lapack", on a CPU, is LAPACK through NumPy, for
+        n <= 64 and for up to a sixth of the eigenvectors (n > 300: a quarter) through SciPy;
+        "cusolver", on a GPU, is the vendor's solver through CuPy. "auto" takes what is faster for
+        the order and the threads, which `sbth.solver_for` says. On a CPU complex matrices are
+        solved by LAPACK.
     progress : bool
         Show how far long computations on the CPU, and batches, are.
     device : None, "auto", "cpu", "cuda", "cuda:N" or hetero.Device
@@ -157,14 +159,7 @@ def eigh(
         options: dict[str, Any] = {"method": method, "progress": progress}
         return _solve_pencil(a, b, lower, selection, values_only, device, options)
     if values_only:
-        return eigvalsh(
-            a if lower else a.T,
-            select=select,
-            select_range=subset,
-            method=method,
-            progress=progress,
-            device=device,
-        )
+        return full_eigenvalues(a if lower else a.T, selection, device, method, progress)
     device = resolve_device(a, device)
     driver = choose_driver(method, dtype, device, n, vectors=True)
     if driver == "lapack":
@@ -186,12 +181,11 @@ def _solve_by_lapack(
     a: np.ndarray, lower: bool, selection: Selection
 ) -> tuple[np.ndarray, np.ndarray]:
     """Compute eigenvalues and eigenvectors of a validated matrix in host memory by LAPACK."""
-    require_memory(len(a), Workspace(Device("cpu")), LAPACK_MATRICES * a.dtype.itemsize)
+    require_memory(len(a), CPU, LAPACK_MATRICES * a.dtype.itemsize)
     scaled, factor = scale_triangle(a, lower)
-    with region("LAPACK"), np.errstate(over="ignore"):
+    with region("LAPACK"):
         values, vectors = drivers.full_vectors(scaled, lower, selection, factor)
-        values = values.astype(float) / factor
-    return round_to_dtype("a", values, a.dtype), vectors
+    return round_to_dtype("a", unscale(values, factor), a.dtype), vectors
 
 
 def _solve_by_band(
@@ -208,7 +202,7 @@ def _solve_by_band(
     with region("dense to band"), bar:
         # The matrix and a copy of it, then the panels, which take as much as the matrix.
         need = max(3 * dtype.itemsize, dtype.itemsize + band_memory(dtype, stages=1))
-        require_memory(len(a), Workspace(request.device), need)
+        require_memory(len(a), request.device, need)
         panels: list[tuple[Any, Any]] = []
         ab, factor = reduce_to_band(xp, a, BANDWIDTH, lower=lower, panels=panels)
     values, vectors = band_eigenvectors(xp, "a", ab, True, request, factor)
@@ -225,7 +219,7 @@ def _solve_in_one_stage(
 
     (n, _), dtype = shape_and_dtype("a", a)
     space = host_workspace(Workspace(request.device, a))
-    require_memory(n, space, band_memory(dtype, stages=1))
+    require_memory(n, request.device, band_memory(dtype, stages=1))
     reduced, blocks = reduce_for_vectors(xp, a, lower)
     read, vectors = tridiagonal_eigenvectors(xp, reduced, request, space, dtype)
     if vectors.size:

@@ -14,7 +14,7 @@ from hetero.display.progress_bar import loop_progress
 from sbth._array_module import array_module, has_cupy, module_on
 from sbth._batches import over_batches
 from sbth._bisection.eigenvalues import solve_values
-from sbth._blocks import partition_band
+from sbth._blocks import is_coupled_band, partition_band
 from sbth._lapack import drivers
 from sbth._lapack.choice import band_driver, requested_device, require_method
 from sbth._lapack.choice import require_lapack as require_lapack
@@ -26,9 +26,11 @@ from sbth.band_storage import (
     copy_like,
     copy_to_host,
     diagonals,
+    is_surely_finite,
     order_and_dtype,
     real_dtype,
     shape_and_dtype,
+    unscale,
     validate_band,
     validate_bool,
     validate_real,
@@ -37,8 +39,10 @@ from sbth.tridiagonalization import (
     ReductionOptions,
     choose_method,
     choose_scale,
+    load_tridiagonal,
     order_and_bandwidth,
     reduce_band,
+    resolve_device,
 )
 
 BREAK_EVEN = 300
@@ -114,7 +118,7 @@ def eigvalsh_tridiagonal(
     holds another number of eigenvalues for each matrix.
     """
     like = d if device_of(d) is not None else e
-    refuse_complex_device_arrays(d=d, e=e)
+    refuse_complex_device_arrays(d, e)
     device = requested_device(method, device, d, e)
     device = resolve(device, d, e, work=length_of(d), break_even=BREAK_EVEN)
     require_method(method, device, name="sbth.eigvalsh_tridiagonal")
@@ -126,9 +130,9 @@ def eigvalsh_tridiagonal(
     return copy_like(round_to_dtype("d, e", values, np.result_type(d, e)), like)
 
 
-def refuse_complex_device_arrays(**arrays: Any) -> None:
+def refuse_complex_device_arrays(d: Any, e: Any) -> None:
     """Raise TypeError for complex arrays on a GPU, before anything is copied."""
-    for name, values in arrays.items():
+    for name, values in (("d", d), ("e", e)):
         if device_of(values) is not None:
             shape_and_dtype(name, values)
 
@@ -153,7 +157,7 @@ def validate_tridiagonal(d: Any, e: Any) -> tuple[np.ndarray, np.ndarray]:
     if d.ndim != 1 or e.shape != (max(len(d) - 1, 0),):
         raise ValueError(f"d and e must have shapes (n,) and (n - 1,), got {d.shape} and {e.shape}")
     for name, values in (("d", d), ("e", e)):
-        if not np.isfinite(values).all():
+        if not (is_surely_finite(values) or np.isfinite(values).all()):
             index = int(np.argmin(np.isfinite(values)))
             raise ValueError(f"{name} must be finite, got {values[index]} at index {index}")
     return d, e
@@ -162,9 +166,11 @@ def validate_tridiagonal(d: Any, e: Any) -> tuple[np.ndarray, np.ndarray]:
 def round_to_dtype(name: str, values: np.ndarray, dtype: DTypeLike) -> np.ndarray:
     """Round float64 eigenvalues to `dtype`; raise ValueError if one overflows."""
     dtype = real_dtype(dtype)
-    with np.errstate(over="ignore"):
-        rounded = values.astype(dtype)
-    if not np.isfinite(rounded).all():
+    rounded = values
+    if values.dtype != dtype:
+        with np.errstate(over="ignore"):
+            rounded = values.astype(dtype)
+    if not (is_surely_finite(rounded) or np.isfinite(rounded).all()):
         raise ValueError(
             f"{name} is too large: an eigenvalue exceeds the largest {np.dtype(dtype)}, "
             f"{np.finfo(dtype).max:.4g}. Divide the matrix by a power of two"
@@ -286,11 +292,11 @@ def _split_band_eigenvalues(
         if shape[0] > 1 or dtype.kind == "c":
             return band_eigenvalues("a_band", band, lower, selection, device, **options)
         band = copy_to_host("a_band", band)
-    partition = partition_band(band, lower)
-    if partition.is_whole:
+    partition = None if is_coupled_band(band, lower) else partition_band(band, lower)
+    if partition is None or partition.is_whole:
         return band_eigenvalues("a_band", band, lower, selection, device, **options)
     diagonal = diagonals(band, lower)[0].real
-    choose_scale(band, lower, "a_band", Workspace(Device("cpu")))  # refuses NaN and infinity
+    choose_scale(band, lower, "a_band")  # refuses NaN and infinity
     # A device that cannot be used is an error for diagonal matrices, too.
     require_method(method, resolve(device), name="sbth.eigvals_banded")
     parts = [diagonal[partition.single]]
@@ -313,7 +319,7 @@ def band_eigenvalues(
 ) -> np.ndarray:
     """Compute eigenvalues, in host memory, of a validated band that was multiplied by `factor`."""
     requested = device
-    device, options = choose_method(ab, ReductionOptions(), requested)
+    device = resolve_device(ab, requested)
     require_method(method, device, name="sbth.eigvals_banded")
     if device.kind == "cpu":
         width = min(len(ab) - 1, max(ab.shape[1] - 1, 0))
@@ -323,19 +329,23 @@ def band_eigenvalues(
     elif (dtype := order_and_dtype(ab)[1]).kind == "c":
         values = _hermitian_band_values(name, ab, lower, Request(selection, device))
         return round_to_dtype(name, values, dtype)
-    bar = loop_progress("band to tridiagonal", enabled=progress)
-    with device.active(), region("band to tridiagonal"), bar:
-        space = Workspace(device, ab)
-        matrix = reduce_band(ab, lower, options, space, name)
-        d, e = matrix.diagonals(scaled=True)
+    is_tridiagonal = order_and_bandwidth(ab)[1] <= 1
+    if is_tridiagonal and isinstance(ab, np.ndarray):
+        d, e = load_tridiagonal(ab, lower, name)
+    else:
+        _, options = choose_method(ab, ReductionOptions(), requested)
+        bar = loop_progress("band to tridiagonal", enabled=progress)
+        with device.active(), region("band to tridiagonal"), bar:
+            matrix = reduce_band(ab, lower, options, Workspace(device, ab), name)
+            d, e = matrix.diagonals(scaled=True)
+        factor *= matrix.factor
     method = method if device.kind == "cpu" else "sbth"
     if device_of(ab) is None:
         device = resolve(requested, work=len(d), break_even=BREAK_EVEN)
     with loop_progress("bisection", enabled=progress):
         request = Request(selection, device, method)
-        is_tridiagonal = order_and_bandwidth(ab)[1] <= 1
-        values = solve_values(d, e, request, factor * matrix.factor, was_reduced=not is_tridiagonal)
-    return round_to_dtype(name, values, matrix.dtype)
+        values = solve_values(d, e, request, factor, was_reduced=not is_tridiagonal)
+    return round_to_dtype(name, values, d.dtype)
 
 
 def _band_values_by_lapack(
@@ -344,14 +354,14 @@ def _band_values_by_lapack(
     """Compute what `band_eigenvalues` does by LAPACK, as a band or as a full matrix."""
     if ab.shape[1] == 0:
         return np.zeros(0, real_dtype(ab.dtype))
-    scale = choose_scale(ab, lower, name, Workspace(Device("cpu")))
+    scale = choose_scale(ab, lower, name)
     scaled = ab if scale == 1.0 else ab * ab.real.dtype.type(scale)
-    with region("LAPACK"), np.errstate(over="ignore"):
+    with region("LAPACK"):
         if driver == "dense":
             values = drivers.full_values(drivers.expand(scaled, lower), lower)
         else:
             values = drivers.band_values(scaled, lower)
-        values = selection.select(values.astype(float) / scale / factor)
+        values = selection.select_sorted(unscale(values, scale, factor))
     return round_to_dtype(name, values, ab.dtype)
 
 

@@ -12,7 +12,7 @@ from hetero.devices import Device, device_of, resolve
 from sbth._array_module import array_module, as_library_array, has_cupy, module_on
 from sbth._band_blocks import solve_band_blocks
 from sbth._batches import over_batches
-from sbth._eigenpairs import solve_parts
+from sbth._eigenpairs import solve_coupled_by_lapack, solve_parts
 from sbth._lapack.choice import requested_device, require_method
 from sbth._pencils.band import reduce_pencil
 from sbth._pencils.band_as_full import gpu_for_pencil, reduce_as_full
@@ -80,9 +80,9 @@ def eigh_tridiagonal(
         For `eigvals_only`: see `eigvalsh_tridiagonal`. Divide and conquer has no tolerance.
     method : {"auto", "sbth", "lapack"}
         "sbth" is divide and conquer, for few eigenvectors inverse iteration, by this package;
-        "lapack", on a CPU, is LAPACK's divide and conquer (stevd), for up to a third of the
-        eigenvectors relatively robust representations (stemr). "auto" takes the faster one; for all
-        eigenvectors `sbth.solver_for` says which. On a GPU it is "sbth".
+        "lapack", on a CPU, is LAPACK's divide and conquer (stevd), for up to a sixth of the
+        eigenvectors (n > 300: a quarter) relatively robust representations (stemr). "auto" takes
+        the faster one; for all eigenvectors `sbth.solver_for` says which. On a GPU it is "sbth".
     progress : bool
         For `eigvals_only`, and for batches.
     device : None, "auto", "cpu", "cuda", "cuda:N" or hetero.Device
@@ -126,19 +126,23 @@ def eigh_tridiagonal(
         options: dict[str, Any] = {"method": method, "progress": progress, "device": device}
         return eigvalsh_tridiagonal(d, e, select, select_range, check_finite, tol, **options)
     like = d if device_of(d) is not None else e
-    refuse_complex_device_arrays(d=d, e=e)
+    refuse_complex_device_arrays(d, e)
     device = requested_device(method, device, d, e)
     device = resolve_for_vectors(device, d, e, order=length_of(d))
     require_method(method, device, name="sbth.eigh_tridiagonal")
     d, e = validate_tridiagonal(d, e)
     validate_bool("check_finite", check_finite)
     selection = Selection.create(select, select_range, tol, len(d))
-    dtype = np.result_type(d, e)
+    dtype = d.dtype if d.dtype == e.dtype else np.result_type(d, e)
+    request = Request(selection, device, method)
+    if device.kind == "cpu" and (solution := solve_coupled_by_lapack(d, e, request)) is not None:
+        values, vectors = solution
+        return round_to_dtype("d, e", values, dtype), vectors.astype(dtype, copy=False)
     with device.active():
         space = Workspace(device, like)
         require_array_module(space, "sbth.eigh_tridiagonal")
         inner = host_workspace(space)
-        pairs = solve_parts(d, e, Request(selection, device, method), inner)
+        pairs = solve_parts(d, e, request, inner)
         rows = pairs.place(space, dtype)
         values = round_to_dtype("d, e", pairs.read_values(), dtype)
         vectors = space.result(rows, (len(values), len(d)))
@@ -255,15 +259,16 @@ def eig_banded(
     selection = Selection.create(select, select_range, tol, order)
     device = resolve_for_vectors(device, band, order=order)
     require_method(method, device, name="sbth.eig_banded")
-    with device.active():
-        stream = Workspace(device, band).stream
-        with array_module(device, stream, "sbth.eig_banded") as xp:
-            request = Request(selection, device, method, progress)
-            values, vectors = solve_band_blocks(xp, band, lower, request)
-            values = round_to_dtype("a_band", values, dtype)
-            if transformation is not None:
-                vectors = transformation @ vectors
-            return copy_like(values, band), as_library_array(xp, vectors, band)
+    request = Request(selection, device, method, progress)
+    if device.kind == "cpu":
+        values, vectors = solve_band_blocks(np, band, lower, request)
+        if transformation is not None:
+            vectors = transformation @ vectors
+        return round_to_dtype("a_band", values, dtype), vectors
+    with module_on(device, band, "sbth.eig_banded") as xp:
+        values, vectors = solve_band_blocks(xp, band, lower, request)
+        values = round_to_dtype("a_band", values, dtype)
+        return copy_like(values, band), as_library_array(xp, vectors, band)
 
 
 def _solve_pencil_on_gpu(

@@ -11,13 +11,14 @@ from numpy.typing import ArrayLike
 
 from hetero import Device, region, validation
 from hetero.arrays import Workspace
-from hetero.devices import device_of, resolve
+from hetero.devices import CPU, device_of, resolve
 from hetero.display.progress_bar import loop_progress
 from sbth import _band_to_band, _bulge_chasing, _working_matrix
 from sbth._bulge_chasing.schedule_formulas import sweep_count
 from sbth.band_storage import (
     copy_like,
     diagonals,
+    first_diagonals,
     host_workspace,
     is_plainly_safe,
     magnitudes,
@@ -247,13 +248,19 @@ class ReductionOptions:
     stages: int | None = None
 
 
+def resolve_device(ab: Any, device: str | Device | None) -> Device:
+    """Return the device that reduces a validated `ab`."""
+    n, width = order_and_bandwidth(ab)
+    return resolve(device, ab, work=n if width > 1 else 0, break_even=BREAK_EVEN)
+
+
 def choose_method(
     ab: Any, options: ReductionOptions, device: str | Device | None
 ) -> tuple[Device, ReductionOptions]:
     """Return the device for a validated `ab`, and the options that suit both, without None."""
     method, in_flight = options.method, options.in_flight
     n, width = order_and_bandwidth(ab)
-    device = resolve(device, ab, work=n if width > 1 else 0, break_even=BREAK_EVEN)
+    device = resolve_device(ab, device)
     methods = METHODS[device.kind]
     if method is None:
         is_small = device.kind == "cpu" and n < SERIAL_ORDER
@@ -309,23 +316,36 @@ def reduce_band(
     return ReducedMatrix(columns, 1.0, (), Workspace(Device("cpu")))
 
 
-def choose_scale(ab: Any, lower: bool, name: str, space: Workspace) -> float:
+def load_tridiagonal(ab: np.ndarray, lower: bool, name: str) -> tuple[np.ndarray, np.ndarray]:
+    """Return diagonal and subdiagonal of a validated band in host memory with at most one of these.
+
+    Raises
+    ------
+    ValueError
+        There is NaN or infinity within the band.
+    """
+    choose_scale(ab, lower, name)
+    main, *below = map(np.ascontiguousarray, first_diagonals(ab, lower))
+    return main, below[0] if below else np.zeros(0, ab.dtype)
+
+
+def choose_scale(ab: Any, lower: bool, name: str, space: Workspace | None = None) -> float:
     """Return a power of two that brings the squares of the elements of `ab` into range.
 
-    `ab` is a NumPy array, or a two-dimensional device array on the device of `space`, one of CuPy
-    if it is complex.
+    `ab` is a NumPy array, which needs no `space`, or a two-dimensional device array on the device
+    of `space`, one of CuPy if it is complex.
 
     Raises
     ------
     ValueError
         There is NaN or infinity within the band. Entries outside the matrix are ignored.
     """
+    if isinstance(ab, np.ndarray) and is_plainly_safe(ab, *first_diagonals(ab, lower)):
+        return 1.0  # without the passes below
     n, width = order_and_bandwidth(ab)
-    device = Device("cpu") if isinstance(ab, np.ndarray) else space.device
-    if isinstance(ab, np.ndarray) and n:
-        first = ab[:2] if lower else ab[-2:]
-        if is_plainly_safe(ab, *diagonals(first, lower)):
-            return 1.0  # without the passes below
+    if space is None or isinstance(ab, np.ndarray):
+        space = Workspace(CPU)
+    device = space.device
     if np.dtype(ab.dtype).kind == "c":
         ab = magnitudes(ab)
     inspect_band = _working_matrix.loops(device).inspect_band

@@ -262,15 +262,25 @@ def progress(items: Iterable[T], description: str = "", *, enabled: bool = True)
             advance(1)
 
 
-@contextlib.contextmanager
-def loop_progress(description: str, *, enabled: bool = True) -> Iterator[None]:
+def loop_progress(
+    description: str, *, enabled: bool = True
+) -> contextlib.AbstractContextManager[None]:
     """Show the progress of each long loop over `hetero.cpu.interruptible.ranges` in the block.
 
     A loop gets a bar once it has run for half a second. Loops of other threads get none.
     """
     if not enabled or _loop_bars.get() is not None:
-        yield
-        return
+        return _NO_PROGRESS
+    return _show_loops(description)
+
+
+_NO_PROGRESS = contextlib.nullcontext()
+"""The block of loops that show nothing; one serves all, because it has no state."""
+
+
+@contextlib.contextmanager
+def _show_loops(description: str) -> Iterator[None]:
+    """Show a bar for each long loop in the block."""
     bars = _LoopBars(description)
     token = _loop_bars.set(bars)
     try:

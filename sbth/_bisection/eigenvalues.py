@@ -10,11 +10,12 @@ from hetero import region
 from hetero.arrays import Workspace
 from hetero.devices import Device
 from sbth import _bisection
-from sbth._blocks import partition_tridiagonal
+from sbth._blocks import is_coupled, partition_tridiagonal
 from sbth._lapack import drivers
 from sbth._lapack.choice import tridiagonal_driver
 from sbth._request import Request
 from sbth._selection import Selection
+from sbth.band_storage import unscale
 
 _PRECISION = {True: 2.0**-30, False: 2.0**-53}
 """Length of an interval at which an eigenvalue has converged, relative to the norm, for a matrix
@@ -37,7 +38,7 @@ def solve_values(
     """
     precision = _PRECISION[was_reduced and d.dtype == np.float32]
     d, e = d.astype(float, copy=False), e.astype(float, copy=False)
-    partition = partition_tridiagonal(d, e)
+    partition = None if is_coupled(d, e) else partition_tridiagonal(d, e)
     device, method, selection = request.device, request.tridiagonal_method, request.selection
 
     def solve(d: np.ndarray, e: np.ndarray, selection: Selection) -> np.ndarray:
@@ -47,7 +48,7 @@ def solve_values(
         return Bisection(d, e, device, factor, precision).values(selection)
 
     with device.active(), region("eigenvalues of the tridiagonal matrix"):
-        if partition.is_whole:
+        if partition is None or partition.is_whole:
             return solve(d, e, selection) if d.size else np.zeros(0)
         parts = [d[partition.single] / factor]
         for rows in partition.groups:
@@ -66,11 +67,7 @@ def _solve_by_lapack(
     d: np.ndarray, e: np.ndarray, selection: Selection, factor: float
 ) -> np.ndarray:
     """Return the selected eigenvalues out of all, which LAPACK computes (and scales)."""
-    values = drivers.tridiagonal_values(d, e)
-    if factor != 1.0:
-        with np.errstate(over="ignore"):  # `round_to_dtype` checks for infinity
-            values = values / factor
-    return selection.select(values)
+    return selection.select_sorted(unscale(drivers.tridiagonal_values(d, e), factor))
 
 
 class Bisection:
@@ -144,8 +141,7 @@ class Bisection:
 
     def unscaled(self, values: np.ndarray) -> np.ndarray:
         """Return eigenvalues of the given matrix; they may be infinite."""
-        with np.errstate(over="ignore"):  # `round_to_dtype` checks for infinity
-            return values / self.scale / self.factor
+        return unscale(values, self.scale, self.factor)
 
     def count_below(self, x: np.ndarray) -> np.ndarray:
         """Return the number of eigenvalues of the scaled matrix below each x."""

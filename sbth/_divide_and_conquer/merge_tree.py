@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from hetero.arrays import Workspace
+from hetero.devices import Device
 from hetero.memory import SMALL, free_bytes, shortage
 from sbth import _divide_and_conquer
 from sbth._divide_and_conquer.layout import (
@@ -70,17 +71,17 @@ def make_tables(tree: MergeTree) -> tuple[Tables, list[Level]]:
     return Tables(merges, np.array(owner, np.int64), tree.bounds), levels
 
 
-def require_memory(order: int, space: Workspace, bytes_an_element: int = MATRICES * 8) -> None:
+def require_memory(order: int, device: Device, bytes_an_element: int = MATRICES * 8) -> None:
     """Raise MemoryError if (n, n) matrices do not fit into the memory of a device.
 
     `bytes_an_element` is the sum of their item sizes, by default those of divide and conquer.
     """
     need = bytes_an_element * order * order
-    if need < SMALL or need <= (free := free_bytes(space.device, need)):
+    if need < SMALL or need <= (free := free_bytes(device, need)):
         return
     remedies = "compute eigenvalues alone (eigvals_only=True)", "use a device with more memory"
     subject = f"all eigenvectors of a matrix of order {order}"
-    raise shortage(subject, space.device, need, free, remedies)
+    raise shortage(subject, device, need, free, remedies)
 
 
 class Solution(NamedTuple):

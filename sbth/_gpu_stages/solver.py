@@ -44,7 +44,7 @@ def full_values(xp: ModuleType, a: Any, lower: bool, request: Request) -> np.nda
     ValueError
         There is NaN or infinity in the triangle.
     """
-    require_memory(len(a), Workspace(request.device), 3 * a.itemsize)
+    require_memory(len(a), request.device, 3 * a.itemsize)
     with region("dense to band"):
         reduced, factor = reduce_panels(xp, a, _VALUES_BANDWIDTH, lower=lower)
     with region("band to tridiagonal"):
@@ -57,7 +57,7 @@ def full_pairs(xp: ModuleType, a: Any, lower: bool, request: Request) -> tuple[n
     """Return the eigenvalues of `full_values`, and eigenvectors (n, m), an array of `xp`."""
     # The matrix and a copy of it, then the panels, which take as much as the matrix.
     need = max(3 * a.itemsize, a.itemsize + band_memory(a.dtype, stages=1))
-    require_memory(len(a), Workspace(request.device), need)
+    require_memory(len(a), request.device, need)
     width = _VECTORS_BANDWIDTH[a.dtype.kind]
     panels: list[tuple[Any, Any]] = []
     with region("dense to band"):
@@ -97,7 +97,7 @@ def band_pairs(
     ab, scale = _as_scaled_band(xp, name, ab, lower, request)
     if _is_wide(ab):
         return full_pairs(xp, expand_band(xp, ab, lower), lower, request)
-    require_memory(ab.shape[1], Workspace(request.device), band_memory(ab.dtype, stages=1))
+    require_memory(ab.shape[1], request.device, band_memory(ab.dtype, stages=1))
     with region("band to tridiagonal"):
         form = start_stored_band(xp, ab, lower, scale, keeps_vectors=True).finish()
     return _pairs(xp, form, scale, request)

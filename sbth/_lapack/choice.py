@@ -37,6 +37,12 @@ _TRIDIAGONAL = {
 all eigenvectors, too (True), on one thread, on two, and on three or more. On two threads bisection
 takes as long as LAPACK, whose errors are several times as large."""
 
+_SMALLEST_TRIDIAGONAL = {
+    vectors: min(order for key, order in _TRIDIAGONAL.items() if key[1] == vectors)
+    for vectors in (False, True)
+}
+"""The smallest of these orders over all numbers of threads."""
+
 _SOME_VALUES = 150
 """Order from which on bisection computes a part of the eigenvalues, not LAPACK all of them."""
 
@@ -50,6 +56,10 @@ _BANDS: dict[tuple[int, bool], tuple[tuple[int, int, int], ...]] = {
 }
 """From each order on, the least number of subdiagonals for which this package is faster than LAPACK
 and the least one for which it no longer is; keys as above."""
+
+
+_SMALLEST_BAND = min(first for entries in _BANDS.values() for first, *_ in entries)
+"""The smallest of these orders."""
 
 
 def requested_device(method: str, device: str | Device | None, *arrays: Any) -> Any:
@@ -93,6 +103,8 @@ def tridiagonal_driver(method: str, order: int, selection: Selection, vectors: b
         return method
     if not vectors and selection.kind != "a":
         return "lapack" if order < _SOME_VALUES else "sbth"
+    if order < _SMALLEST_TRIDIAGONAL[vectors]:
+        return "lapack"  # without the number of threads, for which Numba takes a microsecond
     return "sbth" if order >= _TRIDIAGONAL[_threads(), vectors] else "lapack"
 
 
@@ -105,11 +117,30 @@ def band_driver(method: str, order: int, width: int, dtype: Any, vectors: bool) 
     if not is_complex:
         if method == "sbth" or width <= 1:
             return "sbth"  # nothing is to be reduced for a width of 1
-        if method == "auto" and _is_faster(order, width, vectors):
+        if method == "auto" and order >= _SMALLEST_BAND and _is_faster(order, width, vectors):
             return "sbth"
-    if vectors:
-        return "dense" if width >= (4 if order >= 300 else 8) else "band"
-    return "dense" if width >= 24 and 8 * width > order else "band"
+    return "dense" if _is_full_faster(order, width, vectors) else "band"
+
+
+def _is_full_faster(order: int, width: int, vectors: bool) -> bool:
+    """Return whether LAPACK solves a band faster as a full matrix.
+
+    On several threads OpenBLAS divides even small full matrices among them, which takes longer than
+    one thread (n = 200: 2 to 4 times as long), where the band is solved by one.
+    """
+    if not vectors:
+        if width < 24 or 8 * width <= order:
+            return False
+        return order >= _PARALLEL_ORDER or 4 * width > order or _threads() == 1
+    if order < 200 or (order < _PARALLEL_ORDER and _threads() > 1):
+        return order >= 40 and 3 * width >= order
+    if order < _PARALLEL_ORDER:
+        return width >= 8
+    return width >= 8 or (width >= 4 and _threads() == 1)
+
+
+_PARALLEL_ORDER = 300
+"""Order from which on several threads of BLAS solve a full matrix at least as fast as one."""
 
 
 def _is_faster(order: int, width: int, vectors: bool) -> bool:

@@ -1,4 +1,7 @@
-"""LAPACK's drivers, as SciPy and NumPy call them, for finite matrices in host memory.
+"""LAPACK's drivers for finite matrices in host memory, by SciPy's functions for single routines.
+
+SciPy's solvers check arguments that are checked already, which takes as long as a matrix of order
+20. Large full matrices and stacks are solved by NumPy, which releases the interpreter's lock.
 
 Eigenvalues are in ascending order, eigenvectors columns. Matrices are real or complex Hermitian, in
 single or double precision, scaled so that squares of their elements stay within range.
@@ -6,11 +9,12 @@ single or double precision, scaled so that squares of their elements stay within
 
 from __future__ import annotations
 
+import functools
+import math
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numpy.typing import DTypeLike
 
 from sbth._selection import Selection
 from sbth.band_storage import diagonals
@@ -18,16 +22,34 @@ from sbth.band_storage import diagonals
 PREFIXES = {"f": "s", "d": "d", "F": "c", "D": "z"}
 """First letters of the names of routines, by the character of the dtype."""
 
-_FEW = 3
-"""Relatively robust representations compute at most n / 3 eigenvectors, divide and conquer more."""
+_FEW = 6, 4
+"""Relatively robust representations compute at most n / 6 eigenvectors up to the order below, and
+n / 4 beyond it. For more, divide and conquer takes less time for all (AMD EPYC, random ones)."""
+
+_SMALL = 300
+"""The order up to which the first of these shares holds."""
+
+_LARGEST_UNCOUNTED = 100
+"""Order up to which the eigenvectors in an interval are computed without counting them first: for
+that all eigenvalues are computed, in a third of the time of all eigenvectors."""
 
 
-def routine(symmetric: str, hermitian: str, dtype: DTypeLike) -> tuple[str, Callable]:
+def are_few(count: int, order: int) -> bool:
+    """Return whether a subset of the eigenvectors is computed by robust representations."""
+    return count * _FEW[order > _SMALL] <= order
+
+
+def routine(symmetric: str, hermitian: str, dtype: np.dtype) -> tuple[str, Callable]:
     """Return the name of the routine for a dtype, and SciPy's function for it."""
+    return _routine(hermitian if dtype.kind == "c" else symmetric, dtype.char)
+
+
+@functools.cache
+def _routine(name: str, kind: str) -> tuple[str, Callable]:
+    """Return the name with its first letter for a type, and SciPy's function; a few are in use."""
     from scipy.linalg import lapack
 
-    kind = np.dtype(dtype).char
-    name = PREFIXES[kind] + (hermitian if kind in "FD" else symmetric)
+    name = PREFIXES[kind] + name
     return name, getattr(lapack, name)
 
 
@@ -57,43 +79,95 @@ def tridiagonal_vectors(
     after the last one; without it, all are computed.
     """
     n = d.size
-    if choose is not None and n > _FEW:
+    if choose is not None:
         values = tridiagonal_values(d, e)
         first, stop = choose(values)
         if stop <= first:
             return values, np.zeros((n, 0), d.dtype)
-        if stop - first <= n // _FEW:
-            return values, _some_tridiagonal_vectors(d, e, first, stop)
+        if are_few(stop - first, n):
+            return values, some_tridiagonal_vectors(d, e, first, stop)[1]
     name, solve = routine("stevd", "", d.dtype)
     values, vectors, info = solve(d, e if n > 1 else np.zeros(1, d.dtype))
     _check(info, name)
     return values, vectors if choose is None else vectors[:, slice(*choose(values))]
 
 
-def _some_tridiagonal_vectors(d: np.ndarray, e: np.ndarray, first: int, stop: int) -> np.ndarray:
-    """Return eigenvectors by multiple relatively robust representations."""
-    padded = np.append(e, 0.0)
+def selected_tridiagonal_vectors(
+    d: np.ndarray, e: np.ndarray, selection: Selection
+) -> tuple[np.ndarray, np.ndarray]:
+    """Compute the selected eigenvalues (m,) and eigenvectors (n, m) of a tridiagonal matrix."""
+    n = d.size
+    if selection.kind == "a":
+        return tridiagonal_vectors(d, e, None)
+    if selection.kind == "i":
+        first, stop = int(selection.low), int(selection.high) + 1
+        if are_few(stop - first, n):
+            return some_tridiagonal_vectors(d, e, first, stop)
+    elif 1 < n <= _LARGEST_UNCOUNTED:
+        norm = max(float(np.abs(d).max()), float(np.abs(e).max()))
+        interval = _clip_interval(selection.low, selection.high, 4.0 * norm)
+        if interval is None:
+            return np.zeros(0), np.zeros((n, 0))
+        return _robust_vectors(d, e, 1, interval, (1, n))
+    values, vectors = tridiagonal_vectors(d, e, selection.bounds)
+    return selection.select_sorted(values), vectors
+
+
+def some_tridiagonal_vectors(
+    d: np.ndarray, e: np.ndarray, first: int, stop: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Compute eigenvalues (m,) number first, ..., stop - 1 and their vectors (n, m)."""
     by_index = 2
-    arguments = d, padded, by_index, 0.0, 1.0, first + 1, stop
-    *sizes, info = routine("stemr_lwork", "", d.dtype)[1](*arguments, compute_v=1)
-    name, solve = routine("stemr", "", d.dtype)
-    _, _, vectors, info = solve(*arguments, compute_v=1, lwork=int(sizes[0]), liwork=int(sizes[1]))
+    return _robust_vectors(d, e, by_index, (0.0, 1.0), (first + 1, stop))
+
+
+def _robust_vectors(
+    d: np.ndarray,
+    e: np.ndarray,
+    choice: int,
+    interval: tuple[float, float],
+    indices: tuple[int, int],
+) -> tuple[np.ndarray, np.ndarray]:
+    """Compute eigenvalues and vectors by multiple relatively robust representations.
+
+    Choice 1 takes the eigenvalues in (low, high], choice 2 those with the two indices, counted from
+    1, and those between them.
+    """
+    padded = np.empty_like(d)
+    padded[:-1] = e
+    padded[-1] = 0.0
+    name, solve = routine("stemr", "", d.dtype)  # its default workspace is as large as it needs
+    count, _, vectors, info = solve(d, padded, choice, *interval, *indices)
     _check(info, name)
-    return np.asarray(vectors)[:, : stop - first]
+    vectors = vectors[:, :count]
+    # Rayleigh quotients have errors of some eps |T|, stemr's own values of more than 100 eps |T|.
+    values = d @ (vectors * vectors) + 2.0 * (e @ (vectors[:-1] * vectors[1:]))
+    return np.sort(values), vectors  # neighbours that agree within rounding may be in either order
+
+
+def _clip_interval(low: float, high: float, bound: float) -> tuple[float, float] | None:
+    """Return the part within (-bound, bound] of an interval (low, high], None if there is none.
+
+    LAPACK takes no infinity.
+    """
+    low, high = min(max(low, -bound), bound), min(max(high, -bound), bound)
+    return (low, high) if low < high else None
 
 
 def band_values(ab: np.ndarray, lower: bool) -> np.ndarray:
     """Return all eigenvalues of a band matrix, reduced by rotations as a band."""
-    name, solve = routine("sbevd", "hbevd", ab.dtype)
-    values, _, info = solve(ab, compute_v=0, lower=int(lower))
-    _check(info, name)
-    return np.asarray(values)
+    return _solve_band(ab, lower, 0)[0]
 
 
 def band_vectors(ab: np.ndarray, lower: bool) -> tuple[np.ndarray, np.ndarray]:
     """Return all eigenvalues and eigenvectors of a band matrix, reduced by rotations as a band."""
+    return _solve_band(ab, lower, 1)
+
+
+def _solve_band(ab: np.ndarray, lower: bool, compute_v: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return all eigenvalues, and the eigenvectors if `compute_v` is 1."""
     name, solve = routine("sbevd", "hbevd", ab.dtype)
-    values, vectors, info = solve(ab, compute_v=1, lower=int(lower))
+    values, vectors, info = solve(ab, compute_v=compute_v, lower=int(lower), overwrite_ab=0)
     _check(info, name)
     return values, vectors
 
@@ -109,9 +183,56 @@ def expand(ab: np.ndarray, lower: bool) -> np.ndarray:
     return a
 
 
-def full_values(a: np.ndarray, lower: bool) -> np.ndarray:
+def stack_values(a: np.ndarray, lower: bool) -> np.ndarray:
     """Return all eigenvalues of full matrices (..., n, n)."""
     return np.asarray(np.linalg.eigvalsh(a, "L" if lower else "U"))
+
+
+def full_values(a: np.ndarray, lower: bool) -> np.ndarray:
+    """Return all eigenvalues of a full matrix (n, n)."""
+    return _solve_full(a, lower, 0)[0]
+
+
+def _solve_full(a: np.ndarray, lower: bool, compute_v: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return all eigenvalues, and the eigenvectors if `compute_v` is 1."""
+    n = a.shape[0]
+    if not 0 < n <= _LARGEST_DIRECT:
+        if compute_v:
+            return np.linalg.eigh(a, "L" if lower else "U")
+        return stack_values(a, lower), np.zeros((0, 0), a.dtype)
+    name, solve = routine("syevd", "heevd", a.dtype)
+    sizes = _workspace("syevd", "heevd", a.dtype, n, compute_v)
+    values, vectors, info = solve(a, compute_v=compute_v, lower=int(lower), **sizes)
+    _check(info, name)
+    return values, vectors
+
+
+@functools.lru_cache(maxsize=256)
+def _workspace(
+    symmetric: str, hermitian: str, dtype: np.dtype, n: int, compute_v: int | None = None
+) -> dict[str, int]:
+    """Return the sizes of workspace with which a routine works in blocks, by argument.
+
+    `compute_v` is that of the routine, None if the size does not depend on it.
+    """
+    options = {} if compute_v is None else {"compute_v": compute_v}
+    _, ask = routine(symmetric + "_lwork", hermitian + "_lwork", dtype)
+    *sizes, _ = ask(n, lower=1, **options)
+    names = _WORKSPACES[hermitian if dtype.kind == "c" else symmetric]
+    # A size comes as a number in the type of the matrix, to which float32 may have rounded it down.
+    grow = 1.0 + float(np.finfo(dtype).eps)
+    return {name: math.ceil(x.real * grow) for name, x in zip(names, sizes, strict=True)}
+
+
+_LARGEST_DIRECT = 64
+"""Order up to which full matrices are solved by SciPy's function for one routine, which takes 4 us
+less than NumPy's solver, but does not release the interpreter's lock, here for up to 0.3 ms."""
+
+_WORKSPACES = {
+    **{"syevd": ("lwork", "liwork"), "heevd": ("lwork", "liwork", "lrwork")},
+    **{"syevr": ("lwork", "liwork"), "heevr": ("lwork", "lrwork", "liwork")},
+}
+"""Sizes of workspace of each routine, in the order in which SciPy's queries return them."""
 
 
 def full_vectors(
@@ -122,9 +243,10 @@ def full_vectors(
     The selection refers to the matrix without the factor.
     """
     n = a.shape[0]
-    few = selection.kind == "v" or selection.high - selection.low < n // _FEW
-    if selection.kind == "a" or not few:
-        values, vectors = np.linalg.eigh(a, "L" if lower else "U")
+    if selection.kind == "a" or n == 0:
+        return _solve_full(a, lower, 1)
+    if selection.kind == "i" and not are_few(selection.count_indices(), n):
+        values, vectors = _solve_full(a, lower, 1)
         chosen = slice(*selection.bounds(values / factor))
         return values[chosen], vectors[:, chosen]
     return _some_full_vectors(a, lower, selection, factor)
@@ -139,14 +261,12 @@ def _some_full_vectors(
     if selection.kind == "i":
         options |= {"range": "I", "il": int(selection.low) + 1, "iu": int(selection.high) + 1}
     else:
-        bound = 2.0 * n * float(np.max(np.abs(a), initial=0.0)) + 1.0  # LAPACK takes no infinity
-        low, high = (min(max(x * factor, -bound), bound) for x in (selection.low, selection.high))
-        if not low < high:
+        bound = 2.0 * n * float(np.abs(a).max(initial=0.0)) + 1.0
+        interval = _clip_interval(selection.low * factor, selection.high * factor, bound)
+        if interval is None:
             return np.zeros(0, a.real.dtype), np.zeros((n, 0), a.dtype)
-        options |= {"range": "V", "vl": low, "vu": high}
-    *sizes, info = routine("syevr_lwork", "heevr_lwork", a.dtype)[1](n, lower=int(lower))
-    names = ("lwork", "lrwork", "liwork") if a.dtype.kind == "c" else ("lwork", "liwork")
-    options |= {name: int(size.real) for name, size in zip(names, sizes, strict=True)}
+        options |= {"range": "V", "vl": interval[0], "vu": interval[1]}
+    options |= _workspace("syevr", "heevr", a.dtype, n)
     name, solve = routine("syevr", "heevr", a.dtype)
     values, vectors, count, _, info = solve(a, **options)
     _check(info, name)

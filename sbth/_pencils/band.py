@@ -16,8 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from hetero import Device, region
-from hetero.arrays import Workspace
+from hetero import region
 from sbth.band_storage import diagonals, validate_band
 from sbth.tridiagonalization import choose_scale
 
@@ -56,9 +55,8 @@ def reduce_pencil(
     dtype = np.result_type(a_band, b)
     if n == 0:
         return a_band.astype(dtype), np.zeros((0, 0), dtype) if vectors else None
-    space = Workspace(Device("cpu"))
-    scale_a = choose_scale(a_band, lower, "a_band", space)
-    scale_b = choose_scale(b, lower, "b_band", space)
+    scale_a = choose_scale(a_band, lower, "a_band")
+    scale_b = choose_scale(b, lower, "b_band")
     width = max(len(diagonals(a_band, lower)), len(diagonals(b, lower))) - 1
     with region("split Cholesky factorization"):
         factor = _lower_storage(b, lower, len(diagonals(b, lower)) - 1, dtype, scale_b)

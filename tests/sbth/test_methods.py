@@ -1,10 +1,12 @@
 """Methods: LAPACK's drivers keep the package's rules, and `solver_for` says what is chosen."""
 
 import mpmath
+import numba
 import numpy as np
 import pytest
 
 import sbth
+from hetero.cpu.threads import use_threads
 from lapack_matrices import TYPES
 from sbth._lapack import choice
 
@@ -293,3 +295,14 @@ def test_one_stage_is_for_gpus_with_room_for_its_vectors(
     fitting = [n for n in range(1, 3073) if fits_in_shared_memory(n, np.dtype("f8"))]
     assert fitting == list(range(1, fitting[-1] + 1))
     assert fitting[-1] == pytest.approx(largest, abs=10)
+
+
+@pytest.mark.skipif(numba.config.NUMBA_NUM_THREADS < 2, reason="needs two threads")
+def test_several_threads_do_not_share_a_small_full_matrix():
+    with use_threads(1):
+        assert "as a full matrix" in sbth.solver_for(200, 16, device="cpu")
+        assert "as a full matrix" in sbth.solver_for(400, 4, device="cpu")
+    with use_threads(2):
+        assert "as a band matrix" in sbth.solver_for(200, 16, device="cpu")
+        assert "as a band matrix" in sbth.solver_for(400, 4, device="cpu")
+        assert "as a full matrix" in sbth.solver_for(400, 16, device="cpu")

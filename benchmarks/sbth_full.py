@@ -30,6 +30,7 @@ def run(device: hetero.Device, quick: bool) -> Iterator[Measurement]:
     yield from (measure_values(n, device, np.complex128) for n in complexes)
     yield from (measure_vectors(n, device) for n in vectors)
     yield measure_vectors(single[0], device, np.float32)
+    yield measure_vectors(complexes[0], device, np.complex128)
     yield measure_product(single[0], device)
     yield from (measure_lowest(n, min(100, n), device) for n in largest)
 

@@ -33,7 +33,7 @@ class Arithmetic(NamedTuple):
     square : function
         Return |x|^2, a real number.
     magnitude : function
-        Return a bound of |x| as a float64, at least |x| / sqrt(2); NaN counts as infinity.
+        Return |x|, or the larger one of |Re x| and |Im x|, as a float64; infinity for NaN.
     reflect : function
         Return (beta, tau, factor, phase) of the reflection 1 - tau v v^H with v = (1, factor x)
         that maps a vector (alpha, x) to (phase beta, 0), of alpha and x^H x. Only factor and phase

@@ -70,6 +70,17 @@ def as_module_array(xp: ModuleType, a: Any) -> Any:
     return xp.asarray(a)
 
 
+def expand_triangle(xp: ModuleType, band: Any, lower: bool) -> Any:
+    """Return the lower triangle of the matrix (n, n) of a band, with a real diagonal."""
+    d, n = band.shape[0] - 1, band.shape[1]
+    flat = xp.zeros(n * n, band.dtype)
+    for k in range(min(d, n - 1) + 1):
+        diagonal = band[k, : n - k] if lower else band[d - k, k:].conj()
+        # Elements of a subdiagonal are n + 1 numbers apart.
+        flat[k * n :: n + 1][: n - k] = diagonal if k else diagonal.real
+    return flat.reshape(n, n)
+
+
 def as_library_array(xp: ModuleType, ab: Any, like: Any) -> Any:
     """Return an array of `xp` as a contiguous array of the library of `like`, on the same device.
 

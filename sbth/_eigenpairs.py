@@ -19,7 +19,7 @@ from hetero.arrays import Workspace
 from hetero.devices import CPU
 from hetero.display.progress_bar import loop_progress
 from sbth._back_transformation import apply_stage
-from sbth._back_transformation.diamonds import WAVE_MATRICES
+from sbth._back_transformation.diamonds import wave_matrices
 from sbth._blocks import is_coupled, partition_tridiagonal
 from sbth._divide_and_conquer.merge_tree import MATRICES, require_memory, solve_tridiagonal
 from sbth._inverse_iteration.selected_pairs import is_suitable, solve_selected
@@ -30,6 +30,7 @@ from sbth._selection import Selection
 from sbth._vector_blocks import EigenPairs, Part
 from sbth.band_storage import host_workspace, is_plainly_safe, order_and_dtype, unscale
 from sbth.tridiagonalization import (
+    MAX_GPU_BANDWIDTH,
     ReductionOptions,
     choose_method,
     choose_scale,
@@ -145,7 +146,9 @@ def band_eigenvectors(
     space = Workspace(request.device, ab)
     inner = host_workspace(space)
     _, options = choose_method(ab, ReductionOptions(keep_reflectors=True), request.device)
-    require_memory(order, space.device, band_memory(dtype, options.stages or 1))
+    is_on_gpu = request.device.kind == "cuda"
+    width = min(len(ab) - 1, max(order - 1, 0)) if is_on_gpu else MAX_GPU_BANDWIDTH
+    require_memory(order, space.device, band_memory(dtype, options.stages or 1, width))
     bar = loop_progress("band to tridiagonal", enabled=request.progress)
     with region("band to tridiagonal"), bar:
         matrix = reduce_band(ab, lower, options, space, name)
@@ -211,8 +214,20 @@ LAPACK_MATRICES = 5
 """Number of (n, n) matrices that LAPACK's drivers need with their workspace and the results."""
 
 
-def band_memory(dtype: DTypeLike, stages: int) -> int:
-    """Return the bytes for each element of an (n, n) matrix that `band_eigenvectors` needs."""
+def band_memory(dtype: DTypeLike, stages: int, bandwidth: int = MAX_GPU_BANDWIDTH) -> int:
+    """Return the bytes for each element of an (n, n) matrix that `band_eigenvectors` needs.
+
+    `bandwidth` is that of a band on a GPU, whose reflections are applied as diamonds.
+    """
     item = np.dtype(dtype).itemsize
-    solving, transforming = MATRICES * 8 + item, WAVE_MATRICES * item
-    return stages * item + max(solving, transforming)
+    transforming = wave_matrices(bandwidth) * item if bandwidth > 1 else 0
+    return stages * item + max(MATRICES * 8 + item, transforming)
+
+
+def full_memory(dtype: DTypeLike) -> int:
+    """Return the same for eigenvectors of a full matrix by way of a band.
+
+    They are the matrix and a copy of it, then the panels, which take as much as the matrix.
+    """
+    item = np.dtype(dtype).itemsize
+    return max(3 * item, item + band_memory(dtype, stages=1))

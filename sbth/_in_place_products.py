@@ -36,7 +36,8 @@ def add_product(xp: ModuleType, c: Any, x: Any, y: Any, scale: float, keep: floa
     """Replace c (m, n) by keep c + scale x y, for x (m, k) and y (k, n) of the same type.
 
     `x` and `y` are arrays, or `Adjoint`. The elements of a row of c, or those of a column if c is
-    real, must follow each other in memory. With keep = 0 the old elements are not read.
+    real, must follow each other in memory. With keep = 0 the old elements are not read; if k = 0, c
+    is left as it is.
     """
     if isinstance(c, np.ndarray):
         _add_on_host(c, x, y, scale, keep)
@@ -100,7 +101,10 @@ class Operand(NamedTuple):
         return self._replace(is_transposed=not self.is_transposed)
 
     def adjoint(self, dtype: str) -> Operand:
-        """Return the conjugate transposes of matrices that are stored by rows."""
+        """Return the conjugate transposes of matrices that are stored by rows.
+
+        `dtype` is the character of their type, of which "F" and "D" are complex.
+        """
         return Operand(self.address, self.pitch, self.step, True, dtype in "FD")
 
 
@@ -149,10 +153,11 @@ def add_block_product(
     k = x.rows if adjoint == "x" else x.columns
     if 0 in (c.rows, c.columns, k):
         return
-    is_complex = c.dtype in "FD"
-    first = Operand(x.address, x.pitch, 0, adjoint == "x", is_complex and adjoint == "x")
-    second = Operand(y.address, y.pitch, 0, adjoint == "y", is_complex and adjoint == "y")
-    target = Operand(c.address, c.pitch)
+    target, first, second = (Operand(z.address, z.pitch) for z in (c, x, y))
+    if adjoint == "x":
+        first = first.adjoint(c.dtype)
+    elif adjoint == "y":
+        second = second.adjoint(c.dtype)
     multiply_at(c.dtype, (c.rows, k, c.columns), target, first, second, scale, keep)
 
 

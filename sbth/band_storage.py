@@ -122,7 +122,7 @@ def _refuse_complex(name: str) -> NoReturn:
     """Raise the error for complex arrays."""
     raise TypeError(
         f"{name} must be real: complex Hermitian matrices are solved by sbth.eigh, eigvalsh, "
-        "eig_banded and eigvals_banded, of which the last two take them as batches on a GPU"
+        "eig_banded and eigvals_banded"
     )
 
 

@@ -22,6 +22,7 @@ from sbth._eigenpairs import (
     LAPACK_MATRICES,
     band_eigenvectors,
     band_memory,
+    full_memory,
     tridiagonal_eigenvectors,
 )
 from sbth._lapack import drivers
@@ -200,9 +201,7 @@ def _solve_by_band(
         with bar:
             return full_pairs(xp, matrix, lower, request)
     with region("dense to band"), bar:
-        # The matrix and a copy of it, then the panels, which take as much as the matrix.
-        need = max(3 * dtype.itemsize, dtype.itemsize + band_memory(dtype, stages=1))
-        require_memory(len(a), request.device, need)
+        require_memory(len(a), request.device, full_memory(dtype))
         panels: list[tuple[Any, Any]] = []
         ab, factor = reduce_to_band(xp, a, BANDWIDTH, lower=lower, panels=panels)
     values, vectors = band_eigenvectors(xp, "a", ab, True, request, factor)

@@ -35,6 +35,7 @@ from sbth.band_storage import (
     validate_bool,
     validate_real,
 )
+from sbth.tridiagonalization import BREAK_EVEN as BAND_BREAK_EVEN
 from sbth.tridiagonalization import (
     ReductionOptions,
     choose_method,
@@ -210,7 +211,7 @@ def eigvals_banded(
         Accepted for compatibility with SciPy; `a_band` is never modified.
     b_band : array_like (bandwidth + 1, n), optional
         A positive definite band matrix B in the same storage, for the problem A x = lambda B x.
-        On a GPU they are treated as full matrices; see `eig_banded`.
+        On a GPU both are treated as full matrices; see `eig_banded`.
     method : {"auto", "sbth", "lapack"}
         "sbth" reduces the band by this package's bulge chasing. "lapack", on a CPU, is LAPACK, as
         a band matrix or a full one, whichever is faster. "auto" takes what is faster for the
@@ -248,7 +249,7 @@ def eigvals_banded(
             return _pencil_values(a_band, b_band, lower, wanted, gpu, progress)
     band = validate_band(a_band, "a_band", allow_complex=True)
     device = requested_device(method, device, band)
-    device = device_for_band("a_band", band, device, method)
+    device = device_for_band("a_band", band, device, method, BAND_BREAK_EVEN)
     if b_band is not None:
         band, _ = reduce_pencil(band, b_band, lower, vectors=False)
         lower, device = True, "cpu"
@@ -375,10 +376,12 @@ def _hermitian_band_values(name: str, ab: Any, lower: bool, request: Request) ->
             return band_values(xp, name, ab, lower, request)
 
 
-def device_for_band(name: str, band: Any, device: str | Device | None, method: str) -> Any:
+def device_for_band(
+    name: str, band: Any, device: str | Device | None, method: str, break_even: int
+) -> Any:
     """Return the device for a complex band, and `device` itself for a real one.
 
-    "auto" considers GPUs for complex bands only if CuPy is installed.
+    "auto" considers GPUs for complex bands from the order `break_even` on, if CuPy is installed.
 
     Raises
     ------
@@ -388,7 +391,7 @@ def device_for_band(name: str, band: Any, device: str | Device | None, method: s
     order, dtype = order_and_dtype(band)
     if dtype.kind != "c":
         return device
-    device = resolve(device, band, work=order, break_even=BREAK_EVEN if has_cupy() else None)
+    device = resolve(device, band, work=order, break_even=break_even if has_cupy() else None)
     if device.kind == "cpu":
         require_lapack(name, method)
     return device

@@ -218,16 +218,16 @@ def eig_banded(
 
     Notes
     -----
-    The band is reduced by `tridiagonalize`, whose reflections are kept on the device; then follow
-    `eigh_tridiagonal` and the back-transformation of the m selected vectors. The reflections of
-    consecutive columns are applied together, by matrix products: a stage takes about 4 n^2 m
+    The band is reduced as by `tridiagonalize`, and the reflections are kept on the device; then
+    follow `eigh_tridiagonal` and the back-transformation of the m selected vectors. The reflections
+    of consecutive columns are applied together, by matrix products: a stage takes about 4 n^2 m
     multiply-adds.
 
     With `b_band`, B is factored by a split Cholesky factorization, with which the problem becomes
     one of a band matrix of the bandwidth of A (Crawford 1973; LAPACK's pbstf and sbgst, on the
     CPU). On a GPU the bands, complex ones, too, are treated as full matrices, as `eigh` does: there
-    this takes less time, but memory for eight of them. Errors of eigenvalues are of the order of
-    eps (|A| |B^-1| + cond(B) |lambda|).
+    this takes less time, but needs memory for eight matrices (n, n). Errors of eigenvalues are of
+    the order of eps (|A| |B^-1| + cond(B) |lambda|).
 
     An `a_band` (..., bandwidth + 1, n) is a batch of matrices; see `eigvalsh_tridiagonal`.
     """
@@ -250,7 +250,7 @@ def eig_banded(
             return _solve_pencil_on_gpu(a_band, b_band, lower, wanted, gpu, progress)
     band = validate_band(a_band, "a_band", allow_complex=True)
     device = requested_device(method, device, band)
-    device = device_for_band("a_band", band, device, method)
+    device = device_for_band("a_band", band, device, method, BREAK_EVEN)
     transformation = None
     if b_band is not None:
         band, transformation = reduce_pencil(band, b_band, lower, vectors=True)

@@ -11,6 +11,7 @@ g + k act on different rows.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from types import ModuleType
 from typing import NamedTuple
@@ -67,9 +68,14 @@ class Layout(NamedTuple):
         return -(-(self.order - start - self.after) // self.before)
 
 
-WAVE_MATRICES = 8
-"""Number of (n, n) matrices that a back-transformation in waves needs at most: the diamonds, the
-vectors and copies of them."""
+def wave_matrices(before: int) -> int:
+    """Return how many (n, n) matrices a back-transformation in waves needs at most.
+
+    They are the diamonds, V and U, which are the larger the narrower the band, and the vectors with
+    copies of them. `before` is the number of subdiagonals before the stage.
+    """
+    width = max(_MIN_WIDTH, before)
+    return 4 + math.ceil(2 * (before + width) / max(before, 1))
 
 
 def form_diamonds(

@@ -40,7 +40,8 @@ def apply_panels(xp: ModuleType, joined: Sequence[tuple[int, Any, Any]], vectors
 def _join(xp: ModuleType, panels: Sequence[tuple[Any, Any]], bandwidth: int) -> tuple[Any, Any]:
     """Return (V, U) of the product of the factors of consecutive panels."""
     if len(panels) == 1:
-        return panels[0]
+        v, u = panels[0]
+        return v.copy(), u.copy()  # views would keep the memory of all panels
     rows, width = len(panels[0][0]), sum(v.shape[1] for v, _ in panels)
     v_all, u_all = (xp.zeros((rows, width), panels[0][0].dtype) for _ in range(2))
     end = 0

@@ -22,8 +22,8 @@ _PANELS_OF_GROUP = 8
 202, 193 and 191 ms with 1, 2, 4 and 8 (in float32 191, 174, 169 and 165)."""
 
 _LEAST_ROWS_OF_GROUP = {"f": 6000, "c": 3000}
-"""Rows from which on that is faster than after every panel, for real and complex matrices; the
-launches of more products take longer than what they save for smaller ones (between measurements at
+"""Least number of rows for which changing the matrix once a group is faster than after every panel,
+for real and complex matrices; the launches of more products take longer than what they save for smaller ones (between measurements at
 5000 and 10,000, and at 3000 and 5000)."""
 
 _STATIC = 1024
@@ -128,7 +128,7 @@ class PanelReduction:
         u = self._blocks.u.part(begin // b, 0, m, b)
         trailing = self._blocks.a.part(below, below, m, m)
         w, _ = self._pending(below, m, earlier, b)
-        # A is A^H, whose product takes cuBLAS a sixth less time.
+        # A = A^H, and cuBLAS computes A^H U in five sixths of the time of A U.
         add_block_product(w, trailing, u, 1.0, keep=0.0, adjoint="x")
         if number:
             left, right = self._pending(below, m, 0, earlier)

@@ -71,16 +71,22 @@ def make_tables(tree: MergeTree) -> tuple[Tables, list[Level]]:
     return Tables(merges, np.array(owner, np.int64), tree.bounds), levels
 
 
-def require_memory(order: int, device: Device, bytes_an_element: int = MATRICES * 8) -> None:
+def require_memory(
+    order: int, device: Device, bytes_an_element: int = MATRICES * 8, *, vectors: bool = True
+) -> None:
     """Raise MemoryError if (n, n) matrices do not fit into the memory of a device.
 
-    `bytes_an_element` is the sum of their item sizes, by default those of divide and conquer.
+    `bytes_an_element` is the sum of their item sizes, by default those of divide and conquer;
+    without `vectors` they are those for eigenvalues of a full matrix.
     """
     need = bytes_an_element * order * order
     if need < SMALL or need <= (free := free_bytes(device, need)):
         return
-    remedies = "compute eigenvalues alone (eigvals_only=True)", "use a device with more memory"
-    subject = f"all eigenvectors of a matrix of order {order}"
+    remedies = ["use a device with more memory"]
+    subject = f"the eigenvalues of a full matrix of order {order}"
+    if vectors:
+        remedies.insert(0, "compute eigenvalues alone (eigvals_only=True)")
+        subject = f"all eigenvectors of a matrix of order {order}"
     raise shortage(subject, device, need, free, remedies)
 
 

@@ -12,12 +12,12 @@ import numpy as np
 
 from hetero import region
 from hetero.arrays import Workspace
-from sbth._array_module import as_module_array
+from sbth._array_module import as_module_array, expand_triangle
 from sbth._bisection.eigenvalues import solve_values
 from sbth._dense_to_band.back_transformation import apply_panels, join_panels
 from sbth._dense_to_band.reduction import reduce_panels
-from sbth._divide_and_conquer.merge_tree import require_memory
-from sbth._eigenpairs import band_memory, tridiagonal_eigenvectors
+from sbth._divide_and_conquer.merge_tree import MATRICES, require_memory
+from sbth._eigenpairs import band_memory, full_memory, tridiagonal_eigenvectors
 from sbth._gpu_stages.tridiagonal_form import (
     TridiagonalForm,
     start_full_band,
@@ -44,7 +44,7 @@ def full_values(xp: ModuleType, a: Any, lower: bool, request: Request) -> np.nda
     ValueError
         There is NaN or infinity in the triangle.
     """
-    require_memory(len(a), request.device, 3 * a.itemsize)
+    require_memory(len(a), request.device, 3 * a.itemsize, vectors=False)
     with region("dense to band"):
         reduced, factor = reduce_panels(xp, a, _VALUES_BANDWIDTH, lower=lower)
     with region("band to tridiagonal"):
@@ -55,9 +55,10 @@ def full_values(xp: ModuleType, a: Any, lower: bool, request: Request) -> np.nda
 
 def full_pairs(xp: ModuleType, a: Any, lower: bool, request: Request) -> tuple[np.ndarray, Any]:
     """Return the eigenvalues of `full_values`, and eigenvectors (n, m), an array of `xp`."""
-    # The matrix and a copy of it, then the panels, which take as much as the matrix.
-    need = max(3 * a.itemsize, a.itemsize + band_memory(a.dtype, stages=1))
-    require_memory(len(a), request.device, need)
+    # The panels and the diamonds of the chase are there during divide and conquer: 6 numbers of the
+    # matrix's type for each of its elements, with the given matrix.
+    during_merges = 6 * a.itemsize + MATRICES * 8 + 2 * real_dtype(a.dtype).itemsize
+    require_memory(len(a), request.device, max(full_memory(a.dtype), during_merges))
     width = _VECTORS_BANDWIDTH[a.dtype.kind]
     panels: list[tuple[Any, Any]] = []
     with region("dense to band"):
@@ -84,7 +85,7 @@ def band_values(xp: ModuleType, name: str, ab: Any, lower: bool, request: Reques
     """
     ab, scale = _as_scaled_band(xp, name, ab, lower, request)
     if _is_wide(ab):
-        return full_values(xp, expand_band(xp, ab, lower), lower, request)
+        return full_values(xp, expand_triangle(xp, ab, lower), True, request)
     with region("band to tridiagonal"):
         form = start_stored_band(xp, ab, lower, scale, keeps_vectors=False).finish()
     return _values(form, scale, request)
@@ -96,23 +97,12 @@ def band_pairs(
     """Return the eigenvalues of `band_values`, and eigenvectors (n, m), an array of `xp`."""
     ab, scale = _as_scaled_band(xp, name, ab, lower, request)
     if _is_wide(ab):
-        return full_pairs(xp, expand_band(xp, ab, lower), lower, request)
-    require_memory(ab.shape[1], request.device, band_memory(ab.dtype, stages=1))
+        return full_pairs(xp, expand_triangle(xp, ab, lower), True, request)
+    width = min(len(ab) - 1, max(ab.shape[1] - 1, 0))
+    require_memory(ab.shape[1], request.device, band_memory(ab.dtype, 1, width))
     with region("band to tridiagonal"):
         form = start_stored_band(xp, ab, lower, scale, keeps_vectors=True).finish()
     return _pairs(xp, form, scale, request)
-
-
-def expand_band(xp: ModuleType, ab: Any, lower: bool) -> Any:
-    """Return a matrix (n, n) with the triangle that band storage holds, and zeros elsewhere."""
-    n = ab.shape[1]
-    ab = ab[: max(n, 1)] if lower else ab[max(len(ab) - n, 0) :]
-    diagonal, column = (x.reshape(-1) for x in xp.indices(ab.shape))
-    row = column + diagonal if lower else column + diagonal - (len(ab) - 1)
-    inside = (row >= 0) & (row < n)
-    full = xp.zeros((n, n), ab.dtype)
-    full[row[inside], column[inside]] = ab.reshape(-1)[inside]
-    return full
 
 
 def _values(form: TridiagonalForm, factor: float, request: Request) -> np.ndarray:
@@ -137,9 +127,9 @@ def _as_scaled_band(
     xp: ModuleType, name: str, ab: Any, lower: bool, request: Request
 ) -> tuple[Any, float]:
     """Return a band as an array of `xp`, and the power of two that brings squares into range."""
-    space = _space(xp, request)
-    scale = choose_scale(ab if isinstance(ab, np.ndarray) else xp.asarray(ab), lower, name, space)
-    return as_module_array(xp, ab), scale
+    array = as_module_array(xp, ab)
+    read = ab if isinstance(ab, np.ndarray) else array
+    return array, choose_scale(read, lower, name, _space(xp, request))
 
 
 def _space(xp: ModuleType, request: Request) -> Workspace:

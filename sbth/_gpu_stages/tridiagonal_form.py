@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from hetero import Device
+from hetero.arrays import Workspace
 from hetero.cuda import launch
 from hetero.cuda.ready_arrays import PendingCopy, ready
 from sbth import _working_matrix
@@ -73,7 +74,7 @@ class RunningReduction:
             vectors = xp.zeros((count, n), work.dtype) if count else xp.empty((1, 0), work.dtype)
             control = start_chase(ready(work), width, ready(vectors), stream)
         columns = [ready(xp.ascontiguousarray(work[:, :2]))]
-        # Before other work is launched, for which `finish` need not wait then.
+        # Copied before the diamonds are formed, so that `finish` does not wait for them.
         self._copy = PendingCopy(columns if control is None else [*columns, control], stream)
         if vectors is not None and vectors.size:
             self._layout = Stage(width, 1, vectors).layout
@@ -115,7 +116,7 @@ def start_full_band(xp: ModuleType, a: Any, width: int, *, keeps_vectors: bool) 
 def start_stored_band(
     xp: ModuleType, ab: Any, lower: bool, factor: float, *, keeps_vectors: bool
 ) -> RunningReduction:
-    """Begin to reduce a matrix in band storage that is multiplied by `factor`, a power of two.
+    """Begin to reduce a complex matrix in band storage, multiplied by `factor`, a power of two.
 
     `ab` (rows, n) is an array of `xp` with at most 64 subdiagonals. Imaginary parts of the diagonal
     are ignored.
@@ -125,8 +126,8 @@ def start_stored_band(
     work = xp.empty((n, 2 * max(width, 1)), ab.dtype)
     if n:
         flat = ready(xp.ascontiguousarray(ab).reshape(-1)).arrays
-        stream = xp.cuda.get_current_stream().ptr
-        loops = _working_matrix.loops(Device("cuda"))
+        device = Device("cuda", work.device.id)
+        loops, stream = _working_matrix.loops(device), Workspace(device, work).stream
         loops.load_band(flat, rows - 1, lower, factor, width, ready(work).arrays, stream)
         work.imag[:, 0] = 0
     return RunningReduction(xp, work, width, keeps_vectors=keeps_vectors)

@@ -18,10 +18,10 @@ import numpy as np
 from hetero import Device, region
 from hetero.devices import device_of, resolve
 from hetero.memory import SMALL, free_bytes, shortage
-from sbth._array_module import as_module_array
+from sbth._array_module import as_module_array, expand_triangle
 from sbth._lapack.choice import requested_device, require_method
 from sbth._pencils.full import reduce_full_pencil
-from sbth.band_storage import safe_scale, shape_and_dtype, validate_numbers
+from sbth.band_storage import magnitudes, safe_scale, shape_and_dtype, validate_numbers
 
 WORKING_ARRAYS = 8
 """Number of (n, n) matrices that a reduction takes: both triangles, the matrices that they define,
@@ -95,7 +95,7 @@ def reduce_as_full(
         full, scales = [], []
         for name, band in bands.items():
             matrix = expand_triangle(xp, as_module_array(xp, band).astype(dtype), lower)
-            largest = float(xp.maximum(abs(matrix.real).max(), abs(matrix.imag).max()))
+            largest = float(abs(magnitudes(matrix)).max())
             if not math.isfinite(largest):
                 raise ValueError(f"{name} must be finite: its band holds NaN or infinity")
             scales.append(safe_scale(largest, dtype))
@@ -112,17 +112,6 @@ def reduce_as_full(
             f"{np.finfo(real).max:.4g}. Divide a_band by a power of two"
         )
     return c, lambda y: transform(y) * np.sqrt(of_b)
-
-
-def expand_triangle(xp: ModuleType, band: Any, lower: bool) -> Any:
-    """Return the lower triangle of the matrix (n, n) of a band, with a real diagonal."""
-    d, n = band.shape[0] - 1, band.shape[1]
-    flat = xp.zeros(n * n, band.dtype)
-    for k in range(min(d, n - 1) + 1):
-        diagonal = band[k, : n - k] if lower else band[d - k, k:].conj()
-        # Elements of a subdiagonal are n + 1 numbers apart.
-        flat[k * n :: n + 1][: n - k] = diagonal if k else diagonal.real
-    return flat.reshape(n, n)
 
 
 def _require_memory(n: int, dtype: np.dtype, device: Device) -> None:

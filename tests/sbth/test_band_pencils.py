@@ -7,7 +7,8 @@ import scipy.linalg
 import sbth
 from hetero import Device
 from hetero.cuda.driver import SIMULATOR
-from sbth._pencils.band_as_full import expand_triangle, gpu_for_pencil, reduce_as_full
+from sbth._array_module import expand_triangle
+from sbth._pencils.band_as_full import gpu_for_pencil, reduce_as_full
 
 pytestmark = pytest.mark.skipif(SIMULATOR, reason="needs CuPy on a GPU")
 

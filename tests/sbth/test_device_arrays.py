@@ -440,8 +440,11 @@ def test_cupy_views_streams_and_errors_on_a_gpu(require_cuda):
         computed = sbth.eigvals_banded(ab)
         full = sbth.eigvalsh(cupy.asarray(FULL) + 0.0)
         stream.synchronize()
+        of_complex = sbth.eig_banded(ab * (1 + 0j))  # a band that is loaded on this stream
+        stream.synchronize()
     assert_close(cupy.asnumpy(computed), TRUE)
     assert_close(cupy.asnumpy(full), TRUE)
+    assert_close(cupy.asnumpy(of_complex[0]), TRUE)
     for solve, shape in SOLVERS.items():
         if solve in ("tridiagonalize", "full_to_band"):
             with pytest.raises(TypeError, match="must be real"):

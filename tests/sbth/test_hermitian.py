@@ -257,6 +257,8 @@ class TestBands:
         values, vectors = sbth.eig_banded(ab)
         assert_ratios(a, values.cpu().numpy(), vectors.cpu().numpy())
         assert_ratios(a, sbth.eigvals_banded(ab).cpu().numpy())
+        with_gradient = ab.clone().requires_grad_()
+        assert_ratios(a, sbth.eigvals_banded(with_gradient).cpu().numpy())
 
     @pytest.mark.parametrize("kind", TYPES)
     def test_types_of_lapack(self, kind):

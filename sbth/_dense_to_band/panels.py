@@ -23,8 +23,8 @@ _PANELS_OF_GROUP = 8
 
 _LEAST_ROWS_OF_GROUP = {"f": 6000, "c": 3000}
 """Least number of rows for which changing the matrix once a group is faster than after every panel,
-for real and complex matrices; the launches of more products take longer than what they save for smaller ones (between measurements at
-5000 and 10,000, and at 3000 and 5000)."""
+for real and complex matrices; the launches of more products take longer than what they save for
+smaller ones (between measurements at 5000 and 10,000, and at 3000 and 5000)."""
 
 _STATIC = 1024
 """Bytes of shared memory that a block has besides what it asks for, at most."""

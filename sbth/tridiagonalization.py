@@ -326,7 +326,7 @@ def load_tridiagonal(ab: np.ndarray, lower: bool, name: str) -> tuple[np.ndarray
     """
     choose_scale(ab, lower, name)
     main, *below = map(np.ascontiguousarray, first_diagonals(ab, lower))
-    return main, below[0] if below else np.zeros(0, ab.dtype)
+    return main, below[0] if below else np.zeros(max(ab.shape[1] - 1, 0), ab.dtype)
 
 
 def choose_scale(ab: Any, lower: bool, name: str, space: Workspace | None = None) -> float:

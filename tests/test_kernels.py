@@ -25,7 +25,11 @@ WITHOUT_TWIN = [
 ]
 """Modules of kernels whose counterpart on a CPU is a library."""
 
-BEHIND_A_TWIN = ["sbth._divide_and_conquer.product_kernels", "tmd._search.cuda_kernels"]
+BEHIND_A_TWIN = [
+    "sbth._bulge_chasing.chase_kernels",
+    "sbth._divide_and_conquer.product_kernels",
+    "tmd._search.cuda_kernels",
+]
 """Modules of kernels that the module `cuda` beside them launches by way of another one."""
 
 

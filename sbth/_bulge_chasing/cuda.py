@@ -1,198 +1,13 @@
 """Bulge chasing on the GPU: by one persistent kernel, or by one launch for each wavefront."""
 
-from typing import NamedTuple
-
 import numpy as np
-from numba import complex64, complex128, float32, float64, int32, uint64
 
-from hetero.arrays import Array, Stream
-from hetero.codegen import compile_source
 from hetero.cuda import launch
 from hetero.cuda.driver import cuda
-from hetero.cuda.ready_arrays import allocate_as_one, fill_with_zeros, ready
-from hetero.intrinsics import warp
-from hetero.jit import kernel
-from sbth._arithmetic import arithmetic_of
+from sbth._bulge_chasing import chase_kernels
 from sbth._bulge_chasing import cuda_source as text
-from sbth._bulge_chasing.flags import SPINS, store_release, wait_for_progress
-from sbth._bulge_chasing.schedule_formulas import (
-    block_extents,
-    last_task,
-    required_progress,
-    step_count,
-    sweeps_in_step,
-)
-
-
-class Thread(NamedTuple):
-    """A thread of a block: its part of the tiles (see `_bulge_chasing.cuda_source`). All uint64.
-
-    Attributes
-    ----------
-    number, lane : in the block and in its warp
-    row : its row of both tiles
-    column : the first of its columns
-    cell : index of its first element of A in shared memory
-    across : index of the mirror image of that element
-    """
-
-    number: int
-    lane: int
-    row: int
-    column: int
-    cell: int
-    across: int
-
-
-class Pair(NamedTuple):
-    """A pair of blocks: the sweep that works on it, and the result of `block_extents`."""
-
-    sweep: int
-    c0: int
-    m: int
-    rows: int
-
-
-def _make_kernels(tile: int, dtype) -> tuple:
-    """Make the kernels (chase, step) for tiles of `tile` rows.
-
-    chase(work, sizes, progress, control, reflectors): blocks draw sweeps by a ticket and wait for
-    the preceding sweep. step(work, sizes, number, first_sweep, carried, reflectors): a block runs
-    one task of a step, and reflections stay in memory between the steps. `sizes` are the leading
-    dimension, the order and the bandwidth, as 64-bit integers, which launch fastest.
-    """
-    arithmetic, real = arithmetic_of(dtype)
-    columns = text.choose_tile(tile)[1]
-    names = {
-        **text.shared_layout(tile, columns)[0],
-        **{"cuda": cuda, "U": uint64, "T": dtype, "R": real},
-        **{"square": arithmetic.square, "reflect": arithmetic.reflect},
-        **{"shuffle": arithmetic.shuffle, "shuffle_xor": arithmetic.shuffle_xor},
-        "real_shuffle_xor": warp.shuffle_xor,
-    }
-    device = kernel(device=True)
-    start_sweep = device(compile_source("start_sweep", text.sweep_source(tile), names))
-    run_task = device(compile_source("run_task", text.task_source(tile, columns), names))
-    bounds, vector = (
-        (text.thread_count(tile, columns), 1),
-        text.shared_layout(tile, columns)[0]["V"],
-    )
-
-    @device
-    def this_thread():
-        """Return the Thread that runs this."""
-        t = uint64(cuda.threadIdx.x)
-        r, j0 = t % uint64(tile), t // uint64(tile) * uint64(columns)
-        cell, across = j0 * uint64(tile + 1) + r, r * uint64(tile + 1) + j0
-        return Thread(t, t % uint64(32), r, j0, cell, across)
-
-    @kernel(launch_bounds=bounds)
-    def chase(work, sizes, progress, control, reflectors):
-        """Reduce a matrix: each block of threads draws one sweep after the other."""
-        ld, n, d = int32(sizes[0]), int32(sizes[1]), int32(sizes[2])
-        shared, slot = cuda.shared.array(0, dtype), cuda.shared.array(1, int32)
-        thread, tau = this_thread(), real(0)
-        is_first = thread.number == uint64(0)
-        while True:
-            if is_first:
-                slot[0] = cuda.atomic.add(control, 0, 1)
-            cuda.syncthreads()
-            s = slot[0]
-            cuda.syncthreads()
-            if s >= n - 2:
-                return
-            for k in range(last_task(s, n, d) + 1):
-                if is_first:
-                    done = required_progress(s, k, n, d)
-                    failed = 0
-                    if s > 0:
-                        failed = wait_for_progress(progress, s - 1, done, control, SPINS)
-                    slot[0] = failed
-                cuda.syncthreads()
-                if slot[0] != 0:
-                    return
-                c0, m, rows = block_extents(s, k, n, d)
-                if k == 0:
-                    tau = start_sweep(shared, work, ld, s, m, thread)
-                pair = Pair(s, c0, m, rows)
-                tau = run_task(shared, work, ld, n, reflectors, thread, pair, tau)
-                if is_first:
-                    store_release(progress, s, int32(k + 1))
-
-    @kernel(launch_bounds=bounds)
-    def step(work, sizes, number, first_sweep, carried, reflectors):
-        """Run task `number` - 2 s of each sweep s from `first_sweep` on, one for each block.
-
-        `carried` holds what a task leaves to the next one of its sweep: the reflection's vector
-        in a row of the first array, and its factor tau in the second.
-        """
-        ld, n, d = int32(sizes[0]), int32(sizes[1]), int32(sizes[2])
-        state, taus = carried
-        shared, thread, tau = cuda.shared.array(0, dtype), this_thread(), real(0)
-        t = thread.number
-        s = first_sweep + int32(cuda.blockIdx.x)
-        k = number - 2 * s
-        slot = s % taus.size
-        c0, m, rows = block_extents(s, k, n, d)
-        if k == 0:
-            tau = start_sweep(shared, work, ld, s, m, thread)
-        else:
-            tau = taus[slot]
-            if t < uint64(tile):
-                shared[uint64(vector) + t] = state[slot, t]
-        cuda.syncthreads()
-        pair = Pair(s, c0, m, rows)
-        tau = run_task(shared, work, ld, n, reflectors, thread, pair, tau)
-        if t < uint64(tile):
-            state[slot, t] = shared[uint64(vector) + t]
-        if t == uint64(0):
-            taus[slot] = tau
-
-    return chase, step
-
-
-KERNELS = {
-    f"{name}_{tile}_{dtype}": made
-    for tile in text.TILES
-    for dtype in (float32, float64, complex64, complex128)
-    for name, made in zip(("chase", "step"), _make_kernels(tile, dtype), strict=True)
-}
-"""The kernels by name, number of rows of a tile, and dtype."""
-
-
-def start_chase(
-    work: Array, d: int, reflectors: Array, stream: Stream = 0, in_flight: int | None = None
-) -> Array:
-    """Launch the persistent kernel of `chase_bulges`, without waiting for it.
-
-    Returns an array on the GPU that `require_progress` reads once it is in host memory.
-    """
-    n, ld = work.shape
-    dtype = np.dtype(work.dtype)
-    tile, columns = text.choose_tile(d)
-    size = text.shared_layout(tile, columns)[1] * dtype.itemsize
-    chase = KERNELS[f"chase_{tile}_{dtype}"]
-    (memory,) = allocate_as_one([((n + 2,), np.int32)], stream)
-    fill_with_zeros(memory, stream)
-    control, progress = memory[:2], memory[2:]
-    flat, stored = ready(work).reshape(n * ld), ready(reflectors).reshape(reflectors.size)
-    arguments = flat, (ld, n, d), progress, control, stored
-    launch.request_shared_memory(chase, arguments, size)
-    resident = launch.multiprocessors() * max(1, launch.max_shared_memory() // (size + 1024))
-    max_tasks = _max_tasks(n, d)
-    blocks = min(max_tasks, in_flight or max_tasks, resident)
-    launch.launch(chase, blocks, text.thread_count(tile, columns), stream, arguments, size)
-    return control
-
-
-def require_progress(control: Array) -> None:
-    """Raise RuntimeError if a block of the persistent kernel waited in vain."""
-    failed = int(control[1])
-    if failed:
-        raise RuntimeError(
-            f"the GPU blocks timed out: sweep {failed} waited for sweep {failed - 1}. This is "
-            "a bug in sbth: please report it with the matrix, which is unchanged"
-        )
+from sbth._bulge_chasing.persistent import max_tasks_of, require_progress, start_chase
+from sbth._bulge_chasing.schedule_formulas import step_count, sweeps_in_step
 
 
 def chase_bulges(work, d, method, in_flight, reflectors, stream=0):
@@ -211,8 +26,8 @@ def chase_bulges(work, d, method, in_flight, reflectors, stream=0):
     size = text.shared_layout(tile, columns)[1] * dtype.itemsize
     flat, reflectors = work.reshape(n * ld), reflectors.reshape(reflectors.size)
     sizes = ld, n, d
-    max_tasks = _max_tasks(n, d)
-    step = KERNELS[f"step_{tile}_{dtype}"]
+    max_tasks = max_tasks_of(n, d)
+    step = chase_kernels.KERNELS[f"step_{tile}_{dtype}"]
     slots = min(max_tasks, in_flight or max_tasks)
     state = cuda.device_array((max_tasks + 1, tile), dtype, stream=stream)
     taus = cuda.device_array(max_tasks + 1, dtype.type(0).real.dtype, stream=stream)
@@ -221,11 +36,6 @@ def chase_bulges(work, d, method, in_flight, reflectors, stream=0):
         if number == 0:
             launch.request_shared_memory(step, arguments, size)
         step[count, threads, stream, size](*arguments)
-
-
-def _max_tasks(n, d):
-    """Return how many tasks can run at once."""
-    return n // (2 * d) + 2
 
 
 def _list_launches(n, d, slots):

@@ -13,7 +13,7 @@ from hetero.cuda import launch
 from hetero.cuda.ready_arrays import PendingCopy, ready
 from sbth import _working_matrix
 from sbth._back_transformation.diamonds import Layout, apply_in_waves, form_all_diamonds
-from sbth._bulge_chasing.cuda import require_progress, start_chase
+from sbth._bulge_chasing.persistent import require_progress, start_chase
 from sbth._bulge_chasing.schedule_formulas import sweep_count
 from sbth._dense_to_band import triangle_kernels
 from sbth.reflectors import Stage

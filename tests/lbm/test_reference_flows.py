@@ -239,7 +239,7 @@ def test_studies(device, tmp_path):
     assert len(list(tmp_path.glob("*.png"))) == len(
         set(names)
         - {"lbm-bodies", "lbm-lattices", "lbm-magic", "lbm-operators", "lbm-reflections"}
-        - {"lbm-shedding", "lbm-domains", "lbm-published", "lbm-walls"}
+        - {"lbm-features", "lbm-shedding", "lbm-domains", "lbm-published", "lbm-walls"}
     )
 
 

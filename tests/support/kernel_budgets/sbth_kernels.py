@@ -11,7 +11,7 @@ _NUMBERS = {f4: f4, f8: f8, types.complex64: f4, types.complex128: f8}
 """The types of elements, and those of their real parts."""
 
 _REDUCTION = {
-    f"sbth._bulge_chasing.cuda.{name}_{tile}_{dtype}": Budget(
+    f"sbth._bulge_chasing.chase_kernels.{name}_{tile}_{dtype}": Budget(
         (array(dtype), types.UniTuple(i8, 3), *last_types(dtype)),
         255,
         float64=_NUMBERS[dtype] is f8,
@@ -216,7 +216,7 @@ _FULL = {
         (
             "_dense_to_band.triangle_kernels.mirror",
             (array(dtype), i8, boolean, f8, array(dtype)),
-            48,
+            48 if dtype is real else 64,
             True,
         ),
         (

@@ -35,6 +35,7 @@ from sbth.tridiagonalization import (
     choose_method,
     choose_scale,
     load_tridiagonal,
+    order_and_bandwidth,
     reduce_band,
 )
 
@@ -147,7 +148,7 @@ def band_eigenvectors(
     inner = host_workspace(space)
     _, options = choose_method(ab, ReductionOptions(keep_reflectors=True), request.device)
     is_on_gpu = request.device.kind == "cuda"
-    width = min(len(ab) - 1, max(order - 1, 0)) if is_on_gpu else MAX_GPU_BANDWIDTH
+    width = order_and_bandwidth(ab)[1] if is_on_gpu else MAX_GPU_BANDWIDTH
     require_memory(order, space.device, band_memory(dtype, options.stages or 1, width))
     bar = loop_progress("band to tridiagonal", enabled=request.progress)
     with region("band to tridiagonal"), bar:

@@ -21,7 +21,7 @@ _LARGEST_ORDERS = {
 }
 """Orders up to which cuSOLVER is faster, for eigenvalues (False) and for all eigenvectors (True):
 for real matrices between measurements on an H200 at n = 200 and 500, and 100 and 500, for complex
-ones on an H100 at 2000, 2500, 3000 and 5000."""
+ones on an H100 at 2000, 2500, 3000 and 5000, which have no record."""
 
 
 def vendor_is_faster(order: int, dtype: DTypeLike, *, vectors: bool) -> bool:

@@ -230,6 +230,9 @@ def eigvals_banded(
     TypeError, ValueError, hetero.DeviceUnavailableError
         As for `tridiagonalize` and `eigvalsh_tridiagonal`, but elements of the tridiagonal matrix
         may overflow as long as the selected eigenvalues do not.
+    MemoryError
+        A GPU has too little memory for a full matrix, as which it solves complex bands of more than
+        64 subdiagonals and, with eight arrays of this size, generalized problems.
 
     Notes
     -----

@@ -43,6 +43,8 @@ def full_values(xp: ModuleType, a: Any, lower: bool, request: Request) -> np.nda
     ------
     ValueError
         There is NaN or infinity in the triangle.
+    MemoryError
+        The device has too little memory; the message says how much is needed.
     """
     require_memory(len(a), request.device, 3 * a.itemsize, vectors=False)
     with region("dense to band"):

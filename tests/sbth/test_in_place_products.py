@@ -79,14 +79,9 @@ class TestAdjoints:
     def operands(self, dtype, adjoint):
         """Return x, y, c and the product that is to be added to c."""
         rng = np.random.default_rng(2)
-        x, y, c = (
-            (rng.standard_normal(s) + 1j * rng.standard_normal(s)).astype(dtype)
-            for s in (
-                (3, 4) if adjoint != "x" else (4, 3),
-                (4, 5) if adjoint != "y" else (5, 4),
-                (3, 5),
-            )
-        )
+        shapes = (4, 3) if adjoint == "x" else (3, 4), (5, 4) if adjoint == "y" else (4, 5), (3, 5)
+        unit = dtype(1j) if dtype is np.complex128 else 0.0  # real numbers have no imaginary parts
+        x, y, c = (rng.standard_normal(s) + unit * rng.standard_normal(s) for s in shapes)
         first, second = (z.conj().T if adjoint == n else z for n, z in (("x", x), ("y", y)))
         return x, y, c, 0.5 * c - 2.0 * (first @ second)
 

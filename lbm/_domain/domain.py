@@ -11,6 +11,8 @@ import numpy as np
 from hetero.devices import Device
 from lbm._domain import exchange
 from lbm._domain.exchange.exchange import Exchange
+from lbm._domain.exchange.field_exchange import FieldExchange
+from lbm._domain.exchange.halo_data import Field, HaloData, Populations
 from lbm._domain.inflows import Inflows
 from lbm._domain.interpolated_walls import InterpolatedWalls
 from lbm._domain.memory_forecast import SLAB_CELLS
@@ -109,7 +111,8 @@ class Domain:
         order = sorted(workers.values(), key=lambda worker: not worker.on_gpu)
         self._workers = tuple(order)
         self.driver: Driver | None = None
-        self.exchange = Exchange(parts, workers, partition, self.ranks) if workers else None
+        self._parts_and_workers = parts, workers
+        self.exchange = self._make_exchange(Populations())
         self._inflows = Inflows(problem.links, self.engines)
         self.interpolated = None
         if problem.links.cut is not None:
@@ -135,6 +138,15 @@ class Domain:
         mapped = None if memory is None else memory.arrays
         loops = exchange.loops(part.engine.device)
         return loops.create_worker(part.engine, edges, pieces, mapped)
+
+    def _make_exchange(self, data: HaloData) -> Exchange | None:
+        """Return an exchange of data between the parts; None if there is only one."""
+        parts, workers = self._parts_and_workers
+        return Exchange(parts, workers, self.partition, self.ranks, data) if workers else None
+
+    def make_field_exchange(self, field: Field) -> FieldExchange:
+        """Return an exchange of a field between the parts; all ranks must call this."""
+        return FieldExchange(self._make_exchange(field))
 
     # ---- steps -------------------------------------------------------------------------------
 
@@ -179,12 +191,13 @@ class Domain:
 
     @property
     def _is_driven_in_its_stream(self) -> bool:
-        """True if nothing has to wait for what changes with time.
+        """True if the host has to wait for nothing that changes with time.
 
-        That is so on one device where only turbulent inlets change, by kernels between its steps.
+        That is so where only turbulent inlets change, by kernels in the default stream of a GPU,
+        for which all other streams wait.
         """
         moves = self.problem.force_in_time is not None or self.interpolated is not None
-        return self.exchange is None and self._inflows.are_alone and not moves
+        return self._inflows.are_alone and not moves
 
     def wait(self) -> None:
         """Wait until what neighbouring parts send each other after a step has arrived."""
@@ -212,13 +225,14 @@ class Domain:
     def between_streams(self) -> Iterator[None]:
         """Run kernels beside those of a step, on all parts.
 
-        Parts on GPUs step and copy on several streams, which have to be idle before and after.
+        Parts on GPUs step and copy on several streams. Kernels in the default stream wait for those
+        of the same GPU, and these wait for them; here parts also wait for each other.
         """
         if self.exchange is not None:
-            self.synchronize()
+            self.exchange.join()
         yield
         if self.exchange is not None:
-            self.synchronize()
+            self.exchange.join()
 
     # ---- reading -----------------------------------------------------------------------------
 

@@ -1,20 +1,20 @@
 """The eddy viscosity on the parts of a domain: when it is computed, and what checkpoints keep.
 
 Gradients span neighbours, so that parts send each other the velocities of the cells at their faces
-before each computation.
+before each computation. Meanwhile they compute the cells that need none of them.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from lbm import _eddies, _scalars
+from lbm import _eddies
 from lbm._domain.domain import Domain
-from lbm._domain.parts import Part
-from lbm._domain.plane_messages import edge_plane, exchange_planes
+from lbm._domain.exchange.halo_data import Field
+from lbm._domain.parts import Part, cut_ends
 from lbm._model.extent import Triple
 from lbm._model.precision import Precision
-from lbm._model.problem import row_position
+from lbm._model.problem import Box, row_position
 from lbm._model.wall_links import INTO, SOLID_CLASS, Links
 from lbm.collisions.eddy_viscosity import EddyViscosityModel
 
@@ -37,6 +37,10 @@ class EddyViscosity:
     def __init__(self, model: EddyViscosityModel, domain: Domain):
         self._model, self._domain = model, domain
         self._stores = {part.index: _make_store(part) for part in domain.parts}
+        moments = {index: (store.moments,) * 2 for index, store in self._stores.items()}
+        velocity = (1, 2, 3), (1, 2, 3)
+        field = Field(moments, lambda axis: velocity, beyond=False)
+        self._exchange = domain.make_field_exchange(field)
 
     def describe(self) -> str:
         """Return what the rows are; the model is among the settings of the flow."""
@@ -62,27 +66,12 @@ class EddyViscosity:
                 with part.engine.device.active():
                     store.read_velocity(t)
                     domain.add_half_impulse(part, t, part.engine.box(), store.moments)
-            exchange_planes(domain, self._read_planes, self._write_planes, 3)
-            for part in domain.parts:
-                with part.engine.device.active():
-                    self._stores[part.index].update()
-
-    def _read_planes(self, part: Part, axis: int, sign: int) -> np.ndarray:
-        """Return the velocities [3, u, v] of a part's cells at a face."""
-        loops, moments = _scalars.loops(part.engine.device), self._stores[part.index].moments
-        edge = edge_plane(part, axis, sign)
-        with part.engine.device.active():
-            part.engine.synchronize()
-            return np.stack([loops.read_plane(moments, k, axis, edge) for k in (1, 2, 3)])
-
-    def _write_planes(self, part: Part, axis: int, sign: int, planes: np.ndarray) -> None:
-        """Set the velocities in the halo through which what moves towards `sign` arrives."""
-        loops, moments = _scalars.loops(part.engine.device), self._stores[part.index].moments
-        outside = edge_plane(part, axis, -sign) - sign
-        every_cell = np.ones(planes.shape[1:], bool)
-        with part.engine.device.active():
-            for k, plane in enumerate(planes, 1):
-                loops.write_plane(moments, k, axis, outside, plane, every_cell)
+            self._exchange.begin(t)
+            for store in self._stores.values():
+                store.update_interior()
+            self._exchange.finish(t)
+            for store in self._stores.values():
+                store.update_edges()
 
     # ---- what users read ---------------------------------------------------------------------
 
@@ -163,10 +152,19 @@ class EddyViscosity:
 
 def _make_store(part: Part) -> _eddies.EddyStore:
     """Create the store of a part."""
-    (hx, hy, hz), (nx, ny, nz) = part.halo, part.extent.shape
-    box = hx, hx + nx, hy, hy + ny, hz, hz + nz
     sides = find_missing_sides(part.engine.problem.links)
-    return _eddies.loops(part.engine.device).create_store(part.engine, sides, box)
+    return _eddies.loops(part.engine.device).create_store(part.engine, sides, *_split(part))
+
+
+def _split(part: Part) -> tuple[list[Box], list[Box]]:
+    """Return boxes of the cells of a part that need no halo, and of those beside its halo."""
+    (hx, hy, hz), (nx, ny, nz) = part.halo, part.extent.shape
+    interior, edges = Box(hx, hx + nx, hy, hy + ny, hz, hz + nz), []
+    for axis, (first, n) in enumerate(((hx, nx), (hy, ny), (hz, nz))):
+        if part.halo[axis]:
+            ends, interior = cut_ends(interior, axis, first + 1, max(first + 1, first + n - 1))
+            edges += ends
+    return [box for box in [interior] if box.cells], [box for box in edges if box.cells]
 
 
 def find_missing_sides(links: Links) -> np.ndarray:

@@ -78,6 +78,10 @@ class Part:
         _, ny, _ = self.extent.shape
         return self.engine.box(hy, hy + ny, hz + z0, hz + z1)
 
+    def edge_plane(self, axis: int, outside: int) -> int:
+        """Return the coordinate in the block of this part's last cells towards +axis or -axis."""
+        return self.halo[axis] + (self.extent.shape[axis] - 1 if outside > 0 else 0)
+
     def block_cells(self, cells: np.ndarray) -> np.ndarray:
         """Return cells [i, (z, y, x)], counted from the first one of the part, in its block."""
         hx, hy, hz = self.halo

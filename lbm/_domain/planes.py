@@ -1,4 +1,4 @@
-"""Planes of populations that cross the faces between neighbouring parts after a step.
+"""Planes of populations and of fields that cross the faces between neighbouring parts.
 
 Axes are exchanged one after another, each with planes that include the halos of the others. So
 populations that cross an edge or a corner travel by way of the parts beside it, and six neighbours
@@ -10,10 +10,12 @@ will load them from its halo.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 
+from lbm._model.extent import Triple
 from lbm._model.problem import Problem, row_position
 from lbm._model.streaming_patterns import Pattern
 from lbm._model.wall_links import INTO
@@ -34,56 +36,92 @@ class Planes(NamedTuple):
     strides: tuple[int, int]
 
 
-class Face(NamedTuple):
-    """A face of the own cells of a block, across which messages travel.
+class Face:
+    """A face of the own cells of a block, across which planes of an array [slot, cell] travel.
 
-    Attributes
+    Parameters
     ----------
-    problem : the block, with its halo
+    shape : cells of the block along x, y and z, with its halo
+    dtype : type of the array's elements
     axis : the axis across the face
     edge : coordinate of the own cells at the face
     outside : +1 if larger coordinates lie outside, otherwise -1
     """
 
-    problem: Problem
-    axis: int
-    edge: int
-    outside: int
+    def __init__(self, shape: Triple, dtype: type, axis: int, edge: int, outside: int):
+        self.shape, self.dtype = shape, dtype
+        self.axis, self.edge, self.outside = axis, edge, outside
+
+    def crossing(self, odd: int, sign: int) -> tuple[np.ndarray, np.ndarray]:
+        """Return the slots that move towards `sign` across the face after an even or odd step.
+
+        The second array, bool [slot], says which of them are beyond the face already, in the halo
+        of the sender: they go into the cells of the receiver. The others go from cells into the
+        halo of the receiver.
+        """
+        raise NotImplementedError
+
+    def writable(self, slots: np.ndarray, coordinates: np.ndarray) -> np.ndarray:
+        """Return which elements of planes that arrive may be written, bool [plane, u, v].
+
+        An array without elements stands for all of them.
+        """
+        return np.ones((0, *self.size), bool)
+
+    def x_positions(self, coordinates: np.ndarray) -> np.ndarray:
+        """Return where the array has the cells with these coordinates along x, in a row."""
+        return coordinates
 
     @property
     def size(self) -> tuple[int, int]:
         """Number of elements of a plane along u and v."""
-        nx, ny, nz = self.problem.shape
+        nx, ny, nz = self.shape
         u, v = ((nz, ny), (nz, nx), (ny, nx))[self.axis]
         return u, v
 
     def planes(self, slots: np.ndarray, coordinates: np.ndarray) -> Planes:
         """Return planes of the block at these coordinates of the axis."""
-        nx, ny, _ = self.problem.shape
+        nx, ny, _ = self.shape
         if self.axis == 0:
-            offsets = row_position(coordinates, nx, self.problem.precision.lanes)
-            return Planes(slots, offsets, (nx * ny, nx))
+            return Planes(slots, self.x_positions(coordinates), (nx * ny, nx))
         if self.axis == 1:
             return Planes(slots, coordinates * nx, (nx * ny, 1))
         return Planes(slots, coordinates * (nx * ny), (nx, 1))
 
     def outgoing(self, odd: int) -> Planes:
         """Return the planes that leave through this face after an even or odd step."""
-        slots, stored = crossing_slots(self.problem.pattern, odd, self.axis, self.outside)
-        return self.planes(slots, np.where(stored, self.edge + self.outside, self.edge))
+        slots, beyond = self.crossing(odd, self.outside)
+        return self.planes(slots, np.where(beyond, self.edge + self.outside, self.edge))
 
     def incoming(self, odd: int) -> tuple[Planes, np.ndarray]:
         """Return the planes that arrive through this face, and which elements may be written."""
-        slots, stored = crossing_slots(self.problem.pattern, odd, self.axis, -self.outside)
-        coordinates = np.where(stored, self.edge, self.edge + self.outside)
-        return self.planes(slots, coordinates), self._writable(slots, coordinates)
+        slots, beyond = self.crossing(odd, -self.outside)
+        coordinates = np.where(beyond, self.edge, self.edge + self.outside)
+        return self.planes(slots, coordinates), self.writable(slots, coordinates)
 
-    def _writable(self, slots: np.ndarray, coordinates: np.ndarray) -> np.ndarray:
-        """Return where planes hold nothing that walls have returned to the block's cells.
 
-        bool [plane, u, v], or an array without elements if all of them may be written.
-        """
-        problem, along = self.problem, 2 - self.axis
+class PopulationFace(Face):
+    """A face across which populations travel, those that cross it in a step.
+
+    Parameters
+    ----------
+    problem : the block, with its halo
+    axis, edge, outside : those of `Face`
+    """
+
+    def __init__(self, problem: Problem, axis: int, edge: int, outside: int):
+        super().__init__(problem.shape, problem.precision.storage, axis, edge, outside)
+        self._problem = problem
+
+    def crossing(self, odd: int, sign: int) -> tuple[np.ndarray, np.ndarray]:
+        return crossing_slots(self._problem.pattern, odd, self.axis, sign)
+
+    def x_positions(self, coordinates: np.ndarray) -> np.ndarray:
+        return row_position(coordinates, self.shape[0], self._problem.precision.lanes)
+
+    def writable(self, slots: np.ndarray, coordinates: np.ndarray) -> np.ndarray:
+        """Return where planes hold nothing that walls have returned to the block's cells."""
+        problem, along = self._problem, 2 - self.axis
         classes, into_wall = problem.links.classes, problem.links.masks[:, INTO]
         writable = np.ones((len(slots), *self.size), bool)
         opposite = problem.lattice.opposite
@@ -99,9 +137,43 @@ class Face(NamedTuple):
             return writable[:0]
         if self.axis == 0:
             return writable
-        nx = problem.shape[0]
-        x = np.argsort(row_position(np.arange(nx), nx, problem.precision.lanes))
+        x = np.argsort(self.x_positions(np.arange(self.shape[0])))
         return np.ascontiguousarray(writable[:, :, x])
+
+
+class FieldFace(Face):
+    """A face across which planes of a field [row, z, y, x] travel, the same rows after every step.
+
+    Parameters
+    ----------
+    rows : the rows that move towards +axis and those that move towards -axis
+    beyond : whether these are beyond the face already, as populations are that have streamed
+    mask : bool [u, v], the elements that may be written at this face; None for all
+    shape, dtype, axis, edge, outside : those of `Face`
+    """
+
+    def __init__(
+        self,
+        rows: tuple[Sequence[int], Sequence[int]],
+        beyond: bool,
+        mask: np.ndarray | None,
+        shape: Triple,
+        dtype: type,
+        axis: int,
+        edge: int,
+        outside: int,
+    ):
+        super().__init__(shape, dtype, axis, edge, outside)
+        self._rows, self._beyond, self._mask = rows, beyond, mask
+
+    def crossing(self, odd: int, sign: int) -> tuple[np.ndarray, np.ndarray]:
+        rows = np.array(self._rows[0 if sign > 0 else 1], np.int64)
+        return rows, np.full(len(rows), self._beyond)
+
+    def writable(self, slots: np.ndarray, coordinates: np.ndarray) -> np.ndarray:
+        if self._mask is None:
+            return super().writable(slots, coordinates)
+        return np.ascontiguousarray(np.broadcast_to(self._mask, (len(slots), *self.size)))
 
 
 def buffer_planes(count: int, size: tuple[int, int]) -> Planes:

@@ -1,11 +1,13 @@
 """Eddy viscosities: a field that follows from the gradient of the velocity in each cell."""
 
+from collections.abc import Sequence
 from typing import Any, Protocol
 
 import numpy as np
 
 from hetero.devices import Device
 from lbm._engines.engine import Engine
+from lbm._model.problem import Box
 
 
 class EddyStore(Protocol):
@@ -23,8 +25,12 @@ class EddyStore(Protocol):
     def read_velocity(self, t: int) -> None:
         """Read the moments of all cells before step t; those in the halo have no meaning."""
 
-    def update(self) -> None:
-        """Compute the eddy viscosity of the part's cells from the velocities in `moments`."""
+    def update_interior(self) -> None:
+        """Compute the eddy viscosity of the part's cells that need no halo, from the velocities in
+        `moments`."""
+
+    def update_edges(self) -> None:
+        """Compute that of the cells beside the halo, once this has arrived."""
 
     def read_layers(self, z0: int, z1: int) -> np.ndarray:
         """Return the stored numbers of the block's layers z0 to z1, flat, in host memory."""
@@ -38,7 +44,7 @@ class Loops(Protocol):
     """The function that `cpu.py` and `cuda.py` of this folder both have."""
 
     def create_store(
-        self, engine: Engine, sides: np.ndarray, box: tuple[int, int, int, int, int, int]
+        self, engine: Engine, sides: np.ndarray, interior: Sequence[Box], edges: Sequence[Box]
     ) -> EddyStore:
         """Create the store of a block whose operator is an `EddyViscosityModel`.
 
@@ -47,7 +53,7 @@ class Loops(Protocol):
         engine : the block
         sides : uint8 [z, y, x], bits of the sides at which a cell has no fluid beside it: bit 2 a
             for that towards smaller coordinates along axis a, bit 2 a + 1 for the other one
-        box : (x0, x1, y0, y1, z0, z1), the cells of the part
+        interior, edges : the cells of the part that need no halo, and the others
         """
         ...
 

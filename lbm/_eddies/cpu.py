@@ -20,9 +20,9 @@ from lbm._engines.storage_formulas import codec
 from lbm._model.precision import PRECISIONS, Precision
 
 
-def create_store(engine, sides, box) -> EddyStore:
+def create_store(engine, sides, interior, edges) -> EddyStore:
     """Create the store of a block in host memory."""
-    return EddyStore(engine, sides, box)
+    return EddyStore(engine, sides, interior, edges)
 
 
 def _compiles_for_vectors(formula, vector: Vector) -> bool:
@@ -166,10 +166,11 @@ def _make_update(make_formula, precision: str):
 class EddyStore:
     """The velocity in a block in host memory."""
 
-    def __init__(self, engine, sides, box):
+    def __init__(self, engine, sides, interior, edges):
         problem = engine.problem
         form, model = problem.precision, type(problem.collision)
-        self._engine, self._sides, self._box = engine, sides, box
+        self._engine, self._sides = engine, sides
+        self._interior, self._edges = interior, edges
         self._constant = form.compute(problem.collision.constant)
         self._update = _make_update(model.eddy_viscosity, form.name)
         self.moments = np.zeros((4, *sides.shape), form.compute)
@@ -177,8 +178,16 @@ class EddyStore:
     def read_velocity(self, t):
         self._engine.copy_moments(t, self._engine.box(), self.moments)
 
-    def update(self):
-        self._update(self.moments, self._sides, self._engine.viscosity, self._constant, self._box)
+    def update_interior(self):
+        self._update_boxes(self._interior)
+
+    def update_edges(self):
+        self._update_boxes(self._edges)
+
+    def _update_boxes(self, boxes):
+        viscosity = self._engine.viscosity
+        for box in boxes:
+            self._update(self.moments, self._sides, viscosity, self._constant, box.flat())
 
     def _layers(self, z0, z1):
         _, ny, nx = self._sides.shape

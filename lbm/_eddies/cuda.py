@@ -19,9 +19,9 @@ THREADS = 128
 """Threads of a block, along x as far as the part goes; not tuned."""
 
 
-def create_store(engine, sides, box) -> EddyStore:
+def create_store(engine, sides, interior, edges) -> EddyStore:
     """Create the store of a block in a GPU's memory."""
-    return EddyStore(engine, sides, box)
+    return EddyStore(engine, sides, interior, edges)
 
 
 @functools.cache
@@ -73,26 +73,44 @@ def make_update_kernel(make_formula, precision: str):
 class EddyStore:
     """The velocity in a block in a GPU's memory."""
 
-    def __init__(self, engine, sides, box):
-        problem = engine.problem
-        form, model = problem.precision, type(problem.collision)
+    def __init__(self, engine, sides, interior, edges):
+        form = engine.problem.precision
         self._engine, self._shape = engine, sides.shape
-        nz, ny, nx = sides.shape
-        x0, x1, y0, y1, z0, z1 = box
-        update = make_update_kernel(model.eddy_viscosity, form.name)
-        region = tuple(map(int, (x0, x1, y0, y1, z0, nx, ny, nz)))
-        width = min(THREADS, -(-(x1 - x0) // 32) * 32)
-        threads = width, THREADS // width, 1
-        grid = blocks_for(x1 - x0, width), blocks_for(y1 - y0, threads[1]), z1 - z0
         profiling.count_transfer(to_device=sides.nbytes)
         with engine.device.active():
             self.moments = cuda.to_device(np.zeros((4, *sides.shape), form.compute))
             self._viscosity = engine.cells(engine.viscosity)
-            arguments = (
-                self.moments.reshape(4, sides.size), cuda.to_device(sides.reshape(-1)),
-                self._viscosity, form.compute(problem.collision.constant), region,
-            )  # fmt: skip
-            self.update = prepare_launch(update, grid, threads, engine.stream, arguments)
+            arrays = (
+                self.moments.reshape(4, sides.size),
+                cuda.to_device(sides.reshape(-1)),
+                self._viscosity,
+            )
+            self._interior = [self._prepare(box, arrays) for box in interior]
+            self._edges = [self._prepare(box, arrays) for box in edges]
+
+    def _prepare(self, box, arrays):
+        """Return a function that computes the cells of a box."""
+        problem, (nz, ny, nx) = self._engine.problem, self._shape
+        update = make_update_kernel(type(problem.collision).eddy_viscosity, problem.precision.name)
+        width = min(THREADS, -(-(box.x1 - box.x0) // 32) * 32)
+        threads = width, THREADS // width, 1
+        grid = (
+            blocks_for(box.x1 - box.x0, width),
+            blocks_for(box.y1 - box.y0, threads[1]),
+            box.z1 - box.z0,
+        )
+        region = box.x0, box.x1, box.y0, box.y1, box.z0, nx, ny, nz
+        constant = problem.precision.compute(problem.collision.constant)
+        arguments = *arrays, constant, tuple(map(int, region))
+        return prepare_launch(update, grid, threads, self._engine.stream, arguments)
+
+    def update_interior(self):
+        for launch in self._interior:
+            launch()
+
+    def update_edges(self):
+        for launch in self._edges:
+            launch()
 
     def read_velocity(self, t):
         self._engine.copy_moments(t, self._engine.box(), self.moments)

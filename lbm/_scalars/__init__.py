@@ -85,15 +85,6 @@ class Loops(Protocol):
         """Return an array in host memory."""
         ...
 
-    def read_plane(self, g: Any, q: int, axis: int, index: int) -> np.ndarray:
-        """Return population q of a plane across an axis, in host memory."""
-        ...
-
-    def write_plane(
-        self, g: Any, q: int, axis: int, index: int, values: np.ndarray, mask: np.ndarray
-    ) -> None:
-        """Set population q of those cells of a plane for which `mask` is true."""
-
     def copy(self, source: Any, target: Any) -> None:
         """Copy an array of the device over another one."""
 

@@ -164,21 +164,6 @@ def read_array(array):
     return array.copy()
 
 
-def _plane(g, q, axis, index):
-    """Return a view of a plane across x (0), y (1) or z (2)."""
-    return np.moveaxis(g[q], 2 - axis, 0)[index]
-
-
-def read_plane(g, q, axis, index):
-    """Return a copy of a plane."""
-    return np.ascontiguousarray(_plane(g, q, axis, index))
-
-
-def write_plane(g, q, axis, index, values, mask):
-    """Set those cells of a plane for which `mask` is true."""
-    np.copyto(_plane(g, q, axis, index), values, where=mask)
-
-
 def copy(source, target):
     """Copy an array over another one."""
     np.copyto(target, source)

@@ -172,46 +172,6 @@ def has_not_finite(g, block):
     return bool(flag.copy_to_host()[0])
 
 
-@kernel
-def copy_plane(g, q, axis, index, plane, mask, loads):
-    """Copy population q of a plane of g [q, z, y, x] to `plane`, or back where `mask` is true."""
-    i = cuda.grid(1)
-    if i >= plane.shape[0] * plane.shape[1]:
-        return
-    a, b = i // plane.shape[1], i % plane.shape[1]
-    z, y, x = a, b, index
-    if axis == 1:
-        y, x = index, b
-    if axis == 2:
-        z, y, x = index, a, b
-    if loads:
-        plane[a, b] = g[q, z, y, x]
-    elif mask[a, b]:
-        g[q, z, y, x] = plane[a, b]
-
-
-def _copy_plane(g, q, axis, index, plane, mask, loads):
-    blocks = launch.blocks_for(plane.size)
-    copy_plane[blocks, launch.THREADS](g, q, axis, index, plane, mask, loads)
-
-
-def read_plane(g, q, axis, index):
-    """Return population q of a plane across an axis, in host memory."""
-    nz, ny, nx = g.shape[1:]
-    shape = ((nz, ny), (nz, nx), (ny, nx))[axis]
-    plane = cuda.device_array(shape, g.dtype)
-    _copy_plane(g, q, axis, index, plane, cuda.to_device(np.zeros((1, 1), np.bool_)), True)
-    profiling.count_transfer(to_host=plane.nbytes)
-    return plane.copy_to_host()
-
-
-def write_plane(g, q, axis, index, values, mask):
-    """Set population q of those cells of a plane for which `mask` is true."""
-    profiling.count_transfer(to_device=values.nbytes)
-    plane = cuda.to_device(np.ascontiguousarray(values))
-    _copy_plane(g, q, axis, index, plane, cuda.to_device(mask), False)
-
-
 def read_array(array):
     """Return an array in host memory."""
     profiling.count_transfer(to_host=array.nbytes)

@@ -20,7 +20,7 @@ from lbm._model.problem import Box
 from lbm._model.wall_links import SOLID_CLASS
 from lbm._scalars.cut_walls import CutWalls
 from lbm._scalars.formulas import FLUX, VALUE
-from lbm._scalars.halos import Halos
+from lbm._scalars.halos import crossing_populations
 from lbm._scalars.walls import OPPOSITE, Q7, ScalarLinks, classify_links
 from lbm.boundaries import Condition, Solid
 from lbm.errors import UnstableError
@@ -64,7 +64,9 @@ class ScalarField:
                 )
                 size = Q7, *part.engine.problem.shape[::-1]
                 self._populations[part.index] = [on.zeros(size, T) for _ in range(2)]
-        self._halos = Halos(domain, classes, links.kinds)
+        written = {index: (g[1], g[0]) for index, g in self._populations.items()}
+        halos = crossing_populations(domain, classes, links.kinds, written)
+        self._exchange = domain.make_field_exchange(halos)
         self._cut_walls = CutWalls(domain, links)
 
     # ---- what users read ---------------------------------------------------------------------
@@ -185,9 +187,9 @@ class ScalarField:
                     self.current(part, t), self.current(part, t + 1), velocities[part.index],
                     self._blocks[part.index],
                 )  # fmt: skip
+        self._exchange.begin(t)
+        self._exchange.finish(t)
         stepped = {i: g[(t + 1) % 2] for i, g in self._populations.items()}
-        with self._domain.between_streams():
-            self._halos.exchange(stepped)
         self._cut_walls.interpolate(stepped, t)
         self._step = t + 1
 

@@ -195,6 +195,31 @@ def test_gpus_copy_planes_to_each_other(grid, device):
 
 @pytest.mark.simulator
 @pytest.mark.parametrize(
+    "parts", [{"device": ["cuda", "cuda"], "decomposition": (1, 2, 1)}, {"ratio": 0.4}],
+    ids=["two GPUs", "a GPU and the CPU"],
+)  # fmt: skip
+def test_gpus_exchange_velocities_and_scalars(parts, device):
+    """Beside the CPU they go through host memory, between two GPUs straight."""
+    if device != "cuda":
+        pytest.skip("needs a GPU or its simulator")
+    rho, u = noisy((3, 5, 2))
+    walls = {"x": lbm.NoSlip()}
+    heat = lbm.Scalar(0.05, start=lambda x, y, z: np.sin(x + 2.0 * y + z), buoyancy=(1e-3, 0, 0))
+    options = {"boundaries": walls, "rho": rho, "u": u, "check": 0, "dtype": "float64",
+               "collision": lbm.Vreman(0.51, constant=2.0, every=2)}  # fmt: skip
+    one = lbm.Simulation((3, 5, 2), device="cpu", scalars={"heat": heat}, **options)
+    two = lbm.Simulation((3, 5, 2), scalars={"heat": heat}, **({"device": device} | parts),
+                         **options)  # fmt: skip
+    for _ in range(3):
+        one.run(1)
+        two.run(1)
+        assert np.abs(one.populations() - two.populations()).max() < 5e-15
+        assert np.abs(one.scalars["heat"].values - two.scalars["heat"].values).max() < 5e-15
+        assert np.abs(one.eddy_viscosity - two.eddy_viscosity).max() < 5e-14
+
+
+@pytest.mark.simulator
+@pytest.mark.parametrize(
     ("limit", "value", "rows"),
     [("HOST_BLOCKS", 1, 1), ("MOST_BLOCKS", 2, 2), ("HOST_BLOCKS", 128, 3)],
 )

@@ -1,10 +1,10 @@
 """The exchange of halos between the parts of a domain."""
 
 from collections.abc import Callable, Sequence
-from typing import Any, Protocol, TypeGuard
+from typing import Any, NamedTuple, Protocol, TypeGuard
 
 from hetero.devices import Device
-from lbm._domain.planes import CopyTables
+from lbm._domain.planes import CopyTables, Face
 from lbm._engines.engine import Engine
 from lbm._model.problem import Box
 
@@ -77,6 +77,22 @@ class GPUWorker(Worker, Protocol):
 def is_on_gpu(worker: Worker) -> TypeGuard[GPUWorker]:
     """Return whether a worker's block is on a GPU."""
     return worker.on_gpu
+
+
+class End(NamedTuple):
+    """An end of the copies between two neighbouring parts.
+
+    Attributes
+    ----------
+    worker : worker of the part
+    face : the face of the part through which planes leave and enter
+    array : array(odd, for_gpu) -> the array [slot, cell] of the part whose planes cross the face
+        after an even or odd step, as the CPU or a GPU sees it
+    """
+
+    worker: Worker
+    face: Face
+    array: Callable[[int, bool], Any]
 
 
 class Loops(Protocol):

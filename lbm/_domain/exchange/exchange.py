@@ -5,9 +5,11 @@ from __future__ import annotations
 import socket
 from collections import Counter
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
-from lbm._domain.exchange import Worker
+from lbm._domain.exchange import End, Worker
+from lbm._domain.exchange.halo_data import HaloData
 from lbm._domain.exchange.local_copies import LocalCopy, StagedCopy
 from lbm._domain.exchange.messages import Message, RemoteFace, make_message
 from lbm._domain.exchange.transports import (
@@ -34,6 +36,7 @@ class Exchange:
     workers : their workers
     partition : all parts of all ranks
     ranks : the ranks
+    data : what crosses the faces
 
     Attributes
     ----------
@@ -46,8 +49,10 @@ class Exchange:
         workers: Mapping[Triple, Worker],
         partition: Partition,
         ranks: Ranks,
+        data: HaloData,
     ):
         self.axes = [axis for axis in AXES if partition.cut[axis]]
+        self._data = data
         self._parts, self._workers, self._partition, self._ranks = parts, workers, partition, ranks
         self._copies: dict[int, list[LocalCopy | StagedCopy]] = {
             axis: self._make_copies(axis) for axis in self.axes
@@ -69,10 +74,18 @@ class Exchange:
 
     def start(self, t: int, axis: int) -> None:
         """Start on the exchange across an axis: all cells beside other parts have been stepped."""
+        self.pack(t, axis)
+        self.post(t, axis)
+
+    def pack(self, t: int, axis: int) -> None:
+        """Start the copies across an axis, and pack the messages."""
         for copy in self._copies[axis]:
             copy.start(t)
         for message in self._messages[axis]:
             message.pack(t)
+
+    def post(self, t: int, axis: int) -> None:
+        """Send the messages across an axis once they are packed."""
         for message in self._messages[axis]:
             message.post(t)
 
@@ -82,8 +95,7 @@ class Exchange:
             copy.finish(t)
         for message in self._messages[axis]:
             message.finish(t)
-        if self._waits:
-            self._join_workers()
+        self.join()
 
     def wait(self) -> None:
         """Wait until everything has arrived that this process copies by itself."""
@@ -109,14 +121,18 @@ class Exchange:
 
     def first_face(self, axis: int) -> tuple[Face, Worker]:
         """Return the upper face of the first part across an axis, and the part's worker."""
-        index = next(iter(self._workers))
-        return self._face(index, axis, 1), self._workers[index]
+        end = self._end(next(iter(self._workers)), axis, 1)
+        return end.face, end.worker
 
-    def _join_workers(self) -> None:
+    def join(self) -> None:
         """Let each worker wait for the copies of all others, which may have stored into its block.
 
-        Between two axes all must wait for all: what a part sends on must not be overtaken.
+        Between two axes all must wait for all: what a part sends on must not be overtaken. GPUs
+        wait for what has been started on them before, in the default stream, too; the host waits
+        for GPUs only where a part is on a CPU beside them.
         """
+        if not self._waits:
+            return
         workers = list(self._workers.values())
         for worker in workers:
             worker.mark_copied()
@@ -125,11 +141,11 @@ class Exchange:
                 if other is not worker:
                     worker.wait_for(other)
 
-    def _face(self, index: Triple, axis: int, outside: int) -> Face:
-        part = self._parts[index]
-        last = part.halo[axis] + part.extent.shape[axis] - 1
-        edge = last if outside > 0 else part.halo[axis]
-        return Face(part.engine.problem, axis, edge, outside)
+    def _end(self, index: Triple, axis: int, outside: int) -> End:
+        """Return the end of the copies through a face of a part."""
+        part, worker = self._parts[index], self._workers[index]
+        face = self._data.face(part, axis, part.edge_plane(axis, outside), outside)
+        return End(worker, face, partial(self._data.array, worker, part))
 
     def _make_copies(self, axis: int) -> list[LocalCopy | StagedCopy]:
         """Create the copies between the parts of this process."""
@@ -139,10 +155,9 @@ class Exchange:
                 neighbour = self._partition.neighbour(index, axis, sign)
                 if neighbour is None or neighbour not in self._workers:
                     continue
-                target = self._workers[neighbour]
-                faces = self._face(index, axis, sign), self._face(neighbour, axis, -sign)
-                kind = LocalCopy if _can_copy(source, target) else StagedCopy
-                copies.append(kind(source, target, *faces))
+                direct = _can_copy(source, self._workers[neighbour], self._data.is_mapped)
+                ends = self._end(index, axis, sign), self._end(neighbour, axis, -sign)
+                copies.append((LocalCopy if direct else StagedCopy)(*ends))
         return copies
 
     def _make_messages(self) -> None:
@@ -185,7 +200,7 @@ class Exchange:
                 their_host, on_gpu = everyone[rank]
                 tags = self._tag(neighbour, axis, sign), self._tag(index, axis, -sign)
                 shared = worker.on_gpu and on_gpu[neighbour] and their_host == host
-                faces.append(RemoteFace(worker, self._face(index, axis, sign), rank, *tags, shared))
+                faces.append(RemoteFace(self._end(index, axis, sign), rank, *tags, shared))
         return faces
 
     def _tag(self, receiver: Triple, axis: int, sign: int) -> int:
@@ -195,9 +210,14 @@ class Exchange:
         return (position * len(AXES) + axis) * 2 + (sign > 0)
 
 
-def _can_copy(source: Worker, target: Worker) -> bool:
-    """Return whether a worker can copy straight from one block to the other."""
-    if not (source.on_gpu and target.on_gpu):
+def _can_copy(source: Worker, target: Worker, is_mapped: bool) -> bool:
+    """Return whether a worker can copy straight from one block to the other.
+
+    `is_mapped` says whether GPUs can access the arrays of blocks on the CPU.
+    """
+    if source.on_gpu != target.on_gpu:
+        return is_mapped
+    if not source.on_gpu:
         return True
     from lbm._domain.exchange.peers import can_store_into
 

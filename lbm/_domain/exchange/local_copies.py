@@ -6,27 +6,29 @@ that it can access. If two GPUs cannot access each other, the planes go through 
 
 from __future__ import annotations
 
-from lbm._domain.exchange import Worker
-from lbm._domain.planes import Face, buffer_planes, copy_tables
+from typing import Any
+
+from lbm._domain.exchange import End, Worker
+from lbm._domain.planes import buffer_planes, copy_tables
 
 
 class LocalCopy:
     """A copy from one part to a neighbour in the same process, done by one of their workers.
 
-    A message of a step may arrive at once: no cell of the receiver touches these populations in
-    the same step.
+    A message of a step may arrive at once: no cell of the receiver touches these planes in the
+    same step.
     """
 
     transport = "direct"
 
-    def __init__(self, source: Worker, target: Worker, leaving: Face, entering: Face):
-        executor = source if source.on_gpu or not target.on_gpu else target
+    def __init__(self, source: End, target: End):
+        on_gpu = source.worker.on_gpu or target.worker.on_gpu
+        executor = source.worker if source.worker.on_gpu == on_gpu else target.worker
         self._copies = []
         for odd in (0, 1):
-            incoming, writable = entering.incoming(odd)
-            tables = copy_tables(leaving.outgoing(odd), incoming, leaving.size, writable)
-            here = source.populations_after(odd, executor.on_gpu)
-            there = target.populations_after(odd, executor.on_gpu)
+            incoming, writable = target.face.incoming(odd)
+            tables = copy_tables(source.face.outgoing(odd), incoming, source.face.size, writable)
+            here, there = source.array(odd, on_gpu), target.array(odd, on_gpu)
             self._copies.append(executor.prepare_copy(here, there, tables))
 
     def start(self, t: int) -> None:
@@ -38,27 +40,30 @@ class LocalCopy:
 
 
 class StagedCopy:
-    """A copy between two GPUs of one process by way of host memory."""
+    """A copy between two parts of one process by way of host memory that their GPUs can access."""
 
     transport = "staged"
 
-    def __init__(self, source: Worker, target: Worker, leaving: Face, entering: Face):
-        problem, self._source = leaving.problem, source
+    def __init__(self, source: End, target: End):
+        self._source = source.worker
+        owner = source.worker if source.worker.on_gpu else target.worker
         self._packs, self._unpacks = [], []
         for odd in (0, 1):
-            planes, (incoming, writable) = leaving.outgoing(odd), entering.incoming(odd)
-            count, size = len(planes.slots), leaving.size
-            _, buffer = source.allocate((count, size[0] * size[1]), problem.precision.storage)
+            planes, (incoming, writable) = source.face.outgoing(odd), target.face.incoming(odd)
+            count, size = len(planes.slots), source.face.size
+            buffer = owner.allocate((count, size[0] * size[1]), source.face.dtype)
             rows = buffer_planes(count, size)
             self._packs.append(
-                source.prepare_copy(
-                    source.populations_after(odd), buffer, copy_tables(planes, rows, size)
+                source.worker.prepare_copy(
+                    source.array(odd, source.worker.on_gpu),
+                    _as_seen_by(source.worker, buffer),
+                    copy_tables(planes, rows, size),
                 )
             )
             self._unpacks.append(
-                target.prepare_copy(
-                    buffer,
-                    target.populations_after(odd),
+                target.worker.prepare_copy(
+                    _as_seen_by(target.worker, buffer),
+                    target.array(odd, target.worker.on_gpu),
                     copy_tables(rows, incoming, size, writable),
                 )
             )
@@ -72,3 +77,9 @@ class StagedCopy:
         """Copy the planes to their target once they have arrived."""
         self._source.wait_until_copied()
         self._unpacks[t % 2]()
+
+
+def _as_seen_by(worker: Worker, buffer: tuple[Any, Any]) -> Any:
+    """Return that of the two views of a buffer in host memory which a worker can access."""
+    view, mapped = buffer
+    return mapped if worker.on_gpu else view

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from lbm._domain.exchange import Worker, is_on_gpu
+from lbm._domain.exchange import End, is_on_gpu
 from lbm._domain.planes import Face, buffer_planes, copy_tables
 
 
@@ -25,15 +25,13 @@ class RemoteFace:
 
     Attributes
     ----------
-    worker : worker of the part
-    face : the face
+    end : the part's end of the copies
     rank : rank of the neighbour
     send_tag, receive_tag : tags of the messages that leave and enter through this face
     gpus_of_one_host : whether both parts are on GPUs of the same host
     """
 
-    worker: Worker
-    face: Face
+    end: End
     rank: int
     send_tag: int
     receive_tag: int
@@ -63,26 +61,24 @@ class Message:
         incoming: list[Any],
         carried: tuple[list[Any], list[Any]] | None,
     ):
-        self.transport, self.worker = transport, face.worker
+        self.transport, self.worker = transport, face.end.worker
         self._comm, self._face = comm, face
         self._sent, self._received = carried or (_news(), _news())
-        self._packs = [self._prepare_pack(face, odd, outgoing[odd]) for odd in (0, 1)]
-        self._unpacks = [self._prepare_unpack(face, odd, incoming[odd]) for odd in (0, 1)]
+        self._packs = [self._prepare_pack(face.end, odd, outgoing[odd]) for odd in (0, 1)]
+        self._unpacks = [self._prepare_unpack(face.end, odd, incoming[odd]) for odd in (0, 1)]
         self._requests: tuple[Any, Any] | None = None
 
     @staticmethod
-    def _prepare_pack(remote: RemoteFace, odd: int, buffer: Any) -> Any:
-        planes = remote.face.outgoing(odd)
-        rows, size = buffer_planes(len(planes.slots), remote.face.size), remote.face.size
-        source = remote.worker.populations_after(odd)
-        return remote.worker.prepare_copy(source, buffer, copy_tables(planes, rows, size))
+    def _prepare_pack(end: End, odd: int, buffer: Any) -> Any:
+        planes, size = end.face.outgoing(odd), end.face.size
+        tables = copy_tables(planes, buffer_planes(len(planes.slots), size), size)
+        return end.worker.prepare_copy(end.array(odd, end.worker.on_gpu), buffer, tables)
 
     @staticmethod
-    def _prepare_unpack(remote: RemoteFace, odd: int, buffer: Any) -> Any:
-        planes, writable = remote.face.incoming(odd)
-        rows, size = buffer_planes(len(planes.slots), remote.face.size), remote.face.size
-        target = remote.worker.populations_after(odd)
-        return remote.worker.prepare_copy(buffer, target, copy_tables(rows, planes, size, writable))
+    def _prepare_unpack(end: End, odd: int, buffer: Any) -> Any:
+        (planes, writable), size = end.face.incoming(odd), end.face.size
+        tables = copy_tables(buffer_planes(len(planes.slots), size), planes, size, writable)
+        return end.worker.prepare_copy(buffer, end.array(odd, end.worker.on_gpu), tables)
 
     def pack(self, t: int) -> None:
         """Pack the planes of step t."""
@@ -129,8 +125,7 @@ def make_message(face: RemoteFace, comm: Any, peers: Any, device_aware: bool) ->
     `peers` are the pairs of buffers of `open_peer_buffers`, or None; `device_aware` says whether
     MPI takes buffers in the memory of GPUs.
     """
-    worker, shape = face.worker, message_shape(face.face)
-    dtype = face.face.problem.precision.storage
+    worker, shape, dtype = face.end.worker, message_shape(face.end.face), face.end.face.dtype
     if peers is not None:
         outgoing, incoming = peers
         return Message(comm, face, "peer", outgoing, incoming, None)

@@ -43,9 +43,9 @@ def open_peer_buffers(
     opened: dict[RemoteFace, Any] = {}
     requests = []
     for face in faces:
-        count, size = message_shape(face.face)
-        dtype = face.face.problem.precision.storage
-        with face.worker.engine.device.active():
+        count, size = message_shape(face.end.face)
+        dtype = face.end.face.dtype
+        with face.end.worker.engine.device.active():
             buffers[face] = allocate_shareable((2, count, size), dtype)
         requests.append(comm.isend(_make_handle(buffers[face], face), face.rank, face.receive_tag))
     for face in faces:
@@ -57,15 +57,15 @@ def open_peer_buffers(
     for request in requests:
         request.wait()
     for face in both:  # memory is closed with the array that stands for all of it
-        if is_on_gpu(face.worker):
-            face.worker.keep(opened[face])
+        if is_on_gpu(face.end.worker):
+            face.end.worker.keep(opened[face])
     return {face: (list(opened[face]), list(buffers[face])) for face in both}
 
 
 def _make_handle(buffer: Any, face: RemoteFace) -> Any:
     """Return a handle by which other processes open a buffer, or None if the system has none."""
     try:
-        with face.worker.engine.device.active():
+        with face.end.worker.engine.device.active():
             return share(buffer)
     except Exception as error:
         _warn(error)
@@ -78,7 +78,7 @@ def _open(handle: Any, like: Any, face: RemoteFace) -> Any:
     `like` is an array of this process, of the same shape and dtype.
     """
     try:
-        with face.worker.engine.device.active():
+        with face.end.worker.engine.device.active():
             return open_shared(handle, like)
     except Exception as error:
         _warn(error)

@@ -42,9 +42,6 @@ KERNELS = {
         for dtype in (f4, f8)
         for name, signature in _SCALARS.items()
     },
-    "lbm._scalars.cuda.copy_plane": Budget(
-        (array(f4, 4), i8, i8, i8, array(f4, 2), array(boolean, 2), boolean), 40, float64=False
-    ),
     "lbm._inflow.cuda.place_eddies": Budget((i8, f8, *_INFLOW, array(f8, 2)), 64),
     "lbm._inflow.cuda.sum_eddies": Budget(
         (array(f8, 2), *_INFLOW, array(f8, 4), array(f8, 3), array(f8, 3), array(f8, 2)), 96

@@ -40,23 +40,23 @@ def sum_eddies(eddies, sizes, lengths, root, weights, out, inflow):
     """
     rows, columns = out.shape[1], out.shape[2]
     tiles, in_row = sizes[1], (sizes[2] + 2) * sizes[5]
-    width, row_reach, column_reach = lengths[0], lengths[2], lengths[3]
+    width, column_reach = lengths[0], lengths[3]
+    dy, dz = 0.5 / lengths[2], 0.5 / column_reach  # distances of points, in reaches
     row_step, column_step = int(root.shape[2] > 1), int(root.shape[3] > 1)
     for r in prange(rows):
         row = np.int64(r)
-        y = 0.5 * row
         for column in range(columns):
             for k in range(3):
                 out[k, row, column] = 0.0
-        tile = min(int(y / width), tiles - 1)
+        tile = min(int(0.5 * row / width), tiles - 1)
         for e in range(tile * in_row, (tile + 3) * in_row):
-            share = tent((y - eddies[e, 0]) / row_reach)
+            share = tent(dy * row - eddies[e, 0])
             if share > 0.0:
                 z = eddies[e, 1]
-                first = max(0, math.ceil(2.0 * (z - column_reach)))
-                last = min(columns - 1, math.floor(2.0 * (z + column_reach)))
+                first = max(0, math.ceil(2.0 * column_reach * (z - 1.0)))
+                last = min(columns - 1, math.floor(2.0 * column_reach * (z + 1.0)))
                 for column in range(first, last + 1):
-                    height = share * tent((0.5 * column - z) / column_reach)
+                    height = share * tent(dz * column - z)
                     for k in range(3):
                         out[k, row, column] += height * eddies[e, 2 + k]
         total = 0.0

@@ -19,6 +19,9 @@ from lbm._model.wall_types import HALF_STEP
 THREADS = 128
 """Threads of a block; not tuned."""
 
+ROWS = 4
+"""Rows of points that a thread computes: it reads the eddies for all of them once."""
+
 
 def create_store(engine, velocity, rows) -> InflowStore:
     """Create the store of the rows of an inlet in a GPU's memory."""
@@ -54,44 +57,55 @@ def _sum_of_block(value, parts, thread):
 
 @kernel
 def sum_eddies(eddies, sizes, lengths, root, weights, out, inflow):
-    """Compute the fluctuations of one point of the plane with each thread, and in each block the
+    """Compute the fluctuations of ROWS points of the plane with each thread, and in each block the
     mass that its points bring in.
 
-    Block (row, k) has THREADS points of a row. The arrays are those of the function of `cpu.py`,
-    but for inflow [row, k]. A point looks at the eddies of nine tiles.
+    Block (i, k) has THREADS points of each of ROWS rows. The arrays are those of the function of
+    `cpu.py`, but for inflow [i, k]. A point looks at the eddies of nine tiles; those of the first
+    and the last row of a block are a tile or less further apart.
     """
-    row, thread = cuda.blockIdx.x, cuda.threadIdx.x
+    thread, row = cuda.threadIdx.x, cuda.blockIdx.x * ROWS
     column = cuda.blockIdx.y * THREADS + thread
     parts = cuda.shared.array(THREADS, float64)
     rows_of_tiles, columns_of_tiles, per_tile = sizes[1], sizes[2], sizes[5]
     row_step, column_step = int(root.shape[2] > 1), int(root.shape[3] > 1)
-    y, z, total = 0.5 * row, 0.5 * column, 0.0
+    dy, dz = 0.5 / lengths[2], 0.5 / lengths[3]
+    total = 0.0
     if column < out.shape[2]:
-        a, b, c = 0.0, 0.0, 0.0
-        tile_row = min(int(y / lengths[0]), rows_of_tiles - 1)
-        tile_column = min(int(z / lengths[1]), columns_of_tiles - 1)
-        for tile in range(tile_row, tile_row + 3):
+        a = cuda.local.array(ROWS, float64)
+        b = cuda.local.array(ROWS, float64)
+        c = cuda.local.array(ROWS, float64)
+        for i in range(ROWS):
+            a[i], b[i], c[i] = 0.0, 0.0, 0.0
+        first_row = min(int(0.5 * row / lengths[0]), rows_of_tiles - 1)
+        last_row = min(int(0.5 * (row + ROWS - 1) / lengths[0]), rows_of_tiles - 1)
+        tile_column = min(int(0.5 * column / lengths[1]), columns_of_tiles - 1)
+        for tile in range(first_row, last_row + 3):
             first = (tile * (columns_of_tiles + 2) + tile_column) * per_tile
             for e in range(first, first + 3 * per_tile):
-                share = tent((y - eddies[e, 0]) / lengths[2])
+                share = tent(dz * column - eddies[e, 1])
                 if share > 0.0:
-                    height = share * tent((z - eddies[e, 1]) / lengths[3])
-                    a += height * eddies[e, 2]
-                    b += height * eddies[e, 3]
-                    c += height * eddies[e, 4]
-        i, j = row * row_step, column * column_step
-        for k in range(3):
-            u = root[k, 0, i, j] * a + root[k, 1, i, j] * b + root[k, 2, i, j] * c
-            out[k, row, column] = u
-            total += weights[k, row, column] * u
+                    y, u, v, w = eddies[e, 0], eddies[e, 2], eddies[e, 3], eddies[e, 4]
+                    for i in range(ROWS):
+                        height = tent(dy * (row + i) - y) * share
+                        a[i] += height * u
+                        b[i] += height * v
+                        c[i] += height * w
+        for i in range(ROWS):
+            if row + i < out.shape[1]:
+                x, y = (row + i) * row_step, column * column_step
+                for k in range(3):
+                    u = root[k, 0, x, y] * a[i] + root[k, 1, x, y] * b[i] + root[k, 2, x, y] * c[i]
+                    out[k, row + i, column] = u
+                    total += weights[k, row + i, column] * u
     total = _sum_of_block(total, parts, thread)
     if thread == 0:
-        inflow[row, cuda.blockIdx.y] = total
+        inflow[cuda.blockIdx.x, cuda.blockIdx.y] = total
 
 
 @kernel
 def sum_inflow(inflow, share, shift):
-    """Set shift[0] to `share` times the sum of inflow [row, k], by one block."""
+    """Set shift[0] to `share` times the sum of inflow [i, k], by one block."""
     thread, width = cuda.threadIdx.x, inflow.shape[1]
     parts = cuda.shared.array(THREADS, float64)
     total = 0.0
@@ -129,7 +143,7 @@ class InflowStore:
     def __init__(self, engine, velocity, rows):
         grid, plane = velocity.grid, velocity.plane
         points, size = len(rows.points), plane.weights.shape
-        blocks = size[1], blocks_for(size[2], THREADS)
+        blocks = blocks_for(size[1], ROWS), blocks_for(size[2], THREADS)
         write_rows = (
             write_rows_float32
             if engine.problem.precision.compute is np.float32

@@ -43,11 +43,12 @@ def tile_number(k, tiles, wraps):
 def place_eddy(e, passages, sizes, lengths):
     """Return eddy number e at a time: `passages` says how often each has passed by then.
 
-    `sizes` and `lengths` are those of an `EddyGrid`. Returned are the coordinates in the plane in
-    cells and the height of the eddy in three independent fields with variance 1.
+    `sizes` and `lengths` are those of an `EddyGrid`. Returned are the coordinates in the plane,
+    over the reach of eddies along each axis, and the height of the eddy in three independent fields
+    with variance 1.
     """
     face, rows, columns, row_wraps, column_wraps, per_tile, k0, k1 = sizes
-    row_width, column_width, _, _, amplitude = lengths
+    row_width, column_width, row_reach, column_reach, amplitude = lengths
     tile, k = e // per_tile, e % per_tile
     row, column = tile // (columns + 2), tile % (columns + 2)
     number = tile_number(row, rows, row_wraps) * (columns + 2)
@@ -60,5 +61,6 @@ def place_eddy(e, passages, sizes, lengths):
     # Each passage has a place of its own: the eddy has no height at its beginning and end.
     height = amplitude * tent(2.0 * (age - passage) - 1.0)
     u, v, signs, _ = words10(np.uint64(np.int64(passage)), path, STREAM, k0, k1)
-    y, z = (row - 1 + unit(u)) * row_width, (column - 1 + unit(v)) * column_width
+    y = (row - 1 + unit(u)) * row_width / row_reach
+    z = (column - 1 + unit(v)) * column_width / column_reach
     return y, z, height * sign_of(signs, 0), height * sign_of(signs, 1), height * sign_of(signs, 2)

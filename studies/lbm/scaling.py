@@ -75,10 +75,13 @@ FEATURES = (
     {"collision": "central-moments"},
     {"lattice": "D3Q27"},
     {"flow": "turbulent inlet"},
+    {"flow": "heated box"},
+    {"flow": "stream past a sphere"},
 )
 """What series of weak scaling differ in from the cavity of TRT on D3Q19: more arithmetic beside the
-same messages, messages of their own (velocities for Vreman's model), longer messages (9 populations
-of a cell instead of 5), and an inlet that each device computes as a whole."""
+same messages, messages of their own (velocities for Vreman's model, a population of each scalar), longer
+messages (9 populations of a cell instead of 5), an inlet that each device computes as a whole, and
+kernels between two steps (scalars, sponges, ends that do not reflect, interpolated walls)."""
 
 FEATURE_BOX = 512, 512, 256
 """Cells of a box on a GPU in the series of FEATURES. Half a cube: the host takes seconds to prepare
@@ -314,7 +317,7 @@ def run_features(study: Study) -> dict:
     shape = FEATURE_BOX
     if study.quick or study.device.kind == "cpu":
         shape = (16, 12, 8) if study.quick else (64, 64, 64)
-    series = feature_settings(shape)[-2:] if study.quick else feature_settings(shape)
+    series = feature_settings(shape)[-3:] if study.quick else feature_settings(shape)
     runs = plan_runs(study, True, series)
     results, rows = measure_runs(study, runs), []
     for run in runs:

@@ -20,11 +20,23 @@ from lbm._domain.exchange.transports import TRANSPORT_VARIABLE
 from lbm._performance.cavity import TAU, measure_steps
 from lbm._performance.model import GPU_TRANSPORTS
 from lbm._performance.rank_programs import run_program, write_result
-from lbm.boundaries import Condition, NoSlip, PressureOutlet, Solid, VelocityInlet
+from lbm.boundaries import (
+    Condition,
+    FreeSlip,
+    NonReflectingInlet,
+    NonReflectingOutlet,
+    NoSlip,
+    PressureOutlet,
+    Solid,
+    VelocityInlet,
+)
 from lbm.collisions import make_collision
 from lbm.flows import lid_driven_box
 from lbm.launcher import world
+from lbm.scalars import FixedValue, Scalar
+from lbm.shapes import Sphere
 from lbm.simulation import Simulation
+from lbm.sponges import Sponge
 from lbm.turbulent_inflow import SyntheticEddies
 
 EDDY_LENGTH = 4.0
@@ -44,9 +56,46 @@ def turbulent_channel(
     return Simulation(shape, collision=operator, boundaries=walls, **options)
 
 
+def heated_box(shape: tuple[int, int, int], collision: str = "trt", **options: Any) -> Simulation:
+    """Build a closed box between two walls with temperatures, in which buoyancy drives the flow."""
+    temperature = Scalar(
+        0.05,
+        {"x-": FixedValue(0.5), "x+": FixedValue(-0.5)},
+        buoyancy=(0.0, 1e-6, 0.0),
+    )
+    walls = {"x": NoSlip(), "y": NoSlip(), "z": NoSlip()}
+    return Simulation(
+        shape, collision=make_collision(collision, TAU), boundaries=walls,
+        scalars={"temperature": temperature}, **options,
+    )  # fmt: skip
+
+
+def stream_past_sphere(
+    shape: tuple[int, int, int], collision: str = "trt", **options: Any
+) -> Simulation:
+    """Build a stream past an interpolated sphere, with ends that do not reflect and a sponge.
+
+    The diameter is an eighth of the width, and the sphere is in the middle of the domain, where
+    parts meet.
+    """
+    nx, ny, nz = shape
+    sphere = Solid(Sphere((nx / 4, ny / 2, nz / 2), ny / 16), wall="interpolated")
+    speed = 0.05, 0.0, 0.0
+    walls: dict[str, Condition | Solid] = {
+        "x-": NonReflectingInlet(speed), "x+": NonReflectingOutlet(), "y": FreeSlip(),
+        "z": FreeSlip(), "sphere": sphere,
+    }  # fmt: skip
+    return Simulation(
+        shape, collision=make_collision(collision, TAU), boundaries=walls,
+        sponges={"x+": Sponge(max(4, nx // 16), u=speed)}, u=speed, **options,
+    )  # fmt: skip
+
+
 FLOWS: dict[str, Callable[..., Simulation]] = {
     "cavity": lid_driven_box,
     "turbulent inlet": turbulent_channel,
+    "heated box": heated_box,
+    "stream past a sphere": stream_past_sphere,
 }
 """Flows by name: functions of the shape and of the arguments of `Simulation`."""
 

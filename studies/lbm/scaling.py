@@ -79,9 +79,10 @@ FEATURES = (
     {"flow": "stream past a sphere"},
 )
 """What series of weak scaling differ in from the cavity of TRT on D3Q19: more arithmetic beside the
-same messages, messages of their own (velocities for Vreman's model, a population of each scalar), longer
-messages (9 populations of a cell instead of 5), an inlet that each device computes as a whole, and
-kernels between two steps (scalars, sponges, ends that do not reflect, interpolated walls)."""
+same messages, messages of their own (velocities for Vreman's model, a population of each scalar),
+longer messages (9 populations of a cell instead of 5), an inlet that each device computes as a
+whole, and kernels between two steps (scalars, sponges, ends that do not reflect, interpolated
+walls)."""
 
 FEATURE_BOX = 512, 512, 256
 """Cells of a box on a GPU in the series of FEATURES. Half a cube: the host takes seconds to prepare

@@ -87,7 +87,7 @@ def stream_past_sphere(
     }  # fmt: skip
     return Simulation(
         shape, collision=make_collision(collision, TAU), boundaries=walls,
-        sponges={"x+": Sponge(max(4, nx // 16), u=speed)}, u=speed, **options,
+        sponges={"x+": Sponge(max(8, nx // 16), u=speed)}, u=speed, **options,
     )  # fmt: skip
 
 

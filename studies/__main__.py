@@ -143,6 +143,10 @@ _EXAMPLES = (
     ('run "thesis table 6.3"', "the study that makes a table of a paper; see `papers`"),
     ("all --quick", "all of them at tiny sizes"),
     ("all rode sbth --device cuda", "those of two packages that have no record of this commit"),
+    (
+        "all lbm --papers --minutes 8",
+        "those behind the papers' tables, as many as fit in 8 minutes",
+    ),
 )
 
 
@@ -161,6 +165,11 @@ def main(argv: list[str] | None = None) -> int:
         nargs="*",
         metavar="PACKAGE",
         help="only those of these packages: lbm, sbth, ...",
+    )
+    everything.add_argument(
+        "--papers",
+        action="store_true",
+        help="only those that make a numbered table or figure of a paper",
     )
     everything.add_argument(
         "--minutes",
@@ -275,7 +284,19 @@ def run_chosen(options: argparse.Namespace) -> int:
     seconds = None
     if options.minutes is not None:
         seconds = 60.0 * check_positive("--minutes", options.minutes)
-    return run_all(names_for(device, options.packages), study, options.command, seconds)
+    names = names_for(device, options.packages)
+    if options.papers:
+        names = [name for name in names if name in studies_of_papers()]
+    return run_all(names, study, options.command, seconds)
+
+
+def studies_of_papers() -> set[str]:
+    """Return the names of the studies that make a numbered table or figure of a paper."""
+    from studies.papers import RESULTS
+
+    records = {Path(record).stem for result in RESULTS for record in result.records}
+    behind = {name.removesuffix("-cpu").removesuffix("-cuda") for name in records}
+    return ({result.study for result in RESULTS} | behind) & set(STUDIES)
 
 
 def names_for(device: Device, packages: Sequence[str] = ()) -> list[str]:

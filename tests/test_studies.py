@@ -194,6 +194,19 @@ def test_threads_of_a_cpu_are_not_measured_on_a_gpu(tmp_path):
         thread_rates.run(study)
 
 
+def test_studies_of_papers_are_those_behind_their_tables():
+    """Table 6.3 has the study that is compared and the one that counts its operations."""
+    found = runner.studies_of_papers()
+    assert {"sbth-comparison", "sbth-counts", "lbm-hybrid", "tmd-tests"} <= found
+    assert not found & {"lbm-gallery", "lbm-bodies", "sbth-plane"}
+
+
+def test_all_studies_of_papers_of_a_package(tiny, tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(runner, "studies_of_papers", set)
+    runner.main(["all", "rode", "--papers", "--quick", "--device", "cpu", "--out", str(tmp_path)])
+    assert not list(tmp_path.glob("rode-*.json"))
+
+
 def test_an_unknown_study_is_refused(capsys):
     assert runner.main(["run", "phrenology"]) == 2
     assert "'phrenology' is neither a study" in capsys.readouterr().err

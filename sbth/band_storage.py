@@ -41,7 +41,7 @@ def validate_band(ab: ArrayLike, name: str = "ab", *, allow_complex: bool = Fals
     ValueError
         It does not have two dimensions, or has no rows.
     """
-    if device_of(ab) is None:
+    if type(ab) is np.ndarray or device_of(ab) is None:
         ab = validate_numbers(name, ab) if allow_complex else validate_real(name, ab)
         shape = ab.shape
     else:
@@ -233,6 +233,22 @@ def first_diagonals(ab: np.ndarray, lower: bool) -> tuple[np.ndarray, ...]:
     return main, ab[1, : n - 1] if lower else ab[-2, 1:]
 
 
+def first_band_elements(ab: np.ndarray, lower: bool) -> tuple[complex, ...]:
+    """Return the elements (0, 0) and (1, 0) of a band matrix, as far as they exist."""
+    rows, n = ab.shape
+    if rows == 1 or n < 2:
+        return (ab.item(0 if lower else rows - 1, 0),) if n else ()
+    return (ab.item(0), ab.item(1, 0)) if lower else (ab.item(rows - 1, 0), ab.item(rows - 2, 1))
+
+
+def first_elements(a: np.ndarray, lower: bool) -> tuple[complex, ...]:
+    """Return the elements (0, 0) and (1, 0) of a matrix (n, n), as far as they exist."""
+    n = len(a)
+    if n < 2:
+        return (a.item(0),) if n else ()
+    return a.item(0), a.item(1, 0) if lower else a.item(0, 1)
+
+
 def safe_scale(largest: float, dtype: DTypeLike) -> float:
     """Return a power of two that scales `largest` so that sums of squares stay within range.
 
@@ -270,22 +286,19 @@ def require_finite_triangle(largest: float, lower: bool, name: str = "a") -> Non
         raise ValueError(f"{name} must be finite: its {which} triangle holds NaN or infinity")
 
 
-def is_plainly_safe(everything: np.ndarray, *inside: np.ndarray) -> bool:
+def is_plainly_safe(everything: np.ndarray, *inside: complex) -> bool:
     """Return whether all elements are finite, and `safe_scale` is surely 1; False tells nothing.
 
-    `inside` holds parts that belong to the matrix, unlike some elements of `everything`.
+    `inside` are some elements of the matrix, to which not all of `everything` need belong. One of
+    them that is large enough suffices, so that no other pass over the matrix is needed.
     """
-    low, high = _safe_squares(everything.dtype)
-    # np.vdot reports no overflow, so that this needs no np.errstate; "K" copies no matrix that is
-    # contiguous by rows or columns.
-    flat = everything.ravel("K")
-    if not np.vdot(flat, flat).real < high:
-        return False
-    part, least = 0.0, low * 2 * sum(map(len, inside))
+    low, high = _safe_range(everything.dtype)
     for x in inside:
-        part += np.vdot(x, x).real
-        if part > least:
-            return True
+        if abs(x) > low:
+            # np.vdot reports no overflow, so that this needs no np.errstate; "K" copies no matrix
+            # that is contiguous by rows or columns.
+            flat = everything.ravel("K")
+            return bool(np.vdot(flat, flat).real < high * high)
     return False
 
 
@@ -295,13 +308,6 @@ def is_surely_finite(x: np.ndarray) -> bool:
     np.vdot takes a third of the time of np.isfinite(x).all(), and overflows for large elements.
     """
     return math.isfinite(np.vdot(x, x))
-
-
-@functools.lru_cache(maxsize=16)
-def _safe_squares(dtype: np.dtype) -> tuple[float, float]:
-    """Return the squares of the ends of `_safe_range`."""
-    low, high = _safe_range(dtype)
-    return low * low, high * high
 
 
 @functools.lru_cache(maxsize=16)

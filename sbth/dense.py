@@ -29,6 +29,7 @@ from sbth._sparse_matrices import bandwidth_of, is_sparse, is_wide, mirrored, na
 from sbth.band_storage import (
     band_from_sparse,
     copy_like,
+    first_elements,
     is_plainly_safe,
     magnitudes,
     matrix_of_batch,
@@ -132,7 +133,7 @@ def scale_triangle(a: np.ndarray, lower: bool, name: str = "a") -> tuple[np.ndar
     ValueError
         There is NaN or infinity in the triangle that `lower` chooses.
     """
-    if is_plainly_safe(a, a.diagonal(), a.diagonal(-1 if lower else 1)):
+    if is_plainly_safe(a, *first_elements(a, lower)):
         return a, 1.0
     triangle = np.tril(a) if lower else np.triu(a)
     largest = float(np.max(np.abs(magnitudes(triangle)), initial=0.0))
@@ -223,7 +224,9 @@ def solve_stack(
             columns[chosen] = all_columns[..., first:stop]
         with np.errstate(over="ignore"):
             batch_values = batch_values.astype(float) / factors[:, None]
-        values[chosen] = round_to_dtype("a", batch_values[:, first:stop], real)
+        batch_values = batch_values[:, first:stop]
+        round_to_dtype("a", np.sort(batch_values, axis=None), real)  # refuses an overflow
+        values[chosen] = batch_values
 
     with region("LAPACK"):
         run_pieces(solve, len(matrices), n)

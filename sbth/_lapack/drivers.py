@@ -39,17 +39,12 @@ def are_few(count: int, order: int) -> bool:
     return count * _FEW[order > _SMALL] <= order
 
 
-def routine(symmetric: str, hermitian: str, dtype: np.dtype) -> tuple[str, Callable]:
-    """Return the name of the routine for a dtype, and SciPy's function for it."""
-    return _routine(hermitian if dtype.kind == "c" else symmetric, dtype.char)
-
-
 @functools.cache
-def _routine(name: str, kind: str) -> tuple[str, Callable]:
-    """Return the name with its first letter for a type, and SciPy's function; a few are in use."""
+def routine(symmetric: str, hermitian: str, dtype: np.dtype) -> tuple[str, Callable]:
+    """Return the name of the routine for a dtype, and SciPy's function for it; few are in use."""
     from scipy.linalg import lapack
 
-    name = PREFIXES[kind] + name
+    name = PREFIXES[dtype.char] + (hermitian if dtype.kind == "c" else symmetric)
     return name, getattr(lapack, name)
 
 
@@ -154,6 +149,11 @@ def _clip_interval(low: float, high: float, bound: float) -> tuple[float, float]
     return (low, high) if low < high else None
 
 
+_LARGEST_QL = 25
+"""Order up to which LAPACK's divide and conquer is its QL iteration, with copies and a product of
+matrices around it, which the routine for the QL iteration itself does without."""
+
+
 def band_values(ab: np.ndarray, lower: bool) -> np.ndarray:
     """Return all eigenvalues of a band matrix, reduced by rotations as a band."""
     return _solve_band(ab, lower, 0)[0]
@@ -166,8 +166,9 @@ def band_vectors(ab: np.ndarray, lower: bool) -> tuple[np.ndarray, np.ndarray]:
 
 def _solve_band(ab: np.ndarray, lower: bool, compute_v: int) -> tuple[np.ndarray, np.ndarray]:
     """Return all eigenvalues, and the eigenvectors if `compute_v` is 1."""
-    name, solve = routine("sbevd", "hbevd", ab.dtype)
-    values, vectors, info = solve(ab, compute_v=compute_v, lower=int(lower), overwrite_ab=0)
+    symmetric = "sbev" if ab.shape[1] <= _LARGEST_QL else "sbevd"  # SciPy has no hbev
+    name, solve = routine(symmetric, "hbevd", ab.dtype)
+    values, vectors, info = solve(ab, compute_v, int(lower), overwrite_ab=0)
     _check(info, name)
     return values, vectors
 

@@ -117,8 +117,8 @@ def solve_coupled_by_lapack(
     if not is_coupled(d, e):
         return None
     if selection.kind != "a":
-        inside = d.item(0), e.item(0)
-        if not (is_plainly_safe(d, *inside) and is_plainly_safe(e, *inside)):
+        inside = e.item(0)
+        if not (is_plainly_safe(d, inside) and is_plainly_safe(e, inside)):
             return None
     require_memory(n, request.device)
     with region("LAPACK"):

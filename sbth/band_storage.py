@@ -233,22 +233,6 @@ def first_diagonals(ab: np.ndarray, lower: bool) -> tuple[np.ndarray, ...]:
     return main, ab[1, : n - 1] if lower else ab[-2, 1:]
 
 
-def first_band_elements(ab: np.ndarray, lower: bool) -> tuple[complex, ...]:
-    """Return the elements (0, 0) and (1, 0) of a band matrix, as far as they exist."""
-    rows, n = ab.shape
-    if rows == 1 or n < 2:
-        return (ab.item(0 if lower else rows - 1, 0),) if n else ()
-    return (ab.item(0), ab.item(1, 0)) if lower else (ab.item(rows - 1, 0), ab.item(rows - 2, 1))
-
-
-def first_elements(a: np.ndarray, lower: bool) -> tuple[complex, ...]:
-    """Return the elements (0, 0) and (1, 0) of a matrix (n, n), as far as they exist."""
-    n = len(a)
-    if n < 2:
-        return (a.item(0),) if n else ()
-    return a.item(0), a.item(1, 0) if lower else a.item(0, 1)
-
-
 def safe_scale(largest: float, dtype: DTypeLike) -> float:
     """Return a power of two that scales `largest` so that sums of squares stay within range.
 
@@ -286,20 +270,19 @@ def require_finite_triangle(largest: float, lower: bool, name: str = "a") -> Non
         raise ValueError(f"{name} must be finite: its {which} triangle holds NaN or infinity")
 
 
-def is_plainly_safe(everything: np.ndarray, *inside: complex) -> bool:
+def is_plainly_safe(everything: np.ndarray, inside: complex) -> bool:
     """Return whether all elements are finite, and `safe_scale` is surely 1; False tells nothing.
 
-    `inside` are some elements of the matrix, to which not all of `everything` need belong. One of
-    them that is large enough suffices, so that no other pass over the matrix is needed.
+    `inside` is an element of the matrix, to which not all of `everything` need belong. It is large
+    enough nearly always, which saves another pass.
     """
     low, high = _safe_range(everything.dtype)
-    for x in inside:
-        if abs(x) > low:
-            # np.vdot reports no overflow, so that this needs no np.errstate; "K" copies no matrix
-            # that is contiguous by rows or columns.
-            flat = everything.ravel("K")
-            return bool(np.vdot(flat, flat).real < high * high)
-    return False
+    if abs(inside) <= low:
+        return False
+    # np.vdot reports no overflow, so that this needs no np.errstate; "K" copies no matrix that is
+    # contiguous by rows or columns.
+    flat = everything.ravel("K")
+    return bool(np.vdot(flat, flat).real < high * high)
 
 
 def is_surely_finite(x: np.ndarray) -> bool:

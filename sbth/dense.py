@@ -29,7 +29,6 @@ from sbth._sparse_matrices import bandwidth_of, is_sparse, is_wide, mirrored, na
 from sbth.band_storage import (
     band_from_sparse,
     copy_like,
-    first_elements,
     is_plainly_safe,
     magnitudes,
     matrix_of_batch,
@@ -133,7 +132,7 @@ def scale_triangle(a: np.ndarray, lower: bool, name: str = "a") -> tuple[np.ndar
     ValueError
         There is NaN or infinity in the triangle that `lower` chooses.
     """
-    if is_plainly_safe(a, *first_elements(a, lower)):
+    if len(a) and is_plainly_safe(a, a.item(0) or np.abs(a[:, 0] if lower else a[0]).max()):
         return a, 1.0
     triangle = np.tril(a) if lower else np.triu(a)
     largest = float(np.max(np.abs(magnitudes(triangle)), initial=0.0))

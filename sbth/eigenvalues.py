@@ -120,7 +120,8 @@ def eigvalsh_tridiagonal(
     holds another number of eigenvalues for each matrix.
     """
     like = d if device_of(d) is not None else e
-    refuse_complex_device_arrays(d, e)
+    if device_of(like) is not None:
+        refuse_complex_device_arrays(d, e)
     device = requested_device(method, device, d, e)
     device = resolve(device, d, e, work=length_of(d), break_even=BREAK_EVEN)
     require_method(method, device, name="sbth.eigvalsh_tridiagonal")
@@ -170,8 +171,8 @@ def round_to_dtype(name: str, values: np.ndarray, dtype: DTypeLike) -> np.ndarra
     if values.dtype != dtype:
         with np.errstate(over="ignore"):
             values = values.astype(real_dtype(dtype), copy=False)
-    # The first or the last one is the largest.
-    if values.size and not (math.isfinite(values.item(0)) and math.isfinite(values.item(-1))):
+    # The first or the last one is the largest. (No comparison with NaN is true.)
+    if values.size and not (-math.inf < values.item(0) and values.item(-1) < math.inf):
         raise ValueError(
             f"{name} is too large: an eigenvalue exceeds the largest {values.dtype}, "
             f"{np.finfo(values.dtype).max:.4g}. Divide the matrix by a power of two"

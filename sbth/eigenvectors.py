@@ -131,7 +131,8 @@ def eigh_tridiagonal(
         options: dict[str, Any] = {"method": method, "progress": progress, "device": device}
         return _tridiagonal_values(d, e, select, select_range, check_finite, tol, **options)
     like = d if device_of(d) is not None else e
-    refuse_complex_device_arrays(d, e)
+    if device_of(like) is not None:
+        refuse_complex_device_arrays(d, e)
     device = requested_device(method, device, d, e)
     device = resolve_for_vectors(device, d, e, order=length_of(d))
     require_method(method, device, name="sbth.eigh_tridiagonal")

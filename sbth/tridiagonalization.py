@@ -18,7 +18,6 @@ from sbth._bulge_chasing.schedule_formulas import sweep_count
 from sbth.band_storage import (
     copy_like,
     diagonals,
-    first_band_elements,
     first_diagonals,
     host_workspace,
     is_plainly_safe,
@@ -342,9 +341,11 @@ def choose_scale(ab: Any, lower: bool, name: str, space: Workspace | None = None
     ValueError
         There is NaN or infinity within the band. Entries outside the matrix are ignored.
     """
-    if isinstance(ab, np.ndarray) and is_plainly_safe(ab, *first_band_elements(ab, lower)):
-        return 1.0  # without the passes below
     n, width = order_and_bandwidth(ab)
+    if isinstance(ab, np.ndarray) and width:
+        subdiagonal = ab.item(1, 0) if lower else ab.item(-2, 1)
+        if is_plainly_safe(ab, subdiagonal):
+            return 1.0  # without the passes below
     if space is None or isinstance(ab, np.ndarray):
         space = Workspace(CPU)
     device = space.device

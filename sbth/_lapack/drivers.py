@@ -48,21 +48,22 @@ def routine(symmetric: str, hermitian: str, dtype: np.dtype) -> tuple[str, Calla
     return name, getattr(lapack, name)
 
 
-def _check(info: int, name: str) -> None:
-    """Raise LinAlgError if a routine failed."""
-    if info != 0:
-        raise np.linalg.LinAlgError(
-            f"LAPACK's {name} did not converge (info = {info}); try method='sbth', whose "
-            "iterations always do"
-        )
+def _failure(info: int, name: str) -> np.linalg.LinAlgError:
+    """Return the error for a routine that failed, with `info` other than 0."""
+    return np.linalg.LinAlgError(
+        f"LAPACK's {name} did not converge (info = {info}); try method='sbth', whose "
+        "iterations always do"
+    )
 
 
 def tridiagonal_values(d: np.ndarray, e: np.ndarray) -> np.ndarray:
     """Return all eigenvalues of a real tridiagonal matrix, by the root-free QL algorithm."""
     name, solve = routine("sterf", "", d.dtype)
+    values: np.ndarray
     values, info = solve(d, e)
-    _check(info, name)
-    return np.asarray(values)
+    if info != 0:
+        raise _failure(info, name)
+    return values
 
 
 def tridiagonal_vectors(
@@ -83,7 +84,8 @@ def tridiagonal_vectors(
             return values, some_tridiagonal_vectors(d, e, first, stop)[1]
     name, solve = routine("stevd", "", d.dtype)
     values, vectors, info = solve(d, e if n > 1 else np.zeros(1, d.dtype))
-    _check(info, name)
+    if info != 0:
+        raise _failure(info, name)
     return values, vectors if choose is None else vectors[:, slice(*choose(values))]
 
 
@@ -133,7 +135,8 @@ def _robust_vectors(
     padded[-1] = 0.0
     name, solve = routine("stemr", "", d.dtype)  # its default workspace is as large as it needs
     count, _, vectors, info = solve(d, padded, choice, *interval, *indices)
-    _check(info, name)
+    if info != 0:
+        raise _failure(info, name)
     vectors = vectors[:, :count]
     # Rayleigh quotients have errors of some eps |T|, stemr's own values of more than 100 eps |T|.
     values = d @ (vectors * vectors) + 2.0 * (e @ (vectors[:-1] * vectors[1:]))
@@ -169,7 +172,8 @@ def _solve_band(ab: np.ndarray, lower: bool, compute_v: int) -> tuple[np.ndarray
     symmetric = "sbev" if ab.shape[1] <= _LARGEST_QL else "sbevd"  # SciPy has no hbev
     name, solve = routine(symmetric, "hbevd", ab.dtype)
     values, vectors, info = solve(ab, compute_v, int(lower), overwrite_ab=0)
-    _check(info, name)
+    if info != 0:
+        raise _failure(info, name)
     return values, vectors
 
 
@@ -204,7 +208,8 @@ def _solve_full(a: np.ndarray, lower: bool, compute_v: int) -> tuple[np.ndarray,
     name, solve = routine("syevd", "heevd", a.dtype)
     sizes = _workspace("syevd", "heevd", a.dtype, n, compute_v)
     values, vectors, info = solve(a, compute_v=compute_v, lower=int(lower), **sizes)
-    _check(info, name)
+    if info != 0:
+        raise _failure(info, name)
     return values, vectors
 
 
@@ -270,5 +275,6 @@ def _some_full_vectors(
     options |= _workspace("syevr", "heevr", a.dtype, n)
     name, solve = routine("syevr", "heevr", a.dtype)
     values, vectors, count, _, info = solve(a, **options)
-    _check(info, name)
+    if info != 0:
+        raise _failure(info, name)
     return values[:count], vectors[:, :count]

@@ -137,15 +137,15 @@ def band_eigenvectors(
     vectors : array of `xp` (n, m)
     """
     order, width = order_and_bandwidth(ab)
-    _, dtype = order_and_dtype(ab)
     if request.device.kind == "cpu":
-        driver = band_driver(request.method, order, width, dtype, vectors=True)
+        driver = band_driver(request.method, order, width, ab.dtype, vectors=True)
         if driver != "sbth":
             return _lapack_band(name, ab, lower, request.selection, factor, driver)
         if width <= 1 and factor == 1.0:
             solution = solve_coupled_by_lapack(*load_tridiagonal(ab, lower, name), request)
             if solution is not None:
-                return solution[0], solution[1].astype(dtype, copy=False)
+                return solution[0], solution[1].astype(ab.dtype, copy=False)
+    _, dtype = order_and_dtype(ab)
     space = Workspace(request.device, ab)
     inner = host_workspace(space)
     _, options = choose_method(ab, ReductionOptions(keep_reflectors=True), request.device)

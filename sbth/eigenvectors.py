@@ -45,12 +45,6 @@ _tridiagonal_values = inspect.unwrap(eigvalsh_tridiagonal)
 _band_values = inspect.unwrap(eigvals_banded)
 
 
-def resolve_for_vectors(device: str | Device | None, *arrays: Any, order: int) -> Device:
-    """Choose the device for eigenvectors; "auto" considers GPUs only if CuPy is installed."""
-    break_even = BREAK_EVEN if has_cupy() else None
-    return resolve(device, *arrays, work=order, break_even=break_even)
-
-
 @over_batches("tridiagonal", has_vectors=True, d=1, e=1)
 def eigh_tridiagonal(
     d: ArrayLike,
@@ -134,7 +128,8 @@ def eigh_tridiagonal(
     if device_of(like) is not None:
         refuse_complex_device_arrays(d, e)
     device = requested_device(method, device, d, e)
-    device = resolve_for_vectors(device, d, e, order=length_of(d))
+    break_even = BREAK_EVEN if has_cupy() else None
+    device = resolve(device, d, e, work=length_of(d), break_even=break_even)
     require_method(method, device, name="sbth.eigh_tridiagonal")
     d, e = validate_tridiagonal(d, e)
     validate_bool("check_finite", check_finite)
@@ -264,7 +259,7 @@ def eig_banded(
         band, transformation = reduce_pencil(band, b_band, lower, vectors=True)
         lower, device, dtype = True, "cpu", band.dtype
     selection = Selection.create(select, select_range, tol, order)
-    device = resolve_for_vectors(device, band, order=order)
+    device = resolve(device, band, work=order, break_even=BREAK_EVEN if has_cupy() else None)
     require_method(method, device, name="sbth.eig_banded")
     request = Request(selection, device, method, progress)
     if device.kind == "cpu":

@@ -30,7 +30,7 @@ _NEVER = 1 << 62
 """Order above those of all matrices."""
 
 _TRIDIAGONAL = {
-    **{(1, False): _NEVER, (2, False): 300, (3, False): 300},
+    **{(1, False): _NEVER, (2, False): 1000, (3, False): 300},
     **{(1, True): 1500, (2, True): 1500, (3, True): 700},
 }
 """Order from which on this package is faster for all eigenvalues of a tridiagonal matrix (False) or
@@ -132,15 +132,20 @@ def _is_full_faster(order: int, width: int, vectors: bool) -> bool:
         if width < 24 or 8 * width <= order:
             return False
         return order >= _PARALLEL_ORDER or 4 * width > order or _threads() == 1
-    if order < 200 or (order < _PARALLEL_ORDER and _threads() > 1):
-        return order >= 40 and 3 * width >= order
+    if order < 200:
+        return order >= 50 and width >= 24 and 10 * width >= 3 * order
+    if _threads() == 1:
+        return width >= (8 if order < _PARALLEL_ORDER else 4)
     if order < _PARALLEL_ORDER:
-        return width >= 8
-    return width >= 8 or (width >= 4 and _threads() == 1)
+        return 10 * width >= 3 * order
+    return width >= (24 if order < _PARALLEL_VECTORS else 8)
 
 
 _PARALLEL_ORDER = 300
 """Order from which on several threads of BLAS solve a full matrix at least as fast as one."""
+
+_PARALLEL_VECTORS = 1000
+"""Order from which on they compute its eigenvectors faster than one."""
 
 
 def _is_faster(order: int, width: int, vectors: bool) -> bool:

@@ -17,7 +17,6 @@ from typing import Any
 import numpy as np
 
 from sbth._selection import Selection
-from sbth.band_storage import diagonals
 
 PREFIXES = {"f": "s", "d": "d", "F": "c", "D": "z"}
 """First letters of the names of routines, by the character of the dtype."""
@@ -178,14 +177,15 @@ def _solve_band(ab: np.ndarray, lower: bool, compute_v: int) -> tuple[np.ndarray
 
 
 def expand(ab: np.ndarray, lower: bool) -> np.ndarray:
-    """Return the full matrix of which only the triangle is filled that band storage holds."""
-    n = ab.shape[1]
-    a = np.zeros((n, n), ab.dtype)
-    flat = a.reshape(-1)
-    for k, diagonal in enumerate(diagonals(ab, lower)):
-        first = k * n if lower else k
-        flat[first :: n + 1][: n - k] = diagonal
-    return a
+    """Return the full matrix of which only the triangle is filled that band storage holds.
+
+    In an array with rows for them all, elements of band storage are n numbers apart from those
+    below them, n + 1 from those to the right. Those outside the matrix are in rows that are cut.
+    """
+    width, n = ab.shape[0] - 1, ab.shape[1]
+    a = np.zeros((n + width, n), ab.dtype)
+    np.ndarray(ab.shape, ab.dtype, a, strides=(a.strides[0], sum(a.strides)))[...] = ab
+    return a[:n] if lower else a[width:]
 
 
 def stack_values(a: np.ndarray, lower: bool) -> np.ndarray:

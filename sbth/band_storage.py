@@ -277,12 +277,10 @@ def is_plainly_safe(everything: np.ndarray, inside: complex) -> bool:
     enough nearly always, which saves another pass.
     """
     low, high = _safe_range(everything.dtype)
-    if abs(inside) <= low:
-        return False
     # np.vdot reports no overflow, so that this needs no np.errstate; "K" copies no matrix that is
     # contiguous by rows or columns.
     flat = everything.ravel("K")
-    return bool(np.vdot(flat, flat).real < high * high)
+    return bool(np.vdot(flat, flat).real < high * high and abs(inside) > low)
 
 
 def is_surely_finite(x: np.ndarray) -> bool:

@@ -132,8 +132,10 @@ def scale_triangle(a: np.ndarray, lower: bool, name: str = "a") -> tuple[np.ndar
     ValueError
         There is NaN or infinity in the triangle that `lower` chooses.
     """
-    if len(a) and is_plainly_safe(a, a.item(0) or np.abs(a[:, 0] if lower else a[0]).max()):
-        return a, 1.0
+    if len(a):
+        column = (a[:, 0] if lower else a[0]).real
+        if is_plainly_safe(a, column.item(0) or np.abs(column).max()):
+            return a, 1.0
     triangle = np.tril(a) if lower else np.triu(a)
     largest = float(np.max(np.abs(magnitudes(triangle)), initial=0.0))
     require_finite_triangle(largest, lower, name)

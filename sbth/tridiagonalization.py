@@ -248,9 +248,7 @@ class ReductionOptions:
     stages: int | None = None
 
 
-def resolve_for_reduction(
-    device: str | Device | None, ab: Any, order: int, width: int
-) -> Device:
+def resolve_for_reduction(device: str | Device | None, ab: Any, order: int, width: int) -> Device:
     """Return the device that reduces a validated `ab` with `width` subdiagonals."""
     return resolve(device, ab, work=order if width > 1 else 0, break_even=BREAK_EVEN)
 

@@ -126,7 +126,8 @@ def _is_full_faster(order: int, width: int, vectors: bool) -> bool:
     """Return whether LAPACK solves a band faster as a full matrix.
 
     On several threads OpenBLAS divides even small full matrices among them, which takes longer than
-    one thread (n = 200: 2 to 4 times as long), where the band is solved by one.
+    one thread (n = 200: 2 to 4 times as long), where the band is solved by one. Below 24
+    subdiagonals a small matrix is not worth the copy to a full one.
     """
     if not vectors:
         if width < 24 or 8 * width <= order:

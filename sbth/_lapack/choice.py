@@ -35,7 +35,7 @@ _TRIDIAGONAL = {
 }
 """Order from which on this package is faster for all eigenvalues of a tridiagonal matrix (False) or
 all eigenvectors, too (True), on one thread, on two, and on three or more. On two threads bisection
-takes as long as LAPACK from n = 1000 on (n = 500: 1.1 times as long), with a fraction of its errors."""
+takes as long as LAPACK from n = 1000 on (n = 500: 1.1 times), with a fraction of its errors."""
 
 _SMALLEST_TRIDIAGONAL = {
     vectors: min(order for key, order in _TRIDIAGONAL.items() if key[1] == vectors)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
@@ -18,16 +19,21 @@ def solve_band_blocks(
     xp: ModuleType, band: Any, lower: bool, request: Request
 ) -> tuple[np.ndarray, Any]:
     """Return values and vectors of a band, block by block if it is on the host and has blocks."""
+    solve: Callable[..., tuple[np.ndarray, Any]] = band_eigenvectors
+    if request.device.kind == "cuda" and order_and_dtype(band)[1].kind == "c":
+        from sbth._gpu_stages.solver import band_pairs  # imports CUDA
+
+        solve = band_pairs
     if not isinstance(band, np.ndarray) or is_coupled_band(band, lower):
-        return _solve_band(xp, band, lower, request)
+        return solve(xp, "a_band", band, lower, request)
     partition = partition_band(band, lower)
     if partition.is_whole:
-        return _solve_band(xp, band, lower, request)
+        return solve(xp, "a_band", band, lower, request)
     choose_scale(band, lower, "a_band")  # refuses NaN and infinity
     values, blocks = [diagonals(band, lower)[0][partition.single].real.astype(float)], []
     for rows in partition.groups:
         part = np.ascontiguousarray(band[:, rows])
-        pairs = _solve_band(xp, part, lower, request.for_part(all_values=True))
+        pairs = solve(xp, "a_band", part, lower, request.for_part(all_values=True))
         values.append(pairs[0])
         blocks.append((rows, pairs[1]))
     everything = np.concatenate(values)
@@ -46,12 +52,3 @@ def solve_band_blocks(
         places = xp.asarray(rows)[:, None], xp.asarray(targets[kept])[None, :]
         vectors[places] = of_block[:, xp.asarray(kept)]
     return everything[chosen], vectors
-
-
-def _solve_band(xp: ModuleType, band: Any, lower: bool, request: Request) -> tuple[np.ndarray, Any]:
-    """Return values and vectors of a band, real or complex, which has no blocks."""
-    if request.device.kind == "cpu" or order_and_dtype(band)[1].kind != "c":
-        return band_eigenvectors(xp, "a_band", band, lower, request)
-    from sbth._gpu_stages.solver import band_pairs  # imports CUDA
-
-    return band_pairs(xp, "a_band", band, lower, request)

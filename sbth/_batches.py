@@ -75,7 +75,7 @@ def over_batches(
 
         @functools.wraps(function)
         def solve(*arguments: P.args, **options: P.kwargs) -> R:
-            is_shown = validate_bool("progress", options.get("progress", False))
+            is_shown = "progress" in options and validate_bool("progress", options["progress"])
             for name, place, count in places:
                 value = arguments[place] if place < len(arguments) else options.get(name)
                 if value is not None and _dimensions(value) > count:

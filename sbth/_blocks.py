@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sbth.band_storage import diagonals, first_diagonals
+from sbth.band_storage import diagonals
 
 _BINADES = 4
 """Blocks whose norms differ by less than a factor of 2^4 or so belong to one group (not tuned)."""
@@ -60,13 +60,17 @@ def is_coupled(d: np.ndarray, e: np.ndarray) -> bool:
     if d.size < 2:
         return False
     norm = math.sqrt(np.vdot(d, d))  # at least the largest |d_i|, in less time
-    return bool(np.minimum.reduce(np.abs(e)) > _EPSILON * norm)
+    sizes = np.abs(e)
+    # The method argmin takes a quarter of the time of np.min for a matrix of order 20.
+    return bool(sizes[sizes.argmin()] > _EPSILON * norm)
 
 
 def is_coupled_band(ab: np.ndarray, lower: bool) -> bool:
     """Return whether the first subdiagonal of a band has no 0, so that there are no blocks."""
-    first = first_diagonals(ab, lower)
-    return len(first) > 1 and int(np.count_nonzero(first[1])) == ab.shape[1] - 1
+    rows, n = ab.shape
+    if rows == 1 or n < 2:
+        return False
+    return bool(np.count_nonzero(ab[1, :-1] if lower else ab[-2, 1:]) == n - 1)
 
 
 def starts_of_blocks(d: np.ndarray, e: np.ndarray) -> np.ndarray:

@@ -116,8 +116,10 @@ def solve_coupled_by_lapack(
     d, e = d.astype(float, copy=False), e.astype(float, copy=False)
     if not is_coupled(d, e):
         return None
-    if selection.kind != "a" and not (is_plainly_safe(d, e) and is_plainly_safe(e, e)):
-        return None
+    if selection.kind != "a":
+        inside = e.item(0)
+        if not (is_plainly_safe(d, inside) and is_plainly_safe(e, inside)):
+            return None
     require_memory(n, request.device)
     with region("LAPACK"):
         return drivers.selected_tridiagonal_vectors(d, e, selection)
@@ -134,22 +136,22 @@ def band_eigenvectors(
         In host memory; infinite if they overflow.
     vectors : array of `xp` (n, m)
     """
-    order, dtype = order_and_dtype(ab)
+    order, width = order_and_bandwidth(ab)
     if request.device.kind == "cpu":
-        width = min(len(ab) - 1, max(order - 1, 0))
-        driver = band_driver(request.method, order, width, dtype, vectors=True)
+        driver = band_driver(request.method, order, width, ab.dtype, vectors=True)
         if driver != "sbth":
             return _lapack_band(name, ab, lower, request.selection, factor, driver)
         if width <= 1 and factor == 1.0:
             solution = solve_coupled_by_lapack(*load_tridiagonal(ab, lower, name), request)
             if solution is not None:
-                return solution[0], solution[1].astype(dtype, copy=False)
+                return solution[0], solution[1].astype(ab.dtype, copy=False)
+    _, dtype = order_and_dtype(ab)
     space = Workspace(request.device, ab)
     inner = host_workspace(space)
     _, options = choose_method(ab, ReductionOptions(keep_reflectors=True), request.device)
     is_on_gpu = request.device.kind == "cuda"
-    width = order_and_bandwidth(ab)[1] if is_on_gpu else MAX_GPU_BANDWIDTH
-    require_memory(order, space.device, band_memory(dtype, options.stages or 1, width))
+    gpu_width = width if is_on_gpu else MAX_GPU_BANDWIDTH
+    require_memory(order, space.device, band_memory(dtype, options.stages or 1, gpu_width))
     bar = loop_progress("band to tridiagonal", enabled=request.progress)
     with region("band to tridiagonal"), bar:
         matrix = reduce_band(ab, lower, options, space, name)

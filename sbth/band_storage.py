@@ -41,7 +41,7 @@ def validate_band(ab: ArrayLike, name: str = "ab", *, allow_complex: bool = Fals
     ValueError
         It does not have two dimensions, or has no rows.
     """
-    if device_of(ab) is None:
+    if type(ab) is np.ndarray or device_of(ab) is None:
         ab = validate_numbers(name, ab) if allow_complex else validate_real(name, ab)
         shape = ab.shape
     else:
@@ -270,23 +270,17 @@ def require_finite_triangle(largest: float, lower: bool, name: str = "a") -> Non
         raise ValueError(f"{name} must be finite: its {which} triangle holds NaN or infinity")
 
 
-def is_plainly_safe(everything: np.ndarray, *inside: np.ndarray) -> bool:
+def is_plainly_safe(everything: np.ndarray, inside: complex) -> bool:
     """Return whether all elements are finite, and `safe_scale` is surely 1; False tells nothing.
 
-    `inside` holds parts that belong to the matrix, unlike some elements of `everything`.
+    `inside` is an element of the matrix, to which not all of `everything` need belong. It is large
+    enough nearly always, which saves another pass.
     """
-    low, high = _safe_squares(everything.dtype)
+    low, high = _safe_range(everything.dtype)
     # np.vdot reports no overflow, so that this needs no np.errstate; "K" copies no matrix that is
     # contiguous by rows or columns.
     flat = everything.ravel("K")
-    if not np.vdot(flat, flat).real < high:
-        return False
-    part, least = 0.0, low * 2 * sum(map(len, inside))
-    for x in inside:
-        part += np.vdot(x, x).real
-        if part > least:
-            return True
-    return False
+    return bool(np.vdot(flat, flat).real < high * high and abs(inside) > low)
 
 
 def is_surely_finite(x: np.ndarray) -> bool:
@@ -295,13 +289,6 @@ def is_surely_finite(x: np.ndarray) -> bool:
     np.vdot takes a third of the time of np.isfinite(x).all(), and overflows for large elements.
     """
     return math.isfinite(np.vdot(x, x))
-
-
-@functools.lru_cache(maxsize=16)
-def _safe_squares(dtype: np.dtype) -> tuple[float, float]:
-    """Return the squares of the ends of `_safe_range`."""
-    low, high = _safe_range(dtype)
-    return low * low, high * high
 
 
 @functools.lru_cache(maxsize=16)

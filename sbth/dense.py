@@ -132,8 +132,10 @@ def scale_triangle(a: np.ndarray, lower: bool, name: str = "a") -> tuple[np.ndar
     ValueError
         There is NaN or infinity in the triangle that `lower` chooses.
     """
-    if is_plainly_safe(a, a.diagonal(), a.diagonal(-1 if lower else 1)):
-        return a, 1.0
+    if len(a):
+        column = (a[:, 0] if lower else a[0]).real
+        if is_plainly_safe(a, column.item(0) or np.abs(column).max()):
+            return a, 1.0
     triangle = np.tril(a) if lower else np.triu(a)
     largest = float(np.max(np.abs(magnitudes(triangle)), initial=0.0))
     require_finite_triangle(largest, lower, name)
@@ -223,7 +225,9 @@ def solve_stack(
             columns[chosen] = all_columns[..., first:stop]
         with np.errstate(over="ignore"):
             batch_values = batch_values.astype(float) / factors[:, None]
-        values[chosen] = round_to_dtype("a", batch_values[:, first:stop], real)
+        batch_values = batch_values[:, first:stop]
+        round_to_dtype("a", np.sort(batch_values, axis=None), real)  # refuses an overflow
+        values[chosen] = batch_values
 
     with region("LAPACK"):
         run_pieces(solve, len(matrices), n)

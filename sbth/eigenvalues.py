@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -43,7 +44,7 @@ from sbth.tridiagonalization import (
     load_tridiagonal,
     order_and_bandwidth,
     reduce_band,
-    resolve_device,
+    resolve_for_reduction,
 )
 
 BREAK_EVEN = 300
@@ -119,7 +120,8 @@ def eigvalsh_tridiagonal(
     holds another number of eigenvalues for each matrix.
     """
     like = d if device_of(d) is not None else e
-    refuse_complex_device_arrays(d, e)
+    if device_of(like) is not None:
+        refuse_complex_device_arrays(d, e)
     device = requested_device(method, device, d, e)
     device = resolve(device, d, e, work=length_of(d), break_even=BREAK_EVEN)
     require_method(method, device, name="sbth.eigvalsh_tridiagonal")
@@ -165,18 +167,17 @@ def validate_tridiagonal(d: Any, e: Any) -> tuple[np.ndarray, np.ndarray]:
 
 
 def round_to_dtype(name: str, values: np.ndarray, dtype: DTypeLike) -> np.ndarray:
-    """Round float64 eigenvalues to `dtype`; raise ValueError if one overflows."""
-    dtype = real_dtype(dtype)
-    rounded = values
+    """Round eigenvalues in ascending order to `dtype`; raise ValueError if one overflows."""
     if values.dtype != dtype:
         with np.errstate(over="ignore"):
-            rounded = values.astype(dtype)
-    if not (is_surely_finite(rounded) or np.isfinite(rounded).all()):
+            values = values.astype(real_dtype(dtype), copy=False)
+    # The first or the last one is the largest. (No comparison with NaN is true.)
+    if values.size and not (-math.inf < values.item(0) and values.item(-1) < math.inf):
         raise ValueError(
-            f"{name} is too large: an eigenvalue exceeds the largest {np.dtype(dtype)}, "
-            f"{np.finfo(dtype).max:.4g}. Divide the matrix by a power of two"
+            f"{name} is too large: an eigenvalue exceeds the largest {values.dtype}, "
+            f"{np.finfo(values.dtype).max:.4g}. Divide the matrix by a power of two"
         )
-    return rounded
+    return values
 
 
 @over_batches("band", a_band=2, b_band=2)
@@ -251,12 +252,13 @@ def eigvals_banded(
             wanted = select, select_range, tol
             return _pencil_values(a_band, b_band, lower, wanted, gpu, progress)
     band = validate_band(a_band, "a_band", allow_complex=True)
+    order, dtype = order_and_dtype(band)
     device = requested_device(method, device, band)
-    device = device_for_band("a_band", band, device, method, BAND_BREAK_EVEN)
+    if dtype.kind == "c":
+        device = device_for_complex_band("a_band", band, device, method, BAND_BREAK_EVEN)
     if b_band is not None:
         band, _ = reduce_pencil(band, b_band, lower, vectors=False)
         lower, device = True, "cpu"
-    order, _ = order_and_dtype(band)
     selection = Selection.create(select, select_range, tol, order)
     values = _split_band_eigenvalues(band, lower, selection, device, progress, method)
     return copy_like(values, a_band)
@@ -323,17 +325,17 @@ def band_eigenvalues(
 ) -> np.ndarray:
     """Compute eigenvalues, in host memory, of a validated band that was multiplied by `factor`."""
     requested = device
-    device = resolve_device(ab, requested)
+    order, width = order_and_bandwidth(ab)
+    device = resolve_for_reduction(requested, ab, order, width)
     require_method(method, device, name="sbth.eigvals_banded")
     if device.kind == "cpu":
-        width = min(len(ab) - 1, max(ab.shape[1] - 1, 0))
-        driver = band_driver(method, ab.shape[1], width, ab.dtype, vectors=False)
+        driver = band_driver(method, order, width, ab.dtype, vectors=False)
         if driver != "sbth":
             return _band_values_by_lapack(name, ab, lower, selection, factor, driver)
     elif (dtype := order_and_dtype(ab)[1]).kind == "c":
         values = _hermitian_band_values(name, ab, lower, Request(selection, device))
         return round_to_dtype(name, values, dtype)
-    is_tridiagonal = order_and_bandwidth(ab)[1] <= 1
+    is_tridiagonal = width <= 1
     if is_tridiagonal and isinstance(ab, np.ndarray):
         d, e = load_tridiagonal(ab, lower, name)
     else:
@@ -345,7 +347,7 @@ def band_eigenvalues(
         factor *= matrix.factor
     method = method if device.kind == "cpu" else "sbth"
     if device_of(ab) is None:
-        device = resolve(requested, work=len(d), break_even=BREAK_EVEN)
+        device = resolve(requested, work=order, break_even=BREAK_EVEN)
     with loop_progress("bisection", enabled=progress):
         request = Request(selection, device, method)
         values = solve_values(d, e, request, factor, was_reduced=not is_tridiagonal)
@@ -365,7 +367,9 @@ def _band_values_by_lapack(
             values = drivers.full_values(drivers.expand(scaled, lower), lower)
         else:
             values = drivers.band_values(scaled, lower)
-        values = selection.select_sorted(unscale(values, scale, factor))
+    if scale == factor == 1.0:
+        return selection.select_sorted(values)  # far from overflow
+    values = selection.select_sorted(unscale(values, scale, factor))
     return round_to_dtype(name, values, ab.dtype)
 
 
@@ -379,22 +383,20 @@ def _hermitian_band_values(name: str, ab: Any, lower: bool, request: Request) ->
             return band_values(xp, name, ab, lower, request)
 
 
-def device_for_band(
+def device_for_complex_band(
     name: str, band: Any, device: str | Device | None, method: str, break_even: int
-) -> Any:
-    """Return the device for a complex band, and `device` itself for a real one.
+) -> Device:
+    """Return the device for a complex band.
 
-    "auto" considers GPUs for complex bands from the order `break_even` on, if CuPy is installed.
+    "auto" considers GPUs from the order `break_even` on, if CuPy is installed.
 
     Raises
     ------
     ValueError
         This package's loops on a CPU, which are for real numbers, are asked for a complex band.
     """
-    order, dtype = order_and_dtype(band)
-    if dtype.kind != "c":
-        return device
-    device = resolve(device, band, work=order, break_even=break_even if has_cupy() else None)
-    if device.kind == "cpu":
+    order, _ = order_and_dtype(band)
+    chosen = resolve(device, band, work=order, break_even=break_even if has_cupy() else None)
+    if chosen.kind == "cpu":
         require_lapack(name, method)
-    return device
+    return chosen

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from typing import Any
 
 import numpy as np
@@ -27,7 +28,7 @@ from sbth.band_storage import (
 )
 from sbth.dense_eigenvectors import eigh
 from sbth.eigenvalues import (
-    device_for_band,
+    device_for_complex_band,
     eigvals_banded,
     eigvalsh_tridiagonal,
     length_of,
@@ -39,11 +40,9 @@ from sbth.eigenvalues import (
 BREAK_EVEN = 1000
 """Order from which on "auto" takes a GPU for eigenvectors, if CuPy is installed (not measured)."""
 
-
-def resolve_for_vectors(device: str | Device | None, *arrays: Any, order: int) -> Device:
-    """Choose the device for eigenvectors; "auto" considers GPUs only if CuPy is installed."""
-    break_even = BREAK_EVEN if has_cupy() else None
-    return resolve(device, *arrays, work=order, break_even=break_even)
+# The functions for one matrix; those below have dealt with batches.
+_tridiagonal_values = inspect.unwrap(eigvalsh_tridiagonal)
+_band_values = inspect.unwrap(eigvals_banded)
 
 
 @over_batches("tridiagonal", has_vectors=True, d=1, e=1)
@@ -124,11 +123,13 @@ def eigh_tridiagonal(
     """
     if validate_bool("eigvals_only", eigvals_only):
         options: dict[str, Any] = {"method": method, "progress": progress, "device": device}
-        return eigvalsh_tridiagonal(d, e, select, select_range, check_finite, tol, **options)
+        return _tridiagonal_values(d, e, select, select_range, check_finite, tol, **options)
     like = d if device_of(d) is not None else e
-    refuse_complex_device_arrays(d, e)
+    if device_of(like) is not None:
+        refuse_complex_device_arrays(d, e)
     device = requested_device(method, device, d, e)
-    device = resolve_for_vectors(device, d, e, order=length_of(d))
+    break_even = BREAK_EVEN if has_cupy() else None
+    device = resolve(device, d, e, work=length_of(d), break_even=break_even)
     require_method(method, device, name="sbth.eigh_tridiagonal")
     d, e = validate_tridiagonal(d, e)
     validate_bool("check_finite", check_finite)
@@ -232,7 +233,7 @@ def eig_banded(
     An `a_band` (..., bandwidth + 1, n) is a batch of matrices; see `eigvalsh_tridiagonal`.
     """
     if validate_bool("eigvals_only", eigvals_only):
-        return eigvals_banded(
+        return _band_values(
             *(a_band, lower, overwrite_a_band, select, select_range, check_finite),
             b_band=b_band,
             tol=tol,
@@ -249,15 +250,16 @@ def eig_banded(
             wanted = select, select_range, tol
             return _solve_pencil_on_gpu(a_band, b_band, lower, wanted, gpu, progress)
     band = validate_band(a_band, "a_band", allow_complex=True)
+    order, dtype = order_and_dtype(band)
     device = requested_device(method, device, band)
-    device = device_for_band("a_band", band, device, method, BREAK_EVEN)
+    if dtype.kind == "c":
+        device = device_for_complex_band("a_band", band, device, method, BREAK_EVEN)
     transformation = None
     if b_band is not None:
         band, transformation = reduce_pencil(band, b_band, lower, vectors=True)
-        lower, device = True, "cpu"
-    order, dtype = order_and_dtype(band)
+        lower, device, dtype = True, "cpu", band.dtype
     selection = Selection.create(select, select_range, tol, order)
-    device = resolve_for_vectors(device, band, order=order)
+    device = resolve(device, band, work=order, break_even=BREAK_EVEN if has_cupy() else None)
     require_method(method, device, name="sbth.eig_banded")
     request = Request(selection, device, method, progress)
     if device.kind == "cpu":

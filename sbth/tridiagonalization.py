@@ -235,7 +235,7 @@ def order_and_bandwidth(ab: Any) -> tuple[int, int]:
     """Return the order of a matrix in band storage, and the number of its subdiagonals."""
     is_on_host = isinstance(ab, np.ndarray)
     rows, n = ab.shape if is_on_host else shape_and_dtype("ab", ab, allow_complex=True)[0]
-    return n, min(rows - 1, max(n - 1, 0))
+    return n, rows - 1 if rows <= n else max(n - 1, 0)
 
 
 @dataclass(frozen=True)
@@ -248,10 +248,9 @@ class ReductionOptions:
     stages: int | None = None
 
 
-def resolve_device(ab: Any, device: str | Device | None) -> Device:
-    """Return the device that reduces a validated `ab`."""
-    n, width = order_and_bandwidth(ab)
-    return resolve(device, ab, work=n if width > 1 else 0, break_even=BREAK_EVEN)
+def resolve_for_reduction(device: str | Device | None, ab: Any, order: int, width: int) -> Device:
+    """Return the device that reduces a validated `ab` with `width` subdiagonals."""
+    return resolve(device, ab, work=order if width > 1 else 0, break_even=BREAK_EVEN)
 
 
 def choose_method(
@@ -260,7 +259,7 @@ def choose_method(
     """Return the device for a validated `ab`, and the options that suit both, without None."""
     method, in_flight = options.method, options.in_flight
     n, width = order_and_bandwidth(ab)
-    device = resolve_device(ab, device)
+    device = resolve_for_reduction(device, ab, n, width)
     methods = METHODS[device.kind]
     if method is None:
         is_small = device.kind == "cpu" and n < SERIAL_ORDER
@@ -340,9 +339,11 @@ def choose_scale(ab: Any, lower: bool, name: str, space: Workspace | None = None
     ValueError
         There is NaN or infinity within the band. Entries outside the matrix are ignored.
     """
-    if isinstance(ab, np.ndarray) and is_plainly_safe(ab, *first_diagonals(ab, lower)):
-        return 1.0  # without the passes below
     n, width = order_and_bandwidth(ab)
+    if isinstance(ab, np.ndarray) and width:
+        subdiagonal = ab.item(1, 0) if lower else ab.item(-2, 1)
+        if is_plainly_safe(ab, subdiagonal):
+            return 1.0  # without the passes below
     if space is None or isinstance(ab, np.ndarray):
         space = Workspace(CPU)
     device = space.device

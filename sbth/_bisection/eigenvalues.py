@@ -38,36 +38,36 @@ def solve_values(
     """
     precision = _PRECISION[was_reduced and d.dtype == np.float32]
     d, e = d.astype(float, copy=False), e.astype(float, copy=False)
-    partition = None if is_coupled(d, e) else partition_tridiagonal(d, e)
-    device, method, selection = request.device, request.tridiagonal_method, request.selection
+    if is_coupled(d, e):
+        return _solve_block(d, e, request, factor, precision)
+    partition = partition_tridiagonal(d, e)
+    if partition.is_whole:
+        return _solve_block(d, e, request, factor, precision) if d.size else np.zeros(0)
+    parts = [d[partition.single] / factor]
+    for rows in partition.groups:
+        couplings = np.where(np.diff(rows) == 1, e[rows[:-1]], 0.0)
+        parts.append(_solve_block(d[rows], couplings, request.for_part(), factor, precision))
+    return request.selection.select(np.concatenate(parts))
 
-    def solve(d: np.ndarray, e: np.ndarray, selection: Selection) -> np.ndarray:
-        """Return the selected eigenvalues of a block of similar magnitude."""
+
+def _solve_block(
+    d: np.ndarray, e: np.ndarray, request: Request, factor: float, precision: float
+) -> np.ndarray:
+    """Return the selected eigenvalues of a block of similar magnitude; LAPACK computes all."""
+    selection, device = request.selection, request.device
+    with region("eigenvalues of the tridiagonal matrix"):
+        method = request.tridiagonal_method
         if tridiagonal_driver(method, d.size, selection, vectors=False) == "lapack":
-            return _solve_by_lapack(d, e, selection, factor)
-        return Bisection(d, e, device, factor, precision).values(selection)
-
-    with device.active(), region("eigenvalues of the tridiagonal matrix"):
-        if partition is None or partition.is_whole:
-            return solve(d, e, selection) if d.size else np.zeros(0)
-        parts = [d[partition.single] / factor]
-        for rows in partition.groups:
-            couplings = np.where(np.diff(rows) == 1, e[rows[:-1]], 0.0)
-            parts.append(solve(d[rows], couplings, selection.of_part()))
-    return selection.select(np.concatenate(parts))
+            values = drivers.tridiagonal_values(d, e)  # which scales the matrix
+            return selection.select_sorted(unscale(values, factor))
+        with device.active():
+            return Bisection(d, e, device, factor, precision).values(selection)
 
 
 def _scale_for(d: np.ndarray, e: np.ndarray) -> float:
     """Return a power of two that scales a tridiagonal matrix so that squares stay within range."""
     largest = max(np.max(np.abs(d)), np.max(np.abs(e), initial=0.0))
     return 2.0 ** min(-math.frexp(largest)[1], 1022) if largest > 0.0 else 1.0
-
-
-def _solve_by_lapack(
-    d: np.ndarray, e: np.ndarray, selection: Selection, factor: float
-) -> np.ndarray:
-    """Return the selected eigenvalues out of all, which LAPACK computes (and scales)."""
-    return selection.select_sorted(unscale(drivers.tridiagonal_values(d, e), factor))
 
 
 class Bisection:

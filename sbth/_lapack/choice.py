@@ -30,12 +30,12 @@ _NEVER = 1 << 62
 """Order above those of all matrices."""
 
 _TRIDIAGONAL = {
-    **{(1, False): _NEVER, (2, False): 300, (3, False): 300},
+    **{(1, False): _NEVER, (2, False): 1000, (3, False): 300},
     **{(1, True): 1500, (2, True): 1500, (3, True): 700},
 }
 """Order from which on this package is faster for all eigenvalues of a tridiagonal matrix (False) or
 all eigenvectors, too (True), on one thread, on two, and on three or more. On two threads bisection
-takes as long as LAPACK, whose errors are several times as large."""
+takes as long as LAPACK from n = 1000 on (n = 500: 1.1 times), with a fraction of its errors."""
 
 _SMALLEST_TRIDIAGONAL = {
     vectors: min(order for key, order in _TRIDIAGONAL.items() if key[1] == vectors)
@@ -126,21 +126,27 @@ def _is_full_faster(order: int, width: int, vectors: bool) -> bool:
     """Return whether LAPACK solves a band faster as a full matrix.
 
     On several threads OpenBLAS divides even small full matrices among them, which takes longer than
-    one thread (n = 200: 2 to 4 times as long), where the band is solved by one.
+    one thread (n = 200: 2 to 4 times as long), where the band is solved by one. With
+    less than 24 subdiagonals LAPACK reduces small bands (n < 200) in at most the time of full ones.
     """
     if not vectors:
         if width < 24 or 8 * width <= order:
             return False
         return order >= _PARALLEL_ORDER or 4 * width > order or _threads() == 1
-    if order < 200 or (order < _PARALLEL_ORDER and _threads() > 1):
-        return order >= 40 and 3 * width >= order
+    if order < 200:
+        return order >= 50 and width >= 24 and 10 * width >= 3 * order
+    if _threads() == 1:
+        return width >= (8 if order < _PARALLEL_ORDER else 4)
     if order < _PARALLEL_ORDER:
-        return width >= 8
-    return width >= 8 or (width >= 4 and _threads() == 1)
+        return 10 * width >= 3 * order
+    return width >= (24 if order < _PARALLEL_VECTORS else 8)
 
 
 _PARALLEL_ORDER = 300
 """Order from which on several threads of BLAS solve a full matrix at least as fast as one."""
+
+_PARALLEL_VECTORS = 1000
+"""Order from which on they compute its eigenvectors faster than one."""
 
 
 def _is_faster(order: int, width: int, vectors: bool) -> bool:

@@ -17,7 +17,6 @@ from typing import Any
 import numpy as np
 
 from sbth._selection import Selection
-from sbth.band_storage import diagonals
 
 PREFIXES = {"f": "s", "d": "d", "F": "c", "D": "z"}
 """First letters of the names of routines, by the character of the dtype."""
@@ -39,35 +38,31 @@ def are_few(count: int, order: int) -> bool:
     return count * _FEW[order > _SMALL] <= order
 
 
-def routine(symmetric: str, hermitian: str, dtype: np.dtype) -> tuple[str, Callable]:
-    """Return the name of the routine for a dtype, and SciPy's function for it."""
-    return _routine(hermitian if dtype.kind == "c" else symmetric, dtype.char)
-
-
 @functools.cache
-def _routine(name: str, kind: str) -> tuple[str, Callable]:
-    """Return the name with its first letter for a type, and SciPy's function; a few are in use."""
+def routine(symmetric: str, hermitian: str, dtype: np.dtype) -> tuple[str, Callable]:
+    """Return the name of the routine for a dtype, and SciPy's function for it; few are in use."""
     from scipy.linalg import lapack
 
-    name = PREFIXES[kind] + name
+    name = PREFIXES[dtype.char] + (hermitian if dtype.kind == "c" else symmetric)
     return name, getattr(lapack, name)
 
 
-def _check(info: int, name: str) -> None:
-    """Raise LinAlgError if a routine failed."""
-    if info != 0:
-        raise np.linalg.LinAlgError(
-            f"LAPACK's {name} did not converge (info = {info}); try method='sbth', whose "
-            "iterations always do"
-        )
+def _failure(info: int, name: str) -> np.linalg.LinAlgError:
+    """Return the error for a routine that failed, with `info` other than 0."""
+    return np.linalg.LinAlgError(
+        f"LAPACK's {name} did not converge (info = {info}); try method='sbth', whose "
+        "iterations always do"
+    )
 
 
 def tridiagonal_values(d: np.ndarray, e: np.ndarray) -> np.ndarray:
     """Return all eigenvalues of a real tridiagonal matrix, by the root-free QL algorithm."""
     name, solve = routine("sterf", "", d.dtype)
+    values: np.ndarray
     values, info = solve(d, e)
-    _check(info, name)
-    return np.asarray(values)
+    if info != 0:
+        raise _failure(info, name)
+    return values
 
 
 def tridiagonal_vectors(
@@ -88,7 +83,8 @@ def tridiagonal_vectors(
             return values, some_tridiagonal_vectors(d, e, first, stop)[1]
     name, solve = routine("stevd", "", d.dtype)
     values, vectors, info = solve(d, e if n > 1 else np.zeros(1, d.dtype))
-    _check(info, name)
+    if info != 0:
+        raise _failure(info, name)
     return values, vectors if choose is None else vectors[:, slice(*choose(values))]
 
 
@@ -138,7 +134,8 @@ def _robust_vectors(
     padded[-1] = 0.0
     name, solve = routine("stemr", "", d.dtype)  # its default workspace is as large as it needs
     count, _, vectors, info = solve(d, padded, choice, *interval, *indices)
-    _check(info, name)
+    if info != 0:
+        raise _failure(info, name)
     vectors = vectors[:, :count]
     # Rayleigh quotients have errors of some eps |T|, stemr's own values of more than 100 eps |T|.
     values = d @ (vectors * vectors) + 2.0 * (e @ (vectors[:-1] * vectors[1:]))
@@ -154,6 +151,11 @@ def _clip_interval(low: float, high: float, bound: float) -> tuple[float, float]
     return (low, high) if low < high else None
 
 
+_LARGEST_QL = 25
+"""Order up to which LAPACK's divide and conquer is its QL iteration, with copies and a product of
+matrices around it, which the routine for the QL iteration itself does without."""
+
+
 def band_values(ab: np.ndarray, lower: bool) -> np.ndarray:
     """Return all eigenvalues of a band matrix, reduced by rotations as a band."""
     return _solve_band(ab, lower, 0)[0]
@@ -166,21 +168,24 @@ def band_vectors(ab: np.ndarray, lower: bool) -> tuple[np.ndarray, np.ndarray]:
 
 def _solve_band(ab: np.ndarray, lower: bool, compute_v: int) -> tuple[np.ndarray, np.ndarray]:
     """Return all eigenvalues, and the eigenvectors if `compute_v` is 1."""
-    name, solve = routine("sbevd", "hbevd", ab.dtype)
-    values, vectors, info = solve(ab, compute_v=compute_v, lower=int(lower), overwrite_ab=0)
-    _check(info, name)
+    symmetric = "sbev" if ab.shape[1] <= _LARGEST_QL else "sbevd"  # SciPy has no hbev
+    name, solve = routine(symmetric, "hbevd", ab.dtype)
+    values, vectors, info = solve(ab, compute_v, int(lower), overwrite_ab=0)
+    if info != 0:
+        raise _failure(info, name)
     return values, vectors
 
 
 def expand(ab: np.ndarray, lower: bool) -> np.ndarray:
-    """Return the full matrix of which only the triangle is filled that band storage holds."""
-    n = ab.shape[1]
-    a = np.zeros((n, n), ab.dtype)
-    flat = a.reshape(-1)
-    for k, diagonal in enumerate(diagonals(ab, lower)):
-        first = k * n if lower else k
-        flat[first :: n + 1][: n - k] = diagonal
-    return a
+    """Return the full matrix of which only the triangle is filled that band storage holds.
+
+    In an array with rows for them all, elements of band storage are n numbers apart from those
+    below them, n + 1 from those to the right. Those outside the matrix are in rows that are cut.
+    """
+    width, n = ab.shape[0] - 1, ab.shape[1]
+    a = np.zeros((n + width, n), ab.dtype)
+    np.ndarray(ab.shape, ab.dtype, a, strides=(a.strides[0], sum(a.strides)))[...] = ab
+    return a[:n] if lower else a[width:]
 
 
 def stack_values(a: np.ndarray, lower: bool) -> np.ndarray:
@@ -203,7 +208,8 @@ def _solve_full(a: np.ndarray, lower: bool, compute_v: int) -> tuple[np.ndarray,
     name, solve = routine("syevd", "heevd", a.dtype)
     sizes = _workspace("syevd", "heevd", a.dtype, n, compute_v)
     values, vectors, info = solve(a, compute_v=compute_v, lower=int(lower), **sizes)
-    _check(info, name)
+    if info != 0:
+        raise _failure(info, name)
     return values, vectors
 
 
@@ -269,5 +275,6 @@ def _some_full_vectors(
     options |= _workspace("syevr", "heevr", a.dtype, n)
     name, solve = routine("syevr", "heevr", a.dtype)
     values, vectors, count, _, info = solve(a, **options)
-    _check(info, name)
+    if info != 0:
+        raise _failure(info, name)
     return values[:count], vectors[:, :count]

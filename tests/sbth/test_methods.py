@@ -305,4 +305,4 @@ def test_several_threads_do_not_share_a_small_full_matrix():
     with use_threads(2):
         assert "as a band matrix" in sbth.solver_for(200, 16, device="cpu")
         assert "as a band matrix" in sbth.solver_for(400, 4, device="cpu")
-        assert "as a full matrix" in sbth.solver_for(400, 16, device="cpu")
+        assert "as a full matrix" in sbth.solver_for(400, 32, device="cpu")

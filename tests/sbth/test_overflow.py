@@ -69,3 +69,21 @@ def test_a_band_that_overflows_is_an_error():
     ):
         sbth.full_to_band(ONES * large, 2, device="cpu")
     assert np.isfinite(sbth.full_to_band(ONES * small, 2, device="cpu")).all()
+
+
+@pytest.mark.parametrize("vectors", [False, True])
+def test_a_complex_element_whose_magnitude_overflows_is_an_error(vectors):
+    """The parts of the element are finite, but not its magnitude, which is an eigenvalue."""
+    x = 1.5e308 + 1.5e308j
+    full = np.array([[0, np.conj(x)], [x, 0]])
+    options = {"eigvals_only": not vectors, "device": "cpu", "lower": True}
+    with pytest.raises(ValueError, match=r"^a is too large: an eigenvalue exceeds"):
+        sbth.eigh(full, **options)
+    with pytest.raises(ValueError, match=r"^a_band is too large: an eigenvalue exceeds"):
+        sbth.eig_banded(np.array([[0, 0], [x, 0]]), **options)
+
+
+def test_an_overflow_within_a_batch_is_an_error():
+    matrices = np.stack([ONES, ONES * limits(np.float64)[0], ONES])
+    with pytest.raises(ValueError, match=r"a is too large: an eigenvalue exceeds"):
+        sbth.eigvalsh(matrices, device="cpu")

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
 import math
-from collections.abc import Iterator
 from types import ModuleType
 from typing import Any
 
@@ -12,10 +10,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from hetero import Device, region, validation
-from hetero.arrays import Workspace
 from hetero.devices import device_of, resolve
 from hetero.display.progress_bar import loop_progress
-from sbth._array_module import array_module, as_library_array, as_module_array, has_cupy
+from sbth._array_module import as_library_array, as_module_array, has_cupy, module_on
 from sbth._batches import over_batches, run_pieces
 from sbth._bisection.eigenvalues import solve_values
 from sbth._cusolver import solve_by_vendor, vendor_is_faster
@@ -96,7 +93,11 @@ def full_to_band(
     lower = validate_bool("lower", lower)
     a = validate_matrix(a)
     bar = loop_progress("dense to band", enabled=progress)
-    with module_for(a, resolve_device(a, device)) as xp, region("dense to band"), bar:
+    with (
+        module_on(resolve_device(a, device), a, "sbth.full_to_band") as xp,
+        region("dense to band"),
+        bar,
+    ):
         scaled, factor = reduce_to_band(xp, a, bandwidth)
         with np.errstate(over="ignore"):
             ab = scaled / scaled.dtype.type(factor)
@@ -148,15 +149,6 @@ def resolve_device(a: Any, device: str | Device | None) -> Device:
     order = a.shape[0] if isinstance(a, np.ndarray) else 0
     break_even = BREAK_EVEN if has_cupy() else None
     return resolve(device, a, work=order, break_even=break_even)
-
-
-@contextlib.contextmanager
-def module_for(a: Any, device: Device) -> Iterator[ModuleType]:
-    """Yield NumPy, or on a GPU CuPy with the current stream of the library of `a`."""
-    with device.active():
-        stream = Workspace(device, a).stream
-        with array_module(device, stream, "sbth.full_to_band") as xp:
-            yield xp
 
 
 def _to_upper_storage(xp: ModuleType, ab: Any) -> Any:
@@ -300,7 +292,7 @@ def full_eigenvalues(
     if driver == "lapack":
         values = _values_by_lapack(a, selection)
         return copy_like(round_to_dtype("a", values, dtype), a)
-    with module_for(a, resolved) as xp:
+    with module_on(resolved, a, "sbth.eigvalsh") as xp:
         if driver == "cusolver":
             values, _ = solve_by_vendor(xp, a, True, selection, vectors=False)
             return as_library_array(xp, values, a)

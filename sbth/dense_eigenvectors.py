@@ -12,7 +12,7 @@ from hetero import Device, region
 from hetero.arrays import Workspace
 from hetero.devices import CPU, device_of
 from hetero.display.progress_bar import loop_progress
-from sbth._array_module import as_library_array, as_module_array
+from sbth._array_module import as_library_array, as_module_array, module_on
 from sbth._batches import over_batches
 from sbth._cusolver import solve_by_vendor
 from sbth._dense_to_band.back_transformation import apply_panels, join_panels
@@ -44,7 +44,6 @@ from sbth.dense import (
     BANDWIDTH,
     choose_driver,
     full_eigenvalues,
-    module_for,
     resolve_device,
     scale_triangle,
     solve_stack,
@@ -165,7 +164,7 @@ def eigh(
     driver = choose_driver(method, dtype, device, n, vectors=True)
     if driver == "lapack":
         return _solve_by_lapack(a, lower, selection)
-    with module_for(a, device) as xp:
+    with module_on(device, a, "sbth.eigh") as xp:
         if driver == "cusolver":
             pairs = solve_by_vendor(xp, a, lower, selection, vectors=True)
             return tuple(as_library_array(xp, x, a) for x in pairs)
@@ -247,7 +246,7 @@ def _solve_pencil(
     subset = {"i": "subset_by_index", "v": "subset_by_value"}
     if selection.kind in subset:
         options[subset[selection.kind]] = selection.low, selection.high
-    with module_for(a, device) as xp:
+    with module_on(device, a, "sbth.eigh") as xp:
         first, second = module_arrays(xp, a, b)
         for name, x in (("a", first), ("b", second)):
             if not bool(xp.isfinite(xp.tril(x) if lower else xp.triu(x)).all()):

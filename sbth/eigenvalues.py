@@ -12,7 +12,7 @@ from hetero import region
 from hetero.arrays import Workspace
 from hetero.devices import Device, device_of, resolve
 from hetero.display.progress_bar import loop_progress
-from sbth._array_module import array_module, has_cupy, module_on
+from sbth._array_module import has_cupy, module_on
 from sbth._batches import over_batches
 from sbth._bisection.eigenvalues import solve_values
 from sbth._blocks import is_coupled_band, partition_band
@@ -375,12 +375,10 @@ def _band_values_by_lapack(
 
 def _hermitian_band_values(name: str, ab: Any, lower: bool, request: Request) -> np.ndarray:
     """Compute eigenvalues of a validated complex band on a GPU."""
-    with request.device.active():
-        stream = Workspace(request.device, ab).stream
-        with array_module(request.device, stream, "sbth.eigvals_banded") as xp:
-            from sbth._gpu_stages.solver import band_values  # imports CUDA
+    with module_on(request.device, ab, "sbth.eigvals_banded") as xp:
+        from sbth._gpu_stages.solver import band_values  # imports CUDA
 
-            return band_values(xp, name, ab, lower, request)
+        return band_values(xp, name, ab, lower, request)
 
 
 def device_for_complex_band(

@@ -156,13 +156,16 @@ class PanelReduction:
         left, right = self._blocks.left, self._blocks.right
         return left.part(first, column, rows, columns), right.part(first, column, rows, columns)
 
+    def _first_element(self, number: int) -> int:
+        """Return the place in L and in R of the part of a panel, by its number in the group."""
+        return number * self._b * self._pitch + 2 * number * self._b
+
     def _finish_w(self, m: int, begin: int, number: int) -> None:
         """Turn X = A U of a panel of m rows in L into W = X - V P / 2, and copy it to R.
 
         `begin` is the place of V among the factors that are kept, P the product X^H U.
         """
-        b = self._b
-        first = number * b * self._pitch + 2 * number * b  # of the panel's part of L and of R
+        b, first = self._b, self._first_element(number)
         place = m, b, self._pitch, first, first + b, begin
         arguments = *self._factors[:3], self._small, place
         kernel, size = self._finish_kernel, b * b * self._a.itemsize
@@ -179,7 +182,7 @@ class PanelReduction:
         n, b, dtype = len(self._a), self._b, self._a.dtype
         chunk = _rows_of_block(m)
         blocks = -(-m // chunk)
-        first = number * b * self._pitch + 2 * number * b  # of the panel's part of L and of R
+        first = self._first_element(number)
         place = (start + b) * n + start, n, m, b, chunk, first + b, first, self._pitch
         kernel, size = self._factor_kernel, _shared_bytes(chunk, dtype)
         arguments = self._matrix, place, offset, self._factors, self._exchange, self._arrivals

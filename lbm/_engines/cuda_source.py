@@ -221,9 +221,9 @@ class KernelSource:
                 self.add(f"poke(old, {q}, g{q}_{i})", f"poke(new, {q}, g{q}_{i})", depth=2)
             self.add(f"while {bits} != U(0):", depth=2)
             for n in links:
-                q = f"cuda.ffs({bits}) - 1"
-                q = q if n == 0 else f"({q}) if {bits} != U(0) else q{n - 1}"
-                self.add(f"q{n} = {q}", f"{bits} = {bits} & ~(U(1) << U(q{n}))", depth=3)
+                link = f"cuda.ffs({bits}) - 1"
+                link = link if n == 0 else f"({link}) if {bits} != U(0) else q{n - 1}"
+                self.add(f"q{n} = {link}", f"{bits} = {bits} & ~(U(1) << U(q{n}))", depth=3)
             for n in links:
                 row_of_q = f"wall_rows[class_{i}, q{n}"
                 self.add(f"k{n}, p{n} = {row_of_q}, 0], {row_of_q}, 1]", depth=3)

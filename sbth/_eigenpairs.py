@@ -20,14 +20,14 @@ from hetero.devices import CPU
 from hetero.display.progress_bar import loop_progress
 from sbth._back_transformation import apply_stage
 from sbth._back_transformation.diamonds import wave_matrices
-from sbth._blocks import is_coupled, partition_tridiagonal
+from sbth._diagonal_blocks.partition import is_coupled, partition_tridiagonal
+from sbth._diagonal_blocks.vectors import EigenPairs, Part
 from sbth._divide_and_conquer.merge_tree import MATRICES, require_memory, solve_tridiagonal
 from sbth._inverse_iteration.selected_pairs import is_suitable, solve_selected
 from sbth._lapack import drivers
 from sbth._lapack.choice import band_driver, tridiagonal_driver
 from sbth._request import Request
 from sbth._selection import Selection
-from sbth._vector_blocks import EigenPairs, Part
 from sbth.band_storage import host_workspace, is_plainly_safe, order_and_dtype, unscale
 from sbth.tridiagonalization import (
     MAX_GPU_BANDWIDTH,

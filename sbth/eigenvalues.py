@@ -15,7 +15,7 @@ from hetero.display.progress_bar import loop_progress
 from sbth._array_module import has_cupy, module_on
 from sbth._batches import over_batches
 from sbth._bisection.eigenvalues import solve_values
-from sbth._blocks import is_coupled_band, partition_band
+from sbth._diagonal_blocks.partition import is_coupled_band, partition_band
 from sbth._lapack import drivers
 from sbth._lapack.choice import band_driver, requested_device, require_method
 from sbth._lapack.choice import require_lapack as require_lapack

@@ -11,8 +11,8 @@ from numpy.typing import ArrayLike
 from hetero.arrays import Workspace
 from hetero.devices import Device, device_of, resolve
 from sbth._array_module import array_module, as_library_array, has_cupy, module_on
-from sbth._band_blocks import solve_band_blocks
 from sbth._batches import over_batches
+from sbth._diagonal_blocks.bands import solve_band_blocks
 from sbth._eigenpairs import solve_coupled_by_lapack, solve_parts
 from sbth._lapack.choice import requested_device, require_method
 from sbth._pencils.band import reduce_pencil

@@ -21,7 +21,7 @@ WITHOUT_TWIN = [
     "sbth._dense_to_band.triangle_kernels",
     "sbth._dense_to_band.update_kernels",
     "sbth._one_stage.reduction_kernels",
-    "sbth._triangular_factors",
+    "sbth._reflections.triangular_factors",
 ]
 """Modules of kernels whose counterpart on a CPU is a library."""
 

@@ -20,8 +20,8 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from hetero.arrays import Array
-from sbth._compact_wy import triangular_factors
 from sbth._in_place_products import Operand, address_of, multiply_at
+from sbth._reflections.compact_wy import triangular_factors
 
 _GROUPS = 32
 """Groups of columns whose diamonds are formed at once: so many that a GPU is busy, so few that the

@@ -6,7 +6,7 @@ from numpy.lib.stride_tricks import as_strided
 from hetero.display.progress_bar import report_loop
 from hetero.jit import serial
 from sbth._bulge_chasing.schedule_formulas import block_extents, last_task, sweep_count
-from sbth._compact_wy import qr_compact_wy, symmetric_update_factor
+from sbth._reflections.compact_wy import qr_compact_wy, symmetric_update_factor
 
 
 @serial

@@ -10,7 +10,7 @@ from hetero import region
 from hetero.arrays import Workspace
 from hetero.devices import Device
 from sbth import _bisection
-from sbth._blocks import is_coupled, partition_tridiagonal
+from sbth._diagonal_blocks.partition import is_coupled, partition_tridiagonal
 from sbth._lapack import drivers
 from sbth._lapack.choice import tridiagonal_driver
 from sbth._request import Request

@@ -16,7 +16,7 @@ from hetero.cuda.driver import cuda
 from hetero.jit import kernel
 from sbth._arithmetic import arithmetic_of
 from sbth._bulge_chasing.flags import SPINS, add_release, wait_for_progress
-from sbth._triangular_factors import (
+from sbth._reflections.triangular_factors import (
     COLUMNS,
     GROUPS,
     PITCH,

@@ -12,7 +12,7 @@ from hetero.cuda.ready_arrays import ready
 from sbth._bulge_chasing.flags import require_meeting
 from sbth._dense_to_band import panel_kernels, update_kernels
 from sbth._in_place_products import Block, add_block_product
-from sbth._triangular_factors import COLUMNS, THREADS
+from sbth._reflections.triangular_factors import COLUMNS, THREADS
 
 _LEAST_ROWS = 32
 """Rows of a block at least: more blocks would wait longer for each other (not tuned)."""

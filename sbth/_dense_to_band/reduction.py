@@ -12,8 +12,8 @@ import numpy as np
 
 from hetero.display.progress_bar import report_loop
 from sbth._array_module import as_module_array
-from sbth._compact_wy import qr_compact_wy, symmetric_update_factor
 from sbth._in_place_products import Adjoint, add_product
+from sbth._reflections.compact_wy import qr_compact_wy, symmetric_update_factor
 from sbth.band_storage import require_finite_triangle, safe_scale, shape_and_dtype
 
 

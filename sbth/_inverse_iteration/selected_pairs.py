@@ -12,11 +12,11 @@ from hetero.arrays import Workspace
 from hetero.devices import Device
 from hetero.memory import SMALL, free_bytes
 from sbth._bisection.eigenvalues import Bisection
-from sbth._blocks import starts_of_blocks
+from sbth._diagonal_blocks.partition import starts_of_blocks
+from sbth._diagonal_blocks.vectors import EigenPairs, Part
 from sbth._inverse_iteration.iteration import compute_vectors
 from sbth._inverse_iteration.layout import BYTES_AN_ELEMENT
 from sbth._request import Request
-from sbth._vector_blocks import EigenPairs, Part
 
 LEAST_ORDER = {"cpu": 200, "cuda": 2000}
 """Order from which on inverse iteration computes a few eigenvectors.

@@ -5,9 +5,9 @@ from __future__ import annotations
 from types import ModuleType
 from typing import Any, NamedTuple
 
-from sbth._compact_wy import triangular_factors
 from sbth._in_place_products import Operand, address_of, multiply_at
 from sbth._one_stage.reduction import RunningReduction
+from sbth._reflections.compact_wy import triangular_factors
 
 _BLOCK = 64
 """Reflections that are applied together (not tuned)."""

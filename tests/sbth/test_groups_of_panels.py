@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from host_cublas import use_host_memory
-from sbth._compact_wy import qr_compact_wy
 from sbth._dense_to_band import panels
 from sbth._dense_to_band.back_transformation import apply_panels, join_panels
+from sbth._reflections.compact_wy import qr_compact_wy
 
 
 class ReductionOnHost(panels.PanelReduction):

@@ -7,9 +7,9 @@ import sbth
 from hetero.cuda.driver import SIMULATOR, cuda
 from lapack_matrices import TYPES, small_beside_the_diagonal
 from sbth import reference
-from sbth._compact_wy import qr_compact_wy
 from sbth._dense_to_band.back_transformation import apply_panels, join_panels
 from sbth._dense_to_band.reduction import reduce_to_band
+from sbth._reflections.compact_wy import qr_compact_wy
 
 THRESHOLD = 20.0
 """Largest ratio that LAPACK's test program accepts."""

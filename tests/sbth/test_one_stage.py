@@ -130,7 +130,7 @@ def test_the_kernel_reports_what_is_not_finite(value):
 @pytest.mark.parametrize("has_zeros", [False, True])
 def test_one_block_factors_a_panel(m, b, dtype, has_zeros):
     from sbth._dense_to_band import panel_kernels as kernels
-    from sbth._triangular_factors import COLUMNS, THREADS
+    from sbth._reflections.triangular_factors import COLUMNS, THREADS
 
     dtype, n = np.dtype(dtype), 14
     a = symmetric(n, dtype)
@@ -190,7 +190,7 @@ def test_w_of_a_panel(dtype):
 @pytest.mark.simulator
 @pytest.mark.parametrize("dtype", [np.float64, np.complex128])
 def test_triangular_factors_of_products_of_reflections(dtype):
-    from sbth._triangular_factors import KERNELS, SHARED_SIZE, THREADS
+    from sbth._reflections.triangular_factors import KERNELS, SHARED_SIZE, THREADS
 
     rng = np.random.default_rng(0)
     count, m, b = 2, 6, 3

@@ -225,7 +225,7 @@ _FULL = {
             48,
             True,
         ),
-        ("_triangular_factors.form", (array(dtype), array(real), i8), 80, True),
+        ("_reflections.triangular_factors.form", (array(dtype), array(real), i8), 80, True),
     )
     if is_for_complex or dtype is real
 }

@@ -49,10 +49,10 @@ def triangular_factors(xp: Any, v: Any, tau: Any) -> Any:
     """
     grams = xp.matmul(v.conj().transpose(0, 2, 1), v)
     if not isinstance(v, np.ndarray):
-        from sbth import _triangular_factors  # imports CUDA
+        from sbth._reflections import triangular_factors as kernels  # imports CUDA
 
-        if v.shape[2] <= _triangular_factors.COLUMNS:
-            return _factors_by_kernel(xp, _triangular_factors, grams, tau)
+        if v.shape[2] <= kernels.COLUMNS:
+            return _factors_by_kernel(xp, kernels, grams, tau)
     # The diagonal of the inverse is arbitrary for reflections that change nothing.
     inverse = xp.triu(grams, 1)
     diagonal = xp.arange(v.shape[2])

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from sbth._blocks import is_coupled_band, partition_band
+from sbth._diagonal_blocks.partition import is_coupled_band, partition_band
 from sbth._eigenpairs import band_eigenvectors
 from sbth._request import Request
 from sbth.band_storage import diagonals, order_and_dtype

@@ -72,7 +72,7 @@ LIBSTABLE = (
         "mean errors over x for all alpha and beta",
         "stablegpu-map",
         records=("studies/stablegpu-map-cpu.json", "studies/stablegpu-map-cuda.json"),
-        remark="A picture without printed numbers; ours is a map over alpha and x, of both devices.",
+        remark="A picture without printed numbers; ours is a map over alpha and x.",
     ),
     NumberedResult(
         *(DOCUMENT, "figure 4", "section 4.2"),

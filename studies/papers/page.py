@@ -21,6 +21,7 @@ python -m studies papers                        # the list, with the commands
 python -m studies run "thesis table 6.3"        # makes one on this machine
 python -m studies list                          # all studies, and how long they take on two cores
 python -m studies all rode sbth                 # those of two packages
+python -m studies all lbm --papers              # those of a package that make these results
 ```
 
 A study writes a record (JSON), its tables (CSV) and pictures to `out/studies`. `all` leaves out

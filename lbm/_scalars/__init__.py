@@ -1,5 +1,6 @@
 """Scalars on the parts of a domain: a second lattice beside that of the flow."""
 
+from collections.abc import Callable
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -55,8 +56,9 @@ class Loops(Protocol):
     def to_device(self, array: np.ndarray) -> Any:
         """Return a copy of an array on the current device."""
 
-    def step(self, g: Any, target: Any, velocity: Any, block: Block) -> None:
-        """Collide and stream from g to `target`."""
+    def prepare_step(self, g: Any, target: Any, velocity: Any, block: Block) -> Callable[[], None]:
+        """Return a function that collides and streams from g to `target`, on the current device."""
+        ...
 
     def interpolate(self, g: Any, cut: Cut) -> None:
         """Replace what walls half-way between cells have returned to g by what walls within cells

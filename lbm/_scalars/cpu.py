@@ -76,9 +76,9 @@ def _step(g, target, velocity, classes, kinds, numbers, rates, box):
         _step_row(g, target, velocity, classes, kinds, numbers, rates, place)
 
 
-def step(g, target, velocity, block):
-    """Collide and stream from g to `target`."""
-    _step(g, target, velocity, *block)
+def prepare_step(g, target, velocity, block):
+    """Return a function that collides and streams from g to `target`."""
+    return lambda: _step(g, target, velocity, *block)
 
 
 @parallel

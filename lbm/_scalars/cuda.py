@@ -4,6 +4,7 @@ import numpy as np
 
 from hetero.cuda import launch
 from hetero.cuda.driver import cuda
+from hetero.cuda.launcher import prepare_launch
 from hetero.jit import kernel
 from hetero.measurement import profiling
 from lbm._model.wall_links import SOLID_CLASS
@@ -137,12 +138,13 @@ find_not_finite_float32 = kernel(_find_not_finite)
 find_not_finite_float64 = kernel(_find_not_finite)
 
 
-def step(g, target, velocity, block):
-    """Collide and stream from g to `target`."""
+def prepare_step(g, target, velocity, block):
+    """Return a function that collides and streams from g to `target`, on the current GPU."""
     run = step_float32 if g.dtype == np.float32 else step_float64
     x0, x1, y0, y1, z0, z1 = block.box
-    cells = (x1 - x0) * (y1 - y0) * (z1 - z0)
-    run[launch.blocks_for(cells), launch.THREADS](g, target, velocity, *block)
+    blocks = launch.blocks_for((x1 - x0) * (y1 - y0) * (z1 - z0))
+    arguments = g, target, velocity, *block
+    return prepare_launch(run, (blocks,), (launch.THREADS,), 0, arguments)
 
 
 def interpolate(g, cut):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -50,6 +50,7 @@ class ScalarField:
         rates = scalar.rates
         self._blocks: dict[Triple, _scalars.Block] = {}
         self._populations: dict[Triple, list[Any]] = {}
+        self._steps: dict[tuple[Triple, int], Callable[[], None]] = {}
         classes = {part.index: _block_classes(part, links.classes) for part in domain.parts}
         for part in domain.parts:
             on = _scalars.loops(part.engine.device)
@@ -182,11 +183,14 @@ class ScalarField:
     def step(self, t: int, velocities: Mapping[Triple, Any]) -> None:
         """Do step number t with the velocities of the parts."""
         for part in self._domain.parts:
-            with part.engine.device.active():
-                _scalars.loops(part.engine.device).step(
-                    self.current(part, t), self.current(part, t + 1), velocities[part.index],
-                    self._blocks[part.index],
-                )  # fmt: skip
+            key = part.index, t % 2
+            if key not in self._steps:
+                with part.engine.device.active():
+                    self._steps[key] = _scalars.loops(part.engine.device).prepare_step(
+                        self.current(part, t), self.current(part, t + 1), velocities[part.index],
+                        self._blocks[part.index],
+                    )  # fmt: skip
+            self._steps[key]()
         self._exchange.begin(t)
         self._exchange.finish(t)
         stepped = {i: g[(t + 1) % 2] for i, g in self._populations.items()}

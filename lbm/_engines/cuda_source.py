@@ -9,9 +9,8 @@ A thread updates the `lanes` cells of one word. Names in the generated source:
 
 At walls other addresses are used: population by population, in a branch of its own. A few walls,
 such as a lid, send back more than a bounce. They are treated by a loop over the bits that are set,
-some of them at once, with the populations in local memory: written out for all of them it would
-take longer to compile than all the rest. (The same loop for the addresses costs up to half of the
-speed.)
+with the populations in local memory: written out it would take longer to compile than all the rest.
+(The same loop for the addresses costs up to half of the speed.)
 """
 
 from __future__ import annotations
@@ -58,14 +57,6 @@ def _word_index(address: Address) -> str:
     """Return the indices of an address in an array [slot, word]."""
     dx, dy, dz = address.shift
     return f"{address.slot}, r{_SIGN[dy]}_{_SIGN[dz]} + x{_SIGN[dx]}"
-
-
-LINKS_AT_ONCE = {1: 5, 2: 3}
-"""Links into special walls that a thread treats at once, by the lanes of a word.
-
-Five is what a cell at a plain face of D3Q19 has; with more than three, a kernel of two lanes needs
-more registers. The loads of these links overlap; one link after another would wait for two loads
-each."""
 
 
 class KernelSource:
@@ -211,8 +202,10 @@ class KernelSource:
         """Change the populations g that walls send back where that is more than a bounce."""
         if not self.walls:
             return
+        row = ", ".join(f"wall_types[k, {j}]" for j in range(5))
+        c = ", ".join(f"velocity_of[q, {a}]" for a in range(3))
         for i in self.lanes:
-            bits, links = f"special_{i}", range(LINKS_AT_ONCE[len(self.lanes)])
+            bits, row_of_q = f"special_{i}", f"wall_rows[class_{i}, q"
             self.add("# Replace the populations that run into special walls by what these return.")
             self.read_wall_bits_of_lane("special", SPECIAL, i)
             self.add(f"if {bits} != U(0):")
@@ -220,21 +213,11 @@ class KernelSource:
             for q in range(1, self.size):
                 self.add(f"poke(old, {q}, g{q}_{i})", f"poke(new, {q}, g{q}_{i})", depth=2)
             self.add(f"while {bits} != U(0):", depth=2)
-            for n in links:
-                link = f"cuda.ffs({bits}) - 1"
-                link = link if n == 0 else f"({link}) if {bits} != U(0) else q{n - 1}"
-                self.add(f"q{n} = {link}", f"{bits} = {bits} & ~(U(1) << U(q{n}))", depth=3)
-            for n in links:
-                row_of_q = f"wall_rows[class_{i}, q{n}"
-                self.add(f"k{n}, p{n} = {row_of_q}, 0], {row_of_q}, 1]", depth=3)
-            for n in links:
-                row = ", ".join(f"wall_types[k{n}, {j}]" for j in range(5))
-                self.add(f"f{n}, wall{n} = peek(old, p{n}), ({row})", depth=3)
-            for n in links:
-                c = ", ".join(f"velocity_of[q{n}, {a}]" for a in range(3))
-                u = f"ux_{i}, uy_{i}, uz_{i}"
-                returned = f"wall_return(f{n}, weight_of[q{n}], ({c}), wall{n}, ({u}))"
-                self.add(f"poke(new, q{n}, {returned})", depth=3)
+            self.add(f"q = cuda.ffs({bits}) - 1", f"{bits} = {bits} & ({bits} - U(1))", depth=3)
+            self.add(f"k, f = {row_of_q}, 0], peek(old, {row_of_q}, 1])", depth=3)
+            self.add(f"wall_, w = ({row}), weight_of[q]", depth=3)
+            u = f"ux_{i}, uy_{i}, uz_{i}"
+            self.add(f"poke(new, q, wall_return(f, w, ({c}), wall_, ({u})))", depth=3)
             self.add(*(f"g{q}_{i} = peek(new, {q})" for q in range(1, self.size)), depth=2)
 
     def store_populations(self) -> None:

@@ -107,15 +107,17 @@ class WallTypes:
                 continue
             cell, q = np.nonzero((number == k) & has_wall)
             halves = 2 * cells[cell] + 1 + self._velocities[q]
-            halves, place = np.unique(halves, axis=0, return_inverse=True)
-            points = halves / 2.0
+            # Sorting one number for each point takes a fraction of the time of sorting rows.
+            keys = np.ravel_multi_index(tuple(halves.T), tuple(halves.max(axis=0, initial=0) + 1))
+            _, first, place = np.unique(keys, return_index=True, return_inverse=True)
+            points = halves[first] / 2.0
             rows = wall.parameters(points, HALF_STEP)
             if depends.time:
                 varying.append(VaryingRows(wall, size, points))
             else:
                 rows, same = np.unique(rows, axis=0, return_inverse=True)
-                place = same.ravel()[place.ravel()]
-            row[cell, q] = size + place.ravel()
+                place = same.ravel()[place]
+            row[cell, q] = size + place
             table.append(rows)
             size += len(rows)
         return row.astype(np.min_scalar_type(size - 1)), np.concatenate(table), tuple(varying)

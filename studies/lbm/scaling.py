@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 import itertools
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -188,18 +188,20 @@ def threads_of_rank(study: Study) -> int | None:
     return max(1, hetero.threads() // box_counts(study)[-1])
 
 
-def measure_runs(study: Study, runs: Sequence[Run]) -> dict[Run, Result]:
-    """Measure all runs; those with as many ranks and the same transport share processes."""
+def measure_runs(study: Study, runs: Sequence[Run]) -> Iterator[tuple[Run, Result]]:
+    """Measure all runs; those with as many ranks and the same transport share processes.
+
+    Those in one process come first, among them those on one box.
+    """
     threads = threads_of_rank(study)
     groups: dict[tuple[int, str | None], list[Run]] = {}
     for run in runs:
         ranks = run.case.count if run.mode in ("ranks", "host") else 1
         groups.setdefault((ranks, "host" if run.mode == "host" else None), []).append(run)
-    results: dict[Run, Result] = {}
-    for (ranks, transport), group in groups.items():
+    for ranks, transport in sorted(groups, key=lambda key: key[0]):
+        group = groups[ranks, transport]
         measured = run_cases([run.case for run in group], ranks, threads, transport)
-        results |= dict(zip(group, measured, strict=True))
-    return results
+        yield from zip(group, measured, strict=True)
 
 
 @functools.cache  # weak and strong scaling share domains
@@ -289,7 +291,7 @@ def run_scaling(study: Study, weak: bool) -> dict:
     """Measure all series of weak or of strong scaling."""
     title, measurements, faces = "Weak" if weak else "Strong", [], []
     runs = plan_runs(study, weak, settings(study, weak))
-    results = measure_runs(study, runs)
+    results = dict(measure_runs(study, runs))
     kind, threads = study.device.kind, threads_of_rank(study)
     for run in runs:
         s = run.setting
@@ -320,14 +322,18 @@ def run_features(study: Study) -> dict:
         shape = (16, 12, 8) if study.quick else (64, 64, 64)
     series = feature_settings(shape)[-3:] if study.quick else feature_settings(shape)
     runs = plan_runs(study, True, series)
-    results, rows = measure_runs(study, runs), []
-    for run in runs:
-        if run.mode == "alone":  # the first of its series
-            alone = results[run].seconds
-        seconds = results[run].seconds
-        rows.append(Measurement(run, seconds, alone / seconds, None).row())
-    study.table("Weak scaling of other operators, lattices and inlets", ["flow", *MEASURED], rows)
+    heads = ["flow", *MEASURED]
+    study.table("Weak scaling of other operators, lattices and inlets", heads, _rows(study, runs))
     return {}
+
+
+def _rows(study: Study, runs: Sequence[Run]) -> Iterator[list[Any]]:
+    """Yield the rows of runs that have no prediction, as they are measured."""
+    alone: dict[Setting, float] = {}
+    for run, result in measure_runs(study, runs):
+        if run.mode == "alone":
+            alone[run.setting] = result.seconds
+        yield Measurement(run, result.seconds, alone[run.setting] / result.seconds, None).row()
 
 
 LINES = {"x": ":", "y": "-.", "z": "-"}

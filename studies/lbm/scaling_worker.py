@@ -79,7 +79,7 @@ def stream_past_sphere(
     parts meet.
     """
     nx, ny, nz = shape
-    sphere = Solid(Sphere((nx / 4, ny / 2, nz / 2), ny / 16), wall="interpolated")
+    sphere = Solid(Sphere((nx / 4, ny / 2, nz / 2), max(1.5, ny / 16)), wall="interpolated")
     speed = 0.05, 0.0, 0.0
     walls: dict[str, Condition | Solid] = {
         "x-": NonReflectingInlet(speed), "x+": NonReflectingOutlet(), "y": FreeSlip(),

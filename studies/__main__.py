@@ -94,7 +94,7 @@ second much room on a disk, the others a day on a CPU."""
 ON_GPUS_ONLY = ("lbm-hybrid",)
 """Studies that `all` leaves out on a CPU."""
 
-ON_CPUS_ONLY = ("stablegpu-threads",)
+ON_CPUS_ONLY = ("sbth-plane", "stablegpu-threads")
 """Studies that `all` leaves out on a GPU."""
 
 DURATIONS = {

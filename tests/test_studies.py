@@ -184,7 +184,7 @@ def test_every_study_has_a_function_run():
 def test_all_leaves_out_what_a_device_cannot_run():
     on_cpu, on_gpu = (runner.names_for(hetero.Device(kind)) for kind in ("cpu", "cuda"))
     assert set(on_gpu) - set(on_cpu) == {"lbm-hybrid"}
-    assert set(on_cpu) - set(on_gpu) == {"stablegpu-threads"}
+    assert set(on_cpu) - set(on_gpu) == {"sbth-plane", "stablegpu-threads"}
     assert {*on_cpu, *on_gpu} == set(runner.STUDIES) - set(runner.NOT_IN_ALL)
 
 

@@ -173,7 +173,8 @@ class Domain:
         if not self.problem.is_driven:
             return
         if self._is_driven_in_its_stream:
-            self._inflows.write(t)
+            with self.between_streams():
+                self._inflows.write(t)
             return
         self.synchronize()
         if self.interpolated is not None:

@@ -344,10 +344,11 @@ class ScalarFields:
 
     def before_step(self, t: int) -> None:
         """Drive the flow, and do step number t of all scalars."""
-        for part in self._domain.parts:
-            nz = part.extent.shape[2]
-            velocity = self._velocities[part.index]
-            part.engine.accelerate(t, part.rows(0, nz), self.scalar(part, t), velocity)
+        with self._domain.between_streams():
+            for part in self._domain.parts:
+                nz = part.extent.shape[2]
+                velocity = self._velocities[part.index]
+                part.engine.accelerate(t, part.rows(0, nz), self.scalar(part, t), velocity)
         for field in self.fields.values():
             field.step(t, self._velocities)
 

@@ -136,9 +136,9 @@ def _is_full_faster(order: int, width: int, vectors: bool) -> bool:
     if order < 200:
         return order >= 50 and width >= 24 and 10 * width >= 3 * order
     if _threads() == 1:
-        return width >= (8 if order < _PARALLEL_ORDER else 4)
+        return width >= (16 if order < _PARALLEL_ORDER else 4)
     if order < _PARALLEL_ORDER:
-        return 10 * width >= 3 * order
+        return 2 * width >= order
     return width >= (24 if order < _PARALLEL_VECTORS else 8)
 
 

@@ -8,6 +8,8 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
+from numba import config
+
 from lbm._domain.exchange import End, Worker
 from lbm._domain.exchange.halo_data import HaloData
 from lbm._domain.exchange.local_copies import LocalCopy, StagedCopy
@@ -62,6 +64,8 @@ class Exchange:
             self._make_messages()
         on_gpu = any(worker.on_gpu for worker in workers.values())
         self._waits = on_gpu and any(self._copies.values())
+        # Numba's default stream of a thread waits for no other stream, and none for it.
+        self._has_streams_apart = on_gpu and config.CUDA_PER_THREAD_DEFAULT_STREAM
 
     @property
     def transports(self) -> Counter[str]:
@@ -131,9 +135,12 @@ class Exchange:
         wait for what has been started on them before, in the default stream, too; the host waits
         for GPUs only where a part is on a CPU beside them.
         """
+        workers = list(self._workers.values())
+        if self._has_streams_apart:
+            for worker in workers:
+                worker.engine.synchronize()
         if not self._waits:
             return
-        workers = list(self._workers.values())
         for worker in workers:
             worker.mark_copied()
         for worker in workers:

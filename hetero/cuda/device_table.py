@@ -6,9 +6,8 @@ import functools
 from typing import Any
 
 import numpy as np
-from numba import config
 
-from hetero.cuda.driver import copy_to_gpu, cuda, device_id
+from hetero.cuda.driver import HAS_STREAMS_OF_THREADS, copy_to_gpu, cuda, device_id
 from hetero.cuda.ready_arrays import contiguous_strides, numbers_of_array
 from hetero.shared_allocation import pack_as_one
 
@@ -39,7 +38,7 @@ class DeviceTable:
     """
 
     def __init__(self, table: Any) -> None:
-        self.may_be_recycled = not config.CUDA_PER_THREAD_DEFAULT_STREAM
+        self.may_be_recycled = not HAS_STREAMS_OF_THREADS
         self._type = type(table)
         self._forms = [(a.shape, contiguous_strides(a.shape, a.itemsize), a.dtype) for a in table]
         packed, self._starts = pack_as_one(table)

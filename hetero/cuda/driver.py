@@ -19,6 +19,7 @@ from numba import config, cuda
 from hetero.errors import DeviceMemoryError
 
 __all__ = [
+    "HAS_STREAMS_OF_THREADS",
     "INSTALL",
     "SIMULATOR",
     "copy_from_gpu",
@@ -38,6 +39,12 @@ SIMULATOR = bool(config.ENABLE_CUDASIM)
 # Small inputs give small grids. That is not a mistake, so users should not see Numba's warning.
 if "NUMBA_CUDA_LOW_OCCUPANCY_WARNINGS" not in os.environ:
     config.CUDA_LOW_OCCUPANCY_WARNINGS = 0
+
+HAS_STREAMS_OF_THREADS = (
+    not SIMULATOR and "CUDA_PYTHON_CUDA_PER_THREAD_DEFAULT_STREAM" in os.environ
+)
+"""Whether the default stream may be one of the host's thread. Then no other stream waits for it,
+and it for none. NVIDIA's bindings read the variable; some releases do not look at its value."""
 
 INSTALL = (
     "pip install 'heterokit[cuda13]' (driver 580 or newer) or 'heterokit[cuda12]' (driver 525 up)"

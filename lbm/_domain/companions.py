@@ -22,7 +22,12 @@ class Companion(Protocol):
         ...
 
     def before_step(self, t: int) -> None:
-        """Do what precedes step number t of the flow, all of whose cells are in step t."""
+        """Do what precedes step number t of the flow.
+
+        All cells are in step t on their devices; the host may be ahead of these. Kernels of GPUs
+        run in the default stream, within `Domain.between_streams`; what reads on the host
+        synchronizes first.
+        """
 
     def after_step(self, t: int) -> None:
         """Do what follows step number t of the flow."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple, Protocol
 
@@ -105,13 +106,13 @@ class Domain:
             parts[index] = Part(index, extent, local, (halo[0], halo[1], halo[2]), engine)
             if any(partition.cut):
                 workers[index] = self._make_worker(parts[index], memory)
-        self.parts = tuple(parts.values())
-        self._box = self.parts[0].engine.box()
         # GPUs get their work first, so that they compute while the CPU does.
-        order = sorted(workers.values(), key=lambda worker: not worker.on_gpu)
-        self._workers = tuple(order)
+        self.parts = tuple(sorted(parts.values(), key=lambda p: p.engine.device.kind == "cpu"))
+        self._box = self.parts[0].engine.box()
+        self._workers = tuple(workers[part.index] for part in self.parts) if workers else ()
         self.driver: Driver | None = None
-        self._parts_and_workers = parts, workers
+        self._part_of, self._worker_of = parts, workers
+        self._exchanges = itertools.count()
         self.exchange = self._make_exchange(Populations())
         self._inflows = Inflows(problem.links, self.engines)
         self.interpolated = None
@@ -141,8 +142,10 @@ class Domain:
 
     def _make_exchange(self, data: HaloData) -> Exchange | None:
         """Return an exchange of data between the parts; None if there is only one."""
-        parts, workers = self._parts_and_workers
-        return Exchange(parts, workers, self.partition, self.ranks, data) if workers else None
+        if not self._worker_of:
+            return None
+        parts, workers, number = self._part_of, self._worker_of, next(self._exchanges)
+        return Exchange(parts, workers, self.partition, self.ranks, data, number)
 
     def make_field_exchange(self, field: Field) -> FieldExchange:
         """Return an exchange of a field between the parts; all ranks must call this."""
@@ -172,9 +175,10 @@ class Domain:
         """Set forces and walls that change with time to those of step t."""
         if not self.problem.is_driven:
             return
-        if self._is_driven_in_its_stream:
-            with self.between_streams():
-                self._inflows.write(t)
+        if self._changes_without_the_host:
+            self._inflows.write(t)
+            if self.exchange is not None:
+                self.exchange.order_streams()
             return
         self.synchronize()
         if self.interpolated is not None:
@@ -191,8 +195,8 @@ class Domain:
             engine.synchronize()  # steps may run on other streams than this
 
     @property
-    def _is_driven_in_its_stream(self) -> bool:
-        """True if the host has to wait for nothing that changes with time.
+    def _changes_without_the_host(self) -> bool:
+        """True if nothing that changes with time needs the host, which then waits for no device.
 
         That is so where only turbulent inlets change, by kernels in the default stream of a GPU,
         for which all other streams wait.

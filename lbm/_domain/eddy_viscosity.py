@@ -1,7 +1,7 @@
 """The eddy viscosity on the parts of a domain: when it is computed, and what checkpoints keep.
 
 Gradients span neighbours, so that parts send each other the velocities of the cells at their faces
-before each computation. Meanwhile they compute the cells that need none of them.
+before each computation. While they travel between ranks, each computes the cells that need none.
 """
 
 from __future__ import annotations

@@ -64,7 +64,7 @@ class Flow:
 
     @property
     def transports(self) -> dict[str, int]:
-        """Ways in which halos travel, and how many faces of this rank's parts use each.
+        """Ways in which populations cross the faces of this rank's parts, and how many use each.
 
         "direct": stores into the memory of a device of this process; "staged": between its GPUs
         through host memory; "peer": stores into the memory of another process on this host;

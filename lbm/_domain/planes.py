@@ -1,15 +1,16 @@
 """Planes of populations and of fields that cross the faces between neighbouring parts.
 
-Axes are exchanged one after another, each with planes that include the halos of the others. So
-populations that cross an edge or a corner travel by way of the parts beside it, and six neighbours
-suffice for all directions. Which slots cross follows from the addresses of the streaming pattern
-(Riesinger 2017, section 14.3, for A-A). A step stores some of them in the sender's halo, from where
-they go into the receiver's cells; others are in the sender's cells, and the receiver's next step
-will load them from its halo.
+Populations are exchanged along one axis after another, with planes that include the halos of the
+others. So those that cross an edge or a corner travel by way of the parts beside it, and six
+neighbours suffice for all directions. Which slots cross follows from the addresses of the streaming
+pattern (Riesinger 2017, section 14.3, for A-A). A step stores some of them in the sender's halo,
+from where they go into the receiver's cells; others are in the sender's cells, and the receiver's
+next step will load them from its halo.
 """
 
 from __future__ import annotations
 
+import abc
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -36,7 +37,7 @@ class Planes(NamedTuple):
     strides: tuple[int, int]
 
 
-class Face:
+class Face(abc.ABC):
     """A face of the own cells of a block, across which planes of an array [slot, cell] travel.
 
     Parameters
@@ -52,6 +53,7 @@ class Face:
         self.shape, self.dtype = shape, dtype
         self.axis, self.edge, self.outside = axis, edge, outside
 
+    @abc.abstractmethod
     def crossing(self, odd: int, sign: int) -> tuple[np.ndarray, np.ndarray]:
         """Return the slots that move towards `sign` across the face after an even or odd step.
 
@@ -59,7 +61,6 @@ class Face:
         of the sender: they go into the cells of the receiver. The others go from cells into the
         halo of the receiver.
         """
-        raise NotImplementedError
 
     def writable(self, slots: np.ndarray, coordinates: np.ndarray) -> np.ndarray:
         """Return which elements of planes that arrive may be written, bool [plane, u, v].
@@ -114,9 +115,11 @@ class PopulationFace(Face):
         self._problem = problem
 
     def crossing(self, odd: int, sign: int) -> tuple[np.ndarray, np.ndarray]:
+        """Return the slots of the streaming pattern that cross the face."""
         return crossing_slots(self._problem.pattern, odd, self.axis, sign)
 
     def x_positions(self, coordinates: np.ndarray) -> np.ndarray:
+        """Return the places of cells in a row, whose words may hold two cells."""
         return row_position(coordinates, self.shape[0], self._problem.precision.lanes)
 
     def writable(self, slots: np.ndarray, coordinates: np.ndarray) -> np.ndarray:
@@ -167,10 +170,12 @@ class FieldFace(Face):
         self._rows, self._beyond, self._mask = rows, beyond, mask
 
     def crossing(self, odd: int, sign: int) -> tuple[np.ndarray, np.ndarray]:
+        """Return the rows of the field that move towards `sign`."""
         rows = np.array(self._rows[0 if sign > 0 else 1], np.int64)
         return rows, np.full(len(rows), self._beyond)
 
     def writable(self, slots: np.ndarray, coordinates: np.ndarray) -> np.ndarray:
+        """Return the mask of the face for each row."""
         if self._mask is None:
             return super().writable(slots, coordinates)
         return np.ascontiguousarray(np.broadcast_to(self._mask, (len(slots), *self.size)))

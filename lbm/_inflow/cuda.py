@@ -61,8 +61,8 @@ def sum_eddies(eddies, sizes, lengths, root, weights, out, inflow):
     mass that its points bring in.
 
     Block (i, k) has THREADS points of each of ROWS rows. The arrays are those of the function of
-    `cpu.py`, but for inflow [i, k]. A point looks at the eddies of nine tiles; those of the first
-    and the last row of a block are a tile or less further apart.
+    `cpu.py`, but for inflow [i, k]. A point needs the eddies of nine tiles; a thread looks at those
+    of all its points.
     """
     thread, row = cuda.threadIdx.x, cuda.blockIdx.x * ROWS
     column = cuda.blockIdx.y * THREADS + thread
@@ -93,11 +93,12 @@ def sum_eddies(eddies, sizes, lengths, root, weights, out, inflow):
                         c[i] += height * w
         for i in range(ROWS):
             if row + i < out.shape[1]:
-                x, y = (row + i) * row_step, column * column_step
+                r, s = (row + i) * row_step, column * column_step
                 for k in range(3):
-                    u = root[k, 0, x, y] * a[i] + root[k, 1, x, y] * b[i] + root[k, 2, x, y] * c[i]
-                    out[k, row + i, column] = u
-                    total += weights[k, row + i, column] * u
+                    velocity = root[k, 0, r, s] * a[i] + root[k, 1, r, s] * b[i]
+                    velocity += root[k, 2, r, s] * c[i]
+                    out[k, row + i, column] = velocity
+                    total += weights[k, row + i, column] * velocity
     total = _sum_of_block(total, parts, thread)
     if thread == 0:
         inflow[cuda.blockIdx.x, cuda.blockIdx.y] = total

@@ -41,7 +41,13 @@ class ScalarField:
     """
 
     def __init__(
-        self, name: str, scalar: Scalar, domain: Domain, shape: Triple, links: ScalarLinks
+        self,
+        name: str,
+        scalar: Scalar,
+        domain: Domain,
+        shape: Triple,
+        links: ScalarLinks,
+        velocities: Mapping[Triple, Any],
     ):
         self.name, self.scalar, self._links = name, scalar, links
         self._domain, self._shape, self._step = domain, shape, 0
@@ -50,7 +56,6 @@ class ScalarField:
         rates = scalar.rates
         self._blocks: dict[Triple, _scalars.Block] = {}
         self._populations: dict[Triple, list[Any]] = {}
-        self._steps: dict[tuple[Triple, int], Callable[[], None]] = {}
         classes = {part.index: _block_classes(part, links.classes) for part in domain.parts}
         for part in domain.parts:
             on = _scalars.loops(part.engine.device)
@@ -65,6 +70,10 @@ class ScalarField:
                 )
                 size = Q7, *part.engine.problem.shape[::-1]
                 self._populations[part.index] = [on.zeros(size, T) for _ in range(2)]
+        self._steps = [
+            [self._prepare_step(part, odd, velocities[part.index]) for part in domain.parts]
+            for odd in (0, 1)
+        ]
         written = {index: (g[1], g[0]) for index, g in self._populations.items()}
         halos = crossing_populations(domain, classes, links.kinds, written)
         self._exchange = domain.make_field_exchange(halos)
@@ -180,17 +189,18 @@ class ScalarField:
         """Return the initial values [x, y, z] of this rank, or one for all cells."""
         return select_values("start", self._shape, self._domain.region, self.scalar.start)
 
-    def step(self, t: int, velocities: Mapping[Triple, Any]) -> None:
+    def _prepare_step(self, part: Part, odd: int, velocity: Any) -> Callable[[], None]:
+        """Return a function that does an even or odd step of a part."""
+        with part.engine.device.active():
+            return _scalars.loops(part.engine.device).prepare_step(
+                self.current(part, odd), self.current(part, odd + 1), velocity,
+                self._blocks[part.index],
+            )  # fmt: skip
+
+    def step(self, t: int) -> None:
         """Do step number t with the velocities of the parts."""
-        for part in self._domain.parts:
-            key = part.index, t % 2
-            if key not in self._steps:
-                with part.engine.device.active():
-                    self._steps[key] = _scalars.loops(part.engine.device).prepare_step(
-                        self.current(part, t), self.current(part, t + 1), velocities[part.index],
-                        self._blocks[part.index],
-                    )  # fmt: skip
-            self._steps[key]()
+        for step_part in self._steps[t % 2]:
+            step_part()
         self._exchange.begin(t)
         self._exchange.finish(t)
         stepped = {i: g[(t + 1) % 2] for i, g in self._populations.items()}
@@ -300,24 +310,23 @@ class ScalarFields:
         solids: Mapping[str, Solid],
         domain: Domain,
     ):
-        self._domain = domain
-        self.fields = {
-            name: ScalarField(
-                name, scalar, domain, shape,
-                classify_links(shape, faces, solids, scalar, domain.region),
-            )
-            for name, scalar in scalars.items()
-        }  # fmt: skip
-        self._first = next(iter(self.fields.values()))
-        self.rows = Q7 * len(self.fields)
-        T = domain.problem.precision.compute
-        driver = self._first.scalar
-        self._numbers = tuple(map(T, (*driver.buoyancy, driver.reference)))
+        self._domain, T = domain, domain.problem.precision.compute
         self._velocities: dict[Triple, Any] = {}
         for part in domain.parts:
             with part.engine.device.active():
                 size = 3, *part.engine.problem.shape[::-1]
                 self._velocities[part.index] = _scalars.loops(part.engine.device).zeros(size, T)
+        self.fields = {
+            name: ScalarField(
+                name, scalar, domain, shape,
+                classify_links(shape, faces, solids, scalar, domain.region), self._velocities,
+            )
+            for name, scalar in scalars.items()
+        }  # fmt: skip
+        self._first = next(iter(self.fields.values()))
+        self.rows = Q7 * len(self.fields)
+        driver = self._first.scalar
+        self._numbers = tuple(map(T, (*driver.buoyancy, driver.reference)))
         if driver.is_buoyant:
             domain.driver = self
 
@@ -350,7 +359,7 @@ class ScalarFields:
                 velocity = self._velocities[part.index]
                 part.engine.accelerate(t, part.rows(0, nz), self.scalar(part, t), velocity)
         for field in self.fields.values():
-            field.step(t, self._velocities)
+            field.step(t)
 
     def after_step(self, t: int) -> None:
         """Do nothing: scalars act before a step."""

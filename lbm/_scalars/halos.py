@@ -32,7 +32,7 @@ def crossing_populations(
     """
     masks: dict[tuple[Triple, int, int], np.ndarray] = {}
     for part in domain.parts:
-        for axis in range(3):
+        for axis in np.flatnonzero(domain.partition.cut).tolist():
             for outside in (1, -1):
                 along = np.moveaxis(classes[part.index], 2 - axis, 0)
                 plane = along[part.edge_plane(axis, outside)]

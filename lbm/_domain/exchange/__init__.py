@@ -11,7 +11,7 @@ from lbm._model.problem import Box
 
 class Worker(Protocol):
     """Steps the cells of a block in the order that an exchange needs, and copies planes of its
-    populations.
+    arrays [slot, cell]: the populations, or a field.
 
     Attributes
     ----------

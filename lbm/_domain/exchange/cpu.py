@@ -16,7 +16,7 @@ def create_worker(engine, edges, interior, mapped=None) -> Worker:
 
 
 class Worker:
-    """Steps the cells of a block in host memory, and copies planes of its populations."""
+    """Steps the cells of a block in host memory, and copies planes of its arrays [slot, cell]."""
 
     on_gpu = False
     stream = None
@@ -75,7 +75,7 @@ class Worker:
 
 @parallel
 def copy_planes(source, target, planes, layout, writable):
-    """Copy planes of populations [slot, cell]; the tables are `planes.CopyTables`."""
+    """Copy planes of arrays [slot, cell]; the tables are `planes.CopyTables`."""
     nu, nv, masked = layout[4], layout[5], layout[6]
     for row in prange(planes.shape[0] * nu):
         k, u = row // nu, row % nu

@@ -28,7 +28,7 @@ def create_worker(engine, edges, interior, mapped=None) -> Worker:
 
 
 class Worker:
-    """Steps the cells of a block, and copies planes of its populations, on two streams of a GPU.
+    """Steps the cells of a block, and copies planes of its arrays, on two streams of a GPU.
 
     The stream of the edges also does the copies and has priority; the other one steps the interior
     at the same time.
@@ -154,7 +154,7 @@ class MappedMemory:
 
 @kernel
 def copy_planes(source, target, planes, layout, writable):
-    """Copy planes of populations [slot, cell]; the tables are `planes.CopyTables`.
+    """Copy planes of arrays [slot, cell]; the tables are `planes.CopyTables`.
 
     The grid is (v, u, plane); if it has fewer rows than the planes, each block copies several.
     """

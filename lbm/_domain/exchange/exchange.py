@@ -1,4 +1,4 @@
-"""The exchange of halos between the parts of all ranks after a step."""
+"""The exchange of halos between the parts of all ranks."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
-from numba import config
+import numpy as np
 
 from lbm._domain.exchange import End, Worker
 from lbm._domain.exchange.halo_data import HaloData
@@ -39,6 +39,7 @@ class Exchange:
     partition : all parts of all ranks
     ranks : the ranks
     data : what crosses the faces
+    number : of the exchange among those of the ranks, for the tags of its messages
 
     Attributes
     ----------
@@ -52,9 +53,11 @@ class Exchange:
         partition: Partition,
         ranks: Ranks,
         data: HaloData,
+        number: int = 0,
     ):
         self.axes = [axis for axis in AXES if partition.cut[axis]]
         self._data = data
+        self._first_tag = 2 * len(AXES) * number * int(np.bincount(partition.owners.flat).max())
         self._parts, self._workers, self._partition, self._ranks = parts, workers, partition, ranks
         self._copies: dict[int, list[LocalCopy | StagedCopy]] = {
             axis: self._make_copies(axis) for axis in self.axes
@@ -64,8 +67,7 @@ class Exchange:
             self._make_messages()
         on_gpu = any(worker.on_gpu for worker in workers.values())
         self._waits = on_gpu and any(self._copies.values())
-        # Numba's default stream of a thread waits for no other stream, and none for it.
-        self._has_streams_apart = on_gpu and config.CUDA_PER_THREAD_DEFAULT_STREAM
+        self._has_streams_apart = on_gpu and _has_streams_of_threads()
 
     @property
     def transports(self) -> Counter[str]:
@@ -82,27 +84,36 @@ class Exchange:
         self.post(t, axis)
 
     def pack(self, t: int, axis: int) -> None:
-        """Start the copies across an axis, and pack the messages."""
+        """Start the copies across an axis and pack the messages; those of CPUs leave at once."""
         for copy in self._copies[axis]:
             copy.start(t)
         for message in self._messages[axis]:
             message.pack(t)
+        for message in self._messages[axis]:
+            if not message.worker.on_gpu:
+                message.post(t)
 
     def post(self, t: int, axis: int) -> None:
-        """Send the messages across an axis once they are packed."""
+        """Send the messages of GPUs across an axis once they are packed."""
         for message in self._messages[axis]:
-            message.post(t)
+            if message.worker.on_gpu:
+                message.post(t)
 
     def finish(self, t: int, axis: int) -> None:
         """Finish the exchange across an axis: the next one may send on what has arrived."""
+        self.unpack(t, axis)
+        self.join()
+
+    def unpack(self, t: int, axis: int) -> None:
+        """Store what arrives across an axis; other parts do not wait for it yet."""
         for copy in self._copies[axis]:
             copy.finish(t)
         for message in self._messages[axis]:
             message.finish(t)
-        self.join()
 
     def wait(self) -> None:
         """Wait until everything has arrived that this process copies by itself."""
+        self.order_streams()
         if self._waits:
             for worker in self._workers.values():
                 worker.wait_until_copied()
@@ -135,18 +146,25 @@ class Exchange:
         wait for what has been started on them before, in the default stream, too; the host waits
         for GPUs only where a part is on a CPU beside them.
         """
-        workers = list(self._workers.values())
-        if self._has_streams_apart:
-            for worker in workers:
-                worker.engine.synchronize()
+        self.order_streams()
         if not self._waits:
             return
+        workers = list(self._workers.values())
         for worker in workers:
             worker.mark_copied()
         for worker in workers:
             for other in workers:
                 if other is not worker:
                     worker.wait_for(other)
+
+    def order_streams(self) -> None:
+        """Let the default stream of each GPU and its other streams wait for each other.
+
+        They do so by themselves, unless the default stream is one of the host's thread.
+        """
+        if self._has_streams_apart:
+            for worker in self._workers.values():
+                worker.engine.synchronize()
 
     def _end(self, index: Triple, axis: int, outside: int) -> End:
         """Return the end of the copies through a face of a part."""
@@ -211,10 +229,20 @@ class Exchange:
         return faces
 
     def _tag(self, receiver: Triple, axis: int, sign: int) -> int:
-        """Return the tag of a message, which is unique among those of the receiving rank."""
+        """Return the tag of a message, which no other one to the receiving rank has.
+
+        MPI takes tags up to 32,767 at least.
+        """
         owner = int(self._partition.owners[receiver])
         position = self._partition.parts_of(owner).index(receiver)
-        return (position * len(AXES) + axis) * 2 + (sign > 0)
+        return self._first_tag + (position * len(AXES) + axis) * 2 + (sign > 0)
+
+
+def _has_streams_of_threads() -> bool:
+    """Return whether the default streams of GPUs are apart from others."""
+    from hetero.cuda.driver import HAS_STREAMS_OF_THREADS
+
+    return HAS_STREAMS_OF_THREADS
 
 
 def _can_copy(source: Worker, target: Worker, is_mapped: bool) -> bool:

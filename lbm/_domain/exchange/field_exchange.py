@@ -8,7 +8,13 @@ from lbm._domain.exchange.exchange import Exchange
 class FieldExchange:
     """Copies and messages of a field between neighbouring parts, across all axes at once.
 
-    Between `begin` and `finish` kernels may compute what needs no halo.
+    Between `begin` and `finish` loops may compute what needs no halo, while messages between ranks
+    travel. (Copies between the GPUs of a process come before their kernels.) Halos at the edges and
+    corners of a block have no meaning: copies across two axes may write there at once.
+
+    In both functions t chooses, by its parity, the arrays and the buffers of messages. One parity
+    may come several times in a row, but between two exchanges the ranks must exchange something
+    else or wait for each other: a neighbour packs into a buffer that has been unpacked before.
 
     Parameters
     ----------
@@ -19,7 +25,7 @@ class FieldExchange:
         self._exchange = exchange
 
     def begin(self, t: int) -> None:
-        """Start on the exchange after step t: the fields of all parts have been computed."""
+        """Start on the exchange: the fields of all parts have been computed."""
         if self._exchange is None:
             return
         self._exchange.join()  # no part is still computing what the copies of others replace
@@ -33,4 +39,5 @@ class FieldExchange:
         for axis in self._exchange.axes:
             self._exchange.post(t, axis)
         for axis in self._exchange.axes:
-            self._exchange.finish(t, axis)
+            self._exchange.unpack(t, axis)
+        self._exchange.join()

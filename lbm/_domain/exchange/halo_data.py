@@ -1,4 +1,4 @@
-"""What an exchange sends: populations that have crossed a face, or further fields."""
+"""The data that an exchange sends: populations that have crossed a face, or further fields."""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
 """Copies between two parts of one process, straight from one block into the other.
 
 A GPU stores into the memory of its neighbour: that of another GPU of the same host, or host memory
-that it can access. If two GPUs cannot access each other, the planes go through host memory.
+that it can access. Where that is impossible, the planes go through a buffer in host memory: between
+two GPUs that cannot access each other, and for fields of a part on the CPU beside a GPU.
 """
 
 from __future__ import annotations
@@ -15,8 +16,8 @@ from lbm._domain.planes import buffer_planes, copy_tables
 class LocalCopy:
     """A copy from one part to a neighbour in the same process, done by one of their workers.
 
-    A message of a step may arrive at once: no cell of the receiver touches these planes in the
-    same step.
+    Populations may arrive at once: no cell of the receiver touches them in the same step. For
+    fields, `FieldExchange` lets all parts wait for each other before.
     """
 
     transport = "direct"

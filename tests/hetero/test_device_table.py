@@ -100,7 +100,7 @@ def test_only_some_pieces_of_memory_of_a_size_are_kept(memories):
 
 
 def test_memory_of_threads_with_streams_of_their_own_is_not_used_again(memories, monkeypatch):
-    monkeypatch.setattr(device_table.config, "CUDA_PER_THREAD_DEFAULT_STREAM", 1)
+    monkeypatch.setattr(device_table, "HAS_STREAMS_OF_THREADS", True)
     DeviceTable(host_table(10))
     DeviceTable(host_table(10))
     assert len(memories) == 2

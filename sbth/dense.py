@@ -218,7 +218,8 @@ def solve_stack(
         with np.errstate(over="ignore"):
             batch_values = batch_values.astype(float) / factors[:, None]
         batch_values = batch_values[:, first:stop]
-        round_to_dtype("a", np.sort(batch_values, axis=None), real)  # refuses an overflow
+        extremes = np.array([batch_values.min(initial=0.0), batch_values.max(initial=0.0)])
+        round_to_dtype("a", extremes, real)  # refuses an overflow
         values[chosen] = batch_values
 
     with region("LAPACK"):

@@ -97,7 +97,8 @@ class Domain:
         mapped = self._make_mapped_memory(gpus, devices)
         parts, workers = {}, {}
         halo = tuple(map(int, partition.cut))
-        for index, device in devices.items():
+        # GPUs get their work first, so that they compute while the CPU does.
+        for index, device in sorted(devices.items(), key=lambda item: item[1].kind == "cpu"):
             extent = partition.extent(index)
             local = extent.relative_to(self.region)
             block = problem.select_block(local, (halo[0], halo[1], halo[2]))
@@ -106,12 +107,9 @@ class Domain:
             parts[index] = Part(index, extent, local, (halo[0], halo[1], halo[2]), engine)
             if any(partition.cut):
                 workers[index] = self._make_worker(parts[index], memory)
-        # GPUs get their work first, so that they compute while the CPU does.
-        self.parts = tuple(sorted(parts.values(), key=lambda p: p.engine.device.kind == "cpu"))
+        self.parts, self._workers = tuple(parts.values()), workers
         self._box = self.parts[0].engine.box()
-        self._workers = tuple(workers[part.index] for part in self.parts) if workers else ()
         self.driver: Driver | None = None
-        self._part_of, self._worker_of = parts, workers
         self._exchanges = itertools.count()
         self.exchange = self._make_exchange(Populations())
         self._inflows = Inflows(problem.links, self.engines)
@@ -142,10 +140,10 @@ class Domain:
 
     def _make_exchange(self, data: HaloData) -> Exchange | None:
         """Return an exchange of data between the parts; None if there is only one."""
-        if not self._worker_of:
+        if not self._workers:
             return None
-        parts, workers, number = self._part_of, self._worker_of, next(self._exchanges)
-        return Exchange(parts, workers, self.partition, self.ranks, data, number)
+        parts, number = {part.index: part for part in self.parts}, next(self._exchanges)
+        return Exchange(parts, self._workers, self.partition, self.ranks, data, number)
 
     def make_field_exchange(self, field: Field) -> FieldExchange:
         """Return an exchange of a field between the parts; all ranks must call this."""
@@ -163,11 +161,11 @@ class Domain:
         if self.exchange is None:
             self.parts[0].engine.step(t, self._box)
             return
-        for worker in self._workers:
+        for worker in self._workers.values():
             worker.begin(t)
         for piece, axis in enumerate(self.exchange.axes):
             self.exchange.start(t, axis)
-            for worker in self._workers:
+            for worker in self._workers.values():
                 worker.step_interior(t, piece)
             self.exchange.finish(t, axis)
 

@@ -10,7 +10,10 @@ import functools
 import inspect
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
+
 from hetero.codegen import compile_source
+from lbm._model.wall_links import slip_images
 from lbm.collisions.moments import moments_of
 from lbm.collisions.unroll import inlined, per_population
 from lbm.lattices import Lattice
@@ -198,20 +201,93 @@ def make_cell_functions(lattice: Lattice, relax, takes_pairs: bool, forced: bool
     return velocity, collide
 
 
+# ---- walls -----------------------------------------------------------------------------------
+#
+# f is a shifted population after the collision that runs into a wall, and w its weight. A wall is
+# a row of `Links.wall_types`: (is an outlet, rho - 1, Ux, Uy, Uz).
+
+
+@inlined
+def return_from_moving_wall(f, w, c_dot_wall):
+    """Return what a wall that moves with U sends back half-way, from c . U (Ladd 1994)."""
+    return f - type(f)(6) * w * c_dot_wall
+
+
+@inlined
+def return_from_outlet(f, w, drho, cu, square):
+    """Return what an outlet of density 1 + drho sends back with the opposite sign, from c . u and
+    u . u in the cell (anti-bounce-back, Ginzburg et al. 2008)."""
+    T = type(f)
+    rho = T(1) + drho
+    return T(2) * w * (drho + rho * (T(4.5) * cu * cu - T(1.5) * square)) - f
+
+
 @inlined
 def wall_return(f, w, c, wall, u):
-    """Return what a wall sends back for the population f that runs into it with velocity c.
-
-    f is shifted and taken after the collision; w is its weight; u is the velocity of the cell.
-    wall = (is an outlet, rho - 1, Ux, Uy, Uz) is a row of `Links.wall_types`. A wall
-    that moves with U bounces back half-way (Ladd 1994). A pressure outlet bounces back with the
-    opposite sign (anti-bounce-back, Ginzburg et al. 2008).
-    """
-    T = type(f)
+    """Return what a wall sends back for f with velocity c; u is the velocity of the cell."""
     (cx, cy, cz), (ux, uy, uz) = c, u
-    if wall[0] != T(0):
-        cu = cx * ux + cy * uy + cz * uz
+    if wall[0] != type(f)(0):
         square = ux * ux + uy * uy + uz * uz
-        rho = T(1) + wall[1]
-        return T(2) * w * (wall[1] + rho * (T(4.5) * cu * cu - T(1.5) * square)) - f
-    return f - T(6) * w * (cx * wall[2] + cy * wall[3] + cz * wall[4])
+        return return_from_outlet(f, w, wall[1], cx * ux + cy * uy + cz * uz, square)
+    return return_from_moving_wall(f, w, cx * wall[2] + cy * wall[3] + cz * wall[4])
+
+
+def _wall_returns_source(lattice: Lattice) -> str:
+    """Write out `wall_return` for the populations of a mask that run into one wall."""
+    names = ", ".join(f"f{q}" for q in range(lattice.size))
+    outlet, moving = [], []
+    for q, (c, w) in enumerate(zip(lattice.velocities, lattice.weights, strict=True)):
+        if not any(c):
+            continue
+        cu, c_dot_wall = _dot_expression(c), _dot_expression(c, ("vx", "vy", "vz"))
+        for lines, returned in (
+            (outlet, f"return_from_outlet(f{q}, T({w!r}), drho, {cu}, square)"),
+            (moving, f"return_from_moving_wall(f{q}, T({w!r}), {c_dot_wall})"),
+        ):
+            lines.append(f"        f{q} = {returned} if bits & U({1 << q}) else f{q}")
+    lines = [
+        "def wall_returns(f, bits, wall, u):",
+        "    T = type(f[0])",
+        f"    ({names}), (ux, uy, uz), (is_outlet, drho, vx, vy, vz) = f, u, wall",
+        "    if is_outlet != T(0):",
+        "        square = ux * ux + uy * uy + uz * uz",
+        *outlet,
+        "    else:",
+        *moving,
+        f"    return ({names})",
+        "",
+    ]
+    return "\n".join(lines)
+
+
+@functools.cache
+def make_wall_returns(lattice: Lattice):
+    """Make wall_returns(f, bits, wall, u): the populations f, of which those in the uint32 mask
+    `bits` have run into the wall and are what it sends back."""
+    names = {
+        "U": np.uint32,
+        "return_from_outlet": return_from_outlet,
+        "return_from_moving_wall": return_from_moving_wall,
+    }
+    return inlined(compile_source("wall_returns", _wall_returns_source(lattice), names))
+
+
+def _slip_returns_source(lattice: Lattice) -> str:
+    """Write out the swaps of the populations of a mask that run into a face with free slip."""
+    names = ", ".join(f"f{q}" for q in range(lattice.size))
+    lines = ["def slip_returns(f, bits, axis):", f"    ({names}) = f"]
+    for axis, keyword in enumerate(("if", "elif", "elif")):
+        lines.append(f"    {keyword} axis == U({axis}):")
+        for q, image in enumerate(slip_images(lattice, 1 << axis)):
+            if q < image and lattice.velocities[q][axis]:
+                swapped = f"(f{image}, f{q}) if bits & U({1 << q}) else (f{q}, f{image})"
+                lines.append(f"        f{q}, f{image} = {swapped}")
+    return "\n".join([*lines, f"    return ({names})", ""])
+
+
+@functools.cache
+def make_slip_returns(lattice: Lattice):
+    """Make slip_returns(f, bits, axis): the populations f, of which those in the uint32 mask `bits`
+    have run into a face with free slip across an axis and are what it sends back."""
+    names = {"U": np.uint32}
+    return inlined(compile_source("slip_returns", _slip_returns_source(lattice), names))

@@ -55,9 +55,8 @@ class GPUEngine(Engine):
                 _clear(self.viscosity)
             classes = fold_rows(links.classes, form.lanes).reshape(-1)
             wall_types = links.wall_types.astype(form.compute)
-            self._walls = [
-                cuda.to_device(a) for a in (classes, links.masks, links.wall_rows, wall_types)
-            ]
+            masks = links.masks_with_common_walls()
+            self._walls = [cuda.to_device(a) for a in (classes, masks, links.wall_rows, wall_types)]
             self._flag = cuda.device_array(1, np.int32)
             self._lower_flag = prepare_launch(fill_zeros, (1,), (1,), self.stream, (self._flag,))
         # Results are read into the same array: allocating 2 GB takes longer than filling them.

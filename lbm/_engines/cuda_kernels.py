@@ -30,6 +30,8 @@ from lbm._engines.cell_formulas import (
     make_cell_functions,
     make_drive,
     make_relaxation,
+    make_slip_returns,
+    make_wall_returns,
     wall_return,
 )
 from lbm._engines.cuda_source import KernelSource
@@ -247,8 +249,9 @@ SOURCE_HEADER = """# GPU kernel of lbm: {operation}, pattern {pattern} ({parity}
 # the arithmetic. decode and encode convert populations from and to memory; unpack and pack do so
 # for words of two. opaque(x) is x in a form that the compiler cannot see through. local_array, peek
 # and poke allocate, read and write an array of the thread. velocity, collide,
-# equilibrium_populations and wall_return are formulas of lbm._engines.cell_formulas. wall_address,
-# free_address, velocity_of and weight_of are constant tables.
+# equilibrium_populations, wall_return, wall_returns and slip_returns are formulas of
+# lbm._engines.cell_formulas. wall_address, free_address, velocity_of and weight_of are constant
+# tables.
 """
 """Comment that `python -m lbm kernel` prints above a kernel."""
 
@@ -392,6 +395,8 @@ def make_kernel(
         "total": total,
         "add_half_impulse": add_half_impulse,
         "wall_return": wall_return,
+        "wall_returns": make_wall_returns(lattice),
+        "slip_returns": make_slip_returns(lattice),
         "is_good": is_good,
     }
     access = make_pattern(pattern, lattice).steps[odd]

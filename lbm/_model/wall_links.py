@@ -26,6 +26,15 @@ INTO, SPECIAL, FROM = 0, 1, 2
 """Columns of `Links.masks`: links into walls, those whose return is more than a bounce, and
 populations that come out of walls."""
 
+COMMON_WALL = 3
+"""Column of `Links.masks_with_common_walls`: the wall that all special links of a class end at."""
+
+SLIP = 0xFFFFFFF0
+"""What this column holds for free slip at a face across x; one and two more for y and z."""
+
+NO_WALL = 0xFFFFFFFF
+"""What this column holds for classes whose special links end at several walls."""
+
 _FIRST_WALL_CLASS = 2
 _MAX_SOLIDS = 254  # their labels are bytes, of which 0 and 1 have other meanings
 
@@ -77,6 +86,26 @@ class Links:
         for rows in varying:
             rows.write(table, step + HALF_STEP)
         return table
+
+    def masks_with_common_walls(self) -> np.ndarray:
+        """Return `masks` with one more column, COMMON_WALL.
+
+        It is a row of `wall_types` if all special links of a class have this row and send back
+        their own populations; SLIP + axis if all of them end at a face with free slip across one
+        axis; and else NO_WALL.
+        """
+        q = np.arange(self.lattice.size)
+        special = (self.masks[:, SPECIAL, None] >> q.astype(np.uint32) & 1).astype(bool)
+        row, image = self.wall_rows[:, :, 0].astype(np.int64), self.wall_rows[:, :, 1]
+        lowest = np.where(special, row, NO_WALL).min(axis=1)
+        highest = np.where(special, row, -1).max(axis=1)
+        is_common = (lowest == highest) & ~(special & (image != q)).any(axis=1)
+        walls = np.where(is_common, lowest, NO_WALL)
+        for axis in range(3):
+            slip = slip_images(self.lattice, 1 << axis)
+            slips = special.any(axis=1) & (~special | ((image == slip) & (image != q))).all(axis=1)
+            walls[slips] = SLIP + axis
+        return np.column_stack([self.masks, walls.astype(np.uint32)])
 
     @property
     def is_varying(self) -> np.ndarray:
@@ -165,6 +194,16 @@ def _into_walls(links: Links) -> np.ndarray:
     return bits.astype(bool)
 
 
+def slip_images(lattice: Lattice, axes: int) -> list[int]:
+    """Return for each population the one that free slip sends back against it.
+
+    It runs into the same faces, which are across the axes of a bit mask, and along them the other
+    way.
+    """
+    along = (tuple(x if axes >> a & 1 else -x for a, x in enumerate(c)) for c in lattice.velocities)
+    return [lattice.velocities.index(c) for c in along]
+
+
 def mirror_images(
     lattice: Lattice, slip: np.ndarray, owner: np.ndarray, row: np.ndarray
 ) -> np.ndarray:
@@ -175,10 +214,9 @@ def mirror_images(
     another wall, at a corner, q bounces back, so that no mass is lost.
     """
     partner = np.broadcast_to(np.arange(lattice.size, dtype=np.uint8), slip.shape).copy()
-    for q, c in enumerate(lattice.velocities):
+    for q in range(lattice.size):
         for axes in np.unique(slip[:, q][slip[:, q] > 0]):
-            mirrored = (x if axes >> a & 1 else -x for a, x in enumerate(c))
-            image = lattice.velocities.index(tuple(mirrored))
+            image = slip_images(lattice, int(axes))[q]
             both = (slip[:, q] == axes) & (slip[:, image] == axes)
             partner[both, q] = image
             owner[both, q], row[both, q] = 1, 0

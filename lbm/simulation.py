@@ -216,15 +216,14 @@ class Simulation(Flow):
         if self._open_ends.rows:
             companions.append(self._open_ends)
         super().__init__(cells, faces, solids, domain, devices[0], companions)
-        self._sponges.start(moments[1])
-        self._open_ends.start(*moments)
         if self._scalars is not None:
             self.scalars = self._scalars.fields
-            self._scalars.start(moments[1])
         self._last_good = LastGoodState(bool(keep_good_state))
         moves = np.any(moments[0] != 1.0) or np.any(moments[1])
         if ranks.any(moves or problem.forced or domain.driver is not None):
-            self._start(*moments)  # otherwise the zeros in memory are the equilibrium at rest
+            self._start(*moments)
+        else:  # the zeros in memory are the equilibrium at rest
+            self._start_companions(*moments)
 
     def __repr__(self) -> str:
         p, devices = self.problem, " + ".join(self.devices)
@@ -254,12 +253,17 @@ class Simulation(Flow):
         arguments.require_moderate(self.fluid, rho, u, self.region.start)
         self.mark_changed(0)
         self._last_good.discard()
+        self._start_companions(rho, u)
+        if self._scalars is not None:
+            u = self._scalars.without_half_force(rho, u)
+        self.domain.write_moments(rho, u)
+
+    def _start_companions(self, rho: np.ndarray, u: np.ndarray) -> None:
+        """Start what goes with the flow, whose moments are those of the cells of this rank."""
         self._sponges.start(u)
         self._open_ends.start(rho, u)
         if self._scalars is not None:
             self._scalars.start(u)
-            u = self._scalars.without_half_force(rho, u)
-        self.domain.write_moments(rho, u)
 
     @property
     def eddy_viscosity(self) -> np.ndarray:

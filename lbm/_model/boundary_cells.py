@@ -41,7 +41,7 @@ class BoundaryCells:
         self.solid_numbers = np.array(
             [0, *(self.types.index_of(s.bounce) for s in solids)], np.uint16
         )
-        near = np.nonzero(_near_walls(lattice, shape, faces, labels, extent))
+        near = np.nonzero(near_walls(lattice.velocities, shape, faces, labels, extent))
         self.z, self.y, self.x = (
             k + first for k, first in zip(near, reversed(extent.start), strict=True)
         )
@@ -166,14 +166,17 @@ def label_solids(
     return Labels(labels, extent.start)
 
 
-def _near_walls(
-    lattice: Lattice,
+def near_walls(
+    velocities: Sequence[Triple],
     shape: Triple,
     faces: Sequence[Condition],
     labels: Labels | None,
     extent: Extent,
 ) -> np.ndarray:
-    """Return a mask [z, y, x] of the fluid cells of an extent that may have a wall beside them."""
+    """Return a mask [z, y, x] of the fluid cells of an extent that may have a wall beside them.
+
+    A cell is beside what one of the velocities of a lattice reaches from it.
+    """
     near = np.zeros(extent.shape[::-1], bool)
     for axis in range(3):
         if not isinstance(faces[2 * axis], Periodic):
@@ -185,7 +188,7 @@ def _near_walls(
     if labels is not None:
         solid = labels.values > 0
         nx, ny, nz = extent.shape
-        for cx, cy, cz in lattice.velocities[1:]:
+        for cx, cy, cz in velocities:
             near |= solid[1 + cz : 1 + cz + nz, 1 + cy : 1 + cy + ny, 1 + cx : 1 + cx + nx]
         near &= labels.inner == 0
     return near

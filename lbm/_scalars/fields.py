@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -29,6 +29,10 @@ from lbm.scalars import FixedValue, Scalar
 RANGE_MARGIN = 1e6
 """Factor by which the numbers of a scalar stay below the largest one of their type: products with
 weights and rates, and what overshoots beside fronts, must be finite as well."""
+
+
+START_CELLS = 1 << 20
+"""Cells whose populations are computed at once at the start: 56 MB in float64."""
 
 
 class ScalarField:
@@ -177,13 +181,12 @@ class ScalarField:
             raise ValueError(f"scalars[{self.name!r}]: start must be finite")
         largest = float(np.abs(values).max(initial=0.0))
         _require_in_range(self.name, "start", largest, self._domain.problem.precision.compute)
-        shape = self._domain.region.shape
-        s = np.broadcast_to(values, shape).T
-        along = [np.broadcast_to(component, shape).T for component in u]
-        rows = [s * (0.25 - sum(c * c for c in along))]
-        for c in along:
-            rows += [s * (0.125 + 0.5 * c * c + 0.5 * sign * c) for sign in (1.0, -1.0)]
-        self.write_rows(0, np.stack(rows))
+        nx, ny, nz = self._domain.region.shape
+        thickness = max(1, START_CELLS // (nx * ny))
+        for z0 in range(0, nz, thickness):
+            z1 = min(nz, z0 + thickness)
+            s, *along = (_layers(field, z0, z1) for field in (values, *u))
+            self.write_rows(z0, _equilibrium_rows(s, along, (Q7, z1 - z0, ny, nx)))
 
     def initial_values(self) -> np.ndarray:
         """Return the initial values [x, y, z] of this rank, or one for all cells."""
@@ -272,6 +275,23 @@ class ScalarField:
         for part, copy in zip(self._domain.parts, state, strict=True):
             with part.engine.device.active():
                 _scalars.loops(part.engine.device).copy(copy, self.current(part, t))
+
+
+def _layers(field: np.ndarray, z0: int, z1: int) -> np.ndarray:
+    """Return the layers z0 to z1 of a field [x, y, z] as [z, y, x]; a number remains one."""
+    return field[..., z0:z1].T if np.ndim(field) else field
+
+
+def _equilibrium_rows(
+    s: np.ndarray, along: Sequence[np.ndarray], shape: tuple[int, ...]
+) -> np.ndarray:
+    """Return the populations [q, z, y, x] in the equilibrium of values s and a velocity."""
+    rows = np.empty(shape)
+    rows[0] = s * (0.25 - sum(c * c for c in along))
+    for axis, c in enumerate(along):
+        for k, sign in enumerate((1.0, -1.0), 1 + 2 * axis):
+            rows[k] = s * (0.125 + 0.5 * c * c + 0.5 * sign * c)
+    return rows
 
 
 def _require_range(name: str, scalar: Scalar, dtype: type) -> None:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from lbm._model.boundary_cells import Labels, label_solids
+from lbm._model.boundary_cells import Labels, label_solids, near_walls
 from lbm._model.extent import Extent, Triple
 from lbm._model.wall_links import SOLID_CLASS
 from lbm._scalars.formulas import FLUX, INFLOW, OUTFLOW, STREAMS, VALUE
@@ -76,45 +76,64 @@ def classify_links(
         make_wall(scalar, name, name[0] if k < len(FACES) else name, condition)
         for k, (name, condition) in enumerate(zip(names, conditions, strict=True))
     ]
-    ends = np.stack([_walls_at_ends(shape, faces, labels, extent, q) for q in range(Q7)])
-    fluid = np.ones(ends.shape[1:], bool) if labels is None else labels.inner == 0
-    ends[:, ~fluid] = 0
-    near = ends.any(axis=0)
-    rows, index = np.unique(ends[:, near].T, axis=0, return_inverse=True)
-    dtype = np.min_scalar_type(_FIRST_WALL_CLASS + len(rows))
-    classes = np.where(fluid, 0, SOLID_CLASS).astype(dtype)
-    classes[near] = _FIRST_WALL_CLASS + index.ravel()
-    kinds = np.full((_FIRST_WALL_CLASS + len(rows), Q7), STREAMS, np.int8)
+    # Only cells beside walls are looked at: arrays of links of all cells would take gigabytes.
+    cells = np.stack(np.nonzero(near_walls(DIRECTIONS, shape, faces, labels, extent)), axis=1)
+    ends = np.stack([_walls_at_ends(cells, shape, faces, labels, extent, q) for q in range(Q7)])
+    beside = ends.any(axis=0)
+    cells, ends = cells[beside], ends[:, beside]
+    codes = _number_rows(ends, len(walls))
+    _, first, index = np.unique(codes, return_index=True, return_inverse=True)
+    dtype = np.min_scalar_type(_FIRST_WALL_CLASS + len(first))
+    classes = np.zeros(extent.shape[::-1], dtype)
+    if labels is not None:
+        classes[labels.inner > 0] = SOLID_CLASS
+    classes[tuple(cells.T)] = _FIRST_WALL_CLASS + index
+    kinds = np.full((_FIRST_WALL_CLASS + len(first), Q7), STREAMS, np.int8)
     numbers = np.zeros(kinds.shape)
-    for c, row in enumerate(rows, _FIRST_WALL_CLASS):
+    for c, row in enumerate(ends[:, first].T, _FIRST_WALL_CLASS):
         for q, number in enumerate(row):
             if number:
                 kinds[c, q], numbers[c, q] = walls[number - 1]
     links: dict[str, tuple[Wall, np.ndarray, np.ndarray]] = {}
     for number, (name, wall) in enumerate(zip(names, walls, strict=True), 1):
-        direction, *cells = np.nonzero(ends == number)
         if not (name in FACES and isinstance(conditions[number - 1], Periodic)):
-            links[name] = wall, np.stack(cells, axis=1), direction
+            direction, cell = np.nonzero(ends == number)
+            links[name] = wall, cells[cell], direction
     return ScalarLinks(classes, kinds, numbers, links)
 
 
-def _walls_at_ends(
-    shape: Triple, faces: Sequence[Condition], labels: Labels | None, extent: Extent, q: int
-) -> np.ndarray:
-    """Return [z, y, x] the number of the wall at the end of the links q, counted from 1; 0 if none.
+def _number_rows(ends: np.ndarray, walls: int) -> np.ndarray:
+    """Return a number for each combination of walls [q, cell], in the order of q.
 
-    Faces come first, in the order of their names, and then the solids.
+    There are at most 254 solids and 6 faces, and 261^7 is below 2^57.
+    """
+    codes = np.zeros(ends.shape[1], np.int64)
+    for row in ends:
+        codes = codes * (walls + 1) + row
+    return codes
+
+
+def _walls_at_ends(
+    cells: np.ndarray,
+    shape: Triple,
+    faces: Sequence[Condition],
+    labels: Labels | None,
+    extent: Extent,
+    q: int,
+) -> np.ndarray:
+    """Return for each cell (z, y, x) of an extent the number of the wall at the end of link q.
+
+    Numbers count from 1, and 0 is no wall. Faces come first, in the order of their names, and then
+    the solids.
     """
     c = DIRECTIONS[q]
-    numbers = np.zeros(extent.shape[::-1], np.int16)
+    end = cells[:, ::-1] + np.array(extent.start) + np.array(c)
+    numbers = np.zeros(len(cells), np.int16)
     if labels is not None:
-        nx, ny, nz = extent.shape
-        x, y, z = (1 + s for s in c)
-        beside = labels.values[z : z + nz, y : y + ny, x : x + nx]
-        numbers[beside > 0] = len(FACES) + beside[beside > 0]
+        beside = labels.of_cells(*end.T)
+        numbers = np.where(beside > 0, len(FACES) + beside.astype(np.int16), 0)
     for axis in range(3):
         face = 2 * axis + (c[axis] > 0)
-        at_end = extent.stop[axis] == shape[axis] if c[axis] > 0 else extent.start[axis] == 0
-        if c[axis] and at_end and not isinstance(faces[face], Periodic):
-            np.moveaxis(numbers, 2 - axis, 0)[-1 if c[axis] > 0 else 0] = 1 + face
+        if c[axis] and not isinstance(faces[face], Periodic):
+            numbers[(end[:, axis] < 0) | (end[:, axis] >= shape[axis])] = 1 + face
     return numbers

@@ -84,9 +84,9 @@ longer messages (9 populations of a cell instead of 5), an inlet that each devic
 whole, and kernels between two steps (scalars, sponges, ends that do not reflect, interpolated
 walls)."""
 
-FEATURE_BOX = 512, 512, 256
-"""Cells of a box on a GPU in the series of FEATURES. Half a cube: the host takes seconds to prepare
-a cube, longer than the steps that are measured, and smaller boxes hide less of their messages."""
+FEATURE_BOX = 512, 512, 128
+"""Cells of a box on a GPU in the series of FEATURES. The host takes seconds to prepare a cube of
+512^3 cells, longer than the steps that are measured; smaller boxes hide less of their messages."""
 
 
 def feature_settings(shape: Triple) -> list[Setting]:

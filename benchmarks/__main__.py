@@ -21,6 +21,7 @@ SUITES = {
     "special": "benchmarks.stablegpu_special",
     "rode": "benchmarks.rode",
     "lbm": "benchmarks.lbm",
+    "lbm-channels": "benchmarks.lbm_channels",
     "lbm-flows": "benchmarks.lbm_flows",
     "lbm-spheres": "benchmarks.lbm_spheres",
     "lbm-peers": "benchmarks.lbm_cpu_peers",

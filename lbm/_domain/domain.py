@@ -175,6 +175,7 @@ class Domain:
             return
         if self._changes_without_the_host:
             self._inflows.write(t)
+            self._update_walls()
             if self.exchange is not None:
                 self.exchange.order_streams()
             return
@@ -189,8 +190,14 @@ class Domain:
             if self._inflows.others:
                 engine.set_wall_types(types)
         self._inflows.write(t)
+        self._update_walls()
         for engine in self.engines:
             engine.synchronize()  # steps may run on other streams than this
+
+    def _update_walls(self) -> None:
+        """Let all parts take over the walls that have changed."""
+        for engine in self.engines:
+            engine.update_walls()
 
     @property
     def _changes_without_the_host(self) -> bool:

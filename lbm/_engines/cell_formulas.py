@@ -232,44 +232,28 @@ def wall_return(f, w, c, wall, u):
     return return_from_moving_wall(f, w, cx * wall[2] + cy * wall[3] + cz * wall[4])
 
 
-def _wall_returns_source(lattice: Lattice) -> str:
-    """Write out `wall_return` for the populations of a mask that run into one wall."""
+def _outlet_returns_source(lattice: Lattice) -> str:
+    """Write out `return_from_outlet` for the populations of a mask."""
     names = ", ".join(f"f{q}" for q in range(lattice.size))
-    outlet, moving = [], []
-    for q, (c, w) in enumerate(zip(lattice.velocities, lattice.weights, strict=True)):
-        if not any(c):
-            continue
-        cu, c_dot_wall = _dot_expression(c), _dot_expression(c, ("vx", "vy", "vz"))
-        for lines, returned in (
-            (outlet, f"return_from_outlet(f{q}, T({w!r}), drho, {cu}, square)"),
-            (moving, f"return_from_moving_wall(f{q}, T({w!r}), {c_dot_wall})"),
-        ):
-            lines.append(f"        f{q} = {returned} if bits & U({1 << q}) else f{q}")
     lines = [
-        "def wall_returns(f, bits, wall, u):",
+        "def outlet_returns(f, bits, drho, ux, uy, uz):",
         "    T = type(f[0])",
-        f"    ({names}), (ux, uy, uz), (is_outlet, drho, vx, vy, vz) = f, u, wall",
-        "    if is_outlet != T(0):",
-        "        square = ux * ux + uy * uy + uz * uz",
-        *outlet,
-        "    else:",
-        *moving,
-        f"    return ({names})",
-        "",
+        f"    ({names}) = f",
+        "    square = ux * ux + uy * uy + uz * uz",
     ]
-    return "\n".join(lines)
+    for q, (c, w) in enumerate(zip(lattice.velocities, lattice.weights, strict=True)):
+        if any(c):
+            returned = f"return_from_outlet(f{q}, T({w!r}), drho, {_dot_expression(c)}, square)"
+            lines.append(f"    f{q} = {returned} if bits & U({1 << q}) else f{q}")
+    return "\n".join([*lines, f"    return ({names})", ""])
 
 
 @functools.cache
-def make_wall_returns(lattice: Lattice):
-    """Make wall_returns(f, bits, wall, u): the populations f, of which those in the uint32 mask
-    `bits` have run into the wall and are what it sends back."""
-    names = {
-        "U": np.uint32,
-        "return_from_outlet": return_from_outlet,
-        "return_from_moving_wall": return_from_moving_wall,
-    }
-    return inlined(compile_source("wall_returns", _wall_returns_source(lattice), names))
+def make_outlet_returns(lattice: Lattice):
+    """Make outlet_returns(f, bits, rho - 1, ux, uy, uz): the populations f, of which those in the
+    uint32 mask `bits` have run into an outlet and are what it sends back."""
+    names = {"U": np.uint32, "return_from_outlet": return_from_outlet}
+    return inlined(compile_source("outlet_returns", _outlet_returns_source(lattice), names))
 
 
 def _slip_returns_source(lattice: Lattice) -> str:

@@ -12,7 +12,7 @@ from hetero.cuda.launcher import prepare_launch
 from hetero.devices import Device
 from hetero.jit import kernel
 from hetero.measurement import profiling
-from lbm._engines.cuda_kernels import make_kernel
+from lbm._engines.cuda_kernels import make_kernel, make_wall_adder
 from lbm._engines.engine import Engine
 from lbm._model.problem import Problem, fold_rows
 
@@ -55,8 +55,11 @@ class GPUEngine(Engine):
                 _clear(self.viscosity)
             classes = fold_rows(links.classes, form.lanes).reshape(-1)
             wall_types = links.wall_types.astype(form.compute)
-            masks = links.masks_with_common_walls()
+            masks = links.masks_with_returns()
             self._walls = [cuda.to_device(a) for a in (classes, masks, links.wall_rows, wall_types)]
+            self._walls.append(cuda.device_array(links.wall_rows.shape[:2], form.compute))
+            self._prepare_wall_adder(np.arange(len(masks)))()
+            self._update_added = self._prepare_wall_adder(links.find_varying_classes())
             self._flag = cuda.device_array(1, np.int32)
             self._lower_flag = prepare_launch(fill_zeros, (1,), (1,), self.stream, (self._flag,))
         # Results are read into the same array: allocating 2 GB takes longer than filling them.
@@ -133,6 +136,23 @@ class GPUEngine(Engine):
             self.wall_types.copy_to_device(table)
             # The copy may still be under way, and streams do not wait for it.
             self.synchronize()
+
+    def update_walls(self):
+        if self._update_added is not None:
+            self._update_added()
+
+    def _prepare_wall_adder(self, classes):
+        """Prepare the launch that computes what moving walls add to populations of some classes;
+        return None if there are no classes."""
+        if not len(classes):
+            return None
+        problem = self.problem
+        function = make_wall_adder(problem.precision.name, problem.lattice)
+        with self.device.active():
+            _, _, *tables = self._walls
+            arguments = cuda.to_device(classes.astype(np.int32)), *tables
+            grid = (blocks_for(len(classes) * problem.lattice.size, THREADS),)
+            return prepare_launch(function, grid, (THREADS,), self.stream, arguments)
 
     def step(self, t, box, stream=None):
         stream = self.stream if stream is None else stream

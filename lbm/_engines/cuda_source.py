@@ -8,12 +8,13 @@ A thread updates the `lanes` cells of one word. Names in the generated source:
 - class_<lane>: the cell's class; from_, into_, special_<lane>: its walls (bits of `Links.masks`).
 
 At walls other addresses are used: population by population, in a branch of its own. Some walls,
-such as a lid, send back more than a bounce. A cell beside one such wall, or one face with free
-slip, gets all that it sends back by a formula that reads the wall once. This matters: a cell at an
-end of a row keeps the 31 others of its warp waiting, and when each population looked up its own
-wall, an inlet and an outlet across x made a step 30 % longer. Cells beside several of these walls
-do that, in a loop over the bits that are set, with the populations in local memory. (The same loop
-for the addresses costs up to half of the speed.)
+such as a lid, send back more than a bounce. A cell at an end of a row keeps the 31 others of its
+warp waiting, so what its walls send back should not wait for one load after another (an inlet and
+an outlet across x once made a step 30 % longer). Moving walls add a number to each population,
+which a table holds for each class; an outlet and a face with free slip are formulas of all
+populations. Cells beside several kinds of these walls look up a wall for each population, in a loop
+over the bits that are set, with the populations in local memory. (The same loop for the addresses
+costs up to half of the speed.)
 """
 
 from __future__ import annotations
@@ -21,15 +22,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from lbm._model.streaming_patterns import Access, Address
-from lbm._model.wall_links import (
-    COMMON_WALL,
-    FROM,
-    INTO,
-    NO_WALL,
-    SLIP,
-    SOLID_CLASS,
-    SPECIAL,
-)
+from lbm._model.wall_links import FROM, INTO, MIXED, MOVING, RETURN, SLIP, SOLID_CLASS, SPECIAL
 
 _POSITION = """\
 x = x0 + U(cuda.blockIdx.x * cuda.blockDim.x + cuda.threadIdx.x)
@@ -45,9 +38,9 @@ ym, yp = (y - U(1) if y > U(0) else ny - U(1)), (y + U(1) if y + U(1) < ny else 
 zm, zp = (z - U(1) if z > U(0) else nz - U(1)), (z + U(1) if z + U(1) < nz else U(0))
 """.splitlines()
 
-ARRAYS = "source, target, source_cells, target_cells, classes, masks, wall_rows, wall_types"
+ARRAYS = "source, target, source_cells, target_cells, classes, masks, wall_rows, wall_types, added"
 """Arguments of all kernels: populations [slot, word] and [slot, cell]; tables of
-`lbm._model.wall_links`."""
+`lbm._model.wall_links`; and added [class, q], what moving walls add to the populations."""
 
 REGION = "x0, x1, y0, y1, z0, nx, ny, nz"
 """Last arguments of all kernels, uint32: the cells to update and the size of the block, x in words.
@@ -221,9 +214,12 @@ class KernelSource:
             self.read_wall_bits_of_lane("special", SPECIAL, i)
             self.add(f"if {bits} != U(0):")
             u, g = f"ux_{i}, uy_{i}, uz_{i}", self.populations("g", i)
-            self.add(f"k = masks[class_{i}, {COMMON_WALL}]", f"if k < U({SLIP}):", depth=2)
-            self.add(f"{g} = wall_returns({g}, {bits}, ({row}), ({u}))", depth=3)
-            self.add(f"elif k != U({NO_WALL}):", depth=2)
+            self.add(f"k = masks[class_{i}, {RETURN}]", f"if k == U({MOVING}):", depth=2)
+            for q in range(1, self.size):
+                self.add(f"g{q}_{i} = g{q}_{i} + added[class_{i}, {q}]", depth=3)
+            self.add(f"elif k < U({SLIP}):", depth=2)
+            self.add(f"{g} = outlet_returns({g}, {bits}, wall_types[k, 1], {u})", depth=3)
+            self.add(f"elif k != U({MIXED}):", depth=2)
             self.add(f"{g} = slip_returns({g}, {bits}, k - U({SLIP}))", depth=3)
             self.add("else:", depth=2)
             self.add("old, new = local_array(T(0)), local_array(T(0))", depth=3)

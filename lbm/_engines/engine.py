@@ -80,6 +80,9 @@ class Engine:
         """Set `Links.wall_types` for the steps that follow; those before have ended."""
         raise NotImplementedError
 
+    def update_walls(self) -> None:
+        """Take over the rows of `wall_types` that have changed, before the next step."""
+
     def step(self, t: int, box: Box) -> None:
         """Step the cells of a box."""
         raise NotImplementedError

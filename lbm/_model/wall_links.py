@@ -26,14 +26,12 @@ INTO, SPECIAL, FROM = 0, 1, 2
 """Columns of `Links.masks`: links into walls, those whose return is more than a bounce, and
 populations that come out of walls."""
 
-COMMON_WALL = 3
-"""Column of `Links.masks_with_common_walls`: the wall that all special links of a class end at."""
+RETURN = 3
+"""Column of `Links.masks_with_returns`."""
 
-SLIP = 0xFFFFFFF0
-"""What this column holds for free slip at a face across x; one and two more for y and z."""
-
-NO_WALL = 0xFFFFFFFF
-"""What this column holds for classes whose special links end at several walls."""
+SLIP, MOVING, MIXED = 0xFFFFFFF0, 0xFFFFFFF8, 0xFFFFFFFF
+"""What this column holds beside rows of `wall_types`; SLIP is for a face across x, and the next two
+numbers for those across y and z."""
 
 _FIRST_WALL_CLASS = 2
 _MAX_SOLIDS = 254  # their labels are bytes, of which 0 and 1 have other meanings
@@ -87,25 +85,37 @@ class Links:
             rows.write(table, step + HALF_STEP)
         return table
 
-    def masks_with_common_walls(self) -> np.ndarray:
-        """Return `masks` with one more column, COMMON_WALL.
+    def masks_with_returns(self) -> np.ndarray:
+        """Return `masks` with one more column, RETURN: what the special links of a class end at.
 
-        It is a row of `wall_types` if all special links of a class have this row and send back
-        their own populations; SLIP + axis if all of them end at a face with free slip across one
-        axis; and else NO_WALL.
+        It is MOVING if all of them end at moving walls; the row of `wall_types` if all end at one
+        outlet; SLIP + axis if all end at a face with free slip across one axis; and else MIXED.
         """
         q = np.arange(self.lattice.size)
         special = (self.masks[:, SPECIAL, None] >> q.astype(np.uint32) & 1).astype(bool)
-        row, image = self.wall_rows[:, :, 0].astype(np.int64), self.wall_rows[:, :, 1]
-        lowest = np.where(special, row, NO_WALL).min(axis=1)
-        highest = np.where(special, row, -1).max(axis=1)
-        is_common = (lowest == highest) & ~(special & (image != q)).any(axis=1)
-        walls = np.where(is_common, lowest, NO_WALL)
+        row, image = self.wall_rows[:, :, 0], self.wall_rows[:, :, 1]
+        is_outlet = self.wall_types[row, 0] != 0.0
+        outlet = np.where(special & is_outlet, row, 0).max(axis=1)
+
+        def all_special(condition: np.ndarray) -> np.ndarray:
+            result: np.ndarray = (condition | ~special).all(axis=1)
+            return result
+
+        returns = np.full(len(row), MIXED, np.uint32)
+        returns[all_special((image == q) & ~is_outlet)] = MOVING
+        at_outlet = all_special((image == q) & is_outlet & (row == outlet[:, None]))
+        returns = np.where(at_outlet & special.any(axis=1), outlet.astype(np.uint32), returns)
         for axis in range(3):
-            slip = slip_images(self.lattice, 1 << axis)
-            slips = special.any(axis=1) & (~special | ((image == slip) & (image != q))).all(axis=1)
-            walls[slips] = SLIP + axis
-        return np.column_stack([self.masks, walls.astype(np.uint32)])
+            slip = np.array(slip_images(self.lattice, 1 << axis))
+            at_slip = all_special((image == slip) & (image != q))
+            returns[at_slip & special.any(axis=1)] = SLIP + axis
+        return np.column_stack([self.masks, returns])
+
+    def find_varying_classes(self) -> np.ndarray:
+        """Return the numbers of the classes with links into walls that change with time."""
+        if not self.varying:
+            return np.zeros(0, int)
+        return np.flatnonzero(self.is_varying[self.wall_rows[:, :, 0]].any(axis=1))
 
     @property
     def is_varying(self) -> np.ndarray:

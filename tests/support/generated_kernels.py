@@ -24,7 +24,7 @@ def lbm_signature(precision, rates=2) -> tuple:
 
     T = numba.from_dtype(np.dtype(form.compute))
     populations = (of(form.word, 2),) * 2 + (of(form.storage, 2),) * 2
-    walls = of(np.uint8, 1), of(np.uint32, 2), of(np.uint8, 3), of(form.compute, 2)
+    walls = of(np.uint8, 1), of(np.uint32, 2), of(np.uint8, 3), *(of(form.compute, 2),) * 2
     numbers = types.UniTuple(T, rates), types.UniTuple(T, 3)
     return (*populations, *walls, *numbers, *(types.uint32,) * 8)
 
@@ -52,21 +52,21 @@ def lbm_eddies_signature(precision) -> tuple:
 
 def lbm_survey_signature(precision) -> tuple:
     """Return the argument types of the kernel `survey` of `lbm`."""
-    *arrays, _, force, _ = lbm_signature(precision)[:11]
+    *arrays, _, force, _ = lbm_signature(precision)[:12]
     return (*arrays, force, types.Array(types.int32, 1, "C"), *(types.uint32,) * 8)
 
 
 def lbm_survey_with_scalar_signature(precision) -> tuple:
     """Return the argument types of the kernel `survey_with_scalar` of `lbm`."""
     survey = lbm_survey_signature(precision)
-    T = lbm_signature(precision)[8].dtype
+    T = lbm_signature(precision)[9].dtype
     scalar = types.Array(T, 2, "C"), types.UniTuple(T, 4)
     return (*survey[:-8], *scalar, *survey[-8:])
 
 
 def lbm_damping_signature(precision) -> tuple:
     """Return the argument types of the kernel `damp` of `lbm`."""
-    *arrays, rates, force, _ = lbm_signature(precision)[:11]
+    *arrays, rates, force, _ = lbm_signature(precision)[:12]
     T = rates.dtype
     layer = types.Array(T, 1, "C"), types.Array(T, 2, "C"), types.UniTuple(types.uint32, 5)
     return (*arrays, force, *layer, types.UniTuple(T, 2), *(types.uint32,) * 8)
@@ -74,7 +74,7 @@ def lbm_damping_signature(precision) -> tuple:
 
 def lbm_acceleration_signature(precision) -> tuple:
     """Return the argument types of the kernel `accelerate` of `lbm`."""
-    *arrays, rates, force, _ = lbm_signature(precision)[:11]
+    *arrays, rates, force, _ = lbm_signature(precision)[:12]
     T = rates.dtype
     fields = (types.Array(T, 2, "C"),) * 2
     return (*arrays, force, *fields, types.UniTuple(T, 4), *(types.uint32,) * 8)

@@ -56,6 +56,19 @@ def scalar(function: Any = None, **options: Any) -> Any:
     return attach(_compile(function, options))
 
 
+def float_scalar(function: Any, **options: Any) -> Any:
+    """Compile a `scalar` of floating-point numbers that is the same in plain Python.
+
+    The CUDA simulator runs it as it is written: compiling it for a few threads would take seconds.
+    """
+    compiled = scalar(function, **options)
+    from hetero.cuda import driver
+
+    if driver.SIMULATOR:
+        dispatchers.call_as_written(compiled)
+    return compiled
+
+
 def scalar_internal(function: Any = None, **options: Any) -> Any:
     """Compile a `scalar` that only compiled code calls.
 

@@ -8,6 +8,7 @@ from typing import Any, NoReturn
 
 from numba.core import bytecode
 from numba.core.dispatcher import Dispatcher
+from numba.core.registry import CPUDispatcher
 from numba.core.sigutils import normalize_signature
 
 
@@ -39,6 +40,18 @@ def refuse_calls(dispatcher: Any, error: type[Exception]) -> None:
     # A dispatcher that has forgotten its machine code calls `_compile_for_args`.
     dispatcher._reset_overloads()
     dispatcher._compile_for_args = refuse
+
+
+class _CalledAsWritten(CPUDispatcher):  # type: ignore[misc]  # Numba has no types
+    """A function that calls from Python run as it is written."""
+
+    def __call__(self, *arguments: Any, **keywords: Any) -> Any:
+        return self.py_func(*arguments, **keywords)
+
+
+def call_as_written(dispatcher: Any) -> None:
+    """Let calls from Python run a function as it is written; compiled code calls it compiled."""
+    dispatcher.__class__ = _CalledAsWritten
 
 
 def argument_types(signature: Any) -> tuple:

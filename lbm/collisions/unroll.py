@@ -13,13 +13,13 @@ from typing import Any
 import numpy as np
 
 from hetero.codegen import compile_source
-from hetero.jit import FUSED, scalar
+from hetero.jit import FUSED, float_scalar
 from lbm.lattices import Lattice
 
 
 def inlined(function: Callable[..., Any]) -> Any:
     """Compile a formula that is always inlined, so that loops around it vectorise on the CPU."""
-    return scalar(function, forceinline=True, fastmath=FUSED)
+    return float_scalar(function, forceinline=True, fastmath=FUSED)
 
 
 def balanced_sum(terms: Iterable[str]) -> str:

@@ -49,6 +49,24 @@ def compiled():
     return dispatcher
 
 
+def test_a_function_called_as_written_is_still_compiled_for_compiled_callers():
+    kinds = []
+
+    def note(x):
+        kinds.append(type(x))
+        return 2.0 * x
+
+    noted, doubled = numba.njit(note), numba.njit(double)
+    for dispatcher in (noted, doubled):
+        dispatchers.call_as_written(dispatcher)
+    assert noted(3) == 6.0
+    assert kinds == [int]  # Numba could not have appended it
+    assert doubled(3) == 6.0
+    assert not doubled.signatures
+    assert numba.njit(lambda x: doubled(x) + 1.0)(3.0) == 7.0
+    assert doubled.signatures
+
+
 def test_functions_are_numbered_from_a_given_number():
     first = 1 << 40
     dispatchers.number_functions_from(first)

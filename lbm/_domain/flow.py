@@ -14,7 +14,7 @@ from lbm._domain.domain import Domain
 from lbm._domain.host_moments import HostMoments
 from lbm._model.extent import Triple
 from lbm._model.wall_links import SOLID_CLASS
-from lbm._scalars.fields import ScalarField
+from lbm._scalars.field import ScalarField
 from lbm.boundaries import Condition, Solid
 
 FIELDS = "rho", "drho", "u", "fluid"

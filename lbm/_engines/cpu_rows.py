@@ -24,8 +24,9 @@ from hetero.simd.memory import (
     prefetch,
 )
 from hetero.simd.width import has_masks, vector_lanes
-from lbm._engines.cell_formulas import cell_formulas, wall_return
+from lbm._engines.cell_formulas import cell_formulas
 from lbm._engines.storage_formulas import codec
+from lbm._engines.wall_formulas import wall_return
 from lbm._model.precision import PRECISIONS
 from lbm.lattices import Lattice
 

@@ -12,7 +12,8 @@ from hetero.cuda.launcher import prepare_launch
 from hetero.devices import Device
 from hetero.jit import kernel
 from hetero.measurement import profiling
-from lbm._engines.cuda_kernels import make_kernel, make_wall_adder
+from lbm._engines.cuda_kernels import make_kernel
+from lbm._engines.cuda_walls import make_wall_adder
 from lbm._engines.engine import Engine
 from lbm._model.problem import Problem, fold_rows
 

@@ -29,14 +29,11 @@ from lbm._engines.cell_formulas import (
     cell_formulas,
     make_cell_functions,
     make_drive,
-    make_outlet_returns,
     make_relaxation,
-    make_slip_returns,
-    return_from_moving_wall,
-    wall_return,
 )
 from lbm._engines.cuda_source import KernelSource
 from lbm._engines.storage_formulas import codec, word_codec
+from lbm._engines.wall_formulas import make_outlet_returns, make_slip_returns, wall_return
 from lbm._fields.formulas import is_good
 from lbm._model.precision import PRECISIONS
 from lbm._model.streaming_patterns import Access, make_pattern
@@ -249,10 +246,10 @@ SOURCE_HEADER = """# GPU kernel of lbm: {operation}, pattern {pattern} ({parity}
 # lbm._engines.cuda_source explains the names of the variables. U is uint32, and T is the dtype of
 # the arithmetic. decode and encode convert populations from and to memory; unpack and pack do so
 # for words of two. opaque(x) is x in a form that the compiler cannot see through. local_array, peek
-# and poke allocate, read and write an array of the thread. velocity, collide,
-# equilibrium_populations, wall_return, outlet_returns and slip_returns are formulas of
-# lbm._engines.cell_formulas. wall_address, free_address, velocity_of and weight_of are constant
-# tables.
+# and poke allocate, read and write an array of the thread. velocity, collide and
+# equilibrium_populations are formulas of lbm._engines.cell_formulas, and wall_return,
+# outlet_returns and slip_returns of lbm._engines.wall_formulas. wall_address, free_address,
+# velocity_of and weight_of are constant tables.
 """
 """Comment that `python -m lbm kernel` prints above a kernel."""
 
@@ -410,27 +407,3 @@ def make_kernel(
     constants = "".join(f"    {n} = cuda.const.array_like({n}_)\n" for n in used)
     names |= {f"{n}_": tables[n] for n in used}
     return kernel(compile_source(operation, f"{head}{end_of_head}{constants}{body}", names))
-
-
-@functools.cache
-def make_wall_adder(precision: str, lattice: Lattice):
-    """Make the kernel that sets `added` [class, q] of classes [k] to what moving walls add."""
-    T = PRECISIONS[precision].compute
-    velocities, weights = np.array(lattice.velocities, T), np.array(lattice.weights, T)
-    zero, size = T(0), lattice.size
-
-    @kernel
-    def add_moving_walls(classes, wall_rows, wall_types, added):
-        n = cuda.grid(1)
-        if n < classes.size * size:
-            c, q = classes[n // size], n % size
-            velocity_of, weight_of = (
-                cuda.const.array_like(velocities),
-                cuda.const.array_like(weights),
-            )
-            k, along = wall_rows[c, q, 0], zero
-            for a in range(3):
-                along += velocity_of[q, a] * wall_types[k, 2 + a]
-            added[c, q] = return_from_moving_wall(zero, weight_of[q], along)
-
-    return add_moving_walls

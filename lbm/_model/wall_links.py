@@ -48,7 +48,7 @@ class Links:
     masks : uint32 [class, column], bit q for population q; the columns are INTO, SPECIAL and FROM
     wall_rows : unsigned [class, q, 2]: the row of `wall_types` of the wall at the end of link q,
         and the population whose value it sends back, q itself except for free slip
-    wall_types : float64 [type, 5], rows of parameters for `_engines.cell_formulas.wall_return` in
+    wall_types : float64 [type, 5], rows of parameters for `_engines.wall_formulas.wall_return` in
         step 0
     varying : rows of `wall_types` that change from step to step
     solid_sizes : number of cells that each named solid covers

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import lbm
-from lbm._engines.cell_formulas import make_outlet_returns, make_slip_returns, wall_return
+from lbm._engines.wall_formulas import make_outlet_returns, make_slip_returns, wall_return
 from lbm._model.wall_links import MIXED, MOVING, RETURN, SLIP, SPECIAL, classify_cells
 from lbm.boundaries import split_boundaries
 

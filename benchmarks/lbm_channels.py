@@ -24,7 +24,7 @@ def run(device: hetero.Device, quick: bool) -> Iterator[Measurement]:
         f"closed box {size}, float32", cells / closed / 1e9, "GLUPS", None, "", {},
         "TRT, plain walls on all sides; steps only", timing,
     )  # fmt: skip
-    for name, walls in channels(shape).items():
+    for name, walls in channels(shape[1]).items():
         seconds, timing = _measure(walls, shape, device)
         yield Measurement(
             f"{name}, {size}", 100 * (seconds / closed - 1), "% of a step", None, "", {},
@@ -32,15 +32,14 @@ def run(device: hetero.Device, quick: bool) -> Iterator[Measurement]:
         )  # fmt: skip
 
 
-def channels(shape: tuple[int, int, int]) -> dict[str, Mapping[str, object]]:
-    """Return the walls of all channels by their names."""
-    height = shape[1]
+def channels(height: int) -> dict[str, Mapping[str, object]]:
+    """Return the walls of all channels with so many cells along y, by their names."""
 
     def profile(x, y, z):
         return 6 * SPEED * y * (height - y) / height**2, 0 * y, 0 * y
 
-    def ends(axis, speed=SPEED):
-        u = [speed * (a == axis) for a in "xyz"]
+    def ends(axis):
+        u = [SPEED * (a == axis) for a in "xyz"]
         others = {a: PLAIN for a in "xyz" if a != axis}
         return {f"{axis}-": lbm.VelocityInlet(u), f"{axis}+": lbm.PressureOutlet(), **others}
 

@@ -57,14 +57,12 @@ def scalar(function: Any = None, **options: Any) -> Any:
 
 
 def float_scalar(function: Any, **options: Any) -> Any:
-    """Compile a `scalar` of floating-point numbers that is the same in plain Python.
+    """Compile a `scalar` of floating-point numbers that plain Python computes up to rounding.
 
     The CUDA simulator runs it as it is written: compiling it for a few threads would take seconds.
     """
     compiled = scalar(function, **options)
-    from hetero.cuda import driver
-
-    if driver.SIMULATOR:
+    if numba.config.ENABLE_CUDASIM:
         dispatchers.call_as_written(compiled)
     return compiled
 

@@ -195,7 +195,7 @@ class Domain:
             engine.synchronize()  # steps may run on other streams than this
 
     def _update_walls(self) -> None:
-        """Let all parts take over the walls that have changed."""
+        """Prepare all parts for walls that have changed."""
         for engine in self.engines:
             engine.update_walls()
 

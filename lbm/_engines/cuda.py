@@ -16,6 +16,7 @@ from lbm._engines.cuda_kernels import make_kernel
 from lbm._engines.cuda_walls import make_wall_adder
 from lbm._engines.engine import Engine
 from lbm._model.problem import Problem, fold_rows
+from lbm._model.wall_links import MOVING, RETURN
 
 THREADS = 128
 """Threads of a block, along x as far as the domain goes: fastest on an H200 at 512^3."""
@@ -24,6 +25,24 @@ THREADS = 128
 def create_engine(problem: Problem, device: Device, allocate=None) -> GPUEngine:
     """Create the block `problem` on a GPU, in memory of its own."""
     return GPUEngine(problem, device)
+
+
+class GPUWalls(NamedTuple):
+    """Tables of walls on a GPU, in the order of `_engines.cuda_source.ARRAYS`.
+
+    Attributes
+    ----------
+    classes : those of cells in memory order, flat
+    masks : `Links.masks_with_returns`
+    rows, types : `Links.wall_rows` and `Links.wall_types`
+    added : [class, q], `Links.added_by_walls` with the walls of the present step
+    """
+
+    classes: Any
+    masks: Any
+    rows: Any
+    types: Any
+    added: Any
 
 
 class GPULayer(NamedTuple):
@@ -56,11 +75,14 @@ class GPUEngine(Engine):
                 _clear(self.viscosity)
             classes = fold_rows(links.classes, form.lanes).reshape(-1)
             wall_types = links.wall_types.astype(form.compute)
-            masks = links.masks_with_returns()
-            self._walls = [cuda.to_device(a) for a in (classes, masks, links.wall_rows, wall_types)]
-            self._walls.append(cuda.device_array(links.wall_rows.shape[:2], form.compute))
-            self._prepare_wall_adder(np.arange(len(masks)))()
-            self._update_added = self._prepare_wall_adder(links.find_varying_classes())
+            masks, added = links.masks_with_returns(), links.added_by_walls().astype(form.compute)
+            tables = classes, masks, links.wall_rows, wall_types, added
+            self._walls = GPUWalls(*map(cuda.to_device, tables))
+            varying = links.find_varying_classes()
+            self._update_added = self._prepare_wall_adder(
+                varying[masks[varying, RETURN] == MOVING].astype(np.int32)
+            )
+            self.update_walls()
             self._flag = cuda.device_array(1, np.int32)
             self._lower_flag = prepare_launch(fill_zeros, (1,), (1,), self.stream, (self._flag,))
         # Results are read into the same array: allocating 2 GB takes longer than filling them.
@@ -128,7 +150,7 @@ class GPUEngine(Engine):
 
     @property
     def wall_types(self):
-        return self._walls[3]
+        return self._walls.types
 
     def set_wall_types(self, rows):
         table = np.ascontiguousarray(rows, self.problem.precision.compute)
@@ -140,20 +162,19 @@ class GPUEngine(Engine):
 
     def update_walls(self):
         if self._update_added is not None:
-            self._update_added()
+            with self.device.active():
+                self._update_added()
 
     def _prepare_wall_adder(self, classes):
-        """Prepare the launch that computes what moving walls add to populations of some classes;
-        return None if there are no classes."""
+        """Prepare the launch that computes what moving walls add to the populations of classes,
+        int32 [k]; return None if there are none."""
         if not len(classes):
             return None
-        problem = self.problem
+        problem, walls = self.problem, self._walls
         function = make_wall_adder(problem.precision.name, problem.lattice)
-        with self.device.active():
-            _, _, *tables = self._walls
-            arguments = cuda.to_device(classes.astype(np.int32)), *tables
-            grid = (blocks_for(len(classes) * problem.lattice.size, THREADS),)
-            return prepare_launch(function, grid, (THREADS,), self.stream, arguments)
+        arguments = cuda.to_device(classes), walls.rows, walls.types, walls.added
+        grid = (blocks_for(len(classes) * problem.lattice.size, THREADS),)
+        return prepare_launch(function, grid, (THREADS,), self.stream, arguments)
 
     def step(self, t, box, stream=None):
         stream = self.stream if stream is None else stream

@@ -9,12 +9,11 @@ A thread updates the `lanes` cells of one word. Names in the generated source:
 
 At walls other addresses are used: population by population, in a branch of its own. Some walls,
 such as a lid, send back more than a bounce. A cell at an end of a row keeps the 31 others of its
-warp waiting, so what its walls send back should not wait for one load after another (an inlet and
-an outlet across x once made a step 30 % longer). Moving walls add a number to each population,
-which a table holds for each class; an outlet and a face with free slip are formulas of all
-populations. Cells beside several kinds of these walls look up a wall for each population, in a loop
-over the bits that are set, with the populations in local memory. (The same loop for the addresses
-costs up to half of the speed.)
+warp waiting, so what its walls send back should not wait for one load after another. Moving walls
+add a number to each population, which a table holds for each class; an outlet and a face with free
+slip are formulas of all populations. Cells beside several kinds of these walls look up a wall for
+each population, in a loop over the bits that are set, with the populations in local memory. (The
+same loop for the addresses costs up to half of the speed.)
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What moving walls add to populations on a GPU, tabulated for each class of cells."""
+"""What walls whose velocity changes with time add to populations, tabulated on a GPU."""
 
 from __future__ import annotations
 

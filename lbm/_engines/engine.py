@@ -81,7 +81,7 @@ class Engine:
         raise NotImplementedError
 
     def update_walls(self) -> None:
-        """Take over the rows of `wall_types` that have changed, before the next step."""
+        """Prepare the next step for rows of `wall_types` that have changed."""
 
     def step(self, t: int, box: Box) -> None:
         """Step the cells of a box."""

@@ -61,8 +61,8 @@ def _outlet_returns_source(lattice: Lattice) -> str:
 
 @functools.cache
 def make_outlet_returns(lattice: Lattice):
-    """Make outlet_returns(f, bits, rho - 1, ux, uy, uz): the populations f, of which those in the
-    uint32 mask `bits` have run into an outlet and are what it sends back."""
+    """Make outlet_returns(f, bits, rho - 1, ux, uy, uz), which returns the populations f, those in
+    the uint32 mask `bits` replaced by what an outlet sends back."""
     names = {"U": np.uint32, "return_from_outlet": return_from_outlet}
     return inlined(compile_source("outlet_returns", _outlet_returns_source(lattice), names))
 
@@ -82,7 +82,7 @@ def _slip_returns_source(lattice: Lattice) -> str:
 
 @functools.cache
 def make_slip_returns(lattice: Lattice):
-    """Make slip_returns(f, bits, axis): the populations f, of which those in the uint32 mask `bits`
-    have run into a face with free slip across an axis and are what it sends back."""
+    """Make slip_returns(f, bits, axis), which returns the populations f, those in the uint32 mask
+    `bits` replaced by what a face with free slip across an axis sends back."""
     names = {"U": np.uint32}
     return inlined(compile_source("slip_returns", _slip_returns_source(lattice), names))

@@ -30,8 +30,8 @@ RETURN = 3
 """Column of `Links.masks_with_returns`."""
 
 SLIP, MOVING, MIXED = 0xFFFFFFF0, 0xFFFFFFF8, 0xFFFFFFFF
-"""What this column holds beside rows of `wall_types`; SLIP is for a face across x, and the next two
-numbers for those across y and z."""
+"""Values of the column RETURN that are not rows of `wall_types`: SLIP + axis for a face with free
+slip, MOVING and MIXED."""
 
 _FIRST_WALL_CLASS = 2
 _MAX_SOLIDS = 254  # their labels are bytes, of which 0 and 1 have other meanings
@@ -113,9 +113,17 @@ class Links:
 
     def find_varying_classes(self) -> np.ndarray:
         """Return the numbers of the classes with links into walls that change with time."""
-        if not self.varying:
-            return np.zeros(0, int)
         return np.flatnonzero(self.is_varying[self.wall_rows[:, :, 0]].any(axis=1))
+
+    def added_by_walls(self) -> np.ndarray:
+        """Return what moving walls add to the populations of each class, float64 [class, q].
+
+        It is -6 w_q (c_q . U) on each link, whatever the density of the cell is (Ladd 1994).
+        """
+        velocity = self.wall_types[self.wall_rows[:, :, 0], 2:]  # [class, q, component]
+        c, w = np.array(self.lattice.velocities), np.array(self.lattice.weights)
+        added: np.ndarray = -6.0 * w * (velocity * c).sum(axis=2)
+        return added
 
     @property
     def is_varying(self) -> np.ndarray:
@@ -178,12 +186,9 @@ def _find_varying(count: int, varying: Sequence[VaryingRows]) -> np.ndarray:
 def mass_inflow_of_classes(links: Links) -> tuple[np.ndarray, np.ndarray]:
     """Return the mass that walls bring into a cell of each class per step, and its amounts' sum.
 
-    Walls bring in -6 w_q (c_q . u) on each link, whatever the density of the cell is. Two arrays
-    [class] in float64.
+    Both are arrays [class] in float64.
     """
-    velocity = links.wall_types[links.wall_rows[:, :, 0], 2:]  # [class, q, component]
-    c, w = np.array(links.lattice.velocities), np.array(links.lattice.weights)
-    inflow = -6.0 * _into_walls(links) * w * (velocity * c).sum(axis=2)
+    inflow = _into_walls(links) * links.added_by_walls()
     return inflow.sum(axis=1), np.abs(inflow).sum(axis=1)
 
 

@@ -28,7 +28,7 @@ weights and rates, and what overshoots beside fronts, must be finite as well."""
 
 
 START_CELLS = 1 << 20
-"""Cells whose populations are computed at once at the start: 56 MB in float64."""
+"""Cells whose populations are computed at once at the start: 56 MiB in float64."""
 
 
 class ScalarField:

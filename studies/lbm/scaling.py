@@ -85,8 +85,9 @@ whole, and kernels between two steps (scalars, sponges, ends that do not reflect
 walls)."""
 
 FEATURE_BOX = 512, 512, 128
-"""Cells of a box on a GPU in the series of FEATURES. The host takes seconds to prepare a cube of
-512^3 cells, longer than the steps that are measured; smaller boxes hide less of their messages."""
+"""Cells of a box on a GPU in the series of FEATURES: a quarter of a cube, because the host takes
+seconds to prepare a cube, longer than the steps that are measured, and because messages that a
+thin box hides are hidden by a thick one, too."""
 
 
 def feature_settings(shape: Triple) -> list[Setting]:

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from compile_cuda import allowed_spills, compile_kernel
@@ -48,6 +49,22 @@ def test_step_compiles_within_its_budget(lattice, pattern, odd, precision, walls
     assert report.registers <= registers
     if precision != "float64":
         assert report.opcodes(".f64") == 0
+
+
+@compiled
+@pytest.mark.parametrize(("precision", "registers"), [("float32", 40), ("float64", 48)])
+def test_the_kernel_of_moving_walls_compiles_within_its_budget(precision, registers):
+    from numba import from_dtype, types
+
+    from lbm._engines.cuda_walls import make_wall_adder
+
+    T = from_dtype(np.dtype(precision))
+    table = types.Array(T, 2, "C")
+    signature = types.Array(types.int32, 1, "C"), types.Array(types.uint8, 3, "C"), table, table
+    report = compile_kernel(make_wall_adder(precision, D3Q19), signature)
+    assert report.spills == 0
+    assert report.registers <= registers
+    assert precision == "float64" or report.opcodes(".f64") == 0
 
 
 @compiled

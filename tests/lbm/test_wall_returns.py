@@ -57,6 +57,25 @@ def test_two_moving_walls_are_not_mixed():
     assert (returns[links.masks[links.classes.T, SPECIAL] != 0] == MOVING).all()
 
 
+def test_an_outlet_whose_density_varies_has_its_row():
+    walls = {"x-": INLET, "x+": lbm.PressureOutlet(lambda t: 1.0 + 1e-3 * t)}
+    links, returns = returns_of(walls)
+    assert np.isin(returns[4], np.flatnonzero(links.is_varying)).all()
+
+
+@LATTICES
+def test_what_moving_walls_add_is_that_of_each_population(lattice):
+    links, _ = returns_of({"x-": lbm.VelocityInlet(profile), "x+": INLET, "y": INLET}, lattice)
+    moving = np.flatnonzero(links.masks_with_returns()[:, RETURN] == MOVING)
+    added = links.added_by_walls()
+    assert np.any(added[moving])
+    for k in moving:
+        for q, c in enumerate(lattice.velocities):
+            wall = tuple(links.wall_types[links.wall_rows[k, q, 0]])
+            f = wall_return(0.0, lattice.weights[q], tuple(map(float, c)), wall, (0.1, 0.2, 0.3))
+            assert added[k, q] == pytest.approx(f, rel=1e-14, abs=1e-18)
+
+
 def test_classes_with_walls_that_vary_are_found():
     walls = {"x-": lbm.VelocityInlet(lambda t: (0.01 * t, 0, 0)), "x+": OUTLET}
     links, _ = returns_of(walls)

@@ -26,7 +26,6 @@ RANGE_MARGIN = 1e6
 """Factor by which the numbers of a scalar stay below the largest one of their type: products with
 weights and rates, and what overshoots beside fronts, must be finite as well."""
 
-
 START_CELLS = 1 << 20
 """Cells whose populations are computed at once at the start: 56 MiB in float64."""
 

@@ -172,13 +172,12 @@ def find_missing_sides(links: Links) -> np.ndarray:
 
     uint8 [z, y, x]; solid cells have none at all.
     """
-    of_class = np.zeros(len(links.masks), np.uint8)
+    of_class, into_wall = np.zeros(len(links.masks), np.uint8), links.bits(INTO)
     for axis in range(3):
         for side in (0, 1):
             c = tuple((2 * side - 1) * (a == axis) for a in range(3))
             q = links.lattice.velocities.index((c[0], c[1], c[2]))
-            has_wall = links.masks[:, INTO] >> np.uint32(q) & np.uint32(1)
-            of_class |= (has_wall << np.uint32(2 * axis + side)).astype(np.uint8)
+            of_class[into_wall[:, q]] |= np.uint8(1 << (2 * axis + side))
     of_class[SOLID_CLASS] = _ALL_SIDES
     return of_class[links.classes]
 

@@ -13,10 +13,9 @@ from hetero.devices import Device
 from hetero.jit import kernel
 from hetero.measurement import profiling
 from lbm._engines.cuda_kernels import make_kernel
-from lbm._engines.cuda_walls import make_wall_adder
+from lbm._engines.cuda_walls import WallTables
 from lbm._engines.engine import Engine
-from lbm._model.problem import Problem, fold_rows
-from lbm._model.wall_links import MOVING, RETURN
+from lbm._model.problem import Problem
 
 THREADS = 128
 """Threads of a block, along x as far as the domain goes: fastest on an H200 at 512^3."""
@@ -25,24 +24,6 @@ THREADS = 128
 def create_engine(problem: Problem, device: Device, allocate=None) -> GPUEngine:
     """Create the block `problem` on a GPU, in memory of its own."""
     return GPUEngine(problem, device)
-
-
-class GPUWalls(NamedTuple):
-    """Tables of walls on a GPU, in the order of `_engines.cuda_source.ARRAYS`.
-
-    Attributes
-    ----------
-    classes : those of cells in memory order, flat
-    masks : `Links.masks_with_returns`
-    rows, types : `Links.wall_rows` and `Links.wall_types`
-    added : [class, q], `Links.added_by_walls` with the walls of the present step
-    """
-
-    classes: Any
-    masks: Any
-    rows: Any
-    types: Any
-    added: Any
 
 
 class GPULayer(NamedTuple):
@@ -61,7 +42,7 @@ class GPUEngine(Engine):
 
     def __init__(self, problem: Problem, device: Device):
         super().__init__(problem, device)
-        form, links = problem.precision, problem.links
+        form = problem.precision
         self.stream, self._threads = 0, THREADS
         self._require_grid()
         words = problem.lattice.size, problem.pitch // form.lanes
@@ -73,16 +54,7 @@ class GPUEngine(Engine):
             if type(problem.collision).reads_viscosity:
                 self.viscosity = cuda.device_array(words[1], form.word)
                 _clear(self.viscosity)
-            classes = fold_rows(links.classes, form.lanes).reshape(-1)
-            wall_types = links.wall_types.astype(form.compute)
-            masks, added = links.masks_with_returns(), links.added_by_walls().astype(form.compute)
-            tables = classes, masks, links.wall_rows, wall_types, added
-            self._walls = GPUWalls(*map(cuda.to_device, tables))
-            varying = links.find_varying_classes()
-            self._update_added = self._prepare_wall_adder(
-                varying[masks[varying, RETURN] == MOVING].astype(np.int32)
-            )
-            self.update_walls()
+            self._walls = WallTables(problem, self.stream)
             self._flag = cuda.device_array(1, np.int32)
             self._lower_flag = prepare_launch(fill_zeros, (1,), (1,), self.stream, (self._flag,))
         # Results are read into the same array: allocating 2 GB takes longer than filling them.
@@ -109,7 +81,7 @@ class GPUEngine(Engine):
         )  # fmt: skip
         source = self.source(t)
         target = self.target(t) if operation == "step" else source
-        arrays = source, target, self.cells(source), self.cells(target), *self._walls
+        arrays = source, target, self.cells(source), self.cells(target), *self._walls.arrays
         nx, ny, nz = p.shape
         x0, x1 = box.x0 // form.lanes, box.x1 // form.lanes
         region = x0, x1, box.y0, box.y1, box.z0, nx // form.lanes, ny, nz
@@ -161,20 +133,8 @@ class GPUEngine(Engine):
             self.synchronize()
 
     def update_walls(self):
-        if self._update_added is not None:
-            with self.device.active():
-                self._update_added()
-
-    def _prepare_wall_adder(self, classes):
-        """Prepare the launch that computes what moving walls add to the populations of classes,
-        int32 [k]; return None if there are none."""
-        if not len(classes):
-            return None
-        problem, walls = self.problem, self._walls
-        function = make_wall_adder(problem.precision.name, problem.lattice)
-        arguments = cuda.to_device(classes), walls.rows, walls.types, walls.added
-        grid = (blocks_for(len(classes) * problem.lattice.size, THREADS),)
-        return prepare_launch(function, grid, (THREADS,), self.stream, arguments)
+        with self.device.active():
+            self._walls.update()
 
     def step(self, t, box, stream=None):
         stream = self.stream if stream is None else stream

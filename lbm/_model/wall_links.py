@@ -85,6 +85,12 @@ class Links:
             rows.write(table, step + HALF_STEP)
         return table
 
+    def bits(self, column: int) -> np.ndarray:
+        """Return whether each bit of a column of `masks` is set, bool [class, q]."""
+        q = np.arange(self.lattice.size, dtype=np.uint32)
+        bits: np.ndarray = self.masks[:, column, None] >> q & np.uint32(1)
+        return bits.astype(bool)
+
     def masks_with_returns(self) -> np.ndarray:
         """Return `masks` with one more column, RETURN: what the special links of a class end at.
 
@@ -92,7 +98,7 @@ class Links:
         outlet; SLIP + axis if all end at a face with free slip across one axis; and else MIXED.
         """
         q = np.arange(self.lattice.size)
-        special = (self.masks[:, SPECIAL, None] >> q.astype(np.uint32) & 1).astype(bool)
+        special = self.bits(SPECIAL)
         row, image = self.wall_rows[:, :, 0], self.wall_rows[:, :, 1]
         is_outlet = self.wall_types[row, 0] != 0.0
         outlet = np.where(special & is_outlet, row, 0).max(axis=1)
@@ -188,7 +194,7 @@ def mass_inflow_of_classes(links: Links) -> tuple[np.ndarray, np.ndarray]:
 
     Both are arrays [class] in float64.
     """
-    inflow = _into_walls(links) * links.added_by_walls()
+    inflow = links.bits(INTO) * links.added_by_walls()
     return inflow.sum(axis=1), np.abs(inflow).sum(axis=1)
 
 
@@ -198,15 +204,8 @@ def has_outlet_link(links: Links) -> np.ndarray:
     Walls that change with time count as outlets: what they bring in now they may take out later.
     """
     lets_out = (links.wall_types[:, 0] != 0.0) | links.is_varying
-    found: np.ndarray = (_into_walls(links) & lets_out[links.wall_rows[:, :, 0]]).any(axis=1)
+    found: np.ndarray = (links.bits(INTO) & lets_out[links.wall_rows[:, :, 0]]).any(axis=1)
     return found
-
-
-def _into_walls(links: Links) -> np.ndarray:
-    """Return whether link q of a cell of each class ends at a wall, bool [class, q]."""
-    q = np.arange(links.lattice.size, dtype=np.uint32)
-    bits: np.ndarray = links.masks[:, INTO, None] >> q & 1
-    return bits.astype(bool)
 
 
 def slip_images(lattice: Lattice, axes: int) -> list[int]:

@@ -84,22 +84,17 @@ def _links_to(problem: Problem, cells: np.ndarray, family: type) -> np.ndarray:
     """
     links = problem.links
     classes = links.classes[tuple(cells.T)]
-    into = _bits(links.masks[classes, INTO], problem.lattice.size)
+    into = links.bits(INTO)[classes]
     row, partner = links.wall_rows[classes, :, 0], links.wall_rows[classes, :, 1]
     if family is PressureOutlet:
         return into & (links.wall_types[row, 0] != 0.0)
     return into & (partner == np.arange(problem.lattice.size))
 
 
-def _bits(masks: np.ndarray, size: int) -> np.ndarray:
-    """Return bool [cell, q] from masks [cell]."""
-    return (masks[:, None] >> np.arange(size, dtype=np.uint32) & np.uint32(1)).astype(bool)
-
-
 def _loads(problem: Problem, cells: np.ndarray, odd: int) -> np.ndarray:
     """Return where steps of a parity load the populations of cells, int64 [q, cell]."""
     access, size = problem.pattern.steps[odd], problem.lattice.size
-    comes_from_wall = _bits(problem.links.masks[problem.links.classes[tuple(cells.T)], FROM], size)
+    comes_from_wall = problem.links.bits(FROM)[problem.links.classes[tuple(cells.T)]]
     loads = np.empty((size, len(cells)), np.int64)
     for q in range(size):
         population = np.full(len(cells), q)

@@ -31,7 +31,7 @@ def check_finite(name: str, value: Any) -> float:
 
     Raises TypeError if it is not a real number, ValueError if it is NaN or infinite.
     """
-    number = _python_number(name, value)
+    number = python_number(name, value)
     if isinstance(number, bool) or not isinstance(number, Real):
         raise TypeError(f"{name} must be a real number, got {describe(value)}")
     try:
@@ -57,7 +57,7 @@ def _has_masked(values: Any) -> bool:
     return isinstance(values, np.ma.MaskedArray) and bool(np.ma.is_masked(values))
 
 
-def _python_number(name: str, value: Any) -> Any:
+def python_number(name: str, value: Any) -> Any:
     """Return a NumPy or device scalar, not an array of one element, as a Python number."""
     require_unmasked(name, value)
     if isinstance(value, np.timedelta64):  # NumPy calls it an integer
@@ -90,7 +90,7 @@ def check_positive(name: str, value: Any) -> float:
 
 def check_integer(name: str, value: Any, least: int | None = 0, most: int | None = None) -> int:
     """Return `value` as an int of at least `least`, and at most `most`; None is no bound."""
-    plain = _python_number(name, value)
+    plain = python_number(name, value)
     is_number = isinstance(plain, Real) and not isinstance(plain, bool)
     if not is_number or not _is_whole(plain):
         raise TypeError(f"{name} must be an integer, got {describe(value)}")
@@ -160,12 +160,12 @@ def check_shape(name: str, value: Any) -> tuple[int, ...]:
     """Return None, an int or a sequence of ints as an array shape; None is a scalar's ()."""
     if value is None:
         return ()
-    plain = _python_number(name, value)
+    plain = python_number(name, value)
     if isinstance(plain, str | bytes | set | frozenset | dict) or not (
         isinstance(plain, Real) or np.iterable(plain)
     ):
         raise TypeError(f"{name} must be an int or a tuple of ints, got {describe(value)}")
-    sizes = (plain,) if isinstance(plain, Real) else tuple(_python_number(name, n) for n in plain)
+    sizes = (plain,) if isinstance(plain, Real) else tuple(python_number(name, n) for n in plain)
     if not all(isinstance(n, Rational) or (isinstance(n, Real) and isfinite(n)) for n in sizes):
         raise TypeError(f"{name} must be an int or a tuple of ints, got {describe(value)}")
     if not all(_is_whole(n) and n >= 0 for n in sizes):

@@ -19,6 +19,7 @@ from tmd._libraries.callables import (
     Precision,
     libraries_of_python,
     load_libraries,
+    number_equal_labels,
 )
 from tmd._search.decisions import BALL_PRECISIONS, extra_precision
 from tmd.functions import load_function
@@ -104,10 +105,12 @@ def check_libraries(
     name : str
         A function in `tmd.functions.NAMES`.
     arguments : iterable of float
-        For instance `[c.argument for c in result.cases.hardest(1000)]`.
+        For instance `[c.argument for c in result.cases.hardest(1000)]`. Fractions and integers are
+        taken if they are numbers of the precision.
     libraries : iterable, or mapping of labels
-        Paths of C libraries such as "libm.so.6", ufuncs, ctypes functions with their types set, or
-        callables from float to float.
+        C libraries, ufuncs, ctypes functions with their types set, or callables from float to
+        float. Text with a slash and Path objects are files, such as "./libm.so.6"; text without one
+        is a name that the loader searches for, such as "libm.so.6".
     symbol : str, optional
         The name of the function in the C libraries: by default `name`, and with precision 24 `name`
         with an "f".
@@ -118,17 +121,19 @@ def check_libraries(
     Returns
     -------
     list of LibraryScore
-        One for each library: Python's `math`, NumPy, and those in `libraries`.
+        One for each library: Python's `math`, NumPy, and those in `libraries`. Equal labels are
+        numbered: the second "exp" is "exp (2)".
 
     Raises
     ------
     TypeError, ValueError
-        A library cannot be loaded or does not export the symbol itself; an argument is no number of
-        the precision; or the function has no value there.
+        A library cannot be loaded, has changed since it was, or does not export the symbol itself;
+        an argument is no number of the precision; or the function has no value there.
     """
     f = load_function(name)
     numbers = _check_precision(precision)
-    found = libraries_of_python(name, numbers) | load_libraries(libraries, name, symbol, numbers)
+    given = load_libraries(libraries, name, symbol, numbers)
+    found = number_equal_labels(libraries_of_python(name, numbers) + given)
     validation.require_iterable("arguments", arguments, "numbers")
     values = [_check_argument(x, numbers) for x in arguments]
     pairs = [(x, round_correctly(f, x, numbers)) for x in values]
@@ -138,7 +143,7 @@ def check_libraries(
             len(pairs),
             [(x, returned, y) for x, y in pairs if (returned := call(x)) != y],
         )
-        for library, call in found.items()
+        for library, call in found
     ]
 
 
@@ -157,6 +162,9 @@ def _check_precision(precision: int) -> Precision:
 def _check_argument(x: Any, precision: Precision) -> float:
     """Return an argument as a float, if it is a number of the precision."""
     value = validation.check_finite("arguments", x)
-    if float(precision.numpy(value)) != value:
-        raise ValueError(f"arguments must be numbers of binary32, got {value!r}")
+    with np.errstate(over="ignore"):
+        is_exact = float(precision.numpy(value)) == validation.python_number("arguments", x)
+    if not is_exact:
+        name = "binary64" if precision is BINARY64 else "binary32"
+        raise ValueError(f"arguments must be numbers of {name}, got {validation.describe(x)}")
     return value

@@ -7,12 +7,14 @@ import shutil
 import subprocess
 import sys
 from fractions import Fraction
+from pathlib import Path
 
 import mpmath
 import numpy as np
 import pytest
 
 from tmd import library_check as checking
+from tmd.__main__ import main
 from tmd.functions import NAMES, load_function
 
 
@@ -101,6 +103,54 @@ def test_a_function_of_another_library_is_not_judged_in_the_name_of_this_one(lib
         checking.check_libraries("exp", [1.0], [library])
 
 
+def build(path, source):
+    path.with_suffix(".c").write_text(source)
+    path.unlink(missing_ok=True)
+    subprocess.run(["cc", "-shared", "-fPIC", "-o", path, path.with_suffix(".c")], check=True)
+
+
+@needs_compiler
+@pytest.mark.parametrize(
+    ("source", "wrong"),
+    [("./libm.so.6", 2), ("../here/libm.so.6", 2), (Path("libm.so.6"), 2), ("libc.so.6", None)],
+)
+def test_a_path_is_the_file_and_not_a_library_of_the_system(tmp_path, monkeypatch, source, wrong):
+    """The loader searches the system for a name without a slash, whatever is in this folder."""
+    here = tmp_path / "here"
+    here.mkdir()
+    monkeypatch.chdir(here)
+    build(here / "libm.so.6", "double exp(double x) { return 42; }")
+    if wrong is None:
+        build(here / source, "double exp(double x) { return 42; }")
+        with pytest.raises(ValueError, match=r"name of a file in this folder.*write './libc.so.6'"):
+            checking.check_libraries("exp", [0.0, 1.0], [source])
+    else:
+        (score,) = checking.check_libraries("exp", [0.0, 1.0], [source])[2:]
+        assert len(score.wrong) == wrong
+
+
+@needs_compiler
+def test_the_command_judges_the_file_that_it_is_given(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    build(tmp_path / "libm.so.6", "double exp(double x) { return 42; }")
+    options = ["--bits", "20", "--count", "5", "--quiet", "--library", "./libm.so.6"]
+    assert main(["check", "exp", "1.5", "0x1.8000004p+0", *options]) == 0
+    assert "./libm.so.6: 5 of 5 wrong" in capsys.readouterr().out
+
+
+@needs_compiler
+def test_a_library_that_was_built_again_is_not_judged_by_its_old_code(tmp_path):
+    path = tmp_path / "libf.so"
+    path.write_text("not yet a library")
+    with pytest.raises(ValueError, match="cannot be loaded"):
+        checking.check_libraries("exp", [1.0], [path])
+    build(path, "double exp(double x) { return 42; }")
+    assert checking.check_libraries("exp", [1.0], [path])[2].wrong
+    build(path, "double exp(double x) { return 2.7182818284590451; }")
+    with pytest.raises(ValueError, match="has changed since this process loaded it"):
+        checking.check_libraries("exp", [1.0], [path])
+
+
 @needs_compiler
 def test_a_symbol_is_chosen(library):
     (score,) = checking.check_libraries("exp", [1.5], [library], symbol="cr_exp")[2:]
@@ -152,6 +202,49 @@ def test_callables_ufuncs_and_ctypes_functions_are_libraries():
     assert [s.library for s in scores[2:]] == ["mine", "ufunc", "c"]
     assert [len(s.wrong) for s in scores[2:4]] == [0, 0]
     assert [s.library for s in checking.check_libraries("exp", [0.0], [np.exp2])[2:]] == ["exp2"]
+
+
+def test_sources_with_equal_names_have_a_score_each():
+    bad, good = (lambda x: 42.0), (lambda x: 1.0)
+    scores = checking.check_libraries("exp", [0.0], [bad, good, bad])[2:]
+    assert [(s.library, len(s.wrong)) for s in scores] == [
+        ("<lambda>", 1),
+        ("<lambda> (2)", 0),
+        ("<lambda> (3)", 1),
+    ]
+    scores = checking.check_libraries("exp", [0.0], {"Python's math": bad, 1: bad, "1": good})
+    assert [(s.library, len(s.wrong)) for s in scores if "NumPy" not in s.library] == [
+        ("Python's math", 0),
+        ("Python's math (2)", 1),
+        ("1", 1),
+        ("1 (2)", 0),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("x", "precision"),
+    [
+        (Fraction(1, 3), 53),
+        (2**53 + 1, 53),
+        (np.int64(2**53 + 1), 53),
+        (np.longdouble(1) / 3, 53),
+        (Fraction(1, 3), 24),
+        (2**24 + 1, 24),
+        (1e39, 24),
+    ],
+)
+def test_arguments_that_the_precision_does_not_have_are_refused(x, precision):
+    if float(x) == x and precision == 53:
+        pytest.skip("long double is double on this machine")
+    with pytest.raises(
+        ValueError, match=f"arguments must be numbers of binary{precision // 24 * 32}"
+    ):
+        checking.check_libraries("log2", [x], precision=precision)
+
+
+def test_exact_arguments_of_any_type_are_taken():
+    xs = [Fraction(3, 8), 3, np.float32(0.5), np.int64(2**53 + 2), np.longdouble(0.25)]
+    assert [s.tried for s in checking.check_libraries("log2", xs)] == [5, 5]
 
 
 @pytest.mark.parametrize(

@@ -58,7 +58,12 @@ def add_check(subcommands: Any) -> None:
         "--count", type=int, default=1000, help="number of hardest cases to try (default: 1000)"
     )
     check.add_argument("--cases", type=Path, help="file of cases (.wc), instead of a search")
-    check.add_argument("--library", action="append", default=[], help="path of a C library")
+    check.add_argument(
+        "--library",
+        action="append",
+        default=[],
+        help="C library: a path with a slash, or a name that the loader searches for",
+    )
     check.add_argument("--symbol", help="name of the function in it (default: FUNCTION, or with f)")
     check.add_argument(
         "--precision",
@@ -163,7 +168,7 @@ def _arguments_of(options: argparse.Namespace) -> tuple[list[Any], dict[str, Any
         listed = load_cases(options.cases).cases
         if not listed:
             raise ValueError(f"--cases: {str(options.cases)!r} holds no case")
-        return [float(case.argument) for case in listed], {"cases": options.cases}
+        return [case.argument for case in listed], {"cases": options.cases}
     if options.hi is None:
         raise ValueError("pass the ends LO and HI of a domain, or --cases FILE")
     result = tmd.search(

@@ -7,6 +7,7 @@ without `exp` that is linked with libm would be judged by the libm of this machi
 from __future__ import annotations
 
 import ctypes
+import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -34,18 +35,34 @@ class _SymbolInfo(ctypes.Structure):
     )
 
 
-class CLibrary:
-    """A C library that is loaded from a path.
+_STATES: dict[str, tuple[int, ...]] = {}
+"""Device, inode, size and time of change of each file that this process has loaded, by its path."""
 
-    Raises ValueError if it cannot be loaded.
+
+class CLibrary:
+    """A C library that is loaded from a path, or by a name that the loader searches for.
+
+    Parameters
+    ----------
+    source : str or Path
+        Text without a slash is a name such as "libm.so.6"; all else is the path of a file.
+
+    Raises
+    ------
+    ValueError
+        It cannot be loaded; a name is also that of a file in this folder; or the file has changed
+        since this process loaded it, because the loader would return the old code.
     """
 
-    def __init__(self, path: str) -> None:
+    def __init__(self, source: str | Path) -> None:
+        self.path = str(source)
+        name = _loader_name(source)
         try:
-            self._handle = ctypes.CDLL(path)
+            self._handle = ctypes.CDLL(name)
         except OSError as error:
-            raise ValueError(f"library {path!r} cannot be loaded: {error}") from None
-        self.path = path
+            raise ValueError(f"library {self.path!r} cannot be loaded: {error}") from None
+        if os.path.isabs(name):
+            _require_unchanged(name)
 
     def find(self, symbol: str, number: type = ctypes.c_double) -> Callable[[float], float]:
         """Return the function `number symbol(number)`.
@@ -82,6 +99,34 @@ class CLibrary:
         file = self.file()
         names = [] if file is None else _exported_functions(file)
         return sorted(names, key=lambda name: (symbol not in name, name))[:_LISTED]
+
+
+def _loader_name(source: str | Path) -> str:
+    """Return what the loader takes for a source: the absolute path of a file, or a name.
+
+    A relative path is not enough: the loader identifies a path that it has seen by its text, even
+    if the current folder has changed since.
+    """
+    name = str(source)
+    if isinstance(source, str) and os.path.basename(source) == source:
+        if os.path.exists(source):
+            raise ValueError(
+                f"library {name!r} is the name of a file in this folder, and the loader would "
+                f"search for it elsewhere: write './{name}' for this file, or another's whole path"
+            )
+        return name
+    return os.path.abspath(source)
+
+
+def _require_unchanged(path: str) -> None:
+    """Raise ValueError if a loaded file is not the one that this process loaded at first."""
+    facts = os.stat(path)
+    state = facts.st_dev, facts.st_ino, facts.st_size, facts.st_mtime_ns
+    if _STATES.setdefault(path, state) != state:
+        raise ValueError(
+            f"library {path!r} has changed since this process loaded it, and the loader returns "
+            "the old code: start another process, or build under another name"
+        )
 
 
 def _file_of_function(function: ctypes._NamedFuncPointer) -> Path | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import itertools
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -34,18 +35,22 @@ BINARY32 = Precision(24, np.float32, ctypes.c_float, "f", -149)
 PRECISIONS = {53: BINARY64, 24: BINARY32}
 
 
-def libraries_of_python(name: str, precision: Precision) -> dict[str, Callable[[float], float]]:
+Library = tuple[str, Callable[[float], float]]
+"""A label and a function."""
+
+
+def libraries_of_python(name: str, precision: Precision) -> list[Library]:
     """Return the function of Python's `math`, which has binary64 only, and that of NumPy."""
-    found = {f"NumPy {np.__version__}": wrap_ufunc(getattr(np, name), precision)}
+    found = [(f"NumPy {np.__version__}", wrap_ufunc(getattr(np, name), precision))]
     if precision is BINARY64:
-        found = {"Python's math": wrap_callable("Python's math", getattr(math, name))} | found
+        found.insert(0, ("Python's math", wrap_callable("Python's math", getattr(math, name))))
     return found
 
 
 def load_libraries(
     libraries: Any, name: str, symbol: str | None, precision: Precision
-) -> dict[str, Callable[[float], float]]:
-    """Return what users pass as libraries, by label.
+) -> list[Library]:
+    """Return what users pass as libraries, in their order, with labels that may be equal.
 
     Parameters
     ----------
@@ -69,7 +74,17 @@ def load_libraries(
     if symbol is not None and not isinstance(symbol, str):
         raise TypeError(f"symbol must be a name, got {validation.describe(symbol)}")
     symbol = name + precision.suffix if symbol is None else symbol
-    return {label: _load(label, source, symbol, precision) for label, source in pairs}
+    return [(label, _load(label, source, symbol, precision)) for label, source in pairs]
+
+
+def number_equal_labels(libraries: list[Library]) -> list[Library]:
+    """Return libraries with unique labels: the second "exp" becomes "exp (2)"."""
+    found: dict[str, Callable[[float], float]] = {}
+    for label, call in libraries:
+        numbered = (f"{label} ({n})" for n in itertools.count(2))
+        unique = next(text for text in itertools.chain([label], numbered) if text not in found)
+        found[unique] = call
+    return list(found.items())
 
 
 def _label_of(source: Any) -> str:
@@ -81,8 +96,8 @@ def _label_of(source: Any) -> str:
 def _load(label: str, source: Any, symbol: str, precision: Precision) -> Callable[[float], float]:
     """Return one source as a callable."""
     if isinstance(source, str | Path):
-        path = validation.check_path("libraries", source)
-        return CLibrary(str(path)).find(symbol, precision.c)
+        validation.check_path("libraries", source)
+        return CLibrary(source).find(symbol, precision.c)  # a Path has lost the "./" of its text
     if isinstance(source, np.ufunc):
         return wrap_ufunc(source, precision)
     if isinstance(source, _CTYPES_FUNCTION):

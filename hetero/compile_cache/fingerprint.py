@@ -61,6 +61,16 @@ def fingerprint(*values: Any) -> str:
     return _hash("values", *map(prints.of, values)).hex()
 
 
+def fingerprint_of_results(*values: Any) -> str:
+    """Return a hash that is equal only if functions compute the same, however they are compiled.
+
+    Raises UnknownValueError if a value has no representation that holds in all processes, or if a
+    function was compiled from other values than those of its globals now.
+    """
+    prints = Fingerprints(allow_new=True, is_for_code=False)
+    return _hash("values", *map(prints.of, values)).hex()
+
+
 class Fingerprints:
     """The fingerprints of functions at one moment; made anew for each question.
 
@@ -70,10 +80,16 @@ class Fingerprints:
         All functions compiled by Numba that were met, with their fingerprints.
     """
 
-    def __init__(self, allow_new: bool = False) -> None:
-        """Begin. `allow_new` is passed to `frozen.agrees`."""
+    def __init__(self, allow_new: bool = False, is_for_code: bool = True) -> None:
+        """Begin.
+
+        `allow_new` is passed to `frozen.agrees`. `is_for_code=False` makes fingerprints that tell
+        whether functions compute the same, and not whether code on disk may be linked: functions
+        may be kept by Numba's own cache, and use plain functions and extensions of others.
+        """
         self.dispatchers: list[tuple[Any, bytes]] = []
         self._allow_new = allow_new
+        self._is_for_code = is_for_code
         self._known: dict[int, bytes] = {}  # of functions, by their ids
         self._open: list[Any] = []  # functions whose fingerprints are being made, the inner last
         self._is_free_of_extensions = False
@@ -127,6 +143,8 @@ class Fingerprints:
             return _hash("library", *name_of(value))
         if isinstance(value, FunctionType) and sources.is_ours(value.__code__.co_filename):
             return self._python_function(value)
+        if isinstance(value, FunctionType) and not self._is_for_code:
+            return self._function(value)
         if dataclasses.is_dataclass(value) and is_our_class(type(value)):
             fields = (getattr(value, field.name) for field in dataclasses.fields(value))
             return _hash("dataclass", self._class(type(value)), *map(self._value, fields))
@@ -160,7 +178,7 @@ class Fingerprints:
             _refuse_recursion(dispatcher)
         if id(dispatcher) in self._known:
             return self._known[id(dispatcher)]
-        if is_kept_elsewhere(dispatcher):
+        if self._is_for_code and is_kept_elsewhere(dispatcher):
             raise UnknownValueError(f"{dispatcher} is kept by Numba's own cache")
         with self._opened(dispatcher):
             options = {k: v for k, v in dispatcher.targetoptions.items() if k != "cache"}
@@ -199,7 +217,7 @@ class Fingerprints:
 
     def _check_extensions(self, function: FunctionType) -> None:
         """Raise UnknownValueError if a user's function may use an extension of Numba."""
-        if self._is_free_of_extensions or is_written_by_us(function):
+        if self._is_free_of_extensions or not self._is_for_code or is_written_by_us(function):
             return
         if name := foreign_extension():
             raise UnknownValueError(f"the extension {name} of Numba may be in use")

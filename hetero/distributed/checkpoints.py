@@ -109,36 +109,3 @@ class Checkpoint:
 
 def _digest_of(payload: bytes) -> bytes:
     return hashlib.blake2b(payload, digest_size=_DIGEST_SIZE).digest()
-
-
-def fingerprint(function: Any) -> str:
-    """Return text that is equal for equal functions: their code, constants, and closures.
-
-    Functions that they find in their module by name are not followed.
-    """
-    digest = hashlib.blake2b(digest_size=_DIGEST_SIZE)
-    _add_function(digest, function)
-    return digest.hexdigest()
-
-
-def _add_function(digest: Any, value: Any) -> None:
-    """Add a function, or another value that one refers to, to a digest."""
-    function = getattr(value, "py_func", value)
-    code = getattr(function, "__code__", None)
-    if code is None:
-        digest.update(repr(value).encode())
-        return
-    _add_code(digest, code)
-    for default in (function.__defaults__ or (), function.__closure__ or ()):
-        for item in default:
-            _add_function(digest, getattr(item, "cell_contents", item))
-
-
-def _add_code(digest: Any, code: Any) -> None:
-    """Add the instructions and constants of a code object, without its file and lines."""
-    digest.update(code.co_code + repr((code.co_names, code.co_varnames)).encode())
-    for constant in code.co_consts:
-        if hasattr(constant, "co_code"):
-            _add_code(digest, constant)
-        else:
-            digest.update(repr(constant).encode())

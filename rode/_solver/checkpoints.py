@@ -8,9 +8,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from hetero import validation
-from hetero.distributed.checkpoints import Checkpoint, fingerprint
+from hetero.compile_cache.fingerprint import UnknownValueError, fingerprint_of_results
+from hetero.distributed.checkpoints import Checkpoint
 from hetero.version import VERSION
 from rode._solver.plan import Plan
+
+_FUNCTIONS = ("H", "B", "G", "g", "observe", "start", "first_derivative", "second_derivative")
+"""Functions of a problem, by the names of its attributes."""
 
 
 class Checkpoints(NamedTuple):
@@ -39,15 +43,11 @@ def stored_parts(checkpoints: Checkpoints) -> int | None:
 
 
 def identity_of(plan: Plan, parts: int) -> dict[str, Any]:
-    """Return what makes the results of a run: its settings and functions, but not its devices."""
+    """Return what makes the results of a run: its settings and functions, but not its devices.
+
+    Raises ValueError if a function refers to a value that cannot be compared.
+    """
     problem = plan.problem
-    functions = {
-        name: fingerprint(getattr(problem, name))
-        for name in (
-            *("H", "B", "G", "g", "observe", "start"),
-            *("first_derivative", "second_derivative"),
-        )
-    }
     parameters = np.ascontiguousarray(problem.parameters)
     return {
         "version": VERSION,
@@ -57,7 +57,8 @@ def identity_of(plan: Plan, parts: int) -> dict[str, Any]:
         "start_process": problem.start_process,
         "start_numbers": list(problem.start_numbers),
         "parameters": hashlib.blake2b(parameters.tobytes(), digest_size=16).hexdigest(),
-        **{f"function {name}": text for name, text in functions.items()},
+        "parameter sets": problem.sets,
+        **{f"function {name}": _fingerprint(name, getattr(problem, name)) for name in _FUNCTIONS},
         "scheme": plan.scheme.name,
         "t0": plan.t0,
         "h": plan.h,
@@ -72,3 +73,15 @@ def identity_of(plan: Plan, parts: int) -> dict[str, Any]:
         "key": [int(word) for word in plan.key],
         "parts": parts,
     }
+
+
+def _fingerprint(name: str, function: Any) -> str:
+    """Return a hash of a function of a problem, and of all that it refers to."""
+    try:
+        return fingerprint_of_results(function)
+    except UnknownValueError as error:
+        raise ValueError(
+            f"checkpoint: another process could not tell whether {name} of the problem is the same "
+            f"function ({error}); let it refer to numbers, texts, arrays and functions only, and "
+            "make the problem anew after changing them, or leave out checkpoint"
+        ) from None

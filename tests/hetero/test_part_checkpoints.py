@@ -1,6 +1,7 @@
 """Checkpoints of finished parts: what is stored, what is refused, and that nothing is repeated."""
 
 import importlib
+import importlib.util
 import sys
 from pathlib import Path
 
@@ -9,7 +10,8 @@ import pytest
 
 import hetero
 import rode
-from hetero.distributed.checkpoints import Checkpoint, fingerprint
+from hetero.compile_cache.fingerprint import fingerprint_of_results
+from hetero.distributed.checkpoints import Checkpoint
 from hetero.distributed.parts import run_parts
 
 CPU = hetero.Device("cpu")
@@ -65,14 +67,92 @@ def test_damaged_parts_are_named(tmp_path):
         checkpoint.load(3)
 
 
-def test_fingerprints_follow_code_constants_and_closures():
-    def make(number):
-        return lambda x: number * x
+USER_MODULE = """
+import numba
+import numpy as np
 
-    one, two = make(1.0), make(2.0)
-    assert fingerprint(one) == fingerprint(make(1.0)) != fingerprint(two)
-    assert fingerprint(lambda x: x + 1.0) != fingerprint(lambda x: x + 2.0)
-    assert fingerprint(lambda x: x + 1.0) != fingerprint(lambda x: x - 1.0)
+K = 1.0
+PAIR = 1.0, 2.0
+TABLE = np.ones(5000)
+
+@numba.njit(cache=True)
+def kept_by_numba(x):
+    return x * 1.0
+
+def helper(x, factor=1.0):
+    return x * factor
+
+def H(x, p):
+    return (-K * PAIR[1] * TABLE[2500] * helper(x[0]) + 0.0 * kept_by_numba(x[0]),)
+
+def B(p):
+    return (1.0,)
+"""
+
+EDITS = [
+    ("K = 1.0", "K = 1.5"),
+    ("PAIR = 1.0, 2.0", "PAIR = 1.0, 2.5"),
+    ("np.ones(5000)", "np.ones(5000); TABLE[2500] = 1.5"),
+    ("x * factor", "x / factor"),
+    ("factor=1.0", "factor=1.5"),
+    ("return x * 1.0", "return x * 1.5"),
+]
+
+
+@pytest.fixture
+def solve_with(tmp_path):
+    """Return a function that solves the problem of a module's text, with one checkpoint for all."""
+
+    def solve(text, name="user_model"):
+        path = tmp_path / f"{name}.py"
+        path.write_text(text)
+        spec = importlib.util.spec_from_file_location(name, path)
+        module = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(module)
+        problem = rode.additive(module.H, module.B, dimension=1, start=(1.0,))
+        numbers = {
+            "t_span": (0, 0.5),
+            "h": 0.25,
+            "delta": 0.125,
+            "paths": 4,
+            "rng": 1,
+            "reduction": "peaks",
+        }
+        result = rode.solve(problem, "euler", **numbers, checkpoint=tmp_path / "parts", parts=2)
+        return result.peaks
+
+    return solve
+
+
+def test_a_checkpoint_is_refused_after_a_change_of_anything_that_functions_use(solve_with):
+    reference = solve_with(USER_MODULE)
+    same = USER_MODULE.replace("K = 1.0", "# a comment\nK = 1.0\nUNUSED = 3")
+    assert np.array_equal(solve_with(same), reference)
+    for old, new in EDITS:
+        assert USER_MODULE.count(old) == 1
+        with pytest.raises(hetero.CheckpointError, match="function H"):
+            solve_with(USER_MODULE.replace(old, new))
+
+
+def test_a_checkpoint_refuses_functions_that_cannot_be_compared(solve_with):
+    text = USER_MODULE.replace("K = 1.0", "K = 1.0\nclass Options: PAIR = (0, 1)\nPAIR = Options()")
+    with pytest.raises(ValueError, match=r"checkpoint: .* whether H of the problem is the same"):
+        solve_with(text.replace("PAIR = 1.0, 2.0\n", "").replace("PAIR[1]", "PAIR.PAIR[1]"))
+
+
+def test_fingerprints_of_results_see_keyword_only_defaults_and_what_helpers_refer_to():
+    def make(default, factor):
+        def helper(x):
+            return factor * x
+
+        def function(x, *, shift=default):
+            return helper(x) + shift
+
+        return function
+
+    values = [(1.0, 1.0), (2.0, 1.0), (1.0, 2.0)]
+    assert len({fingerprint_of_results(make(*pair)) for pair in values}) == 3
+    assert fingerprint_of_results(make(1.0, 1.0)) == fingerprint_of_results(make(1.0, 1.0))
 
 
 def test_a_run_continues_and_is_the_same(tmp_path, monkeypatch):

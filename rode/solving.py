@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from hetero import validation
+from hetero.distributed.agreement import agree_on_key
 from hetero.distributed.engines import Engine
 from hetero.distributed.worker_devices import Devices
 from rode._solver import shares
@@ -154,7 +155,7 @@ def solve(
     if parts == 1 and not engine.is_elsewhere and stores is None:
         return run_plan(plan, show_progress=progress)[1]
     if comm is not None:  # fresh entropy differs between ranks
-        plan = replace(plan, key=comm.bcast(plan.key))
+        plan = replace(plan, key=agree_on_key(comm, plan.key, rng))
     compute = functools.partial(
         engine.run,
         shares.compute,
@@ -178,7 +179,7 @@ def solve(
     if not probabilities:
         return result
     between = enclose(brackets)
-    found = compute(shares.collecting(split, between), checkpoint=second)
+    found = compute(shares.collecting(split, between), checkpoint=second, agreed=True)
     inside = [outcome.inside for outcome in found if outcome.inside is not None]
     quantiles = join_quantiles(inside, between, probabilities, plan.paths)
     return replace(result, quantiles=quantiles, probabilities=probabilities)

@@ -96,6 +96,7 @@ class Engine:
         on_result: Callable[[int, Result], None] | None = None,
         title: str = "",
         show_progress: bool = False,
+        agreed: bool = False,
     ) -> list[Result]:
         """Return the results of `run_parts`; `device` computes if the caller named none or one."""
         return run_parts(
@@ -109,4 +110,5 @@ class Engine:
             on_result=on_result,
             title=title,
             show_progress=show_progress,
+            agreed=agreed,
         )

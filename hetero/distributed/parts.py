@@ -17,6 +17,7 @@ from hetero import validation
 from hetero.cpu.deferred_signals import DeferredSignals, run_whole
 from hetero.devices import Device
 from hetero.display.progress_bar import open_bar
+from hetero.distributed.agreement import require_same
 from hetero.distributed.cancellation import (
     StoppedError,
     as_completed,
@@ -87,6 +88,7 @@ def run_parts(
     on_result: Callable[[int, Result], None] | None = None,
     title: str = "",
     show_progress: bool = False,
+    agreed: bool = False,
 ) -> list[Result]:
     """Return task(part, device) of every part, in the order of the parts.
 
@@ -106,13 +108,18 @@ def run_parts(
     on_result : called in this thread with number and result of each part as soon as it is known,
         for example to store it; with `comm` when all ranks are done
     title, show_progress : name of the progress bar, and whether to show it
+    agreed : the ranks are known to have the same work, which is not compared again
 
     Raises
     ------
+    ValueError
+        The ranks have different tasks or parts.
     Exception
         The first error of a task; parts that have not begun are not computed. With `comm` every
         rank raises: those without an error of their own a RuntimeError that quotes another's.
     """
+    if comm is not None and not agreed:
+        require_same(comm, task=task, parts=parts, checkpoint=checkpoint is not None)
     results: dict[int, Result] = _load(checkpoint, len(parts), comm)
     numbers = [number for number in range(len(parts)) if number not in results]
     missing = [parts[number] for number in numbers]

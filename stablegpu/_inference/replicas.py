@@ -10,6 +10,7 @@ import numpy as np
 
 from hetero import philox, validation
 from hetero.arrays import on_host
+from hetero.distributed.agreement import agree_on_key
 from hetero.distributed.parts import check_engine
 from stablegpu._inference.refits import options_of, require_single
 from stablegpu.batch_results import FitResults
@@ -85,7 +86,7 @@ def simulate_fits(
     key, comm = philox.key(replication.rng), replication.engine.get("comm")
     if comm is not None:  # fresh entropy differs between ranks
         check_engine(None, comm)
-        key = comm.bcast(key)
+        key = agree_on_key(comm, key, replication.rng)
     generator = np.random.default_rng(key)
     options = options_of(result) | {"parameterization": parameterization} | replication.engine
     size, distribution = data.size, result.distribution

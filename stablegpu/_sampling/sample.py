@@ -11,6 +11,7 @@ import numpy as np
 from hetero import Device, philox, region, validation
 from hetero.arrays import Array, Workspace
 from hetero.devices import resolve
+from hetero.distributed.agreement import agree_on_key
 from hetero.distributed.arrays import Range, fill_in_parts, require_host_array
 from hetero.distributed.engines import Engine
 from stablegpu import _sampling
@@ -122,7 +123,7 @@ def sample(
     if not engine.is_single:
         require_host_array("out", out)
         if engine.comm is not None:  # fresh entropy differs between ranks
-            key = engine.comm.bcast(key)
+            key = agree_on_key(engine.comm, key, rng)
         workspace = Workspace(Device("cpu"), out)
         array = workspace.output(shape, dtype, out)
         task = functools.partial(_draw_range, parameters, dtype, key)

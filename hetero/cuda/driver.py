@@ -51,6 +51,12 @@ INSTALL = (
 )
 
 
+if not SIMULATOR and getattr(cuda, "implementation", None) == "NVIDIA":
+    from hetero.cuda.numba_internals import load_one_at_a_time
+
+    load_one_at_a_time()
+
+
 _forked_after_start = False
 
 

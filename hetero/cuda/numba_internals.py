@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import math
 import pickle
 from collections.abc import Iterator, Sequence
@@ -10,7 +11,8 @@ from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
-from numba.cuda import dispatcher
+from numba.cuda import codegen, dispatcher
+from numba.cuda.core.compiler_lock import global_compiler_lock
 from numba.cuda.serialize import dumps
 
 
@@ -27,6 +29,25 @@ def from_bytes(data: bytes) -> Any:
 def loaded_function(compiled: Any) -> Any:
     """Return the function of a compiled kernel in the present context of the driver."""
     return compiled._codelibrary.get_cufunc()
+
+
+def load_one_at_a_time() -> None:
+    """Let one thread after the other load kernels onto a GPU, whoever launches them.
+
+    Two threads that launch a kernel for the first time on one GPU would load it twice, and Numba
+    raises "key already in dictionary". The lock is that of the compiler: a thread that compiles a
+    kernel holds it when it loads what it has compiled.
+    """
+    load = codegen.CUDACodeLibrary.get_cufunc
+
+    @functools.wraps(load)
+    def load_alone(library: Any) -> Any:
+        if codegen.devices.get_context().device.id in library._cufunc_cache:
+            return load(library)
+        with global_compiler_lock:
+            return load(library)
+
+    codegen.CUDACodeLibrary.get_cufunc = load_alone
 
 
 def numbers_of_arguments(

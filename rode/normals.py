@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import math
+from collections.abc import Callable
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -13,9 +15,13 @@ from hetero.arrays import Workspace
 from hetero.devices import Device, device_of, parse, resolve
 from rode import _normals
 from rode._normals import wallace, ziggurat
+from rode._normals.launches import Words
 
 Seed: TypeAlias = int | np.random.SeedSequence | np.random.Generator | np.random.RandomState | None
 """Types of the argument `rng`; see `hetero.philox.key`."""
+
+DEFAULT_STRIPS = 4096
+"""Number of a Ziggurat's strips, if the caller does not say."""
 
 BREAK_EVEN = 1_000_000
 """Number of normals above which a GPU is faster, including the copy to the host."""
@@ -30,6 +36,9 @@ METHODS = (
     "wallace",
     "wallace-uncorrected",
 )
+
+MAX_POOLS = 1 << 32
+"""Number of Wallace's pools that a `Generator` can take its numbers from."""
 
 MAX_SPAWNED = 1 << 20
 """Largest number of generators that one call of `Generator.spawn` makes."""
@@ -48,7 +57,7 @@ def normal(
     method: str = "box-muller",
     rng: Seed = None,
     path: int = 0,
-    strips: int = 4096,
+    strips: int = DEFAULT_STRIPS,
     table: str = "shared",
     out: Any = None,
     device: Device | str | None = None,
@@ -107,36 +116,58 @@ def normal(
     dtype = float_type(dtype, out)
     validation.check_choice("method", method, METHODS)
     validation.check_choice("table", table, ("shared", "local"))
-    shape = (
-        tuple(out.shape)
-        if size is None and out is not None
-        else validation.check_shape("size", size)
-    )
+    shape = _shape(size, out)
     path = validation.check_integer("path", path, 0, 2**32 - 1)
     strips = validation.check_integer("strips", strips, 2, 8192)
     if method == "box-muller-fast" and dtype != np.float32:
         raise ValueError("method='box-muller-fast' is for dtype=float32; use 'box-muller'")
-    edges = _edges(method, strips, table, dtype)
-    key = philox.key(rng)
-    device = resolve(device, out, work=math.prod(shape), break_even=BREAK_EVEN)
+    fill = functools.partial(_fill, method, _edges(method, strips, table, dtype), table == "shared")
+    return _draw(fill, Words(philox.key(rng), path, STREAM), 0, shape, dtype, out, device)
+
+
+def _shape(size: Any, out: Any) -> tuple[int, ...]:
+    """Return the shape of a result."""
+    if size is None and out is not None:
+        return tuple(out.shape)
+    return validation.check_shape("size", size)
+
+
+def _draw(
+    fill: Callable[[Words, Any, Workspace], None],
+    words: Words,
+    skipped: int,
+    shape: tuple[int, ...],
+    dtype: np.dtype,
+    out: Any,
+    device: Device | str | None,
+) -> Any:
+    """Return numbers that `fill` makes of words, without the first `skipped` ones."""
+    size = math.prod(shape)
+    device = resolve(device, out, work=size, break_even=BREAK_EVEN)
     with device.active(), region("normals"):
         memory.require_array("normal numbers", shape, dtype, places_of(device, out))
         work = Workspace(device, out)
         array = work.output(shape, dtype, out)
-        if array.size:
-            family = method.partition("-")[0]
-            if family == "ziggurat":
-                ziggurat.loops(device).fill(
-                    key, path, STREAM, edges, table == "shared", array, work.stream
-                )
-            elif family == "wallace":
-                is_corrected = method == "wallace"
-                wallace.loops(device).fill(key, path, STREAM, is_corrected, array, work.stream)
-            else:
-                if method == "inverse" and dtype == np.float64:
-                    method = "rational"
-                _normals.loops(device).fill(method, key, path, STREAM, array, work.stream)
-        return work.result(array, shape, out)
+        if size:
+            if skipped:
+                array = work.output((skipped + size,), dtype)
+            fill(words, array, work)
+        return work.result(array[skipped:] if size and skipped else array, shape, out)
+
+
+def _fill(
+    method: str, edges: np.ndarray, in_shared: bool, words: Words, array: Any, work: Workspace
+) -> None:
+    """Fill a flat array by a method; `edges` are those of a Ziggurat's strips."""
+    family = method.partition("-")[0]
+    if family == "ziggurat":
+        ziggurat.loops(work.device).fill(words, edges, in_shared, array, work.stream)
+    elif family == "wallace":
+        wallace.loops(work.device).fill(words, method == "wallace", array, work.stream)
+    else:
+        if method == "inverse" and array.dtype == np.float64:
+            method = "rational"
+        _normals.loops(work.device).fill(method, words, array, work.stream)
 
 
 def places_of(device: Device, out: Any, like: Any = None) -> list[Device]:
@@ -184,6 +215,10 @@ def fits_in_shared_memory(strips: int, dtype: DTypeLike) -> bool:
 class Generator:
     """Generator of normal numbers that continues from call to call, as NumPy's generators do.
 
+    `standard_normal(5)` and then `standard_normal(6)` are the numbers of `standard_normal(11)`.
+    After a call with another dtype the numbers go on at the next block of four random words, and
+    those of Wallace's method at the next pool of 65536 numbers.
+
     Parameters
     ----------
     rng : the seed, as for `normal`
@@ -210,13 +245,15 @@ class Generator:
         if method == "box-muller-fast" and dtype != np.float32:
             raise ValueError("method='box-muller-fast' is for dtype=float32; use 'box-muller'")
         parse(device)
-        self._key = np.random.SeedSequence([int(w) for w in philox.key(rng)])
-        self._calls = 0
+        self._seeds = np.random.SeedSequence([int(w) for w in philox.key(rng)])
+        self._key = philox.key(self._seeds)
         self._settings: dict[str, Any] = {"method": method, "dtype": dtype, "device": device}
+        # The next number is number `_used` of block `_first` of words, or of that pool of Wallace.
+        self._first, self._used, self._dtype = 0, 0, dtype
 
     def __repr__(self) -> str:
         dtype, method = np.dtype(self._settings["dtype"]).name, self._settings["method"]
-        return f"Generator(method={method!r}, dtype={dtype!r}, calls={self._calls})"
+        return f"Generator(method={method!r}, dtype={dtype!r})"
 
     def standard_normal(
         self,
@@ -224,12 +261,38 @@ class Generator:
         dtype: DTypeLike | None = None,
         out: Any = None,
     ) -> Any:
-        """Draw standard normal numbers; every call takes the next of 2^32 sequences."""
-        if self._calls >= 2**32:
-            raise RuntimeError("this generator has given all of its 2^32 sequences")
-        settings = self._settings | ({} if dtype is None else {"dtype": dtype})
-        numbers = normal(size, rng=self._key, path=self._calls, out=out, **settings)
-        self._calls += 1
+        """Draw the next standard normal numbers.
+
+        Parameters
+        ----------
+        size, out : as for `normal`
+        dtype : {float64, float32}, by default that of the generator
+
+        Raises
+        ------
+        TypeError, ValueError
+            If an argument is invalid; the message names it.
+        RuntimeError
+            All numbers of Wallace's method, 2^48, were drawn.
+        """
+        method, device = self._settings["method"], self._settings["device"]
+        real = float_type(self._settings["dtype"] if dtype is None else dtype, out)
+        if method == "box-muller-fast" and real != np.float32:
+            raise ValueError("method='box-muller-fast' is for dtype=float32; use 'box-muller'")
+        shape = _shape(size, out)
+        is_wallace = method.startswith("wallace")
+        unit = wallace.POOL_SHAPE.numbers if is_wallace else 16 // real.itemsize
+        if real != self._dtype and self._used:
+            self._first, self._used = self._first + 1, 0
+        end = self._used + math.prod(shape)
+        if is_wallace and self._first + -(-end // unit) > MAX_POOLS:
+            raise RuntimeError("this generator has given all of its numbers: make another one")
+        fill = functools.partial(
+            _fill, method, _edges(method, DEFAULT_STRIPS, "shared", real), True
+        )
+        words = Words(self._key, 0, STREAM, self._first)
+        numbers = _draw(fill, words, self._used, shape, real, out, device)
+        self._first, self._used, self._dtype = self._first + end // unit, end % unit, real
         return numbers
 
     def normal(
@@ -246,4 +309,4 @@ class Generator:
     def spawn(self, count: int) -> list[Generator]:
         """Return independent generators with the same settings."""
         count = validation.check_integer("count", count, 0, MAX_SPAWNED)
-        return [Generator(seed, **self._settings) for seed in self._key.spawn(count)]
+        return [Generator(seed, **self._settings) for seed in self._seeds.spawn(count)]

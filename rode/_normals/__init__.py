@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Protocol
 
-import numpy as np
-
 from hetero.arrays import Array, Stream
 from hetero.devices import Device
+from rode._normals.launches import Words
 
 
 class Loops(Protocol):
@@ -16,9 +15,7 @@ class Loops(Protocol):
     def fill(
         self,
         method: str,
-        key: tuple[np.uint32, np.uint32],
-        path: int,
-        stream: int,
+        words: Words,
         out: Array,
         launch_stream: Stream = 0,
         threads: int = ...,
@@ -26,8 +23,7 @@ class Loops(Protocol):
     ) -> None:
         """Fill `out`, a flat array of float32 or float64, with N(0, 1) numbers.
 
-        `key`, `path` and `stream` belong to Philox's counter. A GPU takes blocks of `threads`
-        threads, `per_sm` of them for each multiprocessor.
+        A GPU takes blocks of `threads` threads, `per_sm` of them for each multiprocessor.
         """
 
 

@@ -10,6 +10,7 @@ from hetero.jit import parallel
 from rode._normals import box_muller_formulas as box_muller
 from rode._normals import inverse_formulas as inverse
 from rode._normals.cpu_chunks import chunk_of, counter
+from rode._normals.launches import BLOCKS, split_into_launches
 
 CHUNK = 512
 """Blocks of words that a stage works on at once: they stay in the first-level cache."""
@@ -55,9 +56,11 @@ _DIRECT = {
 }
 
 
-def fill(method, key, path, stream, out, launch_stream=0, threads=0, per_sm=None):
+def fill(method, words, out, launch_stream=0, threads=0, per_sm=None):
     """Fill `out` by a method that makes each block of words into numbers."""
     loop, size = _DIRECT[method, out.dtype.name], 16 // out.dtype.itemsize
-    constants = (*key, np.uint32(path), np.uint32(stream), out.dtype.type(1.0))
-    for a, b in ranges(out.size, first=_FIRST, multiple=size * CHUNK):
-        loop(np.uint64(a // size), *constants, out[a:b])
+    constants = (*words.constants, out.dtype.type(1.0))
+    for (high, low), piece, _ in split_into_launches(out, size, words.first):
+        first = int(high) * BLOCKS + int(low)
+        for a, b in ranges(piece.size, first=_FIRST, multiple=size * CHUNK):
+            loop(np.uint64(first + a // size), *constants, piece[a:b])

@@ -24,8 +24,8 @@ def _make_fills(draw, size, T):
     one = T(1.0)
 
     @kernel
-    def fill_pairs(k0, k1, path, stream, high, out):
-        """Fill `out` with the numbers of the blocks (i, high) of the counter, as far as pairs go.
+    def fill_pairs(k0, k1, path, stream, high, low, out):
+        """Fill `out` with the numbers of blocks (low + i, high) of the counter, as far as pairs go.
 
         A thread makes two blocks at once, whose instructions fill each other's gaps; neighbours
         store next to each other.
@@ -34,20 +34,20 @@ def _make_fills(draw, size, T):
         half = uint32(uint64(out.size) // uint64(2 * size))
         while i < half:
             j = uint32(i + half)
-            a, b, c, d = philox10(i, high, path, stream, k0, k1)
-            e, f, g, h = philox10(j, high, path, stream, k0, k1)
+            a, b, c, d = philox10(uint32(low + i), high, path, stream, k0, k1)
+            e, f, g, h = philox10(uint32(low + j), high, path, stream, k0, k1)
             left, right = draw(a, b, c, d, one), draw(e, f, g, h, one)
             store_vector(out, uint64(i) * uint64(size), left)
             store_vector(out, uint64(j) * uint64(size), right)
             i = uint32(i + step)
 
     @kernel
-    def fill_rest(k0, k1, path, stream, high, first, out):
-        """Fill `out` from block number `first` on, number by number."""
+    def fill_rest(k0, k1, path, stream, high, low, first, out):
+        """Fill `out` from its block number `first` on, number by number."""
         n, step = uint64(out.size), uint32(cuda.gridsize(1))
         i = uint32(first + uint32(cuda.grid(1)))
         while uint64(i) * uint64(size) < n:
-            a, b, c, d = philox10(i, high, path, stream, k0, k1)
+            a, b, c, d = philox10(uint32(low + i), high, path, stream, k0, k1)
             numbers = draw(a, b, c, d, one)
             for j in range(size):
                 if uint64(i) * uint64(size) + uint64(j) < n:
@@ -79,12 +79,12 @@ DIRECT = {
 """(pairs, remainder) of a method and type."""
 
 
-def fill(method, key, path, stream, out, launch_stream=0, threads=THREADS, per_sm=None):
+def fill(method, words, out, launch_stream=0, threads=THREADS, per_sm=None):
     """Fill `out` by a method that makes each block of words into numbers."""
     dtype, size = np.dtype(out.dtype), 16 // out.dtype.itemsize
     pairs, remainder = DIRECT[method, dtype.name]
-    for part, piece, done in split_into_launches(out, size):
-        numbers = (*key, np.uint32(path), np.uint32(stream), np.uint32(part))
+    for first, piece, done in split_into_launches(out, size, words.first):
+        numbers = (*words.constants, *first)
         if done:
             grid = launch.grid_stride_blocks(done, threads, per_sm or PER_SM)
             pairs[grid, threads, launch_stream](*numbers, piece)

@@ -33,11 +33,11 @@ def normals_kernel(method: str, dtype: str) -> tuple[Any, tuple]:
 
     numbers = _array(_real(dtype))
     if method == "wallace":
-        return getattr(wallace, f"wallace_{dtype}"), (*_COUNTER, boolean, boolean, numbers)
+        return getattr(wallace, f"wallace_{dtype}"), (*_COUNTER, uint32, boolean, boolean, numbers)
     if method.startswith("ziggurat"):
         name = "ziggurat" if method.endswith("local") else "ziggurat_shared"
-        return getattr(ziggurat, f"{name}_{dtype}"), (*_COUNTER, uint32, numbers, numbers)
-    return direct.DIRECT[method, dtype][0], (*_COUNTER, uint32, numbers)
+        return getattr(ziggurat, f"{name}_{dtype}"), (*_COUNTER, uint32, uint32, numbers, numbers)
+    return direct.DIRECT[method, dtype][0], (*_COUNTER, uint32, uint32, numbers)
 
 
 def process_kernel(name: str, dtype: str) -> tuple[Any, tuple]:

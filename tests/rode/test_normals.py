@@ -10,12 +10,15 @@ from scipy import special, stats
 
 import rode
 from compile_cuda import allowed_spills, compile_kernel
-from hetero import Device, resolve, use_threads
+from hetero import Device, philox, resolve, use_threads
 from hetero.arrays import Workspace
 from hetero.cuda.driver import SIMULATOR
+from hetero.philox.formulas import philox10
+from rode import _normals
 from rode._normals import box_muller_formulas as box_muller
 from rode._normals import inverse_formulas as inverse
 from rode._normals import wallace
+from rode._normals.launches import Words, split_into_launches
 from rode._normals.wallace.formulas import rotate
 from rode._normals.wallace.pool_shape import PoolShape
 from rode._normals.ziggurat.tables import (
@@ -217,7 +220,7 @@ def test_wallace_pool_has_a_chi_square_sum_only_when_corrected(device):
 def test_wallace_pools_of_other_shapes(device, threads, passes):
     shape = PoolShape(threads, passes)
     size = 5 * shape.numbers
-    settings = ((np.uint32(3), np.uint32(4)), 0, 0, False)
+    settings = Words((np.uint32(3), np.uint32(4)), 0, 0), False
     expected, here = np.empty(size), Workspace(resolve(device))
     wallace.loops(Device("cpu")).fill(*settings, expected, shape=shape)
     result = here.output((size,))
@@ -300,7 +303,6 @@ def test_shapes_seeds_and_paths(device):
 
 def test_devices_count_blocks_alike_beyond_a_launch():
     from rode._normals.cpu_chunks import counter
-    from rode._normals.launches import split_into_launches
 
     class Huge:
         """An array too large to exist: only the offsets of its parts are known."""
@@ -311,12 +313,17 @@ def test_devices_count_blocks_alike_beyond_a_launch():
         def __getitem__(self, part):
             return Huge(self.begin + part.start, self.begin + part.stop)
 
-    size = 4
-    for number, piece, _ in split_into_launches(Huge(0, 3 * 2**33 + 5), size):
-        first = piece.begin // size
-        assert int(counter(np.uint64(first))) == number << 32
-        assert int(counter(np.uint64(first + 7))) == (number << 32) + 7
-    assert number == 3
+    size, begin = 4, 2**31 * 5 - 3
+    for first in (0, begin):
+        end = 0
+        for (high, low), piece, _ in split_into_launches(Huge(0, 3 * 2**33 + 5), size, first):
+            assert piece.begin == end
+            end = piece.begin + piece.size
+            for block in (0, (piece.size - 1) // size):
+                expected = (int(high) << 32) + int(low) + block
+                assert int(counter(np.uint64(first + piece.begin // size + block))) == expected
+                assert int(low) + block < 2**31
+        assert end == 3 * 2**33 + 5
 
 
 def test_generator_goes_on():
@@ -327,6 +334,65 @@ def test_generator_goes_on():
     np.testing.assert_array_equal(first, again.standard_normal(10))
     left, right = again.spawn(2)
     assert np.abs(left.normal(size=5) - right.normal(size=5)).min() > 0.0
+
+
+@pytest.mark.parametrize("method", rode.normals.METHODS)
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_a_generator_gives_the_same_numbers_in_calls_of_any_sizes(method, dtype, device):
+    """The whole sequence is that of `normal`, which is computed in one piece."""
+    if method == "box-muller-fast" and dtype == "float64":
+        pytest.skip("for float32 only")
+    sizes = (5, 6, 0, 1, None, (3, 7), 8, 1029, 66_000, 2, 4)
+    counts = [1 if size is None else math.prod(np.atleast_1d(size)) for size in sizes]
+    settings = {"method": method, "dtype": dtype, "device": device}
+    generator = rode.Generator(7, **settings)
+    parts = [np.ravel(generator.standard_normal(size)) for size in sizes]
+    whole = rode.Generator(7, **settings).standard_normal(sum(counts))
+    assert np.array_equal(np.concatenate(parts), whole)
+    seeds = np.random.SeedSequence([int(word) for word in philox.key(7)])
+    assert np.array_equal(whole, rode.normal(sum(counts), rng=seeds, **settings))
+    assert np.unique(whole).size > 0.99 * whole.size  # nothing is drawn twice
+
+
+def test_a_generator_goes_on_after_calls_of_another_dtype_or_with_out(device):
+    def draw(*sizes):
+        generator = rode.Generator(3, device=device)
+        assert generator.standard_normal(0).size == 0
+        found = [generator.standard_normal(3, dtype="float32")]
+        for size in sizes:
+            out = np.empty(size)
+            assert generator.standard_normal(out=out) is out
+            found.append(out)
+        found.append(generator.normal(1.0, 2.0, 5))
+        with pytest.raises(ValueError, match="size"):
+            generator.standard_normal(-1)
+        return np.concatenate([*found, generator.standard_normal(4, dtype="float32")])
+
+    whole = draw(11)
+    assert np.array_equal(whole, draw(4, 7))
+    assert np.array_equal(whole, draw(1, 3, 2, 5))
+    assert np.unique(whole).size == whole.size
+
+
+def test_a_request_may_begin_anywhere_in_the_sequence_of_blocks(device):
+    """Near 2^31 blocks a launch ends, and 32 bits no longer count them."""
+    here, key = Workspace(resolve(device)), (np.uint32(3), np.uint32(4))
+    first, size = 2**31 - 700, 2400
+    result = here.output((size,))
+    _normals.loops(here.device).fill("box-muller", Words(key, 5, 6, first), result)
+    found = here.result(result, (size,)).reshape(-1, 2)
+    for block in (0, 511, 512, 699, 700, 701, 1199):
+        number = first + block
+        counter = (np.uint32(w) for w in (number % 2**31, number // 2**31, 5, 6))
+        words = philox10(*counter, *key)
+        expected = box_muller.box_muller_float64(*map(np.uint32, words), 1.0)
+        np.testing.assert_allclose(found[block], expected, rtol=1e-12)
+
+
+def test_generators_of_one_seed_share_no_numbers_with_spawned_ones_or_other_uses():
+    generator = rode.Generator(1, device="cpu")
+    numbers = [g.normal(size=1000) for g in (generator, *generator.spawn(3))]
+    assert np.unique(np.concatenate(numbers)).size == 4000
 
 
 @pytest.mark.parametrize(

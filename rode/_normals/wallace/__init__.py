@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Protocol
 
-import numpy as np
-
 from hetero.arrays import Array, Stream
 from hetero.devices import Device
+from rode._normals.launches import Words
 from rode._normals.wallace.pool_shape import POOL_SHAPE, PoolShape
 
 
@@ -16,9 +15,7 @@ class Loops(Protocol):
 
     def fill(
         self,
-        key: tuple[np.uint32, np.uint32],
-        path: int,
-        stream: int,
+        words: Words,
         corrected: bool,
         out: Array,
         launch_stream: Stream = 0,

@@ -84,9 +84,9 @@ def make_fill(dtype, shape):
     return fill_wallace
 
 
-def fill(key, path, stream, corrected, out, launch_stream=0, shape=POOL_SHAPE):
+def fill(words, corrected, out, launch_stream=0, shape=POOL_SHAPE):
     """Fill `out`, a pool for every `shape.numbers` numbers."""
     loop = make_fill(out.dtype.name, shape)
-    constants = (*key, np.uint32(path), np.uint32(stream), corrected)
+    constants = (*words.constants, corrected)
     for a, b in ranges(out.size, first=_FIRST, multiple=shape.numbers):
-        loop(np.uint32(a // shape.numbers), *constants, out[a:b])
+        loop(np.uint32(words.first + a // shape.numbers), *constants, out[a:b])

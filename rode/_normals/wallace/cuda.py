@@ -36,14 +36,14 @@ def make_fill(dtype, shape):
     moves_of_pool, constants = passes * TURNS, shape.spread_constants
 
     @kernel
-    def fill_wallace(k0, k1, path, stream, corrected, aligned, out):
-        """Fill `out` from pools, each of them by one block of threads."""
+    def fill_wallace(k0, k1, path, stream, first, corrected, aligned, out):
+        """Fill `out` from pools number `first` and on, each of them by one block of threads."""
         pool = cuda.shared.array(pool_size, real)
         sums = cuda.shared.array(threads, real)
         moves = cuda.shared.array(moves_of_pool, uint32)
         factors = cuda.shared.array(passes, real)
         t = uint32(cuda.threadIdx.x)
-        number = uint32(cuda.blockIdx.x)
+        number = uint32(first + uint32(cuda.blockIdx.x))
         if t < moves_of_pool:
             w0, _, w2, w3 = philox10(t, number, path, stream, k0, k1)
             moves[t] = w0
@@ -68,7 +68,7 @@ def make_fill(dtype, shape):
         scale = pool_scale(sums[0], pool_size)
         for e in range(4):
             pool[e * threads + int64(t)] *= scale
-        base = int64(number) * (passes * pool_size) + 4 * int64(t)
+        base = int64(cuda.blockIdx.x) * (passes * pool_size) + 4 * int64(t)
         for pass_ in range(passes):
             if base - 4 * int64(t) >= out.size:
                 return
@@ -106,10 +106,10 @@ def make_fill(dtype, shape):
 wallace_float32, wallace_float64 = (make_fill(t, POOL_SHAPE) for t in ("float32", "float64"))
 
 
-def fill(key, path, stream, corrected, out, launch_stream=0, shape=POOL_SHAPE):
+def fill(words, corrected, out, launch_stream=0, shape=POOL_SHAPE):
     """Fill `out`, a pool for every `shape.numbers` numbers."""
     chosen = make_fill(np.dtype(out.dtype).name, shape)
     grid = launch.blocks_for(out.size, shape.numbers)
     chosen[grid, shape.threads, launch_stream](
-        *key, np.uint32(path), np.uint32(stream), corrected, is_aligned(out), out
+        *words.constants, np.uint32(words.first), corrected, is_aligned(out), out
     )

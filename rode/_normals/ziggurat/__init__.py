@@ -8,6 +8,7 @@ import numpy as np
 
 from hetero.arrays import Array, Stream
 from hetero.devices import Device
+from rode._normals.launches import Words
 
 
 class Loops(Protocol):
@@ -15,9 +16,7 @@ class Loops(Protocol):
 
     def fill(
         self,
-        key: tuple[np.uint32, np.uint32],
-        path: int,
-        stream: int,
+        words: Words,
         table: np.ndarray,
         in_shared: bool,
         out: Array,

@@ -41,10 +41,10 @@ def _ziggurat_float64(begin, k0, k1, path, stream, table, out):
             out[2 * int64(b) + j] = draw_float64(i, high, low, low, table, path, stream, k0, k1)
 
 
-def fill(key, path, stream, table, in_shared, out, launch_stream=0):
+def fill(words, table, in_shared, out, launch_stream=0):
     """Fill `out`; `table` holds the strips' edges."""
     loop = _ziggurat_float32 if out.dtype == np.float32 else _ziggurat_float64
-    constants = (*key, np.uint32(path), np.uint32(stream), table.astype(out.dtype))
+    constants = (*words.constants, table.astype(out.dtype))
     size = 16 // out.dtype.itemsize
     for a, b in ranges(out.size, first=_FIRST, multiple=size):
-        loop(np.uint64(a // size), *constants, out[a:b])
+        loop(np.uint64(words.first + a // size), *constants, out[a:b])

@@ -76,7 +76,7 @@ def _make_fill(dtype, in_shared):
     quick, number = (_four, _number_float32) if size == 4 else (_two, _number_float64)
 
     @kernel
-    def fill_ziggurat(k0, k1, path, stream, high, edges, out):
+    def fill_ziggurat(k0, k1, path, stream, high, low, edges, out):
         if in_shared:
             table = cuda.shared.array(0, real)
             t = uint64(cuda.threadIdx.x)
@@ -89,11 +89,13 @@ def _make_fill(dtype, in_shared):
             table = edges
         i, step = uint32(cuda.grid(1)), uint32(cuda.gridsize(1))
         half = uint32(uint64(out.size) // uint64(2 * size))
-        first = uint64(high) << uint64(32)
+        first = (uint64(high) << uint64(32)) + uint64(low)
         while i < half:
             j = uint32(i + half)
-            left, left_ok, rejected = quick(i, high, path, stream, k0, k1, table)
-            right, right_ok, rejected_right = quick(j, high, path, stream, k0, k1, table)
+            left, left_ok, rejected = quick(uint32(low + i), high, path, stream, k0, k1, table)
+            right, right_ok, rejected_right = quick(
+                uint32(low + j), high, path, stream, k0, k1, table
+            )
             store_vector(out, uint64(i) * uint64(size), left)
             store_vector(out, uint64(j) * uint64(size), right)
             if not (left_ok and right_ok):
@@ -116,9 +118,9 @@ def _make_remainder(number, size):
     """Make the kernel that fills what pairs of blocks leave, number by number."""
 
     @kernel
-    def rest_ziggurat(k0, k1, path, stream, high, first, edges, out):
-        """Fill `out` from block number `first` on."""
-        n, base = uint64(out.size), (uint64(high) << uint64(32)) * uint64(size)
+    def rest_ziggurat(k0, k1, path, stream, high, low, first, edges, out):
+        """Fill `out` from its block number `first` on."""
+        n, base = uint64(out.size), ((uint64(high) << uint64(32)) + uint64(low)) * uint64(size)
         i = uint64(first) * uint64(size) + uint64(cuda.grid(1))
         while i < n:
             out[i] = number(base + i, path, stream, k0, k1, edges)
@@ -138,13 +140,13 @@ _ZIGGURAT = {
 }
 
 
-def fill(key, path, stream, table, in_shared, out, launch_stream=0):
+def fill(words, table, in_shared, out, launch_stream=0):
     """Fill `out`; `table` holds the strips' edges, on the host."""
     dtype, size = np.dtype(out.dtype), 16 // out.dtype.itemsize
     local, shared, remainder = _ZIGGURAT[dtype.name]
     edges = resident(table.astype(dtype))
-    for part, piece, done in split_into_launches(out, size):
-        numbers = (*key, np.uint32(path), np.uint32(stream), np.uint32(part))
+    for first, piece, done in split_into_launches(out, size, words.first):
+        numbers = (*words.constants, *first)
         if done and in_shared:
             arguments, memory = (*numbers, edges, piece), edges.nbytes
             threads = THREADS

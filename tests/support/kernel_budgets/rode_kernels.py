@@ -32,19 +32,19 @@ def _normals() -> dict:
     }
     budgets = {}
     for name, registers in direct.items():
-        budgets |= _both(name, lambda t: (*_COUNTER, u4, array(t)), *registers)
-        budgets |= _both(f"rest_{name}", lambda t: (*_COUNTER, u4, u4, array(t)), *registers)
+        budgets |= _both(name, lambda t: (*_COUNTER, u4, u4, array(t)), *registers)
+        budgets |= _both(f"rest_{name}", lambda t: (*_COUNTER, u4, u4, u4, array(t)), *registers)
     for name in ("fast_float32", "inverse_float32"):
-        budgets[name] = Budget((*_COUNTER, u4, array(f4)), 56, float64=False)
-        budgets[f"rest_{name}"] = Budget((*_COUNTER, u4, u4, array(f4)), 56, float64=False)
+        budgets[name] = Budget((*_COUNTER, u4, u4, array(f4)), 56, float64=False)
+        budgets[f"rest_{name}"] = Budget((*_COUNTER, u4, u4, u4, array(f4)), 56, float64=False)
     budgets = {f"_normals.cuda.{name}": budget for name, budget in budgets.items()}
     for kernel in ("ziggurat", "ziggurat_shared"):
         name = f"_normals.ziggurat.cuda.{kernel}"
-        budgets |= _both(name, lambda t: (*_COUNTER, u4, array(t), array(t)), 80, 80)
+        budgets |= _both(name, lambda t: (*_COUNTER, u4, u4, array(t), array(t)), 80, 80)
     name = "_normals.ziggurat.cuda.rest_ziggurat"
-    budgets |= _both(name, lambda t: (*_COUNTER, u4, u4, array(t), array(t)), 80, 80)
+    budgets |= _both(name, lambda t: (*_COUNTER, u4, u4, u4, array(t), array(t)), 80, 80)
     name = "_normals.wallace.cuda.wallace"
-    budgets |= _both(name, lambda t: (*_COUNTER, boolean, boolean, array(t)), 48, 56)
+    budgets |= _both(name, lambda t: (*_COUNTER, u4, boolean, boolean, array(t)), 48, 56)
     return {f"rode.{name}": budget for name, budget in budgets.items()}
 
 

@@ -42,8 +42,17 @@ def separable_step_by(
     scheme: Scheme, H: Field, G: np.ndarray, g: np.ndarray, x: np.ndarray, h: float
 ) -> np.ndarray:
     """Take a step of a scheme for x' = G + g H(x); G and g hold rows for the times 0 .. M."""
-    forms = np.transpose([scheme.reference_forms(column, h) for column in G.T])
-    return scheme.reference_step(H, x, h, G[0], forms, scheme.reference_forms(g, h))
+
+    def averages(values: np.ndarray) -> np.ndarray:
+        if scheme.averages == "printed" or not scheme.uses_fine_steps:
+            return scheme.reference_forms(values, h)
+        M = len(values) - 1
+        single = [1 / 2, *[1.0] * (M - 1), 1 / 2]
+        double = [M / 2 - 1 / 6, *range(M - 1, 0, -1), 1 / 6]
+        return np.array([single @ values / M, double @ values * 2 / M**2])[: scheme.form_count]
+
+    forms = np.transpose([averages(column) for column in G.T])
+    return scheme.reference_step(H, x, h, G[0], forms, averages(g))
 
 
 def stationary_variance(

@@ -62,7 +62,10 @@ def solve(
     ----------
     problem : rode.Problem
     method : {"euler", "averaged-euler", "averaged-heun", "K-rode-taylor"}
-        K from 1 to 8, for linear H only: "3-rode-taylor".
+        K from 1 to 8, for linear H only: "3-rode-taylor". Averages of G and g of a separable
+        problem are exact for constants and linear functions of time; "averaged-euler-printed" and
+        "averaged-heun-printed" take them as printed in (Riesinger 2017), where the double average
+        of a constant is 1 + delta/h times the constant.
     t_span : start and end in s
     h : coarse step in s, which divides the span
     delta : fine step of the process in s, which divides h; by default as fine as the method's order

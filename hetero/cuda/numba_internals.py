@@ -11,8 +11,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
-from numba.cuda import codegen, dispatcher
-from numba.cuda.core.compiler_lock import global_compiler_lock
+from numba.cuda import dispatcher
 from numba.cuda.serialize import dumps
 
 
@@ -38,6 +37,9 @@ def load_one_at_a_time() -> None:
     raises "key already in dictionary". The lock is that of the compiler: a thread that compiles a
     kernel holds it when it loads what it has compiled.
     """
+    from numba.cuda import codegen  # the simulator has none
+    from numba.cuda.core.compiler_lock import global_compiler_lock
+
     load = codegen.CUDACodeLibrary.get_cufunc
 
     @functools.wraps(load)

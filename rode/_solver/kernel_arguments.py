@@ -22,7 +22,9 @@ class KernelSpec(NamedTuple):
     start : (O, p) -> x at the beginning
     fields : (t, O, p) -> (G_1, .., G_n, g), for kind "separable" only
     dtype, normals : data types of the solver and of the normal numbers
-    form_count, uses_fine_steps : see `Scheme`
+    form_count : see `Scheme`
+    averages : {"start", "linear", "printed"}
+        Weights of G and g over the fine steps, see `Scheme`; "start" for their values at the start.
     dimension, parameters : lengths of x and p
     table_rows : rows of `RunArrays.parameters`, the length of p in `start`, which may be larger
     """
@@ -35,7 +37,7 @@ class KernelSpec(NamedTuple):
     dtype: str
     normals: str
     form_count: int
-    uses_fine_steps: bool
+    averages: str
     dimension: int
     parameters: int
     table_rows: int

@@ -335,7 +335,7 @@ def kernel_spec_of(plan: Plan) -> KernelSpec:
         dtype=plan.dtype,
         normals=plan.normals,
         form_count=scheme.form_count,
-        uses_fine_steps=scheme.uses_fine_steps,
+        averages=scheme.averages if scheme.uses_fine_steps else "start",
         dimension=problem.dimension,
         parameters=problem.parameters.shape[0],
         table_rows=problem.parameters.shape[0] + len(problem.start_numbers),

@@ -161,12 +161,13 @@ def store_state(o, x, number, paths_o, paths_x):
 def make_averages(spec):
     """Make `averages(run, n, path, o, p)`: O_M and two averages of (G, g) over a coarse step.
 
-    With phi_j = (G, g) at fine step j, the single average is the sum of phi_j over j = 0 .. M-1,
-    divided by M; the double average is the sum of (M - j) phi_j, divided by M^2/2. A scheme that
-    does not use fine steps gets (G, g) at the start of the step instead of both.
+    With phi_j = (G, g) at fine step j, the printed averages are the sum of phi_j over j = 0 .. M-1,
+    divided by M, and the sum of (M - j) phi_j, divided by M^2/2. Linear ones have half of phi_0 and
+    of phi_M in the first sum, and (M/2 - 1/6) phi_0 and phi_M/6 in the second; see `Scheme`. A
+    scheme that does not use fine steps gets (G, g) at the start of the step instead of both.
     """
     draw, size, fields = block_of(spec).draw, block_of(spec).size, spec.fields
-    at_start = not spec.uses_fine_steps
+    at_start, is_linear = spec.averages == "start", spec.averages == "linear"
 
     @scalar
     def averages(run, n, path, o, p):
@@ -174,18 +175,24 @@ def make_averages(spec):
         t, delta = run.t + T(run.done + n) * run.h, run.h / T(run.fine_steps)
         phi = cast(fields(t, o, p), run.h)
         single, double = phi, phi
+        if is_linear:  # the sums of M/2 phi_0 in `double` begin with a third: 1/2 - 1/6
+            single, double = scale(T(1.0 / 2.0), phi), scale(T(1.0 / 3.0), phi)
         begin, last = first_fine_step(run, n), run.fine_steps - 1
         for block in range(begin // size, (begin + last) // size + 1):
             numbers = draw(*words_of_block(counter, block, path), run.sigma)
             first = block * size - begin  # negative if the coarse step begins within the block
             for j in range(max(0, -first), min(size, run.fine_steps - first)):
                 o = advance(o, run.mu_minus_1, numbers[j])
-                if not at_start and first + j < last:
+                if is_linear or (not at_start and first + j < last):
                     phi = cast(fields(t + T(first + j + 1) * delta, o, p), run.h)
+                if not at_start and first + j < last:
                     single = add(single, phi)
                     double = add(double, single)
         if at_start:
             return o, single, double
+        if is_linear:
+            single = add(single, scale(T(1.0 / 2.0), phi))
+            double = add(double, scale(T(1.0 / 6.0), phi))
         share = T(1.0) / T(run.fine_steps)
         return o, scale(share, single), scale(T(2.0) * share * share, double)
 

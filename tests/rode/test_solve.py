@@ -70,6 +70,7 @@ def test_paths_follow_the_scheme(device, method):
 
 
 SEPARABLE = [name for name in FOLLOWED if SCHEMES[name].make_separable_step]
+SEPARABLE += ["averaged-heun-printed"]
 
 
 @pytest.mark.parametrize("method", SEPARABLE)
@@ -95,7 +96,53 @@ def test_paths_of_separable_noise_follow_the_scheme(device, method):
         if n < steps:
             part = slice(n * fine, (n + 1) * fine + 1)
             g = t[part] + 2 * o[part]
-            x = reference.separable_step_by(SCHEMES[method], np.sin, o[part, None], g, x, h)
+            x = reference.separable_step_by(find_scheme(method), np.sin, o[part, None], g, x, h)
+
+
+@pytest.mark.parametrize("method", ["averaged-euler", "averaged-heun"])
+def test_averages_of_separable_problems_are_exact_for_linear_functions_of_time(method, device):
+    """x' = 1 + 3 t - (2 + t) x with any number of fine steps, beside the step by exact averages."""
+    problem = rode.separable(
+        lambda t, o, p: (1.0 + 3.0 * t,),
+        lambda t, o, p: 2.0 + t,
+        lambda x, p: (-x[0],),
+        dimension=1,
+        start=(0.5,),
+    )
+    h, steps = 2.0**-3, 6
+    expected, average = [0.5], {1: h / 2, 2: h / 3}  # of t - t_n, by A_1 and A_2
+    for n in range(steps):
+        x, t = expected[-1], n * h
+        G, g = (
+            {k: f(t + average[k]) for k in (1, 2)} for f in (lambda t: 1 + 3 * t, lambda t: 2 + t)
+        )
+        euler = x + h * (G[1] - g[1] * x)
+        y = x + h * (G[2] - g[2] * x)
+        expected.append(x + h / 2 * (2 * G[1] - g[1] * (x + y)) if "heun" in method else euler)
+    for fine in (1, 2, 3, 4, 5, 7, 8, 16, 33, 1000):
+        result = rode.solve(
+            problem, method, t_span=(0, steps * h), h=h, delta=h / fine, paths=1, rng=1,
+            reduction="paths", device=device,
+        )  # fmt: skip
+        np.testing.assert_allclose(result.paths[:, 0, 0], expected, rtol=1e-12)
+
+
+def test_a_constant_separable_oscillator_keeps_its_energy_as_in_the_step_of_heun():
+    """|R(i z)|^2 = 1 + z^4/4 a step, with z = 10 h; the printed averages leave a twentieth."""
+
+    def energy(method, fine):
+        problem = rode.separable(
+            lambda t, o, p: (0.0, 0.0), lambda t, o, p: 1.0, lambda x, p: (x[1], -100.0 * x[0]),
+            dimension=2, start=(1.0, 0.0),
+        )  # fmt: skip
+        numbers = {"t_span": (0, 16), "h": 2.0**-7, "delta": 2.0**-7 / fine, "paths": 1, "rng": 1}
+        x = rode.solve(problem, method, reduction="paths", device="cpu", **numbers).paths[-1, :, 0]
+        return x[0] ** 2 + x[1] ** 2 / 100
+
+    expected = (1 + (10 * 2.0**-7) ** 4 / 4) ** (16 * 2**7)
+    for fine in (1, 4, 16):
+        assert energy("averaged-heun", fine) == pytest.approx(expected, rel=1e-9)
+    assert energy("averaged-heun-printed", 4) < 0.1
 
 
 def values_of_process(t, x, o, p):

@@ -5,6 +5,8 @@ To add a scheme, add a file with a `Scheme`, and name the object in `SCHEMES`.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from hetero import validation
 from rode._solver.schemes.averaged_euler import AVERAGED_EULER
 from rode._solver.schemes.averaged_heun import AVERAGED_HEUN
@@ -17,7 +19,14 @@ SCHEMES: dict[str, Scheme] = {
 }
 """Every scheme by the name that `rode.solve` takes."""
 
+_PRINTED = {
+    f"{scheme.name}-printed": replace(scheme, name=f"{scheme.name}-printed", averages="printed")
+    for scheme in (AVERAGED_EULER, AVERAGED_HEUN)
+}
+"""Schemes with the averages as they are printed, for comparisons with (Riesinger 2017)."""
+
 
 def find_scheme(method: str) -> Scheme:
     """Return the scheme of this name; raise ValueError if there is none."""
-    return SCHEMES[validation.check_choice("method", method, tuple(SCHEMES))]
+    known = SCHEMES | _PRINTED
+    return known[validation.check_choice("method", method, tuple(known))]

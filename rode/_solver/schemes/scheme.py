@@ -47,12 +47,17 @@ class Scheme:
     make_additive_step : function (H, B) -> compiled step(t, x, o, forms, p, h), which returns x at
         the end of the step; o is O_0
     make_separable_step : function (H) -> compiled step(x, single, double, p, h), or None
-        The arguments are averages A_1 and A_2 of (G_1, .., G_n, g) over the fine steps, or both
-        their values at the start for a scheme that does not use fine steps.
+        The arguments are averages A_1 and A_2 of (G_1, .., G_n, g) over the fine steps, see
+        `averages`, or both their values at the start for a scheme that does not use fine steps.
     reference_forms : function (O_0 .. O_M, h) -> the forms, by their definition
     reference_step : function (H, x, h, start, G, g) -> x at the end of a step
         `start` is the inhomogeneous part of the equation at the start, B O_0; G[k] is its form
         number k, and g[k] that of the factor of H, which is 1 for additive noise.
+    averages : {"linear", "printed"}
+        Weights of the averages of G and g over the fine steps 0 .. M of a separable problem:
+        "linear" ones, (1/2, 1, .., 1, 1/2)/M and 2/M^2 (M/2 - 1/6, M - 1, .., 1, 1/6), are exact
+        for constants and linear functions of time; those that are printed in (Riesinger 2017), of
+        `rode.average` and `rode.double_average`, give a constant the weight 1 + 1/M.
     linear_only : whether `make_additive_step` is for linear H only
     make_nonlinear_step : function (H, B, first, second) -> compiled step as of
         `make_additive_step`, for H whose derivatives are given; or None
@@ -68,6 +73,7 @@ class Scheme:
     make_separable_step: Callable[[Any], Any] | None
     reference_forms: Callable[[np.ndarray, float], np.ndarray]
     reference_step: ReferenceStep
+    averages: str = "linear"
     linear_only: bool = False
     make_nonlinear_step: Callable[[Any, Any, Any, Any], Any] | None = None
     derivatives: int = 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Iterable
 from dataclasses import replace
@@ -20,18 +21,20 @@ def join_results(results: Iterable[Result]) -> Result:
 
     Parameters
     ----------
-    results : results of one problem with equal settings
+    results : results of one problem with equal settings, of disjoint ranges of paths
 
     Returns
     -------
     Result
-        Paths and peaks are those of a run of all paths; mean and variance, which are joined by the
-        update of Chan, Golub and LeVeque (1983), differ from its in the last digits. Quantiles of
-        ranges do not give quantiles of all, and are None.
+        Paths and peaks are those of a run of all paths, by ascending number; mean and variance,
+        which are joined by the update of Chan, Golub and LeVeque (1983), differ from its in the
+        last digits. Quantiles of ranges do not give quantiles of all, and are None.
 
     Raises
     ------
-    TypeError, ValueError : there is no result, or they have different times or outputs
+    TypeError, ValueError
+        There is no result; two of them have other times, outputs, reductions, seeds, types or other
+        settings; or two have paths of the same number.
     """
     validation.require_iterable("results", results, "rode.Result")
     given = list(results)
@@ -41,11 +44,31 @@ def join_results(results: Iterable[Result]) -> Result:
             raise TypeError(f"results must be a list of rode.Result, got one that is {described}")
     if not given:
         raise ValueError("results must hold at least one rode.Result")
-    first = given[0]
     for other in given[1:]:
-        if other.outputs != first.outputs or not np.array_equal(other.t, first.t):
-            raise ValueError("results must have equal times and outputs")
+        _require_same_settings(given[0], other)
+    given.sort(key=lambda one: min((r.start for r in one.path_ranges), default=0))
+    ranges = sorted((r for one in given for r in one.path_ranges), key=lambda r: r.start)
+    for before, after in itertools.pairwise(ranges):
+        if after.start < before.stop:
+            raise ValueError(
+                f"results must have disjoint paths, but several have path {after.start}: pass "
+                "another first_path to rode.solve for each"
+            )
     return join(given)
+
+
+def _require_same_settings(first: Result, other: Result) -> None:
+    """Raise ValueError unless two results differ in their paths only."""
+    if other.outputs != first.outputs or not np.array_equal(other.t, first.t):
+        raise ValueError("results must have equal times and outputs")
+    names = first.settings.keys() | other.settings.keys()
+    unequal = sorted(n for n in names if first.settings.get(n) != other.settings.get(n))
+    if unequal:
+        values = " and ".join(repr(one.settings.get(unequal[0])) for one in (first, other))
+        raise ValueError(f"results must have equal settings, but {unequal[0]} is {values}")
+    for name in ("paths", "mean", "peaks"):
+        if (getattr(first, name) is None) != (getattr(other, name) is None):
+            raise ValueError(f"results must have equal reductions, but only some have {name}")
 
 
 def join(results: list[Result]) -> Result:
@@ -80,7 +103,18 @@ def join(results: list[Result]) -> Result:
         variance=variance,
         quantiles=None,
         probabilities=(),
+        path_ranges=_join_ranges(results),
     )
+
+
+def _join_ranges(results: list[Result]) -> tuple[range, ...]:
+    """Return the ranges of all results in their order; those that touch become one."""
+    joined: list[range] = []
+    for one in (r for result in results for r in result.path_ranges):
+        if joined and joined[-1].stop == one.start:
+            one = range(joined.pop().start, one.stop)
+        joined.append(one)
+    return tuple(joined)
 
 
 def _concatenate_peaks(results: list[Result]) -> np.ndarray:

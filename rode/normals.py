@@ -16,6 +16,7 @@ from hetero.devices import Device, device_of, parse, resolve
 from rode import _normals
 from rode._normals import wallace, ziggurat
 from rode._normals.launches import Words
+from rode._normals.wallace.pool_shape import POOL_SHAPE
 
 Seed: TypeAlias = int | np.random.SeedSequence | np.random.Generator | np.random.RandomState | None
 """Types of the argument `rng`; see `hetero.philox.key`."""
@@ -281,7 +282,7 @@ class Generator:
             raise ValueError("method='box-muller-fast' is for dtype=float32; use 'box-muller'")
         shape = _shape(size, out)
         is_wallace = method.startswith("wallace")
-        unit = wallace.POOL_SHAPE.numbers if is_wallace else 16 // real.itemsize
+        unit = POOL_SHAPE.numbers if is_wallace else 16 // real.itemsize
         if real != self._dtype and self._used:
             self._first, self._used = self._first + 1, 0
         end = self._used + math.prod(shape)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -97,6 +98,8 @@ class Result:
     status : "success", or "diverged" if a path or one of its outputs became infinite or NaN
         Outputs count at the saved times, for peaks at every coarse step.
     message : explanation of the status: how many paths, and when
+    path_ranges : ranges of the numbers of the paths, in the order of `paths` and `peaks`
+    settings : method, steps, seed, types and all else that makes the results, by name
     """
 
     t: np.ndarray
@@ -110,6 +113,8 @@ class Result:
     quantiles: np.ndarray | None = None
     peaks: np.ndarray | None = None
     probabilities: tuple[float, ...] = ()
+    path_ranges: tuple[range, ...] = ()
+    settings: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def success(self) -> bool:

@@ -175,7 +175,7 @@ def solve(
     brackets = [outcome.brackets for outcome in outcomes if outcome.brackets is not None]
     results = [outcome.result for outcome in outcomes]
     del outcomes  # `join` drops the paths of each result
-    result = join(results)
+    result = replace(join(results), settings=plan.settings)
     probabilities = tuple(
         q for one in plan.reductions if isinstance(one, Quantiles) for q in one.probabilities
     )

@@ -49,28 +49,13 @@ def identity_of(plan: Plan, parts: int) -> dict[str, Any]:
     """
     problem = plan.problem
     parameters = np.ascontiguousarray(problem.parameters)
-    return {
+    return plan.settings | {
         "version": VERSION,
-        "problem": problem.name,
-        "outputs": list(problem.outputs),
-        "process": repr(problem.process),
-        "start_process": problem.start_process,
-        "start_numbers": list(problem.start_numbers),
-        "parameters": hashlib.blake2b(parameters.tobytes(), digest_size=16).hexdigest(),
+        "hash of parameters": hashlib.blake2b(parameters.tobytes(), digest_size=16).hexdigest(),
         "parameter sets": problem.sets,
         **{f"function {name}": _fingerprint(name, getattr(problem, name)) for name in _FUNCTIONS},
-        "scheme": plan.scheme.name,
-        "t0": plan.t0,
-        "h": plan.h,
-        "steps": plan.steps,
-        "fine_steps": plan.fine_steps,
-        "save_every": plan.save_every,
         "paths": plan.paths,
         "first_path": plan.first_path,
-        "reductions": [repr(one) for one in plan.reductions],
-        "dtype": str(plan.dtype),
-        "normals": plan.normals,
-        "key": [int(word) for word in plan.key],
         "parts": parts,
     }
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -154,6 +154,32 @@ class Plan:
     def kind(self) -> str:
         """Kind of the compiled solver; see `KernelSpec`."""
         return "separable" if self.problem.B is None else ("exact" if self.is_exact else "path")
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """Everything but the problem's functions that makes the results, as values of JSON."""
+        problem = self.problem
+        return {
+            "problem": problem.name,
+            "outputs": list(problem.outputs),
+            "parameters": problem.parameters[:, 0].tolist()
+            if problem.sets == 1
+            else "of each path",
+            "process": repr(problem.process),
+            "start_process": problem.start_process,
+            "start_numbers": list(problem.start_numbers),
+            "method": self.scheme.name,
+            "t0": self.t0,
+            "h": self.h,
+            "steps": self.steps,
+            "fine_steps": self.fine_steps,
+            "sampling": "exact" if self.is_exact else "path",
+            "save_every": self.save_every,
+            "reduction": [repr(one) for one in self.reductions],
+            "dtype": self.dtype,
+            "normals": self.normals,
+            "key": [int(word) for word in self.key],
+        }
 
     @property
     def times(self) -> int:

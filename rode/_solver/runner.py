@@ -298,6 +298,8 @@ class Reductions:
             quantiles=self.quantiles,
             peaks=solver.to_host(arrays.peaks) if "peaks" in plan.reductions else None,
             probabilities=tuple(self.levels),
+            path_ranges=(range(plan.first_path, plan.first_path + plan.paths),),
+            settings=plan.settings,
         )
 
 

@@ -17,6 +17,7 @@ import rode
 from hetero.cpu.threads import threads, use_threads
 from hetero.measurement.machine_limits import limits as measure_limits
 from rode._normals import loops, wallace
+from rode._normals.launches import Words
 from rode._normals.wallace.pool_shape import TURNS, PoolShape
 from rode._normals.ziggurat.tables import STRIPS, ziggurat
 from rode.normals import fits_in_shared_memory
@@ -145,16 +146,20 @@ def _pools(study: Study, out: Any) -> list[dict]:
     return records
 
 
+_WORDS = Words((np.uint32(1), np.uint32(1)), path=0, stream=0)
+"""Words of the counter for all fills that are measured."""
+
+
 def _wallace(study: Study, out: Any, shape: PoolShape, *, corrected: bool) -> float:
     """Return G numbers per second of Wallace's method with pools of a shape."""
-    fill, key = wallace.loops(study.device).fill, (np.uint32(1),) * 2
-    return 1e-9 * study.rate(lambda: fill(key, 0, 0, corrected, out, shape=shape), out.size)
+    fill = wallace.loops(study.device).fill
+    return 1e-9 * study.rate(lambda: fill(_WORDS, corrected, out, shape=shape), out.size)
 
 
 def _rate(study: Study, method: str, out: Any, launched: tuple) -> float:
     """Return numbers per second; `launched` are the last arguments of `fill`."""
-    fill, key = loops(study.device).fill, (np.uint32(1),) * 2
-    return study.rate(lambda: fill(method, key, 0, 0, out, *launched), out.size)
+    fill = loops(study.device).fill
+    return study.rate(lambda: fill(method, _WORDS, out, *launched), out.size)
 
 
 def _work(study: Study, size: int) -> list[dict]:

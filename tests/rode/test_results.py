@@ -124,3 +124,48 @@ def test_a_dataset_without_xarray_says_what_to_install(monkeypatch):
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     with pytest.raises(ImportError, match="to_xarray needs xarray: pip install xarray"):
         result.to_xarray()
+
+
+def solve_range(first, count, **changes):
+    settings = RUN | {"reduction": ("paths", "moments", "peaks")} | changes
+    return rode.solve(QUAKE, "averaged-euler", **settings | {"first_path": first, "paths": count})
+
+
+@pytest.fixture(scope="module")
+def everything():
+    return solve_range(0, 40)
+
+
+def test_joined_results_are_those_of_all_paths_in_any_order(everything):
+    parts = [solve_range(*r) for r in ((30, 10), (0, 7), (7, 23))]
+    joined = rode.join_results(parts)
+    for name in ("t", "paths", "peaks", "path_ranges", "settings", "work"):
+        np.testing.assert_array_equal(getattr(joined, name), getattr(everything, name))
+    np.testing.assert_allclose(joined.mean, everything.mean, rtol=1e-12)
+    np.testing.assert_allclose(joined.variance, everything.variance, rtol=1e-10)
+    assert joined.path_ranges == (range(40),)
+    gap = rode.join_results([parts[0], parts[1]])
+    assert gap.path_ranges == (range(7), range(30, 40))
+    np.testing.assert_array_equal(gap.peaks, everything.peaks[:, [*range(7), *range(30, 40)]])
+    assert rode.join_results([gap, parts[2]]).work == everything.work
+
+
+@pytest.mark.parametrize(
+    ("first", "count", "changes", "message"),
+    [
+        (39, 5, {}, "several have path 39"),
+        (0, 40, {}, "several have path 0"),
+        (40, 5, {"rng": 3}, "key is"),
+        (40, 5, {"reduction": "peaks"}, "equal times and outputs"),
+        (40, 5, {"reduction": ("paths", "moments")}, "reduction is"),
+        (40, 5, {"dtype": "float32"}, "dtype is 'float64' and 'float32'"),
+        (40, 5, {"delta": 2.0**-9}, "fine_steps is 4 and 8"),
+        (40, 5, {"sampling": "exact"}, "sampling is 'path' and 'exact'"),
+        (40, 5, {"save_every": 2}, "equal times"),
+    ],
+)
+def test_results_that_do_not_belong_together_are_refused(
+    everything, first, count, changes, message
+):
+    with pytest.raises(ValueError, match=f"results must have .*{message}"):
+        rode.join_results([everything, solve_range(first, count, **changes)])

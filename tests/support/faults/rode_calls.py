@@ -34,8 +34,8 @@ def _problem():
 
 
 @functools.cache
-def _result():
-    arguments = _solve_arguments()
+def _result(first_path=0):
+    arguments = _solve_arguments() | {"first_path": first_path}
     return rode.solve(arguments.pop("problem"), arguments.pop("method"), **arguments)
 
 
@@ -114,7 +114,7 @@ CALLS = [
     Call("rode.Result.plot", lambda **a: close(_result().plot(**a)),
          lambda: {"ax": None, "output": "y0"}, takes_long=True),
     Call("rode.join_results", lambda results: rode.join_results(results),
-         lambda: {"results": [_result(), _result()]}),
+         lambda: {"results": [_result(), _result(4)]}),
 ]  # fmt: skip
 
 NOT_CALLED = {"Output", "Problem", "Result", "Work", "scalars"}

@@ -7,11 +7,16 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from scipy import optimize
 
 from lbm._cases.force_scales import ForceScales
 
 FEWEST_PERIODS = 3
-"""Whole periods of a force that its second half must have for a frequency."""
+"""Periods of a force that the second half of a run must have for a frequency."""
+
+LEAST_EXPLAINED = 0.2
+"""Share of the variance that an oscillation must explain: white noise of twelve numbers or more has
+peaks that explain more only by chance; not tuned."""
 
 
 def summarize_forces(
@@ -20,8 +25,8 @@ def summarize_forces(
     """Return area, mean coefficients [x, y, z], drift and Strouhal number of each solid by name.
 
     Means are taken over the second half of the rows. For the drift see `measure_drift`. The
-    Strouhal number belongs to that component
-    of the force that varies most in it, and is None where there are less than three periods.
+    Strouhal number belongs to that component of the force that varies most in it; it and its
+    resolution are None where `find_frequency` finds none.
     """
     rows = np.loadtxt(path, delimiter=",", skiprows=1, ndmin=2)
     steps, forces = rows[:, 0], rows[:, -3 * len(solids) :] / scales.pressure
@@ -30,12 +35,14 @@ def summarize_forces(
     for k, (solid, area) in enumerate(zip(solids, scales.areas, strict=True)):
         coefficients = forces[half:, 3 * k : 3 * k + 3] / area
         signal = coefficients[:, int(coefficients.std(axis=0).argmax())]
-        frequency = find_frequency(steps[half:], signal) if scales.time else None
+        found = find_frequency(steps[half:], signal) if scales.time else None
+        strouhal, resolution = (None, None) if found is None else (f * scales.time for f in found)
         summary[solid] = {
             "area": area,
             "coefficients": [float(c) for c in coefficients.mean(axis=0)],
             "drift": measure_drift(coefficients),
-            "strouhal": None if frequency is None else frequency * scales.time,
+            "strouhal": strouhal,
+            "strouhal_resolution": resolution,
         }
     return summary
 
@@ -58,15 +65,37 @@ def measure_drift(series: np.ndarray) -> float | None:
     return distance / size if distance > scatter else 0.0
 
 
-def find_frequency(times: np.ndarray, signal: np.ndarray) -> float | None:
-    """Return the frequency of a signal from its upward crossings of the middle of its range.
+def find_frequency(times: np.ndarray, signal: np.ndarray) -> tuple[float, float] | None:
+    """Return the frequency of the strongest oscillation of a signal, and the resolution of it.
 
-    The crossings are interpolated linearly; None if there are too few of them.
+    It is the highest peak of the spectrum (Hann window, without the linear trend), refined by the
+    best fit of a sine and a straight line, so that noise and weaker oscillations do not shift it.
+    The resolution is 1/T for a signal over the time T: of oscillations that are nearer to each
+    other, the spectrum shows one.
+
+    None if the signal is constant, if the peak has less than three periods, or if an oscillation of
+    that frequency, as sharp as the resolution, explains less than a fifth of the variance.
     """
-    level = signal - 0.5 * (signal.min() + signal.max())
-    (up,) = np.nonzero((level[:-1] < 0.0) & (level[1:] >= 0.0))
-    if len(up) <= FEWEST_PERIODS:
+    span, count = float(times[-1] - times[0]), times.size
+    if count < 4 * FEWEST_PERIODS or not span > 0.0 or np.ptp(signal) == 0.0:
         return None
-    share = level[up] / (level[up] - level[up + 1])
-    crossings = times[up] + share * (times[up + 1] - times[up])
-    return float((len(crossings) - 1) / (crossings[-1] - crossings[0]))
+    even = np.linspace(times[0], times[-1], count)
+    values = np.interp(even, times, signal)
+    window, line = np.hanning(count), np.stack([np.ones(count), even - even.mean()])
+    values = values - np.linalg.lstsq(line.T, values, rcond=None)[0] @ line
+    spectrum = np.abs(np.fft.rfft(window * values, 4 * count)) ** 2
+    interval = span / (count - 1)
+    guess = int(spectrum.argmax()) / (4 * count * interval)
+    if guess * span < FEWEST_PERIODS:
+        return None
+
+    def unexplained(frequency: float) -> float:
+        phase = 2.0 * np.pi * frequency * (even - even.mean())
+        columns = window * np.vstack([line, np.cos(phase), np.sin(phase)])
+        best = np.linalg.lstsq(columns.T, window * values, rcond=None)[0] @ columns
+        return float(((window * values - best) ** 2).sum())
+
+    ends = guess - 0.5 / span, min(guess + 0.5 / span, 0.5 / interval)
+    frequency = float(optimize.minimize_scalar(unexplained, bounds=ends, method="bounded").x)
+    explained = 1.0 - unexplained(frequency) / ((window * values) ** 2).sum()
+    return (frequency, 1.0 / span) if explained > LEAST_EXPLAINED else None

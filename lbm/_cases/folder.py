@@ -8,9 +8,9 @@ from pathlib import Path
 from hetero.atomic_files import require_writable
 from lbm._domain.ranks.communication import Ranks
 
-CHECKPOINT, PROBES, FORCES, STATISTICS, STATISTICS_STATE, SERIES = (
+CHECKPOINT, PROBES, FORCES, STATISTICS, STATISTICS_STATE, SERIES, RUN_FACTS = (
     *("checkpoint.state", "probes.csv", "forces.csv"),
-    *("statistics.npz", "statistics.state", "flow.pvd"),
+    *("statistics.npz", "statistics.state", "flow.pvd", "run.json"),
 )
 """Names of files in the folder of a case."""
 
@@ -70,7 +70,7 @@ def _list_outputs(folder: Path) -> list[Path]:
     """Return the files in a folder that have the names of a case's outputs."""
     if not folder.is_dir():
         return []
-    names = {CHECKPOINT, PROBES, FORCES, STATISTICS, STATISTICS_STATE, SERIES}
+    names = {CHECKPOINT, PROBES, FORCES, STATISTICS, STATISTICS_STATE, SERIES, RUN_FACTS}
     return sorted(p for p in folder.iterdir() if p.name in names or _IMAGE.fullmatch(p.name))
 
 

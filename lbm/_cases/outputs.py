@@ -24,6 +24,7 @@ from lbm._cases.folder import (
     picture_name,
 )
 from lbm._cases.output_settings import PictureSettings, ProbeTable
+from lbm._cases.run_facts import require_same_facts, write_facts
 from lbm._cases.statistics_state import read_sums, write_sums
 from lbm._io.vtk import require_pyevtk, write_series
 from lbm.callbacks import Every, Probe, Statistics
@@ -53,6 +54,12 @@ class Recorder:
             if outputs.statistics_every
             else None
         )
+        if restart is not None:
+            with simulation.domain.ranks.agreeing():
+                if self._statistics is not None and restart.with_name(STATISTICS_STATE).is_file():
+                    require_same_facts(restart.parent, case, ("units", "output.statistics"))
+                keys = ("units", "output.forces.every", "output.probes.every")
+                require_same_facts(outputs.folder, case, keys)
         if self._statistics is not None and restart is not None:
             read_sums(restart.with_name(STATISTICS_STATE), self._statistics, simulation)
         self.callbacks = self._make_callbacks()
@@ -199,6 +206,8 @@ class Recorder:
 
     def _open_tables(self) -> None:
         """Open the tables, with the rows of an earlier run up to the checkpoint."""
+        if self.simulation.rank == 0:
+            write_facts(self.case)
         for path, rows in self._rows.items():
             self._tables[path] = path.open("w", encoding="utf-8", newline="\n")
             self._tables[path].writelines(rows)

@@ -159,7 +159,8 @@ def _describe_force(solid: str, summary: dict[str, Any], length_name: str) -> st
         f"{length_name}^2)"
     )
     if strouhal is not None:
-        text += f"; Strouhal number {strouhal:.4g}"
+        resolution = summary["strouhal_resolution"]
+        text += f"; Strouhal number {strouhal:.4g} (resolution {resolution:.1g})"
     if drift is not None and drift > SETTLED:
         text += (
             f"; the force has not settled: its mean changed by {drift:.0%} from the third to the "

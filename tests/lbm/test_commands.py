@@ -154,7 +154,7 @@ def test_the_files_of_a_restarted_run_are_those_of_an_uninterrupted_one(case, tm
     (parts / "flow-00000013.vti").write_text("of a run that was killed")
     assert run(capsys, "run", case, "--out", parts, "--restart", state)[0] == 0
     expected = list_files(whole)
-    assert len(expected) == 5 + 6
+    assert len(expected) == 6 + 6
     assert list_files(parts) == expected
     code, _, err = run(capsys, "run", case, "--out", parts, "--restart", state)
     assert (code, "has 20 steps, and the case ends after 20" in err) == (2, True)
@@ -181,6 +181,53 @@ def test_a_restart_refuses_what_does_not_belong_to_it(case, tmp_path, capsys):
     assert list_files(out) == before
 
 
+@pytest.mark.parametrize(
+    ("old", "new", "key"),
+    [
+        ("density = 1.0", "density = 1000.0", "units = dx"),
+        ("speed = 2.0\nviscosity = 1.0", "speed = 1.0\nviscosity = 0.5", "units = dx"),
+        ("statistics = { every = 7", "statistics = { every = 4", "output.statistics = [7, 0]"),
+        ("forces = { every = 4", "forces = { every = 2", "output.forces.every = 4"),
+        ("probes = { every = 4", "probes = { every = 2", "output.probes.every = 4"),
+    ],
+)
+def test_a_restart_refuses_other_scales_and_times_of_samples(tmp_path, capsys, old, new, key):
+    """All of these flows have the same tau: the checkpoint alone would be accepted."""
+    case, out = tmp_path / "case.toml", tmp_path / "out"
+    text = """
+shape = [12, 8, 8]
+steps = 20
+[units]
+length = 1.0
+cells = 4
+speed = 2.0
+viscosity = 1.0
+density = 1.0
+[solids.ball]
+shape = "sphere"
+centre = [1.5, 1.0, 1.0]
+radius = 0.5
+[output]
+checkpoint = 8
+statistics = { every = 7 }
+forces = { every = 4, solids = ["ball"], speed = 2.0 }
+probes = { every = 4, cells = [[1, 1, 1]] }
+"""
+    case.write_text(text)
+    assert run(capsys, "run", case, "--out", out, "--steps", 8)[0] == 0
+    before, state = list_files(out), out / "checkpoint.state"
+    assert text.count(old) == 1
+    case.write_text(text.replace(old, new))
+    code, _, err = run(capsys, "run", case, "--out", out, "--restart", state)
+    assert (code, key in err) == (2, True), err
+    assert list_files(out) == before
+    other = tmp_path / "other"
+    code, _, err = run(capsys, "run", case, "--out", other, "--restart", state)
+    assert code == (0 if old.startswith(("forces", "probes")) else 2), err
+    case.write_text(text)
+    assert run(capsys, "run", case, "--out", out, "--restart", state)[0] == 0
+
+
 def test_a_used_folder_is_refused_and_overwritten_on_request(case, tmp_path, capsys):
     """Images of an earlier, longer run would stay beside the new ones, in one series."""
     out, clean = tmp_path / "out", tmp_path / "clean"
@@ -190,7 +237,7 @@ def test_a_used_folder_is_refused_and_overwritten_on_request(case, tmp_path, cap
     before = list_files(out)
     for more in ((), ("--dry-run",)):
         code, _, err = run(capsys, "run", case, "--out", out, "--steps", 8, *more)
-        assert (code, "holds files of an earlier run (flow-00000004.vti and 8 more)" in err) == (
+        assert (code, "holds files of an earlier run (flow-00000004.vti and 9 more)" in err) == (
             2, True
         )  # fmt: skip
         assert "--overwrite" in err
@@ -352,6 +399,33 @@ field = "ux"
     assert "output.pictures.index must be less than 8" in run(capsys, "run", path)[2]
 
 
+@pytest.mark.parametrize("periods", [3.3, 7.8, 40.5, 120.0])
+@pytest.mark.parametrize("count", [500, 1999])
+def test_frequencies_do_not_depend_on_noise_other_tones_trends_or_sampling(periods, count):
+    """Crossings of the middle are counted several times where noise crosses back and forth."""
+    t = np.linspace(0.0, 1.0, count)
+    rng = np.random.default_rng(int(10 * periods) + count)
+    sine = np.sin(2 * np.pi * periods * t + rng.uniform(0.0, 6.0))
+    tone = 0.1 * np.sin(2 * np.pi * 4.4 * periods * t + 1.0)
+    noise = rng.standard_normal(count)
+    for signal in (sine, sine + 0.02 * noise, sine + 0.1 * noise, sine + tone, sine + 2.0 * t,
+                   3.0 + 1e-6 * sine):  # fmt: skip
+        frequency, resolution = find_frequency(100.0 + 7.0 * t, signal)
+        assert frequency == pytest.approx(periods / 7.0, rel=0.02 / periods + 1e-3)
+        assert resolution == pytest.approx(1.0 / 7.0)
+    shape = np.sign(sine) + 0.02 * noise  # a force with many harmonics
+    assert find_frequency(t, shape)[0] == pytest.approx(periods, abs=0.1)
+
+
+def test_signals_without_an_oscillation_have_no_frequency():
+    t = np.linspace(0.0, 1.0, 400)
+    assert find_frequency(t, np.sin(2 * np.pi * 2.5 * t)) is None
+    assert find_frequency(t, np.exp(-3.0 * t)) is None
+    assert find_frequency(t, np.full(400, 2.0)) is None
+    found = [find_frequency(t, np.random.default_rng(k).standard_normal(400)) for k in range(200)]
+    assert found.count(None) == 200
+
+
 def test_strouhal_numbers_are_found_in_a_table(tmp_path):
     steps = np.arange(1000.0, 3000.0, 10.0)
     wave = 2 * np.pi * (steps - 1234.0) / 217.0
@@ -362,6 +436,7 @@ def test_strouhal_numbers_are_found_in_a_table(tmp_path):
     assert found["coefficients"][0] == pytest.approx(1.5, abs=2e-3)
     assert found["drift"] == 0.0  # the side force swings through more than two periods
     assert find_frequency(steps[:40], wave[:40] * 0.0) is None
+    assert found["strouhal_resolution"] == pytest.approx(1302.0 / 990.0)
     decay = np.column_stack([steps, np.exp(-steps / 500.0), 0 * steps, 0 * steps])
     np.savetxt(tmp_path / "t.csv", decay, header="", delimiter=",")
     found = summarize_forces(tmp_path / "t.csv", ["post"], ForceScales(4.0, (1.0,), 0.0))["post"]

@@ -1,0 +1,67 @@
+"""What the tables and statistics of a run depend on, in its folder, so that a restart agrees."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from hetero.atomic_files import replace_atomically
+from lbm._cases.case import Case
+from lbm._cases.folder import RUN_FACTS
+from lbm.errors import CheckpointError
+
+
+def describe_run(case: Case) -> dict[str, Any]:
+    """Return the scales of a case and the times of its samples, as values of JSON."""
+    units, outputs = case.scales.units, case.outputs
+    return {
+        "units": units and {"dx": units.dx, "dt": units.dt, "density": units.density},
+        "output.statistics": [outputs.statistics_every, outputs.statistics_start],
+        "output.forces.every": outputs.forces_every,
+        "output.probes.every": outputs.probes and outputs.probes.every,
+    }
+
+
+def write_facts(case: Case) -> None:
+    """Write the file into the folder of the outputs."""
+    with replace_atomically(case.outputs.folder / RUN_FACTS) as part:
+        part.write_text(json.dumps(describe_run(case), indent=1) + "\n")
+
+
+def require_same_facts(folder: Path, case: Case, keys: Iterable[str]) -> None:
+    """Raise CheckpointError if rows or sums in a folder are of a run with other facts.
+
+    Folders without the file pass: they have no rows of ours, or their checkpoint is a user's.
+    """
+    path, facts = folder / RUN_FACTS, describe_run(case)
+    if not path.is_file():
+        return
+    try:
+        earlier = json.loads(path.read_text())
+        different = [key for key in keys if not _are_close(earlier[key], facts[key])]
+    except (ValueError, KeyError, TypeError, OSError) as error:
+        raise CheckpointError(f"{path} cannot be read: {error!r}") from None
+    for key in different:
+        raise CheckpointError(
+            f"{folder} has the files of a run with {key} = {_written(earlier[key])}, but this case "
+            f"has {_written(facts[key])}: continue with the case file of that run, or write to "
+            "another folder (--out) and begin its statistics anew (remove statistics.state)"
+        )
+
+
+def _are_close(a: Any, b: Any) -> bool:
+    """Return whether two values are equal, numbers up to rounding."""
+    if isinstance(a, dict) and isinstance(b, dict):
+        return a.keys() == b.keys() and all(_are_close(a[key], b[key]) for key in a)
+    if isinstance(a, float) and isinstance(b, float):
+        return abs(a - b) <= 1e-12 * abs(a)
+    return bool(a == b)
+
+
+def _written(value: Any) -> str:
+    """Return a value in words for messages."""
+    if not isinstance(value, dict):
+        return str(value)
+    return ", ".join(f"{name} {number:.6g}" for name, number in value.items())

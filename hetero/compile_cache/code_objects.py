@@ -56,14 +56,15 @@ def describe(code: CodeType) -> Code:
         key = id(code)
         reference = weakref.ref(code, lambda _: _described.pop(key, None))
         names = tuple(sorted(_names_in(code)))
-        _described[key] = Code(_fingerprint(code), names, reference)
+        _described[key] = Code(fingerprint_of(code), names, reference)
     return _described[id(code)]
 
 
 _described: dict[int, Code] = {}
 
 
-def _fingerprint(code: CodeType) -> bytes:
+def fingerprint_of(code: CodeType) -> bytes:
+    """Return the fingerprint of a code object and of those within it."""
     counts = code.co_argcount, code.co_posonlyargcount, code.co_kwonlyargcount, code.co_flags
     return hash_parts(
         "code",
@@ -78,7 +79,7 @@ def _fingerprint(code: CodeType) -> bytes:
 def _constant(value: Any) -> bytes:
     """Return the fingerprint of a constant in a code object."""
     if isinstance(value, CodeType):
-        return _fingerprint(value)
+        return fingerprint_of(value)
     if isinstance(value, tuple):
         return hash_parts("tuple", *map(_constant, value))
     if isinstance(value, frozenset):

@@ -1,8 +1,8 @@
 """Compiled code in files, for Numba's dispatchers on both targets.
 
 Numba's own cache looks only at the file of the function itself, does not find code of closures
-again, and trusts what it reads. This one is named by the sources and by fingerprints of functions,
-and never fails: if anything is wrong with a file or a folder, the function is compiled.
+again, and trusts what it reads. This one is named by fingerprints of functions and of what extends
+Numba, and never fails: if anything is wrong with a file or a folder, the function is compiled.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from numba import config
 
 from hetero.compile_cache import frozen, notice, sources, store
 from hetero.compile_cache.fingerprint import Fingerprints, UnknownValueError
+from hetero.compile_cache.source_digests import digest_of_extensions
 from hetero.numba_internals import compiled_code
 from hetero.numba_internals.dispatchers import argument_types, set_cache
 
@@ -30,10 +31,18 @@ _log = logging.getLogger(__name__)
 
 _WITHOUT_INFLUENCE = re.compile(
     r"_|DUMP_|DEBUG_(?!INFO)|CACHE_|THREADING_LAYER|NUMBA_(?:DEFAULT_)?NUM_THREADS|CUDA_LOG|COLOR_"
-    r"|ALWAYS_WARN|CAPTURED_ERRORS|CHROME_TRACE|DISABLE_(?:CUDA|PERFORMANCE)|FULL_TRACEBACKS"
-    r"|HIGHLIGHT|HTML|PARALLEL_DIAGNOSTICS|SHOW_HELP|TRACE$|WARNINGS"
+    r"|ALWAYS_WARN|ANNOTATE|CAPTURED_ERRORS|CHROME_TRACE|DEVELOPER_MODE|DIFF_IR"
+    r"|DISABLE_(?:CUDA|PERFORMANCE|TYPEINFER)|ENABLE_CUDASIM|FULL_TRACEBACKS|FUNCTION_CACHE_SIZE"
+    r"|GDB_BINARY|HIGHLIGHT|HTML|LLVM_PASS_TIMINGS|PARALLEL_DIAGNOSTICS|SHOW_HELP|TRACE$|WARNINGS"
+    r"|CUDA_(?:ARRAY_INTERFACE|DEALLOCS|DRIVER|LOW_OCCUPANCY|MEMORY_MANAGER|PER_THREAD|VERBOSE|WARN)"
 )
-"""Settings of Numba that do not change the code which it makes; all others are told apart."""
+"""Settings of Numba that do not change the code which it makes; all others are told apart.
+
+The simulator compiles no kernels, and functions for the CPU as without it.
+"""
+
+_FOR_GPUS_ONLY = re.compile("CUDA_|FORCE_CUDA")
+"""Settings that change kernels, but not code for the CPU."""
 
 
 @dataclass(frozen=True)
@@ -55,9 +64,11 @@ class DiskCache:
     Attributes
     ----------
     hits, misses : number of signatures that were read from disk, or had to be compiled
+    for_gpus : whether it is code for GPUs
     """
 
     hits = misses = 0
+    for_gpus = False
 
     def __init__(self, dispatcher: Any) -> None:
         self._dispatcher = weakref.ref(dispatcher)
@@ -131,7 +142,7 @@ class DiskCache:
         except (UnknownValueError, sources.SourcesChangedError) as reason:
             _log.debug("%s.%s is not kept on disk: %s", self._module, self._name, reason)
             return None
-        compilers = [repr(codegen.magic_tuple()), *self.versions(), *settings()]
+        compilers = [repr(codegen.magic_tuple()), *self.versions(), *settings(self.for_gpus)]
         key = "\n".join([folder, fingerprint.hex(), *arguments, *compilers])
         name = re.sub(r"[^\w.]", "", f"{self._module.rpartition('.')[2]}.{self._name}", flags=re.A)
         file = f"{name[:100]}-{hashlib.sha256(key.encode()).hexdigest()[:24]}"
@@ -166,9 +177,9 @@ def package_of(module: str) -> str:
 
 
 def folder_of(package: str) -> str:
-    """Return the name of the folder for a package in the present state of its sources.
+    """Return the name of the folder for a package, which tells versions and extensions of Numba.
 
-    Raises SourcesChangedError if the sources have changed since they were imported.
+    Raises SourcesChangedError if the sources of extensions have changed since they were imported.
     """
     versions = (
         platform.python_implementation(),
@@ -176,15 +187,17 @@ def folder_of(package: str) -> str:
         numba.__version__,
         llvmlite.__version__,
         numpy.__version__,
-        sources.hash_of(package),
+        digest_of_extensions(package),
     )
     return f"{package}-{hashlib.sha256(repr(versions).encode()).hexdigest()[:16]}"
 
 
-def settings() -> list[str]:
+def settings(for_gpus: bool = False) -> list[str]:
     """Return the settings of Numba that may change the code which it makes."""
     return [
         f"{name}={value!r}"
         for name, value in sorted(vars(config).items())
-        if name.isupper() and not _WITHOUT_INFLUENCE.match(name)
+        if name.isupper()
+        and not _WITHOUT_INFLUENCE.match(name)
+        and (for_gpus or not _FOR_GPUS_ONLY.match(name))
     ]

@@ -1,8 +1,8 @@
 """Extensions of Numba: functions of Python that run while Numba compiles.
 
 An overload gives a meaning to a call, to a method or to an attribute without a trace in the code
-that uses it. Those of Numba belong to its version, and those of registered packages to the hash of
-their sources; nothing is known about the others.
+that uses it. Those of Numba belong to its version, and those of registered packages to the
+digest of their files; nothing is known about the others.
 """
 
 from __future__ import annotations

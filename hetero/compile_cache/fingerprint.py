@@ -9,7 +9,7 @@ In three cases there is no fingerprint:
 
 - values of unknown types, classes that Numba compiles (jitclass), ufuncs that it makes, modules
   with attributes computed on demand, and extensions of Numba (intrinsics, overloads) other than
-  those of registered packages, which the hash of their sources covers;
+  those of registered packages, whose files and what they import are hashed;
 - functions that call themselves or each other: code that links such a function from disk would lack
   the symbol of the call;
 - functions that were compiled before, with values that may have changed since: Numba goes on using
@@ -43,8 +43,9 @@ from hetero.compile_cache.known_objects import (
     name_of,
     top_of,
 )
+from hetero.compile_cache.source_digests import digest_of
 from hetero.compile_cache.type_fingerprints import UnknownTypeError, type_fingerprint
-from hetero.numba_internals.dispatchers import compiler_of
+from hetero.numba_internals.dispatchers import compiler_of, is_for_cpu
 from hetero.numba_internals.registries import Intrinsic, definition_of
 
 
@@ -166,8 +167,10 @@ class Fingerprints:
             return _hash("enumeration", name, *(part for pair in members for part in pair))
         if issubclass(kind, tuple) and hasattr(kind, "_fields"):
             return _hash("fields", name, *kind._fields, self._value(vars(kind)["_field_defaults"]))
-        if is_known_by_name(kind) or is_our_class(kind) or issubclass(kind, BaseException):
+        if is_known_by_name(kind) or issubclass(kind, BaseException):
             return _hash("class", name)
+        if is_our_class(kind):
+            return _hash("class", name, digest_of(str(sys.modules[kind.__module__].__file__)))
         raise UnknownValueError(f"the class {name} has no fingerprint")
 
     # ---- functions ---------------------------------------------------------------------------
@@ -186,7 +189,7 @@ class Fingerprints:
                 raise UnknownValueError(f"{dispatcher} links other files")
             result = _hash(
                 "compiled",
-                type(dispatcher).__qualname__,
+                "for the CPU" if is_for_cpu(dispatcher) else type(dispatcher).__qualname__,
                 self._value(options),
                 self._value(compiler_of(dispatcher)),
                 self._body(dispatcher.py_func),
@@ -298,7 +301,7 @@ class Fingerprints:
         return _hash("intrinsic", self._python_function(function))
 
     def _python_function(self, function: FunctionType) -> bytes:
-        """Return the fingerprint of a function of our sources, whose hash covers its globals."""
+        """Return the fingerprint of a function of our sources, with that of the files it uses."""
         if id(function) in self._known:
             return self._known[id(function)]
         self._known[id(function)] = b"itself"
@@ -306,6 +309,7 @@ class Fingerprints:
         result = _hash(
             "python",
             function.__qualname__,
+            digest_of(function.__code__.co_filename),
             describe(function.__code__).fingerprint,
             self._value(function.__defaults__),
             *map(self._value, cells),

@@ -1,19 +1,17 @@
 """The sources of the packages, as the import system of this process has read them.
 
-Code that Numba runs while it compiles (intrinsics, vector types) is known by a hash of the sources.
-The hash is computed when it is first needed, which may be long after the modules were imported, and
-modules may be imported long after that. It describes what was imported only if no file has changed
-in between. So the state of every file is recorded when a package is imported, before its modules
-are, and compared whenever compiled code is read or written: after an edit, or another branch in the
-same folder, a process keeps nothing more, and reads nothing more.
+Code that Numba runs while it compiles (intrinsics, vector types) is known by a digest of its files,
+see `source_digests`. It is computed when it is first needed, which may be long after the modules
+were imported, and modules may be imported long after that. It describes what was imported only if
+these files have not changed in between. So the state of every file is recorded when a package is
+imported, before its modules are, and compared whenever a digest is used: after an edit of one of
+them, or with another branch in the same folder, nothing that depends on it is kept or read.
 
 This module imports neither Numba nor NumPy, because `import <package>` does not.
 """
 
 from __future__ import annotations
 
-import functools
-import hashlib
 import os
 import sys
 from collections.abc import Iterable, Iterator
@@ -28,7 +26,7 @@ State = tuple[int, int, int, int]
 
 _packages: dict[str, tuple[Path, dict[str, State]]] = {}
 _checked_modules: set[str] = set()
-_changes: dict[str, str] = {}  # of packages whose sources have changed: what has
+_changes: dict[str, str] = {}  # of modules whose files have changed: how
 
 
 class SourcesChangedError(Exception):
@@ -73,52 +71,48 @@ def is_ours(file: str) -> bool:
     return any(file.startswith(f"{folder}{os.sep}") for folder in folders())
 
 
-def hash_of(package: str) -> str:
-    """Return a hash of the sources of a package and of `hetero`, as they were imported.
+def folder_of(package: str) -> Path:
+    """Return the folder of a registered package."""
+    return _packages[package][0]
 
-    Raises SourcesChangedError if a file has changed since.
+
+def files_of(package: str) -> list[Path]:
+    """Return the files that a package had when it was imported."""
+    folder, recorded = _packages[package]
+    return [folder / name for name in recorded]
+
+
+def require_unchanged(modules: Iterable[tuple[str, Path]]) -> None:
+    """Raise SourcesChangedError if a file has changed since its package was imported.
+
+    `modules` are names of modules and their files. After an edit this process goes on with what it
+    has imported, and the file no longer tells what that is.
     """
-    names = sorted({package, FOUNDATION})
-    hashes = [_hash_of_files(name) for name in names]
-    check_unchanged(names)  # after reading, so that the hashes are those of the recorded files
-    return hashlib.sha256("".join(hashes).encode()).hexdigest()
+    for name, path in modules:
+        package = name.partition(".")[0]
+        folder, recorded = _packages[package]
+        if name not in _changes:
+            change = _find_change(path, recorded.get(path.relative_to(folder).as_posix()))
+            if change is None and name not in _checked_modules:
+                _checked_modules.add(name)
+                change = _find_stale_bytecode(sys.modules[name]) if name in sys.modules else None
+            if change is not None:
+                _changes[name] = change
+        if name in _changes:
+            raise SourcesChangedError(_changes[name])
 
 
-def check_unchanged(packages: Iterable[str]) -> None:
-    """Raise SourcesChangedError if a file of the packages has changed since they were imported."""
-    for package in packages:
-        if package not in _changes and (change := _find_change(package)):
-            _changes[package] = change
-        if package in _changes:
-            raise SourcesChangedError(_changes[package])
-
-
-def _find_change(package: str) -> str | None:
-    """Return what tells that a package's sources may not be those which were imported."""
-    folder, recorded = _packages[package]
+def _find_change(path: Path, recorded: State | None) -> str | None:
+    """Return what tells that a file is not the one that was recorded."""
     try:
-        current = dict(_states(folder))
+        current = _state_of(os.stat(path))
     except OSError as error:
-        return f"{folder} cannot be read ({error.strerror})"
-    if current != recorded:
-        names = current.keys() | recorded.keys()
-        name = min(name for name in names if current.get(name) != recorded.get(name))
-        return f"{folder / name} has changed since {package} was imported"
-    return next(filter(None, map(_find_stale_bytecode, _new_modules(package))), None)
+        return f"{path} cannot be read ({error.strerror})"
+    return None if current == recorded else f"{path} has changed since it was imported"
 
 
-@functools.cache
-def _hash_of_files(package: str) -> str:
-    """Return a hash of the names and contents of a package's sources."""
-    folder, recorded = _packages[package]
-    total = hashlib.sha256()
-    for name in sorted(recorded):
-        try:
-            content = (folder / name).read_bytes()
-        except OSError as error:
-            raise SourcesChangedError(f"{folder / name} cannot be read") from error
-        total.update(f"{name}\n{len(content)}\n".encode() + content)
-    return total.hexdigest()
+def _state_of(s: os.stat_result) -> State:
+    return s.st_ino, s.st_size, s.st_mtime_ns, s.st_ctime_ns
 
 
 def _states(folder: Path, prefix: str = "") -> Iterator[tuple[str, State]]:
@@ -126,18 +120,9 @@ def _states(folder: Path, prefix: str = "") -> Iterator[tuple[str, State]]:
     with os.scandir(folder) as entries:
         for entry in entries:
             if entry.name.endswith(".py"):
-                s = entry.stat()
-                yield prefix + entry.name, (s.st_ino, s.st_size, s.st_mtime_ns, s.st_ctime_ns)
+                yield prefix + entry.name, _state_of(entry.stat())
             elif entry.name != "__pycache__" and entry.is_dir(follow_symlinks=False):
                 yield from _states(folder / entry.name, f"{prefix}{entry.name}/")
-
-
-def _new_modules(package: str) -> list[ModuleType]:
-    """Return the modules of a package that have been imported since the last call."""
-    names = [name for name in list(sys.modules) if name.partition(".")[0] == package]
-    new = [name for name in names if name not in _checked_modules]
-    _checked_modules.update(new)
-    return [module for name in new if isinstance(module := sys.modules.get(name), ModuleType)]
 
 
 def _find_stale_bytecode(module: ModuleType) -> str | None:

@@ -1,10 +1,10 @@
 """The files of compiled code: where they are, and how they are read and written.
 
 All are in one folder, which holds nothing else: `heterokit-compiled-code` in HETERO_CACHE_DIR, or
-in the user's cache. It has a file that marks it as ours, and a folder for each package and state of
-the sources. Only this user can read them. A folder that belongs to somebody else, or that others
-can write to, is not used. Reading and writing never fail: if a file is absent, damaged or not to be
-trusted, the caller compiles, and a warning says once why nothing is kept.
+in the user's cache. It has a file that marks it as ours, and a folder for each package, versions
+and state of what extends Numba. Only this user can read them. A folder that belongs to somebody
+else, or that others can write to, is not used. Reading and writing never fail: if a file is absent,
+damaged or not to be trusted, the caller compiles, and a warning says once why nothing is kept.
 """
 
 from __future__ import annotations

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -9,6 +10,7 @@ import numba.core.types
 
 from hetero.compile_cache import sources
 from hetero.compile_cache.code_objects import hash_parts
+from hetero.compile_cache.source_digests import digest_of
 
 types: Any = numba.core.types  # its names are not known to type checkers
 
@@ -36,8 +38,11 @@ def type_fingerprint(kind: Any, of_value: Callable[[Any], bytes]) -> bytes:
 
     name = type(kind).__name__
     top = type(kind).__module__.partition(".")[0]
-    if sources.is_registered(top) or (top == "numba" and name in _TOLD_BY_NAME):
+    if top == "numba" and name in _TOLD_BY_NAME:
         return hash_parts("type", name, str(kind))
+    if sources.is_registered(top):
+        file = str(sys.modules[type(kind).__module__].__file__)
+        return hash_parts("type", name, str(kind), digest_of(file))
     if isinstance(kind, types.Array):
         return hash_parts("array type", name, str(kind), *again(kind.dtype))
     if isinstance(kind, types.NamedTuple | types.NamedUniTuple):

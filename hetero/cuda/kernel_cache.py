@@ -17,6 +17,8 @@ from hetero.cuda import numba_internals
 class KernelDiskCache(DiskCache):
     """A `DiskCache` for kernels, which holds machine code for the present GPU."""
 
+    for_gpus = True
+
     def load_overload(self, signature: Any, target_context: Any) -> Any:
         """Return the compiled kernel for a signature, or None if it is not on disk."""
         with utils.numba_target_override():

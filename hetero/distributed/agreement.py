@@ -132,7 +132,7 @@ def _text_of_function(function: Callable[..., Any]) -> str:
         return name
     try:
         return f"{name} with the fingerprint {fingerprint_of_results(function)[:16]}"
-    except UnknownValueError:
+    except (UnknownValueError, sources.SourcesChangedError):
         return name
 
 

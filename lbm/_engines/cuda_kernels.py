@@ -18,12 +18,9 @@ import functools
 from collections.abc import Sequence
 
 import numpy as np
-from llvmlite import ir
-from numba import types
-from numba.extending import intrinsic
 
 from hetero.codegen import compile_source
-from hetero.cuda.driver import SIMULATOR, cuda
+from hetero.cuda.driver import cuda
 from hetero.jit import kernel
 from lbm._engines.cell_formulas import (
     cell_formulas,
@@ -35,6 +32,7 @@ from lbm._engines.cuda_source import KernelSource
 from lbm._engines.storage_formulas import codec, word_codec
 from lbm._engines.wall_formulas import make_outlet_returns, make_slip_returns, wall_return
 from lbm._fields.formulas import is_good
+from lbm._intrinsics.local_arrays import make_local_array, opaque, peek, poke
 from lbm._model.precision import PRECISIONS
 from lbm._model.streaming_patterns import Access, make_pattern
 from lbm._model.wall_links import SOLID_CLASS
@@ -292,66 +290,6 @@ def lookup_tables(access: Access, lattice: Lattice) -> dict[str, list]:
 # ---- compiled --------------------------------------------------------------------------------
 
 
-@intrinsic
-def _opaque(typing, x):
-    """Return x in a way that the compiler cannot see through: it computes anew what follows."""
-
-    def emit(context, builder, signature, values):
-        i32 = ir.IntType(32)
-        return builder.asm(ir.FunctionType(i32, [i32]), "mov.u32 $0, $1;", "=r,r", values, True)
-
-    return types.uint32(types.uint32), emit
-
-
-# An array of a thread for its populations, indexed by a variable. Numba fills its own local arrays
-# with zeros at the start of every thread, which is suspected of a third of the speed in float64.
-
-
-@functools.cache
-def _make_local_array(size: int):
-    """Make local_array(like): allocate an uninitialized array of `size` numbers of a type."""
-    if SIMULATOR:
-        return lambda like: [like] * size
-
-    @intrinsic
-    def local_array(typing, like):
-        def emit(context, builder, signature, values):
-            array_type = ir.ArrayType(context.get_value_type(like), size)
-            with builder.goto_entry_block():
-                memory = builder.alloca(array_type)
-            return builder.bitcast(memory, array_type.element.as_pointer())
-
-        return types.CPointer(like)(like), emit
-
-    return local_array
-
-
-@intrinsic
-def _peek(typing, array, q):
-    """Return array[q] of a local array."""
-
-    def emit(context, builder, signature, values):
-        return builder.load(builder.gep(values[0], [values[1]]))
-
-    return array.dtype(array, types.int64), emit
-
-
-@intrinsic
-def _poke(typing, array, q, value):
-    """Set array[q] of a local array."""
-
-    def emit(context, builder, signature, values):
-        builder.store(values[2], builder.gep(values[0], [values[1]]))
-        return context.get_dummy_value()
-
-    return types.void(array, types.int64, array.dtype), emit
-
-
-if SIMULATOR:  # it knows no intrinsics
-    _opaque = lambda x: x  # noqa: E731
-    _peek, _poke = list.__getitem__, list.__setitem__
-
-
 @functools.cache
 def _cell_functions(operator: type, forced: bool, lattice: Lattice):
     return make_cell_functions(lattice, *make_relaxation(operator, lattice), forced)
@@ -377,10 +315,10 @@ def make_kernel(
         "U": np.uint32,
         "T": form.compute,
         "cuda": cuda,
-        "opaque": _opaque,
-        "local_array": _make_local_array(lattice.size),
-        "peek": _peek,
-        "poke": _poke,
+        "opaque": opaque,
+        "local_array": make_local_array(lattice.size),
+        "peek": peek,
+        "poke": poke,
         "decode": decode,
         "encode": encode,
         "unpack": unpack,

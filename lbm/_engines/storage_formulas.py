@@ -1,76 +1,15 @@
 """Storage formats of populations, for both targets: encoding, decoding and packing of words.
 
 Half precision is IEEE's, scaled by 2^15 so that the shifted populations use its whole range
-(Lehmann et al. 2022). It is written in LLVM because Numba has no float16 on the CPU; both targets
-have instructions for it. Populations beyond +-2 become infinite, which the next check reports.
+(Lehmann et al. 2022). Populations beyond +-2 become infinite, which the next check reports.
 """
 
 from __future__ import annotations
 
 import numpy as np
-from llvmlite import ir
-from numba import types
-from numba.extending import intrinsic
 
-from hetero.simd.vectors import Vector
+from lbm._intrinsics.half_precision import from_half, join_halves, split_halves, to_half
 from lbm.collisions.unroll import inlined
-
-_HALF, _FLOAT, _I16, _I32 = ir.HalfType(), ir.FloatType(), ir.IntType(16), ir.IntType(32)
-
-
-def _with_lanes(kind, like):
-    """Return the LLVM type `kind`, or that of vectors with as many lanes as `like`."""
-    return ir.VectorType(kind, like.count) if isinstance(like, ir.VectorType) else kind
-
-
-def _with_dtype(dtype, like):
-    """Return the Numba type `dtype`, or that of vectors with as many lanes as `like`."""
-    return Vector(dtype, like.lanes) if isinstance(like, Vector) else dtype
-
-
-@intrinsic
-def _from_half(typing, bits):
-    """Convert the bits of a half-precision number, or of a vector of these, to float32."""
-
-    def emit(context, builder, signature, values):
-        half, single = (_with_lanes(kind, values[0].type) for kind in (_HALF, _FLOAT))
-        return builder.fpext(builder.bitcast(values[0], half), single)
-
-    return _with_dtype(types.float32, bits)(bits), emit
-
-
-@intrinsic
-def _to_half(typing, x):
-    """Convert a float32 number, or a vector of these, to the bits of the nearest halves."""
-
-    def emit(context, builder, signature, values):
-        half, bits = (_with_lanes(kind, values[0].type) for kind in (_HALF, _I16))
-        return builder.bitcast(builder.fptrunc(values[0], half), bits)
-
-    return _with_dtype(types.uint16, x)(x), emit
-
-
-@intrinsic
-def _split_halves(typing, word):
-    """Return the two 16-bit halves of a word, the lower first."""
-
-    def emit(context, builder, signature, values):
-        low = builder.trunc(values[0], _I16)
-        high = builder.trunc(builder.lshr(values[0], _I32(16)), _I16)
-        return context.make_tuple(builder, signature.return_type, (low, high))
-
-    return types.UniTuple(types.uint16, 2)(types.uint32), emit
-
-
-@intrinsic
-def _join_halves(typing, low, high):
-    """Return the word of two 16-bit halves."""
-
-    def emit(context, builder, signature, values):
-        low, high = (builder.zext(v, _I32) for v in values)
-        return builder.or_(low, builder.shl(high, _I32(16)))
-
-    return types.uint32(types.uint16, types.uint16), emit
 
 
 @inlined
@@ -81,26 +20,26 @@ def _identity(x):
 @inlined
 def decode_half(bits):
     """Return the float32 value of a stored half-precision population."""
-    return _from_half(bits) * np.float32(2.0**-15)
+    return from_half(bits) * np.float32(2.0**-15)
 
 
 @inlined
 def encode_half(x):
     """Return the 16 bits that store a float32 population."""
-    return _to_half(x * np.float32(2.0**15))
+    return to_half(x * np.float32(2.0**15))
 
 
 @inlined
 def split_word(word):
     """Return the populations of both lanes of a 32-bit word, the lower lane first."""
-    low, high = _split_halves(word)
+    low, high = split_halves(word)
     return decode_half(low), decode_half(high)
 
 
 @inlined
 def join_word(a, b):
     """Return the 32-bit word with the population a in its lower and b in its upper lane."""
-    return _join_halves(encode_half(a), encode_half(b))
+    return join_halves(encode_half(a), encode_half(b))
 
 
 def codec(precision):

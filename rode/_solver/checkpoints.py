@@ -9,6 +9,7 @@ import numpy as np
 
 from hetero import validation
 from hetero.compile_cache.fingerprint import UnknownValueError, fingerprint_of_results
+from hetero.compile_cache.sources import SourcesChangedError
 from hetero.distributed.checkpoints import Checkpoint
 from hetero.version import VERSION
 from rode._solver.plan import Plan
@@ -64,7 +65,7 @@ def _fingerprint(name: str, function: Any) -> str:
     """Return a hash of a function of a problem, and of all that it refers to."""
     try:
         return fingerprint_of_results(function)
-    except UnknownValueError as error:
+    except (UnknownValueError, SourcesChangedError) as error:
         raise ValueError(
             f"checkpoint: another process could not tell whether {name} of the problem is the same "
             f"function ({error}); let it refer to numbers, texts, arrays and functions only, and "

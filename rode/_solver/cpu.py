@@ -16,13 +16,12 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
 
 import numpy as np
-from llvmlite import ir
-from numba import int64, types, uint32
-from numba.extending import intrinsic
+from numba import int64, uint32
 
 import hetero
 from hetero.distributed.cancellation import results_of
 from hetero.jit import serial
+from rode._intrinsics.flags import is_set
 from rode._paths.step_formulas import advance
 from rode._solver.kernel_arguments import STEP_WORK
 from rode._solver.stage_formulas import (
@@ -80,18 +79,6 @@ def integrate(spec, run, arrays, stop, stream=0):
     integrate_group(run._replace(coarse_steps=0), 0, 0, arrays, stop)
     with ThreadPoolExecutor(workers) as pool:
         results_of([pool.submit(advance_groups) for _ in range(workers)], stop)
-
-
-@intrinsic
-def _is_set(typing, flag):
-    """Return whether flag[0] is not 0, read from memory each time: another thread may set it."""
-
-    def emit(context, builder, signature, arguments):
-        data = context.make_array(flag)(context, builder, arguments[0]).data
-        value = builder.load_atomic(data, "monotonic", 1)
-        return builder.icmp_unsigned("!=", value, ir.Constant(value.type, 0))
-
-    return types.boolean(flag), emit
 
 
 @functools.cache
@@ -152,7 +139,7 @@ def _make_integrate_group(spec, advance_group):
         if run.done == 0:
             record(run, run.t, row, True, low, group, arrays)
         for n in range(run.coarse_steps):
-            if _is_set(stop):
+            if is_set(stop):
                 return
             T = type(run.h)
             t = run.t + T(run.done + n) * run.h
@@ -270,7 +257,7 @@ def _make_path_step(spec):
         begin = first_fine_step(run, n)
         end = begin + run.fine_steps
         for block in range(begin // size, (end + size - 1) // size):
-            if _is_set(stop):
+            if is_set(stop):
                 return
             _fill(run.counter, block, first, words)
             draw_numbers(run.sigma, words, noise)
@@ -311,7 +298,7 @@ def _make_separable_step(spec):
     def advance_separable(run, n, t, arrays, group, stop):
         first, old, o, x, p = group.first, group.old, group.o, group.x, group.p
         for l in range(o.size):
-            if _is_set(stop):
+            if is_set(stop):
                 return
             p_of_path = read_p(p, l, run.h)
             path = uint32(first + uint32(l))

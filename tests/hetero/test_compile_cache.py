@@ -10,7 +10,7 @@ import time
 import numpy as np
 import pytest
 
-from cache_tree import COUNT, HELPER, ROOT, Tree
+from cache_tree import COUNT, HELPER, LOOPS, ROOT, Tree
 from hetero.compile_cache import notice, tables
 from hetero.compile_cache.fingerprint import UnknownValueError, fingerprint
 from hetero.cuda.driver import SIMULATOR
@@ -47,8 +47,114 @@ def test_an_edit_in_an_inlined_helper_of_another_file_is_seen(tree):
     assert tree.run(code) == ["7.0"]
     tree.write("toy/helper.py", HELPER.replace("2.0", "5.0"))
     assert tree.run(code) == ["16.0"]
-    tree.write("hetero/extra.py", "")
-    assert tree.run(code + COUNT)[1:] == ["0", "2"]
+
+
+INTRINSIC = """
+from llvmlite import ir
+from numba import float64
+from numba.extending import intrinsic
+from toy.factors import FACTOR, emitted
+
+@intrinsic
+def scaled(typing, x):
+    \"\"\"Return x times a factor.\"\"\"
+    def emit(context, builder, signature, arguments):
+        return builder.fmul(arguments[0], ir.Constant(ir.DoubleType(), emitted(FACTOR)))
+
+    return float64(float64), emit
+"""
+
+FACTORS = """
+from toy.host import pages
+
+FACTOR = 3.0
+
+def emitted(number):
+    return number + 0.5
+
+def unused():
+    return pages(1)
+"""
+
+USES = """
+from hetero.jit import serial
+from toy.host import pages
+from toy.scaling import scaled
+
+@serial
+def through_intrinsic(x):
+    return scaled(x) + 1.0
+"""
+
+EDITED = (
+    "from toy.loops import *; from toy.uses import *; print(plain(3.0), through_intrinsic(2.0))"
+)
+
+
+def test_edits_recompile_what_they_change_and_nothing_else(tree):
+    """Texts count only where Python runs them while Numba compiles, and without their comments."""
+    tree.write("toy/host.py", "def pages(n):\n    return n + 1\n")
+    tree.write("toy/factors.py", FACTORS)
+    tree.write("toy/scaling.py", INTRINSIC)
+    tree.write("toy/uses.py", USES)
+
+    def run():
+        plain, scaled, _, misses = tree.run(EDITED + COUNT)
+        return plain, scaled, int(misses)
+
+    assert run() == ("7.0", "8.0", 3)
+    assert run() == ("7.0", "8.0", 0)
+    for name in ("toy/helper.py", "toy/factors.py", "toy/scaling.py", "hetero/simd/vectors.py"):
+        tree.write(name, "# a comment\n\n" + (tree.path / name).read_text())
+        assert run() == ("7.0", "8.0", 0)
+    tree.write("hetero/extra.py", "X = 1\n")
+    tree.write("hetero/validation.py", (tree.path / "hetero/validation.py").read_text() + "X = 1\n")
+    tree.write("toy/loops.py", LOOPS + "\ndef host():\n    return 1\n")
+    assert run() == ("7.0", "8.0", 0)
+    tree.write("toy/helper.py", HELPER.replace("2.0", "5.0"))
+    assert run() == ("16.0", "8.0", 2)
+    tree.write("toy/factors.py", FACTORS.replace("3.0", "4.0"))
+    assert run() == ("16.0", "10.0", 1)
+    tree.write("toy/factors.py", FACTORS.replace("+ 0.5", "+ 1.5"))
+    assert run() == ("16.0", "10.0", 1)
+    tree.write("toy/scaling.py", INTRINSIC.replace("fmul", "fadd"))
+    assert run() == ("16.0", "7.5", 1)
+    tree.write("toy/host.py", "def pages(n):\n    return n + 2\n")  # an intrinsic's file imports it
+    assert run() == ("16.0", "7.5", 1)
+    tree.write("toy/host.py", "def pages(n):  # a comment\n    return n + 2\n")
+    assert run() == ("16.0", "7.5", 0)
+
+
+def test_an_edit_of_an_overload_recompiles_its_package(tree):
+    """It leaves no trace in the code that uses it."""
+    overload = """
+from numba.extending import overload
+
+def stub(x):
+    raise NotImplementedError
+
+@overload(stub)
+def stub_of_float(x):
+    return lambda x: x + 1.0
+"""
+    tree.write("toy/stubs.py", overload)
+    uses = USES.replace("toy.scaling import scaled", "toy.stubs import stub")
+    tree.write("toy/uses.py", uses.replace("scaled(x)", "stub(x)"))
+    code = "from toy.uses import *; print(through_intrinsic(2.0))"
+    tree.write("toy/host.py", "def pages(n):\n    return n + 1\n")
+    assert tree.run(code + COUNT) == ["4.0", "0", "1"]
+    assert tree.run(code + COUNT) == ["4.0", "1", "0"]
+    tree.write("toy/stubs.py", overload.replace("x + 1.0", "x + 3.0"))
+    assert tree.run(code + COUNT) == ["6.0", "0", "1"]
+
+
+def test_the_simulator_takes_code_for_the_cpu_from_disk(tree):
+    code = "from toy.loops import plain; print(plain(3.0))" + COUNT
+    assert tree.run(code) == ["7.0", "0", "2"]
+    assert tree.run(code, NUMBA_ENABLE_CUDASIM="1", NUMBA_CUDA_WARN_ON_IMPLICIT_COPY="0") == [
+        "7.0", "1", "0"
+    ]  # fmt: skip
+    assert tree.run(code, NUMBA_BOUNDSCHECK="1") == ["7.0", "0", "2"]
 
 
 def test_closures_of_different_processes_do_not_mix(tree):

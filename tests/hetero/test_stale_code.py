@@ -450,11 +450,12 @@ def test_a_package_that_is_registered_twice_keeps_its_first_record(tmp_path, mon
     monkeypatch.setattr(sources, "_changes", {})
     (tmp_path / "a.py").write_text("1")
     sources.register("some", str(tmp_path))
-    sources.check_unchanged(["some"])
+    module = [("some.a", tmp_path / "a.py")]
+    sources.require_unchanged(module)
     (tmp_path / "a.py").write_text("2")
     sources.register("some", str(tmp_path))
     with pytest.raises(sources.SourcesChangedError, match=r"a\.py has changed"):
-        sources.check_unchanged(["some"])
+        sources.require_unchanged(module)
 
 
 def test_options_are_told_apart_without_the_order_of_sets(tree):

@@ -1,0 +1,1 @@
+"""Instructions that Numba has no name for."""

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import dis
 import hashlib
+import inspect
 import struct
+import sys
 import weakref
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -72,8 +74,48 @@ def fingerprint_of(code: CodeType) -> bytes:
         code.co_code,
         code.co_exceptiontable,
         repr((code.co_names, code.co_varnames, code.co_freevars, code.co_cellvars)),
-        *map(_constant, code.co_consts),
+        *map(_constant, _without_docstring(code)),
     )
+
+
+def _without_docstring(code: CodeType) -> tuple[Any, ...]:
+    """Return the constants of a code object; None stands for a docstring that is no other constant.
+
+    That of a function is its first constant (from Python 3.13 on if a flag says so), and no
+    instruction loads it. Those of modules and classes are loaded once, and stored as __doc__.
+    """
+    constants, uses = code.co_consts, _loads_of_constants(code)
+    is_function = code.co_flags & inspect.CO_NEWLOCALS and code.co_flags & inspect.CO_OPTIMIZED
+    has_docstring = sys.version_info < (3, 13) or code.co_flags & _HAS_DOCSTRING
+    if is_function:
+        index, loads = (0, 0) if has_docstring else (-1, 0)
+    else:
+        index, loads = next((k for k, name in uses if name == "__doc__"), -1), 1
+    is_free = sum(k == index for k, _ in uses) == loads
+    if index < 0 or not is_free or not (constants and isinstance(constants[index], str)):
+        return constants
+    return (*constants[:index], None, *constants[index + 1 :])
+
+
+def _loads_of_constants(code: CodeType) -> list[tuple[int, str]]:
+    """Return the index of each constant that an instruction loads, and the name that gets it."""
+    found, load, extended = [], -1, 0
+    for position in range(0, len(code.co_code), 2):
+        operation, argument = code.co_code[position : position + 2]
+        argument += extended << 8
+        extended = argument if operation == dis.EXTENDED_ARG else 0
+        if load >= 0:
+            is_stored = operation == dis.opmap["STORE_NAME"]
+            found.append((load, code.co_names[argument] if is_stored else ""))
+        load = argument if operation in _LOAD_CONSTANT else -1
+    return found
+
+
+_HAS_DOCSTRING = 0x4000000
+"""The flag CO_HAS_DOCSTRING of Python 3.13."""
+
+_LOAD_CONSTANT = {dis.opmap[name] for name in dis.opmap if dis.opmap[name] in dis.hasconst}
+"""Operations that name a constant: LOAD_CONST, KW_NAMES, RETURN_CONST and their like."""
 
 
 def _constant(value: Any) -> bytes:

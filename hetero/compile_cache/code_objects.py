@@ -84,38 +84,34 @@ def _without_docstring(code: CodeType) -> tuple[Any, ...]:
     That of a function is its first constant (from Python 3.13 on if a flag says so), and no
     instruction loads it. Those of modules and classes are loaded once, and stored as __doc__.
     """
-    constants, uses = code.co_consts, _loads_of_constants(code)
+    constants, names = code.co_consts, code.co_names
+    operations, arguments = code.co_code[::2], code.co_code[1::2]
     is_function = code.co_flags & inspect.CO_NEWLOCALS and code.co_flags & inspect.CO_OPTIMIZED
-    has_docstring = sys.version_info < (3, 13) or code.co_flags & _HAS_DOCSTRING
     if is_function:
-        index, loads = (0, 0) if has_docstring else (-1, 0)
+        has_docstring = sys.version_info < (3, 13) or code.co_flags & _HAS_DOCSTRING
+        index, loads = 0 if has_docstring else -1, 0
     else:
-        index, loads = next((k for k, name in uses if name == "__doc__"), -1), 1
-    is_free = sum(k == index for k, _ in uses) == loads
-    if index < 0 or not is_free or not (constants and isinstance(constants[index], str)):
+        stored = names.index("__doc__") if "__doc__" in names else -1
+        positions = (k for k, o in enumerate(operations) if o == _STORE and arguments[k] == stored)
+        store = next(positions, 0)
+        is_loaded = store > 0 and operations[store - 1] in _LOADS
+        index, loads = arguments[store - 1] if is_loaded else -1, 1
+    if not (0 <= index < len(constants) and isinstance(constants[index], str)):
+        return constants
+    # Arguments of more than 8 bits have several instructions: then one more load may be counted.
+    uses = sum(a == index and o in _LOADS for o, a in zip(operations, arguments, strict=True))
+    if uses != loads:
         return constants
     return (*constants[:index], None, *constants[index + 1 :])
-
-
-def _loads_of_constants(code: CodeType) -> list[tuple[int, str]]:
-    """Return the index of each constant that an instruction loads, and the name that gets it."""
-    found, load, extended = [], -1, 0
-    for position in range(0, len(code.co_code), 2):
-        operation, argument = code.co_code[position : position + 2]
-        argument += extended << 8
-        extended = argument if operation == dis.EXTENDED_ARG else 0
-        if load >= 0:
-            is_stored = operation == dis.opmap["STORE_NAME"]
-            found.append((load, code.co_names[argument] if is_stored else ""))
-        load = argument if operation in _LOAD_CONSTANT else -1
-    return found
 
 
 _HAS_DOCSTRING = 0x4000000
 """The flag CO_HAS_DOCSTRING of Python 3.13."""
 
-_LOAD_CONSTANT = {dis.opmap[name] for name in dis.opmap if dis.opmap[name] in dis.hasconst}
+_LOADS = frozenset(dis.hasconst)
 """Operations that name a constant: LOAD_CONST, KW_NAMES, RETURN_CONST and their like."""
+
+_STORE = dis.opmap["STORE_NAME"]
 
 
 def _constant(value: Any) -> bytes:

@@ -16,7 +16,6 @@ import os
 import re
 from collections.abc import Iterator
 from importlib.machinery import SourceFileLoader
-from pathlib import Path
 
 from hetero.compile_cache import sources
 from hetero.compile_cache.code_objects import fingerprint_of
@@ -29,7 +28,7 @@ _IMPORT = re.compile(
 _FOR_TYPES_ONLY = re.compile(r"^if TYPE_CHECKING:\n(?:[ \t]+[^\n]*\n|[ \t]*\n)*", re.M)
 
 _EXTENDS_NUMBA = re.compile(
-    r"^[ \t]*from numba\.(?:extending import (?!intrinsic\n)|core\b(?!\.errors))", re.M
+    rb"^[ \t]*from numba\.(?:extending import (?!intrinsic\n)|core\b(?!\.errors))", re.M
 )
 """A file that registers types or operators, or that takes part in compiling."""
 
@@ -56,9 +55,12 @@ def _extensions(package: str) -> tuple[str, ...]:
     modules = {
         name: path for p in {package, sources.FOUNDATION} for name, path in _modules(p).items()
     }
-    return tuple(
-        sorted(name for name, path in modules.items() if _EXTENDS_NUMBA.search(_text(path)))
-    )
+    return tuple(sorted(name for name, path in modules.items() if _extends_numba(path)))
+
+
+def _extends_numba(path: str) -> bool:
+    content = _read(path)
+    return b"from numba." in content and _EXTENDS_NUMBA.search(content) is not None
 
 
 def _digest_of_modules(modules: tuple[str, ...]) -> str:
@@ -79,7 +81,7 @@ def _hash(modules: tuple[str, ...]) -> str:
 @functools.cache
 def _fingerprint(module: str) -> bytes:
     """Return the fingerprint of a module's code, which Python keeps in a .pyc file."""
-    code = SourceFileLoader(module, str(_path_of(module))).get_code(module)
+    code = SourceFileLoader(module, _path_of(module)).get_code(module)
     assert code is not None
     return fingerprint_of(code)
 
@@ -99,10 +101,10 @@ def _closure(modules: tuple[str, ...]) -> tuple[str, ...]:
 def _imports(module: str) -> frozenset[str]:
     """Return the modules of the project that a module imports, at its top or in functions."""
     path = _path_of(module)
-    is_package = path.name == "__init__.py"
+    is_package = path.endswith("__init__.py")
     parents = module.split(".") if is_package else module.split(".")[:-1]
     found: set[str] = set()
-    for origin, names, plain in _IMPORT.findall(_FOR_TYPES_ONLY.sub("", _text(path))):
+    for origin, names, plain in _IMPORT.findall(_FOR_TYPES_ONLY.sub("", _read(path).decode())):
         if plain:
             found |= {name for name in re.findall(r"[\w.]+", plain) if _is_known(name)}
             continue
@@ -131,10 +133,10 @@ def _resolve(base: str, names: list[str]) -> Iterator[str]:
 @functools.cache
 def _lazy_names(package: str) -> dict[str, str]:
     """Return the modules in which the names of a stub `__init__.pyi` are, by name."""
-    stub = _path_of(package).with_suffix(".pyi")
-    if not stub.is_file():
+    stub = f"{_path_of(package)}i"
+    if not os.path.isfile(stub):
         return {}
-    pairs = re.findall(r"^from \.([\w.]*) import (\w+) as", _text(stub), re.M)
+    pairs = re.findall(r"^from \.([\w.]*) import (\w+) as", _read(stub).decode(), re.M)
     return {
         name: f"{package}.{module}" if module else f"{package}.{name}" for module, name in pairs
     }
@@ -147,16 +149,15 @@ def _is_known(name: str) -> bool:
 
 
 @functools.cache
-def _modules(package: str) -> dict[str, Path]:
+def _modules(package: str) -> dict[str, str]:
     """Return the files of a registered package by the names of their modules."""
-    found = {}
-    for path in sources.files_of(package):
-        parts = [package, *path.relative_to(sources.folder_of(package)).with_suffix("").parts]
-        found[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
-    return found
+    return {
+        f"{package}.{name[:-3]}".replace("/", ".").removesuffix(".__init__"): path
+        for name, path in sources.files_of(package).items()
+    }
 
 
-def _path_of(module: str) -> Path:
+def _path_of(module: str) -> str:
     return _modules(module.partition(".")[0])[module]
 
 
@@ -164,16 +165,15 @@ def _path_of(module: str) -> Path:
 def _module_of(file: str) -> str:
     """Return the name of the module of a file; raise SourcesChangedError if it is a new file."""
     for package in sources.packages():
-        if file.startswith(f"{sources.folder_of(package)}{os.sep}"):
-            for name, path in _modules(package).items():
-                if str(path) == file:
-                    return name
+        for name, path in _modules(package).items():
+            if path == file:
+                return name
     raise sources.SourcesChangedError(f"{file} is not a source that was there at the import")
 
 
-@functools.cache
-def _text(path: Path) -> str:
+def _read(path: str) -> bytes:
     try:
-        return path.read_text(encoding="utf-8")
+        with open(path, "rb") as file:
+            return file.read()
     except OSError as error:
         raise sources.SourcesChangedError(f"{path} cannot be read") from error

@@ -71,28 +71,22 @@ def is_ours(file: str) -> bool:
     return any(file.startswith(f"{folder}{os.sep}") for folder in folders())
 
 
-def folder_of(package: str) -> Path:
-    """Return the folder of a registered package."""
-    return _packages[package][0]
-
-
-def files_of(package: str) -> list[Path]:
-    """Return the files that a package had when it was imported."""
+def files_of(package: str) -> dict[str, str]:
+    """Return the files that a package had when it was imported, by their names in its folder."""
     folder, recorded = _packages[package]
-    return [folder / name for name in recorded]
+    return {name: f"{folder}{os.sep}{name.replace('/', os.sep)}" for name in recorded}
 
 
-def require_unchanged(modules: Iterable[tuple[str, Path]]) -> None:
+def require_unchanged(modules: Iterable[tuple[str, str]]) -> None:
     """Raise SourcesChangedError if a file has changed since its package was imported.
 
     `modules` are names of modules and their files. After an edit this process goes on with what it
     has imported, and the file no longer tells what that is.
     """
     for name, path in modules:
-        package = name.partition(".")[0]
-        folder, recorded = _packages[package]
+        folder, recorded = _packages[name.partition(".")[0]]
         if name not in _changes:
-            change = _find_change(path, recorded.get(path.relative_to(folder).as_posix()))
+            change = _find_change(path, recorded.get(_name_in(folder, path)))
             if change is None and name not in _checked_modules:
                 _checked_modules.add(name)
                 change = _find_stale_bytecode(sys.modules[name]) if name in sys.modules else None
@@ -102,7 +96,12 @@ def require_unchanged(modules: Iterable[tuple[str, Path]]) -> None:
             raise SourcesChangedError(_changes[name])
 
 
-def _find_change(path: Path, recorded: State | None) -> str | None:
+def _name_in(folder: Path, path: str) -> str:
+    """Return the name of a file in a folder, as it was recorded."""
+    return path[len(str(folder)) + 1 :].replace(os.sep, "/")
+
+
+def _find_change(path: str, recorded: State | None) -> str | None:
     """Return what tells that a file is not the one that was recorded."""
     try:
         current = _state_of(os.stat(path))

@@ -450,7 +450,7 @@ def test_a_package_that_is_registered_twice_keeps_its_first_record(tmp_path, mon
     monkeypatch.setattr(sources, "_changes", {})
     (tmp_path / "a.py").write_text("1")
     sources.register("some", str(tmp_path))
-    module = [("some.a", tmp_path / "a.py")]
+    module = [("some.a", str(tmp_path / "a.py"))]
     sources.require_unchanged(module)
     (tmp_path / "a.py").write_text("2")
     sources.register("some", str(tmp_path))

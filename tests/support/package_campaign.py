@@ -6,7 +6,9 @@ constant, an intrinsic, or what an intrinsic imports. Numbers are multiples of 1
 are exact. For each edit it is known which functions compile to other code.
 """
 
+import math
 import random
+import time
 from collections import Counter
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -159,8 +161,12 @@ def edit(package: Package, rng: random.Random) -> tuple[Package, str, set[int]]:
     return replace(package, numbers=numbers), kind, changed
 
 
-def run_package_campaign(server: ForkServer, folder: Path, edits: int, seed: int) -> Counter:
+def run_package_campaign(
+    server: ForkServer, folder: Path, edits: int, seed: int, until: float = math.inf
+) -> Counter:
     """Edit a package at random; raise StaleCodeError if a process loads code of another state.
+
+    No edit begins after the time `until` (of `time.monotonic`).
 
     Returns
     -------
@@ -175,6 +181,8 @@ def run_package_campaign(server: ForkServer, folder: Path, edits: int, seed: int
     _write(folder, package)
     server.run(CODE, path=folder)
     for number in range(edits):
+        if time.monotonic() > until:
+            break
         package, kind, changed = edit(package, rng)
         _write(folder, package)
         *expected, _ = server.run(CODE, path=folder, cached=False)

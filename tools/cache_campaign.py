@@ -2,8 +2,8 @@
 
     python tools/cache_campaign.py --edits 10000 --workers 8 --json record.json
 
-Half of the edits are of modules of a user, which are compared by value only, the others of a package
-with intrinsics, where what is compiled without need is counted, too.
+Half of the edits are of modules of a user, which are compared by value only, the others of a
+package with intrinsics, where what is compiled without need is counted, too.
 Exit status 0: no process has loaded stale code. A failure prints the seed, the modules and what the
 process did with them.
 """

@@ -8,19 +8,13 @@ gives as pointers only.
 
 from __future__ import annotations
 
-import ctypes
-import functools
-from collections.abc import Callable
-from typing import Any
-
 import numpy as np
 from numpy.typing import ArrayLike
 
 from hetero import region
+from sbth._lapack.routines import call_pointer, prefixed
 from sbth.band_storage import diagonals, validate_band
 from sbth.tridiagonalization import choose_scale
-
-_PREFIXES = {"f": "s", "d": "d", "F": "c", "D": "z"}
 
 
 def reduce_pencil(
@@ -60,7 +54,9 @@ def reduce_pencil(
     width = max(len(diagonals(a_band, lower)), len(diagonals(b, lower))) - 1
     with region("split Cholesky factorization"):
         factor = _lower_storage(b, lower, len(diagonals(b, lower)) - 1, dtype, scale_b)
-        info = _call("pbstf", "pbstf", factor, (b"L", n, len(factor) - 1, factor, len(factor)))
+        info = call_pointer(
+            prefixed("pbstf", "pbstf", dtype), (b"L", n, len(factor) - 1, factor, len(factor))
+        )
         if info > 0:
             raise ValueError(
                 f"b_band must be positive definite: its factorization fails at row {info - 1}"
@@ -72,7 +68,8 @@ def reduce_pencil(
             work.append(np.zeros(n, x.real.dtype))
         sizes = n, width, len(factor) - 1
         arrays = band, width + 1, factor, len(factor), x, len(x)
-        _call("sbgst", "hbgst", band, (b"V" if vectors else b"N", b"L", *sizes, *arrays, *work))
+        job = b"V" if vectors else b"N"
+        call_pointer(prefixed("sbgst", "hbgst", dtype), (job, b"L", *sizes, *arrays, *work))
     if scale_a != 1.0 or scale_b != 1.0:
         with np.errstate(over="ignore", under="ignore"):
             band = band / x.real.dtype.type(scale_a) * x.real.dtype.type(scale_b)
@@ -92,36 +89,3 @@ def _lower_storage(
     if scale != 1.0:
         out *= out.real.dtype.type(scale)
     return out
-
-
-def _call(symmetric: str, hermitian: str, like: np.ndarray, arguments: tuple[Any, ...]) -> int:
-    """Call a routine of LAPACK for the dtype of `like`, and return its `info`."""
-    kind = like.dtype.char
-    function = _function(_PREFIXES[kind] + (hermitian if kind in "FD" else symmetric))
-    info = ctypes.c_int(0)
-    references = [
-        a.ctypes.data_as(ctypes.c_void_p)
-        if isinstance(a, np.ndarray)
-        else ctypes.c_char_p(a)
-        if isinstance(a, bytes)
-        else ctypes.byref(ctypes.c_int(a))
-        for a in arguments
-    ]
-    function(*references, ctypes.byref(info))
-    return info.value
-
-
-@functools.cache
-def _function(name: str) -> Callable[..., None]:
-    """Return a routine of the LAPACK that SciPy uses."""
-    from scipy.linalg import cython_lapack
-
-    capsule = cython_lapack.__pyx_capi__[name]
-    get_name, get_pointer = (
-        ctypes.pythonapi.PyCapsule_GetName,
-        ctypes.pythonapi.PyCapsule_GetPointer,
-    )
-    get_name.restype, get_name.argtypes = ctypes.c_char_p, [ctypes.py_object]
-    get_pointer.restype = ctypes.c_void_p
-    get_pointer.argtypes = [ctypes.py_object, ctypes.c_char_p]
-    return ctypes.CFUNCTYPE(None)(get_pointer(capsule, get_name(capsule)))

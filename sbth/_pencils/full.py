@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from sbth._array_module import as_module_array
-from sbth._lapack.drivers import PREFIXES, routine
+from sbth._lapack.routines import blas_routine, routine
 from sbth.band_storage import shape_and_dtype
 
 _FAILURE = "must be positive definite: its Cholesky factorization fails"
@@ -58,10 +58,8 @@ def _reduce_on_cpu(a: np.ndarray, b: np.ndarray, name: str) -> tuple[np.ndarray,
 
 def _solve_transposed(factor: np.ndarray, y: np.ndarray) -> np.ndarray:
     """Return L^-H y by BLAS (OpenBLAS's trtrs starts its threads for the smallest matrices)."""
-    from scipy.linalg import blas
-
     conjugate_transposed = 2
-    solve = getattr(blas, f"{PREFIXES[factor.dtype.char]}trsm")
+    solve = blas_routine("trsm", factor.dtype)
     x: np.ndarray = solve(1.0, factor, y, lower=1, trans_a=conjugate_transposed)
     return x
 

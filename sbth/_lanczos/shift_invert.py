@@ -12,20 +12,28 @@ from sbth._array_module import as_module_array
 from sbth._lanczos.operators import Operator
 from sbth._lanczos.problem import Problem, read_inverse
 
+_MOVE = 8.0
+"""Distance, in units of eps times the norm of A - sigma, by which a shift is moved if the factors
+are singular: eigenvalues have errors of this size anyway."""
 
-def inverse_operator(problem: Problem, sigma: float, inverse: Any, xp: ModuleType) -> Operator:
-    """Return (A - sigma)^-1 as an operator.
 
-    Sparse matrices in host memory are factored by SuperLU, dense ones by LAPACK or cuSOLVER.
+def inverse_operator(
+    problem: Problem, sigma: float, inverse: Any, xp: ModuleType
+) -> tuple[Operator, float]:
+    """Return (A - sigma)^-1 as an operator, and sigma.
+
+    Sparse matrices in host memory are factored by SuperLU, dense ones by LAPACK or cuSOLVER. If
+    sigma is an eigenvalue to rounding, and there are no factors, it is moved by rounding errors.
 
     Raises
     ------
     TypeError, ValueError
-        `inverse` is needed and is not given; or sigma is an eigenvalue.
+        `inverse` is needed and is not given; or there are no factors for any shift.
     """
     if inverse is not None:
-        given = read_inverse(inverse, problem)
-        return Operator("OPinv", problem.order, problem.dtype, xp, given.product(xp))
+        product = read_inverse(inverse, problem).product(xp)
+        name = f"OPinv, the inverse of a - sigma with sigma={sigma!r},"
+        return Operator(name, problem.order, problem.dtype, xp, product), sigma
     if problem.kind == "operator" or (problem.kind == "sparse" and problem.device.kind == "cuda"):
         what = "a linear operator" if problem.kind == "operator" else "a sparse matrix on a GPU"
         raise TypeError(
@@ -36,13 +44,24 @@ def inverse_operator(problem: Problem, sigma: float, inverse: Any, xp: ModuleTyp
     factor = _factor_sparse if problem.kind == "sparse" else _factor_dense
     try:
         product = factor(problem, sigma, xp)
-    except (RuntimeError, np.linalg.LinAlgError) as error:
-        raise ValueError(
-            f"sigma={sigma!r} is an eigenvalue to rounding: a - sigma cannot be factored "
-            f"({error}); shift it a little"
-        ) from None
+    except (RuntimeError, np.linalg.LinAlgError):
+        moved = sigma + _MOVE * float(np.finfo(problem.dtype).eps) * _scale(problem, sigma)
+        try:
+            product = factor(problem, moved, xp)
+        except (RuntimeError, np.linalg.LinAlgError) as error:
+            raise ValueError(
+                f"sigma={sigma!r} is an eigenvalue to rounding: a - sigma cannot be factored "
+                f"({error}); shift it a little"
+            ) from None
+        sigma = moved
     name = f"the inverse of a - sigma with sigma={sigma!r}"
-    return Operator(name, problem.order, problem.dtype, xp, product)
+    return Operator(name, problem.order, problem.dtype, xp, product), sigma
+
+
+def _scale(problem: Problem, sigma: float) -> float:
+    """Return the norm of A - sigma, or a bound of it, and 1 if it is 0."""
+    sums = abs(problem.matrix).sum(axis=0)
+    return (float(sums.max()) + abs(sigma)) or 1.0
 
 
 def _factor_sparse(problem: Problem, sigma: float, xp: ModuleType) -> Any:

@@ -1,7 +1,7 @@
 """Full matrices in host memory by LAPACK, block by block where they have to be scaled.
 
-Scaling a matrix whose elements nearly over- or underflow makes small ones 0. Diagonal blocks that do
-not touch each other are therefore scaled one by one.
+Scaling a matrix whose elements nearly over- or underflow makes small ones 0. Diagonal blocks that
+do not touch each other are therefore scaled one by one.
 """
 
 from __future__ import annotations

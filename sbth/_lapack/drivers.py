@@ -278,8 +278,8 @@ def _some_full_vectors(
 ) -> tuple[np.ndarray, np.ndarray] | None:
     """Return selected eigenvalues and eigenvectors by bisection and inverse iteration.
 
-    None if LAPACK finds fewer than asked for, as it may at the ends of a cluster, fails, or does
-    not give orthonormal vectors with small residuals.
+    None if LAPACK finds fewer than asked for, as it may at the ends of a cluster, fails, does not
+    give orthonormal vectors with small residuals, or cannot represent the interval.
     """
     n = a.shape[0]
     options: dict[str, Any] = {"compute_v": 1, "lower": int(lower)}
@@ -290,7 +290,10 @@ def _some_full_vectors(
         interval = _clip_interval(selection.low * factor, selection.high * factor, bound)
         if interval is None:
             return np.zeros(0, a.real.dtype), np.zeros((n, 0), a.dtype)
-        options |= {"range": "V", "vl": interval[0], "vu": interval[1]}
+        low, high = (float(a.real.dtype.type(x)) for x in interval)
+        if not low < high:
+            return None  # the ends agree in the precision of the routine
+        options |= {"range": "V", "vl": low, "vu": high}
     options |= _workspace("syevr", "heevr", a.dtype, n)
     _, solve = routine("syevr", "heevr", a.dtype)
     values, vectors, count, _, info = solve(a, **options)

@@ -67,8 +67,8 @@ def eigsh(
     sigma : float, optional
         Shift for eigenvalues inside the spectrum, or near an end where they are dense: Lanczos is
         applied to (a - sigma)^-1. A sparse matrix in host memory is factored by SuperLU, a dense
-        one by LAPACK or cuSOLVER. It may be an eigenvalue: a shift for which there are no factors
-        is moved by rounding errors.
+        one by LAPACK or cuSOLVER. It may be an eigenvalue: a shift that is one to rounding is
+        moved by rounding errors.
     OPinv : linear operator, optional
         Multiplies by (a - sigma)^-1, in place of a factorization.
     v0 : array (n,), optional

@@ -14,7 +14,7 @@ from sbth._lanczos.problem import Problem, read_inverse
 
 _MOVE = 8.0
 """Distance, in units of eps times the norm of A - sigma, by which a shift is moved if the factors
-are singular: eigenvalues have errors of this size anyway."""
+are singular to rounding: eigenvalues have errors of this size anyway."""
 
 
 def inverse_operator(
@@ -22,8 +22,9 @@ def inverse_operator(
 ) -> tuple[Operator, float]:
     """Return (A - sigma)^-1 as an operator, and sigma.
 
-    Sparse matrices in host memory are factored by SuperLU, dense ones by LAPACK or cuSOLVER. If
-    sigma is an eigenvalue to rounding, and there are no factors, it is moved by rounding errors.
+    Sparse matrices in host memory are factored by SuperLU, dense ones by LAPACK or cuSOLVER. A
+    sigma that is an eigenvalue to rounding is moved by rounding errors: without that, factors do
+    not exist, or amplify rounding errors until nothing else is left.
 
     Raises
     ------
@@ -42,10 +43,14 @@ def inverse_operator(
             "product of such an operator on a GPU)"
         )
     factor = _factor_sparse if problem.kind == "sparse" else _factor_dense
+    rounding = float(np.finfo(problem.dtype).eps) * _scale(problem, sigma, xp)
     try:
         product = factor(problem, sigma, xp)
+        is_singular = _stretches(product, problem, xp) * rounding > 1.0
     except (RuntimeError, np.linalg.LinAlgError):
-        moved = sigma + _MOVE * float(np.finfo(problem.dtype).eps) * _scale(problem, sigma)
+        is_singular = True
+    if is_singular:
+        moved = sigma + _MOVE * rounding
         try:
             product = factor(problem, moved, xp)
         except (RuntimeError, np.linalg.LinAlgError) as error:
@@ -58,9 +63,19 @@ def inverse_operator(
     return Operator(name, problem.order, problem.dtype, xp, product), sigma
 
 
-def _scale(problem: Problem, sigma: float) -> float:
+def _stretches(product: Any, problem: Problem, xp: ModuleType) -> float:
+    """Return the length of the image of a random unit vector; infinity if it is not finite."""
+    operator = Operator("", problem.order, problem.dtype, xp, product)
+    x = operator.random_vector(np.random.default_rng(0))
+    length = float(xp.linalg.norm(operator.apply(x / xp.linalg.norm(x))))
+    return length if np.isfinite(length) else np.inf
+
+
+def _scale(problem: Problem, sigma: float, xp: ModuleType) -> float:
     """Return the norm of A - sigma, or a bound of it, and 1 if it is 0."""
-    sums = abs(problem.matrix).sum(axis=0)
+    is_dense = problem.kind == "dense"
+    matrix = as_module_array(xp, problem.matrix) if is_dense else problem.matrix
+    sums = abs(matrix).sum(axis=0)
     return (float(sums.max()) + abs(sigma)) or 1.0
 
 

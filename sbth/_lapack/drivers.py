@@ -96,8 +96,9 @@ def selected_tridiagonal_vectors(
     if selection.kind == "a":
         return tridiagonal_vectors(d, e, None)
     n = d.size
-    first, stop = int(selection.low), int(selection.high) + 1
-    if selection.kind == "v":
+    if selection.kind == "i":
+        first, stop = int(selection.low), int(selection.high) + 1
+    else:
         first, stop = _count_up_to(d, e, selection.low, selection.high)
         if stop <= first:
             return np.zeros(0), np.zeros((n, 0))

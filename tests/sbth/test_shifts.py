@@ -121,6 +121,19 @@ def test_matrices_without_factors():
         assert np.max(np.linalg.norm(path @ v - v * (w / scale), axis=0)) < 1e-13
 
 
+def test_a_pivot_of_rounding_errors_of_rounding_errors():
+    """In float32 the pivot is 1e-10 of a matrix of norm 4e15: its inverse hides all others."""
+    n, values = 10, np.array([1.0, 2.0, 3.0, 4.0])
+    d = np.resize(values, n).astype(np.float32)
+    for size in (1e-10, 1e-12, 1e-14):
+        a = sp.diags([np.full(n - 1, size), d, np.full(n - 1, size)], [-1, 0, 1])
+        a = (a * 2.0**50).astype(np.float32).tocsr()
+        w, v = sbth.eigsh(a, 7, sigma=2.0**51 + 1.0, method="lanczos")
+        w, v, a = w / 2.0**50, v.astype(float), a.toarray().astype(float) / 2.0**50
+        assert np.max(np.abs(np.sort(np.abs(w - 2.0)) - [0, 0, 0, 1, 1, 1, 1])) < 1e-4
+        assert np.max(np.linalg.norm(a @ v - v * w, axis=0)) < 1e-4
+
+
 def test_the_command(tmp_path, capsys):
     scipy.io.mmwrite(tmp_path / "grid.mtx", GRID)
     options = "--sigma", "0", "--method", "lanczos", "-k", "6"

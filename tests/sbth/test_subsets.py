@@ -93,12 +93,28 @@ def test_tridiagonal_subsets_at_clusters(n, kind):
                 assert_subset(a, every, *pairs, first, last)
             assert_subset(a, every, *sbth.eig_banded(band, lower=True, **index), first, last)
             low, high = every[first] - n * EPS, every[last] + n * EPS
+            low = low if first else -np.inf
             w, v = sbth.eigh_tridiagonal(d, e, select="v", select_range=(low, high), device="cpu")
             assert_pairs(a, w, v)
             inside = np.searchsorted(every, (low + 2 * n * EPS, high - 2 * n * EPS))
             around = np.searchsorted(every, (low - n * EPS, high + n * EPS))
             assert inside[1] - inside[0] <= len(w) <= around[1] - around[0]
             assert np.all(np.min(np.abs(every[:, None] - w), axis=0) < n * EPS)
+
+
+def projection(n, rank):
+    """Return a projection to a random space."""
+    q = np.linalg.qr(np.random.default_rng(n).standard_normal((n, rank)))[0]
+    return q @ q.T
+
+
+def test_intervals_without_a_number_in_single_precision():
+    a = projection(54, 3).astype(np.complex64)
+    w, v = sbth.eigh(a, subset_by_value=(0.99999999, 1.0 + 1e-9), device="cpu")
+    assert_pairs(a.astype(complex), w, v)
+    assert len(w) <= 3
+    w, v = sbth.eigh(a, subset_by_value=(0.5, 0.5 + 1e-12), device="cpu")
+    assert v.shape == (54, 0)
 
 
 @pytest.mark.parametrize("size", [1e-150, 1e150])
@@ -117,12 +133,6 @@ def adjacency_of_a_hypercube(dimension):
     for _ in range(dimension):
         a = np.kron(a, np.eye(2)) + np.kron(np.eye(len(a)), [[0.0, 1.0], [1.0, 0.0]])
     return a
-
-
-def projection(n, rank):
-    """Return a projection to a random space."""
-    q = np.linalg.qr(np.random.default_rng(n).standard_normal((n, rank)))[0]
-    return q @ q.T
 
 
 BOTH_ENDS = {

@@ -46,7 +46,7 @@ def inverse_operator(
     rounding = float(np.finfo(problem.dtype).eps) * _scale(problem, sigma, xp)
     try:
         product = factor(problem, sigma, xp)
-        is_singular = _stretches(product, problem, xp) * rounding > 1.0
+        is_singular = _stretch(product, problem, xp) * rounding > 1.0
     except (RuntimeError, np.linalg.LinAlgError):
         is_singular = True
     if is_singular:
@@ -63,12 +63,12 @@ def inverse_operator(
     return Operator(name, problem.order, problem.dtype, xp, product), sigma
 
 
-def _stretches(product: Any, problem: Problem, xp: ModuleType) -> float:
-    """Return the length of the image of a random unit vector; infinity if it is not finite."""
+def _stretch(product: Any, problem: Problem, xp: ModuleType) -> float:
+    """Return about the length of the image of a random unit vector; infinity if it overflows."""
     operator = Operator("", problem.order, problem.dtype, xp, product)
     x = operator.random_vector(np.random.default_rng(0))
-    length = float(xp.linalg.norm(operator.apply(x / xp.linalg.norm(x))))
-    return length if np.isfinite(length) else np.inf
+    largest = float(abs(operator.apply(x / xp.linalg.norm(x))).max())  # squares might overflow
+    return largest * np.sqrt(problem.order) if np.isfinite(largest) else np.inf
 
 
 def _scale(problem: Problem, sigma: float, xp: ModuleType) -> float:

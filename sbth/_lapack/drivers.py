@@ -183,6 +183,12 @@ def band_vectors(ab: np.ndarray, lower: bool) -> tuple[np.ndarray, np.ndarray]:
 def _solve_band(ab: np.ndarray, lower: bool, compute_v: int) -> tuple[np.ndarray, np.ndarray]:
     """Return all eigenvalues, and the eigenvectors if `compute_v` is 1."""
     symmetric = "sbev" if ab.shape[1] <= _LARGEST_QL else "sbevd"  # SciPy has no hbev
+    if ab.dtype.kind == "c":
+        # LAPACK divides elements by their magnitudes, and subnormal ones have too few digits for a
+        # phase of magnitude 1, by which it then multiplies other elements.
+        real = np.finfo(ab.dtype)
+        parts = np.ascontiguousarray(ab).view(real.dtype)
+        ab = np.where(np.abs(parts) < real.tiny / real.eps, 0, parts).view(ab.dtype)
     name, solve = routine(symmetric, "hbevd", ab.dtype)
     values, vectors, info = solve(ab, compute_v, int(lower), overwrite_ab=0)
     if info != 0:

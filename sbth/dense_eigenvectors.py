@@ -179,6 +179,7 @@ def _solve_by_lapack(
     """Compute eigenvalues and eigenvectors of a validated matrix in host memory by LAPACK."""
     require_memory(len(a), CPU, LAPACK_MATRICES * a.dtype.itemsize)
     values, vectors = solve_full(a, lower, selection, vectors=True)
+    assert vectors is not None
     return round_to_dtype("a", values, a.dtype), vectors
 
 

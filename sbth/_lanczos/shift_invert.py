@@ -72,11 +72,12 @@ def _stretch(product: Any, problem: Problem, xp: ModuleType) -> float:
 
 
 def _scale(problem: Problem, sigma: float, xp: ModuleType) -> float:
-    """Return the norm of A - sigma, or a bound of it, and 1 if it is 0."""
+    """Return the norm of A - sigma, or a bound of it, or a number near underflow if it is 0."""
     is_dense = problem.kind == "dense"
     matrix = as_module_array(xp, problem.matrix) if is_dense else problem.matrix
     sums = abs(matrix).sum(axis=0)
-    return (float(sums.max()) + abs(sigma)) or 1.0
+    real = np.finfo(problem.dtype)
+    return (float(sums.max()) + abs(sigma)) or float(real.tiny / real.eps)
 
 
 def _factor_sparse(problem: Problem, sigma: float, xp: ModuleType) -> Any:

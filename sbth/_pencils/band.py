@@ -83,9 +83,9 @@ def reduce_pencil(
         return np.ascontiguousarray(band), x if vectors else None
     with np.errstate(over="ignore", under="ignore"):
         band = multiply_by_powers(np, band, np.int32(shift))
-        x = multiply_by_powers(np, x, exponents[:, None]) if vectors else None
+        x = multiply_by_powers(np, x, exponents[:, None]) if vectors else x
     require_no_overflow(np, band, ("a_band", "b_band"))
-    return np.ascontiguousarray(band), x
+    return np.ascontiguousarray(band), x if vectors else None
 
 
 def _lower_storage(

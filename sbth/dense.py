@@ -17,6 +17,7 @@ from sbth._batches import over_batches, run_pieces
 from sbth._bisection.eigenvalues import solve_values
 from sbth._cusolver import solve_by_vendor, vendor_is_faster
 from sbth._dense_to_band.reduction import reduce_to_band
+from sbth._diagonal_blocks.full import solve_full
 from sbth._lapack import drivers
 from sbth._lapack.choice import full_driver, requested_device, require_method
 from sbth._one_stage import start_reduction, suits_one_stage
@@ -26,13 +27,11 @@ from sbth._sparse_matrices import bandwidth_of, is_sparse, is_wide, mirrored, na
 from sbth.band_storage import (
     band_from_sparse,
     copy_like,
-    is_plainly_safe,
     magnitudes,
     matrix_of_batch,
     require_finite_triangle,
     safe_scale,
     shape_and_dtype,
-    unscale,
     validate_band,
     validate_bool,
     validate_numbers,
@@ -123,27 +122,6 @@ def validate_matrix(a: ArrayLike, name: str = "a", *, allow_complex: bool = Fals
     return a
 
 
-def scale_triangle(a: np.ndarray, lower: bool, name: str = "a") -> tuple[np.ndarray, float]:
-    """Scale a matrix in host memory by a power of two, so that squares stay within range.
-
-    Returns the matrix, itself if the power is 1, and the power.
-
-    Raises
-    ------
-    ValueError
-        There is NaN or infinity in the triangle that `lower` chooses.
-    """
-    if len(a):
-        column = (a[:, 0] if lower else a[0]).real
-        if is_plainly_safe(a, column.item(0) or np.abs(column).max()):
-            return a, 1.0
-    triangle = np.tril(a) if lower else np.triu(a)
-    largest = float(np.max(np.abs(magnitudes(triangle)), initial=0.0))
-    require_finite_triangle(largest, lower, name)
-    factor = safe_scale(largest, a.dtype)
-    return (a, 1.0) if factor == 1.0 else (triangle * a.real.dtype.type(factor), factor)
-
-
 def resolve_device(a: Any, device: str | Device | None) -> Device:
     """Choose the device for a matrix; "auto" considers GPUs only if CuPy is installed."""
     order = a.shape[0] if isinstance(a, np.ndarray) else 0
@@ -221,6 +199,11 @@ def solve_stack(
         extremes = np.array([batch_values.min(initial=0.0), batch_values.max(initial=0.0)])
         round_to_dtype("a", extremes, real)  # refuses an overflow
         values[chosen] = batch_values
+        for i in piece.start + np.flatnonzero(factors != 1.0):
+            pairs = solve_full(matrices[i], lower, selection, vectors=vectors)
+            values[i] = round_to_dtype("a", pairs[0], real)
+            if columns is not None:
+                columns[i] = pairs[1]
 
     with region("LAPACK"):
         run_pieces(solve, len(matrices), n)
@@ -291,7 +274,7 @@ def full_eigenvalues(
     resolved = resolve_device(a, device)
     driver = choose_driver(method, dtype, resolved, n, vectors=False)
     if driver == "lapack":
-        values = _values_by_lapack(a, selection)
+        values, _ = solve_full(a, True, selection, vectors=False)
         return copy_like(round_to_dtype("a", values, dtype), a)
     with module_on(resolved, a, "sbth.eigvalsh") as xp:
         if driver == "cusolver":
@@ -330,11 +313,3 @@ def choose_driver(method: str, dtype: Any, device: Device, order: int, *, vector
         is_faster = vendor_is_faster(order, dtype, vectors=vectors) and not SIMULATOR
         return "cusolver" if is_faster else "sbth"
     return method
-
-
-def _values_by_lapack(a: np.ndarray, selection: Selection) -> np.ndarray:
-    """Return the selected eigenvalues of a matrix in host memory, of which one triangle is read."""
-    scaled, factor = scale_triangle(a, True)
-    with region("LAPACK"):
-        values = drivers.full_values(scaled, True)
-    return selection.select_sorted(unscale(values, factor))

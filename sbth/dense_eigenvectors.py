@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from types import ModuleType
 from typing import Any
 
@@ -17,6 +16,7 @@ from sbth._batches import over_batches
 from sbth._cusolver import solve_by_vendor
 from sbth._dense_to_band.back_transformation import apply_panels, join_panels
 from sbth._dense_to_band.reduction import reduce_to_band
+from sbth._diagonal_blocks.full import solve_full
 from sbth._divide_and_conquer.merge_tree import require_memory
 from sbth._eigenpairs import (
     LAPACK_MATRICES,
@@ -25,7 +25,6 @@ from sbth._eigenpairs import (
     full_memory,
     tridiagonal_eigenvectors,
 )
-from sbth._lapack import drivers
 from sbth._lapack.choice import requested_device
 from sbth._one_stage import reduce_for_vectors, suits_one_stage
 from sbth._pencils.full import module_arrays, reduce_full_pencil
@@ -35,9 +34,7 @@ from sbth._sparse_matrices import is_sparse, mirrored
 from sbth.band_storage import (
     copy_like,
     host_workspace,
-    require_finite_triangle,
     shape_and_dtype,
-    unscale,
     validate_bool,
 )
 from sbth.dense import (
@@ -45,7 +42,6 @@ from sbth.dense import (
     choose_driver,
     full_eigenvalues,
     resolve_device,
-    scale_triangle,
     solve_stack,
     validate_matrix,
 )
@@ -182,10 +178,9 @@ def _solve_by_lapack(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Compute eigenvalues and eigenvectors of a validated matrix in host memory by LAPACK."""
     require_memory(len(a), CPU, LAPACK_MATRICES * a.dtype.itemsize)
-    scaled, factor = scale_triangle(a, lower)
-    with region("LAPACK"):
-        values, vectors = drivers.full_vectors(scaled, lower, selection, factor)
-    return round_to_dtype("a", unscale(values, factor), a.dtype), vectors
+    values, vectors = solve_full(a, lower, selection, vectors=True)
+    assert vectors is not None
+    return round_to_dtype("a", values, a.dtype), vectors
 
 
 def _solve_by_band(
@@ -248,9 +243,6 @@ def _solve_pencil(
         options[subset[selection.kind]] = selection.low, selection.high
     with module_on(device, a, "sbth.eigh") as xp:
         first, second = module_arrays(xp, a, b)
-        for name, x in (("a", first), ("b", second)):
-            if not bool(xp.isfinite(xp.tril(x) if lower else xp.triu(x)).all()):
-                require_finite_triangle(math.inf, lower, name)
         c, transform = reduce_full_pencil(xp, first, second, lower)
         solution = eigh(c, eigvals_only=values_only, device=device, **options)
         if values_only:

@@ -80,7 +80,7 @@ def eigh_tridiagonal(
     method : {"auto", "sbth", "lapack"}
         "sbth" is divide and conquer, for few eigenvectors inverse iteration, by this package;
         "lapack", on a CPU, is LAPACK's divide and conquer (stevd), for up to a sixth of the
-        eigenvectors (n > 300: a quarter) relatively robust representations (stemr). "auto" takes
+        eigenvectors bisection and inverse iteration (stebz, stein). "auto" takes
         the faster one; for all eigenvectors `sbth.solver_for` says which. On a GPU it is "sbth".
     progress : bool
         For `eigvals_only`, and for batches.
@@ -112,7 +112,8 @@ def eigh_tridiagonal(
     of the time of all. Up to a twelfth of them (GPU: a twentieth) of a large matrix are computed by
     inverse iteration (Peters and Wilkinson 1979) with eigenvalues by bisection, which may differ
     from those of divide and conquer in the last bits. In units of n eps, the residual
-    |T v - w v| / |T| and the error of orthogonality are below 1. It computes in float64, also for
+    |T v - w v| / |T| and the error of orthogonality are below 1, by all methods, also for subsets
+    that cut a cluster of eigenvalues. It computes in float64, also for
     float32.
 
     Blocks of different magnitudes between which the subdiagonal is negligible

@@ -19,6 +19,7 @@ from sbth._lanczos.band import NarrowedMatrix, solve_by_reduction
 from sbth._lanczos.forecast import choose_method
 from sbth._lanczos.operators import Operator, require_hermitian
 from sbth._lanczos.problem import Problem, read_problem
+from sbth._lanczos.residuals import Residuals
 from sbth._lanczos.shift_invert import inverse_operator
 from sbth._lanczos.thick_restart import Iteration, Outcome
 from sbth.band_storage import copy_like, safe_scale, validate_bool
@@ -66,7 +67,8 @@ def eigsh(
     sigma : float, optional
         Shift for eigenvalues inside the spectrum, or near an end where they are dense: Lanczos is
         applied to (a - sigma)^-1. A sparse matrix in host memory is factored by SuperLU, a dense
-        one by LAPACK or cuSOLVER.
+        one by LAPACK or cuSOLVER. It may be an eigenvalue: a shift that is one to rounding is
+        moved by rounding errors.
     OPinv : linear operator, optional
         Multiplies by (a - sigma)^-1, in place of a factorization.
     v0 : array (n,), optional
@@ -106,7 +108,9 @@ def eigsh(
     Raises
     ------
     sbth.NoConvergenceError
-        `maxiter` restarts did not suffice. The error carries the pairs that have converged.
+        `maxiter` restarts did not suffice. The error carries the pairs that have converged. Or
+        residuals |A v - w v| stay above 1e5 eps |A| (of operators: 1e-6 |A|, float32 1e-2 |A|), or
+        what `tol` allows; for operators there is a RuntimeWarning before that.
     TypeError, ValueError, hetero.DeviceUnavailableError
         `a` is not square, not symmetric, or holds NaN or infinity; an argument does not suit it.
     MemoryError
@@ -116,7 +120,10 @@ def eigsh(
     -----
     The method is thick-restart Lanczos (Wu and Simon 2000) with full orthogonalization;
     eigenvectors that have converged are locked. Residuals |A v - w v| and errors of orthogonality
-    are a few times 10 eps |A| and eps. It needs memory for 2 k + 2 ncv vectors, beside the matrix.
+    are a few times 10 eps |A| and eps. With `sigma`, convergence is that of (a - sigma)^-1, beside
+    whose largest eigenvalue the others may be small: residuals are measured at the end, and pairs
+    with more than 100 eps |A| are computed again, orthogonal to the others. It needs memory for
+    2 k + 2 ncv vectors, beside the matrix.
 
     The Krylov space of one vector holds one eigenvector of a multiple eigenvalue. After k pairs
     have converged, the iteration is therefore repeated with a new random vector, orthogonal to
@@ -207,28 +214,29 @@ def _solve_by_lanczos(
 ) -> Any:
     """Return the wanted eigenvalues and eigenvectors by Lanczos."""
     start = read_start(v0, problem.order, problem.dtype, xp)
-    sigma = arguments.sigma
+    shift = arguments.sigma
     kind = "operator" if problem.kind == "operator" else "matrix"
-    if sigma is None:
-        operator = problem.operator(xp)
-    else:
-        operator = inverse_operator(problem, sigma, inverse, xp)
-        kind = "operator"
+    operator, matrix = problem.operator(xp), None
+    if shift is not None:
+        matrix = _scaled(operator, kind, random)
+        operator, shift = inverse_operator(problem, shift, inverse, xp)
+        kind = "factors" if inverse is None else "operator"
     operator = _scaled(operator, kind, random)
     _require_memory(problem, arguments)
+    is_exact = problem.kind != "operator" and inverse is None
+    residuals = Residuals(matrix or operator, operator, shift, arguments, is_exact, random)
     with region("Lanczos"), report_loop(float(arguments.k)) as advance:
         iteration = Iteration(operator, arguments.settings(search_copies), random, advance)
-        outcome = iteration.run(start)
-    values = outcome.values / operator.factor
-    if sigma is not None:
-        values = sigma + 1.0 / values
+        outcome = residuals.improve(iteration, iteration.run(start))
+    values = residuals.eigenvalues(outcome)
     order = np.argsort(values, kind="stable")
     host = round_to_dtype("a", values[order], problem.dtype)
     eigenvalues = copy_like(host, problem.like)
     columns = None
-    if vectors or not outcome.is_converged:
+    is_good = outcome.is_converged and residuals.are_acceptable(outcome)
+    if vectors or not is_good:
         columns = as_library_array(xp, outcome.rows[xp.asarray(order)].T, problem.like)
-    if not outcome.is_converged:
+    if not is_good:
         _refuse_iteration(arguments, outcome, eigenvalues, columns)
     return (eigenvalues, columns) if vectors else eigenvalues
 
@@ -253,6 +261,15 @@ def _refuse_iteration(
 ) -> NoReturn:
     """Raise the error for an iteration that ended too early."""
     count, k = outcome.values.size, arguments.k
+    if outcome.is_converged:
+        where = "" if arguments.sigma is None else f" with sigma={arguments.sigma!r}"
+        raise NoConvergenceError(
+            f"residuals |a v - w v|{where} are up to {outcome.residual:.2g} of the norm of a; the "
+            "error carries eigenvalues and eigenvectors. "
+            + ("Remedy: another sigma, farther from eigenvalues" if where else "a may be inexact"),
+            values,
+            vectors,
+        )
     if count < k:
         state = f"{count} of {k} eigenpairs have converged"
     else:

@@ -14,6 +14,7 @@ from hetero.arrays import Array, Workspace
 from sbth import _inverse_iteration
 from sbth._array_module import array_module
 from sbth._inverse_iteration.layout import Matrix
+from sbth._lapack.checks import tridiagonal_residuals
 
 _EPSILON = 2.0**-52
 
@@ -144,9 +145,7 @@ that agree to rounding and whose eigenvectors decay: there the first solutions a
 
 def _measure(xp: ModuleType, d: Any, e: Any, values: Any, x: Any) -> np.ndarray:
     """Return the largest residual of a column of X, and the largest element of X^T X - 1."""
-    residuals = (d[:, None] - values) * x
-    residuals[:-1] += e[:, None] * x[1:]
-    residuals[1:] += e[:, None] * x[:-1]
+    residuals = tridiagonal_residuals(d, e, values, x)
     largest = xp.sqrt(xp.max(xp.sum(residuals * residuals, axis=0)))
     deviation = xp.max(xp.abs(x.T @ x - xp.eye(values.size)))
     errors = xp.stack([largest, deviation])

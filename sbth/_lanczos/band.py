@@ -21,6 +21,10 @@ DENSE = 0.25
 """Share of elements that are not zero from which on a matrix is treated as a full one at once."""
 
 
+_DEVIATION = 0.25
+"""Largest norm of V^H W, in units of n eps, for vectors V and W of two ranges of eigenvalues."""
+
+
 class NarrowedMatrix:
     """A matrix whose rows and columns are permuted if that makes its band narrower.
 
@@ -89,21 +93,37 @@ def solve_by_reduction(
     if not vectors:
         return np.concatenate([narrowed.values(piece, progress) for piece in pieces]), None
     pairs = [narrowed.pairs(piece, progress) for piece in pieces]
-    return np.concatenate([w for w, _ in pairs]), np.hstack([v for _, v in pairs])
+    values, columns = (np.hstack(arrays) for arrays in zip(*pairs, strict=True))
+    if len(pieces) > 1 and not _are_orthogonal(pairs[0][1], pairs[1][1]):
+        # They are from both ends of one cluster, of which all vectors are computed together.
+        first, last = pieces[0][0], pieces[-1][-1]
+        values, columns = narrowed.pairs((first, last), progress)
+        chosen = np.concatenate([np.arange(i, j + 1) for i, j in pieces]) - first
+        values, columns = values[chosen], columns[:, chosen]
+    return values, columns
+
+
+def _are_orthogonal(x: np.ndarray, y: np.ndarray) -> bool:
+    """Return whether the columns of two matrices (n, i) and (n, j) are orthogonal to rounding."""
+    product = x.conj().T @ y
+    return bool(np.linalg.norm(product) <= _DEVIATION * len(x) * np.finfo(product.dtype).eps)
 
 
 def _index_ranges(
     narrowed: NarrowedMatrix, n: int, k: int, which: str, sigma: float | None, progress: bool
 ) -> list[tuple[int, int]]:
-    """Return the ranges of indices of the wanted eigenvalues, both ends included."""
+    """Return the one or two ranges of indices of the wanted eigenvalues, both ends included."""
     if sigma is None and which in ("SA", "LA", "BE"):
         low = {"SA": k, "LA": 0, "BE": k // 2}[which]
         indices = np.concatenate([np.arange(low), np.arange(n - (k - low), n)])
     else:
         values = narrowed.values((0, n - 1), progress).astype(float)
+        # Of equal values those are taken whose indices follow each other, because the vectors of
+        # ranges that are computed by themselves need not be orthogonal within one eigenspace.
+        positions = np.arange(n) - np.searchsorted(values, sigma or 0.0) + 0.5
         if sigma is not None:
             with np.errstate(divide="ignore"):
-                values = 1.0 / (values - sigma)
-        indices = choose_wanted(wanted_ends(which, k), values)
+                values, positions = 1.0 / (values - sigma), 1.0 / positions
+        indices = choose_wanted(wanted_ends(which, k), values, positions)
     cuts = np.flatnonzero(np.diff(indices) > 1) + 1
     return [(int(piece[0]), int(piece[-1])) for piece in np.split(indices, cuts)]

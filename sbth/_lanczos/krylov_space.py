@@ -140,6 +140,16 @@ class KrylovSpace:
         if not self.is_complete:
             self.rows[start + kept.size] = following
 
+    def multiply_locked(self) -> None:
+        """Multiply the locked vectors by the operator, and make them orthonormal.
+
+        Those of the largest eigenvalues are first, of which the others then have no part.
+        """
+        order = np.argsort(-np.abs(self.values), kind="stable")
+        self.values = self.values[order]
+        for i, v in enumerate(self.rows[self.xp.asarray(order)]):
+            self.rows[i], _ = self._orthonormalize(self.operator.apply(v), self.rows[:i])
+
     def drop(self, keep: np.ndarray) -> None:
         """Unlock all locked vectors but those with the indices `keep`, right after a restart."""
         if keep.size < self.locked:

@@ -12,20 +12,29 @@ from sbth._array_module import as_module_array
 from sbth._lanczos.operators import Operator
 from sbth._lanczos.problem import Problem, read_inverse
 
+_MOVE = 8.0
+"""Distance, in units of eps times the norm of A - sigma, by which a shift is moved if the factors
+are singular to rounding: eigenvalues have errors of this size anyway."""
 
-def inverse_operator(problem: Problem, sigma: float, inverse: Any, xp: ModuleType) -> Operator:
-    """Return (A - sigma)^-1 as an operator.
 
-    Sparse matrices in host memory are factored by SuperLU, dense ones by LAPACK or cuSOLVER.
+def inverse_operator(
+    problem: Problem, sigma: float, inverse: Any, xp: ModuleType
+) -> tuple[Operator, float]:
+    """Return (A - sigma)^-1 as an operator, and sigma.
+
+    Sparse matrices in host memory are factored by SuperLU, dense ones by LAPACK or cuSOLVER. A
+    sigma that is an eigenvalue to rounding is moved by rounding errors: without that, factors do
+    not exist, or amplify rounding errors until nothing else is left.
 
     Raises
     ------
     TypeError, ValueError
-        `inverse` is needed and is not given; or sigma is an eigenvalue.
+        `inverse` is needed and is not given; or there are no factors for any shift.
     """
     if inverse is not None:
-        given = read_inverse(inverse, problem)
-        return Operator("OPinv", problem.order, problem.dtype, xp, given.product(xp))
+        product = read_inverse(inverse, problem).product(xp)
+        name = f"OPinv, the inverse of a - sigma with sigma={sigma!r},"
+        return Operator(name, problem.order, problem.dtype, xp, product), sigma
     if problem.kind == "operator" or (problem.kind == "sparse" and problem.device.kind == "cuda"):
         what = "a linear operator" if problem.kind == "operator" else "a sparse matrix on a GPU"
         raise TypeError(
@@ -34,15 +43,41 @@ def inverse_operator(problem: Problem, sigma: float, inverse: Any, xp: ModuleTyp
             "product of such an operator on a GPU)"
         )
     factor = _factor_sparse if problem.kind == "sparse" else _factor_dense
+    rounding = float(np.finfo(problem.dtype).eps) * _scale(problem, sigma, xp)
     try:
         product = factor(problem, sigma, xp)
-    except (RuntimeError, np.linalg.LinAlgError) as error:
-        raise ValueError(
-            f"sigma={sigma!r} is an eigenvalue to rounding: a - sigma cannot be factored "
-            f"({error}); shift it a little"
-        ) from None
+        is_singular = _stretch(product, problem, xp) * rounding > 1.0
+    except (RuntimeError, np.linalg.LinAlgError):
+        is_singular = True
+    if is_singular:
+        moved = sigma + _MOVE * rounding
+        try:
+            product = factor(problem, moved, xp)
+        except (RuntimeError, np.linalg.LinAlgError) as error:
+            raise ValueError(
+                f"sigma={sigma!r} is an eigenvalue to rounding: a - sigma cannot be factored "
+                f"({error}); shift it a little"
+            ) from None
+        sigma = moved
     name = f"the inverse of a - sigma with sigma={sigma!r}"
-    return Operator(name, problem.order, problem.dtype, xp, product)
+    return Operator(name, problem.order, problem.dtype, xp, product), sigma
+
+
+def _stretch(product: Any, problem: Problem, xp: ModuleType) -> float:
+    """Return about the length of the image of a random unit vector; infinity if it overflows."""
+    operator = Operator("", problem.order, problem.dtype, xp, product)
+    x = operator.random_vector(np.random.default_rng(0))
+    largest = float(abs(operator.apply(x / xp.linalg.norm(x))).max())  # squares might overflow
+    return largest * np.sqrt(problem.order) if np.isfinite(largest) else np.inf
+
+
+def _scale(problem: Problem, sigma: float, xp: ModuleType) -> float:
+    """Return the norm of A - sigma, or a bound of it, or a number near underflow if it is 0."""
+    is_dense = problem.kind == "dense"
+    matrix = as_module_array(xp, problem.matrix) if is_dense else problem.matrix
+    sums = abs(matrix).sum(axis=0)
+    real = np.finfo(problem.dtype)
+    return (float(sums.max()) + abs(sigma)) or float(real.tiny / real.eps)
 
 
 def _factor_sparse(problem: Problem, sigma: float, xp: ModuleType) -> Any:

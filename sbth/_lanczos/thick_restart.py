@@ -48,12 +48,15 @@ class Outcome:
         True if they are the wanted ones, and the search for copies has ended.
     restarts : int
         Number of cycles.
+    residual : float
+        Largest |A v - w v| of the matrix itself, in units of |A|; 0 if it was not measured.
     """
 
     values: np.ndarray
     rows: Any
     is_converged: bool
     restarts: int
+    residual: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -113,8 +116,26 @@ class Iteration:
             is_converged = self._run_cycles(self._lock_copies, self._has_no_more_copies)
             if not self.copies:
                 break
+        return self.outcome(is_converged)
+
+    def outcome(self, is_converged: bool = True) -> Outcome:
+        """Return the locked eigenpairs."""
         rows = self.space.rows[: self.space.locked]
         return Outcome(self.space.values, rows, is_converged, self.restarts)
+
+    def resume(self, keep: np.ndarray) -> Outcome:
+        """Compute all wanted eigenpairs anew, but for locked ones with the indices `keep`.
+
+        Convergence is then measured beside the norm of the operator on the other vectors.
+        """
+        self.space.drop(keep)
+        self.space.norm = 0.0
+        values, ends = self.space.values, self.settings.ends
+        known = [values.size]
+        if len(ends) > 1:  # the upper and the lower end
+            known = [int(np.sum(values > 0.0)), int(np.sum(values <= 0.0))]
+        self.missing = [max(0, e.count - m) for e, m in zip(ends, known, strict=True)]
+        return self.run(None)
 
     def _run_cycles(self, choose: Callable, is_done: Callable) -> bool:
         """Run cycles until they are done; return False if their number is exhausted before."""

@@ -37,9 +37,14 @@ class End:
         """Return numbers that are larger for values that are wanted more."""
         return _RANKS[self.which](values)
 
-    def order(self, values: np.ndarray) -> np.ndarray:
-        """Return the indices of values, the most wanted one first."""
-        return np.argsort(-self.rank(values), kind="stable")
+    def order(self, values: np.ndarray, ties: np.ndarray | None = None) -> np.ndarray:
+        """Return the indices of values, the most wanted one first.
+
+        Equal ones are in the order in which the numbers `ties` in their places are wanted.
+        """
+        if ties is None:
+            return np.argsort(-self.rank(values), kind="stable")
+        return np.lexsort((-self.rank(ties), -self.rank(values)))
 
 
 def wanted_ends(which: str, k: int) -> tuple[End, ...]:
@@ -50,11 +55,16 @@ def wanted_ends(which: str, k: int) -> tuple[End, ...]:
     return tuple(end for end in ends if end.count)
 
 
-def choose_wanted(ends: tuple[End, ...], values: np.ndarray) -> np.ndarray:
-    """Return the indices of the wanted ones of at least k values, in ascending order of index."""
+def choose_wanted(
+    ends: tuple[End, ...], values: np.ndarray, ties: np.ndarray | None = None
+) -> np.ndarray:
+    """Return the indices of the wanted ones of at least k values, in ascending order of index.
+
+    `ties` says which of equal ones; see `End.order`.
+    """
     chosen = np.zeros(values.size, bool)
     for end in ends:
-        order = end.order(values)
+        order = end.order(values, ties)
         order = order[~chosen[order]]
         chosen[order[: end.count]] = True
     return np.flatnonzero(chosen)

@@ -16,35 +16,31 @@ from typing import Any
 
 import numpy as np
 
+from sbth._lapack.checks import (
+    are_small,
+    full_residuals,
+    may_have_large_residuals,
+    orthonormalize,
+    tridiagonal_residuals,
+)
+from sbth._lapack.routines import call_pointer, routine
 from sbth._selection import Selection
 
-PREFIXES = {"f": "s", "d": "d", "F": "c", "D": "z"}
-"""First letters of the names of routines, by the character of the dtype."""
-
 _FEW = 6, 4
-"""Relatively robust representations compute at most n / 6 eigenvectors up to the order below, and
+"""Inverse iteration computes at most n / 6 eigenvectors up to the order below, and of full matrices
 n / 4 beyond it. For more, divide and conquer takes less time for all (AMD EPYC, random ones)."""
 
 _SMALL = 300
 """The order up to which the first of these shares holds."""
 
-_LARGEST_UNCOUNTED = 100
-"""Order up to which the eigenvectors in an interval are computed without counting them first: for
-that all eigenvalues are computed, in a third of the time of all eigenvectors."""
+_BISECTED_SHARE = 16
+"""Bisection computes less than n / 16 eigenvalues of a tridiagonal matrix faster than the root-free
+QL algorithm computes all."""
 
 
 def are_few(count: int, order: int) -> bool:
-    """Return whether a subset of the eigenvectors is computed by robust representations."""
+    """Return whether a subset of the eigenvectors is computed by inverse iteration."""
     return count * _FEW[order > _SMALL] <= order
-
-
-@functools.cache
-def routine(symmetric: str, hermitian: str, dtype: np.dtype) -> tuple[str, Callable]:
-    """Return the name of the routine for a dtype, and SciPy's function for it; few are in use."""
-    from scipy.linalg import lapack
-
-    name = PREFIXES[dtype.char] + (hermitian if dtype.kind == "c" else symmetric)
-    return name, getattr(lapack, name)
 
 
 def _failure(info: int, name: str) -> np.linalg.LinAlgError:
@@ -79,8 +75,10 @@ def tridiagonal_vectors(
         first, stop = choose(values)
         if stop <= first:
             return values, np.zeros((n, 0), d.dtype)
-        if are_few(stop - first, n):
-            return values, some_tridiagonal_vectors(d, e, first, stop)[1]
+        if (stop - first) * _FEW[0] <= n:
+            some = _iterate_inversely(d, e, values[first:stop])
+            if some is not None:
+                return values, some
     name, solve = routine("stevd", "", d.dtype)
     values, vectors, info = solve(d, e if n > 1 else np.zeros(1, d.dtype))
     if info != 0:
@@ -91,55 +89,71 @@ def tridiagonal_vectors(
 def selected_tridiagonal_vectors(
     d: np.ndarray, e: np.ndarray, selection: Selection
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Compute the selected eigenvalues (m,) and eigenvectors (n, m) of a tridiagonal matrix."""
-    n = d.size
+    """Compute the selected eigenvalues (m,) and eigenvectors (n, m) of a tridiagonal matrix.
+
+    The order is 2 at least, and no subdiagonal element is negligible.
+    """
     if selection.kind == "a":
         return tridiagonal_vectors(d, e, None)
+    n = d.size
     if selection.kind == "i":
         first, stop = int(selection.low), int(selection.high) + 1
-        if are_few(stop - first, n):
-            return some_tridiagonal_vectors(d, e, first, stop)
-    elif 1 < n <= _LARGEST_UNCOUNTED:
-        norm = max(float(np.abs(d).max()), float(np.abs(e).max()))
-        interval = _clip_interval(selection.low, selection.high, 4.0 * norm)
-        if interval is None:
+    else:
+        first, stop = _count_up_to(d, e, selection.low, selection.high)
+        if stop <= first:
             return np.zeros(0), np.zeros((n, 0))
-        return _robust_vectors(d, e, 1, interval, (1, n))
-    values, vectors = tridiagonal_vectors(d, e, selection.bounds)
-    return selection.select_sorted(values), vectors
+    if (stop - first) * _FEW[0] <= n:
+        values = _some_tridiagonal_values(d, e, first, stop)
+        some = _iterate_inversely(d, e, values)
+        if some is not None:
+            return values, some
+    values, vectors = tridiagonal_vectors(d, e, None)
+    return values[first:stop], vectors[:, first:stop]
 
 
-def some_tridiagonal_vectors(
-    d: np.ndarray, e: np.ndarray, first: int, stop: int
-) -> tuple[np.ndarray, np.ndarray]:
-    """Compute eigenvalues (m,) number first, ..., stop - 1 and their vectors (n, m)."""
-    by_index = 2
-    return _robust_vectors(d, e, by_index, (0.0, 1.0), (first + 1, stop))
+def _count_up_to(d: np.ndarray, e: np.ndarray, low: float, high: float) -> tuple[int, int]:
+    """Return the numbers of eigenvalues of a tridiagonal matrix up to `low` and up to `high`."""
+    bound = 4.0 * max(float(np.abs(d).max()), float(np.abs(e).max()))
+    interval = _clip_interval(low, high, bound)
+    if interval is None:
+        return 0, 0
+    inside, below, up_to = (np.zeros(1, np.int32) for _ in range(3))
+    counts = inside, below, up_to
+    call_pointer("dlarrc", (b"T", d.size, *interval, d, e, 0.0, *counts))
+    return int(below[0]), int(up_to[0])
 
 
-def _robust_vectors(
-    d: np.ndarray,
-    e: np.ndarray,
-    choice: int,
-    interval: tuple[float, float],
-    indices: tuple[int, int],
-) -> tuple[np.ndarray, np.ndarray]:
-    """Compute eigenvalues and vectors by multiple relatively robust representations.
+def _some_tridiagonal_values(d: np.ndarray, e: np.ndarray, first: int, stop: int) -> np.ndarray:
+    """Return eigenvalues number first, ..., stop - 1 of a tridiagonal matrix, in ascending order.
 
-    Choice 1 takes the eigenvalues in (low, high], choice 2 those with the two indices, counted from
-    1, and those between them.
+    LAPACK's bisection by index may lose some at the ends of a cluster; then all are computed.
     """
-    padded = np.empty_like(d)
-    padded[:-1] = e
-    padded[-1] = 0.0
-    name, solve = routine("stemr", "", d.dtype)  # its default workspace is as large as it needs
-    count, _, vectors, info = solve(d, padded, choice, *interval, *indices)
-    if info != 0:
-        raise _failure(info, name)
-    vectors = vectors[:, :count]
-    # Rayleigh quotients have errors of some eps |T|, stemr's own values of more than 100 eps |T|.
-    values = d @ (vectors * vectors) + 2.0 * (e @ (vectors[:-1] * vectors[1:]))
-    return np.sort(values), vectors  # neighbours that agree within rounding may be in either order
+    by_index, count = 2, stop - first
+    if count * _BISECTED_SHARE <= d.size:
+        _, solve = routine("stebz", "", d.dtype)
+        found, values, _, _, info = solve(d, e, by_index, 0.0, 1.0, first + 1, stop, 0.0, b"E")
+        if info == 0 and found == count:
+            some: np.ndarray = values[:count]
+            return some
+    return tridiagonal_values(d, e)[first:stop]
+
+
+def _iterate_inversely(d: np.ndarray, e: np.ndarray, values: np.ndarray) -> np.ndarray | None:
+    """Return the eigenvectors (n, m) of some eigenvalues of a tridiagonal matrix.
+
+    None if LAPACK's inverse iteration fails, or does not give orthonormal vectors with small
+    residuals.
+    """
+    n = d.size
+    _, solve = routine("stein", "", d.dtype)
+    one_block = np.ones(n, np.int32), np.full(n, n, np.int32)
+    vectors, info = solve(d, e, values, *one_block)
+    some = orthonormalize(vectors) if info == 0 else None
+    if some is not None and may_have_large_residuals(values, n):
+        norm = float(np.abs(d).max()) + 2.0 * float(np.abs(e).max())
+        if not are_small(tridiagonal_residuals(d, e, values, some), norm):
+            return None
+    return some
 
 
 def _clip_interval(low: float, high: float, bound: float) -> tuple[float, float] | None:
@@ -169,6 +183,12 @@ def band_vectors(ab: np.ndarray, lower: bool) -> tuple[np.ndarray, np.ndarray]:
 def _solve_band(ab: np.ndarray, lower: bool, compute_v: int) -> tuple[np.ndarray, np.ndarray]:
     """Return all eigenvalues, and the eigenvectors if `compute_v` is 1."""
     symmetric = "sbev" if ab.shape[1] <= _LARGEST_QL else "sbevd"  # SciPy has no hbev
+    if ab.dtype.kind == "c":
+        # LAPACK divides elements by their magnitudes, and subnormal ones have too few digits for a
+        # phase of magnitude 1, by which it then multiplies other elements.
+        real = np.finfo(ab.dtype)
+        parts = np.ascontiguousarray(ab).view(real.dtype)
+        ab = np.where(np.abs(parts) < real.tiny / real.eps, 0, parts).view(ab.dtype)
     name, solve = routine(symmetric, "hbevd", ab.dtype)
     values, vectors, info = solve(ab, compute_v, int(lower), overwrite_ab=0)
     if info != 0:
@@ -251,17 +271,23 @@ def full_vectors(
     n = a.shape[0]
     if selection.kind == "a" or n == 0:
         return _solve_full(a, lower, 1)
-    if selection.kind == "i" and not are_few(selection.count_indices(), n):
-        values, vectors = _solve_full(a, lower, 1)
-        chosen = slice(*selection.bounds(values / factor))
-        return values[chosen], vectors[:, chosen]
-    return _some_full_vectors(a, lower, selection, factor)
+    if selection.kind == "v" or are_few(selection.count_indices(), n):
+        some = _some_full_vectors(a, lower, selection, factor)
+        if some is not None:
+            return some
+    values, vectors = _solve_full(a, lower, 1)
+    chosen = slice(*selection.bounds(values / factor))
+    return values[chosen], vectors[:, chosen]
 
 
 def _some_full_vectors(
     a: np.ndarray, lower: bool, selection: Selection, factor: float
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return selected eigenvalues and eigenvectors by relatively robust representations."""
+) -> tuple[np.ndarray, np.ndarray] | None:
+    """Return selected eigenvalues and eigenvectors by bisection and inverse iteration.
+
+    None if LAPACK finds fewer than asked for, as it may at the ends of a cluster, fails, does not
+    give orthonormal vectors with small residuals, or cannot represent the interval.
+    """
     n = a.shape[0]
     options: dict[str, Any] = {"compute_v": 1, "lower": int(lower)}
     if selection.kind == "i":
@@ -271,10 +297,18 @@ def _some_full_vectors(
         interval = _clip_interval(selection.low * factor, selection.high * factor, bound)
         if interval is None:
             return np.zeros(0, a.real.dtype), np.zeros((n, 0), a.dtype)
-        options |= {"range": "V", "vl": interval[0], "vu": interval[1]}
+        low, high = (float(a.real.dtype.type(x)) for x in interval)
+        if not low < high:
+            return None  # the ends agree in the precision of the routine
+        options |= {"range": "V", "vl": low, "vu": high}
     options |= _workspace("syevr", "heevr", a.dtype, n)
-    name, solve = routine("syevr", "heevr", a.dtype)
+    _, solve = routine("syevr", "heevr", a.dtype)
     values, vectors, count, _, info = solve(a, **options)
-    if info != 0:
-        raise _failure(info, name)
-    return values[:count], vectors[:, :count]
+    if info != 0 or (selection.kind == "i" and count != selection.count_indices()):
+        return None
+    values, some = values[:count], orthonormalize(vectors[:, :count])
+    if some is not None and may_have_large_residuals(values, n):
+        residuals = full_residuals(a, lower, values, some)
+        if not are_small(residuals, float(np.abs(values).max())):
+            return None
+    return None if some is None else (values, some)

@@ -8,19 +8,19 @@ gives as pointers only.
 
 from __future__ import annotations
 
-import ctypes
-import functools
-from collections.abc import Callable
-from typing import Any
-
 import numpy as np
 from numpy.typing import ArrayLike
 
 from hetero import region
+from sbth._lapack.routines import call_pointer, prefixed
+from sbth._pencils.scaling import (
+    largest_exponent,
+    multiply_by_powers,
+    require_no_overflow,
+    row_exponents,
+)
 from sbth.band_storage import diagonals, validate_band
 from sbth.tridiagonalization import choose_scale
-
-_PREFIXES = {"f": "s", "d": "d", "F": "c", "D": "z"}
 
 
 def reduce_pencil(
@@ -55,73 +55,67 @@ def reduce_pencil(
     dtype = np.result_type(a_band, b)
     if n == 0:
         return a_band.astype(dtype), np.zeros((0, 0), dtype) if vectors else None
-    scale_a = choose_scale(a_band, lower, "a_band")
-    scale_b = choose_scale(b, lower, "b_band")
+    scales = choose_scale(a_band, lower, "a_band"), choose_scale(b, lower, "b_band")
+    diagonal = diagonals(b, lower)[0].real
+    exponents = None
+    if scales != (1.0, 1.0) or not 0.0 < diagonal.max() <= _EVEN * diagonal.min():
+        exponents = row_exponents(np, diagonal)
     width = max(len(diagonals(a_band, lower)), len(diagonals(b, lower))) - 1
     with region("split Cholesky factorization"):
-        factor = _lower_storage(b, lower, len(diagonals(b, lower)) - 1, dtype, scale_b)
-        info = _call("pbstf", "pbstf", factor, (b"L", n, len(factor) - 1, factor, len(factor)))
+        factor, _ = _lower_storage(b, lower, len(diagonals(b, lower)) - 1, dtype, exponents)
+        info = call_pointer(
+            prefixed("pbstf", "pbstf", dtype), (b"L", n, len(factor) - 1, factor, len(factor))
+        )
         if info > 0:
             raise ValueError(
                 f"b_band must be positive definite: its factorization fails at row {info - 1}"
             )
-        band = _lower_storage(a_band, lower, width, dtype, scale_a)
+        band, shift = _lower_storage(a_band, lower, width, dtype, exponents)
         x = np.zeros((n, n) if vectors else (1, 1), dtype, order="F")
         work = [np.zeros(2 * n, dtype)]
         if dtype.kind == "c":
             work.append(np.zeros(n, x.real.dtype))
         sizes = n, width, len(factor) - 1
         arrays = band, width + 1, factor, len(factor), x, len(x)
-        _call("sbgst", "hbgst", band, (b"V" if vectors else b"N", b"L", *sizes, *arrays, *work))
-    if scale_a != 1.0 or scale_b != 1.0:
-        with np.errstate(over="ignore", under="ignore"):
-            band = band / x.real.dtype.type(scale_a) * x.real.dtype.type(scale_b)
-            x = x * np.sqrt(x.real.dtype.type(scale_b))
+        job = b"V" if vectors else b"N"
+        call_pointer(prefixed("sbgst", "hbgst", dtype), (job, b"L", *sizes, *arrays, *work))
+    if exponents is None:
+        return np.ascontiguousarray(band), x if vectors else None
+    with np.errstate(over="ignore", under="ignore"):
+        band = multiply_by_powers(np, band, np.int32(shift))
+        x = multiply_by_powers(np, x, exponents[:, None]) if vectors else x
+    require_no_overflow(np, band, ("a_band", "b_band"))
     return np.ascontiguousarray(band), x if vectors else None
 
 
 def _lower_storage(
-    ab: np.ndarray, lower: bool, width: int, dtype: np.dtype, scale: float
-) -> np.ndarray:
-    """Copy a band to lower storage with `width` subdiagonals, in columns as LAPACK has them."""
+    ab: np.ndarray, lower: bool, width: int, dtype: np.dtype, exponents: np.ndarray | None
+) -> tuple[np.ndarray, int]:
+    """Copy S A S 2^-shift to lower storage in columns, as LAPACK has it; return it and the shift.
+
+    S is 2^exponents, or 1 without them. The shift brings the largest element to 1 if it might over-
+    or underflow.
+    """
     n = ab.shape[1]
     out = np.zeros((width + 1, n), dtype, order="F")
-    for k, diagonal in enumerate(diagonals(ab, lower)):
-        out[k, : n - k] = diagonal if lower else diagonal.conj()
+    columns = diagonals(ab, lower)
+    if exponents is None:
+        for k, diagonal in enumerate(columns):
+            out[k, : n - k] = diagonal if lower else diagonal.conj()
+        out[0] = out[0].real
+        return out, 0
+    powers = [exponents[k:] + exponents[: n - k] for k in range(len(columns))]
+    top = max(largest_exponent(np, x, p) for x, p in zip(columns, powers, strict=True))
+    shift = top if abs(top) > _BENIGN[out.real.dtype.itemsize] else 0
+    for k, (diagonal, sums) in enumerate(zip(columns, powers, strict=True)):
+        values = diagonal if lower else diagonal.conj()
+        out[k, : n - k] = multiply_by_powers(np, values, sums - shift)
     out[0] = out[0].real
-    if scale != 1.0:
-        out *= out.real.dtype.type(scale)
-    return out
+    return out, shift
 
 
-def _call(symmetric: str, hermitian: str, like: np.ndarray, arguments: tuple[Any, ...]) -> int:
-    """Call a routine of LAPACK for the dtype of `like`, and return its `info`."""
-    kind = like.dtype.char
-    function = _function(_PREFIXES[kind] + (hermitian if kind in "FD" else symmetric))
-    info = ctypes.c_int(0)
-    references = [
-        a.ctypes.data_as(ctypes.c_void_p)
-        if isinstance(a, np.ndarray)
-        else ctypes.c_char_p(a)
-        if isinstance(a, bytes)
-        else ctypes.byref(ctypes.c_int(a))
-        for a in arguments
-    ]
-    function(*references, ctypes.byref(info))
-    return info.value
+_EVEN = 16.0
+"""Largest ratio of diagonal elements of B for which its rows are not scaled."""
 
-
-@functools.cache
-def _function(name: str) -> Callable[..., None]:
-    """Return a routine of the LAPACK that SciPy uses."""
-    from scipy.linalg import cython_lapack
-
-    capsule = cython_lapack.__pyx_capi__[name]
-    get_name, get_pointer = (
-        ctypes.pythonapi.PyCapsule_GetName,
-        ctypes.pythonapi.PyCapsule_GetPointer,
-    )
-    get_name.restype, get_name.argtypes = ctypes.c_char_p, [ctypes.py_object]
-    get_pointer.restype = ctypes.c_void_p
-    get_pointer.argtypes = [ctypes.py_object, ctypes.c_char_p]
-    return ctypes.CFUNCTYPE(None)(get_pointer(capsule, get_name(capsule)))
+_BENIGN = {4: 32, 8: 256}
+"""Exponents of the largest element, by the bytes of a real number, that need no shift."""

@@ -8,7 +8,6 @@ nearly all of them in matrix products, and memory for `WORKING_ARRAYS` matrices.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from types import ModuleType
 from typing import Any
@@ -21,7 +20,7 @@ from hetero.memory import SMALL, free_bytes, shortage
 from sbth._array_module import as_module_array, expand_triangle
 from sbth._lapack.choice import requested_device, require_method
 from sbth._pencils.full import reduce_full_pencil
-from sbth.band_storage import magnitudes, safe_scale, shape_and_dtype, validate_numbers
+from sbth.band_storage import magnitudes, shape_and_dtype, validate_numbers
 
 WORKING_ARRAYS = 8
 """Number of (n, n) matrices that a reduction takes: both triangles, the matrices that they define,
@@ -90,28 +89,14 @@ def reduce_as_full(
     _require_memory(n, dtype, device)
     if n == 0:
         return xp.zeros((0, 0), dtype), lambda y: y
-    real = np.dtype(dtype.char.lower())
     with region("Cholesky factorization"):
-        full, scales = [], []
+        full = []
         for name, band in bands.items():
             matrix = expand_triangle(xp, as_module_array(xp, band).astype(dtype), lower)
-            largest = float(abs(magnitudes(matrix)).max())
-            if not math.isfinite(largest):
+            if not bool(xp.isfinite(magnitudes(matrix)).all()):
                 raise ValueError(f"{name} must be finite: its band holds NaN or infinity")
-            scales.append(safe_scale(largest, dtype))
-            full.append(matrix if scales[-1] == 1.0 else matrix * real.type(scales[-1]))
-        c, transform = reduce_full_pencil(xp, full[0], full[1], True, "b_band")
-        of_a, of_b = map(real.type, scales)
-        if of_a == of_b == 1.0:
-            return c, transform
-        with np.errstate(over="ignore", under="ignore"):
-            c = c / of_a * of_b
-    if not bool(xp.isfinite(xp.tril(c)).all()):
-        raise ValueError(
-            f"a_band is too large beside b_band: B^-1 A exceeds the largest {real}, "
-            f"{np.finfo(real).max:.4g}. Divide a_band by a power of two"
-        )
-    return c, lambda y: transform(y) * np.sqrt(of_b)
+            full.append(matrix)
+        return reduce_full_pencil(xp, full[0], full[1], True, ("a_band", "b_band"))
 
 
 def _require_memory(n: int, dtype: np.dtype, device: Device) -> None:

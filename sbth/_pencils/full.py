@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Callable
 from types import ModuleType
 from typing import Any
@@ -10,28 +11,67 @@ from typing import Any
 import numpy as np
 
 from sbth._array_module import as_module_array
-from sbth._lapack.drivers import PREFIXES, routine
-from sbth.band_storage import shape_and_dtype
+from sbth._lapack.routines import blas_routine, routine
+from sbth._pencils.scaling import (
+    largest_exponent,
+    multiply_by_powers,
+    require_no_overflow,
+    row_exponents,
+)
+from sbth.band_storage import is_plainly_safe, require_finite_triangle, shape_and_dtype
 
 _FAILURE = "must be positive definite: its Cholesky factorization fails"
 
 
+_BENIGN = {4: 2.0**32, 8: 2.0**256}
+"""Diagonal elements of B, by the bytes of a real number, up to which rows need not be scaled, nor
+from their inverses on. The Cholesky factorization has the same relative errors with and without, as
+long as nothing over- or underflows."""
+
+
 def reduce_full_pencil(
-    xp: ModuleType, a: Any, b: Any, lower: bool, name: str = "b"
+    xp: ModuleType, a: Any, b: Any, lower: bool, names: tuple[str, str] = ("a", "b")
 ) -> tuple[Any, Callable[[Any], Any]]:
     """Reduce A x = lambda B x to C y = lambda y; return C and the function that turns y into x.
 
-    `a` and `b` are finite arrays of one dtype, `lower` says which triangles are read. The lower
-    triangle of C is filled. C = L^-1 A L^-H, where B = L L^H, and x = L^-H y. `name` is that of the
-    argument for B.
+    `a` and `b` are arrays of one dtype, `lower` says which triangles are read. The lower triangle
+    of C is filled. C = L^-1 A L^-H, where B = L L^H, and x = L^-H y. Rows of very large or
+    small elements are scaled before. `names` are those of the arguments.
 
     Raises
     ------
     ValueError
-        B is not positive definite.
+        One is not finite, B is not positive definite, or C overflows.
     """
     if not lower:
         a, b = a.conj().T, b.conj().T
+    if xp is np and is_benign(a, b):
+        return reduce_unscaled(xp, a, b, names[1])
+    a, b = xp.tril(a), xp.tril(b)
+    for name, x in zip(names, (a, b), strict=True):
+        if not bool(xp.isfinite(x).all()):
+            require_finite_triangle(math.inf, lower, name)
+    exponents = row_exponents(xp, b.diagonal().real)
+    sums = exponents[:, None] + exponents
+    shift = largest_exponent(xp, a, sums)
+    a, b = multiply_by_powers(xp, a, sums - shift), multiply_by_powers(xp, b, sums)
+    c, transform = reduce_unscaled(xp, a, b, names[1])
+    with np.errstate(over="ignore", under="ignore"):
+        c = multiply_by_powers(xp, xp.tril(c), np.int32(shift))
+    require_no_overflow(xp, c, names)
+    return c, lambda y: multiply_by_powers(xp, transform(y), exponents[:, None])
+
+
+def is_benign(a: np.ndarray, b: np.ndarray) -> bool:
+    """Return whether pencils (..., n, n) are finite, and their rows surely need no scaling."""
+    diagonal, most = b.diagonal(axis1=-2, axis2=-1).real, _BENIGN[b.real.dtype.itemsize]
+    if not b.size or not (diagonal.min() > 1.0 / most and diagonal.max() < most):
+        return not b.size
+    return is_plainly_safe(a, 1.0) and is_plainly_safe(b, 1.0)
+
+
+def reduce_unscaled(xp: ModuleType, a: Any, b: Any, name: str) -> tuple[Any, Callable[[Any], Any]]:
+    """Do the work of `reduce_full_pencil` for lower triangles, without scaling."""
     if xp is np:
         return _reduce_on_cpu(a, b, name)
     from cupyx.scipy.linalg import solve_triangular
@@ -58,10 +98,8 @@ def _reduce_on_cpu(a: np.ndarray, b: np.ndarray, name: str) -> tuple[np.ndarray,
 
 def _solve_transposed(factor: np.ndarray, y: np.ndarray) -> np.ndarray:
     """Return L^-H y by BLAS (OpenBLAS's trtrs starts its threads for the smallest matrices)."""
-    from scipy.linalg import blas
-
     conjugate_transposed = 2
-    solve = getattr(blas, f"{PREFIXES[factor.dtype.char]}trsm")
+    solve = blas_routine("trsm", factor.dtype)
     x: np.ndarray = solve(1.0, factor, y, lower=1, trans_a=conjugate_transposed)
     return x
 

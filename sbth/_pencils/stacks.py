@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from sbth._pencils.full import reduce_full_pencil
+from sbth._pencils.full import is_benign, reduce_full_pencil, reduce_unscaled
 from sbth.band_storage import matrix_of_batch, require_finite_triangle, validate_bool
 
 RunPieces = Callable[[Callable[[range], None], int, int], None]
@@ -40,7 +40,9 @@ def solve_pencils(
     lower = validate_bool("lower", arguments.get("lower", True))
     dtype = np.result_type(*matrices)
     a, b = (x.astype(dtype, copy=False) for x in matrices)
-    _require_finite({"a": a, "b": b}, lower, lead)
+    are_benign = is_benign(a, b)
+    if not are_benign:
+        _require_finite({"a": a, "b": b}, lower, lead)
     reduced = np.empty(a.shape, dtype)
     transforms: dict[int, Callable[[Any], Any]] = {}
 
@@ -48,7 +50,10 @@ def solve_pencils(
         """Reduce some pencils."""
         for i in piece:
             try:
-                reduced[i], transforms[i] = reduce_full_pencil(np, a[i], b[i], lower)
+                if are_benign and lower:
+                    reduced[i], transforms[i] = reduce_unscaled(np, a[i], b[i], "b")
+                else:
+                    reduced[i], transforms[i] = reduce_full_pencil(np, a[i], b[i], lower)
             except ValueError as error:
                 raise ValueError(f"{_describe(i, lead)}: {error}") from error
 

@@ -114,6 +114,48 @@ def test_odd_magnitudes(device, scales):
     np.testing.assert_allclose(alone / scales[0] * scales[1], true, rtol=0, atol=1e-12)
 
 
+@pytest.mark.parametrize("dtype", [np.float64, np.complex128])
+@pytest.mark.parametrize("exponent", [8, 40, 79, 81, 150])
+@pytest.mark.parametrize("order", ["ascending", "descending", "random"])
+def test_rows_of_different_magnitudes(device, exponent, order, dtype):
+    """D K D x = lambda D C D x has the eigenvalues of K and C."""
+    n, rng = 40, np.random.default_rng(exponent)
+    bands = random_bands(n, 3, 2, True, dtype)
+    a, b = (full_matrix(band, True) for band in bands)
+    true = scipy.linalg.eigh(a, b, eigvals_only=True)
+    sizes = 2.0 ** np.round(np.linspace(-exponent, exponent, n) / np.log10(2.0))
+    sizes = {"ascending": sizes, "descending": sizes[::-1], "random": rng.permutation(sizes)}[order]
+    graded = []
+    for band in bands:
+        graded.append(band.copy())
+        for k in range(len(band)):
+            graded[-1][k, : n - k] *= sizes[k:] * sizes[: n - k]
+    options = {"b_band": graded[1], "device": device}
+    solutions = [sbth.eig_banded(graded[0], True, **options)]
+    full = [full_matrix(band, True) for band in graded]
+    solutions.append(sbth.eigh(*full, device=device))
+    solutions.append([x[1] for x in sbth.eigh(*(np.array([x, x]) for x in full), device="cpu")])
+    for values, vectors in solutions:
+        np.testing.assert_allclose(values, true, rtol=0, atol=1e-12)
+        require_solution(a, b, values, vectors * sizes[:, None], np.finfo(float).eps)
+    alone = sbth.eigvals_banded(graded[0], True, **options)
+    np.testing.assert_allclose(alone, true, rtol=0, atol=1e-12)
+    c, transform = reduce_as_full(np, *graded, True, CPU)
+    values, vectors = np.linalg.eigh(c, "L")
+    require_solution(a, b, values, transform(vectors) * sizes[:, None], np.finfo(float).eps)
+
+
+@pytest.mark.parametrize("scales", [(1e150, 1e-150), (1e-200, 1e100), (1e-250, 1e-250)])
+def test_full_pencils_of_odd_magnitudes(scales):
+    a, b = (full_matrix(band, True) for band in random_bands(20, 3, 2, True))
+    true = scipy.linalg.eigh(a, b, eigvals_only=True)
+    w, v = sbth.eigh(a * scales[0], b * scales[1], device="cpu")
+    np.testing.assert_allclose(w / scales[0] * scales[1], true, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(v.T @ (b * scales[1]) @ v, np.eye(20), atol=1e-12)
+    with pytest.raises(ValueError, match="a is too large beside b"):
+        sbth.eigh(a * 1e200, b * 1e-200, device="cpu")
+
+
 def test_matrices_of_order_0(device):
     empty, options = np.zeros((3, 0)), {"b_band": np.zeros((2, 0)), "device": device}
     assert sbth.eigvals_banded(empty, **options).shape == (0,)

@@ -121,3 +121,43 @@ def test_partitions_have_every_row_once():
         for group in [*partition.single[:, None], *partition.groups]:
             inside[np.ix_(group, group)] = True
         assert not dense[~inside].any()
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.complex128, np.float32, np.complex64])
+@pytest.mark.parametrize("lower", [True, False])
+def test_blocks_of_a_full_matrix_keep_their_digits(dtype, lower):
+    """Three blocks in random order, of magnitudes that no common factor brings into range."""
+    rng, n = np.random.default_rng(3), 9
+    largest = 1e200 if np.finfo(dtype).dtype == np.float64 else 1e25
+    a, expected = np.zeros((n, n), dtype), []
+    order = rng.permutation(n)
+    for rows, size in zip(np.split(order, 3), (largest, 1.0, 1.0 / largest), strict=True):
+        block = rng.standard_normal((3, 3)) + 1j * rng.standard_normal((3, 3))
+        block = (block + block.conj().T if np.iscomplexobj(a) else (block + block.T).real) * size
+        block = block.astype(dtype)
+        a[np.ix_(rows, rows)] = block
+        expected += list(
+            np.linalg.eigvalsh((block / block.real.dtype.type(size)).astype(complex)) * size
+        )
+    expected, eps = np.sort(expected), np.finfo(dtype).eps
+    limit = 100 * eps * np.maximum(np.abs(expected), np.finfo(dtype).tiny)
+    given = np.tril(a) if lower else np.triu(a)
+    w, v = sbth.eigh(given, lower=lower, device="cpu")
+    assert np.all(np.abs(w - expected) <= limit)
+    assert np.max(np.abs(v.conj().T @ v - np.eye(n))) < 20 * eps
+    wide = np.complex128 if largest < 1e100 else np.clongdouble
+    residuals = np.abs(a.astype(wide) @ v - v.astype(wide) * w) / np.abs(expected)
+    assert np.max(residuals) < 200 * eps
+    w, v = sbth.eigh(given, lower=lower, subset_by_index=(2, 5), device="cpu")
+    assert np.all(np.abs(w - expected[2:6]) <= limit[2:6])
+    assert v.shape == (n, 4)
+    stack = np.array([given, given])
+    w, v = sbth.eigh(stack, lower=lower, device="cpu")
+    assert np.all(np.abs(w - expected) <= limit)
+    if lower:
+        for values in (sbth.eigvalsh(given, device="cpu"), *sbth.eigvalsh(stack, device="cpu")):
+            assert np.all(np.abs(values - expected) <= limit)
+        values = sbth.eigsh(a, n - 1, which="LM", method="band", return_eigenvectors=False)
+        np.testing.assert_array_less(
+            np.min(np.abs(expected[:, None] - values), axis=0), limit.max()
+        )

@@ -135,13 +135,6 @@ def test_an_inverse_of_the_user():
         sbth.eigsh(a, 4, sigma=0.0, OPinv=aslinearoperator(np.eye(3)))
 
 
-def test_a_shift_that_is_an_eigenvalue():
-    with pytest.raises(ValueError, match=r"sigma=1\.0 is an eigenvalue"):
-        sbth.eigsh(sp.identity(50, format="csr"), 2, sigma=1.0, method="lanczos")
-    with pytest.raises(ValueError, match=r"sigma=1\.0 is an eigenvalue"):
-        sbth.eigsh(np.eye(50), 2, sigma=1.0, method="lanczos")
-
-
 @pytest.mark.parametrize("which", ["LA", "SA", "BE", "LM", "SM"])
 @pytest.mark.parametrize("sigma", [None, 0.3])
 def test_a_reduction_gives_what_lanczos_gives(which, sigma):

@@ -107,6 +107,25 @@ def test_hermitian_matrices(dtype, n):
             assert np.max(np.abs(values - w)) <= THRESHOLD * n * eps * np.abs(true).max()
 
 
+@pytest.mark.parametrize("dtype", [np.complex64, np.complex128])
+@pytest.mark.parametrize("width", [1, 3])
+def test_subnormal_elements_of_complex_bands(dtype, width):
+    """The phase of a subnormal number has few digits; LAPACK multiplies other elements by it."""
+    n, tiny, eps = 30, float(np.finfo(dtype).smallest_subnormal), np.finfo(dtype).eps
+    a = np.asfortranarray(narrow(random_matrix(n, dtype), width))
+    for i in range(1, n - 2, 4):
+        a[i + 1 :, : i + 1] = a[: i + 1, i + 1 :] = 0.0
+        a[i + 1, i], a[i, i + 1] = tiny * (7 + 5j), tiny * (7 - 5j)
+    true = np.linalg.eigvalsh(a.astype(complex))
+    for lower in (True, False):
+        band = np.asfortranarray(store(a, width, lower))
+        w, v = sbth.eig_banded(band, lower, device="cpu")
+        np.testing.assert_allclose(w, true, rtol=0, atol=THRESHOLD * n * eps)
+        assert_eigenpairs(a.astype(complex), w.astype(float), v.astype(complex), eps=eps)
+        values = sbth.eigvals_banded(band, lower, device="cpu")
+        np.testing.assert_allclose(values, true, rtol=0, atol=THRESHOLD * n * eps)
+
+
 @pytest.mark.parametrize("dtype", [np.float64, np.complex128])
 def test_hermitian_blocks_keep_their_own_accuracy(dtype):
     a = narrow(random_matrix(30, dtype), 2)

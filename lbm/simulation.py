@@ -34,6 +34,7 @@ from lbm._model import arguments, wall_links
 from lbm._model.arguments import InitialField
 from lbm._model.precision import choose_precision
 from lbm._model.problem import Problem
+from lbm._model.slow_targets import warn_of_slow_targets
 from lbm._model.streaming_patterns import PATTERNS, make_pattern
 from lbm._scalars.fields import ScalarFields
 from lbm.collisions import DEFAULT, make_collision
@@ -128,6 +129,12 @@ class Simulation(Flow):
     MemoryError
         If the domain does not fit, before anything is built; the message suggests remedies.
 
+    Warns
+    -----
+    UserWarning
+        If sponges or outlets follow a flow that starts at rest, or whose inlets change with time,
+        so slowly that they brake it.
+
     Notes
     -----
     Lattice units: cells, steps, density 1; pressure is rho/3. `lbm.Units` converts. Second order in
@@ -198,6 +205,9 @@ class Simulation(Flow):
             region.shape, walls, make_pattern(pattern, lattice), form, collision, first_force,
             force_in_time,
         )  # fmt: skip
+        at_rest = not ranks.any(np.any(moments[1]))
+        if ranks.rank == 0:
+            warn_of_slow_targets(cells, faces, solids, checked_sponges, problem.forced, at_rest)
         self.ratio = choose_ratio(ratio, problem, devices[0], ranks)
         domain = create_domain(problem, partition, devices, self.ratio, ranks)
         self._sponges = SpongeLayers(checked_sponges, cells, domain)

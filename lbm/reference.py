@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from lbm import boundaries as b
+from lbm._model.periodic_images import repeat_solids
 from lbm.collisions.eddy_viscosity import EddyViscosityModel
 from lbm.lattices import D3Q19, Lattice
 from lbm.sponges import Sponge, check_sponges
@@ -99,7 +100,8 @@ class Reference:
     ):
         self.shape, self.collision, self.steps = shape, collision, 0
         self._force, self.lattice = force, lattice
-        self.faces, self.solids = b.split_boundaries(boundaries)
+        self.faces, solids = b.split_boundaries(boundaries)
+        self.solids = repeat_solids(solids, shape, self.faces)
         self.sponges = check_sponges(sponges, shape, self.faces)
         self.labels = self._label_cells()
         self.fluid = self.labels[1:-1, 1:-1, 1:-1] == 0

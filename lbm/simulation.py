@@ -32,6 +32,7 @@ from lbm._fields.wall_shear import wall_shear
 from lbm._inflow.face_eddies import bind_eddies
 from lbm._model import arguments, wall_links
 from lbm._model.arguments import InitialField
+from lbm._model.periodic_images import repeat_solids
 from lbm._model.precision import choose_precision
 from lbm._model.problem import Problem
 from lbm._model.slow_targets import warn_of_slow_targets
@@ -175,6 +176,7 @@ class Simulation(Flow):
         form = choose_precision(dtype, storage)
         form.require_width(cells[0])
         faces, solids = conditions.split_boundaries(boundaries)
+        solids = repeat_solids(solids, cells, faces)
         faces = bind_eddies(faces, solids, cells, lattice)
         self.check = check_integer("check", check)
         force_in_time, first_force = arguments.check_force(force)
@@ -361,7 +363,11 @@ class Simulation(Flow):
         return forces.force_on(self, name)
 
     def torque_on(self, name: str, centre: Sequence[float]) -> np.ndarray:
-        """Return the torque on the solid `name` about `centre` (cells); see `force_on`."""
+        """Return the torque on the solid `name` about `centre` (cells); see `force_on`.
+
+        A body that passes through a periodic face is taken in one piece, at the image that is
+        nearest to the centre.
+        """
         return forces.torque_on(self, name, centre)
 
     def wall_shear(self, name: str) -> WallShear:

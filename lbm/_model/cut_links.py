@@ -199,8 +199,8 @@ def _measure(
             f"boundaries[{name!r}]: its surface does not cross {int(missing.sum())} of "
             f"{len(c)} links that end in its cells, the first from cell {first} along "
             f"{tuple(map(int, c[missing][0]))}. The cells and the distances of a shape must "
-            "belong to one surface, also where it passes through a periodic face: move the body "
-            "away from that face, or use wall='halfway'"
+            "belong to one surface, also where it passes through a periodic face: give a shape of "
+            "your own its `bounds`, move it away from that face, or use wall='halfway'"
         )
     return distance
 

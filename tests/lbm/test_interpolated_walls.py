@@ -334,10 +334,19 @@ def test_refusals(shape, condition, wall, error, words):
         lbm.Simulation(SHAPE, boundaries={"ball": lbm.Solid(shape, condition, wall)}, device="cpu")
 
 
-def test_a_ball_that_passes_through_a_periodic_face_is_refused():
+def test_a_shape_without_bounds_that_passes_through_a_periodic_face_is_refused():
     """Its cells are cut off at the face, behind which the surface goes on."""
-    ball = lbm.Solid(lbm.Sphere((0.6, 5.0, 4.0), 2.2), wall="interpolated")
-    with pytest.raises(ValueError, match="a periodic face: move the body away"):
+    whole = lbm.Sphere((0.6, 5.0, 4.0), 2.2)
+
+    class Unbounded(lbm.Shape):
+        def __call__(self, x, y, z):
+            return whole(x, y, z)
+
+        def distances(self, points, directions):
+            return whole.distances(points, directions)
+
+    ball = lbm.Solid(Unbounded(), wall="interpolated")
+    with pytest.raises(ValueError, match="a periodic face: give a shape of your own its `bounds`"):
         lbm.Simulation(SHAPE, boundaries={"ball": ball}, device="cpu")
 
 

@@ -18,6 +18,7 @@ from lbm._domain.creation import choose_ratio, create_domain, require_memory_of_
 from lbm._domain.eddy_viscosity import EddyViscosity
 from lbm._domain.flow import MAX_STEPS, Flow
 from lbm._domain.mass_balance import require_balanced_mass
+from lbm._domain.narrow_gaps import warn_of_narrow_gaps
 from lbm._domain.open_ends import OpenEnds
 from lbm._domain.partition import make_partition
 from lbm._domain.placement import DeviceArgument, choose_devices
@@ -134,7 +135,7 @@ class Simulation(Flow):
     -----
     UserWarning
         If sponges or outlets follow a flow that starts at rest, or whose inlets change with time,
-        so slowly that they brake it.
+        so slowly that they brake it, or if interpolated walls have another wall within 4 cells.
 
     Notes
     -----
@@ -203,6 +204,7 @@ class Simulation(Flow):
         walls = wall_links.classify_cells(lattice, cells, faces, solids, region)
         agreement.require_fluid(ranks, walls)
         require_balanced_mass(ranks, partition, walls)
+        warn_of_narrow_gaps(walls, faces, ranks, partition)
         problem = Problem(
             region.shape, walls, make_pattern(pattern, lattice), form, collision, first_force,
             force_in_time,

@@ -272,7 +272,7 @@ class Solid:
     cells : bool array of shape (nx, ny, nz), or function
         A function cells(x, y, z) of the coordinates of centres (in cells, the first is 0.5), given
         as arrays that broadcast to [x, y, z], returns such an array. With it no rank of a large
-        simulation needs memory for the whole domain.
+        simulation needs memory for the whole domain. Shapes and meshes go on behind periodic faces.
     condition : NoSlip, MovingWall, VelocityInlet or PressureOutlet
     wall : {"halfway", "interpolated"}
         Where the wall stands. "halfway": in the middle of each link between a fluid cell and a

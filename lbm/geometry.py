@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 
 import numpy as np
 
 from hetero.arrays import as_real
 from hetero.validation import check_finite, check_in_range, check_integer, check_shape, describe
+from lbm._model.extent import Triple
 from lbm.boundaries import check_vector
 
 LARGEST_RADIUS = 1e12
@@ -28,29 +30,50 @@ def centres(shape: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray, np.ndarray]
     return x, y, z
 
 
-def sphere(shape: tuple[int, int, int], centre: Sequence[float], radius: float) -> np.ndarray:
-    """Mark the cells whose centre lies within `radius` (cells) of `centre`."""
+def _images(shape: Triple, periodic: str, axes: Sequence[int]) -> list[tuple[float, ...]]:
+    """Return by how much a body is moved along `axes` in a domain with these periodic axes."""
+    if not isinstance(periodic, str) or set(periodic) - set("xyz"):
+        raise ValueError(f"periodic must name axes, such as 'xy', got {describe(periodic)}")
+    along = [(-shape[a], 0, shape[a]) if "xyz"[a] in periodic else (0,) for a in axes]
+    return list(itertools.product(*along))
+
+
+def sphere(
+    shape: tuple[int, int, int], centre: Sequence[float], radius: float, periodic: str = ""
+) -> np.ndarray:
+    """Mark the cells whose centre lies within `radius` (cells) of `centre`.
+
+    Along the axes in `periodic`, such as "xy", the sphere goes on at the other end of the domain;
+    what lies outside along the other axes is cut off. (A `lbm.Sphere` goes on without this.)
+    """
     shape = check_domain("shape", shape)
     centre = check_vector("centre", centre)
     radius = check_in_range("radius", radius, 0.0, LARGEST_RADIUS)
     cells = np.zeros(shape, bool)
-    # Compute only the cube around the sphere, because large domains are mostly outside.
-    cube = tuple(
-        slice(max(0, int(np.clip(c - radius, 0, n))), int(np.clip(c + radius + 1, 0, n)))
-        for c, n in zip(centre, shape, strict=True)
-    )
-    x, y, z = np.ogrid[cube]
-    cx, cy, cz = (c - 0.5 for c in centre)
-    cells[cube] = (x - cx) ** 2 + (y - cy) ** 2 + (z - cz) ** 2 < radius**2
+    for shift in _images(shape, periodic, (0, 1, 2)):
+        image = [c + s for c, s in zip(centre, shift, strict=True)]
+        # Compute only the cube around the sphere, because large domains are mostly outside.
+        cube = tuple(
+            slice(max(0, int(np.clip(c - radius, 0, n))), int(np.clip(c + radius + 1, 0, n)))
+            for c, n in zip(image, shape, strict=True)
+        )
+        x, y, z = np.ogrid[cube]
+        cx, cy, cz = (c - 0.5 for c in image)
+        cells[cube] |= (x - cx) ** 2 + (y - cy) ** 2 + (z - cz) ** 2 < radius**2
     return cells
 
 
 def cylinder(
-    shape: tuple[int, int, int], centre: Sequence[float], radius: float, axis: int = 2
+    shape: tuple[int, int, int],
+    centre: Sequence[float],
+    radius: float,
+    axis: int = 2,
+    periodic: str = "",
 ) -> np.ndarray:
     """Mark the cells within `radius` of a line along `axis` (0, 1, 2).
 
-    `centre` holds two numbers, the coordinates of the line across the axis.
+    `centre` holds two numbers, the coordinates of the line across the axis; `periodic` is as in
+    `sphere`.
     """
     shape = check_domain("shape", shape)
     axis = check_integer("axis", axis, 0, 2)
@@ -64,8 +87,12 @@ def cylinder(
         )
     centre = [check_finite("centre", c) for c in pair]
     radius = check_in_range("radius", radius, 0.0, LARGEST_RADIUS)
-    grid = [g for a, g in enumerate(centres(shape)) if a != axis]
-    inside = sum((g - c) ** 2 for g, c in zip(grid, centre, strict=True)) < radius**2
+    across = [a for a in range(3) if a != axis]
+    grid = [centres(shape)[a] for a in across]
+    inside = np.zeros(1, bool)
+    for shift in _images(shape, periodic, across):
+        image = [c + s for c, s in zip(centre, shift, strict=True)]
+        inside = inside | (sum((g - c) ** 2 for g, c in zip(grid, image, strict=True)) < radius**2)
     return np.broadcast_to(inside, shape).copy()
 
 

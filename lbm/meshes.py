@@ -202,15 +202,22 @@ class TriangleMesh:
         self.require_inside(domain)
         return np.ascontiguousarray(self(*Extent.of_domain(domain).centres))
 
-    def require_inside(self, domain: Triple) -> None:
-        """Raise ValueError if the mesh lies outside of a domain; warn if it sticks out of it."""
+    def require_inside(
+        self, domain: Triple, periodic: Sequence[bool] = (False, False, False)
+    ) -> None:
+        """Raise ValueError if the mesh lies outside of a domain; warn if it sticks out of it.
+
+        Along periodic axes it goes on at the other end, unless it is longer than the domain.
+        """
         low, high = self.bounds
         if (low >= domain).any() or (high <= 0.0).any():
             raise ValueError(
                 f"the mesh lies outside of the domain of shape {domain}: it reaches from "
                 f"{describe_point(low)} to {describe_point(high)}. Correct its place or its size"
             )
-        if (low < -_TOUCHING).any() or (high > np.add(domain, _TOUCHING)).any():
+        goes_on = np.array(periodic) & (high - low < domain)
+        sticks_out = (low < -_TOUCHING) | (high > np.add(domain, _TOUCHING))
+        if (sticks_out & ~goes_on).any():
             warnings.warn(
                 f"the mesh reaches from {describe_point(low)} to {describe_point(high)}: what "
                 f"lies outside of the domain of shape {domain} is cut off",

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from lbm import boundaries as b
+from lbm._model.periodic_images import repeat_solids
 from lbm.collisions.eddy_viscosity import EddyViscosityModel
 from lbm.lattices import D3Q19, Lattice
 from lbm.sponges import Sponge, check_sponges
@@ -99,10 +100,12 @@ class Reference:
     ):
         self.shape, self.collision, self.steps = shape, collision, 0
         self._force, self.lattice = force, lattice
-        self.faces, self.solids = b.split_boundaries(boundaries)
+        self.faces, solids = b.split_boundaries(boundaries)
+        self.solids = repeat_solids(solids, shape, self.faces)
         self.sponges = check_sponges(sponges, shape, self.faces)
         self.labels = self._label_cells()
         self.fluid = self.labels[1:-1, 1:-1, 1:-1] == 0
+        self.ends = [self._labels_at_ends(c) for c in self.lattice.velocities]
         self.cuts = self._find_cuts()
         self.set(np.ones(shape), np.zeros((3, *shape)))
 
@@ -159,6 +162,44 @@ class Reference:
             labels[beside == k] = len(self.conditions) - 1
         return labels
 
+    def _labels_at_ends(self, c: Sequence[int]) -> np.ndarray:
+        """Return the labels at the ends of the links c of all cells.
+
+        If each path of steps along the axes meets a solid, that is a solid on one of the paths.
+        """
+        labels = self._labels_at(c).copy()
+        axes, count = [a for a in range(3) if c[a]], len(self.solids)
+        for axis in (None, *axes):  # None: within the domain; otherwise behind a face across it
+            along = [0 if a == axis else k for a, k in enumerate(c)]
+            closed, met = (labels if axis is None else self._labels_at(along)) == 0, []
+            for path in itertools.permutations(a for a in axes if a != axis):
+                steps = [
+                    [k * (a in path[:n]) for a, k in enumerate(c)] for n in range(1, len(path))
+                ]
+                between = [self._labels_at(step) for step in steps]
+                met += between
+                closed &= np.any([(k > 0) & (k <= count) for k in between], axis=0)
+            if axis is not None:
+                index = -1 if c[axis] > 0 else 0
+                at_face = np.zeros(self.shape, bool)
+                np.moveaxis(at_face, axis, 0)[index] = not isinstance(
+                    self.faces[2 * axis], b.Periodic
+                )
+                closed &= at_face
+            if not met or not closed.any():
+                continue
+            solids = list(self.solids.values())
+            ranks = [(solid.condition.rank, k) for k, solid in enumerate(solids, 1)]
+            strongest = np.array([
+                min(ranks[k[cell] - 1] for k in met if 0 < k[cell] <= count)[1]
+                for cell in zip(*np.nonzero(closed), strict=True)
+            ])  # fmt: skip
+            if axis is not None:
+                face: Any = self.faces[2 * axis + (c[axis] > 0)]
+                strongest = self._behind(strongest, axis, face)
+            labels[closed] = strongest
+        return labels
+
     def _find_cuts(self) -> list[_Cut]:
         """Find where interpolated walls cut links, by bisection between fluid and solid ends.
 
@@ -168,13 +209,16 @@ class Reference:
         for k, solid in enumerate(self.solids.values(), 1):
             for q in range(1, self.lattice.size) if solid.is_interpolated else ():
                 c = np.array(self.lattice.velocities[q], float)[:, None]
-                ends = self._ends(q)
-                cells = np.nonzero((self.labels[ends] == k) & self.fluid)
+                cells = np.nonzero((self.ends[q] == k) & self.fluid)
                 if not len(cells[0]):
                     continue
                 start = (np.stack(cells) + c) % np.array(self.shape)[:, None]
                 start = start + 0.5 - c
-                low, high = np.zeros(len(cells[0])), np.ones(len(cells[0]))
+                # A link between two fluid cells may miss the body, or cross it.
+                steps = np.linspace(0.0, 1.0, 1001)
+                inside = np.array([solid.cells(*(start + s * c)) for s in steps])  # type: ignore[operator]
+                high = np.where(inside.any(axis=0), steps[inside.argmax(axis=0)], 0.5)
+                low = np.where(inside.any(axis=0), np.maximum(high - 1e-3, 0.0), 0.5)
                 for _ in range(60):
                     middle = (low + high) / 2.0
                     inside = np.asarray(solid.cells(*(start + middle * c)))  # type: ignore[operator]
@@ -183,10 +227,11 @@ class Reference:
                 cuts.append(_Cut(q, cells, high, points, solid.condition))
         return cuts
 
-    def _ends(self, q: int) -> tuple[slice, ...]:
-        """Return the slices of `labels` with the cells at the ends of links q."""
-        c = self.lattice.velocities[q]
-        return tuple(slice(1 + s, 1 + s + n) for s, n in zip(c, self.shape, strict=True))
+    def _labels_at(self, c: Sequence[int]) -> np.ndarray:
+        """Return the labels of the cells at c from all cells."""
+        return self.labels[
+            tuple(slice(1 + s, 1 + s + n) for s, n in zip(c, self.shape, strict=True))
+        ]
 
     @property
     def force(self) -> np.ndarray:
@@ -284,7 +329,7 @@ class Reference:
         after, u = self.collide()
         for q, back in enumerate(self.lattice.opposite):
             self.f[back] = np.roll(after[back], self.lattice.velocities[back], (0, 1, 2))
-            label = self.labels[self._ends(q)]
+            label = self.ends[q]
             for k in np.unique(label[(label > 0) & self.fluid]):
                 cells = (label == k) & self.fluid
                 condition, slip = self.conditions[k]
@@ -329,12 +374,12 @@ class Reference:
 
         Beyond an edge of two inlets or of two outlets, all links belong to that of the first axis.
         """
-        ends, c = self._ends(q), self.lattice.velocities[q]
+        c = self.lattice.velocities[q]
         family = b.VelocityInlet if isinstance(condition, b.VelocityInlet) else b.PressureOutlet
         cells = np.zeros(self.shape, bool)
         for k, (wall, slip) in enumerate(self.conditions):
             if wall is condition:
-                here = self.labels[ends] == k
+                here = self.ends[q] == k
                 cells |= here & ~self._is_mirrored(q, here, slip)[1] if slip else here
         for other in range(axis):
             outside = np.moveaxis(cells, other, 0)
@@ -394,7 +439,7 @@ class Reference:
         turned = [c if a in slip else -c for a, c in enumerate(velocities[q])]
         image = velocities.index((turned[0], turned[1], turned[2]))
         same = [k for k, entry in enumerate(self.conditions) if k and entry[1] == slip]
-        return image, cells & np.isin(self.labels[self._ends(image)], same)
+        return image, cells & np.isin(self.ends[image], same)
 
     def _reflected(
         self, q: int, f: np.ndarray, u: np.ndarray, condition: b.WallCondition

@@ -26,7 +26,16 @@ class Shape:
 
     A shape of your own is a subclass with the two methods below. `~shape` is everything outside of
     a shape, such as the wall of a pipe.
+
+    Attributes
+    ----------
+    bounds : float64 [2, (x, y, z)], or None
+        Lowest and highest coordinates, which may be infinite. A body that has them and passes
+        through a periodic face goes on behind the opposite one; a shape of your own without them is
+        cut off.
     """
+
+    bounds: Any = None
 
     def __call__(self, x: np.ndarray, y: np.ndarray, z: np.ndarray) -> np.ndarray:
         """Return whether points are inside, bool, for coordinates that broadcast."""
@@ -93,6 +102,11 @@ class Sphere(Shape):
         object.__setattr__(self, "centre", check_vector("centre", self.centre))
         _check_radius(self)
 
+    @property
+    def bounds(self) -> np.ndarray:
+        """Lowest and highest coordinates, float64 [2, 3]."""
+        return np.array(self.centre) + np.outer((-1.0, 1.0), (self.radius,) * 3)
+
     def __call__(self, x: np.ndarray, y: np.ndarray, z: np.ndarray) -> np.ndarray:
         """Return whether points are inside."""
         cx, cy, cz = self.centre
@@ -133,6 +147,13 @@ class Cylinder(Shape):
             )
         object.__setattr__(self, "centre", centre)
         _check_radius(self)
+
+    @property
+    def bounds(self) -> np.ndarray:
+        """Lowest and highest coordinates, float64 [2, 3]."""
+        bounds = np.outer((-1.0, 1.0), (np.inf,) * 3)
+        bounds[:, self._across] = np.array(self.centre) + np.outer((-1, 1), (self.radius,) * 2)
+        return bounds
 
     @property
     def _across(self) -> list[int]:
@@ -204,6 +225,11 @@ class Box(Shape):
         object.__setattr__(self, "high", high)
         if not all(a < b for a, b in zip(low, high, strict=True)):
             raise ValueError(f"high must lie above low={low} on every axis, got {high}")
+
+    @property
+    def bounds(self) -> np.ndarray:
+        """Lowest and highest coordinates, float64 [2, 3]."""
+        return np.array([self.low, self.high])
 
     def __call__(self, x: np.ndarray, y: np.ndarray, z: np.ndarray) -> np.ndarray:
         """Return whether points are inside."""

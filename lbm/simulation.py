@@ -18,6 +18,7 @@ from lbm._domain.creation import choose_ratio, create_domain, require_memory_of_
 from lbm._domain.eddy_viscosity import EddyViscosity
 from lbm._domain.flow import MAX_STEPS, Flow
 from lbm._domain.mass_balance import require_balanced_mass
+from lbm._domain.narrow_gaps import warn_of_narrow_gaps
 from lbm._domain.open_ends import OpenEnds
 from lbm._domain.partition import make_partition
 from lbm._domain.placement import DeviceArgument, choose_devices
@@ -32,8 +33,10 @@ from lbm._fields.wall_shear import wall_shear
 from lbm._inflow.face_eddies import bind_eddies
 from lbm._model import arguments, wall_links
 from lbm._model.arguments import InitialField
+from lbm._model.periodic_images import repeat_solids
 from lbm._model.precision import choose_precision
 from lbm._model.problem import Problem
+from lbm._model.slow_targets import warn_of_slow_targets
 from lbm._model.streaming_patterns import PATTERNS, make_pattern
 from lbm._scalars.fields import ScalarFields
 from lbm.collisions import DEFAULT, make_collision
@@ -128,6 +131,12 @@ class Simulation(Flow):
     MemoryError
         If the domain does not fit, before anything is built; the message suggests remedies.
 
+    Warns
+    -----
+    UserWarning
+        If sponges or outlets follow a flow that starts at rest, or whose inlets change with time,
+        so slowly that they brake it, or if interpolated walls have another wall within 4 cells.
+
     Notes
     -----
     Lattice units: cells, steps, density 1; pressure is rho/3. `lbm.Units` converts. Second order in
@@ -168,6 +177,7 @@ class Simulation(Flow):
         form = choose_precision(dtype, storage)
         form.require_width(cells[0])
         faces, solids = conditions.split_boundaries(boundaries)
+        solids = repeat_solids(solids, cells, faces)
         faces = bind_eddies(faces, solids, cells, lattice)
         self.check = check_integer("check", check)
         force_in_time, first_force = arguments.check_force(force)
@@ -194,10 +204,14 @@ class Simulation(Flow):
         walls = wall_links.classify_cells(lattice, cells, faces, solids, region)
         agreement.require_fluid(ranks, walls)
         require_balanced_mass(ranks, partition, walls)
+        warn_of_narrow_gaps(walls, faces, ranks, partition)
         problem = Problem(
             region.shape, walls, make_pattern(pattern, lattice), form, collision, first_force,
             force_in_time,
         )  # fmt: skip
+        at_rest = not ranks.any(np.any(moments[1]))
+        if ranks.rank == 0:
+            warn_of_slow_targets(cells, faces, solids, checked_sponges, problem.forced, at_rest)
         self.ratio = choose_ratio(ratio, problem, devices[0], ranks)
         domain = create_domain(problem, partition, devices, self.ratio, ranks)
         self._sponges = SpongeLayers(checked_sponges, cells, domain)
@@ -351,7 +365,11 @@ class Simulation(Flow):
         return forces.force_on(self, name)
 
     def torque_on(self, name: str, centre: Sequence[float]) -> np.ndarray:
-        """Return the torque on the solid `name` about `centre` (cells); see `force_on`."""
+        """Return the torque on the solid `name` about `centre` (cells); see `force_on`.
+
+        A body that passes through a periodic face is taken in one piece, at the image that is
+        nearest to the centre.
+        """
         return forces.torque_on(self, name, centre)
 
     def wall_shear(self, name: str) -> WallShear:

@@ -10,7 +10,8 @@ import numpy as np
 from lbm._cases.scales import Scales
 from lbm._io.tables import Table
 from lbm._model.extent import Extent, Triple
-from lbm.boundaries import Condition, Solid, evaluate_solid
+from lbm._model.periodic_images import PeriodicImages, repeat_solids
+from lbm.boundaries import Condition, Solid, evaluate_solid, split_boundaries
 from lbm.meshes import TriangleMesh
 
 
@@ -46,8 +47,11 @@ def read_force_scales(
             raise table.error("direction", "is that of the default of area: remove one of them")
         areas = (table.positive("area"),) * len(names)
     else:
-        solids = [boundaries[name] for name in names]
-        areas = tuple(scales.cell**2 * measure_frontal_area(s, shape, axis) for s in solids)
+        faces, solids = split_boundaries(boundaries)
+        solids = repeat_solids({name: solids[name] for name in names}, shape, faces)
+        areas = tuple(
+            scales.cell**2 * measure_frontal_area(solids[name], shape, axis) for name in names
+        )
     density, step = (1.0, 1.0) if scales.units is None else (scales.units.density, scales.units.dt)
     return ForceScales(0.5 * density * speed**2, areas, length / speed / step)
 
@@ -58,9 +62,10 @@ def measure_frontal_area(solid: Any, shape: Triple, axis: int) -> float:
     That of a mesh is the silhouette of its surface; of other solids it is that of their cells,
     which are evaluated layer by layer.
     """
-    if isinstance(solid.cells, TriangleMesh):
+    body = solid.cells.shape if isinstance(solid.cells, PeriodicImages) else solid.cells
+    if isinstance(body, TriangleMesh):
         x, y, z = np.eye(3)[axis]
-        return solid.cells.frontal_area((x, y, z))
+        return body.frontal_area((x, y, z))
     if isinstance(solid.cells, np.ndarray):
         return float(solid.cells.any(axis=axis).sum())
     shadow: Any = False

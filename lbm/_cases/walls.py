@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +28,7 @@ from lbm.boundaries import (
     Solid,
     VelocityInlet,
 )
-from lbm.meshes import read_mesh
+from lbm.meshes import TriangleMesh, read_mesh
 from lbm.shapes import Box, Cylinder, Sphere
 
 PLAIN: dict[str, Condition] = {"periodic": Periodic(), "no-slip": NoSlip(), "free-slip": FreeSlip()}
@@ -58,10 +59,12 @@ def read_boundaries(case: Table, shape: Triple, scales: Scales) -> dict[str, Con
         if key in faces:
             boundaries[key] = read_condition(faces, key, FACE_TYPES, shape, scales)
     faces.finish()
+    conditions = (boundaries.get(a, boundaries.get(f"{a}-", Periodic())) for a in "xyz")
+    periodic = [isinstance(condition, Periodic) for condition in conditions]
     for name, table in case.tables("solids"):
         if name in (*"xyz", *FACES):
             raise table.error("shape", "belongs to a solid with the name of a face: rename it")
-        boundaries[name] = _read_solid(table, shape, scales)
+        boundaries[name] = _read_solid(table, shape, scales, periodic)
     return boundaries
 
 
@@ -117,8 +120,11 @@ def read_density(table: Table, scales: Scales) -> float:
     return table.positive("rho", 1.0)
 
 
-def _read_solid(table: Table, shape: Triple, scales: Scales) -> Solid:
+def _read_solid(table: Table, shape: Triple, scales: Scales, periodic: list[bool]) -> Solid:
     cells = _SHAPES[table.choice("shape", tuple(_SHAPES))](table, shape, scales)
+    if isinstance(cells, TriangleMesh):
+        with _naming_mesh(table):
+            cells.require_inside(shape, periodic)
     condition: Any = NoSlip()
     if "condition" in table:
         condition = read_condition(table, "condition", SOLID_TYPES, shape, scales)
@@ -194,24 +200,33 @@ def _mesh(table: Table, shape: Triple, scales: Scales) -> Cells:
     }
     rotation = table.vector("rotation", (0.0, 0.0, 0.0))
     weld = table.positive("weld", 0.0, or_zero=True)
-    try:
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always")
-            mesh = read_mesh(path, weld).place(
-                length=size.get("length"),
-                dx=1.0 / size["unit"] if "unit" in size else None,
-                centre=place.get("centre"),
-                corner=place.get("corner"),
-                rotation=rotation,
-            )
-            mesh.require_inside(shape)
-    except OSError as error:
-        raise table.error("file", f"names {path}: {error.strerror or error}") from None
-    except ValueError as error:
-        raise table.error("file", f"cannot be used: {error}") from None
+    with _naming_mesh(table):
+        try:
+            mesh = read_mesh(path, weld)
+        except OSError as error:
+            raise table.error("file", f"names {path}: {error.strerror or error}") from None
+        return mesh.place(
+            length=size.get("length"),
+            dx=1.0 / size["unit"] if "unit" in size else None,
+            centre=place.get("centre"),
+            corner=place.get("corner"),
+            rotation=rotation,
+        )
+
+
+@contextlib.contextmanager
+def _naming_mesh(table: Table) -> Iterator[None]:
+    """Name the table of a mesh in the warnings and in the ValueError of a block."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            yield
+        except ValueError as error:
+            if str(error).startswith(table.file):
+                raise
+            raise table.error("file", f"cannot be used: {error}") from None
     for warning in caught:
-        warnings.warn(f"{table.file}: {table.name}: {warning.message}", stacklevel=2)
-    return mesh
+        warnings.warn(f"{table.file}: {table.name}: {warning.message}", stacklevel=4)
 
 
 _SHAPES: dict[str, Callable[[Table, Triple, Scales], Cells]] = {

@@ -1,14 +1,12 @@
 """The mass that walls bring into each connected region of fluid, and regions that cannot keep it.
 
-Two fluid cells are connected if populations run from one to the other: through faces and edges of
-cells, also between two solid cells that touch in an edge, and through corners if the lattice has
-those. The walls of a region bring in a mass
-that does not depend on its density, so that without an outlet nothing ever balances it.
+Two fluid cells are connected if they share a face: diagonal links are open only along such cells.
+The walls of a region bring in a mass that does not depend on its density, so that without an outlet
+nothing ever balances it.
 """
 
 from __future__ import annotations
 
-import itertools
 import math
 from typing import NamedTuple
 
@@ -106,43 +104,32 @@ def _label_regions(
     Labels are those of cells that are connected within a rank, 0 in solid cells. Cells of a region
     have the same number of it on all ranks.
     """
-    from scipy.ndimage import generate_binary_structure, label
+    from scipy.ndimage import label
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
 
     fluid = links.classes != SOLID_CLASS  # [z, y, x] as in memory, which `label` runs along
-    connectivity = 3 if links.lattice.has_corners else 2
-    of_memory, count = label(fluid, generate_binary_structure(3, connectivity))
+    of_memory, count = label(fluid)
     everyone = ranks.gather_all(int(count))
     if ranks.rank:
         np.add(of_memory, sum(everyone[: ranks.rank]), out=of_memory, where=fluid)
     labels = of_memory.T
     total = sum(everyone) + 1
-    pairs = np.concatenate(ranks.gather_all(_touching_labels(links, labels, ranks, partition)))
+    pairs = np.concatenate(ranks.gather_all(_touching_labels(labels, ranks, partition)))
     graph = coo_array((np.ones(len(pairs), bool), (pairs[:, 0], pairs[:, 1])), (total, total))
     _, region_of_label = connected_components(graph, directed=False)
     return labels, region_of_label
 
 
-def _touching_labels(
-    links: Links, labels: np.ndarray, ranks: Ranks, partition: Partition
-) -> np.ndarray:
-    """Return pairs [i, 2] of labels that links join across the sides of this rank's cells."""
+def _touching_labels(labels: np.ndarray, ranks: Ranks, partition: Partition) -> np.ndarray:
+    """Return pairs [i, 2] of labels that share a face at the sides of this rank's cells."""
     around = add_neighbours(labels, ranks, partition)
     clear_beyond_walls(around, partition.region(ranks.rank), partition)
     pairs = [np.zeros((0, 2), np.int64)]
-    for axis, high in itertools.product(AXES, (False, True)):
-        for c in links.lattice.velocities:
-            if c[axis] != (1 if high else -1):
-                continue
-            own, other = [], []
-            for a in AXES:
-                n = labels.shape[a]
-                last = slice(n, n + 1) if high else slice(1, 2)
-                cells = last if a == axis else slice(1, n + 1)
-                own.append(cells)
-                other.append(slice(cells.start + c[a], cells.stop + c[a]))
-            here, there = around[tuple(own)].ravel(), around[tuple(other)].ravel()
+    for axis in AXES:
+        inner = tuple(slice(None) if a == axis else slice(1, -1) for a in AXES)
+        along = np.moveaxis(around[inner], axis, 0)
+        for here, there in ((along[1], along[0]), (along[-2], along[-1])):
             # In a domain with one layer of cells nearly all of them join a label to itself.
             both = (here > 0) & (there > 0) & (here != there)
             pairs.append(_distinct_pairs(here[both], there[both]))

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from hetero.validation import describe
+from lbm._domain.ranks.communication import Ranks
 from lbm._domain.ranks.exact_sum import exact_sum
-from lbm.boundaries import FACES, PressureOutlet, check_vector
+from lbm.boundaries import FACES, Periodic, PressureOutlet, check_vector
 
 if TYPE_CHECKING:
     from lbm._domain.flow import Flow
@@ -24,17 +25,40 @@ def force_on(flow: Flow, name: str) -> np.ndarray:
 def torque_on(flow: Flow, name: str, centre: Sequence[float]) -> np.ndarray:
     """Return the torque on the solid `name`; see `Simulation.torque_on`."""
     flow.domain.ranks.require_same_call("torque_on")
-    force, point = forces_on_links(flow, name)
-    arm = point - np.array(check_vector("centre", centre))
-    return exact_sum(np.cross(arm, force), flow.domain.ranks)
+    force, point, end = forces_on_links(flow, name)
+    about = np.array(check_vector("centre", centre))
+    for axis, n in enumerate(flow.shape):
+        if isinstance(flow.faces[2 * axis], Periodic):
+            point[:, axis] += _shifts_to_one_piece(end[:, axis], n, about[axis], flow.domain.ranks)
+    return exact_sum(np.cross(point - about, force), flow.domain.ranks)
 
 
-def forces_on_links(flow: Flow, name: str) -> tuple[np.ndarray, np.ndarray]:
-    """Return the force on each link of a solid in the last step, and the point where it acts.
+def _shifts_to_one_piece(end: np.ndarray, n: int, centre: float, ranks: Ranks) -> np.ndarray:
+    """Return multiples of n by which links move along a periodic axis to make a body one piece.
+
+    `end` has the coordinates of the cells of the body at the ends of links, which may lie beyond a
+    face. A body within the domain stays there. One that passes through the face is divided at its
+    widest gap, and taken at the image that is nearest to the centre.
+    """
+    plane = end % n
+    shift = plane - end
+    occupied = ranks.sum(np.bincount(plane, minlength=n)) > 0
+    free = np.flatnonzero(~occupied)
+    if len(free) and occupied[0] and occupied[-1]:
+        first, last = max(np.split(free, np.flatnonzero(np.diff(free) > 1) + 1), key=len)[[0, -1]]
+        shift = shift - n * (plane > last)
+        middle = 0.5 * (first + last + 1 - n)
+        shift = shift + n * int(np.round((centre - middle) / n))
+    return shift
+
+
+def forces_on_links(flow: Flow, name: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the force on each link of a solid in the last step, the point where it acts, and the
+    cell at the end of the link.
 
     Only links of this rank's cells are returned.
 
-    Arrays [link, component], in density times cells^4/step^2 and in cells.
+    Arrays [link, component], in density times cells^4/step^2 and in cells; cells are integers.
     """
     if not isinstance(name, str):
         raise TypeError(f"name must be that of a solid, got {describe(name)}")
@@ -64,12 +88,12 @@ def forces_on_links(flow: Flow, name: str) -> tuple[np.ndarray, np.ndarray]:
     lattice = flow.problem.lattice
     c, w = np.array(lattice.velocities, float)[q], np.array(lattice.weights)[q]
     returned = flow.domain.read_wall_returns(flow.steps, cells, q)
-    point = cells[:, ::-1] + flow.region.start + 0.5 + 0.5 * c
+    cells = cells[:, ::-1] + flow.region.start
     sent = returned + 6.0 * w * (c * velocity).sum(axis=1)
-    return (sent + returned)[:, None] * c, point
+    return (sent + returned)[:, None] * c, cells + 0.5 + 0.5 * c, cells + c.astype(np.int64)
 
 
-def _forces_on_cut_links(flow: Flow, name: str) -> tuple[np.ndarray, np.ndarray]:
+def _forces_on_cut_links(flow: Flow, name: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return what `forces_on_links` returns, for an interpolated wall."""
     links, walls = flow.problem.links.cut, flow.domain.interpolated
     assert links is not None
@@ -77,4 +101,6 @@ def _forces_on_cut_links(flow: Flow, name: str) -> tuple[np.ndarray, np.ndarray]
     sent, returned = walls.read(flow.steps)
     own = links.of_body(name)
     force = (sent[own] + returned[own])[:, None] * links.directions[own]
-    return force, links.points(flow.region.start)[own]
+    start = flow.region.start
+    end = links.cells[own, ::-1] + start + links.directions[own].astype(np.int64)
+    return force, links.points(start)[own], end

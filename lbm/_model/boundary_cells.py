@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping, Sequence
 
 import numpy as np
@@ -41,10 +42,13 @@ class BoundaryCells:
         self.solid_numbers = np.array(
             [0, *(self.types.index_of(s.bounce) for s in solids)], np.uint16
         )
+        self._by_rank = np.argsort([s.condition.rank for s in solids], kind="stable") + 1
         near = np.nonzero(near_walls(lattice.velocities, shape, faces, labels, extent))
         self.z, self.y, self.x = (
             k + first for k, first in zip(near, reversed(extent.start), strict=True)
         )
+        if labels is not None:
+            self._places = labels.places_of(self.x, self.y, self.z)
         size = len(self.x), lattice.size
         self.owner, self.slip = np.zeros(size, np.uint8), np.zeros(size, np.uint8)
         self._number = np.zeros(size, np.uint16)  # of the wall in `types`: at most 254 solids
@@ -74,7 +78,7 @@ class BoundaryCells:
         for _, _, crossed in through:
             inside &= ~crossed
         if self.labels is not None:
-            hit = np.where(inside, self.labels.of_cells(*ends), 0)
+            hit = np.where(inside, self._meet_solids(c, self.labels), 0)
             self.owner[:, q] = np.where(hit > 0, hit + 1, 0)
             self._number[:, q] = self.solid_numbers[hit]
         for choice in range(1, 1 << len(through)):
@@ -87,9 +91,33 @@ class BoundaryCells:
             self.owner[selected, q] = 1
             self._number[selected, q], self.slip[selected, q] = self.types.of_link(walls)
             if self.labels is not None and len(walls) == 1:
-                self._find_solids_behind_face(
-                    q, np.flatnonzero(selected), *walls[0], ends, self.labels
-                )
+                self._find_solids_behind_face(q, np.flatnonzero(selected), *walls[0], self.labels)
+
+    def _meet_solids(
+        self, c: Triple, labels: Labels, cells: slice | np.ndarray = slice(None)
+    ) -> np.ndarray:
+        """Return the labels of the solids at which links along c of some cells end, 0 for none.
+
+        A diagonal link is open only where a path of steps through faces of fluid cells leads along
+        it. Others end half-way, where solid cells touch in an edge or a corner: at the one whose
+        condition has the lowest rank.
+        """
+        values, strides = labels.values.ravel(), labels.strides
+        at = self._places[cells]
+        axes = [axis for axis in range(3) if c[axis]]
+        label = np.zeros(len(at), np.uint8)
+        strongest = np.full(len(label), len(self.solids))
+        place = np.append(len(self.solids), np.argsort(self._by_rank))
+        is_open: dict[tuple[int, ...], np.ndarray] = {(): label == 0}
+        for size in range(1, len(axes) + 1):
+            for done in itertools.combinations(axes, size):
+                label = values[at + sum(c[a] * strides[a] for a in done)]
+                before = [is_open[tuple(a for a in done if a != last)] for last in done]
+                is_open[done] = (label == 0) & np.logical_or.reduce(before)
+                strongest = np.minimum(strongest, place[label])
+        closed = (label == 0) & ~is_open[tuple(axes)]
+        label[closed] = self._by_rank[strongest[closed]]
+        return label
 
     def _find_solids_behind_face(
         self,
@@ -97,13 +125,11 @@ class BoundaryCells:
         near: np.ndarray,
         axis: int,
         face: WallCondition,
-        ends: Sequence[np.ndarray],
         labels: Labels,
     ) -> None:
         """Correct the links q of the cells `near` that leave through one face beside a solid."""
-        cells = self.x, self.y, self.z
-        foot = [(cells[a] if a == axis else ends[a])[near] for a in range(3)]
-        hit = labels.of_cells(*foot)
+        cx, cy, cz = (0 if a == axis else k for a, k in enumerate(self.lattice.velocities[q]))
+        hit = self._meet_solids((cx, cy, cz), labels, near)
         for k in np.unique(hit[hit > 0]):
             # Links that a slip face mirrors into an interpolated wall belong to that wall.
             mirrors, solid = isinstance(face, FreeSlip), self.solids[k - 1]
@@ -134,9 +160,20 @@ class Labels:
 
     def of_cells(self, x: np.ndarray, y: np.ndarray, z: np.ndarray) -> np.ndarray:
         """Return the labels of cells, which may be ghosts, by their coordinates in the domain."""
-        x0, y0, z0 = self.start
-        labels: np.ndarray = self.values[z - z0 + 1, y - y0 + 1, x - x0 + 1]
+        labels: np.ndarray = self.values.ravel()[self.places_of(x, y, z)]
         return labels
+
+    @property
+    def strides(self) -> Triple:
+        """Distances of neighbours along x, y and z in the flat array of values."""
+        _, ny, nx = self.values.shape
+        return 1, nx, nx * ny
+
+    def places_of(self, x: np.ndarray, y: np.ndarray, z: np.ndarray) -> np.ndarray:
+        """Return where cells are in the flat array of values, by their coordinates."""
+        (x0, y0, z0), (_, row, layer) = self.start, self.strides
+        places: np.ndarray = (z - z0 + 1) * layer + (y - y0 + 1) * row + (x - x0 + 1)
+        return places
 
 
 def label_solids(

@@ -144,7 +144,7 @@ def find_cut_links(
     for k in interpolated:
         own = np.flatnonzero(body == k)
         solid = solids[names[k]]
-        distance[own] = _measure(names[k], solid, position[own], c[own], boundary.shape, faces)
+        distance[own] = _measure(names[k], solid, position[own], c[own], boundary)
     for k in interpolated if len(interpolated) > 1 else ():
         _cut_by_nearer(k, solids[names[k]].cells, position, c, boundary.shape, distance, body)
     moving = []
@@ -165,15 +165,16 @@ def _measure(
     solid: Solid,
     cells: np.ndarray,
     c: np.ndarray,
-    shape: Triple,
-    faces: Sequence[object],
+    boundary: Any,
 ) -> np.ndarray:
     """Return where the surface of a solid cuts links along c of cells, both [link, (x, y, z)].
 
     Links are followed back from their solid end: behind a periodic face that is where the shape is.
     Behind a free-slip face the shape is mirrored: a link that meets it there is mirrored instead.
+    A link through an edge in which two solid cells touch ends there if it misses the surface.
     """
     shape_of_solid: Any = solid.cells
+    shape, faces = boundary.shape, boundary.faces
     ends = cells + c
     mirrored = np.zeros(ends.shape, bool)
     for axis in range(3):
@@ -189,14 +190,17 @@ def _measure(
         image = c[behind] * flip
         distance[behind] = _distances(shape_of_solid, foot - image, image)
     missing = ~((distance >= 0.0) & (distance <= 1.0))
+    foot = np.where(mirrored, cells, ends)[missing].astype(np.int64)
+    at_edge = np.flatnonzero(missing)[boundary.labels.of_cells(*foot.T) == 0]
+    distance[at_edge], missing[at_edge] = 0.5, False
     if missing.any():
         first = tuple(int(x) for x in cells[missing][0])
         raise ValueError(
             f"boundaries[{name!r}]: its surface does not cross {int(missing.sum())} of "
             f"{len(c)} links that end in its cells, the first from cell {first} along "
             f"{tuple(map(int, c[missing][0]))}. The cells and the distances of a shape must "
-            "belong to one surface, also where it passes through a periodic face: move the body "
-            "away from that face, or use wall='halfway'"
+            "belong to one surface, also where it passes through a periodic face: give a shape of "
+            "your own its `bounds`, move it away from that face, or use wall='halfway'"
         )
     return distance
 

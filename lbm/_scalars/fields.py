@@ -74,8 +74,8 @@ class ScalarFields:
             return u
         excess = self._first.initial_values() - driver.reference
         shift = np.multiply.outer(np.array(driver.buoyancy), 0.5 * excess / rho)
-        if shift.ndim > 1 and u.ndim == 1:
-            u = u[:, None, None, None]
+        if shift.ndim != u.ndim:  # one of both holds three numbers for all cells
+            shift, u = (a[:, None, None, None] if a.ndim == 1 else a for a in (shift, u))
         result: np.ndarray = u - shift
         return result
 

@@ -137,3 +137,92 @@ def test_an_operator_with_branches_has_the_same_bits_anywhere():
         results.append(np.roll(s.populations(), -shift, 1))
     assert np.array_equal(results[0], results[1])
     assert np.array_equal(results[0], results[2])
+
+
+# ---- bodies that pass through periodic faces -------------------------------------------------
+
+WIDE = (24, 14, 12)
+MIDDLE = np.array([12.2, 7.3, 6.1])
+
+
+def ball_of_triangles(centre):
+    """Return an octahedron as a mesh."""
+    corners = np.concatenate([np.eye(3), -np.eye(3)]) * 4.37 + centre
+    ends = list(itertools.product((0, 3), repeat=3))
+    faces = [(x, 1 + y, 2 + z) if (x + y + z) % 2 == 0 else (x, 2 + z, 1 + y) for x, y, z in ends]
+    return lbm.TriangleMesh(corners, faces)
+
+
+def spinning(centre):
+    """Return a wall that rotates about a point of its body."""
+    x0, y0, _ = centre
+    return lbm.MovingWall(lambda x, y, z: (-0.01 * (y - y0), 0.01 * (x - x0), 0.0))
+
+
+BODIES = {
+    "sphere": lambda c: lbm.Solid(lbm.Sphere(c, 4.31)),
+    "interpolated sphere": lambda c: lbm.Solid(lbm.Sphere(c, 4.31), wall="interpolated"),
+    "spinning sphere": lambda c: lbm.Solid(lbm.Sphere(c, 4.31), spinning(c), "interpolated"),
+    "spinning staircase": lambda c: lbm.Solid(lbm.Sphere(c, 4.31), spinning(c)),
+    "cylinder": lambda c: lbm.Solid(lbm.Cylinder(c[:2], 3.2), wall="interpolated"),
+    "box": lambda c: lbm.Solid(lbm.Box(c - 3.0, c + 3.5), wall="interpolated"),
+    "mesh": lambda c: lbm.Solid(ball_of_triangles(c), wall="interpolated"),
+    "vessel": lambda c: lbm.Solid(~lbm.Sphere(c, 5.31), wall="interpolated"),
+    "array": lambda c: lbm.Solid(lbm.geometry.sphere(WIDE, c, 4.31, periodic="xyz")),
+}
+
+
+def run_around(body, shift):
+    """Return a flow around a body at MIDDLE + shift, and its fields as those of the body there."""
+    rho, u = noise(WIDE)
+    roll = tuple(int(s) for s in shift)
+    s = lbm.Simulation(
+        WIDE, boundaries={"body": BODIES[body](MIDDLE + shift)}, dtype="float64", device="cpu",
+        rho=np.roll(rho, roll, (0, 1, 2)), u=np.roll(u, roll, (1, 2, 3)),
+    ).run(3)  # fmt: skip
+    return s, np.roll(s.u, [-n for n in roll], (1, 2, 3))
+
+
+@pytest.mark.parametrize("body", BODIES)
+@pytest.mark.parametrize("shift", [(12, 0, 0), (-12, -7, 0), (10, 6, -5)])
+def test_a_body_that_passes_through_periodic_faces_is_whole(body, shift):
+    """The centre is within the domain: elsewhere a body that touches it comes back as its image."""
+    (s, u), (t, v) = run_around(body, np.zeros(3)), run_around(body, np.array(shift))
+    assert (~t.fluid).sum() == (~s.fluid).sum()
+    assert np.abs(u - v).max() < 1e-13
+    assert np.abs(s.force_on("body") - t.force_on("body")).max() < 1e-12
+    if body not in ("cylinder", "vessel"):  # these fill the domain along an axis
+        there = MIDDLE + np.array(shift)
+        for arm in (np.zeros(3), np.array([1.0, -2.0, 0.5])):
+            torques = s.torque_on("body", MIDDLE + arm), t.torque_on("body", there + arm)
+            assert np.abs(torques[0] - torques[1]).max() < 1e-11
+
+
+def test_arrays_of_bodies_go_on_along_periodic_axes():
+    """Beside a search for the nearest of 27 images."""
+    x, y, z = (g - 0.5 for g in np.ogrid[1:25, 1:15, 1:13])
+    for centre in ((0.2, 13.8, 6.0), (23.5, 0.1, 11.9)):
+        for axes in ("", "x", "yz", "xyz"):
+            gaps = [
+                np.minimum(abs(g - c), n - abs(g - c)) if axis in axes else abs(g - c)
+                for g, c, n, axis in zip((x, y, z), centre, WIDE, "xyz", strict=True)
+            ]
+            ball = lbm.geometry.sphere(WIDE, centre, 3.71, periodic=axes)
+            assert np.array_equal(ball, gaps[0] ** 2 + gaps[1] ** 2 + gaps[2] ** 2 < 3.71**2)
+            rod = lbm.geometry.cylinder(WIDE, centre[:2], 3.71, periodic=axes)
+            assert np.array_equal(rod[:, :, 0], (gaps[0] ** 2 + gaps[1] ** 2 < 3.71**2)[:, :, 0])
+    with pytest.raises(ValueError, match="periodic must name axes"):
+        lbm.geometry.sphere(WIDE, (1, 1, 1), 2, periodic="w")
+
+
+def test_bodies_behind_walls_are_cut_off_and_long_ones_named():
+    def count(body, **faces):
+        s = lbm.Simulation(WIDE, boundaries={"body": lbm.Solid(body), **faces}, device="cpu")
+        return int((~s.fluid).sum())
+
+    assert count(lbm.Sphere((0.2, 7.0, 6.0), 4.31)) == count(lbm.Sphere((12.2, 7.0, 6.0), 4.3))
+    beside_wall = count(lbm.Sphere((0.2, 7.0, 6.0), 4.31), x=lbm.NoSlip())
+    assert beside_wall < 0.6 * count(lbm.Sphere((12.2, 7.0, 6.0), 4.31))
+    step = lbm.Box((10.0, 0.0, -1.0), (40.0, 4.0, 99.0))
+    with pytest.warns(UserWarning, match=r"body.* face across x, but is 30 cells long .* 24: what"):
+        assert count(step) == 14 * 4 * 12

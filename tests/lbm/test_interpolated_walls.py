@@ -1,5 +1,8 @@
 """Interpolated walls: distances, steps against `lbm.reference`, orders, mass, forces, refusals."""
 
+import itertools
+import warnings
+
 import numpy as np
 import pytest
 
@@ -334,10 +337,19 @@ def test_refusals(shape, condition, wall, error, words):
         lbm.Simulation(SHAPE, boundaries={"ball": lbm.Solid(shape, condition, wall)}, device="cpu")
 
 
-def test_a_ball_that_passes_through_a_periodic_face_is_refused():
+def test_a_shape_without_bounds_that_passes_through_a_periodic_face_is_refused():
     """Its cells are cut off at the face, behind which the surface goes on."""
-    ball = lbm.Solid(lbm.Sphere((0.6, 5.0, 4.0), 2.2), wall="interpolated")
-    with pytest.raises(ValueError, match="a periodic face: move the body away"):
+    whole = lbm.Sphere((0.6, 5.0, 4.0), 2.2)
+
+    class Unbounded(lbm.Shape):
+        def __call__(self, x, y, z):
+            return whole(x, y, z)
+
+        def distances(self, points, directions):
+            return whole.distances(points, directions)
+
+    ball = lbm.Solid(Unbounded(), wall="interpolated")
+    with pytest.raises(ValueError, match="a periodic face: give a shape of your own its `bounds`"):
         lbm.Simulation(SHAPE, boundaries={"ball": ball}, device="cpu")
 
 
@@ -460,6 +472,61 @@ def test_touching_bodies_are_one(cut):
     np.testing.assert_array_equal(two.u, one.u)
     forces = two.force_on("left") + two.force_on("right")
     np.testing.assert_allclose(forces, one.force_on("whole"), rtol=0, atol=1e-15)
+
+
+def warnings_of(shape, **boundaries):
+    """Return the warnings of a simulation with interpolated bodies."""
+    walls = {
+        name: lbm.Solid(value, wall="interpolated") if callable(value) else value
+        for name, value in boundaries.items()
+    }
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        lbm.Simulation(shape, boundaries=walls, device="cpu")
+    return [str(w.message) for w in caught]
+
+
+def cuboid(low, high):
+    """Return a box as a mesh."""
+    corners = np.array(list(itertools.product(*zip(low, high, strict=True))))
+    quads = [(0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3)]
+    return lbm.TriangleMesh(corners, [t for a, b, c, d in quads for t in ((a, b, c), (a, c, d))])
+
+
+@pytest.mark.parametrize("distance", [0.1, 0.3, 0.9])
+@pytest.mark.parametrize("cells", [1, 2, 4, 5])
+def test_links_in_narrow_gaps_are_counted(cells, distance):
+    """Those across the gap: 6 x 3 on each side, and with one cell all links."""
+    low, high = 2.5 - distance, 1.5 + cells + distance
+    gap = {"low": lbm.HalfSpace((0, low, 0), (0, 1, 0)),
+           "high": lbm.HalfSpace((0, high, 0), (0, -1, 0))}  # fmt: skip
+    messages = warnings_of((6, cells + 4, 3), **gap, y=lbm.NoSlip())
+    if cells > 4:
+        assert not messages
+        return
+    (message,) = messages
+    count = 6 * 3 * 2 * (5 if cells == 1 else 1)
+    assert message.startswith(f"{count} of 180 links into interpolated walls (low, high)")
+
+
+def test_only_narrow_gaps_are_named():
+    walls = {"y": lbm.NoSlip()}
+    floor = lbm.HalfSpace((0.0, 8.2, 0.0), (0.0, 1.0, 0.0))
+    assert warnings_of((6, 12, 3), floor=floor, **walls)[0].startswith("18 of 90 links")
+    assert not warnings_of((6, 12, 3), floor=floor, y=lbm.FreeSlip())
+    halfway = lbm.HalfSpace((0.0, 8.0, 0.0), (0.0, 1.0, 0.0))
+    assert not warnings_of((6, 12, 3), floor=halfway, **walls)
+    for wide in (
+        lbm.Sphere((12.1, 12.2, 11.9), 5.3),
+        ~lbm.Sphere((12.1, 12.2, 11.9), 9.3),
+        ~lbm.Cylinder((12.1, 12.2), 9.3),
+        ~cuboid((2.2, 2.2, 2.2), (21.7, 9.8, 14.3)),
+    ):
+        assert not warnings_of((24, 24, 24), body=wide)  # fmt: skip
+    thin = ~cuboid((2.2, 2.2, 2.2), (21.7, 5.8, 14.3))
+    assert "(body)" in warnings_of((24, 24, 24), body=thin)[0]
+    beside = lbm.Sphere((12.1, 12.2, 6.9), 5.3)
+    assert warnings_of((24, 24, 24), ball=beside, z=lbm.NoSlip())
 
 
 def test_links_that_pass_a_sphere_do_not_meet_it():

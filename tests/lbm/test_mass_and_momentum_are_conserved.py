@@ -4,6 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
+import scipy.ndimage
 
 import lbm
 from flows import noisy
@@ -54,6 +55,70 @@ def test_force_on_a_body_is_what_the_fluid_loses(device):
     far = centre + np.array([10.0, 0.0, 0.0])
     turned = s.torque_on("ball", centre) - s.torque_on("ball", far)
     np.testing.assert_allclose(turned, np.cross(far - centre, s.force_on("ball")), atol=1e-13)
+
+
+class Plate(lbm.Shape):
+    """A plate at 45 degrees to the axes x and y."""
+
+    def __init__(self, thickness):
+        self.half = thickness / 2
+
+    def __call__(self, x, y, z):
+        return np.abs(x - y + 0.3 + 0 * z) < self.half * 2**0.5
+
+    def distances(self, points, directions):
+        height = points[:, 0] - points[:, 1] + 0.3
+        with np.errstate(all="ignore"):
+            rise = directions[:, 0] - directions[:, 1]
+            meets = np.stack([(s * self.half * 2**0.5 - height) / rise for s in (1, -1)])
+        meets = np.where((meets >= 0) & (meets <= 1), meets, np.inf).min(axis=0)
+        return np.where(np.isfinite(meets), meets, np.nan)
+
+
+OBLIQUE = np.add.outer(np.add.outer(np.arange(16), np.arange(12)), np.arange(10))
+X, Y, Z = np.ogrid[-7.7:8, -5.7:6, -4.7:5]
+SHELL = (4.0 <= np.sqrt(X**2 + Y**2 + Z**2)) & (np.sqrt(X**2 + Y**2 + Z**2) < 5.0)
+PARTED = {
+    "a diagonal of cells": {"wall": lbm.Solid((OBLIQUE - np.arange(10)) == 12)},
+    "a plane across (1, 1, 1)": {"wall": lbm.Solid(OBLIQUE == 18)},
+    "a shell of one cell": {"wall": lbm.Solid(SHELL)},
+    "two solids that touch": {"a": lbm.Solid((OBLIQUE == 18) & (np.arange(10) < 5)),
+                              "b": lbm.Solid((OBLIQUE == 18) & (np.arange(10) >= 5))},
+    "an interpolated plate of 0.8 cells": {"wall": lbm.Solid(Plate(0.8), wall="interpolated")},
+    "an interpolated plate of 1.2 cells": {"wall": lbm.Solid(Plate(1.2), wall="interpolated")},
+}  # fmt: skip
+"""Solids whose cells part a closed box, though they touch only in edges or corners."""
+
+
+@pytest.mark.parametrize("lattice", ["D3Q19", "D3Q27"])
+@pytest.mark.parametrize("solids", PARTED)
+def test_no_fluid_passes_cells_that_touch_in_edges(solids, lattice):
+    """Sides at rest keep their densities to the last bit, and sides in motion their mass."""
+    options = {"boundaries": {"x": lbm.NoSlip(), "y": lbm.FreeSlip(), "z": lbm.FreeSlip()}}
+    options["boundaries"] |= PARTED[solids]
+    options |= {"lattice": lattice, "dtype": "float64", "device": "cpu", "collision": lbm.TRT(0.7)}
+    sides, count = scipy.ndimage.label(lbm.Simulation(SHAPE, **options).fluid)
+    assert count >= 2
+    s = lbm.Simulation(SHAPE, rho=1.0 + 0.02 * (sides == 1), **options).run(40)
+    assert np.abs(s.drho - 0.02 * (sides == 1)).max() < 1e-15
+    if "interpolated" not in solids:  # such walls balance the mass of all of them together
+        rho, u = noisy(SHAPE)
+        s.set(rho=rho, u=u)
+        before = [s.drho[sides == side].sum() for side in range(1, count + 1)]
+        s.run(40)
+        after = [s.drho[sides == side].sum() for side in range(1, count + 1)]
+        np.testing.assert_allclose(after, before, rtol=0, atol=1e-12)
+
+
+def test_a_parted_box_is_the_same_in_parts():
+    rho, u = noisy(SHAPE)
+    for solids in ("a shell of one cell", "two solids that touch"):
+        one, four = (
+            lbm.Simulation(SHAPE, boundaries=PARTED[solids], rho=rho, u=u, device=device)
+            for device in ("cpu", ["cpu"] * 4)
+        )
+        for _ in range(3):
+            assert np.array_equal(one.run(1).populations(), four.run(1).populations())
 
 
 def test_stored_populations_are_decoded_without_loss():

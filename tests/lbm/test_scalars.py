@@ -1,5 +1,6 @@
 """Temperatures and concentrations: beside NumPy, exact solutions, in parts, and after restarts."""
 
+import itertools
 import re
 
 import numpy as np
@@ -316,6 +317,20 @@ def test_a_column_of_light_fluid_is_at_rest():
     gradient = np.diff(s.drho[0, :, 0] / 3)
     middle = (y[1:] + y[:-1]) / 2 / 12 - 0.5
     assert np.abs(gradient - 1e-4 * middle).max() < 1e-7
+
+
+@pytest.mark.parametrize("shape", [(6, 5, 1), (6, 5, 3), (5, 4, 7)])
+def test_a_buoyant_flow_starts_with_the_given_velocity(shape):
+    """Numbers and arrays of velocity, density and start in all combinations, also by `set`."""
+    given = {"u": (0.01, 0.02, -0.03), "rho": 1.1, "start": 0.7}
+    full = {k: np.multiply.outer(v, np.ones(shape)) for k, v in given.items()}
+    for whole in itertools.product((False, True), repeat=3):
+        u, rho, first = ((full if w else given)[k] for k, w in zip(given, whole, strict=True))
+        s = lbm.Simulation(shape, u=u, rho=rho, dtype="float64", device="cpu", scalars={
+            "t": lbm.Scalar(0.1, start=first, buoyancy=(0.02, -0.01, 0.03))})  # fmt: skip
+        assert np.abs(s.u - full["u"]).max() < 1e-15
+        s.set(u=-np.asarray(u), rho=rho)
+        assert np.abs(s.u + full["u"]).max() < 1e-15
 
 
 # ---- parts, restarts, output -----------------------------------------------------------------

@@ -1,5 +1,7 @@
 """Sponges: what they return of pulses, what they follow, and what they refuse."""
 
+import warnings
+
 import numpy as np
 import pytest
 
@@ -66,6 +68,50 @@ def test_a_target_that_follows_lets_the_profile_of_a_channel_pass():
     ]  # fmt: skip
     free, damped = (s.u[0, 20, :, 0] for s in flows)
     assert np.abs(damped - free).max() < 3e-3 * free.max()
+
+
+RAMP = lbm.VelocityInlet(lambda t: (0.05 * min(1.0, t / 400), 0.0, 0.0))
+
+
+def warnings_of(inlet, outlet=ENDS["x+"], sponge=None, **options):
+    """Return the warnings for a channel with a sponge before its outlet, or none."""
+    sponges = {} if sponge is None else {"x+": sponge}
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        lbm.Simulation((40, 6, 3), boundaries={"x-": inlet, "x+": outlet, "y": lbm.FreeSlip()},
+                       sponges=sponges, device="cpu", **options)  # fmt: skip
+    return [str(w.message) for w in caught]
+
+
+@pytest.mark.parametrize("follower", ["sponges['x+']", "boundaries['x+']"])
+def test_what_brakes_a_flow_that_starts_later_is_named(follower):
+    end = {"sponge": lbm.Sponge(24)} if "sponges" in follower else {}
+    end = end or {"outlet": lbm.NonReflectingOutlet()}
+    (message,) = warnings_of(RAMP, **end)
+    assert f"{follower} follows" in message
+    assert "averaging=5000 steps" in message
+    assert "starts at rest and boundaries['x-'] changes with time" in message
+    (message,) = warnings_of(ENDS["x-"], **end)
+    assert "changes" not in message
+    # A ramp without an end is faster than allowed before the 5000 steps are over.
+    endless = lbm.VelocityInlet(lambda t: (0.01 + 1e-4 * t, 0.0, 0.0))
+    (message,) = warnings_of(endless, **end, u=(0.01, 0.0, 0.0))
+    assert "at rest" not in message
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"inlet": ENDS["x-"], "sponge": lbm.Sponge(24), "u": (0.05, 0.0, 0.0)},
+        {"inlet": RAMP, "sponge": lbm.Sponge(24, u=(0.05, 0.0, 0.0))},
+        {"inlet": lbm.PressureOutlet(1.01), "sponge": lbm.Sponge(24)},
+        {"inlet": RAMP},
+        {"inlet": lbm.VelocityInlet(lambda t: (0.05 + 1e-3 * np.sin(t), 0.0, 0.0)),
+         "sponge": lbm.Sponge(24), "u": (0.05, 0.0, 0.0)},
+    ],
+)  # fmt: skip
+def test_flows_that_nothing_brakes_give_no_warning(options):
+    assert not warnings_of(**options)
 
 
 def test_targets_by_default():

@@ -136,7 +136,9 @@ def fit(
     sets. A rough profile of the likelihood over alpha tells where else an ascent should start
     (`_fit/second_starts/formulas.py`). For small alpha the likelihood has local maxima near many
     observations; the fit restarts from several of them around the densest region. More than 8192
-    observations are gathered in 4096 bins with two points each.
+    observations are gathered in 4096 bins with two points each. With beta fixed at 1 or -1 the
+    ascent starts, and stays, with all data in the support; for small alpha it takes the logarithm
+    of the distance between the end of the support and the nearest datum for the location.
 
     Where k of n observations are equal, the likelihood has no bound for alpha < k/(n - k). So alpha
     is at least 0.1, (4/3)/(n - 1), and 2k/(n - k) if k > 1; the scale is at least 1e-8 of that of

@@ -175,8 +175,8 @@ def log_ndtr(x):
     m, k = split_exponent(t * w)
     q, z = _minus_tail(a, t, w, remainder), m - real(1)  # both: a choice of values is no branch
     log = _log1p(q if right else z)
-    # a may be infinite or NaN, R then anything.
-    left = fma(a * a, real(-0.5), fma(k, _LN2(x), log))
+    # a may be infinite or NaN, R then anything. Halving a first is exact and delays the overflow.
+    left = fma(real(-0.5) * a, a, fma(k, _LN2(x), log))
     return log if right else left
 
 

@@ -88,6 +88,16 @@ def test_huge_negative_argument(device):
 
 
 @pytest.mark.parametrize("real", REALS)
+def test_the_logarithm_is_finite_where_it_can_be(device, real):
+    """-x^2/2 leaves the range later than x^2, at the root of twice the largest number."""
+    last = real(math.sqrt(2.0) * math.sqrt(np.finfo(real).max))
+    x = -last * np.linspace(0.68, 1.0 - 4.0 * np.finfo(real).eps, 200, dtype=real)
+    errors = ulps(log_ndtr(x, device=device), log_ndtr_reference(x))
+    assert np.abs(errors).max() < 1.0
+    assert log_ndtr(-last * real(1.0001), device=device) == -np.inf
+
+
+@pytest.mark.parametrize("real", REALS)
 @pytest.mark.parametrize("n", [0, 1, 2, 3, 8, 21, 60, 1000])
 def test_exponential_integral(device, n, real):
     rng = np.random.default_rng(n)

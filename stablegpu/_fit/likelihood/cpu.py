@@ -24,7 +24,13 @@ from stablegpu._fit.likelihood.near_one_formulas import PROFILE, ROWS
 from stablegpu._fit.likelihood.node_formulas import NODE_NUMBERS, SERIES_NUMBERS
 from stablegpu._fit.optimizer import codes
 from stablegpu._fit.optimizer.ascent_formulas import advance, begin
-from stablegpu._fit.optimizer.state import CANDIDATE_COUNT, STATE, SUMS, write_outcome
+from stablegpu._fit.optimizer.state import (
+    CANDIDATE_COUNT,
+    STATE,
+    SUMS,
+    location_rate,
+    write_outcome,
+)
 from stablegpu._fit.records import OUTCOME, START
 
 _FIRST = 32
@@ -55,7 +61,7 @@ def _evaluate(state, start, x, weights, table, density, sums):
     block_moments(distribution, nodes, series, 0, 1)
     running_moments(distribution, series, 0, 1)
     sums[:] = 0.0
-    to_units = np.exp(-state.trial[3])
+    to_units = np.exp(-state.trial[3]) * location_rate(state, state.trial)
     log_scale = np.log(distribution.scale)
     if state.phase >= codes.SCANNING:
         for i in range(x.size):

@@ -30,7 +30,14 @@ from stablegpu._fit.likelihood.formulas import (
 from stablegpu._fit.likelihood.node_formulas import NODE_NUMBERS, SERIES_NUMBERS
 from stablegpu._fit.optimizer import codes
 from stablegpu._fit.optimizer.ascent_formulas import advance, begin
-from stablegpu._fit.optimizer.state import CANDIDATE_COUNT, STATE, SUMS, size_of, write_outcome
+from stablegpu._fit.optimizer.state import (
+    CANDIDATE_COUNT,
+    STATE,
+    SUMS,
+    location_rate,
+    size_of,
+    write_outcome,
+)
 from stablegpu._fit.records import OUTCOME, START
 
 THREADS = 128
@@ -131,7 +138,7 @@ def maximize_sets(data, ends, starts, free, table, team, arrivals, meetings, out
             cuda.syncthreads()
             running_moments(distribution, series, lane, lanes)
             cuda.syncthreads()
-            to_units = math.exp(-state.trial[3])
+            to_units = math.exp(-state.trial[3]) * location_rate(state, state.trial)
             log_scale = math.log(distribution.scale)
             scanning = state.phase >= codes.SCANNING
             # Five sums at a time: a thread has too few registers for more.

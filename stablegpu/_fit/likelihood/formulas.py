@@ -19,7 +19,7 @@ from stablegpu._fit.likelihood.log_pdf_formulas import log_pdf, log_pdf_alone
 from stablegpu._fit.likelihood.rule import FIT
 from stablegpu._fit.optimizer import codes
 from stablegpu._fit.optimizer.restart_formulas import CENTRE
-from stablegpu._fit.optimizer.state import CANDIDATE_COUNT
+from stablegpu._fit.optimizer.state import CANDIDATE_COUNT, location_of
 from stablegpu._numerics.trigonometry_formulas import tan_half_pi
 
 DISTRIBUTION = np.dtype(
@@ -53,12 +53,12 @@ def prepare(state, start, lowest, highest, distribution, lane, lanes):
         shift_a = sign * beta * 0.5 * math.pi * (1.0 + tangent * tangent)
     if lane == 0:
         distribution.alpha, distribution.beta, distribution.scale = alpha, beta, scale
-        distribution.loc = unit_loc + unit_scale * trial[2]
+        distribution.loc = unit_loc + unit_scale * location_of(state, trial)
         distribution.near_one, distribution.shift = near, shift
         distribution.shift_by_alpha, distribution.shift_by_beta = shift_a, shift_b
     if near:
         return
-    least = most = trial[2]
+    least = most = location_of(state, trial)
     if state.phase >= codes.SCANNING:
         least, most = state.candidates[0], state.candidates[CANDIDATE_COUNT - 1]
     low = (lowest - (unit_loc + unit_scale * most)) / scale - shift

@@ -7,6 +7,9 @@ knots of u = asinh(z). They are summed once for a distribution; between the knot
 polynomials through six of them interpolate. Where a light tail becomes a heavy one log pdf has a
 bend, sharp for small b: there R and log a are interpolated instead, each of which is smooth.
 
+For b = 0 the light tail goes on below e^-80, where the table ends: there its asymptotic formula is
+taken (`_density/thin_tail_formulas.py`).
+
 Errors of log pdf (tools/make_near_one_table.py): below 2e-4 for |beta| < 0.7 and 1e-3 for |beta| <
 0.9; at random points of which half have beta next to an end the median is 6e-11, 99.9 % are below
 8e-4, and 4e-3 is the worst where log pdf > -12, 1.5e-2 further out in the light tail.
@@ -15,6 +18,7 @@ Errors of log pdf (tools/make_near_one_table.py): below 2e-4 for |beta| < 0.7 an
 import math
 
 from hetero.jit import FUSED, scalar
+from stablegpu._density.thin_tail_formulas import log_pdf_in_thin_tail
 from stablegpu._numerics.asinh_formulas import asinh
 
 HALF_WIDTH = 0.12  # of alpha around 1 in the table
@@ -28,6 +32,7 @@ OUTER_B = 14
 LAST = EDGE + (OUTER - 4) * COARSE  # u from which on the tail is a power
 GONE = -80.0  # log a where no light tail is left
 LIGHT = 22  # knots of the middle from which on a is that of a light tail
+OF_THIN_TAIL = 8.0  # L from which on a formula replaces the table where b = 0, to 4e-4
 THIN = 0.04  # b under which the bend between both tails is sharp
 
 _OF_MIDDLE = MIDDLE * IN_ALPHA  # where the parts of the flat table start
@@ -143,6 +148,10 @@ def log_pdf_near_one(z, profile, alpha, beta):
         knots_out = 2.0 + (min(size, LAST) - EDGE) / COARSE
         knot = _SIDE + _CENTRE + knots_out if u > 0.0 else _SIDE - 1 - knots_out
     b = 1.0 + sign * beta
+    if b == 0.0:
+        result, by_distance, by_a, level = log_pdf_in_thin_tail(abs(z), alpha)
+        if level > OF_THIN_TAIL:
+            return result, sign * by_distance, by_a, 0.0
     light = b < THIN and LIGHT * FINE <= size < EDGE
     first = _first_knot(u, knot, light)
     row = first + 3 * PROFILE if light else first

@@ -13,6 +13,7 @@ import math
 import numpy as np
 
 from hetero.jit import scalar_internal
+from stablegpu._density.thin_tail_formulas import distance_in_thin_tail
 from stablegpu._fit.optimizer import codes
 from stablegpu._fit.optimizer.quasi_newton_formulas import (
     bfgs_update,
@@ -28,19 +29,21 @@ from stablegpu._fit.optimizer.restart_formulas import (
 )
 from stablegpu._fit.optimizer.state import (
     MAX_EVALUATIONS,
-    TO_S0,
-    TO_S1,
     gain_tolerance,
+    has_wrong_location,
     is_free,
     lower_bound,
+    set_location,
     size_of,
     try_point,
     upper_bound,
 )
 from stablegpu._fit.records import LOC_IN_S1
+from stablegpu._numerics.trigonometry_formulas import tan_half_pi
 
 # Abandon a restart if even 20 times its predicted gain cannot reach the best value.
 MAX_EXPECTED_GAIN = 20.0
+LARGEST_LOSS = -1e8  # over the promised gain: beyond, BFGS would lose the matrix to rounding
 DIFFERENCE = 0.02  # step in conditional standard errors: the information is then good to 1e-3
 
 
@@ -69,7 +72,41 @@ def begin(state, start, lowest, highest, count, free):
     if start.parameters[0] == 2.0 and not is_free(state, 0) and is_free(state, 3):
         least_scale = 0.5 * (highest - lowest) / math.sqrt(count) / start.unit_scale
         current.parameters[3] = max(current.parameters[3], math.log(least_scale))
+    edge = lowest if current.parameters[1] > 0.0 else highest
+    state.edge = (edge - start.unit_loc) / start.unit_scale
+    if abs(current.parameters[1]) == 1.0 and start.parameters[0] < 2.0:
+        _allow_data(state, count)
+        set_location(state, current.parameters[2])
     restart(state)
+
+
+@scalar_internal
+def _allow_data(state, count):
+    """Change a start that gives the data no likelihood, for beta fixed at 1 or -1.
+
+    The distribution has an end (alpha < 1) or a tail that is thinner than a normal one. If the
+    outermost datum on that side is too far out, it becomes the quantile at 1/(2 count): the scale
+    grows while the location of S0 stays, or if it is fixed the location moves, or if both are fixed
+    alpha becomes 1, where the support has no end.
+    """
+    current = state.current
+    parameters = current.parameters
+    beta, scale = parameters[1], math.exp(parameters[3])
+    farthest, share = distance_in_thin_tail(math.log(2.0 * count), parameters[0])
+    to_s1 = tan_half_pi(parameters[0]) if current.in_s1 else 0.0
+    distance = beta * (parameters[2] - state.edge) + to_s1 * scale  # from the location of S0
+    if current.in_s1 and not is_free(state, 2):
+        margin = to_s1 * scale - distance
+        if is_free(state, 3) and margin > 0.0:
+            parameters[3] = math.log(min(scale, margin / (to_s1 * share)))
+    elif distance > farthest * scale:
+        if is_free(state, 3):
+            parameters[3] = math.log(distance / farthest)
+            parameters[2] += beta * to_s1 * (scale - distance / farthest)
+        elif is_free(state, 2):
+            parameters[2] += beta * (farthest * scale - distance)
+        elif is_free(state, 0):
+            parameters[0] = max(parameters[0], 1.0)
 
 
 @scalar_internal
@@ -90,9 +127,7 @@ def _propose(state, gain):
         return codes.PROPOSE
     state.predicted = gain
     current = state.current
-    alpha = current.parameters[0]
-    wrong = alpha > TO_S0 if current.in_s1 else alpha < TO_S1
-    if wrong and is_free(state, 2) and state.evaluations < MAX_EVALUATIONS:
+    if has_wrong_location(state) and state.evaluations < MAX_EVALUATIONS:
         return codes.RESTART
     if gain < gain_tolerance(state) or state.damping > 1e8:
         current.status = codes.CONVERGED if state.damping < 1e8 else codes.STUCK
@@ -167,8 +202,8 @@ def final_newton_step(state, gain):
 def _search(state, sums, is_finite):
     """Accept a step of the search if it gains anything, and adapt the damping."""
     gain = sums[0] - state.current.loglik
-    ratio = gain / state.predicted if is_finite else -1.0
-    if is_finite:
+    ratio = gain / state.predicted if is_finite else -np.inf
+    if ratio > LARGEST_LOSS:
         bfgs_update(state, sums)
     if is_finite and gain > 0.0:
         accept_trial(state, sums)

@@ -11,16 +11,25 @@ import math
 import numpy as np
 
 from hetero.jit import scalar_internal
-from stablegpu._fit.optimizer.state import is_free, lower_bound, size_of, upper_bound
+from stablegpu._fit.optimizer.state import (
+    is_bounded,
+    is_free,
+    lower_bound,
+    size_of,
+    upper_bound,
+)
 
 
 @scalar_internal
 def largest_step(state, k):
     """Return the largest step that parameter k may take.
 
-    That of the location is 1.5 units, or 1.5 scales if the scale is larger than the unit.
+    That of the location is 1.5 units, or 1.5 scales if the scale is larger than the unit; that of
+    the logarithm of its distance from the data is 2.
     """
     if k == 2:
+        if is_bounded(state):
+            return 2.0
         return 1.5 * math.exp(max(state.current.parameters[3], 0.0))
     return 0.3 if k == 0 else (0.6 if k == 1 else 0.7)
 

@@ -19,12 +19,14 @@ from stablegpu._fit.optimizer import codes
 from stablegpu._fit.optimizer.state import (
     CANDIDATE_COUNT,
     MAX_EVALUATIONS,
-    TO_S0,
-    TO_S1,
     copy_point,
     gain_tolerance,
+    has_wrong_location,
+    is_bounded,
     is_free,
+    location_of,
     moves_location,
+    set_location,
     try_point,
     upper_bound,
 )
@@ -44,16 +46,17 @@ def restart(state):
     """Begin an ascent at the current point, in the parameterization that suits its alpha."""
     current = state.current
     alpha, beta = current.parameters[0], current.parameters[1]
-    to_s1 = is_free(state, 2) and not current.in_s1 and alpha < TO_S1
-    if to_s1 or (moves_location(state) and alpha > TO_S0):
+    to_s1 = not current.in_s1 and has_wrong_location(state)
+    if has_wrong_location(state):
         shift = beta * tan_half_pi(alpha) * math.exp(current.parameters[3])
-        current.parameters[2] += -shift if to_s1 else shift
+        location = location_of(state, current.parameters) + (-shift if to_s1 else shift)
         current.in_s1 = not current.in_s1
+        set_location(state, location)
     current.loglik = -np.inf
     state.damping = 0.0
     state.phase = codes.FIRST
     try_point(state)
-    if to_s1:
+    if to_s1 and not is_bounded(state):
         _scan(state)
 
 
@@ -101,7 +104,12 @@ def after_convergence(state):
     if state.current.loglik > state.best.loglik + gain_tolerance(state):
         copy_point(state, state.current, state.best)
         state.tries = 0
-        if moves_location(state) and state.scans < MOST_SCANS and state.evaluations < LATEST:
+        if (
+            moves_location(state)
+            and not is_bounded(state)
+            and state.scans < MOST_SCANS
+            and state.evaluations < LATEST
+        ):
             _scan(state)
             return codes.EVALUATE
     return codes.NEXT_RESTART
@@ -115,7 +123,7 @@ def next_restart(state):
     parameters, tries = state.current.parameters, state.tries
     if tries > MOST_TRIES or state.evaluations > LATEST:
         return codes.DIFFERENCES
-    if moves_location(state):
+    if moves_location(state) and not is_bounded(state):
         candidate = AFTER if tries == 1 else BEFORE
         if tries == MOST_TRIES:
             candidate = _best_apart(state, ASIDE)

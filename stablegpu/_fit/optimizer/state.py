@@ -39,6 +39,7 @@ STATE = np.dtype(
         ("size", np.int64),  # 4, the number of parameters
         ("free", np.int64),  # a bit for each parameter that may move
         ("lowest_alpha", np.float64),  # of the data set, if alpha may move
+        ("edge", np.float64),  # the datum nearest to the end that beta = 1 or -1 gives, in units
         ("evaluations", np.int64),  # of the likelihood so far
         ("scans", np.int64),  # so far
         ("tries", np.int64),  # restarts since the last improvement
@@ -67,6 +68,12 @@ MARGIN = 1e-9
 
 TO_S1, TO_S0 = 0.45, 0.85
 """The location becomes that of S1 below the first alpha, and that of S0 above the second."""
+
+TO_DISTANCE, FROM_DISTANCE = 0.8, 0.9
+"""The same where the location of S1 is the end of the support: see `is_bounded`."""
+
+NEAREST = 1e-12
+"""Least distance of data from the end of the support at a start, in scales (rounding: 1e-13)."""
 
 GAIN_TOLERANCE, RELATIVE = 1e-9, 3e-12
 """An ascent stops when a step promises a smaller gain of log-likelihood than the first number. The
@@ -124,6 +131,53 @@ def moves_location(state):
 
 
 @scalar_internal
+def has_wrong_location(state):
+    """Return whether the location is free and that of S0 for a small alpha, or that of S1 else."""
+    alpha = state.current.parameters[0]
+    is_half_line = abs(state.current.parameters[1]) == 1.0
+    if state.current.in_s1:
+        wrong = alpha > (FROM_DISTANCE if is_half_line else TO_S0)
+    else:
+        wrong = alpha < (TO_DISTANCE if is_half_line else TO_S1)
+    return wrong and is_free(state, 2)
+
+
+@scalar_internal
+def is_bounded(state):
+    """Return whether the location is free and the end of the support, with beta fixed at 1 or -1.
+
+    All data lie beyond it, so the likelihood has no maxima between them. Instead of the location
+    the third parameter is then the logarithm of its distance from the outermost datum.
+    """
+    return moves_location(state) and abs(state.current.parameters[1]) == 1.0
+
+
+@scalar_internal
+def location_of(state, parameters):
+    """Return the location of the current or the trial parameters, in units."""
+    if is_bounded(state):
+        return state.edge - parameters[1] * math.exp(parameters[2])
+    return parameters[2]
+
+
+@scalar_internal
+def location_rate(state, parameters):
+    """Return the derivative of the location by the third parameter."""
+    return -parameters[1] * math.exp(parameters[2]) if is_bounded(state) else 1.0
+
+
+@scalar_internal
+def set_location(state, location):
+    """Set the third of the current parameters to a location, in units."""
+    parameters = state.current.parameters
+    if is_bounded(state):
+        distance = parameters[1] * (state.edge - location)
+        parameters[2] = math.log(max(distance, NEAREST * math.exp(parameters[3])))
+    else:
+        parameters[2] = location
+
+
+@scalar_internal
 def try_point(state):
     """Set the trial point to the current point."""
     for k in range(size_of(state)):
@@ -146,7 +200,10 @@ def write_outcome(state, outcome):
     current = state.current
     outcome.evaluations, outcome.status = state.evaluations, current.status
     outcome.in_s1, outcome.loglik = current.in_s1, current.loglik
+    rate = location_rate(state, current.parameters)
     for i in range(size_of(state)):
         outcome.parameters[i], outcome.widths[i] = current.parameters[i], state.widths[i]
         for j in range(size_of(state)):
-            outcome.information[i, j] = state.information[i, j]
+            by_location = (rate if i == 2 else 1.0) * (rate if j == 2 else 1.0)
+            outcome.information[i, j] = state.information[i, j] / by_location
+    outcome.parameters[2] = location_of(state, current.parameters)

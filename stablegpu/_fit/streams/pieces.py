@@ -92,9 +92,9 @@ def observations_of(source: Any, piece: int) -> Observations:
     )
 
 
-def check_size(size: int, expected: int | None) -> int:
+def check_size(size: int, expected: int) -> int:
     """Return the size of a pass over a source; raise ValueError if the first had another one."""
-    if expected not in (None, size):
+    if size != expected:
         raise ValueError(
             f"source must give the same numbers each time, got {expected} in the first pass and "
             f"{size} in a later one: a function must return a new iterator at each call"

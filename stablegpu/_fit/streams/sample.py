@@ -52,7 +52,7 @@ class StreamedSample:
     ) -> None:
         self._engine, self._device, self._show_progress = engine, device, show_progress
         self._parts = observations.split(engine.count_parts())
-        self.size: int | None = None
+        self.size = -1  # not known
         found = self._run("extremes", _survey)
         if self.size < FEWEST_OBSERVATIONS:
             raise ValueError(
@@ -75,7 +75,7 @@ class StreamedSample:
             show_progress=self._show_progress,
         )
         size = sum(size for _, size in results)
-        self.size = check_size(size, self.size)
+        self.size = check_size(size, size if self.size < 0 else self.size)
         return [result for result, _ in results]
 
     def select(self, ranks: np.ndarray) -> np.ndarray:

@@ -14,7 +14,7 @@ from hetero.equality import equal_by_value
 from stablegpu._fit.limits import ALPHA_RANGE
 from stablegpu._fit.outcomes import CONVERGED
 from stablegpu._fit.outcomes import STATUSES as STATUSES
-from stablegpu._fit.streams.pieces import Observations
+from stablegpu._fit.streams.pieces import Observations, check_size
 from stablegpu._fit.streams.read_ahead import read_ahead
 from stablegpu._inference.wald import wald_intervals
 from stablegpu._parameters import PARAMETERS, Parameters
@@ -128,7 +128,9 @@ class FitResult:
         if isinstance(self.data, Observations):
             distribution, cpu = self.distribution, Device("cpu")  # buffers are not for a GPU
             with contextlib.closing(read_ahead(self.data, cpu)) as pieces:
-                return math.fsum(float(distribution.logpdf(piece).sum()) for piece in pieces)
+                sums = [(piece.size, float(distribution.logpdf(piece).sum())) for piece in pieces]
+            check_size(sum(size for size, _ in sums), self.size)
+            return math.fsum(total for _, total in sums)
         logpdf = self.distribution.logpdf(self.data)
         if self.weights is not None:
             logpdf, weights = on_host(logpdf), on_host(self.weights)

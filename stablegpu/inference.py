@@ -7,6 +7,7 @@ the precision of any unbiased estimator.
 from __future__ import annotations
 
 import math
+import warnings
 from concurrent.futures import Executor
 from typing import Any
 
@@ -17,12 +18,12 @@ from hetero.distributed.worker_devices import Devices
 from stablegpu._density.pointwise.evaluate import evaluate
 from stablegpu._fit.batch import join_results
 from stablegpu._fit.limits import ALPHA_RANGE
+from stablegpu._inference.failures import check_failures, require_converged
 from stablegpu._inference.profile_curve import trace_profile
 from stablegpu._inference.refits import largest_logliks, options_of, require_single
 from stablegpu._inference.replicas import (
     Replication,
     engine_arguments,
-    fitted_mask,
     goodness_statistics,
     repeat_observations,
     simulate_fits,
@@ -36,6 +37,10 @@ from stablegpu._parameters import PARAMETERS
 from stablegpu.derivatives import dlogpdf
 from stablegpu.distribution import stable
 from stablegpu.fit_results import FitResult
+
+TIES_PER_ROOT = 0.1
+"""Equal observations from which on `goodness_of_fit` warns, over the root of their number: they
+raise Kolmogorov's statistic by up to a tenth of its critical value."""
 
 MAX_POINTS = 1 << 16
 """Largest number of points of a profile, at each of which a fit is made."""
@@ -63,11 +68,17 @@ def profile_likelihood(
     ProfileLikelihood
         If the profile stays below the limit up to the end of the parameter's range, that is the end
         of the interval.
+
+    Raises
+    ------
+    ValueError : `result`, or more than a tenth of the fits of the profile, did not converge (fewer
+        are left out with a warning)
     """
     from scipy.special import ndtri
 
     validation.check_choice("name", name, ("alpha", "beta", "scale"))
     require_single(result)
+    require_converged(result)
     if result.method != "ml":
         raise ValueError(f"result must be a fit with method='ml', got method={result.method!r}")
     if name in result.fixed:
@@ -95,6 +106,7 @@ def profile_likelihood(
         confidence,
         points=to_parameter(curve.grid),
         drop=2.0 * (curve.loglik[curve.grid == centre] - curve.loglik),
+        failed=curve.failed,
     )
 
 
@@ -141,7 +153,8 @@ def bootstrap(
 
     Raises
     ------
-    ValueError : weights are not integers, so the number of observations is not defined
+    ValueError : weights are not integers, so the number of observations is not defined; `result`
+        or more than a tenth of the fits of samples did not converge (fewer are a warning)
     """
     confidence = validation.check_in_range("confidence", confidence, 0.0, 1.0, closed="neither")
     validation.check_choice("method", method, ("parametric", "nonparametric"))
@@ -149,11 +162,12 @@ def bootstrap(
     replication = Replication(replicas, rng, method, engine, progress)
     parts = simulate_fits(result, repeat_observations(result), result.parameterization, replication)
     results = join_results([fits for _, fits in parts])
-    fitted_mask(results)
+    good = results.converged
+    check_failures(int(np.count_nonzero(~good)), len(results), "samples")
     complement = 0.5 * (1.0 - confidence)
     intervals = {}
     for name in PARAMETERS:
-        low, high = np.nanquantile(getattr(results, name), (complement, 1.0 - complement))
+        low, high = np.quantile(getattr(results, name)[good], (complement, 1.0 - complement))
         value = getattr(result, name)
         if name == "scale":
             ends = value * value / high, value * value / low
@@ -180,6 +194,7 @@ def goodness_of_fit(
     estimated. So p-values come from samples of the fitted distribution, which are fitted by the
     same method with the same parameters fixed. All samples are fitted in one call and evaluated in
     another (in parts as in `bootstrap`). The weight of an observation says how often it counts.
+    Simulated samples are not rounded: a warning says if equal data make p-values too small.
 
     Parameters
     ----------
@@ -191,9 +206,11 @@ def goodness_of_fit(
 
     Raises
     ------
-    ValueError : weights are not integers, so the number of observations is not defined
+    ValueError : weights are not integers, so the number of observations is not defined; `result`
+        or more than a tenth of the fits of samples did not converge (fewer are a warning)
     """
     data = np.sort(repeat_observations(result))
+    _warn_of_ties(data)
     parameterization = options_of(result)["parameterization"]
     fitted = result.distribution.to(parameterization)
     names = ("cdf", "logcdf", "logsf")
@@ -203,21 +220,37 @@ def goodness_of_fit(
         return np.stack(goodness_statistics(**values), axis=-1)
 
     observed = statistics_of(data, *(getattr(fitted, name) for name in PARAMETERS))
-    larger, count = np.ones(2), 0
+    larger, count, failed = np.ones(2), 0, 0
     engine = engine_arguments(executor, comm, device)
     replication = Replication(replicas, rng, "parametric", engine, progress)
     for samples, fits in simulate_fits(result, data, parameterization, replication):
-        good = fitted_mask(fits)
+        good = fits.converged
         parameters = (getattr(fits, name)[good][:, None] for name in PARAMETERS)
         larger += (statistics_of(np.sort(samples[good], axis=1), *parameters) >= observed).sum(
             axis=0
         )
         count += int(good.sum())
+        failed += int((~good).sum())
+    check_failures(failed, count + failed, "samples")
     kolmogorov_smirnov, anderson_darling = (
         GoodnessStatistic(float(value), float(k / (count + 1)))
         for value, k in zip(observed, larger, strict=True)
     )
-    return GoodnessOfFit(kolmogorov_smirnov, anderson_darling, count)
+    return GoodnessOfFit(kolmogorov_smirnov, anderson_darling, count, failed)
+
+
+def _warn_of_ties(data: np.ndarray) -> None:
+    """Warn if so many of the sorted data are equal that this moves the statistics."""
+    begins = np.flatnonzero(np.diff(data, prepend=np.nan) != 0.0)
+    ties = int(np.diff(begins, append=data.size).max())
+    if ties > max(1.0, TIES_PER_ROOT * math.sqrt(data.size)):
+        warnings.warn(
+            f"{ties} of {data.size} observations are equal (there are {begins.size} different "
+            "values), as in rounded data, but the simulated samples have no ties: p-values are too "
+            "small. Test data that are not rounded, or add uniform noise of the rounding's width "
+            "before the fit",
+            stacklevel=3,
+        )
 
 
 _FISHER_STEP = 0.04  # in asinh(x): the error of the trapezoidal rule is then 1e-6

@@ -89,6 +89,8 @@ class RiskEstimate:
     confidence : float
     method : {"delta", "profile"}
         How the interval was computed.
+    failed : int
+        Number of points of the profile at which the maximization failed; they are left out.
     """
 
     measure: str
@@ -99,6 +101,7 @@ class RiskEstimate:
     high: float
     confidence: float
     method: str
+    failed: int = 0
 
     @property
     def interval(self) -> tuple[float, float]:

@@ -21,7 +21,7 @@ from stablegpu._fit.batch import fit_prepared, gather_sample
 from stablegpu._fit.datasets import UnsortedDataSets
 from stablegpu._fit.outcomes import REMEDIES
 from stablegpu._fit.quantile_fit import fit_by_quantiles
-from stablegpu._fit.streams.pieces import Observations, observations_of
+from stablegpu._fit.streams.pieces import Observations, check_size, observations_of
 from stablegpu._fit.streams.sample import StreamedSample
 from stablegpu._parameters import PARAMETERIZATIONS
 from stablegpu.fit_results import FitResult
@@ -77,8 +77,8 @@ def fit_stream(
 
     Raises
     ------
-    TypeError, ValueError : source is none of these, holds NaN, infinite or too few numbers, or
-        cannot be fitted; see `fit`
+    TypeError, ValueError : source is none of these, holds NaN, infinite or too few numbers, has
+        more or fewer of them in a later pass, or cannot be fitted; see `fit`
     OSError : a file cannot be read
     hetero.DeviceUnavailableError
 
@@ -102,8 +102,10 @@ def fit_stream(
     with region("stable fit of a stream"):
         sample = StreamedSample(observations, engine, target, progress)
         if sample.size <= datasets.LARGEST_SORTED_SET:
+            data = np.concatenate([np.empty(0), *observations])
+            check_size(data.size, sample.size)
             return fit(
-                np.concatenate(list(observations)),
+                data,
                 method=method,
                 parameterization=parameterization,
                 fixed=fixed,

@@ -188,6 +188,7 @@ def _report_one(result: FitResult, name: str, options: argparse.Namespace) -> in
     report = _as_dict(result, name, options)
     text = [result.summary(options.confidence)]
     if options.bootstrap is not None:
+        from stablegpu._inference.failures import name_failures
         from stablegpu.inference import bootstrap
 
         simulated = bootstrap(
@@ -198,13 +199,16 @@ def _report_one(result: FitResult, name: str, options: argparse.Namespace) -> in
             progress=not options.quiet,
         )
         report["bootstrap"] = simulated.intervals
-        text += ["", f"intervals by {options.bootstrap} simulated samples"]
+        failures = name_failures(simulated.failed, "of them")
+        report["bootstrap_failed"] = simulated.failed
+        text += ["", f"intervals by {options.bootstrap} simulated samples{failures}"]
         text += [
             f"{key:<5}  {low:.6g} to {high:.6g}"
             for key, (low, high) in simulated.intervals.items()
             if key not in result.fixed
         ]
     if options.goodness is not None:
+        from stablegpu._inference.failures import name_failures
         from stablegpu.inference import goodness_of_fit
 
         test = goodness_of_fit(
@@ -215,7 +219,9 @@ def _report_one(result: FitResult, name: str, options: argparse.Namespace) -> in
             "Anderson-Darling": test.anderson_darling,
         }
         report["goodness"] = {key: value._asdict() for key, value in tests.items()}
-        text += ["", f"goodness of fit by {test.replicas} simulated samples"]
+        failures = name_failures(test.failed, "more")
+        report["goodness_failed"] = test.failed
+        text += ["", f"goodness of fit by {test.replicas} simulated samples{failures}"]
         text += [
             f"{key:<18}  statistic {value.statistic:.4g}, p-value {value.pvalue:.4g}"
             for key, value in tests.items()

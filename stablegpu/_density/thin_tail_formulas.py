@@ -18,20 +18,20 @@ NEXT_TO_ONE = 1e-7
 
 
 @scalar
-def off_one(alpha):
+def off_one(alpha: float) -> float:
     """Return alpha - 1, or `NEXT_TO_ONE` if it is smaller."""
     return alpha - 1.0 if abs(alpha - 1.0) > NEXT_TO_ONE else NEXT_TO_ONE
 
 
 @scalar
-def log_level_at_location(off, q):
+def log_level_at_location(off: float, q: float) -> float:
     """Return log L at s = 0."""
     alpha = 1.0 + off
     return math.log(off / q) - (alpha * math.log1p(off) + 0.5 * math.log1p(q * q)) / off
 
 
 @scalar
-def distance_in_thin_tail(level, alpha):
+def distance_in_thin_tail(level: float, alpha: float) -> tuple[float, float]:
     """Return the s at which L is `level`, and 1 + q s: its distance from -1/q, times |q|."""
     off = off_one(alpha)
     q = math.tan(0.5 * math.pi * off)
@@ -40,7 +40,7 @@ def distance_in_thin_tail(level, alpha):
 
 
 @scalar
-def log_pdf_in_thin_tail(s, alpha):
+def log_pdf_in_thin_tail(s: float, alpha: float) -> tuple[float, float, float, float]:
     """Return log pdf at the distance s, its derivatives by s and alpha, and L.
 
     The relative error of the density next to alpha = 1 is 0.02/L^2 (measured).

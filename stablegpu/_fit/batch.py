@@ -79,7 +79,7 @@ def gather_sample(sample: Sample, unsorted: UnsortedDataSets, batch: BatchFit) -
     if sample.is_weighted and np.isnan(estimates).any():  # those of large weight may vary
         spread = ends[1] - ends[0]
     if spread > 0.0 and not np.isinf(estimates).any():
-        width = max(1e-3 * spread, np.nextafter(0.0, 1.0))
+        width = datasets.bin_width(spread, ends)
         bins, ties = datasets.bin_set(sample, quantiles[3], width, ends, batch.host_workspace)
         if sample.is_weighted:
             table = batch.host_workspace.input("estimates", np.zeros((1, ESTIMATE_SIZE))).reshape(

@@ -174,6 +174,16 @@ def upload_ends(host_workspace: Workspace, starts: ArrayLike, stops: ArrayLike) 
     return host_workspace.input("sets", ends, np.int64).reshape(len(ends), 2)
 
 
+def bin_width(spread: float, ends: tuple[float, float]) -> float:
+    """Return the width of the bins in the middle of data with a quartile range.
+
+    It is a normal number unless all data are tiny, so that the range is below exp(1418) widths.
+    """
+    floats = np.finfo(np.float64)
+    least = max(floats.tiny * min(ends[1] - ends[0], 1.0), floats.smallest_subnormal)
+    return float(max(1e-3 * spread, least))
+
+
 def bin_set(
     sample: Sample,
     centre: float,
@@ -193,9 +203,10 @@ def bin_set(
     while sample.is_weighted:
         share = (np.cumsum(masses) - 0.5 * masses) / masses.sum()
         lower, centre, upper = np.interp((0.25, 0.5, 0.75), share, points)
-        if not 0.0 < 1e-3 * (upper - lower) < 0.5 * width:
+        narrower = bin_width(upper - lower, ends)
+        if not upper > lower or not narrower < 0.5 * width:
             break
-        width = 1e-3 * (upper - lower)
+        width = narrower
         points, masses, fullest = _fill_bins(sample, centre, width, ends)
     sets = SortedDataSets(
         host_workspace.input("data", points),
@@ -235,19 +246,27 @@ def _fill_bins(
     count, first, second = sample.bin(centre, width, low, per_unit)
     most = int(count.argmax())
     fullest = float(count[:most].sum()), float(count[most]), float(count.sum())
-    middle = centre + width * np.sinh(low + (np.arange(BINS) + 0.5) / per_unit)
     full = count > 0.0
-    count, first, second, middle = count[full], first[full], second[full], middle[full]
+    u = (low + (np.arange(BINS) + 0.5) / per_unit)[full]
+    root = np.exp(0.5 * np.abs(u))  # as in `bin_of`
+    grown, shrunk = (width * root) * (0.5 * root), 0.5 * width / root / root
+    middle, unit = centre + np.copysign(grown - shrunk, u), grown + shrunk
+    count, first, second = count[full], first[full], second[full]
     share = (np.cumsum(count) - 0.5 * count) / count.sum()
     group = (LARGEST_SORTED_SET // 4 * share).astype(int) + (
         np.flatnonzero(full) * (LARGEST_SORTED_SET // 4)
     ) // BINS
     begins = np.flatnonzero(np.diff(group, prepend=-1))
     mass = np.add.reduceat(count, begins)
-    mean = np.add.reduceat(first + count * middle, begins) / mass
-    off = middle - np.repeat(mean, np.diff(begins, append=count.size))
-    square = np.add.reduceat(second + 2.0 * off * first + count * off**2, begins)
-    deviation = np.sqrt(np.maximum(square / mass, 0.0))
-    points = np.stack([mean - deviation, mean + deviation], axis=1).ravel()
+    lengths = np.diff(begins, append=count.size)
+    # Moments of each group are taken in its largest unit: squares of observations may overflow.
+    total, largest = np.repeat(mass, lengths), np.maximum.reduceat(unit, begins)
+    part, first, second = count / total, first / total, second / total
+    mean = np.add.reduceat(part * middle + first * unit, begins)
+    off = (middle - np.repeat(mean, lengths)) / np.repeat(largest, lengths)
+    unit = unit / np.repeat(largest, lengths)
+    square = np.add.reduceat(second * unit**2 + 2.0 * off * first * unit + part * off**2, begins)
+    deviation = largest * np.sqrt(np.maximum(square, 0.0))
+    points = np.stack([mean - deviation, mean + deviation], axis=1).ravel().clip(*ends)
     order = np.argsort(points, kind="stable")
     return points[order], np.repeat(0.5 * mass, 2)[order], fullest

@@ -12,17 +12,20 @@ from typing import NamedTuple
 
 import numpy as np
 
+from stablegpu._inference.failures import check_failures
+
 _ROUNDS = 6  # of additional points; not tuned
 _COARSE = 0.5  # larger steps of the root are filled with points, smaller ones interpolated
 
 
 class ProfileCurve(NamedTuple):
-    """Points of a profile, their log-likelihoods, and the ends of the interval."""
+    """Points of a profile, their log-likelihoods, the ends of the interval, and lost points."""
 
     grid: np.ndarray
     loglik: np.ndarray
     low: float
     high: float
+    failed: int
 
 
 class _Side(NamedTuple):
@@ -45,7 +48,8 @@ def trace_profile(
 
     Parameters
     ----------
-    loglik_at : function of an array of points to their log-likelihoods
+    loglik_at : function of an array of points to their log-likelihoods, NaN where a fit failed:
+        these points are left out and counted, and too many of them, or the estimate, are an error
     centre : the estimate
     reach : distance of the first points from the centre; NaN, infinite or 0 for the whole range
     ends : ends of the range
@@ -53,7 +57,9 @@ def trace_profile(
     points : number of the first points
     """
     grid = _initial_grid(centre, reach, ends, points)
-    loglik = loglik_at(grid)
+    grid, loglik, failed = _without_failures(grid, loglik_at(grid))
+    if not np.any(grid == centre):
+        raise ValueError(f"the fit at the estimate, {centre:g}, failed: the profile has no maximum")
     for _ in range(_ROUNDS):
         root = _root(loglik, grid == centre)
         new = np.concatenate(
@@ -61,11 +67,20 @@ def trace_profile(
         )
         if not new.size:
             break
+        new, new_loglik, lost = _without_failures(new, loglik_at(new))
+        failed += lost
         grid, order = np.unique(np.append(grid, new), return_index=True)
-        loglik = np.append(loglik, loglik_at(new))[order]
+        loglik = np.append(loglik, new_loglik)[order]
+    check_failures(failed, failed + grid.size, "points of the profile")
     root = _root(loglik, grid == centre)
     low, high = (_crossing(side, limit) for side in _sides(grid, root, centre, ends))
-    return ProfileCurve(grid, loglik, low, high)
+    return ProfileCurve(grid, loglik, low, high, failed)
+
+
+def _without_failures(grid: np.ndarray, loglik: np.ndarray) -> tuple[np.ndarray, np.ndarray, int]:
+    """Return the points at which a fit succeeded, their log-likelihoods, and how many failed."""
+    good = ~np.isnan(loglik)
+    return grid[good], loglik[good], int(np.count_nonzero(~good))
 
 
 def _initial_grid(

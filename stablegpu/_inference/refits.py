@@ -35,8 +35,12 @@ def options_of(result: FitResult, **fixed: Any) -> dict[str, Any]:
 
 
 def largest_logliks(result: FitResult, name: str, values: np.ndarray) -> np.ndarray:
-    """Return the largest log-likelihoods with parameter `name` fixed at each of the values."""
+    """Return the largest log-likelihoods with parameter `name` fixed at each of the values.
+
+    They are NaN where the fit failed, and -inf where the value does not allow the data.
+    """
     shape = values.size, result.size
     weights = None if result.weights is None else np.broadcast_to(on_host(result.weights), shape)
     data = np.broadcast_to(on_host(result.data), shape)
-    return np.asarray(fit(data, weights=weights, **options_of(result, **{name: values})).loglik)
+    fits = fit(data, weights=weights, **options_of(result, **{name: values}))
+    return np.where(fits.converged | (fits.status == "impossible"), fits.loglik, np.nan)

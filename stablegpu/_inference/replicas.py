@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
@@ -12,6 +11,7 @@ from hetero import philox, validation
 from hetero.arrays import on_host
 from hetero.distributed.agreement import agree_on_key
 from hetero.distributed.parts import check_engine
+from stablegpu._inference.failures import require_converged
 from stablegpu._inference.refits import options_of, require_single
 from stablegpu.batch_results import FitResults
 from stablegpu.fit_results import FitResult
@@ -29,6 +29,7 @@ _LARGEST_SAMPLE = 1 << 31
 def repeat_observations(result: FitResult) -> np.ndarray:
     """Return the data, with each observation as often as its weight says."""
     require_single(result)
+    require_converged(result)
     data = on_host(result.data)
     if result.weights is None:
         return data
@@ -100,17 +101,6 @@ def simulate_fits(
         fits = fit(samples, **options, progress=replication.progress)
         assert isinstance(fits, FitResults)  # two dimensions
         yield samples, fits
-
-
-def fitted_mask(fits: FitResults) -> np.ndarray:
-    """Return a mask of the replicas that could be fitted; warn if any could not."""
-    fitted = np.isfinite(fits.alpha)
-    if not fitted.all():
-        failures = len(fits) - fitted.sum()
-        warnings.warn(
-            f"{failures} of {len(fits)} samples could not be fitted and are left out", stacklevel=3
-        )
-    return fitted
 
 
 def goodness_statistics(

@@ -9,6 +9,7 @@ import numpy as np
 
 from hetero.display.notebook import html_table
 from hetero.equality import equal_by_value
+from stablegpu._inference.failures import name_failures
 from stablegpu.batch_results import FitResults
 
 
@@ -28,6 +29,8 @@ class ProfileLikelihood:
         Values of the parameter, ascending, with the estimate among them.
     drop : array
         2 (largest log-likelihood - largest log-likelihood with the parameter fixed at the point).
+    failed : int
+        Number of points at which the fit failed; they are left out.
     """
 
     name: str
@@ -36,6 +39,7 @@ class ProfileLikelihood:
     confidence: float
     points: np.ndarray = field(repr=False)
     drop: np.ndarray = field(repr=False)
+    failed: int = 0
 
     @property
     def interval(self) -> tuple[float, float]:
@@ -45,6 +49,7 @@ class ProfileLikelihood:
     def _repr_html_(self) -> str:
         rows = [(self.name, self.low, self.high)]
         title = f"{100 * self.confidence:g} % interval by the profile of the likelihood"
+        title += name_failures(self.failed, "points")
         return html_table(title, rows, ("", "low", "high"))
 
 
@@ -59,16 +64,22 @@ class Bootstrap:
         (low, high) by name of the parameter.
     confidence : float
     replicas : FitResults
-        The fits of the simulated samples.
+        The fits of the simulated samples. Those that failed are left out of the intervals.
     """
 
     intervals: dict[str, tuple[float, float]]
     confidence: float
     replicas: FitResults = field(repr=False)
 
+    @property
+    def failed(self) -> int:
+        """Number of simulated samples whose fit failed."""
+        return int(np.count_nonzero(~self.replicas.converged))
+
     def _repr_html_(self) -> str:
         rows = [(name, *ends) for name, ends in self.intervals.items()]
         title = f"{100 * self.confidence:g} % intervals by {len(self.replicas)} replicas"
+        title += name_failures(self.failed, "of them")
         return html_table(title, rows, ("", "low", "high"))
 
 
@@ -90,11 +101,14 @@ class GoodnessOfFit:
     kolmogorov_smirnov, anderson_darling : (statistic, pvalue)
     replicas : int
         Number of simulated samples that could be fitted.
+    failed : int
+        Number of those that could not; they are left out.
     """
 
     kolmogorov_smirnov: GoodnessStatistic
     anderson_darling: GoodnessStatistic
     replicas: int
+    failed: int = 0
 
     def _repr_html_(self) -> str:
         rows = [
@@ -102,4 +116,5 @@ class GoodnessOfFit:
             ("Anderson-Darling", *self.anderson_darling),
         ]
         title = f"Goodness of fit, by {self.replicas} replicas"
+        title += name_failures(self.failed, "more")
         return html_table(title, rows, ("", "statistic", "p-value"))

@@ -15,6 +15,7 @@ from hetero import validation
 from hetero.arrays import on_host
 from stablegpu import risk
 from stablegpu._fit.limits import ALPHA_RANGE, BETA_RANGE
+from stablegpu._inference.failures import require_converged
 from stablegpu._inference.profile_curve import trace_profile
 from stablegpu._parameters import PARAMETERS, Parameters
 from stablegpu.distribution import stable
@@ -41,7 +42,7 @@ def estimate_risk(
     validation.check_choice("of", of, ("returns", "losses"))
     validation.check_choice("method", method, ("delta", "profile"))
     confidence = validation.check_in_range("confidence", confidence, 0.0, 1.0, closed="neither")
-    limit = float(ndtri(0.5 + 0.5 * confidence))
+    limit, failed = float(ndtri(0.5 + 0.5 * confidence)), 0
     distribution = result.distribution
     value = float(getattr(distribution, measure)(level, of=of))
     stderr = _delta_error(result, measure, level, of) if math.isfinite(value) else math.nan
@@ -52,8 +53,8 @@ def estimate_risk(
         curve = trace_profile(
             profile.logliks_at, value, reach, (-math.inf, math.inf), limit, _POINTS
         )
-        low, high = float(curve.low), float(curve.high)
-    return RiskEstimate(measure, level, value, stderr, low, high, confidence, method)
+        low, high, failed = float(curve.low), float(curve.high), curve.failed
+    return RiskEstimate(measure, level, value, stderr, low, high, confidence, method, failed)
 
 
 def _risk_of(theta: np.ndarray, form: str, measure: str, level: float, of: str) -> float:
@@ -99,6 +100,7 @@ class _RiskProfile:
 
     def __init__(self, result: FitResult, measure: str, level: float, of: str) -> None:
         result.require_data()
+        require_converged(result)
         if result.method != "ml":
             raise ValueError(
                 f"method='profile' needs a fit with method='ml', got method={result.method!r}"
@@ -125,7 +127,7 @@ class _RiskProfile:
         return np.array([self._largest(float(value)) for value in values])
 
     def _largest(self, value: float) -> float:
-        """Return the largest log-likelihood with the measure at this value."""
+        """Return the largest log-likelihood with the measure at this value; NaN if it fails."""
         from scipy.optimize import minimize
 
         if not self._free:
@@ -140,6 +142,8 @@ class _RiskProfile:
             method="L-BFGS-B",
             bounds=[bounds.get(name, (None, None)) for name in self._free],
         )
+        if not found.success and found.fun < _NO_LIKELIHOOD:
+            return math.nan  # not the largest one
         self._found[value] = found.x.tolist()
         return -float(found.fun)
 

@@ -28,14 +28,14 @@ def test_the_exact_function_gives_the_parameters_back(alpha, beta):
         at = [point(k, estimate[0]) / estimate[3] for k in range(POINTS)]
         phi = [characteristic(t, *true) * np.exp(-1j * estimate[2] * t) for t in at]
         sums = 100.0 * np.array([p.real for p in phi] + [p.imag for p in phi])
-        estimate = regress(*estimate, sums, 100.0, np.empty(SCRATCH))
+        estimate = regress(estimate, sums, 100.0, np.empty(SCRATCH), True)
     np.testing.assert_allclose(estimate, true, rtol=1e-9, atol=1e-12)
 
 
 def test_the_normal_law_has_no_skew():
     at = np.array([point(k, 2.0) for k in range(POINTS)])
     sums = np.concatenate([np.exp(-at * at), np.zeros(POINTS)])
-    estimate = regress(2.0, 0.0, 0.0, 1.0, sums, 1.0, np.empty(SCRATCH))
+    estimate = regress((2.0, 0.0, 0.0, 1.0), sums, 1.0, np.empty(SCRATCH), True)
     np.testing.assert_allclose(estimate, (2.0, 0.0, 0.0, 1.0), atol=1e-12)
 
 
@@ -72,6 +72,39 @@ def test_sets_are_fitted_as_each_alone_in_any_number_of_parts(
     assert ragged.alpha[0] == pytest.approx(1.4, abs=0.05)
     cpu = stablegpu.fit(parts, **options | {"device": "cpu"})
     np.testing.assert_allclose(ragged.beta, cpu.beta, rtol=1e-8)
+
+
+@pytest.mark.parametrize("alpha", [0.1, 0.15, 0.2, 0.4, 0.7, 1.0, 1.3, 1.9, 2.0])
+@pytest.mark.parametrize("beta", [0.0, 0.3, -0.95])
+def test_rounding_is_not_amplified(device, alpha, beta):
+    """Sums in another order, and data in other units, differ by rounding errors alone."""
+    options = {"method": "koutrouvelis", "parameterization": "S0", "device": device}
+    rows = stable(alpha, beta).rvs((20, 300), rng=3)
+    unit = 3.7e-5
+    first = stablegpu.fit(rows, **options)
+    for factor, data in ((1.0, rows[:, ::-1]), (unit, unit * rows)):
+        # For small alpha and large beta McCulloch's skewness, where it starts, is next to 1.
+        is_hard = factor != 1.0 and alpha < 0.4
+        bound = (1e-7 if beta >= 0.0 and alpha > 0.1 else 0.1) if is_hard else 1e-11
+        other = stablegpu.fit(data, **options)
+        for name in ("alpha", "beta"):
+            np.testing.assert_allclose(getattr(other, name), getattr(first, name), 0.0, bound)
+        np.testing.assert_allclose(other.scale / factor / first.scale, 1.0, 0.0, bound)
+        off = (other.loc / factor - first.loc) / first.scale
+        assert np.abs(off).max() < bound
+
+
+@pytest.mark.parametrize("alpha", [0.1, 0.4])
+def test_streams_of_heavy_tails_are_those_of_data_in_memory(device, alpha):
+    x = stable(alpha, 0.3).rvs(20_000, rng=2)
+    options = {"method": "koutrouvelis", "device": device}
+    expected = stablegpu.fit(x, **options)
+    found = stablegpu.fit_stream(lambda: np.array_split(x, 7), **options)
+    for name in PARAMETERS:
+        unit = 1.0 if name in ("alpha", "beta") else expected.scale
+        assert getattr(found, name) == pytest.approx(
+            getattr(expected, name), rel=0, abs=1e-11 * unit
+        )
 
 
 def test_windows(device):

@@ -237,6 +237,21 @@ def test_many_data_next_to_the_least_float_have_a_law():
     assert tiny.alpha == pytest.approx(stablegpu.fit(x, device="cpu").alpha, abs=0.03)
 
 
+@pytest.mark.parametrize("huge", [1e155, -1e161, 1e200, 1e307])
+def test_a_huge_observation_among_many(device, huge):
+    """Bins had squares of observations, which overflow; one datum moves the fit by little."""
+    x = np.random.default_rng(7).standard_cauchy(9000)
+    expected = stablegpu.fit(x, device=device)
+    weights = np.ones(9000)
+    x[17] = huge
+    for options in ({}, {"weights": weights}):
+        result = stablegpu.fit(x, device=device, **options)
+        assert result.status == "converged"
+        assert abs(result.alpha - expected.alpha) < 0.1
+        assert result.loglik == pytest.approx(result.distribution.logpdf(x).sum(), rel=1e-9)
+    assert stablegpu.fit(1e-300 * x, device=device).alpha == pytest.approx(result.alpha, abs=1e-4)
+
+
 @pytest.mark.parametrize("heavy", [60, 20_000])
 def test_half_of_the_weight_in_one_place_is_no_scale(device, heavy):
     x, times = np.arange(float(heavy)), np.ones(heavy)

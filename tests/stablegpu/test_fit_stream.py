@@ -1,5 +1,6 @@
 """Fits of data that are read piece by piece: those of the same data in memory."""
 
+import itertools
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -190,3 +191,15 @@ def test_memory_does_not_grow_with_the_file(tmp_path):
         [sys.executable, "-c", code, *paths], capture_output=True, text=True, check=False
     )
     assert run.stdout.strip() == str(1 << 24), run.stderr
+
+
+@pytest.mark.parametrize("size", [20, 20_000])
+@pytest.mark.parametrize("method", ["ml", "mcculloch", "koutrouvelis"])
+def test_passes_of_other_sizes_are_seen(size, method):
+    """A function whose iterator ends after the first pass, or that gives fewer numbers later."""
+    x = np.random.default_rng(1).standard_cauchy(size)
+    exhausted = iter([x])
+    passes = itertools.count()
+    for source in (lambda: exhausted, lambda: [x[: -1 if next(passes) else None]]):
+        with pytest.raises(ValueError, match=f"same numbers each time, got {size} in the first"):
+            stablegpu.fit_stream(source, method=method, device="cpu")

@@ -1,11 +1,14 @@
 """Intervals hold the truth as often as they say, and bad fits are seen."""
 
+import dataclasses
+import warnings
+
 import numpy as np
 import pytest
 
 import stablegpu
 from stablegpu import bootstrap, goodness_of_fit, profile_likelihood, stable
-from stablegpu._inference import replicas
+from stablegpu._inference import refits, replicas
 
 
 @pytest.fixture(scope="module")
@@ -207,3 +210,81 @@ def test_one_and_many_results_have_the_same_attributes(result):
     assert fits.message.tolist() == [fit.message for fit in fits]
     assert fits.size.tolist() == [fit.size for fit in fits]
     assert {name: values[0] for name, values in fits.fixed.items()} == fits[0].fixed
+
+
+def fail_some(monkeypatch, module, share):
+    """Let the last fits of each batch end at nonsense, without a maximum."""
+
+    def fit_badly(data, **options):
+        fits = stablegpu.fit(data, **options)
+        bad = np.arange(len(fits)) >= (1.0 - share) * len(fits)
+        status = np.where(bad, "exhausted", fits.status)
+        alpha, scale = np.where(bad, 0.1, fits.alpha), np.where(bad, 1e9, fits.scale)
+        loglik = np.where(bad, 1e9, fits.loglik)
+        return dataclasses.replace(fits, status=status, alpha=alpha, scale=scale, loglik=loglik)
+
+    monkeypatch.setattr(module, "fit", fit_badly)
+
+
+def test_samples_whose_fit_failed_are_counted_and_left_out(result, monkeypatch):
+    fail_some(monkeypatch, replicas, 0.1)
+    with pytest.warns(UserWarning, match="2 of 20 samples could not be fitted"):
+        simulated = bootstrap(result, 20, rng=2)
+    assert simulated.failed == 2
+    assert "2 of them could not be fitted" in simulated._repr_html_()
+    good = simulated.replicas.alpha[:18]
+    low, high = np.quantile(good, [0.025, 0.975])
+    assert simulated.intervals["alpha"][0] == pytest.approx(2.0 * result.alpha - high)
+    assert simulated.intervals["alpha"][1] == pytest.approx(min(2.0 * result.alpha - low, 2.0))
+    with pytest.warns(UserWarning, match="2 of 20 samples could not be fitted"):
+        test = goodness_of_fit(result, 20, rng=2)
+    assert (test.replicas, test.failed) == (18, 2)
+    assert "2 more could not be fitted" in test._repr_html_()
+    assert (19.0 * test.kolmogorov_smirnov.pvalue) % 1.0 == pytest.approx(0.0, abs=1e-9)
+
+
+def test_too_many_failures_are_refused(result, monkeypatch):
+    fail_some(monkeypatch, replicas, 0.2)
+    fail_some(monkeypatch, refits, 0.3)
+    for function in (bootstrap, goodness_of_fit):
+        with pytest.raises(ValueError, match=r"4 of 20 samples could not be fitted, more than 10%"):
+            function(result, 20, rng=2)
+    with pytest.raises(ValueError, match="points of the profile could not be fitted"):
+        profile_likelihood(result, "alpha", points=9)
+
+
+def test_a_fit_that_failed_has_no_intervals(result):
+    failed = dataclasses.replace(result, status="exhausted")
+    for function in (bootstrap, goodness_of_fit, lambda r: profile_likelihood(r, "alpha")):
+        with pytest.raises(ValueError, match="a fit that converged, got status='exhausted'"):
+            function(failed)
+    with pytest.raises(ValueError, match="a fit that converged"):
+        failed.value_at_risk(0.99, method="profile")
+
+
+def test_a_wrong_half_line_is_rejected_as_the_free_fit_is():
+    """The samples of a fit with beta = 1 have fits with beta = 1."""
+    x = np.random.default_rng(2).lognormal(sigma=1.0, size=300)
+    held = stablegpu.fit(x, fixed={"beta": 1.0}, device="cpu")
+    test = goodness_of_fit(held, 99, rng=3)
+    assert (test.replicas, test.failed) == (99, 0)
+    assert test.anderson_darling.pvalue < 0.05
+
+
+def test_rounded_data_are_named(result):
+    def warnings_of(data):
+        fit = stablegpu.fit(data, device="cpu")
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            goodness_of_fit(fit, 5, rng=1)
+        return [str(one.message) for one in caught]
+
+    rounded = np.round(result.data, 1)
+    values, counts = np.unique(rounded, return_counts=True)
+    (message,) = warnings_of(rounded)
+    assert f"{counts.max()} of 400 observations are equal" in message
+    assert f"there are {values.size} different values" in message
+    (message,) = warnings_of(np.where(np.arange(400) < 40, 0.0, result.data))
+    assert "40 of 400" in message
+    assert warnings_of(result.data) == []
+    assert warnings_of(np.r_[result.data, result.data[:5]]) == []  # pairs do not matter

@@ -14,15 +14,29 @@ BINS = 65536
 """Number of bins: their tables, 1.5 MiB, stay in the cache of a GPU."""
 
 
+LARGEST_QUOTIENT = 1e100  # beyond it, logarithms are subtracted: quotients may overflow
+
+
 @scalar
 def binning_coordinate(x, centre, width):
     """Return u of an observation."""
+    size = abs(x - centre)
+    if size > LARGEST_QUOTIENT * width:
+        u = math.log(size) - math.log(width) + math.log(2.0)
+        return u if x > centre else -u
     return asinh((x - centre) / width)
 
 
 @scalar
 def bin_of(x, centre, width, low, per_unit):
-    """Return the bin of an observation, and its distance from the bin's middle."""
+    """Return the bin of an observation, and its distance from the bin's middle.
+
+    The distance is in units of dx/du there, so that its square is in the range of floats.
+    """
     k = int((binning_coordinate(x, centre, width) - low) * per_unit)
     k = min(max(k, 0), BINS - 1)
-    return k, x - (centre + width * math.sinh(low + (k + 0.5) / per_unit))
+    u = low + (k + 0.5) / per_unit
+    root = math.exp(0.5 * abs(u))  # of exp(u), which may overflow where its product does not
+    grown, shrunk = (width * root) * (0.5 * root), 0.5 * width / root / root
+    middle = grown - shrunk if u > 0.0 else shrunk - grown
+    return k, (x - centre - middle) / (grown + shrunk)

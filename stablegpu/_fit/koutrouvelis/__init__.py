@@ -32,9 +32,13 @@ class Loops(Protocol):
         parts: int,
         sums: Array,
         estimates: Array,
+        is_last: bool,
         stream: Stream = 0,
     ) -> None:
-        """Compute new estimates from the last ones and the sums of their sets."""
+        """Compute new estimates from the last ones and the sums of their sets.
+
+        Those of the last pass are not rounded to the grid of `formulas.regress`.
+        """
 
 
 def loops(device: Device) -> Loops:

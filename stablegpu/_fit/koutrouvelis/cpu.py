@@ -1,13 +1,11 @@
 """Sums of the empirical characteristic function, and the regression, on the CPU."""
 
-import math
-
 import numpy as np
 from numba import prange
 
 from hetero.cpu.interruptible import ranges
 from hetero.jit import parallel
-from stablegpu._fit.koutrouvelis.formulas import POINTS, SCRATCH, SUMS, point
+from stablegpu._fit.koutrouvelis.formulas import POINTS, SCRATCH, SUMS, point, wave
 from stablegpu._fit.koutrouvelis.formulas import regress as regress_set
 
 _FIRST = 1 << 21
@@ -26,22 +24,22 @@ def _add(x, starts, stops, estimates, parts, sums):
         for k in range(POINTS):
             t = point(k, estimates[s, 0])
             for i in range(low, high):
-                angle = min(max(t * ((x[i] - loc) / scale), -1e300), 1e300)
-                total[k] += math.cos(angle)
-                total[POINTS + k] += math.sin(angle)
+                real, imaginary = wave(t * ((x[i] - loc) / scale))
+                total[k] += real
+                total[POINTS + k] += imaginary
         sums[index] = total
 
 
 @parallel
-def _regress(starts, stops, parts, sums, estimates):
+def _regress(starts, stops, parts, sums, estimates, is_last):
     for index in prange(starts.size):
         s = np.int64(index)
         total = np.zeros(SUMS)
         for part in range(parts):
             total += sums[s * parts + part]
         estimate = regress_set(
-            *(estimates[s, 0], estimates[s, 1], estimates[s, 2], estimates[s, 3]),
-            *(total, float(stops[s] - starts[s]), np.empty(SCRATCH)),
+            (estimates[s, 0], estimates[s, 1], estimates[s, 2], estimates[s, 3]),
+            *(total, float(stops[s] - starts[s]), np.empty(SCRATCH), is_last),
         )
         estimates[s, 0], estimates[s, 1], estimates[s, 2], estimates[s, 3] = estimate
 
@@ -53,6 +51,6 @@ def add_up(x, starts, stops, parts, sums, estimates, stream=0):
         _add(x, starts[a:b], stops[a:b], estimates[a:b], parts, sums[a * parts : b * parts])
 
 
-def regress(starts, stops, parts, sums, estimates, stream=0):
+def regress(starts, stops, parts, sums, estimates, is_last, stream=0):
     """Compute new estimates from the last ones and the sums of their sets."""
-    _regress(starts, stops, parts, sums, estimates)
+    _regress(starts, stops, parts, sums, estimates, is_last)

@@ -4,14 +4,12 @@ A block of threads takes a part of a set, neighbouring threads the points t of o
 thread does the regression of a set.
 """
 
-import math
-
 from numba import float64
 
 from hetero.cuda import launch
 from hetero.cuda.driver import cuda
 from hetero.jit import kernel
-from stablegpu._fit.koutrouvelis.formulas import POINTS, SCRATCH, SUMS, point
+from stablegpu._fit.koutrouvelis.formulas import POINTS, SCRATCH, SUMS, point, wave
 from stablegpu._fit.koutrouvelis.formulas import regress as regress_set
 
 THREADS = 128
@@ -31,9 +29,9 @@ def add_sets(x, starts, stops, estimates, parts, sums):
         loc, scale, t = estimates[s, 2], estimates[s, 3], point(k, estimates[s, 0])
         real = imaginary = 0.0
         for i in range(low + group, high, _GROUPS):
-            angle = min(max(t * ((x[i] - loc) / scale), -1e300), 1e300)
-            real += math.cos(angle)
-            imaginary += math.sin(angle)
+            cosine, sine = wave(t * ((x[i] - loc) / scale))
+            real += cosine
+            imaginary += sine
         cuda.syncthreads()
         memory[group, k], memory[group, POINTS + k] = real, imaginary
         cuda.syncthreads()
@@ -45,7 +43,7 @@ def add_sets(x, starts, stops, estimates, parts, sums):
 
 
 @kernel
-def regress_sets(starts, stops, parts, sums, estimates):
+def regress_sets(starts, stops, parts, sums, estimates, is_last):
     """Improve the estimate of each data set by both regressions."""
     scratch = cuda.local.array(SCRATCH, float64)
     for s in range(cuda.grid(1), starts.size, cuda.gridsize(1)):
@@ -53,8 +51,8 @@ def regress_sets(starts, stops, parts, sums, estimates):
             for k in range(SUMS):
                 sums[s * parts, k] += sums[s * parts + part, k]
         estimate = regress_set(
-            *(estimates[s, 0], estimates[s, 1], estimates[s, 2], estimates[s, 3]),
-            *(sums[s * parts], float64(stops[s] - starts[s]), scratch),
+            (estimates[s, 0], estimates[s, 1], estimates[s, 2], estimates[s, 3]),
+            *(sums[s * parts], float64(stops[s] - starts[s]), scratch, is_last),
         )
         estimates[s, 0], estimates[s, 1], estimates[s, 2], estimates[s, 3] = estimate
 
@@ -65,7 +63,8 @@ def add_up(x, starts, stops, parts, sums, estimates, stream=0):
     add_sets[grid, THREADS, stream](x, starts, stops, estimates, parts, sums)
 
 
-def regress(starts, stops, parts, sums, estimates, stream=0):
+def regress(starts, stops, parts, sums, estimates, is_last, stream=0):
     """Compute new estimates from the last ones and the sums of their sets."""
     grid = launch.blocks_for(starts.size, THREADS_OF_REGRESSIONS)
-    regress_sets[grid, THREADS_OF_REGRESSIONS, stream](starts, stops, parts, sums, estimates)
+    arguments = (starts, stops, parts, sums, estimates, is_last)
+    regress_sets[grid, THREADS_OF_REGRESSIONS, stream](*arguments)

@@ -27,9 +27,9 @@ def improve_estimates(
     result = host_workspace.input("estimates", estimates).reshape(count, 4)
     sums = host_workspace.output((count * parts, SUMS)).reshape(count * parts, SUMS)
     loops, stream = koutrouvelis.loops(workspace.device), workspace.stream
-    for _ in range(PASSES):
+    for k in range(PASSES):
         loops.add_up(sets.x, starts, stops, parts, sums, result, stream)
-        loops.regress(starts, stops, parts, sums, result, stream)
+        loops.regress(starts, stops, parts, sums, result, k == PASSES - 1, stream)
     return host_workspace.result(result.reshape(4 * count), (count, 4))
 
 

@@ -9,13 +9,19 @@ log t, whose slope is alpha, and the angle of phi is a sum of t and eta(t): two 
 Their errors are correlated; both are weighted by the inverse of the covariance that the estimate of
 the last pass gives. Koutrouvelis tabulates how many points k pi/25 to use for each alpha and sample
 size; here the points are those at which |phi| takes given values.
+
+A few observations are huge for small alpha: at 1e20 scales cos(t z) is that of rounding errors, and
+each pass would multiply these. So exp(i t z) is faded out for large t z, where its mean is nearly 0
+anyway: power tails are smooth there.
 """
 
 import math
 
 from hetero.jit import scalar
 from stablegpu._fit.limits import ALPHA_RANGE
+from stablegpu._numerics.trigonometry_formulas import tan_half_pi
 
+FADE, GONE = 32.0, 256.0  # angles t z from which on exp(i t z) fades, and is 0: the bias is 1e-6
 POINTS = 16
 HIGHEST, LOWEST = 0.96, 0.05  # |phi| at the first and the last point
 PASSES = 3
@@ -23,7 +29,9 @@ SUMS = 2 * POINTS  # of cos t_k z and of sin t_k z
 SCRATCH = POINTS * (POINTS + 6)
 NORMAL = 1.9  # alpha of the weights at most: the points' correlations tend to 1 at alpha = 2
 RIDGE = 1e-4  # of the variances, added
+IN_S1 = 0.6  # alpha below which the regression is that of S1; not tuned
 NO_SKEW = 1.995  # eta vanishes at alpha = 2
+GRID = 256.0  # steps in a unit of alpha, beta, log2 scale, and of the location times the largest t
 MOST = 3.0  # log of the factor by which a pass changes the scale
 _T, _ANGLE, _Y, _X0, _X1 = (POINTS * (POINTS + i) for i in range(5))
 
@@ -38,6 +46,17 @@ def level(k):
 def point(k, alpha):
     """Return the t at which |phi| is level(k)."""
     return (-math.log(level(k))) ** (1.0 / min(alpha, NORMAL))
+
+
+@scalar
+def wave(angle):
+    """Return cosine and sine of an angle, faded out beyond `FADE`."""
+    size = abs(angle)
+    if not size < GONE:
+        return 0.0, 0.0
+    fade = max(size - FADE, 0.0) / (GONE - FADE)
+    share = 1.0 - fade * fade * (3.0 - 2.0 * fade)
+    return share * math.cos(angle), share * math.sin(angle)
 
 
 @scalar
@@ -110,11 +129,21 @@ def _solved(scratch):
 
 
 @scalar
-def regress(alpha, beta, loc, scale, sums, count, scratch):
+def _round(value):
+    """Return the nearest multiple of 1/`GRID`."""
+    return math.floor(value * GRID + 0.5) / GRID
+
+
+@scalar
+def regress(estimate, sums, count, scratch, is_last):
     """Return the next estimate (alpha, beta, S0 location, scale).
 
-    The sums are those of data in units of the last estimate; `scratch` is working memory.
+    The sums are those of data in units of the last estimate; `scratch` is working memory. Unless it
+    `is_last`, the next estimate lies on a grid around the last one: then sums in another order and
+    data in other units lead to the same points and weights, and rounding errors are not amplified
+    from pass to pass. The regression is exact for any units, so the grid costs no precision.
     """
+    alpha, beta, loc, scale = estimate
     with_skew = beta if alpha <= NORMAL else 0.0
     weights_alpha = min(alpha, NORMAL)
     for k in range(POINTS):
@@ -129,14 +158,17 @@ def regress(alpha, beta, loc, scale, sums, count, scratch):
     height, slope = _solved(scratch)
     result = min(max(slope, ALPHA_RANGE[0]), ALPHA_RANGE[1])
     factor = math.exp(min(max(height / result, -MOST), MOST))
+    # For small alpha eta is nearly a multiple of t: its other term takes its place, as in S1.
+    to_s1 = tan_half_pi(result) if result < IN_S1 else 0.0
     for k in range(POINTS):
         # The angle next to that of the last estimate: it may be larger than pi.
         last = scratch[_ANGLE + k]
         c, s = math.cos(last), math.sin(last)
         real, imaginary = sums[k], sums[POINTS + k]
         scratch[_Y + k] = last + math.atan2(imaginary * c - real * s, real * c + imaginary * s)
-        scratch[_X0 + k] = factor * scratch[_T + k]
-        scratch[_X1 + k] = eta(factor * scratch[_T + k], min(result, NO_SKEW))
+        t = factor * scratch[_T + k]
+        scratch[_X0 + k] = t
+        scratch[_X1 + k] = to_s1 * t**result if to_s1 > 0.0 else eta(t, min(result, NO_SKEW))
     _covariances(weights_alpha, with_skew, True, scratch)
     _whitened(scratch)
     shift, skew = _solved(scratch)
@@ -144,6 +176,12 @@ def regress(alpha, beta, loc, scale, sums, count, scratch):
         skew = 0.0 if result == 2.0 else math.copysign(1.0, skew)
         remainder = _product(scratch, _X0, _Y) - skew * _product(scratch, _X0, _X1)
         shift = remainder / _product(scratch, _X0, _X0)
+    shift += skew * to_s1
     if not (abs(shift) < math.inf and abs(skew) <= 1.0):
         return alpha, beta, loc, scale
+    if not is_last:
+        result, skew = max(_round(result), ALPHA_RANGE[0]), _round(skew)
+        shift *= factor * point(POINTS - 1, result)
+        factor = 2.0 ** _round(math.log(factor) / math.log(2.0))
+        shift = _round(shift) / (factor * point(POINTS - 1, result))
     return result, skew, loc + shift * factor * scale, scale * factor

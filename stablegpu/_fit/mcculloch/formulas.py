@@ -15,7 +15,7 @@ from stablegpu._numerics.root_formulas import next_trial
 
 ALPHAS, ANGLES = 381, 193  # grid of the surfaces: alpha in [0.1, 2], beta in [0, 1]
 LOWEST, HIGHEST = ALPHA_RANGE
-TOLERANCE = 1e-7  # of alpha and the angle
+TOLERANCE = 1e-7  # of the bracket of alpha and the angle, within which they are interpolated
 TIES, TOTAL, ESTIMATE_SIZE = 4, 5, 6  # after the estimate: largest weight of equal data, and of all
 P05, P25, P50, P75, P95 = 0.05, 0.25, 0.5, 0.75, 0.95
 
@@ -65,7 +65,7 @@ def _alpha_of(angle, log_ratio, surfaces):
         else:
             high, above = alpha, value
         reach *= 0.5
-    return 0.5 * (low + high)
+    return low + (high - low) * (below / (below - above))
 
 
 @scalar
@@ -89,7 +89,7 @@ def _angle_of(skew, log_ratio, surfaces):
         else:
             high, above = angle, value
         reach *= 0.5
-    angle = 0.5 * (low + high)
+    angle = low + (high - low) * (below / (below - above))
     return angle, _alpha_of(angle, log_ratio, surfaces)
 
 

@@ -92,6 +92,16 @@ def observations_of(source: Any, piece: int) -> Observations:
     )
 
 
+def check_size(size: int, expected: int) -> int:
+    """Return the size of a pass over a source; raise ValueError if the first had another one."""
+    if size != expected:
+        raise ValueError(
+            f"source must give the same numbers each time, got {expected} in the first pass and "
+            f"{size} in a later one: a function must return a new iterator at each call"
+        )
+    return size
+
+
 @dataclass(frozen=True)
 class _Pieces:
     """A list of arrays as a function that returns them."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -17,7 +17,7 @@ from stablegpu._fit.koutrouvelis.estimate import add_up_set
 from stablegpu._fit.limits import FEWEST_OBSERVATIONS
 from stablegpu._fit.outcomes import REMEDIES
 from stablegpu._fit.samples import bin_array
-from stablegpu._fit.streams.pieces import Observations
+from stablegpu._fit.streams.pieces import Observations, check_size
 from stablegpu._fit.streams.read_ahead import read_ahead
 
 COLLECTED = 1 << 20
@@ -52,19 +52,22 @@ class StreamedSample:
     ) -> None:
         self._engine, self._device, self._show_progress = engine, device, show_progress
         self._parts = observations.split(engine.count_parts())
+        self.size = -1  # not known
         found = self._run("extremes", _survey)
-        self.size = sum(size for size, *_ in found)
         if self.size < FEWEST_OBSERVATIONS:
             raise ValueError(
                 f"source must hold at least {FEWEST_OBSERVATIONS} values, got {self.size}"
             )
-        if not np.isfinite([end for _, low, high, _ in found for end in (low, high)]).all():
+        if not np.isfinite([end for low, high, _ in found for end in (low, high)]).all():
             raise ValueError(REMEDIES["not finite"])
         self._first_digits = np.sum([digits for *_, digits in found], axis=0)
 
     def _run(self, title: str, fold: Callable[..., Any], *arguments: Any) -> list[Any]:
-        """Return fold(part, *arguments, device) of each part, in their order."""
-        return self._engine.run(
+        """Return fold(part, *arguments, device) of each part, in their order.
+
+        Raises ValueError if the parts do not have as many numbers as in the first pass.
+        """
+        results = self._engine.run(
             functools.partial(_fold_part, fold, arguments),
             self._parts,
             device=self._device,
@@ -72,6 +75,9 @@ class StreamedSample:
             show_progress=self._show_progress,
             agreed=title != "extremes",  # the first pass
         )
+        size = sum(size for _, size in results)
+        self.size = check_size(size, size if self.size < 0 else self.size)
+        return [result for result, _ in results]
 
     def select(self, ranks: np.ndarray) -> np.ndarray:
         """Return the observations of given ranks, 0 the smallest.
@@ -121,37 +127,46 @@ class StreamedSample:
         result = estimate.copy()
         ends = np.zeros(1, np.int64), np.array([self.size])
         regress = koutrouvelis.loops(Device("cpu")).regress
-        for _ in range(PASSES):
+        for k in range(PASSES):
             sums = self._run("characteristic function", _add_characteristic_function, result)
-            regress(*ends, 1, np.sum(sums, axis=0), result)
+            regress(*ends, 1, np.sum(sums, axis=0), result, k == PASSES - 1)
         return result
 
 
 def _fold_part(
     fold: Callable[..., Any], arguments: tuple[Any, ...], part: Observations, device: Device
-) -> Any:
-    """Return what a fold gives for a part, on a device."""
+) -> tuple[Any, int]:
+    """Return what a fold gives for a part, on a device, and the size of the part."""
+    size = 0
+
+    def counted(pieces: Iterable[np.ndarray]) -> Iterator[np.ndarray]:
+        nonlocal size
+        for piece in pieces:
+            size += piece.size
+            yield piece
+
     with device.active(), contextlib.closing(read_ahead(part, device)) as pieces:
-        return fold(pieces, *arguments, device)
+        result = fold(counted(pieces), *arguments, device)
+    return result, size
 
 
-def _survey(pieces: Iterable[np.ndarray], device: Device) -> tuple[int, float, float, np.ndarray]:
-    """Return size, least and largest number (NaN if there is one), and counts of first digits."""
+def _survey(pieces: Iterable[np.ndarray], device: Device) -> tuple[float, float, np.ndarray]:
+    """Return the least and the largest number (NaN if there is one), and counts of first digits."""
     from stablegpu._fit.streams.cpu_digits import DIGIT_BITS, find_extremes_and_count
 
-    size, low, high = 0, 0.0, 0.0
+    low, high, is_first = 0.0, 0.0, True
     digits = np.zeros((1, 1 << DIGIT_BITS), np.int64)
     for piece in pieces:
         if piece.size:
             ends, counts = find_extremes_and_count(piece)
             low, high = (
                 ends
-                if size == 0
+                if is_first
                 else (float(np.minimum(low, ends[0])), float(np.maximum(high, ends[1])))
             )
-            size += piece.size
+            is_first = False
             digits += counts
-    return size, low, high, digits
+    return low, high, digits
 
 
 def _count_digits(

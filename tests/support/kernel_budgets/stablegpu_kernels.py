@@ -135,7 +135,7 @@ KERNELS = {
         (array(f8), *(array(i8),) * 2, array(f8, 2), i8, array(f8, 2)), 72
     ),
     "stablegpu._fit.koutrouvelis.cuda.regress_sets": Budget(
-        (*(array(i8),) * 2, i8, array(f8, 2), array(f8, 2)), 128
+        (*(array(i8),) * 2, i8, array(f8, 2), array(f8, 2), boolean), 128
     ),
     "stablegpu._fit.binning.cuda.clear": Budget((array(f8),), 32),
     "stablegpu._fit.binning.cuda.accumulate_bins": Budget(

@@ -31,6 +31,9 @@ INEXACT = {4: 1e-2, 8: 1e-6}
 """The same for operators of users, by the bytes of a real number, in units of |A|: they may contain
 iterations that stop early, for which there is a warning."""
 
+_SPREAD = 4.0
+"""Factor of the smallest residual up to which others are as good. Not tuned."""
+
 _POWER_STEPS = 3
 
 
@@ -84,7 +87,8 @@ class Residuals:
         best = 0
         while outcome.is_converged:
             errors, _ = self._errors(outcome)
-            if np.all(errors <= self._aim):
+            # Multiplication spoils vectors of the smallest eigenvalues of the inverse.
+            if np.all(errors <= self._aim) or self.arguments.which == "SM":
                 break
             iteration.space.multiply_locked()
             outcome = iteration.outcome()
@@ -92,7 +96,9 @@ class Residuals:
             with np.errstate(divide="ignore"):
                 iteration.space.values = self.operator.factor / (quotients - self.shift)
             outcome = iteration.outcome()
-            good = np.flatnonzero(errors <= self._aim)
+            # Factors with small pivots may give no better ones.
+            attainable = min(_SPREAD * float(np.min(errors)), LIMIT * self.matrix.eps)
+            good = np.flatnonzero(errors <= max(self._aim, attainable))
             if good.size == errors.size or good.size <= best:
                 break
             best = good.size

@@ -18,7 +18,7 @@ from sbth._pencils.scaling import (
     require_no_overflow,
     row_exponents,
 )
-from sbth.band_storage import is_plainly_safe, require_finite_triangle, shape_and_dtype
+from sbth.band_storage import is_plainly_safe, magnitudes, require_finite_triangle, shape_and_dtype
 
 _FAILURE = "must be positive definite: its Cholesky factorization fails"
 
@@ -45,7 +45,7 @@ def reduce_full_pencil(
     """
     if not lower:
         a, b = a.conj().T, b.conj().T
-    if xp is np and is_benign(a, b):
+    if is_benign(a, b) if xp is np else _is_benign_on_gpu(xp, a, b):
         return reduce_unscaled(xp, a, b, names[1])
     a, b = xp.tril(a), xp.tril(b)
     for name, x in zip(names, (a, b), strict=True):
@@ -68,6 +68,15 @@ def is_benign(a: np.ndarray, b: np.ndarray) -> bool:
     if not b.size or not (diagonal.min() > 1.0 / most and diagonal.max() < most):
         return not b.size
     return is_plainly_safe(a, 1.0) and is_plainly_safe(b, 1.0)
+
+
+def _is_benign_on_gpu(xp: ModuleType, a: Any, b: Any) -> bool:
+    """Do the work of `is_benign` for lower triangles on a GPU, with a single transfer."""
+    diagonal, most = b.diagonal().real, _BENIGN[b.real.dtype.itemsize]
+    largest = [abs(magnitudes(xp.tril(x))).max() for x in (a, b)]
+    figures = xp.stack([*largest, diagonal.max(), 1.0 / diagonal.min()])
+    limits = most**2, most**2, most, most
+    return all(0.0 <= x < y for x, y in zip(figures.tolist(), limits, strict=True))  # not for NaN
 
 
 def reduce_unscaled(xp: ModuleType, a: Any, b: Any, name: str) -> tuple[Any, Callable[[Any], Any]]:

@@ -46,12 +46,8 @@ def test_wrong_results_are_deviations(campaign, monkeypatch, capsys):
         with pytest.raises(campaign.Deviation):
             case.judge("a", None, values * case.scale, vectors)
     assert n > 1
-    monkeypatch.setattr(
-        campaign.sbth,
-        "eigh",
-        spoil(campaign.sbth.eigh, lambda w, v: (w, v[:, ::-1])),
-        raising=False,
-    )
+    reverse = spoil(campaign.sbth.eigh, lambda w, v: (w, v[:, ::-1]))
+    monkeypatch.setattr(campaign.sbth, "eigh", reverse, raising=False)
     monkeypatch.setattr(campaign.sys, "argv", ["eigen_campaign.py", "--cases", "20", "--seed", "4"])
     assert campaign.main() == 1
     assert "python tools/eigen_campaign.py --seed 4 --first" in capsys.readouterr().out

@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 # With a thread of OpenBLAS for each core in both of them, its threads would wait for each other.
 PYTEST_ARGS ?= -n 2 --dist loadfile --no-loadscope-reorder
 
-.PHONY: tour test docs lint check-pythons clean
+.PHONY: tour test test-all docs lint check-pythons clean
 
 tour: $(VENV)/installed-tour
 	$(BIN)/python examples/tour.py
@@ -14,6 +14,10 @@ tour: $(VENV)/installed-tour
 test: $(VENV)/installed-dev
 	NUMBA_THREADING_LAYER_PRIORITY="omp tbb workqueue" OMP_WAIT_POLICY=passive OPENBLAS_NUM_THREADS=1 \
 		$(BIN)/python -m pytest $(PYTEST_ARGS)
+
+# All tests, those that take many seconds each (docs/developers/testing.md lists them) included.
+test-all:
+	$(MAKE) test PYTEST_ARGS="$(PYTEST_ARGS) --slow"
 
 # The site in out/site. Tutorials run only if they or the packages that they use have changed.
 # Warnings are errors; not with --quiet, which keeps MkDocs from counting them.

@@ -337,8 +337,54 @@ class Reference:
                 if slip:
                     self._mirror(q, after, cells, slip)
         self._interpolate(after)
+        self._bend_at_outlets()
         self._let_waves_leave()
         self.steps += 1
+
+    def _bend_at_outlets(self) -> None:
+        """Add the shear stress in the plane of outlets that walls with friction touch."""
+        lattice, collision = self.lattice, self.collision
+        c, w = np.array(lattice.velocities, float), lattice.weights
+        magic = collision.magic
+        tau, odd = collision.tau, 1.0 if magic is None else 0.5 + magic / (collision.tau - 0.5)
+        slow = max(odd, 3 / 16 / (tau - 0.5))
+        for face, condition in enumerate(self.faces):
+            axis, sign = face // 2, 2 * (face % 2) - 1
+            layer = np.zeros(self.shape, bool)
+            np.moveaxis(layer, axis, 0)[-1 if sign > 0 else 0] = True
+            beside = [end for k, end in enumerate(self.faces) if k // 2 != axis]
+            touches = any(isinstance(end, b.NoSlip) or type(end) is b.MovingWall for end in beside)
+            if not isinstance(condition, b.PressureOutlet):
+                continue
+            if not touches and self.fluid[layer].all():
+                continue
+            straight = lattice.velocities.index(tuple(int(v) for v in sign * np.eye(3)[axis]))
+            f, along = self.f.copy(), np.eye(3)[axis]
+            rho = f.sum(axis=0)
+            u = np.tensordot(c.T, f, 1) / rho
+            n = f - equilibrium(rho, u, lattice)
+            time = tau + 2 * odd * sign * u[axis]
+            per_time = np.where(time > tau / 2, 1 / np.where(time > tau / 2, time, 1), 0)
+            for q in range(lattice.size):
+                turned = tuple(int(v) for v in np.where(along, c[q], -c[q]))
+                if sign * c[q][axis] <= 0 or q == straight:
+                    continue
+                mirror = lattice.velocities.index(turned)
+                cells = layer & self._ends_at(q, condition, axis) & self._stays_beside(q, axis)
+                shear = (n[q] - n[mirror]) / 2
+                curve = (n[q] + n[mirror]) / 2 - w[q] / w[straight] * n[straight]
+                added = (2 * tau - 1 - 2 * sign * u[axis]) * shear * per_time - curve / slow
+                added *= np.clip(2 - np.abs(u[axis]) / (5 * (tau - 0.5) / 3), 0, 1)
+                self.f[lattice.opposite[q]][cells] += added[cells]
+
+    def _stays_beside(self, q: int, axis: int) -> np.ndarray:
+        """Return the cells whose links q leave through no face that is not across the axis."""
+        cells = np.ones(self.shape, bool)
+        for other in range(3):
+            step = self.lattice.velocities[q][other]
+            if other != axis and step and not isinstance(self.faces[2 * other], b.Periodic):
+                np.moveaxis(cells, other, 0)[-1 if step > 0 else 0] = False
+        return cells
 
     def _let_waves_leave(self) -> None:
         """Let ends that do not reflect follow a wave that leaves: the density of an outlet its

@@ -26,6 +26,7 @@ from lbm._domain.ranks import agreement
 from lbm._domain.ranks.abort import abort_all_ranks_on_errors
 from lbm._domain.ranks.communication import Ranks
 from lbm._domain.ranks.cores import share_cores
+from lbm._domain.sheared_outlets import ShearedOutlets
 from lbm._domain.sponge_layers import SpongeLayers
 from lbm._fields import forces
 from lbm._fields.stability import LastGoodState, require_stable
@@ -226,6 +227,9 @@ class Simulation(Flow):
         if checked_scalars:
             self._scalars = ScalarFields(checked_scalars, cells, faces, solids, domain)
             companions.append(self._scalars)
+        sheared = ShearedOutlets(cells, faces, domain)
+        if sheared.faces:
+            companions.append(sheared)
         self._open_ends = OpenEnds(cells, faces, domain)
         if self._open_ends.rows:
             companions.append(self._open_ends)

@@ -1,4 +1,4 @@
-"""Ends that do not reflect: what is added to the populations that they have returned."""
+"""Ends of channels: what is added to the populations that they have returned."""
 
 from typing import Protocol
 
@@ -6,7 +6,7 @@ import numpy as np
 
 from hetero.devices import Device
 from lbm._engines.engine import Engine
-from lbm._open_ends.tables import EndTable
+from lbm._open_ends.tables import EndTable, ShearedTable
 
 
 class EndStore(Protocol):
@@ -29,11 +29,25 @@ class EndStore(Protocol):
         """Set the means."""
 
 
+class ShearedStore(Protocol):
+    """The cells before a sheared outlet in a block, in the memory of its device."""
+
+    def correct(self, t: int) -> None:
+        """Correct what the outlet has returned in step t."""
+
+
 class Loops(Protocol):
-    """The function that `cpu.py` and `cuda.py` of this folder both have."""
+    """The functions that `cpu.py` and `cuda.py` of this folder both have."""
 
     def create_store(self, engine: Engine, table: EndTable, rate: float) -> EndStore:
         """Create the store of a block's end, whose means follow the flow by a share `rate`."""
+        ...
+
+    def create_sheared_store(
+        self, engine: Engine, table: ShearedTable, times: tuple[float, float, float, float]
+    ) -> ShearedStore:
+        """Create the store of a block's sheared outlet, with the operator's relaxation times
+        (`formulas.sheared_excess`)."""
         ...
 
 

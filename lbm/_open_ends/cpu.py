@@ -1,4 +1,4 @@
-"""Ends that do not reflect on the CPU; `lbm._open_ends.EndStore` has the methods."""
+"""Ends of channels on the CPU; the stores of `lbm._open_ends` have the methods."""
 
 from __future__ import annotations
 
@@ -8,12 +8,30 @@ import numpy as np
 from numba import prange
 
 from hetero.jit import parallel
-from lbm._open_ends.formulas import make_correct_cell
+from lbm._open_ends.formulas import make_bend_cell, make_correct_cell
 
 
 def create_store(engine, table, rate) -> EndStore:
     """Create the store of an end in host memory."""
     return EndStore(engine, table, rate)
+
+
+def create_sheared_store(engine, table, times) -> ShearedStore:
+    """Create the store of a sheared outlet in host memory."""
+    return ShearedStore(engine, table, times)
+
+
+@functools.cache
+def _make_bend_loop(precision: str):
+    """Make the loop of sheared outlets; its arguments are those of `formulas.make_bend_cell`."""
+    bend_cell = make_bend_cell(precision)
+
+    @parallel
+    def bend(populations, loads, links, velocities, partners, times):
+        for i in prange(links.size):
+            bend_cell(i, populations, loads, links, velocities, partners, times)
+
+    return bend
 
 
 @functools.cache
@@ -50,3 +68,18 @@ class EndStore:
 
     def write_means(self, means):
         self._numbers[1] = means
+
+
+class ShearedStore:
+    """The cells before a sheared outlet in host memory."""
+
+    def __init__(self, engine, table, times):
+        T = engine.problem.precision.compute
+        self._engine, self._table, self._times = engine, table, tuple(map(T, times))
+        self._velocities = table.velocities.astype(T)
+        self._bend = _make_bend_loop(engine.problem.precision.name)
+
+    def correct(self, t):
+        table, populations = self._table, self._engine.target(t).reshape(-1)
+        loads = table.loads[(t + 1) % 2]
+        self._bend(populations, loads, table.links, self._velocities, table.partners, self._times)

@@ -1,4 +1,4 @@
-"""Ends that do not reflect on a GPU; `lbm._open_ends.EndStore` has the methods."""
+"""Ends of channels on a GPU; the stores of `lbm._open_ends` have the methods."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from hetero.cuda.launcher import prepare_launch
 from hetero.jit import kernel
 from hetero.measurement import profiling
 from lbm._model.precision import PRECISIONS
-from lbm._open_ends.formulas import RESPONSES, make_correct_cell
+from lbm._open_ends.formulas import RESPONSES, make_bend_cell, make_correct_cell
 
 THREADS = 128
 """Threads of a block; not tuned."""
@@ -21,6 +21,26 @@ THREADS = 128
 def create_store(engine, table, rate) -> EndStore:
     """Create the store of an end in a GPU's memory."""
     return EndStore(engine, table, rate)
+
+
+def create_sheared_store(engine, table, times) -> ShearedStore:
+    """Create the store of a sheared outlet in a GPU's memory."""
+    return ShearedStore(engine, table, times)
+
+
+def _make_bend_kernel(precision: str):
+    """Make the kernel of sheared outlets; its arguments are those of `make_bend_cell`."""
+    bend_cell = make_bend_cell(precision)
+    if SIMULATOR:
+        bend_cell = bend_cell.py_func
+
+    def bend(populations, loads, links, velocities, partners, times):
+        """Correct what a sheared outlet has returned, a thread for each cell."""
+        i = cuda.grid(1)
+        if i < links.size:
+            bend_cell(i, populations, loads, links, velocities, partners, times)
+
+    return kernel(bend)
 
 
 def _make_kernel(kind: str, precision: str):
@@ -41,7 +61,7 @@ def _make_kernel(kind: str, precision: str):
 KERNELS = {
     f"correct_{kind}_{name}": _make_kernel(kind, name)
     for kind, name in itertools.product(RESPONSES, PRECISIONS)
-}
+} | {f"bend_{name}": _make_bend_kernel(name) for name in PRECISIONS}
 """Kernels by the kind of the end and the precision."""
 
 
@@ -84,3 +104,27 @@ class EndStore:
         with self._device.active():
             self._numbers[1].copy_to_device(values)
             self._engine.synchronize()
+
+
+class ShearedStore:
+    """The cells before a sheared outlet in a GPU's memory."""
+
+    def __init__(self, engine, table, times):
+        form, size = engine.problem.precision, engine.problem.lattice.size
+        T = form.compute
+        with engine.device.active():
+            loads = [cuda.to_device(np.ascontiguousarray(rows)) for rows in table.loads]
+            arrays = table.links, table.velocities.astype(T), table.partners
+            constants = *map(cuda.to_device, arrays), tuple(map(T, times))
+            self._launches = []
+            for t in (0, 1):
+                memory = engine.cells(engine.target(t)).reshape(size * engine.problem.pitch)
+                grid = (blocks_for(len(table.links), THREADS),)
+                arguments = memory, loads[(t + 1) % 2], *constants
+                bend = KERNELS[f"bend_{form.name}"]
+                self._launches.append(
+                    prepare_launch(bend, grid, (THREADS,), engine.stream, arguments)
+                )
+
+    def correct(self, t):
+        self._launches[t % 2]()

@@ -1,4 +1,4 @@
-"""Tables of the cells before an end that does not reflect: addresses, links and weights."""
+"""Tables of the cells before the end of a channel: addresses, links and weights."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from lbm._domain.parts import Part
 from lbm._model.extent import Triple
 from lbm._model.problem import Problem, population_indices
 from lbm._model.wall_links import FROM, INTO, SOLID_CLASS
-from lbm.boundaries import Condition, PressureOutlet, VelocityInlet
+from lbm.boundaries import Condition, Periodic, PressureOutlet, VelocityInlet
 
 
 class EndTable(NamedTuple):
@@ -36,18 +36,104 @@ class EndTable(NamedTuple):
     directions: np.ndarray
 
 
+class ShearedTable(NamedTuple):
+    """The cells of a block before a sheared outlet.
+
+    Attributes
+    ----------
+    loads, links : as in `EndTable`, with the diagonals through the outlet
+    velocities : float64 [5, q], velocity out of the domain and those along the other axes, weight,
+        and its ratio to that of the axis across the outlet
+    partners : int64 [3, q], the opposite population, the one with the opposite velocity in the
+        plane of the outlet, and the axis across it
+    """
+
+    loads: np.ndarray
+    links: np.ndarray
+    velocities: np.ndarray
+    partners: np.ndarray
+
+
+class _Cells(NamedTuple):
+    """Fluid cells of a block before a face, and their links through it.
+
+    Attributes
+    ----------
+    cells : int64 [cell, (z, y, x)], in the block
+    position : int64 [cell, (x, y, z)], in the domain
+    leaves : bool [cell, q], links that end at an inlet or an outlet of this face
+    """
+
+    cells: np.ndarray
+    position: np.ndarray
+    leaves: np.ndarray
+
+
 def make_table(part: Part, face: int, shape: Triple, faces: Sequence[Condition]) -> EndTable | None:
     """Return the cells of a part before a face; None if it has none.
 
     Links through an edge belong to the end of the first axis, as in the step itself.
     """
+    is_inlet = isinstance(faces[face], VelocityInlet)
+    family = VelocityInlet if is_inlet else PressureOutlet
+    found = _find_cells(part, face, shape, family)
+    if found is None:
+        return None
+    (axis, at_end), (cells, position, leaves) = divmod(face, 2), found
+    problem = part.engine.problem
+    lattice, c = problem.lattice, np.array(problem.lattice.velocities)
+    for earlier in range(axis):
+        end = position[:, earlier, None] + c[None, :, earlier]
+        for side, beyond in enumerate((end < 0, end >= shape[earlier])):
+            if isinstance(faces[2 * earlier + side], family):
+                leaves &= ~beyond
+    double = 2.0 * np.array(lattice.weights)
+    share = (leaves * double).sum(axis=1)
+    numbers = np.stack([share, np.zeros(len(cells))])
+    directions = np.stack([(1 if at_end else -1) * c[:, axis], double])
+    kind = "inlet" if is_inlet else "outlet"
+    loads = np.stack([_loads(problem, cells, odd) for odd in (0, 1)])
+    return EndTable(kind, cells, loads, _pack_bits(leaves), numbers, directions)
+
+
+def make_sheared_table(
+    part: Part, face: int, shape: Triple, faces: Sequence[Condition]
+) -> ShearedTable | None:
+    """Return the diagonals through the outlet of a face from the cells of a part; None if there are
+    none. Those that also leave through another face are not among them."""
+    found = _find_cells(part, face, shape, PressureOutlet)
+    if found is None:
+        return None
+    (axis, at_end), (cells, position, leaves) = divmod(face, 2), found
+    lattice, c = part.engine.problem.lattice, np.array(part.engine.problem.lattice.velocities)
+    others = [a for a in range(3) if a != axis]
+    leaves &= c[:, others].any(axis=1)
+    for other in others:
+        if not isinstance(faces[2 * other], Periodic):
+            end = position[:, other, None] + c[None, :, other]
+            leaves &= (end >= 0) & (end < shape[other])
+    kept = np.flatnonzero(leaves.any(axis=1))
+    if not len(kept):
+        return None
+    sign = 1 if at_end else -1
+    turned = np.where(np.arange(3) == axis, c, -c)
+    mirror = [lattice.velocities.index(tuple(v)) for v in turned.tolist()]
+    straight = lattice.velocities.index(tuple(sign * (a == axis) for a in range(3)))
+    w = np.array(lattice.weights)
+    loads = np.stack([_loads(part.engine.problem, cells[kept], odd) for odd in (0, 1)])
+    velocities = np.stack([sign * c[:, axis], *c[:, others].T, w, w / w[straight]])
+    partners = np.stack([lattice.opposite, mirror, np.full(lattice.size, straight)])
+    return ShearedTable(loads, _pack_bits(leaves[kept]), velocities, partners)
+
+
+def _find_cells(part: Part, face: int, shape: Triple, family: type) -> _Cells | None:
+    """Return the fluid cells of a part before a face with an inlet or an outlet, or None."""
     axis, at_end = divmod(face, 2)
     last = shape[axis] - 1 if at_end else 0
     if not part.extent.start[axis] <= last < part.extent.stop[axis]:
         return None
     problem = part.engine.problem
-    lattice, c = problem.lattice, np.array(problem.lattice.velocities)
-    low = np.array(part.extent.start)
+    c, low = np.array(problem.lattice.velocities), np.array(part.extent.start)
     size = [1 if a == axis else n for a, n in enumerate(part.extent.shape)]
     cells = np.stack([g.ravel() for g in np.indices(size[::-1])], axis=1)
     cells[:, 2 - axis] += last - low[axis]
@@ -57,23 +143,15 @@ def make_table(part: Part, face: int, shape: Triple, faces: Sequence[Condition])
     cells, position = cells[fluid], position[fluid]
     if not len(cells):
         return None
-    sign = 1 if at_end else -1
-    is_inlet = isinstance(faces[face], VelocityInlet)
-    family = VelocityInlet if is_inlet else PressureOutlet
-    leaves = _links_to(problem, cells, family) & (sign * c[:, axis] > 0)
-    for earlier in range(axis):
-        end = position[:, earlier, None] + c[None, :, earlier]
-        for side, beyond in enumerate((end < 0, end >= shape[earlier])):
-            if isinstance(faces[2 * earlier + side], family):
-                leaves &= ~beyond
-    bits, double = np.arange(lattice.size, dtype=np.uint32), 2.0 * np.array(lattice.weights)
-    links = (leaves.astype(np.uint32) << bits).sum(axis=1, dtype=np.uint32)
-    share = (leaves * double).sum(axis=1)
-    loads = np.stack([_loads(problem, cells, odd) for odd in (0, 1)])
-    numbers = np.stack([share, np.zeros(len(cells))])
-    directions = np.stack([sign * c[:, axis], double])
-    kind = "inlet" if is_inlet else "outlet"
-    return EndTable(kind, cells, loads, links, numbers, directions)
+    outwards = c[:, axis] == (1 if at_end else -1)
+    return _Cells(cells, position, _links_to(problem, cells, family) & outwards)
+
+
+def _pack_bits(leaves: np.ndarray) -> np.ndarray:
+    """Return links [cell, q] as bits, uint32 [cell]."""
+    bits = np.arange(leaves.shape[1], dtype=np.uint32)
+    packed: np.ndarray = (leaves.astype(np.uint32) << bits).sum(axis=1, dtype=np.uint32)
+    return packed
 
 
 def _links_to(problem: Problem, cells: np.ndarray, family: type) -> np.ndarray:

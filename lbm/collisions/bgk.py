@@ -17,6 +17,9 @@ from lbm.lattices import LATTICES, Lattice
 class BGK(Collision):
     """Collision operator of Bhatnagar, Gross and Krook (1954): f + (e - f) / tau.
 
+    Mean flows lower the viscosity of shear: at 0.1 cells/step by 3 % along an axis and by 6 %
+    along (1, 1, 0), in proportion to the square of the speed (docs/packages/lbm.md).
+
     Parameters
     ----------
     tau : float

@@ -45,6 +45,9 @@ def relax_in_parts(
 class TRT(Collision):
     """Collision operator with two relaxation times (Ginzburg, Verhaeghe and d'Humieres 2008).
 
+    Mean flows lower the viscosity of shear: at 0.1 cells/step by 3 % along an axis and by 6 %
+    along (1, 1, 0), in proportion to the square of the speed (docs/packages/lbm.md).
+
     Parameters
     ----------
     tau : float

@@ -84,6 +84,9 @@ class _VremanModel(EddyViscosityModel):
 class Vreman(_VremanModel):
     """Collision operator with two relaxation times and the eddy viscosity of Vreman (2004).
 
+    Mean flows lower the viscosity of shear: at 0.1 cells/step by 3 % along an axis and by 6 %
+    along (1, 1, 0), in proportion to the square of the speed (docs/packages/lbm.md).
+
     The eddy viscosity vanishes at walls and in laminar shear, where that of `Smagorinsky` does not.
     The local relaxation time of the odd part keeps the magic parameter.
 

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+import hetero
 from faults.campaign import PACKAGES, calls_of
 from faults.judge import verdict, verdict_on_good_arguments
 from hetero.cuda import driver
@@ -80,7 +81,13 @@ def little_memory():
     resource.setrlimit(resource.RLIMIT_AS, before)
 
 
-@pytest.mark.usefixtures("little_memory")
+@pytest.fixture(scope="module")
+def measured_limits():
+    """Measure the machine's limits, which takes more memory than the tests leave."""
+    hetero.limits("cpu")
+
+
+@pytest.mark.usefixtures("measured_limits", "little_memory")
 @pytest.mark.parametrize("call", CALLS, ids=lambda call: call.name)
 def test_odd_arguments(call, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)

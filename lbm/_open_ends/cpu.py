@@ -22,9 +22,9 @@ def create_sheared_store(engine, table, times) -> ShearedStore:
 
 
 @functools.cache
-def _make_bend_loop(precision: str):
+def _make_bend_loop(precision: str, size: int):
     """Make the loop of sheared outlets; its arguments are those of `formulas.make_bend_cell`."""
-    bend_cell = make_bend_cell(precision)
+    bend_cell = make_bend_cell(precision, size)
 
     @parallel
     def bend(populations, loads, links, velocities, partners, times):
@@ -77,7 +77,7 @@ class ShearedStore:
         T = engine.problem.precision.compute
         self._engine, self._table, self._times = engine, table, tuple(map(T, times))
         self._velocities = table.velocities.astype(T)
-        self._bend = _make_bend_loop(engine.problem.precision.name)
+        self._bend = _make_bend_loop(engine.problem.precision.name, engine.problem.lattice.size)
 
     def correct(self, t):
         table, populations = self._table, self._engine.target(t).reshape(-1)

@@ -13,6 +13,7 @@ from hetero.jit import kernel
 from hetero.measurement import profiling
 from lbm._model.precision import PRECISIONS
 from lbm._open_ends.formulas import RESPONSES, make_bend_cell, make_correct_cell
+from lbm.lattices import LATTICES
 
 THREADS = 128
 """Threads of a block; not tuned."""
@@ -28,9 +29,9 @@ def create_sheared_store(engine, table, times) -> ShearedStore:
     return ShearedStore(engine, table, times)
 
 
-def _make_bend_kernel(precision: str):
+def _make_bend_kernel(precision: str, size: int):
     """Make the kernel of sheared outlets; its arguments are those of `make_bend_cell`."""
-    bend_cell = make_bend_cell(precision)
+    bend_cell = make_bend_cell(precision, size)
     if SIMULATOR:
         bend_cell = bend_cell.py_func
 
@@ -61,8 +62,11 @@ def _make_kernel(kind: str, precision: str):
 KERNELS = {
     f"correct_{kind}_{name}": _make_kernel(kind, name)
     for kind, name in itertools.product(RESPONSES, PRECISIONS)
-} | {f"bend_{name}": _make_bend_kernel(name) for name in PRECISIONS}
-"""Kernels by the kind of the end and the precision."""
+} | {
+    f"bend_{name}_{lattice.name}": _make_bend_kernel(name, lattice.size)
+    for name, lattice in itertools.product(PRECISIONS, LATTICES.values())
+}
+"""Kernels by the kind of the end, the precision and, of sheared outlets, the lattice."""
 
 
 class EndStore:
@@ -121,7 +125,7 @@ class ShearedStore:
                 memory = engine.cells(engine.target(t)).reshape(size * engine.problem.pitch)
                 grid = (blocks_for(len(table.links), THREADS),)
                 arguments = memory, loads[(t + 1) % 2], *constants
-                bend = KERNELS[f"bend_{form.name}"]
+                bend = KERNELS[f"bend_{form.name}_{engine.problem.lattice.name}"]
                 self._launches.append(
                     prepare_launch(bend, grid, (THREADS,), engine.stream, arguments)
                 )

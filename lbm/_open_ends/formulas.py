@@ -14,13 +14,15 @@ populations that leave, so that nothing extrapolates what the outlet itself has 
 from __future__ import annotations
 
 import functools
+from typing import Any
 
 import numpy as np
 
+from hetero.codegen import compile_source
 from lbm._engines.storage_formulas import codec
 from lbm._model.arguments import SOUND
 from lbm._model.precision import PRECISIONS
-from lbm.collisions.unroll import inlined
+from lbm.collisions.unroll import balanced_sum, inlined
 
 _IMPEDANCE = 1.0 / SOUND
 
@@ -141,8 +143,22 @@ def sheared_excess(f, mirror, axis, w, share, along, rho, across, times):
     return added * min(T(1), max(T(0), T(2) - times[3] * abs(speed)))
 
 
+def _make_moments(decode: Any, size: int) -> Any:
+    """Make moments(populations, loads, velocities, i): density, and momenta along three axes.
+
+    It is written out, so that a GPU loads all populations at once.
+    """
+    names = [f"f{q}" for q in range(size)]
+    lines = [f"    f{q} = decode(populations[loads[{q}, i]])" for q in range(size)]
+    sums = [balanced_sum(names)]
+    sums += [balanced_sum([f"velocities[{k}, {q}] * f{q}" for q in range(size)]) for k in range(3)]
+    head = "def moments(populations, loads, velocities, i):\n"
+    text = head + "\n".join(lines) + f"\n    return type(f0)(1) + {', '.join(sums)}\n"
+    return inlined(compile_source("moments", text, {"decode": decode}))
+
+
 @functools.cache
-def make_bend_cell(precision: str):
+def make_bend_cell(precision: str, size: int):
     """Make bend_cell(i, populations, loads, links, velocities, partners, times).
 
     It adds `sheared_excess` to what an outlet has returned to its cell number i along diagonals, in
@@ -151,19 +167,13 @@ def make_bend_cell(precision: str):
     of the axis; `partners` [3, q] has the opposite population, the mirror image, and the axis.
     """
     decode, encode = codec(PRECISIONS[precision])
+    moments = _make_moments(decode, size)
 
     @inlined
     def bend_cell(i, populations, loads, links, velocities, partners, times):
-        T = type(times[0])
-        rho, across, first, second = T(1), T(0), T(0), T(0)
-        for q in range(loads.shape[0]):
-            f = decode(populations[loads[q, i]])
-            rho += f
-            across += velocities[0, q] * f
-            first += velocities[1, q] * f
-            second += velocities[2, q] * f
+        rho, across, first, second = moments(populations, loads, velocities, i)
         axis = decode(populations[loads[partners[2, 0], i]])
-        for q in range(loads.shape[0]):
+        for q in range(size):
             if (links[i] >> np.uint32(q)) & np.uint32(1):
                 f = decode(populations[loads[q, i]])
                 mirror = decode(populations[loads[partners[1, q], i]])

@@ -99,7 +99,7 @@ KERNELS = {
         for name, stored, real in PRECISIONS
     },
     **{
-        f"lbm._open_ends.cuda.bend_{name}": Budget(
+        f"lbm._open_ends.cuda.bend_{name}_{lattice}": Budget(
             (
                 array(stored),
                 array(i8, 2),
@@ -108,10 +108,11 @@ KERNELS = {
                 array(i8, 2),
                 types.UniTuple(real, 4),
             ),
-            72,
+            registers,
             float64=real is f8,
         )
         for name, stored, real in PRECISIONS
+        for lattice, registers in (("D3Q19", 64), ("D3Q27", 80))
     },
     **{
         f"lbm._links.cuda.sum_excess_float{bits}": Budget(

@@ -38,9 +38,18 @@ from stablegpu.derivatives import dlogpdf
 from stablegpu.distribution import stable
 from stablegpu.fit_results import FitResult
 
-TIES_PER_ROOT = 0.1
-"""Equal observations from which on `goodness_of_fit` warns, over the root of their number: they
-raise Kolmogorov's statistic by up to a tenth of its critical value."""
+TIES_PER_CUBE_ROOT = 1.25
+"""Equal observations above which `goodness_of_fit` warns, over the cube root of all their number.
+
+Kolmogorov's test at 5 % then rejects about 10 % of rounded samples of a true law (Anderson and
+Darling's 5 to 7 %). Measured with fits by maximum likelihood to 2000 samples, alpha = 1.2 and 1.7
+(n = 10,000: 400 samples, alpha = 1.7); 12 zeros among 1000 other observations lead to 10 %, too.
+Steps of rounding in scales, medians of the largest number of equal observations, and rejections:
+
+    n = 100     step 0.05:  4, 6 to 7 %    step 0.1:   6, 10 to 12 %   step 0.2:   9, 24 to 33 %
+    n = 1000    step 0.01:  8, 6 to 7 %    step 0.02: 12,  8 to  9 %   step 0.05: 22, 23 to 31 %
+    n = 10,000  step 0.002: 14, 6 %        step 0.005: 25, 10 %        step 0.01: 42, 17 %
+"""
 
 MAX_POINTS = 1 << 16
 """Largest number of points of a profile, at each of which a fit is made."""
@@ -243,7 +252,7 @@ def _warn_of_ties(data: np.ndarray) -> None:
     """Warn if so many of the sorted data are equal that this moves the statistics."""
     begins = np.flatnonzero(np.diff(data, prepend=np.nan) != 0.0)
     ties = int(np.diff(begins, append=data.size).max())
-    if ties > max(1.0, TIES_PER_ROOT * math.sqrt(data.size)):
+    if ties > max(1.0, TIES_PER_CUBE_ROOT * math.cbrt(data.size)):
         warnings.warn(
             f"{ties} of {data.size} observations are equal (there are {begins.size} different "
             "values), as in rounded data, but the simulated samples have no ties: p-values are too "

@@ -248,9 +248,9 @@ def _fill_bins(
     fullest = float(count[:most].sum()), float(count[most]), float(count.sum())
     full = count > 0.0
     u = (low + (np.arange(BINS) + 0.5) / per_unit)[full]
-    root = np.exp(0.5 * np.abs(u))  # as in `bin_of`
-    grown, shrunk = (width * root) * (0.5 * root), 0.5 * width / root / root
-    middle, unit = centre + np.copysign(grown - shrunk, u), grown + shrunk
+    root = np.exp(0.5 * u)  # as in `bin_of`
+    grown, shrunk = (width * root) * (0.5 * root), (width / root) * (0.5 / root)
+    middle, unit = centre + (grown - shrunk), grown + shrunk
     count, first, second = count[full], first[full], second[full]
     share = (np.cumsum(count) - 0.5 * count) / count.sum()
     group = (LARGEST_SORTED_SET // 4 * share).astype(int) + (

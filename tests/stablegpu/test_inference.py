@@ -288,3 +288,4 @@ def test_rounded_data_are_named(result):
     assert "40 of 400" in message
     assert warnings_of(result.data) == []
     assert warnings_of(np.r_[result.data, result.data[:5]]) == []  # pairs do not matter
+    assert warnings_of(0.01 * result.scale * np.round(100.0 * result.data / result.scale)) == []

@@ -14,17 +14,17 @@ BINS = 65536
 """Number of bins: their tables, 1.5 MiB, stay in the cache of a GPU."""
 
 
-LARGEST_QUOTIENT = 1e100  # beyond it, logarithms are subtracted: quotients may overflow
+LARGEST_QUOTIENT = 1e100  # beyond it, roots are divided: the quotient may overflow
 
 
 @scalar
 def binning_coordinate(x, centre, width):
     """Return u of an observation."""
-    size = abs(x - centre)
-    if size > LARGEST_QUOTIENT * width:
-        u = math.log(size) - math.log(width) + math.log(2.0)
-        return u if x > centre else -u
-    return asinh((x - centre) / width)
+    off = x - centre
+    if abs(off) > LARGEST_QUOTIENT * width:
+        root = math.sqrt(abs(off)) / math.sqrt(width)
+        return math.copysign(2.0 * math.log(root) + math.log(2.0), off)
+    return asinh(off / width)
 
 
 @scalar
@@ -36,7 +36,7 @@ def bin_of(x, centre, width, low, per_unit):
     k = int((binning_coordinate(x, centre, width) - low) * per_unit)
     k = min(max(k, 0), BINS - 1)
     u = low + (k + 0.5) / per_unit
-    root = math.exp(0.5 * abs(u))  # of exp(u), which may overflow where its product does not
-    grown, shrunk = (width * root) * (0.5 * root), 0.5 * width / root / root
-    middle = grown - shrunk if u > 0.0 else shrunk - grown
-    return k, (x - centre - middle) / (grown + shrunk)
+    root = math.exp(0.5 * u)  # of exp(u), which may overflow where its product does not
+    inverse = 1.0 / root
+    grown, shrunk = (width * root) * (0.5 * root), (width * inverse) * (0.5 * inverse)
+    return k, (x - centre - (grown - shrunk)) / (grown + shrunk)

@@ -5,7 +5,7 @@ from numba import prange
 
 from hetero.cpu.interruptible import ranges
 from hetero.jit import parallel
-from stablegpu._fit.koutrouvelis.formulas import POINTS, SCRATCH, SUMS, point, wave
+from stablegpu._fit.koutrouvelis.formulas import POINTS, SCRATCH, SUMS, origin, point, wave
 from stablegpu._fit.koutrouvelis.formulas import regress as regress_set
 
 _FIRST = 1 << 21
@@ -19,12 +19,13 @@ def _add(x, starts, stops, estimates, parts, sums):
         s, part = index // parts, index % parts
         count = stops[s] - starts[s]
         low, high = starts[s] + part * count // parts, starts[s] + (part + 1) * count // parts
-        loc, scale = estimates[s, 2], estimates[s, 3]
+        scale = estimates[s, 3]
+        centre = origin(estimates[s, 0], estimates[s, 1], estimates[s, 2], scale)
         total = np.zeros(SUMS)
         for k in range(POINTS):
             t = point(k, estimates[s, 0])
             for i in range(low, high):
-                real, imaginary = wave(t * ((x[i] - loc) / scale))
+                real, imaginary = wave(t * ((x[i] - centre) / scale))
                 total[k] += real
                 total[POINTS + k] += imaginary
         sums[index] = total

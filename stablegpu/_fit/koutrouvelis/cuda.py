@@ -9,7 +9,7 @@ from numba import float64
 from hetero.cuda import launch
 from hetero.cuda.driver import cuda
 from hetero.jit import kernel
-from stablegpu._fit.koutrouvelis.formulas import POINTS, SCRATCH, SUMS, point, wave
+from stablegpu._fit.koutrouvelis.formulas import POINTS, SCRATCH, SUMS, origin, point, wave
 from stablegpu._fit.koutrouvelis.formulas import regress as regress_set
 
 THREADS = 128
@@ -26,10 +26,11 @@ def add_sets(x, starts, stops, estimates, parts, sums):
         s, part = index // parts, index % parts
         count = stops[s] - starts[s]
         low, high = starts[s] + part * count // parts, starts[s] + (part + 1) * count // parts
-        loc, scale, t = estimates[s, 2], estimates[s, 3], point(k, estimates[s, 0])
+        scale, t = estimates[s, 3], point(k, estimates[s, 0])
+        centre = origin(estimates[s, 0], estimates[s, 1], estimates[s, 2], scale)
         real = imaginary = 0.0
         for i in range(low + group, high, _GROUPS):
-            cosine, sine = wave(t * ((x[i] - loc) / scale))
+            cosine, sine = wave(t * ((x[i] - centre) / scale))
             real += cosine
             imaginary += sine
         cuda.syncthreads()

@@ -30,8 +30,8 @@ def surfaces() -> np.ndarray:
 def compute_surfaces() -> np.ndarray:
     """Tabulate four functions of alpha and beta >= 0 at the points of `formulas.py`, flat.
 
-    nu_alpha's logarithm times alpha, nu_beta, log of the quartile range times alpha, and the median
-    over that range, of the standard distribution in S0: these are smooth.
+    Logarithms, times alpha, of nu_alpha, (q95 - q50)/(q50 - q05) and the quartile range, and the
+    median over that range, of the standard distribution in S0: these are smooth.
     """
     from scipy.interpolate import RectBivariateSpline
 
@@ -57,7 +57,7 @@ def compute_surfaces() -> np.ndarray:
     quartiles = np.logaddexp(upper, lower)
     functions = (
         grid_points[0][:, None] * (np.logaddexp(above, below) - quartiles),
-        np.tanh(0.5 * (above - below)),
+        grid_points[0][:, None] * (above - below),
         grid_points[0][:, None] * quartiles,
         spline(q50 / (q75 - q25)),
     )

@@ -15,7 +15,7 @@ from stablegpu._numerics.root_formulas import next_trial
 
 ALPHAS, ANGLES = 381, 193  # grid of the surfaces: alpha in [0.1, 2], beta in [0, 1]
 LOWEST, HIGHEST = ALPHA_RANGE
-TOLERANCE = 1e-7  # of the bracket of alpha and the angle, within which they are interpolated
+TOLERANCE = 1e-12  # of the brackets of alpha and the angle, whose ends depend on rounding
 TIES, TOTAL, ESTIMATE_SIZE = 4, 5, 6  # after the estimate: largest weight of equal data, and of all
 P05, P25, P50, P75, P95 = 0.05, 0.25, 0.5, 0.75, 0.95
 
@@ -24,8 +24,8 @@ P05, P25, P50, P75, P95 = 0.05, 0.25, 0.5, 0.75, 0.95
 def _surface(surfaces, k, alpha, angle):
     """Return surface k of four at (alpha, angle).
 
-    They are the log of nu_alpha times alpha, nu_beta, the log of the quartile range times alpha,
-    and the median over that range.
+    They are the logs of nu_alpha, of (q95 - q50)/(q50 - q05) and of the quartile range, each times
+    alpha, and the median over that range.
     """
     x = (alpha - LOWEST) * ((ALPHAS - 1) / (HIGHEST - LOWEST))
     y = angle * ((ANGLES - 1) / (0.5 * math.pi))
@@ -69,12 +69,18 @@ def _alpha_of(angle, log_ratio, surfaces):
 
 
 @scalar
-def _angle_of(skew, log_ratio, surfaces):
-    """Return the angle in [0, pi/2] that comes nearest to a skewness >= 0, and alpha there."""
+def _skew_excess(alpha, angle, log_skew, surfaces):
+    """Return the excess of a distribution's log ratio of tails over a given one, times alpha."""
+    return _surface(surfaces, 1, alpha, angle) - log_skew * alpha
+
+
+@scalar
+def _angle_of(log_skew, log_ratio, surfaces):
+    """Return the angle in [0, pi/2] that comes nearest to a log ratio of tails >= 0, and alpha."""
     low, high = 0.0, 0.5 * math.pi
     at_low, at_high = _alpha_of(low, log_ratio, surfaces), _alpha_of(high, log_ratio, surfaces)
-    below = _surface(surfaces, 1, at_low, low) - skew
-    above = _surface(surfaces, 1, at_high, high) - skew
+    below = _skew_excess(at_low, low, log_skew, surfaces)
+    above = _skew_excess(at_high, high, log_skew, surfaces)
     if above <= 0.0:
         return high, at_high
     if below >= 0.0:
@@ -83,7 +89,7 @@ def _angle_of(skew, log_ratio, surfaces):
     reach = 2.0 * width
     while high - low > TOLERANCE:
         angle = next_trial(low, high, below, above, width, reach)
-        value = _surface(surfaces, 1, _alpha_of(angle, log_ratio, surfaces), angle) - skew
+        value = _skew_excess(_alpha_of(angle, log_ratio, surfaces), angle, log_skew, surfaces)
         if value < 0.0:
             low, below = angle, value
         else:
@@ -109,9 +115,12 @@ def estimate(q05, q25, q50, q75, q95, surfaces):
     if not 0.0 < quartiles < np.inf or not span < np.inf:
         return np.nan, np.nan, np.nan, np.nan
     log_ratio = math.log(span / quartiles)
-    skew = ((q95 - q50) - (q50 - q05)) / span
-    sign = -1.0 if skew < 0.0 else 1.0
-    angle, alpha = _angle_of(abs(skew), log_ratio, surfaces)
+    above, below = q95 - q50, q50 - q05
+    sign = -1.0 if above < below else 1.0
+    least = min(above, below)
+    # nu_beta, the difference of both over their sum, would lose its digits next to 1.
+    log_skew = math.log(max(above, below)) - math.log(least) if least > 0.0 else np.inf
+    angle, alpha = _angle_of(log_skew, log_ratio, surfaces)
     if alpha == HIGHEST:
         angle = 0.0
     beta = 1.0 if angle == 0.5 * math.pi else math.sin(angle)

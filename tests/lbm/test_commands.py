@@ -773,7 +773,7 @@ boundaries = { "y-" = { flux = 0.1 } }
     files = {
         name
         for name in described
-        if name.endswith((".state", ".csv", ".npz", ".vti", ".pvd", ".png"))
+        if name.endswith((".state", ".csv", ".npz", ".vti", ".pvd", ".png", ".json"))
     }
     assert leaves | {f"boundaries.{axis}{side}" for axis in "xyz" for side in ("", "-", "+")} == (
         described - files

@@ -4,6 +4,7 @@ The same bodies run on parts of a CPU, whose results must be those of one part b
 two GPUs, where rounding may differ.
 """
 
+import functools
 import os
 from pathlib import Path
 
@@ -43,18 +44,32 @@ def assert_same_fields(one, two, kind):
         assert np.abs(values - two[name]).max() <= TOLERANCE[kind] * scale, name
 
 
-@pytest.mark.parametrize("cut", [(1, 1, 2), (1, 2, 1), (2, 1, 1)], ids=["z", "y", "x"])
-@pytest.mark.parametrize("name", FEATURES)
+@functools.cache
+def run_on_one(name, device):
+    """Return the fields of a flow that one device computes."""
+    return FEATURES[name](device=device)
+
+
+CUTS = {"z": (1, 1, 2), "y": (1, 2, 1), "x": (2, 1, 1)}
+CASES = [
+    pytest.param(name, cut, id=f"{name}-{axis}", marks=[pytest.mark.slow] * ((k + j) % 3 != 0))
+    for k, name in enumerate(FEATURES)
+    for j, (axis, cut) in enumerate(CUTS.items())
+]
+"""Every feature with a cut along each axis; two of the three are slow tests."""
+
+
+@pytest.mark.parametrize(("name", "cut"), CASES)
 def test_two_devices_of_a_process_compute_the_flow_of_one(name, cut, two_devices):
-    one = FEATURES[name](device=two_devices[0])
     two = FEATURES[name](device=two_devices, decomposition=cut)
-    assert_same_fields(one, two, two_devices[0].partition(":")[0])
+    assert_same_fields(run_on_one(name, two_devices[0]), two, two_devices[0].partition(":")[0])
 
 
 @pytest.mark.mpi
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize(
-    ("count", "transport"), [(2, None), (3, None), (4, None), (2, "host")],
+    ("count", "transport"),
+    [(2, None), pytest.param(3, None, marks=pytest.mark.slow), (4, None), (2, "host")],
     ids=["2", "3", "4", "2 through host memory"],
 )  # fmt: skip
 def test_ranks_compute_the_flow_of_one(count, transport, two_devices, tmp_path):
@@ -76,6 +91,6 @@ def test_ranks_compute_the_flow_of_one(count, transport, two_devices, tmp_path):
         capture_output=True, text=True,
     )  # fmt: skip
     assert done.returncode == 0, done.stdout + done.stderr
-    for name, run in FEATURES.items():
+    for name in FEATURES:
         with np.load(tmp_path / f"{name}.npz") as fields:
-            assert_same_fields(run(device=two_devices[0]), dict(fields), kind)
+            assert_same_fields(run_on_one(name, two_devices[0]), dict(fields), kind)

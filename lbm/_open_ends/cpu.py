@@ -9,6 +9,7 @@ from numba import prange
 
 from hetero.jit import parallel
 from lbm._open_ends.formulas import make_bend_cell, make_correct_cell
+from lbm.lattices import Lattice
 
 
 def create_store(engine, table, rate) -> EndStore:
@@ -22,14 +23,14 @@ def create_sheared_store(engine, table, times) -> ShearedStore:
 
 
 @functools.cache
-def _make_bend_loop(precision: str, size: int):
+def _make_bend_loop(precision: str, lattice: Lattice, face: int):
     """Make the loop of sheared outlets; its arguments are those of `formulas.make_bend_cell`."""
-    bend_cell = make_bend_cell(precision, size)
+    bend_cell = make_bend_cell(precision, lattice, face)
 
     @parallel
-    def bend(populations, loads, links, velocities, partners, times):
+    def bend(populations, loads, links, times):
         for i in prange(links.size):
-            bend_cell(i, populations, loads, links, velocities, partners, times)
+            bend_cell(i, populations, loads, links, times)
 
     return bend
 
@@ -74,12 +75,12 @@ class ShearedStore:
     """The cells before a sheared outlet in host memory."""
 
     def __init__(self, engine, table, times):
-        T = engine.problem.precision.compute
-        self._engine, self._table, self._times = engine, table, tuple(map(T, times))
-        self._velocities = table.velocities.astype(T)
-        self._bend = _make_bend_loop(engine.problem.precision.name, engine.problem.lattice.size)
+        form = engine.problem.precision
+        self._engine, self._table = engine, table
+        self._times = tuple(map(form.compute, times))
+        self._bend = _make_bend_loop(form.name, engine.problem.lattice, table.face)
 
     def correct(self, t):
         table, populations = self._table, self._engine.target(t).reshape(-1)
         loads = table.loads[(t + 1) % 2]
-        self._bend(populations, loads, table.links, self._velocities, table.partners, self._times)
+        self._bend(populations, loads, table.links, self._times)

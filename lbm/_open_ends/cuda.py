@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 
 import numpy as np
@@ -13,7 +14,7 @@ from hetero.jit import kernel
 from hetero.measurement import profiling
 from lbm._model.precision import PRECISIONS
 from lbm._open_ends.formulas import RESPONSES, make_bend_cell, make_correct_cell
-from lbm.lattices import LATTICES
+from lbm.lattices import Lattice
 
 THREADS = 128
 """Threads of a block; not tuned."""
@@ -29,17 +30,18 @@ def create_sheared_store(engine, table, times) -> ShearedStore:
     return ShearedStore(engine, table, times)
 
 
-def _make_bend_kernel(precision: str, size: int):
+@functools.cache
+def make_bend_kernel(precision: str, lattice: Lattice, face: int):
     """Make the kernel of sheared outlets; its arguments are those of `make_bend_cell`."""
-    bend_cell = make_bend_cell(precision, size)
+    bend_cell = make_bend_cell(precision, lattice, face)
     if SIMULATOR:
         bend_cell = bend_cell.py_func
 
-    def bend(populations, loads, links, velocities, partners, times):
+    def bend(populations, loads, links, times):
         """Correct what a sheared outlet has returned, a thread for each cell."""
         i = cuda.grid(1)
         if i < links.size:
-            bend_cell(i, populations, loads, links, velocities, partners, times)
+            bend_cell(i, populations, loads, links, times)
 
     return kernel(bend)
 
@@ -62,11 +64,8 @@ def _make_kernel(kind: str, precision: str):
 KERNELS = {
     f"correct_{kind}_{name}": _make_kernel(kind, name)
     for kind, name in itertools.product(RESPONSES, PRECISIONS)
-} | {
-    f"bend_{name}_{lattice.name}": _make_bend_kernel(name, lattice.size)
-    for name, lattice in itertools.product(PRECISIONS, LATTICES.values())
 }
-"""Kernels by the kind of the end, the precision and, of sheared outlets, the lattice."""
+"""Kernels by the kind of the end and the precision."""
 
 
 class EndStore:
@@ -114,18 +113,16 @@ class ShearedStore:
     """The cells before a sheared outlet in a GPU's memory."""
 
     def __init__(self, engine, table, times):
-        form, size = engine.problem.precision, engine.problem.lattice.size
-        T = form.compute
+        form, lattice = engine.problem.precision, engine.problem.lattice
+        bend = make_bend_kernel(form.name, lattice, table.face)
         with engine.device.active():
             loads = [cuda.to_device(np.ascontiguousarray(rows)) for rows in table.loads]
-            arrays = table.links, table.velocities.astype(T), table.partners
-            constants = *map(cuda.to_device, arrays), tuple(map(T, times))
+            constants = cuda.to_device(table.links), tuple(map(form.compute, times))
             self._launches = []
             for t in (0, 1):
-                memory = engine.cells(engine.target(t)).reshape(size * engine.problem.pitch)
+                memory = engine.cells(engine.target(t)).reshape(lattice.size * engine.problem.pitch)
                 grid = (blocks_for(len(table.links), THREADS),)
                 arguments = memory, loads[(t + 1) % 2], *constants
-                bend = KERNELS[f"bend_{form.name}_{engine.problem.lattice.name}"]
                 self._launches.append(
                     prepare_launch(bend, grid, (THREADS,), engine.stream, arguments)
                 )

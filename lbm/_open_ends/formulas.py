@@ -23,6 +23,7 @@ from lbm._engines.storage_formulas import codec
 from lbm._model.arguments import SOUND
 from lbm._model.precision import PRECISIONS
 from lbm.collisions.unroll import balanced_sum, inlined
+from lbm.lattices import Lattice
 
 _IMPEDANCE = 1.0 / SOUND
 
@@ -143,44 +144,40 @@ def sheared_excess(f, mirror, axis, w, share, along, rho, across, times):
     return added * min(T(1), max(T(0), T(2) - times[3] * abs(speed)))
 
 
-def _make_moments(decode: Any, size: int) -> Any:
-    """Make moments(populations, loads, velocities, i): density, and momenta along three axes.
-
-    It is written out, so that a GPU loads all populations at once.
-    """
-    names = [f"f{q}" for q in range(size)]
-    lines = [f"    f{q} = decode(populations[loads[{q}, i]])" for q in range(size)]
-    sums = [balanced_sum(names)]
-    sums += [balanced_sum([f"velocities[{k}, {q}] * f{q}" for q in range(size)]) for k in range(3)]
-    head = "def moments(populations, loads, velocities, i):\n"
-    text = head + "\n".join(lines) + f"\n    return type(f0)(1) + {', '.join(sums)}\n"
-    return inlined(compile_source("moments", text, {"decode": decode}))
-
-
 @functools.cache
-def make_bend_cell(precision: str, size: int):
-    """Make bend_cell(i, populations, loads, links, velocities, partners, times).
+def make_bend_cell(precision: str, lattice: Lattice, face: int) -> Any:
+    """Make bend_cell(i, populations, loads, links, times) for the outlets of a face.
 
     It adds `sheared_excess` to what an outlet has returned to its cell number i along diagonals, in
-    place. `loads` [q, cell] and `links` [cell] are those of `EndTable`; `velocities` [5, q] has the
-    velocity out of the domain, those along two axes in the plane, the weight, and its ratio to that
-    of the axis; `partners` [3, q] has the opposite population, the mirror image, and the axis.
+    place. `loads` [q, cell] and `links` [cell] are those of `EndTable`. The populations are written
+    out, so that a GPU loads all of them at once, and none twice.
     """
     decode, encode = codec(PRECISIONS[precision])
-    moments = _make_moments(decode, size)
-
-    @inlined
-    def bend_cell(i, populations, loads, links, velocities, partners, times):
-        rho, across, first, second = moments(populations, loads, velocities, i)
-        axis = decode(populations[loads[partners[2, 0], i]])
-        for q in range(size):
-            if (links[i] >> np.uint32(q)) & np.uint32(1):
-                f = decode(populations[loads[q, i]])
-                mirror = decode(populations[loads[partners[1, q], i]])
-                along = velocities[1, q] * first + velocities[2, q] * second
-                added = sheared_excess(f, mirror, axis, velocities[3, q], velocities[4, q], along,
-                                       rho, across, times)  # fmt: skip
-                k = loads[partners[0, q], i]
-                populations[k] = encode(decode(populations[k]) + added)
-
-    return bend_cell
+    axis, at_end = divmod(face, 2)
+    sign = 1 if at_end else -1
+    others = [a for a in range(3) if a != axis]
+    c, w = lattice.velocities, lattice.weights
+    straight = c.index(tuple(sign * (a == axis) for a in range(3)))
+    lines = [f"f{q} = decode(populations[loads[{q}, i]])" for q in range(lattice.size)]
+    lines += ["T, one, bits = type(f0), type(f0)(1), links[i]",
+              f"rho = one + {balanced_sum(f'f{q}' for q in range(lattice.size))}"]  # fmt: skip
+    momenta = ("across", axis, sign), ("first", others[0], 1), ("second", others[1], 1)
+    for name, a, factor in momenta:
+        terms = [f"{'' if factor * v[a] > 0 else '-'}f{q}" for q, v in enumerate(c) if v[a]]
+        lines.append(f"{name} = {balanced_sum(terms)}")
+    for q, v in enumerate(c):
+        if v[axis] != sign or q == straight:
+            continue
+        mirror = c.index(tuple(v[a] if a == axis else -v[a] for a in range(3)))
+        back, weight, share = lattice.opposite[q], float(w[q]), float(w[q] / w[straight])
+        along = f"T({v[others[0]]}) * first + T({v[others[1]]}) * second"
+        lines += [
+            f"if (bits >> uint32({q})) & uint32(1):",
+            f"    excess = sheared_excess(f{q}, f{mirror}, f{straight}, T({weight!r}), "
+            f"T({share!r}), {along}, rho, across, times)",
+            f"    populations[loads[{back}, i]] = encode(f{back} + excess)",
+        ]
+    head = "def bend_cell(i, populations, loads, links, times):\n    "
+    names = {"decode": decode, "encode": encode, "sheared_excess": sheared_excess}
+    text = head + "\n    ".join(lines) + "\n"
+    return inlined(compile_source("bend_cell", text, names | {"uint32": np.uint32}))

@@ -42,16 +42,12 @@ class ShearedTable(NamedTuple):
     Attributes
     ----------
     loads, links : as in `EndTable`, with the diagonals through the outlet
-    velocities : float64 [5, q], velocity out of the domain and those along the other axes, weight,
-        and its ratio to that of the axis across the outlet
-    partners : int64 [3, q], the opposite population, the one with the opposite velocity in the
-        plane of the outlet, and the axis across it
+    face : number of the face
     """
 
     loads: np.ndarray
     links: np.ndarray
-    velocities: np.ndarray
-    partners: np.ndarray
+    face: int
 
 
 class _Cells(NamedTuple):
@@ -104,8 +100,8 @@ def make_sheared_table(
     found = _find_cells(part, face, shape, PressureOutlet)
     if found is None:
         return None
-    (axis, at_end), (cells, position, leaves) = divmod(face, 2), found
-    lattice, c = part.engine.problem.lattice, np.array(part.engine.problem.lattice.velocities)
+    axis, (cells, position, leaves) = face // 2, found
+    c = np.array(part.engine.problem.lattice.velocities)
     others = [a for a in range(3) if a != axis]
     leaves &= c[:, others].any(axis=1)
     for other in others:
@@ -115,15 +111,8 @@ def make_sheared_table(
     kept = np.flatnonzero(leaves.any(axis=1))
     if not len(kept):
         return None
-    sign = 1 if at_end else -1
-    turned = np.where(np.arange(3) == axis, c, -c)
-    mirror = [lattice.velocities.index(tuple(v)) for v in turned.tolist()]
-    straight = lattice.velocities.index(tuple(sign * (a == axis) for a in range(3)))
-    w = np.array(lattice.weights)
     loads = np.stack([_loads(part.engine.problem, cells[kept], odd) for odd in (0, 1)])
-    velocities = np.stack([sign * c[:, axis], *c[:, others].T, w, w / w[straight]])
-    partners = np.stack([lattice.opposite, mirror, np.full(lattice.size, straight)])
-    return ShearedTable(loads, _pack_bits(leaves[kept]), velocities, partners)
+    return ShearedTable(loads, _pack_bits(leaves[kept]), face)
 
 
 def _find_cells(part: Part, face: int, shape: Triple, family: type) -> _Cells | None:

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import lbm
+from compile_cuda import allowed_spills, compile_kernel
 from flows import (
     FLOWS,
     SHAPE,
@@ -14,9 +15,11 @@ from flows import (
     noisy,
     pair,
 )
+from hetero.cuda.driver import SIMULATOR
 from hetero.devices import Device
 from lbm._cases.case import read_case
 from lbm._domain.sheared_outlets import ShearedOutlets
+from lbm._model.precision import PRECISIONS
 from lbm.lattices import LATTICES
 from lbm.reference import Reference
 from studies.lbm.reflections import plane_reflection, vortex_pressure
@@ -264,3 +267,24 @@ def test_sheared_outlets_match_the_reference(lattice, device):
         theirs.step()
     assert np.abs(ours.u - theirs.moments()[1]).max() < 1e-14
     assert any(isinstance(c, ShearedOutlets) for c in ours.companions)
+
+
+@pytest.mark.skipif(SIMULATOR, reason="the simulator compiles nothing")
+@pytest.mark.parametrize("face", range(6))
+@pytest.mark.parametrize(
+    ("lattice", "precision", "registers"),
+    [("D3Q19", "float32", 48), ("D3Q27", "float64", 88), ("D3Q27", "float16", 56)],
+)
+def test_the_kernels_of_sheared_outlets_keep_their_budget(lattice, precision, registers, face):
+    from numba import from_dtype, types
+
+    from lbm._open_ends.cuda import make_bend_kernel
+
+    form = PRECISIONS[precision]
+    T, stored = (from_dtype(np.dtype(kind)) for kind in (form.compute, form.storage))
+    signature = (types.Array(stored, 1, "C"), types.Array(types.int64, 2, "C"),
+                 types.Array(types.uint32, 1, "C"), types.UniTuple(T, 4))  # fmt: skip
+    report = compile_kernel(make_bend_kernel(precision, LATTICES[lattice], face), signature)
+    assert report.spills <= allowed_spills()
+    assert report.registers <= registers
+    assert (".f64" in report.ptx) == (precision == "float64")

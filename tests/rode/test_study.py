@@ -66,7 +66,8 @@ def test_occupancies_need_no_gpu(tmp_path):
     }
     # 8193 edges of 4 bytes take 33,024 of 49,152 bytes, a second block finds no room.
     assert rows["3.5", "shared", 8192] == 16 / 64
-    assert rows["3.5", "shared", 1024] == rows["3.5", "local", 1024]
+    # Eight blocks of 1025 edges would fit: registers are the limit, of which either may need fewer.
+    assert min(rows["3.5", "shared", 1024], rows["3.5", "local", 1024]) > 16 / 64
     # On an H200 registers are the limit up to the largest table: six blocks of it fit.
     assert rows["9.0", "shared", 8192] == rows["9.0", "shared", 2] > 16 / 64
     parts = {r["part"]: r for r in result["parts"]}

@@ -99,22 +99,6 @@ KERNELS = {
         for name, stored, real in PRECISIONS
     },
     **{
-        f"lbm._open_ends.cuda.bend_{name}_{lattice}": Budget(
-            (
-                array(stored),
-                array(i8, 2),
-                array(u4),
-                array(real, 2),
-                array(i8, 2),
-                types.UniTuple(real, 4),
-            ),
-            registers,
-            float64=real is f8,
-        )
-        for name, stored, real in PRECISIONS
-        for lattice, registers in (("D3Q19", 64), ("D3Q27", 80))
-    },
-    **{
         f"lbm._links.cuda.sum_excess_float{bits}": Budget(
             (array(real), array(real), array(i8)), 48, float64=real is f8
         )

@@ -253,7 +253,7 @@ def test_the_viscosity_in_a_mean_flow(operator):
     ],
     ids=lambda value: type(value).__name__,
 )
-@pytest.mark.parametrize("lattice", ["D3Q19", "D3Q27"])
+@pytest.mark.parametrize("lattice", ["D3Q19", pytest.param("D3Q27", marks=pytest.mark.slow)])
 def test_the_viscosity_at_an_angle_to_the_axes_is_as_documented(operator, errors, lattice):
     """Beside exp(-nu k^2 t), with mean flows that c^3 = c does not let these lattices represent."""
     n, nu = 32, (operator.tau - 0.5) / 3

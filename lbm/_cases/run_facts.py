@@ -1,4 +1,4 @@
-"""What the tables and statistics of a run depend on, in its folder, so that a restart agrees."""
+"""The scales and times of samples of a run, kept in its folder, so that a restart agrees with them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The scales and times of samples of a run, kept in its folder, so that a restart agrees with them."""
+"""The scales and times of samples of a run, kept in its folder for restarts to agree with them."""
 
 from __future__ import annotations
 

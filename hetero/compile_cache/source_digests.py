@@ -28,9 +28,12 @@ _IMPORT = re.compile(
 _FOR_TYPES_ONLY = re.compile(r"^if TYPE_CHECKING:\n(?:[ \t]+[^\n]*\n|[ \t]*\n)*", re.M)
 
 _EXTENDS_NUMBA = re.compile(
-    rb"^[ \t]*from numba\.(?:extending import (?!intrinsic\n)|core\b(?!\.errors))", re.M
+    rb"\bnumba\.(?:cuda\.)?extending\b(?! import intrinsic\n)|\bnumba\.core\b(?!\.errors)"
+    rb"|^[ \t]*from numba import (?:\([^)]*|[^\n(]*)\b(?:extending|core)\b",
+    re.M,
 )
-"""A file that registers types or operators, or that takes part in compiling."""
+"""A file that may register types or operators, or that takes part in compiling. One that imports
+nothing but `intrinsic` does not: intrinsics are seen where they are used."""
 
 
 def digest_of(file: str) -> str:
@@ -60,7 +63,7 @@ def _extensions(package: str) -> tuple[str, ...]:
 
 def _extends_numba(path: str) -> bool:
     content = _read(path)
-    return b"from numba." in content and _EXTENDS_NUMBA.search(content) is not None
+    return b"numba" in content and _EXTENDS_NUMBA.search(content) is not None
 
 
 def _digest_of_modules(modules: tuple[str, ...]) -> str:

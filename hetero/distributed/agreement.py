@@ -2,7 +2,8 @@
 
 Work is described by value: fields of dataclasses and named tuples, elements of containers, arrays
 by all their elements, functions by their code and by what they refer to. An array that is mapped to
-a file counts by its file, which is not read. Objects of other classes count by their texts.
+a file counts by its file, which is not read. Objects of other classes count by their texts, and
+functions that refer to values without a fingerprint by their names only.
 """
 
 from __future__ import annotations

@@ -125,10 +125,18 @@ def test_edits_recompile_what_they_change_and_nothing_else(tree):
     assert run() == ("16.0", "7.5", 0)
 
 
-def test_an_edit_of_an_overload_recompiles_its_package(tree):
+@pytest.mark.parametrize(
+    "imported",
+    [
+        "from numba.extending import overload",
+        "import numba.extending\noverload = numba.extending.overload",
+        "from numba import (\n    types,\n    extending,\n)\noverload = extending.overload",
+    ],
+)
+def test_an_edit_of_an_overload_recompiles_its_package(tree, imported):
     """It leaves no trace in the code that uses it."""
-    overload = """
-from numba.extending import overload
+    overload = f"""
+{imported}
 
 def stub(x):
     raise NotImplementedError

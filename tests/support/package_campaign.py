@@ -16,7 +16,11 @@ from pathlib import Path
 from edit_campaign import StaleCodeError
 from fork_server import ForkServer
 
-HOSTS, FACTORS, INTRINSICS, FORMULAS = 3, 2, 2, 5
+HOSTS, FACTORS, INTRINSICS, FORMULAS = 8, 2, 2, 5
+
+NEEDLESS_IMPORTS = 0.68
+"""Host modules that a file imports on average; as many as the 25 files of the packages that extend
+Numba. An edit of such a module compiles again what depends on the file."""
 
 REGISTER = "from hetero.compile_cache.sources import register\nregister(__name__, __path__[0])\n"
 
@@ -142,7 +146,10 @@ def make_package(rng: random.Random) -> Package:
         dict.fromkeys(files, 0),
         tuple(tuple(j for j in range(k) if rng.random() < 0.4) for k in range(FORMULAS)),
         tuple(rng.choice([None, *range(INTRINSICS)]) for _ in range(FORMULAS)),
-        {name: tuple(h for h in hosts if h != name and rng.random() < 0.2) for name in files},
+        {
+            name: tuple(h for h in hosts if h != name and rng.random() * HOSTS < NEEDLESS_IMPORTS)
+            for name in files
+        },
     )
 
 

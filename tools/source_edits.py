@@ -74,9 +74,14 @@ class Copy:
     def run(self, package: str, cached: bool = True) -> list[str]:
         """Return what the call of a package gives: a hash and the number of functions that were
         compiled; or only how it failed."""
-        environment = {"HETERO_CACHE": str(int(cached)), "HETERO_CACHE_DIR": str(self.compiled),
-                       "PYTHONPATH": str(self.folder), "NUMBA_NUM_THREADS": "1",
-                       "PYTHONDONTWRITEBYTECODE": "1"}  # fmt: skip
+        path = os.pathsep.join(filter(None, (str(self.folder), os.environ.get("PYTHONPATH"))))
+        environment = {
+            "HETERO_CACHE": str(int(cached)),
+            "HETERO_CACHE_DIR": str(self.compiled),
+            "PYTHONPATH": path,
+            "PYTHONDONTWRITEBYTECODE": "1",
+            "NUMBA_NUM_THREADS": "1",
+        }
         command = [sys.executable, "-c", RUN.format(call=CALLS[package])]
         try:
             done = subprocess.run(command, cwd=self.folder, env=os.environ | environment,

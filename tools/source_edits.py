@@ -14,6 +14,7 @@ from __future__ import annotations
 import argparse
 import ast
 import json
+import math
 import os
 import random
 import shutil
@@ -81,6 +82,7 @@ class Copy:
             "PYTHONPATH": path,
             "PYTHONDONTWRITEBYTECODE": "1",
             "NUMBA_NUM_THREADS": "1",
+            "NUMBA_OPT": "1",  # the time of a call is that of its compilations
         }
         command = [sys.executable, "-c", RUN.format(call=CALLS[package])]
         try:
@@ -139,12 +141,18 @@ def edit(text: str, kind: str, rng: random.Random) -> str | None:
     return "".join([*lines[:line], new.decode(), *lines[line + 1 :]])
 
 
-def run_edits(edits: int, seed: int, compiled: Path) -> Counter:
-    """Edit a copy so many times, each time from the sources as they are; return counts."""
+def run_edits(
+    edits: int, seed: int, until: float, compiled: Path, results: dict[str, list[str]]
+) -> Counter:
+    """Edit a copy so many times, each time from the sources as they are; return counts.
+
+    No edit begins after the time `until` (of `time.monotonic`). `results` are those of the calls
+    without an edit.
+    """
     rng, counts = random.Random(seed), Counter()
     with tempfile.TemporaryDirectory() as folder:
         copy = Copy(Path(folder), compiled)
-        while counts["edits"] < edits:
+        while counts["edits"] < edits and time.monotonic() < until:
             package, kind = rng.choice(list(CALLS)), rng.choice(KINDS)
             name = choose_file(package, rng)
             original = (ROOT / name).read_text()
@@ -152,7 +160,8 @@ def run_edits(edits: int, seed: int, compiled: Path) -> Counter:
             if text is None:
                 continue
             (copy.folder / name).write_text(text)
-            expected, found = copy.run(package, cached=False), copy.run(package)
+            expected = copy.run(package, cached=False) if kind == "number" else results[package]
+            found = copy.run(package)
             (copy.folder / name).write_text(original)
             if expected[0] != found[0]:
                 raise StaleCodeError(f"seed {seed}, {kind} in {name}: {found}, not {expected}")
@@ -174,6 +183,7 @@ def main() -> int:
     parser.add_argument("--edits", type=int, default=300, help="number of edits in all")
     parser.add_argument("--workers", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--seed", type=int, default=1, help="of the first worker")
+    parser.add_argument("--seconds", type=float, default=math.inf, help="begin no edit after this")
     parser.add_argument("--json", type=Path, help="file for the record")
     options = parser.parse_args()
     start = time.perf_counter()
@@ -181,14 +191,17 @@ def main() -> int:
     shares[0] += options.edits - sum(shares)
     with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(options.workers) as pool:
         pristine = Copy(Path(folder), None)
-        for package, found in zip(CALLS, pool.map(pristine.run, CALLS), strict=True):
+        results = dict(zip(CALLS, pool.map(pristine.run, CALLS), strict=True))
+        for package, found in results.items():
             if len(found) == 1:
                 print(f"the call of {package} fails without an edit: {found[0]}")
                 return 1
         seeds = range(options.seed, options.seed + options.workers)
+        rest = time.monotonic() + options.seconds, pristine.compiled, results
         try:
-            results = pool.map(run_edits, shares, seeds, [pristine.compiled] * options.workers)
-            counts = sum(results, Counter())
+            tasks = [pool.submit(run_edits, *pair, *rest)
+                     for pair in zip(shares, seeds, strict=True)]  # fmt: skip
+            counts = sum((task.result() for task in tasks), Counter())
         except StaleCodeError as error:
             print(error)
             return 1

@@ -120,7 +120,8 @@ def solve_coupled_by_lapack(
         inside = e.item(0)
         if not (is_plainly_safe(d, inside) and is_plainly_safe(e, inside)):
             return None
-    require_memory(n, request.device)
+    if selection.kind != "i" or not drivers.are_few(count, n):
+        require_memory(n, request.device)
     with region("LAPACK"):
         return drivers.selected_tridiagonal_vectors(d, e, selection)
 
@@ -151,7 +152,8 @@ def band_eigenvectors(
     _, options = choose_method(ab, ReductionOptions(keep_reflectors=True), request.device)
     is_on_gpu = request.device.kind == "cuda"
     gpu_width = width if is_on_gpu else MAX_GPU_BANDWIDTH
-    require_memory(order, space.device, band_memory(dtype, options.stages or 1, gpu_width))
+    if width > 1:  # a few vectors of a tridiagonal matrix need no (n, n) matrices
+        require_memory(order, space.device, band_memory(dtype, options.stages or 1, gpu_width))
     bar = loop_progress("band to tridiagonal", enabled=request.progress)
     with region("band to tridiagonal"), bar:
         matrix = reduce_band(ab, lower, options, space, name)

@@ -30,7 +30,7 @@ from sbth._one_stage import reduce_for_vectors, suits_one_stage
 from sbth._pencils.full import module_arrays, reduce_full_pencil
 from sbth._request import Request
 from sbth._selection import Selection
-from sbth._sparse_matrices import is_sparse, mirrored
+from sbth._sparse_matrices import is_sparse, mirrored, require_moderate_order
 from sbth.band_storage import (
     copy_like,
     host_workspace,
@@ -80,8 +80,9 @@ def eigh(
     a : array_like (n, n) of float or complex, or a real SciPy sparse matrix
         Only one triangle is read, and it is not modified; imaginary parts of the diagonal are
         ignored. A sparse matrix is treated as a dense one. An array on a GPU is reduced there.
-    b : array_like (n, n) of float or complex, optional
+    b : array_like (n, n) of float or complex, or a real SciPy sparse matrix, optional
         A positive definite matrix B, for the problem A x = lambda B x. The same triangle is read.
+        If `a` or `b` is sparse, the order is at most 2000.
     lower : bool
         Whether the lower triangle is read, as by default in SciPy, or the upper one.
     eigvals_only : bool
@@ -141,6 +142,8 @@ def eigh(
     if subset_by_index is not None and subset_by_value is not None:
         raise ValueError("subset_by_index and subset_by_value must not be given both")
     device = requested_device(method, device, a, b)
+    if b is not None:
+        require_moderate_order(a, b)
     a = validate_matrix(mirrored(a).toarray() if is_sparse(a) else a, allow_complex=True)
     (n, _), dtype = shape_and_dtype("a", a, allow_complex=True)
     select, name = "a", ""

@@ -22,6 +22,7 @@ from sbth._lanczos.problem import Problem, read_problem
 from sbth._lanczos.residuals import Residuals
 from sbth._lanczos.shift_invert import inverse_operator
 from sbth._lanczos.thick_restart import Iteration, Outcome
+from sbth._sparse_matrices import FEW_PAIRS_OF_SPARSE_PENCILS
 from sbth.band_storage import copy_like, safe_scale, validate_bool
 from sbth.eigenvalues import round_to_dtype
 from sbth.errors import NoConvergenceError
@@ -36,6 +37,7 @@ def eigsh(
     *,
     which: str = "LM",
     sigma: float | None = None,
+    M: Any = None,
     OPinv: Any = None,
     v0: Any = None,
     ncv: int | None = None,
@@ -69,6 +71,9 @@ def eigsh(
         applied to (a - sigma)^-1. A sparse matrix in host memory is factored by SuperLU, a dense
         one by LAPACK or cuSOLVER. It may be an eigenvalue: a shift that is one to rounding is
         moved by rounding errors.
+    M : None
+        There is no generalized problem A x = lambda M x here; the error for another value says what
+        solves it.
     OPinv : linear operator, optional
         Multiplies by (a - sigma)^-1, in place of a factorization.
     v0 : array (n,), optional
@@ -143,6 +148,11 @@ def eigsh(
     method = validation.check_choice("method", method, METHODS)
     if OPinv is not None and sigma is None:
         raise ValueError("sigma must be given with OPinv: the operator is (a - sigma)^-1")
+    if M is not None:
+        raise NotImplementedError(
+            f"M must be None: sbth.eigsh solves A x = lambda x. {FEW_PAIRS_OF_SPARSE_PENCILS}, and "
+            "sbth.eigh(a.toarray(), M.toarray()) computes all"
+        )
     key = philox.key(rng)
     problem = read_problem(a, v0, device)
     arguments = Arguments.create(problem.order, k, which, sigma, ncv, maxiter, tol)

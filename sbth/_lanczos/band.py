@@ -109,11 +109,16 @@ def _are_orthogonal(x: np.ndarray, y: np.ndarray) -> bool:
     return bool(np.linalg.norm(product) <= _DEVIATION * len(x) * np.finfo(product.dtype).eps)
 
 
+def has_known_indices(which: str, sigma: float | None) -> bool:
+    """Return whether the indices of the wanted eigenvalues are known before all are computed."""
+    return sigma is None and which in ("SA", "LA", "BE")
+
+
 def _index_ranges(
     narrowed: NarrowedMatrix, n: int, k: int, which: str, sigma: float | None, progress: bool
 ) -> list[tuple[int, int]]:
     """Return the one or two ranges of indices of the wanted eigenvalues, both ends included."""
-    if sigma is None and which in ("SA", "LA", "BE"):
+    if has_known_indices(which, sigma):
         low = {"SA": k, "LA": 0, "BE": k // 2}[which]
         indices = np.concatenate([np.arange(low), np.arange(n - (k - low), n)])
     else:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
-
+from hetero.devices import CPU
 from hetero.errors import format_bytes
 from hetero.memory import free_bytes
 from sbth._eigenpairs import LAPACK_MATRICES, band_memory
+from sbth._inverse_iteration.layout import BYTES_AN_ELEMENT
+from sbth._inverse_iteration.selected_pairs import is_suitable
 from sbth._lanczos.arguments import Arguments
-from sbth._lanczos.band import NarrowedMatrix
+from sbth._lanczos.band import NarrowedMatrix, has_known_indices
 from sbth._lanczos.problem import Problem
 from sbth.results import EigshForecast
 
@@ -53,15 +54,17 @@ def choose_method(
     narrowed = NarrowedMatrix(problem)
     width = narrowed.bandwidth
     lanczos = forecast_lanczos(problem, arguments, width)
-    band = forecast_reduction(n, arguments.k, width, narrowed.is_wide, vectors)
+    band = forecast_reduction(problem, arguments, width, narrowed.is_wide, vectors)
     figures = n, width, lanczos, band
-    kind = "full matrix" if narrowed.is_wide else f"band with {width} subdiagonals"
+    kind = (
+        "full matrix" if narrowed.is_wide else f"band with {width} subdiagonal{'s' * (width != 1)}"
+    )
     if method == "band":
         return EigshForecast("band", "method='band' was requested", *figures), narrowed
     if n <= SMALL:
         reason = f"an order of at most {SMALL} is solved at once, as a {kind}"
         return EigshForecast("band", reason, *figures), narrowed
-    need = memory_of_reduction(n, width, problem.dtype, narrowed.is_wide, vectors)
+    need = memory_of_reduction(problem, arguments.k, width, narrowed.is_wide, vectors)
     if need > free_bytes(problem.device, need):
         reason = f"a reduction would take {format_bytes(need)}, more than is free"
         return EigshForecast("lanczos", reason, *figures), None
@@ -97,21 +100,30 @@ def forecast_lanczos(problem: Problem, arguments: Arguments, bandwidth: int) -> 
     return forecast_products(n, arguments, bandwidth) * (CALLS + product + orthogonalization)
 
 
-def forecast_reduction(n: int, k: int, bandwidth: int, is_wide: bool, vectors: bool) -> float:
+def forecast_reduction(
+    problem: Problem, arguments: Arguments, bandwidth: int, is_wide: bool, vectors: bool
+) -> float:
     """Return about how many seconds a reduction of the matrix takes on a CPU."""
+    n, k = problem.order, arguments.k
+    bisection = (
+        60.0 * n * (k if has_known_indices(arguments.which, arguments.sigma) else n) / RATES["band"]
+    )
+    if bandwidth <= 1 and vectors and is_suitable(n, k, CPU):
+        return bisection + 60.0 * n * k / RATES["band"]
     as_full = 2.0 / 3.0 * n**3 + (2.0 * n * n * k if vectors else 0.0)
     if is_wide or (vectors and n < 2000):  # LAPACK takes a band of this order as a full matrix
         return as_full / RATES["full"]
     reduction = 3.0 * n * n * bandwidth / RATES["band"] if bandwidth > 1 else 0.0
     if not vectors:
-        return reduction + 60.0 * n * k / RATES["band"]
+        return reduction + bisection
     return reduction + n**3 / 3.0 / RATES["full"] + 2.0 * n * n * k / RATES["band"]
 
 
 def memory_of_reduction(
-    n: int, bandwidth: int, dtype: np.dtype, is_wide: bool, vectors: bool
+    problem: Problem, k: int, bandwidth: int, is_wide: bool, vectors: bool
 ) -> int:
     """Return the bytes that a reduction needs."""
-    if not vectors and not is_wide:
-        return 3 * n * (bandwidth + 1) * dtype.itemsize
-    return n * n * max(LAPACK_MATRICES * dtype.itemsize, band_memory(dtype, 1))
+    n, item = problem.order, problem.dtype.itemsize
+    if not is_wide and (not vectors or (bandwidth <= 1 and is_suitable(n, k, CPU))):
+        return 3 * n * (bandwidth + 1) * item + (BYTES_AN_ELEMENT * n * k if vectors else 0)
+    return n * n * max(LAPACK_MATRICES * item, band_memory(problem.dtype, 1))

@@ -1,0 +1,56 @@
+"""What is asked for is computed by the way that suits it, and what would take ages is refused."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+import sbth
+
+ORDER = 60_000
+"""Of a tridiagonal matrix; a full matrix takes 29 GB, and the vectors of all blocks 240."""
+
+
+def band_of(blocks: int = 1) -> np.ndarray:
+    """Return the upper band of the matrix with rows -1, 2, -1, which may fall into equal blocks."""
+    band = np.stack([np.full(ORDER, -1.0), np.full(ORDER, 2.0)])
+    band[0, :: ORDER // blocks] = 0.0
+    return band
+
+
+def smallest(order: int) -> np.ndarray:
+    """Return the three smallest eigenvalues of such a matrix."""
+    return 4.0 * np.sin(np.arange(1, 4) * np.pi / (2 * order + 2)) ** 2
+
+
+@pytest.mark.parametrize(
+    ("method", "blocks"), [("auto", 1), ("auto", 2), ("sbth", 1), ("sbth", 2), ("lapack", 1)]
+)
+def test_few_pairs_of_a_long_tridiagonal_matrix_need_no_full_matrices(method, blocks):
+    values, vectors = sbth.eig_banded(
+        band_of(blocks), select="i", select_range=(0, 2), method=method
+    )
+    exact = np.sort(np.repeat(smallest(ORDER // blocks), blocks))[:3]
+    np.testing.assert_allclose(values, exact, atol=1e-14)
+    np.testing.assert_allclose(vectors.T @ vectors, np.eye(3), atol=1e-11)
+
+
+def test_the_forecast_of_a_tridiagonal_matrix_is_that_of_its_way():
+    band = band_of()
+    diagonals = np.stack([band[0], band[1], np.roll(band[0], -1)])
+    matrix = sp.dia_array((diagonals, [1, 0, -1]), (ORDER, ORDER))
+    forecast = sbth.forecast_eigsh(matrix, 3, which="SA")
+    assert forecast.method == "band"
+    assert forecast.band_seconds < 1.0
+    values = sbth.eigsh(matrix, 3, which="SA", return_eigenvectors=False)
+    np.testing.assert_allclose(values, smallest(ORDER), atol=1e-14)
+
+
+def test_large_sparse_pencils_are_refused_with_what_solves_them():
+    stiffness, mass = sp.eye_array(2001, format="csr"), np.eye(2001)
+    for a, b in ((stiffness, mass), (mass, stiffness)):
+        with pytest.raises(ValueError, match=r"2000, got 2001: .* M=M, .*; for all .* a\.toarray"):
+            sbth.eigh(a, b)
+    with pytest.raises(NotImplementedError, match=r"^M must be None: .* M=M, sigma=0\.0"):
+        sbth.eigsh(stiffness, 5, M=stiffness)
+    small = sp.diags_array([1.0, 2.0, 3.0]), sp.diags_array([1.0, 4.0, 9.0])
+    np.testing.assert_allclose(sbth.eigh(*small, eigvals_only=True), [1 / 3, 1 / 2, 1.0])

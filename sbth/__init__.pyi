@@ -4,9 +4,9 @@ from .band_storage import band_from_dense as band_from_dense
 from .band_storage import band_from_sparse as band_from_sparse
 from .band_storage import dense_from_band as dense_from_band
 from .batches import solve_batch as solve_batch
-from .dense import eigvalsh as eigvalsh
 from .dense import full_to_band as full_to_band
 from .dense_eigenvectors import eigh as eigh
+from .dense_eigenvectors import eigvalsh as eigvalsh
 from .eigenvalues import eigvals_banded as eigvals_banded
 from .eigenvalues import eigvalsh_tridiagonal as eigvalsh_tridiagonal
 from .eigenvectors import eig_banded as eig_banded

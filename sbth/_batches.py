@@ -26,6 +26,7 @@ from hetero.display.progress_bar import loop_progress, report_loop
 from sbth._array_module import array_module, as_library_array, as_module_array
 from sbth._gpu_batches.requests import solve_on_gpu
 from sbth._lapack.choice import requested_device, require_lapack, require_method
+from sbth._lapack.named_routines import NAMES, solve_by_scipy
 from sbth._pencils.stacks import solve_pencils
 from sbth._sparse_matrices import is_sparse
 from sbth.band_storage import copy_like, matrix_of_batch, validate_bool, validate_numbers
@@ -75,6 +76,10 @@ def over_batches(
 
         @functools.wraps(function)
         def solve(*arguments: P.args, **options: P.kwargs) -> R:
+            if not NAMES.isdisjoint(options):
+                named = solve_by_scipy(function.__name__, arguments, options)
+                if named is not None:
+                    return named
             is_shown = "progress" in options and validate_bool("progress", options["progress"])
             for name, place, count in places:
                 value = arguments[place] if place < len(arguments) else options.get(name)

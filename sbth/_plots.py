@@ -28,6 +28,8 @@ def plot_spectrum(values: np.ndarray, order: int, ax: Axes | None = None) -> Fig
     Only the density is drawn if there are axes for it. Both count the eigenvalues that were
     computed, `values`, which need not be all of a matrix of this order.
     """
+    if not values.size:
+        raise ValueError("there is no eigenvalue to draw")
     if ax is not None:
         ax = axes_of(ax)
         _draw_density(ax, values)

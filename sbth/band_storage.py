@@ -46,6 +46,8 @@ def validate_band(ab: ArrayLike, name: str = "ab", *, allow_complex: bool = Fals
         shape = ab.shape
     else:
         shape, _ = shape_and_dtype(name, ab, allow_complex=allow_complex)
+    if shape == (0, 0) and isinstance(ab, np.ndarray):  # the band of an empty matrix in SciPy
+        return ab.reshape(1, 0)
     if len(shape) != 2 or shape[0] == 0:
         raise ValueError(f"{name} must have the shape (bandwidth + 1, n), got {shape}")
     return ab
@@ -317,7 +319,7 @@ def _safe_range(dtype: np.dtype) -> tuple[float, float]:
 def band_from_dense(
     a: ArrayLike, bandwidth: int | None = None, *, lower: bool = False
 ) -> np.ndarray:
-    """Copy one triangle of a dense symmetric matrix to LAPACK band storage.
+    """Copy one triangle of a dense symmetric or Hermitian matrix to LAPACK band storage.
 
     Parameters
     ----------
@@ -330,17 +332,15 @@ def band_from_dense(
     Raises
     ------
     TypeError
-        `a` holds something other than real numbers, or is on a GPU.
+        `a` holds something other than numbers, or is on a GPU.
     ValueError
         `a` is not square, or has nonzero elements outside `bandwidth`.
     """
     lower = validate_bool("lower", lower)
     require_host("a", a, "band_from_dense")
     a = np.asarray(a)
-    if a.dtype.kind == "c":
-        _refuse_complex("a")
-    if a.dtype.kind not in "fiub":
-        raise TypeError(f"a must hold real numbers, got dtype {a.dtype}")
+    if a.dtype.kind not in "fiubc":
+        raise TypeError(f"a must hold numbers, got dtype {a.dtype}")
     if a.ndim != 2 or a.shape[0] != a.shape[1]:
         raise ValueError(f"a must be a square matrix, got shape {a.shape}")
     a = a if lower else a.T
@@ -397,19 +397,20 @@ def band_from_sparse(a: Any, *, lower: bool = False) -> np.ndarray:
 
 
 def dense_from_band(ab: ArrayLike, *, lower: bool = False) -> np.ndarray:
-    """Expand LAPACK band storage, upper unless `lower`, to the dense symmetric matrix.
+    """Expand LAPACK band storage, upper unless `lower`, to the symmetric or Hermitian matrix.
 
     Raises
     ------
     TypeError, ValueError
-        `ab` is complex, not two-dimensional, or on a GPU.
+        `ab` does not hold numbers, is not two-dimensional, or is on a GPU.
     """
     lower = validate_bool("lower", lower)
     require_host("ab", ab, "dense_from_band")
-    band: np.ndarray = validate_band(ab)
+    band: np.ndarray = validate_band(ab, allow_complex=True)
     n = band.shape[1]
     a = np.zeros((n, n), band.dtype)
     for k, diagonal in enumerate(diagonals(band, lower)):
         j = np.arange(n - k)
-        a[j + k, j] = a[j, j + k] = diagonal
+        a[j + k, j] = diagonal if lower else diagonal.conj()
+        a[j, j + k] = a[j + k, j].conj()
     return a

@@ -13,7 +13,7 @@ from hetero import Device, region, validation
 from hetero.devices import device_of, resolve
 from hetero.display.progress_bar import loop_progress
 from sbth._array_module import as_library_array, as_module_array, has_cupy, module_on
-from sbth._batches import over_batches, run_pieces
+from sbth._batches import run_pieces
 from sbth._bisection.eigenvalues import solve_values
 from sbth._cusolver import solve_by_vendor, vendor_is_faster
 from sbth._dense_to_band.reduction import reduce_to_band
@@ -23,7 +23,7 @@ from sbth._lapack.choice import full_driver, requested_device, require_method
 from sbth._one_stage import start_reduction, suits_one_stage
 from sbth._request import Request
 from sbth._selection import Selection
-from sbth._sparse_matrices import bandwidth_of, is_sparse, is_wide, mirrored, narrowed
+from sbth._sparse_matrices import bandwidth_of, is_wide, mirrored, narrowed
 from sbth.band_storage import (
     band_from_sparse,
     copy_like,
@@ -138,7 +138,7 @@ def _to_upper_storage(xp: ModuleType, ab: Any) -> Any:
     return upper
 
 
-def _narrow_band(a: Any) -> np.ndarray | None:
+def narrow_band(a: Any) -> np.ndarray | None:
     """Return the lower band storage of a sparse matrix; None if its band is wide."""
     if a.shape[0] != a.shape[1]:
         raise ValueError(f"a must be a square matrix, got shape {a.shape}")
@@ -149,12 +149,6 @@ def _narrow_band(a: Any) -> np.ndarray | None:
     if not np.isfinite(band).all():
         raise ValueError("a must be finite: its lower triangle holds NaN or infinity")
     return band
-
-
-def _stack_values(arguments: dict[str, Any]) -> Any:
-    """Return the eigenvalues of all matrices of a batch at once, if LAPACK solves them."""
-    select = arguments.get("select", "a"), arguments.get("select_range")
-    return solve_stack(arguments, *select, lower=True, vectors=False)
 
 
 def solve_stack(
@@ -227,43 +221,6 @@ def _scale_stack(
     if np.all(factors == 1.0):
         return a, factors
     return triangles * factors.astype(a.real.dtype)[:, None, None], factors
-
-
-@over_batches("full", _stack_values, a=2)
-def eigvalsh(
-    a: Any,
-    *,
-    select: str | int = "a",
-    select_range: tuple | None = None,
-    tol: float | None = None,
-    method: str = "auto",
-    progress: bool = False,
-    device: str | Device | None = None,
-) -> Any:
-    """Compute eigenvalues of a symmetric or Hermitian matrix.
-
-    Only the lower triangle of `a` is read. `a` may be a sparse matrix of SciPy; it is permuted if
-    that narrows its band (`sbth.spectrum` also tells how), and a narrow band is reduced as such.
-
-    `method` is "sbth" (`full_to_band` and `eigvals_banded`), on a CPU "lapack", and on a GPU
-    "cusolver" (through CuPy). "auto" takes what is faster for the order, which `sbth.solver_for`
-    says; complex matrices are solved by "lapack" on a CPU. Other parameters, results and errors are
-    those of `eigvals_banded`. An array (..., n, n) is a batch of matrices; see
-    `eigvalsh_tridiagonal`.
-    """
-    device = requested_device(method, device, a)
-    if is_sparse(a):
-        band = _narrow_band(a)
-        if band is not None:
-            chosen = Selection.create(select, select_range, tol, band.shape[1])
-            return band_eigenvalues(
-                "a", band, True, chosen, device, progress=progress, method=method
-            )
-        a = mirrored(a).toarray()
-    a = validate_matrix(a, allow_complex=True)
-    (n, _), _ = shape_and_dtype("a", a, allow_complex=True)
-    selection = Selection.create(select, select_range, tol, n)
-    return full_eigenvalues(a, selection, device, method, progress)
 
 
 def full_eigenvalues(

@@ -41,11 +41,12 @@ from sbth.dense import (
     BANDWIDTH,
     choose_driver,
     full_eigenvalues,
+    narrow_band,
     resolve_device,
     solve_stack,
     validate_matrix,
 )
-from sbth.eigenvalues import round_to_dtype
+from sbth.eigenvalues import band_eigenvalues, round_to_dtype
 
 
 def _stack_pairs(arguments: dict[str, Any]) -> Any:
@@ -66,9 +67,12 @@ def eigh(
     lower: bool = True,
     eigvals_only: bool = False,
     overwrite_a: bool = False,
+    overwrite_b: bool = False,
+    type: int = 1,
     check_finite: bool = True,
     subset_by_index: tuple[int, int] | None = None,
     subset_by_value: tuple[float, float] | None = None,
+    driver: str | None = None,
     method: str = "auto",
     progress: bool = False,
     device: str | Device | None = None,
@@ -87,13 +91,19 @@ def eigh(
         Whether the lower triangle is read, as by default in SciPy, or the upper one.
     eigvals_only : bool
         Compute no eigenvectors.
-    overwrite_a, check_finite : bool
-        Accepted for compatibility with SciPy. `a` is never modified, and NaN and infinity are
-        always refused.
+    overwrite_a, overwrite_b, check_finite : bool
+        Accepted for compatibility with SciPy. Neither `a` nor `b` is modified, and NaN and infinity
+        are always refused.
+    type : {1, 2, 3}
+        The problem with `b`: A x = lambda B x, A B x = lambda x or B A x = lambda x. The last two
+        are solved by SciPy, on a CPU.
     subset_by_index : (int, int), optional
         First and last index of the eigenvalues to compute, both included, counted from 0.
     subset_by_value : (float, float), optional
         Only those with eigenvalues in the half-open interval (low, high].
+    driver : str, optional
+        Name of a routine of LAPACK, as in SciPy, which then calls it, on a CPU: "ev", "evd", "evr"
+        or "evx", with `b` "gv", "gvd" or "gvx".
     method : {"auto", "sbth", "lapack", "cusolver"}
         "sbth" are the stages of this package; "lapack", on a CPU, is LAPACK through NumPy, for
         n <= 64 and for up to a sixth of the eigenvectors (n > 300: a quarter) through SciPy;
@@ -174,6 +184,73 @@ def eigh(
             values, vectors = _solve_by_band(xp, a, dtype, lower, request)
         values = round_to_dtype("a", values, dtype)
         return copy_like(values, a), as_library_array(xp, vectors, a)
+
+
+def _stack_values(arguments: dict[str, Any]) -> Any:
+    """Return the eigenvalues of all matrices of a batch at once, if LAPACK solves them."""
+    lower = validate_bool("lower", arguments.get("lower", True))
+    if (subset := arguments.get("subset_by_index")) is not None:
+        name = "subset_by_index"
+        return solve_stack(arguments, "i", subset, lower=lower, vectors=False, name=name)
+    select = arguments.get("select", "a"), arguments.get("select_range")
+    return solve_stack(arguments, *select, lower=lower, vectors=False)
+
+
+@over_batches("full", _stack_values, a=2, b=2)
+def eigvalsh(
+    a: Any,
+    b: Any = None,
+    *,
+    lower: bool = True,
+    overwrite_a: bool = False,
+    overwrite_b: bool = False,
+    type: int = 1,
+    check_finite: bool = True,
+    subset_by_index: tuple[int, int] | None = None,
+    subset_by_value: tuple[float, float] | None = None,
+    driver: str | None = None,
+    select: str | int = "a",
+    select_range: tuple | None = None,
+    tol: float | None = None,
+    method: str = "auto",
+    progress: bool = False,
+    device: str | Device | None = None,
+) -> Any:
+    """Compute eigenvalues of a symmetric or Hermitian matrix.
+
+    `a` may be a sparse matrix of SciPy, of which the lower triangle is read; it is permuted if that
+    narrows its band (`sbth.spectrum` also tells how), and a narrow band is reduced as such.
+
+    `method` is "sbth" (`full_to_band` and `eigvals_banded`), on a CPU "lapack", and on a GPU
+    "cusolver" (through CuPy). "auto" takes what is faster for the order, which `sbth.solver_for`
+    says; complex matrices are solved by "lapack" on a CPU. `b` and the parameters after it, up to
+    `driver`, are those of `eigh`; `select`, `select_range` and `tol` those of `eigvals_banded`,
+    which may not be given beside a subset or `b`. Results and errors are those of `eigvals_banded`.
+    An array (..., n, n) is a batch of matrices; see `eigvalsh_tridiagonal`.
+    """
+    is_selected = not isinstance(select, str) or select != "a" or tol is not None
+    if any(x is not None for x in (b, subset_by_index, subset_by_value)):
+        if is_selected:
+            raise ValueError("select and tol must not be given beside a subset or b")
+        return eigh(
+            *(a, b), lower=lower, eigvals_only=True,
+            subset_by_index=subset_by_index, subset_by_value=subset_by_value,
+            method=method, progress=progress, device=device,
+        )  # fmt: skip
+    device = requested_device(method, device, a)
+    if is_sparse(a):
+        band = narrow_band(a)
+        if band is not None:
+            chosen = Selection.create(select, select_range, tol, band.shape[1])
+            return band_eigenvalues(
+                "a", band, True, chosen, device, progress=progress, method=method
+            )
+        a = mirrored(a).toarray()
+    a = validate_matrix(a, allow_complex=True)
+    (n, _), _ = shape_and_dtype("a", a, allow_complex=True)
+    selection = Selection.create(select, select_range, tol, n)
+    matrix = a if validate_bool("lower", lower) else a.T
+    return full_eigenvalues(matrix, selection, device, method, progress)
 
 
 def _solve_by_lapack(

@@ -60,6 +60,7 @@ def eigvalsh_tridiagonal(
     check_finite: bool = True,
     tol: float | None = None,
     *,
+    lapack_driver: str = "auto",
     method: str = "auto",
     progress: bool = False,
     device: str | Device | None = None,
@@ -82,6 +83,9 @@ def eigvalsh_tridiagonal(
     tol : float, optional
         Length of an interval at which an eigenvalue has converged. By default, and for tol <= 0,
         a small multiple of eps times the norm of the matrix. LAPACK ignores it.
+    lapack_driver : str
+        Name of a routine of LAPACK, as in SciPy, which then calls it, on a CPU: "stemr", "stebz",
+        "sterf", "stev" or "stevd".
     method : {"auto", "sbth", "lapack"}
         "sbth" is bisection by this package; "lapack", on a CPU, is LAPACK's sterf for all
         eigenvalues. "auto" takes the faster one for the order and the threads; `sbth.solver_for`

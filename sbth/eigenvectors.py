@@ -55,6 +55,7 @@ def eigh_tridiagonal(
     check_finite: bool = True,
     tol: float | None = None,
     *,
+    lapack_driver: str = "auto",
     method: str = "auto",
     progress: bool = False,
     device: str | Device | None = None,
@@ -77,6 +78,9 @@ def eigh_tridiagonal(
         Accepted for compatibility with SciPy. NaN and infinity are always refused.
     tol : float, optional
         For `eigvals_only`: see `eigvalsh_tridiagonal`. Divide and conquer has no tolerance.
+    lapack_driver : str
+        Name of a routine of LAPACK, as in SciPy, which then calls it, on a CPU: "stemr", "stebz",
+        "sterf", "stev" or "stevd".
     method : {"auto", "sbth", "lapack"}
         "sbth" is divide and conquer, for few eigenvectors inverse iteration, by this package;
         "lapack", on a CPU, is LAPACK's divide and conquer (stevd), for up to a sixth of the

@@ -119,6 +119,11 @@ class Spectrum:
         -------
         matplotlib.figure.Figure
             A new one of pyplot, which notebooks and `pyplot.show()` show, or that of `ax`.
+
+        Raises
+        ------
+        ValueError
+            There is no eigenvalue.
         """
         from sbth._plots import plot_spectrum
 

@@ -12,9 +12,8 @@ from sbth.band_storage import (
     band_from_dense,
     band_from_sparse,
     validate_numbers,
-    validate_real,
 )
-from sbth.dense import eigvalsh
+from sbth.dense_eigenvectors import eigvalsh
 from sbth.eigenvalues import eigvals_banded
 from sbth.results import Spectrum
 
@@ -33,7 +32,7 @@ def spectrum(
     progress: bool = False,
     device: str | Device | None = None,
 ) -> Spectrum:
-    """Compute eigenvalues of a dense or sparse symmetric matrix.
+    """Compute eigenvalues of a dense or sparse, symmetric or Hermitian matrix.
 
     The rows and columns of a sparse matrix are permuted by the reverse Cuthill-McKee algorithm if
     that narrows its band. Narrow bands are reduced as such, also those of dense matrices, and wide
@@ -58,8 +57,8 @@ def spectrum(
 
     Raises
     ------
-    TypeError : `a` is complex, or does not hold numbers
-    ValueError : `a` is not square or not symmetric, or holds NaN or infinity
+    TypeError : `a` does not hold numbers
+    ValueError : `a` is not square, or not symmetric or Hermitian, or holds NaN or infinity
     """
     options: dict[str, Any] = {
         "select": select,
@@ -83,22 +82,22 @@ def spectrum(
     return Spectrum(np.asarray(values), order, bandwidth, "band", permuted)
 
 
-def check_symmetric(a: Any, *, allow_complex: bool = False) -> Any:
+def check_symmetric(a: Any) -> Any:
     """Return a matrix as a NumPy array, or a sparse one in rows, if it is finite and symmetric.
 
-    With `allow_complex` it may be complex, and must be Hermitian.
+    A complex one must be Hermitian.
 
     Raises
     ------
     TypeError, ValueError
     """
     check = _checked_sparse if hasattr(a, "tocoo") else _checked_dense
-    return check(a, allow_complex)
+    return check(a)
 
 
-def _checked_dense(a: Any, allow_complex: bool) -> np.ndarray:
+def _checked_dense(a: Any) -> np.ndarray:
     """Return a dense matrix as a NumPy array, if it is finite and symmetric."""
-    matrix = validate_numbers("a", a) if allow_complex else validate_real("a", a)
+    matrix = validate_numbers("a", a)
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
         raise ValueError(f"a must be a square matrix, got shape {matrix.shape}")
     if not np.isfinite(matrix).all():
@@ -111,11 +110,9 @@ def _checked_dense(a: Any, allow_complex: bool) -> np.ndarray:
     return matrix
 
 
-def _checked_sparse(a: Any, allow_complex: bool) -> Any:
+def _checked_sparse(a: Any) -> Any:
     """Return a sparse matrix in rows, if it is finite and symmetric."""
     matrix = a.tocsr()
-    if matrix.dtype.kind == "c" and not allow_complex:
-        raise TypeError("a must be real: complex Hermitian matrices are not supported")
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
         raise ValueError(f"a must be a square matrix, got shape {matrix.shape}")
     is_single = matrix.dtype in (np.float32, np.complex64)

@@ -17,7 +17,7 @@ exit codes:
   1  the computation failed, for instance did not converge
   2  wrong usage or input, or a file that cannot be read or written"""
 
-_NEGATIVE_NUMBER = re.compile(r"^-(\d+\.?\d*|\.\d+)(e[-+]?\d+)?$", re.IGNORECASE)
+_NEGATIVE_NUMBER = re.compile(r"^-((\d+\.?\d*|\.\d+)(e[-+]?\d+)?|inf(inity)?)$", re.IGNORECASE)
 
 
 class CommandParser(argparse.ArgumentParser):
@@ -39,7 +39,9 @@ class CommandParser(argparse.ArgumentParser):
 
         settings.setdefault("formatter_class", Formatter)
         super().__init__(**settings)
-        self._negative_number_matcher = _NEGATIVE_NUMBER  # argparse's own knows no exponents
+        self._negative_number_matcher = (
+            _NEGATIVE_NUMBER  # argparse's own knows no exponents and infinity
+        )
         if examples:
             lines = [f"  {self.prog} {command}\n      {text}" for command, text in examples]
             self.epilog = "\n".join(["examples:", *lines]).replace("%", "%%")

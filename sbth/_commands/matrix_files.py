@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import zlib
+from gzip import BadGzipFile
 from pathlib import Path
 from typing import Any
 from zipfile import BadZipFile
@@ -27,7 +29,7 @@ def read_matrix(path: Path) -> Any:
     Raises
     ------
     OSError : the file cannot be read
-    ValueError : it is no such file, or holds something else
+    ValueError : it is no such file, is not compressed as its name says, or holds something else
     """
     name = path.name.lower()
     if not name.endswith(SUFFIXES):
@@ -39,7 +41,7 @@ def read_matrix(path: Path) -> Any:
 
             return mmread(path)
         return _read_archive(path) if name.endswith(".npz") else np.load(path, allow_pickle=False)
-    except (ValueError, EOFError, BadZipFile) as error:
+    except (ValueError, EOFError, BadZipFile, BadGzipFile, zlib.error) as error:
         raise ValueError(f"{path}: the matrix cannot be read: {error}") from None
 
 

@@ -234,7 +234,7 @@ def _raise_if_failed(request: Request, status: np.ndarray, dtype: np.dtype) -> N
             require_finite_triangle(math.inf, request.lower, f"{where}: {name}")
         raise ValueError(f"{where}: {name} must be finite, and one element is NaN or infinity")
     if state == states.NOT_DEFINITE:
-        raise ValueError(
+        raise np.linalg.LinAlgError(
             f"{where}: {names[1]} must be positive definite: its Cholesky factorization fails"
         )
     if state == states.NOT_CONVERGED:

@@ -12,8 +12,7 @@ from sbth._lanczos.problem import Problem
 from sbth._lanczos.wanted import choose_wanted, wanted_ends
 from sbth._sparse_matrices import bandwidth_of, is_wide
 from sbth.band_storage import band_from_sparse
-from sbth.dense import eigvalsh
-from sbth.dense_eigenvectors import eigh
+from sbth.dense_eigenvectors import eigh, eigvalsh
 from sbth.eigenvalues import eigvals_banded
 from sbth.eigenvectors import eig_banded
 

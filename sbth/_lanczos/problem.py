@@ -95,7 +95,7 @@ def read_problem(a: Any, v0: Any, device: str | Device | None) -> Problem:
 
 def _host_matrix(a: Any, kind: str, device: str | Device | None) -> Problem:
     """Return a matrix in host memory, which must be symmetric or Hermitian."""
-    matrix = check_symmetric(a, allow_complex=True)
+    matrix = check_symmetric(a)
     chosen = resolve(device, work=0, break_even=None)
     like = np.empty(0)
     return Problem(matrix, kind, matrix.shape[0], matrix.dtype, like, chosen)

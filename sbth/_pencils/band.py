@@ -67,7 +67,7 @@ def reduce_pencil(
             prefixed("pbstf", "pbstf", dtype), (b"L", n, len(factor) - 1, factor, len(factor))
         )
         if info > 0:
-            raise ValueError(
+            raise np.linalg.LinAlgError(
                 f"b_band must be positive definite: its factorization fails at row {info - 1}"
             )
         band, shift = _lower_storage(a_band, lower, width, dtype, exponents)

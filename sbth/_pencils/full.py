@@ -88,7 +88,7 @@ def reduce_unscaled(xp: ModuleType, a: Any, b: Any, name: str) -> tuple[Any, Cal
     full = xp.tril(a) + xp.tril(a, -1).conj().T
     factor = xp.linalg.cholesky(xp.tril(b) + xp.tril(b, -1).conj().T)
     if not bool(xp.isfinite(factor).all()):
-        raise ValueError(f"{name} {_FAILURE}")
+        raise np.linalg.LinAlgError(f"{name} {_FAILURE}")
     half = solve_triangular(factor, full, lower=True)
     c = solve_triangular(factor, half.conj().T, lower=True)
     return c, lambda y: solve_triangular(factor, y, lower=True, trans="C")
@@ -100,7 +100,7 @@ def _reduce_on_cpu(a: np.ndarray, b: np.ndarray, name: str) -> tuple[np.ndarray,
         return a, lambda y: y
     factor, info = routine("potrf", "potrf", b.dtype)[1](b, lower=1)
     if info > 0:
-        raise ValueError(f"{name} {_FAILURE} at row {info - 1}")
+        raise np.linalg.LinAlgError(f"{name} {_FAILURE} at row {info - 1}")
     c, _ = routine("sygst", "hegst", a.dtype)[1](a, factor, itype=1, lower=1)
     return c, functools.partial(_solve_transposed, factor)
 

@@ -2,9 +2,11 @@
 
 import numpy as np
 import pytest
+import scipy.io
 import scipy.sparse as sp
 
 import sbth
+from sbth.__main__ import main
 
 ORDER = 60_000
 """Of a tridiagonal matrix; a full matrix takes 29 GB, and the vectors of all blocks 240."""
@@ -54,3 +56,32 @@ def test_large_sparse_pencils_are_refused_with_what_solves_them():
         sbth.eigsh(stiffness, 5, M=stiffness)
     small = sp.diags_array([1.0, 2.0, 3.0]), sp.diags_array([1.0, 4.0, 9.0])
     np.testing.assert_allclose(sbth.eigh(*small, eigvals_only=True), [1 / 3, 1 / 2, 1.0])
+
+
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_array], ids=["dense", "sparse"])
+@pytest.mark.parametrize("width", [3, 59], ids=["band", "full"])
+def test_spectra_of_hermitian_matrices(form, width):
+    rng = np.random.default_rng(1)
+    a = rng.standard_normal((60, 60)) + 1j * rng.standard_normal((60, 60))
+    a = np.triu(np.tril(a + a.conj().T, width), -width)
+    values = sbth.spectrum(form(a)).values
+    np.testing.assert_allclose(values, np.linalg.eigvalsh(a), atol=1e-12)
+    for lower in (True, False):
+        band = sbth.band_from_dense(a, lower=lower)
+        np.testing.assert_array_equal(sbth.dense_from_band(band, lower=lower), a)
+    with pytest.raises(ValueError, match="Hermitian"):
+        sbth.spectrum(form(a + np.triu(a, 1)))
+
+
+def test_commands_take_files_and_intervals_as_they_come(tmp_path, capsys):
+    a = np.array([[2.0, 1j], [-1j, 3.0]])
+    scipy.io.mmwrite(tmp_path / "hermitian.mtx", sp.coo_array(a), symmetry="hermitian")
+    path = str(tmp_path / "hermitian.mtx")
+    for interval, count in ((("-inf", "inf"), 2), (("-Infinity", "2"), 1), (("-1e-3", "1e3"), 2)):
+        assert main(["eigvals", path, "--interval", *interval]) == 0
+        assert len(capsys.readouterr().out.splitlines()) == 1 + count
+    (tmp_path / "text.mtx.gz").write_bytes((tmp_path / "hermitian.mtx").read_bytes())
+    assert main(["eigvals", str(tmp_path / "text.mtx.gz")]) == 2
+    assert "cannot be read: Not a gzipped file" in capsys.readouterr().err
+    with pytest.raises(ValueError, match="no eigenvalue to draw"):
+        sbth.spectrum(np.zeros((0, 0))).plot()

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import math
+import re
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,6 +16,7 @@ import numpy as np
 from hetero import validation
 from hetero.display.notebook import html_table
 from hetero.equality import equal_by_value
+from tmd._certificates.case_lists import parse_line, read_lines
 from tmd._libraries.callables import (
     BINARY64,
     PRECISIONS,
@@ -22,6 +26,7 @@ from tmd._libraries.callables import (
     number_equal_labels,
 )
 from tmd._search.decisions import BALL_PRECISIONS, extra_precision
+from tmd.errors import CertificateError
 from tmd.functions import load_function
 from tmd.functions.function import Ball, Function, working_precision
 
@@ -147,6 +152,63 @@ def check_libraries(
     ]
 
 
+def read_arguments(
+    path: str | Path, name: str, precision: int = 53
+) -> tuple[list[Fraction], dict[str, int]]:
+    """Read a list of arguments for `check_libraries`, such as those of CORE-MATH.
+
+    A line is a number, perhaps with a comma and a remark after it ("0x1p+10, ERANGE"), or with its
+    kind and its identical bits; `#` begins a comment.
+
+    Parameters
+    ----------
+    path : str or Path
+    name : str
+        A function in `tmd.functions.NAMES`.
+    precision : {53, 24}
+
+    Returns
+    -------
+    arguments : list of Fraction
+    skipped : dict of int
+        Lines that say nothing about rounding, counted by the reason: NaN or infinity, numbers that
+        the precision does not have, and those at which the function has no value.
+
+    Raises
+    ------
+    CertificateError
+        The file cannot be read, or a line is none of the above.
+    """
+    f, numbers = load_function(name), _check_precision(precision)
+    skipped: Counter[str] = Counter()
+    arguments = []
+    for source, text in read_lines(path):
+        number, _, remark = text.partition(",")
+        if remark and not _REMARK.fullmatch(remark.strip()):
+            raise CertificateError(f"{source} must be one argument: {text.strip()!r}")
+        if _SPECIAL.fullmatch(number.strip()):
+            skipped["NaN or infinity"] += 1
+            continue
+        x = parse_line(source, number).argument
+        if not _is_number_of(x, numbers):
+            skipped[f"no number of {numbers.name}"] += 1
+        elif not _has_value(f, x):
+            skipped[f"{name} has no value there"] += 1
+        else:
+            arguments.append(x)
+    return arguments, dict(skipped)
+
+
+_SPECIAL = re.compile(r"[+-]?([sq]?nan(\(.*\))?|inf(inity)?)", re.IGNORECASE)
+_REMARK = re.compile(r"[A-Za-z_]\w*")
+
+
+def _has_value(f: Function, x: Fraction) -> bool:
+    """Return whether f has a value at x, by balls."""
+    with working_precision(64 + extra_precision(x)):
+        return bool(f.evaluate(x).is_finite())
+
+
 def require_libraries(name: str, libraries: Any, symbol: str | None, precision: int) -> None:
     """Raise what `check_libraries` would raise about the libraries, before a long search."""
     load_libraries(libraries, load_function(name).name, symbol, _check_precision(precision))
@@ -162,9 +224,14 @@ def _check_precision(precision: int) -> Precision:
 def _check_argument(x: Any, precision: Precision) -> float:
     """Return an argument as a float, if it is a number of the precision."""
     value = validation.check_finite("arguments", x)
-    with np.errstate(over="ignore"):
-        is_exact = float(precision.numpy(value)) == validation.python_number("arguments", x)
-    if not is_exact:
-        name = "binary64" if precision is BINARY64 else "binary32"
-        raise ValueError(f"arguments must be numbers of {name}, got {validation.describe(x)}")
+    if not _is_number_of(validation.python_number("arguments", x), precision):
+        raise ValueError(
+            f"arguments must be numbers of {precision.name}, got {validation.describe(x)}"
+        )
     return value
+
+
+def _is_number_of(x: Any, precision: Precision) -> bool:
+    """Return whether a finite number of Python is one of the precision."""
+    with np.errstate(over="ignore"):
+        return bool(float(precision.numpy(float(x))) == x)

@@ -27,11 +27,20 @@ class CommandParser(argparse.ArgumentParser):
     ----------
     examples : sequence of (arguments, explanation)
         The arguments follow the name of the command.
+    intermixed : bool
+        Whether arguments may follow options that stand behind others. Without, optional ones are
+        taken to be missing if they do not follow at once.
     **settings
         Arguments of `argparse.ArgumentParser`.
     """
 
-    def __init__(self, *, examples: Sequence[tuple[str, str]] = (), **settings: Any) -> None:
+    def __init__(
+        self,
+        *,
+        examples: Sequence[tuple[str, str]] = (),
+        intermixed: bool = False,
+        **settings: Any,
+    ) -> None:
         from rich_argparse import RawDescriptionRichHelpFormatter
 
         class Formatter(RawDescriptionRichHelpFormatter):
@@ -42,9 +51,20 @@ class CommandParser(argparse.ArgumentParser):
         self._negative_number_matcher = (
             _NEGATIVE_NUMBER  # argparse's own knows no exponents and infinity
         )
+        self._is_intermixed = intermixed
         if examples:
             lines = [f"  {self.prog} {command}\n      {text}" for command, text in examples]
             self.epilog = "\n".join(["examples:", *lines]).replace("%", "%%")
+
+    def parse_known_args(self, *arguments: Any, **options: Any) -> Any:
+        """Parse arguments; see `argparse.ArgumentParser.parse_known_args`."""
+        if not self._is_intermixed:
+            return super().parse_known_args(*arguments, **options)
+        self._is_intermixed = False  # argparse calls this method for each of two passes
+        try:
+            return self.parse_known_intermixed_args(*arguments, **options)
+        finally:
+            self._is_intermixed = True
 
 
 def command_parser(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import bisect
 import itertools
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -76,24 +76,31 @@ def read_cases(path: str | Path) -> CaseList:
     CertificateError
         The file cannot be read, or a line does not have this form.
     """
-    try:
-        lines = Path(path).read_text().splitlines()
-    except (OSError, ValueError, TypeError) as error:
-        raise CertificateError(f"list {str(path)!r} cannot be read: {error}") from None
     cases, names = [], []
-    for number, line in enumerate(lines, 1):
-        source = f"line {number} of {path}"
+    for source, line in read_lines(path, comments=True):
         if line.startswith(UNDECIDED_PREFIX):
-            cases.append(_parse_line(source, line.removeprefix(UNDECIDED_PREFIX), undecided=True))
+            cases.append(parse_line(source, line.removeprefix(UNDECIDED_PREFIX), undecided=True))
             continue
         text, _, comment = line.partition("#")
         names += _CERTIFICATE.findall(comment)
         if text.strip():
-            cases.append(_parse_line(source, text))
+            cases.append(parse_line(source, text))
     return CaseList(cases, tuple(names))
 
 
-def _parse_line(source: str, text: str, undecided: bool = False) -> ListedCase:
+def read_lines(path: str | Path, comments: bool = False) -> Iterator[tuple[str, str]]:
+    """Yield the name of each line of a list and its text, which is not empty without `comments`."""
+    try:
+        lines = Path(path).read_text().splitlines()
+    except (OSError, ValueError, TypeError) as error:
+        raise CertificateError(f"list {str(path)!r} cannot be read: {error}") from None
+    for number, line in enumerate(lines, 1):
+        text = line if comments else line.partition("#")[0]
+        if text.strip():
+            yield f"line {number} of {path}", text
+
+
+def parse_line(source: str, text: str, undecided: bool = False) -> ListedCase:
     """Parse a line without its comment: argument, kind and identical bits."""
     argument, *columns = text.split()
     kind, bits = [*columns, None, None][:2]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,6 +25,10 @@ _CHECK_EXAMPLES = (
     ("exp --cases exp.wc --library ./libcr.so --symbol cr_exp", "your library on a list of cases"),
     ("exp 1 2 --precision 24 --bits 16 --library libm.so.6", "expf of the C library"),
 )
+
+
+_SHOWN = 20
+"""Wrong values of a library that are printed."""
 
 
 def add_verify(subcommands: Any) -> None:
@@ -51,7 +56,9 @@ def add_verify(subcommands: Any) -> None:
 def add_check(subcommands: Any) -> None:
     """Add the command that tries libraries."""
     text = "count the hard cases that libraries round wrongly"
-    check = subcommands.add_parser("check", help=text, description=text, examples=_CHECK_EXAMPLES)
+    check = subcommands.add_parser(
+        "check", help=text, description=text, examples=_CHECK_EXAMPLES, intermixed=True
+    )
     add_domain(check, optional=True)
     check.add_argument("--bits", type=int, default=40, help="distance 2^-BITS ulp (default: 40)")
     check.add_argument(
@@ -152,23 +159,27 @@ def _check(options: argparse.Namespace) -> int:
         return 0
     for score in scores:
         print(f"{score.library}: {len(score.wrong)} of {score.tried} wrong")
-        for x, returned, y in score.wrong[:20]:
+        for x, returned, y in score.wrong[:_SHOWN]:
             print(f"  {options.function}({x.hex()}) = {returned.hex()}, correct is {y.hex()}")
+        if (more := len(score.wrong) - _SHOWN) > 0:
+            print(f"  and {more} more; --json has all")
     return 0
 
 
 def _arguments_of(options: argparse.Namespace) -> tuple[list[Any], dict[str, Any]]:
     """Return the arguments to try, from a list or by a search, and where they come from."""
     import tmd
-    from tmd.certificates import load_cases
+    from tmd.library_check import read_arguments
 
     if options.cases is not None:
         if options.lo is not None:
             raise ValueError("--cases replaces the domain: leave out LO and HI, or --cases")
-        listed = load_cases(options.cases).cases
+        listed, skipped = read_arguments(options.cases, options.function, options.precision)
         if not listed:
             raise ValueError(f"--cases: {str(options.cases)!r} holds no case")
-        return [case.argument for case in listed], {"cases": options.cases}
+        for reason, count in skipped.items():
+            print(f"{options.cases}: {count} lines skipped, {reason}", file=sys.stderr)
+        return listed, {"cases": options.cases, "skipped": sum(skipped.values())}
     if options.hi is None:
         raise ValueError("pass the ends LO and HI of a domain, or --cases FILE")
     result = tmd.search(

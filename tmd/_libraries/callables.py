@@ -25,13 +25,14 @@ class Precision:
     c: type
     suffix: str  # of the names of C functions
     least_exponent: int  # of the smallest subnormal number
+    name: str
 
 
 _CTYPES_FUNCTION: Any = ctypes.CFUNCTYPE(None).__mro__[1]
 """Base class of all functions of ctypes, which has a private name."""
 
-BINARY64 = Precision(53, np.float64, ctypes.c_double, "", -1074)
-BINARY32 = Precision(24, np.float32, ctypes.c_float, "f", -149)
+BINARY64 = Precision(53, np.float64, ctypes.c_double, "", -1074, "binary64")
+BINARY32 = Precision(24, np.float32, ctypes.c_float, "f", -149, "binary32")
 PRECISIONS = {53: BINARY64, 24: BINARY32}
 
 

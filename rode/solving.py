@@ -99,7 +99,7 @@ def solve(
         Folder that stores each part as soon as it is computed, by whoever has computed it; ranks
         and the caller must see the same folder. If it exists, the run continues from there, with as
         many `parts` as before unless you say. It needs `rng`, and at least some ten `parts` for
-        each device or worker, so that little is lost. The files are pickles: use your own only.
+        each device or worker, so that little is lost. The files hold arrays and JSON.
     device : the device that solves; by default a GPU if one is usable and the work is large
         Several, such as ["cuda:0", "cuda:1"] or "cuda:all", solve side by side. With an executor or
         `comm`, "cpu" or "cuda": what each worker takes.

@@ -2,22 +2,22 @@
 
 Whoever computes a part writes its file: on ranks each its own, so that a job that dies loses only
 parts that were being computed. Files are written under another name and renamed, so that each is
-complete. Results are pickled: read folders of your own only.
+complete. They hold arrays and JSON, no code.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-import pickle
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from hetero.atomic_files import replace_atomically
+from hetero.distributed.part_files import decode, encode
 from hetero.errors import CheckpointError
 
-_FORMAT = "hetero parts 1"
+_FORMAT = "hetero parts 2"
 _DIGEST_SIZE = 16
 
 
@@ -28,10 +28,11 @@ class Checkpoint:
     ----------
     folder : where the files are
     name : beginning of the names of the files; several computations may share a folder
+    classes : dataclasses whose objects results may hold, beside arrays and plain values
     """
 
-    def __init__(self, folder: Path, name: str) -> None:
-        self._folder, self._name = folder, name
+    def __init__(self, folder: Path, name: str, classes: Sequence[type] = ()) -> None:
+        self._folder, self._name, self._classes = folder, name, classes
 
     @property
     def _head(self) -> Path:
@@ -90,16 +91,19 @@ class Checkpoint:
                 continue
             data = path.read_bytes()
             digest, payload = data[:_DIGEST_SIZE], data[_DIGEST_SIZE:]
-            if _digest_of(payload) != digest:
+            try:
+                if _digest_of(payload) != digest:
+                    raise ValueError("its digest is another one")
+                results[number] = decode(payload, self._classes)
+            except ValueError as error:
                 raise CheckpointError(
                     f"{path} is damaged: remove this file, and its part is computed again"
-                )
-            results[number] = pickle.loads(payload)
+                ) from error
         return results
 
     def add(self, number: int, result: Any) -> None:
         """Write the file of a finished part."""
-        payload = pickle.dumps(result, pickle.HIGHEST_PROTOCOL)
+        payload = encode(result, self._classes)
         with replace_atomically(self._path_of(number)) as part:
             part.write_bytes(_digest_of(payload) + payload)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -33,7 +33,8 @@ class Share(NamedTuple):
     threads_per_path: int | None
 
 
-class Outcome(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Outcome:
     """Result of a share, and the numbers that quantiles of all shares need of it."""
 
     result: Result

@@ -48,7 +48,10 @@ def check_finite(name: str, value: Any) -> float:
 def require_unmasked(name: str, values: Any) -> None:
     """Raise ValueError for masked elements of numpy.ma, whose values mean nothing."""
     if _has_masked(values):
-        raise ValueError(f"{name} must not be masked: pass {name}.compressed(), or fill the gaps")
+        remedy = f"pass {name}.compressed(), or fill the gaps"
+        if np.ndim(values) != 1:
+            remedy = f"fill the gaps, for example by {name}.filled(0.0)"
+        raise ValueError(f"{name} must not be masked: {remedy}")
 
 
 def _has_masked(values: Any) -> bool:

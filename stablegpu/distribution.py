@@ -455,6 +455,13 @@ def stable(
         from stablegpu.evaluators import check_evaluator
 
         check_evaluator(evaluator)
+    numbers: dict[str, Any] = {"alpha": alpha, "beta": beta, "loc": loc, "scale": scale}
+    for name, value in numbers.items():
+        if isinstance(value, list | tuple) or getattr(value, "ndim", 0):
+            raise TypeError(
+                f"{name} must be a real number: stablegpu.pdf(x, alpha, beta), cdf and others take "
+                "arrays of parameters"
+            )
     parameters = Parameters.checked(alpha, beta, loc, scale, parameterization)
     distribution = Stable(parameters, named, evaluator, executor, comm)
     parse(distribution._engine.local)  # raises for what is no device; the engine checks the rest

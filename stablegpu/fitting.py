@@ -18,7 +18,13 @@ from hetero.distributed.engines import Engine
 from hetero.distributed.worker_devices import Devices
 from hetero.frames import series_index
 from stablegpu._fit import datasets
-from stablegpu._fit.arguments import as_sets, check_fixed, check_weights, select_weighted
+from stablegpu._fit.arguments import (
+    as_sets,
+    check_fixed,
+    check_weights,
+    omit_nan,
+    select_weighted,
+)
 from stablegpu._fit.limits import FEWEST_OBSERVATIONS
 from stablegpu._fit.outcomes import REMEDIES
 from stablegpu._fit.quantile_fit import fit_by_quantiles
@@ -31,6 +37,7 @@ from stablegpu.fit_results import FitResult
 LOGGER = logging.getLogger(__name__)
 
 METHODS = ("ml", "mcculloch", "koutrouvelis", "grid", "grid2")
+NAN_POLICIES = ("raise", "omit")
 
 BREAK_EVEN = {"ml": 1000, "mcculloch": 200_000, "koutrouvelis": 5000, "grid": 100, "grid2": 100}
 """Observations from which data in host memory are moved to a GPU."""
@@ -43,6 +50,7 @@ class FitOptions(TypedDict, total=False):
     parameterization: str
     fixed: Mapping[str, Any] | None
     weights: Any
+    nan_policy: str
     progress: bool
     executor: Executor | None
     comm: Any
@@ -71,10 +79,12 @@ def fit(
     parameterization: str = "S1",
     fixed: Mapping[str, Any] | None = None,
     weights: Any = None,
+    nan_policy: str = "raise",
     progress: bool = False,
     executor: Executor | None = None,
     comm: Any = None,
     device: Devices = None,
+    **others: Any,
 ) -> FitResult | FitResults:
     """Estimate alpha, beta, loc and scale from independent observations.
 
@@ -103,6 +113,9 @@ def fit(
         How often each observation counts; only with "ml". Observations of weight 0 are left out,
         also if they are NaN, and at least 5 values of a set must have a positive weight. Weights
         are not checked if the data or the weights are on a GPU.
+    nan_policy : {"raise", "omit"}
+        "omit" leaves NaN out, as in the first row of a frame's differences. With "raise" one set
+        with NaN is an error, and the fits of several have the status "not finite".
     progress : bool
         Show how far long computations on the CPU are; a GPU takes milliseconds.
     executor : concurrent.futures.Executor, optional
@@ -151,13 +164,18 @@ def fit(
     >>> round(result.alpha, 1)
     1.7
     """
+    _refuse_names_of_scipy(others)
     validation.check_choice("method", method, METHODS)
     validation.check_choice("parameterization", parameterization, PARAMETERIZATIONS)
+    validation.check_choice("nan_policy", nan_policy, NAN_POLICIES)
     engine = Engine.create(device, executor, comm)
     with engine.raised_by_all():
-        flat, counts, single, labels = as_sets("data", data)
+        sets = as_sets("data", data)
+        weight_source = check_weights(weights, sets.counts, method, sets.labels)
+        if nan_policy == "omit":
+            sets, weight_source = omit_nan("data", sets, weight_source)
+        flat, counts, single, labels = sets
         fixed_values = check_fixed(fixed, parameterization, method, counts.size)
-        weight_source = check_weights(weights, counts, method, labels)
         on_host = device_of(flat) is None and device_of(weight_source) is None
         _require_on_host(on_host, engine)
         if weight_source is not None and on_host:
@@ -180,15 +198,31 @@ def fit(
     if on_host:
         flat = flat.reshape(-1)
     stops = np.cumsum(counts)
-    sets = SetsToFit(
+    to_fit = SetsToFit(
         flat, weight_source, stops - counts, stops, method, parameterization, fixed_values
     )
-    results = _fit_sets(sets, engine, target, title, progress)
+    results = _fit_sets(to_fit, engine, target, title, progress)
     if labels is not None:
         results = dataclasses.replace(results, labels=labels)
     if not single:
         return results
     return _single_result(results, flat, weight_source, own_device)
+
+
+def _refuse_names_of_scipy(others: Mapping[str, Any]) -> None:
+    """Raise TypeError for arguments that `fit` does not have, with what SciPy's names are here."""
+    for name in others:
+        meant = _SCIPY_NAMES.get(name)
+        remedy = f"; use fixed={{'{meant}': ...}}" if meant else ""
+        raise TypeError(f"fit() got an unexpected keyword argument {name!r}{remedy}")
+
+
+_SCIPY_NAMES = {
+    **{"floc": "loc", "fscale": "scale", "fix_loc": "loc", "fix_scale": "scale"},
+    **{"f0": "alpha", "fa": "alpha", "falpha": "alpha", "fix_alpha": "alpha"},
+    **{"f1": "beta", "fb": "beta", "fbeta": "beta", "fix_beta": "beta"},
+}
+"""Parameters by the arguments that fix them in SciPy."""
 
 
 def _require_on_host(is_on_host: bool, engine: Engine) -> None:
@@ -224,6 +258,7 @@ def fit_windows(
     method: str = "ml",
     parameterization: str = "S1",
     fixed: Mapping[str, Any] | None = None,
+    nan_policy: str = "raise",
     progress: bool = False,
     executor: Executor | None = None,
     comm: Any = None,
@@ -240,6 +275,9 @@ def fit_windows(
     index : sequence, optional
         What each observation is labelled with, such as its date; by default the index of a pandas
         series. The result's `labels` are those of the last observation of each window.
+    nan_policy : {"raise", "omit"}
+        "omit" leaves NaN out before windows are formed, so that each has `window` observations;
+        with "raise" the status of a window with NaN is "not finite".
     method, parameterization, fixed, progress, executor, comm, device : as for `fit`
 
     Returns
@@ -248,24 +286,26 @@ def fit_windows(
     """
     validation.check_choice("method", method, METHODS)
     validation.check_choice("parameterization", parameterization, PARAMETERIZATIONS)
-    flat, counts, single, _ = as_sets("series", series)
-    if not single:
+    validation.check_choice("nan_policy", nan_policy, NAN_POLICIES)
+    sets = as_sets("series", series)
+    if not sets.single:
         raise ValueError("series must have one dimension; of a frame pass one column")
-    size = int(counts[0])
+    size = int(sets.counts[0])
     index = series_index(series) if index is None else index
     if index is not None:
         validation.require_iterable("index", index, "labels")
         index = list(index)
         if len(index) != size:
             raise ValueError(f"index must have a label for each of {size} values, got {len(index)}")
-    window = validation.check_integer("window", window)
-    step = validation.check_integer("step", step)
+    if nan_policy == "omit":
+        if index is not None:
+            index = [index[k] for k in np.flatnonzero(~np.isnan(sets.data))]
+        sets, _ = omit_nan("series", sets, None)
+        size = int(sets.counts[0])
+    flat = sets.data
     longest = min(size, datasets.LARGEST_SORTED_SET)
-    if not FEWEST_OBSERVATIONS <= window <= longest or step < 1:
-        raise ValueError(
-            f"window must lie in [{FEWEST_OBSERVATIONS}, {longest}] and step be at least 1, got "
-            f"window={window} and step={step}"
-        )
+    window = validation.check_integer("window", window, FEWEST_OBSERVATIONS, longest)
+    step = validation.check_integer("step", step, 1)
     starts = np.arange(0, size - window + 1, min(step, size))
     fixed_values = check_fixed(fixed, parameterization, method, starts.size)
     work = starts.size * window
@@ -273,8 +313,8 @@ def fit_windows(
     _require_on_host(device_of(flat) is None, engine)
     target = _resolve(engine, method, work, flat)
     _log_fits(starts.size, work, method, engine, target)
-    sets = SetsToFit(flat, None, starts, starts + window, method, parameterization, fixed_values)
-    results = _fit_sets(sets, engine, target, f"{starts.size} fits", progress)
+    to_fit = SetsToFit(flat, None, starts, starts + window, method, parameterization, fixed_values)
+    results = _fit_sets(to_fit, engine, target, f"{starts.size} fits", progress)
     labels = None if index is None else tuple(index[k] for k in (starts + window - 1).tolist())
     return dataclasses.replace(results, labels=labels)
 

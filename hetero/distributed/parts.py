@@ -211,7 +211,7 @@ def _run_by_workers(
         with contextlib.suppress(BrokenExecutor):  # then the futures of the other parts say so, too
             for number, part in enumerate(parts):
                 payload = pickle_by_value((task, part))
-                numbers[executor.submit(_compute, payload, kind, path)] = number
+                numbers[_submit(executor, payload, kind, path)] = number
         lost = set(range(len(parts))) - _take_all(numbers, take, BrokenExecutor)
     if lost:
         warnings.warn(
@@ -254,6 +254,16 @@ def _take_all(
                     take_result(future)
         raise
     return taken_numbers
+
+
+def _submit(executor: Executor, *arguments: Any) -> Future[Any]:
+    """Submit a part; raise ValueError if the executor takes no work."""
+    try:
+        return executor.submit(_compute, *arguments)
+    except BrokenExecutor:
+        raise
+    except RuntimeError as error:
+        raise ValueError(f"executor must take work, but it says: {error}") from None
 
 
 def _compute(payload: bytes, kind: str | None, path: Path | None) -> Any:

@@ -131,6 +131,30 @@ def _check_counts(name: str, counts: np.ndarray, kind: str = "values in a set") 
     return counts.astype(np.int64)
 
 
+def omit_nan(name: str, sets: DataSets, weights: Any) -> tuple[DataSets, Any]:
+    """Return data sets without their NaN, and the weights of the others.
+
+    Raises
+    ------
+    TypeError
+        The data or the weights are on a GPU.
+    ValueError
+        Too few data of a set are left.
+    """
+    if device_of(sets.data) is not None or device_of(weights) is not None:
+        raise TypeError(
+            f"nan_policy='omit' needs {name} and weights in host memory: leave NaN out on the GPU"
+        )
+    flat = sets.data.reshape(-1)
+    kept = ~np.isnan(flat)
+    if kept.all():
+        return sets, weights
+    counts = np.add.reduceat(kept, np.cumsum(sets.counts) - sets.counts, dtype=np.int64)
+    counts = _check_counts(name, counts, "values in a set beside NaN")
+    some = None if weights is None else weights.reshape(-1)[kept]
+    return sets._replace(data=flat[kept], counts=counts), some
+
+
 def select_weighted(
     data: np.ndarray, weights: np.ndarray, counts: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -169,10 +193,17 @@ def check_weights(
         totals = np.add.reduceat(flat.reshape(-1), np.cumsum(counts) - counts)
     if (totals <= 0.0).any():
         raise ValueError("weights of a data set must not all be 0")
-    if not np.isfinite(totals).all():
-        raise ValueError("weights of a data set must have a finite sum: scale them down first")
+    if not (totals <= LARGEST_WEIGHT).all():
+        raise ValueError(
+            f"weights of a data set must have a sum of at most {LARGEST_WEIGHT:g}: they count "
+            "observations; scale them down first"
+        )
     return flat
 
+
+LARGEST_WEIGHT = 2.0**53
+"""Largest sum of the weights of a data set. They count observations, and beyond it one more or less
+makes no difference to a likelihood, so that an ascent would not end."""
 
 _RANGES: dict[str, dict[str, Any]] = {
     "alpha": {"low": ALPHA_RANGE[0], "high": ALPHA_RANGE[1]},

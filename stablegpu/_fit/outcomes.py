@@ -23,7 +23,7 @@ CONVERGED = STATUSES[:2]
 REMEDIES = {
     "constant": "data must vary: at least half of the values are equal, so the quartiles give no "
     "scale",
-    "not finite": "data must be finite: remove NaN and infinite values first",
+    "not finite": "data must be finite: remove infinite values, and NaN by nan_policy='omit'",
     "too wide": "data must span less than the range of float64: rescale them first",
 }
 """Remedy for data that cannot be fitted, by status."""

@@ -457,7 +457,7 @@ def stable(
         check_evaluator(evaluator)
     numbers: dict[str, Any] = {"alpha": alpha, "beta": beta, "loc": loc, "scale": scale}
     for name, value in numbers.items():
-        if isinstance(value, list | tuple) or getattr(value, "ndim", 0):
+        if isinstance(value, list | tuple) or getattr(value, "ndim", False):
             raise TypeError(
                 f"{name} must be a real number: stablegpu.pdf(x, alpha, beta), cdf and others take "
                 "arrays of parameters"

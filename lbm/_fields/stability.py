@@ -193,10 +193,12 @@ def locate_first_bad_step(flow: Flow, good: LastGoodState, error: UnstableError)
     if first is None:  # the steps were not reproducible: only the check's result is known
         return error
     message = (
-        f"{first} The simulation is back in the state of step {good.step}, the last one that was "
-        "kept: you can inspect and save it."
+        f"{first} The simulation is back in the state of step {good.step}, the last good one that "
+        "was kept."
     )
-    return UnstableError(message, first.step, first.cell)
+    located = UnstableError(message, first.step, first.cell)
+    located.add_note("You can inspect and save that state.")
+    return located
 
 
 def _find_error(flow: Flow) -> UnstableError | None:
@@ -227,18 +229,30 @@ def suggest_remedy(flow: Flow) -> str:
         if isinstance(c, MovingWall) and not callable(c.velocity)
     ]
     cell_reynolds = 3.0 * max(speeds) / (tau - 0.5)
-    better = advise_magic(magic, cell_reynolds, kind)
-    in_use = magic is not None and is_same_magic(better, magic)
-    words = (
-        f"{_SURROUNDINGS[kind]}, flows were stable up to speed/viscosity = "
-        f"{LIMITS[kind][better]:.3g} with "
-        f"{'this magic parameter' if in_use else f'lbm.TRT(tau, magic={better:.4g})'}"
-    )
-    if cell_reynolds > 0.0:
-        words += f"; here it is {cell_reynolds:.3g} at tau={tau:.6g}"
-    change = "Use" if in_use else f"Use magic={better:.4g}, or"
-    return (
-        f"{words}. {change} more cells at the same Reynolds number, or a lower Reynolds number; "
+    here = f"here it is {cell_reynolds:.3g} at tau={tau:.6g}" if cell_reynolds > 0.0 else ""
+    more_cells = "more cells at the same Reynolds number, or a lower Reynolds number"
+    slower = (
         "if only the speeds are too high, a smaller time step (lower speed and force, tau nearer "
         "to 1/2)."
     )
+    name = type(flow.collision).__name__
+    has_magic = "magic" in flow.collision.parameters()
+    if not has_magic and flow.collision.stability_limit(kind) is None:
+        known = f"For {name} no largest speed/viscosity is known"
+        return f"{known}{here and '; '}{here}. Use {more_cells}; {slower}"
+    better = advise_magic(magic, cell_reynolds, kind)
+    limit = LIMITS[kind][better]
+    in_use = has_magic and is_same_magic(better, magic or 0.0)
+    operator = f"lbm.{name if has_magic else 'TRT'}(tau, magic={better:.4g})"
+    words = (
+        f"{_SURROUNDINGS[kind]}, flows were stable up to speed/viscosity = {limit:.3g} with "
+        f"{'this magic parameter' if in_use else operator}{here and '; '}{here}"
+    )
+    change = "Use"
+    if not in_use and cell_reynolds <= limit:
+        change = f"Use magic={better:.4g}, or" if has_magic else f"Use {operator}, or"
+    if cell_reynolds > limit:
+        more_cells = f"{1.05 * cell_reynolds / limit:.2g} times as many cells along each axis " + (
+            "at the same Reynolds number, or a lower one"
+        )
+    return f"{words}. {change} {more_cells}; {slower}"

@@ -158,7 +158,7 @@ def test_the_stability_map_holds(is_stable, limits, device, tmp_path):
 @pytest.mark.parametrize(
     ("collision", "has_open_ends", "words", "not_words"),
     [
-        (lbm.BGK(0.51), False, "Use magic=0.08333", "up to speed/viscosity = 28"),
+        (lbm.BGK(0.51), False, "Use lbm.TRT(tau, magic=0.08333)", "up to speed/viscosity = 28"),
         (lbm.TRT(0.51, 0.25), False, "this magic parameter", "magic="),
         (lbm.TRT(0.51, 0.25), True, "Use magic=0.03", "this magic parameter"),
         (lbm.TRT(0.505, 0.01), True, "this magic parameter", "magic="),

@@ -127,11 +127,12 @@ def _moments(results: list[Result]) -> tuple[np.ndarray | None, np.ndarray | Non
     if results[0].mean is None:
         return None, None
     count, mean, squares = 0, np.zeros(()), np.zeros(())
-    for r in results:
-        added = r.work.paths
-        distance, total = np.asarray(r.mean) - mean, count + added
-        inner = 0.0 if added == 1 else np.asarray(r.variance) * (added - 1)
-        squares = squares + inner + distance**2 * (count * added / total)
-        mean = mean + distance * (added / total)
-        count = total
+    with np.errstate(invalid="ignore", over="ignore"):  # the status tells which paths have diverged
+        for r in results:
+            added = r.work.paths
+            distance, total = np.asarray(r.mean) - mean, count + added
+            inner = 0.0 if added == 1 else np.asarray(r.variance) * (added - 1)
+            squares = squares + inner + distance**2 * (count * added / total)
+            mean = mean + distance * (added / total)
+            count = total
     return mean, squares / (count - 1) if count > 1 else np.full_like(mean, math.nan)

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 
 import numpy as np
 
 from hetero import validation
 from rode._problems.calls import call_uncompiled
+from rode._problems.checks import SIZES
 from rode.problems import Problem
 
 OVERSHOOT = 0.5825971579390107
 """-zeta(1/2) / sqrt(2 pi): mean distance between the largest value of a Brownian path and the
 largest one at whole steps, in standard deviations of a step (Broadie, Glasserman and Kou 1997)."""
 
-_TRIALS = 4
-"""Random points at which the slope of an output in O is computed."""
+_TIMES = 0.3, 7.0, -1.0, 1e3, 0.01, 40.0
+"""Times in s at which the slope of an output in O is computed, each for all sizes of x."""
 
 
 def peak_correction(problem: Problem, h: float) -> np.ndarray:
@@ -64,9 +66,9 @@ def _slopes(problem: Problem, p: tuple[float, ...]) -> np.ndarray:
     rng = np.random.default_rng(1)
     size = problem.process.deviation
     points = []
-    for _ in range(_TRIALS):
-        x = tuple(map(float, rng.standard_normal(problem.dimension)))
-        t, o = map(float, rng.standard_normal(2))
+    for t, scale_of_x in itertools.product(_TIMES, SIZES):
+        x = tuple(map(float, scale_of_x * rng.standard_normal(problem.dimension)))
+        o = float(rng.standard_normal())
         low, high = (
             np.array(call_uncompiled(problem, "observe", t=t, x=x, O=value, p=p), dtype=float)
             for value in (size * (o - 1.0), size * (o + 1.0))

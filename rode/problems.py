@@ -140,6 +140,11 @@ def _make_problem(
     for label, function in functions.items():
         if not callable(function) and not (label in _OPTIONAL and function is None):
             raise TypeError(f"{label} must be a function, got {function!r}")
+        if names := getattr(function, "__kwdefaults__", None):
+            raise ValueError(
+                f"{label} must have no keyword-only parameters, which compiled code does not know, "
+                f"got {', '.join(names)}: pass them in parameters, or refer to globals"
+            )
     start_function, numbers = start_of(start, dimension, table.shape[0])
     callables: dict[str, Any] = {
         label: None if f is None else compiled(f) for label, f in functions.items()

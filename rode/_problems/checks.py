@@ -18,11 +18,16 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
 DERIVATIVE_STEP = 1e-4
-"""Step in x of the differences with which derivatives are compared; x is taken to be of size 1."""
+"""Step of the differences with which derivatives are compared, in units of the size of x up to 1.
+At large x it is small enough for waves, and the noise of the differences of polynomials is below
+the error that is allowed."""
 
 DERIVATIVE_ERROR = 1e-3
 """Largest relative error of derivatives. Differences are good to 1e-7, and a wrong formula is
 mostly wrong by more than 0.1 %."""
+
+SIZES = 1.0, 1e-3, 1e3, 1e-6, 1e6
+"""Sizes of x at which functions are checked: a term that is wrong is the largest at one of them."""
 
 TIMES = (0.0, 1.0, -1.0, 1e6, -1e6)
 """Times at which functions are called in turn, as long as the start time is unknown."""
@@ -167,16 +172,16 @@ def _numbers(problem: Problem, name: str, count: int | None, **arguments: Any) -
 
 
 def _require_linear(problem: Problem) -> None:
-    """Raise ValueError unless H agrees with its matrix at four random points."""
+    """Raise ValueError unless H agrees with its matrix at random points of several sizes."""
     p = first_parameters(problem)
     rng = np.random.default_rng(1)
     matrix = problem.matrix()
-    for _ in range(4):
-        x = rng.standard_normal(problem.dimension)
+    for size in SIZES:
+        x = size * rng.standard_normal(problem.dimension)
         result = np.array(call_uncompiled(problem, "H", x=tuple(map(float, x)), p=p))
         product = matrix @ x
-        size = np.abs(matrix) @ np.abs(x) + np.abs(result)
-        if not np.all(np.abs(result - product) <= 1e-9 * size + math.ulp(0.0)):
+        terms = np.abs(matrix) @ np.abs(x) + np.abs(result)
+        if not np.all(np.abs(result - product) <= 1e-9 * terms + math.ulp(0.0)):
             raise ValueError(
                 f"H is not a matrix times x (H({x}) = {result}, the matrix gives {product}); "
                 "set linear=False and use an averaged scheme"
@@ -184,32 +189,34 @@ def _require_linear(problem: Problem) -> None:
 
 
 def _require_derivatives(problem: Problem) -> None:
-    """Raise ValueError unless derivatives of H agree with differences at points near the start."""
+    """Raise ValueError unless derivatives of H agree with differences, at points near the start
+    and at distances of several sizes."""
     if problem.second_derivative is not None and problem.first_derivative is None:
         raise ValueError("second_derivative needs first_derivative, got None")
     if problem.first_derivative is None:
         return
     count = problem.dimension
     centre, rng = np.array(problem.start_numbers or (0.0,) * count), np.random.default_rng(1)
-    for _ in range(4):
-        x, u, v = centre + 0.5 * rng.random(count), *rng.standard_normal((2, count))
+    for size in (1.0, *SIZES):
+        x, u, v = centre + 0.5 * size * rng.random(count), *rng.standard_normal((2, count))
+        step = DERIVATIVE_STEP * min(size, 1.0)
         try:
-            comparisons = list(_derivatives_at(problem, x, u, v))
+            comparisons = list(_derivatives_at(problem, x, u, v, step))
         except ValueError:  # H is not defined there
             continue
         for name, value, ends in comparisons:
-            _require_close(name, x, value, ends)
+            _require_close(name, x, value, ends, step)
 
 
 def _derivatives_at(
-    problem: Problem, x: np.ndarray, u: np.ndarray, v: np.ndarray
+    problem: Problem, x: np.ndarray, u: np.ndarray, v: np.ndarray, step: float
 ) -> Iterator[tuple[str, tuple[float, ...], list[tuple[float, ...]]]]:
     """Yield the name and the value of each derivative, and the two values of its difference.
 
     Raises ValueError if a function is not defined at one of the points.
     """
     p, count = first_parameters(problem), problem.dimension
-    points = [_floats(x + k * DERIVATIVE_STEP * v) for k in (1.0, -1.0)]
+    points = [_floats(x + k * step * v) for k in (1.0, -1.0)]
     at: dict[str, Any] = {"x": _floats(x), "u": _floats(u), "v": _floats(v)}
     ends = [_numbers(problem, "H", count, x=y, p=p) for y in points]
     value = _numbers(problem, "first_derivative", count, x=at["x"], v=at["v"], p=p)
@@ -226,15 +233,15 @@ def _floats(values: np.ndarray) -> tuple[float, ...]:
 
 
 def _require_close(
-    name: str, x: np.ndarray, value: tuple[float, ...], ends: list[tuple[float, ...]]
+    name: str, x: np.ndarray, value: tuple[float, ...], ends: list[tuple[float, ...]], step: float
 ) -> None:
     """Raise ValueError unless a derivative is the central difference of two values."""
     above, below = np.array(ends)
     with np.errstate(all="ignore"):
-        difference = (above - below) / (2.0 * DERIVATIVE_STEP)
+        difference = (above - below) / (2.0 * step)
         error = np.abs(np.array(value) - difference)
         size = np.abs(difference) + np.abs(np.array(value))
-        noise = 1e-15 * (np.abs(above) + np.abs(below)) / DERIVATIVE_STEP
+        noise = 1e-15 * (np.abs(above) + np.abs(below)) / step
         is_wrong = error > DERIVATIVE_ERROR * size.max() + noise  # not for NaN: H is not defined
     if is_wrong.any():
         of = "H" if name == "first_derivative" else "first_derivative"

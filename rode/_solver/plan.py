@@ -109,6 +109,12 @@ class Plan:
         validation.check_choice("normals", normals, kinds)
         t0, t1 = _span_of(t_span)
         try_functions(problem, (t0,))
+        deviation, largest = problem.process.deviation, float(np.finfo(name).max)
+        if deviation > math.sqrt(largest):
+            raise ValueError(
+                f"process must have a standard deviation of at most {math.sqrt(largest):.3g} in "
+                f"{name}, got {deviation:.3g}: use other units, or dtype='float64'"
+            )
         h = validation.check_in_range("h", h, 0.0, math.inf, closed="neither")
         steps = _ratio("h", h, "t_span", t1 - t0)
         paths = validation.check_integer("paths", paths, 1, 2**32)

@@ -10,6 +10,11 @@ from hetero import Device, available
 from hetero.cuda import driver
 from hetero.measurement.environment import versions
 
+if driver.SIMULATOR:
+    import simulated_blocks
+
+    simulated_blocks.install()
+
 _ran = collections.Counter()
 
 # Every run of the suite tries the same examples; --hypothesis-profile=search draws others.

@@ -13,23 +13,12 @@ import numpy as np
 import pytest
 
 from cache_tree import LOOPS, Tree
-from fork_server import ForkServer
 from hetero.compile_cache import sources, tables
 from hetero.cuda.driver import SIMULATOR
 
-pytestmark = [
-    pytest.mark.skipif(SIMULATOR, reason="the cache is for compiled code"),
-    pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are forked"),
-]
+pytestmark = pytest.mark.skipif(SIMULATOR, reason="the cache is for compiled code")
 
 GO = "from user import go; print(go(2.0))"
-
-
-@pytest.fixture(scope="module")
-def server(tmp_path_factory):
-    server = ForkServer(tmp_path_factory.mktemp("server"))
-    yield server
-    server.close()
 
 
 def write(path: Path, files: dict[str, str]) -> None:
@@ -394,8 +383,8 @@ EDITED = EXTENSION.replace("2.0", "5.0")
 
 
 @pytest.fixture
-def tree(tmp_path) -> Tree:
-    tree = Tree(tmp_path)
+def tree(tmp_path, server) -> Tree:
+    tree = Tree(tmp_path, server)
     tree.write("toy/helper.py", EXTENSION)
     return tree
 
@@ -419,8 +408,8 @@ def test_another_branch_that_comes_and_goes_poisons_nothing(tree):
     code = (
         f"import toy; {write_both} f.write_text({EDITED!r}); import toy.helper; f.write_text(a); "
     )
-    assert tree.run(code + PLAIN, PYTHONDONTWRITEBYTECODE="1") == ["16.0"]
-    assert tree.run(PLAIN, PYTHONDONTWRITEBYTECODE="1") == ["7.0"]
+    assert tree.run(code + PLAIN) == ["16.0"]
+    assert tree.run(PLAIN) == ["7.0"]
 
 
 def test_bytecode_that_python_takes_for_current_poisons_nothing(tree):
@@ -428,13 +417,13 @@ def test_bytecode_that_python_takes_for_current_poisons_nothing(tree):
     second = int(time.time())
     path = tree.path / "toy" / "helper.py"
     os.utime(path, (second, second))
-    assert tree.run(PLAIN, PYTHONDONTWRITEBYTECODE="") == ["7.0"]
+    assert tree.run(PLAIN, bytecode=True) == ["7.0"]
     path.write_text(EDITED)
     os.utime(path, ns=(second * 10**9 + 900_000_000,) * 2)
     bytecode = next(path.parent.glob("__pycache__/helper.*.pyc"))
     os.utime(bytecode, ns=(second * 10**9 + 500_000_000,) * 2)
     shutil.rmtree(tree.cache)
-    assert tree.run(PLAIN) == ["7.0"]  # Python itself has loaded the old bytecode
+    assert tree.run(PLAIN, bytecode=True) == ["7.0"]  # Python itself has loaded the old bytecode
     shutil.rmtree(bytecode.parent)
     assert tree.run(PLAIN) == ["16.0"]
 
@@ -462,7 +451,7 @@ def test_options_are_told_apart_without_the_order_of_sets(tree):
     loops = LOOPS.replace("@serial\n", "@serial(fastmath={'nsz', 'contract', 'arcp'})\n", 1)
     tree.write("toy/loops.py", loops)
     count = "; from hetero.compile_cache.disk_cache import DiskCache as C; print(C.misses)"
-    misses = [tree.run(PLAIN + count, PYTHONHASHSEED=str(seed))[1] for seed in range(3)]
+    misses = [tree.run_fresh(PLAIN + count, PYTHONHASHSEED=str(seed))[1] for seed in range(3)]
     assert misses == ["2", "0", "0"]
 
 

@@ -68,7 +68,7 @@ def _cases():
         yield pytest.param(name, marks=[pytest.mark.slow] * is_in_tour)
 
 
-@pytest.mark.parametrize("name", _cases())
+@pytest.mark.parametrize("name", list(_cases()))
 def test_example_runs(name, tmp_path, run):
     printed = run(FOLDER / name, "--quick", "--out", tmp_path)
     if name == "tour.py":

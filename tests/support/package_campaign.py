@@ -13,7 +13,7 @@ from collections import Counter
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from edit_campaign import StaleCodeError
+from edit_campaign import StaleCodeError, write_modules
 from fork_server import ForkServer
 
 HOSTS, FACTORS, INTRINSICS, FORMULAS = 3, 2, 2, 5
@@ -178,13 +178,13 @@ def run_package_campaign(
     rng, counts = random.Random(seed), Counter(edits=0, compiled=0, needless=0, unchanged=0)
     (folder / "toy").mkdir(exist_ok=True)
     package = make_package(rng)
-    _write(folder, package)
+    write_modules(folder, package)
     server.run(CODE, path=folder)
     for number in range(edits):
         if time.monotonic() > until:
             break
         package, kind, changed = edit(package, rng)
-        _write(folder, package)
+        write_modules(folder, package)
         *expected, _ = server.run(CODE, path=folder, cached=False)
         *found, misses = server.run(CODE, path=folder)
         if found != expected:
@@ -193,11 +193,3 @@ def run_package_campaign(
         counts.update(edits=1, compiled=int(misses), needless=needless)
         counts.update(unchanged=FORMULAS - len(changed), **{f"needless after {kind}": needless})
     return counts
-
-
-def _write(folder: Path, package: Package) -> None:
-    """Write the files that differ from what is there."""
-    for name, text in package.files().items():
-        path = folder / name
-        if not path.exists() or path.read_text() != text:
-            path.write_text(text)

@@ -58,7 +58,10 @@ def _path(dtype):
     return typeof(path_of(Process(), 0.1, np.dtype(str(dtype)).type, (np.uint32(1),) * 2, 0, 0)[0])
 
 
-KERNELS = read_budgets("rode", _FAST, path=_path(f4)) | read_budgets("rode", _INTERVALS)
+KERNELS = read_budgets("rode", _FAST, slow="_fast$|rest", path=_path(f4)) | read_budgets(
+    "rode", _INTERVALS
+)
 for _dtype, _word in ((f4, u4), (f8, u8)):
-    KERNELS |= read_budgets("rode", _OF_TYPES, T=_dtype, path=_path(_dtype), word=_word)
+    _types = {"T": _dtype, "path": _path(_dtype), "word": _word}
+    KERNELS |= read_budgets("rode", _OF_TYPES, slow="_noise|rest", **_types)
     KERNELS |= read_budgets("studies.rode", "normality.cuda.count_{T} 128 T* T* i8* f8**", T=_dtype)

@@ -1,4 +1,4 @@
-"""Kernels of sbth. By default one kernel of each tile is compiled, the others by slow tests."""
+"""Kernels of sbth. Slow tests compile variants by tile, place in memory and side."""
 
 from numba import types
 
@@ -102,7 +102,7 @@ def _of_type(T, R) -> dict:
     for tile in (16, 32, 64):
         reflection = types.Tuple((array(T, 2), array(R)))
         budgets |= read_budgets(
-            "sbth", _REDUCTION, slow="step|_64_", T=T, tile=tile, reflection=reflection
+            "sbth", _REDUCTION, slow="step|_(16|64)_", T=T, tile=tile, reflection=reflection
         )
     names = {
         "factors": types.NamedTuple((one,) * 4, Factors),
@@ -112,11 +112,11 @@ def _of_type(T, R) -> dict:
     }
     most, some = (96, 48) if T is R else (128, 64)
     budgets |= read_budgets("sbth", _FULL, T=T, most=most, some=some, **names)
-    budgets |= read_budgets("sbth._gpu_batches", _BATCHES, T=T, **names)
+    budgets |= read_budgets("sbth._gpu_batches", _BATCHES, slow="_in_", T=T, **names)
     if T is R:
         budgets |= read_budgets("sbth", _REAL, T=T, **names)
-        budgets |= read_budgets("sbth._gpu_batches", _REAL_BATCHES, T=T)
-        budgets |= read_budgets("sbth", _NARROW, slow="factor_memory", T=T)
+        budgets |= read_budgets("sbth._gpu_batches", _REAL_BATCHES, slow="_in_", T=T)
+        budgets |= read_budgets("sbth", _NARROW, slow="factor_memory|right_products", T=T)
     return budgets
 
 

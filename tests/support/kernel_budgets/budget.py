@@ -40,16 +40,14 @@ def read_budgets(package: str, table: str, slow: str = "", **names) -> dict[str,
     those of single and double precision, and ! forbids .f64 instructions except in double
     precision. Only slow tests compile the kernels whose names have a match of `slow`.
     """
-    variant = names.get("T", f4)
-    is_double = _REALS[variant] is f8
-    known = _NUMBERS | {"R": _REALS[variant]} | names
+    is_double = _REALS[names.get("T", f4)] is f8
     budgets = {}
     for line in filter(None, map(str.strip, table.format(**names).splitlines())):
-        name, registers, *words = line.split()
+        name, registers, words = line.split(maxsplit=2)
         name = f"{package}.{name}"
         single, _, double = registers.replace("!", "").partition("/")
         budgets[name] = Budget(
-            tuple(_read_type(word, known) for word in words),
+            read_types(words, **names),
             int(double or single) if is_double else int(single),
             is_double or "!" not in registers,
             bool(slow and re.search(slow, name)),
@@ -57,8 +55,12 @@ def read_budgets(package: str, table: str, slow: str = "", **names) -> dict[str,
     return budgets
 
 
-def _read_type(word: str, known: dict):
-    """Return the type that a word of a table stands for."""
-    count, name, stars = re.fullmatch(r"(?:(\d+)x)?(\w+?)(\**)", word).groups()
-    element = array(known[name], len(stars)) if stars else known[name]
-    return types.UniTuple(element, int(count)) if count else element
+def read_types(text: str, **names) -> tuple:
+    """Return the types that the words of a text stand for."""
+    known = _NUMBERS | {"R": _REALS[names.get("T", f4)]} | names
+    found = []
+    for word in text.split():
+        count, name, stars = re.fullmatch(r"(?:(\d+)x)?(\w+?)(\**)", word).groups()
+        element = array(known[name], len(stars)) if stars else known[name]
+        found.append(types.UniTuple(element, int(count)) if count else element)
+    return tuple(found)

@@ -74,11 +74,10 @@ def test_a_study_prints_its_table_and_writes_a_record(install, run, read, tmp_pa
     assert (tmp_path / "tiny-cpu.1.csv").read_text().split() == ["n,square", "0,0", "1,1", "2,4"]
 
 
-def test_a_benchmark_writes_the_same_format(install, tmp_path, monkeypatch):
+def test_a_benchmark_writes_the_same_format(install, tmp_path):
     install(benchmarks_runner, tiny=lambda *_: [Measurement("speed", 1.0, "m/s", 2.0, "light")])
     path = tmp_path / "tiny.json"
-    monkeypatch.setattr("sys.argv", ["benchmarks", "run", "tiny", "--json", str(path)])
-    benchmarks_runner.main()
+    benchmarks_runner.main(["run", "tiny", "--json", str(path)])
     record = json.loads(path.read_text())
     assert list(record) == [*PARTS, "figures"]
     assert record["figures"][0]["fraction"] == 0.5

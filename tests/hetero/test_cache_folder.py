@@ -23,8 +23,6 @@ needs_root = pytest.mark.skipif(
 def root(tmp_path, monkeypatch) -> Path:
     """The folder that holds everything, with one file in it."""
     monkeypatch.setenv("HETERO_CACHE_DIR", str(tmp_path))
-    monkeypatch.setattr(store, "_reported_places", set())
-    monkeypatch.setattr(pruning, "_written", 0)
     store.write("toy-0123456789abcdef", file_name(0), b"first")
     return tmp_path / store.NAME
 
@@ -90,7 +88,6 @@ def test_links_are_not_followed(tmp_path, root):
 
 def test_a_folder_with_its_name_that_it_has_not_made_is_not_touched(tmp_path, monkeypatch):
     monkeypatch.setenv("HETERO_CACHE_DIR", str(tmp_path))
-    monkeypatch.setattr(store, "_reported_places", set())
     mine = tmp_path / store.NAME / "toy-0123456789abcdef" / file_name(0)
     mine.parent.mkdir(parents=True)
     mine.write_text("mine")

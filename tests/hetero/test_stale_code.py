@@ -420,9 +420,7 @@ def test_only_sources_are_read(tree):
     assert tree.run(PLAIN) == ["7.0"]
 
 
-def test_a_package_that_is_registered_twice_keeps_its_first_record(tmp_path, monkeypatch):
-    monkeypatch.setattr(sources, "_packages", {})
-    monkeypatch.setattr(sources, "_changes", {})
+def test_a_package_that_is_registered_twice_keeps_its_first_record(tmp_path):
     (tmp_path / "a.py").write_text("1")
     sources.register("some", str(tmp_path))
     module = [("some.a", str(tmp_path / "a.py"))]

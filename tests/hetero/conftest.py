@@ -1,5 +1,6 @@
-"""Processes and folders for tests of compiled code on disk."""
+"""Processes and folders for tests of compiled code on disk, and a stand-in for the GPU's driver."""
 
+import functools
 import os
 
 import pytest
@@ -21,3 +22,25 @@ def server(tmp_path_factory):
 @pytest.fixture
 def tree(tmp_path, server) -> Tree:
     return Tree(tmp_path, server)
+
+
+@pytest.fixture
+def replace_driver(monkeypatch):
+    """Return a function that replaces functions of CUDA's driver by others, by their names.
+
+    They return what the driver's would return besides success, or an error.
+    """
+    driver = pytest.importorskip("cuda.bindings.driver")
+
+    def answer(function, *arguments):
+        result = function(*arguments)
+        if isinstance(result, driver.CUresult):
+            return (result,)
+        success = driver.CUresult.CUDA_SUCCESS
+        return (success,) if result is None else (success, result)
+
+    def replace(**functions):
+        for name, function in functions.items():
+            monkeypatch.setattr(driver, name, functools.partial(answer, function))
+
+    return replace

@@ -161,43 +161,6 @@ def test_the_simulator_takes_code_for_the_cpu_from_disk(tree):
     assert tree.run_fresh(code, NUMBA_BOUNDSCHECK="1") == ["7.0", "0", "2"]
 
 
-def test_closures_of_different_processes_do_not_mix(tree):
-    """Each closure is compiled in its own process, where Numba gives it the same number."""
-    code = "from toy.loops import *; print(make_sum(twice, {}.0)(1))"
-    for offset in (1, 2):
-        assert tree.run(code.format(offset)) == [f"{offset}.0"]
-    both = "from toy.loops import *; a, b = make_sum(twice, 1.0), make_sum(twice, 2.0); "
-    assert tree.run(both + "print(a(1), b(1), a(1))" + COUNT) == ["1.0", "2.0", "1.0", "2", "0"]
-
-
-def test_constants_of_generated_source_are_seen(tree):
-    code = "from toy.loops import *; print(make_generated({})(2.0))"
-    assert [tree.run(code.format(n))[0] for n in (1, 2, 1)] == ["4.0", "8.0", "4.0"]
-
-
-USER = """
-import sys
-from hetero.jit import serial
-RATE = float(sys.argv[1])
-
-def decay(x):
-    return -RATE * x
-
-compiled = serial(decay)
-print(compiled(2.0))
-"""
-
-
-def test_globals_of_a_users_function_are_seen(tree):
-    tree.write("user.py", USER)
-    results = []
-    for rate in ("1.5", "2.5", "1.5"):
-        code = f"import sys; sys.argv = ['user', '{rate}']; import runpy; runpy.run_path('user.py')"
-        results.append(tree.run(code + COUNT))
-    assert [r[0] for r in results] == ["-3.0", "-5.0", "-3.0"]
-    assert [r[1:] for r in results] == [["0", "1"], ["0", "1"], ["1", "0"]]
-
-
 def test_two_processes_compile_the_same_thing_at_once(tree):
     processes = [tree.start(EVERYTHING) for _ in range(2)]
     for process in processes:
@@ -351,33 +314,3 @@ def test_a_table_is_computed_once(tmp_path, monkeypatch):
     monkeypatch.setenv("HETERO_CACHE", "0")
     tables.cached_table("hetero", "numbers", compute)
     assert len(calls) == 3
-
-
-NEIGHBOUR = """
-RATE = 2.0
-
-def decay(x):
-    return -RATE * x
-"""
-
-LOOPS_OF_NEIGHBOUR = """
-import neighbour
-from hetero.jit import scalar
-from toy.loops import make_sum
-
-def scaled(x):
-    return neighbour.RATE * x
-
-print(make_sum(scalar(neighbour.decay), 0.0)(3), make_sum(scalar(scaled), 0.0)(3))
-"""
-
-
-def test_edits_in_a_users_package_beside_hetero_are_seen(tree):
-    """Both are in site-packages, but no folder covers the sources of the user's package."""
-    tree.write("neighbour/__init__.py", NEIGHBOUR)
-    tree.write("user.py", LOOPS_OF_NEIGHBOUR)
-    code = "import runpy; runpy.run_path('user.py')"
-    assert tree.run(code) == ["-6.0", "6.0"]
-    assert tree.run(code + COUNT) == ["-6.0", "6.0", "2", "0"]
-    tree.write("neighbour/__init__.py", NEIGHBOUR.replace("2.0", "50.0"))
-    assert tree.run(code) == ["-150.0", "150.0"]

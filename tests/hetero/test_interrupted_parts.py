@@ -21,6 +21,14 @@ from pathlib import Path
 
 folder = Path(sys.argv[2])
 
+def run_nine(compute, pool):
+    from hetero.distributed.checkpoints import Checkpoint
+    from hetero.distributed.parts import run_parts
+
+    checkpoint = Checkpoint(folder, "results")
+    checkpoint.open({})
+    run_parts(compute, range(9), executor=pool, kind="cpu", checkpoint=checkpoint)
+
 def wait(part, device):
     if part > 0:
         (folder / f"begun-{part}").touch()
@@ -28,12 +36,7 @@ def wait(part, device):
     return part
 
 def run_waits(pool):
-    from hetero.distributed.checkpoints import Checkpoint
-    from hetero.distributed.parts import run_parts
-
-    checkpoint = Checkpoint(folder, "results")
-    checkpoint.open({})
-    run_parts(wait, range(9), executor=pool, kind="cpu", checkpoint=checkpoint)
+    run_nine(wait, pool)
 
 def loop(part, device):
     from hetero.distributed.cancellation import raise_if_stopped
@@ -45,13 +48,8 @@ def loop(part, device):
     return part
 
 def run_loops(pool):
-    from hetero.distributed.checkpoints import Checkpoint
-    from hetero.distributed.parts import run_parts
-
-    checkpoint = Checkpoint(folder, "results")
-    checkpoint.open({})
     try:
-        run_parts(loop, range(9), executor=pool, kind="cpu", checkpoint=checkpoint)
+        run_nine(loop, pool)
     except KeyboardInterrupt:  # as in a notebook: the workers shall be free for other work
         for future in [pool.submit(abs, -part, pure=False) for part in range(4)]:
             future.result(timeout=10.0)

@@ -20,5 +20,5 @@ def test_random_edits_of_a_package_recompile_little_more_than_they_change(server
     counts = run_package_campaign(server, tmp_path, edits, seed=edits)
     assert counts["edits"] == edits
     assert counts["needless"] <= 0.1 * counts["unchanged"]
-    for kind in ("comments", "docstrings", "plan", "formula", "constant", "intrinsic", "factor"):
+    for kind in ("comment", "docstring", "plan", "formula", "constant", "intrinsic", "factor"):
         assert counts[f"needless after {kind}"] == 0

@@ -49,7 +49,7 @@ def _collect(figures: Iterable[Measurement]) -> list[Measurement]:
     return collected
 
 
-def main() -> None:
+def main(argv: list[str] | None = None) -> None:
     """Run the suites that the command line names, print their figures and write the records."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument("verb", choices=["run"])
@@ -57,7 +57,7 @@ def main() -> None:
     parser.add_argument("--device", default="cpu", help="cpu, cuda or auto (default: %(default)s)")
     parser.add_argument("--json", type=Path, help="the record's file; for `all`, a folder")
     parser.add_argument("--quick", action="store_true", help="use small sizes, for the tests")
-    options = parser.parse_args()
+    options = parser.parse_args(argv)
 
     device = hetero.resolve(options.device)
     for suite in SUITES if options.suite == "all" else [options.suite]:
@@ -67,7 +67,13 @@ def main() -> None:
             name = f"{suite}-{device.kind}.json"
             target = options.json / name if options.suite == "all" else options.json
             measured = [figure.as_dict() for figure in figures]
-            write_record(target, suite, device, ["benchmarks", *sys.argv[1:]], figures=measured)
+            write_record(
+                target,
+                suite,
+                device,
+                ["benchmarks", *(sys.argv[1:] if argv is None else argv)],
+                figures=measured,
+            )
 
 
 if __name__ == "__main__":

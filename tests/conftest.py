@@ -10,7 +10,15 @@ from hetero import Device, available
 from hetero.cuda import driver
 from hetero.measurement.environment import versions
 
+if driver.SIMULATOR:
+    import simulated_blocks
+
+    simulated_blocks.install()
+
 _ran = collections.Counter()
+
+LONGEST = ("test_simulator.py", "test_kernels.py", "test_documents.py", "test_examples.py")
+"""Files that would keep one process busy at the end, while the other has nothing left."""
 
 # Every run of the suite tries the same examples; --hypothesis-profile=search draws others.
 settings.register_profile("suite", derandomize=True, max_examples=30, deadline=None, database=None)
@@ -34,8 +42,9 @@ def pytest_configure():
 
 
 def pytest_collection_modifyitems(config, items):
-    """Begin with the file that takes longest, and skip slow tests unless --slow or -m asks."""
-    items.sort(key=lambda item: item.path.name != "test_simulator.py")
+    """Begin with the files that take longest, and skip slow tests unless --slow or -m asks."""
+    order = {name: k for k, name in enumerate(LONGEST)}
+    items.sort(key=lambda item: order.get(item.path.name, len(order)))
     if config.getoption("--slow") or "slow" in config.getoption("-m"):
         return
     for item in items:

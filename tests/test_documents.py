@@ -128,15 +128,6 @@ def test_the_reference_has_every_public_name(package):
     assert sorted(names) == sorted(public)
 
 
-def test_parameters_that_share_a_description_are_shown_with_their_own_default():
-    pytest.importorskip("griffe", reason="the site needs the extra docs")
-    text = "Flow.\n\nParameters\n----------\nrho, u : array, optional\n    Initial fields.\n"
-    expected = (
-        "rho : array, optional\n    Initial fields.\nu : array, optional\n    Initial fields."
-    )
-    assert expected in load_tool("docstrings").move_descriptions(text)
-
-
 def test_a_range_behind_a_type_is_no_description():
     pytest.importorskip("griffe", reason="the site needs the extra docs")
     text = "Law.\n\nParameters\n----------\nscale : float > 0\n    sigma; positive.\n"

@@ -26,12 +26,26 @@ pytestmark = [
 ]
 
 
-def environment(tmp_path) -> dict[str, str]:
-    """Return an environment with its own cache, except for compiled code, which all tests share."""
-    return os.environ | {
-        "XDG_CACHE_HOME": str(tmp_path / "cache"),
+@pytest.fixture(scope="module")
+def run(tmp_path_factory):
+    """Return a function that runs Python with arguments, and returns what it prints.
+
+    The machine's limits are measured once for all, and compiled code is that of the other tests.
+    """
+    caches = {
+        "XDG_CACHE_HOME": str(tmp_path_factory.mktemp("cache")),
         "HETERO_CACHE_DIR": str(root().parent),
     }
+
+    def run(*arguments) -> str:
+        command = [sys.executable, *map(str, arguments)]
+        ended = subprocess.run(
+            command, cwd=ROOT, env=os.environ | caches, capture_output=True, text=True
+        )
+        assert ended.returncode == 0, ended.stdout + ended.stderr
+        return ended.stdout
+
+    return run
 
 
 FOLDERS = sorted({name.partition("/")[0] for name in EXAMPLES if "/" in name})
@@ -46,15 +60,17 @@ def test_every_example_is_described(folder):
             assert name in (ROOT / "docs/examples.md").read_text(), name
 
 
-@pytest.mark.parametrize("name", EXAMPLES)
-def test_example_runs(name, tmp_path):
-    run = subprocess.run(
-        [sys.executable, FOLDER / name, "--quick", "--out", tmp_path],
-        capture_output=True,
-        text=True,
-        env=environment(tmp_path),
-    )
-    assert run.returncode == 0, run.stdout + run.stderr
+def _cases():
+    """Yield the examples; those that the tour runs take their own commands in slow tests only."""
+    tour = (FOLDER / "tour.py").read_text()
+    for name in EXAMPLES:
+        is_in_tour = f'    "{name.removesuffix(".py").replace("/", ".")}",\n' in tour
+        yield pytest.param(name, marks=[pytest.mark.slow] * is_in_tour)
+
+
+@pytest.mark.parametrize("name", list(_cases()))
+def test_example_runs(name, tmp_path, run):
+    printed = run(FOLDER / name, "--quick", "--out", tmp_path)
     if name == "tour.py":
         page = (tmp_path / "index.html").read_text()
         assert 6 <= page.count("data:image/png;base64,") == page.count("<img ")
@@ -63,8 +79,8 @@ def test_example_runs(name, tmp_path):
         assert "95 % interval" in page  # of the waiting time for a bad day
         assert not re.search(r'<(?:link|script)|src="(?!data:)', page)  # nothing from elsewhere
         assert {*re.findall(r'href="#([\w-]+)"', page)} <= {*re.findall(r' id="([\w-]+)"', page)}
-        assert "pass" in run.stdout
-        assert "FAIL" not in run.stdout
+        assert "pass" in printed
+        assert "FAIL" not in printed
     else:
         assert list(tmp_path.rglob("*.png"))
 
@@ -107,14 +123,7 @@ def test_errors_of_waits_agree_with_simulation(returns):
 
 
 @pytest.mark.parametrize("suite", ["stable", "sbth-eigsh"])
-def test_benchmarks_run(tmp_path, suite):
+def test_benchmarks_run(tmp_path, suite, run):
     target = tmp_path / "record.json"
-    run = subprocess.run(
-        [sys.executable, "-m", "benchmarks", "run", suite, "--quick", "--json", target],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        env=environment(tmp_path),
-    )
-    assert run.returncode == 0, run.stdout + run.stderr
+    run("-m", "benchmarks", "run", suite, "--quick", "--json", target)
     assert '"facts"' in target.read_text()

@@ -66,7 +66,7 @@ def _cases():
         yield pytest.param(name, marks=[pytest.mark.slow] * is_slow)
 
 
-@pytest.mark.parametrize("name", _cases())
+@pytest.mark.parametrize("name", list(_cases()))
 def test_kernel_compiles_within_its_budget(name):
     budget = KERNELS[name]
     report = compile_kernel(find_kernel(name), budget.signature)

@@ -16,6 +16,7 @@ import hetero
 from faults.campaign import PACKAGES, calls_of
 from faults.judge import verdict, verdict_on_good_arguments
 from hetero.cuda import driver
+from public_calls import CALLS as PUBLIC_CALLS
 
 pytestmark = pytest.mark.skipif(driver.SIMULATOR, reason="compiled loops on the CPU")
 
@@ -57,6 +58,22 @@ def test_every_public_method_takes_part(package):
             }
     left_out = importlib.import_module(f"faults.{package}_calls").NOT_CALLED
     assert {f"{package}.{name}" for name in methods - left_out} - called == set()
+
+
+def test_every_public_function_with_a_device_is_called():
+    """test_second_gpu.py calls them all, and tools/guard.py compares their results."""
+    called = {name.partition(",")[0] for name in PUBLIC_CALLS}
+    public = set()
+    for package in ("stablegpu", "rode", "sbth", "tmd", "lbm"):
+        module = importlib.import_module(package)
+        for name in module.__all__:
+            value = getattr(module, name)
+            if not callable(value) or (inspect.isclass(value) and issubclass(value, Exception)):
+                continue
+            if {"device", "devices"} & set(inspect.signature(value).parameters):
+                public.add(f"{package}.{name}")
+    public -= {"sbth.solver_for", "sbth.forecast_eigsh"}  # they compute nothing
+    assert public <= called
 
 
 def test_good_arguments_are_parameters():

@@ -64,6 +64,7 @@ def copy_sources(target: Path) -> None:
         shutil.copy(ROOT / name, target)
 
 
+@pytest.mark.slow
 def test_a_broken_link_a_missing_anchor_and_a_malformed_docstring_fail_the_build(tmp_path):
     copy_sources(tmp_path)
     page = tmp_path / "docs/glossary.md"
@@ -126,11 +127,6 @@ def test_internal_links_and_anchors_exist(site):
     assert not broken
 
 
-def test_every_block_of_code_is_recognized(site):
-    for path in site.rglob("*.html"):
-        assert "```" not in path.read_text(encoding="utf-8"), path.name
-
-
 def read_reference(site: Path, name: str) -> str:
     """Return the HTML of a public name in the reference, up to the next one."""
     page = (site / f"api/{name.partition('.')[0]}.html").read_text(encoding="utf-8")
@@ -164,11 +160,12 @@ def test_attributes_do_not_repeat_their_names(site):
             assert strip_tags(block or "") != name
 
 
-def test_nothing_is_loaded_from_elsewhere(site):
+def test_pages_recognize_code_and_load_nothing_from_elsewhere(site):
     """Scripts, styles, fonts and pictures come with the site, which works without a network."""
     for path in site.rglob("*.html"):
-        tags = re.findall(r"<(?:script|link|img)\b[^>]*>", path.read_text(encoding="utf-8"))
-        for tag in tags:
+        text = path.read_text(encoding="utf-8")
+        assert "```" not in text, path.name
+        for tag in re.findall(r"<(?:script|link|img)\b[^>]*>", text):
             outside = re.search(r'(?:src|href)="https?://([^"]*)"', tag)
             assert outside is None or 'rel="canonical"' in tag, (path.name, tag)
 
@@ -213,31 +210,31 @@ HOME_PAGE = """
 
 
 @pytest.fixture
-def address(site):
-    """Serve the site and yield its address."""
+def probe_site(site, tmp_path):
+    """Return a function that runs a script beside the pages of the site."""
     with serve(site) as address:
-        yield address
+        yield lambda script, milliseconds=5000: probe(site, address, tmp_path, script, milliseconds)
 
 
 needs_chromium = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium: apt install chromium")
 
 
+@pytest.mark.slow
 @needs_chromium
-def test_pages_work_in_a_browser_on_a_small_screen(site, address, tmp_path):
+def test_pages_work_in_a_browser_on_a_small_screen(site, probe_site):
     """No page scrolls sideways, writes an error to the console, or asks for a missing file.
 
     All formulas are typeset.
     """
     names = sorted(pages(site))
     script = EVERY_PAGE % (json.dumps(names), PHONE_WIDTH)
-    report = probe(site, address, tmp_path, script, 1000 * len(names))
-    assert report == {"wide": [], "formulas": []}
+    assert probe_site(script, 1000 * len(names)) == {"wide": [], "formulas": []}
 
 
 @needs_chromium
-def test_the_home_page_fits_on_a_screen(site, address, tmp_path):
+def test_the_home_page_fits_on_a_screen(probe_site):
     """What it is, a picture, a number, code and its result are seen without scrolling."""
-    visible = probe(site, address, tmp_path, HOME_PAGE % SCREEN, 5000)["visible"]
+    visible = probe_site(HOME_PAGE % SCREEN)["visible"]
     texts = "\n".join(text for text, _, _ in visible)
     for part in ("Numerical kernels", "vortex-street.png", " ms", "stablegpu.fit", "BSD", "cite"):
         assert part in texts
@@ -255,8 +252,8 @@ COMPARISONS = """
 
 
 @needs_chromium
-def test_comparisons_are_read_on_a_phone_without_scrolling_sideways(site, address, tmp_path):
-    report = probe(site, address, tmp_path, COMPARISONS % PHONE_WIDTH, 5000)
+def test_comparisons_are_read_on_a_phone_without_scrolling_sideways(probe_site):
+    report = probe_site(COMPARISONS % PHONE_WIDTH)
     assert report["count"] > 100
     assert report["hidden"] == []
     assert len(report["bars"]) >= 10

@@ -1,9 +1,12 @@
 """The runner of the studies, and the one format of records of studies and benchmarks."""
 
-import importlib
 import json
 import os
+import re
+import signal
+import subprocess
 import sys
+from pathlib import Path
 from types import ModuleType
 
 import pytest
@@ -16,154 +19,147 @@ from studies.stablegpu import thread_rates
 from studies.study import Study
 
 PARTS = ["name", "device", "command", "facts", "limits"]
+CPU, GPU = hetero.Device("cpu"), hetero.Device("cuda")
+
+
+def print_squares(study):
+    study.table("Squares", ("n", "square"), [(n, n**2) for n in range(3)])
+    return {"largest": 4}
 
 
 @pytest.fixture
-def tiny(monkeypatch):
-    """Let the runners know a study that prints a table, and a suite with one figure."""
+def install(monkeypatch):
+    """Return a function that lets the runner know other studies, by name, instead of its own."""
 
-    def run_study(study):
-        study.table("Squares", ("n", "square"), [(n, n**2) for n in range(3)])
-        return {"largest": 4}
+    def install(table=runner, **functions):
+        names = {name.replace("_", "-"): f"module_of_{name}" for name in functions}
+        for module, function in zip(names.values(), functions.values(), strict=True):
+            monkeypatch.setitem(sys.modules, module, ModuleType(module))
+            sys.modules[module].run = function
+        monkeypatch.setattr(table, "STUDIES" if table is runner else "SUITES", names)
 
-    def run_suite(device, quick):
-        return [Measurement("speed", 1.0, "m/s", 2.0, "light")]
-
-    for names, run in ((runner.STUDIES, run_study), (benchmarks_runner.SUITES, run_suite)):
-        module = ModuleType(run.__name__)
-        module.run = run
-        monkeypatch.setitem(sys.modules, run.__name__, module)
-        monkeypatch.setitem(names, "tiny", run.__name__)
+    return install
 
 
-def test_a_study_prints_its_table_and_writes_a_record(tiny, tmp_path, capsys):
-    options = ["--device", "cpu", "--quick", "--out", str(tmp_path)]
-    assert runner.main(["run", "tiny", *options]) == 0
-    printed = capsys.readouterr().out
-    assert "Squares" in printed
-    assert printed.splitlines()[-1] == str(tmp_path / "tiny-cpu.json")
-    record = json.loads((tmp_path / "tiny-cpu.json").read_text())
+@pytest.fixture
+def run(tmp_path, capsys):
+    """Return a function that runs studies: the exit code, lines printed, and lines of errors."""
+
+    def run(*words):
+        code = runner.main([*words, "--device", "cpu", "--quick", "--out", str(tmp_path)])
+        printed = capsys.readouterr()
+        return code, printed.out.splitlines(), printed.err.splitlines()
+
+    return run
+
+
+@pytest.fixture
+def read(tmp_path):
+    """Return a function that reads a record of the folder."""
+    return lambda name: json.loads((tmp_path / f"{name}-cpu.json").read_text())
+
+
+def test_a_study_prints_its_table_and_writes_a_record(install, run, read, tmp_path):
+    install(tiny=print_squares)
+    code, printed, _ = run("run", "tiny")
+    assert code == 0
+    assert any("Squares" in line for line in printed)
+    assert printed[-1] == str(tmp_path / "tiny-cpu.json")
+    record = read("tiny")
     assert list(record) == [*PARTS, "seconds", "result", "tables"]
     assert 0.0 < record["seconds"] < 60.0
-    assert record["command"].startswith("python -m studies run tiny --device cpu")
+    assert record["command"] == "python -m studies run tiny --device cpu --quick"  # no folder
     assert record["result"] == {"largest": 4}
     assert record["tables"][0]["rows"] == [[0, 0], [1, 1], [2, 4]]
     assert (tmp_path / "tiny-cpu.1.csv").read_text().split() == ["n,square", "0,0", "1,1", "2,4"]
 
 
-def test_all_leaves_out_what_this_commit_has_measured(tiny, tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr(runner, "STUDIES", {"tiny": runner.STUDIES["tiny"]})
-    options = ["all", "--device", "cpu", "--quick", "--out", str(tmp_path)]
-    record = tmp_path / "tiny-cpu.json"
-    for commit, runs in (("abc", 1), ("abc", 0), ("def", 1), ("def+", 1), ("def+", 1)):
-        monkeypatch.setattr("hetero.measurement.environment.commit", lambda c=commit: c)
-        assert runner.main(options) == 0
-        printed = capsys.readouterr().out
-        assert printed.count("Squares") == runs, commit
-        assert json.loads(record.read_text())["facts"]["commit"] == commit
-        assert str(record) in printed
-        assert printed.splitlines()[-1] == str(tmp_path / "all-cpu.json")
-
-
-def test_all_writes_how_long_each_study_and_package_took(tiny, tmp_path, monkeypatch, capsys):
-    def stop(study):
-        raise SystemExit(143)
-
-    module = ModuleType("stopping")
-    module.run = stop
-    monkeypatch.setitem(sys.modules, "stopping", module)
-    tiny_module = runner.STUDIES["tiny"]
-    studies = {"a-one": tiny_module, "a-two": tiny_module, "b-one": "stopping"}
-    monkeypatch.setattr(runner, "STUDIES", studies)
-    monkeypatch.setattr("hetero.measurement.environment.commit", lambda: "abc")
-    options = ["--device", "cpu", "--quick", "--out", str(tmp_path)]
-    path = tmp_path / "all-cpu.json"
-
-    def times():
-        return json.loads(path.read_text())
-
-    assert runner.main(["run", "a-one", *options]) == 0
-    assert not path.exists()
-    with pytest.raises(SystemExit):
-        runner.main(["all", *options])
-    entries = times()["studies"]
-    assert [(name, e["outcome"]) for name, e in entries.items()] == [
-        ("a-one", "done"),
-        ("a-two", "done"),
-        ("b-one", "SystemExit"),
-    ]
-    first = json.loads((tmp_path / "a-one-cpu.json").read_text())
-    assert entries["a-one"] == {"seconds": first["seconds"], "outcome": "done", "commit": "abc"}
-    assert entries["a-two"]["seconds"] > 0.0
-
-    module.run = lambda study: {}
-    capsys.readouterr()
-    assert runner.main(["all", "b", *options]) == 0
-    lines = capsys.readouterr().out.splitlines()
-    assert times()["studies"]["a-two"] == entries["a-two"]
-    assert times()["studies"]["b-one"]["outcome"] == "done"
-    totals = {"a": entries["a-one"]["seconds"] + entries["a-two"]["seconds"]}
-    totals["b"] = times()["studies"]["b-one"]["seconds"]
-    assert times()["packages"] == totals
-    assert list(times()) == [*PARTS, "studies", "packages"]
-    assert lines[-1] == str(path)
-    assert lines[-2].split() == ["b", f"{totals['b']:.1f}"]
-    assert lines[-4].split() == ["b-one", f"{totals['b']:.1f}"]
-
-
-def test_all_starts_nothing_that_would_take_too_long(tiny, tmp_path, monkeypatch, capsys):
-    module = runner.STUDIES["tiny"]
-    monkeypatch.setattr(runner, "STUDIES", {"a-long": module, "a-new": module, "a-short": module})
-    for name, seconds in (("a-long", 100.0), ("a-short", 1.0)):
-        path = tmp_path / f"{name}-cpu.json"
-        path.write_text(json.dumps({"seconds": seconds, "facts": {"commit": "old"}}))
-    options = ["--device", "cpu", "--quick", "--out", str(tmp_path)]
-    assert runner.main(["all", "--minutes", "1", *options]) == 0
-    assert "left for another run by --minutes: a-long" in capsys.readouterr().err.splitlines()
-    times = json.loads((tmp_path / "all-cpu.json").read_text())
-    assert list(times["studies"]) == ["a-new", "a-short"]
-    assert runner.main(["all", *options]) == 0
-    times = json.loads((tmp_path / "all-cpu.json").read_text())
-    assert list(times["studies"]) == ["a-long", "a-new", "a-short"]
-    assert runner.main(["all", "--minutes", "-1", *options]) == 2
-    assert "--minutes must be positive" in capsys.readouterr().err
-
-
-def test_a_study_that_fails_does_not_end_all(tiny, tmp_path, monkeypatch, capsys):
-    def fail(study):
-        study.table("Half", ("n",), [(1,)])
-        raise RuntimeError("the disk of the stars is full")
-
-    module = ModuleType("failing")
-    module.run = fail
-    monkeypatch.setitem(sys.modules, "failing", module)
-    studies = {"bad-one": "failing", "good-one": runner.STUDIES["tiny"]}
-    monkeypatch.setattr(runner, "STUDIES", studies)
-    assert runner.main(["all", "--device", "cpu", "--quick", "--out", str(tmp_path)]) == 1
-    captured = capsys.readouterr()
-    assert "the disk of the stars is full" in captured.err
-    assert captured.err.splitlines()[-1] == "failed: bad-one"
-    record = json.loads((tmp_path / "good-one-cpu.json").read_text())
-    assert [table["title"] for table in record["tables"]] == ["Squares"]
-    assert not (tmp_path / "bad-one-cpu.json").exists()
-
-
-def test_all_of_a_package(capsys):
-    names = runner.names_for(hetero.Device("cuda"), ["sbth", "lbm"])
-    assert {name.partition("-")[0] for name in names} == {"sbth", "lbm"}
-    assert "lbm-hybrid" in names
-    assert "lbm-hybrid" not in runner.names_for(hetero.Device("cpu"), ["lbm"])
-    assert runner.main(["all", "phrenology", "--device", "cpu", "--quick"]) == 2
-    assert "PACKAGE must be" in capsys.readouterr().err
-
-
-def test_a_benchmark_writes_the_same_format(tiny, tmp_path, monkeypatch):
+def test_a_benchmark_writes_the_same_format(install, tmp_path):
+    install(benchmarks_runner, tiny=lambda *_: [Measurement("speed", 1.0, "m/s", 2.0, "light")])
     path = tmp_path / "tiny.json"
-    monkeypatch.setattr("sys.argv", ["benchmarks", "run", "tiny", "--json", str(path)])
-    benchmarks_runner.main()
+    benchmarks_runner.main(["run", "tiny", "--json", str(path)])
     record = json.loads(path.read_text())
     assert list(record) == [*PARTS, "figures"]
     assert record["figures"][0]["fraction"] == 0.5
+
+
+def test_all_leaves_out_what_this_commit_has_measured(install, run, read, tmp_path, monkeypatch):
+    install(tiny=print_squares)
+    for commit, runs in (("abc", 1), ("abc", 0), ("def", 1), ("def+", 1), ("def+", 1)):
+        monkeypatch.setattr("hetero.measurement.environment.commit", lambda c=commit: c)
+        code, printed, _ = run("all")
+        assert code == 0
+        assert sum("Squares" in line for line in printed) == runs, commit
+        assert read("tiny")["facts"]["commit"] == commit
+        assert any(line.startswith(str(tmp_path / "tiny-cpu.json")) for line in printed)
+        assert printed[-1] == str(tmp_path / "all-cpu.json")
+
+
+def test_all_writes_how_long_each_study_and_package_took(install, run, read, tmp_path, monkeypatch):
+    def stop(study):
+        raise SystemExit(143)
+
+    install(a_one=print_squares, a_two=print_squares, b_one=stop)
+    monkeypatch.setattr("hetero.measurement.environment.commit", lambda: "abc")
+    assert run("run", "a-one")[0] == 0
+    assert not (tmp_path / "all-cpu.json").exists()
+    with pytest.raises(SystemExit):
+        run("all")
+    first = read("all")["studies"]
+    outcomes = [(name, entry["outcome"]) for name, entry in first.items()]
+    assert outcomes == [("a-one", "done"), ("a-two", "done"), ("b-one", "SystemExit")]
+    seconds = read("a-one")["seconds"]
+    assert first["a-one"] == {"seconds": seconds, "outcome": "done", "commit": "abc"}
+    assert first["a-two"]["seconds"] > 0.0
+
+    sys.modules["module_of_b_one"].run = lambda study: {}
+    code, printed, _ = run("all", "b")
+    times = read("all")
+    assert code == 0
+    assert times["studies"]["a-two"] == first["a-two"]
+    assert times["studies"]["b-one"]["outcome"] == "done"
+    last = times["studies"]["b-one"]["seconds"]
+    assert times["packages"] == {"a": seconds + first["a-two"]["seconds"], "b": last}
+    assert list(times) == [*PARTS, "studies", "packages"]
+    assert printed[-1] == str(tmp_path / "all-cpu.json")
+    assert printed[-2].split() == ["b", f"{last:.1f}"]
+    assert printed[-4].split() == ["b-one", f"{last:.1f}"]
+
+
+def test_all_starts_nothing_that_would_take_too_long(install, run, read, tmp_path):
+    install(a_long=print_squares, a_new=print_squares, a_short=print_squares)
+    for name, seconds in (("a-long", 100.0), ("a-short", 1.0)):
+        path = tmp_path / f"{name}-cpu.json"
+        path.write_text(json.dumps({"seconds": seconds, "facts": {"commit": "old"}}))
+    code, _, errors = run("all", "--minutes", "1")
+    assert code == 0
+    assert "left for another run by --minutes: a-long" in errors
+    assert list(read("all")["studies"]) == ["a-new", "a-short"]
+    assert run("all")[0] == 0
+    assert list(read("all")["studies"]) == ["a-long", "a-new", "a-short"]
+    code, _, errors = run("all", "--minutes", "-1")
+    assert code == 2
+    assert "--minutes must be positive" in errors[-1]
+
+
+def test_all_of_a_package_and_what_a_device_cannot_run():
+    on_cpu, on_gpu = map(runner.names_for, (CPU, GPU))
+    assert set(on_gpu) - set(on_cpu) == {"lbm-hybrid"}
+    assert set(on_cpu) - set(on_gpu) == {"sbth-plane", "stablegpu-threads"}
+    assert {*on_cpu, *on_gpu} == set(runner.STUDIES) - set(runner.NOT_IN_ALL)
+    two = runner.names_for(GPU, ["sbth", "lbm"])
+    assert two == [name for name in on_gpu if name.partition("-")[0] in ("sbth", "lbm")]
+
+
+def test_studies_of_papers_are_those_behind_their_tables(install, run, tmp_path):
+    """Table 6.3 has the study that is compared and the one that counts its operations."""
+    found = runner.studies_of_papers()
+    assert {"sbth-comparison", "sbth-counts", "lbm-hybrid", "tmd-tests"} <= found
+    assert not found & {"lbm-gallery", "lbm-bodies", "sbth-plane"}
+    install(rode_ziggurats=print_squares, rode_others=print_squares, tmd_phases=print_squares)
+    assert run("all", "rode", "--papers")[0] == 0
+    written = {path.name for path in tmp_path.glob("*.json")}
+    assert written == {"all-cpu.json", "rode-ziggurats-cpu.json"}
 
 
 def test_the_list_says_what_every_study_is(capsys):
@@ -177,64 +173,139 @@ def test_the_list_says_what_every_study_is(capsys):
 
 
 def test_every_study_has_a_function_run():
+    """Importing all of them takes a quarter of a minute; their own tests do."""
     for module in runner.STUDIES.values():
-        assert callable(importlib.import_module(module).run)
-
-
-def test_all_leaves_out_what_a_device_cannot_run():
-    on_cpu, on_gpu = (runner.names_for(hetero.Device(kind)) for kind in ("cpu", "cuda"))
-    assert set(on_gpu) - set(on_cpu) == {"lbm-hybrid"}
-    assert set(on_cpu) - set(on_gpu) == {"sbth-plane", "stablegpu-threads"}
-    assert {*on_cpu, *on_gpu} == set(runner.STUDIES) - set(runner.NOT_IN_ALL)
-
-
-def test_threads_of_a_cpu_are_not_measured_on_a_gpu(tmp_path):
-    study = Study(tmp_path, hetero.Device("cuda"), quick=True)
-    with pytest.raises(ValueError, match="use --device cpu"):
-        thread_rates.run(study)
-
-
-def test_studies_of_papers_are_those_behind_their_tables():
-    """Table 6.3 has the study that is compared and the one that counts its operations."""
-    found = runner.studies_of_papers()
-    assert {"sbth-comparison", "sbth-counts", "lbm-hybrid", "tmd-tests"} <= found
-    assert not found & {"lbm-gallery", "lbm-bodies", "sbth-plane"}
-
-
-def test_all_studies_of_papers_of_a_package(tmp_path, monkeypatch):
-    monkeypatch.setattr(runner, "studies_of_papers", lambda: {"rode-ziggurats", "tmd-phases"})
-    options = ["rode", "--papers", "--quick", "--device", "cpu", "--out", str(tmp_path)]
-    assert runner.main(["all", *options]) == 0
-    assert {path.name for path in tmp_path.glob("*.json")} == {
-        "all-cpu.json", "rode-ziggurats-cpu.json",
-    }  # fmt: skip
-
-
-def test_an_unknown_study_is_refused(capsys):
-    assert runner.main(["run", "phrenology"]) == 2
-    assert "'phrenology' is neither a study" in capsys.readouterr().err
+        path = Path(runner.__file__).parents[1] / (module.replace(".", "/") + ".py")
+        assert re.search(r"^def run\(study: Study\)", path.read_text(), re.M), module
 
 
 @pytest.mark.parametrize(
-    ("options", "words"),
+    ("words", "message"),
     [
-        (("--device", "banana"), "device must be"),
-        (("--device", "cpu", "--processes", "0"), "--processes must be an integer >= 1"),
-        (("--device", "cpu", "--out", "/sys"), "/sys/"),
+        (("run", "phrenology"), "'phrenology' is neither a study"),
+        (("all", "phrenology"), "PACKAGE must be"),
+        (("run", "tiny", "--device", "banana"), "device must be"),
+        (("run", "tiny", "--processes", "0"), "--processes must be an integer >= 1"),
+        (("run", "tiny", "--out", "/sys"), "/sys/"),
     ],
 )
-def test_mistakes_are_one_line_and_exit_code_2(options, words, tiny, tmp_path, capsys):
-    if "/sys" in options and not os.path.isdir("/sys"):
+def test_mistakes_are_one_line_and_exit_code_2(words, message, install, tmp_path, capsys):
+    if "/sys" in words and not os.path.isdir("/sys"):
         pytest.skip("this system has no folder that is read-only")
-    assert runner.main(["run", "tiny", "--out", str(tmp_path), *options]) == 2
-    said = capsys.readouterr().err
-    assert words in said
-    assert said.count("\n") == 1
+    install(tiny=print_squares)
+    verb, name, *options = words
+    defaults = ["--device", "cpu", "--quick", "--out", str(tmp_path)]
+    assert runner.main([verb, name, *defaults, *options]) == 2
+    (said,) = capsys.readouterr().err.splitlines()
+    assert message in said
+
+
+def test_threads_of_a_cpu_are_not_measured_on_a_gpu(tmp_path):
+    with pytest.raises(ValueError, match="use --device cpu"):
+        thread_rates.run(Study(tmp_path, GPU, quick=True))
 
 
 def test_tables_belong_to_one_record(tmp_path):
-    study = Study(tmp_path, hetero.Device("cpu"), quick=True)
+    study = Study(tmp_path, CPU, quick=True)
     for name in ("first", "second"):
         study.table(name, ("n",), [(1,)])
         path = study.write(name, {}, ["studies"])
         assert [table["title"] for table in json.loads(path.read_text())["tables"]] == [name]
+
+
+# ---- studies that do not come to their end -----------------------------------------------------
+
+
+def squares_until(error):
+    """Return a study that raises an error after the rows of its second table."""
+
+    def measure():
+        yield from ((n, n**2) for n in range(3))
+        if error is not None:
+            raise error
+
+    def run_study(study):
+        study.table("Before", ("n",), [(7,)])
+        rows = study.table("Squares", ("n", "square"), measure())
+        study.table("Empty", ("n",), ())
+        return {"rows": len(rows)}
+
+    return run_study
+
+
+@pytest.mark.parametrize(
+    ("error", "code"), [(KeyboardInterrupt(), 130), (ValueError("the lamp went out"), 2)]
+)
+def test_an_interrupted_study_leaves_its_rows(install, run, read, error, code, tmp_path):
+    install(slow_one=squares_until(None))
+    assert run("run", "slow-one")[0] == 0
+    before, path = read("slow-one"), tmp_path / "slow-one-cpu-incomplete.json"
+    install(slow_one=squares_until(error))
+    ended_with, _, errors = run("run", "slow-one")
+    assert ended_with == code
+    assert any(f"its rows so far are in {path}" in line for line in errors)
+    record = json.loads(path.read_text())
+    assert record["incomplete"] == type(error).__name__
+    assert "result" not in record
+    assert [table["title"] for table in record["tables"]] == ["Before", "Squares"]
+    assert record["tables"][1]["rows"] == [[0, 0], [1, 1], [2, 4]]
+    assert read("slow-one") == before
+    install(slow_one=squares_until(None))
+    assert run("run", "slow-one")[0] == 0
+    assert not path.exists()
+
+
+def test_a_study_that_fails_does_not_end_all(install, run, read, tmp_path):
+    def fail(study):
+        raise RuntimeError("no lamp")
+
+    error = RuntimeError("the disk of the stars is full")
+    install(bad_one=squares_until(error), bad_two=fail, good_one=print_squares)
+    code, _, errors = run("all")
+    assert code == 1
+    assert any("the disk of the stars is full" in line for line in errors)
+    assert errors[-1] == "failed: bad-one, bad-two"
+    assert [table["title"] for table in read("good-one")["tables"]] == ["Squares"]
+    record = json.loads((tmp_path / "bad-one-cpu-incomplete.json").read_text())
+    assert len(record["tables"][1]["rows"]) == 3
+    assert not list(tmp_path.glob("bad-*-cpu.json"))
+    assert not list(tmp_path.glob("bad-two*"))  # it has no rows
+
+
+def test_long_tables_say_how_far_they_are(install, run, monkeypatch):
+    monkeypatch.setattr("studies.study.SECONDS_BETWEEN_REPORTS", 0.0)
+    install(slow_one=squares_until(None))
+    code, _, errors = run("run", "slow-one")
+    assert code == 0
+    lines = [line.split(": ")[1] for line in errors if line.startswith("Squares")]
+    assert lines == ["0, 0", "1, 1", "2, 4"]
+
+
+PROGRAM = """
+import sys, time
+from types import ModuleType
+import studies.__main__ as runner
+
+def measure():
+    yield 1, 1
+    print("measured", flush=True)
+    time.sleep(60)
+
+sys.modules["slow"] = ModuleType("slow")
+sys.modules["slow"].run = lambda study: study.table("Squares", ("n", "square"), measure())
+runner.STUDIES["slow-one"] = "slow"
+sys.exit(runner.main(["run", "slow-one", "--device", "cpu", "--quick", "--out", sys.argv[1]]))
+"""
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows ends processes without a signal")
+def test_a_study_whose_time_is_over_leaves_its_rows(tmp_path):
+    command = [sys.executable, "-c", PROGRAM, str(tmp_path)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdout.readline() == b"measured\n"
+        process.send_signal(signal.SIGTERM)
+        process.communicate(timeout=50)
+    assert process.returncode == 128 + signal.SIGTERM
+    record = json.loads((tmp_path / "slow-one-cpu-incomplete.json").read_text())
+    assert record["incomplete"] == "SystemExit"
+    assert record["tables"][0]["rows"] == [[1, 1]]

@@ -83,15 +83,17 @@ def kernel_fingerprints(match: str = "") -> dict[str, str]:
 
 def output_fingerprints(match: str = "") -> dict[str, str]:
     """Return the hashes of what public functions return on the CPU, by name."""
-    from guarded_outputs import OUTPUTS
+    from public_calls import CALLS, IN_FLOAT32
 
     hashes = {}
-    for name, compute in OUTPUTS.items():
+    for name, call in (CALLS | {f"{name} in float32": f for name, f in IN_FLOAT32.items()}).items():
         if match not in name:
             continue
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            hashes[name] = fingerprint(b"".join(map(as_bytes, compute())))
+            result = call("cpu")
+        parts = result if isinstance(result, tuple | list) else (result,)
+        hashes[name] = fingerprint(b"".join(map(as_bytes, parts)))
     return hashes
 
 

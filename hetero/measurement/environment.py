@@ -63,14 +63,14 @@ def _nvidia_driver() -> str | None:
 
 
 _RECORDS = "benchmarks/records"
+_HERE = Path(__file__).resolve().parent
 
 
-def commit() -> str | None:
-    """Return the git commit of the running source tree, with '+' if it has been edited since.
+def commit(folder: Path = _HERE) -> str | None:
+    """Return the git commit of a source tree, by default ours; '+' says that it has been edited.
 
     Records are no sources: one that is written does not make the next one that of edited sources.
     """
-    folder = Path(__file__).resolve().parent
     try:
         run = functools.partial(
             subprocess.run, cwd=folder, capture_output=True, text=True, check=True, timeout=10

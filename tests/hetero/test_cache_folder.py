@@ -9,26 +9,20 @@ from pathlib import Path
 
 import pytest
 
-from cache_tree import COUNT, Tree
+from cache_tree import COUNT
 from hetero.compile_cache import pruning, secure_files, store
 
 CODE = "from toy.loops import plain; print(plain(3.0))" + COUNT
+ERRORS = "import warnings; warnings.simplefilter('error'); "
 needs_root = pytest.mark.skipif(
     not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root can give files away"
 )
 
 
 @pytest.fixture
-def tree(tmp_path) -> Tree:
-    return Tree(tmp_path)
-
-
-@pytest.fixture
 def root(tmp_path, monkeypatch) -> Path:
     """The folder that holds everything, with one file in it."""
     monkeypatch.setenv("HETERO_CACHE_DIR", str(tmp_path))
-    monkeypatch.setattr(store, "_reported_places", set())
-    monkeypatch.setattr(pruning, "_written", 0)
     store.write("toy-0123456789abcdef", file_name(0), b"first")
     return tmp_path / store.NAME
 
@@ -94,7 +88,6 @@ def test_links_are_not_followed(tmp_path, root):
 
 def test_a_folder_with_its_name_that_it_has_not_made_is_not_touched(tmp_path, monkeypatch):
     monkeypatch.setenv("HETERO_CACHE_DIR", str(tmp_path))
-    monkeypatch.setattr(store, "_reported_places", set())
     mine = tmp_path / store.NAME / "toy-0123456789abcdef" / file_name(0)
     mine.parent.mkdir(parents=True)
     mine.write_text("mine")
@@ -203,7 +196,7 @@ def test_a_folder_of_others_is_not_used_and_the_answer_is_right(tree):
     tree.folder().chmod(0o777)
     assert tree.run(CODE) == ["7.0", "0", "2"]
     assert tree.errors.count("compiled code cannot be kept") == 1
-    assert tree.run(CODE, PYTHONWARNINGS="error") == ["7.0", "0", "2"]
+    assert tree.run(ERRORS + CODE) == ["7.0", "0", "2"]
     assert "other users can write" in tree.errors
 
 
@@ -255,11 +248,11 @@ def test_a_user_without_a_home_gets_the_right_answer(tree):
     assert "the user has no home folder" in tree.errors
 
 
-@pytest.mark.parametrize("filters", ["default", "error"])
+@pytest.mark.parametrize("filters", ["", ERRORS], ids=["warnings", "errors"])
 def test_without_a_writable_folder_code_is_compiled_with_one_warning(tree, filters):
     (tree.path / "file").touch()
     nowhere = str(tree.path / "file" / "cache")  # not even root can make a folder there
-    words = tree.run(CODE, HETERO_CACHE_DIR=nowhere, PYTHONWARNINGS=filters)
+    words = tree.run(filters + CODE, HETERO_CACHE_DIR=nowhere)
     assert words == ["7.0", "0", "2"]
     assert tree.errors.count("compiled code cannot be kept") == 1
     assert "HETERO_CACHE_DIR" in tree.errors

@@ -74,9 +74,9 @@ def test_the_next_table_of_about_the_size_has_the_memory_of_the_last(memories):
 
 
 @pytest.mark.parametrize("stream", [0, 7], ids=["default stream", "another stream"])
-def test_memory_that_another_stream_reads_is_not_used_again(memories, monkeypatch, stream):
-    from cuda.bindings import driver
-
+def test_memory_that_another_stream_reads_is_not_used_again(
+    memories, monkeypatch, replace_driver, stream
+):
     from hetero.cuda import quick_launch
 
     prepared = SimpleNamespace(
@@ -84,7 +84,7 @@ def test_memory_that_another_stream_reads_is_not_used_again(memories, monkeypatc
     )
     monkeypatch.setattr(quick_launch, "_prepare", lambda *_: prepared)
     monkeypatch.setattr(quick_launch, "device_id", lambda: 0)
-    monkeypatch.setattr(driver, "cuLaunchKernel", lambda *_: (driver.CUresult.CUDA_SUCCESS,))
+    replace_driver(cuLaunchKernel=lambda *_: None)
     table = DeviceTable(host_table(100))
     quick_launch.launch(None, 1, 1, stream, (1.0, (2, (table,))))
     del table

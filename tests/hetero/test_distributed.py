@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 
 import hetero
+import parts_worker
 from hetero.cuda.driver import SIMULATOR
 from hetero.distributed import worker_devices
 from hetero.distributed.cancellation import current_flag
@@ -22,7 +23,6 @@ from hetero.distributed.parts import WorkerLostWarning, check_engine, count_work
 from hetero.distributed.worker_devices import device_of_worker, requested_kind, several_devices
 from lbm.launcher import find_launcher
 
-SUPPORT = Path(__file__).parents[1] / "support"
 CPU = hetero.Device("cpu")
 
 
@@ -168,9 +168,6 @@ def test_workers_choose_their_devices(monkeypatch):
 @pytest.fixture(scope="module")
 def expected():
     """What one device computes; the workers then have its compiled code from disk."""
-    sys.path.insert(0, str(SUPPORT))
-    import parts_worker
-
     return parts_worker.run()
 
 
@@ -182,26 +179,22 @@ def assert_same(found, expected):
             np.testing.assert_array_equal(found[name], array)
 
 
+def run_ranks(action, out, ranks=3, module=()):
+    """Run an action of parts_worker.py on ranks, which must all end."""
+    program = [sys.executable, *module, parts_worker.__file__, action, str(out)]
+    environment = os.environ | {"PYTHONPATH": str(Path(hetero.__file__).parents[1])}
+    command = [find_launcher(), "-n", str(ranks), *program]
+    return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300)
+
+
 @pytest.mark.mpi
 @pytest.mark.parametrize("engine", ["ranks", pytest.param("pool", marks=pytest.mark.slow)])
 def test_ranks_and_pools_of_mpi(engine, tmp_path, expected):
     out = tmp_path / "found.npz"
-    module = [] if engine == "ranks" else ["-m", "mpi4py.futures"]
-    program = [sys.executable, *module, str(SUPPORT / "parts_worker.py"), engine, str(out)]
-    environment = os.environ | {"PYTHONPATH": str(Path(hetero.__file__).parents[1])}
-    subprocess.run([find_launcher(), "-n", "3", *program], env=environment, check=True, timeout=300)
+    run = run_ranks(engine, out, module=[] if engine == "ranks" else ["-m", "mpi4py.futures"])
+    assert run.returncode == 0, run.stderr
     with np.load(out) as found:
         assert_same(found, expected)
-
-
-def run_ranks(action, out, ranks=3):
-    """Run an action of parts_worker.py on ranks, which must all end."""
-    program = [sys.executable, str(SUPPORT / "parts_worker.py"), action, str(out)]
-    environment = os.environ | {"PYTHONPATH": str(Path(hetero.__file__).parents[1])}
-    return subprocess.run(
-        [find_launcher(), "-n", str(ranks), *program],
-        env=environment, capture_output=True, text=True, timeout=120, check=False,
-    )  # fmt: skip
 
 
 @pytest.mark.mpi
@@ -238,15 +231,11 @@ def test_a_job_that_died_resumes(tmp_path, expected):
 
 
 def test_processes(pool, expected):
-    import parts_worker
-
     assert_same(parts_worker.run(executor=pool), expected)
 
 
 def test_dask(expected):
     distributed = pytest.importorskip("distributed")
-    import parts_worker
-
     with (
         distributed.LocalCluster(2, threads_per_worker=1, dashboard_address=None) as cluster,
         distributed.Client(cluster) as client,
@@ -257,7 +246,5 @@ def test_dask(expected):
 
 
 def test_several_devices_give_the_same(expected):
-    import parts_worker
-
     two = ["cpu", "cpu"]
     assert_same(parts_worker.run(two) | parts_worker.solve(two, parts=3), expected)

@@ -1,5 +1,6 @@
 """Ctrl-C in a first call, which imports Numba and compiles, ruins no later call."""
 
+import contextlib
 import importlib.util
 import os
 import signal
@@ -24,32 +25,20 @@ def press_ctrl_c():
     os.kill(os.getpid(), signal.SIGINT)
 
 
-def test_ctrl_c_waits_for_the_end_of_the_block():
+@pytest.mark.parametrize("inner", [contextlib.nullcontext, DeferredSignals])
+def test_ctrl_c_waits_for_the_end_of_the_outermost_block(inner):
     done = []
 
     def run():
         with DeferredSignals():
-            press_ctrl_c()
-            done.append(1)
-
-    with pytest.raises(KeyboardInterrupt):
-        run()
-    assert done == [1]
-    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
-
-
-def test_blocks_nest():
-    done = []
-
-    def run():
-        with DeferredSignals():
-            with DeferredSignals():
+            with inner():
                 press_ctrl_c()
             done.append(1)
 
     with pytest.raises(KeyboardInterrupt):
         run()
     assert done == [1]
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
 def test_the_handler_of_the_user_is_called_and_kept():
@@ -138,47 +127,14 @@ def test_an_import_is_finished_before_ctrl_c_counts(tmp_path, monkeypatch):
 
 @pytest.mark.skipif(driver.SIMULATOR, reason="compiled loops on the CPU")
 @pytest.mark.parametrize(
-    "seconds",
-    [0.1, 0.4, 0.9, *(pytest.param(0.2 * k, marks=pytest.mark.slow) for k in range(1, 20))],
+    "seconds", [0.3, 0.9, *(pytest.param(0.2 * k, marks=pytest.mark.slow) for k in range(1, 20))]
 )
 def test_a_call_after_an_interrupted_first_call(tmp_path, seconds):
     environment = os.environ | {"HETERO_CACHE_DIR": str(tmp_path), "PYTHONPATH": str(ROOT)}
-    process = subprocess.run(
-        [sys.executable, str(SCRIPT), str(seconds), "ndtr"],
-        env=environment,
-        capture_output=True,
-        text=True,
-        timeout=200,
-        check=False,
-    )
-    assert process.stdout.split()[:2] in (["interrupted", "right"], ["finished", "right"]), (
-        process.stdout + process.stderr
-    )
-
-
-def test_an_import_that_was_interrupted_is_not_repeated(tmp_path):
-    """Ctrl-C counts after the import, so that no module is executed a second time."""
-    (tmp_path / "part.py").write_text(
-        "import os, signal, sys\nsys.runs = getattr(sys, 'runs', 0) + 1\n"
-        "os.kill(os.getpid(), signal.SIGINT)\ndone = True\n"
-    )
-    code = (
-        "import signal, sys, time\n"
-        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
-        "from hetero.cpu.whole_imports import import_whole\n"
-        "import_whole('part')\n"
-        "try:\n    import part\n    time.sleep(20)\n"
-        "except KeyboardInterrupt:\n    print('interrupted')\n"
-        "import part\nprint(part.done, sys.runs)\n"
-    )
-    run = subprocess.run(
-        [sys.executable, "-c", code],
-        cwd=tmp_path,
-        env=os.environ | {"PYTHONPATH": str(ROOT)},
-        capture_output=True,
-        text=True,
-    )
-    assert run.stdout.split() == ["interrupted", "True", "1"], run.stderr
+    command = [sys.executable, str(SCRIPT), str(seconds), "ndtr"]
+    process = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=200)
+    said = process.stdout.split()[:2]
+    assert said in (["interrupted", "right"], ["finished", "right"]), process.stderr
 
 
 def test_a_module_that_was_left_half_loaded_is_loaded_again():

@@ -21,6 +21,14 @@ from pathlib import Path
 
 folder = Path(sys.argv[2])
 
+def run_nine(compute, pool):
+    from hetero.distributed.checkpoints import Checkpoint
+    from hetero.distributed.parts import run_parts
+
+    checkpoint = Checkpoint(folder, "results")
+    checkpoint.open({})
+    run_parts(compute, range(9), executor=pool, kind="cpu", checkpoint=checkpoint)
+
 def wait(part, device):
     if part > 0:
         (folder / f"begun-{part}").touch()
@@ -28,12 +36,7 @@ def wait(part, device):
     return part
 
 def run_waits(pool):
-    from hetero.distributed.checkpoints import Checkpoint
-    from hetero.distributed.parts import run_parts
-
-    checkpoint = Checkpoint(folder, "results")
-    checkpoint.open({})
-    run_parts(wait, range(9), executor=pool, kind="cpu", checkpoint=checkpoint)
+    run_nine(wait, pool)
 
 def loop(part, device):
     from hetero.distributed.cancellation import raise_if_stopped
@@ -45,13 +48,8 @@ def loop(part, device):
     return part
 
 def run_loops(pool):
-    from hetero.distributed.checkpoints import Checkpoint
-    from hetero.distributed.parts import run_parts
-
-    checkpoint = Checkpoint(folder, "results")
-    checkpoint.open({})
     try:
-        run_parts(loop, range(9), executor=pool, kind="cpu", checkpoint=checkpoint)
+        run_nine(loop, pool)
     except KeyboardInterrupt:  # as in a notebook: the workers shall be free for other work
         for future in [pool.submit(abs, -part, pure=False) for part in range(4)]:
             future.result(timeout=10.0)
@@ -158,30 +156,24 @@ def require_no_worker(folder):
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="processes are read from /proc")
 
 
-@pytest.mark.parametrize("to_all", [False, True], ids=["caller", "terminal"])
-@pytest.mark.parametrize(
-    "work", ["waits", *(pytest.param(w, marks=pytest.mark.slow) for w in ("rode", "tmd"))]
-)
-def test_ctrl_c(work, to_all, tmp_path):
-    interrupt(start_program(work, tmp_path), work, to_all, tmp_path)
+def slow(*values):
+    return pytest.param(*values, marks=pytest.mark.slow)
 
 
 @pytest.mark.parametrize(
-    ("work", "to_all"),
+    ("work", "engine", "to_all"),
     [
-        *(("loops", False), ("waits", True)),
-        *(pytest.param(w, a, marks=pytest.mark.slow) for w in ("tmd",) for a in (0, 1)),
+        *(("waits", "pool", True), ("loops", "dask", False)),
+        *(slow("waits", "pool", False), slow("waits", "dask", True)),
+        *(slow("rode", "pool", to_all) for to_all in (False, True)),
+        *(slow("tmd", engine, to_all) for engine in ("pool", "dask") for to_all in (False, True)),
     ],
 )
-def test_ctrl_c_with_dask(work, to_all, tmp_path):
-    pytest.importorskip("distributed")
-    interrupt(start_program(work, tmp_path, "dask"), work, to_all, tmp_path)
-    if work == "loops":  # of a terminal, Dask's own workers end at Ctrl-C
-        assert (tmp_path / "free").exists()  # cancelled tasks had stopped
-
-
-def interrupt(run, work, to_all, tmp_path):
-    """Interrupt a program that has stored a part, and check what it leaves behind."""
+def test_ctrl_c(work, engine, to_all, tmp_path):
+    """Interrupt a program, or all processes of its terminal, when it has stored a part."""
+    if engine == "dask":
+        pytest.importorskip("distributed")
+    run = start_program(work, tmp_path, engine)
     try:
         wait_for(lambda: kept_parts(work, tmp_path) or run.poll() is not None, 120.0)
         assert run.poll() is None, run.stderr.read()
@@ -196,6 +188,8 @@ def interrupt(run, work, to_all, tmp_path):
         require_no_worker(tmp_path)
     finally:
         end_session(run)
+    if work == "loops":  # of a terminal, Dask's own workers end at Ctrl-C
+        assert (tmp_path / "free").exists()  # cancelled tasks had stopped
 
 
 def test_workers_do_not_survive_their_caller(tmp_path):

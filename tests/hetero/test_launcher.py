@@ -12,37 +12,26 @@ driver = pytest.importorskip("cuda.bindings.driver")
 pytestmark = pytest.mark.skipif(SIMULATOR, reason="the simulator has one GPU and no contexts")
 
 
-class Contexts:
-    """The stack of contexts of a thread, and the context of each launch."""
-
-    def __init__(self, monkeypatch):
-        self.stack, self.launches, self.switches = [1], [], 0
-        success = driver.CUresult.CUDA_SUCCESS
-
-        def get():
-            return success, driver.CUcontext(self.stack[-1])
-
-        def push(context):
-            self.stack.append(int(context))
-            self.switches += 1
-            return (success,)
-
-        def pop():
-            return success, driver.CUcontext(self.stack.pop())
-
-        def launch(*arguments):
-            self.launches.append(self.stack[-1])
-            return (self.result,)
-
-        self.result = success
-        for name, function in (("cuCtxGetCurrent", get), ("cuCtxPushCurrent", push),
-                               ("cuCtxPopCurrent", pop), ("cuLaunchKernel", launch)):  # fmt: skip
-            monkeypatch.setattr(driver, name, function)
-
-
 @pytest.fixture
-def contexts(monkeypatch):
-    return Contexts(monkeypatch)
+def contexts(replace_driver):
+    """Return the stack of contexts of a thread, the context of each launch, and its result."""
+    contexts = SimpleNamespace(stack=[1], launches=[], switches=0, result=None)
+
+    def push(context):
+        contexts.stack.append(int(context))
+        contexts.switches += 1
+
+    def launch(*arguments):
+        contexts.launches.append(contexts.stack[-1])
+        return contexts.result
+
+    replace_driver(
+        cuCtxGetCurrent=lambda: driver.CUcontext(contexts.stack[-1]),
+        cuCtxPushCurrent=push,
+        cuCtxPopCurrent=lambda: driver.CUcontext(contexts.stack.pop()),
+        cuLaunchKernel=launch,
+    )
+    return contexts
 
 
 def prepare():

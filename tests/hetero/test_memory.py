@@ -12,20 +12,16 @@ from hetero import memory
 CPU = hetero.Device("cpu")
 
 
-def test_the_limit_of_a_container_counts(tmp_path, monkeypatch):
+@pytest.mark.parametrize(
+    ("current", "statistics", "free"),
+    [(400_000, "anon 300000\ninactive_file 50000\n", 650_000), (1_000_001, "anon 1000001\n", 0)],
+)
+def test_the_limit_of_a_container_counts(current, statistics, free, tmp_path, monkeypatch):
     (tmp_path / "memory.max").write_text("1000000\n")
-    (tmp_path / "memory.current").write_text("400000\n")
-    (tmp_path / "memory.stat").write_text("anon 300000\ninactive_file 50000\n")
+    (tmp_path / "memory.current").write_text(f"{current}\n")
+    (tmp_path / "memory.stat").write_text(statistics)
     monkeypatch.setattr(memory, "Path", lambda p: tmp_path if "cgroup" in p else Path(p))
-    assert memory.free_bytes(CPU) == 650_000
-
-
-def test_a_full_container_has_nothing_free(tmp_path, monkeypatch):
-    (tmp_path / "memory.max").write_text("1000000\n")
-    (tmp_path / "memory.current").write_text("1000001\n")
-    (tmp_path / "memory.stat").write_text("anon 1000001\n")
-    monkeypatch.setattr(memory, "Path", lambda p: tmp_path if "cgroup" in p else Path(p))
-    assert memory.free_bytes(CPU) == 0
+    assert memory.free_bytes(CPU) == free
 
 
 def test_the_error_says_need_free_and_remedy():

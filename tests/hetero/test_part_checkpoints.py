@@ -2,21 +2,19 @@
 
 import importlib
 import importlib.util
-import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 import hetero
+import parts_worker
 import rode
 from hetero.compile_cache.fingerprint import fingerprint_of_results
 from hetero.distributed.checkpoints import Checkpoint
 from hetero.distributed.parts import run_parts
 
 CPU = hetero.Device("cpu")
-sys.path.insert(0, str(Path(__file__).parents[1] / "support"))
-SETTINGS = importlib.import_module("parts_worker").SETTINGS | {"paths": 40, "device": "cpu"}
+SETTINGS = parts_worker.SETTINGS | {"paths": 40, "device": "cpu"}
 """Those of the other tests of parts, whose compiled code is then on disk."""
 
 
@@ -110,16 +108,9 @@ def solve_with(tmp_path):
         module = importlib.util.module_from_spec(spec)
         spec.loader.exec_module(module)
         problem = rode.additive(module.H, module.B, dimension=1, start=(1.0,))
-        numbers = {
-            "t_span": (0, 0.5),
-            "h": 0.25,
-            "delta": 0.125,
-            "paths": 4,
-            "rng": 1,
-            "reduction": "peaks",
-        }
-        result = rode.solve(problem, "euler", **numbers, checkpoint=tmp_path / "parts", parts=2)
-        return result.peaks
+        run = {"t_span": (0, 0.5), "h": 0.25, "delta": 0.125, "paths": 4, "parts": 2, "rng": 1}
+        folder = tmp_path / "parts"
+        return rode.solve(problem, "euler", **run, reduction="peaks", checkpoint=folder).peaks
 
     return solve
 

@@ -65,19 +65,13 @@ if __name__ == "__main__":
 
 THREADS = """
 from concurrent.futures import ThreadPoolExecutor
-from loop import check_doubles
-
-check_doubles()
-with ThreadPoolExecutor(8) as pool:
-    print(all(pool.map(lambda _: all(check_doubles() for _ in range(20)), range(16))))
-"""
-
-FOREIGN_LAYER = """
 import numba
 from loop import check_doubles
 
 check_doubles()
 print(numba.threading_layer())
+with ThreadPoolExecutor(8) as pool:
+    print(all(pool.map(lambda _: all(check_doubles() for _ in range(20)), range(16))))
 """
 
 
@@ -128,12 +122,8 @@ def test_the_error_of_a_forked_process_reaches_its_parent(tmp_path):
     assert run_script(tmp_path, RAISE_IN_CHILD, "omp") == ["ForkedProcessError"]
 
 
-def test_python_threads_may_run_loops_at_the_same_time(tmp_path, layer):
-    assert run_script(tmp_path, THREADS, layer) == ["True"]
-
-
-def test_the_requested_layer_is_used(tmp_path, layer):
-    assert run_script(tmp_path, FOREIGN_LAYER, layer) == [layer]
+def test_python_threads_may_run_loops_at_the_same_time_in_the_requested_layer(tmp_path, layer):
+    assert run_script(tmp_path, THREADS, layer) == [layer, "True"]
 
 
 def test_ranges_cover_everything_once_and_grow_no_faster_than_allowed():

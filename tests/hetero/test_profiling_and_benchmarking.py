@@ -152,7 +152,7 @@ def test_events_of_nested_regions_become_seconds():
     assert inner.gpu == 0.5
 
 
-def test_records_that_are_written_do_not_change_the_commit(tmp_path, monkeypatch):
+def test_records_that_are_written_do_not_change_the_commit(tmp_path):
     source, record = tmp_path / "package" / "module.py", tmp_path / "benchmarks/records/one.json"
     for path in (source, record):
         path.parent.mkdir(parents=True)
@@ -160,10 +160,9 @@ def test_records_that_are_written_do_not_change_the_commit(tmp_path, monkeypatch
     names = ["-c", "user.name=A", "-c", "user.email=a@b.example"]
     for words in (["init", "-q"], ["add", "."], [*names, "commit", "-q", "-m", "First"]):
         subprocess.run(["git", *words], cwd=tmp_path, check=True)
-    monkeypatch.setattr(environment, "__file__", str(source))
-    clean = environment.commit()
+    clean = environment.commit(source.parent)
     assert len(clean) == 12
     record.write_text("[]")
-    assert environment.commit() == clean
+    assert environment.commit(source.parent) == clean
     source.write_text("[]")
-    assert environment.commit() == f"{clean}+"
+    assert environment.commit(source.parent) == f"{clean}+"

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from hetero.cuda.driver import SIMULATOR, cuda
+from hetero.cuda.launch import launch
 
 driver = pytest.importorskip("cuda.bindings.driver")
 
@@ -57,8 +58,6 @@ def kernel():
 @pytest.mark.cuda
 @pytest.mark.simulator
 def test_a_kernel_gets_its_arguments(require_cuda, kernel):
-    from hetero.cuda.launch import launch
-
     out = cuda.to_device(np.zeros(5))
     arrays = [cuda.to_device(a) for a in host_table()]
     launch(kernel, 1, 1, 0, (*arrays, SCALES, 1.5, out))
@@ -69,7 +68,6 @@ def test_a_kernel_gets_its_arguments(require_cuda, kernel):
 @HARDWARE
 def test_tables_are_arguments_in_one_allocation(require_cuda):
     from hetero.cuda.device_table import DeviceTable
-    from hetero.cuda.launch import launch
     from hetero.jit import kernel as compile_kernel
 
     @compile_kernel
@@ -115,21 +113,17 @@ class Kernel:
 
 
 @pytest.fixture
-def launches(monkeypatch):
+def launches(replace_driver):
     """Record the launches of a driver that has a GPU and starts nothing."""
-    calls = []
+    launches = SimpleNamespace(calls=[], result=None)
 
     def start(function, *arguments):
         *sizes, shared, stream, pointers, _ = arguments
-        calls.append((int(function), sizes, shared, int(stream), pointers))
-        return (start.result,)
+        launches.calls.append((int(function), sizes, shared, int(stream), pointers))
+        return launches.result
 
-    start.result = driver.CUresult.CUDA_SUCCESS
-    monkeypatch.setattr(driver, "cuLaunchKernel", start)
-    monkeypatch.setattr(
-        driver, "cuCtxGetDevice", lambda: (driver.CUresult.CUDA_SUCCESS, driver.CUdevice(0))
-    )
-    return SimpleNamespace(calls=calls, start=start)
+    replace_driver(cuLaunchKernel=start, cuCtxGetDevice=lambda: driver.CUdevice(0))
+    return launches
 
 
 def slots(pointers, count):
@@ -152,8 +146,6 @@ def test_numbers_are_those_that_numba_passes(launches):
     """Numba's own conversion, `_Kernel._prepare_args`, is the oracle."""
     from numba import types
     from numba.cuda import dispatcher
-
-    from hetero.cuda.launch import launch
 
     table = Table(*(device_array(a, 4096 * k) for k, a in enumerate(host_table(), 1)))
     arguments = (table, SCALES, 2.5, np.float64(-1.5), True, np.int64(1 << 40))
@@ -183,8 +175,6 @@ def test_numbers_are_those_that_numba_passes(launches):
 
 @HARDWARE
 def test_a_kernel_is_prepared_once_for_the_types_of_its_arguments(launches):
-    from hetero.cuda.launch import launch
-
     kernel = Kernel()
     for number in (1.0, 2.0, 3, True, 4.0):
         launch(kernel, 1, 1, 0, (number, SCALES))
@@ -195,8 +185,6 @@ def test_a_kernel_is_prepared_once_for_the_types_of_its_arguments(launches):
 
 @HARDWARE
 def test_the_address_of_an_array_is_asked_for_once(launches):
-    from hetero.cuda.launch import launch
-
     array, kernel = device_array(np.arange(3.0), 4096), Kernel()
     launch(kernel, 1, 1, 0, (array, 1.0))
     before = slots(launches.calls[-1][-1], 8)
@@ -209,8 +197,6 @@ def test_the_address_of_an_array_is_asked_for_once(launches):
 @HARDWARE
 @pytest.mark.parametrize("value", [np.float32(1.0), 1j, 1 << 63, "text"], ids=repr)
 def test_other_values_are_left_to_numba(launches, value):
-    from hetero.cuda.launch import launch
-
     kernel = Kernel()
     launch(kernel, 2, 32, 0, (value, (1.0, value)), 8)
     assert kernel.configurations == [(2, 32, 0, 8)]
@@ -219,8 +205,6 @@ def test_other_values_are_left_to_numba(launches, value):
 
 @HARDWARE
 def test_arrays_that_are_not_contiguous_are_left_to_numba(launches):
-    from hetero.cuda.launch import launch
-
     kernel = Kernel()
     launch(kernel, 1, 1, 0, (device_array(np.arange(6.0).reshape(3, 2).T, 4096),))
     launch(kernel, 1, 1, 0, (device_array(np.broadcast_to(np.ones(1), (4,)), 4096),))
@@ -230,8 +214,6 @@ def test_arrays_that_are_not_contiguous_are_left_to_numba(launches):
 
 @HARDWARE
 def test_a_refused_launch_is_an_error(launches):
-    from hetero.cuda.launch import launch
-
-    launches.start.result = driver.CUresult.CUDA_ERROR_INVALID_VALUE
+    launches.result = driver.CUresult.CUDA_ERROR_INVALID_VALUE
     with pytest.raises(RuntimeError, match="CUDA_ERROR_INVALID_VALUE"):
         launch(Kernel(), 1, 1, 0, (1.0,))

@@ -57,27 +57,23 @@ class Stream:
 
 
 @pytest.fixture
-def allocations(monkeypatch):
+def allocations(monkeypatch, replace_driver):
     """Let copies, and allocations of CuPy, happen in host memory; return what is allocated."""
     made = []
-    success = (driver.CUresult.CUDA_SUCCESS,)
 
     def copy(target, source, size, stream=None):
         ctypes.memmove(target, source, size)
-        return success
 
     def clear(target, value, size, stream):
         ctypes.memset(target, value, size)
-        return success
 
     def alloc(size):
         made.append((size, Stream.current))
         return Memory(size)
 
-    for name in ("cuMemcpyHtoD", "cuMemcpyHtoDAsync", "cuMemcpyDtoHAsync", "cuMemcpyDtoDAsync"):
-        monkeypatch.setattr(driver, name, copy)
-    monkeypatch.setattr(driver, "cuMemsetD8Async", clear)
-    monkeypatch.setattr(driver, "cuStreamSynchronize", lambda stream: success)
+    copies = ("cuMemcpyHtoD", "cuMemcpyHtoDAsync", "cuMemcpyDtoHAsync", "cuMemcpyDtoDAsync")
+    replace_driver(**dict.fromkeys(copies, copy), cuMemsetD8Async=clear)
+    replace_driver(cuStreamSynchronize=lambda stream: None)
     module = SimpleNamespace(
         alloc=alloc,
         alloc_pinned_memory=PageLocked,
@@ -85,7 +81,6 @@ def allocations(monkeypatch):
         ExternalStream=Stream,
         Stream=SimpleNamespace(null=Stream(0)),
     )
-    monkeypatch.setattr(Stream, "current", 0)
     monkeypatch.setitem(sys.modules, "cupy", SimpleNamespace(cuda=module))
     return made
 
@@ -130,32 +125,28 @@ def test_copies_and_parts(allocations, stream):
 
 
 @pytest.fixture
-def events(monkeypatch):
+def events(replace_driver):
     """Let copies to the host happen at the end of the stand-in's stream; return what is done."""
     log: list[tuple] = []
-    success = driver.CUresult.CUDA_SUCCESS
+    copies: list[tuple] = []
 
     def postpone(target, source, size, stream):
         log.append(("copy", int(stream)))
-        postpone.copies.append((target, source, size))
-        return (success,)
+        copies.append((target, source, size))
 
     def synchronize(event):
         log.append(("wait", event))
-        for arguments in postpone.copies:
+        for arguments in copies:
             ctypes.memmove(*arguments)
-        postpone.copies.clear()
-        return (success,)
+        copies.clear()
 
-    def note(name, *result):
-        return lambda *arguments: log.append((name, arguments[0])) or (success, *result)
-
-    postpone.copies = []
-    monkeypatch.setattr(driver, "cuMemcpyDtoHAsync", postpone)
-    monkeypatch.setattr(driver, "cuEventCreate", note("create", 77))
-    monkeypatch.setattr(driver, "cuEventRecord", note("record"))
-    monkeypatch.setattr(driver, "cuEventSynchronize", synchronize)
-    monkeypatch.setattr(driver, "cuEventDestroy", note("destroy"))
+    replace_driver(
+        cuMemcpyDtoHAsync=postpone,
+        cuEventCreate=lambda flags: log.append(("create", flags)) or 77,
+        cuEventRecord=lambda event, stream: log.append(("record", event)),
+        cuEventSynchronize=synchronize,
+        cuEventDestroy=lambda event: log.append(("destroy", event)),
+    )
     return log
 
 
@@ -196,10 +187,10 @@ def test_copies_without_cupy_are_complete_at_once(allocations, monkeypatch):
 
 
 @HARDWARE
-def test_a_refused_copy_is_an_error(allocations, monkeypatch):
+def test_a_refused_copy_is_an_error(allocations, replace_driver):
     (array,) = allocate_as_one([((4,), np.float64)], 0)
-    refused = (driver.CUresult.CUDA_ERROR_ILLEGAL_ADDRESS,)
-    monkeypatch.setattr(driver, "cuStreamSynchronize", lambda stream: refused)
+    refused = driver.CUresult.CUDA_ERROR_ILLEGAL_ADDRESS
+    replace_driver(cuStreamSynchronize=lambda stream: refused)
     with pytest.raises(RuntimeError, match="CUDA_ERROR_ILLEGAL_ADDRESS"):
         array.copy_to_host()
 

@@ -13,23 +13,12 @@ import numpy as np
 import pytest
 
 from cache_tree import LOOPS, Tree
-from fork_server import ForkServer
 from hetero.compile_cache import sources, tables
 from hetero.cuda.driver import SIMULATOR
 
-pytestmark = [
-    pytest.mark.skipif(SIMULATOR, reason="the cache is for compiled code"),
-    pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are forked"),
-]
+pytestmark = pytest.mark.skipif(SIMULATOR, reason="the cache is for compiled code")
 
 GO = "from user import go; print(go(2.0))"
-
-
-@pytest.fixture(scope="module")
-def server(tmp_path_factory):
-    server = ForkServer(tmp_path_factory.mktemp("server"))
-    yield server
-    server.close()
 
 
 def write(path: Path, files: dict[str, str]) -> None:
@@ -125,54 +114,6 @@ KEPT = {
     ),
 }
 
-
-@pytest.mark.parametrize("case", KEPT)
-def test_an_edit_is_seen(server, tmp_path, case):
-    user, old, new, before, after = KEPT[case]
-    for _ in range(2):
-        for value, text in {before: user, after: user.replace(old, new)}.items():
-            write(tmp_path, {"user.py": IMPORTS + text})
-            assert server.run(GO, path=tmp_path) == [str(value)]
-    assert server.hits > 0  # it is kept, so the test has tested something
-
-
-CAUGHT = """
-@serial
-def go(k):
-    y = 1.0
-    try:
-        y = 2.0
-        if k > 1.0:
-            raise ValueError
-    except Exception:
-        y = 5.0
-    return y
-"""
-LET_THROUGH = """
-@serial
-def go(k):
-    y = 1.0
-    try:
-        y = 2.0
-    except Exception:
-        y = 5.0
-    else:
-        if k > 1.0:
-            raise ValueError
-    return y
-"""
-
-
-def test_a_statement_that_leaves_a_try_is_seen(server, tmp_path):
-    """The instructions are nearly the same; the table of exceptions is not."""
-    code = "from user import go\ntry:\n    print(go(2.0))\nexcept ValueError:\n    print('raised')"
-    for _ in range(2):
-        for text, expected in ((CAUGHT, "5.0"), (LET_THROUGH, "raised")):
-            write(tmp_path, {"user.py": IMPORTS + text})
-            assert server.run(code, path=tmp_path) == [expected]
-    assert server.hits > 0
-
-
 # name: (files, what is replaced in which file, by what, go(2.0) before, go(2.0) after)
 OF_MODULES = {
     "a module that two functions refer to": (
@@ -217,14 +158,55 @@ OF_MODULES = {
 }
 
 
-@pytest.mark.parametrize("case", OF_MODULES)
-def test_an_edit_of_another_module_is_seen(server, tmp_path, case):
-    files, name, old, new, before, after = OF_MODULES[case]
+@pytest.mark.parametrize("case", KEPT | OF_MODULES)
+def test_an_edit_is_seen(server, tmp_path, case):
+    if case in KEPT:
+        user, old, new, before, after = KEPT[case]
+        files, name = {"user.py": user}, "user.py"
+    else:
+        files, name, old, new, before, after = OF_MODULES[case]
     files = files | {"user.py": IMPORTS + files["user.py"]}
     for _ in range(2):
         for value, text in {before: files[name], after: files[name].replace(old, new)}.items():
             write(tmp_path, files | {name: text})
             assert server.run(GO, path=tmp_path) == [str(value)]
+    assert server.hits > 0  # it is kept, so the test has tested something
+
+
+CAUGHT = """
+@serial
+def go(k):
+    y = 1.0
+    try:
+        y = 2.0
+        if k > 1.0:
+            raise ValueError
+    except Exception:
+        y = 5.0
+    return y
+"""
+LET_THROUGH = """
+@serial
+def go(k):
+    y = 1.0
+    try:
+        y = 2.0
+    except Exception:
+        y = 5.0
+    else:
+        if k > 1.0:
+            raise ValueError
+    return y
+"""
+
+
+def test_a_statement_that_leaves_a_try_is_seen(server, tmp_path):
+    """The instructions are nearly the same; the table of exceptions is not."""
+    code = "from user import go\ntry:\n    print(go(2.0))\nexcept ValueError:\n    print('raised')"
+    for _ in range(2):
+        for text, expected in ((CAUGHT, "5.0"), (LET_THROUGH, "raised")):
+            write(tmp_path, {"user.py": IMPORTS + text})
+            assert server.run(code, path=tmp_path) == [expected]
     assert server.hits > 0
 
 
@@ -264,30 +246,23 @@ NOT_KEPT = {
     "a helper that Numba's own cache keeps": (
         "import inner\n@serial\ndef go(k):\n    return inner.helper(k)\n"
     ),
+    "a module that computes its attributes": (
+        "import rates\n@serial\ndef go(k):\n    return rates.RATE * k\n"
+    ),
 }
-INNER = (
-    "import numba, rate\n@numba.njit(cache=True)\ndef helper(k):\n    return rate.RATE * k  # {}\n"
-)
+BESIDE = {
+    "inner.py": "import numba\nRATE = 1.5\n"
+    "@numba.njit(cache=True)\ndef helper(k):\n    return RATE * k\n",
+    "rates.py": "def __getattr__(name):\n    if name == 'RATE':\n        return 1.5\n"
+    "    raise AttributeError(name)\n",
+}
 
 
 @pytest.mark.parametrize("case", NOT_KEPT)
 def test_what_cannot_be_read_by_value_is_not_kept(server, tmp_path, case):
     for value, rate in [(3.0, "1.5"), (7.0, "3.5"), (3.0, "1.5")]:
-        text = IMPORTS + NOT_KEPT[case].replace("1.5", rate)
-        files = {"user.py": text, "inner.py": INNER.format(rate), "rate.py": f"RATE = {rate}\n"}
-        write(tmp_path, files)
-        assert server.run(GO, path=tmp_path) == [str(value)]
-        assert server.hits == 0
-
-
-def test_a_module_that_computes_its_attributes_is_not_kept(server, tmp_path):
-    rates = (
-        "def __getattr__(name):\n    if name == 'RATE':\n        return 1.5\n"
-        "    raise AttributeError(name)\n"
-    )
-    user = IMPORTS + "import rates\n@serial\ndef go(k):\n    return rates.RATE * k\n"
-    for value, text in [(3.0, rates), (7.0, rates.replace("1.5", "3.5")), (3.0, rates)]:
-        write(tmp_path, {"user.py": user, "rates.py": text})
+        files = BESIDE | {"user.py": IMPORTS + NOT_KEPT[case]}
+        write(tmp_path, {name: text.replace("1.5", rate) for name, text in files.items()})
         assert server.run(GO, path=tmp_path) == [str(value)]
         assert server.hits == 0
 
@@ -394,8 +369,8 @@ EDITED = EXTENSION.replace("2.0", "5.0")
 
 
 @pytest.fixture
-def tree(tmp_path) -> Tree:
-    tree = Tree(tmp_path)
+def tree(tmp_path, server) -> Tree:
+    tree = Tree(tmp_path, server)
     tree.write("toy/helper.py", EXTENSION)
     return tree
 
@@ -419,8 +394,8 @@ def test_another_branch_that_comes_and_goes_poisons_nothing(tree):
     code = (
         f"import toy; {write_both} f.write_text({EDITED!r}); import toy.helper; f.write_text(a); "
     )
-    assert tree.run(code + PLAIN, PYTHONDONTWRITEBYTECODE="1") == ["16.0"]
-    assert tree.run(PLAIN, PYTHONDONTWRITEBYTECODE="1") == ["7.0"]
+    assert tree.run(code + PLAIN) == ["16.0"]
+    assert tree.run(PLAIN) == ["7.0"]
 
 
 def test_bytecode_that_python_takes_for_current_poisons_nothing(tree):
@@ -428,13 +403,13 @@ def test_bytecode_that_python_takes_for_current_poisons_nothing(tree):
     second = int(time.time())
     path = tree.path / "toy" / "helper.py"
     os.utime(path, (second, second))
-    assert tree.run(PLAIN, PYTHONDONTWRITEBYTECODE="") == ["7.0"]
+    assert tree.run(PLAIN, bytecode=True) == ["7.0"]
     path.write_text(EDITED)
     os.utime(path, ns=(second * 10**9 + 900_000_000,) * 2)
     bytecode = next(path.parent.glob("__pycache__/helper.*.pyc"))
     os.utime(bytecode, ns=(second * 10**9 + 500_000_000,) * 2)
     shutil.rmtree(tree.cache)
-    assert tree.run(PLAIN) == ["7.0"]  # Python itself has loaded the old bytecode
+    assert tree.run(PLAIN, bytecode=True) == ["7.0"]  # Python itself has loaded the old bytecode
     shutil.rmtree(bytecode.parent)
     assert tree.run(PLAIN) == ["16.0"]
 
@@ -445,9 +420,7 @@ def test_only_sources_are_read(tree):
     assert tree.run(PLAIN) == ["7.0"]
 
 
-def test_a_package_that_is_registered_twice_keeps_its_first_record(tmp_path, monkeypatch):
-    monkeypatch.setattr(sources, "_packages", {})
-    monkeypatch.setattr(sources, "_changes", {})
+def test_a_package_that_is_registered_twice_keeps_its_first_record(tmp_path):
     (tmp_path / "a.py").write_text("1")
     sources.register("some", str(tmp_path))
     module = [("some.a", str(tmp_path / "a.py"))]
@@ -462,7 +435,7 @@ def test_options_are_told_apart_without_the_order_of_sets(tree):
     loops = LOOPS.replace("@serial\n", "@serial(fastmath={'nsz', 'contract', 'arcp'})\n", 1)
     tree.write("toy/loops.py", loops)
     count = "; from hetero.compile_cache.disk_cache import DiskCache as C; print(C.misses)"
-    misses = [tree.run(PLAIN + count, PYTHONHASHSEED=str(seed))[1] for seed in range(3)]
+    misses = [tree.run_fresh(PLAIN + count, PYTHONHASHSEED=str(seed))[1] for seed in range(3)]
     assert misses == ["2", "0", "0"]
 
 

@@ -1,4 +1,4 @@
-"""A copy of `hetero` beside a small package, with a cache of its own, for tests of the cache."""
+"""A small package with a cache of its own, for tests of the cache."""
 
 import os
 import shutil
@@ -6,7 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-ROOT = Path(__file__).parents[2]
+from fork_server import ROOT, ForkServer
 
 HELPER = """
 from hetero.jit import scalar
@@ -46,19 +46,21 @@ COUNT = "; from hetero.compile_cache.disk_cache import DiskCache as C; print(C.h
 
 
 class Tree:
-    """A copy of `hetero`, a small package that is registered, and a folder for compiled code."""
+    """A small package that is registered, beside a folder for compiled code."""
 
-    def __init__(self, path: Path):
-        self.path, self.cache = path, path / "cache"
-        self.errors = ""
-        ignored = shutil.ignore_patterns("__pycache__")
-        shutil.copytree(ROOT / "hetero", path / "hetero", ignore=ignored)
+    def __init__(self, path: Path, server: ForkServer):
+        self.path, self.cache, self._server = path, path / "cache", server
         register = (
             "from hetero.compile_cache.sources import register\nregister(__name__, __path__[0])\n"
         )
         self.write("toy/__init__.py", register)
         self.write("toy/helper.py", HELPER)
         self.write("toy/loops.py", LOOPS)
+
+    @property
+    def errors(self) -> str:
+        """What the last run wrote to its standard error."""
+        return self._server.errors
 
     def write(self, name: str, text: str) -> None:
         """Write a file; Python's own bytecode of it is always out of date then."""
@@ -67,23 +69,30 @@ class Tree:
         path.write_text(text)
         shutil.rmtree(path.parent / "__pycache__", ignore_errors=True)
 
+    def run(self, code: str, *, bytecode: bool = False, **environment: str) -> list[str]:
+        """Return the words that a forked process prints."""
+        return self._server.run(
+            code, path=self.path, bytecode=bytecode, environment={"HETERO_CACHE": "1"} | environment
+        )
+
     def start(self, code: str, **environment: str) -> subprocess.Popen:
+        """Start a new interpreter; modules in the folder come before all others."""
+        folders = f"{self.path}{os.pathsep}{ROOT}"
+        ours = {"HETERO_CACHE_DIR": str(self.cache), "PYTHONPATH": folders, "NUMBA_OPT": "1"}
         return subprocess.Popen(
             [sys.executable, "-c", code],
             cwd=self.path,
-            env=os.environ
-            | {"HETERO_CACHE_DIR": str(self.cache), "PYTHONPATH": str(self.path)}
-            | environment,
+            env=os.environ | ours | environment,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
         )
 
-    def run(self, code: str, **environment: str) -> list[str]:
-        """Return the words that a fresh process prints."""
+    def run_fresh(self, code: str, **environment: str) -> list[str]:
+        """Return the words that a new interpreter prints."""
         process = self.start(code, **environment)
-        output, self.errors = process.communicate()
-        assert process.returncode == 0, self.errors
+        output, errors = process.communicate()
+        assert process.returncode == 0, errors
         return output.split()
 
     def folder(self) -> Path:

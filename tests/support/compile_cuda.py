@@ -5,9 +5,9 @@ import importlib.metadata
 import pickle
 from pathlib import Path
 
-from hetero.compile_cache import store
+from hetero.compile_cache import frozen, store
 from hetero.compile_cache.disk_cache import folder_of, package_of
-from hetero.compile_cache.fingerprint import UnknownValueError, fingerprint
+from hetero.compile_cache.fingerprint import Fingerprints, UnknownValueError, fingerprint
 from hetero.cuda import numba_internals, resources
 from hetero.cuda.resources import Resources
 
@@ -67,6 +67,10 @@ def _compute_once(kind_of_result: str, compute, kernel, signature, arch: str):
     if data is not None:
         return pickle.loads(data)
     result = compute(kernel, signature, arch)
+    after = Fingerprints(allow_new=True)
+    after.of(kernel)
+    for function, state in after.dispatchers:  # or later kernels with them would not be kept
+        frozen.record_new_versions(function, state)
     if store.is_enabled():
         store.write(folder, name, pickle.dumps(result))
     return result

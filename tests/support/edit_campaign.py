@@ -68,7 +68,7 @@ def run_campaign(
     return counts
 
 
-def write_modules(folder: Path, world: World) -> None:
+def write_modules(folder: Path, world) -> None:
     """Write those modules that differ from what is there."""
     for name, text in world.files().items():
         path = folder / name

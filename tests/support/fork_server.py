@@ -9,7 +9,9 @@ import os
 import subprocess
 import sys
 import tempfile
+from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 
 ROOT = Path(__file__).parents[2]
 
@@ -35,13 +37,13 @@ def run(request, pipe):
     os.chdir(request["path"])
     sys.path.insert(0, request["path"])
     sys.dont_write_bytecode = request["no_bytecode"]
-    output = io.StringIO()
+    output, errors = io.StringIO(), io.StringIO()
     try:
-        with contextlib.redirect_stdout(output), contextlib.redirect_stderr(io.StringIO()):
+        with contextlib.redirect_stdout(output), contextlib.redirect_stderr(errors):
             exec(compile(request["code"], "<run>", "exec"), {"__name__": "__main__"})
-        answer = output.getvalue().split(), DiskCache.hits
+        answer = output.getvalue().split(), DiskCache.hits, errors.getvalue()
     except BaseException as error:
-        answer = traceback.format_exc(), type(error).__name__
+        answer = traceback.format_exc(), type(error).__name__, errors.getvalue()
     os.write(pipe, json.dumps(answer).encode())
 
 for line in sys.stdin:
@@ -54,7 +56,7 @@ for line in sys.stdin:
     with os.fdopen(reader) as file:
         answer = file.read()
     os.waitpid(child, 0)
-    print(answer or '["the process died", "signal"]', flush=True)
+    print(answer or '["the process died", "signal", ""]', flush=True)
 """
 
 
@@ -67,10 +69,12 @@ class ForkServer:
         The folder: modules there can be imported.
     hits : int
         Number of functions that the last run loaded from the cache.
+    errors : str
+        What the last run wrote to its standard error.
     """
 
     def __init__(self, path: Path):
-        self.path, self.hits = path, 0
+        self.path, self.hits, self.errors = path, 0, ""
         self._errors = tempfile.TemporaryFile("w+")  # noqa: SIM115  # closed by `close`
         self._process = subprocess.Popen(
             [sys.executable, "-c", SERVER],
@@ -90,8 +94,9 @@ class ForkServer:
         bytecode: bool = False,
         path: Path | None = None,
         may_fail: bool = False,
+        environment: Mapping[str, str] = MappingProxyType({}),
     ) -> list[str]:
-        """Return the words that `code` prints in a fresh process.
+        """Return the words that `code` prints in a fresh process, with variables of an environment.
 
         `bytecode` lets Python keep bytecode of imported modules, as it usually does. Raises
         RuntimeError if the code does; if it `may_fail`, the name of its error is returned instead.
@@ -104,6 +109,7 @@ class ForkServer:
             "environment": {
                 "HETERO_CACHE": str(int(cached)),
                 "HETERO_CACHE_DIR": str(path / "cache"),
+                **environment,
             },
         }
         self._process.stdin.write(json.dumps(request) + "\n")
@@ -112,7 +118,7 @@ class ForkServer:
         if not answer:
             self._errors.seek(0)
             raise RuntimeError(self._errors.read())
-        words, hits = json.loads(answer)
+        words, hits, self.errors = json.loads(answer)
         if isinstance(hits, int):
             self.hits = hits
             return words

@@ -4,80 +4,62 @@ import itertools
 
 import numba
 import numpy as np
-from numba import types
 
 import rode
-from kernel_budgets.budget import u8
+from kernel_budgets.budget import read_types, u8
 from kernel_budgets.tmd_kernels import NUMBERS, phase_1_signature, phase_2_signature
 from studies.rode.convergence import duffing
 from studies.rode.kernels import averages_kernel, solver_kernel
 
+_FLOW = "W** W** S** S** u1* u4** u1*** T** T**"
+"""Two fields of populations as words and as stored numbers, the walls, and their numbers."""
 
-def lbm_signature(precision, rates=2) -> tuple:
-    """Return the argument types of a step of `lbm`, whose operator has so many rates."""
+_CELLS = 8 * " u4"
+
+
+def _lbm_types(precision, text) -> tuple:
+    """Return types, with W for words of populations, S for stored numbers, T for arithmetic."""
     from lbm._model.precision import PRECISIONS
 
     form = PRECISIONS[precision]
+    kinds = {"W": form.word, "S": form.storage, "T": form.compute}
+    return read_types(text, **{k: numba.from_dtype(np.dtype(kind)) for k, kind in kinds.items()})
 
-    def of(dtype, ndim):
-        return types.Array(numba.from_dtype(np.dtype(dtype)), ndim, "C")
 
-    T = numba.from_dtype(np.dtype(form.compute))
-    populations = (of(form.word, 2),) * 2 + (of(form.storage, 2),) * 2
-    walls = of(np.uint8, 1), of(np.uint32, 2), of(np.uint8, 3), *(of(form.compute, 2),) * 2
-    numbers = types.UniTuple(T, rates), types.UniTuple(T, 3)
-    return (*populations, *walls, *numbers, *(types.uint32,) * 8)
+def lbm_signature(precision, rates=2) -> tuple:
+    """Return the argument types of a step of `lbm`, whose operator has so many rates."""
+    return _lbm_types(precision, f"{_FLOW} {rates}xT 3xT {_CELLS}")
 
 
 def lbm_signature_of(collision, precision="float32") -> tuple:
     """Return the argument types of a step of `lbm` with a collision operator."""
-    from lbm._model.precision import PRECISIONS
-
-    types_of_step = lbm_signature(precision, len(collision.rates))
-    if not collision.reads_viscosity:
-        return types_of_step
-    word = numba.from_dtype(np.dtype(PRECISIONS[precision].word))
-    return (*types_of_step[:-8], types.Array(word, 1, "C"), *types_of_step[-8:])
+    viscosity = "W*" if collision.reads_viscosity else ""
+    return _lbm_types(precision, f"{_FLOW} {len(collision.rates)}xT 3xT {viscosity} {_CELLS}")
 
 
 def lbm_eddies_signature(precision) -> tuple:
     """Return the argument types of the kernel that computes an eddy viscosity."""
-    from lbm._model.precision import PRECISIONS
-
-    form = PRECISIONS[precision]
-    T, stored = (numba.from_dtype(np.dtype(kind)) for kind in (form.compute, form.storage))
-    fields = types.Array(T, 2, "C"), types.Array(types.uint8, 1, "C"), types.Array(stored, 1, "C")
-    return (*fields, T, types.UniTuple(types.int64, 8))
+    return _lbm_types(precision, "T** u1* S* T 8xi8")
 
 
 def lbm_survey_signature(precision) -> tuple:
     """Return the argument types of the kernel `survey` of `lbm`."""
-    *arrays, _, force, _ = lbm_signature(precision)[:12]
-    return (*arrays, force, types.Array(types.int32, 1, "C"), *(types.uint32,) * 8)
+    return _lbm_types(precision, f"{_FLOW} 3xT i4* {_CELLS}")
 
 
 def lbm_survey_with_scalar_signature(precision) -> tuple:
     """Return the argument types of the kernel `survey_with_scalar` of `lbm`."""
-    survey = lbm_survey_signature(precision)
-    T = lbm_signature(precision)[9].dtype
-    scalar = types.Array(T, 2, "C"), types.UniTuple(T, 4)
-    return (*survey[:-8], *scalar, *survey[-8:])
+    return _lbm_types(precision, f"{_FLOW} 3xT i4* T** 4xT {_CELLS}")
 
 
 def lbm_damping_signature(precision) -> tuple:
     """Return the argument types of the kernel `damp` of `lbm`."""
-    *arrays, rates, force, _ = lbm_signature(precision)[:12]
-    T = rates.dtype
-    layer = types.Array(T, 1, "C"), types.Array(T, 2, "C"), types.UniTuple(types.uint32, 5)
-    return (*arrays, force, *layer, types.UniTuple(T, 2), *(types.uint32,) * 8)
+    return _lbm_types(precision, f"{_FLOW} 3xT T* T** 5xu4 2xT {_CELLS}")
 
 
 def lbm_acceleration_signature(precision) -> tuple:
     """Return the argument types of the kernel `accelerate` of `lbm`."""
-    *arrays, rates, force, _ = lbm_signature(precision)[:12]
-    T = rates.dtype
-    fields = (types.Array(T, 2, "C"),) * 2
-    return (*arrays, force, *fields, types.UniTuple(T, 4), *(types.uint32,) * 8)
+    return _lbm_types(precision, f"{_FLOW} 3xT T** T** 4xT {_CELLS}")
 
 
 def lbm_kernel(pattern, odd, precision, walls):

@@ -10,10 +10,10 @@ import math
 import random
 import time
 from collections import Counter
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from edit_campaign import StaleCodeError
+from edit_campaign import StaleCodeError, write_modules
 from fork_server import ForkServer
 
 HOSTS, FACTORS, INTRINSICS, FORMULAS = 8, 2, 2, 5
@@ -21,6 +21,45 @@ HOSTS, FACTORS, INTRINSICS, FORMULAS = 8, 2, 2, 5
 NEEDLESS_IMPORTS = 0.68
 """Host modules that a file imports on average; as many as the 25 files of the packages that extend
 Numba. An edit of such a module compiles again what depends on the file."""
+
+FILES = {"host": HOSTS, "factor": FACTORS, "intrinsic": INTRINSICS, "formula": FORMULAS}
+"""How many files of each kind there are: host0, host1, ..."""
+
+KINDS = ("comment", "docstring", *FILES, "constant", "plan")
+"""What an edit changes; constants and plans are in the files of formulas."""
+
+TEXTS = {
+    "host": "def pages(n):\n    return n + {host}\n",
+    "factor": "FACTOR = {factor} / 8\n\ndef emitted(number):\n    return number + 0.5\n",
+    "intrinsic": """
+from llvmlite import ir
+from numba import float64
+from numba.extending import intrinsic
+from toy.factor{user} import FACTOR, emitted
+
+@intrinsic
+def scaled(typing, x):
+    def emit(context, builder, signature, arguments):
+        factor = emitted(FACTOR) + {intrinsic} / 8
+        return builder.fmul(arguments[0], ir.Constant(ir.DoubleType(), factor))
+
+    return float64(float64), emit
+""",
+    "formula": """
+from hetero.jit import scalar
+
+CONSTANT = {constant} / 8
+
+@scalar
+def value(x):
+    \"\"\"Return the value, version {docstring}.\"\"\"
+    return x * CONSTANT + {formula} / 8{terms}
+
+def plan(n):
+    return n + {plan}
+""",
+}
+"""Texts of the files, with their numbers in braces."""
 
 REGISTER = "from hetero.compile_cache.sources import register\nregister(__name__, __path__[0])\n"
 
@@ -31,102 +70,52 @@ class Package:
 
     Attributes
     ----------
-    numbers : of each entity, by its name, such as "host1", "factor0", "intrinsic1", "constant2"
-    comments, docstrings : of each file, by its name
+    numbers : of each file, by kind: `numbers["constant", "formula2"]`
     calls : numbers of the formulas that each formula calls, all of them smaller
     intrinsics : number of the intrinsic that each formula calls, or None
     imports : names of the host modules that each file imports without need
     """
 
-    numbers: dict[str, int]
-    comments: dict[str, int]
-    docstrings: dict[str, int]
+    numbers: dict[tuple[str, str], int]
     calls: tuple[tuple[int, ...], ...]
     intrinsics: tuple[int | None, ...]
-    imports: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    imports: dict[str, tuple[str, ...]]
 
     def files(self) -> dict[str, str]:
         """Return the text of every file by its name."""
-        texts = {name: text(self, k) for kind, text in _TEXTS.items()
-                 for k in range(_COUNTS[kind]) for name in [f"{kind}{k}"]}  # fmt: skip
         return {"toy/__init__.py": REGISTER} | {
-            f"toy/{name}.py": f'"""Version {self.docstrings[name]}."""\n'
-            f"# comment {self.comments[name]}\n"
-            + "".join(f"from toy import {host}\n" for host in self.imports[name])
-            + text
-            for name, text in texts.items()
+            f"toy/{kind}{k}.py": self._text(kind, k)
+            for kind, count in FILES.items()
+            for k in range(count)
         }
 
-    def changed_by(self, entity: str) -> set[int]:
-        """Return the numbers of the formulas whose code depends on an entity."""
-        kind, k = entity.rstrip("0123456789"), int(entity.lstrip("abcdefghijklmnopqrstuvwxyz"))
-        if kind == "host":
-            return set()
-        if kind == "factor":
-            users = {i for i in range(INTRINSICS) if i % FACTORS == k}
-            found = {f for f, i in enumerate(self.intrinsics) if i in users}
-        elif kind == "intrinsic":
-            found = {f for f, i in enumerate(self.intrinsics) if i == k}
+    def _text(self, kind: str, k: int) -> str:
+        name, terms = f"{kind}{k}", ""
+        numbers = {of: number for (of, file), number in self.numbers.items() if file == name}
+        head = f'"""Version {numbers["docstring"]}."""\n# comment {numbers["comment"]}\n'
+        head += "".join(f"from toy import {host}\n" for host in self.imports[name])
+        if kind == "formula":
+            for callee in self.calls[k]:
+                head += f"from toy.formula{callee} import value as value{callee}\n"
+                terms += f" + value{callee}(x)"
+            if (i := self.intrinsics[k]) is not None:
+                head += f"from toy.intrinsic{i} import scaled\n"
+                terms += " + scaled(x)"
+        return head + TEXTS[kind].format(**numbers, terms=terms, user=k % FACTORS)
+
+    def changed_by(self, kind: str, file: str) -> set[int]:
+        """Return the numbers of the formulas whose code an edit changes."""
+        k = int(file[-1])
+        if kind in ("factor", "intrinsic"):
+            by = {i for i in range(INTRINSICS) if (i % FACTORS if kind == "factor" else i) == k}
+            found = {f for f, i in enumerate(self.intrinsics) if i in by}
         else:
-            found = {k}
+            found = {k} if kind in ("formula", "constant") else set()
         for f, callees in enumerate(self.calls):  # callees come before their callers
             if found & set(callees):
                 found.add(f)
         return found
 
-
-def _host(package: Package, k: int) -> str:
-    return f"def pages(n):\n    return n + {package.numbers[f'host{k}']}\n"
-
-
-def _factor(package: Package, k: int) -> str:
-    return (
-        f"FACTOR = {package.numbers[f'factor{k}'] / 8}\n\n"
-        "def emitted(number):\n    return number + 0.5\n\n"
-    )
-
-
-def _intrinsic(package: Package, k: int) -> str:
-    return f"""
-from llvmlite import ir
-from numba import float64
-from numba.extending import intrinsic
-from toy.factor{k % FACTORS} import FACTOR, emitted
-
-@intrinsic
-def scaled(typing, x):
-    def emit(context, builder, signature, arguments):
-        factor = emitted(FACTOR) + {package.numbers[f"intrinsic{k}"] / 8}
-        return builder.fmul(arguments[0], ir.Constant(ir.DoubleType(), factor))
-
-    return float64(float64), emit
-"""
-
-
-def _formula(package: Package, k: int) -> str:
-    head = "from hetero.jit import scalar\n"
-    terms = [f"x * CONSTANT + {package.numbers[f'formula{k}'] / 8}"]
-    for callee in package.calls[k]:
-        head += f"from toy.formula{callee} import value as value{callee}\n"
-        terms.append(f"value{callee}(x)")
-    if (i := package.intrinsics[k]) is not None:
-        head += f"from toy.intrinsic{i} import scaled\n"
-        terms.append("scaled(x)")
-    return f"""{head}
-CONSTANT = {package.numbers[f"constant{k}"] / 8}
-
-@scalar
-def value(x):
-    \"\"\"Return the value, version {package.docstrings[f"formula{k}"]}.\"\"\"
-    return {" + ".join(terms)}
-
-def plan(n):
-    return n + {package.numbers[f"plan{k}"]}
-"""
-
-
-_TEXTS = {"host": _host, "factor": _factor, "intrinsic": _intrinsic, "formula": _formula}
-_COUNTS = {"host": HOSTS, "factor": FACTORS, "intrinsic": INTRINSICS, "formula": FORMULAS}
 
 CODE = (
     f"from toy import {', '.join(f'formula{k}' for k in range(FORMULAS))}\n"
@@ -137,13 +126,12 @@ CODE = (
 
 def make_package(rng: random.Random) -> Package:
     """Make a random package."""
-    files = [f"{kind}{k}" for kind, count in _COUNTS.items() for k in range(count)]
-    entities = files + [f"{kind}{k}" for kind in ("constant", "plan") for k in range(FORMULAS)]
+    files = [f"{kind}{k}" for kind, count in FILES.items() for k in range(count)]
     hosts = [f"host{k}" for k in range(HOSTS)]
+    pairs = [(of, file) for file in files for of in ("comment", "docstring", file[:-1])]
+    pairs += [(of, f"formula{k}") for of in ("constant", "plan") for k in range(FORMULAS)]
     return Package(
-        {name: rng.randint(-50, 50) for name in entities},
-        dict.fromkeys(files, 0),
-        dict.fromkeys(files, 0),
+        {pair: rng.randint(-50, 50) for pair in pairs},
         tuple(tuple(j for j in range(k) if rng.random() < 0.4) for k in range(FORMULAS)),
         tuple(rng.choice([None, *range(INTRINSICS)]) for _ in range(FORMULAS)),
         {
@@ -155,17 +143,10 @@ def make_package(rng: random.Random) -> Package:
 
 def edit(package: Package, rng: random.Random) -> tuple[Package, str, set[int]]:
     """Return a package after an edit, the kind of the edit, and the formulas that it changes."""
-    kind = rng.choice(["comments", "docstrings", "host", "plan", "factor", "intrinsic", "formula",
-                       "constant"])  # fmt: skip
-    if kind in ("comments", "docstrings"):
-        texts = dict(getattr(package, kind))
-        texts[rng.choice(list(texts))] += 1
-        return replace(package, **{kind: texts}), kind, set()
-    names = [name for name in package.numbers if name.rstrip("0123456789") == kind]
-    name = rng.choice(names)
-    numbers = package.numbers | {name: package.numbers[name] + rng.choice([-3, -1, 1, 2])}
-    changed = set() if kind == "plan" else package.changed_by(name)
-    return replace(package, numbers=numbers), kind, changed
+    kind = rng.choice(KINDS)
+    pair = rng.choice([pair for pair in package.numbers if pair[0] == kind])
+    numbers = package.numbers | {pair: package.numbers[pair] + rng.choice([-3, -1, 1, 2])}
+    return replace(package, numbers=numbers), kind, package.changed_by(*pair)
 
 
 def run_package_campaign(
@@ -185,13 +166,13 @@ def run_package_campaign(
     rng, counts = random.Random(seed), Counter(edits=0, compiled=0, needless=0, unchanged=0)
     (folder / "toy").mkdir(exist_ok=True)
     package = make_package(rng)
-    _write(folder, package)
+    write_modules(folder, package)
     server.run(CODE, path=folder)
     for number in range(edits):
         if time.monotonic() > until:
             break
         package, kind, changed = edit(package, rng)
-        _write(folder, package)
+        write_modules(folder, package)
         *expected, _ = server.run(CODE, path=folder, cached=False)
         *found, misses = server.run(CODE, path=folder)
         if found != expected:
@@ -200,11 +181,3 @@ def run_package_campaign(
         counts.update(edits=1, compiled=int(misses), needless=needless)
         counts.update(unchanged=FORMULAS - len(changed), **{f"needless after {kind}": needless})
     return counts
-
-
-def _write(folder: Path, package: Package) -> None:
-    """Write the files that differ from what is there."""
-    for name, text in package.files().items():
-        path = folder / name
-        if not path.exists() or path.read_text() != text:
-            path.write_text(text)

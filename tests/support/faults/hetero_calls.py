@@ -3,7 +3,7 @@
 import numpy as np
 
 import hetero
-from faults.judge import Call
+from faults.judge import good
 from hetero import philox
 from hetero.arrays import as_real
 
@@ -28,37 +28,29 @@ def _set_threads(count):
 
 
 CALLS = [
-    Call("hetero.Device", hetero.Device, lambda: {"kind": "cpu", "index": 0}),
-    Call("hetero.Device.parse", hetero.Device.parse, lambda: {"spec": "cpu"},
-         known_as={"spec": ("device",)}),
-    Call("hetero.benchmark", hetero.benchmark,
-         lambda: {"function": int, "repeats": 5, "min_time": 1e-6, "clock": "wall",
-                  "device": "cpu"},
+    good("hetero.Device", kind="cpu", index=0),
+    good("hetero.Device.parse", spec="cpu", known_as={"spec": ("device",)}),
+    good("hetero.benchmark", function=int, repeats=5, min_time=1e-6, clock="wall", device="cpu",
          takes_functions=("function",), takes_long=True),
-    Call("hetero.progress", lambda items, description: list(hetero.progress(
-        items, description, enabled=False)),
-         lambda: {"items": [1, 2], "description": "numbers"},
-         nonsense={"items": ("all",)}, untold=("description",)),
-    Call("hetero.region", _enter(hetero.region), lambda: {"name": "a"}, untold=("name",)),
-    Call("hetero.profile", _enter(hetero.profile), lambda: {"name": "a"}, untold=("name",)),
-    Call("hetero.resolve", hetero.resolve, lambda: {"spec": "cpu", "work": 1.0, "break_even": 2.0},
-         known_as={"spec": ("device",)}, untold=("work", "break_even")),
-    Call("hetero.set_threads", _set_threads, lambda: {"count": 1},
+    good("hetero.progress",
+         lambda items, description: list(hetero.progress(items, description, enabled=False)),
+         items=[1, 2], description="numbers", nonsense={"items": ("all",)},
+         untold=("description",)),
+    good("hetero.region", _enter(hetero.region), name="a", untold=("name",)),
+    good("hetero.profile", _enter(hetero.profile), name="a", untold=("name",)),
+    good("hetero.resolve", spec="cpu", work=1.0, break_even=2.0, known_as={"spec": ("device",)},
+         untold=("work", "break_even")),
+    good("hetero.set_threads", _set_threads, count=1, known_as={"count": ("threads",)}),
+    good("hetero.use_threads", _enter(hetero.use_threads), count=1,
          known_as={"count": ("threads",)}),
-    Call("hetero.use_threads", _enter(hetero.use_threads), lambda: {"count": 1},
-         known_as={"count": ("threads",)}),
-    Call("hetero.use_device", _enter(hetero.use_device), lambda: {"spec": "cpu"},
+    good("hetero.use_device", _enter(hetero.use_device), spec="cpu",
          known_as={"spec": ("device",)}),
-    Call("hetero.arrays.as_real", as_real, lambda: {"name": "values", "values": [1.0]},
-         untold=("name",)),
-    Call("hetero.philox.words", philox.words,
-         lambda: {"size": 4, "rng": 1, "path": 0, "stream": 0, "rounds": 10,
-                  "out": np.empty(4, np.uint32), "device": "cpu"}),
-    Call("hetero.philox.uniform", philox.uniform,
-         lambda: {"size": 4, "dtype": "float64", "rng": 1, "path": 0, "stream": 0, "rounds": 10,
-                  "out": np.empty(4), "device": "cpu"},
-         nonsense={"dtype": ("type",)}),
-    Call("hetero.limits", hetero.limits, lambda: {"device": "cpu"}),
+    good("hetero.arrays.as_real", as_real, name="values", values=[1.0], untold=("name",)),
+    good("hetero.philox.words", philox.words, size=4, rng=1, path=0, stream=0, rounds=10,
+         out=np.empty(4, np.uint32), device="cpu"),
+    good("hetero.philox.uniform", philox.uniform, size=4, dtype="float64", rng=1, path=0, stream=0,
+         rounds=10, out=np.empty(4), device="cpu", nonsense={"dtype": ("type",)}),
+    good("hetero.limits", device="cpu"),
 ]  # fmt: skip
 
 NOT_CALLED = {

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import copy
+import importlib
+import operator
 import re
 import traceback
 import warnings
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 import numpy as np
+from matplotlib import pyplot
 
 from faults.odd_values import FUNCTIONS, NONSENSE, ODD_VALUES
 from hetero import DeviceUnavailableError
@@ -60,11 +64,44 @@ class Call:
                         yield argument, odd
 
 
-def close(figure: Any) -> None:
-    """Close a figure of Matplotlib, which would stay in memory."""
-    from matplotlib import pyplot
+@dataclass(frozen=True)
+class Later:
+    """A value that is made when a call needs it, because that takes long."""
 
-    pyplot.close(figure)
+    make: Callable[[], Any]
+
+
+def good(
+    name: str,
+    function: Callable[..., Any] | None = None,
+    /,
+    owner: Callable[[], Any] | None = None,
+    **settings: Any,
+) -> Call:
+    """Return a call with good arguments, of which `settings` has those that `Call` knows.
+
+    Without a function it is what has the public name, or that method of what `owner` returns.
+    """
+    options = {f.name: settings.pop(f.name) for f in fields(Call)[3:] if f.name in settings}
+    package, _, path = name.partition(",")[0].partition(" ")[0].partition(".")
+
+    def arguments() -> dict[str, Any]:
+        return {
+            key: value.make() if isinstance(value, Later) else copy.deepcopy(value)
+            for key, value in settings.items()
+        }
+
+    def call_method(**arguments: Any) -> Any:
+        result = getattr(owner(), path.rpartition(".")[2])(**arguments)
+        if path.endswith("plot"):  # a figure would stay in memory
+            pyplot.close(result)
+        return result
+
+    if owner is not None:
+        function = call_method
+    elif function is None:
+        function = operator.attrgetter(path)(importlib.import_module(package))
+    return Call(name, function, arguments, **options)
 
 
 ALLOWED = (TypeError, ValueError, MemoryError, DeviceUnavailableError, OSError)

@@ -5,7 +5,7 @@ import functools
 import numpy as np
 
 import stablegpu
-from faults.judge import Call, close
+from faults.judge import Later, good
 
 POINTS = (-1.0, 0.5, 2.0)
 
@@ -29,134 +29,86 @@ def _distribution():
     return stablegpu.stable(1.5, 0.5, device="cpu")
 
 
-def _of_method(name, arguments, **options):
-    """Return the call of a method of a distribution."""
-    return Call(
-        f"stablegpu.Stable.{name}",
-        getattr(_distribution(), name),
-        lambda: dict(arguments()),
-        **options,
-    )
-
-
-def _pointwise(name, function):
-    def arguments():
-        good = {"x": list(POINTS), "alpha": 1.5, "beta": 0.5, "loc": 0.0, "scale": 1.0,
-                "parameterization": "S1", "device": "cpu"}  # fmt: skip
-        takes_out = name not in ("pdf_cdf", "dlogpdf")
-        return good | ({"out": np.empty(3)} if takes_out else {})
-
-    return Call(f"stablegpu.{name}", function, arguments)
-
-
 CALLS = [
-    *(_pointwise(name, getattr(stablegpu, name))
+    *(good(f"stablegpu.{name}", x=list(POINTS), alpha=1.5, beta=0.5, loc=0.0, scale=1.0,
+           parameterization="S1", device="cpu",
+           **({} if name in ("pdf_cdf", "dlogpdf") else {"out": np.empty(3)}))
       for name in ("pdf", "logpdf", "cdf", "logcdf", "sf", "logsf", "pdf_cdf", "dlogpdf")),
-    Call("stablegpu.stable", stablegpu.stable,
-         lambda: {"alpha": 1.5, "beta": 0.5, "loc": 0.0, "scale": 1.0, "parameterization": "S1",
-                  "evaluator": "nodes", "device": "cpu"}),
-    Call("stablegpu.from_scipy", stablegpu.from_scipy,
-         lambda: {"alpha": 1.5, "beta": 0.5, "loc": 0.0, "scale": 1.0, "parameterization": "S1",
-                  "device": "cpu"}),
-    *(Call(f"stablegpu.from_r, pm={pm}", stablegpu.from_r,
-           lambda pm=pm: {"alpha": 1.5, "beta": 0.5, "gamma": 1.0, "delta": 0.0, "pm": pm,
-                          "device": "cpu"})
+    good("stablegpu.stable", alpha=1.5, beta=0.5, loc=0.0, scale=1.0, parameterization="S1",
+         evaluator="nodes", device="cpu"),
+    good("stablegpu.from_scipy", alpha=1.5, beta=0.5, loc=0.0, scale=1.0, parameterization="S1",
+         device="cpu"),
+    *(good(f"stablegpu.from_r, pm={pm}", alpha=1.5, beta=0.5, gamma=1.0, delta=0.0, pm=pm,
+           device="cpu")
       for pm in (0, 2)),
-    Call("stablegpu.to_scipy", stablegpu.to_scipy,
-         lambda: {"distribution": _distribution(), "parameterization": "S1"}),
-    Call("stablegpu.to_r", stablegpu.to_r, lambda: {"distribution": _distribution(), "pm": 0}),
-    Call("stablegpu.mode", stablegpu.mode, lambda: {"distribution": _distribution()}),
-    Call("stablegpu.value_at_risk", stablegpu.value_at_risk,
-         lambda: {"distribution": _distribution(), "level": 0.9, "of": "returns",
-                  "evaluator": None, "device": "cpu"}),
-    Call("stablegpu.expected_shortfall", stablegpu.expected_shortfall,
-         lambda: {"distribution": _distribution(), "level": 0.9, "of": "returns"}),
-    Call("stablegpu.kupiec_test", stablegpu.kupiec_test,
-         lambda: {"data": list(POINTS), "value_at_risk": 0.7, "level": 0.9, "of": "returns"}),
-    Call("stablegpu.ndtr", stablegpu.ndtr,
-         lambda: {"x": list(POINTS), "out": np.empty(3), "device": "cpu"}),
-    Call("stablegpu.log_ndtr", stablegpu.log_ndtr,
-         lambda: {"x": list(POINTS), "out": np.empty(3), "device": "cpu"}),
-    Call("stablegpu.expn", stablegpu.expn,
-         lambda: {"n": 2, "x": list(POINTS), "out": np.empty(3), "device": "cpu"}),
-    Call("stablegpu.logsumexp", stablegpu.logsumexp,
-         lambda: {"a": np.ones((2, 3)), "axis": 1, "keepdims": False, "out": np.empty(2),
-                  "device": "cpu"},
-         untold=("keepdims",)),
-    Call("stablegpu.fisher_information", stablegpu.fisher_information,
-         lambda: {"alpha": 1.5, "beta": 0.5, "scale": 1.0}, takes_long=True),
-    Call("stablegpu.Quadrature", stablegpu.Quadrature,
-         lambda: {"panels": 16, "order": 11, "tolerance": 1e-12}),
-    Call("stablegpu.Interpolation", stablegpu.Interpolation, lambda: {"tolerance": 1e-10}),
-    *(Call(f"stablegpu.fit, {method}", stablegpu.fit,
-           lambda method=method: {
-               "data": _data(), "method": method, "parameterization": "S1", "fixed": None,
-               "progress": False, "executor": None, "comm": None, "device": "cpu",
-               **({"weights": np.ones(40)} if method == "ml" else {})},
-           untold=("progress",), takes_long=True)
-      for method in ("ml", "mcculloch", "koutrouvelis")),
-    Call("stablegpu.fit of fixed beta",
-         lambda alpha, beta: stablegpu.fit(_data(), fixed={"alpha": alpha, "beta": beta},
-                                           device="cpu"),
-         lambda: {"alpha": 1.5, "beta": 0.3}, takes_long=True),
-    Call("stablegpu.fit_windows", stablegpu.fit_windows,
-         lambda: {"series": _data(), "window": 20, "step": 10, "method": "mcculloch",
-                  "parameterization": "S1", "index": None, "fixed": None, "progress": False,
-                  "executor": None, "comm": None, "device": "cpu"},
-         untold=("progress",), takes_long=True),
-    Call("stablegpu.fit_stream", stablegpu.fit_stream,
-         lambda: {"source": np.array(_data()), "method": "mcculloch", "parameterization": "S1",
-                  "fixed": None, "piece": 16, "progress": False, "executor": None, "comm": None,
-                  "device": "cpu"},
-         untold=("progress",), takes_long=True),
-    Call("stablegpu.bootstrap", stablegpu.bootstrap,
-         lambda: {"result": _fitted(), "replicas": 5, "confidence": 0.9, "rng": 1,
-                  "method": "nonparametric", "executor": None, "comm": None, "device": None},
-         takes_long=True),
-    Call("stablegpu.goodness_of_fit", stablegpu.goodness_of_fit,
-         lambda: {"result": _fitted(), "replicas": 5, "rng": 1}, takes_long=True),
-    Call("stablegpu.profile_likelihood", stablegpu.profile_likelihood,
-         lambda: {"result": _fitted("ml"), "name": "alpha", "confidence": 0.9, "points": 5},
-         takes_long=True),
-    *(_of_method(name, lambda: {"x": list(POINTS), "out": np.empty(3)})
-      for name in ("pdf", "logpdf", "cdf", "logcdf", "sf", "logsf")),
-    *(_of_method(name, lambda: {"p": [0.1, 0.5, 0.9], "out": np.empty(3)})
-      for name in ("ppf", "isf")),
-    _of_method("pdf_cdf", lambda: {"x": list(POINTS), "out": (np.empty(3), np.empty(3))}),
-    _of_method("evaluate", lambda: {"x": list(POINTS), "evaluator": None,
-                                    "out": {"pdf": np.empty(3)}}),
-    _of_method("plan", lambda: {"evaluator": "nodes"}),
-    _of_method("cf", lambda: {"t": list(POINTS)}),
-    _of_method("stats", lambda: {"moments": "mv"}),
-    _of_method("interval", lambda: {"confidence": 0.9}),
-    _of_method("value_at_risk", lambda: {"level": 0.9, "of": "returns"}),
-    _of_method("expected_shortfall", lambda: {"level": 0.9, "of": "returns"}),
-    _of_method("to_scipy", lambda: {"parameterization": "S1"}),
-    _of_method("to", lambda: {"parameterization": "S0"}),
-    _of_method("to_r", lambda: {"pm": 0}),
-    _of_method("rvs", lambda: {"size": 3, "rng": 1, "dtype": "float64", "out": np.empty(3)},
-               nonsense={"dtype": ("type",)}),
-    Call("stablegpu.Stable.rvs by size", lambda size: _distribution().rvs(size),
-         lambda: {"size": 3}),
-    Call("stablegpu.Stable.rvs by random_state",
-         lambda random_state: _distribution().rvs(3, random_state=random_state),
-         lambda: {"random_state": 1}, known_as={"random_state": ("rng",)}),
-    *(Call(f"stablegpu.FitResult.{name}",
-           lambda name=name, **a: getattr(_fitted("ml"), name)(**a), lambda: {"confidence": 0.9})
-      for name in ("interval", "conf_int", "summary")),
-    *(Call(f"stablegpu.FitResult.{name}",
-           lambda name=name, **a: getattr(_fitted("ml"), name)(**a),
-           lambda: {"level": 0.05, "of": "returns", "confidence": 0.9, "method": "delta"},
+    good("stablegpu.to_scipy", distribution=Later(_distribution), parameterization="S1"),
+    good("stablegpu.to_r", distribution=Later(_distribution), pm=0),
+    good("stablegpu.mode", distribution=Later(_distribution)),
+    good("stablegpu.value_at_risk", distribution=Later(_distribution), level=0.9, of="returns",
+         evaluator=None, device="cpu"),
+    good("stablegpu.expected_shortfall", distribution=Later(_distribution), level=0.9,
+         of="returns"),
+    good("stablegpu.kupiec_test", data=list(POINTS), value_at_risk=0.7, level=0.9, of="returns"),
+    good("stablegpu.ndtr", x=list(POINTS), out=np.empty(3), device="cpu"),
+    good("stablegpu.log_ndtr", x=list(POINTS), out=np.empty(3), device="cpu"),
+    good("stablegpu.expn", n=2, x=list(POINTS), out=np.empty(3), device="cpu"),
+    good("stablegpu.logsumexp", a=np.ones((2, 3)), axis=1, keepdims=False, out=np.empty(2),
+         device="cpu", untold=("keepdims",)),
+    good("stablegpu.fisher_information", alpha=1.5, beta=0.5, scale=1.0, takes_long=True),
+    good("stablegpu.Quadrature", panels=16, order=11, tolerance=1e-12),
+    good("stablegpu.Interpolation", tolerance=1e-10),
+    *(good(f"stablegpu.fit, {method}", data=Later(_data), method=method, parameterization="S1",
+           fixed=None, progress=False, executor=None, comm=None, device="cpu",
+           **({"weights": np.ones(40)} if method == "ml" else {}), untold=("progress",),
            takes_long=True)
+      for method in ("ml", "mcculloch", "koutrouvelis")),
+    good("stablegpu.fit of fixed beta",
+         lambda alpha, beta: stablegpu.fit(_data(), fixed={"alpha": alpha, "beta": beta},
+                                           device="cpu"), alpha=1.5, beta=0.3, takes_long=True),
+    good("stablegpu.fit_windows", series=Later(_data), window=20, step=10, method="mcculloch",
+         parameterization="S1", index=None, fixed=None, progress=False, executor=None, comm=None,
+         device="cpu", untold=("progress",), takes_long=True),
+    good("stablegpu.fit_stream", source=Later(lambda: np.array(_data())), method="mcculloch",
+         parameterization="S1", fixed=None, piece=16, progress=False, executor=None, comm=None,
+         device="cpu", untold=("progress",), takes_long=True),
+    good("stablegpu.bootstrap", result=Later(_fitted), replicas=5, confidence=0.9, rng=1,
+         method="nonparametric", executor=None, comm=None, device=None, takes_long=True),
+    good("stablegpu.goodness_of_fit", result=Later(_fitted), replicas=5, rng=1, takes_long=True),
+    good("stablegpu.profile_likelihood", result=Later(lambda: _fitted("ml")), name="alpha",
+         confidence=0.9, points=5, takes_long=True),
+    *(good(f"stablegpu.Stable.{name}", owner=_distribution, x=list(POINTS), out=np.empty(3))
+      for name in ("pdf", "logpdf", "cdf", "logcdf", "sf", "logsf")),
+    *(good(f"stablegpu.Stable.{name}", owner=_distribution, p=[0.1, 0.5, 0.9], out=np.empty(3))
+      for name in ("ppf", "isf")),
+    good("stablegpu.Stable.pdf_cdf", owner=_distribution, x=list(POINTS),
+         out=(np.empty(3), np.empty(3))),
+    good("stablegpu.Stable.evaluate", owner=_distribution, x=list(POINTS), evaluator=None,
+         out={"pdf": np.empty(3)}),
+    good("stablegpu.Stable.plan", owner=_distribution, evaluator="nodes"),
+    good("stablegpu.Stable.cf", owner=_distribution, t=list(POINTS)),
+    good("stablegpu.Stable.stats", owner=_distribution, moments="mv"),
+    good("stablegpu.Stable.interval", owner=_distribution, confidence=0.9),
+    good("stablegpu.Stable.value_at_risk", owner=_distribution, level=0.9, of="returns"),
+    good("stablegpu.Stable.expected_shortfall", owner=_distribution, level=0.9, of="returns"),
+    good("stablegpu.Stable.to_scipy", owner=_distribution, parameterization="S1"),
+    good("stablegpu.Stable.to", owner=_distribution, parameterization="S0"),
+    good("stablegpu.Stable.to_r", owner=_distribution, pm=0),
+    good("stablegpu.Stable.rvs", owner=_distribution, size=3, rng=1, dtype="float64",
+         out=np.empty(3), nonsense={"dtype": ("type",)}),
+    good("stablegpu.Stable.rvs by size", size=3, owner=_distribution),
+    good("stablegpu.Stable.rvs by random_state",
+         lambda random_state: _distribution().rvs(3, random_state=random_state), random_state=1,
+         known_as={"random_state": ("rng",)}),
+    *(good(f"stablegpu.FitResult.{name}", owner=lambda: _fitted("ml"), confidence=0.9)
+      for name in ("interval", "conf_int", "summary")),
+    *(good(f"stablegpu.FitResult.{name}", owner=lambda: _fitted("ml"), level=0.05, of="returns",
+           confidence=0.9, method="delta", takes_long=True)
       for name in ("value_at_risk", "expected_shortfall")),
-    *(Call(f"stablegpu.FitResults.{name}",
-           lambda name=name, **a: getattr(_fitted_sets(), name)(**a), lambda: {"confidence": 0.9})
+    *(good(f"stablegpu.FitResults.{name}", owner=_fitted_sets, confidence=0.9)
       for name in ("interval", "conf_int")),
-    Call("stablegpu.FitResult.plot", lambda ax: close(_fitted().plot(ax)), lambda: {"ax": None},
-         takes_long=True),
-    Call("stablegpu.FitResults.plot", lambda **a: close(_fitted_sets().plot(**a)),
-         lambda: {"name": "alpha", "ax": None}, takes_long=True),
-    _of_method("dlogpdf", lambda: {"x": list(POINTS)}),
+    good("stablegpu.FitResult.plot", owner=_fitted, ax=None, takes_long=True),
+    good("stablegpu.FitResults.plot", owner=_fitted_sets, name="alpha", ax=None, takes_long=True),
+    good("stablegpu.Stable.dlogpdf", owner=_distribution, x=list(POINTS)),
 ]  # fmt: skip
 
 NOT_CALLED = {

@@ -2,7 +2,7 @@
 
 from numba import typeof, types
 
-from kernel_budgets.budget import Budget, array, boolean, f4, f8, i8, u4, u8
+from kernel_budgets.budget import array, f4, f8, read_budgets, u4
 from stablegpu._density.half_line import half_lines
 from stablegpu._density.nodes.evaluate import nodes_of
 from stablegpu._density.pointwise.points import Points
@@ -15,134 +15,74 @@ from stablegpu._sampling.formulas import RandomStream
 from stablegpu._sampling.sample import sampler_of
 from stablegpu._special.expn_coefficients import table
 
-SIDE = typeof(half_lines(1.5, 0.5)[0])
-FRAME = typeof(Parameters.checked(1.5, 0.5, 0.0, 1.0, "S1").frame)
-SAMPLER_FLOAT32, SAMPLER_FLOAT64 = (
-    tuple(map(typeof, sampler_of(Parameters.checked(1.5, 0.5, 0.0, 1.0, "S1"), dtype)))
-    for dtype in ("float32", "float64")
-)
-NODE_RANGES, NODES = map(typeof, nodes_of(1.5, 0.5)[1:])
-NODE_RANGE = NODE_RANGES.dtype
-HALVES, SEGMENTS = map(typeof, segments_of(1.5, 0.5, 1e-6)[1:])
-HALF = HALVES.dtype
-CENTRE, RESTORATION = typeof(Centre(*(0.5,) * 9)), typeof(Restoration(*(1.0,) * 6))
-CENTRING = typeof(Centring(*(1.0,) * 5))
-RULE = types.NamedUniTuple(array(f8), 3, HalfRule)
-SEARCH = types.NamedUniTuple(array(f8), 3, Search)
-VALUES = types.NamedUniTuple(array(f8), 5, Values)
-RANDOM_STREAM = types.NamedUniTuple(u4, 4, RandomStream)
-
-
-def special(dtype) -> dict:
-    """Kernels of the special functions for one data type."""
-    a, double = array(dtype), dtype is f8
-    expansion = typeof(table(3, str(dtype))[2])
-    of = {
-        "apply_log_ndtr": ((a, a), 96),
-        "apply_ndtr": ((a, a), 144),
-        "apply_expn": ((a, a, a, expansion, a), 64),
-        "fold_lanes": ((a, a, boolean, i8, i8, a, a), 48),
-        "write_logarithms": ((a, a, a), 64),
-    }
-    return {
-        f"stablegpu._special.cuda.{name}[{dtype}]": Budget(signature, registers, float64=double)
-        for name, (signature, registers) in of.items()
-    }
-
-
-SPECIAL = special(f4) | special(f8)
-
-POLYNOMIALS = Budget(
-    (
-        *(array(f8), CENTRING, HALF, HALF),
-        *(array(i8), array(f8), i8, types.UniTuple(array(f8), 3)),
-    ),
-    64,
-)
-
-ARGUMENTS = types.NamedTuple((*(array(f8),) * 5, array(boolean)), Points)
-POINTS = (ARGUMENTS, types.UniTuple(array(f8), 6), array(i8), array(i8))
-
-KERNELS = {
-    "stablegpu._density.quadrature.cuda.evaluate_points": Budget(
-        (
-            *(array(f8), FRAME, SIDE, SIDE),
-            *(RULE, types.Tuple((i8, f8, boolean))),
-            *(types.UniTuple(array(f8), 6), array(f8)),
-        ),
-        255,
-    ),
-    "stablegpu._density.nodes.cuda.evaluate_points": Budget(
-        (
-            *(array(f8), FRAME, SIDE, SIDE, NODE_RANGE, NODE_RANGE, NODES),
-            types.UniTuple(array(f8), 6),
-        ),
-        80,
-    ),
-    "stablegpu._density.polynomials.cuda.evaluate_near": POLYNOMIALS,
-    "stablegpu._density.polynomials.cuda.evaluate_far": POLYNOMIALS,
-    "stablegpu._density.polynomials.cuda.invert_points": Budget(
-        (array(f8), boolean, RESTORATION, HALF, HALF, SEGMENTS, array(f8)), 96
-    ),
-    "stablegpu._density.pointwise.cuda.evaluate_points": Budget(POINTS, 200),
-    "stablegpu._density.pointwise.cuda.evaluate_near_one": Budget(POINTS, 255),
-    "stablegpu._density.pointwise.cuda.evaluate_hard": Budget(
-        (ARGUMENTS, RULE, f8, *POINTS[1:]), 255
-    ),
-    "stablegpu._derivatives.cuda.place_steps": Budget(
-        (types.UniTuple(array(f8), 5), boolean, i8, ARGUMENTS), 128
-    ),
-    "stablegpu._derivatives.cuda.combine_values": Budget(
-        (types.UniTuple(array(f8), 5), boolean, i8, array(f8), types.UniTuple(array(f8), 5)), 168
-    ),
-    "stablegpu._sampling.cuda.fill_samples[float32]": Budget(
-        (RANDOM_STREAM, *SAMPLER_FLOAT32, f4, f4, array(f4)), 48, float64=False
-    ),
-    "stablegpu._sampling.cuda.fill_samples[float64]": Budget(
-        (RANDOM_STREAM, *SAMPLER_FLOAT64, f8, f8, array(f8)), 64
-    ),
-    "stablegpu._sampling.cuda.fill_samples_from[float32]": Budget(
-        (u8, RANDOM_STREAM, *SAMPLER_FLOAT32, f4, f4, array(f4)), 48, float64=False
-    ),
-    "stablegpu._sampling.cuda.fill_samples_from[float64]": Budget(
-        (u8, RANDOM_STREAM, *SAMPLER_FLOAT64, f8, f8, array(f8)), 64
-    ),
-    "stablegpu._quantiles.cuda.begin_points": Budget(
-        (array(f8), boolean, CENTRE, SEARCH, array(f8)), 72
-    ),
-    "stablegpu._quantiles.cuda.advance_points": Budget(
-        (array(f8), boolean, CENTRE, VALUES, SEARCH, array(f8), array(i8)), 96
-    ),
-    "stablegpu._quantiles.cuda.finish_points": Budget((RESTORATION, *(array(f8),) * 3), 48),
-    **SPECIAL,
-    "stablegpu._fit.likelihood.cuda.maximize_sets": Budget(
-        (
-            *(types.UniTuple(array(f8), 2), array(i8, 2), array(f8), i8, array(f8), i8),
-            *(array(i8), array(f8, 4), array(f8)),
-        ),
-        168,  # three blocks of 128 threads a multiprocessor
-    ),
-    "stablegpu._fit.mcculloch.cuda.sort_sets": Budget(
-        (*(array(f8),) * 2, *(array(i8, 2),) * 2, *(array(f8),) * 2, array(f8, 2)), 64
-    ),
-    "stablegpu._fit.second_starts.cuda.find_peaks_of_sets": Budget(
-        (*(array(f8),) * 2, array(i8, 2), *(array(f8),) * 3), 96
-    ),
-    "stablegpu._fit.mcculloch.cuda.start_sets": Budget(
-        (*(array(f8),) * 2, array(i8, 2), array(f8), array(f8, 2)), 80
-    ),
-    "stablegpu._fit.koutrouvelis.cuda.add_sets": Budget(
-        (array(f8), *(array(i8),) * 2, array(f8, 2), i8, array(f8, 2)), 72
-    ),
-    "stablegpu._fit.koutrouvelis.cuda.regress_sets": Budget(
-        (*(array(i8),) * 2, i8, array(f8, 2), array(f8, 2), boolean), 128
-    ),
-    "stablegpu._fit.binning.cuda.clear": Budget((array(f8),), 32),
-    "stablegpu._fit.binning.cuda.accumulate_bins": Budget(
-        (array(f8), array(f8), *(f8,) * 4, array(f8)), 56
-    ),
-    "stablegpu._fit.order_statistics.cuda.count_equals": Budget((*(array(f8),) * 2, array(i8)), 64),
-    "stablegpu._fit.order_statistics.cuda.count_digits": Budget(
-        (array(u8), array(u8), i8, array(i8, 2)), 40
-    ),
+_PARAMETERS = Parameters.checked(1.5, 0.5, 0.0, 1.0, "S1")
+_RANGES, _NODES = map(typeof, nodes_of(1.5, 0.5)[1:])
+_HALVES, _SEGMENTS = map(typeof, segments_of(1.5, 0.5, 1e-6)[1:])
+_NAMES = {
+    "side": typeof(half_lines(1.5, 0.5)[0]),
+    "frame": typeof(_PARAMETERS.frame),
+    "range": _RANGES.dtype,
+    "nodes": _NODES,
+    "half": _HALVES.dtype,
+    "segments": _SEGMENTS,
+    "centre": typeof(Centre(*(0.5,) * 9)),
+    "restoration": typeof(Restoration(*(1.0,) * 6)),
+    "centring": typeof(Centring(*(1.0,) * 5)),
+    "rule": types.NamedUniTuple(array(f8), 3, HalfRule),
+    "how": types.Tuple((types.int64, f8, types.boolean)),
+    "search": types.NamedUniTuple(array(f8), 3, Search),
+    "values": types.NamedUniTuple(array(f8), 5, Values),
+    "points": types.NamedTuple((*(array(f8),) * 5, array(types.boolean)), Points),
+    "stream": types.NamedUniTuple(u4, 4, RandomStream),
 }
+"""Types that have no short name of Numba."""
+
+_FLOAT64 = """
+    _density.quadrature.cuda.evaluate_points   255 f8* frame side side rule how 6xf8* f8*
+    _density.nodes.cuda.evaluate_points        80  f8* frame side side range range nodes 6xf8*
+    _density.polynomials.cuda.evaluate_near    64  f8* centring half half i8* f8* i8 3xf8*
+    _density.polynomials.cuda.evaluate_far     64  f8* centring half half i8* f8* i8 3xf8*
+    _density.polynomials.cuda.invert_points    96  f8* bool restoration half half segments f8*
+    _density.pointwise.cuda.evaluate_points    200 points 6xf8* i8* i8*
+    _density.pointwise.cuda.evaluate_near_one  255 points 6xf8* i8* i8*
+    _density.pointwise.cuda.evaluate_hard      255 points rule f8 6xf8* i8* i8*
+    _derivatives.cuda.place_steps              128 5xf8* bool i8 points
+    _derivatives.cuda.combine_values           168 5xf8* bool i8 f8* 5xf8*
+    _quantiles.cuda.begin_points               72  f8* bool centre search f8*
+    _quantiles.cuda.advance_points             96  f8* bool centre values search f8* i8*
+    _quantiles.cuda.finish_points              48  restoration f8* f8* f8*
+    _fit.likelihood.cuda.maximize_sets         168 2xf8* i8** f8* i8 f8* i8 i8* f8**** f8*
+    _fit.mcculloch.cuda.sort_sets              64  f8* f8* i8** i8** f8* f8* f8**
+    _fit.second_starts.cuda.find_peaks_of_sets 96  f8* f8* i8** f8* f8* f8*
+    _fit.mcculloch.cuda.start_sets             80  f8* f8* i8** f8* f8**
+    _fit.koutrouvelis.cuda.add_sets            72  f8* i8* i8* f8** i8 f8**
+    _fit.koutrouvelis.cuda.regress_sets        128 i8* i8* i8 f8** f8** bool
+    _fit.binning.cuda.clear                    32  f8*
+    _fit.binning.cuda.accumulate_bins          56  f8* f8* f8 f8 f8 f8 f8*
+    _fit.order_statistics.cuda.count_equals    64  f8* f8* i8*
+    _fit.order_statistics.cuda.count_digits    40  u8* u8* i8 i8**
+"""
+# 168 registers let three blocks of 128 threads of maximize_sets run on a multiprocessor.
+
+_OF_TYPES = """
+    _special.cuda.apply_log_ndtr[{T}]          96!    T* T*
+    _special.cuda.apply_ndtr[{T}]              144!   T* T*
+    _special.cuda.apply_expn[{T}]              64!    T* T* T* expansion T*
+    _special.cuda.fold_lanes[{T}]              48!    T* T* bool i8 i8 T* T*
+    _special.cuda.write_logarithms[{T}]        64!    T* T* T*
+    _sampling.cuda.fill_samples[{T}]           48!/64 stream left right sampler T T T*
+    _sampling.cuda.fill_samples_from[{T}]      48!/64 u8 stream left right sampler T T T*
+"""
+
+
+def _of_type(dtype) -> dict:
+    """Return the budgets of the kernels of one data type."""
+    left, right, sampler = map(typeof, sampler_of(_PARAMETERS, str(dtype)))
+    names = {"left": left, "right": right, "sampler": sampler}
+    expansion = typeof(table(3, str(dtype))[2])
+    return read_budgets(
+        "stablegpu", _OF_TYPES, T=dtype, expansion=expansion, stream=_NAMES["stream"], **names
+    )
+
+
+KERNELS = read_budgets("stablegpu", _FLOAT64, **_NAMES) | _of_type(f4) | _of_type(f8)

@@ -360,7 +360,7 @@ def test_the_torque_and_the_stress_on_a_rotating_cylinder():
             around = np.stack([-arm[:, 1], arm[:, 0], 0.0 * arm[:, 0]], axis=1) / radius
             size = exact / (2.0 * np.pi * radius**2)
             wrong = np.linalg.norm(shear.stress / size - sign * around, axis=1)
-            assert wrong.max() < 0.36 / n
+            assert wrong.max() < 0.42 / n
             assert np.sqrt((wrong**2).mean()) < 0.18 / n
             assert np.abs(np.hypot(*arm.T[:2]) - radius).max() < 0.1
     assert errors[1] < min(2e-4, errors[0] / 3.5)

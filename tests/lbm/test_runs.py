@@ -59,43 +59,50 @@ def test_a_callback_stops_the_run():
 
 
 @pytest.fixture
-def interrupt():
-    """Return a dict of the numbers of Ctrl-C in steps, and a force that is zero and sends them."""
+def let_ctrl_c_arrive(monkeypatch):
+    """Return a function that lets Ctrl-C arrive in steps of a flow, {step: how often}.
+
+    Python handles it when compiled code returns: after a step, before it is counted.
+    """
     if current_thread() is not main_thread():
         pytest.skip("signals are the main thread's")
-    signals, handler = {}, signal.getsignal(signal.SIGINT)
+    handler = signal.getsignal(signal.SIGINT)
 
-    def force(t):
-        for _ in range(signals.pop(int(t), 0)):
-            signal.raise_signal(signal.SIGINT)
-        return 0.0, 0.0, 1e-300
+    def let_arrive(s, counts):
+        step = s.domain.step
 
-    yield signals, force
+        def interrupted(t):
+            step(t)
+            for _ in range(counts.get(t, 0)):
+                signal.raise_signal(signal.SIGINT)
+
+        monkeypatch.setattr(s.domain, "step", interrupted)
+
+    yield let_arrive
     signal.signal(signal.SIGINT, handler)
 
 
 @pytest.mark.parametrize("pattern", PATTERNS)
-def test_an_interrupt_waits_for_the_end_of_the_step(pattern, interrupt):
-    signals, force = interrupt
-    s, other = (flow("cpu", pattern=pattern, force=force) for _ in range(2))
-    signals[6] = 1
+def test_an_interrupt_waits_for_the_end_of_the_step(pattern, let_ctrl_c_arrive):
+    s = flow("cpu", pattern=pattern)
+    let_ctrl_c_arrive(s, {6: 1})
     with pytest.raises(KeyboardInterrupt):
         s.run(20)
     assert s.steps == 7
-    assert np.array_equal(s.run(5).populations(), other.run(12).populations())
+    expected = flow("cpu", pattern=pattern).run(12)
+    assert np.array_equal(s.run(5).populations(), expected.populations())
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
-def test_a_handler_may_set_another(interrupt):
+def test_a_handler_may_set_another(let_ctrl_c_arrive):
     """The first Ctrl-C asks to stop, the second stops, even between a step and its count."""
-    signals, force = interrupt
-    s, calls = flow("cpu", force=force), []
+    s, calls = flow("cpu"), []
 
     def asked(number, frame):
         calls.append(s.steps)
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
-    signals |= {3: 1, 6: 2}
+    let_ctrl_c_arrive(s, {3: 1, 6: 2})
     signal.signal(signal.SIGINT, asked)
     with pytest.raises(KeyboardInterrupt):
         s.run(20)

@@ -106,7 +106,12 @@ def test_both_devices_compute_one_flow(pattern, require_cuda):
 def test_a_checkpoint_and_a_case_file_name_the_lattice(device, tmp_path):
     s, _ = pair("sponges", lbm.TRT(0.7), lbm.D3Q27, dtype="float64", device=device)
     assert s.save(tmp_path / "state").read_bytes().startswith(b"LBM-D3Q27 1\n")
-    text = 'shape = [4, 4, 4]\nsteps = 2\n[fluid]\ntau = 0.7\n[numerics]\nlattice = "D3Q27"\n'
+    text = """
+shape = [4, 4, 4]
+steps = 2
+fluid = { tau = 0.7, force = [1e-5, 0.0, 0.0] }
+numerics = { lattice = "D3Q27", dtype = "float64" }
+"""
     s = lbm.Simulation(**read_text(tmp_path, text).arguments | {"device": "cpu"})
     assert s.problem.lattice == lbm.D3Q27
     assert "lattice='D3Q27'" in repr(s)
@@ -115,6 +120,7 @@ def test_a_checkpoint_and_a_case_file_name_the_lattice(device, tmp_path):
 
 
 def test_the_forecast_of_memory_counts_the_populations():
-    sizes = [lbm.Simulation((8, 8, 8), lattice=lattice, device="cpu").problem.bytes_per_update()
+    options = {"force": (1e-5, 0.0, 0.0), "dtype": "float64", "device": "cpu"}
+    sizes = [lbm.Simulation((8, 8, 8), lattice=lattice, **options).problem.bytes_per_update()
              for lattice in ("D3Q19", "D3Q27")]  # fmt: skip
-    assert sizes == [2 * 19 * 4, 2 * 27 * 4]
+    assert sizes == [2 * 19 * 8, 2 * 27 * 8]

@@ -134,6 +134,7 @@ def test_the_kernels_of_sheared_outlets(precision, lattice, registers, face):
 
 
 @compiled
+@pytest.mark.slow
 def test_nothing_is_written_to_local_memory_before_it_is_needed():
     """Filling a local array with zeros in every thread may cost float64 a third of its speed."""
     from lbm._engines.cuda_kernels import make_kernel

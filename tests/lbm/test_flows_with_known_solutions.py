@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 
 import lbm
-from flows import wave
+from flows import FORMS, wave
 from lbm._domain.sheared_outlets import ShearedOutlets
-from lbm._model.precision import PRECISIONS
 
 FORCED = {"dtype": "float64", "collision": lbm.TRT(0.9)}
 NU = 0.4 / 3
@@ -24,12 +23,13 @@ def run_to_steady_state(shape, device, *, force=0.0, tolerance=1e-12, **options)
     return s
 
 
-def test_poiseuille_is_exact_with_the_magic_three_sixteenths(device):
+@pytest.mark.parametrize("upper", [lbm.NoSlip(), lbm.FreeSlip()], ids=["channel", "half of one"])
+def test_poiseuille_is_exact_with_the_magic_three_sixteenths(upper, device):
     n, g = 12, 1e-6
-    s = run_to_steady_state((2, n, 2), device, force=g, boundaries={"y": lbm.NoSlip()})
-    y = np.arange(n) + 0.5
-    exact = g * y * (n - y) / (2 * NU)
-    assert np.abs(s.u[0, 0, :, 0] / exact - 1).max() < 1e-10
+    walls = {"y-": lbm.NoSlip(), "y+": upper}
+    s = run_to_steady_state((2, n, 2), device, force=g, boundaries=walls)
+    y, width = np.arange(n) + 0.5, n if upper == lbm.NoSlip() else 2 * n
+    assert np.abs(s.u[0, 0, :, 0] / (g * y * (width - y) / (2 * NU)) - 1).max() < 1e-9
 
 
 def test_couette_is_exact(device):
@@ -41,63 +41,18 @@ def test_couette_is_exact(device):
     assert np.abs(s.u[2, 1, :, 0] - 0.02 * y).max() < 1e-11
 
 
-def test_free_slip_carries_half_a_channel_exactly(device):
-    n, g = 12, 1e-6
-    walls = {"y-": lbm.NoSlip(), "y+": lbm.FreeSlip()}
-    s = run_to_steady_state((2, n, 2), device, force=g, boundaries=walls)
-    y = np.arange(n) + 0.5
-    exact = g * y * (2 * n - y) / (2 * NU)
-    assert np.abs(s.u[0, 0, :, 0] / exact - 1).max() < 1e-9
-
-
-def test_duct_converges_with_order_two(device):
-    sizes, errors = [6, 10, 16], []
-    for n in sizes:
-        g = 1e-2 / n**3
-        s = run_to_steady_state((2, n, n), device, force=g, tolerance=1e-9,
-                   boundaries={"y": lbm.NoSlip(), "z": lbm.NoSlip()})  # fmt: skip
-        centre = s.u[0, 0, n // 2 - 1 : n // 2 + 1, n // 2 - 1 : n // 2 + 1].mean()
-        exact = 0.0736713 * g * n**2 / NU
-        # The four cells around the axis lie half a cell off: their mean is lower by u'' / 4.
-        errors.append(abs(centre + g / NU / 8 - exact) / exact)
-    slope = -np.polyfit(np.log(sizes), np.log(errors), 1)[0]
-    assert 1.7 < slope < 2.6
-    assert errors[-1] < 0.01
-
-
-def test_taylor_green_decays_and_converges_with_order_two(device):
-    sizes, errors = [8, 16, 32], []
-    for n in sizes:  # diffusive scaling: speed ~ 1/n, time ~ n^2
-        shape, rho, u = wave(n, speed=0.32 / n)
-        s = lbm.Simulation(shape, rho=rho, u=u, force=(1e-300, 0.0, 0.0), device=device, **FORCED)
-        steps = n * n // 8
-        s.run(steps)
-        decay = np.exp(-NU * 2 * (2 * np.pi / n) ** 2 * steps)
-        errors.append(np.abs(s.u - decay * u).max() / (decay * np.abs(u).max()))
-    slope = -np.polyfit(np.log(sizes), np.log(errors), 1)[0]
-    assert 1.8 < slope < 2.4
-    assert errors[-1] < 0.01
-
-
 @pytest.mark.parametrize("storage", ["float32", "float16"])
 def test_low_precision_on_taylor_green(storage, device):
     """The error of low-precision storage, relative to float64, is that in the documentation."""
     shape, rho, u = wave(32, speed=0.05)
     runs = {
-        p: lbm.Simulation(shape, collision=lbm.TRT(0.7), rho=rho, u=u, **PRECISIONS[p].arguments,
+        p: lbm.Simulation(shape, collision=lbm.TRT(0.7), rho=rho, u=u, **FORMS[p],
                           force=(1e-300, 0.0, 0.0), device=device).run(200).u
         for p in ("float64", storage)
     }  # fmt: skip
     error = np.abs(runs[storage] - runs["float64"]).max() / np.abs(runs["float64"]).max()
     assert error < {"float32": 1e-5, "float16": 1e-2}[storage]
     assert error > 0
-
-
-def test_inlet_and_outlet_carry_a_uniform_flow(device):
-    walls = {"x-": lbm.VelocityInlet((0.05, 0.0, 0.0)), "x+": lbm.PressureOutlet(1.0)}
-    s = run_to_steady_state((24, 2, 2), device, tolerance=1e-8, boundaries=walls)
-    assert np.abs(s.u[0] - 0.05).max() < 1e-4
-    assert np.abs(s.rho - 1.0).max() < 1e-4
 
 
 UNIFORM = (0.05, -0.03, 0.04)
@@ -170,20 +125,10 @@ def test_a_layer_of_solid_cells_is_a_face(device, monkeypatch):
     monkeypatch.setattr(ShearedOutlets, "after_step", lambda outlets, t: None)
     rng = np.random.default_rng(5)
     rho, u = 1.0 + 0.01 * rng.standard_normal((4, 4, 3)), 0.02 * rng.standard_normal((3, 4, 4, 3))
-    conditions = (
-        lbm.NoSlip(),
-        lbm.MovingWall((0.0, 0.05, -0.02)),
-        lbm.VelocityInlet((0.04, 0.03, 0.02)),
-        lbm.PressureOutlet(1.01),
-    )
-    sides = (
-        lbm.FreeSlip(),
-        lbm.Periodic(),
-        lbm.NoSlip(),
-        lbm.MovingWall((0.02, 0.0, 0.0)),
-        lbm.VelocityInlet((0.03, -0.01, 0.05)),
-        lbm.PressureOutlet(0.99),
-    )
+    conditions = (lbm.NoSlip(), lbm.MovingWall((0.0, 0.05, -0.02)),
+                  lbm.VelocityInlet((0.04, 0.03, 0.02)), lbm.PressureOutlet(1.01))  # fmt: skip
+    sides = (lbm.FreeSlip(), lbm.Periodic(), lbm.NoSlip(), lbm.MovingWall((0.02, 0.0, 0.0)),
+             lbm.VelocityInlet((0.03, -0.01, 0.05)), lbm.PressureOutlet(0.99))  # fmt: skip
     layer = np.zeros((5, 4, 3), bool)
     layer[0] = True
     wider = [np.concatenate([a[..., :1, :, :], a], axis=-3) for a in (rho, u)]
@@ -199,24 +144,16 @@ def test_a_layer_of_solid_cells_is_a_face(device, monkeypatch):
         np.testing.assert_allclose(solid.run(4).u[:, 1:], face.run(4).u, rtol=0, atol=1e-15)
 
 
-@pytest.mark.parametrize("side", ["slip", "outlet", "periodic"])
+@pytest.mark.parametrize("side", ["slip", "outlet"])
 def test_couette_is_exact_between_other_faces(side, device):
     """The flow is along the edges: an edge with friction would bend the profile there."""
     n, lid = 8, 1e-5  # so slow that what varies with the speed squared cannot be seen
-    sides = {"slip": lbm.FreeSlip(), "outlet": lbm.PressureOutlet(), "periodic": lbm.Periodic()}
+    sides = {"slip": lbm.FreeSlip(), "outlet": lbm.PressureOutlet()}
     walls = {"y-": lbm.NoSlip(), "y+": lbm.MovingWall((lid, 0.0, 0.0)), "z": sides[side]}
     s = run_to_steady_state((2, n, 3), device, boundaries=walls, tolerance=1e-11)
     exact = lid * (np.arange(n) + 0.5)[None, :, None] / n
     assert np.abs(s.u[0] - exact).max() < 1e-6 * lid
     assert np.abs(s.u[1:]).max() < 1e-4 * lid
-
-
-def test_a_stream_between_slip_sides_stays_uniform(device):
-    """The stream flows from an inlet to an outlet, along each axis in turn."""
-    for turn in range(3):
-        kinds = tuple(np.roll(["open", "slip", "slip"], turn))
-        kinds = tuple(("inlet", "outlet") if k == "open" else k for k in kinds)
-        assert keeps_uniform_flow(kinds, device, (7, 6, 5))
 
 
 @pytest.mark.parametrize("wall", ["faces", "layers of solid cells"])

@@ -28,11 +28,12 @@ def make_machine():
 
 
 @pytest.fixture
-def measure(monkeypatch, tmp_path):
-    """Return a function that runs the study with so many GPUs, and its calls."""
-    calls = SimpleNamespace(links=[], threads=[], ranks=[])
+def made_up(monkeypatch):
+    """Return the calls of the measurements, and a function that makes up some more of them."""
+    calls = SimpleNamespace(problems=[], links=[], threads=[], ranks=[])
 
     def measure_machine(problem, devices, *, links):
+        calls.problems.append((problem.shape, problem.precision.itemsize))
         calls.links.append(links)
         calls.threads.append(hetero.threads())
         return make_machine()
@@ -42,19 +43,30 @@ def measure(monkeypatch, tmp_path):
         ratios = (0.25 if case.ratio == "auto" else case.ratio for case in cases)
         return [Result(1e-6, ratio, "peer") for ratio in ratios]
 
+    def replace(**functions):
+        for name, value in functions.items():
+            monkeypatch.setattr(hybrid, name, value)
+        return calls
+
+    replace(measure_machine=measure_machine, run_cases=run_cases,
+            make_domain=lambda problem, device, faces, ratio: ratio,
+            measure_rate=lambda ratio, device: 1.0 + ratio * (0.5 - ratio),
+            limits=lambda device: SimpleNamespace(copy=1.0),
+            can_start_ranks=lambda consequence: True)  # fmt: skip
+    return replace
+
+
+@pytest.fixture
+def measure(made_up, monkeypatch, tmp_path):
+    """Return a function that runs the study with so many GPUs, and its calls."""
+
     def run(gpus):
         devices = [hetero.Device("cpu"), *(hetero.Device("cuda", k) for k in range(gpus))]
         monkeypatch.setattr(hetero, "available", lambda: devices)
         study = Study(tmp_path, devices[-1], quick=True)
         hybrid.run(study)
-        return {table["title"]: table for table in study.tables}, calls
+        return {table["title"]: table for table in study.tables}, made_up()
 
-    monkeypatch.setattr(hybrid, "measure_machine", measure_machine)
-    monkeypatch.setattr(hybrid, "make_domain", lambda problem, device, faces, ratio: ratio)
-    monkeypatch.setattr(hybrid, "measure_rate", lambda ratio, device: 1.0 + ratio * (0.5 - ratio))
-    monkeypatch.setattr(hybrid, "limits", lambda device: SimpleNamespace(copy=1.0))
-    monkeypatch.setattr(hybrid, "can_start_ranks", lambda consequence: True)
-    monkeypatch.setattr(hybrid, "run_cases", run_cases)
     return run
 
 
@@ -97,43 +109,27 @@ def test_the_study_needs_a_gpu(tmp_path):
         hybrid.run(Study(tmp_path, hetero.Device("cpu"), quick=True))
 
 
-def test_the_cpu_alone_has_a_part_of_a_large_domain(monkeypatch):
+def test_the_cpu_alone_has_a_part_of_a_large_domain(made_up):
     shapes = {}
 
     def make_domain(problem, device, faces, ratio):
         shapes[ratio] = problem.shape
         return ratio
 
-    monkeypatch.setattr(hybrid, "make_domain", make_domain)
-    monkeypatch.setattr(hybrid, "measure_rate", lambda ratio, device: 1.0)
-    monkeypatch.setattr(hybrid, "MOST_CELLS_ALONE", 16 * 12 * 3 + 5)
-    problem = cavity_problem((16, 12, 8))
-    measured = dict(hybrid._measure_shares(hetero.Device("cuda"), problem, (0.0, 0.25, 1.0)))
-    assert measured == {0.0: 1.0, 0.25: 1.0, 1.0: 1.0}
+    made_up(make_domain=make_domain, MOST_CELLS_ALONE=16 * 12 * 3 + 5)
+    problem, shares = cavity_problem((16, 12, 8)), (0.0, 0.25, 1.0)
+    measured = hybrid._measure_shares(hetero.Device("cuda"), problem, shares)
+    assert [share for share, _ in measured] == list(shares)
     assert shapes == {0.0: (16, 12, 8), 0.25: (16, 12, 8), 1.0: (16, 12, 3)}
 
 
-def test_large_domains_are_predicted_from_the_first(monkeypatch, tmp_path):
-    measured = []
-
-    def measure_machine(problem, devices, *, links):
-        measured.append((problem.shape, problem.precision.itemsize))
-        return make_machine()
-
-    shapes = (8, 8, 8), (16, 12, 8), (16, 16, 16)
-    monkeypatch.setattr(hybrid, "DOMAINS", shapes)
-    monkeypatch.setattr(hybrid, "TABLE_SHAPE", (16, 12, 8))
-    monkeypatch.setattr(hybrid, "FEWEST_CELLS_LIKE_TABLE", 1000)
-    monkeypatch.setattr(hybrid, "measure_machine", measure_machine)
-    monkeypatch.setattr(hybrid, "make_domain", lambda problem, device, faces, ratio: ratio)
-    monkeypatch.setattr(hybrid, "measure_rate", lambda ratio, device: 2.0)
-    monkeypatch.setattr(hybrid, "limits", lambda device: SimpleNamespace(copy=1.0))
-    machines, summary = {}, []
+def test_large_domains_are_predicted_from_the_first(made_up, tmp_path):
+    shapes, (machines, summary) = ((8, 8, 8), (16, 12, 8), (16, 16, 16)), ({}, [])
+    calls = made_up(DOMAINS=shapes, TABLE_SHAPE=shapes[1], FEWEST_CELLS_LIKE_TABLE=1000)
     study = Study(tmp_path, hetero.Device("cuda"))
     rows = list(hybrid._measure_domains(study, machines, summary, links=False))
-    assert measured == [((16, 12, 8), 4), ((16, 12, 8), 8), ((8, 8, 8), 4), ((8, 8, 8), 8)]
+    assert calls.problems == [(shape, size) for shape in shapes[1::-1] for size in (4, 8)]
     assert list(machines) == ["float32", "float64"]
-    assert list(dict.fromkeys(row[0] for row in rows)) == [shapes[1], shapes[0], shapes[2]]
-    assert [row[:2] for row in summary] == [
-        [shape, name] for shape in (shapes[1], shapes[0], shapes[2]) for name in machines
-    ]
+    order = shapes[1], shapes[0], shapes[2]
+    assert list(dict.fromkeys(row[0] for row in rows)) == list(order)
+    assert [row[:2] for row in summary] == [[shape, name] for shape in order for name in machines]

@@ -4,10 +4,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from numba import from_dtype, types
 
+import generated_kernels
 from compile_cuda import allowed_spills, compile_kernel
 from hetero.cuda.driver import SIMULATOR
-from lbm import TRT
+from lbm import TRT, Vreman
 from lbm.__main__ import main
 from lbm._commands.kernels import OPERATIONS
 from lbm.lattices import D3Q19, D3Q27
@@ -15,66 +17,130 @@ from lbm.lattices import D3Q19, D3Q27
 compiled = pytest.mark.skipif(SIMULATOR, reason="the simulator compiles nothing")
 GOLDEN = Path(__file__).parent / "data" / "step-esoteric-float32-faces.py.txt"
 
-BUDGETS = [
-    # pattern, odd step, precision, walls, registers
-    ("ab", 0, "float32", "faces", 64),
-    ("esoteric", 0, "float32", "faces", 64),
-    ("esoteric", 1, "float32", "solids", 72),
-    ("aa", 1, "float32", "none", 64),
-    ("ab", 0, "float64", "faces", 96),
-    ("ab", 0, "float16", "faces", 80),
-]
-BUDGETS_OF_D3Q27 = [
-    ("ab", 0, "float32", "none", 80),
-    ("ab", 0, "float32", "faces", 80),
-    ("esoteric", 0, "float32", "faces", 72),
-    ("esoteric", 1, "float32", "solids", 88),
-    ("ab", 0, "float64", "faces", 128),
-    ("ab", 0, "float16", "faces", 104),
-]
+SIGNATURES = {
+    "step": generated_kernels.lbm_signature,
+    "damp": generated_kernels.lbm_damping_signature,
+    "accelerate": generated_kernels.lbm_acceleration_signature,
+    "survey": generated_kernels.lbm_survey_signature,
+    "survey_with_scalar": generated_kernels.lbm_survey_with_scalar_signature,
+}
+"""Functions of the precision that return argument types, by the operation of a kernel."""
+
+
+def with_budget(precision, *values):
+    """Return a case; kernels for other types than float32 have the same source, and are slow."""
+    return pytest.param(precision, *values, marks=[pytest.mark.slow] * (precision != "float32"))
+
+
+def assert_keeps_budget(kernel, signature, precision, registers):
+    report = compile_kernel(kernel, signature)
+    assert report.spills <= allowed_spills()
+    assert report.registers <= registers
+    assert (report.opcodes(".f64") > 0) == (precision == "float64")
 
 
 @compiled
 @pytest.mark.parametrize(
-    ("lattice", "pattern", "odd", "precision", "walls", "registers"),
-    [(D3Q19, *row) for row in BUDGETS] + [(D3Q27, *row) for row in BUDGETS_OF_D3Q27],
+    ("precision", "operation", "lattice", "pattern", "odd", "walls", "registers"),
+    [
+        with_budget("float32", "step", D3Q19, "ab", 0, "faces", 64),
+        with_budget("float32", "step", D3Q19, "esoteric", 0, "faces", 64),
+        with_budget("float32", "step", D3Q19, "esoteric", 1, "solids", 72),
+        with_budget("float32", "step", D3Q19, "aa", 1, "none", 64),
+        with_budget("float64", "step", D3Q19, "ab", 0, "faces", 96),
+        with_budget("float16", "step", D3Q19, "ab", 0, "faces", 80),
+        with_budget("float32", "step", D3Q27, "ab", 0, "none", 80),
+        with_budget("float32", "step", D3Q27, "ab", 0, "faces", 80),
+        with_budget("float32", "step", D3Q27, "esoteric", 0, "faces", 72),
+        with_budget("float32", "step", D3Q27, "esoteric", 1, "solids", 88),
+        with_budget("float64", "step", D3Q27, "ab", 0, "faces", 128),
+        with_budget("float16", "step", D3Q27, "ab", 0, "faces", 104),
+        with_budget("float32", "damp", D3Q19, "esoteric", 1, "solids", 96),
+        with_budget("float16", "damp", D3Q19, "ab", 0, "faces", 104),
+        with_budget("float32", "accelerate", D3Q19, "esoteric", 1, "solids", 96),
+        with_budget("float16", "accelerate", D3Q19, "ab", 0, "faces", 128),
+        with_budget("float32", "survey", D3Q19, "esoteric", 0, "solids", 64),
+        with_budget("float16", "survey", D3Q19, "ab", 0, "faces", 80),
+        with_budget("float64", "survey", D3Q19, "esoteric", 1, "solids", 96),
+        with_budget("float32", "survey_with_scalar", D3Q19, "esoteric", 0, "solids", 64),
+        with_budget("float16", "survey_with_scalar", D3Q19, "ab", 0, "faces", 80),
+        with_budget("float64", "survey_with_scalar", D3Q19, "esoteric", 1, "solids", 96),
+    ],
 )
-def test_step_compiles_within_its_budget(lattice, pattern, odd, precision, walls, registers):
-    from generated_kernels import lbm_signature
+def test_kernels_compile_within_their_budgets(
+    precision, operation, lattice, pattern, odd, walls, registers
+):
     from lbm._engines.cuda_kernels import make_kernel
 
-    kernel = make_kernel("step", pattern, odd, precision, walls, TRT, False, lattice)
-    report = compile_kernel(kernel, lbm_signature(precision))
-    assert report.spills <= allowed_spills()
-    assert report.registers <= registers
-    if precision != "float64":
-        assert report.opcodes(".f64") == 0
+    kernel = make_kernel(operation, pattern, odd, precision, walls, TRT, False, lattice)
+    assert_keeps_budget(kernel, SIGNATURES[operation](precision), precision, registers)
 
 
 @compiled
-@pytest.mark.parametrize(("precision", "registers"), [("float32", 40), ("float64", 48)])
-def test_the_kernel_of_moving_walls_compiles_within_its_budget(precision, registers):
-    from numba import from_dtype, types
+@pytest.mark.parametrize(
+    ("precision", "walls", "of_step", "of_viscosity"),
+    [
+        with_budget("float32", "faces", 72, 40),
+        with_budget("float16", "solids", 104, 56),
+        with_budget("float64", "none", 152, 48),
+    ],
+)
+def test_kernels_of_eddy_viscosities(precision, walls, of_step, of_viscosity):
+    from lbm._eddies.cuda import make_update_kernel
+    from lbm._engines.cuda_kernels import make_kernel
 
+    step = make_kernel("step", "esoteric", 0, precision, walls, Vreman, False)
+    signature = generated_kernels.lbm_signature_of(Vreman(0.6), precision)
+    assert_keeps_budget(step, signature, precision, of_step)
+    signature = generated_kernels.lbm_eddies_signature(precision)
+    update = make_update_kernel(Vreman.eddy_viscosity, precision)
+    assert_keeps_budget(update, signature, precision, of_viscosity)
+
+
+@compiled
+@pytest.mark.parametrize(
+    ("precision", "registers"), [with_budget("float32", 40), with_budget("float64", 48)]
+)
+def test_the_kernel_of_moving_walls(precision, registers):
     from lbm._engines.cuda_walls import make_wall_adder
 
-    T = from_dtype(np.dtype(precision))
-    table = types.Array(T, 2, "C")
+    table = types.Array(from_dtype(np.dtype(precision)), 2, "C")
     signature = types.Array(types.int32, 1, "C"), types.Array(types.uint8, 3, "C"), table, table
-    report = compile_kernel(make_wall_adder(precision, D3Q19), signature)
-    assert report.spills == 0
-    assert report.registers <= registers
-    assert precision == "float64" or report.opcodes(".f64") == 0
+    assert_keeps_budget(make_wall_adder(precision, D3Q19), signature, precision, registers)
 
 
 @compiled
+@pytest.mark.parametrize(
+    "face", [pytest.param(f, marks=[pytest.mark.slow] * (f not in (0, 3))) for f in range(6)]
+)
+@pytest.mark.parametrize(
+    ("precision", "lattice", "registers"),
+    [
+        with_budget("float32", D3Q19, 48),
+        with_budget("float64", D3Q27, 88),
+        with_budget("float16", D3Q27, 56),
+    ],
+)
+def test_the_kernels_of_sheared_outlets(precision, lattice, registers, face):
+    from lbm._model.precision import PRECISIONS
+    from lbm._open_ends.cuda import make_bend_kernel
+
+    form = PRECISIONS[precision]
+    T, stored = (from_dtype(np.dtype(kind)) for kind in (form.compute, form.storage))
+    signature = (types.Array(stored, 1, "C"), types.Array(types.int64, 2, "C"),
+                 types.Array(types.uint32, 1, "C"), types.UniTuple(T, 4))  # fmt: skip
+    kernel = make_bend_kernel(precision, lattice, face)
+    assert_keeps_budget(kernel, signature, precision, registers)
+
+
+@compiled
+@pytest.mark.slow
 def test_nothing_is_written_to_local_memory_before_it_is_needed():
     """Filling a local array with zeros in every thread may cost float64 a third of its speed."""
-    from generated_kernels import lbm_signature
     from lbm._engines.cuda_kernels import make_kernel
 
     kernel = make_kernel("step", "ab", 0, "float64", "faces", TRT, False)
-    ptx = compile_kernel(kernel, lbm_signature("float64")).ptx
+    ptx = compile_kernel(kernel, generated_kernels.lbm_signature("float64")).ptx
     assert "st.local" not in ptx[: ptx.index("ld.global.f64")]
 
 

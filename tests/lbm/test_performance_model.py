@@ -2,25 +2,20 @@
 
 import json
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
 import hetero
 import lbm
-from lbm.__main__ import main
 from lbm._commands.predictions import measured_shape
 from lbm._performance.description import describe_machine, read_machine, write_machine
 from lbm._performance.machine import Curve, DeviceTimes, Linear, Machine
-from lbm._performance.model import (
-    CROSSING,
-    best_ratio,
-    predict_box,
-    predict_step,
-)
+from lbm._performance.model import CROSSING, best_ratio, predict_box, predict_step
+from lbm_runs import ROOT, call
 from studies.lbm import clusters, scaling
 
-PIZ_DAINT = Path(__file__).parents[2] / "examples/lattice_boltzmann/piz-daint.json"
+PIZ_DAINT = ROOT / "examples/lattice_boltzmann/piz-daint.json"
+DESCRIBED = "--machine", PIZ_DAINT, "--shape", 8, 8, 8, "--dtype", "float64"
 ONE = lbm.Decomposition((1, 1, 1))
 
 
@@ -63,24 +58,41 @@ def test_a_share_of_the_rows_has_the_time_of_its_size():
     assert best_ratio(machine, (100, 100, 100)) < 0.10
 
 
-def test_a_gpu_alone_takes_the_time_of_its_cells():
-    p = predict_step(make_machine(), (100, 100, 100), ONE)
-    assert p.step == p.compute == pytest.approx(1e-5 + 1e-3)
-    assert (p.boundary, p.communication, p.bottleneck, p.cells) == (0.0, 0.0, "cells", 10**6)
-    assert p.glups == pytest.approx(1e6 / p.step / 1e9)
+def halo(n, start=4e-6, each=1.1e-9):
+    """Return the seconds of the copies and the message of a face of n^2 cells."""
+    return start + each * n * n * CROSSING * 4
 
 
-def test_a_small_box_of_a_gpu_waits_for_messages():
-    """One neighbour across z, 32^2 cells in a face: each time of the model, by hand."""
-    p = predict_step(make_machine(), (32, 32, 8), lbm.Decomposition((1, 1, 2)))
-    area, size = 32 * 32, 32 * 32 * CROSSING * 4
-    layers = 2e-6 + 1e-9 * area
-    messages = 3e-6 + 1e-10 * size + 1e-6 + 1e-9 * size
-    assert p.boundary == pytest.approx(layers)
-    assert p.communication == pytest.approx(messages)
-    assert p.compute == pytest.approx(1e-5 + 1e-9 * 4 * area)
-    assert p.step == pytest.approx(layers + messages)
-    assert p.bottleneck == "communication"
+ROWS = 1e-8 * (100 * 50 * 100 - 100 * 100) + 2e-8 * 100 * 100
+"""Seconds of half of the rows of 100^3 cells on the CPU, which has the GPU's rows beside it."""
+
+
+@pytest.mark.parametrize(
+    ("overhead", "shape", "grid", "options", "step", "bottleneck"),
+    [
+        (0.0, (100, 100, 100), (1, 1, 1), {}, 1e-5 + 1e-3, "cells"),
+        (0.0, (32, 32, 8), (1, 1, 2), {}, 2e-6 + 1e-9 * 32 * 32 + halo(32), "communication"),
+        (0.0, (20, 20, 20), (1, 2, 1), {"kind": "cpu"},
+         2e-8 * 400 + 1e-8 * (20 * 10 * 20 - 400) + halo(20, 0.0, 5e-10), "cells"),
+        (1e-3, (16, 16, 16), (1, 1, 2), {"transport": "direct"}, 1e-3, "host"),
+        (1e-3, (16, 16, 16), (1, 1, 2), {}, 1e-3 + 2e-6 + 1e-9 * 16 * 16 + halo(16), "host"),
+        (0.0, (100, 100, 100), (1, 1, 1), {"ratio": 0.5}, ROWS, "cpu"),
+        (1e-3, (100, 100, 100), (1, 1, 1), {"ratio": 0.5}, 1e-3 + ROWS, "cpu"),
+        (0.0, (100, 100, 100), (1, 1, 1), {"ratio": 1.0}, 1e-8 * 1e6, "cells"),
+    ],
+    ids=["a GPU alone takes the time of its cells", "a small box of a GPU waits for messages",
+         "cores pack messages themselves", "the host limits tiny boxes",
+         "it starts a step after the messages of the one before", "the slower device limits a rank",
+         "cores beside a GPU wait for its start", "cores alone"],
+)  # fmt: skip
+def test_predictions_by_hand(overhead, shape, grid, options, step, bottleneck):
+    machine = make_machine(overhead=overhead)
+    p = predict_step(machine, shape, lbm.Decomposition(grid), **options)
+    assert (p.step, p.bottleneck) == (pytest.approx(step), bottleneck)
+    assert p.cells == shape[0] * shape[1] * shape[2]
+    assert p.glups == pytest.approx(p.cells / p.step / 1e9)
+    if bottleneck == "communication":
+        assert p.step == pytest.approx(p.boundary + p.communication)
 
 
 def test_boxes_in_the_middle_have_two_neighbours_and_wrapped_ones_too():
@@ -96,33 +108,6 @@ def test_boxes_in_the_middle_have_two_neighbours_and_wrapped_ones_too():
     assert wrapped.step == pytest.approx(predict_box(machine, "cpu", box, (0, 0, 2), "host").step)
 
 
-def test_cores_pack_messages_themselves():
-    p = predict_step(make_machine(), (20, 20, 20), lbm.Decomposition((1, 2, 1)), kind="cpu")
-    area, size = 20 * 20, 20 * 20 * CROSSING * 4
-    assert p.step == pytest.approx(2e-8 * area + 1e-8 * (20 * 10 * 20 - area) + 5e-10 * size)
-    assert p.bottleneck == "cells"
-
-
-def test_the_host_limits_tiny_boxes():
-    """It starts the operations of a step after the messages of the one before, by hand."""
-    machine, two = make_machine(overhead=1e-3), lbm.Decomposition((1, 1, 2))
-    p = predict_step(machine, (16, 16, 16), two, transport="direct")
-    assert (p.step, p.bottleneck) == (1e-3, "host")
-    p = predict_step(machine, (16, 16, 16), two)
-    area, size = 16 * 16, 16 * 16 * CROSSING * 4
-    messages = 3e-6 + 1e-10 * size + 1e-6 + 1e-9 * size
-    assert p.step == pytest.approx(1e-3 + 2e-6 + 1e-9 * area + messages)
-    assert p.bottleneck == "host"
-
-
-def test_cores_beside_a_gpu_wait_for_its_start():
-    """The rows of the CPU begin when the host has started the GPU, by hand."""
-    p = predict_step(make_machine(overhead=1e-3), (100, 100, 100), ONE, ratio=0.5)
-    interior = 1e-8 * (100 * 50 * 100 - 100 * 100) + 2e-8 * 100 * 100
-    assert p.step == pytest.approx(1e-3 + interior)
-    assert p.bottleneck == "cpu"
-
-
 def test_cores_beside_a_gpu_send_their_messages_by_way_of_the_host():
     links = {"host": Linear(1.0, 0.0), "peer": Linear(0.0, 0.0)}
     machine, two = replace(make_machine(), links=links), lbm.Decomposition((1, 1, 2))
@@ -134,16 +119,6 @@ def test_cores_beside_a_gpu_send_their_messages_by_way_of_the_host():
     assert both.step > 1.0
     assert both.bottleneck == "cpu"
     assert predict_step(machine, (100, 100, 200), two, ratio=1.0, transport="peer").step > 1.0
-
-
-def test_the_slower_device_of_a_rank_limits_it():
-    machine = make_machine(gpu_rate=1e9, cpu_rate=1e8)
-    p = predict_step(machine, (100, 100, 100), ONE, ratio=0.5)
-    interior = 1e-8 * (100 * 50 * 100 - 100 * 100) + 2e-8 * 100 * 100
-    assert p.step == pytest.approx(interior)
-    assert p.bottleneck == "cpu"
-    alone = predict_step(machine, (100, 100, 100), ONE, ratio=1.0)
-    assert alone.step == pytest.approx(1e-8 * 1e6)
 
 
 def test_the_best_share_of_the_cpu_pays_or_is_zero():
@@ -164,20 +139,14 @@ def test_missing_times_are_errors():
 
 
 def test_a_description_is_read_as_it_was_written(tmp_path):
-    machine = make_machine(overhead=1e-5)
-    path = write_machine(machine, tmp_path / "machine.json")
-    assert read_machine(path) == machine
-    cores = Machine("cores", 8, None, machine.cpu)
-    assert read_machine(write_machine(cores, path)) == cores
+    machine, path = make_machine(overhead=1e-5), tmp_path / "machine.json"
     curve = Curve(((1e5, 1e-4), (1e6, 2e-3)))
+    cores = Machine("cores", 8, None, machine.cpu)
     caches = replace(cores, cpu=replace(cores.cpu, cells=curve))
-    assert read_machine(write_machine(caches, path)) == caches
-
-
-def test_one_line_may_stand_for_all_axes(tmp_path):
-    values = describe_machine(make_machine())
-    values["cpu"]["layers"] = {"start": 1e-6, "each": 1e-9}
-    path = tmp_path / "machine.json"
+    for described in (machine, cores, caches):
+        assert read_machine(write_machine(described, path)) == described
+    values = describe_machine(machine)
+    values["cpu"]["layers"] = {"start": 1e-6, "each": 1e-9}  # one line stands for all axes
     path.write_text(json.dumps(values))
     assert read_machine(path).cpu.layers == (Linear(1e-6, 1e-9),) * 3
 
@@ -213,15 +182,19 @@ def test_bad_descriptions_name_the_key(keys, value, words, tmp_path):
     assert words in str(caught.value)
 
 
-def test_files_that_are_no_descriptions(tmp_path):
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("{", "not a valid JSON file"),
+        ("[]", "must hold a JSON object"),
+        ("{}", "format must be"),
+        ('{"format": "lbm machine 1", "name": "none", "itemsize": 4}', "a table gpu or cpu"),
+    ],
+)
+def test_files_that_are_no_descriptions(text, words, tmp_path):
     path = tmp_path / "machine.json"
-    for text, words in [("{", "not a valid JSON file"), ("[]", "must hold a JSON object"),
-                        ("{}", "format must be")]:  # fmt: skip
-        path.write_text(text)
-        with pytest.raises(ValueError, match=words):
-            read_machine(path)
-    path.write_text(json.dumps({"format": "lbm machine 1", "name": "none", "itemsize": 4}))
-    with pytest.raises(ValueError, match="a table gpu or cpu"):
+    path.write_text(text)
+    with pytest.raises(ValueError, match=words):
         read_machine(path)
 
 
@@ -255,23 +228,14 @@ def test_clusters_on_paper_are_as_fast_as_their_memory():
     ]  # fmt: skip
 
 
-def predict(capsys, *arguments):
-    """Return exit code, output and messages of `lbm predict`."""
-    try:
-        code = main(["predict", *map(str, arguments)])
-    except SystemExit as end:
-        code = end.code
-    return code, *capsys.readouterr()
-
-
 def test_the_command_predicts_a_described_cluster(capsys):
     options = ("--machine", PIZ_DAINT, "--shape", 512, 512, 128, "--dtype", "float64")
-    code, out, err = predict(capsys, *options, "--weak", "--along", "y", "--ratio", 0.05,
+    code, out, err = call(capsys, "predict", *options, "--weak", "--along", "y", "--ratio", 0.05,
                              "--ranks", 1, 64, 2048)  # fmt: skip
     assert (code, err) == (0, "")
     assert "transport network" in out
     assert [line.split()[1] for line in out.splitlines()[2:]] == ["1x1x1", "1x64x1", "1x2048x1"]
-    code, out, _ = predict(capsys, *options, "--ranks", 1, 512, "--json")
+    code, out, _ = call(capsys, "predict", *options, "--ranks", 1, 512, "--json")
     alone, many = json.loads(out)["predictions"]
     assert code == 0
     assert alone["efficiency"] == 1.0
@@ -285,9 +249,9 @@ def test_efficiency_is_that_against_one_rank_with_its_own_best_share(tmp_path, c
     machine = make_machine(overhead=1e-6)
     path = tmp_path / "cached.json"
     write_machine(replace(machine, cpu=replace(machine.cpu, cells=cache)), path)
-    code, out, _ = predict(capsys, "--machine", path, "--shape", 128, 128, 1024, "--ranks", 1, 8,
-                           "--ratio", "auto", "--transport", "host", "--along", "z",
-                           "--json")  # fmt: skip
+    code, out, _ = call(capsys, "predict", "--machine", path, "--shape", 128, 128, 1024,
+                        "--ranks", 1, 8, "--ratio", "auto", "--transport", "host", "--along", "z",
+                        "--json")  # fmt: skip
     alone, many = json.loads(out)["predictions"]
     assert code == 0
     assert many["ratio"] > 2 * alone["ratio"] > 0.0
@@ -300,33 +264,28 @@ def test_efficiency_is_that_against_one_rank_with_its_own_best_share(tmp_path, c
         (["--machine", PIZ_DAINT, "--shape", 8, 8, 8], "populations of 8 bytes"),
         (["--machine", "nowhere.json", "--shape", 8, 8, 8], "nowhere.json: No such file"),
         (["--machine", PIZ_DAINT, "--shape", 8, 8, 8, "--save", "x"], "leave out --machine"),
-        (["--machine", PIZ_DAINT, "--shape", 8, 8, 8, "--dtype", "float64", "--kind", "cpu",
-          "--ratio", 0.1], "needs --kind cuda"),
-        (["--machine", PIZ_DAINT, "--shape", 8, 8, 8, "--dtype", "float64", "--transport", "peer"],
-         "no link 'peer', only network"),
-        (["--machine", PIZ_DAINT, "--shape", 8, 8, 8, "--dtype", "float64", "--kind", "cpu",
-          "--transport", "peer"], "--transport peer is between GPUs"),
-        (["--machine", PIZ_DAINT, "--shape", 8, 8, 8, "--dtype", "float64", "--device", "cpu"],
-         "with --machine pass --kind"),
+        ([*DESCRIBED, "--kind", "cpu", "--ratio", 0.1], "needs --kind cuda"),
+        ([*DESCRIBED, "--transport", "peer"], "no link 'peer', only network"),
+        ([*DESCRIBED, "--kind", "cpu", "--transport", "peer"], "--transport peer is between GPUs"),
+        ([*DESCRIBED, "--device", "cpu"], "with --machine pass --kind"),
         (["--shape", 8, 8], "--shape"),
         (["--shape", 8, 8, 8, "--ratio", 2], "--ratio: must be auto or lie in [0, 1]"),
     ],
 )  # fmt: skip
 def test_mistakes_of_the_command(arguments, words, capsys):
-    code, _, err = predict(capsys, *arguments)
-    assert code == 2
-    assert words in err
+    code, _, err = call(capsys, "predict", *arguments)
+    assert (code, words in err) == (2, True), err
 
 
 def test_this_machine_is_measured_and_saved(tmp_path, capsys):
     path = tmp_path / "here.json"
     options = ("--shape", 16, 12, 8, "--kind", "cpu")
-    code, out, _ = predict(capsys, *options, "--ranks", 1, "--save", path)
+    code, out, _ = call(capsys, "predict", *options, "--ranks", 1, "--save", path)
     assert code == 0
     machine = read_machine(path)
     step = predict_step(machine, (16, 12, 8), ONE, kind="cpu").step
     assert f"{step * 1e3:.4g}" in out
-    assert predict(capsys, *options, "--ranks", 1, "--machine", path)[1] == out
+    assert call(capsys, "predict", *options, "--ranks", 1, "--machine", path)[1] == out
 
 
 def test_measured_boxes_are_neither_tiny_nor_huge():

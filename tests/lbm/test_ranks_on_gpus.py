@@ -1,15 +1,11 @@
 """Ranks with GPUs compute the flow of ranks with CPUs, by each transport."""
 
-import os
-from pathlib import Path
-
 import numpy as np
 import pytest
 
-from lbm.launcher import find_launcher, run_ranks
+from lbm_runs import ROOT, start
 
 pytestmark = [pytest.mark.mpi, pytest.mark.cuda, pytest.mark.several_gpus]
-ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.mark.parametrize(
@@ -32,18 +28,10 @@ def test_ranks_with_a_gpu_and_cores_each_share_a_flow(require_cuda, tmp_path):
 
 def run_worker(folder, count, environment, *arguments):
     """Run `gpu_rank_worker.py`, check its errors, and return its output and its transports."""
-    pytest.importorskip("mpi4py")
-    try:
-        find_launcher()
-    except FileNotFoundError as error:
-        pytest.skip(str(error))
-    paths = [str(ROOT), str(ROOT / "tests" / "support"), os.environ.get("PYTHONPATH", "")]
-    worker = ROOT / "tests" / "support" / "gpu_rank_worker.py"
-    environment = {**environment, "PYTHONPATH": os.pathsep.join(paths)}
-    done = run_ranks(count, [str(worker), str(folder), *arguments], environment=environment,
-                     timeout=280, capture_output=True, text=True)  # fmt: skip
-    output = done.stdout + done.stderr
-    assert done.returncode == 0, output
+    worker = ROOT / "tests/support/gpu_rank_worker.py"
+    status, output, errors = start(count, worker, folder, *arguments, environment=environment,
+                                   threads=None, timeout=280)  # fmt: skip
+    assert status == 0, output + errors
     with np.load(folder / "errors.npz") as saved:
         assert max(saved["errors"]) < 1.0
-        return output, list(saved["used"])
+        return output + errors, list(saved["used"])

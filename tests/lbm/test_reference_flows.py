@@ -3,12 +3,12 @@
 import json
 import re
 import warnings
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 import lbm
+from flows import PATTERNS
 from hetero import Device
 from lbm.__main__ import main
 from lbm._fields.stability import suggest_remedy
@@ -21,8 +21,8 @@ from lbm._model.stability_map import (
     choose_magic,
     kind_of_flow,
 )
-from lbm._model.streaming_patterns import PATTERNS
 from lbm.flows import CAVITY_RE1000, cavity, solve_cavity, solve_sphere, sphere, terrain, vortices
+from lbm_runs import ROOT, call
 from studies.__main__ import main as run_studies
 from studies.__main__ import names_for
 from studies.lbm import cavity as cavity_study
@@ -30,7 +30,7 @@ from studies.lbm.magic import is_stable_without_walls
 from studies.lbm.stability import is_cavity_stable, is_sphere_stable
 from studies.study import Study
 
-RECORD = Path(__file__).parents[2] / "benchmarks/records/studies/lbm-stability-cuda.json"
+RECORD = ROOT / "benchmarks/records/studies/lbm-stability-cuda.json"
 LATTICES = RECORD.with_name("lbm-lattices-cpu.json")
 
 
@@ -230,17 +230,25 @@ def test_command_line(pattern, tmp_path, capsys):
     assert "lowest u -0." in capsys.readouterr().out
 
 
-def test_studies(device, tmp_path):
-    names = [name for name in names_for(Device.parse(device)) if name.startswith("lbm-")]
+STUDIES = {*names_for(Device("cpu"), ["lbm"]), *names_for(Device("cuda"), ["lbm"])}
+FAST_STUDIES = {"lbm-cavity", "lbm-clusters", "lbm-strong"}
+WITHOUT_PICTURES = {"lbm-bodies", "lbm-lattices", "lbm-magic", "lbm-operators", "lbm-reflections",
+                    "lbm-features", "lbm-shedding", "lbm-domains", "lbm-published",
+                    "lbm-walls"}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", [
+    pytest.param(name, marks=[pytest.mark.slow] * (name not in FAST_STUDIES))
+    for name in sorted(STUDIES)
+])  # fmt: skip
+def test_studies(name, device, tmp_path):
+    """Those that compile further operators, lattices and precisions are slow."""
+    if name not in names_for(Device.parse(device)):
+        pytest.skip("a study of the other device")
     options = ["--quick", "--device", device, "--out", str(tmp_path)]
-    assert run_studies(["run", *names, *options]) == 0
-    for name in names:
-        assert (tmp_path / f"{name}-{device}.json").is_file()
-    assert len(list(tmp_path.glob("*.png"))) == len(
-        set(names)
-        - {"lbm-bodies", "lbm-lattices", "lbm-magic", "lbm-operators", "lbm-reflections"}
-        - {"lbm-features", "lbm-shedding", "lbm-domains", "lbm-published", "lbm-walls"}
-    )
+    assert run_studies(["run", name, *options]) == 0
+    assert (tmp_path / f"{name}-{device}.json").is_file()
+    assert len(list(tmp_path.glob("*.png"))) == (name not in WITHOUT_PICTURES)
 
 
 def test_the_cavity_study_measures_what_the_flow_has():
@@ -255,12 +263,6 @@ def test_the_cavity_study_measures_what_the_flow_has():
         assert -1 < lowest_v < 0
         still = cavity_study.measure(np.zeros_like(u))
         assert still == (0, 0, 0, 0)
-
-
-def test_the_study_of_both_devices_needs_a_gpu(tmp_path, capsys):
-    options = ["--quick", "--device", "cpu", "--out", str(tmp_path)]
-    assert run_studies(["run", "lbm-hybrid", *options]) == 2
-    assert "beside a GPU" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
@@ -278,12 +280,8 @@ def test_the_study_of_both_devices_needs_a_gpu(tmp_path, capsys):
 )
 def test_bad_command_lines(arguments, words, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    try:
-        status = main(arguments)
-    except SystemExit as end:
-        status = end.code
-    assert status == 2
-    assert words in capsys.readouterr().err
+    code, _, err = call(capsys, *arguments)
+    assert (code, words in err) == (2, True), err
 
 
 def test_a_flow_that_blows_up_is_a_failed_computation(tmp_path, capsys):
@@ -307,7 +305,7 @@ def test_flows_and_results_describe_themselves():
 
 @pytest.mark.parametrize("row", ["sphere_row", "vortices_row", "cavity_row"])
 def test_the_tour_says_what_it_allows_and_why(row, device, monkeypatch):
-    monkeypatch.syspath_prepend(str(Path(__file__).parents[2] / "examples"))
+    monkeypatch.syspath_prepend(str(ROOT / "examples"))
     from lattice_boltzmann import known_flows
 
     monkeypatch.setattr(known_flows, "measure", lambda simulation: (1.0, 0.5, "a limit"))

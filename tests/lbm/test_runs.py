@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import lbm
-from flows import FLOWS, SHAPE, noisy
+from flows import FLOWS, PATTERNS, SHAPE, noisy
 
 OPTIONS = {"collision": lbm.TRT(0.7), "dtype": "float64"}
 
@@ -58,26 +58,34 @@ def test_a_callback_stops_the_run():
     assert s.steps == 14
 
 
-def test_running_in_pieces_is_running_at_once(device):
-    one, two = flow(device).run(9), flow(device)
-    for steps in (1, 0, 3, 5):
-        two.run(steps)
-    assert np.array_equal(one.populations(), two.populations())
+@pytest.fixture
+def let_ctrl_c_arrive(monkeypatch):
+    """Return a function that lets Ctrl-C arrive in steps of a flow, {step: how often}.
+
+    Python handles it when compiled code returns: after a step, before it is counted.
+    """
+    if current_thread() is not main_thread():
+        pytest.skip("signals are the main thread's")
+    handler = signal.getsignal(signal.SIGINT)
+
+    def let_arrive(s, counts):
+        step = s.domain.step
+
+        def interrupted(t):
+            step(t)
+            for _ in range(counts.get(t, 0)):
+                signal.raise_signal(signal.SIGINT)
+
+        monkeypatch.setattr(s.domain, "step", interrupted)
+
+    yield let_arrive
+    signal.signal(signal.SIGINT, handler)
 
 
-@pytest.mark.parametrize("pattern", ["ab", "aa", "esoteric"])
-@pytest.mark.skipif(current_thread() is not main_thread(), reason="signals are the main thread's")
-def test_an_interrupt_waits_for_the_end_of_the_step(pattern, monkeypatch):
-    """Python handles Ctrl-C when compiled code returns: after a step, before it is counted."""
+@pytest.mark.parametrize("pattern", PATTERNS)
+def test_an_interrupt_waits_for_the_end_of_the_step(pattern, let_ctrl_c_arrive):
     s = flow("cpu", pattern=pattern)
-    step = s.domain.step
-
-    def interrupted(t):
-        step(t)
-        if t == 6:
-            signal.raise_signal(signal.SIGINT)
-
-    monkeypatch.setattr(s.domain, "step", interrupted)
+    let_ctrl_c_arrive(s, {6: 1})
     with pytest.raises(KeyboardInterrupt):
         s.run(20)
     assert s.steps == 7
@@ -86,31 +94,20 @@ def test_an_interrupt_waits_for_the_end_of_the_step(pattern, monkeypatch):
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
-@pytest.mark.skipif(current_thread() is not main_thread(), reason="signals are the main thread's")
-def test_a_handler_may_set_another(monkeypatch):
+def test_a_handler_may_set_another(let_ctrl_c_arrive):
     """The first Ctrl-C asks to stop, the second stops, even between a step and its count."""
     s, calls = flow("cpu"), []
-    step, handler = s.domain.step, signal.getsignal(signal.SIGINT)
 
     def asked(number, frame):
         calls.append(s.steps)
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
-    def interrupted(t):
-        step(t)
-        for _ in range({3: 1, 6: 2}.get(t, 0)):
-            signal.raise_signal(signal.SIGINT)
-
-    monkeypatch.setattr(s.domain, "step", interrupted)
-    try:
-        signal.signal(signal.SIGINT, asked)
-        with pytest.raises(KeyboardInterrupt):
-            s.run(20)
-        assert calls == [4]
-        assert s.steps == 7
-        assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
-    finally:
-        signal.signal(signal.SIGINT, handler)
+    let_ctrl_c_arrive(s, {3: 1, 6: 2})
+    signal.signal(signal.SIGINT, asked)
+    with pytest.raises(KeyboardInterrupt):
+        s.run(20)
+    assert (calls, s.steps) == ([4], 7)
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
 def test_fields_cannot_be_changed_by_mistake():
@@ -186,12 +183,11 @@ def test_the_first_bad_step_is_found_and_the_last_good_state_kept(pattern, devic
     assert str(copied) == str(caught.value)
 
 
-@pytest.mark.parametrize("options", [{"keep_good_state": False}, {}])
-def test_without_room_for_a_copy_the_check_tells_when_it_looked(options, monkeypatch):
-    s = unstable("cpu", check=50, **options)
-    monkeypatch.setattr(
-        "lbm._fields.stability.free_bytes", lambda device: s.domain.engine.state_bytes
-    )
+@pytest.mark.parametrize("has_room", [True, False])
+def test_without_a_copy_of_the_state_the_check_tells_when_it_looked(has_room, monkeypatch):
+    s = unstable("cpu", check=50, keep_good_state=not has_room)
+    if not has_room:
+        monkeypatch.setattr("lbm._fields.stability.free_bytes", lambda device: 1)
     with pytest.raises(lbm.UnstableError, match="no earlier state was kept") as caught:
         s.run(5000)
     assert caught.value.step == s.steps
@@ -208,23 +204,6 @@ def test_a_copy_of_the_state_is_discarded_with_it(device):
     again = unstable(device, check=0)
     again.set(u=u)
     assert caught.value.step == first_bad_step(again)[0]
-
-
-def test_nan_is_found_where_it_is(device):
-    s = flow(device)
-    rho = np.ones(SHAPE)
-    s.set(rho=rho)
-    data = np.zeros((4, 7, 9, 12))
-    data[1, 5, 6, 1] = np.nan
-    s.domain.write(0, 0, data)
-    with pytest.raises(lbm.UnstableError, match="not finite") as caught:
-        s.require_stable()
-    assert caught.value.cell == (1, 6, 5)
-
-
-def test_a_force_needs_a_body():
-    with pytest.raises(ValueError, match="no solid 'wing'"):
-        flow("cpu").force_on("wing")
 
 
 def test_forces_before_the_first_step_are_an_error():

@@ -1,22 +1,22 @@
 """Turbulent inlets: statistics of synthetic eddies, flow rates, parts, restarts and mistakes."""
 
-import os
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 import hetero
 import lbm
+from covering import cover_pairs
+from flows import follow
 from hetero import philox
-from lbm._cases.case import read_case
 from lbm._model.wall_links import mass_inflow_of_classes
-from lbm.launcher import find_launcher, run_ranks
 from lbm.reference import Reference
+from lbm_runs import read_text
 
 STRESSES = ((4e-5, -1e-5, 2e-6), (-1e-5, 2e-5, 0.0), (2e-6, 0.0, 3e-5))
 WALLS = {"y": lbm.NoSlip(), "z": lbm.FreeSlip()}
+EDDIES = lbm.SyntheticEddies((0.05, 0.0, 0.0), intensity=0.1, length=2.0)
 GOLDEN = 0.5 * (5.0**0.5 - 1.0)
 
 
@@ -209,18 +209,6 @@ def test_profiles_of_the_mean_and_of_the_stresses():
         assert (np.abs(products.mean(axis=0) - share) < 5 * error).all()
 
 
-def test_faces_and_seeds_differ():
-    def fluctuations(face, seed):
-        mean = (0.05 if face == "x-" else -0.05, 0.0, 0.0)
-        eddies = lbm.SyntheticEddies(mean, intensity=0.1, length=2.0, seed=seed)
-        return velocity_of(eddies, face).fluctuations(7.5)[0]
-
-    fields = [fluctuations(*key) for key in (("x-", 0), ("x-", 1), ("x+", 0))]
-    assert np.array_equal(fields[0], fluctuations("x-", 0))
-    for one, other in ((0, 1), (0, 2)):
-        assert abs(np.corrcoef(fields[one].ravel(), fields[other].ravel())[0, 1]) < 0.5
-
-
 # ---- flows ---------------------------------------------------------------------------------
 
 
@@ -234,15 +222,16 @@ def inflow_at(flow, step, axis=0, layer=0):
 SILL = {"sill": lbm.Solid(lambda x, y, z: (y < 4) & (z > 3) & (x < 2))}
 
 
-@pytest.mark.parametrize("inlet", [lbm.VelocityInlet, lbm.NonReflectingInlet])
-@pytest.mark.parametrize("lattice", ["D3Q19", "D3Q27"])
-@pytest.mark.parametrize("walls", [{}, {"y": lbm.NoSlip(), "z": lbm.NoSlip()}, WALLS | SILL])
+@pytest.mark.parametrize(
+    ("inlet", "lattice", "walls"),
+    cover_pairs([lbm.VelocityInlet, lbm.NonReflectingInlet], ["D3Q19", "D3Q27"],
+                [{}, {"y": lbm.NoSlip(), "z": lbm.NoSlip()}, WALLS | SILL]),
+)  # fmt: skip
 def test_the_flow_rate_is_that_of_the_mean(inlet, lattice, walls):
     """To rounding in each step, with edges at walls, slip faces and solids."""
     eddies = lbm.SyntheticEddies((0.05, 0.01, 0.0), stresses=STRESSES, length=2.0, seed=5)
     flow = make_flow(inlet(eddies), walls=walls, lattice=lattice)
-    still = make_flow(inlet((0.05, 0.01, 0.0)), walls=walls, lattice=lattice)
-    expected = inflow_at(still, 0)
+    expected = inflow_at(make_flow(inlet((0.05, 0.01, 0.0)), walls=walls, lattice=lattice), 0)
     assert flow.faces[0].velocity.flow_rate == pytest.approx(expected, rel=1e-14)
     for step in (0, 1, 500):
         assert inflow_at(flow, step) == pytest.approx(expected, rel=1e-13)
@@ -255,9 +244,10 @@ def test_the_flow_rate_of_a_profile_on_a_far_face_that_grows():
         return 0.0, -0.002 * t * x * (12 - x), 0.0
 
     eddies = lbm.SyntheticEddies(mean, stresses=STRESSES, length=1.5, speed=0.05)
-    settings = {"face": "y+", "shape": (12, 4, 8), "walls": {"x": lbm.NoSlip()}}
-    flow = make_flow(lbm.VelocityInlet(eddies), **settings)
-    still = make_flow(lbm.VelocityInlet(mean), **settings)
+    flow, still = (
+        make_flow(lbm.VelocityInlet(velocity), (12, 4, 8), {"x": lbm.NoSlip()}, "y+")
+        for velocity in (eddies, mean)
+    )
     for step in (0, 3):
         expected = inflow_at(still, step, axis=1, layer=-1)
         assert expected > 0.0
@@ -273,18 +263,12 @@ def example(device="cpu", seed=2, **settings):
 
 
 def test_steps_match_the_reference(device):
-    flow = example(device)
+    flow, shape = example(device), (8, 12, 8)
     inlet = {"x-": flow.faces[0], "x+": lbm.PressureOutlet(), "y": lbm.NoSlip()}
-    reference = Reference((8, 12, 8), collision=lbm.TRT(0.6), boundaries=inlet)
-    reference.set(np.ones((8, 12, 8)), np.broadcast_to(np.array([0.05, 0, 0]).reshape(3, 1, 1, 1),
-                                                       (3, 8, 12, 8)))  # fmt: skip
-    for _ in range(3):
-        flow.run(1)
-        reference.step()
-        rho, u = reference.moments()
-        assert np.abs(flow.rho - rho).max() < 1e-13
-        assert np.abs(flow.u - u).max() < 1e-13
-    assert u[1].std() > 1e-4
+    reference = Reference(shape, collision=lbm.TRT(0.6), boundaries=inlet)
+    reference.set(np.ones(shape), np.full((3, *shape), np.reshape((0.05, 0.0, 0.0), (3, 1, 1, 1))))
+    follow(flow, reference, 3, 1e-13)
+    assert flow.u[1].std() > 1e-4
 
 
 def rows_on_device(flow):
@@ -320,62 +304,19 @@ def test_the_device_has_the_velocities_of_the_host(device, dtype):
         flow.run(1)
 
 
-def test_parts_have_the_same_bits(device):
-    whole = example(device).run(5)
-    for cut in ((1, 2, 1), (2, 1, 1)):
-        parts = example([device] * 2, decomposition=cut).run(5)
-        assert np.array_equal(whole.populations(), parts.populations())
-    assert not np.array_equal(whole.populations(), example(device, seed=3).run(5).populations())
+def test_any_number_of_threads_gives_the_same_bits_and_faces_and_seeds_others():
+    def make(face, seed):
+        mean = (0.05 if face == "x-" else -0.05, 0.0, 0.0)
+        eddies = lbm.SyntheticEddies(mean, intensity=0.1, length=2.0, seed=seed)
+        return velocity_of(eddies, face).fluctuations(33.5)
 
-
-PROGRAM = """
-import sys
-import numpy as np
-from lbm.launcher import world
-from test_turbulent_inlets import example
-
-flow = example(comm=world(), decomposition=eval(sys.argv[2])).run(5)
-field = flow.gather(flow.populations())
-if flow.rank == 0:
-    np.save(sys.argv[1], field)
-"""
-
-
-@pytest.mark.mpi
-@pytest.mark.timeout(300)
-@pytest.mark.parametrize("cut", [(1, 2, 1), (2, 1, 1)])
-def test_ranks_have_the_same_bits(cut, tmp_path):
-    """With parts of the inlet on both ranks, and with all of it on one."""
-    pytest.importorskip("mpi4py")
-    try:
-        find_launcher()
-    except FileNotFoundError as error:
-        pytest.skip(str(error))
-    here = Path(__file__).resolve().parent
-    done = run_ranks(
-        2, ["-P", "-c", PROGRAM, str(tmp_path / "field.npy"), str(cut)], threads=1, timeout=280,
-        environment={"PYTHONPATH": os.pathsep.join([str(here), str(here.parents[1])])},
-        capture_output=True, text=True,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert np.array_equal(np.load(tmp_path / "field.npy"), example().run(5).populations())
-
-
-def test_a_restart_has_the_same_bits(device, tmp_path):
-    straight = example(device).run(4)
-    straight.save(tmp_path / "state")
-    straight.run(3)
-    again = example(device).restore(tmp_path / "state").run(3)
-    assert np.array_equal(again.populations(), straight.populations())
-
-
-def test_any_number_of_threads_gives_the_same_bits():
-    velocity = example().faces[0].velocity
-    both = velocity.fluctuations(33.5)
+    field, rate = make("x-", 0)
     with hetero.use_threads(1):
-        one = velocity.fluctuations(33.5)
-    assert np.array_equal(both[0], one[0])
-    assert both[1] == one[1]
+        one = make("x-", 0)
+    assert np.array_equal(field, one[0])
+    assert rate == one[1]
+    for other in (make("x-", 1), make("x+", 0)):
+        assert abs(np.corrcoef(field.ravel(), other[0].ravel())[0, 1]) < 0.5
 
 
 def test_cells_beside_the_inlet_have_its_fluctuations():
@@ -425,29 +366,21 @@ def test_cells_beside_the_inlet_have_its_fluctuations():
         ({"mean": (0.1, 0.0)}, ValueError, "mean must hold three"),
         ({"mean": lambda t: (t, 0, 0)}, ValueError, "speed, with which eddies pass"),
         ({"mean": lambda a, b: (a, b, 0)}, TypeError, "mean must be a function"),
+        *(({"intensity": None, "stresses": stresses}, error, words) for stresses, error, words in [
+            (((1, 0, 0), (0, -1, 0), (0, 0, 1)), ValueError, "no negative eigenvalue"),
+            (((1, 2, 0), (2, 1, 0), (0, 0, 1)), ValueError, "no negative eigenvalue"),
+            (((1, 0.5, 0), (0, 1, 0), (0, 0, 1)), ValueError, "symmetric"),
+            (((1, 0, 0), (0, 1, 0)), ValueError, "three rows"),
+            (((1, 0, 0), (0, 1, 0), (0, 0, np.nan)), ValueError, "stresses must be"),
+            (1e-5, TypeError, "three rows"),
+            (lambda t: 3 * [3 * [0.0]], TypeError, "function of position"),
+        ]),
     ],
-)
+)  # fmt: skip
 def test_bad_arguments(changes, error, words):
     arguments = {"mean": (0.05, 0.0, 0.0), "intensity": 0.1} | changes
     with pytest.raises(error, match=words):
         lbm.SyntheticEddies(**arguments)
-
-
-@pytest.mark.parametrize(
-    ("stresses", "error", "words"),
-    [
-        (((1, 0, 0), (0, -1, 0), (0, 0, 1)), ValueError, "no negative eigenvalue"),
-        (((1, 2, 0), (2, 1, 0), (0, 0, 1)), ValueError, "no negative eigenvalue"),
-        (((1, 0.5, 0), (0, 1, 0), (0, 0, 1)), ValueError, "symmetric"),
-        (((1, 0, 0), (0, 1, 0)), ValueError, "three rows"),
-        (((1, 0, 0), (0, 1, 0), (0, 0, np.nan)), ValueError, "stresses must be"),
-        (1e-5, TypeError, "three rows"),
-        (lambda t: 3 * [3 * [0.0]], TypeError, "function of position"),
-    ],
-)
-def test_bad_stresses(stresses, error, words):
-    with pytest.raises(error, match=words):
-        lbm.SyntheticEddies((0.05, 0, 0), stresses=stresses)
 
 
 @pytest.mark.parametrize(
@@ -475,30 +408,28 @@ def test_what_does_not_suit_the_plane(changes, walls, words):
         make_flow(lbm.VelocityInlet(lbm.SyntheticEddies(**arguments)), walls=walls)
 
 
-def test_only_inlets_that_are_faces_have_eddies():
-    eddies = lbm.SyntheticEddies((0.05, 0.0, 0.0), intensity=0.1, length=2.0)
-    nozzle = lbm.Solid(lambda x, y, z: (x < 2) & (y < 4) & (z < 4), lbm.VelocityInlet(eddies))
-    for walls in ({"nozzle": nozzle}, {"y": lbm.MovingWall(eddies)}):
-        with pytest.raises(TypeError, match=r"a face of an lbm\.Simulation"):
-            make_flow(lbm.VelocityInlet((0.05, 0.0, 0.0)), walls=walls)
+@pytest.mark.parametrize("walls", [
+    {"nozzle": lbm.Solid(lambda x, y, z: (x < 2) & (y < 4) & (z < 4), lbm.VelocityInlet(EDDIES))},
+    {"y": lbm.MovingWall(EDDIES)},
+], ids=["solid", "wall"])  # fmt: skip
+def test_only_inlets_that_are_faces_have_eddies(walls):
+    with pytest.raises(TypeError, match=r"a face of an lbm\.Simulation"):
+        make_flow(lbm.VelocityInlet((0.05, 0.0, 0.0)), walls=walls)
 
 
 CASE = """
 title = "wind tunnel"
 shape = [8, 16, 12]
 time = 0.5
-
 [units]
 length = 0.5
 cells = 16
 speed = 2.0
 viscosity = 0.05
-
 [boundaries]
 y = "no-slip"
 z = "free-slip"
 "x+" = { type = "pressure-outlet" }
-
 [boundaries."x-"]
 type = "velocity-inlet"
 velocity = [2.0, 0.0, 0.0]
@@ -507,27 +438,27 @@ turbulence = { intensity = 0.1, length = 0.0625, seed = 4, count = 3 }
 """
 
 
-def read_inlet(tmp_path, text):
-    """Return the scales of a case file and the velocity of its inlet."""
-    (tmp_path / "case.toml").write_text(text)
-    case = read_case(tmp_path / "case.toml")
+def read_inlet(folder, *changes):
+    """Return the scales of a changed case and the velocity of its inlet."""
+    text = CASE
+    for old, new in changes:
+        assert old in text
+        text = text.replace(old, new)
+    case = read_text(folder, text)
+    lbm.Simulation(**case.arguments | {"device": "cpu"})
     return case.scales, case.arguments["boundaries"]["x-"].velocity
 
 
 def test_a_case_file_has_a_turbulent_inlet_in_si(tmp_path):
-    scales, eddies = read_inlet(tmp_path, CASE)
+    scales, eddies = read_inlet(tmp_path)
     assert isinstance(eddies, lbm.SyntheticEddies)
     assert (eddies.length, eddies.seed, eddies.count) == (pytest.approx(2.0), 4, 3)
     assert eddies.intensity == 0.1
     middle = eddies.mean(np.zeros(1), np.full(1, 8.0), np.zeros(1))[0]
     assert middle == pytest.approx(scales.speed(2.0))
-    lbm.Simulation(**read_case(tmp_path / "case.toml").arguments | {"device": "cpu"})
-    changed = CASE.replace(
-        "intensity = 0.1, length = 0.0625",
-        "stresses = [[0.04, -0.01, 0.0], [-0.01, 0.02, 0.0], [0.0, 0.0, 0.02]], "
-        "length = [0.125, 0.0625, 0.0625], speed = 1.5",
-    )
-    scales, eddies = read_inlet(tmp_path, changed)
+    stresses = "stresses = [[0.04, -0.01, 0.0], [-0.01, 0.02, 0.0], [0.0, 0.0, 0.02]]"
+    changes = ("intensity = 0.1", stresses), ("= 0.0625", "= [0.125, 0.0625, 0.0625], speed = 1.5")
+    scales, eddies = read_inlet(tmp_path, *changes)
     assert eddies.length == pytest.approx((4.0, 2.0, 2.0))
     assert eddies.speed == pytest.approx(scales.speed(1.5))
     assert eddies.stresses[0] == pytest.approx(np.array([0.04, -0.01, 0]) * scales.speed(1.0) ** 2)
@@ -547,4 +478,4 @@ def test_a_case_file_has_a_turbulent_inlet_in_si(tmp_path):
 )
 def test_mistakes_in_case_files_name_the_key(old, new, words, tmp_path):
     with pytest.raises(ValueError, match=words):
-        read_inlet(tmp_path, CASE.replace(old, new))
+        read_inlet(tmp_path, (old, new))

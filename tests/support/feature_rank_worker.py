@@ -1,6 +1,7 @@
-"""Runs the flows of `flow_features` on ranks: `mpiexec -n N feature_rank_worker.py OUT KIND`.
+"""Runs the flows of `flow_features` on ranks: `mpiexec -n N feature_rank_worker.py OUT KIND NAMES`.
 
-KIND is the kind of the devices of the ranks, "cpu" or "cuda". The first rank saves all fields.
+KIND is the kind of the devices of the ranks, "cpu" or "cuda". The first rank saves all fields, and
+all of them a checkpoint of each flow.
 """
 
 import sys
@@ -9,18 +10,20 @@ from pathlib import Path
 import numpy as np
 from mpi4py import MPI
 
-from flow_features import FEATURES
+from flow_features import FEATURES, STEPS, fields_of
 
 
-def main(folder, kind):
-    """Run all flows, cut across z and across x in turn."""
+def main(folder, kind, *names):
+    """Run flows, cut across z and across x in turn."""
     comm = MPI.COMM_WORLD
-    for k, (name, run) in enumerate(FEATURES.items()):
+    for k, name in enumerate(names):
         cut = (comm.size, 1, 1) if k % 2 else (1, 1, comm.size)
-        fields = run(device=kind, comm=comm, decomposition=cut)
+        s = FEATURES[name](device=kind, comm=comm, decomposition=cut).run(STEPS)
+        s.save(folder / f"{name}.state")
+        fields = fields_of(s)
         if comm.rank == 0:
             np.savez(folder / f"{name}.npz", **fields)
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), sys.argv[2])
+    main(Path(sys.argv[1]), *sys.argv[2:])

@@ -1,7 +1,6 @@
-"""Flows with features that parts of a domain must share: models, walls, ends, scalars.
+"""Flows with features that parts of a domain must share, and that belong to the state of a flow.
 
-Each is a function of the device, the communicator and the decomposition that returns all fields of
-the flow after a few steps, those of the whole domain.
+Each is a function of the devices, the communicator and the decomposition that makes the flow.
 """
 
 from functools import partial
@@ -16,14 +15,18 @@ TRT = lbm.TRT(0.7)
 EDDIES = lbm.SyntheticEddies((0.05, 0.0, 0.0), intensity=0.2, length=1.5, seed=7)
 
 
-def run(boundaries, collision=TRT, scalars=None, *, inlet=None, **options):
-    """Run one of `FLOWS`, by its name, with another operator, scalars, or another inlet at x-."""
-    flow, (rho, u) = dict(FLOWS[boundaries]), noisy(SHAPE)
-    if inlet is not None:
-        flow["boundaries"] = flow["boundaries"] | {"x-": inlet}
-    s = lbm.Simulation(SHAPE, collision=collision, scalars=scalars, rho=rho, u=u, dtype="float64",
-                       **flow, **options).run(STEPS)  # fmt: skip
+def make(flow, collision=TRT, scalars=None, *, walls=None, **options):
+    """Make one of `FLOWS`, by its name, with another operator, scalars, or some other walls."""
+    flow, (rho, u) = dict(FLOWS[flow]), noisy(SHAPE)
+    flow["boundaries"] = flow.get("boundaries", {}) | (walls or {})
+    options = {"dtype": "float64"} | flow | options
+    return lbm.Simulation(SHAPE, collision=collision, scalars=scalars, rho=rho, u=u, **options)
+
+
+def fields_of(s):
+    """Return all fields of a flow, those of the whole domain, and what is computed from them."""
     fields = {"populations": s.gather(s.populations()), "u": s.gather("u"), "rho": s.gather("rho")}
+    fields["momentum"] = s.momentum()
     for body in s.solids:
         fields |= {
             f"force {body}": s.force_on(body),
@@ -31,10 +34,18 @@ def run(boundaries, collision=TRT, scalars=None, *, inlet=None, **options):
         }
     for name, scalar in s.scalars.items():
         fields |= {name: s.gather(scalar.values), f"total {name}": scalar.total()}
-    if isinstance(collision, lbm.EddyViscosityModel):
+        # The flow carries scalars through open faces: fluxes are known at solids and walls.
+        walls = [wall for wall in scalar.scalar.boundaries if wall != "x-"]
+        fields |= {f"flux of {name} at {wall}": scalar.flux(wall) for wall in walls}
+    if isinstance(s.collision, lbm.EddyViscosityModel):
         s.eddy_viscosity.max()  # twice between two steps: parts exchange velocities each time
         fields["eddy viscosity"] = s.gather(s.eddy_viscosity)
     return fields
+
+
+def run(name, **options):
+    """Run one of `FEATURES`, and return its fields."""
+    return fields_of(FEATURES[name](**options).run(STEPS))
 
 
 def heat(**values):
@@ -48,22 +59,35 @@ def heat(**values):
 
 
 FEATURES = {
-    "Smagorinsky": partial(run, "cavity with bodies", lbm.Smagorinsky(0.51, constant=0.2)),
-    "Vreman": partial(run, "cavity with bodies", lbm.Vreman(0.51, constant=2.0, every=3)),
-    "Vreman, BGK, D3Q27": partial(run, "open channel", lbm.VremanBGK(0.51, constant=2.0, every=2),
-                                  lattice=lbm.D3Q27),
-    "recursive regularized": partial(run, "cavity with bodies", lbm.RecursiveRegularized(0.6)),
-    "central moments": partial(run, "cavity with bodies", lbm.CentralMoments(0.6)),
-    "D3Q27": partial(run, "cavity with bodies", lattice=lbm.D3Q27),
-    "central moments, D3Q27": partial(run, "periodic", lbm.CentralMoments(0.6), lattice=lbm.D3Q27),
-    "synthetic eddies": partial(run, "open channel", inlet=lbm.VelocityInlet(EDDIES)),
-    "synthetic eddies, Vreman": partial(run, "open channel", lbm.Vreman(0.6, constant=2.0, every=2),
-                                        inlet=lbm.NonReflectingInlet(EDDIES, averaging=20.0)),
-    "interpolated walls": partial(run, "interpolated walls", scalars=heat(ball=0.5, rod=-0.5)),
-    "inlets that do not reflect": partial(run, "inlets that do not reflect"),
-    "outlets that do not reflect": partial(run, "outlets that do not reflect"),
-    "sponges": partial(run, "sponges", scalars=heat(x_=0.5)),
-    "scalars, Vreman": partial(run, "open channel", lbm.Vreman(0.6, constant=2.0, every=2),
+    "Vreman": partial(make, "cavity with bodies", lbm.Vreman(0.51, constant=2.0, every=3)),
+    "D3Q27": partial(make, "cavity with bodies", lattice=lbm.D3Q27),
+    "driven in time": partial(make, "driven in time"),
+    "synthetic eddies": partial(make, "open channel", walls={"x-": lbm.VelocityInlet(EDDIES)}),
+    "synthetic eddies, Vreman": partial(
+        make, "open channel", lbm.Vreman(0.6, constant=2.0, every=2),
+        walls={"x-": lbm.NonReflectingInlet(EDDIES, averaging=20.0)},
+    ),
+    "interpolated walls": partial(make, "interpolated walls", scalars=heat(ball=0.5, rod=-0.5)),
+    "inlets that do not reflect": partial(make, "inlets that do not reflect"),
+    "outlets that do not reflect": partial(make, "outlets that do not reflect"),
+    "sponges": partial(make, "sponges", scalars=heat(x_=0.5)),
+    "scalars, Vreman": partial(make, "open channel", lbm.Vreman(0.6, constant=2.0, every=2),
                                scalars=heat(x_=0.5, still=-0.5)),
+    "scalars in a cavity": partial(make, "cavity with bodies", scalars={
+        "heat": lbm.Scalar(0.05, {"moving": lbm.FixedValue(0.5), "y-": lbm.FixedFlux(0.01),
+                                  "x+": lbm.FixedValue(-0.5)}, buoyancy=(1e-3, 2e-3, 0.0)),
+    }),
 }  # fmt: skip
 """Functions of the devices and of the decomposition, by what their flows have."""
+
+VARIANTS = {
+    "Smagorinsky": partial(make, "cavity with bodies", lbm.Smagorinsky(0.51, constant=0.2)),
+    "Vreman, BGK, D3Q27": partial(make, "open channel", lbm.VremanBGK(0.51, constant=2.0, every=2),
+                                  lattice=lbm.D3Q27),
+    "recursive regularized": partial(make, "cavity with bodies", lbm.RecursiveRegularized(0.6)),
+    "central moments": partial(make, "cavity with bodies", lbm.CentralMoments(0.6)),
+    "central moments, D3Q27": partial(make, "periodic", lbm.CentralMoments(0.6), lattice=lbm.D3Q27),
+}  # fmt: skip
+"""Those with other operators, for slow tests: an operator knows nothing of the cells around it."""
+
+FEATURES |= VARIANTS

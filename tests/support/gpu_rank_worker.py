@@ -11,12 +11,8 @@ import numpy as np
 from mpi4py import MPI
 
 import lbm
-from flows import pair
+from flows import FORMS, pair
 
-FORMS = {
-    "float64": {"dtype": "float64"},
-    "float16": {"dtype": "float32", "storage": "float16"},
-}
 CASES = [
     ("cavity with bodies", "esoteric", "float64"),
     ("cavity with bodies", "aa", "float64"),

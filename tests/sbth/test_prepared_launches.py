@@ -9,7 +9,6 @@ import pytest
 from hetero import Device
 from sbth import reference
 from studies.__main__ import main as run_studies
-from studies.sbth import pipeline
 from studies.sbth.blas import cpu
 from studies.sbth.host_driven import ORDERS, HostDriven
 from studies.sbth.operations import sum_instructions
@@ -182,12 +181,12 @@ def test_words_are_those_that_kernels_and_routines_take(length, library, order):
 @pytest.mark.parametrize("order", ORDERS)
 def test_storage_by_rows_gives_the_bits_of_storage_by_columns(order):
     work, _ = working_matrix()
-    by_columns, by_rows = (
-        PreparedPipeline(work, HostMachine(), 2, order, LIBRARIES[0], layout) for layout in LAYOUTS
-    )
-    by_columns.issue()
-    by_rows.issue()
-    np.testing.assert_array_equal(by_rows.result(), by_columns.result())
+    results = []
+    for layout in LAYOUTS:
+        pipeline = PreparedPipeline(work, HostMachine(), 2, order, LIBRARIES[0], layout)
+        pipeline.issue()
+        results.append(pipeline.result())
+    np.testing.assert_array_equal(*results)
     with pytest.raises(ValueError, match="layout must be 'column-major' for the vendor's BLAS"):
         PreparedPipeline(work, HostMachine(), 2, order, LIBRARIES[1], LAYOUTS[1])
 
@@ -216,23 +215,19 @@ def test_our_kernels_need_no_library():
     np.testing.assert_allclose(eigenvalues(pipeline.result()), true, atol=1e-13)
 
 
-def test_an_instruction_can_be_repeated():
-    n, d = 31, 4
-    machine = HostMachine()
-    pipeline = PreparedPipeline(np.ones((n, 2 * d)), machine, 1, ORDERS[1], LIBRARIES[0])
-    pipeline.repeat(pipeline.names.index("eliminate"), 3)
-    assert machine.log == [100, 100, 100]
-
-
 def test_calls_of_routines_are_counted_by_tasks():
-    n, d = 31, 4
-    pipeline = PreparedPipeline(np.ones((n, 2 * d)), HostMachine(), 1, ORDERS[1], LIBRARIES[1])
+    n, d, machine = 31, 4, HostMachine()
+    pipeline = PreparedPipeline(np.ones((n, 2 * d)), machine, 1, ORDERS[1], LIBRARIES[1])
     times = [float(name == "symv") for name in pipeline.names]
     counted = sum_instructions(n, d, pipeline, times)
     pipeline.issue()
     assert sum(counted["calls"].values()) == pipeline.issued
     assert counted["calls"]["symv"] == pipeline.tasks == counted["seconds"]
     assert counted["share"]["symv"] == 1.0
+    ours = PreparedPipeline(np.ones((n, 2 * d)), machine, 1, ORDERS[1], LIBRARIES[0])
+    machine.log.clear()
+    ours.repeat(ours.names.index("eliminate"), 3)
+    assert machine.log == [100, 100, 100]
 
 
 def test_an_error_of_the_library_ends_the_run():
@@ -303,29 +298,6 @@ def test_the_studies_run_on_a_gpu(require_cuda, tmp_path):
     assert run_studies(["run", "sbth-pipeline", "sbth-operations", *options]) == 0
     result = json.loads((tmp_path / "sbth-pipeline-cuda.json").read_text())["result"]
     # Runs of a part of a reduction compare nothing.
-    errors = [run.get("error of eigenvalues") for run in result["runs"]]
-    errors = [error for error in errors if error is not None]
+    errors = [e for run in result["runs"] if (e := run.get("error of eigenvalues")) is not None]
     assert len(errors) >= 2
     assert max(errors) < 1e-13
-
-
-def test_only_whole_reductions_are_compared(monkeypatch):
-    monkeypatch.setattr(pipeline, "SAMPLE", 50)
-    ab = np.random.default_rng(0).standard_normal((4, 40))
-    issued = []
-
-    class Counting(PreparedPipeline):
-        def issue(self, *arguments, **options):
-            super().issue(*arguments, **options)
-            issued.append(self.tasks)
-
-    monkeypatch.setattr("studies.sbth.prepared.PreparedPipeline", Counting)
-    settings = ab, 2, (ORDERS[0], LIBRARIES[0], LAYOUTS[0])
-    seconds, error = pipeline._time_launches(HostMachine(), *settings, whole=True)
-    total = pipeline.task_count(40, 3)
-    assert issued[-1] == total
-    assert seconds > 0
-    assert error < 1e-13
-    _, error = pipeline._time_launches(HostMachine(), *settings, whole=False)
-    assert total / 8 < issued[-1] < total / 3  # of every fifth or sixth step
-    assert error is None

@@ -1,23 +1,17 @@
 """Density and distribution function against 25-digit values, and against an oracle of our own."""
 
-import csv
-from pathlib import Path
-
 import numpy as np
 import pytest
 
+from stable_references import DENSITIES, read_rows
 from stablegpu import reference, stable
 from stablegpu._density.nodes import evaluate as nodes_evaluate
 from stablegpu.evaluators import Evaluation, Quadrature
 
-# Facts: alpha, beta, x (S0, exact doubles) and the true values to 20 digits. digits = 0 marks
-# underflow.
-with (Path(__file__).parent / "data" / "density_reference.csv").open() as file:
-    ROWS = list(csv.DictReader(file))
-
 pytestmark = pytest.mark.filterwarnings("ignore:the estimated relative error")
 
 TINY = 1e-290
+UNDERFLOWS = [row for row in read_rows("density") if row["digits"] == "0"]
 
 
 def numbers(row, *names):
@@ -74,9 +68,7 @@ def worst_errors(rows, device, **options):
 
 
 def select(condition):
-    chosen = [
-        row for row in ROWS if row["digits"] != "0" and condition(*numbers(row, "alpha", "x"))
-    ]
+    chosen = [row for row in DENSITIES if condition(*numbers(row, "alpha", "x"))]
     assert chosen
     return chosen
 
@@ -127,7 +119,7 @@ def test_logarithms_of_both_tails(device):
 
 
 def test_underflow_gives_zero(device):
-    for (alpha, beta), group in by_law([row for row in ROWS if row["digits"] == "0"]):
+    for (alpha, beta), group in by_law(UNDERFLOWS):
         distribution = stable(alpha, beta, parameterization="S0", device=device)
         assert np.all(distribution.pdf([float(row["x"]) for row in group]) == 0.0)
 

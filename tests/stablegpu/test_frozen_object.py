@@ -19,6 +19,8 @@ def test_moments():
     assert distribution.var() == math.inf
     assert math.isnan(distribution.stats("s")[0])
     assert math.isnan(stable(0.9, 0.0).mean())
+    assert stable(0.5, 1.0).mean() == math.inf  # one side is heavy
+    assert stable(1.0, -1.0).mean() == -math.inf
     with pytest.raises(ValueError, match="moments"):
         distribution.stats("x")
 

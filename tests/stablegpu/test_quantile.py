@@ -139,14 +139,6 @@ def test_symmetric_laws_have_their_median_at_loc(device, evaluator):
         assert distribution.median() == distribution.isf(0.5) == 1e-7
 
 
-def test_means_of_one_sided_heavy_tails_are_infinite():
-    assert stable(0.5, 1.0).mean() == np.inf
-    assert stable(1.0, -1.0).mean() == -np.inf
-    assert np.isnan(stable(0.5, 0.9).mean())
-    assert stable(1.5, 1.0, 2.0).mean() == 2.0
-    assert stable(0.5, 1.0).stats("m") == (np.inf,)
-
-
 @pytest.mark.parametrize("alpha", [0.001, 0.005, 0.008, 0.02])
 def test_laws_of_small_alpha_spread_over_hundreds_of_powers_of_ten(device, alpha):
     """Their density changes at distances from zeta of 1e-200 and less, and their quantiles with it;

@@ -113,9 +113,10 @@ def test_float32(device):
     np.testing.assert_allclose(single, double, rtol=1e-5)
 
 
-def test_missing_derivatives_are_named():
+def test_missing_and_wrong_derivatives_are_named():
     without = logistic(first_derivative=None, second_derivative=None)
     end(without, "1-rode-taylor", 0.125)
+    end(logistic(second_derivative=None), "2-rode-taylor", 0.125)
     for method, names in (
         ("2-rode-taylor", "with first_derivative, and 'logistic'"),
         ("3-rode-taylor", "with first_derivative and second_derivative, and 'logistic'"),
@@ -123,20 +124,20 @@ def test_missing_derivatives_are_named():
     ):
         with pytest.raises(ValueError, match=names):
             end(without, method, 0.125)
-    end(logistic(second_derivative=None), "2-rode-taylor", 0.125)
-    with pytest.raises(ValueError, match="second_derivative needs first_derivative, got None"):
-        logistic(first_derivative=None)
-
-
-def test_wrong_derivatives_are_refused():
-    with pytest.raises(ValueError, match="first_derivative is not the derivative of H"):
-        logistic(first_derivative=lambda x, v, p: (v[0] - x[0] * v[0],))
-    with pytest.raises(ValueError, match="second_derivative is not the derivative of first_deriv"):
-        logistic(second_derivative=lambda x, u, v, p: (2.0 * u[0] * v[0],))
-    with pytest.raises(TypeError, match="first_derivative must return a tuple of 1 numbers"):
-        logistic(first_derivative=lambda x, v, p: (1.0, 2.0))
-    with pytest.raises(TypeError, match="first_derivative must be a function, got 3"):
-        logistic(first_derivative=3)
+    first, second = "first_derivative", "second_derivative"
+    for change, error, message in (
+        ({first: None}, ValueError, "second_derivative needs first_derivative, got None"),
+        ({first: lambda x, v, p: (v[0] - x[0] * v[0],)}, ValueError, "not the derivative of H"),
+        (
+            {second: lambda x, u, v, p: (2.0 * u[0] * v[0],)},
+            ValueError,
+            "second_derivative is not the derivative of first_deriv",
+        ),
+        ({first: lambda x, v, p: (1.0, 2.0)}, TypeError, "must return a tuple of 1 numbers"),
+        ({first: 3}, TypeError, "first_derivative must be a function, got 3"),
+    ):
+        with pytest.raises(error, match=message):
+            logistic(**change)
 
 
 @pytest.mark.parametrize("sqrt", [np.sqrt, math.sqrt], ids=["NaN", "ValueError"])

@@ -21,13 +21,7 @@ from rode._normals import wallace
 from rode._normals.launches import Words, split_into_launches
 from rode._normals.wallace.formulas import rotate
 from rode._normals.wallace.pool_shape import PoolShape
-from rode._normals.ziggurat.tables import (
-    STRIPS,
-    TAIL_STARTS,
-    area_of_strip,
-    edges_of,
-    ziggurat,
-)
+from rode._normals.ziggurat.tables import STRIPS, TAIL_STARTS, area_of_strip, edges_of, ziggurat
 from rode.normals import METHODS
 from studies.rode.kernels import normals_kernel
 

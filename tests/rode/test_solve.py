@@ -255,18 +255,6 @@ def test_oracle_of_the_variances(method):
     np.testing.assert_allclose(result, VARIANCES[method], rtol=1e-10)
 
 
-@pytest.mark.parametrize("tau", [0.05, 1.0, 2.0])
-def test_acceleration_has_one_variance_for_every_tau(tau):
-    """c omega (1 + 4 zeta^2)/(4 zeta), approached as h does to 0; the printed equation fails."""
-    A, B, rows = reference.kanai_tajimi(tau=tau)
-    process, scheme, errors = Process(tau, 1.0), find_scheme("3-rode-taylor"), []
-    for h in (2.0**-6, 2.0**-7):
-        result = reference.stationary_variance(A, B, scheme, h, 64, process, rows)
-        errors.append(abs(result[2] / 16.036525 - 1.0))
-    assert errors[1] < 0.02
-    assert errors[1] < errors[0]
-
-
 @pytest.mark.statistical
 @pytest.mark.parametrize("delta", [2.0**-9, None])
 def test_exact_sampling_has_the_distribution_of_paths(device, delta):
@@ -308,15 +296,6 @@ def test_distribution_of_the_growth(device, dtype):
     assert abs(log.mean()) < 5 * math.sqrt(0.168 / paths) + 1e-3
     # The averages lag half a fine step: O(delta) in the variance.
     assert abs(log.var() / 0.16809124072457830 - 1) < 5 * math.sqrt(2 / paths) + 0.01
-
-
-@pytest.mark.slow
-def test_float32_normals_in_a_float64_solver(device):
-    settings = {"t_span": (0, 1), "h": 2.0**-6, "delta": 2.0**-9, "paths": 64, "rng": 1}
-    wide = rode.solve(NOISE, "averaged-heun", normals="float32", device=device, **settings)
-    cpu = rode.solve(NOISE, "averaged-heun", normals="float32", device="cpu", **settings)
-    assert wide.paths.dtype == np.float64
-    np.testing.assert_allclose(wide.paths, cpu.paths, rtol=1e-4, atol=1e-5)
 
 
 def test_parameters_of_each_path(device):

@@ -111,28 +111,6 @@ class TestFullMatrices:
         np.testing.assert_array_equal(again[0], values)
         np.testing.assert_array_equal(again[1], vectors)
 
-    @pytest.mark.parametrize("order", ["C", "F", "parts"])
-    @pytest.mark.parametrize("lower", [True, False])
-    def test_only_one_triangle_counts(self, lower, order):
-        cupy = pytest.importorskip("cupy")
-        a = hermitian(150, COMPLEX)
-        rubbish = np.triu(np.full(a.shape, np.nan), 1)
-        given = np.tril(a) + rubbish if lower else np.triu(a) + rubbish.T
-        given = cupy.asarray(
-            given + 1j * np.diag(np.arange(150.0)), order=order[0].replace("p", "C")
-        )
-        if order == "parts":
-            wide = cupy.zeros((150, 300), given.dtype)
-            wide[:, ::2] = given
-            given = wide[:, ::2]
-        before = given.copy()
-        values, vectors = sbth.eigh(given, lower=lower, method="sbth")
-        assert isinstance(vectors, cupy.ndarray)
-        assert_eigenpairs(a, values.get(), vectors.get())
-        cupy.testing.assert_array_equal(given, before)
-        alone = sbth.eigh(given, lower=lower, eigvals_only=True, method="sbth")
-        assert_eigenpairs(a, alone.get())
-
     def test_some(self):
         a = hermitian(200, COMPLEX)
         true = np.linalg.eigvalsh(a)

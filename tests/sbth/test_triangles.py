@@ -89,7 +89,13 @@ def test_panels_that_are_applied_together_give_the_product_of_their_factors(pane
 @pytest.mark.skipif(SIMULATOR, reason="needs CuPy")
 @pytest.mark.parametrize("order", ["C", "F", "parts"])
 @pytest.mark.parametrize("lower", [True, False])
-@pytest.mark.parametrize(("n", "dtype"), [(300, "f8"), (300, "c16"), (2800, "f8"), (3600, "f4")])
+@pytest.mark.parametrize(
+    ("n", "dtype", "method"),
+    [
+        *((300, "f8", "auto"), (300, "c16", "auto"), (300, "c16", "sbth")),
+        *((2800, "f8", "auto"), (3600, "f4", "auto")),
+    ],
+)
 class TestWholeMatrices:
     """Orders that cuSOLVER solves, or an own reduction in two stages."""
 
@@ -114,25 +120,27 @@ class TestWholeMatrices:
             given = wide[:, ::2]
         return a, given
 
-    def test_only_one_triangle_counts(self, n, dtype, lower, order):
+    def test_only_one_triangle_counts(self, n, dtype, lower, order, method):
         import cupy
 
         a, given = self.matrix(n, dtype, lower, order)
         true = cupy.linalg.eigvalsh(a.astype(np.complex128 if dtype == "c16" else np.float64))
-        values, vectors = sbth.eigh(given, lower=lower)
+        before, options = given.copy(), {"lower": lower, "method": method}
+        values, vectors = sbth.eigh(given, **options)
+        cupy.testing.assert_array_equal(given, before)
         eps, norm = float(np.finfo(dtype).eps), float(abs(true).max())
         assert float(abs(values - true).max()) < 20 * eps * norm * np.sqrt(n)
         assert float(abs(a @ vectors - vectors * values).max()) < 20 * eps * norm * np.sqrt(n)
-        alone = sbth.eigh(given, lower=lower, eigvals_only=True)
+        alone = sbth.eigh(given, eigvals_only=True, **options)
         assert float(abs(alone - true).max()) < 20 * eps * norm * np.sqrt(n)
 
-    def test_what_is_not_finite_is_refused(self, n, dtype, lower, order):
+    def test_what_is_not_finite_is_refused(self, n, dtype, lower, order, method):
         _, given = self.matrix(n, dtype, lower, order)
         place = (n - 1, 7) if lower else (7, n - 1)
         given[place] = np.inf
         for values_only in (True, False):
             with pytest.raises(ValueError, match="triangle holds NaN or infinity"):
-                sbth.eigh(given, lower=lower, eigvals_only=values_only)
+                sbth.eigh(given, lower=lower, eigvals_only=values_only, method=method)
 
 
 class _SearchOnHost:

@@ -35,11 +35,10 @@ TWO_STAGES = [(34, 33), (100, 40), (200, 64), (301, 77), (300, 299)]
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize(
-    ("n", "d", "stages"),
-    [*((n, d, 1) for n, d in ONE_STAGE), *((n, d, 2) for n, d in TWO_STAGES)],
+    ("n", "d", "stages"), [*((n, d, 1) for n, d in ONE_STAGE), *((n, d, 2) for n, d in TWO_STAGES)]
 )
 def test_reflections_rebuild_the_matrix(device, n, d, stages, dtype):
-    """The ratios are |A - Q T Q^T| / (n eps |A|) and |1 - Q^T Q| / (n eps), as in LAPACK's tests."""
+    """The ratios |A - Q T Q^T| / (n eps |A|) and |1 - Q^T Q| / (n eps) are LAPACK's."""
     ab = band(n, d, n, dtype)
     options = {"stages": stages, "device": device}
     a, unit = reference.dense_from_band(ab).astype(float), n * np.finfo(dtype).eps

@@ -71,8 +71,7 @@ def hard_points(rng, size):
     tiny = 10 ** rng.uniform(-12, -1, size)
     sign = rng.choice([-1, 1], size)
     beta = np.choose(
-        rng.integers(4, size=size),
-        [rng.uniform(-1, 1, size), sign * (1 - tiny), tiny, sign],
+        rng.integers(4, size=size), [rng.uniform(-1, 1, size), sign * (1 - tiny), tiny, sign]
     )
     x = rng.choice([-1, 1], size) * 10 ** rng.uniform(-6, 6, size)
     return x, alpha, beta

@@ -11,7 +11,6 @@ from eigen_checks import EPS, THRESHOLD, assert_eigenpairs
 from hermitian_matrices import definite, hermitian, narrow, store, tridiagonal
 from hetero.cpu.threads import use_threads
 from lapack_matrices import TYPES
-from sbth._lapack import choice
 
 
 def oracle(a, b=None):
@@ -212,12 +211,12 @@ def test_solver_for_says_what_runs():
 
 
 def test_every_size_has_a_method():
-    for vectors in (False, True):
+    for values in (False, True):
         for n in (0, 1, 2, 100, 10**5):
             for d in (0, 1, 2, 50, 10**4):
-                driver = choice.band_driver("auto", n, d, float, vectors)
-                assert driver in ("sbth", "band", "dense")
-                assert choice.band_driver("lapack", n, 2 + d, float, vectors) != "sbth"
+                options = {"eigvals_only": values, "device": "cpu"}
+                assert sbth.solver_for(n, d, **options)
+                assert "LAPACK" in sbth.solver_for(n, d + 2, method="lapack", **options)
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,8 @@ import stablegpu
 from stablegpu import stable
 from stablegpu._fit.koutrouvelis import estimate as koutrouvelis_estimate
 from stablegpu._fit.koutrouvelis.formulas import POINTS, SCRATCH, eta, origin, point, regress
-from stablegpu._parameters import PARAMETERS
+
+PARAMETERS = ("alpha", "beta", "loc", "scale")
 
 
 def characteristic(t, alpha, beta, loc, scale):

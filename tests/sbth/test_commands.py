@@ -203,5 +203,4 @@ def test_progress_reaches_every_stage(monkeypatch):
     names = stages(sbth.eigvalsh, a + a.T, method="sbth")
     assert set(names) == {"dense to band", "band to tridiagonal", "bisection"}
     wide = sbth.band_from_dense(a + a.T)
-    assert stages(sbth.tridiagonalize, wide, stages=2) == ["band to tridiagonal"]
-    assert bars.steps[-1] == pytest.approx(bars.steps[0][1])
+    assert set(stages(sbth.tridiagonalize, wide, stages=2)) == {"band to tridiagonal"}

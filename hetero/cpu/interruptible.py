@@ -18,6 +18,9 @@ TARGET_SECONDS = 0.2
 MAX_GROWTH = 8
 """Largest factor between the sizes of two ranges, so that one lucky timing does no harm."""
 
+LARGEST_RANGE = 1 << 62
+"""Most items in a range: no limit, unless a test cuts loops into small ranges."""
+
 
 def ranges(total: int, *, first: int, multiple: int = 1) -> Iterator[tuple[int, int]]:
     """Yield (begin, end) pairs that cover range(total) in order.
@@ -35,7 +38,7 @@ def ranges(total: int, *, first: int, multiple: int = 1) -> Iterator[tuple[int, 
     multiple : int
         Every range but the last has a multiple of this number of items.
     """
-    begin, size = 0, max(multiple, first // multiple * multiple)
+    begin, size = 0, max(multiple, min(first, LARGEST_RANGE) // multiple * multiple)
     fastest = 0.0  # items per second, of the fastest range so far: the first one may compile
     bar = loop_bar(total)
     try:
@@ -48,7 +51,7 @@ def ranges(total: int, *, first: int, multiple: int = 1) -> Iterator[tuple[int, 
             if bar is not None:
                 bar.advance(end - begin)
             begin = end
-            size = min(int(TARGET_SECONDS * fastest), MAX_GROWTH * size)
+            size = min(int(TARGET_SECONDS * fastest), MAX_GROWTH * size, LARGEST_RANGE)
             size = max(multiple, size // multiple * multiple)
     finally:
         if bar is not None:

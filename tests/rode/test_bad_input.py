@@ -69,35 +69,41 @@ def test_outputs_are_names(outputs):
         rode.additive(lambda x, p: (-x[0],), lambda p: (1.0,), **settings)
 
 
-def test_a_text_names_the_only_output():
-    problem = rode.additive(lambda x, p: (-x[0],), lambda p: (1.0,), dimension=1, outputs="speed")
-    assert problem.outputs == ("speed",)
+def bent(x, p):
+    return (-(x[0] ** 3),)
 
 
-def test_bad_problems():
-    def bent(x, p):
-        return (-(x[0] ** 3),)
+def one(p):
+    return (1.0,)
 
-    def one(p):
-        return (1.0,)
 
-    with pytest.raises(ValueError, match="not a matrix times x"):
-        rode.additive(bent, one, dimension=1, linear=True)
-    with pytest.raises(TypeError, match="H must return a tuple of 2"):
-        rode.additive(bent, one, dimension=2)
-    with pytest.raises(ValueError, match="parameters must be finite"):
-        rode.additive(bent, one, dimension=1, parameters=(float("nan"),))
-    with pytest.raises(ValueError, match="start must have 1"):
-        rode.additive(bent, one, dimension=1, start=(1.0, 2.0))
-    with pytest.raises(ValueError, match="zeta"):
-        rode.kanai_tajimi(zeta=-1.0)
-    with pytest.raises(ValueError, match="outputs"):
-        rode.kanai_tajimi(outputs=("speed",))
-    with pytest.raises(TypeError, match="H must be a function"):
-        rode.additive(3.0, one, dimension=1)
-    for wrong in ({"parameters": 3.0}, {"start": 1.0}, {"process": (1.0, 1.0)}, {"dimension": 1.5}):
-        with pytest.raises(TypeError, match=f"{next(iter(wrong))} must"):
-            rode.additive(bent, one, **({"dimension": 1} | wrong))
+@pytest.mark.parametrize(
+    ("change", "error", "message"),
+    [
+        ({"linear": True}, ValueError, "not a matrix times x"),
+        ({"dimension": 2}, TypeError, "H must return a tuple of 2"),
+        ({"parameters": (float("nan"),)}, ValueError, "parameters must be finite"),
+        ({"start": (1.0, 2.0)}, ValueError, "start must have 1"),
+        ({"H": 3.0}, TypeError, "H must be a function"),
+        ({"parameters": 3.0}, TypeError, "parameters must"),
+        ({"start": 1.0}, TypeError, "start must"),
+        ({"process": (1.0, 1.0)}, TypeError, "process must"),
+        ({"dimension": 1.5}, TypeError, "dimension must"),
+    ],
+)
+def test_bad_problems(change, error, message):
+    with pytest.raises(error, match=message):
+        rode.additive(**({"H": bent, "B": one, "dimension": 1} | change))
+
+
+def test_bad_arguments_of_other_functions():
+    for change in ({"zeta": -1.0}, {"outputs": ("speed",)}):
+        with pytest.raises(ValueError, match=next(iter(change))):
+            rode.kanai_tajimi(**change)
+    with pytest.raises(TypeError, match="size must be an int"):
+        rode.normal(b"a")
+    problem = rode.additive(bent, one, dimension=1, outputs="speed")
+    assert problem.outputs == ("speed",)  # a text names the only output
 
 
 def test_problems_and_results_compare_without_an_error():
@@ -116,8 +122,3 @@ def test_problems_and_results_compare_without_an_error():
 def test_generators_of_other_types(dtype):
     with pytest.raises(ValueError, match="dtype must be one of"):
         rode.Generator(dtype=dtype)
-
-
-def test_bytes_are_no_size():
-    with pytest.raises(TypeError, match="size must be an int"):
-        rode.normal(b"a")

@@ -55,18 +55,10 @@ def test_a_users_problem_gives_what_solve_gives(model, tmp_path, capsys):
     code, out, err = run(capsys, f"{model}:problem", *options, *files, "--json")
     assert code == 0, err  # a busy machine may tell how long it will take
     columns = json.loads(out)["columns"]
-    expected = rode.solve(
-        rode.relaxation(1.0),
-        "3-rode-taylor",
-        t_span=(0, 1),
-        h=1 / 1024,
-        paths=200,
-        sampling="exact",
-        rng=3,
-        reduction=("moments", rode.Quantiles(0.05, 0.5, 0.95)),
-        save_every=8,
-        device="cpu",
-    )
+    settings = {"t_span": (0, 1), "h": 1 / 1024, "paths": 200, "rng": 3, "save_every": 8}
+    settings |= {"reduction": ("moments", rode.Quantiles(0.05, 0.5, 0.95)), "device": "cpu"}
+    problem = rode.relaxation(1.0)
+    expected = rode.solve(problem, "3-rode-taylor", sampling="exact", **settings)
     (name,) = expected.outputs
     np.testing.assert_array_equal(columns["t"], expected.t)
     np.testing.assert_array_equal(columns[f"{name}_mean"], expected.mean[:, 0])
@@ -93,39 +85,24 @@ def test_a_name_is_needed_only_where_there_are_several_problems(tmp_path, capsys
 
 def test_peaks_are_printed_written_and_corrected(model, tmp_path, capsys):
     out_path, page = tmp_path / "peaks.csv", tmp_path / "peaks.html"
-    options = (
-        "--t-span",
-        0,
-        1,
-        "--paths",
-        200,
-        "--seed",
-        3,
-        "--device",
-        "cpu",
-        "--peaks",
-        "--quiet",
-    )
+    options = ("--t-span", 0, 1, "--paths", 200, "--seed", 3, "--device", "cpu", "--peaks")
     files = ("--quantiles", 0.5, 0.9, "--out", out_path, "--plot", page)
-    code, out, err = run(capsys, "kanai-tajimi", *options, *files, "--json")
+    code, out, err = run(capsys, "kanai-tajimi", *options, "--quiet", *files, "--json")
     assert (code, err) == (0, "")
     peaks = json.loads(out)["peaks"]
     problem = rode.kanai_tajimi()
-    expected = rode.solve(
-        problem, "3-rode-taylor", t_span=(0, 1), h=1 / 8192, paths=200, sampling="exact", rng=3,
-        reduction="peaks", device="cpu",
-    ).peaks + rode.peak_correction(problem, 1 / 8192)  # fmt: skip
+    settings = {"t_span": (0, 1), "h": 1 / 8192, "paths": 200, "rng": 3, "reduction": "peaks"}
+    expected = rode.solve(problem, "3-rode-taylor", sampling="exact", device="cpu", **settings)
+    expected = expected.peaks + rode.peak_correction(problem, 1 / 8192)
     assert peaks["probabilities"] == [0.5, 0.9]
     for k, name in enumerate(problem.outputs):
-        np.testing.assert_array_equal(
-            peaks["quantiles"][name], np.quantile(expected[k], (0.5, 0.9))
-        )
-        assert peaks["low"][name][0] < peaks["quantiles"][name][0] < peaks["high"][name][0]
+        quantiles = peaks["quantiles"][name]
+        np.testing.assert_array_equal(quantiles, np.quantile(expected[k], (0.5, 0.9)))
+        assert peaks["low"][name][0] < quantiles[0] < peaks["high"][name][0]
     assert peaks["correction"]["displacement"] == 0.0
-    table = np.loadtxt(out_path, delimiter=",", skiprows=1)
-    np.testing.assert_array_equal(table, expected.T)
+    np.testing.assert_array_equal(np.loadtxt(out_path, delimiter=",", skiprows=1), expected.T)
     assert "data:image/svg+xml;base64," in page.read_text()
-    code, out, _ = run(capsys, "kanai-tajimi", *options)
+    code, out, _ = run(capsys, "kanai-tajimi", *options, "--quiet")
     assert "largest |acceleration| of a path" in out
 
 

@@ -55,22 +55,45 @@ def check(H, right_hand_side):
     np.testing.assert_allclose(solve(H).paths[:, 0, 0], exact(right_hand_side), rtol=1e-14)
 
 
-def test_helpers_of_helpers_are_compiled():
-    check(drift, lambda x: -0.5 * min(max(x, -1.0), 1.0))
-    assert type(limit).__name__ == type(fall).__name__ == "function"  # this module is unchanged
-
-
-def test_helpers_of_an_enclosing_function_are_compiled():
+def test_helpers_of_all_kinds_are_compiled():
+    """Helpers of helpers, those of an enclosing function, and those that call themselves."""
     gain = 0.25
 
     def inner(value):
         return gain * limit(value)
 
-    check(lambda x, p: (-inner(x[0]),), lambda x: -0.25 * min(max(x, -1.0), 1.0))
+    def all_kinds(x, p):
+        return (fall(x[0]) - inner(x[0]) - 0.01 * power(x[0]),)
+
+    check(all_kinds, lambda x: -0.75 * min(max(x, -1.0), 1.0) - 0.01 * x**3)
+    assert type(limit).__name__ == type(fall).__name__ == "function"  # this module is unchanged
 
 
-def test_helpers_may_call_themselves():
-    check(lambda x, p: (-0.01 * power(x[0]),), lambda x: -0.01 * x**3)
+def test_problems_with_helpers_are_values():
+    """They have a fingerprint by value, by which code is kept on disk, and reach processes."""
+    problem, same = (rode.additive(drift, noise, dimension=1, start=(2.0,)) for _ in range(2))
+    assert fingerprint(problem.H) == fingerprint(same.H)
+    other = rode.additive(lambda x, p: (fall(x[0] + 1.0),), noise, dimension=1)
+    assert fingerprint(problem.H) != fingerprint(other.H)
+    sent = pickle.loads(pickle.dumps(problem))
+    assert rode.solve(sent, "euler", **RUN) == rode.solve(problem, "euler", **RUN)
+
+
+def test_a_linear_problem_with_helpers_and_many_parameters():
+    """Matrices of all parameters come from one call with arrays, of the functions of Python."""
+    problem = rode.additive(
+        lambda x, p: (-twice(p[0]) * x[0],), noise, dimension=1, linear=True,
+        parameters=(np.array([0.5, 1.0, 2.0]),), start=(1.0,),
+    )  # fmt: skip
+    np.testing.assert_array_equal(problem.matrices()[:, 0, 0], [-1.0, -2.0, -4.0])
+
+
+def twice(value):
+    return 2.0 * value
+
+
+def clipped(value):
+    return np.clip(value, -1.0, 1.0)
 
 
 def test_observe_and_other_functions_have_helpers():
@@ -101,39 +124,6 @@ def test_a_helper_that_changes_changes_the_next_problem(monkeypatch):
     np.testing.assert_array_equal(solve(drift).paths, first)
 
 
-def test_code_with_helpers_is_kept_on_disk():
-    """Compiled code is kept if the function has a fingerprint by value."""
-    problem = rode.additive(drift, noise, dimension=1)
-    same = rode.additive(drift, noise, dimension=1)
-    assert fingerprint(problem.H) == fingerprint(same.H)
-    other = rode.additive(lambda x, p: (fall(x[0] + 1.0),), noise, dimension=1)
-    assert fingerprint(problem.H) != fingerprint(other.H)
-
-
-def test_problems_with_helpers_can_be_sent_to_processes():
-    problem = rode.additive(drift, noise, dimension=1, start=(2.0,))
-    sent = pickle.loads(pickle.dumps(problem))
-    result = rode.solve(sent, "euler", **RUN)
-    assert result == rode.solve(problem, "euler", **RUN)
-
-
-def test_a_linear_problem_with_helpers_and_many_parameters():
-    """Matrices of all parameters come from one call with arrays, of the functions of Python."""
-    problem = rode.additive(
-        lambda x, p: (-twice(p[0]) * x[0],), noise, dimension=1, linear=True,
-        parameters=(np.array([0.5, 1.0, 2.0]),), start=(1.0,),
-    )  # fmt: skip
-    np.testing.assert_array_equal(problem.matrices()[:, 0, 0], [-1.0, -2.0, -4.0])
-
-
-def twice(value):
-    return 2.0 * value
-
-
-def clipped(value):
-    return np.clip(value, -1.0, 1.0)
-
-
 @pytest.mark.parametrize(
     ("H", "words"),
     [
@@ -145,22 +135,19 @@ def clipped(value):
     ],
 )
 def test_what_cannot_be_compiled_is_named_on_one_line(H, words):
-    with pytest.raises(
-        TypeError, match=r"^H cannot be compiled: test_helper_functions\.py, line"
-    ) as e:
+    start = r"^H cannot be compiled: test_helper_functions\.py, line"
+    with pytest.raises(TypeError, match=start) as caught:
         solve(H)
-    message = str(e.value)
+    message = str(caught.value)
     assert "\n" not in message
     assert len(message) < 400
-    for word in words:
-        assert word in message
+    assert all(word in message for word in words)
 
 
 def test_results_of_two_lengths_are_named():
     def observe(t, x, o, p):
         return (x[0], 1.0) if x[0] < 1e9 else (x[0],)
 
-    with pytest.raises(
-        TypeError, match=r"^observe cannot be compiled: .*Cannot unify [^$]*one length$"
-    ):
+    words = r"^observe cannot be compiled: .*Cannot unify [^$]*one length$"
+    with pytest.raises(TypeError, match=words):
         solve(lambda x, p: (-x[0],), observe=observe)

@@ -1,5 +1,6 @@
 """Long loops run in pieces, or check a flag, so that Ctrl-C is answered; no number changes."""
 
+import functools
 import signal
 import threading
 import time
@@ -8,23 +9,18 @@ import numpy as np
 import pytest
 
 import rode
+from hetero.cpu import interruptible
 from rode import normal, ornstein_uhlenbeck
-from rode._solver import cpu as solver_cpu
 from rode._solver import cuda as solver_cuda
-from rode._solver.kernel_arguments import Counter, RunParameters, Saving, part_of
+from rode._solver.kernel_arguments import Counter, RunParameters, Saving
 from rode.normals import METHODS
 
 
-def use_small_pieces(monkeypatch, modules, most: int):
-    """Cut loops into pieces of at most `most` items (or the least that their `multiple` allows)."""
-
-    def small_ranges(total, *, first, multiple=1):
-        step = max(multiple, most // multiple * multiple)
-        for begin in range(0, total, step):
-            yield begin, min(begin + step, total)
-
-    for module in modules:
-        monkeypatch.setattr(f"{module}.ranges", small_ranges)
+def assert_pieces_change_nothing(call, most: int, monkeypatch):
+    """Compare results with those of loops that have at most `most` items in a piece."""
+    whole = call()
+    monkeypatch.setattr(interruptible, "LARGEST_RANGE", most)
+    np.testing.assert_array_equal(call(), whole)
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
@@ -32,11 +28,8 @@ def use_small_pieces(monkeypatch, modules, most: int):
 def test_pieces_change_no_normal_number(method, dtype, monkeypatch):
     if method == "box-muller-fast" and dtype == np.float64:
         pytest.skip("float32 only")
-    numbers = [normal(300_001, method=method, dtype=dtype, rng=3, strips=256, device="cpu")]
-    modules = ("rode._normals.cpu", "rode._normals.ziggurat.cpu", "rode._normals.wallace.cpu")
-    use_small_pieces(monkeypatch, modules, 5000)
-    numbers.append(normal(300_001, method=method, dtype=dtype, rng=3, strips=256, device="cpu"))
-    np.testing.assert_array_equal(*numbers)
+    options = {"method": method, "dtype": dtype, "rng": 3, "strips": 256, "device": "cpu"}
+    assert_pieces_change_nothing(lambda: normal(300_001, **options), 5000, monkeypatch)
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
@@ -44,82 +37,53 @@ def test_pieces_change_no_normal_number(method, dtype, monkeypatch):
     ("shape", "method"), [((50, 300), "scan"), (200_001, "scan"), (200_001, "bridge")]
 )
 def test_pieces_change_no_path(shape, method, dtype, monkeypatch):
-    def draw():
-        return ornstein_uhlenbeck(
-            shape, 0.01, method=method, start=0.5, dtype=dtype, rng=3, device="cpu"
-        )
-
-    whole = draw()
-    use_small_pieces(monkeypatch, ["rode._paths.cpu"], 7)
-    np.testing.assert_array_equal(draw(), whole)
+    options = {"method": method, "start": 0.5, "dtype": dtype, "rng": 3, "device": "cpu"}
+    draw = functools.partial(ornstein_uhlenbeck, shape, 0.01, **options)
+    assert_pieces_change_nothing(draw, 7, monkeypatch)
 
 
-def test_pieces_change_no_path_of_given_noise(monkeypatch):
-    noise = normal(200_001, rng=1, device="cpu")
-    whole = ornstein_uhlenbeck(None, 0.01, noise=noise, start=0.5, device="cpu")
-    use_small_pieces(monkeypatch, ["rode._paths.cpu"], 7)
-    again = ornstein_uhlenbeck(None, 0.01, noise=noise, start=0.5, device="cpu")
-    np.testing.assert_array_equal(again, whole)
+@pytest.mark.parametrize(("method", "size"), [("scan", 200_001), ("sweeps", 1_100_000)])
+def test_pieces_change_no_path_of_given_noise(method, size, monkeypatch):
+    options = {"noise": normal(size, rng=1, device="cpu"), "start": 0.5, "method": method}
+    sweep = functools.partial(ornstein_uhlenbeck, None, 0.01, **options, device="cpu")
+    assert_pieces_change_nothing(sweep, 7, monkeypatch)
 
 
 def test_pieces_change_no_mean(monkeypatch):
-    path = normal(100_000, rng=1, device="cpu")
-    whole = rode.average(path, 10, device="cpu"), rode.riemann_sums(path[:99_991], 10, 0.1, 2)
-    use_small_pieces(monkeypatch, ["rode._paths.averages.cpu"], 7)
-    monkeypatch.setattr("rode._paths.averages.cpu.FIRST_ELEMENTS", 0)
-    again = rode.average(path, 10, device="cpu"), rode.riemann_sums(path[:99_991], 10, 0.1, 2)
-    np.testing.assert_array_equal(again[0], whole[0])
-    np.testing.assert_array_equal(again[1], whole[1])
+    """Loops over fewer than 2^24 numbers are not cut."""
+    path = normal(17_000_001, rng=1, dtype="float32", device="cpu")
 
+    def averages():
+        first = rode.average(path[:-1], 10, device="cpu")
+        return np.stack([first, *rode.riemann_sums(path, 10, 0.1, 2, device="cpu")])
 
-def test_pieces_change_no_sweep(monkeypatch):
-    noise = normal(1_100_000, rng=1, device="cpu")
-
-    def sweep():
-        return ornstein_uhlenbeck(None, 0.01, noise=noise, start=0.5, method="sweeps", device="cpu")
-
-    whole = sweep()
-    use_small_pieces(monkeypatch, ["rode._paths.prefix_sum.cpu"], 7)
-    np.testing.assert_array_equal(sweep(), whole)
+    assert_pieces_change_nothing(averages, 70_000, monkeypatch)
 
 
 # ---- the solver --------------------------------------------------------------------------------
 
 QUAKE = rode.kanai_tajimi(outputs="acceleration", start_process=0.3)
-EVERYTHING = ("paths", "moments", "peaks", rode.Quantiles(0.5))
 
 
 def solve(device, **changes):
+    """Return all arrays of a run."""
     settings = {"t_span": (0, 1), "h": 2.0**-5, "delta": 2.0**-7, "paths": 50, "rng": 2}
-    settings |= {"reduction": EVERYTHING, "save_every": 3, "device": device}
-    return rode.solve(QUAKE, "averaged-euler", **(settings | changes))
+    settings |= {"reduction": ("paths", "moments", "peaks", rode.Quantiles(0.5)), "save_every": 3}
+    result = rode.solve(QUAKE, "averaged-euler", **(settings | {"device": device} | changes))
+    return [getattr(result, name) for name in ("paths", "mean", "variance", "peaks", "quantiles")]
 
 
 def assert_same(result, expected):
-    for name in ("t", "paths", "mean", "variance", "peaks", "quantiles"):
-        np.testing.assert_array_equal(getattr(result, name), getattr(expected, name))
+    for x, y in zip(result, expected, strict=True):
+        np.testing.assert_array_equal(x, y)
 
 
-@pytest.mark.parametrize("steps", [1, 2, 5])
-def test_launches_change_no_bit(device, steps, monkeypatch):
+@pytest.mark.parametrize("most", [1, 2, 5])
+def test_launches_and_windows_of_rows_change_no_bit(device, most, monkeypatch):
+    """On a GPU steps are cut, on the CPU the rows of statistics."""
     expected = solve(device)
-    if device == "cpu":  # which takes all steps in one call: cut as the GPU's twin does
-        integrate = solver_cpu.integrate
-
-        def integrate_in_parts(spec, run, *others):
-            for begin in range(0, run.coarse_steps, steps):
-                integrate(spec, part_of(run, begin, min(steps, run.coarse_steps - begin)), *others)
-
-        monkeypatch.setattr(solver_cpu, "integrate", integrate_in_parts)
-    else:
-        use_small_pieces(monkeypatch, ["rode._solver.cuda"], steps)
+    monkeypatch.setattr(interruptible, "LARGEST_RANGE", most)
     assert_same(solve(device), expected)
-
-
-def test_windows_of_rows_change_no_statistic(monkeypatch):
-    expected = solve("cpu")
-    use_small_pieces(monkeypatch, ["rode._solver.reductions.cpu"], 2)
-    assert_same(solve("cpu"), expected)
 
 
 def interrupted(call) -> float:
@@ -142,11 +106,13 @@ def interrupted(call) -> float:
         signal.signal(signal.SIGINT, before)
 
 
+FOREVER = {"t_span": (0, 2**24)}
 LONG = {
     "fine steps": {"delta": 2.0**-35, "reduction": "peaks"},
-    "coarse steps": {"t_span": (0, 2**24), "save_every": 2**20},
-    "exact": {"t_span": (0, 2**24), "sampling": "exact", "reduction": "peaks"},
+    "coarse steps": FOREVER | {"save_every": 2**20},
+    "exact": FOREVER | {"sampling": "exact", "reduction": "peaks"},
     "saved steps": {"t_span": (0, 2**22), "save_every": 64, "reduction": "moments"},
+    "parts": FOREVER | {"parts": 2, "device": ("cpu", "cpu"), "reduction": "peaks"},
 }
 """Runs of minutes or hours."""
 
@@ -154,11 +120,12 @@ LONG = {
 @pytest.mark.parametrize("name", LONG)
 def test_ctrl_c_ends_a_run(name):
     """Ten seconds are for busy machines; without an answer the call takes minutes."""
-    long = LONG[name]
+    long = {"device": "cpu"} | LONG[name]
     expected = solve("cpu")
-    solve("cpu", **long | {"t_span": (0, 1), "save_every": 3, "delta": 2.0**-7})  # compiles
-    assert interrupted(lambda: solve("cpu", **long)) < 10.0
+    solve(**long | {"t_span": (0, 1), "save_every": 3, "delta": 2.0**-7})  # compiles
+    assert interrupted(lambda: solve(**long)) < 10.0
     assert_same(solve("cpu"), expected)
+    assert not [t.name for t in threading.enumerate() if t.name.startswith("heterokit-device")]
 
 
 def test_ctrl_c_ends_averages_of_fields():
@@ -166,19 +133,6 @@ def test_ctrl_c_ends_averages_of_fields():
     rode.solve(rode.growth(), "averaged-heun", **settings)
     settings["delta"] = 2.0**-27
     assert interrupted(lambda: rode.solve(rode.growth(), "averaged-heun", **settings)) < 10.0
-
-
-def test_ctrl_c_ends_all_parts():
-    settings = {"t_span": (0, 2**24), "h": 2.0**-5, "delta": 2.0**-7, "paths": 50, "rng": 2}
-    solve("cpu")
-
-    def call():
-        rode.solve(
-            QUAKE, "averaged-euler", parts=2, device=("cpu", "cpu"), reduction="peaks", **settings
-        )
-
-    assert interrupted(call) < 10.0
-    assert not [t.name for t in threading.enumerate() if t.name.startswith("heterokit-device")]
 
 
 def test_first_launches_are_short():

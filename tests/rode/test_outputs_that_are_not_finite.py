@@ -71,14 +71,12 @@ def test_status_tells_of_saved_times_alone(problem, device, reduction):
     assert solve(problem, device, ("peaks", reduction), save_every=2).status == "diverged"
 
 
-def test_windows_of_time_forget_nothing(problem, device, monkeypatch):
-    monkeypatch.setattr("rode._solver.memory_forecast.BUFFER", 8)
-    result = solve(problem, device, "moments", h=0.5)
-    assert result.status == "diverged"
-    assert "2 of 4 paths" in result.message
-
-
-def test_parts_tell_of_outputs(problem):
+def test_parts_and_windows_of_time_forget_nothing(problem, monkeypatch):
     result = rode.solve(problem, "euler", parts=2, device="cpu", reduction="peaks", **SETTINGS)
     assert result.status == "diverged"
+    assert result.message.count("1 of 2 paths") == 2  # each part tells of its own
     assert np.isnan(result.peaks[0, 1])
+    monkeypatch.setattr("rode._solver.memory_forecast.BUFFER", 8)
+    result = solve(problem, "cpu", "moments", h=0.5)
+    assert result.status == "diverged"
+    assert "2 of 4 paths" in result.message

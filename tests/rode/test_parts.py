@@ -55,47 +55,24 @@ def test_processes_give_the_same_paths():
     assert_same(result, expected)
 
 
-def test_parameters_of_each_path_go_with_it():
-    quake = rode.kanai_tajimi(np.linspace(0.5, 0.7, 7), outputs=("acceleration",))
-    settings = RUN | {"paths": 7, "reduction": WANTED}
-    expected = rode.solve(quake, "averaged-euler", device="cpu", **settings)
-    result = rode.solve(quake, "averaged-euler", parts=3, device="cpu", **settings)
-    assert_same(result, expected)
-
-
 def test_fresh_entropy_is_shared_by_all_parts():
     settings = RUN | {"rng": None, "paths": 4, "reduction": "peaks"}
     result = rode.solve(QUAKE, "averaged-euler", parts=4, device="cpu", **settings)
     assert np.unique(result.peaks).size == 4
 
 
-def test_seeds_of_numpy_are_seeds():
-    settings = RUN | {"paths": 5, "reduction": WANTED, "rng": 3}
-    expected = rode.solve(QUAKE, "averaged-euler", device="cpu", **settings)
-    settings |= {"rng": np.int64(3), "paths": np.int16(5)}
-    result = rode.solve(QUAKE, "averaged-euler", device="cpu", parts=2, **settings)
-    assert_same(result, expected)
-
-
-def test_generators_of_numpy_are_seeds():
-    settings = RUN | {"paths": 5, "reduction": WANTED, "device": "cpu"}
-    expected = rode.solve(QUAKE, "averaged-euler", **settings | {"rng": np.random.default_rng(3)})
-    settings |= {"rng": np.random.default_rng(3), "parts": 2}
-    assert_same(rode.solve(QUAKE, "averaged-euler", **settings), expected)
-
-
-def test_a_lost_part_is_told():
-    def growing(x, p):
-        return (x[0] * x[0],)
-
-    def one(p):
-        return (1.0,)
-
-    problem = rode.additive(growing, one, dimension=1, start=(5.0,))
-    settings = {"t_span": (0, 10), "h": 0.5, "delta": 0.25, "paths": 4, "reduction": "peaks"}
-    result = rode.solve(problem, "averaged-euler", parts=2, device="cpu", **settings)
-    assert result.status == "diverged"
-    assert result.message.count("2 of 2 paths") == 2
+@pytest.mark.parametrize("kind", ["int64", "generator", "parameters"])
+def test_seeds_and_parameters_go_with_their_parts(kind):
+    """Seeds may be NumPy's; parameters of each path go with it."""
+    seed = {"int64": lambda: np.int64(3), "generator": lambda: np.random.default_rng(3)}
+    zeta = np.linspace(0.5, 0.7, 7) if kind == "parameters" else 0.64
+    quake = rode.kanai_tajimi(zeta, outputs=("acceleration",))
+    settings = RUN | {"paths": np.int16(7), "reduction": WANTED, "device": "cpu"}
+    results = [
+        rode.solve(quake, "averaged-euler", **settings | {"rng": seed.get(kind, lambda: 3)()}, **x)
+        for x in ({}, {"parts": 3})
+    ]
+    assert_same(*results)
 
 
 @pytest.mark.parametrize(

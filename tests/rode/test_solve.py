@@ -77,18 +77,12 @@ SEPARABLE += ["averaged-heun-printed"]
 def test_paths_of_separable_noise_follow_the_scheme(device, method):
     """x' = O + (t + 2 O) sin x, whose coefficients change within a coarse step."""
     problem = rode.separable(
-        lambda t, o, p: (o,),
-        lambda t, o, p: t + o + o,
-        lambda x, p: (math.sin(x[0]),),
-        dimension=1,
-        start=(0.5,),
-        start_process=0.3,
-    )
-    steps, h, fine = 4, 2.0**-3, 7
-    result = rode.solve(
-        problem, method, t_span=(1, 1 + steps * h), h=h, delta=h / fine, paths=2, rng=5,
-        device=device,
+        lambda t, o, p: (o,), lambda t, o, p: t + o + o, lambda x, p: (math.sin(x[0]),),
+        dimension=1, start=(0.5,), start_process=0.3,
     )  # fmt: skip
+    steps, h, fine = 4, 2.0**-3, 7
+    settings = {"t_span": (1, 1 + steps * h), "h": h, "delta": h / fine, "paths": 2, "rng": 5}
+    result = rode.solve(problem, method, device=device, **settings)
     o = process_values(1, steps * fine, h / fine, problem.process, 0.3, philox.key(5))
     t, x = 1 + h / fine * np.arange(len(o)), np.array([0.5])
     for n in range(steps + 1):
@@ -103,12 +97,9 @@ def test_paths_of_separable_noise_follow_the_scheme(device, method):
 def test_averages_of_separable_problems_are_exact_for_linear_functions_of_time(method, device):
     """x' = 1 + 3 t - (2 + t) x with any number of fine steps, beside the step by exact averages."""
     problem = rode.separable(
-        lambda t, o, p: (1.0 + 3.0 * t,),
-        lambda t, o, p: 2.0 + t,
-        lambda x, p: (-x[0],),
-        dimension=1,
-        start=(0.5,),
-    )
+        lambda t, o, p: (1.0 + 3.0 * t,), lambda t, o, p: 2.0 + t, lambda x, p: (-x[0],),
+        dimension=1, start=(0.5,),
+    )  # fmt: skip
     h, steps = 2.0**-3, 6
     expected, average = [0.5], {1: h / 2, 2: h / 3}  # of t - t_n, by A_1 and A_2
     for n in range(steps):
@@ -119,11 +110,9 @@ def test_averages_of_separable_problems_are_exact_for_linear_functions_of_time(m
         euler = x + h * (G[1] - g[1] * x)
         y = x + h * (G[2] - g[2] * x)
         expected.append(x + h / 2 * (2 * G[1] - g[1] * (x + y)) if "heun" in method else euler)
+    settings = {"t_span": (0, steps * h), "h": h, "paths": 1, "rng": 1, "reduction": "paths"}
     for fine in (1, 2, 3, 4, 5, 7, 8, 16, 33, 1000):
-        result = rode.solve(
-            problem, method, t_span=(0, steps * h), h=h, delta=h / fine, paths=1, rng=1,
-            reduction="paths", device=device,
-        )  # fmt: skip
+        result = rode.solve(problem, method, delta=h / fine, device=device, **settings)
         np.testing.assert_allclose(result.paths[:, 0, 0], expected, rtol=1e-12)
 
 
@@ -169,14 +158,10 @@ def test_one_seed_and_fine_step_give_one_process(device, kind, dtype, normals):
             lambda t, o, p: (o,), lambda t, o, p: 1.0, lambda x, p: (-x[0],), **shared
         )
     delta, settings = 2.0**-10, {"paths": 5, "rng": 3, "dtype": dtype, "normals": normals}
-    finest = rode.solve(
-        problem, method, t_span=(0, 60 * delta), h=delta, delta=delta, device=device, **settings
-    ).paths
+    settings |= {"t_span": (0, 60 * delta), "delta": delta, "device": device}
+    finest = rode.solve(problem, method, h=delta, **settings).paths
     for fine in (2, 3, 4, 5, 6, 10, 12, 20, 30):
-        paths = rode.solve(
-            problem, method, t_span=(0, 60 * delta), h=fine * delta, delta=delta, device=device,
-            **settings,
-        ).paths  # fmt: skip
+        paths = rode.solve(problem, method, h=fine * delta, **settings).paths
         np.testing.assert_array_equal(paths, finest[::fine])
 
 
@@ -204,28 +189,28 @@ def test_blocks_beyond_the_lower_counter_word(device):
         np.testing.assert_allclose(ends[path] - 0.3, o[-1] - 0.3, rtol=1e-5)
 
 
-def test_ranks_windows_and_reductions_agree(device, monkeypatch):
+@pytest.mark.parametrize("times", [7, 1])
+def test_ranks_windows_and_reductions_agree(device, monkeypatch, times):
+    """The buffer holds all paths at seven times, or not even at one."""
     settings = {"t_span": (0, 1), "h": 2.0**-6, "delta": 2.0**-9, "rng": 2, "device": device}
     every = rode.solve(NOISE, "averaged-heun", paths=600, **settings).paths
     part = rode.solve(NOISE, "averaged-heun", paths=100, first_path=500, **settings).paths
     np.testing.assert_array_equal(part, every[:, :, 500:])
-    monkeypatch.setattr(
-        "rode._solver.memory_forecast.BUFFER", 3 * 600 * 8 * 7
-    )  # seven times in a window
+    buffer = 3 * 600 * 8 * 7 if times == 7 else 8
+    monkeypatch.setattr("rode._solver.memory_forecast.BUFFER", buffer)
+    settings |= {"paths": 600}
     requested = ("moments", "peaks", rode.Quantiles(0.0, 0.3, 0.95, 1.0))
-    result = rode.solve(
-        NOISE, "averaged-heun", paths=600, reduction=requested, save_every=2, **settings
-    )
-    np.testing.assert_allclose(result.mean, every[::2].mean(axis=2), atol=1e-12)
-    np.testing.assert_allclose(
-        result.variance, every[::2].var(axis=2, ddof=1), rtol=1e-9, atol=1e-25
-    )
+    result = rode.solve(NOISE, "averaged-heun", reduction=requested, save_every=2, **settings)
+    saved = every[::2]
+    np.testing.assert_allclose(result.mean, saved.mean(axis=2), atol=1e-12)
+    variance = saved.var(axis=2, ddof=1)
+    np.testing.assert_allclose(result.variance, variance, rtol=1e-9, atol=1e-25)
     np.testing.assert_array_equal(result.peaks, np.abs(every).max(axis=0))
-    expected = np.quantile(every[::2], (0.0, 0.3, 0.95, 1.0), axis=2)
+    expected = np.quantile(saved, (0.0, 0.3, 0.95, 1.0), axis=2)
     np.testing.assert_allclose(result.quantiles, expected, rtol=1e-12, atol=1e-15)
     assert result.paths is None
     assert result.work.fine_steps == 600 * 64 * 8
-    alone = rode.solve(NOISE, "averaged-heun", paths=600, reduction="peaks", **settings)
+    alone = rode.solve(NOISE, "averaged-heun", reduction="peaks", **settings)
     np.testing.assert_array_equal(alone.peaks, result.peaks)
 
 
@@ -238,62 +223,36 @@ def test_threads_that_share_a_path_agree(require_cuda):
             np.testing.assert_allclose(result.paths, expected, rtol=1e-9, atol=1e-12)
 
 
+VARIANCES = {
+    "averaged-euler": (1.665665962694e-4, 0.03421373128105, 17.29857912844),
+    "averaged-heun": (8.42423440218e-5, 0.02410505451675, 15.73164015590),
+    "3-rode-taylor": (1.053957481783e-4, 0.02419027548268, 15.77669255386),
+}
+"""Of the ground for h = 2^-5, M = 16: solutions of the discrete Lyapunov equation."""
+
+
 @pytest.mark.statistical
 @pytest.mark.parametrize(
-    ("method", "sampling", "expected"),
-    [
-        ("averaged-heun", "path", (8.42423440218e-5, 0.02410505451675, 15.73164015590)),
-        ("3-rode-taylor", "path", (1.053957481783e-4, 0.02419027548268, 15.77669255386)),
-        ("3-rode-taylor", "exact", (1.053957481783e-4, 0.02419027548268, 15.77669255386)),
-    ],
+    ("method", "sampling"),
+    [("averaged-heun", "path"), ("3-rode-taylor", "path"), ("3-rode-taylor", "exact")],
 )
-def test_variances_of_the_ground(device, method, sampling, expected):
-    """The expected values solve the discrete Lyapunov equation for h = 2^-5, M = 16."""
+def test_variances_of_the_ground(device, method, sampling):
     paths = 1 << (14 if device == "cpu" else 20)
-    result = rode.solve(
-        QUAKE,
-        method,
-        t_span=(0, 8),
-        h=2.0**-5,
-        delta=2.0**-9,
-        paths=paths,
-        sampling=sampling,
-        rng=6,
-        reduction="moments",
-        save_every=256,
-        device=device,
-    )
+    settings = {"t_span": (0, 8), "h": 2.0**-5, "delta": 2.0**-9, "rng": 6, "save_every": 256}
+    settings |= {"sampling": sampling, "reduction": "moments", "device": device}
+    result = rode.solve(QUAKE, method, paths=paths, **settings)
     error = 5 * math.sqrt(2 / paths)
-    np.testing.assert_allclose(result.variance[-1], expected, rtol=error)
-    deviation = np.sqrt(np.array(expected) / paths)
+    np.testing.assert_allclose(result.variance[-1], VARIANCES[method], rtol=error)
+    deviation = np.sqrt(np.array(VARIANCES[method]) / paths)
     assert np.all(np.abs(result.mean[-1]) < 5 * deviation)
 
 
-@pytest.mark.parametrize(
-    ("method", "expected"),
-    [
-        ("averaged-euler", (1.665665962694e-4, 0.03421373128105, 17.29857912844)),
-        ("averaged-heun", (8.42423440218e-5, 0.02410505451675, 15.73164015590)),
-        ("3-rode-taylor", (1.053957481783e-4, 0.02419027548268, 15.77669255386)),
-    ],
-)
-def test_oracle_of_the_variances(method, expected):
+@pytest.mark.parametrize("method", VARIANCES)
+def test_oracle_of_the_variances(method):
     A, B, rows = reference.kanai_tajimi()
     scheme = find_scheme(method)
     result = reference.stationary_variance(A, B, scheme, 2.0**-5, 16, Process(), rows)
-    np.testing.assert_allclose(result, expected, rtol=1e-10)
-
-
-@pytest.mark.parametrize("tau", [0.05, 1.0, 2.0])
-def test_acceleration_has_one_variance_for_every_tau(tau):
-    """c omega (1 + 4 zeta^2)/(4 zeta), approached as h does to 0; the printed equation fails."""
-    A, B, rows = reference.kanai_tajimi(tau=tau)
-    process, scheme, errors = Process(tau, 1.0), find_scheme("3-rode-taylor"), []
-    for h in (2.0**-6, 2.0**-7):
-        result = reference.stationary_variance(A, B, scheme, h, 64, process, rows)
-        errors.append(abs(result[2] / 16.036525 - 1.0))
-    assert errors[1] < 0.02
-    assert errors[1] < errors[0]
+    np.testing.assert_allclose(result, VARIANCES[method], rtol=1e-10)
 
 
 @pytest.mark.statistical
@@ -316,18 +275,9 @@ def test_exact_sampling_has_the_distribution_of_paths(device, delta):
 @pytest.mark.statistical
 def test_distribution_of_the_relaxation(device):
     """x' = -x + O, x_0 = 1, O_0 = 0.5: the mean e^-t (1 + t/2) and the exact variance."""
-    paths = 1 << 16
-    result = rode.solve(
-        rode.relaxation(1.0, start_process=0.5),
-        "3-rode-taylor",
-        t_span=(0, 5),
-        h=0.05,
-        paths=paths,
-        sampling="exact",
-        rng=3,
-        reduction="moments",
-        device=device,
-    )
+    paths, problem = 1 << 16, rode.relaxation(1.0, start_process=0.5)
+    settings = {"t_span": (0, 5), "h": 0.05, "sampling": "exact", "reduction": "moments", "rng": 3}
+    result = rode.solve(problem, "3-rode-taylor", paths=paths, device=device, **settings)
     for index, variance in ((20, 0.080830895954234135), (100, 0.24930765107112211)):
         t = result.t[index]
         mean = math.exp(-t) * (1.0 + 0.5 * t)
@@ -339,50 +289,13 @@ def test_distribution_of_the_relaxation(device):
 @pytest.mark.parametrize("dtype", ["float32", pytest.param("float64", marks=pytest.mark.slow)])
 def test_distribution_of_the_growth(device, dtype):
     """x' = O x: log x is normal with variance t - 3/2 + 2 e^-t - e^-2t/2."""
-    paths = 1 << 14
-    result = rode.solve(
-        rode.growth(start_process=0.0),
-        "averaged-heun",
-        t_span=(0, 1),
-        h=2.0**-5,
-        paths=paths,
-        rng=4,
-        dtype=dtype,
-        device=device,
-    )
+    paths, problem = 1 << 14, rode.growth(start_process=0.0)
+    settings = {"t_span": (0, 1), "h": 2.0**-5, "rng": 4, "dtype": dtype, "device": device}
+    result = rode.solve(problem, "averaged-heun", paths=paths, **settings)
     log = np.log(result.paths[-1, 0].astype(float))
     assert abs(log.mean()) < 5 * math.sqrt(0.168 / paths) + 1e-3
     # The averages lag half a fine step: O(delta) in the variance.
     assert abs(log.var() / 0.16809124072457830 - 1) < 5 * math.sqrt(2 / paths) + 0.01
-
-
-@pytest.mark.slow
-def test_float32_normals_in_a_float64_solver(device):
-    settings = {"t_span": (0, 1), "h": 2.0**-6, "delta": 2.0**-9, "paths": 64, "rng": 1}
-    wide = rode.solve(NOISE, "averaged-heun", normals="float32", device=device, **settings)
-    cpu = rode.solve(NOISE, "averaged-heun", normals="float32", device="cpu", **settings)
-    assert wide.paths.dtype == np.float64
-    np.testing.assert_allclose(wide.paths, cpu.paths, rtol=1e-4, atol=1e-5)
-
-
-@pytest.mark.slow
-@pytest.mark.statistical
-def test_fast_normals_give_the_distribution(device):
-    """x' = -x + O from 0 is normal; its variance at t = 5 is 0.2493."""
-    result = rode.solve(
-        rode.relaxation(start_process=0.0),
-        "averaged-heun",
-        t_span=(0, 5),
-        h=2.0**-4,
-        delta=2.0**-8,
-        paths=20_000,
-        rng=2,
-        dtype="float32",
-        normals="fast",
-        device=device,
-    )
-    deviation = math.sqrt(0.24930765107112211)
-    assert stats.kstest(result.paths[-1, 0], stats.norm(0, deviation).cdf).pvalue > 1e-4
 
 
 def test_parameters_of_each_path(device):
@@ -394,42 +307,3 @@ def test_parameters_of_each_path(device):
         one = rode.kanai_tajimi(0.64, value, start_process=0.3)
         alone = rode.solve(one, "averaged-heun", paths=3, **settings).paths
         np.testing.assert_allclose(result[:, :, k], alone[:, :, k], rtol=1e-12)
-
-
-def test_windows_of_one_time(monkeypatch):
-    """The buffer is too small for all paths at one time."""
-    settings = {"t_span": (0, 0.5), "h": 2.0**-4, "paths": 50, "rng": 1, "device": "cpu"}
-    requested = {"reduction": ("moments", "peaks"), "save_every": 2}
-    expected = rode.solve(QUAKE, "averaged-euler", **settings, **requested)
-    monkeypatch.setattr("rode._solver.memory_forecast.BUFFER", 8)
-    result = rode.solve(QUAKE, "averaged-euler", **settings, **requested)
-    np.testing.assert_array_equal(result.mean, expected.mean)
-    np.testing.assert_array_equal(result.peaks, expected.peaks)
-
-
-def test_quantiles_of_paths_that_are_not_finite(device):
-    """Infinite paths have ranks; where a path is NaN, so are the quantiles."""
-
-    def observe(t, x, o, p):
-        return x[0], x[1], x[1] - x[1]  # 1 .. 4, with one infinite, NaN there
-
-    def nothing(x, p):
-        return x[0] - x[0], x[0] - x[0]
-
-    def nowhere(p):
-        return p[0] - p[0], p[0] - p[0]
-
-    def start(o, p):
-        return p[0], p[0] * p[1] * p[1]
-
-    problem = rode.additive(
-        nothing, nowhere, dimension=2, start=start, observe=observe,
-        parameters=([1.0, 2.0, 3.0, 4.0], [1.0, 1.0, 1.0, 1e200]),
-    )  # fmt: skip
-    result = rode.solve(
-        problem, "euler", t_span=(0, 1), h=1.0, paths=4, rng=1, device=device,
-        reduction=rode.Quantiles(0.0, 0.5, 1.0),
-    )  # fmt: skip
-    np.testing.assert_array_equal(result.quantiles[:, 0, 0], [1.0, 2.5, 4.0])
-    np.testing.assert_array_equal(result.quantiles[:, 0, 1], [1.0, 2.5, np.inf])
-    assert np.isnan(result.quantiles[:, 0, 2]).all()

@@ -91,20 +91,3 @@ def test_oscillations_without_damping_have_no_bound():
 
     problem = rode.additive(swing, lambda p: (1.0, 0.0), dimension=2, linear=True)
     assert largest_step(problem, "averaged-euler") == math.inf
-
-
-def test_a_user_problem_that_diverges_says_so(device):
-    @njit
-    def explode(x, p):
-        return (x[0] * x[0] * p[0],)
-
-    @njit
-    def none(p):
-        return (p[0] - p[0],)
-
-    problem = rode.additive(explode, none, dimension=1, parameters=(1.0,), start=(5.0,))
-    result = rode.solve(
-        problem, "averaged-heun", t_span=(0, 10), h=0.125, delta=0.125, paths=2, device=device
-    )
-    assert result.status == "diverged"
-    assert "2 of 2" in result.message

@@ -47,19 +47,21 @@ def test_tally_is_the_same_on_every_device(device):
     np.testing.assert_allclose(found_sums, sums, rtol=1e-9, atol=1e-6)
 
 
+def run_study(name, folder):
+    """Return the result of a study."""
+    assert main(["run", name, "--quick", "--device", "cpu", "--out", str(folder)]) == 0
+    return json.loads((folder / f"{name}-cpu.json").read_text())["result"]
+
+
 def test_quality_finds_good_and_bad_numbers(tmp_path):
-    options = ["--quick", "--device", "cpu", "--out", str(tmp_path)]
-    assert main(["run", "rode-quality", *options]) == 0
-    scores = json.loads((tmp_path / "rode-quality-cpu.json").read_text())["result"]["scores"]
+    scores = run_study("rode-quality", tmp_path)["scores"]
     assert scores["box-muller float64"]["chi2 p"] > 1e-4
     assert abs(scores["wallace-uncorrected float32"]["x^2"]) < 0.2
 
 
 def test_occupancies_need_no_gpu(tmp_path):
     """Expected values are worked out by hand: 16 warps a block, and 64 on a multiprocessor."""
-    options = ["--quick", "--device", "cpu", "--out", str(tmp_path)]
-    assert main(["run", "rode-occupancy", *options]) == 0
-    result = json.loads((tmp_path / "rode-occupancy-cpu.json").read_text())["result"]
+    result = run_study("rode-occupancy", tmp_path)
     rows = {
         (r["compute capability"], r["table"], r["strips"]): r["512 threads"]
         for r in result["ziggurat"]

@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 
 import rode
-from rode._problems.checks import try_functions
 
 RUN = {"t_span": (0, 1), "h": 0.25, "delta": 0.25, "paths": 3, "rng": 1, "device": "cpu"}
 
@@ -62,19 +61,9 @@ def make(name, function, **options):
 # ---- trial calls of functions ------------------------------------------------------------------
 
 
-def test_functions_are_called_once_at_the_start():
-    def drift(x, p):
-        return (-math.log(x[0] - 1.0),)
+def test_functions_are_called_where_the_solution_starts():
+    """The start may be a function."""
 
-    problem = rode.additive(drift, no_noise, dimension=1, start=(5.0,))
-    result = rode.solve(problem, "euler", **RUN)
-    assert result.status == "success"
-    assert result.paths[1, 0, 0] == pytest.approx(5.0 - 0.25 * math.log(4.0))
-    with pytest.raises(ValueError, match=r"H\(x=\(0.5,\), p=\(\)\) raised ValueError: math domain"):
-        rode.additive(drift, no_noise, dimension=1, start=(0.5,))
-
-
-def test_the_start_of_a_function_counts():
     def root(x, p):
         return (-math.sqrt(x[0]),)
 
@@ -85,6 +74,10 @@ def test_the_start_of_a_function_counts():
     rode.additive(root, no_noise, parameters=(2.5,), **settings)
     with pytest.raises(ValueError, match=r"H\(x=\(-0.5,\), p=\(1.5,\)\) raised"):
         rode.additive(root, no_noise, parameters=(1.5,), **settings)
+    with pytest.raises(
+        ValueError, match=r"H\(x=\(-0.5,\), p=\(\)\) raised ValueError: math domain"
+    ):
+        rode.additive(root, no_noise, dimension=1, start=(-0.5,))
 
 
 def test_times_count_from_the_begin_of_the_run():
@@ -92,7 +85,7 @@ def test_times_count_from_the_begin_of_the_run():
         return (math.log(t - 6.0),)
 
     problem = make("G", drift)
-    try_functions(problem, (7.0,))  # as solve does with t_span[0]
+    assert rode.solve(problem, "euler", **(RUN | {"t_span": (7, 8)})).success
     with pytest.raises(ValueError, match=r"G\(t=5.0, O=0.5, p=\(\)\) raised ValueError: math dom"):
         rode.solve(problem, "euler", **(RUN | {"t_span": (5, 6)}))
 
@@ -170,11 +163,14 @@ def exact_fall(rate, start=2.0):
 
 
 def test_functions_get_their_parameters_and_nothing_else(device):
-    """Functions use p by index from the end, by unpacking and by length."""
+    """Functions use p by index from the end, by unpacking, in loops and by length."""
 
     def drift(x, p):
         _, rate = p
-        return (-0.25 * len(p) * (rate + p[-1]) * x[0],)
+        total = x[0] - x[0]
+        for value in p:
+            total += value
+        return (-0.25 * len(p) * (rate + p[-1] + total - 3.0 - rate) * x[0],)
 
     rates = np.array([0.25, 0.5, 1.0])
     problem = rode.additive(
@@ -186,18 +182,3 @@ def test_functions_get_their_parameters_and_nothing_else(device):
     settings = RUN | {"device": (device,)}
     parts = rode.solve(problem, "euler", parts=2, reduction="paths", **settings)
     np.testing.assert_array_equal(parts.paths, result.paths)
-
-
-def test_without_parameters_there_are_none(device):
-    def add_up(x, p):
-        total = x[0] - x[0]
-        for value in p:
-            total += value + 1.0
-        return (total - x[0],)
-
-    def start(o, p):
-        return (2.0 + len(p),)
-
-    problem = rode.additive(add_up, no_noise, dimension=1, start=start)
-    result = rode.solve(problem, "euler", **(RUN | {"device": device}))
-    np.testing.assert_allclose(result.paths[:, 0, 2], exact_fall(1.0), rtol=1e-14)

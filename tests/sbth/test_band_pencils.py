@@ -5,6 +5,8 @@ import pytest
 import scipy.linalg
 
 import sbth
+from eigen_checks import assert_eigenpairs
+from hermitian_matrices import full_matrix, random_numbers
 from hetero import Device
 from hetero.cuda.driver import SIMULATOR
 from sbth._array_module import expand_triangle
@@ -25,40 +27,19 @@ def _require_cupy(request):
 def random_bands(n, d, k, lower, dtype=np.float64):
     """Return a band matrix with d subdiagonals and a definite one with k, with NaN around them."""
     rng = np.random.default_rng((n, d, k))
-    a = rng.standard_normal((d + 1, n)) + 1j * rng.standard_normal((d + 1, n))
-    b = rng.standard_normal((k + 1, n)) + 1j * rng.standard_normal((k + 1, n))
-    if np.dtype(dtype).kind != "c":
-        a, b = a.real, b.real
+    a, b = (random_numbers(rng, (m + 1, n), dtype) for m in (d, k))
     b[0 if lower else k] = 3.0 + 4.0 * k
     for band in (a, b):
         for i in range(1, len(band)):
             band[i if lower else len(band) - 1 - i, slice(n - i, n) if lower else slice(i)] = np.nan
-    return a.astype(dtype), b.astype(dtype)
+    return a, b
 
 
-def full_matrix(band, lower):
-    """Return the matrix of a band, element by element."""
-    d, n = len(band) - 1, band.shape[1]
-    full = np.zeros((n, n), np.result_type(band, np.float64))
-    for i in range(n):
-        for j in range(max(0, i - d), i + 1):
-            full[i, j] = band[i - j, j] if lower else np.conj(band[d + j - i, i])
-            full[j, i] = np.conj(full[i, j])
-        full[i, i] = full[i, i].real
-    return full
-
-
-def require_solution(a, b, values, vectors, eps):
-    """Assert that pairs have the eigenvalues of SciPy, small residuals, and are B-orthonormal."""
-    n = len(a)
-    size = np.linalg.norm(a, 1) * np.linalg.norm(np.linalg.inv(b), 1)
-    unit = 20 * n * eps * np.linalg.cond(b)
-    assert np.abs(a @ vectors - b @ vectors * values).max() < unit * np.linalg.norm(a, 1)
-    gram = vectors.conj().T @ b @ vectors
-    assert np.abs(gram - np.eye(vectors.shape[1])).max() < unit
-    true = scipy.linalg.eigh(a, b, eigvals_only=True)
-    if len(values) == n:
-        np.testing.assert_allclose(values, true, rtol=0, atol=unit * size)
+def random_problem(n, d, k, lower=True, dtype=np.float64):
+    """Return both bands, both full matrices, and the eigenvalues by SciPy."""
+    bands = random_bands(n, d, k, lower, dtype)
+    a, b = (full_matrix(band, lower) for band in bands)
+    return bands, a, b, scipy.linalg.eigh(a, b, eigvals_only=True)
 
 
 @pytest.mark.parametrize("dtype", TYPES)
@@ -67,51 +48,40 @@ def require_solution(a, b, values, vectors, eps):
     ("n", "d", "k"), [(1, 0, 0), (2, 1, 0), (60, 4, 2), (90, 2, 5), (40, 0, 1)]
 )
 def test_it_is_the_problem_of_the_full_matrices(device, n, d, k, lower, dtype):
-    bands = random_bands(n, d, k, lower, dtype)
-    a, b = (full_matrix(band, lower) for band in bands)
+    bands, a, b, _ = random_problem(n, d, k, lower, dtype)
     options = {"b_band": bands[1], "device": device}
     values, vectors = sbth.eig_banded(bands[0], lower, **options)
-    real = np.zeros(0, dtype).real.dtype
     assert type(values) is type(vectors) is np.ndarray
-    assert (values.dtype, vectors.dtype) == (real, dtype)
-    eps = float(np.finfo(dtype).eps)
-    require_solution(a, b, values.astype(float), vectors.astype(b.dtype), eps)
+    assert (values.dtype, vectors.dtype) == (np.finfo(dtype).dtype, dtype)
+    assert_eigenpairs(a, values, vectors, b)
     alone = sbth.eigvals_banded(bands[0], lower, **options)
-    assert alone.dtype == real
-    scale = np.abs(values).max()
-    atol = 20 * n * eps * np.linalg.cond(b) * scale
-    np.testing.assert_allclose(alone, values, rtol=0, atol=atol)
+    assert alone.dtype == values.dtype
+    assert_eigenpairs(a, alone, b=b)
     same = sbth.eig_banded(bands[0], lower, eigvals_only=True, **options)
     np.testing.assert_array_equal(same, alone)
 
 
 @pytest.mark.parametrize(("dtype", "n"), [(np.float64, 700), (np.complex128, 300)])
 def test_selections(device, dtype, n):
-    bands = random_bands(n, 6, 3, True, dtype)
-    a, b = (full_matrix(band, True) for band in bands)
-    true = scipy.linalg.eigh(a, b, eigvals_only=True)
+    bands, a, b, true = random_problem(n, 6, 3, dtype=dtype)
     middle = 0.5 * (true[9] + true[10]), 0.5 * (true[29] + true[30])
-    for select, wanted, chosen in (("i", (5, 11), slice(5, 12)), ("v", middle, slice(10, 30))):
+    for select, wanted, first, stop in (("i", (5, 11), 5, 12), ("v", middle, 10, 30)):
         options = {"select": select, "select_range": wanted, "b_band": bands[1], "device": device}
         values, vectors = sbth.eig_banded(bands[0], True, **options)
-        np.testing.assert_allclose(values, true[chosen], rtol=0, atol=1e-12)
-        require_solution(a, b, values, vectors, np.finfo(float).eps)
-        alone = sbth.eigvals_banded(bands[0], True, **options)
-        np.testing.assert_allclose(alone, true[chosen], rtol=0, atol=1e-12)
+        assert_eigenpairs(a, values, vectors, b, first=first)
+        for computed in (values, sbth.eigvals_banded(bands[0], True, **options)):
+            np.testing.assert_allclose(computed, true[first:stop], rtol=0, atol=1e-12)
 
 
 @pytest.mark.parametrize("scales", [(1e200, 1.0), (1e-200, 1.0), (1.0, 1e-200), (1e150, 1e180)])
 def test_odd_magnitudes(device, scales):
-    bands = random_bands(50, 3, 2, True)
-    a, b = (full_matrix(band, True) for band in bands)
-    true = scipy.linalg.eigh(a, b, eigvals_only=True)
+    bands, _, b, true = random_problem(50, 3, 2)
     options = {"b_band": bands[1] * scales[1], "device": device}
     values, vectors = sbth.eig_banded(bands[0] * scales[0], True, **options)
-    np.testing.assert_allclose(values / scales[0] * scales[1], true, rtol=0, atol=1e-12)
+    for computed in (values, sbth.eigvals_banded(bands[0] * scales[0], True, **options)):
+        np.testing.assert_allclose(computed / scales[0] * scales[1], true, rtol=0, atol=1e-12)
     gram = vectors.T @ (b * scales[1]) @ vectors
     np.testing.assert_allclose(gram, np.eye(50), atol=1e-12)
-    alone = sbth.eigvals_banded(bands[0] * scales[0], True, **options)
-    np.testing.assert_allclose(alone / scales[0] * scales[1], true, rtol=0, atol=1e-12)
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.complex128])
@@ -120,9 +90,7 @@ def test_odd_magnitudes(device, scales):
 def test_rows_of_different_magnitudes(device, exponent, order, dtype):
     """D K D x = lambda D C D x has the eigenvalues of K and C."""
     n, rng = 40, np.random.default_rng(exponent)
-    bands = random_bands(n, 3, 2, True, dtype)
-    a, b = (full_matrix(band, True) for band in bands)
-    true = scipy.linalg.eigh(a, b, eigvals_only=True)
+    bands, a, b, true = random_problem(n, 3, 2, dtype=dtype)
     sizes = 2.0 ** np.round(np.linspace(-exponent, exponent, n) / np.log10(2.0))
     sizes = {"ascending": sizes, "descending": sizes[::-1], "random": rng.permutation(sizes)}[order]
     graded = []
@@ -131,24 +99,24 @@ def test_rows_of_different_magnitudes(device, exponent, order, dtype):
         for k in range(len(band)):
             graded[-1][k, : n - k] *= sizes[k:] * sizes[: n - k]
     options = {"b_band": graded[1], "device": device}
-    solutions = [sbth.eig_banded(graded[0], True, **options)]
     full = [full_matrix(band, True) for band in graded]
-    solutions.append(sbth.eigh(*full, device=device))
-    solutions.append([x[1] for x in sbth.eigh(*(np.array([x, x]) for x in full), device="cpu")])
-    for values, vectors in solutions:
-        np.testing.assert_allclose(values, true, rtol=0, atol=1e-12)
-        require_solution(a, b, values, vectors * sizes[:, None], np.finfo(float).eps)
-    alone = sbth.eigvals_banded(graded[0], True, **options)
-    np.testing.assert_allclose(alone, true, rtol=0, atol=1e-12)
     c, transform = reduce_as_full(np, *graded, True, CPU)
     values, vectors = np.linalg.eigh(c, "L")
-    require_solution(a, b, values, transform(vectors) * sizes[:, None], np.finfo(float).eps)
+    for w, v in (
+        sbth.eig_banded(graded[0], True, **options),
+        sbth.eigh(*full, device=device),
+        [x[1] for x in sbth.eigh(*(np.array([x, x]) for x in full), device="cpu")],
+        (values, transform(vectors)),
+    ):
+        np.testing.assert_allclose(w, true, rtol=0, atol=1e-12)
+        assert_eigenpairs(a, w, v * sizes[:, None], b)
+    alone = sbth.eigvals_banded(graded[0], True, **options)
+    np.testing.assert_allclose(alone, true, rtol=0, atol=1e-12)
 
 
 @pytest.mark.parametrize("scales", [(1e150, 1e-150), (1e-200, 1e100), (1e-250, 1e-250)])
 def test_full_pencils_of_odd_magnitudes(scales):
-    a, b = (full_matrix(band, True) for band in random_bands(20, 3, 2, True))
-    true = scipy.linalg.eigh(a, b, eigvals_only=True)
+    _, a, b, true = random_problem(20, 3, 2)
     w, v = sbth.eigh(a * scales[0], b * scales[1], device="cpu")
     np.testing.assert_allclose(w / scales[0] * scales[1], true, rtol=0, atol=1e-12)
     np.testing.assert_allclose(v.T @ (b * scales[1]) @ v, np.eye(20), atol=1e-12)
@@ -179,13 +147,8 @@ def test_bad_input_is_named(device):
         ):
             with pytest.raises(error, match=message):
                 call(arguments[0], True, b_band=arguments[1], device=device)
-
-
-def test_eigenvalues_that_overflow(device):
-    a, b = np.full((1, 5), 1e300), np.full((1, 5), 1e-300)
-    for call in (sbth.eigvals_banded, sbth.eig_banded):
-        with pytest.raises(ValueError, match="a_band"):
-            call(a, b_band=b, device=device)
+        with pytest.raises(ValueError, match="a_band"):  # eigenvalues overflow
+            call(np.full((1, 5), 1e300), b_band=np.full((1, 5), 1e-300), device=device)
 
 
 @pytest.mark.cuda
@@ -200,7 +163,7 @@ def test_arrays_on_a_gpu(require_cuda, library):
     values, vectors = sbth.eig_banded(there[0], b_band=there[1])
     assert type(values) is type(vectors) is type(there[0])
     host = [x.cpu().numpy() if library == "torch" else x.get() for x in (values, vectors)]
-    require_solution(full_matrix(a, False), full_matrix(b, False), *host, np.finfo(float).eps)
+    assert_eigenpairs(full_matrix(a, False), *host, full_matrix(b, False))
     alone = sbth.eigvals_banded(there[0], b_band=there[1])
     assert type(alone) is type(there[0])
     for call in (sbth.eigvals_banded, sbth.eig_banded):
@@ -233,14 +196,13 @@ class TestReductionByNumPy:
     @pytest.mark.parametrize("scales", [(1.0, 1.0), (1e200, 1.0), (1e-200, 1e-190)])
     @pytest.mark.parametrize("dtype", [np.float64, np.complex128])
     def test_the_problem_has_the_same_eigenvalues(self, dtype, scales):
-        bands = random_bands(30, 4, 2, False, dtype)
-        a, b = (full_matrix(band, False) for band in bands)
+        bands, _, b, true = random_problem(30, 4, 2, False, dtype)
         given = [band * scale for band, scale in zip(bands, scales, strict=True)]
         c, transform = reduce_as_full(np, *given, False, CPU)
         values, y = np.linalg.eigh(c, "L")
         x = transform(y)
         values = values / scales[0] * scales[1]
-        np.testing.assert_allclose(values, scipy.linalg.eigh(a, b)[0], rtol=0, atol=1e-13)
+        np.testing.assert_allclose(values, true, rtol=0, atol=1e-13)
         np.testing.assert_allclose(x.conj().T @ (b * scales[1]) @ x, np.eye(30), atol=1e-13)
 
     def test_an_overflow_is_an_error(self):

@@ -8,6 +8,9 @@ import scipy.io
 import scipy.sparse
 
 import sbth
+from hetero.cpu import interruptible
+from hetero.display.figures import new_figure
+from recorded_bars import RecordedBars
 from sbth.__main__ import main
 
 N = 60
@@ -36,10 +39,10 @@ def files(tmp_path):
     return tmp_path
 
 
-def run(capsys, *arguments):
+def run(capsys, *arguments, command="eigvals"):
     """Return exit code, standard output and standard error of a command."""
     try:
-        code = main(["eigvals", *(str(argument) for argument in arguments)])
+        code = main([command, *(str(argument) for argument in arguments)])
     except SystemExit as ended:
         code = ended.code
     out, err = capsys.readouterr()
@@ -49,13 +52,12 @@ def run(capsys, *arguments):
 @pytest.mark.parametrize("name", ["matrix.mtx", "matrix.npy"])
 @pytest.mark.parametrize("chosen", [[], ["--index", 3, 7], ["--interval", 0.5, 1.0]])
 def test_eigenvectors(name, chosen, files, capsys):
-    vectors = files / "vectors.npy"
-    arguments = ["eigh", files / name, "--vectors", vectors, *chosen, "--device", "cpu", "--json"]
-    assert main([str(argument) for argument in arguments]) == 0
-    result, v = json.loads(capsys.readouterr().out), np.load(vectors)
-    w, a = np.array(result["eigenvalues"]), laplacian(seed=1).toarray()
+    options = ["--vectors", files / "vectors.npy", *chosen, "--device", "cpu", "--json"]
+    code, out, _ = run(capsys, files / name, *options, command="eigh")
+    assert code == 0
+    w, v = np.array(json.loads(out)["eigenvalues"]), np.load(files / "vectors.npy")
     assert v.shape == (N, len(w))
-    np.testing.assert_allclose(a @ v, v * w, atol=1e-13)
+    np.testing.assert_allclose(laplacian(seed=1) @ v, v * w, atol=1e-13)
     np.testing.assert_allclose(v.T @ v, np.eye(len(w)), atol=1e-13)
     expected = EIGENVALUES[3:8] if "--index" in chosen else EIGENVALUES
     if "--interval" in chosen:
@@ -65,42 +67,24 @@ def test_eigenvectors(name, chosen, files, capsys):
 
 @pytest.mark.parametrize("method", ["lanczos", "band"])
 def test_a_few_eigenpairs(method, files, capsys):
-    vectors, out = files / "vectors.npy", files / "values.csv"
-    arguments = ["eigsh", files / "matrix.mtx", "-k", 4, "--which", "SA", "--method", method]
-    assert main([str(x) for x in [*arguments, "--vectors", vectors, "--json", "--quiet"]]) == 0
-    w, v = np.array(json.loads(capsys.readouterr().out)["eigenvalues"]), np.load(vectors)
+    vectors, table = files / "vectors.npy", files / "values.csv"
+    options = [files / "matrix.mtx", "-k", 4, "--which", "SA", "--method", method, "--quiet"]
+    code, out, _ = run(capsys, *options, "--vectors", vectors, "--json", command="eigsh")
+    assert code == 0
+    w, v = np.array(json.loads(out)["eigenvalues"]), np.load(vectors)
     np.testing.assert_allclose(w, EIGENVALUES[:4], atol=1e-13)
     np.testing.assert_allclose(laplacian(seed=1) @ v, v * w, atol=1e-13)
-    assert main([str(x) for x in [*arguments, "--sigma", 2.0, "--out", out, "--quiet"]]) == 0
-    assert "4 eigenvalues of a matrix of order 60" in capsys.readouterr().out
-    assert len(out.read_text().splitlines()) == 5
+    code, out, _ = run(capsys, *options, "--sigma", 2.0, "--out", table, command="eigsh")
+    assert code == 0
+    assert "4 eigenvalues of a matrix of order 60" in out
+    assert len(table.read_text().splitlines()) == 5
 
 
 def test_the_forecast_of_eigsh(files, capsys):
-    arguments = ["eigsh", str(files / "matrix.npz"), "--forecast"]
-    assert main(arguments) == 0
-    assert capsys.readouterr().out.startswith("band: an order of at most 300")
-    assert main([*arguments, "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["bandwidth"] == 1
-
-
-def test_mistakes_of_eigsh_have_exit_code_2(files, capsys):
-    for options, message in {
-        ("-k", "60"): "k must be less than the order of a, 60",
-        ("--vectors", "v.csv"): "--vectors: the name must end with .npy",
-        ("--sigma", "nan"): "sigma must",
-    }.items():
-        assert main(["eigsh", str(files / "matrix.mtx"), *options]) == 2
-        assert message in capsys.readouterr().err
-
-
-def test_eigenvectors_need_a_file(files, capsys):
-    with pytest.raises(SystemExit):
-        main(["eigh", str(files / "matrix.npy")])
-    assert "--vectors" in capsys.readouterr().err
-    code = main(["eigh", str(files / "matrix.npy"), "--vectors", "vectors.csv"])
-    assert code == 2
-    assert "--vectors: the name must end with .npy" in capsys.readouterr().err
+    options = [files / "matrix.npz", "--forecast"]
+    text, record = (run(capsys, *options, *x, command="eigsh")[1] for x in ([], ["--json"]))
+    assert text.startswith("band: an order of at most 300")
+    assert json.loads(record)["bandwidth"] == 1
 
 
 @pytest.mark.parametrize("name", ["matrix.mtx", "matrix.npz", "dense.npz", "matrix.npy"])
@@ -145,24 +129,29 @@ def test_mistakes_are_explained_with_exit_code_2(files, capsys):
     np.savez(files / "two.npz", a=np.eye(2), b=np.eye(2))
     (files / "bad.mtx").write_text("this is no matrix\n")
     cases = {
-        ("none.mtx",): "none.mtx: No such file",
-        ("matrix.mtx", "--device", "banana"): "got 'banana'",
-        ("matrix.mtx", "--out", "x.xlsx"): "--out must end with",
-        ("matrix.mtx", "--plot", "none/x.svg"): "--plot must be a file in an existing folder",
-        ("matrix.mtx", "--interval", "-2", "-1", "--plot", files / "x.svg"): (
+        ("eigvals", "none.mtx"): "none.mtx: No such file",
+        ("eigvals", "matrix.mtx", "--device", "banana"): "got 'banana'",
+        ("eigvals", "matrix.mtx", "--out", "x.xlsx"): "--out must end with",
+        ("eigvals", "matrix.mtx", "--plot", "none/x.svg"): "--plot must be a file in an existing",
+        ("eigvals", "matrix.mtx", "--interval", "-2", "-1", "--plot", files / "x.svg"): (
             "--plot: there is no eigenvalue to draw"
         ),
-        ("matrix.mtx", "--index", "5", "1"): "select_range must hold indices",
-        ("bad.mtx",): "the matrix cannot be read",
-        ("two.npz",): "must hold one array",
-        ("asymmetric.npy",): "a must be symmetric: 1 and 0 are mirror images, at (0, 2)",
-        ("complex.npy",): "must be Hermitian",
-        ("wide.npy",): "square",
-        ("nan.npy",): "finite",
-        ("matrix.txt",): "the name must end with .mtx",
+        ("eigvals", "matrix.mtx", "--index", "5", "1"): "select_range must hold indices",
+        ("eigvals", "bad.mtx"): "the matrix cannot be read",
+        ("eigvals", "two.npz"): "must hold one array",
+        ("eigvals", "asymmetric.npy"): "a must be symmetric: 1 and 0 are mirror images, at (0, 2)",
+        ("eigvals", "complex.npy"): "must be Hermitian",
+        ("eigvals", "wide.npy"): "square",
+        ("eigvals", "nan.npy"): "finite",
+        ("eigvals", "matrix.txt"): "the name must end with .mtx",
+        ("eigh", "matrix.npy"): "--vectors",
+        ("eigh", "matrix.npy", "--vectors", "v.csv"): "--vectors: the name must end with .npy",
+        ("eigsh", "matrix.mtx", "-k", "60"): "k must be less than the order of a, 60",
+        ("eigsh", "matrix.mtx", "--vectors", "v.csv"): "--vectors: the name must end with .npy",
+        ("eigsh", "matrix.mtx", "--sigma", "nan"): "sigma must",
     }
-    for (name, *options), message in cases.items():
-        code, out, err = run(capsys, files / name, *options)
+    for (command, name, *options), message in cases.items():
+        code, out, err = run(capsys, files / name, *options, command=command)
         assert (code, out) == (2, ""), name
         assert message in err
         assert "Traceback" not in err
@@ -193,8 +182,6 @@ def test_a_spectrum_shows_itself():
     assert len(result) == N
     assert "<img" in result._repr_html_()
     assert f"{N} of {N}" in result.summary()
-    from hetero.display.figures import new_figure
-
     ax = new_figure().subplots()
     assert result.plot(ax) is ax.figure
     assert len(result.plot().axes) == 2
@@ -204,33 +191,16 @@ def test_a_spectrum_shows_itself():
 
 
 def test_progress_reaches_every_stage(monkeypatch):
-    stages = {}
-
-    class Bars:
-        def add(self, description, total):
-            stages[description] = 0.0
-            self.description, self.total = description, total
-            return 0
-
-        def update(self, bar, done):
-            stages[self.description] = done / self.total
-
-        def remove(self, bar):
-            pass
-
-        def close(self):
-            pass
-
-    monkeypatch.setattr("hetero.display.progress_bar._make_bars", lambda transient=False: Bars())
-    monkeypatch.setattr("hetero.display.progress_bar.SECONDS_BEFORE_LOOP", 0.0)
-    monkeypatch.setattr("sbth._bulge_chasing.cpu._FIRST_PIECE", 1)
-    monkeypatch.setattr("sbth._bisection.cpu._FIRST_PIECE", 1)
+    bars = RecordedBars(monkeypatch)
+    monkeypatch.setattr(interruptible, "LARGEST_RANGE", 1)  # each step of a loop is shown
     a = np.random.default_rng(0).standard_normal((200, 200))
-    sbth.eigvalsh(a + a.T, progress=True, device="cpu", method="sbth")
-    assert set(stages) == {"dense to band", "band to tridiagonal", "bisection"}
-    assert stages["band to tridiagonal"] == 1.0
+
+    def stages(function, *arguments, **options):
+        bars.steps.clear()
+        function(*arguments, progress=True, device="cpu", **options)
+        return [step[0] for step in bars.steps if isinstance(step, tuple)]
+
+    names = stages(sbth.eigvalsh, a + a.T, method="sbth")
+    assert set(names) == {"dense to band", "band to tridiagonal", "bisection"}
     wide = sbth.band_from_dense(a + a.T)
-    stages.clear()
-    monkeypatch.setattr("sbth.tridiagonalization.TWO_STAGE_BANDWIDTH", {"cpu": 100})
-    sbth.tridiagonalize(wide, progress=True, device="cpu")
-    assert stages == {"band to tridiagonal": 1.0}
+    assert set(stages(sbth.tridiagonalize, wide, stages=2)) == {"band to tridiagonal"}

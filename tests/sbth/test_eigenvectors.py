@@ -5,90 +5,80 @@ import pytest
 import scipy.linalg
 
 import sbth
+from eigen_checks import assert_eigenpairs
+from hermitian_matrices import hermitian
 from host_cublas import use_host_memory
 from lapack_matrices import TYPES
-from sbth import tridiagonalization
 from sbth._back_transformation import diamonds
 from sbth._back_transformation.diamonds import Layout
 
-EPS = np.finfo(float).eps
 THRESHOLD = 5.0
 """LAPACK's test programs accept 20; values below 2 were seen."""
 
-
-def assert_eigenpairs(a, w, v, eps=EPS):
-    """Check residual, orthogonality and eigenvalues in LAPACK's units."""
-    n, unit = len(a), np.max(np.abs(a), initial=0.0) or 1.0
-    a, w = a / unit, w / unit
-    norm = np.linalg.norm(a, 1) or 1.0
-    assert np.all(np.diff(w) >= 0.0)
-    assert np.linalg.norm(a @ v - v * w, 1) / (norm * n * eps) < THRESHOLD
-    assert np.linalg.norm(v.T @ v - np.eye(n), 1) / (n * eps) < THRESHOLD
-    assert np.max(np.abs(w - np.linalg.eigvalsh(a))) / (norm * n * eps) < THRESHOLD
+OURS = {"device": "cpu", "method": "sbth"}
 
 
-def symmetric(n):
-    a = np.random.default_rng(n).standard_normal((n, n))
-    return a + a.T
-
-
-@pytest.fixture(params=["one stage", "two stages"])
-def order(request, monkeypatch):
-    """Order n and bandwidth d of a band that is reduced in one stage or in two."""
-    monkeypatch.setattr(tridiagonalization, "TWO_STAGE_BANDWIDTH", {"cpu": 33, "cuda": 33})
-    return (53, 7) if request.param == "one stage" else (75, 34)
+def require_pairs(a, w, v):
+    """Check all eigenpairs of a matrix."""
+    assert v.shape == a.shape
+    assert_eigenpairs(a, w, v, threshold=THRESHOLD)
 
 
 @pytest.mark.parametrize("kind", TYPES)
-def test_bands(order, kind):
-    n, d = order
-    ab, _ = TYPES[kind](n, d)
-    w, v = sbth.eig_banded(ab, lower=True, device="cpu", method="sbth")
-    assert_eigenpairs(sbth.dense_from_band(ab, lower=True), w, v)
+def test_bands(device, kind):
+    options = OURS
+    if device == "cuda":
+        pytest.importorskip("cupy")
+        options = {"device": device}
+    ab, _ = TYPES[kind](53, 7)
+    full = sbth.dense_from_band(ab, lower=True)
+    require_pairs(full, *sbth.eig_banded(ab, lower=True, **options))
 
 
-@pytest.mark.cuda
-@pytest.mark.parametrize("kind", TYPES)
-def test_bands_on_a_gpu(require_cuda, order, kind):
-    pytest.importorskip("cupy")
-    n, d = order
+@pytest.mark.parametrize("kind", ["random", "clustered", "small beside the diagonal"])
+def test_bands_that_are_reduced_in_two_stages(device, kind):
+    """From 384 subdiagonals on the CPU does so, a GPU from 65 on."""
+    n, d, options = 400, 390, OURS
+    if device == "cuda":
+        pytest.importorskip("cupy")
+        n, d, options = 150, 70, {"device": device}
     ab, _ = TYPES[kind](n, d)
-    w, v = sbth.eig_banded(ab, lower=True, device="cuda")
-    assert_eigenpairs(sbth.dense_from_band(ab, lower=True), w, v)
+    full = sbth.dense_from_band(ab, lower=True)
+    require_pairs(full, *sbth.eig_banded(ab, lower=True, **options))
+
+
+@pytest.mark.parametrize("n", [1, 2, 64, 66, 200])
+def test_full_matrices(n):
+    a = hermitian(n)
+    require_pairs(a, *sbth.eigh(np.tril(a), **OURS))
+    junk = np.triu(a) + np.tril(np.full((n, n), np.nan), -1)
+    require_pairs(a, *sbth.eigh(junk, lower=False, **OURS))
 
 
 @pytest.mark.cuda
 @pytest.mark.parametrize("n", [60, 700, 1500])
 def test_full_matrices_on_a_gpu(require_cuda, n):
     pytest.importorskip("cupy")
-    a = symmetric(n)
-    assert_eigenpairs(a, *sbth.eigh(a, device="cuda"))
-
-
-@pytest.mark.parametrize("n", [1, 2, 64, 66, 200])
-def test_full_matrices(n):
-    a = symmetric(n)
-    assert_eigenpairs(a, *sbth.eigh(np.tril(a), device="cpu", method="sbth"))
-    junk = np.triu(a) + np.tril(np.full((n, n), np.nan), -1)
-    assert_eigenpairs(a, *sbth.eigh(junk, lower=False, device="cpu", method="sbth"))
+    a = hermitian(n)
+    require_pairs(a, *sbth.eigh(a, device="cuda"))
+    computed = sbth.eigvalsh(a, device="cuda")
+    assert_eigenpairs(a, computed, threshold=THRESHOLD)
 
 
 @pytest.mark.parametrize("factor", [1e160, 1e-160, 1e-300])
 def test_huge_and_tiny(factor):
-    a = symmetric(70) * factor
-    assert_eigenpairs(a, *sbth.eigh(a, device="cpu", method="sbth"))
+    a = hermitian(70) * factor
+    require_pairs(a, *sbth.eigh(a, **OURS))
     ab = sbth.band_from_dense(np.tril(np.triu(a, -5)), 5, lower=True)
-    w, v = sbth.eig_banded(ab, lower=True, device="cpu", method="sbth")
-    assert_eigenpairs(sbth.dense_from_band(ab, lower=True), w, v)
+    require_pairs(sbth.dense_from_band(ab, lower=True), *sbth.eig_banded(ab, lower=True, **OURS))
 
 
 def test_special_matrices():
     for a in (np.zeros((70, 70)), np.eye(70), np.ones((70, 70)), np.diag(np.arange(70.0))):
-        assert_eigenpairs(a, *sbth.eigh(a, device="cpu", method="sbth"))
-    w, v = sbth.eigh(np.zeros((0, 0)), device="cpu", method="sbth")
-    assert (w.shape, v.shape) == ((0,), (0, 0))
-    w, v = sbth.eig_banded(np.zeros((3, 0)), device="cpu", method="sbth")
-    assert (w.shape, v.shape) == ((0,), (0, 0))
+        require_pairs(a, *sbth.eigh(a, **OURS))
+    for solve, empty in ((sbth.eigh, np.zeros((0, 0))), (sbth.eig_banded, np.zeros((3, 0)))):
+        w, v = solve(empty, **OURS)
+        assert (w.shape, v.shape) == ((0,), (0, 0))
 
 
 def test_blocks_keep_their_own_accuracy():
@@ -98,29 +88,25 @@ def test_blocks_keep_their_own_accuracy():
     for k in range(1, 4):
         ab[k, 20 - k : 20] = 0.0
         ab[k, 47 - k :] = 0.0
-    w, v = sbth.eig_banded(ab, lower=True, device="cpu", method="sbth")
+    w, v = sbth.eig_banded(ab, lower=True, **OURS)
     full = sbth.dense_from_band(ab, lower=True)
     large, small = np.abs(v[:20]).max(axis=0) > 0, np.abs(v[20:]).max(axis=0) > 0
     assert not np.any(large & small)
-    assert_eigenpairs(full[:20, :20], w[large], v[:20, large])
-    assert_eigenpairs(full[20:, 20:], w[small], v[20:, small])
+    require_pairs(full[:20, :20], w[large], v[:20, large])
+    require_pairs(full[20:, 20:], w[small], v[20:, small])
 
 
 @pytest.mark.parametrize(
     ("index", "value"), [((3, 9), None), ((0, 0), None), (None, (-1.0, 2.0)), (None, (1e3, 2e3))]
 )
 def test_subsets(index, value):
-    a = symmetric(80)
-    w, v = sbth.eigh(a, device="cpu", method="sbth")
-    some, vectors = sbth.eigh(
-        a, subset_by_index=index, subset_by_value=value, device="cpu", method="sbth"
-    )
-    chosen = slice(index[0], index[1] + 1) if value is None else (w > value[0]) & (w <= value[1])
-    np.testing.assert_array_equal(some, w[chosen])
-    np.testing.assert_allclose(vectors, v[:, chosen], rtol=0, atol=1e-14)
-    values = sbth.eigh(
-        a, eigvals_only=True, subset_by_index=index, subset_by_value=value, device="cpu"
-    )
+    a, chosen = hermitian(80), {"subset_by_index": index, "subset_by_value": value}
+    w, v = sbth.eigh(a, **OURS)
+    some, vectors = sbth.eigh(a, **chosen, **OURS)
+    inside = slice(index[0], index[1] + 1) if value is None else (w > value[0]) & (w <= value[1])
+    np.testing.assert_array_equal(some, w[inside])
+    np.testing.assert_allclose(vectors, v[:, inside], rtol=0, atol=1e-14)
+    values = sbth.eigh(a, eigvals_only=True, **chosen, device="cpu")
     np.testing.assert_allclose(values, some, rtol=0, atol=1e-12)
 
 
@@ -128,71 +114,66 @@ def test_blocks_of_a_band_are_selected_together():
     ab = np.random.default_rng(3).standard_normal((3, 40))
     ab[1:, 17:20] = 0.0
     ab[1, 16] = ab[2, 15:20] = 0.0
-    w, v = sbth.eig_banded(ab, lower=True, device="cpu", method="sbth")
-    assert_eigenpairs(sbth.dense_from_band(ab, lower=True), w, v)
-    some, vectors = sbth.eig_banded(
-        ab, True, False, False, "i", (5, 20), device="cpu", method="sbth"
-    )
+    w, v = sbth.eig_banded(ab, lower=True, **OURS)
+    require_pairs(sbth.dense_from_band(ab, lower=True), w, v)
+    some, vectors = sbth.eig_banded(ab, True, False, False, "i", (5, 20), **OURS)
     np.testing.assert_array_equal(some, w[5:21])
     np.testing.assert_array_equal(vectors, v[:, 5:21])
 
 
 def test_float32():
-    a = symmetric(90).astype(np.float32)
-    w, v = sbth.eigh(a, device="cpu", method="sbth")
+    a = hermitian(90, np.float32)
+    w, v = sbth.eigh(a, **OURS)
     assert w.dtype == v.dtype == np.float32
-    assert_eigenpairs(a.astype(float), w.astype(float), v.astype(float), np.finfo(np.float32).eps)
+    require_pairs(a, w, v)
 
 
 def test_results_are_reproducible_and_inputs_unchanged():
-    a, ab = symmetric(100), np.random.default_rng(1).standard_normal((5, 100))
-    before = a.copy(), ab.copy()
-    for solve, matrix in ((sbth.eigh, a), (sbth.eig_banded, ab)):
-        first, second = (solve(matrix, device="cpu", method="sbth") for _ in range(2))
+    for solve, matrix in (
+        (sbth.eigh, hermitian(100)),
+        (sbth.eig_banded, np.random.default_rng(1).standard_normal((5, 100))),
+    ):
+        before = matrix.copy()
+        first, second = (solve(matrix, **OURS) for _ in range(2))
         for x, y in zip(first, second, strict=True):
             np.testing.assert_array_equal(x, y)
-    np.testing.assert_array_equal(before[0], a)
-    np.testing.assert_array_equal(before[1], ab)
+        np.testing.assert_array_equal(before, matrix)
 
 
 def test_the_arguments_are_those_of_scipy():
-    ab, a = np.random.default_rng(1).standard_normal((5, 60)), symmetric(60)
-    ours = sbth.eig_banded(
-        ab, False, False, False, "i", (2, 5), 0, True, device="cpu", method="sbth"
-    )
-    theirs = scipy.linalg.eig_banded(ab, False, False, False, "i", (2, 5), 0, True)
-    np.testing.assert_allclose(ours[0], theirs[0], atol=1e-13)
-    np.testing.assert_allclose(np.abs(ours[1]), np.abs(theirs[1]), atol=1e-11)
-    ours = sbth.eigh(a, subset_by_index=[50, 59], device="cpu", method="sbth")
-    theirs = scipy.linalg.eigh(a, subset_by_index=[50, 59])
-    np.testing.assert_allclose(ours[0], theirs[0], atol=1e-12)
-    np.testing.assert_allclose(np.abs(ours[1]), np.abs(theirs[1]), atol=1e-11)
+    ab, a = np.random.default_rng(1).standard_normal((5, 60)), hermitian(60)
+    arguments = ab, False, False, False, "i", (2, 5), 0, True
+    for ours, theirs in (
+        (sbth.eig_banded(*arguments, **OURS), scipy.linalg.eig_banded(*arguments)),
+        (
+            sbth.eigh(a, subset_by_index=[50, 59], **OURS),
+            scipy.linalg.eigh(a, subset_by_index=[50, 59]),
+        ),
+    ):
+        np.testing.assert_allclose(ours[0], theirs[0], atol=1e-12)
+        np.testing.assert_allclose(np.abs(ours[1]), np.abs(theirs[1]), atol=1e-11)
 
 
 def test_bad_input():
     a = np.eye(3)
-    for options, message in (
-        ({"subset_by_index": (0, 3)}, "subset_by_index must hold indices"),
-        ({"subset_by_value": (2, 1)}, "subset_by_value must be ascending"),
-        ({"subset_by_value": 5}, "subset_by_value must be a pair of numbers"),
-        ({"subset_by_value": (0, 1), "subset_by_index": (0, 1)}, "must not be given both"),
+    for call, error, message in (
+        (lambda: sbth.eigh(a, subset_by_index=(0, 3)), ValueError, "subset_by_index must hold ind"),
+        (lambda: sbth.eigh(a, subset_by_value=(2, 1)), ValueError, "subset_by_value must be asce"),
+        (lambda: sbth.eigh(a, subset_by_value=5), ValueError, "subset_by_value must be a pair of"),
+        (
+            lambda: sbth.eigh(a, subset_by_value=(0, 1), subset_by_index=(0, 1)),
+            ValueError,
+            "must not be given both",
+        ),
+        (lambda: sbth.eigh(np.ones((2, 3))), ValueError, "a must be a square matrix"),
+        (lambda: sbth.eigh(np.full((3, 3), np.nan)), ValueError, "a must be finite"),
+        (lambda: sbth.eigh(np.full((9, 9), 1e308)), ValueError, "a is too large: an eigenvalue ex"),
+        (lambda: sbth.eig_banded(a, "lower"), TypeError, "lower must be True or False"),
+        (lambda: sbth.eig_banded(np.full((2, 9), np.nan)), ValueError, "a_band holds nan"),
+        (lambda: sbth.eig_banded(np.ones(3)), ValueError, "a_band must have the shape"),
     ):
-        with pytest.raises(ValueError, match=message):
-            sbth.eigh(a, **options)
-    with pytest.raises(ValueError, match="a must be a square matrix"):
-        sbth.eigh(np.ones((2, 3)))
-    with pytest.raises(ValueError, match="a must be finite"):
-        sbth.eigh(np.full((3, 3), np.nan), device="cpu")
-    with pytest.raises(ValueError, match="a is too large: an eigenvalue exceeds"):
-        sbth.eigh(np.full((9, 9), 1e308), device="cpu")
-    with pytest.raises(TypeError, match="a must be real"):
-        sbth.full_to_band(a * 1j)
-    with pytest.raises(TypeError, match="lower must be True or False"):
-        sbth.eig_banded(a, "lower")
-    with pytest.raises(ValueError, match="a_band holds nan"):
-        sbth.eig_banded(np.full((2, 9), np.nan), device="cpu")
-    with pytest.raises(ValueError, match="a_band must have the shape"):
-        sbth.eig_banded(np.ones(3), device="cpu")
+        with pytest.raises(error, match=message):
+            call()
 
 
 @pytest.mark.parametrize("method", ["sbth", "lapack"])

@@ -98,12 +98,6 @@ def test_types_and_storages(dtype, storage):
     require_pairs(dense, values, vectors, norm)
 
 
-def test_integers_are_numbers():
-    a = sp.diags([1, 2, 1], [-1, 0, 1], shape=(400, 400), dtype=int)
-    values = sbth.eigsh(a, 3, which="LA", return_eigenvectors=False)
-    np.testing.assert_allclose(values, 4.0 - laplacian_spectrum(400)[2::-1], atol=1e-12)
-
-
 @pytest.mark.parametrize("storage", ["sparse", "dense"])
 @pytest.mark.parametrize("sigma", [0.0, 1.0001, 7.3])
 def test_eigenvalues_nearest_to_a_shift(sigma, storage):
@@ -154,6 +148,12 @@ def test_a_reduction_gives_what_lanczos_gives(which, sigma):
     if which != "BE":  # ARPACK has no "BE" for complex matrices
         reference = arpack(a, 6, which=which, sigma=sigma, return_eigenvectors=False, ncv=60)
         np.testing.assert_allclose(band[0], np.sort(reference), rtol=0, atol=1e-12 * 6)
+
+
+def test_integers_are_numbers():
+    a = sp.diags([1, 2, 1], [-1, 0, 1], shape=(400, 400), dtype=int)
+    values = sbth.eigsh(a, 3, which="LA", return_eigenvectors=False)
+    np.testing.assert_allclose(values, 4.0 - laplacian_spectrum(400)[2::-1], atol=1e-12)
 
 
 @pytest.mark.parametrize("scale", [2.0**-990, 2.0**990])
@@ -208,28 +208,3 @@ def test_a_loose_tolerance(tol):
         counts.append(len(count))
         np.testing.assert_allclose(sbth.eigsh(a, 4, **options), spectrum, rtol=tolerance + 1e-13)
     assert counts[0] < counts[1]
-
-
-@pytest.mark.cuda
-@pytest.mark.parametrize("storage", ["sparse", "dense", "operator"])
-def test_matrices_on_a_gpu(storage, require_cuda):
-    cupy = pytest.importorskip("cupy")
-    from cupyx.scipy.sparse import csr_matrix
-    from cupyx.scipy.sparse.linalg import aslinearoperator as cupy_operator
-
-    a = laplacian(20, 20)
-    matrix = {
-        "sparse": lambda: csr_matrix(a),
-        "dense": lambda: cupy.asarray(a.toarray()),
-        "operator": lambda: cupy_operator(csr_matrix(a)),
-    }[storage]()
-    values, vectors = sbth.eigsh(matrix, 7, which="SA")
-    assert isinstance(values, cupy.ndarray)
-    np.testing.assert_allclose(values.get(), laplacian_spectrum(20, 20)[:7], atol=1e-13 * 8)
-    require_pairs(a, values.get(), vectors.get(), 8.0)
-    on_host, _ = sbth.eigsh(a, 7, which="SA", device="cuda")
-    np.testing.assert_allclose(on_host, laplacian_spectrum(20, 20)[:7], atol=1e-13 * 8)
-    if storage == "dense":
-        values = sbth.eigsh(matrix, 3, sigma=1.01, return_eigenvectors=False).get()
-        expected = sbth.eigsh(a, 3, sigma=1.01, return_eigenvectors=False)
-        np.testing.assert_allclose(values, expected, atol=1e-13 * 8)

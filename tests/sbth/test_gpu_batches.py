@@ -1,11 +1,20 @@
-"""Batches that a GPU solves, a block of threads for each matrix."""
+"""Batches of matrices and of pencils A - lambda B that a GPU solves, a block of threads each."""
 
+import mpmath
 import numpy as np
 import pytest
 import scipy.linalg
 
+import hetero
 import sbth
-from batches_of_matrices import assert_solves, hermitian, tridiagonal
+from hermitian_matrices import (
+    assert_solves,
+    definite,
+    full_matrix,
+    hermitian,
+    random_numbers,
+    tridiagonal,
+)
 from hetero.cuda import launch
 from hetero.cuda.driver import SIMULATOR
 from lapack_matrices import TYPES
@@ -13,28 +22,36 @@ from recorded_bars import RecordedBars
 
 pytestmark = [pytest.mark.cuda, pytest.mark.usefixtures("require_cuda")]
 
+ORDERS = (1, 5, 8) if SIMULATOR else (1, 2, 3, 31, 32, 33, 64, 100, 128, 160, 161, 168, 200, 300)
+DTYPES = [np.float64, np.complex128]
+if not SIMULATOR:  # which does not check types
+    DTYPES += [np.float32, np.complex64]
+
+on_real_gpu = pytest.mark.skipif(SIMULATOR, reason="the simulator has no arrays of libraries")
+
+STEPS_FOR_ONE_MATRIX = {
+    *("LAPACK", "cuSOLVER", "band to tridiagonal", "divide and conquer", "back-transformation")
+}
+
 
 @pytest.fixture(autouse=True)
-def _keep_to_kernels(monkeypatch):
-    """Let no test pass because matrices were solved one by one."""
-
-    def refuse(*_, **__):
-        raise AssertionError("the batch was not solved by the kernels")
-
-    monkeypatch.setattr("sbth._batches._solve_batch", refuse)
+def _keep_to_kernels():
+    """Let no test pass because matrices were solved one by one, by steps with other names."""
+    with hetero.profile() as profile:
+        yield
+    assert not set(profile.children) & STEPS_FOR_ONE_MATRIX
 
 
-ORDERS = (1, 5, 8) if SIMULATOR else (1, 2, 3, 31, 32, 33, 64, 100, 128, 160, 161, 168, 200, 300)
-TYPES_OF_NUMBERS = [np.float64, np.complex128]
-if not SIMULATOR:  # which does not check types
-    TYPES_OF_NUMBERS += [np.float32, np.complex64]
+def pencil(n, dtype=np.float64, count=3):
+    """Return a batch of Hermitian matrices and one of positive definite matrices."""
+    return hermitian(n, dtype, count), definite(n, dtype, count)
 
 
 @pytest.mark.simulator
-@pytest.mark.parametrize("dtype", TYPES_OF_NUMBERS)
+@pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("n", ORDERS)
 def test_full_matrices(n, dtype):
-    a = hermitian(3, n, dtype)
+    a = hermitian(n, dtype, 3)
     lower, upper = np.tril(a), np.triu(a)
     if lower.dtype.kind == "c":
         lower += 1j * np.eye(n, dtype=dtype)  # imaginary parts of the diagonal are ignored
@@ -50,27 +67,41 @@ def test_full_matrices(n, dtype):
 
 
 @pytest.mark.simulator
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("n", [n for n in ORDERS if n not in (8, 160, 161, 168, 200)])
+def test_full_pencils(n, dtype):
+    a, b = pencil(n, dtype)
+    values, vectors = sbth.eigh(np.tril(a), np.tril(b), device="cuda")
+    assert vectors.dtype == dtype
+    assert_solves(a, values, vectors, b)
+    alone = sbth.eigh(np.triu(a), np.triu(b), lower=False, eigvals_only=True, device="cuda")
+    assert_solves(a, alone, b=b)
+
+
+@pytest.mark.simulator
 @pytest.mark.parametrize("dtype", [float, complex])
 @pytest.mark.parametrize("lower", [True, False])
 def test_band_matrices(lower, dtype):
     n, d = (6, 2) if SIMULATOR else (100, 8)
-    bands, full = random_bands(2, d, n, lower, dtype)
+    bands = random_numbers(np.random.default_rng(2), (2, d + 1, n), dtype)
+    full = np.array([full_matrix(band, lower) for band in bands])
     assert_solves(full, *sbth.eig_banded(bands, lower=lower, device="cuda"))
     assert_solves(full, sbth.eigvals_banded(bands, lower=lower, device="cuda"))
 
 
-def random_bands(count, d, n, lower, dtype):
-    """Return random matrices in band storage and as full ones."""
-    bands = np.random.default_rng(2).standard_normal((count, d + 1, n)).astype(dtype)
-    if dtype is complex:
-        bands += 1j * bands[::-1, :, ::-1]
-    full = np.zeros((count, n, n), dtype)
-    for k in range(d + 1):
-        for j in range(n - k):
-            diagonal = bands[:, k, j] if lower else bands[:, d - k, j + k].conj()
-            full[:, j + k, j] = diagonal if k else diagonal.real
-            full[:, j, j + k] = full[:, j + k, j].conj()
-    return bands, full
+@pytest.mark.simulator
+@pytest.mark.parametrize("lower", [True, False])
+def test_band_pencils(lower):
+    """The bandwidths of both matrices differ."""
+    n = 6 if SIMULATOR else 150
+    bands = random_numbers(np.random.default_rng(4), (3, 4, n), complex)
+    second = np.full((2, n), 0.4 - 0.1j)
+    second[0 if lower else 1] = 2.0
+    a, b = np.array([full_matrix(band, lower) for band in bands]), full_matrix(second, lower)
+    options = {"lower": lower, "b_band": second, "device": "cuda"}
+    metric = np.broadcast_to(b, a.shape)
+    assert_solves(a, *sbth.eig_banded(bands, **options), metric)
+    assert_solves(a, sbth.eigvals_banded(bands, **options), b=metric)
 
 
 @pytest.mark.simulator
@@ -78,41 +109,56 @@ def test_tridiagonal_matrices():
     n = 5 if SIMULATOR else 250
     rng = np.random.default_rng(3)
     d, e = rng.standard_normal((2, 1, n)), rng.standard_normal((3, n - 1))
-    full = [tridiagonal(x, y) for x in d[:, 0] for y in e]
+    full = np.array([tridiagonal(x, y) for x in d[:, 0] for y in e])
     values, vectors = sbth.eigh_tridiagonal(d, e, device="cuda")
     assert values.shape == (2, 3, n)
-    assert_solves(np.array(full), values.reshape(6, n), vectors.reshape(6, n, n))
-    alone = sbth.eigvalsh_tridiagonal(d, e, device="cuda").reshape(6, n)
-    assert_solves(np.array(full), alone)
+    assert_solves(full, values.reshape(6, n), vectors.reshape(6, n, n))
+    assert_solves(full, sbth.eigvalsh_tridiagonal(d, e, device="cuda").reshape(6, n))
 
 
 @pytest.mark.simulator
 def test_selections_and_leading_dimensions():
-    a = hermitian(6, 5).reshape(2, 3, 5, 5)
+    a = hermitian(4, count=6).reshape(2, 3, 4, 4)
     values, vectors = sbth.eigh(a, device="cuda")
-    some, columns = sbth.eigh(a, subset_by_index=(1, 3), device="cuda")
-    np.testing.assert_array_equal(some, values[..., 1:4])
-    np.testing.assert_array_equal(columns, vectors[..., 1:4])
+    some, columns = sbth.eigh(a, subset_by_index=(1, 2), device="cuda")
+    np.testing.assert_array_equal(some, values[..., 1:3])
+    np.testing.assert_array_equal(columns, vectors[..., 1:3])
     first = sbth.eigvalsh(a, select="i", select_range=(0, 0), device="cuda")
     np.testing.assert_allclose(first, values[..., :1], rtol=0, atol=1e-14)
-    assert sbth.eigh(a, eigvals_only=True, device="cuda").shape == (2, 3, 5)
+    assert sbth.eigh(a, eigvals_only=True, device="cuda").shape == (2, 3, 4)
+
+
+@pytest.mark.simulator
+def test_types_are_mixed_and_matrices_shared():
+    """Real A, one complex B for all of them, which is given as a list."""
+    n = 4
+    a, b = hermitian(n, count=6).reshape(2, 3, n, n), definite(n, np.complex128)
+    values, vectors = sbth.eigh(a, b.tolist(), device="cuda")
+    assert values.shape == (2, 3, n)
+    assert vectors.dtype == np.complex128
+    many = np.broadcast_to(b, (6, n, n))
+    assert_solves(a.reshape(6, n, n), values.reshape(6, n), vectors.reshape(6, n, n), many)
+    some, columns = sbth.eigh(a, b, subset_by_index=(1, 2), device="cuda")
+    np.testing.assert_array_equal(some, values[..., 1:3])
+    np.testing.assert_array_equal(columns, vectors[..., 1:3])
 
 
 def test_chunks_give_the_same(monkeypatch):
-    a = hermitian(5, 6)
+    a = hermitian(6, count=5)
     a[2] = np.diag(a[2, 0])
-    whole = sbth.eigh(a, device="cuda")
+    problems = (a,), pencil(6, np.complex128, 5)
+    whole = [sbth.eigh(*problem, device="cuda") for problem in problems]
     monkeypatch.setattr("sbth._gpu_batches.solver._CHUNK", 2 * 36)
-    for x, y in zip(whole, sbth.eigh(a, device="cuda"), strict=True):
-        np.testing.assert_array_equal(x, y)
-    np.testing.assert_allclose(sbth.eigvalsh(a, device="cuda"), whole[0], rtol=0, atol=1e-14)
+    for problem, expected in zip(problems, whole, strict=True):
+        for x, y in zip(expected, sbth.eigh(*problem, device="cuda"), strict=True):
+            np.testing.assert_array_equal(x, y)
+    np.testing.assert_allclose(sbth.eigvalsh(a, device="cuda"), whole[0][0], rtol=0, atol=1e-14)
 
 
 @pytest.mark.simulator
 def test_short_rounds_of_sweeps_give_the_same(monkeypatch):
     """Small matrices are solved in rounds, of which more than the first ones are needed here."""
-    n = 4 if SIMULATOR else 32
-    a = hermitian(3, n)
+    a = hermitian(4 if SIMULATOR else 32, count=3)
     whole = sbth.eigh(a, device="cuda")
     monkeypatch.setattr("sbth._gpu_batches.solver._SWEEPS", 2)
     monkeypatch.setattr("sbth._gpu_batches.solver._USUAL_SWEEPS", 0.1)
@@ -122,35 +168,28 @@ def test_short_rounds_of_sweeps_give_the_same(monkeypatch):
 
 @pytest.mark.parametrize("dtype", [pytest.param(float, marks=pytest.mark.simulator), complex])
 def test_matrices_in_global_memory_give_the_same(monkeypatch, dtype):
-    n = 6 if SIMULATOR else 90
-    a = hermitian(3, n, dtype)
+    a, b = pencil(4 if SIMULATOR else 90, dtype)
     d, e = a[:, 0].real, a[:, 1, 1:].real
     monkeypatch.setattr(launch, "max_shared_memory", lambda: 0)
     assert_solves(a, *sbth.eigh(a, device="cuda"))
     assert_solves(a, sbth.eigvalsh(a, device="cuda"))
     full = np.array([tridiagonal(x, y) for x, y in zip(d, e, strict=True)])
     assert_solves(full, *sbth.eigh_tridiagonal(d, e, device="cuda"))
+    if dtype is complex:
+        assert_solves(a, *sbth.eigh(a, b, device="cuda"), b)
 
 
+@pytest.mark.parametrize("is_complex", [False, True])
 @pytest.mark.parametrize("kind", TYPES)
-def test_types_of_matrices(kind):
+def test_types_of_matrices(kind, is_complex):
+    """A diagonal matrix of phases makes real matrices complex, with the same eigenvalues."""
     band, _ = TYPES[kind](53, 7)
     unit = np.abs(band).max() or 1.0
     full = sbth.dense_from_band(band, lower=True)
     a = np.array([full, -full])
-    values, vectors = sbth.eigh(a, device="cuda")
-    assert_solves(a / unit, values / unit, vectors)
-    assert_solves(a / unit, sbth.eigvalsh(a, device="cuda") / unit)
-
-
-@pytest.mark.parametrize("kind", TYPES)
-def test_types_of_complex_matrices(kind):
-    """A diagonal matrix of phases makes real matrices complex, with the same eigenvalues."""
-    band, _ = TYPES[kind](53, 7)
-    unit = np.abs(band).max() or 1.0
-    phases = np.exp(2j * np.pi * np.random.default_rng(8).random(53))
-    full = sbth.dense_from_band(band, lower=True)
-    a = np.array([full, -full]) * np.outer(phases, phases.conj())
+    if is_complex:
+        phases = np.exp(2j * np.pi * np.random.default_rng(8).random(53))
+        a = a * np.outer(phases, phases.conj())
     values, vectors = sbth.eigh(a, device="cuda")
     assert_solves(a / unit, values / unit, vectors)
     assert_solves(a / unit, sbth.eigvalsh(a, device="cuda") / unit)
@@ -158,9 +197,19 @@ def test_types_of_complex_matrices(kind):
 
 @pytest.mark.parametrize("size", [1e-300, 1e-150, 1e-100, 1e100, 1e150, 1e300])
 def test_magnitudes(size):
-    a = hermitian(2, 5)
+    a = hermitian(5, count=2)
     for values in (sbth.eigvalsh(a * size, device="cuda"), sbth.eigh(a * size, device="cuda")[0]):
         assert_solves(a, values / size)
+
+
+@pytest.mark.simulator
+def test_magnitudes_of_pencils():
+    """Cholesky factors and substitutions need no scaling."""
+    a, b = pencil(4, count=2)
+    values, vectors = sbth.eigh(a, b, device="cuda")
+    far, columns = sbth.eigh(a * 2.0**-600, b * 2.0**400, device="cuda")
+    np.testing.assert_allclose(far * 2.0**1000, values, rtol=1e-12, atol=1e-13)
+    np.testing.assert_allclose(abs(columns * 2.0**200), abs(vectors), rtol=0, atol=1e-12)
 
 
 def test_glued_wilkinson_matrices():
@@ -168,28 +217,26 @@ def test_glued_wilkinson_matrices():
     d = np.tile(np.abs(np.arange(n) - n // 2).astype(float), blocks)
     e = np.ones(blocks * n - 1)
     e[n - 1 :: n] = 1e-8
-    full = tridiagonal(d, e)
-    a = np.array([full, full])
+    a = np.array([tridiagonal(d, e)] * 2)
     assert_solves(a, *sbth.eigh_tridiagonal(np.array([d, d]), np.array([e, e]), device="cuda"))
     assert_solves(a, *sbth.eigh(a, device="cuda"))
 
 
-def test_equal_eigenvalues():
-    """Projections to a plane have the eigenvalue 0 many times and 1 twice."""
-    n = 100
-    q = np.linalg.qr(np.random.default_rng(1).standard_normal((4, n, 2)))[0]
-    a = q @ q.transpose(0, 2, 1)
+@pytest.mark.parametrize(("n", "rank", "dtype"), [(100, 2, float), (80, 3, complex)])
+def test_equal_eigenvalues(n, rank, dtype):
+    """Projections have the eigenvalue 1 as often as their rank says, and 0 otherwise."""
+    q = np.linalg.qr(random_numbers(np.random.default_rng(1), (4, n, rank), dtype))[0]
+    a = q @ q.conj().transpose(0, 2, 1)
     values, vectors = sbth.eigh(a, device="cuda")
     assert_solves(a, values, vectors)
-    assert np.abs(values[:, :-2]).max() < 1e-13
+    assert np.abs(values[:, :-rank]).max() < 1e-13
 
 
 @pytest.mark.simulator
 def test_batches_of_one_and_orders_without_reflections():
     """A batch of one matrix, matrices of order 1, and non-contiguous and read-only arrays."""
-    a = hermitian(4, 4, np.complex128)
-    one = sbth.eigh(a[:1], device="cuda")
-    assert_solves(a[:1], *one)
+    a = hermitian(4, np.complex128, 4)
+    assert_solves(a[:1], *sbth.eigh(a[:1], device="cuda"))
     strided = np.asfortranarray(a)[::-2, ::2, ::2]
     strided.flags.writeable = False
     assert_solves(strided.copy(), *sbth.eigh(strided, device="cuda"))
@@ -211,21 +258,35 @@ def test_phases_of_small_elements():
     assert np.abs(v.conj().T @ v - np.eye(4)).max() < 1e-15
 
 
-def test_sums_of_projections_have_equal_eigenvalues():
-    """A complex matrix with three eigenvalues 1 and the rest 0."""
-    n = 80
-    rng = np.random.default_rng(1)
-    x = rng.standard_normal((2, n, 3)) + 1j * rng.standard_normal((2, n, 3))
-    q = np.linalg.qr(x)[0]
-    a = q @ q.conj().transpose(0, 2, 1)
-    values, vectors = sbth.eigh(a, device="cuda")
-    assert_solves(a, values, vectors)
-    assert np.abs(values[:, :-3]).max() < 1e-13
+@pytest.mark.parametrize("condition", [1e4, 1e8])
+def test_ill_conditioned_metrics(condition):
+    """Errors of eigenvalues are of the size of SciPy's, both against 40 digits."""
+    n = 20
+    q = np.linalg.qr(np.random.default_rng(1).standard_normal((n, n)))[0]
+    b = (q * np.geomspace(1.0, 1.0 / condition, n)) @ q.T
+    b = (b + b.T) / 2
+    a = hermitian(n, count=2)
+    values = sbth.eigh(a, b, eigvals_only=True, device="cuda")
+    for matrix, w in zip(a, values, strict=True):
+        true = precise_values(matrix, b)
+        error, of_scipy = (
+            float(max(abs(mpmath.mpf(float(x)) - t) for x, t in zip(computed, true, strict=True)))
+            for computed in (w, scipy.linalg.eigh(matrix, b, eigvals_only=True))
+        )
+        assert error < 5 * of_scipy + 1e-15 * np.linalg.norm(matrix, 2) * condition
+
+
+def precise_values(a, b):
+    """Return the eigenvalues of a pencil, computed with 40 digits."""
+    with mpmath.workdps(40):
+        inverse = mpmath.inverse(mpmath.cholesky(mpmath.matrix(b.tolist())))
+        matrix = inverse * mpmath.matrix(a.tolist()) * inverse.T
+        return sorted(mpmath.eigsy((matrix + matrix.T) / 2, eigvals_only=True))
 
 
 @pytest.mark.simulator
 def test_progress_does_not_change_results(monkeypatch):
-    a = hermitian(5, 3)
+    a = hermitian(3, count=5)
     bars = RecordedBars(monkeypatch)
     monkeypatch.setattr("sbth._gpu_batches.solver._SHOWN_CHUNK", 2 * 9)
     shown = sbth.eigvalsh(a, progress=True, device="cuda")
@@ -236,41 +297,67 @@ def test_progress_does_not_change_results(monkeypatch):
 
 @pytest.mark.simulator
 def test_errors_name_the_matrix():
-    a = hermitian(4, 5).reshape(2, 2, 5, 5)
+    a = hermitian(5, count=4).reshape(2, 2, 5, 5)
     a[1, 0, 3, 1] = np.nan
-    for solve in (sbth.eigh, sbth.eigvalsh):
-        with pytest.raises(
-            ValueError, match=r"a, matrix \(1, 0\) of the batch: a must be finite: its lower"
-        ):
-            solve(a, device="cuda")
-    with pytest.raises(
-        ValueError, match=r"matrix \(1,\).*an eigenvalue exceeds the largest float64"
+    huge, inf = np.array([np.eye(3), np.full((3, 3), 1e308)]), np.full((2, 3), np.inf)
+    where = r"a, matrix \(1, 0\) of the batch: a must be finite: its lower"
+    for call, message in (
+        (lambda: sbth.eigh(a, device="cuda"), where),
+        (lambda: sbth.eigvalsh(a, device="cuda"), where),
+        (lambda: sbth.eigh(huge, device="cuda"), r"matrix \(1,\).*exceeds the largest float64"),
+        (
+            lambda: sbth.eigh(hermitian(4, count=2), subset_by_index=(0, 4), device="cuda"),
+            "subset_by_index must hold indices",
+        ),
+        (
+            lambda: sbth.eigvalsh_tridiagonal(inf, np.ones((2, 2)), device="cuda"),
+            r"d, e, matrix \(0,\) of the batch: d, e must be finite",
+        ),
     ):
-        sbth.eigh(np.array([np.eye(3), np.full((3, 3), 1e308)]), device="cuda")
-    with pytest.raises(ValueError, match="subset_by_index must hold indices"):
-        sbth.eigh(hermitian(2, 4), subset_by_index=(0, 4), device="cuda")
-    with pytest.raises(ValueError, match=r"d, e, matrix \(0,\) of the batch: d, e must be finite"):
-        sbth.eigvalsh_tridiagonal(np.full((2, 3), np.inf), np.ones((2, 2)), device="cuda")
+        with pytest.raises(ValueError, match=message):
+            call()
 
 
-@pytest.mark.parametrize("library", ["cupy", "torch"])
-def test_arrays_on_a_gpu(library):
-    xp = pytest.importorskip(library)
-    if SIMULATOR:
-        pytest.skip("the simulator has no arrays of other libraries")
-    a = hermitian(6, 40).reshape(2, 3, 40, 40)
-    here = xp.as_tensor(a, device="cuda") if library == "torch" else xp.asarray(a)
-    values, vectors = sbth.eigh(here)
-    assert type(values) is type(vectors) is type(here)
-    host = [x.cpu().numpy() if library == "torch" else x.get() for x in (values, vectors)]
-    for x, y in zip(host, sbth.eigh(a, device="cuda"), strict=True):
-        np.testing.assert_array_equal(x, y)
+@pytest.mark.simulator
+def test_errors_name_the_pencil():
+    a, b = (x.reshape(2, 2, 3, 3) for x in pencil(3, count=4))
+    where = r"a, b, matrix \(1, 0\) of the batch: "
+    for bad, message in (
+        ((np.nan, 1.0), where + "a must be finite: its lower triangle"),
+        ((1.0, np.inf), where + "b must be finite: its lower triangle"),
+        ((1.0, -1.0), where + "b must be positive definite: its Cholesky"),
+        ((np.nan, np.nan), where + "a must be finite"),
+    ):
+        first, second = a.copy(), b.copy()
+        first[1, 0, 2, 2] *= bad[0]
+        second[1, 0, 2, 2] *= bad[1]
+        with pytest.raises(ValueError, match=message):
+            sbth.eigh(first, second, device="cuda")
+    with pytest.raises(ValueError, match=r"matrix \(0, 0\).*an eigenvalue exceeds the largest"):
+        sbth.eigh(a * 1e200, b * 1e-200, device="cuda")
+
+
+@on_real_gpu
+@pytest.mark.parametrize("name", ["cupy", "torch"])
+def test_arrays_on_a_gpu(name):
+    library = pytest.importorskip(name)
+
+    def upload(x):
+        return library.as_tensor(x, device="cuda") if name == "torch" else library.asarray(x)
+
+    def download(x):
+        return x.cpu().numpy() if name == "torch" else x.get()
+
+    a, b = hermitian(40, np.complex128, 6).reshape(2, 3, 40, 40), definite(40)
+    here = upload(a)
+    for matrices in ((a,), (a, b)):
+        results = sbth.eigh(*map(upload, matrices))
+        assert type(results[0]) is type(results[1]) is type(here)
+        for x, y in zip(results, sbth.eigh(*matrices, device="cuda"), strict=True):
+            np.testing.assert_array_equal(download(x), y)
     assert sbth.eigvalsh(here).shape == (2, 3, 40)
-    bands = here[..., :4, :]
     reference = scipy.linalg.eigvals_banded(a[1, 2, :4])
-    ours = sbth.eigvals_banded(bands)[1, 2]
-    np.testing.assert_allclose(
-        ours.cpu().numpy() if library == "torch" else ours.get(), reference, rtol=0, atol=1e-13
-    )
-    d, e = here[0, :, 0], here[0, :1, 0, 1:]
+    ours = sbth.eigvals_banded(here[..., :4, :])[1, 2]
+    np.testing.assert_allclose(download(ours), reference, rtol=0, atol=1e-13)
+    d, e = (upload(np.ascontiguousarray(x.real)) for x in (a[0, :, 0], a[0, :1, 0, 1:]))
     assert sbth.eigh_tridiagonal(d, e)[1].shape == (3, 40, 40)

@@ -7,9 +7,10 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
-import scipy.linalg
 
 import sbth
+from eigen_checks import assert_eigenpairs
+from hermitian_matrices import hermitian, random_numbers
 from hetero.cuda import launch
 from hetero.cuda.driver import SIMULATOR, cuda
 from lapack_matrices import TYPES
@@ -18,31 +19,7 @@ pytestmark = [pytest.mark.cuda, pytest.mark.usefixtures("require_cuda")]
 
 real_gpu = pytest.mark.skipif(SIMULATOR, reason="needs CuPy, and blocks that run at once")
 
-THRESHOLD = 20.0
-"""Of LAPACK's test program for its ratios."""
-
-
-def random_numbers(rng, shape, dtype) -> np.ndarray:
-    """Return random numbers, complex ones for a complex type."""
-    a = rng.standard_normal(shape)
-    return (a + 1j * rng.standard_normal(shape) if np.dtype(dtype).kind == "c" else a).astype(dtype)
-
-
-def symmetric(n: int, dtype=np.float64) -> np.ndarray:
-    """Return a symmetric or Hermitian matrix."""
-    a = random_numbers(np.random.default_rng(n), (n, n), dtype)
-    return (a + a.conj().T).astype(dtype)
-
-
-def assert_ratios(a, values, vectors):
-    """Check residual, orthogonality and eigenvalues, in the units of LAPACK's test program."""
-    n, eps = len(a), np.finfo(values.dtype).eps
-    a, vectors = a.astype(float), vectors.astype(float)
-    norm = np.linalg.norm(a, 1) or 1.0
-    assert np.linalg.norm(a @ vectors - vectors * values, 1) < THRESHOLD * norm * n * eps
-    assert np.linalg.norm(vectors.T @ vectors - np.eye(n), 1) < THRESHOLD * n * eps
-    true = np.linalg.eigvalsh(a)
-    assert np.abs(values - true).max() <= max(n, 10) * eps * norm
+OURS = {"method": "sbth", "device": "cuda"}
 
 
 # ---- the kernels, in the simulator, too --------------------------------------------------------
@@ -94,7 +71,7 @@ def reduce_by_kernel(a, lower, capacity):
     ],
 )
 def test_one_block_reduces_a_matrix(n, lower, capacity, dtype):
-    a = symmetric(n, dtype)
+    a = hermitian(n, dtype)
     triangle = np.tril(a) if lower else np.triu(a)
     t, q, (factor, largest) = reduce_by_kernel(triangle, lower, capacity)
     assert factor == 1.0
@@ -105,21 +82,17 @@ def test_one_block_reduces_a_matrix(n, lower, capacity, dtype):
 
 
 @pytest.mark.simulator
-@pytest.mark.parametrize("size", [1e-200, 1e200])
-def test_the_kernel_scales_by_a_power_of_two(size):
-    a = symmetric(5) * size
-    t, q, (factor, _) = reduce_by_kernel(a, True, 2)
-    assert np.frexp(factor)[0] == 0.5
-    assert 0.1 < np.abs(t).max() < 10
-    np.testing.assert_allclose(q @ t @ q.T / factor, a, rtol=0, atol=1e-14 * np.abs(a).max())
-
-
-@pytest.mark.simulator
-@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
-def test_the_kernel_reports_what_is_not_finite(value):
-    a = symmetric(4)
-    a[3, 1] = value
-    assert not np.isfinite(reduce_by_kernel(a, True, 4)[2][1])
+def test_the_kernel_scales_by_a_power_of_two_and_reports_what_is_not_finite():
+    a = hermitian(5)
+    for size in (1e-200, 1e200):
+        t, q, (factor, _) = reduce_by_kernel(a * size, True, 2)
+        assert np.frexp(factor)[0] == 0.5
+        assert 0.1 < np.abs(t).max() < 10
+        back = q @ t @ q.T / factor
+        np.testing.assert_allclose(back, a * size, rtol=0, atol=1e-14 * size * np.abs(a).max())
+    for value in (np.nan, np.inf, -np.inf):
+        a[3, 1] = value
+        assert not np.isfinite(reduce_by_kernel(a, True, 4)[2][1])
 
 
 @pytest.mark.simulator
@@ -133,7 +106,7 @@ def test_one_block_factors_a_panel(m, b, dtype, has_zeros):
     from sbth._reflections.triangular_factors import COLUMNS, THREADS
 
     dtype, n = np.dtype(dtype), 14
-    a = symmetric(n, dtype)
+    a = hermitian(n, dtype)
     row, column = n - m, 2
     if has_zeros:  # reflections that change nothing
         a[row + 1 :, column] = 0
@@ -227,18 +200,13 @@ def test_triangular_factors_of_products_of_reflections(dtype):
 @pytest.mark.parametrize("n", [1, 2, 3, 64, 65, 131, 132, 133, 400, 1000, 1201, 2000, 2700, 2800])
 def test_orders(n, dtype):
     """From 1800 rows on, some are in global memory (in float32 from 2500)."""
-    a = symmetric(n, dtype)
-    values, vectors = sbth.eigh(np.tril(a), method="sbth", device="cuda")
-    assert_ratios(a, values, vectors)
-    alone = sbth.eigvalsh(np.tril(a), method="sbth", device="cuda")
-    eps = np.finfo(dtype).eps
-    np.testing.assert_allclose(alone, values, rtol=0, atol=max(n, 10) * eps * np.linalg.norm(a, 1))
+    a = hermitian(n, dtype)
+    assert_eigenpairs(a, *sbth.eigh(np.tril(a), **OURS))
+    alone = sbth.eigvalsh(np.tril(a), **OURS)
+    assert_eigenpairs(a, alone)
     if n in (133, 2000):
-        np.testing.assert_array_equal(
-            alone, sbth.eigvalsh(np.tril(a), method="sbth", device="cuda")
-        )
-        upper = sbth.eigh(np.triu(a), lower=False, method="sbth", device="cuda")
-        assert_ratios(a, *upper)
+        np.testing.assert_array_equal(alone, sbth.eigvalsh(np.tril(a), **OURS))
+        assert_eigenpairs(a, *sbth.eigh(np.triu(a), lower=False, **OURS))
 
 
 @real_gpu
@@ -246,51 +214,45 @@ def test_orders(n, dtype):
 def test_types_of_matrices(kind):
     band, _ = TYPES[kind](300, 20)
     a = sbth.dense_from_band(band, lower=True)
-    assert_ratios(a, *sbth.eigh(a, method="sbth", device="cuda"))
+    assert_eigenpairs(a, *sbth.eigh(a, **OURS))
 
 
 @real_gpu
 @pytest.mark.parametrize("n", [70, 500])
 @pytest.mark.parametrize("size", [1e-300, 1e-160, 1e160, 1e300])
 def test_magnitudes(n, size):
-    a = symmetric(n)
-    values = sbth.eigvalsh(a * size, method="sbth", device="cuda")
-    np.testing.assert_allclose(values / size, np.linalg.eigvalsh(a), rtol=0, atol=1e-12 * n)
+    a = hermitian(n)
+    assert_eigenpairs(a, sbth.eigvalsh(a * size, **OURS) / size)
 
 
 @real_gpu
 def test_selections():
-    a, n = symmetric(300), 300
-    true = np.linalg.eigvalsh(a)
-    values, vectors = sbth.eigh(a, subset_by_index=(3, 9), method="sbth", device="cuda")
-    np.testing.assert_allclose(values, true[3:10], atol=1e-11)
-    np.testing.assert_allclose(a @ vectors, vectors * values, atol=1e-11)
-    values = sbth.eigvalsh(a, select="v", select_range=(-1, 1), method="sbth", device="cuda")
-    np.testing.assert_allclose(values, true[(true > -1) & (true <= 1)], atol=1e-11)
-    none, empty = sbth.eigh(a, subset_by_value=(1e6, 1e7), method="sbth", device="cuda")
-    assert none.shape == (0,)
-    assert empty.shape == (n, 0)
+    a = hermitian(300)
+    assert_eigenpairs(a, *sbth.eigh(a, subset_by_index=(3, 9), **OURS), first=3)
+    first, stop = np.searchsorted(np.linalg.eigvalsh(a), (-1, 1))
+    values = sbth.eigvalsh(a, select="v", select_range=(-1, 1), **OURS)
+    assert len(values) == stop - first
+    assert_eigenpairs(a, values, first=first)
+    none, empty = sbth.eigh(a, subset_by_value=(1e6, 1e7), **OURS)
+    assert (none.shape, empty.shape) == ((0,), (300, 0))
 
 
 @real_gpu
 def test_what_is_not_finite_is_refused():
-    a = symmetric(300)
+    a = hermitian(300)
     a[200, 100] = np.nan
     for solve in (sbth.eigvalsh, sbth.eigh):
         with pytest.raises(ValueError, match=r"a must be finite: its lower triangle holds NaN"):
-            solve(a, method="sbth", device="cuda")
-    np.testing.assert_allclose(
-        sbth.eigh(a, lower=False, eigvals_only=True, method="sbth", device="cuda"),
-        np.linalg.eigvalsh(a, "U"),
-        atol=1e-11,
-    )
+            solve(a, **OURS)
+    upper = sbth.eigh(a, lower=False, eigvals_only=True, **OURS)
+    assert_eigenpairs(hermitian(300), upper)
 
 
 @real_gpu
 def test_cupy_arrays_on_a_stream():
     import cupy
 
-    a = symmetric(300)
+    a = hermitian(300)
     stream = cupy.cuda.Stream(non_blocking=True)
     with stream:
         on_gpu = cupy.asarray(a)[::-1, ::-1]
@@ -303,37 +265,26 @@ def test_cupy_arrays_on_a_stream():
 @pytest.mark.parametrize(
     ("n", "bandwidth", "dtype"),
     [
-        (66, 64, "f8"),
-        (200, 17, "f8"),
-        (1000, 64, "f4"),
-        (3000, 64, "f8"),
-        (300, 1, "f8"),
-        (90, 80, "f8"),
+        *((66, 64, "f8"), (200, 17, "f8"), (1000, 64, "f4")),
+        *((3000, 64, "f8"), (300, 1, "f8"), (90, 80, "f8")),
     ],
 )
 def test_panels_keep_the_eigenvalues(n, bandwidth, dtype):
-    a = symmetric(n, dtype)
-    band = sbth.full_to_band(a, bandwidth, lower=True, device="cuda")
-    computed = scipy.linalg.eigvals_banded(band.astype(float), lower=True)
-    tolerance = n * np.finfo(dtype).eps * np.linalg.norm(a, 1)
-    np.testing.assert_allclose(
-        computed, np.linalg.eigvalsh(a.astype(float)), rtol=0, atol=tolerance
-    )
-    again = sbth.full_to_band(a, bandwidth, lower=True, device="cuda")
+    a = hermitian(n, dtype)
+    options = {"lower": True, "device": "cuda"}
+    band, again = (sbth.full_to_band(a, bandwidth, **options) for _ in range(2))
     np.testing.assert_array_equal(band, again)
+    computed = np.linalg.eigvalsh(sbth.dense_from_band(band, lower=True).astype(float))
+    assert_eigenpairs(a, computed.astype(dtype), threshold=1.0)
 
 
 @real_gpu
-def test_solver_for_says_how_many_stages(require_cuda):
-    for values_only, n, dtype, stages in (
-        *((True, 2700, "f8", 1), (True, 2701, "f8", 2), (True, 3500, "f4", 1)),
-        *((True, 3501, "f4", 2), (False, 2800, "f8", 1), (False, 2801, "f8", 2)),
-    ):
-        text = sbth.solver_for(
-            n, eigvals_only=values_only, dtype=dtype, method="sbth", device="cuda"
-        )
-        first = "reduction to tridiagonal form, " if stages == 1 else "reduction to a band, bulge "
-        assert text.startswith(f"sbth: {first}")
+@pytest.mark.parametrize("values_only", [True, False])
+def test_solver_for_says_how_many_stages(values_only):
+    for dtype, most in (("f8", 2700 if values_only else 2800), ("f4", 3500 if values_only else 0)):
+        for n, text in ((most, "tridiagonal form, "), (most + 1, "a band, bulge ")) if most else ():
+            said = sbth.solver_for(n, eigvals_only=values_only, dtype=dtype, **OURS)
+            assert said.startswith(f"sbth: reduction to {text}")
 
 
 @real_gpu
@@ -343,7 +294,7 @@ def test_several_threads_at_once():
 
     def solve(n):
         with cupy.cuda.Stream(non_blocking=True):
-            a = symmetric(n)
+            a = hermitian(n)
             values = sbth.eigvalsh(cupy.asarray(a), method="sbth").get()
             return np.abs(values - np.linalg.eigvalsh(a)).max() / np.linalg.norm(a, 1)
 

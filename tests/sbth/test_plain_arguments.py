@@ -49,15 +49,8 @@ def spoil(array, choice):
 
 
 CHOICES = (
-    "nan",
-    "inf",
-    "huge",
-    "tiny",
-    "zero",
-    "float32",
-    "swapped bytes",
-    "columns",
-    "wrong shape",
+    *("nan", "inf", "huge", "tiny", "zero", "float32"),
+    *("swapped bytes", "columns", "wrong shape"),
 )
 
 ODD = {
@@ -98,6 +91,7 @@ def outcome(function, arrays, options):
 
 @pytest.mark.parametrize("name", SOLVERS)
 def test_plain_arrays_meet_the_same_refusals(name):
+    """Each call is repeated, and must not profit from what the first one has left behind."""
     kind, arguments = SOLVERS[name]
     errors = 0
     for case in range(CASES):
@@ -109,66 +103,20 @@ def test_plain_arrays_meet_the_same_refusals(name):
         chosen = draw.sample(sorted(arguments), draw.choice([0, 1, 2, 3]))
         options = {argument: draw.choice(ODD[argument]) for argument in chosen}
         before = [array.copy() for array in arrays]
-        plain = outcome(getattr(sbth, name), arrays, options)
         checked = outcome(getattr(sbth, name), [a.view(Subclass) for a in arrays], options)
-        for array, copy in zip(arrays, before, strict=True):
-            np.testing.assert_array_equal(array, copy)
-        if isinstance(checked[0], type):
-            assert plain == checked, (case, options)
-            errors += 1
-            continue
-        assert len(plain) == len(checked), (case, options)
-        for x, y in zip(plain, checked, strict=True):
-            assert type(x) is np.ndarray
-            assert x.dtype == y.dtype
-            np.testing.assert_array_equal(x, y, err_msg=str((case, options)))
+        for _ in range(2):
+            plain = outcome(getattr(sbth, name), arrays, options)
+            for array, copy in zip(arrays, before, strict=True):
+                np.testing.assert_array_equal(array, copy)
+            if isinstance(checked[0], type):
+                assert plain == checked, (case, options)
+                continue
+            for x, y in zip(plain, checked, strict=True):
+                assert type(x) is np.ndarray
+                assert x.dtype == y.dtype
+                np.testing.assert_array_equal(x, y, err_msg=str((case, options)))
+        errors += isinstance(checked[0], type)
     assert CASES // 5 < errors < CASES
-
-
-REFUSED = {
-    "NaN on the diagonal": (
-        lambda: sbth.eigh(np.diag([1.0, np.nan])),
-        "a must be finite: its lower triangle holds NaN or infinity",
-    ),
-    "infinity of a band": (
-        lambda: sbth.eig_banded(np.array([[0.0, np.inf, 1.0], [1.0, 1.0, 1.0]])),
-        "a_band holds inf for element (1, 0) of the matrix",
-    ),
-    "NaN beside the diagonal": (
-        lambda: sbth.eigh_tridiagonal(np.ones(3), np.array([1.0, np.nan])),
-        "e must be finite, got nan at index 1",
-    ),
-    "lengths": (
-        lambda: sbth.eigvalsh_tridiagonal(np.ones(3), np.ones(3)),
-        "d and e must have shapes (n,) and (n - 1,), got (3,) and (3,)",
-    ),
-    "a text for a flag": (
-        lambda: sbth.eigvals_banded(np.ones((2, 3)), lower="upper"),
-        "lower must be True or False, got 'upper'",
-    ),
-    "an index beyond the order": (
-        lambda: sbth.eigh(np.eye(3), subset_by_index=(0, 3)),
-        "subset_by_index must hold indices 0 <= first <= last < 3, got (0, 3)",
-    ),
-    "overflow": (
-        lambda: sbth.eigvalsh(np.full((4, 4), 1e308)),
-        "a is too large: an eigenvalue exceeds the largest float64, 1.798e+308. Divide the matrix "
-        "by a power of two",
-    ),
-    "an unknown device": (
-        lambda: sbth.eigh(np.eye(2), device="gpu"),
-        "device must be None, 'auto', 'cpu', 'cuda', 'cuda:N' or a Device, got 'gpu'",
-    ),
-}
-
-
-@pytest.mark.parametrize("case", REFUSED)
-def test_what_is_refused(case):
-    call, text = REFUSED[case]
-    for _ in range(2):  # the second call must not profit from what the first one has left behind
-        with pytest.raises((TypeError, ValueError)) as caught:
-            call()
-        assert str(caught.value) == text
 
 
 @pytest.mark.parametrize("lower", [False, True])
@@ -180,12 +128,6 @@ def test_a_band_stored_by_columns_is_not_overwritten(solve, lower):
     np.testing.assert_array_equal(band, before)
 
 
-def test_an_empty_matrix_has_no_eigenvalues_in_an_interval():
-    values, vectors = sbth.eigh(np.zeros((0, 0)), subset_by_value=(0.0, 1.0))
-    assert values.shape == (0,)
-    assert vectors.shape == (0, 0)
-
-
 def test_the_environment_is_read_in_each_call(monkeypatch):
     monkeypatch.delenv("HETERO_DEVICE", raising=False)
     sbth.eigvalsh(np.eye(3))
@@ -194,42 +136,3 @@ def test_the_environment_is_read_in_each_call(monkeypatch):
         sbth.eigvalsh(np.eye(3))
     with hetero.use_device("cpu"):
         np.testing.assert_array_equal(sbth.eigvalsh(np.eye(3)), np.ones(3))
-
-
-def test_regions_are_timed_around_calls_without_a_profile():
-    a = np.diag([1.0, 2.0]) + 1e-3
-    sbth.eigh(a)
-    with hetero.profile() as profile:
-        sbth.eigh(a)
-        sbth.eigh(a)
-    assert profile.children["LAPACK"].calls == 2
-
-
-@pytest.mark.parametrize("order", [5, 20, 90, 130])
-@pytest.mark.parametrize("share", [0.1, 0.2, 0.9])
-def test_vectors_of_a_subset_are_those_of_the_matrix(order, share):
-    rng = np.random.default_rng(order)
-    d, e = rng.standard_normal(order), rng.standard_normal(order - 1)
-    matrix = np.diag(d) + np.diag(e, 1) + np.diag(e, -1)
-    exact = sbth.eigvalsh_tridiagonal(d, e, method="sbth")  # by bisection
-    last = max(int(share * order) - 1, 0)
-    ends = exact[0] - 1.0, (exact[last] + exact[last + 1]) / 2.0
-    band = np.stack([d, np.append(e, 0.0), np.zeros(order)])
-    unit = np.finfo(float).eps * np.linalg.norm(matrix, 1)
-    by_index = {"select": "i", "select_range": (0, last)}
-    by_value = {"select": "v", "select_range": ends}
-    solutions = {
-        "tridiagonal, by index": sbth.eigh_tridiagonal(d, e, **by_index),
-        "tridiagonal, by value": sbth.eigh_tridiagonal(d, e, **by_value),
-        "band, by index": sbth.eig_banded(band, lower=True, **by_index),
-        "band, by value": sbth.eig_banded(band, lower=True, **by_value),
-        "full, by index": sbth.eigh(matrix, subset_by_index=(0, last)),
-        "full, by value": sbth.eigh(matrix, subset_by_value=ends),
-    }
-    for name, (values, vectors) in solutions.items():
-        # 20 is what LAPACK's own tests accept for its vectors.
-        limit = 40 * unit if name.startswith("tridiagonal") else 20 * order * unit
-        assert np.max(np.abs(values - exact[: last + 1])) < limit, name
-        assert np.max(np.abs(matrix @ vectors - vectors * values)) < 20 * order * unit, name
-        overlaps = vectors.T @ vectors - np.eye(last + 1)
-        assert np.max(np.abs(overlaps)) < 20 * order * np.finfo(float).eps, name

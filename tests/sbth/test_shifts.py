@@ -81,26 +81,25 @@ def test_other_ends_of_the_inverse(which):
         assert_pairs(GRID, *pairs, expected, np.finfo(float).eps, 1e5)
 
 
+def inverse_for(sigma):
+    """Return the inverse of the matrix less a shift, as an operator."""
+    solve = splu((GRID - sigma * sp.identity(LENGTH**2)).tocsc()).solve
+    return LinearOperator(GRID.shape, matvec=solve, dtype=float)
+
+
 @pytest.mark.parametrize("distance", [1e-12, 1e-10, 1e-8])
 def test_inverses_of_the_user(distance):
-    solve = splu((GRID - distance * sp.identity(LENGTH**2)).tocsc()).solve
-    inverse = LinearOperator(GRID.shape, matvec=solve, dtype=float)
     for a in (GRID, aslinearoperator(GRID)):
-        pairs = sbth.eigsh(a, 6, sigma=distance, OPinv=inverse)
+        pairs = sbth.eigsh(a, 6, sigma=distance, OPinv=inverse_for(distance))
         assert_pairs(GRID, *pairs, nearest(distance, 6), np.finfo(float).eps)
 
 
-def test_an_inverse_of_another_shift_is_an_error():
-    solve = splu((GRID - 0.7 * sp.identity(LENGTH**2)).tocsc()).solve
-    inverse = LinearOperator(GRID.shape, matvec=solve, dtype=float)
+def test_wrong_inverses():
+    """That of another shift is an error, an inexact one a warning."""
     with pytest.raises(sbth.NoConvergenceError, match=r"sigma=0\.3 are up to") as caught:
-        sbth.eigsh(GRID, 6, sigma=0.3, OPinv=inverse)
+        sbth.eigsh(GRID, 6, sigma=0.3, OPinv=inverse_for(0.7))
     assert caught.value.eigenvalues.shape == (6,)
-
-
-def test_an_inexact_inverse_is_a_warning():
-    rng = np.random.default_rng(0)
-    noise = rng.standard_normal((LENGTH**2, LENGTH**2))
+    noise = np.random.default_rng(0).standard_normal((LENGTH**2, LENGTH**2))
     dense = np.linalg.inv(GRID.toarray() - 0.3 * np.eye(LENGTH**2))
     inverse = aslinearoperator(dense + 1e-9 * (noise + noise.T))
     with pytest.warns(RuntimeWarning, match="sigma=0.3"):

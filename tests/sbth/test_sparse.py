@@ -45,13 +45,17 @@ def test_only_the_lower_triangle_is_read():
     np.testing.assert_allclose(lower, expected, atol=1e-13)
 
 
-def test_what_is_no_symmetric_real_matrix_is_refused():
-    with pytest.raises(ValueError, match="square"):
-        sbth.eigvalsh(scipy.sparse.csr_matrix((3, 4)))
-    with pytest.raises(TypeError, match="must be real"):
-        sbth.eigvalsh(scipy.sparse.eye(4, format="csr") * 1j)
-    with pytest.raises(ValueError, match="a must be finite"):
-        sbth.eigvalsh(scipy.sparse.diags([[1.0, np.nan, 2.0, 1.0, 1.0]], [0]))
+@pytest.mark.parametrize(
+    ("a", "error", "message"),
+    [
+        (scipy.sparse.csr_matrix((3, 4)), ValueError, "square"),
+        (scipy.sparse.eye(4, format="csr") * 1j, TypeError, "must be real"),
+        (scipy.sparse.diags([[1.0, np.nan, 2.0, 1.0, 1.0]], [0]), ValueError, "a must be finite"),
+    ],
+)
+def test_what_is_no_symmetric_real_matrix_is_refused(a, error, message):
+    with pytest.raises(error, match=message):
+        sbth.eigvalsh(a)
 
 
 def test_functions_of_other_storage_name_the_right_one():

@@ -1,37 +1,97 @@
-"""Eigenvectors of tridiagonal matrices: LAPACK's ratios, checked by NumPy and mpmath."""
+"""All or a few eigenvectors of tridiagonal matrices: divide and conquer, inverse iteration."""
 
 import mpmath
 import numpy as np
 import pytest
 import scipy.linalg
 
+import hetero
 import sbth
+from eigen_checks import EPS, assert_eigenpairs
+from hermitian_matrices import tridiagonal
+from hetero.arrays import Workspace
 from sbth._divide_and_conquer import merge_tree
-from tridiagonal_matrices import TYPES, dense, exact_pairs, known_spectrum, random
+from sbth._inverse_iteration import iteration
+from sbth._inverse_iteration.iteration import compute_vectors
+from tridiagonal_matrices import TYPES, dense, exact_pairs, glued_wilkinson, known_spectrum, random
 
-EPS = np.finfo(float).eps
 THRESHOLD = 5.0
 """LAPACK's test programs accept 20; values below 1.2 were seen."""
 
+FEW = {"cpu": (300, 25), "cuda": (2100, 105)}
+"""An order from which on, and a number of vectors up to which, inverse iteration computes them."""
 
-def assert_eigenpairs(d, e, w, v, eps=EPS):
-    """Check residual, orthogonality and eigenvalues in LAPACK's units."""
-    n = len(d)
+
+def solve(d, e, device, first=None, last=None):
+    """Return eigenvalues and eigenvectors, all of them or those number first, ..., last."""
+    chosen = {} if last is None else {"select": "i", "select_range": (first, last)}
+    return sbth.eigh_tridiagonal(d, e, **chosen, device=device, method="sbth")
+
+
+def steps_of(call):
+    """Return the results of a call, and the names of the steps that computed them."""
+    with hetero.profile() as profile:
+        results = call()
+    return results, set(profile.children)
+
+
+def assert_pairs(d, e, w, v, first=0):
+    """Check eigenpairs number first, first + 1, ... of a matrix in LAPACK's units."""
     a, unit = dense(d.astype(float), e.astype(float))
-    w, norm = w / unit, np.linalg.norm(a, 1) or 1.0
-    assert w.shape == (n,)
-    assert v.shape == (n, n)
-    assert np.all(np.diff(w) >= 0.0)
-    assert np.linalg.norm(a @ v - v * w, 1) / (norm * n * eps) < THRESHOLD
-    assert np.linalg.norm(v.T @ v - np.eye(n), 1) / (n * eps) < THRESHOLD
-    assert np.max(np.abs(w - np.linalg.eigvalsh(a))) / (norm * n * eps) < THRESHOLD
+    assert_eigenpairs(a, w / w.dtype.type(unit), v, first=first, threshold=THRESHOLD)
+
+
+def assert_repeated(d, e, w, v):
+    """Check eigenpairs of 2 x 2 matrices coupled below rounding, whose eigenvalues are 1 and -1."""
+    m = len(w)
+    np.testing.assert_allclose(w, np.repeat([-1.0, 1.0], m // 2), rtol=0, atol=1e-13)
+    product = np.zeros(v.shape)  # T v, without a dense T
+    product[:-1] += e[:, None] * v[1:]
+    product[1:] += e[:, None] * v[:-1]
+    assert np.max(np.linalg.norm(product - v * w, axis=0)) < THRESHOLD * len(d) * EPS
+    assert np.linalg.norm(v.T @ v - np.eye(m), 1) < THRESHOLD * len(d) * EPS
+
+
+def few_blocks(n):
+    """Return a random matrix with a tiny block, single rows, and blocks of the same magnitude."""
+    d, e = random(n)
+    e[[10, n // 2, n // 2 + 1, n - 2]] = 0.0
+    d[:11] *= 1e-100
+    e[:10] *= 1e-100
+    return d, e
+
+
+def twins(n):
+    """Return two equal blocks, with pairs of equal eigenvalues."""
+    d, e = random(n // 2)
+    return np.concatenate([d, d]), np.concatenate([e, [0.0], e])
+
+
+def equal_eigenvalues(n):
+    """Return copies of a 2 x 2 matrix, coupled below rounding."""
+    return np.zeros(n), np.where(np.arange(1, n) % 2, 1.0, 1e-15)
+
+
+HARD = {
+    **TYPES,
+    **{
+        f"glued by {glue}": lambda n, glue=glue: glued_wilkinson(n, 21, glue)
+        for glue in (1e-5, 1e-7, 1e-12, 1e-14, 1e-16)
+    },
+    "equal eigenvalues": equal_eigenvalues,
+    "few blocks": few_blocks,
+    "twins": twins,
+}
+
+
+# ---- all eigenvectors, by divide and conquer ---------------------------------------------------
 
 
 @pytest.mark.simulator
 @pytest.mark.parametrize(("kind", "n"), [("random", 1), ("split", 12)])
 def test_small_matrices(device, kind, n):
     d, e = TYPES[kind](n)
-    assert_eigenpairs(d, e, *sbth.eigh_tridiagonal(d, e, device=device, method="sbth"))
+    assert_pairs(d, e, *solve(d, e, device))
 
 
 @pytest.mark.simulator
@@ -40,54 +100,14 @@ def test_merges_of_small_leaves(device, monkeypatch):
     monkeypatch.setattr(merge_tree, "LEAF_ROWS", 3)
     assert merge_tree.MergeTree.create(10).levels == 2
     d, e = TYPES["random"](10)
-    assert_eigenpairs(d, e, *sbth.eigh_tridiagonal(d, e, device=device))
+    assert_pairs(d, e, *sbth.eigh_tridiagonal(d, e, device=device))
 
 
 @pytest.mark.parametrize("n", [32, 33, 300])
 @pytest.mark.parametrize("kind", TYPES)
-def test_ratios(device, kind, n):
+def test_all_pairs(device, kind, n):
     d, e = TYPES[kind](n)
-    assert_eigenpairs(d, e, *sbth.eigh_tridiagonal(d, e, device=device, method="sbth"))
-
-
-@pytest.mark.parametrize("kind", ["spaced", "geometric", "clustered"])
-def test_given_spectra(device, kind):
-    """The spectra of LAPACK's test matrices: arithmetic and geometric series, and one cluster."""
-    n = 70
-    values = {
-        "spaced": np.linspace(1.0, EPS, n),
-        "geometric": EPS ** (np.arange(n) / (n - 1)),
-        "clustered": np.where(np.arange(n) == 0, 1.0, EPS),
-    }[kind] * np.where(np.arange(n) % 2, 1.0, -1.0)
-    d, e = known_spectrum(values)
-    w, v = sbth.eigh_tridiagonal(d, e, device=device, method="sbth")
-    assert_eigenpairs(d, e, w, v)
-    assert np.max(np.abs(w - np.sort(values))) < THRESHOLD * n * EPS
-
-
-def test_thousands_of_equal_eigenvalues(device):
-    """1500 copies of a 2 x 2 matrix, coupled below rounding: deflation removes everything."""
-    n = 3000
-    d, e = np.zeros(n), np.where(np.arange(1, n) % 2, 1.0, 1e-15)
-    w, v = sbth.eigh_tridiagonal(d, e, device=device, method="sbth")
-    np.testing.assert_allclose(w, np.repeat([-1.0, 1.0], n // 2), rtol=0, atol=1e-13)
-    product = np.zeros((n, n))  # T v, without a dense T
-    product[:-1] += e[:, None] * v[1:]
-    product[1:] += e[:, None] * v[:-1]
-    assert np.max(np.linalg.norm(product - v * w, axis=0)) < 1e-14
-    assert np.linalg.norm(v.T @ v - np.eye(n), 1) < THRESHOLD * n * EPS
-
-
-def test_extended_precision(device):
-    """Vectors of well separated eigenvalues agree with those of 50 digits."""
-    n = 40
-    d, e = np.arange(n) / n, np.full(n - 1, 0.5)
-    exact_w, exact_v = exact_pairs(d, e)
-    w, v = sbth.eigh_tridiagonal(d, e, device=device, method="sbth")
-    np.testing.assert_allclose(w, exact_w, rtol=0, atol=8 * EPS)
-    signs = np.sign(np.sum(v * exact_v, axis=0))
-    gaps = np.minimum(np.diff(exact_w, prepend=-9.0), np.diff(exact_w, append=9.0))
-    assert np.max(np.abs(v * signs - exact_v) * gaps) < 16 * EPS
+    assert_pairs(d, e, *solve(d, e, device))
 
 
 def test_secular_roots_in_extended_precision():
@@ -111,12 +131,224 @@ def test_secular_roots_in_extended_precision():
                 assert d[j] < x
                 assert j == k - 1 or x < d[j + 1]
                 terms = [b * b / (a - x) for a, b in zip(d, w, strict=True)]
-                size = (
-                    1
-                    + sum(map(abs, terms))
-                    + abs(shift) * sum(b * b / (a - x) ** 2 for a, b in zip(d, w, strict=True))
-                )
+                slope = sum(b * b / (a - x) ** 2 for a, b in zip(d, w, strict=True))
+                size = 1 + sum(map(abs, terms)) + abs(shift) * slope
                 assert abs(1 + sum(terms)) <= 20 * EPS * size
+
+
+def test_leaves_beside_the_level_of_rounding(device):
+    """One eigenvalue is 1, the others are rounding errors: no leaf can resolve their ratios."""
+    n = 41
+    for seed in range(6):
+        rng = np.random.default_rng(seed)
+        q = np.linalg.qr(rng.standard_normal((n, n)))[0]
+        values = np.where(np.arange(n) == 0, 1.0, EPS) * rng.choice((-1.0, 1.0), n)
+        h = scipy.linalg.hessenberg((q * values) @ q.T)
+        d, e = np.diag(h).copy(), np.diag(h, -1).copy()
+        assert_pairs(d, e, *solve(d, e, device))
+
+
+def test_memory_is_forecast(monkeypatch):
+    monkeypatch.setattr(merge_tree, "SMALL", 0)
+    monkeypatch.setattr(merge_tree, "free_bytes", lambda device, need: need - 1)
+    with pytest.raises(MemoryError, match="all eigenvectors of a matrix of order 50 needs"):
+        solve(*random(50), "cpu")
+
+
+# ---- some of them, by inverse iteration where it suits -----------------------------------------
+
+
+@pytest.mark.parametrize("kind", HARD)
+def test_some_pairs(device, kind):
+    n, m = FEW[device]
+    d, e = HARD[kind](n)
+    for first, last in ((0, 0), (0, m - 1), (n // 2 - 5, n // 2 + 5), (n - m, n - 1)):
+        assert_pairs(d, e, *solve(d, e, device, first, last), first)
+
+
+@pytest.mark.parametrize(
+    "kind", ["random", "Laplace", "Wilkinson", "glued by 1e-14", "few blocks", "equal eigenvalues"]
+)
+def test_inverse_iteration_is_taken_and_succeeds(device, kind):
+    n, m = FEW[device]
+    _, steps = steps_of(lambda: solve(*HARD[kind](n), device, 0, m - 1))
+    assert "inverse iteration" in steps
+    assert "divide and conquer" not in steps
+
+
+@pytest.mark.parametrize(
+    ("n", "last", "kind"),
+    [(199, 0, "random"), (300, 40, "random"), (300, 299, "random"), (300, 0, "split")],
+)
+def test_divide_and_conquer_takes_the_rest(n, last, kind):
+    """Small matrices, many eigenvalues, and many blocks."""
+    d, e = TYPES[kind](n)
+    pairs, steps = steps_of(lambda: solve(d, e, "cpu", 0, last))
+    assert "inverse iteration" not in steps
+    assert_pairs(d, e, *pairs)
+
+
+@pytest.mark.parametrize("failure", ["residual", "orthogonality", "dependent vectors"])
+def test_failures_end_in_divide_and_conquer(device, failure, monkeypatch):
+    """Results without small residuals, or that are not orthogonal, are never returned."""
+    n, _ = FEW[device]
+
+    def first_column_only(xp, x):
+        return xp.concatenate([x[:, :1]] * x.shape[1], axis=1)
+
+    def fail(xp, x):
+        raise np.linalg.LinAlgError
+
+    wrong = {
+        "residual": lambda xp, x: xp.eye(n)[:, : x.shape[1]],
+        "orthogonality": first_column_only,
+        "dependent vectors": fail,
+    }[failure]
+    monkeypatch.setattr(iteration, "ATTEMPTS", ((wrong, 2),))
+    d, e = random(n)
+    pairs, steps = steps_of(lambda: solve(d, e, device, 0, 7))
+    assert {"inverse iteration", "divide and conquer"} <= steps
+    assert_pairs(d, e, *pairs)
+
+
+def test_the_second_attempt_takes_dependent_solutions(monkeypatch):
+    """Reflections lead to an orthonormal basis where Cholesky's factorization does not exist."""
+    first, second = iteration.ATTEMPTS
+    dependent = np.ones((20, 3))
+    with pytest.raises(np.linalg.LinAlgError):
+        first[0](np, dependent)
+    basis = second[0](np, dependent)
+    np.testing.assert_allclose(basis.T @ basis, np.eye(3), atol=10 * EPS)
+    monkeypatch.setattr(iteration, "ATTEMPTS", (second,))
+    d, e = glued_wilkinson(300, 21, 1e-14)
+    assert_pairs(d, e, *solve(d, e, "cpu", 0, 24))
+
+
+def test_vectors_are_those_of_lapack(device):
+    """LAPACK's stein, also an inverse iteration, up to signs and to errors of eps over the gap."""
+    n, _ = FEW[device]
+    d, e, window = np.arange(n) / 10.0, np.full(n - 1, 0.5), (20, 26)
+    w, v = solve(d, e, device, *window)
+    values, vectors = scipy.linalg.eigh_tridiagonal(
+        d, e, select="i", select_range=window, lapack_driver="stebz"
+    )
+    np.testing.assert_allclose(w, values, rtol=0, atol=EPS * n)
+    np.testing.assert_allclose(v * np.sign(np.sum(v * vectors, axis=0)), vectors, atol=1e-12)
+
+
+@pytest.mark.parametrize("kind", ["random", "few blocks", "twins"])
+def test_intervals_of_values(device, kind):
+    n, m = FEW[device]
+    d, e = HARD[kind](n)
+    every = sbth.eigvalsh_tridiagonal(d, e, device=device, method="sbth")
+    low, high = (every[n // 2 + k] + 1e-9 for k in (0, m // 2))
+    options = {"select": "v", "device": device, "method": "sbth"}
+    (w, v), steps = steps_of(
+        lambda: sbth.eigh_tridiagonal(d, e, select_range=(low, high), **options)
+    )
+    first, stop = np.searchsorted(every, (low, high), side="right")
+    assert 0 < stop - first == len(w)
+    assert_pairs(d, e, w, v, first)
+    assert "inverse iteration" in steps
+    w, v = sbth.eigh_tridiagonal(d, e, select_range=(50.0, 60.0), **options)
+    assert (w.shape, v.shape) == ((0,), (n, 0))
+
+
+def test_bands_and_full_matrices(device):
+    n, _ = FEW[device]
+    ab = np.random.default_rng(3).standard_normal((4, n))
+    full = sbth.dense_from_band(ab, lower=True)
+    options = {"method": "sbth", "device": device}
+    for call in (
+        lambda: sbth.eig_banded(ab, lower=True, select="i", select_range=(0, 5), **options),
+        lambda: sbth.eigh(full, subset_by_index=(0, 5), **options),
+    ):
+        pairs, steps = steps_of(call)
+        assert_eigenpairs(full, *pairs)
+        assert "inverse iteration" in steps
+
+
+def test_growth_beyond_the_range_of_float64_is_scaled():
+    """200 blocks with a common eigenvalue multiply the solution by 10^7 each: 10^1400 in all."""
+    d, e = glued_wilkinson(2200, 11, 1e-9)
+    w = solve(d, e, "cpu", 0, 0)[0]
+    v = compute_vectors(d / 8.0, e / 8.0, w / 8.0, Workspace(hetero.Device("cpu")))[0]
+    assert np.all(np.isfinite(v))
+    product = d * v - w[0] * v
+    product[:-1] += e * v[1:]
+    product[1:] += e * v[:-1]
+    assert np.linalg.norm(product) < 100 * EPS
+
+
+@pytest.mark.parametrize("kind", ["random", "Laplace", "glued Wilkinson"])
+def test_all_vectors_by_inverse_iteration_are_orthogonal(device, kind):
+    """This holds for every pair, also of eigenvalues that are far from each other."""
+    d, e = HARD[kind](120)
+    w = sbth.eigvalsh_tridiagonal(d, e, device=device, method="sbth")
+    unit = 2.0 * np.abs(w).max()
+    rows = compute_vectors(d / unit, e / unit, w / unit, Workspace(hetero.Device.parse(device)))
+    v = (rows if device == "cpu" else rows.get()).T
+    assert_pairs(d, e, w, v / np.linalg.norm(v, axis=0))
+
+
+@pytest.mark.simulator
+def test_both_targets_have_the_same_recurrences(device):
+    """Bisection does not run in the simulator, so the eigenvalues are those of NumPy."""
+    d, e = random(19)
+    d, e = d / 4.0, e / 4.0
+    e[7] = 1e-9
+    full = tridiagonal(d, e)
+    w = np.linalg.eigvalsh(full)[4:7]
+    v, other = (
+        np.asarray(rows if name == "cpu" or isinstance(rows, np.ndarray) else rows.get()).T
+        for name in (device, "cpu")
+        for rows in [compute_vectors(d, e, w, Workspace(hetero.Device(name)))]
+    )
+    np.testing.assert_allclose(full @ v, v * w, atol=20 * EPS)
+    np.testing.assert_allclose(v.T @ v, np.eye(3), atol=20 * EPS)
+    np.testing.assert_allclose(v, other, atol=1e-12)
+
+
+# ---- both --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", ["spaced", "geometric", "clustered"])
+@pytest.mark.parametrize("is_long", [False, True])
+def test_given_spectra(device, kind, is_long):
+    """The spectra of LAPACK's test matrices: arithmetic and geometric series, and one cluster."""
+    n = FEW[device][0] if is_long else 70
+    values = {
+        "spaced": np.linspace(1.0, EPS, n),
+        "geometric": EPS ** (np.arange(n) / (n - 1)),
+        "clustered": np.where(np.arange(n) == 0, 1.0, EPS),
+    }[kind] * np.where(np.arange(n) % 2, 1.0, -1.0)
+    d, e = known_spectrum(values)
+    w, v = solve(d, e, device)
+    assert_pairs(d, e, w, v)
+    assert np.max(np.abs(w - np.sort(values))) < THRESHOLD * n * EPS
+    for first in (0, 31, n - 8):
+        assert_pairs(d, e, *solve(d, e, device, first, first + 7), first)
+
+
+def test_thousands_of_equal_eigenvalues(device):
+    """Deflation removes everything; inverse iteration finds orthogonal vectors."""
+    d, e = equal_eigenvalues(3000)
+    assert_repeated(d, e, *solve(d, e, device))
+    pairs, steps = steps_of(lambda: solve(d, e, device, 1430, 1569))
+    assert_repeated(d, e, *pairs)
+    assert "divide and conquer" not in steps
+
+
+def test_extended_precision(device):
+    """Vectors of well separated eigenvalues agree with those of 50 digits."""
+    n = 24
+    d, e = np.arange(n) / n, np.full(n - 1, 0.5)
+    exact_w, exact_v = exact_pairs(d, e)
+    gaps = np.minimum(np.diff(exact_w, prepend=-9.0), np.diff(exact_w, append=9.0))
+    w, v = solve(d, e, device)
+    np.testing.assert_allclose(w, exact_w, rtol=0, atol=8 * EPS)
+    signs = np.sign(np.sum(v * exact_v, axis=0))
+    assert np.max(np.abs(v * signs - exact_v) * gaps) < 16 * EPS
 
 
 @pytest.mark.parametrize(
@@ -126,49 +358,44 @@ def test_secular_roots_in_extended_precision():
 @pytest.mark.parametrize("kind", ["random", "split"])
 def test_selections(device, kind, select, select_range, chosen):
     d, e = TYPES[kind](60)
-    w, v = sbth.eigh_tridiagonal(d, e, device=device, method="sbth")
+    options = {"select": select, "select_range": select_range, "device": device}
+    w, v = solve(d, e, device)
     if chosen is None:
         chosen = (w > select_range[0]) & (w <= select_range[1])
-    some, vectors = sbth.eigh_tridiagonal(
-        d, e, select=select, select_range=select_range, device=device, method="sbth"
-    )
+    some, vectors = sbth.eigh_tridiagonal(d, e, **options, method="sbth")
     np.testing.assert_array_equal(some, w[chosen])
     np.testing.assert_allclose(vectors, v[:, chosen], rtol=0, atol=1e-14)
-    values = sbth.eigh_tridiagonal(
-        d, e, eigvals_only=True, select=select, select_range=select_range, device=device
-    )
+    values = sbth.eigh_tridiagonal(d, e, eigvals_only=True, **options)
     np.testing.assert_allclose(values, some, rtol=1e-12, atol=1e-13)
 
 
 def test_an_empty_selection_and_an_empty_matrix(device):
-    w, v = sbth.eigh_tridiagonal(
-        [1.0, 2.0], [0.5], select="v", select_range=(5, 6), device=device, method="sbth"
-    )
+    options = {"device": device, "method": "sbth"}
+    w, v = sbth.eigh_tridiagonal([1.0, 2.0], [0.5], select="v", select_range=(5, 6), **options)
     assert (w.shape, v.shape) == ((0,), (2, 0))
-    w, v = sbth.eigh_tridiagonal([], [], device=device, method="sbth")
+    w, v = sbth.eigh_tridiagonal([], [], **options)
     assert (w.shape, v.shape) == ((0,), (0, 0))
 
 
-def test_float32(device):
-    d, e = (x.astype(np.float32) for x in random(80))
-    w, v = sbth.eigh_tridiagonal(d, e, device=device, method="sbth")
+@pytest.mark.parametrize("is_all", [True, False])
+def test_float32_and_repeated_calls(device, is_all):
+    n, m = FEW[device]
+    d, e = (x.astype(np.float32) for x in random(n))
+    chosen = (None, None) if is_all else (n - m, n - 1)
+    w, v = solve(d, e, device, *chosen)
     assert w.dtype == v.dtype == np.float32
-    assert_eigenpairs(d, e, w.astype(float), v.astype(float), np.finfo(np.float32).eps)
-
-
-def test_results_are_reproducible(device):
-    d, e = random(200)
-    first, second = (sbth.eigh_tridiagonal(d, e, device=device, method="sbth") for _ in range(2))
-    for x, y in zip(first, second, strict=True):
-        np.testing.assert_array_equal(x, y)
+    assert_pairs(d, e, w, v, chosen[0] or 0)
+    for dtype in (np.float32, np.float64):
+        calls = (solve(d.astype(dtype), e.astype(dtype), device, *chosen) for _ in range(2))
+        for x, y in zip(*calls, strict=True):
+            np.testing.assert_array_equal(x, y)
 
 
 def test_the_arguments_are_those_of_scipy():
-    from scipy.linalg import eigh_tridiagonal
-
     d, e = random(50)
-    ours = sbth.eigh_tridiagonal(d, e, False, "i", (2, 5), True, 0.0, device="cpu", method="sbth")
-    theirs = eigh_tridiagonal(d, e, False, "i", (2, 5), True, 0.0)
+    arguments = d, e, False, "i", (2, 5), True, 0.0
+    ours = sbth.eigh_tridiagonal(*arguments, device="cpu", method="sbth")
+    theirs = scipy.linalg.eigh_tridiagonal(*arguments)
     np.testing.assert_allclose(ours[0], theirs[0], atol=1e-14)
     np.testing.assert_allclose(np.abs(ours[1]), np.abs(theirs[1]), atol=1e-11)
 
@@ -189,48 +416,3 @@ def test_bad_input(arguments, message):
         sbth.eigh_tridiagonal(*arguments, device="cpu", method="sbth")
     with pytest.raises(TypeError, match="eigvals_only must be True or False"):
         sbth.eigh_tridiagonal([1.0], [], "no", device="cpu", method="sbth")
-
-
-def test_memory_is_forecast(monkeypatch):
-    from sbth._divide_and_conquer import merge_tree
-
-    monkeypatch.setattr(merge_tree, "SMALL", 0)
-    monkeypatch.setattr(merge_tree, "free_bytes", lambda device, need: need - 1)
-    with pytest.raises(MemoryError, match="all eigenvectors of a matrix of order 50 needs"):
-        sbth.eigh_tridiagonal(*random(50), device="cpu", method="sbth")
-
-
-def test_leaves_beside_the_level_of_rounding(device):
-    """One eigenvalue is 1, the others are rounding errors: no leaf can resolve their ratios."""
-    n = 41
-    for seed in range(6):
-        rng = np.random.default_rng(seed)
-        q = np.linalg.qr(rng.standard_normal((n, n)))[0]
-        values = np.where(np.arange(n) == 0, 1.0, EPS) * rng.choice((-1.0, 1.0), n)
-        h = scipy.linalg.hessenberg((q * values) @ q.T)
-        d, e = np.diag(h).copy(), np.diag(h, -1).copy()
-        assert_eigenpairs(d, e, *sbth.eigh_tridiagonal(d, e, device=device, method="sbth"))
-
-
-def test_vectors_are_placed_before_the_eigenvalues_are_read(monkeypatch):
-    """On a GPU, whatever is launched before that runs while the host waits."""
-    from sbth._divide_and_conquer import cpu
-
-    log, start_reading, place_vectors = [], cpu.start_reading, cpu.place_vectors
-
-    def start(array, stream=0):
-        read = start_reading(array, stream)
-        return lambda: log.append(("read", array.shape)) or read()
-
-    def place(*arguments):
-        log.append(("place",))
-        place_vectors(*arguments)
-
-    monkeypatch.setattr(cpu, "start_reading", start)
-    monkeypatch.setattr(cpu, "place_vectors", place)
-    d, e = np.arange(70.0), np.ones(69)
-    values, vectors = sbth.eigh_tridiagonal(d, e, method="sbth", device="cpu")
-    assert log[-2:] == [("place",), ("read", (70,))]
-    assert log.count(("read", (70,))) == 1
-    matrix = np.diag(d) + np.diag(e, 1) + np.diag(e, -1)
-    np.testing.assert_allclose(matrix @ vectors, vectors * values, atol=1e-12)

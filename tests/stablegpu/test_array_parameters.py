@@ -1,26 +1,22 @@
 """Functions of arrays of parameters: against 25-digit values, and against scalar parameters."""
 
-import csv
-from pathlib import Path
-
 import numpy as np
 import pytest
 
 import stablegpu
+from stable_references import column
 from stablegpu import stable
 from stablegpu._density.pointwise.evaluate import evaluate
 from stablegpu._density.zeta_formulas import zeta_in_parts
 from stablegpu._parameters import zeta_parts
 from stablegpu.evaluators import NAMES, Quadrature
 
-with (Path(__file__).parent / "data" / "density_reference.csv").open() as file:
-    ROWS = [row for row in csv.DictReader(file) if row["digits"] != "0"]
-
 TINY = 1e-290
 
 
-def column(name):
-    return np.array([float(row[name] or 0.0) for row in ROWS])
+def true_values(name):
+    """Return the true values of a function; 0 stands for those that are not given."""
+    return column(name, missing=0.0)
 
 
 def worst_error(result, reference):
@@ -40,9 +36,9 @@ def test_every_reference_point(device):
     """One call for all 215 alphas."""
     x, alpha, beta = column("x"), column("alpha"), column("beta")
     result = evaluate((x, alpha, beta, 0.0, 1.0), "S0", NAMES, device=device)
-    error = worst_error(result, column)
-    by_alpha = np.nan_to_num(column("dlogpdf_dalpha"), posinf=0.0, neginf=0.0)
-    fair = 1e-13 + 8 * 2.0**-52 * (np.abs(x * column("dlogpdf_dx")) + alpha * np.abs(by_alpha))
+    error = worst_error(result, true_values)
+    by_alpha = np.nan_to_num(true_values("dlogpdf_dalpha"), posinf=0.0, neginf=0.0)
+    fair = 1e-13 + 8 * 2.0**-52 * (np.abs(x * true_values("dlogpdf_dx")) + alpha * np.abs(by_alpha))
     assert np.all(error <= fair), np.max(error / fair)
     assert np.median(error) <= 2e-15
     for log, value, other in (("logcdf", "cdf", "sf"), ("logsf", "sf", "cdf")):
@@ -75,8 +71,7 @@ def hard_points(rng, size):
     tiny = 10 ** rng.uniform(-12, -1, size)
     sign = rng.choice([-1, 1], size)
     beta = np.choose(
-        rng.integers(4, size=size),
-        [rng.uniform(-1, 1, size), sign * (1 - tiny), tiny, sign],
+        rng.integers(4, size=size), [rng.uniform(-1, 1, size), sign * (1 - tiny), tiny, sign]
     )
     x = rng.choice([-1, 1], size) * 10 ** rng.uniform(-6, 6, size)
     return x, alpha, beta
@@ -126,10 +121,7 @@ def test_scalars_give_a_float_and_out_is_filled(device):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (
-            {"alpha": [1.5, 0.0]},
-            r"alpha must lie in \(0, 2\], from 1e-300 on, got 0.0 at index \(1,\)",
-        ),
+        ({"alpha": [1.5, 0.0]}, r"alpha must lie in \(0, 2\], .* got 0.0 at index \(1,\)"),
         ({"alpha": np.nan}, r"alpha must lie in \(0, 2\], from 1e-300 on, got nan"),
         ({"beta": [[0.5, -1.5]]}, r"beta must lie in \[-1, 1\], got -1.5 at index \(0, 1\)"),
         ({"loc": [np.inf]}, r"loc must be finite, got inf"),

@@ -8,7 +8,6 @@ from studies.stablegpu.classical_regression import (
     K_TABLE,
     L_TABLE,
     Estimate,
-    characteristic_function,
     choose_points,
     covariances,
     regress,
@@ -35,12 +34,6 @@ def test_numbers_of_points_are_interpolated_within_the_tables():
     assert choose_points(L_TABLE, 2.0, 10**6) == 11
 
 
-def test_the_empirical_characteristic_function_is_a_mean():
-    z, t = np.array([0.3, -1.2, 5.0]), np.array([0.0, 0.7])
-    expected = [1.0, np.mean([complex(np.cos(0.7 * v), np.sin(0.7 * v)) for v in z])]
-    np.testing.assert_allclose(characteristic_function(z, t), expected, rtol=1e-15)
-
-
 @pytest.mark.parametrize(("alpha", "beta"), [(1.5, 0.5), (0.8, -0.7)])
 def test_covariances_are_those_of_many_samples(alpha, beta):
     t, size = np.array([0.1, 0.4, 0.9]), 400
@@ -52,23 +45,3 @@ def test_covariances_are_those_of_many_samples(alpha, beta):
         measured = size * np.cov(part.T)
         scale = np.sqrt(np.outer(np.diag(ours), np.diag(ours)))
         np.testing.assert_allclose(measured / scale, ours / scale, atol=0.1)
-
-
-def test_weights_help_where_errors_differ():
-    distribution = stablegpu.stable(0.5, 0.5, parameterization="S0", device="cpu")
-    start = Estimate(0.55, 0.4, 0.0, 1.0)
-    samples = distribution.rvs((60, 800), rng=5)
-    errors = {}
-    for weighted in (False, True):
-        betas = [regress(x, start, passes=3, weighted=weighted).beta for x in samples]
-        errors[weighted] = np.median(np.abs(np.array(betas) - 0.5))
-    assert errors[True] < 0.8 * errors[False]
-
-
-def test_skewness_and_alpha_stay_in_their_ranges():
-    rng = np.random.default_rng(1)
-    x = rng.exponential(size=300)
-    estimate = regress(x, Estimate(1.5, 0.0, 0.7, 0.6))
-    assert 0.1 <= estimate.alpha <= 2.0
-    assert -1.0 <= estimate.beta <= 1.0
-    assert np.isfinite(estimate).all()

@@ -41,19 +41,14 @@ def test_exact_quantiles_give_the_parameters_back(alpha, beta):
 @pytest.mark.parametrize("parameterization", ["S0", "S1"])
 def test_large_samples(device, alpha, beta, parameterization):
     distribution = stable(alpha, beta, 3.0, 2.0, parameterization=parameterization)
-    result = stablegpu.fit(
-        distribution.rvs(100_000, rng=4),
-        method="mcculloch",
-        parameterization=parameterization,
-        device=device,
-    )
+    options = {"method": "mcculloch", "parameterization": parameterization, "device": device}
+    result = stablegpu.fit(distribution.rvs(100_000, rng=4), **options)
     assert result.alpha == pytest.approx(alpha, abs=0.03)
     assert result.beta == pytest.approx(beta, abs=0.08)
     s0, true = result.distribution.to("S0"), distribution.to("S0")
     assert s0.loc == pytest.approx(true.loc, abs=0.1)
     assert result.scale == pytest.approx(2.0, rel=0.03)
-    assert result.size == 100_000
-    assert result.message == ""
+    assert (result.size, result.message) == (100_000, "")
 
 
 @pytest.mark.simulator
@@ -86,12 +81,7 @@ def test_data_on_the_gpu_stay_there(require_cuda):
         stablegpu.fit(values, method="mcculloch", device=place)
         for values, place in ((data, "cpu"), (cupy.asarray(data), None))
     )
-    assert (here.alpha, here.beta, here.loc, here.scale) == (
-        there.alpha,
-        there.beta,
-        there.loc,
-        there.scale,
-    )
+    assert here.params == there.params
     assert there.loglik == pytest.approx(here.loglik, rel=1e-10)
 
 

@@ -6,7 +6,6 @@ from dataclasses import fields, replace
 import numpy as np
 import pytest
 
-import hetero
 import stablegpu
 from hetero.arrays import on_host
 from stablegpu._fit.sharing import split
@@ -37,6 +36,19 @@ def test_results_do_not_depend_on_the_number_of_parts(sets, parts):
     assert_equal_fits(stablegpu.fit(sets, device=["cpu"] * parts), alone)
 
 
+@pytest.mark.parametrize("method", ["mcculloch", "koutrouvelis"])
+def test_other_methods_and_windows(sets, method):
+    shared = {"method": method, "device": ["cpu"] * 3}
+    alone = shared | {"device": "cpu"}
+    assert_equal_fits(stablegpu.fit(sets, **shared), stablegpu.fit(sets, **alone))
+    one = stablegpu.fit(sets[2], **shared)
+    expected = stablegpu.fit(sets[2], **alone)
+    assert (one.params, one.loglik) == (expected.params, expected.loglik)
+    options = {"step": 7, "index": range(300)}
+    windows = (stablegpu.fit_windows(sets[2], 40, **options, **x) for x in (shared, alone))
+    assert_equal_fits(*windows)
+
+
 def test_options_and_labels_go_with_their_sets(sets):
     names = [f"set {k}" for k in range(len(sets))]
     data = dict(zip(names, sets, strict=True))
@@ -52,25 +64,6 @@ def test_options_and_labels_go_with_their_sets(sets):
         found = stablegpu.fit(data, executor=executor, device="cpu", **options)
     assert found.labels == tuple(names)
     assert_equal_fits(found, alone)
-
-
-@pytest.mark.parametrize("method", ["mcculloch", "koutrouvelis"])
-def test_other_methods(sets, method):
-    alone = stablegpu.fit(sets, method=method, device="cpu")
-    assert_equal_fits(stablegpu.fit(sets, method=method, device=["cpu"] * 3), alone)
-
-
-def test_windows(sets):
-    options = {"step": 7, "index": range(300), "method": "mcculloch"}
-    alone = stablegpu.fit_windows(sets[2], 40, device="cpu", **options)
-    assert_equal_fits(stablegpu.fit_windows(sets[2], 40, device=["cpu"] * 4, **options), alone)
-
-
-def test_one_set_has_one_result(sets):
-    alone = stablegpu.fit(sets[2], device="cpu")
-    found = stablegpu.fit(sets[2], device=["cpu", "cpu"])
-    assert found.params == alone.params
-    assert found.loglik == alone.loglik
 
 
 def test_split_by_observations():
@@ -94,15 +87,15 @@ def test_data_on_a_gpu_stay_there(require_cuda):
 
 
 def test_engines_are_checked_before_anything_runs(sets):
-    with pytest.raises(TypeError, match="executor must be a concurrent"):
-        stablegpu.fit(sets, executor=2)
-    with pytest.raises(TypeError, match="comm must be a communicator"):
-        stablegpu.fit_windows(sets[2], 40, comm="world")
-    with ThreadPoolExecutor(1) as executor, pytest.raises(TypeError, match="takes its own"):
-        stablegpu.fit(sets, executor=executor, device=["cpu"])
-    with pytest.raises(ValueError, match="of one kind, got none"):
-        stablegpu.fit(sets, device=())
-    assert hetero.Device("cpu") in hetero.available()
+    with ThreadPoolExecutor(1) as executor:
+        for options, error, message in (
+            ({"executor": 2}, TypeError, "executor must be a concurrent"),
+            ({"comm": "world"}, TypeError, "comm must be a communicator"),
+            ({"executor": executor, "device": ["cpu"]}, TypeError, "takes its own"),
+            ({"device": ()}, ValueError, "of one kind, got none"),
+        ):
+            with pytest.raises(error, match=message):
+                stablegpu.fit(sets, **options)
 
 
 @pytest.mark.parametrize("method", ["parametric", "nonparametric"])

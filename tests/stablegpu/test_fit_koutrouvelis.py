@@ -9,7 +9,8 @@ import stablegpu
 from stablegpu import stable
 from stablegpu._fit.koutrouvelis import estimate as koutrouvelis_estimate
 from stablegpu._fit.koutrouvelis.formulas import POINTS, SCRATCH, eta, origin, point, regress
-from stablegpu._parameters import PARAMETERS
+
+PARAMETERS = ("alpha", "beta", "loc", "scale")
 
 
 def characteristic(t, alpha, beta, loc, scale):
@@ -41,7 +42,12 @@ def test_the_normal_law_has_no_skew():
 
 @pytest.mark.statistical
 @pytest.mark.parametrize(
-    ("alpha", "beta", "most"), [(1.5, 0.5, 1.2), (1.0, 0.2, 1.35), (1.8, 0.0, 1.3), (0.5, 0.3, 1.8)]
+    ("alpha", "beta", "most"),
+    [
+        *((1.5, 0.5, 1.2), (0.5, 0.3, 1.8)),
+        pytest.param(1.0, 0.2, 1.35, marks=pytest.mark.slow),
+        pytest.param(1.8, 0.0, 1.3, marks=pytest.mark.slow),
+    ],
 )
 def test_variances_are_near_the_bound(device, alpha, beta, most):
     x = stable(alpha, beta, parameterization="S0").rvs((500, 1000), random_state=1)
@@ -75,7 +81,7 @@ def test_sets_are_fitted_as_each_alone_in_any_number_of_parts(
 
 
 @pytest.mark.parametrize("alpha", [0.1, 0.15, 0.2, 0.4, 0.7, 1.0, 1.3, 1.9, 2.0])
-@pytest.mark.parametrize("beta", [0.0, 0.3, -0.95, 1.0])
+@pytest.mark.parametrize("beta", [0.3, 1.0])
 def test_rounding_is_not_amplified(device, alpha, beta):
     """Other orders, units and signs of the data differ by rounding errors alone."""
     options = {"method": "koutrouvelis", "parameterization": "S0", "device": device}
@@ -106,14 +112,6 @@ def test_streams_of_heavy_tails_are_those_of_data_in_memory(device, alpha):
         assert getattr(found, name) == pytest.approx(
             getattr(expected, name), rel=0, abs=1e-11 * unit
         )
-
-
-def test_windows(device):
-    x = stable(1.6, 0.1).rvs(500, random_state=4)
-    options = {"method": "koutrouvelis", "device": device}
-    rolled = stablegpu.fit_windows(x, 200, step=150, **options)
-    rows = stablegpu.fit([x[k : k + 200] for k in (0, 150, 300)], **options)
-    np.testing.assert_allclose(rolled.alpha, rows.alpha, rtol=1e-12)
 
 
 def test_information_of_a_cauchy_law():

@@ -131,33 +131,24 @@ def test_results_without_data_in_memory_say_so(path):
 
 
 def test_bad_sources(tmp_path, data):
-    def fit(source, **options):
-        return stablegpu.fit_stream(source, device="cpu", method="mcculloch", **options)
-
-    with pytest.raises(TypeError, match="pass the function that returns it"):
-        fit(iter([data]))
-    with pytest.raises(TypeError, match=r"source must be the path of a \.npy file, an array"):
-        fit(3)
-    with pytest.raises(ValueError, match="source must have one dimension, got 2"):
-        fit(data.reshape(2, -1))
-    with pytest.raises(ValueError, match="a piece of source must have one dimension"):
-        fit(lambda: [data.reshape(2, -1)])
-    with pytest.raises(FileNotFoundError):
-        fit(tmp_path / "missing.npy")
     (tmp_path / "text.npy").write_text("1 2 3")
-    with pytest.raises(ValueError, match=r"is not a \.npy file of numbers"):
-        fit(tmp_path / "text.npy")
     np.savez(tmp_path / "several.npz", data)
-    with pytest.raises(ValueError, match="got an archive of several"):
-        fit(tmp_path / "several.npz")
-    with pytest.raises(ValueError, match="must be finite"):
-        fit(lambda: [data, [np.nan], data])
-    with pytest.raises(ValueError, match="must vary"):
-        fit(np.zeros(10_000))
-    with pytest.raises(ValueError, match="at least 5 values, got 0"):
-        fit(list)
+    for source, error, message in (
+        (iter([data]), TypeError, "pass the function that returns it"),
+        (3, TypeError, r"source must be the path of a \.npy file, an array"),
+        (data.reshape(2, -1), ValueError, "source must have one dimension, got 2"),
+        (lambda: [data.reshape(2, -1)], ValueError, "a piece of source must have one dimension"),
+        (tmp_path / "missing.npy", FileNotFoundError, ""),
+        (tmp_path / "text.npy", ValueError, r"is not a \.npy file of numbers"),
+        (tmp_path / "several.npz", ValueError, "got an archive of several"),
+        (lambda: [data, [np.nan], data], ValueError, "must be finite"),
+        (np.zeros(10_000), ValueError, "must vary"),
+        (list, ValueError, "at least 5 values, got 0"),
+    ):
+        with pytest.raises(error, match=message or None):
+            stablegpu.fit_stream(source, device="cpu", method="mcculloch")
     with pytest.raises(ValueError, match="piece must"):
-        fit(data, piece=0)
+        stablegpu.fit_stream(data, piece=0)
     with ThreadPoolExecutor(1) as executor, pytest.raises(TypeError, match="with an executor"):
         stablegpu.fit_stream(data, executor=executor)
     with pytest.raises(TypeError, match="has no ranges"):

@@ -12,64 +12,37 @@ from hetero.cpu import interruptible
 from stablegpu import stable
 
 POINTS = np.linspace(-30.0, 30.0, 4001)
+SETS = stable(1.6, 0.3, device="cpu").rvs((5, 200), random_state=1)
 
 
-def use_small_pieces(monkeypatch):
-    """Cut the loops into pieces of at most 1000 items (or what their `multiple` asks for)."""
-
-    def small_ranges(total, *, first, multiple=1):
-        step = max(multiple, 1000 // multiple * multiple)
-        for begin in range(0, total, step):
-            yield begin, min(begin + step, total)
-
-    for topic in (
-        *("_density.quadrature", "_density.nodes", "_density.pointwise", "_density.polynomials"),
-        *("_sampling", "_special"),
-    ):
-        monkeypatch.setattr(f"stablegpu.{topic}.cpu.ranges", small_ranges)
+def estimates(method):
+    """Return the parameters of all sets."""
+    fits = stablegpu.fit(SETS, method=method, device="cpu")
+    return np.stack([fits.alpha, fits.beta, fits.loc, fits.scale])
 
 
-def use_pieces_of_one_set(monkeypatch):
-    """Cut the loops over data sets into pieces of one."""
+CALLS = {
+    "rvs": (1000, lambda: stable(1.5, 0.5).rvs(5000, random_state=1)),
+    "pdf": (1000, lambda: stable(1.5, 0.5).pdf(POINTS)),
+    "plan": (1000, lambda: np.stack(stable(1.5, 0.5).plan().pdf_cdf(POINTS))),
+    "inverse": (1000, lambda: stable(1.5, 0.5).plan().ppf(np.linspace(0.0, 1.0, 4001))),
+    "broadcast": (
+        1000, lambda: stablegpu.pdf(POINTS, np.linspace(0.6, 1.9, POINTS.size), 0.3)),
+    "log_ndtr": (1000, lambda: stablegpu.log_ndtr(POINTS)),
+    "ndtr": (1000, lambda: stablegpu.ndtr(POINTS)),
+    "expn": (1000, lambda: stablegpu.expn(3, abs(POINTS))),
+    "maximum likelihood": (1, lambda: estimates("ml")),
+    "koutrouvelis": (1, lambda: estimates("koutrouvelis")),
+}  # fmt: skip
+"""Calls, and the most items of their loops in one piece."""
 
-    def single(total, *, first, multiple=1):
-        return ((i, i + 1) for i in range(total))
 
-    for topic in ("likelihood", "mcculloch", "second_starts", "koutrouvelis"):
-        monkeypatch.setattr(f"stablegpu._fit.{topic}.cpu.ranges", single)
-
-
-@pytest.mark.parametrize(
-    "evaluate",
-    [
-        lambda: stable(1.5, 0.5).rvs(5000, random_state=1),
-        lambda: stable(1.5, 0.5).pdf(POINTS),
-        lambda: np.stack(stable(1.5, 0.5).plan().pdf_cdf(POINTS)),
-        lambda: stable(1.5, 0.5).plan().ppf(np.linspace(0.0, 1.0, 4001)),
-        lambda: stablegpu.pdf(POINTS, np.linspace(0.6, 1.9, POINTS.size), 0.3),
-        lambda: stablegpu.log_ndtr(POINTS),
-        lambda: stablegpu.ndtr(POINTS),
-        lambda: stablegpu.expn(3, abs(POINTS)),
-    ],
-    ids=["rvs", "pdf", "plan", "inverse", "broadcast", "log_ndtr", "ndtr", "expn"],
-)
-def test_pieces_change_no_value(evaluate, monkeypatch):
+@pytest.mark.parametrize("name", CALLS)
+def test_pieces_change_no_value(name, monkeypatch):
+    most, evaluate = CALLS[name]
     whole = evaluate()
-    use_small_pieces(monkeypatch)
+    monkeypatch.setattr(interruptible, "LARGEST_RANGE", most)
     np.testing.assert_array_equal(evaluate(), whole)
-
-
-@pytest.mark.parametrize("method", ["ml", "koutrouvelis"])
-def test_pieces_change_no_fit(method, monkeypatch):
-    sets = stable(1.6, 0.3).rvs((5, 200), random_state=1)
-
-    def estimates():
-        fits = stablegpu.fit(sets, method=method, device="cpu")
-        return np.stack([fits.alpha, fits.beta, fits.loc, fits.scale])
-
-    whole = estimates()
-    use_pieces_of_one_set(monkeypatch)
-    np.testing.assert_array_equal(estimates(), whole)
 
 
 def test_ctrl_c_arrives_in_the_middle_of_a_long_draw(monkeypatch):

@@ -50,32 +50,21 @@ def test_a_series_is_one_set_with_its_name(columns):
         assert result.label == "B"
 
 
-def test_columns_without_numbers_are_refused_by_name(columns):
+def test_columns_that_cannot_be_fitted(columns):
     for make in (pandas.DataFrame, polars.DataFrame):
         frame = make(columns | {"day": ["Monday"] * 60})
         with pytest.raises(TypeError, match=r"data\['day'\] must .*leave this column out"):
             stablegpu.fit(frame)
-
-
-def test_missing_values_of_a_column_are_a_status(columns):
-    frame = pandas.DataFrame(columns)
-    frame.loc[3, "B"] = None
-    frame["B"] = frame["B"].astype("Float64")
-    fits = stablegpu.fit(frame, method="mcculloch", device="cpu")
-    assert fits.status.tolist() == ["converged", "not finite", "converged"]
-
-
-def test_weights_must_have_the_labels_of_the_data(columns):
     frame = pandas.DataFrame(columns)
     weights = pandas.DataFrame(1.0, index=frame.index, columns=["B", "A", "C"])
     with pytest.raises(ValueError, match="weights must have the labels of data"):
         stablegpu.fit(frame, weights=weights)
-
-
-def test_too_few_values_say_what_a_set_is(columns):
-    table = np.column_stack(list(columns.values()))
     with pytest.raises(ValueError, match=r"in each row of a 2-D array \(pass data.T .*got 3"):
-        stablegpu.fit(table)
+        stablegpu.fit(np.column_stack(list(columns.values())))
+    frame.loc[3, "B"] = None
+    frame["B"] = frame["B"].astype("Float64")
+    fits = stablegpu.fit(frame, method="mcculloch", device="cpu")
+    assert fits.status.tolist() == ["converged", "not finite", "converged"]
 
 
 def test_results_are_sliced_by_position_mask_and_label(fits):

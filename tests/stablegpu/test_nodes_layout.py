@@ -21,11 +21,17 @@ def sides(alpha, beta):
 
 
 @pytest.mark.parametrize(("alpha", "beta"), DISTRIBUTIONS)
-def test_windows_are_where_a_search_in_the_sorted_nodes_puts_them(alpha, beta):
+def test_windows_sums_and_ends_of_the_sides(alpha, beta):
+    """Windows are where a search in the sorted nodes puts them.
+
+    Each block knows the weights from it on, and the moments before it; a side ends with an empty
+    block.
+    """
     _, _, nodes = evaluate.nodes_of(alpha, beta)
     octaves = np.arange(OCTAVES) + FIRST_OCTAVE
     for number, grid, first_block, blocks in sides(alpha, beta):
-        values = nodes.values[first_block * NODES.block :][: blocks * NODES.block]
+        inside = slice(first_block * NODES.block, (first_block + blocks) * NODES.block)
+        values, weights = nodes.values[inside], nodes.weights[inside]
         assert (np.diff(values) >= 0.0).all()
         below = np.searchsorted(values, NODES.smallest_g * np.exp2(-octaves - 1), side="right")
         first = np.minimum(below // NODES.block, blocks - 1)
@@ -35,31 +41,15 @@ def test_windows_are_where_a_search_in_the_sorted_nodes_puts_them(alpha, beta):
         rows = slice(number * OCTAVES, (number + 1) * OCTAVES)
         assert np.array_equal(nodes.first[rows] - first_block, first)
         assert np.array_equal(nodes.last[rows] - first_block, last)
-
-
-@pytest.mark.parametrize(("alpha", "beta"), DISTRIBUTIONS)
-def test_each_block_knows_the_weights_from_it_on_and_the_moments_before_it(alpha, beta):
-    _, _, nodes = evaluate.nodes_of(alpha, beta)
-    for _, _, first_block, blocks in sides(alpha, beta):
-        rows = slice(first_block * NODES.block, (first_block + blocks) * NODES.block)
-        weights = nodes.weights[rows].reshape(blocks, NODES.block).sum(axis=1)
+        of_blocks = weights.reshape(blocks, NODES.block).sum(axis=1)
         beyond = nodes.beyond[first_block : first_block + blocks + 1]
-        sums = np.cumsum(np.append(weights, beyond[-1])[::-1])[::-1]
-        assert np.array_equal(beyond, sums)
-        before = np.append(0.0, np.cumsum(weights))[:-1]
+        assert np.array_equal(beyond, np.cumsum(np.append(of_blocks, beyond[-1])[::-1])[::-1])
+        before = np.append(0.0, np.cumsum(of_blocks))[:-1]
         moments = nodes.moments[first_block : first_block + blocks]
         np.testing.assert_allclose(moments[:, 0], before, rtol=1e-13)
-
-
-@pytest.mark.parametrize(("alpha", "beta"), DISTRIBUTIONS)
-def test_each_side_ends_with_an_empty_block(alpha, beta):
-    half_lines, _, nodes = evaluate.nodes_of(alpha, beta)
-    last = -1
-    for grid in evaluate.choose_grids(half_lines):
-        last += grid.blocks + 1
-        rows = slice(last * NODES.block, (last + 1) * NODES.block)
-        assert not nodes.values[rows].any()
-        assert not nodes.weights[rows].any()
+        end = slice(inside.stop, inside.stop + NODES.block)
+        assert not nodes.values[end].any()
+        assert not nodes.weights[end].any()
 
 
 def test_a_half_line_outside_of_the_support_has_one_empty_block():

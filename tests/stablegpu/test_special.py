@@ -82,11 +82,6 @@ def test_normal_law_at_hard_arguments(device, real):
         np.testing.assert_allclose(result, expected, rtol=4 * np.finfo(real).eps, atol=0.0)
 
 
-def test_huge_negative_argument(device):
-    assert log_ndtr(-1e150, device=device) == pytest.approx(-0.5e300, rel=1e-15)
-    assert log_ndtr(-1e300, device=device) == -np.inf
-
-
 @pytest.mark.parametrize("real", REALS)
 def test_the_logarithm_is_finite_where_it_can_be(device, real):
     """-x^2/2 leaves the range later than x^2, at the root of twice the largest number."""
@@ -95,6 +90,7 @@ def test_the_logarithm_is_finite_where_it_can_be(device, real):
     errors = ulps(log_ndtr(x, device=device), log_ndtr_reference(x))
     assert np.abs(errors).max() < 1.0
     assert log_ndtr(-last * real(1.0001), device=device) == -np.inf
+    assert log_ndtr(-1e150, device=device) == pytest.approx(-0.5e300, rel=1e-15)
 
 
 @pytest.mark.parametrize("real", REALS)
@@ -184,21 +180,25 @@ def test_types_shapes_and_out(device):
     assert out == pytest.approx(math.log(2.0))
 
 
-def test_errors_name_the_argument():
-    with pytest.raises(TypeError, match="x must hold real"):
-        log_ndtr([1j])
-    with pytest.raises(TypeError, match="out must have dtype float32"):
-        ndtr(np.zeros(2, np.float32), out=np.zeros(2))
-    with pytest.raises(TypeError, match="n must be an integer"):
-        expn(1.5, 1.0)
-    with pytest.raises(ValueError, match="n must be an integer in"):
-        expn(-1, 1.0)
-    with pytest.raises(ValueError, match="axis must"):
-        logsumexp(np.zeros((2, 2)), 2)
-    with pytest.raises(ValueError, match="axis must"):
-        logsumexp(np.zeros((2, 2)), (0, -2))
-    with pytest.raises(TypeError, match="axis must"):
-        logsumexp(np.zeros((2, 2)), "x")
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        (lambda: log_ndtr([1j]), TypeError, "x must hold real"),
+        (
+            lambda: ndtr(np.zeros(2, "f4"), out=np.zeros(2)),
+            TypeError,
+            "out must have dtype float32",
+        ),
+        (lambda: expn(1.5, 1.0), TypeError, "n must be an integer"),
+        (lambda: expn(-1, 1.0), ValueError, "n must be an integer in"),
+        (lambda: logsumexp(np.zeros((2, 2)), 2), ValueError, "axis must"),
+        (lambda: logsumexp(np.zeros((2, 2)), (0, -2)), ValueError, "axis must"),
+        (lambda: logsumexp(np.zeros((2, 2)), "x"), TypeError, "axis must"),
+    ],
+)
+def test_errors_name_the_argument(call, error, message):
+    with pytest.raises(error, match=message):
+        call()
 
 
 @pytest.mark.cuda

@@ -15,12 +15,7 @@ BAD = [
     (("exp", (float("nan"), 2)), {}, ValueError, "finite"),
     (("exp", (-1, 1)), {}, ValueError, "must not contain or end at 0"),
     (("exp", (0, 1)), {}, ValueError, "must not contain or end at 0"),
-    (
-        ("exp", ("2**-120", "2**-90")),
-        {},
-        ValueError,
-        "trivial near 0; search arguments of magnitude 2",
-    ),
+    (("exp", ("2**-120", "2**-90")), {}, ValueError, "trivial near 0; search arguments of magnit"),
     (("sin", ("2**-60", "2**-59")), {}, ValueError, "trivial"),
     (("exp", ("1/3", "0x1.5555555555556p-2")), {"precision": 10}, ValueError, "no argument"),
     (("log", (-2, -1)), {}, ValueError, "no value at 0 and below"),

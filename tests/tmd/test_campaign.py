@@ -57,17 +57,10 @@ def test_a_binade_is_written_only_with_the_certificate_of_its_list(tmp_path):
     assert not list(tmp_path.iterdir())
 
 
-def test_a_binade_is_searched_again_if_its_bits_differ(tmp_path, monkeypatch):
-    domain = 1, "0x1.00000001p0"
-    loose = tmd.search("exp", domain, bits=32, device="cpu")
+def test_a_binade_that_was_searched_with_other_bits_is_refused(tmp_path):
+    loose = tmd.search("exp", (1, "0x1.00000001p0"), bits=32, device="cpu")
     name = campaign.file_name(*map(float, loose.domain))
     record = {"domain": [x.hex() for x in map(float, loose.domain)], "seconds": 1.0, "cases": []}
     (tmp_path / name).write_text(json.dumps(record | {"certificate": loose.certificate}))
     with pytest.raises(ValueError, match=re.escape(f"not searched with bits=45: {name}")):
         campaign.collect(tmp_path, tmp_path / "record")
-    monkeypatch.setattr(campaign, "list_binades", lambda: [(1, 0)])
-    monkeypatch.setattr(campaign, "domain", lambda sign, e: tuple(map(float, loose.domain)))
-    campaign.run(tmp_path, "cpu", math.inf)
-    assert json.loads((tmp_path / name).read_text())["certificate"]["bits"] == 45
-    monkeypatch.setattr(tmd, "search", lambda *_, **__: pytest.fail("it was searched again"))
-    campaign.run(tmp_path, "cpu", math.inf)

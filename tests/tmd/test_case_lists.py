@@ -8,7 +8,6 @@ import pytest
 
 import tmd
 from tmd.__main__ import main
-from tmd._certificates.case_lists import read_cases
 from tmd.certificates import read_certificates, verify_cases
 
 RECORDS = Path(__file__).parents[2] / "benchmarks/records/tmd"
@@ -49,16 +48,18 @@ def test_the_list_of_a_search_matches_its_certificate(result, lines, tmp_path):
         assert tmd.verify(result.certificate, cases=cases, samples=1)["listed"] == len(cases)
 
 
-@pytest.mark.parametrize("which", [0, 17, -1])
-def test_a_deleted_line_is_noticed(result, lines, tmp_path, which):
-    del lines[argument_lines(lines)[which]]
-    with pytest.raises(tmd.CertificateError, match=r"the list has \d+ cases of block [01]"):
-        check(result, lines, tmp_path)
-
-
-def test_an_empty_list_is_noticed(result, lines, tmp_path):
+def test_missing_lines_and_other_files_are_noticed(result, lines, tmp_path):
+    for which in (0, 17, -1):
+        changed = lines.copy()
+        del changed[argument_lines(lines)[which]]
+        with pytest.raises(tmd.CertificateError, match=r"the list has \d+ cases of block [01]"):
+            check(result, changed, tmp_path)
     with pytest.raises(tmd.CertificateError, match="the list has 0 cases of block 0"):
         check(result, [line for line in lines if line.startswith("#")], tmp_path)
+    (tmp_path / "binary.wc").write_bytes(b"\xff\xfe\x00")
+    for name in ("none.wc", "binary.wc"):
+        with pytest.raises(tmd.CertificateError, match="cannot be read"):
+            verify_cases([result.certificate], tmp_path / name)
 
 
 def test_added_and_changed_arguments_are_noticed(result, lines, tmp_path):
@@ -85,16 +86,14 @@ def test_kinds_and_bits_of_a_list_are_checked(result, lines, tmp_path):
     full = [f"{c.hex} {c.kind} {c.identical_bits}" for c in result.cases]
     assert check(result, head + full, tmp_path) == len(result.cases)
     case = result.cases[3]
-    other = "FM"[case.kind == "F"]
-    full[3] = f"{case.hex} {other} {case.identical_bits}"
-    with pytest.raises(tmd.CertificateError, match=f"is of kind {case.kind}"):
-        check(result, head + full, tmp_path)
-    full[3] = f"{case.hex} {case.kind} {case.identical_bits + 1}"
-    with pytest.raises(tmd.CertificateError, match=f"has {case.identical_bits} identical bits"):
-        check(result, head + full, tmp_path)
-    full[3] = f"{case.hex} {case.kind} exact"
-    with pytest.raises(tmd.CertificateError, match="identical bits"):
-        check(result, head + full, tmp_path)
+    for kind, bits, message in (
+        ("FM"[case.kind == "F"], case.identical_bits, f"is of kind {case.kind}"),
+        (case.kind, case.identical_bits + 1, f"has {case.identical_bits} identical bits"),
+        (case.kind, "exact", "identical bits"),
+    ):
+        full[3] = f"{case.hex} {kind} {bits}"
+        with pytest.raises(tmd.CertificateError, match=message):
+            check(result, head + full, tmp_path)
 
 
 def test_the_list_of_another_certificate_is_refused(lines, tmp_path):
@@ -154,14 +153,6 @@ def test_long_arguments_keep_all_digits(tmp_path):
     result = tmd.search("exp", domain, bits=10, precision=60)
     path = result.write(tmp_path / "exp.wc")
     assert tmd.verify(result.certificate, cases=path, samples=0)["listed"] == len(result.cases) > 0
-
-
-def test_other_files_are_refused(tmp_path):
-    with pytest.raises(tmd.CertificateError, match="cannot be read"):
-        read_cases(tmp_path / "none.wc")
-    (tmp_path / "binary.wc").write_bytes(b"\xff\xfe\x00")
-    with pytest.raises(tmd.CertificateError, match="cannot be read"):
-        read_cases(tmp_path / "binary.wc")
 
 
 def test_the_command_compares_in_both_directions(result, lines, tmp_path, capsys):

@@ -7,10 +7,13 @@ import numpy as np
 import pytest
 
 import tmd
+from hetero import Device
 from tmd import certificates
+from tmd.__main__ import main
 from tmd._certificates import records as certificate_records
 from tmd._certificates.blocks import EMPTY_HASH, check_blocks
 from tmd.certificates import COLUMNS, load_certificate, make_certificate
+from tmd.functions import load_function
 
 DOMAIN = "0x1.62e4p+0", "0x1.62e48p+0"  # e^x crosses 4 there: two blocks
 
@@ -60,12 +63,6 @@ def test_certificates_of_short_domains_verify(count):
     domain = low, low + count * 2.0**-52
     report = tmd.verify(tmd.search("exp", domain, bits=20).certificate)
     assert report["arguments"] > 0
-
-
-def test_a_file_verifies(certificate, tmp_path):
-    path = tmp_path / "exp.json"
-    path.write_text(json.dumps(certificate))
-    assert tmd.verify(path, samples=1)["blocks"] == 1
 
 
 def test_the_choice_of_blocks_takes_any_rng(certificate):
@@ -181,17 +178,19 @@ def test_malformed_certificates_raise_only_certificate_errors(certificate):
 
 
 @pytest.mark.parametrize(
-    "text", ["[" * 100_000, '{"kind": 1, "kind": 2}', "{", "\ud800", '{"kind": NaN}', "1" * 5000]
+    "text",
+    [
+        *("[" * 100_000, '{"kind": 1, "kind": 2}', "{", "\ud800", '{"kind": NaN}', "1" * 5000),
+        *("[1, 2]", "null", "7"),
+    ],
 )
-def test_malformed_files_raise_only_certificate_errors(text, tmp_path):
+def test_malformed_files_raise_only_certificate_errors(text, certificate, tmp_path):
     path = tmp_path / "exp.json"
     path.write_text(text, errors="surrogatepass")
-    for read in (load_certificate, certificates.read_certificates):
-        with pytest.raises(tmd.CertificateError):
+    message = "must be a JSON object" if text in ("[1, 2]", "null", "7") else None
+    for read in (tmd.verify, certificates.read_certificates):
+        with pytest.raises(tmd.CertificateError, match=message):
             read(path)
-
-
-def test_values_that_json_cannot_hold_are_refused(certificate):
     for junk in ({1, 2}, object(), {(1, 2): 3}, b"bytes"):
         with pytest.raises(tmd.CertificateError):
             load_certificate(certificate | {"versions": junk})
@@ -211,44 +210,45 @@ def test_torn_compressed_files_are_refused(certificate, tmp_path):
                 certificates.read_certificates(path)
 
 
-@pytest.mark.parametrize("samples", [0, -1])
-def test_a_verification_of_nothing_is_refused(certificate, samples):
-    with pytest.raises(ValueError, match="samples must be an integer in"):
-        tmd.verify(certificate, samples=samples)
-    report = tmd.verify(certificate, samples=0, full=True)
-    assert (report["blocks"], report["windows"]) == (2, 0)
-
-
-def test_the_report_says_that_it_is_a_sample(certificate, tmp_path, capsys):
-    from tmd.__main__ import main
-
+def test_the_size_of_a_verification(certificate, tmp_path, capsys):
+    """The report says that it is a sample; a verification of nothing is refused."""
     path = tmp_path / "exp.json"
     path.write_text(json.dumps(certificate))
-    assert main(["verify", str(path), "--samples", "1", "--seed", "7"]) == 0
-    assert "1 of 2 blocks (a sample; --full takes all)" in capsys.readouterr().out
-    assert main(["verify", str(path), "--full", "--samples", "1"]) == 0
-    assert "2 of 2 blocks, 2 windows" in capsys.readouterr().out
-    assert main(["verify", str(path), "--samples", "0"]) == 2
-    assert "--samples must be an integer in" in capsys.readouterr().err
+    assert tmd.verify(path, samples=1)["blocks"] == 1
+    for samples in (0, -1):
+        with pytest.raises(ValueError, match="samples must be an integer in"):
+            tmd.verify(certificate, samples=samples)
+    report = tmd.verify(certificate, samples=0, full=True)
+    assert (report["blocks"], report["windows"]) == (2, 0)
+    for options, code, text in (
+        (("--samples", "1", "--seed", "7"), 0, "1 of 2 blocks (a sample; --full takes all)"),
+        (("--full", "--samples", "1"), 0, "2 of 2 blocks, 2 windows"),
+        (("--samples", "0"), 2, "--samples must be an integer in"),
+    ):
+        assert main(["verify", str(path), *options]) == code
+        assert text in "".join(capsys.readouterr())
 
 
-def test_a_missing_block_is_detected(certificate):
-    with pytest.raises(tmd.CertificateError, match="do not tile its domain"):
-        tmd.verify(remake(certificate, blocks=certificate["blocks"][:-1]))
+def with_cell(certificate, column, value):
+    """Return the records of a certificate with another value in the first one."""
+    records = [list(record) for record in certificate["blocks"]]
+    records[0][COLUMNS.index(column)] = value
+    return records
 
 
-def test_invalid_sizes_are_refused(certificate):
-    blocks = [list(b) for b in certificate["blocks"]]
-    blocks[0][COLUMNS.index("piece")] = 3
-    with pytest.raises(tmd.CertificateError, match="sizes that no search uses"):
-        tmd.verify(remake(certificate, blocks=blocks))
+def test_missing_blocks_and_invalid_sizes_are_detected(certificate):
+    for blocks, message in (
+        (certificate["blocks"][:-1], "do not tile its domain"),
+        (with_cell(certificate, "piece", 3), "sizes that no search uses"),
+    ):
+        with pytest.raises(tmd.CertificateError, match=message):
+            tmd.verify(remake(certificate, blocks=blocks))
 
 
 @pytest.mark.parametrize("column", ["survivors", "pieces", "candidates", "hash"])
 def test_wrong_counts_are_detected(certificate, column):
-    blocks = [list(b) for b in certificate["blocks"]]
-    value = blocks[0][COLUMNS.index(column)]
-    blocks[0][COLUMNS.index(column)] = value + 1 if isinstance(value, int) else "0" * 24
+    value = certificate["blocks"][0][COLUMNS.index(column)]
+    blocks = with_cell(certificate, column, value + 1 if isinstance(value, int) else "0" * 24)
     with pytest.raises(tmd.CertificateError, match="but the certificate says"):
         tmd.verify(remake(certificate, blocks=blocks), full=True)
 
@@ -267,26 +267,8 @@ def test_a_search_that_loses_cases_is_detected(certificate, monkeypatch):
 
     result = tmd.search("exp", ("1.5", "0x1.8000004p+0"), bits=20)
     monkeypatch.setattr(certificates, "search_blocks", lossy)
-    (pair,) = lossy(*_search_arguments(result))
+    plans = check_blocks(result.certificate).plans
+    (pair,) = lossy(load_function("exp"), plans, Device("cpu"))
     records = [certificates.block_record(*pair)]
     with pytest.raises(tmd.CertificateError, match="window"):
         tmd.verify(remake(result.certificate, blocks=records))
-
-
-def _search_arguments(result):
-    """Return the arguments with which `search_blocks` repeats a search."""
-    from hetero import Device
-    from tmd.functions import load_function
-
-    plans = check_blocks(result.certificate).plans
-    return load_function("exp"), plans, Device("cpu")
-
-
-@pytest.mark.parametrize("text", ["[1, 2]", "null", "7"])
-def test_other_json_is_refused(text, tmp_path):
-    path = tmp_path / "exp.json"
-    path.write_text(text)
-    with pytest.raises(tmd.CertificateError, match="must be a JSON object"):
-        tmd.verify(path)
-    with pytest.raises(tmd.CertificateError, match="must be a JSON object"):
-        certificates.read_certificates(path)

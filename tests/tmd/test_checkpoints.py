@@ -18,6 +18,14 @@ def complete():
     return tmd.search(**SEARCH)
 
 
+@pytest.fixture
+def path(tmp_path):
+    """The checkpoint of a search that has ended."""
+    file = tmp_path / "exp.checkpoint"
+    tmd.search(**SEARCH, checkpoint=file)
+    return file
+
+
 def interrupt_search(path, monkeypatch, after=1):
     """Run a search that is interrupted after some blocks, as by a signal."""
     search_blocks = searches.search_blocks
@@ -42,75 +50,54 @@ def test_an_interrupted_search_continues_without_loss(tmp_path, monkeypatch, com
     interrupt_search(path, monkeypatch)
     before = path.read_text()
     assert before.count("\n") == 2
-    scanned = []
-    monkeypatch.setattr(
-        searches,
-        "search_blocks",
-        lambda f, plans, *others, old=searches.search_blocks: (
-            scanned.append(len(plans)) or old(f, plans, *others)
-        ),
-    )
+    scanned, search_blocks = [], searches.search_blocks
+
+    def count_plans(f, plans, *others):
+        scanned.append(len(plans))
+        return search_blocks(f, plans, *others)
+
+    monkeypatch.setattr(searches, "search_blocks", count_plans)
     assert same(tmd.search(**SEARCH, checkpoint=path), complete)
     assert scanned == [1]  # the other block was not searched again
     assert path.read_text().startswith(before)
     assert same(tmd.search(**SEARCH, checkpoint=path), complete)
 
 
-def test_the_block_of_a_torn_last_line_is_searched_again(tmp_path, complete):
-    path = tmp_path / "exp.checkpoint"
-    tmd.search(**SEARCH, checkpoint=path)
+def test_torn_lines_are_written_again(path, complete):
+    """The last one, with its block, or the head."""
     text = path.read_text()
-    for cut in (3, len(text.splitlines()[-1]) // 2):
-        path.write_text(text[:-cut])
+    for kept in (text[:-3], text[: -len(text.splitlines()[-1]) // 2], text[:20]):
+        path.write_text(kept)
         assert same(tmd.search(**SEARCH, checkpoint=path), complete)
         assert path.read_text() == text
 
 
-def test_a_torn_head_is_written_again(tmp_path, complete):
-    path = tmp_path / "exp.checkpoint"
-    tmd.search(**SEARCH, checkpoint=path)
-    path.write_text(path.read_text()[:20])
-    assert same(tmd.search(**SEARCH, checkpoint=path), complete)
+def refuses(path, match, **changes):
+    """Check that a search refuses a checkpoint, and leaves it as it is."""
+    text = path.read_text()
+    with pytest.raises(tmd.CheckpointError, match=match):
+        tmd.search(**(SEARCH | changes), checkpoint=path)
+    assert path.read_text() == text
 
 
-def test_a_damaged_file_is_refused_unchanged(tmp_path):
-    path = tmp_path / "exp.checkpoint"
-    tmd.search(**SEARCH, checkpoint=path)
+def test_damaged_files_and_those_of_other_searches_are_refused_unchanged(path, monkeypatch):
+    """Counts of another algorithm would contradict the one that the certificate names."""
+    refuses(path, "bits=30", bits=31)
+    refuses(path, "regular", algorithm="regular")
+    refuses(path, "integer", division="integer")
+    with monkeypatch.context() as m:
+        m.setattr("tmd._search.planning.SPLITS", (4,))
+        refuses(path, "plans=")
     text = path.read_text()
     half = len(text) // 2
-    damaged = text[:half] + ("x" if text[half] != "x" else "y") + text[half + 1 :]
-    path.write_text(damaged)
-    with pytest.raises(tmd.CheckpointError, match="damaged in line"):
-        tmd.search(**SEARCH, checkpoint=path)
-    assert path.read_text() == damaged
-
-
-def test_the_checkpoint_of_another_search_is_refused(tmp_path):
-    path = tmp_path / "exp.checkpoint"
-    tmd.search(**SEARCH, checkpoint=path)
-    with pytest.raises(tmd.CheckpointError, match="bits=30"):
-        tmd.search(**(SEARCH | {"bits": 31}), checkpoint=path)
+    path.write_text(text[:half] + ("x" if text[half] != "x" else "y") + text[half + 1 :])
+    refuses(path, "damaged in line")
+    head = {"format": "tmd-checkpoint 1", "search": {}}
+    for junk in ([], 7, head, {"format": "tmd-checkpoint 2"}):
+        path.write_text(search_checkpoint._format_line(junk))
+        refuses(path, None)
     path.write_text("a shopping list\n")
-    with pytest.raises(tmd.CheckpointError):
-        tmd.search(**SEARCH, checkpoint=path)
-    assert path.read_text() == "a shopping list\n"
-
-
-@pytest.mark.parametrize("other", [{"algorithm": "regular"}, {"division": "integer"}])
-def test_checkpoints_of_other_algorithms_are_refused(tmp_path, other):
-    """Their counts would contradict the algorithm that the certificate names."""
-    path = tmp_path / "exp.checkpoint"
-    tmd.search(**SEARCH, checkpoint=path)
-    with pytest.raises(tmd.CheckpointError, match=next(iter(other.values()))):
-        tmd.search(**SEARCH, **other, checkpoint=path)
-
-
-def test_checkpoints_with_other_sizes_are_refused(tmp_path, monkeypatch):
-    path = tmp_path / "exp.checkpoint"
-    tmd.search(**SEARCH, checkpoint=path)
-    monkeypatch.setattr("tmd._search.planning.SPLITS", (4,))
-    with pytest.raises(tmd.CheckpointError, match="plans="):
-        tmd.search(**SEARCH, checkpoint=path)
+    refuses(path, None)
 
 
 def rewrite_last_line(path, change):
@@ -161,22 +148,7 @@ def _far_values(record):
 
 
 @pytest.mark.parametrize("damage", DAMAGED)
-def test_a_line_with_a_correct_checksum_is_validated(tmp_path, monkeypatch, damage):
-    path = tmp_path / "exp.checkpoint"
-    tmd.search(**SEARCH, checkpoint=path)
+def test_a_line_with_a_correct_checksum_is_validated(path, monkeypatch, damage):
     rewrite_last_line(path, DAMAGED[damage])
-    text = path.read_text()
     monkeypatch.setattr(searches, "search_blocks", lambda *_: pytest.fail("it was searched"))
-    with pytest.raises(tmd.CheckpointError, match=r"is damaged in line [34]: .*Remove that line"):
-        tmd.search(**SEARCH, checkpoint=path)
-    assert path.read_text() == text
-
-
-@pytest.mark.parametrize(
-    "head", [[], 7, {"format": "tmd-checkpoint 1", "search": {}}, {"format": "tmd-checkpoint 2"}]
-)
-def test_a_head_with_a_correct_checksum_is_validated(tmp_path, head):
-    path = tmp_path / "exp.checkpoint"
-    path.write_text(search_checkpoint._format_line(head))
-    with pytest.raises(tmd.CheckpointError):
-        tmd.search(**SEARCH, checkpoint=path)
+    refuses(path, r"is damaged in line [34]: .*Remove that line")

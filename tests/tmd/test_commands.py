@@ -1,5 +1,6 @@
 """`tmd search`, `verify` and `check` for programs, pictures of searches, and their progress."""
 
+import ctypes.util
 import json
 
 import numpy as np
@@ -7,6 +8,8 @@ import pytest
 
 import tmd
 from hetero.display.figures import new_figure
+from recorded_bars import RecordedBars
+from studies.__main__ import main as run_studies
 from tmd.__main__ import main
 from tmd._search import pipeline
 
@@ -22,6 +25,11 @@ def run(capsys, *arguments):
         code = ended.code
     out, err = capsys.readouterr()
     return code, out, err
+
+
+def must_not_search(monkeypatch):
+    """Let a search fail the test."""
+    monkeypatch.setattr(tmd, "search", lambda *_, **__: pytest.fail("it searched"), raising=False)
 
 
 @pytest.fixture(scope="module")
@@ -50,16 +58,24 @@ def test_search_as_json_holds_every_case(result, tmp_path, capsys):
     assert json.loads(out)["searches"][0]["cases"] == len(result.cases)
 
 
-def test_check_as_json(capsys):
-    code, out, _ = run(capsys, "check", *DOMAIN, *BITS, "--count", "20", "--json")
-    assert code == 0
+def test_check_tries_python_numpy_and_a_library(capsys):
+    if (path := ctypes.util.find_library("m")) is None:
+        pytest.skip("this system has no C library with mathematical functions")
+    options = (*DOMAIN, *BITS, "--count", "20", "--library", path)
+    code, out, _ = run(capsys, "check", *options, "--quiet")
+    assert (code, out.count("of 20 wrong")) == (0, 3)
+    assert path in out
+    code, out, _ = run(capsys, "check", *options, "--json")
     libraries = json.loads(out)["libraries"]
-    assert all(one["tried"] == 20 for one in libraries)
+    assert [one["tried"] for one in libraries] == [20] * 3
     assert all(set(w) == {"argument", "returned", "correct"} for o in libraries for w in o["wrong"])
+    arguments = ("check", "exp", "1", "1.01", "--precision", "24", "--bits", "8", "--count", "9")
+    code, out, _ = run(capsys, *arguments)
+    assert (code, out.startswith("NumPy ")) == (0, True)
 
 
 def test_check_takes_a_list_of_cases_instead_of_a_search(tmp_path, capsys, monkeypatch):
-    monkeypatch.setattr(tmd, "search", lambda *_, **__: pytest.fail("it searched"), raising=False)
+    must_not_search(monkeypatch)
     path = tmp_path / "exp.wc"
     path.write_text("# mine\n0x1.8p+0\n0x1p+0\n")
     code, out, err = run(capsys, "check", "exp", "--cases", path, "--json")
@@ -67,39 +83,59 @@ def test_check_takes_a_list_of_cases_instead_of_a_search(tmp_path, capsys, monke
     assert [one["tried"] for one in json.loads(out)["libraries"]] == [2, 2]
 
 
-def test_check_of_functions_of_binary32(capsys):
-    arguments = ("check", "exp", "1", "1.01", "--precision", "24", "--bits", "8", "--count", "9")
-    code, out, _ = run(capsys, *arguments)
+def test_search_writes_lines_and_a_certificate_that_verifies(tmp_path, capsys):
+    wc, certificate = tmp_path / "exp.wc", tmp_path / "exp.json"
+    files = ("--out", wc, "--certificate", certificate, "--quiet")
+    code, _, err = run(capsys, "search", *DOMAIN, *BITS, *files)
+    lines = wc.read_text().splitlines()
+    arguments = [float.fromhex(line) for line in lines if not line.startswith("#")]
+    assert arguments == sorted(arguments)
+    assert len(arguments) == json.loads(certificate.read_text())["cases"]
     assert code == 0
-    assert out.startswith("NumPy ")
+    assert f"{len(arguments)} cases, hardness" in err
+    assert "1 blocks, 3 windows" in run(capsys, "verify", certificate)[1]
 
 
-def test_mistakes_are_explained_with_exit_code_2(tmp_path, capsys):
+def test_mistakes_are_explained_with_exit_code_2(tmp_path, capsys, monkeypatch):
+    """Nothing is searched before they are found."""
+    must_not_search(monkeypatch)
+    none = tmp_path / "none" / "exp.json"
+    search, check = ("search", "exp", "1", "2"), ("check", "exp", "1", "2")
     cases = {
+        (*search, "--device", "banana"): "got 'banana'",
+        (*search, "--plot", "cases.txt"): "--plot must end with .html",
+        (*search, "--out", tmp_path): "--out must be a file in an existing folder",
+        (*search, "--out", none): "--out must be a file in an existing folder",
+        (*search, "--certificate", tmp_path): "--certificate must be a file in an existing folder",
+        (*search, "--certificate", none): "--certificate must be a file in an existing folder",
+        ("search", "exp", "1"): "the following arguments are required: hi",
+        ("check", "exp"): "pass the ends LO and HI of a domain, or --cases FILE",
+        (*check, "--cases", "exp.wc"): "--cases replaces the domain",
+        (*check, "--library", "/no/such.so"): "cannot be loaded",
+        (*check, "--library", "libc.so.6"): "exports no function 'exp'",
+        ("verify", "/dev/null"): "'/dev/null' holds no certificate",
+        ("verify", none): "cannot be read",
+        ("verify", none, "--seed", "-1"): "--seed must be an integer >= 0",
+    }
+    for arguments, message in cases.items():
+        require_mistake(capsys, arguments, message)
+    monkeypatch.undo()
+    for arguments, message in {
         ("search", "gamma", "1", "2"): "gamma",
         ("search", "exp", "2", "1"): "lo < hi",
         ("search", "exp", "one", "2"): "one",
-        ("search", "exp", "1", "2", "--bits", "3"): "bits",
-        ("search", "exp", "1", "2", "--device", "banana"): "got 'banana'",
-        ("search", "exp", "1", "2", "--plot", "cases.txt"): "--plot must end with .html",
-        ("search", "exp", "1", "2", "--out", tmp_path): "--out must be a file",
-        ("search", "exp", "1", "2", "--certificate", tmp_path / "none" / "exp.json"): (
-            "--certificate must be a file in an existing folder"
-        ),
-        ("search", "exp", "1"): "the following arguments are required: hi",
-        ("check", "exp"): "pass the ends LO and HI of a domain, or --cases FILE",
-        ("check", "exp", "1", "2", "--cases", "exp.wc"): "--cases replaces the domain",
-        ("check", "exp", "1", "2", "--library", "/no/such.so"): "cannot be loaded",
-        ("check", "exp", "1", "1.001", "--library", "libc.so.6"): "exports no function 'exp'",
-        ("verify", "/dev/null"): "'/dev/null' holds no certificate",
-        ("verify", tmp_path / "none.json"): "none.json",
-        ("verify", tmp_path / "none.json", "--seed", "-1"): "--seed must be an integer >= 0",
-    }
-    for arguments, message in cases.items():
-        code, out, err = run(capsys, *arguments)
-        assert (code, out) == (2, ""), arguments
-        assert message in err, err
-        assert "Traceback" not in err
+        ("search", "log", "1", "2"): "a zero at 1",
+        (*search, "--bits", "3"): "bits",
+    }.items():
+        require_mistake(capsys, arguments, message)
+
+
+def require_mistake(capsys, arguments, message):
+    """Check that a command ends with 2 and a message."""
+    code, out, err = run(capsys, *arguments)
+    assert (code, out) == (2, ""), arguments
+    assert message in err, err
+    assert "Traceback" not in err
 
 
 def test_undecided_arguments_end_with_1(result, monkeypatch, capsys):
@@ -133,31 +169,46 @@ def test_a_result_shows_itself(result):
     assert none.plot() is not None
 
 
+def test_an_interruption_prints_no_traceback(capsys, monkeypatch):
+    def interrupt(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(tmd, "search", interrupt, raising=False)
+    code, _, err = run(capsys, "search", *DOMAIN, *BITS)
+    assert code == 130
+    assert "interrupted" in err
+
+
 def test_progress_counts_every_argument(monkeypatch):
-    done = []
-
-    class Bars:
-        def add(self, description, total):
-            done.append((description, total))
-            return 0
-
-        def update(self, bar, amount):
-            done.append(amount)
-
-        def close(self):
-            pass
-
-    monkeypatch.setattr("hetero.display.progress_bar._make_bars", lambda transient=False: Bars())
+    bars = RecordedBars(monkeypatch)
     monkeypatch.setitem(pipeline.SUBDOMAINS_PER_BATCH, "cpu", 64)
     tangent = "tan", "0x1.921fb54442c00p+0", "0x1.921fb54442d18p+0"  # balls decide next to the pole
     for name, *domain in (("exp", "1.5", "0x1.8000000010000p+0"), tangent):
-        done.clear()
+        bars.steps.clear()
         found = tmd.search(name, domain, bits=20, progress=True, device="cpu")
-        planning, search, *amounts = done
+        planning, search, *amounts = bars.steps
         assert planning == (f"{name}: planning", 1.0)
         assert search == (name, found.cases.searched)
         assert amounts[-1] == found.cases.searched
         assert amounts == sorted(amounts)
-        done.clear()
+        bars.steps.clear()
         tmd.verify(found.certificate, full=True, samples=0, progress=True, device="cpu")
-        assert done[-1] == found.cases.searched
+        assert bars.steps[-1] == found.cases.searched
+
+
+def test_configurations_of_two_lengths_are_those_of_the_points(tmp_path):
+    options = ["--device", "cpu", "--out", str(tmp_path)]
+    assert run_studies(["run", "hard-cases table 1", *options]) == 0
+    record = json.loads((tmp_path / "tmd-configurations-cpu.json").read_text())
+    assert record["result"] == {"agree": True, "configurations": 10}
+    assert record["tables"][0]["rows"][4][:6] == [1, 1, 4, 3, 11, 3]  # table 1, row (1, 1)
+
+
+@pytest.mark.slow
+def test_studies_write_records_and_a_figure(tmp_path):
+    names = ("binades", "divergence", "generation", "phases", "tests", "truncation")
+    names = [f"tmd-{name}" for name in names]
+    assert run_studies(["run", *names, "--quick", "--device", "cpu", "--out", str(tmp_path)]) == 0
+    written = {path.name for path in tmp_path.iterdir()}
+    pictures = {"tmd-binades.png", "tmd-divergence.png"}
+    assert written >= {f"{name}-cpu.json" for name in names} | pictures

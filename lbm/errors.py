@@ -22,7 +22,7 @@ class UnstableError(RuntimeError):
         self.step, self.cell = step, cell
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (*self.args, self.step, self.cell)
+        return type(self), (*self.args, self.step, self.cell), self.__dict__  # with its notes
 
 
 class CheckpointError(RuntimeError):

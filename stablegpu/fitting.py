@@ -202,10 +202,10 @@ def fit(
         flat, weight_source, stops - counts, stops, method, parameterization, fixed_values
     )
     results = _fit_sets(to_fit, engine, target, title, progress)
+    if not single:
+        return _with_data(results, to_fit, labels)
     if labels is not None:
         results = dataclasses.replace(results, labels=labels)
-    if not single:
-        return results
     return _single_result(results, flat, weight_source, own_device)
 
 
@@ -316,7 +316,18 @@ def fit_windows(
     to_fit = SetsToFit(flat, None, starts, starts + window, method, parameterization, fixed_values)
     results = _fit_sets(to_fit, engine, target, f"{starts.size} fits", progress)
     labels = None if index is None else tuple(index[k] for k in (starts + window - 1).tolist())
-    return dataclasses.replace(results, labels=labels)
+    return _with_data(results, to_fit, labels)
+
+
+def _with_data(results: FitResults, sets: SetsToFit, labels: tuple[Any, ...] | None) -> FitResults:
+    """Return fits of several sets with their data and labels."""
+    return dataclasses.replace(
+        results,
+        labels=labels,
+        data=_copy(sets.data),
+        weights=_copy(sets.weights),
+        starts=sets.starts,
+    )
 
 
 def _log_fits(sets: int, observations: int, method: str, engine: Engine, device: Device) -> None:

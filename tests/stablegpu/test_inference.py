@@ -87,7 +87,7 @@ def test_weights_are_as_many_observations():
     for function in (bootstrap, goodness_of_fit):
         with pytest.raises(ValueError, match="weights must be whole numbers"):
             function(shares)
-    many = stablegpu.fit(x, weights=times * 1e14, device="cpu")
+    many = stablegpu.fit(x, weights=times * 1e13, device="cpu")
     for function in (bootstrap, goodness_of_fit):
         with pytest.raises(ValueError, match="observations, too many for samples"):
             function(many)
@@ -105,16 +105,14 @@ def test_samples_may_come_in_parts(result, monkeypatch):
 def test_what_intervals_need(result):
     rows = stablegpu.fit([result.data, result.data], device="cpu")
     for function in (bootstrap, goodness_of_fit):
-        with pytest.raises(TypeError, match="fit that data set alone"):
-            function(rows[0])
+        with pytest.raises(TypeError, match="such as an element of a FitResults"):
+            function(rows)
         with pytest.raises(TypeError, match="replicas must be an integer"):
             function(result, 2.5)
         with pytest.raises(ValueError, match="replicas must be an integer in"):
             function(result, 0)
-    with pytest.raises(TypeError, match="fit that data set alone"):
+    with pytest.raises(TypeError, match="such as an element of a FitResults"):
         profile_likelihood(rows, "alpha")
-    with pytest.raises(TypeError, match="fit that data set alone"):
-        rows[1].plot()
     with pytest.raises(ValueError, match=r"points must be an integer in \[2, 65536\]"):
         profile_likelihood(result, "alpha", points=1)
     quick = stablegpu.fit(result.data, method="mcculloch", device="cpu")

@@ -106,13 +106,17 @@ CALLS = [
       for name in ("value_at_risk", "expected_shortfall")),
     *(good(f"stablegpu.FitResults.{name}", owner=_fitted_sets, confidence=0.9)
       for name in ("interval", "conf_int")),
-    good("stablegpu.FitResult.plot", owner=_fitted, ax=None, takes_long=True),
+    *(good(f"stablegpu.FitResults.{name}", owner=_fitted_sets, level=0.05, of="returns",
+           confidence=0.9, method="delta", takes_long=True)
+      for name in ("value_at_risk", "expected_shortfall")),
+    good("stablegpu.FitResult.plot", owner=_fitted, ax=None, risks=(), takes_long=True),
     good("stablegpu.FitResults.plot", owner=_fitted_sets, name="alpha", ax=None, takes_long=True),
     good("stablegpu.Stable.dlogpdf", owner=_distribution, x=list(POINTS)),
 ]  # fmt: skip
 
 NOT_CALLED = {
     "Bootstrap", "Evaluation", "FitResult", "FitResults", "GoodnessOfFit", "Gradient",
-    "InterpolationError", "KupiecTest", "ProfileLikelihood", "RiskEstimate", "Stable",
+    "InterpolationError", "KupiecTest", "ProfileLikelihood", "RiskEstimate", "RiskEstimates",
+    "Stable",
 }  # fmt: skip
 """Public names that take no arguments of users: results and errors."""

@@ -115,7 +115,7 @@ class TextLayout:
 def content_lines(lines: Iterable[str]) -> Iterator[tuple[int, str]]:
     """Yield numbers and texts of the lines that are neither empty nor comments."""
     for number, line in enumerate(lines, 1):
-        content = _COMMENT.sub("", line).rstrip("\r\n")
+        content = (_COMMENT.sub("", line) if "#" in line else line).rstrip("\r\n")
         if content.strip():
             yield number, content
 
@@ -204,7 +204,7 @@ def parse_number(field: str, decimal: str, missing: frozenset[str] = MISSING) ->
 
 def _bare_number(text: str) -> str:
     """Return a number with an ASCII sign, which brackets stand for too, and without %."""
-    if inner := _IN_BRACKETS.fullmatch(text):
+    if text[:1] == "(" and (inner := _IN_BRACKETS.fullmatch(text)):
         text = f"-{inner[1]}"
     return text.replace("\u2212", "-").removesuffix("%").rstrip()
 

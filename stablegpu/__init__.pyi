@@ -33,6 +33,7 @@ from .inference import profile_likelihood as profile_likelihood
 from .modes import mode as mode
 from .risk import KupiecTest as KupiecTest
 from .risk import RiskEstimate as RiskEstimate
+from .risk import RiskEstimates as RiskEstimates
 from .risk import expected_shortfall as expected_shortfall
 from .risk import kupiec_test as kupiec_test
 from .risk import value_at_risk as value_at_risk

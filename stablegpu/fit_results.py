@@ -5,12 +5,14 @@ from __future__ import annotations
 import contextlib
 import functools
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from hetero import Device
 from hetero.arrays import on_host
 from hetero.equality import equal_by_value
+from hetero.validation import require_iterable
 from stablegpu._fit.limits import ALPHA_RANGE
 from stablegpu._fit.outcomes import CONVERGED
 from stablegpu._fit.outcomes import STATUSES as STATUSES
@@ -221,13 +223,15 @@ class FitResult:
 
         return summarize(self, confidence)
 
-    def plot(self, ax: Axes | None = None) -> Figure:
+    def plot(self, ax: Axes | None = None, *, risks: Sequence[RiskEstimate] = ()) -> Figure:
         """Draw density, quantiles and probabilities of the data and of the fitted distribution.
 
         Parameters
         ----------
         ax : matplotlib.axes.Axes, optional
             Draw the density alone, on these axes.
+        risks : sequence of RiskEstimate, optional
+            Estimates that are marked beside the density.
 
         Returns
         -------
@@ -235,21 +239,25 @@ class FitResult:
             A new one of pyplot, which notebooks and `pyplot.show()` show, or that of `ax`.
         """
         from stablegpu._inference.plots import plot
+        from stablegpu.risk import RiskEstimate
 
+        require_iterable("risks", risks, "estimates")
+        if not all(isinstance(one, RiskEstimate) for one in risks):
+            raise TypeError("risks must hold estimates that `value_at_risk` of a fit returns")
         self.require_data()
-        return plot(self.data, self.weights, self.distribution, ax)
+        return plot(self.data, self.weights, self.distribution, ax, risks)
 
     @property
     def has_data(self) -> bool:
-        """True if the fitted data are in memory: not those of many fits, or of `fit_stream`."""
+        """True if the fitted data are in memory: not those of `fit_stream`."""
         return self.data is not None and not isinstance(self.data, Observations)
 
     def require_data(self) -> None:
-        """Raise TypeError if the result does not carry its data, as one of many fits."""
+        """Raise TypeError if the result does not carry its data in memory."""
         if self.data is None:
             raise TypeError(
-                "result must be a FitResult with its data: fit that data set alone (results of "
-                "several sets carry none)"
+                "result must be a FitResult with its data, which fits of many sets with more than "
+                "2^21 observations do not keep: fit that data set alone"
             )
         if isinstance(self.data, Observations):
             raise TypeError(

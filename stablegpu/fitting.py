@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import logging
+import math
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Executor
 from typing import Any, TypedDict, Unpack, overload
@@ -38,6 +39,10 @@ LOGGER = logging.getLogger(__name__)
 
 METHODS = ("ml", "mcculloch", "koutrouvelis", "grid", "grid2")
 NAN_POLICIES = ("raise", "omit")
+
+LARGEST_KEPT = 1 << 21
+"""Observations of several sets up to which the fits keep a copy, for intervals and plots of one of
+them: 16 MiB of float64, which take some milliseconds to copy."""
 
 BREAK_EVEN = {"ml": 1000, "mcculloch": 200_000, "koutrouvelis": 5000, "grid": 100, "grid2": 100}
 """Observations from which data in host memory are moved to a GPU."""
@@ -202,10 +207,10 @@ def fit(
         flat, weight_source, stops - counts, stops, method, parameterization, fixed_values
     )
     results = _fit_sets(to_fit, engine, target, title, progress)
+    if not single:
+        return _with_data(results, to_fit, labels)
     if labels is not None:
         results = dataclasses.replace(results, labels=labels)
-    if not single:
-        return results
     return _single_result(results, flat, weight_source, own_device)
 
 
@@ -316,7 +321,17 @@ def fit_windows(
     to_fit = SetsToFit(flat, None, starts, starts + window, method, parameterization, fixed_values)
     results = _fit_sets(to_fit, engine, target, f"{starts.size} fits", progress)
     labels = None if index is None else tuple(index[k] for k in (starts + window - 1).tolist())
-    return dataclasses.replace(results, labels=labels)
+    return _with_data(results, to_fit, labels)
+
+
+def _with_data(results: FitResults, sets: SetsToFit, labels: tuple[Any, ...] | None) -> FitResults:
+    """Return fits of several sets with their labels, and with their data unless these are many."""
+    results = dataclasses.replace(results, labels=labels)
+    if math.prod(sets.data.shape) > LARGEST_KEPT:
+        return results
+    return dataclasses.replace(
+        results, data=_copy(sets.data), weights=_copy(sets.weights), starts=sets.starts
+    )
 
 
 def _log_fits(sets: int, observations: int, method: str, engine: Engine, device: Device) -> None:

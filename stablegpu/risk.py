@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +20,7 @@ from stablegpu._parameters import Parameters
 from stablegpu._quantiles.quantile import quantile
 
 if TYPE_CHECKING:
+    import pandas
     from numpy.typing import ArrayLike
 
     from stablegpu.distribution import Stable
@@ -91,6 +92,8 @@ class RiskEstimate:
         How the interval was computed.
     failed : int
         Number of points of the profile at which the maximization failed; they are left out.
+    of : {"returns", "losses"}
+        What the data are.
     """
 
     measure: str
@@ -102,6 +105,7 @@ class RiskEstimate:
     confidence: float
     method: str
     failed: int = 0
+    of: str = "returns"
 
     @property
     def interval(self) -> tuple[float, float]:
@@ -120,6 +124,44 @@ class RiskEstimate:
             f"({self.method})"
         )
         return html_table(title, rows, ("level", "estimate", "standard error", "low", "high"))
+
+
+@equal_by_value
+@dataclass(frozen=True, eq=False)
+class RiskEstimates:
+    """Estimates of the value at risk or the expected shortfall of many fits.
+
+    Attributes
+    ----------
+    measure, level, confidence, method : see `RiskEstimate`
+    value, stderr, low, high : float64 arrays with an element for each fit; NaN where data could not
+        be fitted
+    failed : int64 array, number of points of each profile that are left out
+    labels : those of the fits, or None
+    """
+
+    measure: str
+    level: float
+    value: np.ndarray
+    stderr: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+    confidence: float
+    method: str
+    failed: np.ndarray
+    labels: Sequence[Any] | None = None
+
+    @property
+    def interval(self) -> tuple[np.ndarray, np.ndarray]:
+        """Both ends of the confidence intervals."""
+        return self.low, self.high
+
+    def to_frame(self) -> pandas.DataFrame:
+        """Return a pandas DataFrame with a row for each fit; its index has the labels."""
+        import pandas
+
+        names = ("value", "stderr", "low", "high", "failed")
+        return pandas.DataFrame({name: getattr(self, name) for name in names}, index=self.labels)
 
 
 @equal_by_value

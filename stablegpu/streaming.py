@@ -25,7 +25,7 @@ from stablegpu._fit.streams.pieces import Observations, check_size, observations
 from stablegpu._fit.streams.sample import StreamedSample
 from stablegpu._parameters import PARAMETERIZATIONS
 from stablegpu.fit_results import FitResult
-from stablegpu.fitting import METHODS, fit
+from stablegpu.fitting import METHODS, NAN_POLICIES, fit
 
 Source: TypeAlias = str | Path | np.ndarray | Sequence[Any] | Callable[[], Iterable[Any]]
 """A place from which a data set is read; see `fit_stream`."""
@@ -40,6 +40,7 @@ def fit_stream(
     method: str = "ml",
     parameterization: str = "S1",
     fixed: Mapping[str, Any] | None = None,
+    nan_policy: str = "raise",
     piece: int = PIECE,
     progress: bool = False,
     executor: Executor | None = None,
@@ -58,6 +59,8 @@ def fit_stream(
         as a `numpy.memmap`; a list of arrays; or a function without arguments that returns an
         iterator of arrays, and the same ones each time: the batches of a Parquet file, for example.
     method, parameterization, fixed : as for `fit`
+    nan_policy : {"raise", "omit"}
+        "omit" leaves NaN out.
     piece : int
         Observations of a file or an array that are read at once. Memory is needed for some three
         pieces of float64 and for tables of 10 MiB, for each device or worker. A thread reads a
@@ -92,9 +95,10 @@ def fit_stream(
     """
     validation.check_choice("method", method, METHODS)
     validation.check_choice("parameterization", parameterization, PARAMETERIZATIONS)
+    validation.check_choice("nan_policy", nan_policy, NAN_POLICIES)
     engine = Engine.create(device, executor, comm)
     with engine.raised_by_all():
-        observations = observations_of(source, piece)
+        observations = observations_of(source, piece, nan_policy == "omit")
         _require_ranges(observations, engine)
         fixed_values = check_fixed(fixed, parameterization, method, 1)
         target = resolve(engine.local, work=observations.piece, break_even=PIECE)

@@ -152,7 +152,9 @@ def test_the_figures_of_the_readme_are_those_of_the_records():
     ],
 )
 def test_times_faster_follow_the_unit(unit, here, peer, times):
-    assert load_tool("records").times_faster({"value": here, "unit": unit}, peer) == times
+    records = load_tool("records")
+    assert records.times_faster({"value": here, "unit": unit}, peer) == times
+    assert [records.format_times(n) for n in (102352.0, 5.0)] == ["102,000", "5.0"]
 
 
 def test_the_home_page_states_version_licence_and_a_figure_of_the_records():

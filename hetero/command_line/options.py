@@ -50,7 +50,7 @@ def add_out_option(parser: argparse.ArgumentParser, noun: str) -> None:
 
 
 def add_layout_options(parser: argparse.ArgumentParser) -> None:
-    """Add --delimiter and --decimal, which say how a text file is to be read."""
+    """Add --delimiter, --decimal and --missing, which say how a text file is to be read."""
     parser.add_argument(
         "--delimiter",
         type=_parse_delimiter,
@@ -62,6 +62,14 @@ def add_layout_options(parser: argparse.ArgumentParser) -> None:
         "--decimal",
         choices=(".", ","),
         help="decimal mark in a text file (default: found out)",
+    )
+    parser.add_argument(
+        "--missing",
+        action="append",
+        default=[],
+        metavar="TEXT",
+        help="text that stands for a missing value, besides NA, N/A, #N/A, #NV, n.a., NaN, - and "
+        "the like; may be given several times",
     )
 
 

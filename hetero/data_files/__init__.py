@@ -1,4 +1,4 @@
-"""Columns of numbers in files: CSV and other text, Parquet, NPY and NPZ."""
+"""Columns of numbers in files: CSV and other text, JSON, Excel, Parquet, NPY and NPZ."""
 
 from hetero.data_files.dates import sort_by_date as sort_by_date
 from hetero.data_files.reading import Column as Column

@@ -1,4 +1,4 @@
-"""Columns of numbers from CSV and other text files, Parquet, NPY and NPZ files."""
+"""Columns of numbers from CSV and other text files, JSON, Excel, Parquet, NPY and NPZ files."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from hetero.data_files.dates import are_dates, parse_dates
+from hetero.data_files.tables_as_text import sheet_as_csv
 from hetero.data_files.text import TextFile
 
 _DATES_SEEN = 200  # first values of a column, by which its kind is told
@@ -116,26 +117,33 @@ class Table(NamedTuple):
 
 
 def open_table(
-    source: str | Path, *, delimiter: str | None = None, decimal: str | None = None
+    source: str | Path,
+    *,
+    delimiter: str | None = None,
+    decimal: str | None = None,
+    missing: Sequence[str] = (),
 ) -> Table:
     """Open a file whose columns can be read.
 
     Parameters
     ----------
     source : str or Path
-        A file; ``-`` is text from the standard input. The suffixes .npy, .npz and .parquet stand
-        for these formats, everything else is text: numbers separated by commas, semicolons, tabs or
-        spaces, with or without a line of headings, and comments behind #. A text file may be
-        compressed (.gz, .bz2, .xz).
+        A file; ``-`` is text from the standard input. The suffixes .npy, .npz, .parquet and .xlsx
+        stand for these formats, everything else is text: numbers separated by commas, semicolons,
+        tabs or spaces, with or without a line of headings, and comments behind #, or a JSON array.
+        A text file may be compressed (.gz, .bz2, .xz).
     delimiter, decimal : str, optional
         What separates the columns of a text file, and its decimal mark, "." or ","; found out by
         the first lines if they are not given.
+    missing : sequence of str
+        Texts that stand for a missing value, besides those of
+        `hetero.data_files.text_layout.MISSING`.
 
     Raises
     ------
     OSError : the file cannot be read
     ValueError : it holds no columns of numbers, or a comma in it could mean two things
-    ImportError : the file is Parquet, and pyarrow is not installed
+    ImportError : the file is Parquet or .xlsx, and pyarrow or openpyxl is not installed
     """
     path = Path(source)
     suffix = "" if str(source) == "-" else path.suffix.lower()
@@ -146,7 +154,10 @@ def open_table(
         return _typed_table(path, {n: archive[n] for n in archive.files if archive[n].ndim == 1})
     if suffix in (".parquet", ".pq"):
         return _parquet_table(path)
-    return _text_table(TextFile.opened(str(source), delimiter, decimal))
+    text, remark = None, ""
+    if suffix in (".xlsx", ".xlsm"):
+        (text, remark), delimiter = sheet_as_csv(path), ","
+    return _text_table(TextFile.opened(str(source), delimiter, decimal, missing, text), remark)
 
 
 def find_present(column: Column, source: str | Path, allow: bool) -> np.ndarray:
@@ -183,8 +194,8 @@ def import_pyarrow(path: Path) -> Any:
     return pyarrow.parquet
 
 
-def _text_table(text: TextFile) -> Table:
-    """Return the table of a text file."""
+def _text_table(text: TextFile, remark: str) -> Table:
+    """Return the table of a text file, with a remark on where the text comes from."""
     layout = text.layout
     kinds = [
         "date" if are_dates(sample, name) else ("number" if has_numbers else "other")
@@ -198,7 +209,7 @@ def _text_table(text: TextFile) -> Table:
         kinds,
         text.numbers,
         lambda k: parse_dates(text.source, layout.names[k], text.texts(k)),
-        layout.describe(),
+        ", ".join(filter(None, (remark, layout.describe()))),
     )
 
 

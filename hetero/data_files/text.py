@@ -7,16 +7,17 @@ import gzip
 import io
 import itertools
 import lzma
+import re
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TextIO
 
 import numpy as np
 
+from hetero.data_files.tables_as_text import json_as_csv
 from hetero.data_files.text_layout import (
-    MISSING,
     WHITE_SPACE,
     TextLayout,
     content_lines,
@@ -34,7 +35,17 @@ _OPEN: dict[str, Callable[..., Any]] = {
 }
 """Functions that open compressed files, by suffix."""
 
-_NO_TEXT = "this is no text file; CSV (also .gz, .bz2, .xz), Parquet, NPY and NPZ files can be read"
+_NO_TEXT = (
+    "this is no text file; CSV (also .gz, .bz2, .xz), JSON, .xlsx, Parquet, NPY and NPZ files can "
+    "be read"
+)
+
+_JSON = re.compile(r"""\s*(\[\s*([\[{"\d-]|null)|\{\s*")""")
+_AT2 = re.compile(r"\bNPTS\s*=\s*\d|\d\s+NPTS,\s*DT")  # the fourth line of a .AT2 file
+_NO_COLUMNS = (
+    "this is a record of a ground motion (PEER, .AT2), whose lines continue each other: it has no "
+    "columns. Remedy: read its numbers behind the fourth line with numpy, for an input of rode"
+)
 
 
 @dataclass(frozen=True)
@@ -57,15 +68,25 @@ class TextFile:
     layout: TextLayout
 
     @classmethod
-    def opened(cls, source: str, delimiter: str | None, decimal: str | None) -> TextFile:
-        """Read the first lines of a file, and find out its layout.
+    def opened(
+        cls,
+        source: str,
+        delimiter: str | None,
+        decimal: str | None,
+        missing: Iterable[str] = (),
+        text: str | None = None,
+    ) -> TextFile:
+        """Read the first lines of a file, or of `text` in its place, and find out its layout.
+
+        JSON is rewritten as CSV.
 
         Raises
         ------
         ValueError : the file is no text, or its layout cannot be told
         """
-        text = None
-        if source == "-":
+        if text is not None:
+            pass
+        elif source == "-":
             text = sys.stdin.read().removeprefix("\ufeff")
         elif Path(source).exists() and not Path(source).is_file():
             text = Path(source).read_text(encoding="utf-8-sig")
@@ -77,7 +98,13 @@ class TextFile:
             raise ValueError(f"{source}: {_NO_TEXT}") from None
         if any("\0" in line for line in first):
             raise ValueError(f"{source}: {_NO_TEXT}")
-        return cls(source, text, encoding, find_layout(source, first, delimiter, decimal))
+        if _AT2.search("".join(first[:4])):
+            raise ValueError(f"{source}: {_NO_COLUMNS}")
+        if _JSON.match("".join(first)):
+            with _stream(source, text, encoding) as file:
+                text, encoding = json_as_csv(source, file), "utf-8"
+            first, delimiter = text.splitlines(keepends=True)[:_LINES_SEEN], ","
+        return cls(source, text, encoding, find_layout(source, first, delimiter, decimal, missing))
 
     def numbers(self, indices: Sequence[int]) -> list[np.ndarray]:
         """Return the numbers of columns as float64, in one pass; NaN for missing ones.
@@ -101,21 +128,30 @@ class TextFile:
     def _parse(self, index: int, texts: Any) -> np.ndarray:
         """Return the numbers in texts that are not all plain numbers."""
         values = np.full(len(texts), np.nan)
+        with_and_without: dict[bool, int] = {}  # a first row with %, and one without
         for row, field in enumerate(texts.fillna("")):
-            value = parse_number(field, self.layout.decimal)
+            value = self.layout.parse(field)
+            if value and value == value:
+                with_and_without.setdefault("%" in field, row)
             if value is None:
                 raise ValueError(
                     f"{self.source}, line {self._line(row)}: {field!r} in column "
                     f"{self.layout.names[index]!r} is not a number{self._remedy(field)}"
                 )
             values[row] = value
+        if len(with_and_without) == 2:
+            lines = " and ".join(str(self._line(row)) for row in with_and_without.values())
+            raise ValueError(
+                f"{self.source}: column {self.layout.names[index]!r} holds percentages and numbers "
+                f"without % (lines {lines}). Remedy: write all of them in one way"
+            )
         return values
 
     def _remedy(self, field: str) -> str:
         """Return what the user may do about a field with another decimal mark."""
         other = "," if self.layout.decimal == "." else "."
         if parse_number(field, other) is None:
-            return ""
+            return f". Remedy: --missing {field!r} if it stands for a missing value"
         return f" with the decimal mark {self.layout.decimal!r}. Remedy: --decimal {other}"
 
     def _line(self, row: int) -> int:
@@ -134,16 +170,18 @@ class TextFile:
             with _stream(self.source, self.text, self.encoding) as file:
                 for _ in range(layout.skipped):
                     file.readline()
+                if layout.has_comments:  # pandas would take Excel's #N/A for one
+                    file = io.StringIO("".join(f"{line}\n" for _, line in content_lines(file)))
                 table = pandas.read_csv(
                     _Prefixed(layout.delimiter.join("0" * (width + 1)) + "\n", file),
                     sep=r"\s+" if layout.delimiter == WHITE_SPACE else layout.delimiter,
                     decimal=layout.decimal,
                     header=None,
                     usecols=[*dict.fromkeys(indices), width],
-                    na_values=[form for text in MISSING for form in (text, text.upper())] + ["NaN"],
+                    na_values=[form for text in layout.missing for form in (text, text.upper())]
+                    + ["NaN"],
                     keep_default_na=False,
                     skipinitialspace=True,
-                    comment="#" if layout.has_comments else None,
                     **({} if _rounds_correctly(pandas.__version__) else _ROUND_TRIP),
                     **settings,
                 )[1:]

@@ -10,8 +10,25 @@ from dataclasses import dataclass
 
 from hetero.data_files.dates import HEADINGS
 
-MISSING = frozenset(("", "na", "n/a", "#n/a", "nan", "null", "none", "-", "."))
-"""Texts, in lower case, that stand for a missing value."""
+MISSING = frozenset(
+    (
+        "",
+        "na",
+        "n/a",
+        "n.a.",
+        "n/d",
+        "#n/a",
+        "#n/d",
+        "#nv",
+        "nan",
+        "null",
+        "none",
+        "-",
+        "\u2013",
+        ".",
+    )
+)
+"""Texts, in lower case, that stand for a missing value: #N/A, #N/D and #NV are those of Excel."""
 
 WHITE_SPACE = " "
 """The delimiter that stands for any number of spaces and tabs."""
@@ -25,10 +42,14 @@ _CANDIDATES = (";", "\t", "|", ",")
 _SPACES = "\u00a0\u202f '\u2019"
 """Marks between thousands that stand beside either decimal mark: spaces and apostrophes."""
 
-_COMMENT = re.compile(r"(^|\s)#.*")  # within a word, as in a heading, # is a character
+_COMMENT = re.compile(r"(^|\s)#(?!N/[AD]|NV\b|[A-Z]{3,6}[!?]|DIV/0!).*")
+"""Comments. Within a word, as in a heading, # is a character; Excel's errors begin with it."""
 
 _WITH_COMMA = re.compile(r"[-+]?[\d.\u00a0\u202f ]*,\d[\d.,]*(e[-+]?\d+)?", re.IGNORECASE)
-_TWO_NUMBERS = re.compile(r"\s*[-+]?\d+,\d+\s+[-+]?\d+,\d")  # decimal commas, then a space
+_TWO_NUMBERS = re.compile(
+    r"\s*[-+\u2212]?\d+,\d+\s+[-+\u2212]?\d+,\d"
+)  # decimal commas, then a space
+_IN_BRACKETS = re.compile(r"\(\s*([^-+()\s][^()]*)\)")  # a negative number in accounts
 _THOUSANDS = re.compile(r"[-+]?[1-9]\d{0,2}(,\d{3})+")
 
 
@@ -51,6 +72,8 @@ class TextLayout:
         Whether the first rows have a number in a column.
     samples : list of lists of str
         The fields of each column in the first rows.
+    missing : frozenset of str
+        Texts, in lower case, that stand for a missing value.
     """
 
     delimiter: str
@@ -60,6 +83,11 @@ class TextLayout:
     names: list[str]
     has_numbers: list[bool]
     samples: list[list[str]]
+    missing: frozenset[str] = MISSING
+
+    def parse(self, field: str) -> float | None:
+        """Return a field's number, NaN if it is missing, and None if it is something else."""
+        return parse_number(field, self.decimal, self.missing)
 
     def describe(self) -> str:
         """Return what was found out where it is not the usual, as a text; else an empty one."""
@@ -68,24 +96,36 @@ class TextLayout:
         if self.decimal == ",":
             parts.append("decimal commas")
         mark = "," if self.decimal == "." else "."
-        fields = (field for column in self.samples for field in column if mark in field)
-        if any(_is_number(field, self.decimal) for field in fields):
+
+        def some_have(mark: str) -> bool:
+            fields = (field for column in self.samples for field in column if mark in field)
+            return any(_is_number(field, self.decimal, self.missing) for field in fields)
+
+        if some_have(mark):
             parts.append(f"thousands marked by {mark!r}")
             if len(self.names) > 1:
                 parts.append(f"columns separated by {names.get(self.delimiter, self.delimiter)}")
+        if some_have("%"):
+            parts.append("percentages as fractions")
+        if some_have("("):
+            parts.append("numbers in brackets as negative")
         return ", ".join(parts)
 
 
 def content_lines(lines: Iterable[str]) -> Iterator[tuple[int, str]]:
     """Yield numbers and texts of the lines that are neither empty nor comments."""
     for number, line in enumerate(lines, 1):
-        content = _COMMENT.sub("", line).rstrip("\r\n")
+        content = (_COMMENT.sub("", line) if "#" in line else line).rstrip("\r\n")
         if content.strip():
             yield number, content
 
 
 def find_layout(
-    source: str, raw: Sequence[str], delimiter: str | None, decimal: str | None
+    source: str,
+    raw: Sequence[str],
+    delimiter: str | None,
+    decimal: str | None,
+    missing: Iterable[str] = (),
 ) -> TextLayout:
     """Return the layout of a file whose first lines are these.
 
@@ -96,11 +136,14 @@ def find_layout(
     raw : sequence of str
     delimiter, decimal : str, optional
         What is known already.
+    missing : iterable of str
+        Further texts that stand for a missing value.
 
     Raises
     ------
     ValueError : there are no data, or the meaning of a comma cannot be told
     """
+    known = MISSING.union(text.strip().lower() for text in missing)
     lines = list(content_lines(raw))
     if not lines:
         raise ValueError(f"{source}: the file holds no data")
@@ -110,8 +153,8 @@ def find_layout(
     rows = [split_line(text, delimiter) for _, text in lines]
     if decimal is None:
         decimal = _find_decimal(source, lines, rows)
-    kinds = [[_is_number(field, decimal) for field in row] for row in rows[:2]]
-    has_headings = _are_headings(rows, kinds)
+    kinds = [[_is_number(field, decimal, known) for field in row] for row in rows[:2]]
+    has_headings = _are_headings(rows, kinds, known)
     if has_headings and len(rows) == 1:
         raise ValueError(f"{source}: the file holds headings, but no numbers")
     heads, data = (rows[0], rows[1:]) if has_headings else ([], rows)
@@ -120,10 +163,9 @@ def find_layout(
         width -= 1  # lines end with a delimiter
     names = [heads[k] if any(heads[k : k + 1]) else str(k + 1) for k in range(width)]
     samples = [[row[k] for row in data if k < len(row)] for k in range(width)]
-    numbers = [any(_is_number(field, decimal) for field in column) for column in samples]
-    return TextLayout(
-        delimiter, decimal, lines[0][0] - (not has_headings), has_comments, names, numbers, samples
-    )
+    numbers = [any(_is_number(field, decimal, known) for field in column) for column in samples]
+    skipped = lines[0][0] - (not has_headings)
+    return TextLayout(delimiter, decimal, skipped, has_comments, names, numbers, samples, known)
 
 
 def split_line(line: str, delimiter: str) -> list[str]:
@@ -147,21 +189,29 @@ def without_marks(text: str, decimal: str) -> str | None:
     return text.replace(decimal, ".")
 
 
-def parse_number(field: str, decimal: str) -> float | None:
+def parse_number(field: str, decimal: str, missing: frozenset[str] = MISSING) -> float | None:
     """Return a field's number, NaN if it is missing, and None if it is something else."""
     text = field.strip().strip('"').strip()
-    if text.lower() in MISSING:
+    if text.lower() in missing:
         return float("nan")
-    plain = without_marks(text, decimal)
+    plain = without_marks(_bare_number(text), decimal)
     try:
-        return None if plain is None or "_" in plain else float(plain)
+        number = None if plain is None or "_" in plain else float(plain)
     except ValueError:
         return None
+    return number / 100.0 if number is not None and "%" in text else number
 
 
-def _is_number(field: str, decimal: str) -> bool:
+def _bare_number(text: str) -> str:
+    """Return a number with an ASCII sign, which brackets stand for too, and without %."""
+    if text[:1] == "(" and (inner := _IN_BRACKETS.fullmatch(text)):
+        text = f"-{inner[1]}"
+    return text.replace("\u2212", "-").removesuffix("%").rstrip()
+
+
+def _is_number(field: str, decimal: str, missing: frozenset[str]) -> bool:
     """Return whether a field holds a number."""
-    return field.lower() not in MISSING and parse_number(field, decimal) is not None
+    return field.lower() not in missing and parse_number(field, decimal, missing) is not None
 
 
 def _find_delimiter(source: str, lines: Sequence[tuple[int, str]]) -> str:
@@ -182,20 +232,23 @@ def _find_delimiter(source: str, lines: Sequence[tuple[int, str]]) -> str:
             f"{source}, line {lines[k][0]} has {counts[k]} fields between {delimiter!r}, the first "
             f"line {counts[0]}. Remedy: numbers with commas in quotation marks, or --delimiter"
         )
-    is_one_column = len(lines) > 1 and all(len(text.split()) == 1 for _, text in lines[1:])
+    words = (text.replace(" %", "%").split() for _, text in lines[1:])
+    is_one_column = len(lines) > 1 and all(len(line) == 1 for line in words)
     return "\t" if is_one_column else WHITE_SPACE
 
 
-def _are_headings(rows: Sequence[list[str]], kinds: Sequence[list[bool]]) -> bool:
+def _are_headings(
+    rows: Sequence[list[str]], kinds: Sequence[list[bool]], missing: frozenset[str]
+) -> bool:
     """Return whether the first row names the columns."""
     first = rows[0]
     if first[0].lower() in HEADINGS:
         return True
     if not any(kinds[0]):
-        return any(field.lower() not in MISSING for field in first)
+        return any(field.lower() not in missing for field in first)
     below = kinds[1] if len(kinds) > 1 else []
     return any(
-        is_below and not is_number and field.lower() not in MISSING
+        is_below and not is_number and field.lower() not in missing
         for field, is_number, is_below in zip(first, kinds[0], below, strict=False)
     )
 
@@ -205,7 +258,7 @@ def _find_decimal(source: str, lines: Sequence[tuple[int, str]], rows: Sequence[
     votes: Counter[str] = Counter()
     unclear: tuple[int, str] | None = None
     for (number, _), row in zip(lines, rows, strict=True):
-        for field in row:
+        for field in map(_bare_number, row):
             if field.count(".") > 1 and re.fullmatch(r"[-+]?\d{1,3}(\.\d{3})+(,\d*)?", field):
                 votes[","] += 1
             elif not _WITH_COMMA.fullmatch(field):

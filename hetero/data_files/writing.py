@@ -1,8 +1,9 @@
-"""Columns to CSV, Parquet and NPY files, or to the standard output."""
+"""Columns to CSV, Excel, HTML, LaTeX, Parquet and NPY files, or to the standard output."""
 
 from __future__ import annotations
 
 import csv
+import importlib.util
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -13,9 +14,13 @@ import numpy as np
 
 from hetero.atomic_files import replace_atomically
 from hetero.data_files.reading import import_pyarrow
+from hetero.data_files.tables_as_text import require_openpyxl
 from hetero.validation import check_output_path
 
-SUFFIXES = (".csv", ".parquet", ".npy")
+SUFFIXES = (".csv", ".xlsx", ".html", ".tex", ".parquet", ".npy")
+
+_DIGITS = "{:.6g}".format
+"""Form of numbers in HTML and LaTeX, which people read; the other formats keep all digits."""
 
 _ROWS_AT_ONCE = 1 << 16
 
@@ -26,11 +31,21 @@ def check_output(option: str, path: Path | None) -> None:
     Raises
     ------
     ValueError : the suffix is none of `SUFFIXES`, or the folder does not exist
-    ImportError : the suffix is .parquet, and pyarrow is not installed
+    ImportError : pyarrow is not installed for .parquet, openpyxl for .xlsx, or jinja2 for .tex
     """
     check_output_path(option, path, SUFFIXES)
-    if path is not None and path.suffix.lower() == ".parquet":
+    if path is None:
+        return
+    suffix = path.suffix.lower()
+    if suffix == ".parquet":
         import_pyarrow(path)
+    elif suffix == ".xlsx":
+        require_openpyxl(path)
+    elif suffix == ".tex" and importlib.util.find_spec("jinja2") is None:
+        raise ImportError(
+            f"{path}: pandas writes LaTeX by jinja2, which is not installed. "
+            "Remedy: pip install jinja2, or use a CSV file"
+        )
 
 
 def write_columns(path: Path | None, columns: Mapping[str, Any]) -> None:
@@ -52,6 +67,8 @@ def write_columns(path: Path | None, columns: Mapping[str, Any]) -> None:
         if path.suffix.lower() == ".csv":
             with part.open("w", encoding="utf-8", newline="") as file:
                 _write_csv(file, arrays)
+        elif path.suffix.lower() in (".xlsx", ".html", ".tex"):
+            _write_frame(part, path.suffix.lower(), arrays)
         elif path.suffix.lower() == ".npy":
             with part.open("wb") as binary:
                 # To a real file NumPy writes by C's stdio, whose errors do not say what is wrong.
@@ -61,6 +78,22 @@ def write_columns(path: Path | None, columns: Mapping[str, Any]) -> None:
             import pyarrow
 
             import_pyarrow(path).write_table(pyarrow.table(arrays), part)
+
+
+def _write_frame(part: Path, suffix: str, columns: Mapping[str, np.ndarray]) -> None:
+    """Write columns to an Excel sheet, or as a table of HTML or LaTeX."""
+    import pandas
+
+    frame = pandas.DataFrame(columns)
+    if suffix == ".xlsx":
+        with part.open("wb") as file:
+            frame.to_excel(file, index=False, engine="openpyxl")
+        return
+    if suffix == ".tex":
+        text = frame.to_latex(index=False, escape=True, na_rep="", float_format=_DIGITS)
+    else:
+        text = frame.to_html(index=False, na_rep="", float_format=_DIGITS)
+    part.write_text(text, encoding="utf-8")
 
 
 def _as_array(columns: Mapping[str, np.ndarray]) -> np.ndarray:

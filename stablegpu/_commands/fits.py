@@ -134,8 +134,6 @@ def _run(options: argparse.Namespace) -> int:
     for option in ("bootstrap", "goodness"):
         if getattr(options, option) is not None:
             raise ValueError(f"--{option} needs a single column, got {len(data)}")
-    if options.risk_interval == "profile":
-        raise ValueError(f"--risk-interval profile needs a single column, got {len(data)}")
     return _report_many(fit(data, **settings), options)
 
 
@@ -226,7 +224,8 @@ def _report_one(result: FitResult, name: str, options: argparse.Namespace) -> in
             f"{key:<18}  statistic {value.statistic:.4g}, p-value {value.pvalue:.4g}"
             for key, value in tests.items()
         ]
-    if estimates := estimate_risks(result, options):
+    estimates = estimate_risks(result, options)
+    if estimates:
         report["risk"] = [dataclasses.asdict(estimate) for estimate in estimates]
         text += ["", *describe_risks(estimates)]
         kupiec = run_kupiec_tests(result, options.var)
@@ -238,9 +237,12 @@ def _report_one(result: FitResult, name: str, options: argparse.Namespace) -> in
         ]
     if options.plot is not None:
         title = f"{Path(options.file).name}, column {name}: stable distribution"
-        tables = [html_text(text[0])]
+        tables = [html_text("\n".join(text))]
         save_output(
-            options.plot, lambda path: save_figure(result.plot, path, title=title, tables=tables)
+            options.plot,
+            lambda path: save_figure(
+                lambda: result.plot(risks=estimates), path, title=title, tables=tables
+            ),
         )
     if options.out is not None:
         columns = {"column": [name], **as_columns(result), **risk_columns([estimates])}
@@ -286,9 +288,13 @@ def _report_many(results: FitResults, options: argparse.Namespace) -> int:
     names = [str(label) for label in results.labels or ()]
     risks = [estimate_risks(one, options) for one in results]
     columns = {"column": names, **results.as_columns(), **risk_columns(risks)}
+    text = [results.summary()]
+    for name, estimates in zip(names, risks, strict=True):
+        if estimates:
+            text += ["", f"column {name}", *describe_risks(estimates)]
     if options.plot is not None:
         title = f"{Path(options.file).name}: stable distributions of {len(names)} columns"
-        tables = [results._repr_html_()]
+        tables = [html_text("\n".join(text))]
         save_output(
             options.plot, lambda path: save_figure(results.plot, path, title=title, tables=tables)
         )
@@ -312,10 +318,7 @@ def _report_many(results: FitResults, options: argparse.Namespace) -> int:
         print_json({"version": VERSION, "file": options.file, "method": results.method}
                    | {"parameterization": results.parameterization, "fits": fits})  # fmt: skip
     else:
-        print(results.summary())
-        for name, estimates in zip(names, risks, strict=True):
-            if estimates:
-                print("", f"column {name}", *describe_risks(estimates), sep="\n")
+        print("\n".join(text))
     for name, one in zip(names, results, strict=True):
         if not one.converged:
             print(f"column {name}: {one.status}: {one.message}", file=sys.stderr)

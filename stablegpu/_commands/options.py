@@ -31,7 +31,9 @@ def add_parameterization(parser: argparse.ArgumentParser) -> None:
 
 def add_data(parser: argparse.ArgumentParser) -> None:
     """Add a file with one or more columns of numbers, and how to read it."""
-    text = 'CSV or other text (also .gz), Parquet, NPY or NPZ; "-" is the standard input'
+    text = (
+        'CSV or other text (also .gz), JSON, .xlsx, Parquet, NPY or NPZ; "-" is the standard input'
+    )
     parser.add_argument("file", metavar="FILE", help=text)
     add_column(parser, several=True)
 
@@ -57,7 +59,12 @@ def add_column(parser: argparse.ArgumentParser, several: bool = False) -> None:
 
 def open_file(options: argparse.Namespace) -> Table:
     """Open the file of the options, and say on standard error what was assumed about it."""
-    table = open_table(options.file, delimiter=options.delimiter, decimal=options.decimal)
+    table = open_table(
+        options.file,
+        delimiter=options.delimiter,
+        decimal=options.decimal,
+        missing=options.missing,
+    )
     if table.assumptions:
         print(f"{options.file}: read with {table.assumptions}", file=sys.stderr)
     return table

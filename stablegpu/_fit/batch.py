@@ -178,4 +178,5 @@ def join_results(results: Sequence[FitResults]) -> FitResults:
     )
 
 
-_COMMON_FIELDS = ("parameterization", "method", "fixed", "timings", "labels")
+_COMMON_FIELDS = ("parameterization", "method", "fixed", "timings",
+                  "labels", "data", "weights", "starts")  # fmt: skip

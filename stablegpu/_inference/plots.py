@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import datetime
 import math
+from collections.abc import Sequence
+from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -24,15 +27,23 @@ from hetero.display.figures import (
 if TYPE_CHECKING:
     from stablegpu.batch_results import FitResults
     from stablegpu.distribution import Stable
+    from stablegpu.risk import RiskEstimate
 
 _BINS = 60
 _MOST_POINTS = 2000  # of the plots of quantiles and probabilities: more do not show
+_MOST_NAMES = 20  # of data sets that have room below an axis
 _MANY_SETS = 100  # whose estimates are drawn as a line
 _MOST_TICKS = 9  # on an axis in steps of asinh
 
 
 @figure_style()
-def plot(data: Any, weights: Any, distribution: Stable, ax: Axes | None = None) -> Figure:
+def plot(
+    data: Any,
+    weights: Any,
+    distribution: Stable,
+    ax: Axes | None = None,
+    risks: Sequence[RiskEstimate] = (),
+) -> Figure:
     """Draw three panels that compare data with a distribution, or the first one on `ax`.
 
     Left: a histogram in steps of asinh((x - median)/scale), so that tails have bins too, and the
@@ -48,11 +59,11 @@ def plot(data: Any, weights: Any, distribution: Stable, ax: Axes | None = None) 
     middle, scale = float(np.interp(0.5, ranks, data)), distribution.scale
     if ax is not None:
         ax = axes_of(ax)
-        _draw_density(ax, distribution, data, shares, middle)
+        _draw_density(ax, distribution, data, shares, middle, risks)
         return figure_of(ax)
     figure = shown_figure((12.0, 4.0))
     left, centre, right = figure.subplots(1, 3)
-    _draw_density(left, distribution, data, shares, middle)
+    _draw_density(left, distribution, data, shares, middle, risks)
     few = np.unique(np.linspace(0, data.size - 1, min(data.size, _MOST_POINTS)).astype(int))
     points, ranks = data[few], ranks[few]
     expected = distribution.ppf(ranks)
@@ -72,9 +83,18 @@ def plot(data: Any, weights: Any, distribution: Stable, ax: Axes | None = None) 
 
 @figure_style()
 def plot_estimates(results: FitResults, name: str, ax: Axes | None = None) -> Figure:
-    """Draw the estimates of one parameter for every data set, with their 95 % intervals."""
+    """Draw the estimates of one parameter for every data set, with their 95 % intervals.
+
+    Labels that are dates or numbers are the axis; a few others stand below it.
+    """
     ax = axes_of(ax, (8.0, 3.5))
-    sets, values = np.arange(len(results)), getattr(results, name)
+    values, labels = getattr(results, name), list(results.labels or ())
+    sets: Any = np.arange(len(results))
+    dates = datetime.date | np.datetime64
+    if labels and all(isinstance(v, dates | Real) for v in labels):
+        sets = labels
+    elif labels and len(labels) <= _MOST_NAMES:
+        ax.set_xticks(sets, [str(v) for v in labels], rotation=45 if len(labels) > 8 else 0)
     is_few = len(results) < _MANY_SETS
     low, high = results.interval()[name]
     if np.isfinite(low).any():
@@ -82,7 +102,8 @@ def plot_estimates(results: FitResults, name: str, ax: Axes | None = None) -> Fi
         step = "mid" if is_few else None
         ax.fill_between(sets, low, high, step=step, label="95 % interval", **style)  # type: ignore[arg-type]
     ax.plot(sets, values, "." if is_few else "-", color=PALETTE[0], label="estimate")
-    ax.set(xlabel="data set", ylabel=name, title=f"Estimates of {name}")
+    xlabel = "date" if labels and isinstance(labels[0], dates) else "data set"
+    ax.set(xlabel=xlabel, ylabel=name, title=f"Estimates of {name}")
     ax.legend()
     return figure_of(ax)
 
@@ -105,6 +126,7 @@ def _draw_density(
     data: np.ndarray,
     weights: np.ndarray,
     middle: float,
+    risks: Sequence[RiskEstimate],
 ) -> None:
     """Draw a histogram of the data and the density over asinh((x - median)/scale)."""
     scale = distribution.scale
@@ -123,10 +145,18 @@ def _draw_density(
     )
     label = f"alpha {distribution.alpha:.2f}, beta {distribution.beta:.2f}"
     axes.plot(u, distribution.pdf(x), color=PALETTE[0], label=f"stable, {label}")
+    for k, risk in enumerate(risks):
+        place = -risk.value if risk.of == "returns" else risk.value
+        text = f"{100.0 * risk.level:.6g} % {risk.measure.replace('_', ' ')}"
+        colour = PALETTE[1 + k % (len(PALETTE) - 1)]
+        if math.isfinite(place):
+            place = math.asinh((place - middle) / scale)
+            first, last = min(first, place), max(last, place)
+            axes.axvline(place, color=colour, label=text)
     axes.set(yscale="log", xlabel="x", ylabel="density", title="Density")
     _label_values(axes.xaxis, middle, scale, first, last)
     low, high = axes.get_ylim()
-    axes.set_ylim(low, high * (high / low) ** 0.15)  # room for the legend
+    axes.set_ylim(low, high * (high / low) ** (0.15 + 0.09 * len(risks)))  # room for the legend
     axes.legend(loc="upper left")
 
 

@@ -15,8 +15,8 @@ def require_single(result: Any) -> None:
     """Raise TypeError unless `result` is a FitResult that carries its data."""
     if not isinstance(result, FitResult):
         raise TypeError(
-            "result must be a FitResult with its data: fit that data set alone "
-            f"(got {type(result).__name__})"
+            "result must be a FitResult with its data, such as an element of a FitResults, got "
+            f"{type(result).__name__}"
         )
     result.require_data()
 

@@ -19,9 +19,10 @@ from stablegpu._inference.failures import require_converged
 from stablegpu._inference.profile_curve import trace_profile
 from stablegpu._parameters import PARAMETERS, Parameters
 from stablegpu.distribution import stable
-from stablegpu.risk import RiskEstimate
+from stablegpu.risk import RiskEstimate, RiskEstimates
 
 if TYPE_CHECKING:
+    from stablegpu.batch_results import FitResults
     from stablegpu.fit_results import FitResult
 
 _STEP = 1e-4
@@ -38,10 +39,7 @@ def estimate_risk(
     """Estimate "value_at_risk" or "expected_shortfall"; see `FitResult.value_at_risk`."""
     from scipy.special import ndtri
 
-    level = validation.check_in_range("level", level, 0.0, 1.0, closed="neither")
-    validation.check_choice("of", of, ("returns", "losses"))
-    validation.check_choice("method", method, ("delta", "profile"))
-    confidence = validation.check_in_range("confidence", confidence, 0.0, 1.0, closed="neither")
+    level, confidence = _check(level, of, confidence, method)
     limit, failed = float(ndtri(0.5 + 0.5 * confidence)), 0
     distribution = result.distribution
     value = float(getattr(distribution, measure)(level, of=of))
@@ -54,7 +52,31 @@ def estimate_risk(
             profile.logliks_at, value, reach, (-math.inf, math.inf), limit, _POINTS
         )
         low, high, failed = float(curve.low), float(curve.high), curve.failed
-    return RiskEstimate(measure, level, value, stderr, low, high, confidence, method, failed)
+    return RiskEstimate(measure, level, value, stderr, low, high, confidence, method, failed, of)
+
+
+def estimate_risks(
+    results: FitResults, measure: str, level: float, of: str, confidence: float, method: str
+) -> RiskEstimates:
+    """Estimate a measure of the risk of every fit; see `FitResults.value_at_risk`."""
+    level, confidence = _check(level, of, confidence, method)
+    rows = np.full((len(results), 4), np.nan)
+    failed = np.zeros(len(results), np.int64)
+    for k in np.flatnonzero(np.isfinite(results.alpha)):
+        one = estimate_risk(results[int(k)], measure, level, of, confidence, method)
+        rows[k], failed[k] = (one.value, one.stderr, one.low, one.high), one.failed
+    value, stderr, low, high = rows.T
+    return RiskEstimates(
+        measure, level, value, stderr, low, high, confidence, method, failed, results.labels
+    )
+
+
+def _check(level: float, of: str, confidence: float, method: str) -> tuple[float, float]:
+    """Return level and confidence as floats; raise an error if an argument has no meaning."""
+    validation.check_choice("of", of, ("returns", "losses"))
+    validation.check_choice("method", method, ("delta", "profile"))
+    level = validation.check_in_range("level", level, 0.0, 1.0, closed="neither")
+    return level, validation.check_in_range("confidence", confidence, 0.0, 1.0, closed="neither")
 
 
 def _risk_of(theta: np.ndarray, form: str, measure: str, level: float, of: str) -> float:

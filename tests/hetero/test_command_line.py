@@ -304,7 +304,7 @@ def test_the_help_of_plot_and_out_names_every_format_that_is_accepted(tmp_path):
     add_out_option(parser, "the estimates")
     words = " ".join(parser.format_help().split())
     assert "draw the fit to a .html, .png, .svg or .pdf file" in words
-    assert "write the estimates to a .csv, .parquet or .npy file" in words
+    assert "write the estimates to a .csv, .xlsx, .html, .tex, .parquet or .npy file" in words
     assert parser.parse_args(["--plot", "a.svg"]).out is None
     check_outputs()
     for suffix in (".html", ".png", ".SVG", ".pdf"):
@@ -318,7 +318,7 @@ def test_the_help_of_plot_and_out_names_every_format_that_is_accepted(tmp_path):
     [
         ("plot", "a.csv", "--plot must end with .html, .png, .svg, .pdf, got "),
         ("plot", "none/a.svg", "--plot must be a file in an existing folder, got "),
-        ("out", "a.svg", "--out must end with .csv, .parquet, .npy, got "),
+        ("out", "a.svg", "--out must end with .csv, .xlsx, .html, .tex, .parquet, .npy, got "),
         ("out", "none/a.csv", "--out must be a file in an existing folder, got "),
         ("out", "folder.csv", "--out must be a file in an existing folder, got "),
     ],

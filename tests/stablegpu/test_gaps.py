@@ -81,3 +81,20 @@ def test_refusals_name_the_remedy():
     ):
         with pytest.raises((TypeError, ValueError), match=message):
             call()
+
+
+def test_streams_leave_gaps_out(tmp_path):
+    data = stablegpu.stable(1.6, 0.4, device="cpu").rvs(30_000, rng=1)
+    data[::7] = np.nan
+    np.save(tmp_path / "x.npy", data)
+    expected = stablegpu.fit(data, nan_policy="omit", device="cpu")
+    sources = (tmp_path / "x.npy", data, lambda: np.array_split(data, 9), [data[:7], data[7:900]])
+    for source in sources[:3]:
+        found = stablegpu.fit_stream(source, nan_policy="omit", piece=4000, device="cpu")
+        assert found.size == expected.size
+        assert found.alpha == pytest.approx(expected.alpha, abs=1e-7)
+        assert found.loglik == pytest.approx(expected.loglik, rel=1e-9)
+    small = stablegpu.fit_stream(sources[3], nan_policy="omit", device="cpu")
+    assert_same(small, stablegpu.fit(data[:900], nan_policy="omit", device="cpu"))
+    with pytest.raises(ValueError, match="NaN by nan_policy='omit'"):
+        stablegpu.fit_stream(data, device="cpu")

@@ -97,8 +97,10 @@ def times_faster(figure: dict, peer: float | str | None) -> float | None:
 
 
 def format_times(times: float) -> str:
-    """Return a ratio with about two digits, and with the thousands marked."""
-    return f"{times:,.0f}" if times >= 10 else f"{times:.1f}" if times >= 1 else f"{times:.2f}"
+    """Return a ratio with three digits at most, and with the thousands marked."""
+    if times >= 1000:
+        return f"{float(f'{times:.3g}'):,.0f}"  # more digits than were measured would mislead
+    return f"{times:.0f}" if times >= 10 else f"{times:.1f}" if times >= 1 else f"{times:.2f}"
 
 
 def make_comparison(paths: list[Path]) -> str:

@@ -28,12 +28,14 @@ class Observations:
         arrays
     begin, end : the range of the observations; `end` is None for a function
     piece : largest number of observations of a piece of a file or an array
+    omits_nan : whether NaN are no observations
     """
 
     source: Any
     begin: int
     end: int | None
     piece: int
+    omits_nan: bool = False
 
     @property
     def is_splittable(self) -> bool:
@@ -44,11 +46,17 @@ class Observations:
         """Yield the pieces as contiguous arrays of float64."""
         if self.end is None:
             for piece in self.source():
-                yield _checked_piece(piece)
+                yield self.kept(_checked_piece(piece))
             return
         array = open_array(self.source) if isinstance(self.source, Path) else self.source
         for begin in range(self.begin, self.end, self.piece):
-            yield _checked_piece(array[begin : min(begin + self.piece, self.end)])
+            yield self.kept(_checked_piece(array[begin : min(begin + self.piece, self.end)]))
+
+    def kept(self, piece: np.ndarray) -> np.ndarray:
+        """Return a piece without NaN if they are left out."""
+        if self.omits_nan and (missing := np.isnan(piece)).any():
+            piece = piece[~missing]
+        return piece
 
     def split(self, parts: int) -> list[Observations]:
         """Return parts of nearly equal numbers of pieces, in order; one if it has no ranges."""
@@ -62,7 +70,7 @@ class Observations:
         return [replace(self, begin=a, end=b) for a, b in itertools.pairwise(ends)]
 
 
-def observations_of(source: Any, piece: int) -> Observations:
+def observations_of(source: Any, piece: int, omits_nan: bool = False) -> Observations:
     """Check the source of a streamed sample.
 
     Raises
@@ -71,20 +79,20 @@ def observations_of(source: Any, piece: int) -> Observations:
     """
     piece = validation.check_integer("piece", piece, FEWEST_OBSERVATIONS, MAX_PIECE)
     if callable(source):
-        return Observations(source, 0, None, piece)
+        return Observations(source, 0, None, piece, omits_nan)
     if isinstance(source, str | Path):
         path = validation.check_path("source", source).absolute()
-        return Observations(path, 0, open_array(path).size, piece)
+        return Observations(path, 0, open_array(path).size, piece, omits_nan)
     if isinstance(source, np.ndarray):
         _check_array("source", source)
-        return Observations(source, 0, source.size, piece)
+        return Observations(source, 0, source.size, piece, omits_nan)
     if isinstance(source, Iterator):
         raise TypeError(
             "source is read several times, but an iterator ends after the first: pass the function "
             "that returns it"
         )
     if isinstance(source, list | tuple) and source and all(map(_is_array, source)):
-        return Observations(_Pieces(tuple(source)), 0, None, piece)
+        return Observations(_Pieces(tuple(source)), 0, None, piece, omits_nan)
     raise TypeError(
         "source must be the path of a .npy file, an array of one dimension (such as a "
         "numpy.memmap), a list of arrays, or a function that returns an iterator of arrays, got "

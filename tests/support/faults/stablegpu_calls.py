@@ -69,8 +69,8 @@ CALLS = [
          parameterization="S1", index=None, fixed=None, progress=False, executor=None, comm=None,
          device="cpu", untold=("progress",), takes_long=True),
     good("stablegpu.fit_stream", source=Later(lambda: np.array(_data())), method="mcculloch",
-         parameterization="S1", fixed=None, piece=16, progress=False, executor=None, comm=None,
-         device="cpu", untold=("progress",), takes_long=True),
+         parameterization="S1", fixed=None, nan_policy="omit", piece=16, progress=False,
+         executor=None, comm=None, device="cpu", untold=("progress",), takes_long=True),
     good("stablegpu.bootstrap", result=Later(_fitted), replicas=5, confidence=0.9, rng=1,
          method="nonparametric", executor=None, comm=None, device=None, takes_long=True),
     good("stablegpu.goodness_of_fit", result=Later(_fitted), replicas=5, rng=1, takes_long=True),
@@ -106,13 +106,17 @@ CALLS = [
       for name in ("value_at_risk", "expected_shortfall")),
     *(good(f"stablegpu.FitResults.{name}", owner=_fitted_sets, confidence=0.9)
       for name in ("interval", "conf_int")),
-    good("stablegpu.FitResult.plot", owner=_fitted, ax=None, takes_long=True),
+    *(good(f"stablegpu.FitResults.{name}", owner=_fitted_sets, level=0.05, of="returns",
+           confidence=0.9, method="delta", takes_long=True)
+      for name in ("value_at_risk", "expected_shortfall")),
+    good("stablegpu.FitResult.plot", owner=_fitted, ax=None, risks=(), takes_long=True),
     good("stablegpu.FitResults.plot", owner=_fitted_sets, name="alpha", ax=None, takes_long=True),
     good("stablegpu.Stable.dlogpdf", owner=_distribution, x=list(POINTS)),
 ]  # fmt: skip
 
 NOT_CALLED = {
     "Bootstrap", "Evaluation", "FitResult", "FitResults", "GoodnessOfFit", "Gradient",
-    "InterpolationError", "KupiecTest", "ProfileLikelihood", "RiskEstimate", "Stable",
+    "InterpolationError", "KupiecTest", "ProfileLikelihood", "RiskEstimate", "RiskEstimates",
+    "Stable",
 }  # fmt: skip
 """Public names that take no arguments of users: results and errors."""

@@ -64,6 +64,9 @@ def read_boundaries(case: Table, shape: Triple, scales: Scales) -> dict[str, Con
     for name, table in case.tables("solids"):
         if name in (*"xyz", *FACES):
             raise table.error("shape", "belongs to a solid with the name of a face: rename it")
+        if not name.isprintable() or set(name) & set(',"'):
+            raise case.error("solids", f"has the name {name!r}, which is in headings of columns: "
+                             "use no commas, quotes or control characters")  # fmt: skip
         boundaries[name] = _read_solid(table, shape, scales, periodic)
     return boundaries
 

@@ -1,6 +1,8 @@
 """Warnings of bodies that do not suit their domain, and errors that say what a checkpoint lacks."""
 
+import tomllib
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -53,3 +55,20 @@ def test_a_checkpoint_says_all_that_differs(tmp_path):
     moved = {"ball": lbm.Solid(lbm.Sphere((5, 4, 4), 2))}
     with pytest.raises(lbm.CheckpointError, match="cells of solids or velocities differ"):
         flow(moved, scalars={"heat": scalar}).restore(state)
+
+
+def test_the_repairs_of_meshes_that_the_guide_names_run():
+    project = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())["project"]
+    assert any(line.startswith("networkx") for line in project["optional-dependencies"]["mesh"])
+    trimesh = pytest.importorskip("trimesh")
+    pytest.importorskip("networkx")
+    turned = trimesh.Trimesh(CORNERS, [FACES[0][::-1], *FACES[1:]], process=False)
+    with pytest.warns(UserWarning, match="not oriented consistently"):
+        lbm.TriangleMesh(turned.vertices, turned.faces)
+    trimesh.repair.fix_normals(turned)
+    assert lbm.TriangleMesh(turned.vertices, turned.faces).is_oriented
+    opened = trimesh.Trimesh(CORNERS, FACES[1:], process=False)
+    with pytest.raises(ValueError, match="3 of its edges are open"):
+        lbm.TriangleMesh(opened.vertices, opened.faces)
+    trimesh.repair.fill_holes(opened)
+    assert len(lbm.TriangleMesh(opened.vertices, opened.faces).faces) == len(FACES)

@@ -451,7 +451,13 @@ class Simulation(Flow):
         return make_dataset(self, units, derived)
 
     def plot(
-        self, axis: str = "z", index: int | None = None, field: str = "speed", ax: Any = None
+        self,
+        axis: str = "z",
+        index: int | None = None,
+        field: str = "speed",
+        ax: Any = None,
+        *,
+        units: Units | None = None,
     ) -> Any:
         """Draw a layer of cells and return the matplotlib figure; None on ranks other than 0.
 
@@ -465,7 +471,9 @@ class Simulation(Flow):
             What the colours show. Solids are grey.
         ax : matplotlib axes, optional
             Where to draw, by default in a new figure.
+        units : Units, optional
+            Draw in SI: lengths in m, speeds in m/s, "rho" in kg/m^3, "drho" as a pressure in Pa.
         """
         from lbm._io.plot import plot_slice
 
-        return plot_slice(self, axis, index, field, ax)
+        return plot_slice(self, axis, index, field, ax, units)

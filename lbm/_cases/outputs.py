@@ -131,7 +131,9 @@ class Recorder:
         def write(simulation: Simulation) -> None:
             path = self.case.outputs.folder / picture_name(simulation.steps)
             with detached_figures():
-                figure = simulation.plot(pictures.axis, pictures.layer, pictures.field)
+                figure = simulation.plot(
+                    pictures.axis, pictures.layer, pictures.field, units=self.case.scales.units
+                )
             self.files[path] = None
             if figure is not None:  # on rank 0
                 with replace_atomically(path) as part:

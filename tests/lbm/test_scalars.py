@@ -632,6 +632,6 @@ def test_pictures_of_a_scalar():
     figure = flow.plot("z", field="heat")
     (image,) = figure.axes[0].get_images()
     np.testing.assert_allclose(image.get_array(), flow.scalars["heat"].values[:, :, 2].T)
-    assert "heat" in [axes.get_ylabel() for axes in figure.axes[0].child_axes]
+    assert "heat" in [axes.get_ylabel() for axes in figure.axes]
     with pytest.raises(ValueError, match=r"field must be one of .*'drho', 'heat'"):
         flow.plot("z", field="temperature")

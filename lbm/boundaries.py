@@ -93,7 +93,8 @@ class NoSlip:
 class MovingWall:
     """A no-slip wall with a velocity (cells/step): Ladd (1994), density 1 at the wall.
 
-    Faces of the domain must move in their own plane. The cells of a moving solid stay in place.
+    Faces of the domain must move in their own plane. The cells of a moving solid stay in place, as
+    is right for a cylinder that rotates; a bar keeps its position.
 
     Parameters
     ----------

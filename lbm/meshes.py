@@ -25,6 +25,10 @@ LARGEST_LOSS = 0.1
 """Share of passages without a cell from which on `TriangleMesh.place` warns: at the edges of a
 rotated box of 18 x 12 x 8 cells it is 0.07, of a sphere of 8 cells 0.01."""
 
+FEWEST_CELLS = 2.0
+"""Cells along the longest side of a mesh below which its size is taken for a mistake: the body is
+one cell then, whatever its shape."""
+
 LARGEST_SIZE = 1 << 15
 """Largest side of a placed mesh in cells: no domain has as many."""
 
@@ -196,7 +200,7 @@ class TriangleMesh:
         Warns
         -----
         UserWarning
-            If a part of the body lies outside of the domain.
+            If a part of the body lies outside of the domain, or if it is hardly longer than a cell.
         """
         domain = check_domain("shape", shape)
         self.require_inside(domain)
@@ -205,9 +209,10 @@ class TriangleMesh:
     def require_inside(
         self, domain: Triple, periodic: Sequence[bool] = (False, False, False)
     ) -> None:
-        """Raise ValueError if the mesh lies outside of a domain; warn if it sticks out of it.
+        """Raise ValueError if the mesh lies outside of a domain; warn if it does not suit it.
 
-        Along periodic axes it goes on at the other end, unless it is longer than the domain.
+        It does not if it sticks out of the domain, but for periodic axes, along which it goes on at
+        the other end, or if it is hardly longer than a cell.
         """
         low, high = self.bounds
         if (low >= domain).any() or (high <= 0.0).any():
@@ -215,9 +220,14 @@ class TriangleMesh:
                 f"the mesh lies outside of the domain of shape {domain}: it reaches from "
                 f"{describe_point(low)} to {describe_point(high)}. Correct its place or its size"
             )
-        goes_on = np.array(periodic) & (high - low < domain)
+        if (size := float((high - low).max())) < FEWEST_CELLS:
+            warnings.warn(
+                f"the mesh is {size:.3g} cells long, which no flow resolves: it may have another "
+                "unit than you think. Correct length or dx (unit in a case file)",
+                stacklevel=3,
+            )
         sticks_out = (low < -_TOUCHING) | (high > np.add(domain, _TOUCHING))
-        if (sticks_out & ~goes_on).any():
+        if (sticks_out & ~np.array(periodic)).any():
             warnings.warn(
                 f"the mesh reaches from {describe_point(low)} to {describe_point(high)}: what "
                 f"lies outside of the domain of shape {domain} is cut off",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -34,7 +35,7 @@ from lbm._fields.wall_shear import wall_shear
 from lbm._inflow.face_eddies import bind_eddies
 from lbm._model import arguments, wall_links
 from lbm._model.arguments import InitialField
-from lbm._model.periodic_images import repeat_solids
+from lbm._model.periodic_images import repeat_solids, require_bodies_inside
 from lbm._model.precision import choose_precision
 from lbm._model.problem import Problem
 from lbm._model.slow_targets import warn_of_slow_targets
@@ -136,7 +137,8 @@ class Simulation(Flow):
     -----
     UserWarning
         If sponges or outlets follow a flow that starts at rest, or whose inlets change with time,
-        so slowly that they brake it, or if interpolated walls have another wall within 4 cells.
+        so slowly that they brake it, if interpolated walls have another wall within 4 cells, or if
+        a mesh is cut off by the domain or hardly longer than a cell.
 
     Notes
     -----
@@ -178,7 +180,11 @@ class Simulation(Flow):
         form = choose_precision(dtype, storage)
         form.require_width(cells[0])
         faces, solids = conditions.split_boundaries(boundaries)
-        solids = repeat_solids(solids, cells, faces)
+        with warnings.catch_warnings():
+            if ranks.rank:  # the first one says it
+                warnings.simplefilter("ignore")
+            require_bodies_inside(solids, cells, faces)
+            solids = repeat_solids(solids, cells, faces)
         faces = bind_eddies(faces, solids, cells, lattice)
         self.check = check_integer("check", check)
         force_in_time, first_force = arguments.check_force(force)
@@ -445,7 +451,13 @@ class Simulation(Flow):
         return make_dataset(self, units, derived)
 
     def plot(
-        self, axis: str = "z", index: int | None = None, field: str = "speed", ax: Any = None
+        self,
+        axis: str = "z",
+        index: int | None = None,
+        field: str = "speed",
+        ax: Any = None,
+        *,
+        units: Units | None = None,
     ) -> Any:
         """Draw a layer of cells and return the matplotlib figure; None on ranks other than 0.
 
@@ -459,7 +471,9 @@ class Simulation(Flow):
             What the colours show. Solids are grey.
         ax : matplotlib axes, optional
             Where to draw, by default in a new figure.
+        units : Units, optional
+            Draw in SI: lengths in m, speeds in m/s, "rho" in kg/m^3, "drho" as a pressure in Pa.
         """
         from lbm._io.plot import plot_slice
 
-        return plot_slice(self, axis, index, field, ax)
+        return plot_slice(self, axis, index, field, ax, units)

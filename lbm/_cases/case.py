@@ -49,8 +49,11 @@ class Case:
     arguments: Mapping[str, Any] = field(default_factory=dict)
 
 
-def read_case(path: Path) -> Case:
+def read_case(path: Path, steps: int | None = None) -> Case:
     """Read a case file; `docs/packages/lbm-cases.md` describes its keys.
+
+    `steps` replaces the file's number of steps. A run that is shorter than the file's may leave
+    tables without a row, which the file's own may not.
 
     Raises
     ------
@@ -61,7 +64,7 @@ def read_case(path: Path) -> Case:
     title = case.text("title", path.stem)
     shape = _read_shape(case)
     scales = read_scales(case)
-    steps = _read_steps(case, scales)
+    own_steps = _read_steps(case, scales)
     boundaries = read_boundaries(case, shape, scales)
     kind = kind_of_flow(_conditions(boundaries))
     fluid = _read_fluid(case, scales, kind)
@@ -77,10 +80,14 @@ def read_case(path: Path) -> Case:
         **_read_numerics(case),
         **_read_devices(case),
     }
-    outputs = read_outputs(case, shape, boundaries, steps, scales, arguments["scalars"])
+    outputs = read_outputs(case, shape, boundaries, own_steps, scales, arguments["scalars"])
+    longest = max(own_steps, steps or 0)
+    for key, value in outputs.find_unsampled(longest).items():
+        noun = "sample" if "statistics" in key else "row"
+        raise case.error(key, f"leaves no {noun} in {longest} steps, got {value}: lower it")
     steady = _read_stop(case)
     case.finish()
-    return Case(path, title, steps, scales, outputs, steady, arguments)
+    return Case(path, title, steps or own_steps, scales, outputs, steady, arguments)
 
 
 def _read_shape(case: Table) -> Triple:

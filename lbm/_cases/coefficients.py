@@ -26,9 +26,14 @@ def summarize_forces(
 
     Means are taken over the second half of the rows. For the drift see `measure_drift`. The
     Strouhal number belongs to that component of the force that varies most in it; it and its
-    resolution are None where `find_frequency` finds none.
+    resolution are None where `find_frequency` finds none. Without a row all but the area are None.
     """
-    rows = np.loadtxt(path, delimiter=",", skiprows=1, ndmin=2)
+    lines = path.read_text(encoding="utf-8").splitlines()[1:]
+    if not lines:
+        nothing = dict.fromkeys(("coefficients", "drift", "strouhal", "strouhal_resolution"))
+        areas = zip(solids, scales.areas, strict=True)
+        return {solid: {"area": area, **nothing} for solid, area in areas}
+    rows = np.loadtxt(lines, delimiter=",", ndmin=2)
     steps, forces = rows[:, 0], rows[:, -3 * len(solids) :] / scales.pressure
     half = len(rows) // 2
     summary: dict[str, dict[str, Any]] = {}

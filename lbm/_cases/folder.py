@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import re
 from pathlib import Path
 
@@ -27,6 +29,15 @@ def picture_name(step: int) -> str:
     return f"picture-{step:08d}.png"
 
 
+def require_usable(folder: Path) -> None:
+    """Raise OSError if a folder could not be made or written to; nothing is changed."""
+    nearest = next(path for path in (folder, *folder.absolute().parents) if path.exists())
+    if not nearest.is_dir():
+        raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(nearest))
+    if not os.access(nearest, os.W_OK | os.X_OK):
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(nearest))
+
+
 def prepare_folder(folder: Path, ranks: Ranks, *, is_new: bool, overwrite: bool) -> None:
     """Make the folder of a run on rank 0, or raise the error on all ranks.
 
@@ -42,11 +53,15 @@ def prepare_folder(folder: Path, ranks: Ranks, *, is_new: bool, overwrite: bool)
                 require_unused(folder)
 
 
-def remove_later_images(folder: Path, ranks: Ranks, step: int) -> None:
-    """Remove images of later steps than that from which a run continues: it writes them again."""
+def remove_later_images(folder: Path, ranks: Ranks, step: int, vtk: int) -> None:
+    """Remove images of later steps than that from which a run continues: it writes them again.
+
+    One of this step goes, too, if it is not due every `vtk` steps: it was the last of its run.
+    """
+    first = step if vtk and step % vtk else step + 1
     with ranks.agreeing():
         if ranks.rank == 0:
-            _remove([path for path in _list_outputs(folder) if _step_of(path) > step])
+            _remove([path for path in _list_outputs(folder) if _step_of(path) >= first])
 
 
 def require_unused(folder: Path) -> None:

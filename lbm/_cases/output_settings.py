@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -71,10 +72,18 @@ class Outputs:
     statistics_every: int = 0
     statistics_start: int = 0
 
-    def has_sample_until(self, steps: int) -> bool:
-        """Return whether a sample of the statistics, if they are wanted, is due in a run."""
-        every = self.statistics_every
-        return not every or -(-max(self.statistics_start, 1) // every) * every <= steps
+    def find_unsampled(self, steps: int) -> dict[str, int]:
+        """Return the keys, with their values, that leave a run of these steps without a sample."""
+        periods = {
+            "output.probes.every": self.probes.every if self.probes else 0,
+            "output.forces.every": self.forces_every,
+            "output.pictures.every": self.pictures.every if self.pictures else 0,
+            "output.statistics.every": (every := self.statistics_every),
+        }
+        late = {key: value for key, value in periods.items() if value > steps}
+        if 0 < every <= steps and -(-self.statistics_start // every) * every > steps:
+            late["output.statistics.start"] = self.statistics_start
+        return late
 
 
 def read_outputs(
@@ -109,16 +118,12 @@ def read_outputs(
     if (pictures := table.table("pictures", None)) is not None:
         settings["pictures"] = _read_pictures(pictures, shape, steps, scalars)
         pictures.finish()
-    statistics = table.table("statistics", None)
-    if statistics is not None:
+    if (statistics := table.table("statistics", None)) is not None:
         settings["statistics_every"] = statistics.integer("every", 10, 1)
         settings["statistics_start"] = statistics.integer("start", 0)
         statistics.finish()
     table.finish()
-    outputs = Outputs(folder, **settings)
-    if statistics is not None and not outputs.has_sample_until(steps):
-        raise statistics.error("start", f"leaves no sample in {steps} steps: lower it or every")
-    return outputs
+    return Outputs(folder, **settings)
 
 
 def _read_derived(table: Table) -> tuple[str, ...]:
@@ -161,11 +166,8 @@ def _read_pictures(
 
 
 def _read_every(table: Table, steps: int) -> int:
-    """Read the steps between rows of a table, of which a run must write one at least."""
-    every = table.integer("every", min(10, steps), 1)
-    if every > steps:
-        raise table.error("every", f"leaves no row in {steps} steps, got {every}: lower it")
-    return every
+    """Read the steps between rows of a table; by default a run writes one at least."""
+    return table.integer("every", min(10, steps), 1)
 
 
 def _read_probes(table: Table, shape: Triple, scales: Scales, steps: int) -> ProbeTable:
@@ -176,19 +178,33 @@ def _read_probes(table: Table, shape: Triple, scales: Scales, steps: int) -> Pro
     if "points" in table:
         key, size = "points", tuple(n * scales.cell for n in shape)
         example, kind, domain = "[[0.5, 0.5, 0.5]]", (int, float), f"{size} {scales.length_name}"
+        ends = tuple(n * (1.0 + _ROUNDING) for n in size)
     else:
         key, size = "cells", shape
         example, kind, domain = "[[8, 8, 8]]", (int,), f"{shape}"
+        ends = tuple(n - 1 for n in shape)
     values = table.take(key)
     if not isinstance(values, list) or not values:
         raise table.error(key, f"must list {key} such as {example}, got {values!r}")
     cells = []
     for value in values:
         valid = isinstance(value, list) and len(value) == 3 and all(type(c) in kind for c in value)
-        if not valid or not all(0 <= c < n for c, n in zip(value, size, strict=True)):
+        if not valid or not all(0 <= c <= end for c, end in zip(value, ends, strict=True)):
             raise table.error(key, f"must lie in the domain {domain.strip()}, got {value!r}")
-        position = scales.position(value) if key == "points" else value
+        position = value if key == "cells" else _snap(scales.position(value))
         x, y, z = (min(int(c), n - 1) for c, n in zip(position, shape, strict=True))
         cells.append((x, y, z))
     labels = tuple(" ".join(map(str, value)) for value in values)
     return ProbeTable(key, tuple(cells), labels, _read_every(table, steps))
+
+
+def _snap(position: tuple[float, ...]) -> tuple[float, ...]:
+    """Return coordinates in cells, those on faces of cells without the rounding of their unit.
+
+    A point on a face then belongs to the cell above it: 0.29 m are face 29 of cells of 0.01 m.
+    """
+    return tuple(round(c) if math.isclose(c, round(c), rel_tol=_ROUNDING) else c for c in position)
+
+
+_ROUNDING = 1e-12
+"""Share of a coordinate that counts as rounding; it is far below a cell in any domain."""

@@ -34,6 +34,8 @@ from lbm.simulation import Simulation
 class Recorder:
     """Writes the files of a case while it runs, and at its end.
 
+    Its creation checks the files that a restart continues, and changes none; `open` begins.
+
     Parameters
     ----------
     case : Case
@@ -47,8 +49,7 @@ class Recorder:
         self._rows: dict[Path, list[str]] = {}
         if outputs.vtk:
             require_pyevtk()
-        images = list_images(outputs.folder) if simulation.rank == 0 else []
-        self._images = [(step, path) for step, path in images if step <= simulation.steps]
+        self._images: list[tuple[int, Path]] = []
         self._statistics = (
             Statistics(outputs.statistics_every, outputs.statistics_start)
             if outputs.statistics_every
@@ -63,7 +64,6 @@ class Recorder:
         if self._statistics is not None and restart is not None:
             read_sums(restart.with_name(STATISTICS_STATE), self._statistics, simulation)
         self.callbacks = self._make_callbacks()
-        self._open_tables()  # only now: all files that a restart continues have been checked
 
     def _make_callbacks(self) -> list[Callable[[Simulation], object]]:
         """Return the callbacks of the run."""
@@ -131,7 +131,9 @@ class Recorder:
         def write(simulation: Simulation) -> None:
             path = self.case.outputs.folder / picture_name(simulation.steps)
             with detached_figures():
-                figure = simulation.plot(pictures.axis, pictures.layer, pictures.field)
+                figure = simulation.plot(
+                    pictures.axis, pictures.layer, pictures.field, units=self.case.scales.units
+                )
             self.files[path] = None
             if figure is not None:  # on rank 0
                 with replace_atomically(path) as part:
@@ -204,10 +206,11 @@ class Recorder:
 
         return sample
 
-    def _open_tables(self) -> None:
-        """Open the tables, with the rows of an earlier run up to the checkpoint."""
+    def open(self) -> None:
+        """Open the tables and the series of images, with those of an earlier run."""
         if self.simulation.rank == 0:
             write_facts(self.case)
+            self._images = list_images(self.case.outputs.folder)
         for path, rows in self._rows.items():
             self._tables[path] = path.open("w", encoding="utf-8", newline="\n")
             self._tables[path].writelines(rows)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import warnings
 from typing import Any
 
 from lbm._cases.case import Case
@@ -13,16 +14,23 @@ from lbm.simulation import Simulation
 def make_simulation(case: Case, **changes: Any) -> Simulation:
     """Create the simulation of a case at its start; `changes` replace arguments of the case.
 
+    Its warnings name the file, too.
+
     Raises
     ------
     ValueError
         If the flow cannot be built, or a probe lies in a solid.
     """
     arguments = {**case.arguments, **changes}
-    try:
-        simulation = Simulation(arguments.pop("shape"), **arguments)
-    except (TypeError, ValueError) as error:
-        raise ValueError(f"{case.file}: {_name_keys(str(error), case)}") from None
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            simulation = Simulation(arguments.pop("shape"), **arguments)
+        except (TypeError, ValueError) as error:
+            raise ValueError(f"{case.file}: {_name_keys(str(error), case)}") from None
+    for warning in caught:
+        named = f"{case.file}: {_name_keys(str(warning.message), case)}"
+        warnings.warn(named, warning.category, stacklevel=2)
     if case.outputs.probes is not None:
         _require_fluid(case, case.outputs.probes, simulation)
     return simulation

@@ -28,7 +28,7 @@ from lbm.boundaries import (
     Solid,
     VelocityInlet,
 )
-from lbm.meshes import TriangleMesh, read_mesh
+from lbm.meshes import read_mesh
 from lbm.shapes import Box, Cylinder, Sphere
 
 PLAIN: dict[str, Condition] = {"periodic": Periodic(), "no-slip": NoSlip(), "free-slip": FreeSlip()}
@@ -59,12 +59,13 @@ def read_boundaries(case: Table, shape: Triple, scales: Scales) -> dict[str, Con
         if key in faces:
             boundaries[key] = read_condition(faces, key, FACE_TYPES, shape, scales)
     faces.finish()
-    conditions = (boundaries.get(a, boundaries.get(f"{a}-", Periodic())) for a in "xyz")
-    periodic = [isinstance(condition, Periodic) for condition in conditions]
     for name, table in case.tables("solids"):
         if name in (*"xyz", *FACES):
             raise table.error("shape", "belongs to a solid with the name of a face: rename it")
-        boundaries[name] = _read_solid(table, shape, scales, periodic)
+        if not name.isprintable() or set(name) & set(',"'):
+            raise case.error("solids", f"has the name {name!r}, which is in headings of columns: "
+                             "use no commas, quotes or control characters")  # fmt: skip
+        boundaries[name] = _read_solid(table, shape, scales)
     return boundaries
 
 
@@ -120,11 +121,8 @@ def read_density(table: Table, scales: Scales) -> float:
     return table.positive("rho", 1.0)
 
 
-def _read_solid(table: Table, shape: Triple, scales: Scales, periodic: list[bool]) -> Solid:
+def _read_solid(table: Table, shape: Triple, scales: Scales) -> Solid:
     cells = _SHAPES[table.choice("shape", tuple(_SHAPES))](table, shape, scales)
-    if isinstance(cells, TriangleMesh):
-        with _naming_mesh(table):
-            cells.require_inside(shape, periodic)
     condition: Any = NoSlip()
     if "condition" in table:
         condition = read_condition(table, "condition", SOLID_TYPES, shape, scales)

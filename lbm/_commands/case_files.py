@@ -54,12 +54,18 @@ def add_run(subcommands: Any) -> None:
 
 def _run(options: argparse.Namespace) -> int:
     """Run the case and print a summary."""
-    from lbm._cases.folder import prepare_folder, remove_later_images, require_unused
+    from lbm._cases.folder import (
+        prepare_folder,
+        remove_later_images,
+        require_unused,
+        require_usable,
+    )
     from lbm._cases.outputs import Recorder
     from lbm._cases.simulations import make_simulation
 
     case = _read_case(options)
     folder, is_new = case.outputs.folder, options.restart is None
+    require_usable(folder)
     if is_new and not options.overwrite:
         require_unused(folder)  # before the flow is built, which may take long
     changes: dict[str, Any] = {"comm": options.comm}
@@ -77,13 +83,14 @@ def _run(options: argparse.Namespace) -> int:
             f"--restart: {options.restart} has {simulation.steps} steps, and the case ends after "
             f"{case.steps}: pass --steps"
         )
+    recorder = Recorder(case, simulation, options.restart)
     if options.dry_run:
         print(f"{case.title}: {simulation}, {left} steps to do")
         return 0
     ranks = simulation.domain.ranks
     prepare_folder(folder, ranks, is_new=is_new, overwrite=options.overwrite)
-    recorder = Recorder(case, simulation, options.restart)
-    remove_later_images(folder, ranks, simulation.steps)
+    remove_later_images(folder, ranks, simulation.steps, case.outputs.vtk)
+    recorder.open()
     begin = time.perf_counter()
     try:
         simulation.run(left, callbacks=recorder.callbacks, progress=not options.quiet)
@@ -104,12 +111,12 @@ def _read_case(options: argparse.Namespace) -> Case:
     with warnings.catch_warnings():
         if is_other_rank(options):
             warnings.simplefilter("ignore")
-        case = read_case(options.file)
-    if options.steps is not None:
-        case = dataclasses.replace(case, steps=options.steps)
-        if not case.outputs.has_sample_until(case.steps) and not is_other_rank(options):
+        case = read_case(options.file, options.steps)
+    for key, value in case.outputs.find_unsampled(case.steps).items():
+        if not is_other_rank(options):
             warnings.warn(
-                f"--steps: in {case.steps} steps output.statistics of {options.file} has no sample",
+                f"--steps: {key} = {value} of {options.file} leaves no sample in {case.steps} "
+                "steps",
                 stacklevel=2,
             )
     if options.out is not None:
@@ -152,6 +159,8 @@ def _report(
 
 def _describe_force(solid: str, summary: dict[str, Any], length_name: str) -> str:
     """Return the coefficients of a solid's mean force in words, and whether it has settled."""
+    if summary["coefficients"] is None:
+        return f"no coefficients of {solid}: forces.csv has no row"
     numbers = ", ".join(f"{c:.4g}" for c in summary["coefficients"])
     area, strouhal, drift = summary["area"], summary["strouhal"], summary["drift"]
     text = (

@@ -22,6 +22,7 @@ from lbm._io.checkpoint_format import (
     DIGEST_BYTES,
     FIRST_LINE_BYTES,
     Layout,
+    describe_differences,
     digest_of,
     first_line,
     first_not_finite,
@@ -197,13 +198,8 @@ def restore(flow: Flow, path: str | Path) -> None:
             "digest of the checkpoint": bytes(data[-DIGEST_BYTES:]).hex(),
         }
     )
-    for key, expected in make_header(flow).items():
-        if key not in ("steps", "slab") and layout.header[key] != expected:
-            name = "sponges, scalars and outlets" if key.startswith("companion") else key
-            raise CheckpointError(
-                f"{path} was written with {name}={layout.header[key]!r}, but this simulation has "
-                f"{expected!r}"
-            )
+    if differences := describe_differences(path, layout.header, make_header(flow)):
+        raise CheckpointError(differences)
     with ranks.agreeing():  # check all slabs before an error could leave a mixed state
         _for_each_slab(flow, path, data, layout, _require_finite)
     _for_each_slab(flow, path, data, layout, _write_piece)

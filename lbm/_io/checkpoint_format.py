@@ -16,11 +16,13 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable
+from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from lbm.boundaries import FACES, Condition
 from lbm.errors import CheckpointError
 from lbm.lattices import LATTICES, Lattice
 
@@ -100,12 +102,53 @@ def make_header(flow: Flow) -> dict[str, Any]:
         "steps": flow.steps,
         "precision": p.precision.name,
         "walls": hash_walls(flow),
+        "boundaries": describe_walls(flow),
         "collision": repr(p.collision),
         "force": list(p.force),
         "companions": [c.describe() for c in flow.companions],
         "companion_rows": sum(c.rows for c in flow.companions),
         "slab": max(1, _SLAB_CELLS // (shape[0] * shape[1])),
     }
+
+
+def describe_walls(flow: Flow) -> list[str]:
+    """Return faces and solids in words, which say what differs where the hash does."""
+    sizes = {n: flow.domain.ranks.sum(k) for n, k in flow.problem.links.solid_sizes.items()}
+    walls = dict(zip(FACES, map(_describe_condition, flow.faces), strict=True))
+    for name, solid in flow.solids.items():
+        condition = _describe_condition(solid.condition)
+        walls[name] = f"{condition}, {sizes[name]} cells, wall={solid.wall!r}"
+    return [f"{name}: {text}" for name, text in walls.items()]
+
+
+def _describe_condition(condition: Condition) -> str:
+    """Return a condition with its numbers; of functions their types."""
+    values = {field.name: getattr(condition, field.name) for field in fields(condition)}
+    listed = (
+        f"{k}={v if isinstance(v, float | tuple) else type(v).__name__}" for k, v in values.items()
+    )
+    return f"{type(condition).__name__}({', '.join(listed)})"
+
+
+def describe_differences(path: Path, header: dict[str, Any], expected: dict[str, Any]) -> str:
+    """Return what differs in the header of a checkpoint from that of a flow; "" if nothing does."""
+    lists = {"walls": "boundaries", "companions": "companions"}
+    differences = []
+    for key in ("shape", "walls", "collision", "force", "companions"):
+        theirs, ours = header[key], expected[key]
+        if theirs == ours:
+            continue
+        if key in lists:
+            theirs, ours = header[lists[key]], expected[lists[key]]
+            theirs, ours = (
+                [x for x in theirs if x not in ours],
+                [x for x in ours if x not in theirs],
+            )
+        if not theirs and not ours:
+            theirs, ours = "those of this file", "others: cells of solids or velocities differ"
+        name = "sponges, scalars and outlets" if key == "companions" else key
+        differences.append(f"{name}={theirs!r}, but this simulation has {ours!r}")
+    return f"{path} was written with " + "; and with ".join(differences) if differences else ""
 
 
 def hash_walls(flow: Flow) -> str:
@@ -266,6 +309,7 @@ _FIELDS: dict[str, _Field] = {
     "companion_rows": (lambda v: _is_integer(v, 0), "an integer of at least 0"),
     "precision": _TEXT,
     "walls": _TEXT,
+    "boundaries": ((lambda v: isinstance(v, list)), "a list"),
     "collision": _TEXT,
 }
 """Fields of a header: a function that validates each, and a description of valid values."""

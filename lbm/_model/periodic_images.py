@@ -13,6 +13,7 @@ import numpy as np
 from lbm._model.extent import Triple
 from lbm._model.prescribed import Function
 from lbm.boundaries import Condition, MovingWall, Periodic, Solid
+from lbm.meshes import TriangleMesh
 from lbm.shapes import Complement, Shape
 
 
@@ -68,6 +69,24 @@ def repeat_solids(
             condition = replace(condition, velocity=_velocity_at_body(condition, images))
         repeated[name] = replace(solid, cells=cells, condition=condition)
     return repeated
+
+
+def require_bodies_inside(
+    solids: Mapping[str, Solid], domain: Triple, faces: Sequence[Condition]
+) -> None:
+    """Raise ValueError for meshes outside of the domain; warn of those that do not suit it."""
+    periodic = [isinstance(face, Periodic) for face in faces[::2]]
+    for name, solid in solids.items():
+        if not isinstance(solid.cells, TriangleMesh):
+            continue
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            try:
+                solid.cells.require_inside(domain, periodic)
+            except ValueError as error:
+                raise ValueError(f"boundaries[{name!r}]: {error}") from None
+        for warning in caught:
+            warnings.warn(f"boundaries[{name!r}]: {warning.message}", stacklevel=4)
 
 
 def _velocity_at_body(condition: MovingWall, images: PeriodicImages) -> Function:

@@ -455,8 +455,8 @@ def test_files_and_pictures_hold_scalars(tmp_path):
     pytest.importorskip("vtkmodules.vtkIOXML")
     assert np.array_equal(read_image(s.write_vtk(tmp_path / "flow"))[1]["heat"], values)
     pytest.importorskip("matplotlib")
-    axes = s.plot("z", field="heat").axes[0]
-    np.testing.assert_allclose(axes.get_images()[0].get_array(), values[:, :, 2].T)
-    assert "heat" in [child.get_ylabel() for child in axes.child_axes]
+    figure = s.plot("z", field="heat")
+    np.testing.assert_allclose(figure.axes[0].get_images()[0].get_array(), values[:, :, 2].T)
+    assert "heat" in [axes.get_ylabel() for axes in figure.axes]
     with pytest.raises(ValueError, match=r"field must be one of .*'drho', 'heat'"):
         s.plot("z", field="temperature")

@@ -1,0 +1,123 @@
+"""`lbm run` with case files as people have them: other steps, folders, names, points, restarts."""
+
+import json
+
+import pytest
+
+from lbm.__main__ import main
+from lbm._cases.case import read_case
+
+CASE = """
+shape = [12, 8, 8]
+steps = 6
+[fluid]
+tau = 0.8
+force = [1e-5, 0.0, 0.0]
+[solids]
+ball = { shape = "sphere", centre = [6.0, 4.0, 4.0], radius = 2.0 }
+post = { shape = "cylinder", centre = [1.0, 1.0], radius = 1.0 }
+[devices]
+device = "cpu"
+[output]
+checkpoint = 100
+forces = { every = 4, speed = 0.01, length = 4.0 }
+probes = { every = 3, cells = [[1, 2, 5]] }
+"""
+
+
+@pytest.fixture
+def case(tmp_path):
+    (tmp_path / "case.toml").write_text(CASE)
+    return tmp_path / "case.toml"
+
+
+@pytest.fixture
+def run(case, tmp_path, capsys):
+    """Return a function that runs the case and returns exit code, output and messages."""
+
+    def call(*arguments, out=tmp_path / "out"):
+        options = "run", case, "--quiet", "--out", out, *arguments
+        return main([str(option) for option in options]), *capsys.readouterr()
+
+    return call
+
+
+@pytest.mark.parametrize("solids", ["", 'solids = ["ball"], '])
+def test_a_run_without_a_row_of_forces_says_so(case, run, solids):
+    """It ended with the error of a mean of nothing, or printed nan for one solid."""
+    case.write_text(CASE.replace("every = 4", f"{solids}every = 4"))
+    with pytest.warns(UserWarning, match=r"output.forces.every = 4 .* no sample in 3 steps"):
+        code, text, _ = run("--steps", 3)
+    assert (code, "no coefficients of ball: forces.csv has no row" in text) == (0, True)
+    with pytest.warns(UserWarning, match=r"output.forces.every"):
+        _, text, _ = run("--steps", 3, "--json", "--overwrite")
+    assert json.loads(text)["forces"]["ball"]["coefficients"] is None
+    assert run("--steps", 4, "--overwrite")[1].count("mean force coefficients of ball") == 1
+
+
+def test_a_number_of_steps_on_the_command_line_counts_for_all_checks(case, run):
+    case.write_text(CASE.replace("every = 4", "every = 9"))
+    code, _, message = run("--steps", 8)
+    assert (code, "output.forces.every leaves no row in 8 steps" in message) == (2, True)
+    assert run("--steps", 9)[0] == 0
+    case.write_text(CASE + "[output.statistics]\nstart = 7\nevery = 5\n")
+    code, _, message = run("--overwrite")
+    assert (code, "statistics.start leaves no sample in 6 steps" in message) == (2, True)
+    assert run("--steps", 10, "--overwrite", "--dry-run")[0] == 0
+
+
+def test_a_dry_run_refuses_what_the_run_would(case, run, tmp_path):
+    (tmp_path / "file").write_text("")
+    for out in (tmp_path / "file", tmp_path / "file" / "below"):
+        code, _, message = run("--dry-run", out=out)
+        assert (code, f"{tmp_path / 'file'}" in message) == (2, True)
+    assert run()[0] == 0
+    restart = "--restart", tmp_path / "out" / "checkpoint.state", "--steps", 9
+    before = {path: path.read_bytes() for path in (tmp_path / "out").iterdir()}
+    assert run(*restart, "--dry-run")[0] == 0
+    case.write_text(CASE.replace("[1, 2, 5]", "[1, 2, 6]"))
+    code, _, message = run(*restart, "--dry-run")
+    assert (code, "probes.csv has other columns" in message) == (2, True)
+    assert {path: path.read_bytes() for path in (tmp_path / "out").iterdir()} == before
+
+
+@pytest.mark.parametrize("name", [r"a\nb", "a,b", r"a\"b"])
+def test_names_of_solids_are_headings_of_columns(case, name):
+    case.write_text(CASE.replace("ball =", f'"{name}" ='))
+    with pytest.raises(ValueError, match=r"solids has the name .* no commas, quotes or control"):
+        read_case(case)
+
+
+def test_points_on_faces_belong_to_the_cell_above_them(case):
+    """In the unit of a file, 0.29 / 0.01 is below 29, and 49 cells of 1 / 49 m below 1 m."""
+    units = "[units]\nlength = 1.0\nspeed = 1.0\nviscosity = 0.02\n"
+    for cells, places, expected in (
+        (100, (0.28, 0.29, 0.57, 0.295, 1.0), (28, 29, 57, 29, 99)),
+        (49, (0.0, 1.0, 48 / 49, 1 / 49), (0, 48, 48, 1)),
+    ):
+        text = f"shape = [{cells}, 1, 1]\nsteps = 5\n{units}cells = {cells}\n[output.probes]\n"
+        points = [[x, 0.0, 1.0 / cells] for x in places]
+        case.write_text(f"{text}points = {points}\n")
+        assert read_case(case).outputs.probes.cells == tuple((x, 0, 0) for x in expected)
+        for bad in (-1e-9, 1.0001, "nan", "inf", 10**400):
+            case.write_text(f"{text}points = [[{bad}, 0.0, 0.0]]\n")
+            with pytest.raises(ValueError, match=r"probes.points must lie in the domain"):
+                read_case(case)
+
+
+def test_a_restart_leaves_no_image_that_is_not_due(case, run, tmp_path):
+    """The last image of a run stays until a restart goes on from there."""
+    case.write_text(CASE.replace("checkpoint = 100", "checkpoint = 100\nvtk = 4"))
+
+    def images(folder):
+        return sorted(path.name for path in (tmp_path / folder).glob("flow*"))
+
+    assert run("--steps", 6)[0] == 0
+    assert images("out") == ["flow-00000004.vti", "flow-00000006.vti", "flow.pvd"]
+    restart = "--restart", tmp_path / "out" / "checkpoint.state"
+    assert run(*restart, "--steps", 8)[0] == 0
+    assert run("--steps", 8, out=tmp_path / "whole")[0] == 0
+    assert (
+        images("out") == images("whole") == ["flow-00000004.vti", "flow-00000008.vti", "flow.pvd"]
+    )
+    assert len({(tmp_path / folder / "flow.pvd").read_text() for folder in ("out", "whole")}) == 1

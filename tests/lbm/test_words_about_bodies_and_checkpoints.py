@@ -1,0 +1,68 @@
+"""Warnings of bodies that do not suit their domain, and errors that say what a checkpoint lacks."""
+
+import tomllib
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import lbm
+
+CORNERS = np.array([[x, y, z] for x in (0, 1) for y in (0, 1) for z in (0, 1)], float)
+FACES = [[0, 1, 3], [0, 3, 2], [4, 6, 7], [4, 7, 5], [0, 4, 5], [0, 5, 1],
+         [2, 3, 7], [2, 7, 6], [0, 2, 6], [0, 6, 4], [1, 5, 7], [1, 7, 3]]  # fmt: skip
+
+
+def flow(boundaries=None, **settings):
+    """Return a small flow between two walls."""
+    walls = {"y": lbm.NoSlip()} | (boundaries or {})
+    return lbm.Simulation((12, 8, 8), boundaries=walls, device="cpu", **settings)
+
+
+@pytest.mark.parametrize(
+    ("scale", "corner", "words"),
+    [
+        (4.0, (4, 6, 2), r"boundaries\['wing'\]: the mesh reaches .* is cut off"),
+        (1.0, (4, 3, 2), r"boundaries\['wing'\]: the mesh is 1 cells long, .* another unit"),
+    ],
+)
+def test_bodies_that_do_not_suit_the_domain_are_named(scale, corner, words):
+    wing = lbm.TriangleMesh(CORNERS * (1.0, 0.9, 1.0), FACES)
+    with pytest.warns(UserWarning, match=words):
+        flow({"wing": lbm.Solid(wing.place(dx=1.0 / scale, corner=corner))})
+    with warnings.catch_warnings():  # it touches a wall and goes on behind a periodic face
+        warnings.simplefilter("error")
+        flow({"wing": lbm.Solid(wing.place(dx=0.25, corner=(10, 0, 2)))})
+    with pytest.raises(ValueError, match=r"boundaries\['wing'\]: the mesh lies outside"):
+        flow({"wing": lbm.Solid(wing.place(dx=0.25, corner=(4, 9, 2)))})
+
+
+def test_a_checkpoint_says_all_that_differs(tmp_path):
+    scalar = lbm.Scalar(0.1, boundaries={"y-": lbm.FixedValue(1.0)})
+    ball = lbm.Solid(lbm.Sphere((6, 4, 4), 2))
+    state = flow({"ball": ball}, scalars={"heat": scalar}).save(tmp_path / "state")
+    assert flow({"ball": ball}, scalars={"heat": scalar}).restore(state).steps == 0
+    with pytest.raises(lbm.CheckpointError, match=r'scalars and outlets=\["heat: .* has \[\]$'):
+        flow({"ball": ball}).restore(state)
+    with pytest.raises(lbm.CheckpointError) as caught:
+        flow({"y": lbm.FreeSlip()}, collision=lbm.TRT(0.9)).restore(state)
+    message = str(caught.value)
+    assert "\"ball: NoSlip(), 32 cells, wall='halfway'\"]" in message
+    assert "has ['y-: FreeSlip()', 'y+: FreeSlip()']; and with collision=" in message
+    assert '; and with sponges, scalars and outlets=["heat' in message
+    moved = {"ball": lbm.Solid(lbm.Sphere((5, 4, 4), 2))}
+    with pytest.raises(lbm.CheckpointError, match="cells of solids or velocities differ"):
+        flow(moved, scalars={"heat": scalar}).restore(state)
+
+
+def test_the_repairs_of_meshes_that_the_guide_names_run():
+    project = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())["project"]
+    assert any(line.startswith("networkx") for line in project["optional-dependencies"]["mesh"])
+    trimesh = pytest.importorskip("trimesh")
+    pytest.importorskip("networkx")
+    turned = trimesh.Trimesh(CORNERS, [FACES[0][::-1], *FACES[1:]], process=False)
+    with pytest.warns(UserWarning, match="not oriented consistently"):
+        lbm.TriangleMesh(turned.vertices, turned.faces)
+    trimesh.repair.fix_normals(turned)
+    assert lbm.TriangleMesh(turned.vertices, turned.faces).is_oriented

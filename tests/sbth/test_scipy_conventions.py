@@ -139,10 +139,8 @@ def test_scipys_other_options_are_accepted(name):
 
 
 def test_conversions_of_complex_matrices():
-    """Dense ones mirror elements without conjugation, and are refused."""
-    for a in (1j * np.eye(3), [["a"]]):
-        with pytest.raises(TypeError, match=r"must (be real|hold real numbers)"):
-            sbth.band_from_dense(a)
+    with pytest.raises(TypeError, match="must hold numbers"):
+        sbth.band_from_dense([["a"]])
     a = narrow(hermitian(9, complex), 2)
     for lower in (False, True):
         ab = sbth.band_from_sparse(sparse.csr_array(a), lower=lower)

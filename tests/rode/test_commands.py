@@ -150,7 +150,7 @@ def test_mistakes_are_explained_with_exit_code_2(model, capsys):
         ("growth", "--t-span", "1", "1"): "--t-span must end after it begins",
         ("growth", "--paths", "0"): "paths must be an integer in [1, ",
         ("growth", "--quantiles", "2"): "probabilities must lie in [0, 1]",
-        ("growth", "--out", "out.xlsx"): "--out must end with",
+        ("growth", "--out", "out.xls"): "--out must end with",
         ("growth", "--plot", "out.txt"): "--plot must end with .html",
         ("growth", "--seed", "-1"): "--seed must be",
     }

@@ -131,7 +131,7 @@ def test_mistakes_are_explained_with_exit_code_2(files, capsys):
     cases = {
         ("eigvals", "none.mtx"): "none.mtx: No such file",
         ("eigvals", "matrix.mtx", "--device", "banana"): "got 'banana'",
-        ("eigvals", "matrix.mtx", "--out", "x.xlsx"): "--out must end with",
+        ("eigvals", "matrix.mtx", "--out", "x.xls"): "--out must end with",
         ("eigvals", "matrix.mtx", "--plot", "none/x.svg"): "--plot must be a file in an existing",
         ("eigvals", "matrix.mtx", "--interval", "-2", "-1", "--plot", files / "x.svg"): (
             "--plot: there is no eigenvalue to draw"

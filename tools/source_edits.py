@@ -53,6 +53,9 @@ print(hashlib.sha256(numpy.asarray(value).tobytes()).hexdigest(), DiskCache.miss
 KINDS = "comment", "docstring", "function", "number", "number", "number"
 """Kinds of edits, as often as they are drawn."""
 
+CACHE = ROOT / "hetero" / "compile_cache", ROOT / "hetero" / "numba_internals"
+"""Folders of the cache itself, which a wrong number breaks, so that calls with it fail."""
+
 LATEST = 240.0
 """Seconds after which a call is stopped: a number may be what ends a loop."""
 
@@ -99,7 +102,7 @@ def choose_file(package: str, rng: random.Random) -> Path:
     """Return a file of a package or of `hetero`: one with formulas, one that extends Numba, or any
     with the same probability."""
     top = package if rng.random() < 0.75 else "hetero"
-    files = sorted((ROOT / top).rglob("*.py"))
+    files = [path for path in sorted((ROOT / top).rglob("*.py")) if path.parent not in CACHE]
     texts = {path: path.read_text() for path in files}
     marks = {
         "formulas": lambda path: "formulas" in path.name,

@@ -48,9 +48,12 @@ def check_finite(name: str, value: Any) -> float:
 def require_unmasked(name: str, values: Any) -> None:
     """Raise ValueError for masked elements of numpy.ma, whose values mean nothing."""
     if _has_masked(values):
-        remedy = f"pass {name}.compressed(), or fill the gaps"
-        if np.ndim(values) != 1:
-            remedy = f"fill the gaps, for example by {name}.filled(0.0)"
+        dimensions = getattr(values, "ndim", None)
+        remedy = f"fill the gaps, for example by {name}.filled(0.0)"
+        if dimensions is None:
+            remedy = "pass compressed() of each masked array, or fill the gaps"
+        elif dimensions == 1:
+            remedy = f"pass {name}.compressed(), or fill the gaps"
         raise ValueError(f"{name} must not be masked: {remedy}")
 
 

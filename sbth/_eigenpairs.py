@@ -120,10 +120,9 @@ def solve_coupled_by_lapack(
         inside = e.item(0)
         if not (is_plainly_safe(d, inside) and is_plainly_safe(e, inside)):
             return None
-    if selection.kind != "i" or not drivers.are_few(count, n):
-        require_memory(n, request.device)
+    require = functools.partial(require_memory, n, request.device)
     with region("LAPACK"):
-        return drivers.selected_tridiagonal_vectors(d, e, selection)
+        return drivers.selected_tridiagonal_vectors(d, e, selection, require)
 
 
 def band_eigenvectors(

@@ -51,12 +51,12 @@ def is_wide(bandwidth: int, order: int) -> bool:
     return bandwidth >= max(1.0, DENSE_BANDWIDTH * order)
 
 
-def mirrored(a: Any) -> Any:
-    """Return the symmetric matrix whose lower triangle is that of a sparse matrix."""
+def mirrored(a: Any, lower: bool = True) -> Any:
+    """Return the symmetric or Hermitian matrix that has a triangle of a sparse matrix."""
     from scipy.sparse import tril
 
-    lower = tril(a, format="csr")
-    return lower + tril(lower, -1, format="csr").T
+    triangle = tril(a if lower else a.conj().T, format="csr")
+    return triangle + tril(triangle, -1, format="csr").conj().T
 
 
 def narrowed(matrix: Any) -> tuple[Any, bool]:

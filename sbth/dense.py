@@ -138,16 +138,16 @@ def _to_upper_storage(xp: ModuleType, ab: Any) -> Any:
     return upper
 
 
-def narrow_band(a: Any) -> np.ndarray | None:
-    """Return the lower band storage of a sparse matrix; None if its band is wide."""
+def narrow_band(a: Any, lower: bool) -> np.ndarray | None:
+    """Return the lower band storage of a triangle of a sparse matrix; None if its band is wide."""
     if a.shape[0] != a.shape[1]:
         raise ValueError(f"a must be a square matrix, got shape {a.shape}")
-    matrix, _ = narrowed(mirrored(a))
+    matrix, _ = narrowed(mirrored(a, lower))
     if is_wide(bandwidth_of(matrix), a.shape[0]):
         return None
     band: np.ndarray = validate_band(band_from_sparse(matrix, lower=True), "a")
     if not np.isfinite(band).all():
-        raise ValueError("a must be finite: its lower triangle holds NaN or infinity")
+        raise ValueError("a must be finite: the triangle that is read holds NaN or infinity")
     return band
 
 

@@ -154,7 +154,7 @@ def eigh(
     device = requested_device(method, device, a, b)
     if b is not None:
         require_moderate_order(a, b)
-    a = validate_matrix(mirrored(a).toarray() if is_sparse(a) else a, allow_complex=True)
+    a = validate_matrix(_as_full(a, lower), allow_complex=True)
     (n, _), dtype = shape_and_dtype("a", a, allow_complex=True)
     select, name = "a", ""
     subset: tuple | None = None
@@ -218,8 +218,8 @@ def eigvalsh(
 ) -> Any:
     """Compute eigenvalues of a symmetric or Hermitian matrix.
 
-    `a` may be a sparse matrix of SciPy, of which the lower triangle is read; it is permuted if that
-    narrows its band (`sbth.spectrum` also tells how), and a narrow band is reduced as such.
+    `a` may be a sparse matrix of SciPy; it is permuted if that narrows its band (`sbth.spectrum`
+    also tells how), and a narrow band is reduced as such.
 
     `method` is "sbth" (`full_to_band` and `eigvals_banded`), on a CPU "lapack", and on a GPU
     "cusolver" (through CuPy). "auto" takes what is faster for the order, which `sbth.solver_for`
@@ -228,6 +228,7 @@ def eigvalsh(
     which may not be given beside a subset or `b`. Results and errors are those of `eigvals_banded`.
     An array (..., n, n) is a batch of matrices; see `eigvalsh_tridiagonal`.
     """
+    lower = validate_bool("lower", lower)
     is_selected = not isinstance(select, str) or select != "a" or tol is not None
     if any(x is not None for x in (b, subset_by_index, subset_by_value)):
         if is_selected:
@@ -239,18 +240,22 @@ def eigvalsh(
         )  # fmt: skip
     device = requested_device(method, device, a)
     if is_sparse(a):
-        band = narrow_band(a)
+        band = narrow_band(a, lower)
         if band is not None:
             chosen = Selection.create(select, select_range, tol, band.shape[1])
             return band_eigenvalues(
                 "a", band, True, chosen, device, progress=progress, method=method
             )
-        a = mirrored(a).toarray()
-    a = validate_matrix(a, allow_complex=True)
+    a = validate_matrix(_as_full(a, lower), allow_complex=True)
     (n, _), _ = shape_and_dtype("a", a, allow_complex=True)
     selection = Selection.create(select, select_range, tol, n)
-    matrix = a if validate_bool("lower", lower) else a.T
+    matrix = a if lower else a.T
     return full_eigenvalues(matrix, selection, device, method, progress)
+
+
+def _as_full(a: Any, lower: bool) -> Any:
+    """Return a sparse matrix as an array, by the triangle that is read; all else unchanged."""
+    return mirrored(a, lower).toarray() if is_sparse(a) else a
 
 
 def _solve_by_lapack(
@@ -311,7 +316,7 @@ def _solve_pencil(
     options: dict[str, Any],
 ) -> Any:
     """Solve A x = lambda B x for a validated `a`."""
-    b = validate_matrix(mirrored(b).toarray() if is_sparse(b) else b, "b", allow_complex=True)
+    b = validate_matrix(_as_full(b, lower), "b", allow_complex=True)
     shapes = [shape_and_dtype(x, y, allow_complex=True)[0] for x, y in (("a", a), ("b", b))]
     if shapes[0] != shapes[1]:
         raise ValueError(f"b must have the shape of a, {shapes[0]}, got {shapes[1]}")

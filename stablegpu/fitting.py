@@ -303,9 +303,10 @@ def fit_windows(
         if len(index) != size:
             raise ValueError(f"index must have a label for each of {size} values, got {len(index)}")
     if nan_policy == "omit":
-        if index is not None:
-            index = [index[k] for k in np.flatnonzero(~np.isnan(sets.data))]
+        everything = sets.data
         sets, _ = omit_nan("series", sets, None)
+        if index is not None:
+            index = [index[k] for k in np.flatnonzero(~np.isnan(everything))]
         size = int(sets.counts[0])
     flat = sets.data
     longest = min(size, datasets.LARGEST_SORTED_SET)

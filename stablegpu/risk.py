@@ -133,7 +133,7 @@ class RiskEstimates:
 
     Attributes
     ----------
-    measure, level, confidence, method : see `RiskEstimate`
+    measure, level, confidence, method, of : see `RiskEstimate`
     value, stderr, low, high : float64 arrays with an element for each fit; NaN where data could not
         be fitted
     failed : int64 array, number of points of each profile that are left out
@@ -150,6 +150,7 @@ class RiskEstimates:
     method: str
     failed: np.ndarray
     labels: Sequence[Any] | None = None
+    of: str = "returns"
 
     @property
     def interval(self) -> tuple[np.ndarray, np.ndarray]:

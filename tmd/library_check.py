@@ -152,6 +152,10 @@ def check_libraries(
     ]
 
 
+_SPECIAL = re.compile(r"[+-]?([sq]?nan(\(.*\))?|inf(inity)?)", re.IGNORECASE)
+_REMARK = re.compile(r"[A-Za-z_]\w*")
+
+
 def read_arguments(
     path: str | Path, name: str, precision: int = 53
 ) -> tuple[list[Fraction], dict[str, int]]:
@@ -199,10 +203,6 @@ def read_arguments(
     return arguments, dict(skipped)
 
 
-_SPECIAL = re.compile(r"[+-]?([sq]?nan(\(.*\))?|inf(inity)?)", re.IGNORECASE)
-_REMARK = re.compile(r"[A-Za-z_]\w*")
-
-
 def _has_value(f: Function, x: Fraction) -> bool:
     """Return whether f has a value at x, by balls."""
     with working_precision(64 + extra_precision(x)):
@@ -233,5 +233,8 @@ def _check_argument(x: Any, precision: Precision) -> float:
 
 def _is_number_of(x: Any, precision: Precision) -> bool:
     """Return whether a finite number of Python is one of the precision."""
-    with np.errstate(over="ignore"):
-        return bool(float(precision.numpy(float(x))) == x)
+    try:
+        with np.errstate(over="ignore"):
+            return bool(float(precision.numpy(float(x))) == x)
+    except OverflowError:  # beyond binary64
+        return False

@@ -109,7 +109,8 @@ def choose_file(package: str, rng: random.Random) -> Path:
         "extends": lambda path: "numba.extending" in texts[path] or "_intrinsics" in path.parts,
         "any": lambda path: True,
     }
-    found = [path for path in files if marks[rng.choice(list(marks))](path)] or files
+    is_wanted = marks[rng.choice(list(marks))]
+    found = [path for path in files if is_wanted(path)] or files
     return rng.choice(found).relative_to(ROOT)
 
 

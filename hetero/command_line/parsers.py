@@ -28,8 +28,8 @@ class CommandParser(argparse.ArgumentParser):
     examples : sequence of (arguments, explanation)
         The arguments follow the name of the command.
     intermixed : bool
-        Whether arguments may follow options that stand behind others. Without, optional ones are
-        taken to be missing if they do not follow at once.
+        Let optional positional arguments follow options, as in "FUNCTION --bits 34 LO HI". By
+        default argparse takes those to be missing that do not follow the first ones at once.
     **settings
         Arguments of `argparse.ArgumentParser`.
     """
@@ -48,9 +48,8 @@ class CommandParser(argparse.ArgumentParser):
 
         settings.setdefault("formatter_class", Formatter)
         super().__init__(**settings)
-        self._negative_number_matcher = (
-            _NEGATIVE_NUMBER  # argparse's own knows no exponents and infinity
-        )
+        # That of argparse knows neither exponents nor infinity.
+        self._negative_number_matcher = _NEGATIVE_NUMBER
         self._is_intermixed = intermixed
         if examples:
             lines = [f"  {self.prog} {command}\n      {text}" for command, text in examples]

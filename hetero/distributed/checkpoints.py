@@ -104,12 +104,13 @@ class Checkpoint:
     def add(self, number: int, result: Any) -> None:
         """Write the file of a finished part."""
         payload = encode(result, self._classes)
-        with replace_atomically(self._path_of(number)) as part:
-            part.write_bytes(_digest_of(payload) + payload)
+        with replace_atomically(self._path_of(number)) as part, part.open("wb") as file:
+            file.write(_digest_of(payload))
+            file.write(payload)  # not joined with the digest: it may fill a good part of the memory
 
     def _path_of(self, number: int) -> Path:
         return self._folder / f"{self._name}-{number}.part"
 
 
-def _digest_of(payload: bytes) -> bytes:
+def _digest_of(payload: bytes | memoryview) -> bytes:
     return hashlib.blake2b(payload, digest_size=_DIGEST_SIZE).digest()

@@ -22,7 +22,7 @@ _TEXT = "json"
 """Name of the array with the JSON; the others are numbered."""
 
 
-def encode(value: Any, classes: Sequence[type] = ()) -> bytes:
+def encode(value: Any, classes: Sequence[type] = ()) -> memoryview:
     """Return a value as the content of a .npz file.
 
     Raises
@@ -59,10 +59,10 @@ def encode(value: Any, classes: Sequence[type] = ()) -> bytes:
     named = {str(number): array for number, array in enumerate(arrays)}
     stream = io.BytesIO()
     np.savez(stream, allow_pickle=False, **{_TEXT: np.frombuffer(text, np.uint8)}, **named)
-    return stream.getvalue()
+    return stream.getbuffer()
 
 
-def decode(content: bytes, classes: Sequence[type] = ()) -> Any:
+def decode(content: bytes | memoryview, classes: Sequence[type] = ()) -> Any:
     """Return the value in the content of a file; raise ValueError if `encode` did not write it."""
     by_name = {one.__name__: one for one in classes}
 

@@ -26,8 +26,9 @@ DERIVATIVE_ERROR = 1e-3
 """Largest relative error of derivatives. Differences are good to 1e-7, and a wrong formula is
 mostly wrong by more than 0.1 %."""
 
-SIZES = 1.0, 1e-3, 1e3, 1e-6, 1e6
-"""Sizes of x at which functions are checked: a term that is wrong is the largest at one of them."""
+SIZES = 1.0, 1.0, 1.0, 1.0, 1e-3, 1e3, 1e-6, 1e6
+"""Sizes of x at which functions are checked, one random point at each: a term that is wrong is the
+largest at some size. Most problems have an x of the order of 1."""
 
 TIMES = (0.0, 1.0, -1.0, 1e6, -1e6)
 """Times at which functions are called in turn, as long as the start time is unknown."""
@@ -197,7 +198,7 @@ def _require_derivatives(problem: Problem) -> None:
         return
     count = problem.dimension
     centre, rng = np.array(problem.start_numbers or (0.0,) * count), np.random.default_rng(1)
-    for size in (1.0, *SIZES):
+    for size in SIZES:
         x, u, v = centre + 0.5 * size * rng.random(count), *rng.standard_normal((2, count))
         step = DERIVATIVE_STEP * min(size, 1.0)
         try:

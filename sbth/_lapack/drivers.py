@@ -87,15 +87,17 @@ def tridiagonal_vectors(
 
 
 def selected_tridiagonal_vectors(
-    d: np.ndarray, e: np.ndarray, selection: Selection
+    d: np.ndarray, e: np.ndarray, selection: Selection, require_memory: Callable[[], None]
 ) -> tuple[np.ndarray, np.ndarray]:
     """Compute the selected eigenvalues (m,) and eigenvectors (n, m) of a tridiagonal matrix.
 
-    The order is 2 at least, and no subdiagonal element is negligible.
+    The order is 2 at least, and no subdiagonal element is negligible. `require_memory` raises
+    MemoryError if there is no room for all eigenvectors; it is called before they are computed.
     """
-    if selection.kind == "a":
-        return tridiagonal_vectors(d, e, None)
     n = d.size
+    if selection.kind == "a":
+        require_memory()
+        return tridiagonal_vectors(d, e, None)
     if selection.kind == "i":
         first, stop = int(selection.low), int(selection.high) + 1
     else:
@@ -107,6 +109,7 @@ def selected_tridiagonal_vectors(
         some = _iterate_inversely(d, e, values)
         if some is not None:
             return values, some
+    require_memory()
     values, vectors = tridiagonal_vectors(d, e, None)
     return values[first:stop], vectors[:, first:stop]
 

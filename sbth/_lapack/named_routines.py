@@ -33,7 +33,8 @@ def solve_by_scipy(function: str, arguments: Sequence[Any], options: dict[str, A
         return None
     given = ", ".join(f"{name}={value!r}" for name, value in named.items())
     method = options.get("method", "auto")
-    arrays = [x for x in (*arguments[:2], options.get("b")) if x is not None]
+    by_name = (options.get(name) for name in ("a", "b", "d", "e"))
+    arrays = [x for x in (*arguments[:2], *by_name) if x is not None]
     device = resolve(requested_device("lapack", options.get("device"), *arrays), *arrays)
     if device.kind != "cpu" or method not in ("auto", "lapack"):
         raise ValueError(

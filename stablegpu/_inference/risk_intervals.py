@@ -67,7 +67,8 @@ def estimate_risks(
         rows[k], failed[k] = (one.value, one.stderr, one.low, one.high), one.failed
     value, stderr, low, high = rows.T
     return RiskEstimates(
-        measure, level, value, stderr, low, high, confidence, method, failed, results.labels
+        *(measure, level, value, stderr, low, high, confidence, method, failed),
+        *(results.labels, of),
     )
 
 

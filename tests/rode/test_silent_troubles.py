@@ -29,6 +29,8 @@ def problem(**functions):
 def test_slopes_that_vary_at_some_time_or_size_have_no_correction(observe):
     with pytest.raises(ValueError, match="in another way than a constant times O"):
         rode.peak_correction(problem(observe=observe), 0.01)
+    for other in (lambda t, x, O, p: (O + math.exp(-x[0]),), lambda t, x, O, p: (O, 2.0 * x[0])):
+        rode.peak_correction(problem(observe=other), 0.01)  # not defined, or zero, at some points
     constant = rode.peak_correction(
         problem(observe=lambda t, x, O, p: (3.0 * O + x[0] ** 2,)), 0.01
     )

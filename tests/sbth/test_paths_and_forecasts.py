@@ -36,6 +36,34 @@ def test_few_pairs_of_a_long_tridiagonal_matrix_need_no_full_matrices(method, bl
     np.testing.assert_allclose(vectors.T @ vectors, np.eye(3), atol=1e-11)
 
 
+def test_a_few_values_in_an_interval_need_no_full_matrices():
+    interval = {"select": "v", "select_range": (0.0, 1.5 * smallest(ORDER)[1])}
+    for method in ("lapack", "sbth"):
+        values, vectors = sbth.eig_banded(band_of(), method=method, **interval)
+        np.testing.assert_allclose(values, smallest(ORDER)[:2], atol=1e-14)
+        np.testing.assert_allclose(vectors.T @ vectors, np.eye(2), atol=1e-11)
+
+
+@pytest.mark.parametrize("width", [2, 29], ids=["band", "full"])
+@pytest.mark.parametrize("dtype", [float, complex])
+def test_a_sparse_matrix_is_read_by_the_triangle_that_is_named(width, dtype):
+    rng = np.random.default_rng(2)
+    a = rng.standard_normal((30, 30)) + (
+        1j * rng.standard_normal((30, 30)) if dtype is complex else 0
+    )
+    a = np.triu(np.tril(a + a.conj().T, width), -width)
+    expected = np.linalg.eigvalsh(a)
+    for lower, triangle in ((True, np.tril(a)), (False, np.triu(a))):
+        values, vectors = sbth.eigh(sp.csr_array(triangle), lower=lower)
+        np.testing.assert_allclose(values, expected, atol=1e-12)
+        np.testing.assert_allclose(a @ vectors, vectors * values, atol=1e-12)
+        if dtype is float:
+            found = sbth.eigvalsh(sp.csr_array(triangle), lower=lower)
+            np.testing.assert_allclose(found, expected, atol=1e-12)
+            pencil = sbth.eigh(sp.csr_array(triangle), sp.eye_array(30), lower=lower)
+            np.testing.assert_allclose(pencil[0], expected, atol=1e-12)
+
+
 def test_the_forecast_of_a_tridiagonal_matrix_is_that_of_its_way():
     band = band_of()
     diagonals = np.stack([band[0], band[1], np.roll(band[0], -1)])

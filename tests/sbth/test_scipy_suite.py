@@ -69,7 +69,7 @@ def test_contradictions_about_routines_are_refused(pencil):
     with pytest.raises(ValueError, match=r"^driver='evd' asks for a routine of LAPACK, .* CPU"):
         sbth.eigh(a, driver="evd", method="sbth")
     with pytest.raises(ValueError, match=r"^lapack_driver='stemr' asks for a routine of LAPACK"):
-        sbth.eigh_tridiagonal(a[0], a[0, 1:], lapack_driver="stemr", method="sbth")
+        sbth.eigh_tridiagonal(d=a[0], e=a[0, 1:], lapack_driver="stemr", method="sbth")
     with pytest.raises(ValueError, match=r"^select must not be given beside driver='ev'"):
         sbth.eigvalsh(a, select="i", select_range=(0, 1), driver="ev")
     with pytest.raises(ValueError, match="select and tol must not be given beside a subset or b"):

@@ -78,6 +78,10 @@ def test_refusals_name_the_remedy():
             lambda: stablegpu.fit(np.ma.masked_greater(X, 0.0)),
             r"data must not be masked: fill the gaps, for example by data\.filled",
         ),
+        (
+            lambda: stablegpu.pdf([np.ma.masked_greater(row, 0.0) for row in (X[0], X[1])], 1.5, 0),
+            r"x must not be masked: pass compressed\(\) of each masked array",
+        ),
     ):
         with pytest.raises((TypeError, ValueError), match=message):
             call()

@@ -48,6 +48,14 @@ def test_a_public_list_is_read_and_what_is_skipped_is_counted(path, name, read, 
     assert len(read_arguments(path, name, 24)[0]) < read
 
 
+def test_numbers_beyond_the_precision_are_skipped(tmp_path, capsys):
+    (tmp_path / "list.wc").write_text("0x1p+2000\n0x1p+0\n")
+    assert main(["check", "exp", "--cases", str(tmp_path / "list.wc")]) == 0
+    assert "list.wc: 1 line skipped, no number of binary64" in capsys.readouterr().err
+    with pytest.raises(ValueError, match=r"float64|binary64"):
+        tmd.check_libraries("exp", [2**2000])
+
+
 def test_what_is_no_list_of_arguments_is_refused(tmp_path):
     for line in ("0x1p+0,0x1p+1", "0x1p+0 x", "number", "1, 2"):
         (tmp_path / "list.wc").write_text(f"# comment\n{line}\n")

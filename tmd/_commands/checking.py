@@ -178,7 +178,8 @@ def _arguments_of(options: argparse.Namespace) -> tuple[list[Any], dict[str, Any
         if not listed:
             raise ValueError(f"--cases: {str(options.cases)!r} holds no case")
         for reason, count in skipped.items():
-            print(f"{options.cases}: {count} lines skipped, {reason}", file=sys.stderr)
+            noun = "line" if count == 1 else "lines"
+            print(f"{options.cases}: {count} {noun} skipped, {reason}", file=sys.stderr)
         return listed, {"cases": options.cases, "skipped": sum(skipped.values())}
     if options.hi is None:
         raise ValueError("pass the ends LO and HI of a domain, or --cases FILE")

@@ -16,6 +16,7 @@ import traceback
 from collections.abc import Iterator
 from pathlib import Path
 
+from numba.core import event
 from rich.console import Console
 from rich.table import Table
 
@@ -39,6 +40,22 @@ EXAMPLES = (
 """
 
 
+class CompilationNotice(event.Listener):
+    """Say once for each job that Numba is compiling it, because that looks like a job that hangs."""
+
+    def __init__(self) -> None:
+        self.job = ""
+
+    def on_start(self, event: event.Event) -> None:
+        """Announce the job whose first function is compiled."""
+        if self.job:
+            _say(f"  compiling {self.job}: the first run takes a minute, later ones load the code")
+            self.job = ""
+
+    def on_end(self, event: event.Event) -> None:
+        """Say nothing when a function has been compiled."""
+
+
 def parse_devices(spec: str) -> list[hetero.Device]:
     """Return the devices that `--device` stands for."""
     device = parse_device(spec)
@@ -52,14 +69,18 @@ def parse_devices(spec: str) -> list[hetero.Device]:
 def run_jobs(devices: list[hetero.Device], out: Path, quick: bool) -> list[Row]:
     """Run every example on every device; an example that raises becomes a row that failed."""
     rows: list[Row] = []
+    notice = CompilationNotice()
+    event.register("numba:compile", notice)
     steps = [(name, device) for name in EXAMPLES for device in devices]
     for name, device in hetero.progress(steps, "tour"):
         _say(f"{name} on {device}")
+        notice.job = f"{name} for {device}"
         try:
             rows += importlib.import_module(name).tour(out, device, quick)
         except Exception as error:
             traceback.print_exc()
             rows.append(_crashed(name, str(device), error))
+    event.unregister("numba:compile", notice)
     return rows
 
 

@@ -70,9 +70,9 @@ def test_a_gpu_reduces_the_matrix_with_prepared_launches(machine, length, order)
 def test_calls_of_routines_are_counted_by_tasks(machine):
     n, d = 31, 4
     pipeline = PreparedPipeline(np.ones((n, 2 * d)), machine[0], 1, ORDERS[1], machine[1])
-    counted = sum_instructions(n, d, pipeline, [0.0] * len(pipeline.names))
+    counted = sum_instructions(n, d, pipeline, [1.0] * len(pipeline.names))
     pipeline.issue()
-    assert sum(counted["calls"].values()) == pipeline.issued
+    assert counted["seconds"] == sum(counted["calls"].values()) == pipeline.issued
 
 
 @pytest.mark.cuda

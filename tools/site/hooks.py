@@ -48,6 +48,9 @@ hide: [toc]
 """
 """A page that shows a file of the repository; its fence is longer than any in the file."""
 
+CARDS = ("benchmarks.md", "papers.md")
+"""Pages whose rows become cards with a label for each cell on a narrow screen."""
+
 PLACEHOLDER = ".example"
 """Top-level domain of addresses that nobody has; see RFC 2606."""
 
@@ -161,3 +164,25 @@ def on_page_markdown(markdown, page, config, files):
     if path.startswith("tutorials/"):
         markdown = tutorials.load_or_run(ROOT / "docs" / path, run=False).insert_into(markdown)
     return redirect_links(markdown, f"docs/{path}", path)
+
+
+def on_page_content(html, page, config, files):
+    """Label the cells of wide tables, so that a narrow screen can show each row as a card."""
+    if page.file.src_uri not in CARDS:
+        return html
+    return re.sub(r"<table>.*?</table>", lambda match: label_cells(match[0]), html, flags=re.S)
+
+
+def label_cells(table: str) -> str:
+    """Return a table whose cells name their columns; empty cells are marked to be hidden."""
+    names = re.findall(r"<th[^>]*>(.*?)</th>", table)
+
+    def label_row(row: re.Match) -> str:
+        cells = zip(names, re.findall(r"<td[^>]*>(.*?)</td>", row[0], re.S), strict=True)
+        return "<tr>" + "".join(
+            f'<td data-label="{name}"{"" if cell else " hidden-on-cards"}><span>{cell}</span></td>'
+            for name, cell in cells
+        ) + "</tr>"
+
+    body = re.sub(r"<tr>\s*<td.*?</tr>", label_row, table, flags=re.S)
+    return body.replace("<table>", '<table class="cards">', 1)

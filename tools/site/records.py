@@ -108,19 +108,23 @@ def make_comparison(paths: list[Path]) -> str:
 
     It is HTML, because on a telephone each row becomes a list whose labels are in `data-label`.
     """
-    names = ("figure", "here", "others", "times faster", "machine")
+    names = ("figure", "here", "others", "times faster")
     rows = []
     for path in paths:
         record = load(path)
-        for figure in record["figures"]:
-            if peers := other_software(figure):
-                cells = (*format_comparison(figure, peers), escape(name_machine(record)))
-                rows.append(
-                    "".join(
-                        f'<td data-label="{name}">{cell}</td>'
-                        for name, cell in zip(names, cells, strict=True)
-                    )
+        compared = [(f, peers) for f in record["figures"] if (peers := other_software(f))]
+        if compared:
+            rows.append(f'<th colspan="{len(names)}">{escape(name_machine(record))}</th>')
+        above = ""
+        for figure, peers in compared:
+            cells = list(format_comparison(figure, peers))
+            cells[2], above = "as above" if cells[2] == above else cells[2], cells[2]
+            rows.append(
+                "".join(
+                    f'<td data-label="{name}">{cell}</td>'
+                    for name, cell in zip(names, cells, strict=True)
                 )
+            )
     if not rows:
         return ""
     head = "".join(f"<th>{name}</th>" for name in names)

@@ -16,7 +16,7 @@ import traceback
 from collections.abc import Iterator
 from pathlib import Path
 
-from numba.core import event
+from numba.core import event as numba_events
 from rich.console import Console
 from rich.table import Table
 
@@ -40,19 +40,19 @@ EXAMPLES = (
 """
 
 
-class CompilationNotice(event.Listener):
-    """Say once for each job that Numba is compiling it, because that looks like a job that hangs."""
+class CompilationNotice(numba_events.Listener):
+    """Say once for each job that Numba compiles it; otherwise it would seem to hang."""
 
     def __init__(self) -> None:
         self.job = ""
 
-    def on_start(self, event: event.Event) -> None:
+    def on_start(self, event: numba_events.Event) -> None:
         """Announce the job whose first function is compiled."""
         if self.job:
             _say(f"  compiling {self.job}: the first run takes a minute, later ones load the code")
             self.job = ""
 
-    def on_end(self, event: event.Event) -> None:
+    def on_end(self, event: numba_events.Event) -> None:
         """Say nothing when a function has been compiled."""
 
 
@@ -70,7 +70,7 @@ def run_jobs(devices: list[hetero.Device], out: Path, quick: bool) -> list[Row]:
     """Run every example on every device; an example that raises becomes a row that failed."""
     rows: list[Row] = []
     notice = CompilationNotice()
-    event.register("numba:compile", notice)
+    numba_events.register("numba:compile", notice)
     steps = [(name, device) for name in EXAMPLES for device in devices]
     for name, device in hetero.progress(steps, "tour"):
         _say(f"{name} on {device}")
@@ -80,7 +80,7 @@ def run_jobs(devices: list[hetero.Device], out: Path, quick: bool) -> list[Row]:
         except Exception as error:
             traceback.print_exc()
             rows.append(_crashed(name, str(device), error))
-    event.unregister("numba:compile", notice)
+    numba_events.unregister("numba:compile", notice)
     return rows
 
 

@@ -179,10 +179,14 @@ def label_cells(table: str) -> str:
 
     def label_row(row: re.Match) -> str:
         cells = zip(names, re.findall(r"<td[^>]*>(.*?)</td>", row[0], re.S), strict=True)
-        return "<tr>" + "".join(
-            f'<td data-label="{name}"{"" if cell else " hidden-on-cards"}><span>{cell}</span></td>'
-            for name, cell in cells
-        ) + "</tr>"
+        return (
+            "<tr>"
+            + "".join(
+                f'<td data-label="{name}"{"" if cell else " hidden-on-cards"}><span>{cell}</span></td>'
+                for name, cell in cells
+            )
+            + "</tr>"
+        )
 
     body = re.sub(r"<tr>\s*<td.*?</tr>", label_row, table, flags=re.S)
     return body.replace("<table>", '<table class="cards">', 1)

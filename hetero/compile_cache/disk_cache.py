@@ -21,7 +21,7 @@ import numba
 import numpy
 from numba import config
 
-from hetero.compile_cache import frozen, notice, sources, store
+from hetero.compile_cache import claims, frozen, notice, sources, store
 from hetero.compile_cache.fingerprint import Fingerprints, UnknownValueError
 from hetero.compile_cache.source_digests import digest_of_extensions
 from hetero.numba_internals import compiled_code
@@ -98,18 +98,30 @@ class DiskCache:
         target_context.refresh()
         entry = self._identify(signature, target_context.codegen(), allow_new=False)
         self._entries[signature] = entry
-        if entry is not None and (data := store.read(entry.folder, entry.file)) is not None:
-            try:
-                code = self.rebuild(target_context, data)
-            except Exception as reason:  # of another build of Numba with its version
-                _log.debug("%s.%s cannot be loaded: %r", self._module, self._name, reason)
-            else:
-                frozen.record(self._dispatcher(), code, entry.fingerprint)
-                DiskCache.hits += 1
+        if entry is not None:
+            code = self._load(entry, target_context)
+            if code is None and claims.claim(entry.folder, entry.file):
+                code = self._load(entry, target_context)  # another process has compiled it
+            if code is not None:
+                claims.release(entry.folder, entry.file)
                 return code
         DiskCache.misses += 1
         notice.compilation_begins(self._module)
         return None
+
+    def _load(self, entry: _Entry, target_context: Any) -> Any:
+        """Return the compiled code of an entry, or None if it is not on disk."""
+        data = store.read(entry.folder, entry.file)
+        if data is None:
+            return None
+        try:
+            code = self.rebuild(target_context, data)
+        except Exception as reason:  # of another build of Numba with its version
+            _log.debug("%s.%s cannot be loaded: %r", self._module, self._name, reason)
+            return None
+        frozen.record(self._dispatcher(), code, entry.fingerprint)
+        DiskCache.hits += 1
+        return code
 
     def save_overload(self, signature: Any, code: Any) -> None:
         """Write the compiled code for a signature, if it is certain what it was made of."""
@@ -129,6 +141,7 @@ class DiskCache:
             _log.debug("%s.%s is not kept on disk: %s", self._module, self._name, reason)
             return
         store.write(entry.folder, entry.file, data)
+        claims.release(entry.folder, entry.file)
 
     def _identify(self, signature: Any, codegen: Any, allow_new: bool) -> _Entry | None:
         """Return the file for a signature, or None if it is uncertain what its code depends on."""

@@ -79,6 +79,21 @@ def read_file(name: str, folder: int) -> bytes:
         return file.read()
 
 
+def open_own_file(name: str, folder: int) -> int:
+    """Return a descriptor of a file in an open folder that only this user can read and write.
+
+    The file is made if it is absent. Raises UntrustedError if somebody else may have written it.
+    """
+    flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0)
+    descriptor = os.open(name, flags, 0o600, dir_fd=folder)
+    try:
+        check_trusted(descriptor, name)
+    except OSError:
+        os.close(descriptor)
+        raise
+    return descriptor
+
+
 def write_file(name: str, folder: int, *parts: bytes) -> None:
     """Write a file whole, or not at all, into an open folder; only this user can read it."""
     partial = f"{name}.{secrets.token_hex(8)}{PARTIAL}"

@@ -24,6 +24,7 @@ from hetero.compile_cache import pruning
 from hetero.compile_cache.secure_files import (
     UntrustedError,
     make_folder,
+    open_own_file,
     opened_folder,
     read_file,
     write_file,
@@ -39,10 +40,14 @@ TAG_CONTENT = b"""Signature: 8a477f597d28d172789f06886806bc55
 # heterokit keeps compiled code here. The folder can be removed at any time.
 """
 
+CLAIMS = "claims"
+"""Name of the file that processes lock while they compile."""
+
 _MAGIC = b"heterokit compiled code 2\n"
 _DIGEST = hashlib.sha256().digest_size
 
 _reported_places: set[str] = set()
+_claims: dict[str, int] = {}  # descriptors, by the folder; closing one would end its locks
 
 
 def is_enabled() -> bool:
@@ -115,6 +120,19 @@ def write(folder: str, name: str, data: bytes) -> None:
             pruning.prune_if_due(base, len(data))
     except OSError as error:
         _warn_that_nothing_is_kept(error)
+
+
+def open_claims() -> int:
+    """Return a descriptor of the file that processes lock; it stays open as long as the process.
+
+    Raises OSError if there can be none.
+    """
+    place = str(root())
+    if place not in _claims:
+        _make_root()
+        with _opened_root() as base:
+            _claims[place] = open_own_file(CLAIMS, base)
+    return _claims[place]
 
 
 @contextlib.contextmanager

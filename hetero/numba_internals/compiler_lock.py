@@ -22,3 +22,8 @@ def is_another_thread_compiling() -> bool:
         lock.release()
         return False
     return True
+
+
+def is_held_here() -> bool:
+    """Return whether this thread compiles now."""
+    return bool(global_compiler_lock.is_locked())

@@ -1,15 +1,18 @@
-"""Progress of long work: a bar in a terminal or a notebook, and lines where stderr is piped."""
+"""Progress of long work: bars in a terminal or a notebook, and lines where stderr is piped.
+
+rich draws the bars; its notebooks need ipywidgets, without which they get lines, too.
+"""
 
 from __future__ import annotations
 
 import contextlib
-import html
+import importlib.util
 import sys
-import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextvars import ContextVar
-from typing import Any, Protocol, TypeVar
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
 
 T = TypeVar("T")
 
@@ -19,149 +22,82 @@ Advance = Callable[[float], None]
 SECONDS_BEFORE_LOOP = 0.5
 """Time after which a loop is worth a bar of its own."""
 
-_NOTEBOOK_SECONDS = 0.2
-"""Time between two updates in a notebook, each of which is a message to the browser."""
+SECONDS_BETWEEN_LINES = 10.0
+"""Time between two lines about a work where stderr is piped; the first comes after that, too."""
 
 
-_FIRST_LINE, _LINE = 3.0, 10.0
-"""Seconds until the first line where stderr is piped, and from one line to the next."""
-
-
-class _Bars(Protocol):
-    """Bars that are drawn together, each known by a number."""
-
-    def add(self, description: str, total: float) -> int:
-        """Draw another bar, and return its number."""
-
-    def update(self, bar: int, done: float) -> None:
-        """Show how much of a bar's total is done."""
-
-    def remove(self, bar: int) -> None:
-        """Remove a bar."""
-
-    def close(self) -> None:
-        """Stop drawing."""
-
-
-class _TerminalBars(_Bars):
-    """Bars that rich draws on stderr."""
+class _Bars:
+    """Bars that rich draws together."""
 
     def __init__(self, transient: bool) -> None:
         from rich.console import Console
-        from rich.progress import (
-            BarColumn,
-            Progress,
-            TaskProgressColumn,
-            TextColumn,
-            TimeRemainingColumn,
-        )
+        from rich.progress import Progress, TimeRemainingColumn
 
         columns = (
-            TextColumn("{task.description}"),
-            BarColumn(),
-            TaskProgressColumn(),
+            *Progress.get_default_columns()[:3],
             TimeRemainingColumn(elapsed_when_finished=True),
         )
         self._progress = Progress(*columns, console=Console(stderr=True), transient=transient)
         self._progress.start()
 
-    def add(self, description: str, total: float) -> int:
-        return int(self._progress.add_task(description, total=total))
+    def add(self, description: str, total: float) -> Any:
+        """Draw another bar, and return what names it."""
+        return self._progress.add_task(description, total=total)
 
-    def update(self, bar: int, done: float) -> None:
-        self._progress.update(bar, completed=done)  # type: ignore[arg-type]  # an int is a TaskID
+    def update(self, bar: Any, done: float) -> None:
+        """Show how much of a bar's total is done."""
+        self._progress.update(bar, completed=done)
 
-    def remove(self, bar: int) -> None:
-        self._progress.remove_task(bar)  # type: ignore[arg-type]
+    def remove(self, bar: Any) -> None:
+        """Remove a bar."""
+        self._progress.remove_task(bar)
 
     def close(self) -> None:
+        """Stop drawing."""
         self._progress.stop()
 
 
-class _NotebookBars(_Bars):
-    """Bars of HTML in a notebook's cell, which need no widgets."""
+@dataclass
+class _Line:
+    """A work about which lines are printed."""
 
-    def __init__(self) -> None:
-        from IPython.display import HTML, display
-
-        self._html, self._drawn = HTML, 0.0
-        self._bars: dict[int, list[Any]] = {}
-        self._count = 0
-        self._handle = display(HTML(""), display_id=True)
-
-    def add(self, description: str, total: float) -> int:
-        self._count += 1
-        self._bars[self._count] = [description, total, 0.0, time.perf_counter()]
-        self._draw()
-        return self._count
-
-    def update(self, bar: int, done: float) -> None:
-        self._bars[bar][2] = done
-        if time.perf_counter() - self._drawn > _NOTEBOOK_SECONDS:
-            self._draw()
-
-    def remove(self, bar: int) -> None:
-        del self._bars[bar]
-        self._draw()
-
-    def close(self) -> None:
-        self._draw()
-
-    def _draw(self) -> None:
-        """Replace the HTML in the cell."""
-        self._drawn = time.perf_counter()
-        lines = []
-        for description, total, done, begin in self._bars.values():
-            share = done / total if total else 1.0
-            lines.append(
-                f"<div>{html.escape(description)} "
-                f'<progress max="1" value="{share:.4f}"></progress> '
-                f"{100.0 * share:.0f} %, {self._drawn - begin:.0f} s</div>"
-            )
-        self._handle.update(self._html("".join(lines)))
+    description: str
+    total: float
+    begin: float = field(default_factory=time.perf_counter)
+    last: float = field(default_factory=time.perf_counter)
 
 
-class _Lines(_Bars):
-    """Lines on stderr for logs and pipes: how much is done, and how long the rest may take.
+class _Lines:
+    """Lines on stderr for logs and pipes: how much is done, and how long the rest may take."""
 
-    A thread prints them, so that somebody who waits for a long step is told, too.
-    """
+    def add(self, description: str, total: float) -> _Line:
+        """Return a work, about which nothing is printed yet."""
+        return _Line(description, total)
 
-    def __init__(self) -> None:
-        self._works: dict[int, tuple[str, float, float]] = {}  # description, total and begin
-        self._done: dict[int, float] = {}
-        self._count = 0
-        self._is_closed = threading.Event()
-        threading.Thread(target=self._print_lines, daemon=True).start()
+    def update(self, line: _Line, done: float) -> None:
+        """Print a line if the last one is old and the work is not done."""
+        now = time.perf_counter()
+        if now - line.last > SECONDS_BETWEEN_LINES and done < line.total and sys.stderr is not None:
+            line.last = now
+            text = describe_progress(line.description, done / line.total, now - line.begin)
+            print(text, file=sys.stderr, flush=True)
 
-    def add(self, description: str, total: float) -> int:
-        self._count += 1
-        self._done[self._count] = 0.0
-        self._works[self._count] = description, total, time.perf_counter()
-        return self._count
-
-    def update(self, bar: int, done: float) -> None:
-        self._done[bar] = done
-
-    def remove(self, bar: int) -> None:
-        del self._works[bar]
+    def remove(self, line: _Line) -> None:
+        """Do nothing: what is printed stays."""
 
     def close(self) -> None:
-        self._is_closed.set()
-
-    def _print_lines(self) -> None:
-        """Print a line for each work that is not done, now and then, until the end."""
-        seconds = _FIRST_LINE
-        while not self._is_closed.wait(seconds):
-            seconds = _LINE
-            for bar, (description, total, begin) in list(self._works.items()):
-                if self._done[bar] < total and sys.stderr is not None:
-                    elapsed = time.perf_counter() - begin
-                    line = _describe(description, self._done[bar] / total, elapsed)
-                    print(line, file=sys.stderr, flush=True)
+        """Do nothing: what is printed stays."""
 
 
-def _describe(description: str, share: float, elapsed: float) -> str:
+def _make_bars(transient: bool = False) -> _Bars | _Lines:
+    """Return bars for this notebook or terminal, or lines; transient bars disappear at the end."""
+    if "ipykernel" in sys.modules:
+        return _Bars(transient) if importlib.util.find_spec("ipywidgets") else _Lines()
+    is_terminal = sys.stderr is not None and sys.stderr.isatty()
+    return _Bars(transient) if is_terminal else _Lines()
+
+
+def describe_progress(description: str, share: float, elapsed: float) -> str:
     """Return the line about a work of which a share is done after some seconds."""
     line = f"{description}: {100.0 * share:.2g} % after {format_duration(elapsed)}"
     if share > 0.0:
@@ -177,44 +113,47 @@ def format_duration(seconds: float) -> str:
     return f"{seconds:.0f} s"
 
 
-class _LoopBars:
-    """Bars of the loops in a `loop_progress` block; none is drawn before a loop takes long."""
+class LoopBar:
+    """The bar of one loop in a `loop_progress` block; it appears once the loop takes long."""
 
-    def __init__(self, description: str) -> None:
-        self._description = description
-        self._bars: _Bars | None = None
+    def __init__(self, loops: _Loops, total: float) -> None:
+        self._loops, self._total = loops, total
+        self._begin, self._done = time.perf_counter(), 0.0
+        self._bar: Any = None
 
-    def add(self, total: float) -> int:
-        """Add the bar of a loop and return its number."""
-        if self._bars is None:
-            self._bars = _make_bars(transient=True)
-        return self._bars.add(self._description, total)
-
-    def update(self, bar: int, done: float) -> None:
-        """Draw a bar with the work that is done."""
-        if self._bars is not None:
-            self._bars.update(bar, done)
-
-    def remove(self, bar: int) -> None:
-        """Remove the bar of a loop that has ended."""
-        if self._bars is not None:
-            self._bars.remove(bar)
+    def advance(self, amount: float) -> None:
+        """Report that this much more of the work is done."""
+        self._done += amount
+        is_long = time.perf_counter() - self._begin > SECONDS_BEFORE_LOOP
+        if self._bar is None and is_long and self._done < self._total:
+            self._bar = self._loops.open().add(self._loops.description, self._total)
+        if self._bar is not None:
+            self._loops.open().update(self._bar, self._done)
 
     def close(self) -> None:
-        """Leave the terminal as it was."""
-        if self._bars is not None:
-            self._bars.close()
+        """Remove the bar."""
+        if self._bar is not None:
+            self._loops.open().remove(self._bar)
 
 
-_loop_bars: ContextVar[_LoopBars | None] = ContextVar("hetero_loop_bars", default=None)
+@dataclass
+class _Loops:
+    """A `loop_progress` block; its bars are made when the first loop takes long."""
+
+    description: str
+    bars: _Bars | _Lines | None = None
+
+    def open(self) -> _Bars | _Lines:
+        """Return the bars of the block's loops."""
+        if self.bars is None:
+            self.bars = _make_bars(transient=True)
+        return self.bars
 
 
-def _make_bars(transient: bool = False) -> _Bars:
-    """Return bars for this notebook or terminal, or lines; transient bars disappear at the end."""
-    if "ipykernel" in sys.modules:
-        return _NotebookBars()
-    is_terminal = sys.stderr is not None and sys.stderr.isatty()
-    return _TerminalBars(transient) if is_terminal else _Lines()
+_loops: ContextVar[_Loops | None] = ContextVar("hetero_loops", default=None)
+
+_NO_PROGRESS = contextlib.nullcontext()
+"""The block of loops that show nothing; one serves all, because it has no state."""
 
 
 @contextlib.contextmanager
@@ -228,8 +167,8 @@ def open_bar(description: str, total: float, *, enabled: bool = True) -> Iterato
     total : float
         Amount of work, in any unit.
     enabled : bool
-        Whether to show anything: a bar in terminals and notebooks, else a line on stderr after 3
-        seconds and then every 10 seconds.
+        Whether to show anything: a bar in terminals and notebooks, else a line on stderr every
+        10 seconds.
     """
     if not enabled:
         yield lambda amount: None
@@ -269,59 +208,31 @@ def loop_progress(
 
     A loop gets a bar once it has run for half a second. Loops of other threads get none.
     """
-    if not enabled or _loop_bars.get() is not None:
-        return _NO_PROGRESS
-    return _show_loops(description)
-
-
-_NO_PROGRESS = contextlib.nullcontext()
-"""The block of loops that show nothing; one serves all, because it has no state."""
+    return _show_loops(description) if enabled and _loops.get() is None else _NO_PROGRESS
 
 
 @contextlib.contextmanager
 def _show_loops(description: str) -> Iterator[None]:
     """Show a bar for each long loop in the block."""
-    bars = _LoopBars(description)
-    token = _loop_bars.set(bars)
+    loops = _Loops(description)
+    token = _loops.set(loops)
     try:
         yield
     finally:
-        _loop_bars.reset(token)
-        bars.close()
-
-
-class LoopBar:
-    """The bar of one loop in a `loop_progress` block; it appears once the loop takes long."""
-
-    def __init__(self, bars: _LoopBars, total: float) -> None:
-        self._bars, self._total = bars, total
-        self._begin, self._done = time.perf_counter(), 0.0
-        self._number: int | None = None
-
-    def advance(self, amount: float) -> None:
-        """Report that this much more of the work is done."""
-        self._done += amount
-        is_long = time.perf_counter() - self._begin > SECONDS_BEFORE_LOOP
-        if self._number is None and is_long and self._done < self._total:
-            self._number = self._bars.add(self._total)
-        if self._number is not None:
-            self._bars.update(self._number, self._done)
-
-    def close(self) -> None:
-        """Remove the bar."""
-        if self._number is not None:
-            self._bars.remove(self._number)
+        _loops.reset(token)
+        if loops.bars is not None:
+            loops.bars.close()
 
 
 def reports_loops() -> bool:
     """Return whether a `loop_progress` block around shows the progress of loops."""
-    return _loop_bars.get() is not None
+    return _loops.get() is not None
 
 
 def loop_bar(total: float) -> LoopBar | None:
     """Return the bar of a loop, to be closed at its end; None without a `loop_progress` block."""
-    bars = _loop_bars.get()
-    return None if bars is None else LoopBar(bars, total)
+    loops = _loops.get()
+    return None if loops is None else LoopBar(loops, total)
 
 
 @contextlib.contextmanager
@@ -331,7 +242,5 @@ def report_loop(total: float) -> Iterator[Advance]:
     if bar is None:
         yield lambda amount: None
         return
-    try:
+    with contextlib.closing(bar):
         yield bar.advance
-    finally:
-        bar.close()

@@ -14,7 +14,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import rode
-from hetero.cuda.occupancy import LIMITS, WARP, Occupancy, occupancy
 from hetero.cuda.resources import Resources, compile_resources
 from rode._normals import cuda as normals
 from rode._normals.wallace.pool_shape import POOL_SHAPE
@@ -24,6 +23,7 @@ from rode._paths import cuda as paths
 from rode._paths.averages import cuda as averages
 from rode._paths.tiles import ROUNDS, block
 from rode._solver import cuda as solver
+from studies.hetero.occupancy import LIMITS, WARP, Occupancy, occupancy
 from studies.rode.kernels import averages_kernel, normals_kernel, process_kernel, solver_kernel
 from studies.study import Study
 

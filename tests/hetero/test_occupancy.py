@@ -11,8 +11,8 @@ import numba
 import pytest
 
 from hetero.cuda.driver import SIMULATOR, cuda
-from hetero.cuda.occupancy import LIMITS, occupancy
 from hetero.jit import kernel
+from studies.hetero.occupancy import LIMITS, occupancy
 
 BY_HAND = [
     # 32 registers: 1024 a warp, 16 warps in each of 4 partitions of 16384: all 64 warps.

@@ -46,10 +46,14 @@ def save_output(path: Path, write: Callable[[Path], Any]) -> Path:
         if failures is None:
             raise
         reason = f"{path}: {error.strerror or error}"
-    kept = _write_elsewhere(path.name, write)
-    where = "and to no other folder either" if kept is None else f"so the result is in {kept}"
+    other_path = _write_elsewhere(path.name, write)
+    where = (
+        "and to no other folder either"
+        if other_path is None
+        else f"so the result is in {other_path}"
+    )
     failures.append(f"{reason}; {where}")
-    return kept or path
+    return other_path or path
 
 
 def _write_elsewhere(name: str, write: Callable[[Path], Any]) -> Path | None:

@@ -30,7 +30,7 @@ LONGEST_WAIT = 300.0
 _LONGEST_PAUSE = 0.05
 """Seconds between two looks at a claim of another process."""
 
-_held: set[tuple[int, int]] = set()
+_claims: set[tuple[int, int]] = set()
 """Descriptor of the file and byte of each claim of this process."""
 
 
@@ -39,29 +39,29 @@ def claim(folder: str, name: str) -> bool:
 
     Waits until that one has released it, and at most for `LONGEST_WAIT`.
     """
-    place = _place(folder, name)
-    if place is None or place in _held:
+    claimed = _locate_byte(folder, name)
+    if claimed is None or claimed in _claims:
         return False
     _watch_compiler_lock()
     begin, pause, has_waited = time.monotonic(), 0.001, False
-    while not _lock(*place):
+    while not _lock(*claimed):
         if time.monotonic() - begin > LONGEST_WAIT:
             return has_waited
         has_waited = True
         time.sleep(pause)
         pause = min(2.0 * pause, _LONGEST_PAUSE)
-    _held.add(place)
+    _claims.add(claimed)
     return has_waited
 
 
 def release(folder: str, name: str) -> None:
     """Release a claim, if this process has it."""
-    place = _place(folder, name)
-    if place in _held:
-        _unlock(place)
+    claimed = _locate_byte(folder, name)
+    if claimed in _claims:
+        _unlock(claimed)
 
 
-def _place(folder: str, name: str) -> tuple[int, int] | None:
+def _locate_byte(folder: str, name: str) -> tuple[int, int] | None:
     """Return the file and the byte in it that stand for a name, or None without locks."""
     if fcntl is None:
         return None
@@ -84,10 +84,10 @@ def _lock(descriptor: int, byte: int) -> bool:
     return True
 
 
-def _unlock(place: tuple[int, int]) -> None:
-    _held.discard(place)
+def _unlock(claimed: tuple[int, int]) -> None:
+    _claims.discard(claimed)
     with contextlib.suppress(OSError):
-        fcntl.lockf(place[0], fcntl.LOCK_UN, 1, place[1])
+        fcntl.lockf(claimed[0], fcntl.LOCK_UN, 1, claimed[1])
 
 
 class _EndOfCompilation(numba_events.Listener):  # type: ignore[misc]  # Numba has no types
@@ -98,9 +98,9 @@ class _EndOfCompilation(numba_events.Listener):  # type: ignore[misc]  # Numba h
 
     def on_end(self, event: numba_events.Event) -> None:
         """Release what is still claimed, unless this was a compilation within another."""
-        if _held and not compiler_lock.is_held_here():
-            for place in tuple(_held):
-                _unlock(place)
+        if _claims and not compiler_lock.is_held_here():
+            for claimed in tuple(_claims):
+                _unlock(claimed)
 
 
 @functools.cache
@@ -109,4 +109,4 @@ def _watch_compiler_lock() -> None:
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_held.clear)  # a child has no locks of its parent
+    os.register_at_fork(after_in_child=_claims.clear)  # a child has no locks of its parent

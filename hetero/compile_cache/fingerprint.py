@@ -258,10 +258,10 @@ class Fingerprints:
         return self._value(value)
 
     def _module(
-        self, module: ModuleType, names: Iterable[str], seen: frozenset[ModuleType]
+        self, module: ModuleType, names: Iterable[str], passed: frozenset[ModuleType]
     ) -> bytes:
         """Return the fingerprint of those values of a module that have one of the names."""
-        if module in seen:
+        if module in passed:
             return _hash("module again", module.__name__)
         is_library = top_of(module.__name__) in LIBRARIES
         space = vars(module)
@@ -274,7 +274,7 @@ class Fingerprints:
                 continue
             value = space[name]
             if isinstance(value, ModuleType):
-                parts += name, self._module(value, names, seen | {module})
+                parts += name, self._module(value, names, passed | {module})
             else:
                 parts += name, self._attribute(value, is_library)
         return _hash("module", module.__name__, *parts)

@@ -36,9 +36,9 @@ def record(dispatcher: Any, version: Any, fingerprint: bytes) -> None:
 
 def record_new_versions(dispatcher: Any, fingerprint: bytes) -> None:
     """Record all versions that have no record yet."""
-    known = _records.get(dispatcher, {})
+    recorded = _records.get(dispatcher, {})
     for version in compiled_versions(dispatcher):
-        if id(version) not in known:
+        if id(version) not in recorded:
             record(dispatcher, version, fingerprint)
 
 
@@ -47,6 +47,6 @@ def agrees(dispatcher: Any, fingerprint: bytes, allow_new: bool) -> bool:
 
     `allow_new` says whether versions without a record pass.
     """
-    known = _records.get(dispatcher, {})
-    records = [known.get(id(version)) for version in compiled_versions(dispatcher)]
+    recorded = _records.get(dispatcher, {})
+    records = [recorded.get(id(version)) for version in compiled_versions(dispatcher)]
     return all(allow_new if entry is None else entry[1] == fingerprint for entry in records)

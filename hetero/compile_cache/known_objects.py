@@ -37,6 +37,7 @@ def is_written_by_us(function: FunctionType) -> bool:
 
 
 def is_our_class(kind: type) -> bool:
+    """Return whether a class is defined in our sources."""
     module = sys.modules.get(kind.__module__)
     file = getattr(module, "__file__", None)
     return file is not None and sources.is_ours(file)
@@ -54,10 +55,10 @@ def is_known_by_name(value: Any) -> bool:
     module, name = name_of(value)
     if top_of(module) not in LIBRARIES:
         return False
-    found = sys.modules.get(module)
+    member = sys.modules.get(module)
     for part in name.split("."):
-        found = getattr(found, part, None)
-    return found is value
+        member = getattr(member, part, None)
+    return member is value
 
 
 def top_of(module: str) -> str:

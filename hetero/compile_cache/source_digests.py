@@ -92,12 +92,12 @@ def _fingerprint(module: str) -> bytes:
 @functools.cache
 def _closure(modules: tuple[str, ...]) -> tuple[str, ...]:
     """Return modules, and those that they import directly or by way of others, sorted."""
-    found, open_ = set(modules), list(modules)
+    reached, open_ = set(modules), list(modules)
     while open_:
-        new = _imports(open_.pop()) - found
-        found |= new
+        new = _imports(open_.pop()) - reached
+        reached |= new
         open_ += new
-    return tuple(sorted(found))
+    return tuple(sorted(reached))
 
 
 @functools.cache
@@ -106,17 +106,17 @@ def _imports(module: str) -> frozenset[str]:
     path = _path_of(module)
     is_package = path.endswith("__init__.py")
     parents = module.split(".") if is_package else module.split(".")[:-1]
-    found: set[str] = set()
+    imported: set[str] = set()
     for origin, names, plain in _IMPORT.findall(_FOR_TYPES_ONLY.sub("", _read(path).decode())):
         if plain:
-            found |= {name for name in re.findall(r"[\w.]+", plain) if _is_known(name)}
+            imported |= {name for name in re.findall(r"[\w.]+", plain) if _is_known(name)}
             continue
         level = len(origin) - len(origin.lstrip("."))
         base = ".".join(
             [*parents[: len(parents) - level + 1], origin[level:]] if level else [origin]
         )
-        found |= set(_resolve(base.rstrip("."), re.findall(r"\w+", names)))
-    return frozenset(found - _NOT_FOLLOWED)
+        imported |= set(_resolve(base.rstrip("."), re.findall(r"\w+", names)))
+    return frozenset(imported - _NOT_FOLLOWED)
 
 
 def _resolve(base: str, names: list[str]) -> Iterator[str]:

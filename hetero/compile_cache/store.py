@@ -127,12 +127,12 @@ def open_claims() -> int:
 
     Raises OSError if there can be none.
     """
-    place = str(root())
-    if place not in _claims:
+    location = str(root())
+    if location not in _claims:
         _make_root()
         with _opened_root() as base:
-            _claims[place] = open_own_file(CLAIMS, base)
-    return _claims[place]
+            _claims[location] = open_own_file(CLAIMS, base)
+    return _claims[location]
 
 
 @contextlib.contextmanager
@@ -169,16 +169,16 @@ def _make_root() -> None:
 def _warn_that_nothing_is_kept(error: OSError) -> None:
     """Say once per place why nothing is kept; where warnings are errors, say it to the log."""
     try:
-        place = str(root())
+        location = str(root())
     except OSError:
-        place = "the user's cache"
-    if place in _reported_places:
+        location = "the user's cache"
+    if location in _reported_places:
         return
-    _reported_places.add(place)
+    _reported_places.add(location)
     reason = (error.strerror if error.errno else None) or str(error)
     message = (
-        f"compiled code cannot be kept in {place} ({reason}), so every process compiles again. Set "
-        "HETERO_CACHE_DIR to a folder of your own, or HETERO_CACHE=0"
+        f"compiled code cannot be kept in {location} ({reason}), so every process compiles again. "
+        "Set HETERO_CACHE_DIR to a folder of your own, or HETERO_CACHE=0"
     )
     try:
         warnings.warn(message, stacklevel=2)

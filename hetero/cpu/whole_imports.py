@@ -88,9 +88,9 @@ def _send_when_gone(number: int, import_frame: FrameType) -> None:
         signal.pthread_kill(main, number)
 
 
-def _is_on_stack(wanted: FrameType, frame: FrameType | None) -> bool:
+def _is_on_stack(searched: FrameType, frame: FrameType | None) -> bool:
     """Return whether a frame is one of `frame` and its callers."""
-    while frame is not None and frame is not wanted:
+    while frame is not None and frame is not searched:
         frame = frame.f_back
     return frame is not None
 

@@ -49,8 +49,8 @@ _COMPILERS = (
 @functools.cache
 def _versions() -> list[str]:
     """Return the names and versions of those compilers that are installed."""
-    found = []
+    versions = []
     for name in _COMPILERS:
         with contextlib.suppress(importlib.metadata.PackageNotFoundError):
-            found.append(f"{name} {importlib.metadata.version(name)}")
-    return found
+            versions.append(f"{name} {importlib.metadata.version(name)}")
+    return versions

@@ -151,11 +151,11 @@ def _append_numbers(value: Any, kinds: list[Any], numbers: list[Any]) -> bool:
         kinds += value.kinds
         numbers += value.numbers
         return True
-    found = getattr(value, _FOUND, None) or _find_numbers(value)
-    if found is None:
+    known_numbers = getattr(value, _FOUND, None) or _find_numbers(value)
+    if known_numbers is None:
         return False
-    kinds.append(found[0])
-    numbers += found[1]
+    kinds.append(known_numbers[0])
+    numbers += known_numbers[1]
     return True
 
 
@@ -173,9 +173,9 @@ def _find_numbers(array: Any) -> tuple[Any, tuple[int, ...]] | None:
     if strides != (dtype.itemsize,) and (not array.is_c_contiguous() or 0 in strides):
         return None
     address = array.device_ctypes_pointer.value or 0
-    found = (dtype, len(strides)), numbers_of_array(address, array.shape, strides, dtype)
-    setattr(array, _FOUND, found)
-    return found
+    kind_and_numbers = (dtype, len(strides)), numbers_of_array(address, array.shape, strides, dtype)
+    setattr(array, _FOUND, kind_and_numbers)
+    return kind_and_numbers
 
 
 def _prepare(kernel: Any, arguments: Sequence[Any], key: tuple[Any, ...]) -> _Prepared:

@@ -97,8 +97,8 @@ class ReadyArray:
     def view(self, dtype: DTypeLike) -> ReadyArray:
         """Return the array as one of another type, whose last axis may have another length."""
         other = np.dtype(dtype)
-        last, rest = divmod(self.shape[-1] * self.dtype.itemsize, other.itemsize)
-        if rest:
+        last, remainder = divmod(self.shape[-1] * self.dtype.itemsize, other.itemsize)
+        if remainder:
             raise ValueError(f"rows of {self.shape[-1]} {self.dtype} are not rows of {other}")
         return ReadyArray(self.owner, self.address, (*self.shape[:-1], last), other)
 

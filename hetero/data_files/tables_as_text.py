@@ -65,5 +65,5 @@ def require_openpyxl(path: Path) -> None:
 def _as_csv(frame: Any, is_headed: bool) -> str:
     """Return a frame as CSV whose lines are its rows; an empty cell alone in a row is NA."""
     frame = frame.map(lambda cell: " ".join(cell.split()) if isinstance(cell, str) else cell)
-    rest = "NA" if frame.shape[1] == 1 else ""
-    return frame.to_csv(index=False, header=is_headed, na_rep=rest, lineterminator="\n")
+    of_missing = "NA" if frame.shape[1] == 1 else ""
+    return frame.to_csv(index=False, header=is_headed, na_rep=of_missing, lineterminator="\n")

@@ -143,7 +143,7 @@ def find_layout(
     ------
     ValueError : there are no data, or the meaning of a comma cannot be told
     """
-    known = MISSING.union(text.strip().lower() for text in missing)
+    missing_words = MISSING.union(text.strip().lower() for text in missing)
     lines = list(content_lines(raw))
     if not lines:
         raise ValueError(f"{source}: the file holds no data")
@@ -153,8 +153,8 @@ def find_layout(
     rows = [split_line(text, delimiter) for _, text in lines]
     if decimal is None:
         decimal = _find_decimal(source, lines, rows)
-    kinds = [[_is_number(field, decimal, known) for field in row] for row in rows[:2]]
-    has_headings = _are_headings(rows, kinds, known)
+    kinds = [[_is_number(field, decimal, missing_words) for field in row] for row in rows[:2]]
+    has_headings = _are_headings(rows, kinds, missing_words)
     if has_headings and len(rows) == 1:
         raise ValueError(f"{source}: the file holds headings, but no numbers")
     heads, data = (rows[0], rows[1:]) if has_headings else ([], rows)
@@ -163,9 +163,13 @@ def find_layout(
         width -= 1  # lines end with a delimiter
     names = [heads[k] if any(heads[k : k + 1]) else str(k + 1) for k in range(width)]
     samples = [[row[k] for row in data if k < len(row)] for k in range(width)]
-    numbers = [any(_is_number(field, decimal, known) for field in column) for column in samples]
+    numbers = [
+        any(_is_number(field, decimal, missing_words) for field in column) for column in samples
+    ]
     skipped = lines[0][0] - (not has_headings)
-    return TextLayout(delimiter, decimal, skipped, has_comments, names, numbers, samples, known)
+    return TextLayout(
+        delimiter, decimal, skipped, has_comments, names, numbers, samples, missing_words
+    )
 
 
 def split_line(line: str, delimiter: str) -> list[str]:
@@ -181,11 +185,11 @@ def without_marks(text: str, decimal: str) -> str | None:
     other = "," if decimal == "." else "."
     for mark in (other, *_SPACES):
         if mark in text:
-            whole, point, rest = text.partition(decimal)
+            whole, point, fraction = text.partition(decimal)
             pattern = rf"[-+]?\d{{1,3}}({re.escape(mark)}\d{{3}})+"
-            if mark in rest or not re.fullmatch(pattern, whole):
+            if mark in fraction or not re.fullmatch(pattern, whole):
                 return None
-            text = whole.replace(mark, "") + point + rest
+            text = whole.replace(mark, "") + point + fraction
     return text.replace(decimal, ".")
 
 
@@ -275,8 +279,8 @@ def _find_decimal(source: str, lines: Sequence[tuple[int, str]], rows: Sequence[
         return next(iter(votes))
     if unclear is None and not votes:
         return "."
-    place = f"line {unclear[0]}: {unclear[1]!r}" if unclear else "commas and points"
+    location = f"line {unclear[0]}: {unclear[1]!r}" if unclear else "commas and points"
     raise ValueError(
-        f"{source}, {place} may have a decimal comma or a mark between thousands. "
+        f"{source}, {location} may have a decimal comma or a mark between thousands. "
         "Remedy: --decimal , or --decimal ."
     )

@@ -42,8 +42,8 @@ def require_same(comm: Any, **values: Any) -> None:
     for rank, theirs in enumerate(others, 1):
         for name in sorted(first.keys() | theirs.keys(), key=lambda n: (n.count("."), n)):
             if first.get(name) != theirs.get(name):
-                here, there = (d.get(name, ("nothing",))[0] for d in (first, theirs))
-                values_differ = "" if here == there else f" ({here} and {there})"
+                of_first, of_other = (d.get(name, ("nothing",))[0] for d in (first, theirs))
+                values_differ = "" if of_first == of_other else f" ({of_first} and {of_other})"
                 raise ValueError(
                     f"ranks 0 and {rank} differ in {name}{values_differ}: all ranks must call the "
                     "same function with the same arguments"
@@ -66,13 +66,13 @@ def agree_on_key(comm: Any, key: Any, rng: Any, name: str = "rng") -> Any:
 
 def _describe(values: Mapping[str, Any]) -> dict[str, tuple[str, bytes]]:
     """Return the first value and the digest of all values of each field, by its path."""
-    found: dict[str, tuple[str, Any]] = {}
+    digests: dict[str, tuple[str, Any]] = {}
     fingerprints: dict[int, str] = {}  # of functions, which many parts share
     for path, text, data in _leaves(values, "", fingerprints):
-        if path not in found:
-            found[path] = text, hashlib.blake2b(digest_size=16)
-        found[path][1].update(f"{len(text)}:{text}".encode() + data)
-    return {path: (text, digest.digest()) for path, (text, digest) in found.items()}
+        if path not in digests:
+            digests[path] = text, hashlib.blake2b(digest_size=16)
+        digests[path][1].update(f"{len(text)}:{text}".encode() + data)
+    return {path: (text, digest.digest()) for path, (text, digest) in digests.items()}
 
 
 def _leaves(

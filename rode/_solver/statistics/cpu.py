@@ -6,30 +6,47 @@ from numba import prange
 import hetero
 from hetero.cpu.interruptible import ranges
 from hetero.jit import parallel
+from rode._solver.statistics.formulas import merge
+from rode._solver.statistics.leaves import MAX_LEAVES
 
 FIRST_NUMBERS = 1 << 21
 """Numbers that are sorted at first: less than a second's work."""
 
+_LEVELS = MAX_LEAVES.bit_length()
 
-def compute_moments(rows, mean, squares, stream=0):
-    """Fill `mean` and `squares`, the sum of squared distances from it, for each row of `rows`."""
+
+def compute_moments(rows, leaf, begins, sizes, mean, squares, stream=0):
+    """Fill `mean` and `squares` of each row and node; see the Protocol."""
     for begin, end in _row_ranges(rows):
-        _compute_moments(rows[begin:end], mean[begin:end], squares[begin:end])
+        _compute_moments(rows[begin:end], leaf, begins, sizes, mean[begin:end], squares[begin:end])
 
 
 @parallel
-def _compute_moments(rows, mean, squares):
+def _compute_moments(rows, leaf, begins, sizes, mean, squares):
     """Compute the moments of some rows; see `compute_moments`."""
     for r in prange(rows.shape[0]):
-        total = 0.0
-        for x in rows[r]:
-            total += np.float64(x)
-        middle = total / rows.shape[1]
-        spread = 0.0
-        for x in rows[r]:
-            spread += (np.float64(x) - middle) ** 2
-        mean[r] = middle
-        squares[r] = spread
+        row, n = rows[r], rows.shape[1]
+        means, sums = np.empty(_LEVELS), np.empty(_LEVELS)  # of nodes that wait for their sibling
+        counts = np.empty(_LEVELS, np.int64)
+        for k in range(begins.size):
+            for i in range(sizes[k]):
+                low = (begins[k] + i) * leaf
+                high = min(low + leaf, n)
+                total, spread, count = 0.0, 0.0, high - low
+                for x in row[low:high]:
+                    total += np.float64(x)
+                middle = total / count
+                for x in row[low:high]:
+                    spread += (np.float64(x) - middle) ** 2
+                level, rest = 0, i
+                while rest & 1:
+                    middle, spread = merge(
+                        means[level], sums[level], counts[level], middle, spread, count
+                    )
+                    count += counts[level]
+                    level, rest = level + 1, rest >> 1
+                means[level], sums[level], counts[level] = middle, spread, count
+            mean[r, k], squares[r, k] = middle, spread
 
 
 def select_ranks(rows, ranks, result, stream=0):
@@ -95,11 +112,3 @@ def _collect_rows(rows, lower, upper, places, values):
                     values[place] = x
                     place += 1
             places[k, r] = place
-
-
-def count_nonfinite(o, x, failed, stream=0) -> tuple[int, int]:
-    """Return the number of paths that are infinite or NaN, and of others with such outputs."""
-    finite = np.isfinite(o)
-    for row in x:
-        finite &= np.isfinite(row)
-    return finite.size - int(np.count_nonzero(finite)), int(np.count_nonzero(finite & failed))

@@ -99,8 +99,8 @@ class Solver:
                 added = one.make_fold(outputs, sum(self.fold_rows[:-1]))
                 fold = added if fold is None else chain_folds(fold, added)
         self.folds = any(self.fold_rows)
-        # Runs without a fold share the code of those that compute peaks.
-        self.spec = self.spec._replace(fold=fold or PEAKS.make_fold(outputs, 0))
+        if fold is not None:
+            self.spec = self.spec._replace(fold=fold)
         self.workspace = work = Workspace(plan.device)
         inputs = []
         for array in matrices:
@@ -245,7 +245,10 @@ class Solver:
 
 
 def kernel_spec_of(plan: Plan) -> KernelSpec:
-    """Return the functions that a plan compiles; whoever has a state sets the fold."""
+    """Return the functions that a plan compiles.
+
+    The fold is that of the peaks, so that runs without a fold share their code.
+    """
     from rode._problems.functions import fields_of
 
     problem, scheme, fields = plan.problem, plan.scheme, None
@@ -264,7 +267,7 @@ def kernel_spec_of(plan: Plan) -> KernelSpec:
         step=step,
         observe=problem.observe,
         start=problem.start,
-        fold=None,
+        fold=PEAKS.make_fold(len(problem.outputs), 0),
         fields=fields,
         dtype=plan.dtype,
         normals=plan.normals,

@@ -141,19 +141,20 @@ def make_walk_stretches(spec):
 
     @scalar(forceinline=True)
     def walk_stretches(run, n, path, lane, o, transfers, waiting):
-        steps, own = int64(run.fine_steps // run.stretches), run.stretches // run.threads_per_path
-        begin = first_fine_step(run, n) + int64(lane) * own * steps
-        state = cast((0.0,) + zeros, run.h)
-        for k in range(own):
-            start = o if lane == 0 and k == 0 else o - o
-            state = walk_stretch(run, begin + k * steps, steps, path, start)
-            level, rest = int64(0), int64(k)
-            while rest & int64(1):
+        own = uint32(run.stretches // run.threads_per_path)
+        k, last = uint32(lane * own), uint32(lane * own + own - uint32(1))
+        while True:
+            steps = int64(run.fine_steps // run.stretches)
+            begin = first_fine_step(run, n) + int64(k) * steps
+            state = walk_stretch(run, begin, steps, path, o if k == 0 else o - o)
+            level, rest = uint32(0), uint32(k & uint32(own - uint32(1)))
+            while rest & uint32(1):
                 state = join(transfers, level, read_row(waiting, level, run.h), state)
-                level, rest = level + int64(1), rest >> int64(1)
-            if k + 1 < own:
-                write_row(state, waiting, level)
-        return state
+                level, rest = uint32(level + uint32(1)), uint32(rest >> uint32(1))
+            if k == last:
+                return state
+            write_row(state, waiting, level)
+            k = uint32(k + uint32(1))
 
     return walk_stretches
 

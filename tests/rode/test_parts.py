@@ -7,11 +7,13 @@ import numpy as np
 import pytest
 
 import rode
+from hetero.arrays import Workspace
 from hetero.cuda.driver import SIMULATOR
+from hetero.devices import resolve
+from rode._solver import statistics
 from rode._solver.reductions.quantiles import Between
 from rode._solver.reductions.reduction import Extent
 
-pytestmark = pytest.mark.skipif(SIMULATOR, reason="too large for the simulator")
 
 QUAKE = rode.kanai_tajimi(outputs=("acceleration",))
 RUN = {"t_span": (0, 1), "h": 2.0**-6, "delta": 2.0**-10, "rng": 3, "save_every": 16}
@@ -115,3 +117,21 @@ def test_other_paths_in_the_second_run_are_an_error():
     extent = Extent(times=1, outputs=1, paths=3, dtype="float64", first=0, all_paths=3)
     with pytest.raises(RuntimeError, match="let all workers use one kind of device"):
         Between((0.5,), 0 * one, 2 * one).join([state], extent)
+
+
+@pytest.mark.simulator
+@pytest.mark.parametrize("leaf", [1, 4, 64])
+def test_nodes_have_the_moments_of_their_paths(device, leaf):
+    """The last leaf of the row lacks numbers; leaves of 64 have two numbers for each thread."""
+    rows, work = np.random.default_rng(1).standard_normal((2, 13 * leaf - leaf // 2)), None
+    begins, sizes = np.array([0, 8, 12]), np.array([8, 4, 1])
+    work = Workspace(resolve(device))
+    arrays = (work.input("nodes", array, np.int64) for array in (begins, sizes))
+    mean, squares = (work.output((2, 3), flat=False) for _ in range(2))
+    matrix = work.input("rows", rows).reshape(rows.shape)
+    statistics.loops(work.device).compute_moments(matrix, leaf, *arrays, mean, squares)
+    for k, (begin, size) in enumerate(zip(begins, sizes, strict=True)):
+        part = rows[:, begin * leaf : (begin + size) * leaf]
+        np.testing.assert_allclose(work.result(mean, (2, 3))[:, k], part.mean(axis=1), atol=1e-15)
+        expected = part.shape[1] * part.var(axis=1)
+        np.testing.assert_allclose(work.result(squares, (2, 3))[:, k], expected, atol=1e-12)

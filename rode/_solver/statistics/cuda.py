@@ -18,7 +18,8 @@ def sum_nodes(rows, leaf, begins, sizes, mean, squares):
     Up to 32 threads share a leaf, neighbours in memory. Leaves are then joined in pairs.
     """
     shared = cuda.shared.array(THREADS, float64)
-    means, sums = cuda.shared.array(MAX_LEAVES, float64), cuda.shared.array(MAX_LEAVES, float64)
+    means = cuda.shared.array(MAX_LEAVES, float64)
+    sums = cuda.shared.array(MAX_LEAVES, float64)
     r, k, t = cuda.blockIdx.x, cuda.blockIdx.y, int64(cuda.threadIdx.x)
     n, size = int64(rows.shape[1]), sizes[k]
     width = min(leaf, int64(32))

@@ -33,7 +33,7 @@ _OF_TYPES = """
     _paths.averages.cuda.join_{T}                  64!    T** i8 T**
     _solver.statistics.cuda.select_rank_{T}        40!    T** i8* T**
     _solver.cuda.count_nonfinite_{T}               40!    T* T** u1* i8*
-    _solver.statistics.cuda.sum_nodes_{T}          64     T** i8 i8* i8* f8** f8**
+    _solver.statistics.cuda.sum_nodes_{T}          72     T** i8 i8* i8* f8** f8**
 """
 
 _FAST = """

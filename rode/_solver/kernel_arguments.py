@@ -20,7 +20,7 @@ class KernelSpec(NamedTuple):
     step : a coarse step, from `Scheme.make_additive_step` or `make_separable_step`
     observe : (t, x, O, p) -> outputs
     start : (O, p) -> x at the beginning
-    fold : takes the outputs of a coarse step, see `reductions.Reduction.make_fold`
+    fold : a `Fold` of `reductions.reduction`, what paths keep of their outputs
     fields : (t, O, p) -> (G_1, .., G_n, g), for kind "separable" only
     dtype, normals : data types of the solver and of the normal numbers
     form_count : see `Scheme`
@@ -111,7 +111,7 @@ class RunArrays(NamedTuple):
     parameters : (numbers, sets), one set, or one for each path; see `Problem.table`
     o : (paths,), the process; x : (dimension, paths), the solution; both at the end of the call
     saved : (times, outputs, paths)
-    folds : (numbers, paths), what reductions keep of each path; not used without `Saving.folds`
+    folds : (outputs * numbers, paths), what reductions keep of each path, if `Saving.folds`
     failed : (paths,) uint8, 1 for each path that had an infinite or NaN output at a saved time or
         at one that a fold has taken
     """

@@ -49,7 +49,8 @@ def required_bytes(plan: Plan) -> dict[Device, int]:
     window = times_of_window(plan) * _bytes_of_time(plan) if plan.saves_times else 0
     result = result_bytes(plan)
     if plan.device.kind == "cuda":
-        kept = sum(one.fold_rows(len(plan.problem.outputs)) for one in plan.reductions)
+        kept = sum(fold.numbers for one in plan.reductions if (fold := one.fold) is not None)
+        kept *= len(plan.problem.outputs)
         return {CPU: result, plan.device: state + item * kept * plan.paths + window}
     copies = 0
     for one in plan.reductions:

@@ -6,7 +6,7 @@ import logging
 import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -26,7 +26,7 @@ from rode._solver.kernel_arguments import (
 from rode._solver.memory_forecast import require_memory, times_of_window
 from rode._solver.plan import Plan
 from rode._solver.reductions.peaks import PEAKS
-from rode._solver.reductions.reduction import Rows, State, chain_folds
+from rode._solver.reductions.reduction import Fold, Rows, State, chain_folds
 
 LOGGER = logging.getLogger(__name__)
 
@@ -90,15 +90,12 @@ class Solver:
         self.outputs = outputs = len(plan.problem.outputs)
         matrices = self.matrices()
         self.states: list[State] = []
-        self.fold_rows: list[int] = []
-        fold: Any = None
+        fold: Fold | None = None
         for one in plan.reductions:
             self.states.append(one.begin(plan.extent))
-            self.fold_rows.append(one.fold_rows(outputs))
-            if self.fold_rows[-1]:
-                added = one.make_fold(outputs, sum(self.fold_rows[:-1]))
+            if (added := one.fold) is not None:
                 fold = added if fold is None else chain_folds(fold, added)
-        self.folds = any(self.fold_rows)
+        self.folds = fold is not None
         if fold is not None:
             self.spec = self.spec._replace(fold=fold)
         self.workspace = work = Workspace(plan.device)
@@ -107,7 +104,7 @@ class Solver:
             inputs.append(work.input("array", array, plan.dtype).reshape(array.shape))
         rows, drawing, transfers, parameters = inputs
         failed = work.input("failed", np.zeros(plan.paths, np.uint8), np.uint8)
-        folds = max(1, sum(self.fold_rows)), plan.paths if self.folds else 1
+        folds = (fold.numbers * outputs, plan.paths) if fold is not None else (1, 1)
         self.arrays = RunArrays(
             rows=rows,
             drawing=drawing,
@@ -179,10 +176,12 @@ class Solver:
                     one.take(state, rows)
         arrays = self.arrays
         if self.folds:
-            folded, end = self.workspace.result(arrays.folds, arrays.folds.shape), 0
-            for one, state, count in zip(plan.reductions, self.states, self.fold_rows, strict=True):
-                begin, end = end, end + count
-                one.finish(state, folded[begin:end])
+            folded = self.workspace.result(arrays.folds, (self.outputs, -1, plan.paths))
+            end = 0
+            for one, state in zip(plan.reductions, self.states, strict=True):
+                if (fold := one.fold) is not None:
+                    begin, end = end, end + fold.numbers
+                    one.finish(state, folded[:, begin:end])
         at_end, at_times = loops.count_nonfinite(arrays.o, arrays.x, arrays.failed)
         failures = []
         if at_end:
@@ -267,7 +266,7 @@ def kernel_spec_of(plan: Plan) -> KernelSpec:
         step=step,
         observe=problem.observe,
         start=problem.start,
-        fold=PEAKS.make_fold(len(problem.outputs), 0),
+        fold=PEAKS.fold,
         fields=fields,
         dtype=plan.dtype,
         normals=plan.normals,

@@ -318,9 +318,11 @@ def make_record(spec):
     """Make `record(run, t, row, is_first, number, x, o, p, arrays)`, which observes a path.
 
     The outputs at time t go to row `row` of `arrays.saved` if it is not negative, and `is_first`
-    starts the folds anew. `arrays` is a `RunArrays`.
+    starts the folds anew. `arrays` is a `RunArrays`. The numbers of a fold go through registers:
+    arrays as arguments of a user's function would keep loops from being vectorised.
     """
-    observe, fold = spec.observe, spec.fold
+    observe, (count, update) = spec.observe, spec.fold
+    zeros = (0.0,) * count
 
     @scalar(forceinline=True)
     def record(run, t, row, is_first, number, x, o, p, arrays):
@@ -328,10 +330,18 @@ def make_record(spec):
         if row < 0 and not run.saving.folds:
             return
         y = cast(observe(t, x, o, p), run.h)
-        if run.saving.folds and not fold(t, run.h, y, is_first, number, folds):
-            failed[number] = 1
-        if row >= 0:
-            for i in range(len(y)):
+        for i in range(len(y)):
+            if run.saving.folds:
+                old = cast(zeros, run.h)
+                for k in range(count):
+                    old = replace_component(old, int64(k), folds[i * count + k, number])
+                new = cast(update(t, run.h, y[i], old, is_first), run.h)
+                for k in range(count):
+                    if is_first or not (new[k] == old[k]):
+                        folds[i * count + k, number] = new[k]
+                        if not math.isfinite(y[i]):
+                            failed[number] = 1
+            if row >= 0:
                 saved[row, i, number] = y[i]
                 if not math.isfinite(y[i]):
                     failed[number] = 1

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from rode._solver.reductions.reduction import Reduction, State
+from rode._solver.reductions.reduction import Fold, Reduction, State
 
 
 class Peaks(Reduction):
@@ -22,40 +22,31 @@ class Peaks(Reduction):
         """Return an empty state: a part has no numbers before its last step."""
         return {}
 
-    def fold_rows(self, outputs: int) -> int:
-        """Return one number for each output."""
-        return outputs
-
-    def make_fold(self, outputs: int, offset: int) -> Any:
-        """Make the function that takes the outputs of a coarse step."""
-        return make_fold(offset)
+    @property
+    def fold(self) -> Fold:
+        """The larger absolute value."""
+        return Fold(1, make_update())
 
     def finish(self, state: State, folded: np.ndarray) -> None:
         """Keep the peaks."""
-        state["peaks"] = folded
+        state["peaks"] = folded[:, 0]
 
 
 @functools.cache
-def make_fold(offset: int) -> Any:
-    """Make the fold of the largest absolute values."""
+def make_update() -> Any:
+    """Make the function that keeps the larger absolute value."""
     import math
-
-    from numba import int64
 
     from hetero.jit import scalar
 
     @scalar(forceinline=True)
-    def fold(t: Any, h: Any, y: Any, is_first: Any, number: Any, folds: Any) -> Any:
-        finite = True
-        for i in range(len(y)):
-            size, k = abs(y[i]), int64(offset + i)
-            if is_first or not (size <= folds[k, number]):
-                if is_first or not math.isnan(folds[k, number]):
-                    folds[k, number] = size
-                finite = finite and math.isfinite(size)
-        return finite
+    def update(t: Any, h: Any, y: Any, old: Any, is_first: Any) -> Any:
+        size = abs(y)
+        if is_first or not (size <= old[0] or math.isnan(old[0])):
+            return (size,)
+        return old
 
-    return fold
+    return update
 
 
 PEAKS = Peaks()

@@ -68,6 +68,21 @@ class Rows(NamedTuple):
         return self.values.reshape((times * outputs, paths))
 
 
+class Fold(NamedTuple):
+    """What each path keeps of an output over its coarse steps.
+
+    Attributes
+    ----------
+    numbers : how many numbers are kept
+    update : compiled function (t, h, y, old, is_first) -> numbers
+        y is the output at the time t, `old` has the numbers so far; at the start, where `is_first`
+        is true, they are not set. h is the coarse step. All floats are of the solver's type.
+    """
+
+    numbers: int
+    update: Any
+
+
 class Reduction:
     """A reduction of the outputs of all paths.
 
@@ -108,20 +123,13 @@ class Reduction:
     def take(self, state: State, rows: Rows) -> None:
         """Add the outputs at some saved times to the state."""
 
-    def fold_rows(self, outputs: int) -> int:
-        """Return how many numbers a path keeps on the device while it is computed; 0: none."""
-        return 0
-
-    def make_fold(self, outputs: int, offset: int) -> Any:
-        """Make `fold(t, h, y, is_first, number, folds)`, which takes a coarse step's outputs.
-
-        It changes folds[offset : offset + fold_rows, number], and returns False only if an output
-        is infinite or NaN; it need not notice one that changes nothing.
-        """
-        raise NotImplementedError
+    @property
+    def fold(self) -> Fold | None:
+        """What each path keeps of the outputs of its coarse steps; None: nothing."""
+        return None
 
     def finish(self, state: State, folded: np.ndarray) -> None:
-        """Fill the state from the numbers that paths have kept, (fold_rows, paths)."""
+        """Fill the state from the numbers of a fold, (outputs, numbers, paths)."""
 
     def repeat(self, states: Sequence[State]) -> Reduction | None:
         """Return the reduction that joins the parts if they compute their paths again, or None."""
@@ -157,14 +165,21 @@ class Reduction:
         return {}
 
 
+def chain_folds(first: Fold, second: Fold) -> Fold:
+    """Return the fold that keeps the numbers of two."""
+    update = _chain_updates(first.update, second.update, first.numbers)
+    return Fold(first.numbers + second.numbers, update)
+
+
 @functools.cache
-def chain_folds(first: Any, second: Any) -> Any:
-    """Make the function that gives the outputs of a coarse step to two folds."""
+def _chain_updates(first: Any, second: Any, count: int) -> Any:
+    """Make the function that updates `count` numbers by `first`, and the others by `second`."""
     from hetero.jit import scalar
+    from rode._intrinsics.tuple_algebra import cast
 
     @scalar(forceinline=True)
-    def fold(t: Any, h: Any, y: Any, is_first: Any, number: Any, folds: Any) -> Any:
-        finite = first(t, h, y, is_first, number, folds)
-        return second(t, h, y, is_first, number, folds) and finite
+    def update(t: Any, h: Any, y: Any, old: Any, is_first: Any) -> Any:
+        others = second(t, h, y, old[count:], is_first)
+        return cast(first(t, h, y, old[:count], is_first), h) + cast(others, h)
 
-    return fold
+    return update

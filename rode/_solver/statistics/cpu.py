@@ -5,14 +5,13 @@ from numba import prange
 
 import hetero
 from hetero.cpu.interruptible import ranges
-from hetero.jit import parallel
+from hetero.intrinsics.floats import fma
+from hetero.jit import parallel, serial
 from rode._solver.statistics.formulas import merge
 from rode._solver.statistics.leaves import MAX_LEAVES
 
 FIRST_NUMBERS = 1 << 21
 """Numbers that are sorted at first: less than a second's work."""
-
-_LEVELS = MAX_LEAVES.bit_length()
 
 
 def compute_moments(rows, leaf, begins, sizes, mean, squares, stream=0):
@@ -26,27 +25,53 @@ def _compute_moments(rows, leaf, begins, sizes, mean, squares):
     """Compute the moments of some rows; see `compute_moments`."""
     for r in prange(rows.shape[0]):
         row, n = rows[r], rows.shape[1]
-        means, sums = np.empty(_LEVELS), np.empty(_LEVELS)  # of nodes that wait for their sibling
-        counts = np.empty(_LEVELS, np.int64)
+        old, new = np.empty((2, MAX_LEAVES)), np.empty((2, MAX_LEAVES))
         for k in range(begins.size):
-            for i in range(sizes[k]):
-                low = (begins[k] + i) * leaf
-                high = min(low + leaf, n)
-                total, spread, count = 0.0, 0.0, high - low
-                for x in row[low:high]:
-                    total += np.float64(x)
-                middle = total / count
-                for x in row[low:high]:
-                    spread += (np.float64(x) - middle) ** 2
-                level, rest = 0, i
-                while rest & 1:
-                    middle, spread = merge(
-                        means[level], sums[level], counts[level], middle, spread, count
-                    )
-                    count += counts[level]
-                    level, rest = level + 1, rest >> 1
-                means[level], sums[level], counts[level] = middle, spread, count
-            mean[r, k], squares[r, k] = middle, spread
+            low, size = begins[k] * leaf, sizes[k]
+            high = min(low + size * leaf, n)
+            _sum_leaves(row[low:high], leaf, old)
+            width = leaf
+            while size > 1:
+                size //= 2
+                _merge_pairs(old[0], old[1], new[0], new[1], size, width)
+                behind = high - low - (2 * size - 1) * width  # fewer paths than others, perhaps
+                new[0, size - 1], new[1, size - 1] = merge(
+                    *(old[0, 2 * size - 2], old[1, 2 * size - 2], width),
+                    *(old[0, 2 * size - 1], old[1, 2 * size - 1], behind),
+                )
+                old, new, width = new, old, 2 * width
+            mean[r, k], squares[r, k] = old[0, 0], old[1, 0]
+
+
+@serial
+def _sum_leaves(row, leaf, moments):
+    """Fill moments[:, i] with mean and squares of leaf i of a row."""
+    n = row.size
+    if leaf == 1:
+        for i in range(n):
+            moments[0, i] = np.float64(row[i])
+            moments[1, i] = 0.0
+        return
+    for i in range(-(-n // leaf)):
+        low, high = i * leaf, min(i * leaf + leaf, n)
+        total, spread = 0.0, 0.0
+        for x in row[low:high]:
+            total += np.float64(x)
+        middle = total / (high - low)
+        for x in row[low:high]:
+            spread += (np.float64(x) - middle) ** 2
+        moments[0, i], moments[1, i] = middle, spread
+
+
+@serial
+def _merge_pairs(mean, squares, new_mean, new_squares, size, width):
+    """Merge pairs of `width` numbers each, as `merge` does, in a loop that vectorises."""
+    weight = 0.5 * width
+    for i in range(size):
+        distance = mean[2 * i + 1] - mean[2 * i]
+        new_mean[i] = fma(mean[2 * i + 1], 0.5, mean[2 * i] * 0.5)
+        both = squares[2 * i] + squares[2 * i + 1]
+        new_squares[i] = fma(distance * weight, distance, both)
 
 
 def select_ranks(rows, ranks, result, stream=0):

@@ -1,6 +1,7 @@
 """The public names of rode, for its `__init__.py` and for type checkers."""
 
 from . import scalars as scalars
+from ._solver.reductions import Quantiles as Quantiles
 from .averages import average as average
 from .averages import double_average as double_average
 from .averages import riemann_sums as riemann_sums
@@ -14,7 +15,6 @@ from .problems import additive as additive
 from .problems import separable as separable
 from .process import Process as Process
 from .results import Output as Output
-from .results import Quantiles as Quantiles
 from .results import Result as Result
 from .results import Work as Work
 from .solving import solve as solve

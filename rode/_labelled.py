@@ -22,12 +22,10 @@ def statistics_columns(result: Result) -> dict[str, np.ndarray]:
     """Return times, means, standard deviations and quantiles of all outputs by name."""
     columns = {"t": result.t}
     for k, output in enumerate(result.outputs):
-        if result.mean is not None and result.variance is not None:
-            columns[f"{output}_mean"] = result.mean[:, k]
-            columns[f"{output}_std"] = np.sqrt(result.variance[:, k])
-        if result.quantiles is not None:
-            for number, probability in enumerate(result.probabilities):
-                columns[f"{output}_q{probability:g}"] = result.quantiles[number, :, k]
+        for one in result.reductions:
+            if one.axes.keys() <= result.values.keys():
+                for end, column in one.columns(result.values, k).items():
+                    columns[f"{output}_{end}"] = column
     return columns
 
 
@@ -75,18 +73,7 @@ def make_dataset(result: Result) -> Any:
         raise ImportError("to_xarray needs xarray: pip install xarray")
     import xarray
 
-    dimensions = {
-        "paths": ("t", "output", "path"),
-        "mean": ("t", "output"),
-        "variance": ("t", "output"),
-        "quantiles": ("probability", "t", "output"),
-        "peaks": ("output", "path"),
-    }
-    variables = {
-        name: (axes, values)
-        for name, axes in dimensions.items()
-        if (values := getattr(result, name)) is not None
-    }
+    variables = {name: (axes, result.values[name]) for name, axes in result.axes().items()}
     coordinates: dict[str, Any] = {"output": list(result.outputs)}
     used = {axis for axes, _ in variables.values() for axis in axes}
     if "t" in used:

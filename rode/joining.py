@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import math
 from collections.abc import Iterable
 from dataclasses import replace
 
@@ -66,27 +65,22 @@ def _require_same_settings(first: Result, other: Result) -> None:
     if unequal:
         values = " and ".join(repr(one.settings.get(unequal[0])) for one in (first, other))
         raise ValueError(f"results must have equal settings, but {unequal[0]} is {values}")
-    for name in ("paths", "mean", "peaks"):
-        if (getattr(first, name) is None) != (getattr(other, name) is None):
-            raise ValueError(f"results must have equal reductions, but only some have {name}")
+    for name in first.values.keys() ^ other.values.keys():
+        raise ValueError(f"results must have equal reductions, but only some have {name}")
 
 
 def join(results: list[Result]) -> Result:
-    """Join results and drop their paths one by one, so that only a part is in memory twice."""
+    """Join results, and drop their arrays one by one, so that only a part is in memory twice."""
     if len(results) == 1:
         return results.pop()
-    paths = None
-    if results[0].paths is not None:
-        shape = *results[0].paths.shape[:2], sum(r.work.paths for r in results)
-        paths, end = np.empty(shape, results[0].paths.dtype), 0
-        for number, result in enumerate(results):
-            begin, end = end, end + result.work.paths
-            paths[:, :, begin:end] = result.paths
-            results[number] = replace(result, paths=None)
-            del result
     first, works = results[0], [r.work for r in results]
-    mean, variance = _moments(results)
     failures = [r.message for r in results if not r.success]
+    ranges = _join_ranges(results)
+    arrays = [dict(r.values) for r in results]
+    results.clear()
+    values: dict[str, np.ndarray] = {}
+    for one in first.reductions:
+        values |= one.combine(arrays, [w.paths for w in works])
     return replace(
         first,
         work=Work(
@@ -97,13 +91,8 @@ def join(results: list[Result]) -> Result:
         ),
         status="diverged" if failures else "success",
         message="; ".join(failures) if failures else first.message,
-        paths=paths,
-        peaks=None if first.peaks is None else _concatenate_peaks(results),
-        mean=mean,
-        variance=variance,
-        quantiles=None,
-        probabilities=(),
-        path_ranges=_join_ranges(results),
+        values=values,
+        path_ranges=ranges,
     )
 
 
@@ -115,24 +104,3 @@ def _join_ranges(results: list[Result]) -> tuple[range, ...]:
             one = range(joined.pop().start, one.stop)
         joined.append(one)
     return tuple(joined)
-
-
-def _concatenate_peaks(results: list[Result]) -> np.ndarray:
-    """Return the peaks of all paths."""
-    return np.concatenate([r.peaks for r in results if r.peaks is not None], axis=1)
-
-
-def _moments(results: list[Result]) -> tuple[np.ndarray | None, np.ndarray | None]:
-    """Return mean and variance by the update of Chan, Golub and LeVeque (1983), part after part."""
-    if results[0].mean is None:
-        return None, None
-    count, mean, squares = 0, np.zeros(()), np.zeros(())
-    with np.errstate(invalid="ignore", over="ignore"):  # the status tells which paths have diverged
-        for r in results:
-            added = r.work.paths
-            distance, total = np.asarray(r.mean) - mean, count + added
-            inner = 0.0 if added == 1 else np.asarray(r.variance) * (added - 1)
-            squares = squares + inner + distance**2 * (count * added / total)
-            mean = mean + distance * (added / total)
-            count = total
-    return mean, squares / (count - 1) if count > 1 else np.full_like(mean, math.nan)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from dataclasses import dataclass
 
@@ -28,11 +29,12 @@ class Process:
             )
             object.__setattr__(self, name, value)
 
-    @property
+    @functools.cached_property
     def deviation(self) -> float:
         """Standard deviation of the stationary distribution."""
         return math.sqrt(0.5 * self.c * self.tau)
 
+    @functools.lru_cache(maxsize=256)  # noqa: B019 - processes are two numbers
     def step(self, delta: float) -> tuple[float, float]:
         """Return (mu - 1, sigma) of a step of length delta, both to full precision."""
         delta = validation.check_in_range("delta", delta, 0.0, math.inf)

@@ -1,16 +1,18 @@
-"""Results of `solve`, and the reductions of paths that it offers."""
+"""Results of `solve`."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from hetero import validation
 from hetero.display.notebook import html_table, table_with_picture
 from hetero.equality import equal_by_value
+from rode._solver.reductions.quantiles import Quantiles
+from rode._solver.reductions.reduction import Reduction
 
 if TYPE_CHECKING:
     import pandas
@@ -28,37 +30,57 @@ class Work:
     normals: int
 
 
-@dataclass(frozen=True)
-class Quantiles:
-    """Reduction to these quantiles over paths at every saved time (linear between ranks)."""
+class Arrays:
+    """The arrays of a result by name, as attributes; None for those that were not requested."""
 
-    probabilities: tuple[float, ...]
+    values: Mapping[str, np.ndarray]
+    reductions: tuple[Reduction, ...]
 
-    def __init__(self, *probabilities: float) -> None:
-        checked = tuple(
-            validation.check_in_range("probabilities", q, 0.0, 1.0) for q in probabilities
-        )
-        if not checked:
-            raise ValueError("Quantiles needs at least one probability")
-        object.__setattr__(self, "probabilities", checked)
+    @property
+    def paths(self) -> np.ndarray | None:
+        """Outputs of each path at the saved times."""
+        return self.values.get("paths")
 
-    def __repr__(self) -> str:
-        return f"Quantiles({', '.join(map(str, self.probabilities))})"
+    @property
+    def mean(self) -> np.ndarray | None:
+        """Means over the paths at the saved times."""
+        return self.values.get("mean")
 
+    @property
+    def variance(self) -> np.ndarray | None:
+        """Variances, which divide by the number of paths less one."""
+        return self.values.get("variance")
 
-Reduction: TypeAlias = str | Quantiles
-"""One of "paths", "moments" and "peaks", or quantiles."""
+    @property
+    def quantiles(self) -> np.ndarray | None:
+        """Quantiles over the paths at the saved times."""
+        return self.values.get("quantiles")
+
+    @property
+    def peaks(self) -> np.ndarray | None:
+        """Largest absolute values of each path over the coarse steps."""
+        return self.values.get("peaks")
+
+    @property
+    def probabilities(self) -> tuple[float, ...]:
+        """Probabilities of `quantiles`, in the order of the request."""
+        if "quantiles" not in self.values:
+            return ()
+        found = (one.probabilities for one in self.reductions if isinstance(one, Quantiles))
+        return next(found, ())
 
 
 @equal_by_value
-@dataclass(frozen=True, eq=False)
-class Output:
+@dataclass(frozen=True, eq=False, repr=False)
+class Output(Arrays):
     """Part of a result that belongs to one output; its arrays are views of those of the `Result`.
 
     Attributes
     ----------
     name : name of the output
     t : (times,) array
+    values : the arrays below and others that were requested, by name
+    reductions : those of the result
     paths : (times, paths) array; None if not requested, as those below
     mean, variance : (times,) arrays
     quantiles : (probabilities, times) array
@@ -67,18 +89,17 @@ class Output:
     """
 
     name: str
-    t: np.ndarray = field(repr=False)
-    paths: np.ndarray | None = field(default=None, repr=False)
-    mean: np.ndarray | None = field(default=None, repr=False)
-    variance: np.ndarray | None = field(default=None, repr=False)
-    quantiles: np.ndarray | None = field(default=None, repr=False)
-    peaks: np.ndarray | None = field(default=None, repr=False)
-    probabilities: tuple[float, ...] = ()
+    t: np.ndarray
+    values: Mapping[str, np.ndarray]
+    reductions: tuple[Reduction, ...] = ()
+
+    def __repr__(self) -> str:
+        return f"Output({self.name!r}: {_shapes(self.values)})"
 
 
 @equal_by_value
 @dataclass(frozen=True, eq=False, repr=False)
-class Result:
+class Result(Arrays):
     """Result of `rode.solve`. Arrays are NumPy; reductions that were not requested are None.
 
     ``result["acceleration"]`` has the arrays of one output, see `Output`; `to_frame` and
@@ -88,12 +109,14 @@ class Result:
     ----------
     t : (times,) array
     outputs : names of the outputs
+    values : the arrays below and those of other reductions, by name
     paths : (times, outputs, paths) array
     mean, variance : (times, outputs) arrays; the variance divides by the number of paths less one
     quantiles : (probabilities, times, outputs) array
     peaks : (outputs, paths) array: the largest absolute value over the coarse steps of each path;
         NaN if one of them is, as in `numpy.max`
     probabilities : those of `quantiles`, in the order of the request
+    reductions : what was requested
     work : Work
     status : "success", or "diverged" if a path or one of its outputs became infinite or NaN
         Outputs count at the saved times, for peaks at every coarse step.
@@ -107,12 +130,8 @@ class Result:
     work: Work
     status: str
     message: str
-    paths: np.ndarray | None = None
-    mean: np.ndarray | None = None
-    variance: np.ndarray | None = None
-    quantiles: np.ndarray | None = None
-    peaks: np.ndarray | None = None
-    probabilities: tuple[float, ...] = ()
+    values: Mapping[str, np.ndarray] = field(default_factory=dict)
+    reductions: tuple[Reduction, ...] = ()
     path_ranges: tuple[range, ...] = ()
     settings: Mapping[str, Any] = field(default_factory=dict)
 
@@ -136,16 +155,17 @@ class Result:
         if not isinstance(output, str):
             raise TypeError(f"results are read by the name of an output, got {output!r}")
         k = self.index(output)
-        return Output(
-            name=output,
-            t=self.t,
-            paths=None if self.paths is None else self.paths[:, k],
-            mean=None if self.mean is None else self.mean[:, k],
-            variance=None if self.variance is None else self.variance[:, k],
-            quantiles=None if self.quantiles is None else self.quantiles[:, :, k],
-            peaks=None if self.peaks is None else self.peaks[k],
-            probabilities=self.probabilities,
-        )
+        views = {
+            name: self.values[name][(slice(None),) * axes.index("output") + (k,)]
+            for name, axes in self.axes().items()
+            if "output" in axes
+        }
+        return Output(output, self.t, views, self.reductions)
+
+    def axes(self) -> dict[str, tuple[str, ...]]:
+        """Return the names of the axes of each array in `values`: t, output, path, probability."""
+        names = {name: axes for one in self.reductions for name, axes in one.axes.items()}
+        return {name: names[name] for name in self.values}
 
     def as_columns(self) -> dict[str, np.ndarray]:
         """Return what `to_frame` has of statistics over time, as arrays by name; "t" has times.
@@ -187,16 +207,10 @@ class Result:
 
         return make_dataset(self)
 
-    def _reductions(self) -> dict[str, np.ndarray]:
-        """Return the reductions that were requested, by name."""
-        names = ("paths", "mean", "variance", "quantiles", "peaks")
-        arrays = {name: getattr(self, name) for name in names}
-        return {name: array for name, array in arrays.items() if array is not None}
-
     def __repr__(self) -> str:
-        shapes = ", ".join(f"{name} {array.shape}" for name, array in self._reductions().items())
         return (
-            f"Result({self.status}: {self.work.paths} paths of {', '.join(self.outputs)}; {shapes})"
+            f"Result({self.status}: {self.work.paths} paths of {', '.join(self.outputs)}; "
+            f"{_shapes(self.values)})"
         )
 
     def plot(self, ax: Axes | None = None, *, output: str | None = None) -> Figure:
@@ -235,8 +249,13 @@ class Result:
             ("normal numbers", f"{self.work.normals:,}"),
             ("saved times", times),
         ]
-        rows += [(name, f"array {array.shape}") for name, array in self._reductions().items()]
+        rows += [(name, f"array {array.shape}") for name, array in self.values.items()]
         table = html_table("rode.Result", rows)
-        if not (self.success and self._reductions()):
+        if not (self.success and self.values):
             return table
         return table_with_picture(table, self.plot, "outputs over time")
+
+
+def _shapes(values: Mapping[str, np.ndarray]) -> str:
+    """Return names and shapes of arrays as a text."""
+    return ", ".join(f"{name} {array.shape}" for name, array in values.items())

@@ -14,16 +14,13 @@ from hetero import validation
 from hetero.distributed.agreement import agree_on_key
 from hetero.distributed.engines import Engine
 from hetero.distributed.worker_devices import Devices
-from rode._solver import shares
 from rode._solver.checkpoints import checkpoints_of, identity_of, stored_parts
-from rode._solver.joint_quantiles import enclose, join_quantiles
 from rode._solver.memory_forecast import require_memory_of_result
 from rode._solver.plan import Plan
-from rode._solver.running import run_plan
-from rode._solver.shares import MAX_PARTS
-from rode.joining import join
+from rode._solver.reductions import Reduction, Requested
+from rode._solver.runner import Outcome, compute, run
 from rode.problems import Problem
-from rode.results import Quantiles, Reduction, Result
+from rode.results import Result
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
@@ -31,6 +28,9 @@ if TYPE_CHECKING:
     from numpy.typing import DTypeLike
 
     from rode.normals import Seed
+
+MAX_PARTS = 1 << 20
+"""Largest number of parts, each of which is a task of its own."""
 
 
 def solve(
@@ -43,7 +43,7 @@ def solve(
     paths: int,
     sampling: str = "path",
     rng: Seed = None,
-    reduction: Reduction | Sequence[Reduction] | None = None,
+    reduction: Requested = None,
     save_every: int = 1,
     dtype: DTypeLike = np.float64,
     normals: str | None = None,
@@ -82,12 +82,13 @@ def solve(
     normals : None, "float32" in a float64 solver, or "fast" in a float32 solver: normal numbers by
         the methods "box-muller" and "box-muller-fast" of `rode.normal`
     first_path : number of the first path; ranks that share the work use disjoint ranges
-    threads_per_path : on a GPU, a power of two up to 32; by default enough threads to fill it. The
-        last digits of sums depend on this number.
+    threads_per_path : on a GPU, a power of two up to 32; by default enough threads to fill it. No
+        bit of the result depends on it.
     parts : number of ranges that the paths are shared out in; by default one for each device, four
         for each worker of an executor as far as their number is known, one for each rank
-        Paths, peaks and quantiles do not depend on it, mean and variance in the last digits only.
-        Quantiles of several parts take two runs.
+        No bit of the result depends on it, if all devices are of one kind. It is at most the number
+        of groups of paths that moments are summed in, 1024 or more for as many paths. Quantiles of
+        several parts take two runs.
     executor : concurrent.futures.Executor, optional
         Takes the parts: `ProcessPoolExecutor(mp_context=multiprocessing.get_context("spawn"))`,
         `mpi4py.futures.MPIPoolExecutor`, or Dask's `Client(...).get_executor()`. Each worker takes
@@ -130,6 +131,7 @@ def solve(
     Ctrl-C ends a run within a second.
     """
     engine = Engine.create(device, executor, comm)
+    is_elsewhere, default_parts = engine.is_elsewhere, engine.count_parts()
     stores = None if checkpoint is None else checkpoints_of("checkpoint", checkpoint, rng)
     with engine.raised_by_all():
         plan = Plan.checked(
@@ -146,43 +148,67 @@ def solve(
             dtype=dtype,
             normals=normals,
             first_path=first_path,
-            threads_per_path=None if engine.is_elsewhere else threads_per_path,
+            threads_per_path=threads_per_path,
             device=engine.local,
         )
         if parts is None:
             stored = None if stores is None else stored_parts(stores)
-            parts = min(plan.paths, stored or engine.count_parts())
+            parts = min(plan.paths, stored or default_parts)
         parts = validation.check_integer("parts", parts, 1, min(plan.paths, MAX_PARTS))
-        if parts > 1 or engine.is_elsewhere:
+        if parts > 1 or is_elsewhere:
             require_memory_of_result(plan)
-    if parts == 1 and not engine.is_elsewhere and stores is None:
-        return run_plan(plan, show_progress=progress)[1]
+    if parts == 1 and not is_elsewhere and stores is None:
+        outcome = run(plan, show_progress=progress)
+        return _result_of(plan, [outcome])
     if comm is not None:  # fresh entropy differs between ranks
         plan = replace(plan, key=agree_on_key(comm, plan.key, rng))
-    compute = functools.partial(
-        engine.run,
-        shares.compute,
-        device=plan.device,
-        title=problem.name,
-        show_progress=progress,
-    )
     first, second = (None, None) if stores is None else stores
+    split = plan.split(parts)
     with engine.raised_by_all():
         if first is not None and engine.is_root:
-            first.open(identity_of(plan, parts))
-    split = shares.split(plan, parts, threads_per_path)
-    outcomes = compute(split, checkpoint=first)
-    brackets = [outcome.brackets for outcome in outcomes if outcome.brackets is not None]
-    results = [outcome.result for outcome in outcomes]
-    del outcomes  # `join` drops the paths of each result
-    result = replace(join(results), settings=plan.settings)
-    probabilities = tuple(
-        q for one in plan.reductions if isinstance(one, Quantiles) for q in one.probabilities
+            first.open(identity_of(plan, len(split)))
+    compute_parts = functools.partial(
+        engine.run, compute, device=plan.device, title=problem.name, show_progress=progress
     )
-    if not probabilities:
-        return result
-    between = enclose(brackets)
-    found = compute(shares.collecting(split, between), checkpoint=second, agreed=True)
-    inside = [outcome.inside for outcome in found if outcome.inside is not None]
-    quantiles = join_quantiles(inside, between, probabilities, plan.paths)
-    return replace(result, quantiles=quantiles, probabilities=probabilities)
+    outcomes = compute_parts(split, checkpoint=first)
+    repeated = [
+        one.repeat([outcome.states[k] for outcome in outcomes])
+        for k, one in enumerate(plan.reductions)
+    ]
+    again = tuple(one for one in repeated if one is not None)
+    if again:
+        parts_again = [replace(part, reductions=again) for part in split]
+        others = compute_parts(parts_again, checkpoint=second, agreed=True)
+        for outcome, other in zip(outcomes, others, strict=True):
+            found = iter(other.states)
+            for k, one in enumerate(repeated):
+                if one is not None:
+                    outcome.states[k] = next(found)
+    reductions = [new or old for new, old in zip(repeated, plan.reductions, strict=True)]
+    return _result_of(plan, outcomes, reductions)
+
+
+def _result_of(plan: Plan, outcomes: list[Outcome], reductions: Sequence[Reduction] = ()) -> Result:
+    """Return the result of a run from the outcomes of its parts, whose states are emptied.
+
+    `reductions` join the states, if not those of the plan.
+    """
+    failures = "; ".join([outcome.failures for outcome in outcomes if outcome.failures])
+    columns = [list(states) for states in zip(*[one.states for one in outcomes], strict=True)]
+    outcomes.clear()
+    work, settings = plan.work, plan.settings
+    values: dict[str, np.ndarray] = {}
+    for one, states in zip(reductions or plan.reductions, columns, strict=True):
+        values |= one.join(states, plan.extent)
+    t = plan.t0 + plan.h * plan.save_every * np.arange(plan.times)
+    return Result(
+        t=t if plan.saves_times else t[:0],
+        outputs=plan.problem.outputs,
+        work=work,
+        status="diverged" if failures else "success",
+        message=failures or "all paths are finite",
+        values=values,
+        reductions=plan.reductions,
+        path_ranges=(range(plan.first_path, plan.first_path + plan.paths),),
+        settings=settings,
+    )

@@ -38,7 +38,7 @@ CALLS = {
         "exp: 4096 arguments, blocks by algorithm: 1 exhaustive, on cpu",
     ),
     "lbm": (lambda: lbm.Simulation((4, 4, 4), device="cpu").run(1), "rank 0 of 1: parts"),
-    "rode._solver.running": (
+    "rode._solver.runner": (
         solve,
         "3 paths, 64 steps by averaged-euler with 4 fine steps each, float64, on cpu",
     ),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Sequence
 from concurrent.futures import Executor
 from contextlib import AbstractContextManager
@@ -49,9 +50,11 @@ class Engine:
         ------
         TypeError, ValueError, DeviceUnavailableError
         """
-        check_engine(executor, comm)
         if executor is not None or comm is not None:
+            check_engine(executor, comm)
             return cls((), executor, comm, requested_kind(device), "cpu")
+        if device is None or isinstance(device, Device) or device == "cpu":
+            return cls((), None, None, None, device)
         several = several_devices(device)
         single = several[0] if several else cast("Device | str | None", device)
         return cls(several, None, None, None, single)
@@ -84,7 +87,7 @@ class Engine:
 
     def raised_by_all(self) -> AbstractContextManager[None]:
         """Return a block whose errors all ranks raise; see `hetero.distributed.parts`."""
-        return raised_by_all(self.comm)
+        return contextlib.nullcontext() if self.comm is None else raised_by_all(self.comm)
 
     def run(
         self,

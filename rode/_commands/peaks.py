@@ -87,4 +87,4 @@ def correct_peaks(
         correction = np.zeros((len(result.outputs), 1))
     added = (row[0] if row.size == 1 else row for row in correction)
     named = dict(zip(result.outputs, added, strict=True))
-    return replace(result, peaks=result.peaks + correction), named
+    return replace(result, values={"peaks": result.peaks + correction}), named

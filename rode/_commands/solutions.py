@@ -27,10 +27,11 @@ from hetero.display.notebook import html_table
 from hetero.version import VERSION
 from rode._commands.models import BUILT_IN, load_problem
 from rode._commands.peaks import PeakQuantiles, correct_peaks
+from rode._solver.reductions import Quantiles, Reduction
 from rode._solver.schemes import SCHEMES, find_scheme
 from rode._solver.stability import largest_step
 from rode.problems import Problem
-from rode.results import Quantiles, Reduction, Result
+from rode.results import Result
 from rode.solving import solve
 
 LINEAR_METHOD, METHOD = "3-rode-taylor", "averaged-heun"
@@ -142,7 +143,7 @@ def _run(options: argparse.Namespace) -> int:
     sampling = options.sampling or ("path" if problem.B is None or options.delta else "exact")
     every = options.every or max(1, round((end - begin) / h / SAVED_TIMES))
     probabilities = Quantiles(*options.quantiles) if options.quantiles else None
-    reduction: list[Reduction] = ["peaks" if options.peaks else "moments"]
+    reduction: list[str | Reduction] = ["peaks" if options.peaks else "moments"]
     if probabilities is not None and not options.peaks:
         reduction.append(probabilities)
     result = solve(

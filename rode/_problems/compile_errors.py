@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
 import linecache
 import re
-from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -40,19 +38,16 @@ GENERAL_REMEDY = (
 )
 
 
-@contextlib.contextmanager
-def named_compile_errors(problem: Problem, dtype: str) -> Iterator[None]:
-    """Turn an error of Numba in the block into a TypeError that names the user's function.
+def explain(error: Exception, problem: Problem, dtype: str) -> None:
+    """Raise a TypeError that names the user's function if Numba cannot compile it.
 
     Each function of the problem is then compiled by itself, to find the one that fails. If none
-    does, the error of Numba is raised as it is.
+    does, or if the error is not Numba's, nothing is raised.
     """
-    try:
-        yield
-    except NumbaError as error:
-        message = None if SIMULATOR else _first_failure(problem, dtype)
-        if message is None:
-            raise
+    message = None
+    if isinstance(error, NumbaError) and not SIMULATOR:
+        message = _first_failure(problem, dtype)
+    if message is not None:
         raise TypeError(message) from error
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
@@ -65,6 +66,14 @@ class Problem:
     start_numbers: tuple[float, ...] = ()
     first_derivative: UserFunction | None = None
     second_derivative: UserFunction | None = None
+
+    @functools.cached_property
+    def known(self) -> dict[Any, Any]:
+        """Largest steps by the names of schemes, and start times at which functions were tried."""
+        return {}
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if name != "known"}
 
     def __repr__(self) -> str:
         return (

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from hetero.arrays import Stream
+from hetero.arrays import Array, Stream
 from hetero.devices import Device
 
 if TYPE_CHECKING:
@@ -28,6 +28,15 @@ class Loops(Protocol):
 
         The state carries over from call to call, and no bit depends on where calls end. If the flag
         `stop` of `hetero.distributed.cancellation` is set, the call returns early.
+        """
+
+    def count_nonfinite(
+        self, o: Array, x: Array, failed: Array, stream: Stream = 0
+    ) -> tuple[int, int]:
+        """Return the number of paths that are infinite or NaN, and of others with such outputs.
+
+        o has the shape (paths,), x (dimension, paths), failed (paths,): see
+        `rode._solver.kernel_arguments.RunArrays`.
         """
 
 

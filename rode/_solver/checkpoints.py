@@ -12,10 +12,8 @@ from hetero.compile_cache.fingerprint import UnknownValueError, fingerprint_of_r
 from hetero.compile_cache.sources import SourcesChangedError
 from hetero.distributed.checkpoints import Checkpoint
 from hetero.version import VERSION
-from rode._solver.joint_quantiles import Inside
 from rode._solver.plan import Plan
-from rode._solver.shares import Outcome
-from rode.results import Result, Work
+from rode._solver.runner import Outcome
 
 _FUNCTIONS = ("H", "B", "G", "g", "observe", "start", "first_derivative", "second_derivative")
 """Functions of a problem, by the names of its attributes."""
@@ -37,10 +35,8 @@ def checkpoints_of(name: str, path: Any, rng: Any) -> Checkpoints:
         raise ValueError(
             f"{name} needs rng, for example rng=1: a run that continues draws the same numbers"
         )
-    classes = Outcome, Result, Work, Inside
-    return Checkpoints(
-        Checkpoint(folder, "results", classes), Checkpoint(folder, "inside", classes)
-    )
+    first, second = (Checkpoint(folder, name, [Outcome]) for name in ("results", "inside"))
+    return Checkpoints(first, second)
 
 
 def stored_parts(checkpoints: Checkpoints) -> int | None:

@@ -177,7 +177,7 @@ def _make_record_group(spec):
 
     @serial
     def record_group(run, t, row, is_first, low, group, arrays):
-        if row < 0 and not run.saving.peaks:
+        if row < 0 and not run.saving.folds:
             return
         o, x, p, h = group.o, group.x, group.p, run.h
         for l in range(o.size):
@@ -306,3 +306,11 @@ def _make_separable_step(spec):
             write_column(step(read_x(x, l, run.h), single, double, p_of_path, run.h), x, l)
 
     return advance_separable
+
+
+def count_nonfinite(o, x, failed, stream=0) -> tuple[int, int]:
+    """Return the number of paths that are infinite or NaN, and of others with such outputs."""
+    finite = np.isfinite(o)
+    for row in x:
+        finite &= np.isfinite(row)
+    return finite.size - int(np.count_nonzero(finite)), int(np.count_nonzero(finite & failed))

@@ -2,9 +2,10 @@
 
 One kernel computes random words, normal numbers, process, sums and coarse steps.
 
-A path has one thread, or 2, 4, .. 32 that share the fine steps of each coarse step: every thread
-runs its stretch from O = 0 (the first from the true value), and stretches are joined in pairs by a
-triangular matrix. All threads of a path then take the coarse step alike.
+The fine steps of a coarse step are cut into up to 32 stretches of equal length. Each runs from
+O = 0 (the first from the true value), and stretches are joined in pairs by a triangular matrix. A
+path has one thread, or 2, 4, .. 32, which share its stretches; no bit depends on how many. All
+threads of a path then take the coarse step alike.
 """
 
 # ruff: noqa: RUF005 - Numba joins tuples by +.
@@ -12,30 +13,29 @@ triangular matrix. All threads of a path then take the coarse step alike.
 from __future__ import annotations
 
 import functools
+import math
 
-from numba import int64, uint32
+import numpy as np
+from numba import float32, float64, int64, uint32
 
 from hetero.cpu.interruptible import ranges
 from hetero.cuda import launch
 from hetero.cuda.driver import cuda
 from hetero.intrinsics.warp import FULL_MASK
 from hetero.jit import kernel
-from hetero.philox.formulas import philox10
-from rode._intrinsics.tuple_algebra import add_to_iterated_sums, cast, replace_component
-from rode._paths.step_formulas import advance
+from rode._intrinsics.tuple_algebra import replace_component
 from rode._solver.kernel_arguments import STEP_WORK, part_of
 from rode._solver.stage_formulas import (
-    block_of,
-    first_fine_step,
     make_averages,
     make_initialize,
+    make_join,
     make_matvec,
     make_read_parameters,
     make_record,
     make_sample_sums,
+    make_walk_stretches,
     next_save,
     store_state,
-    words_of_block,
 )
 
 THREADS = 128
@@ -115,50 +115,17 @@ def compiled(spec):
 
 def _make_path_step(spec):
     """Make `take_coarse_step` for sums of the fine steps of each path."""
-    size, draw, walk = block_of(spec)
     step, matvec, length = spec.step, make_matvec(spec.form_count), spec.form_count + 1
-    zeros = (0.0,) * (spec.form_count)
+    walk_stretches = make_walk_stretches(spec)
+    join = make_join(length)
+    real = float32 if spec.dtype == "float32" else float64
 
     @kernel(device=True)
-    def walk_part(run, path, block, low, high, value, sums):
-        """Advance by the numbers low .. high - 1 of a block that two coarse steps share."""
-        numbers = draw(*words_of_block(run.counter, block, path), run.sigma)
-        for j in range(low, high):
-            value = advance(value, run.mu_minus_1, numbers[j])
-            sums = add_to_iterated_sums(sums, value)
-        return value, sums
-
-    @kernel(device=True)
-    def walk_stretch(run, n, path, lane, o):
-        """Return the process and its sums after this thread's fine steps."""
-        counter, steps = run.counter, int64(run.fine_steps // run.threads_per_path)
-        begin = first_fine_step(run, n) + int64(lane) * steps
-        end, block = begin + steps, begin // size
-        value = o if lane == 0 else o - o
-        sums = cast(zeros, run.h)
-        if begin > block * size:
-            value, sums = walk_part(
-                run, path, block, begin - block * size, min(size, end - block * size), value, sums
-            )
-            block += 1
-        while block < end // size:
-            # The upper word is constant in the inner loop, which saves a tenth of Philox's work.
-            low, high = uint32(block), uint32(block >> int64(32))
-            count = min(end // size - block, (int64(1) << int64(32)) - int64(low))
-            for _ in range(count):
-                w0, w1, w2, w3 = philox10(low, high, path, counter.stream, counter.k0, counter.k1)
-                numbers = draw(w0, w1, w2, w3, run.sigma)
-                value, sums = walk(value, sums, numbers, run.mu_minus_1)
-                low = uint32(low + uint32(1))
-            block += count
-        if block * size < end:
-            value, sums = walk_part(run, path, block, 0, end - block * size, value, sums)
-        return (value,) + sums
-
-    @kernel(device=True)
-    def join_stretches(run, transfers, lane, state):
+    def join_threads(run, transfers, lane, state):
         """Return the state after the stretches of all threads of a path."""
-        bit, level = uint32(1), 0
+        bit, level, own = uint32(1), int64(0), run.stretches // run.threads_per_path
+        while own > 1:
+            own, level = own // 2, level + 1
         while bit < uint32(run.threads_per_path):
             other = state
             for i in range(length):
@@ -167,17 +134,15 @@ def _make_path_step(spec):
                 )
             late = lane & bit != 0
             first, second = (other, state) if late else (state, other)
-            for i in range(length):
-                total = second[i]
-                for j in range(i + 1):
-                    total += transfers[level, i, j] * first[j]
-                state = replace_component(state, int64(i), total)
+            state = join(transfers, level, first, second)
             bit, level = uint32(bit << uint32(1)), level + 1
         return state
 
     @kernel(device=True)
     def take_coarse_step(run, arrays, n, path, lane, o, x, p):
-        state = join_stretches(run, arrays.transfers, lane, walk_stretch(run, n, path, lane, o))
+        waiting = cuda.local.array((5, length), real)
+        state = walk_stretches(run, n, path, lane, o, arrays.transfers, waiting)
+        state = join_threads(run, arrays.transfers, lane, state)
         t = run.t + type(run.h)(run.done + n) * run.h
         return state[0], step(t, x, o, matvec(arrays.rows, (o,) + state), p, run.h)
 
@@ -207,3 +172,35 @@ def _make_separable_step(spec):
         return o, step(x, single, double, p, run.h)
 
     return take_coarse_step
+
+
+@kernel
+def count_paths(o, x, failed, result):
+    """Count in result[0] the paths that are not finite, in result[1] others that have `failed`."""
+    count, others = int64(0), int64(0)
+    for i in range(cuda.grid(1), o.size, cuda.gridsize(1)):
+        finite = math.isfinite(o[i])
+        for k in range(x.shape[0]):
+            finite = finite and math.isfinite(x[k, i])
+        count += int64(not finite)
+        others += int64(finite and failed[i] != 0)
+    if count > 0:
+        cuda.atomic.add(result, 0, count)
+    if others > 0:
+        cuda.atomic.add(result, 1, others)
+
+
+count_nonfinite_float32, count_nonfinite_float64 = (
+    kernel(count_paths.py_func),
+    kernel(count_paths.py_func),
+)
+del count_paths
+
+
+def count_nonfinite(o, x, failed, stream=0) -> tuple[int, int]:
+    """Return the number of paths that are infinite or NaN, and of others with such outputs."""
+    chosen = count_nonfinite_float32 if o.dtype.itemsize == 4 else count_nonfinite_float64
+    result = cuda.to_device(np.zeros(2, np.int64), stream=stream)
+    chosen[launch.grid_stride_blocks(o.size), launch.THREADS, stream](o, x, failed, result)
+    states, others = result.copy_to_host(stream=stream)
+    return int(states), int(others)

@@ -20,6 +20,7 @@ class KernelSpec(NamedTuple):
     step : a coarse step, from `Scheme.make_additive_step` or `make_separable_step`
     observe : (t, x, O, p) -> outputs
     start : (O, p) -> x at the beginning
+    fold : a `Fold` of `reductions.reduction`, what paths keep of their outputs
     fields : (t, O, p) -> (G_1, .., G_n, g), for kind "separable" only
     dtype, normals : data types of the solver and of the normal numbers
     form_count : see `Scheme`
@@ -33,6 +34,7 @@ class KernelSpec(NamedTuple):
     step: object
     observe: object
     start: object
+    fold: object
     fields: object
     dtype: str
     normals: str
@@ -60,13 +62,13 @@ class Saving(NamedTuple):
     every : coarse steps from one saved time to the next; 0 saves none
     row : number of the row of `RunArrays.saved` that was written last, -1 before the first
     until : coarse steps from the start of this call to the next saved time
-    peaks : whether the largest |output| is recorded
+    folds : whether reductions take the outputs of each coarse step
     """
 
     every: int
     row: int
     until: int
-    peaks: bool
+    folds: bool
 
 
 class RunParameters(NamedTuple):
@@ -76,7 +78,8 @@ class RunParameters(NamedTuple):
     ----------
     done, coarse_steps : numbers of coarse steps before this call, and in it
     fine_steps : M, the number of fine steps in a coarse one
-    threads_per_path : number of threads that share a path on a GPU; 1 on a CPU
+    stretches, threads_per_path : on a GPU, the numbers of stretches of a coarse step and of the
+        threads that share them; 1 on a CPU
     stationary : whether O_0 is `start` times a normal number, or `start`
     """
 
@@ -84,6 +87,7 @@ class RunParameters(NamedTuple):
     done: int
     coarse_steps: int
     fine_steps: int
+    stretches: int
     threads_per_path: int
     saving: Saving
     stationary: bool
@@ -103,13 +107,13 @@ class RunArrays(NamedTuple):
     ----------
     rows : (K, K + 2), the K linear forms of (O_0, O_M, F_0, .., F_(K-1)); see `Scheme.forms`
     drawing : (K + 1, 1 + numbers), makes (O_M, F_0, .., F_(K-1)) of O_0 and normals; kind "exact"
-    transfers : (5, K + 1, K + 1), T^(L 2^k) for stretches of L fine steps; several threads per path
+    transfers : (5, K + 1, K + 1), T^(L 2^k) for stretches of L fine steps, on a GPU
     parameters : (numbers, sets), one set, or one for each path; see `Problem.table`
     o : (paths,), the process; x : (dimension, paths), the solution; both at the end of the call
     saved : (times, outputs, paths)
-    peaks : (outputs, paths), largest |output| so far; not used without `Saving.peaks`
+    folds : (outputs * numbers, paths), what reductions keep of each path, if `Saving.folds`
     failed : (paths,) uint8, 1 for each path that had an infinite or NaN output at a saved time or
-        at one that its peak covers
+        at one that a fold has taken
     """
 
     rows: np.ndarray
@@ -119,7 +123,7 @@ class RunArrays(NamedTuple):
     o: np.ndarray
     x: np.ndarray
     saved: np.ndarray
-    peaks: np.ndarray
+    folds: np.ndarray
     failed: np.ndarray
 
 

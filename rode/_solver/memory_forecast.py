@@ -5,7 +5,6 @@ from __future__ import annotations
 import bisect
 from collections.abc import Callable
 from dataclasses import replace
-from functools import partial
 
 import numpy as np
 
@@ -14,7 +13,9 @@ from hetero.cpu.threads import threads
 from hetero.devices import Device
 from hetero.errors import format_bytes
 from rode._solver.plan import Plan
-from rode.results import Quantiles
+from rode._solver.reductions.moments import MOMENTS
+from rode._solver.reductions.paths import PATHS
+from rode._solver.reductions.peaks import PEAKS
 
 BUFFER = 256 * 2**20
 """Largest number of bytes of outputs that wait to be reduced; not tuned."""
@@ -28,38 +29,37 @@ def times_of_window(plan: Plan) -> int:
     On a CPU, paths that are only kept are written where they stay. A window has the start and
     another time at least.
     """
-    if plan.reductions == ("paths",) and plan.device.kind == "cpu":
+    if plan.device.kind == "cpu" and all(one.keeps_rows for one in plan.reductions):
         return plan.times
     return min(plan.times, max(2, BUFFER // _bytes_of_time(plan)))
 
 
 def result_bytes(plan: Plan) -> int:
     """Return the host memory that a run's result takes."""
-    levels = sum(len(one.probabilities) for one in plan.reductions if isinstance(one, Quantiles))
-    statistics = 2 * ("moments" in plan.reductions) + levels
-    kept = plan.times * ("paths" in plan.reductions) + ("peaks" in plan.reductions)
-    numbers = 1 + len(plan.problem.outputs) * statistics
-    return _bytes_of_time(plan) * kept + 8 * plan.times * numbers
+    total = 8 * plan.times
+    for one in plan.reductions:
+        total += one.memory(plan.extent)
+    return total
 
 
 def required_bytes(plan: Plan) -> dict[Device, int]:
     """Return the memory that a run takes, {device: bytes}, its result included."""
-    result, item = result_bytes(plan), np.dtype(plan.dtype).itemsize
+    item = np.dtype(plan.dtype).itemsize
     state = plan.paths * (item * (1 + plan.problem.dimension) + 1)
     window = times_of_window(plan) * _bytes_of_time(plan) if plan.saves_times else 0
+    result = result_bytes(plan)
     if plan.device.kind == "cuda":
-        peaks = _bytes_of_time(plan) if "peaks" in plan.reductions else 0
-        return {CPU: result, plan.device: state + peaks + window}
-    if "paths" in plan.reductions:
-        window = 0  # the window is a part of the result
-    if any(isinstance(one, Quantiles) for one in plan.reductions):
-        window += threads() * item * plan.paths  # sorted copies
-    return {CPU: result + state + window}
-
-
-def _bytes_on(device: Device, plan: Plan) -> int:
-    """Return the memory that a run takes on one of its devices."""
-    return required_bytes(plan)[device]
+        kept = sum(fold.numbers for one in plan.reductions if (fold := one.fold) is not None)
+        kept *= len(plan.problem.outputs)
+        return {CPU: result, plan.device: state + item * kept * plan.paths + window}
+    copies = 0
+    for one in plan.reductions:
+        if one.keeps_rows:
+            window = 0  # the window is a part of the result
+        copies = max(copies, one.row_copies())
+    if copies:
+        copies *= threads() * item * plan.paths
+    return {CPU: result + state + window + copies}
 
 
 def _bytes_of_time(plan: Plan) -> int:
@@ -69,23 +69,37 @@ def _bytes_of_time(plan: Plan) -> int:
 
 def require_memory(plan: Plan) -> None:
     """Raise MemoryError if a run does not fit: what it needs, what is free, what to do."""
-    for device in required_bytes(plan):
-        _require("a run", plan, device, partial(_bytes_on, device))
+    _require("a run", plan, required_bytes)
 
 
 def require_memory_of_result(plan: Plan) -> None:
     """Raise MemoryError if the result of a run that others compute does not fit here."""
-    _require("the result", plan, CPU, result_bytes)
+    _require("the result", plan, lambda plan: {CPU: result_bytes(plan)})
 
 
-def _require(subject: str, plan: Plan, device: Device, need_of: Callable[[Plan], int]) -> None:
-    """Raise MemoryError if `need_of(plan)` bytes are not free on `device`."""
+def _require(subject: str, plan: Plan, needs_of: Callable[[Plan], dict[Device, int]]) -> None:
+    """Raise MemoryError if the bytes that `needs_of(plan)` gives for devices are not free."""
+    for device, need in needs_of(plan).items():
+        if need >= memory.SMALL and need > (free := memory.free_bytes(device, need)):
+            _refuse(subject, plan, device, free, needs_of)
+
+
+def _refuse(
+    subject: str,
+    plan: Plan,
+    device: Device,
+    free: int,
+    needs_of: Callable[[Plan], dict[Device, int]],
+) -> None:
+    """Raise MemoryError with remedies: more bytes are needed on `device` than are free."""
+
+    def need_of(plan: Plan) -> int:
+        return needs_of(plan)[device]
+
     need = need_of(plan)
-    if need < memory.SMALL or need <= (free := memory.free_bytes(device, need)):
-        return
     remedies = []
     paths = bisect.bisect_right(
-        range(1, plan.paths), free, key=lambda n: need_of(replace(plan, paths=n))
+        range(1, plan.paths), free, key=lambda n: need_of(replace(plan, paths=n, whole=range(n)))
     )
     if paths:
         remedies.append(f"compute at most {paths} paths at a time (first_path=)")
@@ -93,16 +107,16 @@ def _require(subject: str, plan: Plan, device: Device, need_of: Callable[[Plan],
     every = 1 + bisect.bisect_left(
         steps, -free, key=lambda n: -need_of(replace(plan, save_every=n))
     )
-    if "paths" in plan.reductions and every <= plan.steps:
+    if PATHS in plan.reductions and every <= plan.steps:
         remedies.append(f"use save_every={every} or more")
     for setting, changed in {
-        "reduction='moments'": replace(plan, reductions=("moments",)),
-        "reduction='peaks'": replace(plan, reductions=("peaks",)),
+        "reduction='moments'": replace(plan, reductions=(MOMENTS,)),
+        "reduction='peaks'": replace(plan, reductions=(PEAKS,)),
         "dtype='float32'": replace(plan, dtype="float32"),
     }.items():
         if (less := need_of(changed)) < need:
             remedies.append(f"{setting} needs {format_bytes(less)}")
-    names = ", ".join(r if isinstance(r, str) else "quantiles" for r in plan.reductions)
+    names = ", ".join(one.name for one in plan.reductions)
     outputs = ", ".join(plan.problem.outputs)
     size = f"{plan.paths} paths, with {plan.times} saved times of {outputs}, reduced to {names},"
     raise memory.shortage(f"{subject} of {size}", device, need, free, remedies)

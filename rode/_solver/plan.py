@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,19 +13,20 @@ import numpy as np
 from hetero import philox, validation
 from hetero.devices import Device, resolve
 from rode._problems.checks import try_functions
-from rode._solver.joint_quantiles import Between, Brackets
 from rode._solver.path_sums import (
     GaussianDistribution,
     integrals_distribution,
     sums_distribution,
     transfer,
 )
-from rode._solver.schemes import SCHEMES, find_scheme
+from rode._solver.reductions import Requested, find_reductions
+from rode._solver.reductions.reduction import Extent, Reduction
+from rode._solver.schemes import METHODS, SCHEMES
 from rode._solver.schemes.scheme import Scheme
 from rode._solver.stability import largest_step
-from rode.normals import float_type
+from rode._solver.statistics.leaves import leaf_size
 from rode.problems import Problem
-from rode.results import Quantiles, Reduction, Work
+from rode.results import Work
 
 if TYPE_CHECKING:
     from numpy.typing import DTypeLike
@@ -37,8 +39,11 @@ BREAK_EVEN = 2_000_000
 MAX_STEPS = 2**31
 """Bound of the numbers of coarse steps and of fine steps in one; of all fine steps, its square."""
 
-REDUCTIONS = ("paths", "moments", "peaks")
-"""Names of reductions; the others are `Quantiles`."""
+STRETCHES = 32
+"""Largest number of stretches of a coarse step; each may have a thread of a warp."""
+
+MIN_BLOCKS = 8
+"""Smallest number of blocks of normal numbers in a stretch; with fewer, joining them counts."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,11 +59,19 @@ class Plan:
     is_exact : whether sums are drawn from their distribution instead of fine steps
     paths, first_path : how many paths, and the number of the first
     save_every : coarse steps from one saved time to the next
-    reductions : what is kept of the paths; shares of a run have those of `joint_quantiles`, too
+    reductions : what is kept of the paths
     dtype, normals : types of the solver and of the normal numbers
     key : Philox's key
     device : the device that solves
-    threads_per_path : threads that share a path on a GPU; 1 on a CPU
+    requested_threads : threads that share a path on a GPU, if the caller says
+    whole : numbers of the paths of the run, of which this plan may be a part
+    kind : kind of the compiled solver; see `KernelSpec`
+    times, saves_times : number of times, the start included, at which outputs are saved if a
+        reduction takes them; and whether one does
+    block : number of normal numbers that a block of random words gives
+    stretches : number of stretches of a coarse step on a GPU, whose sums are joined in pairs
+        It depends on no device and no number of paths, so that neither does the order of a sum.
+    extent : sizes of what reductions take
     """
 
     problem: Problem
@@ -71,12 +84,19 @@ class Plan:
     paths: int
     first_path: int
     save_every: int
-    reductions: tuple[Reduction | Brackets | Between, ...]
+    reductions: tuple[Reduction, ...]
     dtype: str
     normals: str
     key: tuple[np.uint32, np.uint32]
     device: Device
-    threads_per_path: int
+    requested_threads: int | None
+    whole: range
+    kind: str = field(init=False)
+    times: int = field(init=False)
+    saves_times: bool = field(init=False)
+    block: int = field(init=False)
+    stretches: int = field(init=False)
+    extent: Extent = field(init=False)
 
     @classmethod
     def checked(
@@ -90,7 +110,7 @@ class Plan:
         delta: float | None = None,
         sampling: str = "path",
         rng: Seed = None,
-        reduction: Reduction | Sequence[Reduction] | None = None,
+        reduction: Requested = None,
         save_every: int = 1,
         dtype: DTypeLike = np.float64,
         normals: str | None = None,
@@ -101,29 +121,42 @@ class Plan:
         """Check the arguments of `solve` and return the plan."""
         if not isinstance(problem, Problem):
             raise TypeError(f"problem must be a rode.Problem, got {type(problem).__name__}")
-        scheme = _scheme_of(problem, method)
-        is_exact = _is_exact(problem, sampling)
-        name = float_type(dtype).name
+        scheme = METHODS[validation.check_choice("method", method, tuple(METHODS))]
+        is_exact = validation.check_choice("sampling", sampling, ("path", "exact")) == "exact"
+        name = validation.check_dtype("dtype", dtype, ("float32", "float64")).name
         normals = name if normals is None else normals
         kinds = {"float64": ("float64", "float32"), "float32": ("float32", "fast")}[name]
         validation.check_choice("normals", normals, kinds)
-        t0, t1 = _span_of(t_span)
-        try_functions(problem, (t0,))
+        if isinstance(t_span, str) or not np.iterable(t_span) or len(ends := tuple(t_span)) != 2:
+            raise TypeError(f"t_span must hold two times, begin and end, got {t_span!r}")
+        t0 = validation.check_finite("t_span", ends[0])
+        t1 = validation.check_finite("t_span", ends[1])
+        h = validation.check_in_range("h", h, 0.0, math.inf, closed="neither")
+        delta = None if delta is None else validation.check_positive("delta", delta)
+        paths = validation.check_integer("paths", paths, 1, 2**32)
+        if problem.sets not in (1, paths):
+            raise ValueError(f"parameters are for {problem.sets} paths, but paths={paths}")
+        if t1 <= t0:
+            raise ValueError(f"t_span must end after it begins, got {t_span!r}")
+        _require_scheme(scheme, problem, is_exact)
+        if t0 not in problem.known:
+            try_functions(problem, (t0,))
+            problem.known[t0] = True
         deviation, largest = problem.process.deviation, float(np.finfo(name).max)
         if deviation > math.sqrt(largest):
             raise ValueError(
                 f"process must have a standard deviation of at most {math.sqrt(largest):.3g} in "
                 f"{name}, got {deviation:.3g}: use other units, or dtype='float64'"
             )
-        h = validation.check_in_range("h", h, 0.0, math.inf, closed="neither")
         steps = _ratio("h", h, "t_span", t1 - t0)
-        paths = validation.check_integer("paths", paths, 1, 2**32)
-        if problem.sets not in (1, paths):
-            raise ValueError(f"parameters are for {problem.sets} paths, but paths={paths}")
-        if problem.linear and h > (largest := largest_step(problem, scheme)):
-            raise ValueError(
-                f"h={h:g} is not stable: {method!r} needs h <= {largest:.6g} s for {problem.name!r}"
-            )
+        if problem.linear:
+            if scheme.name not in problem.known:
+                problem.known[scheme.name] = largest_step(problem, scheme)
+            if h > (largest := problem.known[scheme.name]):
+                raise ValueError(
+                    f"h={h:g} is not stable: {method!r} needs h <= {largest:.6g} s for "
+                    f"{problem.name!r}"
+                )
         fine_steps = _fine_steps(scheme, h, delta, is_exact)
         if steps >= MAX_STEPS or (not is_exact and (fine_steps or 1) >= MAX_STEPS):
             raise ValueError(
@@ -131,9 +164,9 @@ class Plan:
                 f"must be below {MAX_STEPS}. Use a shorter t_span, or a larger delta (None: "
                 "h^order) or sampling='exact'"
             )
-        reductions = _reductions_of(reduction)
         save_every = validation.check_integer("save_every", save_every, 1, steps)
         first_path = validation.check_integer("first_path", first_path, 0, 2**32 - paths)
+        reductions = find_reductions(reduction)
         work = paths * steps * (1 if is_exact else fine_steps or 1)
         device = resolve(device, work=work, break_even=BREAK_EVEN)
         plan = cls(
@@ -152,14 +185,45 @@ class Plan:
             normals=normals,
             key=philox.key(rng),
             device=device,
-            threads_per_path=1,
+            requested_threads=threads_per_path,
+            whole=range(first_path, first_path + paths),
         )
-        return replace(plan, threads_per_path=choose_threads_per_path(plan, threads_per_path))
+        if threads_per_path is not None:
+            plan.threads_per_path()
+        return plan
 
-    @property
-    def kind(self) -> str:
-        """Kind of the compiled solver; see `KernelSpec`."""
-        return "separable" if self.problem.B is None else ("exact" if self.is_exact else "path")
+    def __post_init__(self) -> None:
+        """Compute what follows from the others."""
+        outputs, first = len(self.problem.outputs), self.first_path - self.whole.start
+        times = self.steps // self.save_every + 1
+        kind = "separable" if self.problem.B is None else ("exact" if self.is_exact else "path")
+        block = 2 if self.normals == "float64" else 4
+        facts = {
+            "kind": kind,
+            "times": times,
+            "saves_times": any(one.needs_times for one in self.reductions),
+            "block": block,
+            "stretches": 1 if kind != "path" else _stretches(self.fine_steps, block),
+            "extent": Extent(times, outputs, self.paths, self.dtype, first, len(self.whole)),
+        }
+        for name, value in facts.items():
+            object.__setattr__(self, name, value)
+
+    def part(self, low: int, high: int) -> Plan:
+        """Return the plan for the paths from `low` to `high`, counted from the first."""
+        problem = self.problem
+        if problem.sets > 1:
+            problem = replace(problem, parameters=problem.parameters[:, low:high])
+        first = self.first_path + low
+        return replace(self, problem=problem, paths=high - low, first_path=first)
+
+    def split(self, parts: int) -> list[Plan]:
+        """Return at most this many parts, nearly equal, of whole leaves of the tree of moments."""
+        size = leaf_size(self.paths)
+        leaves = -(-self.paths // size)
+        parts = min(parts, leaves)
+        ends = [min(k * leaves // parts * size, self.paths) for k in range(parts + 1)]
+        return [self.part(low, high) for low, high in itertools.pairwise(ends)]
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -188,16 +252,6 @@ class Plan:
         }
 
     @property
-    def times(self) -> int:
-        """Number of times at which outputs are saved, the start included."""
-        return self.steps // self.save_every + 1
-
-    @property
-    def saves_times(self) -> bool:
-        """True if outputs are saved at some times, and not only peaks are wanted."""
-        return any(one != "peaks" for one in self.reductions)
-
-    @property
     def work(self) -> Work:
         """Work that the run does."""
         fine_steps, done = self.fine_steps or 1, self.paths * self.steps
@@ -213,24 +267,55 @@ class Plan:
         return sums_distribution(process, self.h / self.fine_steps, degree, self.fine_steps)
 
     def transfers(self) -> np.ndarray:
-        """Return T^(L 2^k), k < 5, for stretches of L fine steps, one of each thread of a path."""
+        """Return T^(L 2^k), k < 5, for stretches of L fine steps."""
         size, fine_steps = self.scheme.form_count + 1, self.fine_steps or 1
-        if self.threads_per_path == 1:
-            return np.zeros((5, size, size))
         process, delta = self.problem.process, self.h / fine_steps
-        stretch = fine_steps // self.threads_per_path
+        stretch = fine_steps // self.stretches
         return np.array([transfer(process, delta, size - 2, stretch << k) for k in range(5)])
 
+    def threads_per_path(self) -> int:
+        """Return how many threads share the stretches of a path: on a GPU, enough to fill it.
 
-def _scheme_of(problem: Problem, method: str) -> Scheme:
-    """Return the scheme of a method, if it is for problems of this kind."""
-    scheme, is_separable = find_scheme(method), problem.B is None
+        Raises ValueError if the caller has asked for a number that does not divide them.
+        """
+        requested, stretches = self.requested_threads, self.stretches
+        if requested is not None:
+            requested = validation.check_integer("threads_per_path", requested, 1, STRETCHES)
+            if requested & (requested - 1):
+                raise ValueError(
+                    f"threads_per_path must be a power of two up to {STRETCHES}, got {requested}"
+                )
+            if requested > stretches:
+                least = requested * MIN_BLOCKS * self.block
+                raise ValueError(
+                    f"threads_per_path={requested} needs sampling='path', additive noise and "
+                    f"h/delta divisible by {requested * self.block} and at least {least}"
+                )
+            return requested
+        if self.device.kind == "cpu" or stretches == 1:
+            return 1
+        from hetero.cuda import launch
+
+        enough, threads = 512 * launch.multiprocessors(), 1
+        while threads < stretches and self.paths * threads < enough:
+            threads *= 2
+        return threads
+
+
+def _require_scheme(scheme: Scheme, problem: Problem, is_exact: bool) -> None:
+    """Raise ValueError unless a scheme and the sampling are for problems of this kind."""
+    is_separable = problem.B is None
+    if is_exact and is_separable:
+        raise ValueError(
+            "sampling='exact' needs noise that enters linearly (rode.additive): averages of "
+            "G(t, O) and g(t, O) have no joint normal distribution; use sampling='path'"
+        )
     lacks_step = is_separable and scheme.make_separable_step is None
     if not lacks_step and (problem.linear or not scheme.linear_only):
-        return scheme
+        return
     has_nonlinear_step = scheme.make_nonlinear_step is not None and not is_separable
     if has_nonlinear_step and problem.derivatives >= scheme.derivatives:
-        return scheme
+        return
     kind = "linear problems x' = A x + B O" if scheme.linear_only else "x' = H(x) + B O"
     if has_nonlinear_step:
         names = " and ".join(("first_derivative", "second_derivative")[: scheme.derivatives])
@@ -242,27 +327,22 @@ def _scheme_of(problem: Problem, method: str) -> Scheme:
         if not other.linear_only and (other.make_separable_step or not is_separable)
     )
     raise ValueError(
-        f"method {method!r} is for {kind}, and {problem.name!r} is {reason}; use one of "
+        f"method {scheme.name!r} is for {kind}, and {problem.name!r} is {reason}; use one of "
         f"{', '.join(others)}"
     )
 
 
-def _is_exact(problem: Problem, sampling: str) -> bool:
-    """Return whether sums are drawn from their distribution, if the problem allows."""
-    is_exact = validation.check_choice("sampling", sampling, ("path", "exact")) == "exact"
-    if is_exact and problem.B is None:
-        raise ValueError(
-            "sampling='exact' needs noise that enters linearly (rode.additive): averages of "
-            "G(t, O) and g(t, O) have no joint normal distribution; use sampling='path'"
-        )
-    return is_exact
+def _stretches(fine_steps: int | None, block: int) -> int:
+    """Return the largest number of stretches of whole blocks of normal numbers that pays."""
+    shared = fine_steps or 1
+    useful = [w for w in (32, 16, 8, 4, 2) if shared % (w * block) == 0]
+    return next(iter([w for w in useful if shared // w >= MIN_BLOCKS * block]), 1)
 
 
 def _fine_steps(scheme: Scheme, h: float, delta: float | None, is_exact: bool) -> int | None:
     """Return M = h/delta, or None for the limit of ever finer steps."""
     if delta is None:
         return None if is_exact else scheme.fine_steps(h)
-    delta = validation.check_positive("delta", delta)
     if delta > h:
         raise ValueError(f"delta must lie in (0, h], where h is {h:g}, got {delta:g}")
     return _ratio("delta", delta, "h", h)
@@ -280,49 +360,3 @@ def _ratio(name: str, step: float, whole: str, length: float) -> int:
             f"{name}={step:g} does not divide {whole} of length {length:g}; {divisor:.17g} does"
         )
     return nearest
-
-
-def _span_of(t_span: Sequence[float]) -> tuple[float, float]:
-    """Return the two times as floats."""
-    if isinstance(t_span, str) or not np.iterable(t_span) or len(ends := tuple(t_span)) != 2:
-        raise TypeError(f"t_span must hold two times, begin and end, got {t_span!r}")
-    begin, end = (validation.check_finite("t_span", t) for t in ends)
-    if end <= begin:
-        raise ValueError(f"t_span must end after it begins, got {t_span!r}")
-    return begin, end
-
-
-def _reductions_of(
-    reduction: Reduction | Sequence[Reduction] | None,
-) -> tuple[Reduction, ...]:
-    """Check the argument `reduction` of `solve`; None stands for "paths"."""
-    requested = "paths" if reduction is None else reduction
-    reductions = tuple(requested) if isinstance(requested, tuple | list) else (requested,)
-    for one in reductions:
-        if not isinstance(one, Quantiles):
-            validation.check_choice("reduction", one, REDUCTIONS)
-    return reductions
-
-
-def choose_threads_per_path(plan: Plan, requested: int | None) -> int:
-    """Return the threads of a path, which share the fine steps of a coarse one in equal blocks."""
-    block = 2 if plan.normals == "float64" else 4
-    shared = plan.fine_steps or 1  # 1 is shared by no threads
-    divisors = [w for w in (1, 2, 4, 8, 16, 32) if w == 1 or shared % (w * block) == 0]
-    if requested is not None:
-        requested = validation.check_integer("threads_per_path", requested, 1, 32)
-        if requested & (requested - 1):
-            raise ValueError(f"threads_per_path must be a power of two up to 32, got {requested}")
-        if requested not in divisors or (requested > 1 and plan.kind != "path"):
-            raise ValueError(
-                f"threads_per_path={requested} needs sampling='path', additive noise and h/delta "
-                f"divisible by {requested * block}"
-            )
-        return requested
-    if plan.device.kind == "cpu" or plan.kind != "path":
-        return 1
-    from hetero.cuda import launch
-
-    enough = 512 * launch.multiprocessors()
-    useful = [w for w in divisors if w == 1 or shared // w >= 8 * block]
-    return next((w for w in useful if plan.paths * w >= enough), useful[-1])

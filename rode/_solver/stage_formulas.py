@@ -16,7 +16,13 @@ from numba import int64, uint32
 from hetero.intrinsics.floats import fma
 from hetero.jit import scalar
 from hetero.philox.formulas import philox10
-from rode._intrinsics.tuple_algebra import add, cast, replace_component, scale
+from rode._intrinsics.tuple_algebra import (
+    add,
+    add_to_iterated_sums,
+    cast,
+    replace_component,
+    scale,
+)
 from rode._paths.noise_formulas import BLOCKS, START, Block
 from rode._paths.step_formulas import advance
 
@@ -67,6 +73,115 @@ def make_matvec(count):
         return result
 
     return matvec
+
+
+def make_join(length):
+    """Make `join(transfers, level, first, second)`: the state after two neighbouring stretches.
+
+    The second has begun from O = 0; `transfers[level]` carries the state over its length.
+    """
+
+    @scalar(forceinline=True)
+    def join(transfers, level, first, second):
+        joined = second
+        for i in range(length):
+            total = second[i]
+            for j in range(i + 1):
+                total = fma(transfers[level, i, j], first[j], total)
+            joined = replace_component(joined, int64(i), total)
+        return joined
+
+    return join
+
+
+def make_walk_stretches(spec):
+    """Make `walk_stretches(run, n, path, lane, o, transfers, waiting)` for a thread of a path.
+
+    It returns (O, F_0, F_1, ..) after the thread's stretches of coarse step n. They are joined in
+    pairs, pairs in pairs, and so on, as the threads of a path are: `waiting`, (5, size), holds the
+    states that wait for their neighbour.
+    """
+    size, draw, walk = block_of(spec)
+    length = spec.form_count + 1
+    zeros, join = (0.0,) * spec.form_count, make_join(length)
+    read_row, write_row = _make_read_row(length), _make_write_row(length)
+
+    @scalar
+    def walk_part(run, path, block, low, high, value, sums):
+        """Advance by the numbers low .. high - 1 of a block that two coarse steps share."""
+        numbers = draw(*words_of_block(run.counter, block, path), run.sigma)
+        for j in range(low, high):
+            value = advance(value, run.mu_minus_1, numbers[j])
+            sums = add_to_iterated_sums(sums, value)
+        return value, sums
+
+    @scalar(forceinline=True)
+    def walk_stretch(run, begin, steps, path, value):
+        """Return the process and its sums after the fine steps from number `begin` on."""
+        counter, end, block = run.counter, begin + steps, begin // size
+        sums = cast(zeros, run.h)
+        if begin > block * size:
+            value, sums = walk_part(
+                run, path, block, begin - block * size, min(size, end - block * size), value, sums
+            )
+            block += 1
+        while block < end // size:
+            # The upper word is constant in the inner loop, which saves a tenth of Philox's work.
+            low, high = uint32(block), uint32(block >> int64(32))
+            count = min(end // size - block, (int64(1) << int64(32)) - int64(low))
+            for _ in range(count):
+                w0, w1, w2, w3 = philox10(low, high, path, counter.stream, counter.k0, counter.k1)
+                numbers = draw(w0, w1, w2, w3, run.sigma)
+                value, sums = walk(value, sums, numbers, run.mu_minus_1)
+                low = uint32(low + uint32(1))
+            block += count
+        if block * size < end:
+            value, sums = walk_part(run, path, block, 0, end - block * size, value, sums)
+        return (value,) + sums
+
+    @scalar(forceinline=True)
+    def walk_stretches(run, n, path, lane, o, transfers, waiting):
+        own = uint32(run.stretches // run.threads_per_path)
+        k, last = uint32(lane * own), uint32(lane * own + own - uint32(1))
+        while True:
+            steps = int64(run.fine_steps // run.stretches)
+            begin = first_fine_step(run, n) + int64(k) * steps
+            state = walk_stretch(run, begin, steps, path, o if k == 0 else o - o)
+            level, rest = uint32(0), uint32(k & uint32(own - uint32(1)))
+            while rest & uint32(1):
+                state = join(transfers, level, read_row(waiting, level, run.h), state)
+                level, rest = uint32(level + uint32(1)), uint32(rest >> uint32(1))
+            if k == last:
+                return state
+            write_row(state, waiting, level)
+            k = uint32(k + uint32(1))
+
+    return walk_stretches
+
+
+def _make_read_row(count):
+    """Make `read_row(array, row, like)`: the `count` numbers of a row as a tuple."""
+    zeros = (0.0,) * count
+
+    @scalar(forceinline=True)
+    def read_row(array, row, like):
+        result = cast(zeros, like)
+        for i in range(count):
+            result = replace_component(result, int64(i), array[row, i])
+        return result
+
+    return read_row
+
+
+def _make_write_row(count):
+    """Make `write_row(values, array, row)`, which writes a tuple into a row."""
+
+    @scalar(forceinline=True)
+    def write_row(values, array, row):
+        for i in range(count):
+            array[row, i] = values[i]
+
+    return write_row
 
 
 def make_sample_sums(spec):
@@ -203,26 +318,32 @@ def make_record(spec):
     """Make `record(run, t, row, is_first, number, x, o, p, arrays)`, which observes a path.
 
     The outputs at time t go to row `row` of `arrays.saved` if it is not negative, and `is_first`
-    starts the peaks anew. Peaks are NaN from the first NaN on. `arrays` is a `RunArrays`.
+    starts the folds anew. `arrays` is a `RunArrays`. The numbers of a fold go through registers:
+    arrays as arguments of a user's function would keep loops from being vectorised.
     """
-    observe = spec.observe
+    observe, (count, update) = spec.observe, spec.fold
+    zeros = (0.0,) * count
 
     @scalar(forceinline=True)
     def record(run, t, row, is_first, number, x, o, p, arrays):
-        saved, peaks, failed = arrays.saved, arrays.peaks, arrays.failed
-        if row < 0 and not run.saving.peaks:
+        saved, folds, failed = arrays.saved, arrays.folds, arrays.failed
+        if row < 0 and not run.saving.folds:
             return
         y = cast(observe(t, x, o, p), run.h)
         for i in range(len(y)):
-            size = abs(y[i])
-            if run.saving.peaks and (is_first or not (size <= peaks[i, number])):
-                if is_first or not math.isnan(peaks[i, number]):
-                    peaks[i, number] = size
-                if not math.isfinite(size):
-                    failed[number] = 1
+            if run.saving.folds:
+                old = cast(zeros, run.h)
+                for k in range(count):
+                    old = replace_component(old, int64(k), folds[i * count + k, number])
+                new = cast(update(t, run.h, y[i], old, is_first), run.h)
+                for k in range(count):
+                    if is_first or not (new[k] == old[k]):
+                        folds[i * count + k, number] = new[k]
+                        if not math.isfinite(y[i]):
+                            failed[number] = 1
             if row >= 0:
                 saved[row, i, number] = y[i]
-                if not math.isfinite(size):
+                if not math.isfinite(y[i]):
                     failed[number] = 1
 
     return record

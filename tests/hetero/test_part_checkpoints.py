@@ -148,19 +148,19 @@ def test_fingerprints_of_results_see_keyword_only_defaults_and_what_helpers_refe
 
 def test_a_run_continues_and_is_the_same(tmp_path, monkeypatch):
     """The first call is interrupted after five of eight parts, in the second run for quantiles."""
-    from rode._solver import shares
+    from rode import solving
 
-    computed, compute = [], shares.compute
+    computed, compute = [], solving.compute
 
-    def count(share, device):
-        computed.append(share.plan.first_path)
+    def count(part, device):
+        computed.append(part.first_path)
         if len(computed) == 6:
             raise KeyboardInterrupt
-        return compute(share, device)
+        return compute(part, device)
 
     problem = rode.relaxation()
     expected = rode.solve(problem, "averaged-heun", parts=4, **SETTINGS)
-    monkeypatch.setattr(shares, "compute", count)
+    monkeypatch.setattr(solving, "compute", count)
     folder = tmp_path / "run"
     with pytest.raises(KeyboardInterrupt):
         rode.solve(problem, "averaged-heun", parts=4, checkpoint=folder, **SETTINGS)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import rode
-from rode._solver.schemes import SCHEMES
+from rode._solver.schemes import METHODS, SCHEMES
 
 QUAKE = rode.kanai_tajimi()
 NOISE = rode.kanai_tajimi(start_process=0.3)
@@ -56,7 +56,7 @@ def test_bad_arguments(arguments, words):
 
 def test_schemes_for_additive_noise_refuse_others(monkeypatch):
     mine = replace(SCHEMES["averaged-heun"], name="mine", make_separable_step=None)
-    monkeypatch.setitem(SCHEMES, "mine", mine)
+    monkeypatch.setitem(METHODS, "mine", mine)
     words = r"'mine' is for x' = H\(x\) \+ B O, and 'growth' is separable; use one of 'euler', "
     with pytest.raises(ValueError, match=words):
         rode.solve(rode.growth(), "mine", **GOOD)

@@ -7,10 +7,13 @@ import numpy as np
 import pytest
 
 import rode
+from hetero.arrays import Workspace
 from hetero.cuda.driver import SIMULATOR
-from rode._solver.joint_quantiles import Between, Inside, join_quantiles
+from hetero.devices import resolve
+from rode._solver import statistics
+from rode._solver.reductions.quantiles import Between
+from rode._solver.reductions.reduction import Extent
 
-pytestmark = pytest.mark.skipif(SIMULATOR, reason="too large for the simulator")
 
 QUAKE = rode.kanai_tajimi(outputs=("acceleration",))
 RUN = {"t_span": (0, 1), "h": 2.0**-6, "delta": 2.0**-10, "rng": 3, "save_every": 16}
@@ -22,8 +25,8 @@ def assert_same(result, expected):
     np.testing.assert_array_equal(result.peaks, expected.peaks)
     np.testing.assert_array_equal(result.quantiles, expected.quantiles)
     assert result.probabilities == expected.probabilities
-    np.testing.assert_allclose(result.mean, expected.mean, rtol=0, atol=1e-13)
-    np.testing.assert_allclose(result.variance, expected.variance, rtol=1e-12, atol=1e-25)
+    np.testing.assert_array_equal(result.mean, expected.mean)
+    np.testing.assert_array_equal(result.variance, expected.variance)
     assert result.work == expected.work
     assert (result.status, result.message) == (expected.status, expected.message)
 
@@ -35,6 +38,21 @@ def test_any_number_of_parts_gives_the_same_paths(device):
         devices = (device,) if parts == 1 else (device, device)
         result = rode.solve(QUAKE, "averaged-euler", parts=parts, device=devices, **settings)
         assert_same(result, expected)
+
+
+@pytest.mark.parametrize("paths", [1, 2047, 2048, 5003])
+def test_no_bit_of_moments_depends_on_the_parts(device, paths):
+    """Leaves of the tree have one, two or four paths; devices choose their threads per path."""
+    settings = RUN | {"t_span": (0, 0.25), "paths": paths, "reduction": "moments", "device": device}
+    expected = rode.solve(QUAKE, "averaged-euler", **settings)
+    everything = rode.solve(QUAKE, "averaged-euler", **settings | {"reduction": "paths"}).paths
+    np.testing.assert_allclose(expected.mean, everything.mean(axis=2), rtol=1e-12, atol=1e-13)
+    if paths > 1:
+        np.testing.assert_allclose(expected.variance, everything.var(axis=2, ddof=1), rtol=1e-12)
+    for parts in range(2, min(paths, 7) + 1):
+        result = rode.solve(QUAKE, "averaged-euler", parts=parts, **settings)
+        np.testing.assert_array_equal(result.mean, expected.mean)
+        np.testing.assert_array_equal(result.variance, expected.variance)
 
 
 def test_every_gpu(require_cuda):
@@ -95,6 +113,25 @@ def test_bad_arguments(arguments, words):
 def test_other_paths_in_the_second_run_are_an_error():
     """Workers with GPUs and workers without round differently; then no quantile may come out."""
     one = np.ones((1, 1, 1))
-    inside = Inside(np.full((1, 1, 1), 5), [[[np.array([1.0])]]])
+    state = {"below": np.full((1, 1, 1), 5), "inside": [[[np.array([1.0])]]]}
+    extent = Extent(times=1, outputs=1, paths=3, dtype="float64", first=0, all_paths=3)
     with pytest.raises(RuntimeError, match="let all workers use one kind of device"):
-        join_quantiles([inside], Between(0 * one, 2 * one), (0.5,), paths=3)
+        Between((0.5,), 0 * one, 2 * one).join([state], extent)
+
+
+@pytest.mark.simulator
+@pytest.mark.parametrize("leaf", [1, 4, 64])
+def test_nodes_have_the_moments_of_their_paths(device, leaf):
+    """The last leaf of the row lacks numbers; leaves of 64 have two numbers for each thread."""
+    rows, work = np.random.default_rng(1).standard_normal((2, 13 * leaf - leaf // 2)), None
+    begins, sizes = np.array([0, 8, 12]), np.array([8, 4, 1])
+    work = Workspace(resolve(device))
+    arrays = (work.input("nodes", array, np.int64) for array in (begins, sizes))
+    mean, squares = (work.output((2, 3), flat=False) for _ in range(2))
+    matrix = work.input("rows", rows).reshape(rows.shape)
+    statistics.loops(work.device).compute_moments(matrix, leaf, *arrays, mean, squares)
+    for k, (begin, size) in enumerate(zip(begins, sizes, strict=True)):
+        part = rows[:, begin * leaf : (begin + size) * leaf]
+        np.testing.assert_allclose(work.result(mean, (2, 3))[:, k], part.mean(axis=1), atol=1e-15)
+        expected = part.shape[1] * part.var(axis=1)
+        np.testing.assert_allclose(work.result(squares, (2, 3))[:, k], expected, atol=1e-12)

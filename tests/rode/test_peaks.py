@@ -98,7 +98,7 @@ def test_intervals_of_quantiles_are_those_of_order_statistics():
 
     work = rode.Work(100, 1, 1, 1)
     numbers = np.random.default_rng(1).permutation(100.0 + np.arange(100))
-    result = rode.Result(np.zeros(0), ("y",), work, "success", "", peaks=numbers[None])
+    result = rode.Result(np.zeros(0), ("y",), work, "success", "", {"peaks": numbers[None]})
     quantiles = PeakQuantiles.of(result, (0.5, 1.0))
     below, above = quantiles.low[0, 0] - 100, 199 - quantiles.high[0, 0]
     assert stats.binom.cdf(below - 1, 100, 0.5) <= 0.025

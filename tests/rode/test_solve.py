@@ -9,6 +9,7 @@ from scipy import stats
 
 import rode
 from hetero import philox
+from hetero.cuda.driver import SIMULATOR
 from rode import reference
 from rode._solver import loops
 from rode._solver.kernel_arguments import part_of
@@ -179,9 +180,9 @@ def test_blocks_beyond_the_lower_counter_word(device):
     window = next(solver.windows())
     run = part_of(solver.parameters(window), first, 3)
     ones = np.full(2, 0.3)
-    solver.arrays = solver.arrays._replace(o=solver.to_device(ones, np.float64))
+    solver.arrays = solver.arrays._replace(o=solver.workspace.input("o", ones, np.float64))
     loops(plan.device).integrate(solver.spec, run, solver.arrays, solver.stop)
-    ends = solver.to_host(solver.arrays.o)
+    ends = solver.workspace.result(solver.arrays.o, (2,))
     for path in (0, 1):
         o = process_values(
             path, 3 * fine, h / fine, NOISE.process, 0.3, plan.key, first=first * fine
@@ -307,3 +308,36 @@ def test_parameters_of_each_path(device):
         one = rode.kanai_tajimi(0.64, value, start_process=0.3)
         alone = rode.solve(one, "averaged-heun", paths=3, **settings).paths
         np.testing.assert_allclose(result[:, :, k], alone[:, :, k], rtol=1e-12)
+
+
+@pytest.mark.skipif(SIMULATOR, reason="compiled loops of a CPU")
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_threads_of_a_path_change_no_bit(dtype):
+    """The stretches of a coarse step are joined in one order, however threads share them.
+
+    The formulas of the GPU's kernel are called here in the place of its threads.
+    """
+    from rode._solver.plan import Plan
+    from rode._solver.runner import Solver
+    from rode._solver.stage_formulas import make_join, make_walk_stretches
+
+    settings = {"t_span": (0, 1), "h": 2.0**-3, "delta": 2.0**-13, "paths": 1, "rng": 2}
+    plan = Plan.checked(QUAKE, "averaged-heun", dtype=dtype, device="cpu", **settings)
+    solver, T = Solver(plan), np.dtype(dtype).type
+    walk, join, transfers = make_walk_stretches(solver.spec), make_join(3), plan.transfers()
+    run = solver.parameters(next(solver.windows()))._replace(stretches=plan.stretches)
+    transfers, waiting, path = transfers.astype(dtype), np.zeros((5, 3), dtype), np.uint32(7)
+    results = []
+    for threads in (1, 2, 4, 8, 16, 32):
+        call = run._replace(threads_per_path=threads)
+        states = [walk(call, 2, path, lane, T(0.3), transfers, waiting) for lane in range(threads)]
+        level = (32 // threads).bit_length() - 1
+        while len(states) > 1:
+            pairs = zip(states[::2], states[1::2], strict=True)
+            states, level = [join(transfers, level, a, b) for a, b in pairs], level + 1
+        results.append(states[0])
+    assert plan.stretches == 32
+    assert len(set(results)) == 1
+    run = run._replace(stretches=1, threads_per_path=1)
+    whole = walk(run, 2, path, 0, T(0.3), transfers, waiting)
+    np.testing.assert_allclose(results[0], whole, rtol=2e-3 if dtype == "float32" else 1e-10)

@@ -102,16 +102,16 @@ def provoke_errors():
 
 def die_in_part(number):
     """Let the process that computes a part of `rode.solve` die when it begins."""
-    from rode._solver import shares
+    from rode import solving
 
-    compute, first_path = shares.compute, number * SETTINGS["paths"] // 6
+    compute, first_path = solving.compute, number * SETTINGS["paths"] // 6
 
-    def compute_or_die(share, device):
-        if share.plan.first_path == first_path:
+    def compute_or_die(part, device):
+        if part.first_path == first_path:
             os.kill(os.getpid(), signal.SIGKILL)
-        return compute(share, device)
+        return compute(part, device)
 
-    shares.compute = compute_or_die
+    solving.compute = compute_or_die
 
 
 def main() -> None:

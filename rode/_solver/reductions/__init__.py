@@ -1,57 +1,40 @@
-"""Statistics over the paths of a solution."""
+"""The reductions: one file each, with everything that the package knows about it.
+
+To add a reduction, add a file with a `Reduction`, and name the object in `REDUCTIONS`.
+"""
 
 from __future__ import annotations
 
-from typing import Protocol
+from collections.abc import Sequence
+from typing import TypeAlias
 
-from hetero.arrays import Array, Stream
-from hetero.devices import Device
+from hetero import validation
+from rode._solver.reductions.moments import MOMENTS
+from rode._solver.reductions.paths import PATHS
+from rode._solver.reductions.peaks import PEAKS
+from rode._solver.reductions.quantiles import Quantiles as Quantiles
+from rode._solver.reductions.reduction import Reduction as Reduction
 
+REDUCTIONS: dict[str, Reduction] = {one.name: one for one in (PATHS, MOMENTS, PEAKS)}
+"""Reductions without settings, by the name that `rode.solve` takes."""
 
-class Loops(Protocol):
-    """Statistics of rows of numbers, one for each time and output; all numbers of one type."""
-
-    def compute_moments(self, rows: Array, mean: Array, squares: Array, stream: Stream = 0) -> None:
-        """Fill `mean` and `squares`, sums of squared distances from it, of float64 for each row."""
-
-    def select_ranks(self, rows: Array, ranks: Array, result: Array, stream: Stream = 0) -> None:
-        """Fill result[r, k] with the number of rank `ranks[k]` (int64, from 0) in row r.
-
-        The ends of a row have a NaN if it has one: a CPU sorts them to the upper end, a GPU to
-        either by their signs.
-        """
-
-    def count_between(
-        self, rows: Array, lower: Array, upper: Array, below: Array, inside: Array
-    ) -> None:
-        """Fill below[k, r] and inside[k, r] (int64): how many numbers of row r are less than
-        lower[k, r], and how many others are at most upper[k, r].
-        """
-
-    def collect_between(
-        self, rows: Array, lower: Array, upper: Array, places: Array, values: Array
-    ) -> None:
-        """Write the numbers of row r from lower[k, r] to upper[k, r] into `values`, in any order.
-
-        They begin at index places[k, r] (int64), which is moved behind them.
-        """
-
-    def count_nonfinite(
-        self, o: Array, x: Array, failed: Array, stream: Stream = 0
-    ) -> tuple[int, int]:
-        """Return the number of paths that are infinite or NaN, and of others with such outputs.
-
-        o has the shape (paths,), x (dimension, paths), failed (paths,): see
-        `rode._solver.kernel_arguments.RunArrays`.
-        """
+Requested: TypeAlias = str | Reduction | Sequence[str | Reduction] | None
+"""The argument `reduction` of `rode.solve`: names, or objects such as `Quantiles`."""
 
 
-def loops(device: Device) -> Loops:
-    """Return the loops for the kind of `device`, whose compiler is imported at the first call."""
-    if device.kind == "cpu":
-        from rode._solver.reductions import cpu
+def find_reductions(requested: Requested) -> tuple[Reduction, ...]:
+    """Return the reductions of the argument `reduction`; None stands for "paths".
 
-        return cpu
-    from rode._solver.reductions import cuda
-
-    return cuda
+    Quantiles become one reduction, which takes the place of the first.
+    """
+    requested = "paths" if requested is None else requested
+    several = requested if isinstance(requested, tuple | list) else (requested,)
+    found: dict[str, Reduction] = {}
+    for one in several:
+        if not isinstance(one, Reduction):
+            one = REDUCTIONS[validation.check_choice("reduction", one, tuple(REDUCTIONS))]
+        before = found.get(one.name)
+        if isinstance(before, Quantiles) and isinstance(one, Quantiles):
+            one = Quantiles(*before.probabilities, *one.probabilities)
+        found[one.name] = one
+    return tuple(found.values())

@@ -25,8 +25,10 @@ _PRINTED = {
 }
 """Schemes with the averages as they are printed, for comparisons with (Riesinger 2017)."""
 
+METHODS = SCHEMES | _PRINTED
+"""Every value of the argument `method`."""
+
 
 def find_scheme(method: str) -> Scheme:
     """Return the scheme of this name; raise ValueError if there is none."""
-    known = SCHEMES | _PRINTED
-    return known[validation.check_choice("method", method, tuple(known))]
+    return METHODS[validation.check_choice("method", method, tuple(METHODS))]

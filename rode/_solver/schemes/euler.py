@@ -77,4 +77,5 @@ EULER = Scheme(
     make_separable_step=make_separable_step,
     reference_forms=reference_forms,
     reference_step=reference_step,
+    uses_fine_steps=False,
 )

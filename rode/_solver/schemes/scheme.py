@@ -53,6 +53,7 @@ class Scheme:
     reference_step : function (H, x, h, start, G, g) -> x at the end of a step
         `start` is the inhomogeneous part of the equation at the start, B O_0; G[k] is its form
         number k, and g[k] that of the factor of H, which is 1 for additive noise.
+    uses_fine_steps : False if a coarse step uses the process at its start only
     averages : {"linear", "printed"}
         Weights of the averages of G and g over the fine steps 0 .. M of a separable problem:
         "linear" ones, (1/2, 1, .., 1, 1/2)/M and 2/M^2 (M/2 - 1/6, M - 1, .., 1, 1/6), are exact
@@ -73,6 +74,7 @@ class Scheme:
     make_separable_step: Callable[[Any], Any] | None
     reference_forms: Callable[[np.ndarray, float], np.ndarray]
     reference_step: ReferenceStep
+    uses_fine_steps: bool = True
     averages: str = "linear"
     linear_only: bool = False
     make_nonlinear_step: Callable[[Any, Any, Any, Any], Any] | None = None
@@ -85,8 +87,3 @@ class Scheme:
         (measured; Kloeden and Rosa 2023 for Euler), not O(delta^1/2) as in (Riesinger 2017).
         """
         return max(1, math.ceil(h ** (1 - self.order) - 1e-9))
-
-    @property
-    def uses_fine_steps(self) -> bool:
-        """True unless a coarse step uses the process at its start only."""
-        return bool(self.forms(1.0, 2)[:, 1:].any())

@@ -31,9 +31,9 @@ _OF_TYPES = """
     _paths.prefix_sum.cuda.fix_{T}                 40!    T* T* T* T
     _paths.averages.cuda.finish_{T}                64!    T* i8 T** T**
     _paths.averages.cuda.join_{T}                  64!    T** i8 T**
-    _solver.reductions.cuda.select_rank_{T}        40!    T** i8* T**
-    _solver.reductions.cuda.count_nonfinite_{T}    40!    T* T** u1* i8*
-    _solver.reductions.cuda.sum_rows_{T}           64     T** f8* f8*
+    _solver.statistics.cuda.select_rank_{T}        40!    T** i8* T**
+    _solver.cuda.count_nonfinite_{T}               40!    T* T** u1* i8*
+    _solver.statistics.cuda.sum_nodes_{T}          72     T** i8 i8* i8* f8** f8**
 """
 
 _FAST = """
@@ -48,8 +48,8 @@ _FAST = """
 """
 
 _INTERVALS = """
-    _solver.reductions.cuda.count_interval         40     f8** f8** f8** i8** i8**
-    _solver.reductions.cuda.collect_interval       40     f8** f8** f8** i8** f8*
+    _solver.statistics.cuda.count_interval         40     f8** f8** f8** i8** i8**
+    _solver.statistics.cuda.collect_interval       40     f8** f8** f8** i8** f8*
 """
 
 

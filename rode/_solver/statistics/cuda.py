@@ -1,54 +1,74 @@
 """Statistics over paths on the GPU: rows of numbers, one for each time and output."""
 
-import math
-
-import numpy as np
 from numba import float64, int64, uint32, uint64
 
-from hetero.cuda import launch
 from hetero.cuda.driver import cuda
 from hetero.intrinsics.bits import bits_of, float_of
 from hetero.jit import kernel
+from rode._solver.statistics.formulas import merge
+from rode._solver.statistics.leaves import MAX_LEAVES
 
 THREADS = 256  # number of threads in a block
 
 
 @kernel
-def sum_rows(rows, mean, squares):
-    """Compute the moments of each row by one block of threads, in a fixed order."""
+def sum_nodes(rows, leaf, begins, sizes, mean, squares):
+    """Compute the moments of one node of one row by each block of threads, in a fixed order.
+
+    Up to 32 threads share a leaf, neighbours in memory. Leaves are then joined in pairs.
+    """
     shared = cuda.shared.array(THREADS, float64)
-    r, t = cuda.blockIdx.x, cuda.threadIdx.x
-    n = rows.shape[1]
-    middle = 0.0
-    for turn in range(2):
-        total = 0.0
-        for i in range(t, n, THREADS):
-            x = float64(rows[r, i])
-            total += x if turn == 0 else (x - middle) * (x - middle)
-        shared[t] = total
-        cuda.syncthreads()
-        half = THREADS // 2
-        while half > 0:
-            if t < half:
-                shared[t] += shared[t + half]
+    means = cuda.shared.array(MAX_LEAVES, float64)
+    sums = cuda.shared.array(MAX_LEAVES, float64)
+    r, k, t = cuda.blockIdx.x, cuda.blockIdx.y, int64(cuda.threadIdx.x)
+    n, size = int64(rows.shape[1]), sizes[k]
+    width = min(leaf, int64(32))
+    lane, first = t % width, t - t % width
+    for base in range(0, size, THREADS // width):
+        i = base + t // width
+        low = (begins[k] + i) * leaf
+        high = min(low + leaf, n) if i < size else low
+        middle = 0.0
+        for turn in range(2):
+            total = 0.0
+            for j in range(low + lane, high, width):
+                x = float64(rows[r, j])
+                total += x if turn == 0 else (x - middle) * (x - middle)
+            shared[t] = total
             cuda.syncthreads()
-            half //= 2
-        if turn == 0:
-            middle = shared[0] / n
-        elif t == 0:
-            mean[r] = middle
-            squares[r] = shared[0]
+            half = width // 2
+            while half > 0:
+                if lane < half:
+                    shared[t] += shared[t + half]
+                cuda.syncthreads()
+                half //= 2
+            if turn == 0:
+                middle = shared[first] / max(high - low, int64(1))
+            elif lane == 0 and i < size:
+                means[i], sums[i] = middle, shared[t]
+            cuda.syncthreads()
+    stride = int64(1)
+    while stride < size:
+        for i in range(2 * stride * t, size, 2 * stride * THREADS):
+            other = i + stride
+            count = min((begins[k] + other) * leaf, n) - (begins[k] + i) * leaf
+            behind = min((begins[k] + other + stride) * leaf, n) - (begins[k] + other) * leaf
+            means[i], sums[i] = merge(means[i], sums[i], count, means[other], sums[other], behind)
         cuda.syncthreads()
+        stride *= 2
+    if t == 0:
+        mean[r, k], squares[r, k] = means[0], sums[0]
 
 
-sum_rows_float32, sum_rows_float64 = kernel(sum_rows.py_func), kernel(sum_rows.py_func)
-del sum_rows
+sum_nodes_float32, sum_nodes_float64 = kernel(sum_nodes.py_func), kernel(sum_nodes.py_func)
+del sum_nodes
 
 
-def compute_moments(rows, mean, squares, stream=0):
-    """Fill `mean` and `squares`, the sum of squared distances from it, for each row of `rows`."""
-    chosen = sum_rows_float32 if rows.dtype.itemsize == 4 else sum_rows_float64
-    chosen[rows.shape[0], THREADS, stream](rows, mean, squares)
+def compute_moments(rows, leaf, begins, sizes, mean, squares, stream=0):
+    """Fill `mean` and `squares` of each row and node; see the Protocol."""
+    chosen = sum_nodes_float32 if rows.dtype.itemsize == 4 else sum_nodes_float64
+    grid = rows.shape[0], begins.size
+    chosen[grid, THREADS, stream](rows, leaf, begins, sizes, mean, squares)
 
 
 def _make_select(word, width):
@@ -145,35 +165,3 @@ def collect_interval(rows, lower, upper, places, values):
 def collect_between(rows, lower, upper, places, values):
     """Collect the numbers inside of intervals; see the Protocol."""
     collect_interval[(rows.shape[0], lower.shape[0]), THREADS](rows, lower, upper, places, values)
-
-
-@kernel
-def count_paths(o, x, failed, result):
-    """Count in result[0] the paths that are not finite, in result[1] others that have `failed`."""
-    count, others = int64(0), int64(0)
-    for i in range(cuda.grid(1), o.size, cuda.gridsize(1)):
-        finite = math.isfinite(o[i])
-        for k in range(x.shape[0]):
-            finite = finite and math.isfinite(x[k, i])
-        count += int64(not finite)
-        others += int64(finite and failed[i] != 0)
-    if count > 0:
-        cuda.atomic.add(result, 0, count)
-    if others > 0:
-        cuda.atomic.add(result, 1, others)
-
-
-count_nonfinite_float32, count_nonfinite_float64 = (
-    kernel(count_paths.py_func),
-    kernel(count_paths.py_func),
-)
-del count_paths
-
-
-def count_nonfinite(o, x, failed, stream=0) -> tuple[int, int]:
-    """Return the number of paths that are infinite or NaN, and of others with such outputs."""
-    chosen = count_nonfinite_float32 if o.dtype.itemsize == 4 else count_nonfinite_float64
-    result = cuda.to_device(np.zeros(2, np.int64), stream=stream)
-    chosen[launch.grid_stride_blocks(o.size), launch.THREADS, stream](o, x, failed, result)
-    states, others = result.copy_to_host(stream=stream)
-    return int(states), int(others)

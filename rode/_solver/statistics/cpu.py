@@ -5,31 +5,73 @@ from numba import prange
 
 import hetero
 from hetero.cpu.interruptible import ranges
-from hetero.jit import parallel
+from hetero.intrinsics.floats import fma
+from hetero.jit import parallel, serial
+from rode._solver.statistics.formulas import merge
+from rode._solver.statistics.leaves import MAX_LEAVES
 
 FIRST_NUMBERS = 1 << 21
 """Numbers that are sorted at first: less than a second's work."""
 
 
-def compute_moments(rows, mean, squares, stream=0):
-    """Fill `mean` and `squares`, the sum of squared distances from it, for each row of `rows`."""
+def compute_moments(rows, leaf, begins, sizes, mean, squares, stream=0):
+    """Fill `mean` and `squares` of each row and node; see the Protocol."""
     for begin, end in _row_ranges(rows):
-        _compute_moments(rows[begin:end], mean[begin:end], squares[begin:end])
+        _compute_moments(rows[begin:end], leaf, begins, sizes, mean[begin:end], squares[begin:end])
 
 
 @parallel
-def _compute_moments(rows, mean, squares):
+def _compute_moments(rows, leaf, begins, sizes, mean, squares):
     """Compute the moments of some rows; see `compute_moments`."""
     for r in prange(rows.shape[0]):
-        total = 0.0
-        for x in rows[r]:
+        row, n = rows[r], rows.shape[1]
+        old, new = np.empty((2, MAX_LEAVES)), np.empty((2, MAX_LEAVES))
+        for k in range(begins.size):
+            low, size = begins[k] * leaf, sizes[k]
+            high = min(low + size * leaf, n)
+            _sum_leaves(row[low:high], leaf, old)
+            width = leaf
+            while size > 1:
+                size //= 2
+                _merge_pairs(old[0], old[1], new[0], new[1], size, width)
+                behind = high - low - (2 * size - 1) * width  # fewer paths than others, perhaps
+                new[0, size - 1], new[1, size - 1] = merge(
+                    *(old[0, 2 * size - 2], old[1, 2 * size - 2], width),
+                    *(old[0, 2 * size - 1], old[1, 2 * size - 1], behind),
+                )
+                old, new, width = new, old, 2 * width
+            mean[r, k], squares[r, k] = old[0, 0], old[1, 0]
+
+
+@serial
+def _sum_leaves(row, leaf, moments):
+    """Fill moments[:, i] with mean and squares of leaf i of a row."""
+    n = row.size
+    if leaf == 1:
+        for i in range(n):
+            moments[0, i] = np.float64(row[i])
+            moments[1, i] = 0.0
+        return
+    for i in range(-(-n // leaf)):
+        low, high = i * leaf, min(i * leaf + leaf, n)
+        total, spread = 0.0, 0.0
+        for x in row[low:high]:
             total += np.float64(x)
-        middle = total / rows.shape[1]
-        spread = 0.0
-        for x in rows[r]:
+        middle = total / (high - low)
+        for x in row[low:high]:
             spread += (np.float64(x) - middle) ** 2
-        mean[r] = middle
-        squares[r] = spread
+        moments[0, i], moments[1, i] = middle, spread
+
+
+@serial
+def _merge_pairs(mean, squares, new_mean, new_squares, size, width):
+    """Merge pairs of `width` numbers each, as `merge` does, in a loop that vectorises."""
+    weight = 0.5 * width
+    for i in range(size):
+        distance = mean[2 * i + 1] - mean[2 * i]
+        new_mean[i] = fma(mean[2 * i + 1], 0.5, mean[2 * i] * 0.5)
+        both = squares[2 * i] + squares[2 * i + 1]
+        new_squares[i] = fma(distance * weight, distance, both)
 
 
 def select_ranks(rows, ranks, result, stream=0):
@@ -95,11 +137,3 @@ def _collect_rows(rows, lower, upper, places, values):
                     values[place] = x
                     place += 1
             places[k, r] = place
-
-
-def count_nonfinite(o, x, failed, stream=0) -> tuple[int, int]:
-    """Return the number of paths that are infinite or NaN, and of others with such outputs."""
-    finite = np.isfinite(o)
-    for row in x:
-        finite &= np.isfinite(row)
-    return finite.size - int(np.count_nonzero(finite)), int(np.count_nonzero(finite & failed))

@@ -26,13 +26,14 @@ from stablegpu._fit.arguments import (
     omit_nan,
     select_weighted,
 )
+from stablegpu._fit.fitted import FittedSets
 from stablegpu._fit.limits import FEWEST_OBSERVATIONS
 from stablegpu._fit.outcomes import REMEDIES
 from stablegpu._fit.quantile_fit import fit_by_quantiles
 from stablegpu._fit.samples import ArraySample
 from stablegpu._fit.sharing import SetsToFit, fit_by_engine, fit_on_device
 from stablegpu._parameters import PARAMETERIZATIONS
-from stablegpu.batch_results import FitResults, fit_result
+from stablegpu.batch_results import FitResults
 from stablegpu.fit_results import FitResult
 
 LOGGER = logging.getLogger(__name__)
@@ -197,9 +198,10 @@ def fit(
             x = workspace.input("data", flat)
             sample = ArraySample(x, workspace.output((0,)), workspace)
             result = fit_by_quantiles(sample, parameterization)
-        return dataclasses.replace(
+        result = dataclasses.replace(
             result, label=labels and labels[0], device=own_device, data=_copy(flat)
         )
+        return FitResult.of(result)
     if on_host:
         flat = flat.reshape(-1)
     stops = np.cumsum(counts)
@@ -246,7 +248,7 @@ def _resolve(engine: Engine, method: str, work: int, *arrays: Any) -> Device:
 
 def _fit_sets(
     sets: SetsToFit, engine: Engine, target: Device, title: str, show_progress: bool
-) -> FitResults:
+) -> FittedSets:
     """Fit data sets by an engine, or on the device `target`."""
     if not engine.is_single:
         return fit_by_engine(sets, engine, show_progress, title)
@@ -325,9 +327,9 @@ def fit_windows(
     return _with_data(results, to_fit, labels)
 
 
-def _with_data(results: FitResults, sets: SetsToFit, labels: tuple[Any, ...] | None) -> FitResults:
+def _with_data(fits: FittedSets, sets: SetsToFit, labels: tuple[Any, ...] | None) -> FitResults:
     """Return fits of several sets with their labels, and with their data unless these are many."""
-    results = dataclasses.replace(results, labels=labels)
+    results = dataclasses.replace(FitResults.of(fits), labels=labels)
     if math.prod(sets.data.shape) > LARGEST_KEPT:
         return results
     return dataclasses.replace(
@@ -342,13 +344,14 @@ def _log_fits(sets: int, observations: int, method: str, engine: Engine, device:
 
 
 def _single_result(
-    results: FitResults, data: Any, weights: Any, device: str | Device | None
+    fits: FittedSets, data: Any, weights: Any, device: str | Device | None
 ) -> FitResult:
     """Return the only one of the fits with its data; raise ValueError if they cannot be fitted."""
-    status = str(results.status[0])
+    status = str(fits.status[0])
     if status in REMEDIES:
         raise ValueError(REMEDIES[status])
-    return fit_result(results, 0, device, _copy(data), _copy(weights))
+    one = dataclasses.replace(fits.one(0, device), data=_copy(data), weights=_copy(weights))
+    return FitResult.of(one)
 
 
 def _copy(values: Any) -> Any:

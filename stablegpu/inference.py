@@ -17,6 +17,7 @@ from hetero import validation
 from hetero.distributed.worker_devices import Devices
 from stablegpu._density.pointwise.evaluate import evaluate
 from stablegpu._fit.batch import join_results
+from stablegpu._fit.fitted import RANGES
 from stablegpu._fit.limits import ALPHA_RANGE
 from stablegpu._inference.failures import check_failures, require_converged
 from stablegpu._inference.profile_curve import trace_profile
@@ -32,11 +33,12 @@ from stablegpu._inference.results import Bootstrap as Bootstrap
 from stablegpu._inference.results import GoodnessOfFit as GoodnessOfFit
 from stablegpu._inference.results import GoodnessStatistic as GoodnessStatistic
 from stablegpu._inference.results import ProfileLikelihood as ProfileLikelihood
-from stablegpu._inference.wald import RANGES
 from stablegpu._parameters import PARAMETERS
+from stablegpu.batch_results import FitResults
 from stablegpu.derivatives import dlogpdf
 from stablegpu.distribution import stable
 from stablegpu.fit_results import FitResult
+from stablegpu.fitting import fit
 
 TIES_PER_CUBE_ROOT = 1.25
 """Equal observations above which `goodness_of_fit` warns, over the cube root of all their number.
@@ -104,7 +106,7 @@ def profile_likelihood(
         return value * np.exp(grid) if name == "scale" else grid
 
     def loglik_at(grid: np.ndarray) -> np.ndarray:
-        return largest_logliks(result, name, to_parameter(grid))
+        return largest_logliks(result, name, to_parameter(grid), fit)
 
     limit = float(ndtri(0.5 + 0.5 * confidence))
     curve = trace_profile(loglik_at, centre, 2.0 * limit * error, ends, limit, points)
@@ -168,7 +170,7 @@ def bootstrap(
     confidence = validation.check_in_range("confidence", confidence, 0.0, 1.0, closed="neither")
     validation.check_choice("method", method, ("parametric", "nonparametric"))
     engine = engine_arguments(executor, comm, device)
-    replication = Replication(replicas, rng, method, engine, progress)
+    replication = Replication(replicas, rng, method, engine, progress, fit)
     parts = simulate_fits(result, repeat_observations(result), result.parameterization, replication)
     results = join_results([fits for _, fits in parts])
     good = results.converged
@@ -184,7 +186,7 @@ def bootstrap(
             ends = 2.0 * value - high, 2.0 * value - low
         least, most = RANGES.get(name, (-math.inf, math.inf))
         intervals[name] = float(max(ends[0], least)), float(min(ends[1], most))
-    return Bootstrap(intervals, confidence, results)
+    return Bootstrap(intervals, confidence, FitResults.of(results))
 
 
 def goodness_of_fit(
@@ -231,7 +233,7 @@ def goodness_of_fit(
     observed = statistics_of(data, *(getattr(fitted, name) for name in PARAMETERS))
     larger, count, failed = np.ones(2), 0, 0
     engine = engine_arguments(executor, comm, device)
-    replication = Replication(replicas, rng, "parametric", engine, progress)
+    replication = Replication(replicas, rng, "parametric", engine, progress, fit)
     for samples, fits in simulate_fits(result, data, parameterization, replication):
         good = fits.converged
         parameters = (getattr(fits, name)[good][:, None] for name in PARAMETERS)

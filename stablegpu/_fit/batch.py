@@ -15,13 +15,13 @@ from stablegpu._fit.arguments import BatchFit
 from stablegpu._fit.ascents import find_outcomes
 from stablegpu._fit.datasets import PreparedDataSets, UnsortedDataSets
 from stablegpu._fit.estimates import at_boundary, covariances_of, parameters_of
+from stablegpu._fit.fitted import FittedSets
 from stablegpu._fit.limits import ALPHA_RANGE
 from stablegpu._fit.mcculloch import estimate as mcculloch_estimate
 from stablegpu._fit.outcomes import STATUSES
 from stablegpu._fit.records import missing_outcomes
 from stablegpu._fit.samples import ArraySample, Sample
 from stablegpu._parameters import PARAMETERS
-from stablegpu.batch_results import FitResults
 
 _STAGES = ("start", "ascent", "results")
 
@@ -30,7 +30,7 @@ _STATUS_TEXTS = np.array(STATUSES)
 
 def fit_batch(
     x: Array, weights: Array, starts: np.ndarray, stops: np.ndarray, batch: BatchFit
-) -> FitResults:
+) -> FittedSets:
     """Fit the data sets x[starts[s]:stops[s]]; x and weights are on the device."""
     if (stops - starts).max() > datasets.LARGEST_SORTED_SET:
         return _fit_one_by_one(x, weights, starts, stops, batch)
@@ -41,7 +41,7 @@ def fit_batch(
 
 def _fit_one_by_one(
     x: Array, weights: Array, starts: np.ndarray, stops: np.ndarray, batch: BatchFit
-) -> FitResults:
+) -> FittedSets:
     """Fit data sets one by one if some are too large for the batched kernel."""
     results = []
     for k, (start, stop) in enumerate(zip(starts, stops, strict=True)):
@@ -92,7 +92,7 @@ def gather_sample(sample: Sample, unsorted: UnsortedDataSets, batch: BatchFit) -
     return PreparedDataSets(sets, unsorted, estimates, ties)
 
 
-def fit_prepared(prepared: PreparedDataSets, batch: BatchFit, clock: list[float]) -> FitResults:
+def fit_prepared(prepared: PreparedDataSets, batch: BatchFit, clock: list[float]) -> FittedSets:
     """Fit data sets from McCulloch's estimates; `clock` has the time of the first stage's start."""
     from stablegpu._fit.set_loops import examine_sets
 
@@ -122,7 +122,7 @@ def fit_prepared(prepared: PreparedDataSets, batch: BatchFit, clock: list[float]
         codes = np.where(bad >= 0, bad, codes)
     clock.append(time.perf_counter())
     alpha, beta, loc, scale = parameters.T
-    return FitResults(
+    return FittedSets(
         alpha,
         beta,
         loc,
@@ -159,17 +159,17 @@ def _outcomes_of_good_sets(
     return outcomes, units
 
 
-def join_results(results: Sequence[FitResults]) -> FitResults:
+def join_results(results: Sequence[FittedSets]) -> FittedSets:
     """Join fits of one kind as if they came from one call."""
     if len(results) == 1:
         return results[0]
     first = results[0]
     arrays: dict[str, Any] = {
         name: np.concatenate([getattr(r, name) for r in results])
-        for name in FitResults.__dataclass_fields__
+        for name in FittedSets.__dataclass_fields__
         if name not in _COMMON_FIELDS
     }
-    return FitResults(
+    return FittedSets(
         **arrays,
         parameterization=first.parameterization,
         method=first.method,

@@ -18,7 +18,7 @@ from hetero.devices import Device
 from hetero.distributed.engines import Engine
 from stablegpu._fit.arguments import BatchFit
 from stablegpu._fit.batch import fit_batch, join_results
-from stablegpu.batch_results import FitResults
+from stablegpu._fit.fitted import FittedSets
 
 
 class SetsToFit(NamedTuple):
@@ -53,7 +53,7 @@ class SetsToFit(NamedTuple):
         )
 
 
-def fit_on_device(sets: SetsToFit, device: Device) -> FitResults:
+def fit_on_device(sets: SetsToFit, device: Device) -> FittedSets:
     """Fit data sets on a device."""
     with device.active(), region("stable fit"):
         workspace, host_workspace = Workspace(device, sets.data), Workspace(device)
@@ -72,7 +72,7 @@ def fit_on_device(sets: SetsToFit, device: Device) -> FitResults:
         return fit_batch(x, weights, sets.starts, sets.stops, batch)
 
 
-def fit_by_engine(sets: SetsToFit, engine: Engine, show_progress: bool, title: str) -> FitResults:
+def fit_by_engine(sets: SetsToFit, engine: Engine, show_progress: bool, title: str) -> FittedSets:
     """Fit data sets, which are in host memory, in parts of nearly equal numbers of observations."""
     bounds = split(sets.stops - sets.starts, engine.count_parts())
     parts = [sets.part(low, high) for low, high in itertools.pairwise(bounds)]

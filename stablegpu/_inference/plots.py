@@ -25,7 +25,7 @@ from hetero.display.figures import (
 )
 
 if TYPE_CHECKING:
-    from stablegpu.batch_results import FitResults
+    from stablegpu._fit.fitted import FittedSets
     from stablegpu.distribution import Stable
     from stablegpu.risk import RiskEstimate
 
@@ -82,7 +82,7 @@ def plot(
 
 
 @figure_style()
-def plot_estimates(results: FitResults, name: str, ax: Axes | None = None) -> Figure:
+def plot_estimates(results: FittedSets, name: str, ax: Axes | None = None) -> Figure:
     """Draw the estimates of one parameter for every data set, with their 95 % intervals.
 
     Labels that are dates or numbers are the axis; a few others stand below it.

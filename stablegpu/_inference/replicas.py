@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,11 +11,9 @@ from hetero import philox, validation
 from hetero.arrays import on_host
 from hetero.distributed.agreement import agree_on_key
 from hetero.distributed.parts import check_engine
+from stablegpu._fit.fitted import Fitted, FittedSets
 from stablegpu._inference.failures import require_converged
 from stablegpu._inference.refits import options_of, require_single
-from stablegpu.batch_results import FitResults
-from stablegpu.fit_results import FitResult
-from stablegpu.fitting import fit
 
 _LARGEST_PART = 1 << 24
 """Observations that are simulated at once, or those of one sample: 128 MiB of float64."""
@@ -26,7 +24,7 @@ MAX_REPLICAS = 1 << 24
 _LARGEST_SAMPLE = 1 << 31
 
 
-def repeat_observations(result: FitResult) -> np.ndarray:
+def repeat_observations(result: Fitted) -> np.ndarray:
     """Return the data, with each observation as often as its weight says."""
     require_single(result)
     require_converged(result)
@@ -58,6 +56,7 @@ class Replication(NamedTuple):
         Samples of the fitted distribution, or of the data with replacement.
     engine : arguments executor, comm and device of `fit`, as far as the caller gave them
     progress : whether to show a progress bar
+    fit : `stablegpu.fit`
     """
 
     replicas: int
@@ -65,6 +64,7 @@ class Replication(NamedTuple):
     method: str
     engine: dict[str, Any]
     progress: bool
+    fit: Callable[..., Any]
 
 
 def engine_arguments(executor: Any, comm: Any, device: Any) -> dict[str, Any]:
@@ -77,8 +77,8 @@ def engine_arguments(executor: Any, comm: Any, device: Any) -> dict[str, Any]:
 
 
 def simulate_fits(
-    result: FitResult, data: np.ndarray, parameterization: str, replication: Replication
-) -> Iterator[tuple[np.ndarray, FitResults]]:
+    result: Fitted, data: np.ndarray, parameterization: str, replication: Replication
+) -> Iterator[tuple[np.ndarray, FittedSets]]:
     """Yield samples like the data of a fit and their fits, part by part; a sample is a row.
 
     Parts are as large as memory allows, so that their fits share a call.
@@ -98,8 +98,8 @@ def simulate_fits(
             samples = distribution.rvs(shape, rng=generator)
         else:
             samples = data[generator.integers(0, size, shape)]
-        fits = fit(samples, **options, progress=replication.progress)
-        assert isinstance(fits, FitResults)  # two dimensions
+        fits = replication.fit(samples, **options, progress=replication.progress)
+        assert isinstance(fits, FittedSets)  # two dimensions
         yield samples, fits
 
 

@@ -22,8 +22,7 @@ from stablegpu.distribution import stable
 from stablegpu.risk import RiskEstimate, RiskEstimates
 
 if TYPE_CHECKING:
-    from stablegpu.batch_results import FitResults
-    from stablegpu.fit_results import FitResult
+    from stablegpu._fit.fitted import Fitted, FittedSets
 
 _STEP = 1e-4
 """Relative step of central differences: their error is near 1e-8, that of rounding 1e-9."""
@@ -34,7 +33,7 @@ and their number: their steps are small enough for interpolation, and others fol
 
 
 def estimate_risk(
-    result: FitResult, measure: str, level: float, of: str, confidence: float, method: str
+    result: Fitted, measure: str, level: float, of: str, confidence: float, method: str
 ) -> RiskEstimate:
     """Estimate "value_at_risk" or "expected_shortfall"; see `FitResult.value_at_risk`."""
     from scipy.special import ndtri
@@ -56,14 +55,14 @@ def estimate_risk(
 
 
 def estimate_risks(
-    results: FitResults, measure: str, level: float, of: str, confidence: float, method: str
+    results: FittedSets, measure: str, level: float, of: str, confidence: float, method: str
 ) -> RiskEstimates:
     """Estimate a measure of the risk of every fit; see `FitResults.value_at_risk`."""
     level, confidence = _check(level, of, confidence, method)
     rows = np.full((len(results), 4), np.nan)
     failed = np.zeros(len(results), np.int64)
     for k in np.flatnonzero(np.isfinite(results.alpha)):
-        one = estimate_risk(results[int(k)], measure, level, of, confidence, method)
+        one = estimate_risk(results.one(int(k)), measure, level, of, confidence, method)
         rows[k], failed[k] = (one.value, one.stderr, one.low, one.high), one.failed
     value, stderr, low, high = rows.T
     return RiskEstimates(
@@ -87,7 +86,7 @@ def _risk_of(theta: np.ndarray, form: str, measure: str, level: float, of: str) 
     return float(getattr(risk, measure)(parameters, level, of=of))
 
 
-def _delta_error(result: FitResult, measure: str, level: float, of: str) -> float:
+def _delta_error(result: Fitted, measure: str, level: float, of: str) -> float:
     """Return the standard error of the measure, from its gradient and the covariance.
 
     Parameters that are fixed or at a boundary are taken as known, as the covariance of the others
@@ -121,7 +120,7 @@ class _RiskProfile:
     fixed; the likelihood is maximized over the rest.
     """
 
-    def __init__(self, result: FitResult, measure: str, level: float, of: str) -> None:
+    def __init__(self, result: Fitted, measure: str, level: float, of: str) -> None:
         result.require_data()
         require_converged(result)
         if result.method != "ml":

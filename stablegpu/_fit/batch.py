@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from stablegpu._fit.ascents import find_outcomes
 from stablegpu._fit.datasets import PreparedDataSets, UnsortedDataSets
 from stablegpu._fit.estimates import at_boundary, covariances_of, parameters_of
 from stablegpu._fit.fitted import FittedSets
+from stablegpu._fit.intervals import Intervals, gather
 from stablegpu._fit.limits import ALPHA_RANGE
 from stablegpu._fit.mcculloch import estimate as mcculloch_estimate
 from stablegpu._fit.outcomes import STATUSES
@@ -37,6 +39,30 @@ def fit_batch(
     clock = [time.perf_counter()]
     unsorted = UnsortedDataSets(x, starts, stops)
     return fit_prepared(_prepare(unsorted, weights, batch), batch, clock)
+
+
+def fit_intervals(
+    intervals: Intervals,
+    weights: np.ndarray,
+    starts: np.ndarray,
+    stops: np.ndarray,
+    batch: BatchFit,
+) -> FittedSets:
+    """Fit data sets whose observations lie in intervals; these and the weights are on the host."""
+    clock = [time.perf_counter()]
+    gathered, samples, ties = gather(intervals, weights, starts, stops, batch.host_workspace)
+    x = batch.host_workspace.input("data", samples)
+    rows = np.arange(len(samples)) * samples.shape[1]
+    unsorted = UnsortedDataSets(x, rows, rows + samples.shape[1])
+    none = batch.host_workspace.output((0,), reuse="none")
+    # The samples are arrays of the host, whatever kind the data are.
+    prepared = _prepare(unsorted, none, replace(batch, workspace=batch.host_workspace))
+    prepared = prepared._replace(
+        sorted=prepared.sorted._replace(intervals=gathered),
+        ties=ties,
+    )
+    fits = fit_prepared(prepared, batch, clock)
+    return replace(fits, size=stops - starts, ties=np.maximum(fits.ties, 1.0))
 
 
 def _fit_one_by_one(
@@ -179,4 +205,4 @@ def join_results(results: Sequence[FittedSets]) -> FittedSets:
 
 
 _COMMON_FIELDS = ("parameterization", "method", "fixed", "timings",
-                  "labels", "data", "weights", "starts")  # fmt: skip
+                  "labels", "data", "weights", "starts", "intervals")  # fmt: skip

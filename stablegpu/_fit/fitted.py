@@ -17,6 +17,7 @@ import numpy as np
 from hetero import Device, validation
 from hetero.arrays import on_host
 from hetero.equality import equal_by_value
+from stablegpu._fit.intervals import Intervals
 from stablegpu._fit.limits import ALPHA_RANGE, BETA_RANGE
 from stablegpu._fit.outcomes import CONVERGED, outcome_message
 from stablegpu._fit.streams.pieces import Observations, check_size
@@ -94,6 +95,7 @@ class Fitted:
     weights: Any = field(default=None, repr=False)
     nobs: float = field(default=math.nan, repr=False)
     label: Any = field(default=None, repr=False)
+    intervals: Intervals | None = field(default=None, repr=False)
 
     @property
     def params(self) -> dict[str, float]:
@@ -127,6 +129,8 @@ class Fitted:
                 sums = [(piece.size, float(distribution.logpdf(piece).sum())) for piece in pieces]
             check_size(sum(size for size, _ in sums), self.size)
             return math.fsum(total for _, total in sums)
+        if self.intervals is not None:
+            return self._loglik_of_intervals(self.intervals)
         logpdf = self.distribution.logpdf(self.data)
         if self.weights is not None:
             logpdf, weights = on_host(logpdf), on_host(self.weights)
@@ -152,6 +156,16 @@ class Fitted:
         symmetric in its logarithm, that of alpha in log(2 - alpha).
         """
         return wald_intervals(self.params, self.stderr, confidence)
+
+    def _loglik_of_intervals(self, intervals: Intervals) -> float:
+        """Return the log-likelihood of observations that lie in intervals."""
+        distribution = self.distribution
+        logs = distribution.log_probability(intervals.lower, intervals.upper)
+        if intervals.truncation is not None:
+            logs = logs - distribution.logsf(intervals.truncation)
+        if self.weights is None:
+            return float(logs.sum())
+        return float((self.weights * logs)[self.weights > 0.0].sum())
 
     @property
     def has_data(self) -> bool:
@@ -199,6 +213,7 @@ class FittedSets:
     data: Any = field(default=None, repr=False, compare=False)
     weights: Any = field(default=None, repr=False, compare=False)
     starts: np.ndarray | None = field(default=None, repr=False, compare=False)
+    intervals: Intervals | None = field(default=None, repr=False, compare=False)
 
     def __len__(self) -> int:
         return self.alpha.size
@@ -227,6 +242,7 @@ class FittedSets:
             weights=self._part_of(self.weights, k),
             nobs=float(self.nobs[k]),
             label=None if self.labels is None else self.labels[k],
+            intervals=self._intervals_of(k),
         )
         fitted.__dict__["loglik"] = float(self.loglik[k])
         return fitted
@@ -236,6 +252,13 @@ class FittedSets:
         if values is None or self.starts is None:
             return None
         return values.reshape(-1)[int(self.starts[k]) : int(self.starts[k] + self.size[k])]
+
+    def _intervals_of(self, k: int) -> Intervals | None:
+        """Return the intervals in which the observations of a fit lie, if they are not points."""
+        if self.intervals is None or self.starts is None:
+            return None
+        first = int(self.starts[k])
+        return self.intervals.select(slice(first, first + int(self.size[k])))
 
     def select(self, which: Any) -> Self:
         """Return the fits of a slice, a mask or numbers."""

@@ -66,8 +66,7 @@ def _maximize_with(select, observe, observe_at, edges_of, range_of):
         points, weights = data[0], data[1]
         distribution, nodes, series, profile = density.distribution[0], *density[1:]
         choose_candidates(state, start, points)
-        scale = start.unit_scale * np.exp(state.trial[3])
-        lowest, highest = range_of(data, 0, 0, points.size, scale)
+        lowest, highest = range_of(data, 0, 0, points.size)
         prepare(state, start, lowest, highest, distribution, 0, 1)
         find_node_ends(distribution, 0, 1)
         allocate_nodes(distribution)

@@ -135,8 +135,7 @@ def _maximize_with(observe, observe_at, edges_of, range_of):
                     choose_candidates(state, starts[s], x[first:last])
                 cuda.syncthreads()
                 if lane < 2:
-                    scale = starts[s].unit_scale * math.exp(state.trial[3])
-                    lowest, highest = range_of(data, s, first, last, scale)
+                    lowest, highest = range_of(data, s, first, last)
                     prepare(state, starts[s], lowest, highest, distribution, lane, 2)
                 cuda.syncthreads()
                 if lane < 4:

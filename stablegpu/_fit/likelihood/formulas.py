@@ -162,7 +162,7 @@ def edges_of_points(data, s, first, last):
 
 
 @scalar_internal
-def range_of_points(data, s, first, last, scale):
+def range_of_points(data, s, first, last):
     """Return the range in which the density of set s is needed."""
     return data[0][first], data[0][last - 1]
 

@@ -28,10 +28,12 @@ _WEIGHTS = (*(1.0, 5 / 18, 8 / 18, 5 / 18), *(0.5 * np.polynomial.legendre.legga
 _ONE, _THREE, _EIGHT = 0, 1, 4  # where the rules of 1, 3 and 8 nodes begin
 
 NARROW = 0.02  # of the distance from the centre: three nodes are then exact to 1e-11
-LONGEST_PANEL = 0.5  # in u, or in alpha u if alpha < 1
+LONGEST_PANEL = 0.5  # in u, or in alpha u if alpha < 1 and u > BEYOND_PEAK
+BEYOND_PEAK = 3.0
 STEEPEST = 3.0  # change of the integrand's logarithm over a panel, at most
+MOST_BENT = 1.0  # change of its slope times the length
+SHORTEST_PANEL = 1e-3
 STEEP = 1.0  # change of log pdf over an interval for which three nodes are too few
-OPEN = 60.0  # scales beyond the last finite end up to which nodes serve an open interval
 NEGLIGIBLE = 1e-17  # part of the integral
 MOST_PANELS = 400  # never reached
 
@@ -48,15 +50,36 @@ def _farthest(distribution, k):
 
 
 @scalar_internal
+def _vanishes_at_zeta(distribution, k):
+    """Return whether the density of a half-line decays towards zeta faster than any power."""
+    return not distribution.near_one and distribution.sides[k].left_angle == 0.0
+
+
+@scalar_internal
+def _mean_over_tail(y, end, alpha):
+    """Return the mass from y to `end` over y pdf(y), and what differs there from a point.
+
+    The density is a power law. The others are the mean of y/x, and that of log(x/y).
+    """
+    ratio = (end / y) ** -alpha
+    mean_log = 1.0 / alpha
+    if ratio > 0.0:
+        mean_log -= ratio * math.log(end / y) / (1.0 - ratio)
+    nearer = (1.0 - ratio * y / end) / (1.0 - ratio) * alpha / (1.0 + alpha)
+    return (1.0 - ratio) / alpha, nearer, mean_log
+
+
+@scalar_internal
 def score_interval(low, high, loc, distribution, nodes, series, profile):
     """Return log P(low < X <= high) plus log scale and its derivatives, as `score_observation`.
 
     If low = high it is the log-density. Both may be infinite.
     """
     shift, scale, alpha = distribution.shift, distribution.scale, distribution.alpha
-    left = (low - loc) / scale - shift
+    left, right = (low - loc) / scale - shift, (high - loc) / scale - shift
     extent = (high - low) / scale
-    right = left + extent if low > -np.inf else (high - loc) / scale - shift
+    if extent < 0.5 * abs(left):
+        right = left + extent
     reference, total = -np.inf, 0.0
     by_y = by_a = by_b = by_scale = 0.0
     for k in range(2):
@@ -68,56 +91,43 @@ def score_interval(low, high, loc, distribution, nodes, series, profile):
         start = max(start, 0.0)
         width, farthest = _farthest(distribution, k)
         last = min(end, farthest)
-        unit = math.hypot(start, width)
-        rule, count, length = _EIGHT, 8, 0.0
-        if inside and end - start <= NARROW * unit:
-            rule, count, length = (_ONE, 1, 1.0) if extent == 0.0 else (_THREE, 3, extent)
-        is_panel = length == 0.0
-        u_last = asinh(last / width) if is_panel else 0.0
-        u = asinh(start / width) if is_panel else 0.0
-        node, step, part, slope = (-1 if is_panel else 0), 0.0, 0.0, 0.0
-        panels = 0
+        rule, count = _EIGHT, 8
+        is_short = inside and end - start <= NARROW * math.hypot(start, width)
+        if is_short:
+            rule, count = (_ONE, 1) if extent == 0.0 else (_THREE, 3)
+        # u goes from `u` to `u_last`: outwards, or inwards where the density vanishes at zeta.
+        u, u_last, outwards = asinh(start / width), asinh(max(last, start) / width), 1.0
+        if _vanishes_at_zeta(distribution, k):
+            u, u_last, outwards = u_last, u, -1.0
+        step, slope, next_slope, part = 0.0, 0.0, 0.0, 0.0
+        left_over, node, panels = abs(u_last - u), (0 if is_short else -2), 0
         while True:
-            # One call of the density serves the start of a panel (node -1) and its nodes.
+            # One call of the density serves the nodes of a panel, both of its ends (node -1 is the
+            # next one, -2 the first or the last of all), and short intervals, which have no panels.
             weight = 0.0
-            if not is_panel:
-                y = start + 0.5 * length * (1.0 + _NODES[rule + node]) if count > 1 else start
-                weight = length * _WEIGHTS[rule + node]
+            if is_short:
+                y = start if count == 1 else start + 0.5 * extent * (1.0 + _NODES[rule + node])
+                weight = 1.0 if count == 1 else extent * _WEIGHTS[rule + node]
             elif node < 0:
-                y = width * math.sinh(u)
+                y = width * math.sinh(u + (outwards * step if node == -1 else 0.0))
             else:
-                v = u + 0.5 * step * (1.0 + _NODES[rule + node])
-                y = width * math.sinh(v)
+                y = width * math.sinh(u + 0.5 * outwards * step * (1.0 + _NODES[rule + node]))
                 weight = step * _WEIGHTS[rule + node] * math.hypot(y, width)
             y = max(y, 1e-300)
             if distribution.near_one:
                 value, d_y, d_a, d_b = log_pdf_near_one(sign * y, profile, alpha, distribution.beta)
             else:
                 value, d_y, d_a, d_b = log_pdf(sign * y, distribution, nodes, series)
-            if rule == _THREE and node == 0 and abs(d_y) * length > STEEP:
-                rule, count, length, is_panel, node = _EIGHT, 8, 0.0, True, -1
-                u, u_last = asinh(start / width), asinh(last / width)
+            if rule == _THREE and node == 0 and abs(d_y) * extent > STEEP:
+                rule, count, is_short, node = _EIGHT, 8, False, -2
                 continue
             d_scale = d_y * (sign * y + shift)
-            at_end = False
-            if is_panel and node < 0:
-                slope = sign * d_y * math.hypot(y, width) + y / math.hypot(y, width)
-                at_end = y >= farthest * (1.0 - 1e-9)
-                if at_end:  # the rest of a power law
-                    ratio = (end / y) ** -alpha
-                    if ratio < 1.0:
-                        weight = y / alpha * (1.0 - ratio)
-                        mean_log = 1.0 / alpha
-                        mean_log -= (
-                            ratio * math.log(end / y) / (1.0 - ratio) if ratio > 0.0 else 0.0
-                        )
-                        further = (1.0 - ratio * y / end) / (1.0 - ratio) * alpha / (1.0 + alpha)
-                        d_y, d_a = d_y * further, d_a - mean_log
-                        d_scale = -(1.0 + alpha) + shift * d_y
-                else:
-                    step = LONGEST_PANEL * max(1.0, 1.0 / alpha)
-                    step = min(step, STEEPEST / max(abs(slope), 1e-300))
-                    step = step if u + 1.3 * step < u_last else u_last - u
+            size = math.hypot(y, width)
+            is_tail = node == -2 and end > farthest and y >= farthest * (1.0 - 1e-9)
+            if is_tail:
+                mass, nearer, mean_log = _mean_over_tail(y, end, alpha)
+                weight, d_y, d_a = y * mass, d_y * nearer, d_a - mean_log
+                d_scale = shift * d_y - (1.0 + alpha)
             if weight > 0.0 and value > -np.inf:
                 if value > reference + 30.0:
                     factor = math.exp(reference - value)
@@ -128,18 +138,43 @@ def score_interval(low, high, loc, distribution, nodes, series, profile):
                 total, part = total + mass, part + mass
                 by_y, by_a, by_b = by_y + mass * d_y, by_a + mass * d_a, by_b + mass * d_b
                 by_scale += mass * d_scale
-            node += 1
-            if at_end:
-                break
-            if node == count:
-                u += step
-                panels += 1
-                faded = part < NEGLIGIBLE * total and slope < 0.0
-                is_done = u >= u_last * (1.0 - 1e-15) and last == end
-                if not is_panel or faded or is_done or panels >= MOST_PANELS:
+            if is_short:
+                node += 1
+                if node == count:
                     break
-                node, part = -1, 0.0
-        if not is_panel:
+                continue
+            if node >= 0:
+                node += 1
+                if node < count:
+                    continue
+                panels += 1
+                u += outwards * step
+                left_over = 0.0 if step == left_over else left_over - step
+                if (part < NEGLIGIBLE * total and next_slope < 0.0) or panels >= MOST_PANELS:
+                    break
+                slope, part = next_slope, 0.0
+                if left_over == 0.0:
+                    if outwards < 0.0 or end <= farthest:
+                        break
+                    node = -2
+                    continue
+            elif node == -2:
+                if (is_tail and outwards > 0.0) or left_over == 0.0:
+                    break
+                slope = outwards * (sign * d_y * size + y / size)
+            else:  # the next end of a panel
+                next_slope = outwards * (sign * d_y * size + y / size)
+                bends = abs(next_slope - slope) * step > MOST_BENT or not value > -np.inf
+                if bends and step > SHORTEST_PANEL:
+                    step *= 0.5
+                else:
+                    node = 0
+                continue
+            step = LONGEST_PANEL * (max(1.0, 1.0 / alpha) if u > BEYOND_PEAK else 1.0)
+            step = min(step, STEEPEST / max(abs(slope), 1e-300))
+            step = left_over if left_over < 1.3 * step else step
+            node = -1
+        if is_short:
             break
     if not total > 0.0:
         return -np.inf, 0.0, 0.0, 0.0, 0.0
@@ -174,8 +209,8 @@ def edges_of_intervals(data, s, first, last):
 
 
 @scalar_internal
-def range_of_intervals(data, s, first, last, scale):
+def range_of_intervals(data, s, first, last):
     """Return the range in which the density of set s is needed."""
     ranges = data[3]
-    reach = OPEN * scale
-    return ranges[s, 2] - reach * ranges[s, 4], ranges[s, 3] + reach * ranges[s, 5]
+    low = -np.inf if ranges[s, 4] > 0.0 else ranges[s, 2]
+    return low, np.inf if ranges[s, 5] > 0.0 else ranges[s, 3]

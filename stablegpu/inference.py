@@ -6,6 +6,7 @@ the precision of any unbiased estimator.
 
 from __future__ import annotations
 
+import functools
 import math
 import warnings
 from concurrent.futures import Executor
@@ -18,14 +19,19 @@ from hetero.distributed.worker_devices import Devices
 from stablegpu._density.pointwise.evaluate import evaluate
 from stablegpu._fit.batch import join_results
 from stablegpu._fit.fitted import RANGES
+from stablegpu._fit.intervals import Intervals
 from stablegpu._fit.limits import ALPHA_RANGE
 from stablegpu._inference.failures import check_failures, require_converged
+from stablegpu._inference.interval_samples import (
+    disjoint_edges,
+    goodness_statistics,
+    spread_probabilities,
+)
 from stablegpu._inference.profile_curve import trace_profile
 from stablegpu._inference.refits import largest_logliks, options_of, require_single
 from stablegpu._inference.replicas import (
     Replication,
     engine_arguments,
-    goodness_statistics,
     repeat_observations,
     simulate_fits,
 )
@@ -39,6 +45,7 @@ from stablegpu.derivatives import dlogpdf
 from stablegpu.distribution import stable
 from stablegpu.fit_results import FitResult
 from stablegpu.fitting import fit
+from stablegpu.functions import cdf
 
 TIES_PER_CUBE_ROOT = 1.25
 """Equal observations above which `goodness_of_fit` warns, over the cube root of all their number.
@@ -205,7 +212,9 @@ def goodness_of_fit(
     estimated. So p-values come from samples of the fitted distribution, which are fitted by the
     same method with the same parameters fixed. All samples are fitted in one call and evaluated in
     another (in parts as in `bootstrap`). The weight of an observation says how often it counts.
-    Simulated samples are not rounded: a warning says if equal data make p-values too small.
+    Samples are rounded, binned or truncated as the fit was told that the data are (`rounding`,
+    `lower` and `upper`, `truncation` of `fit`); a warning says if equal data of a fit without these
+    make p-values too small.
 
     Parameters
     ----------
@@ -220,8 +229,15 @@ def goodness_of_fit(
     ValueError : weights are not integers, so the number of observations is not defined; `result`
         or more than a tenth of the fits of samples did not converge (fewer are a warning)
     """
-    data = np.sort(repeat_observations(result))
-    _warn_of_ties(data)
+    data, intervals = repeat_observations(result)
+    if intervals is None:
+        data = np.sort(data)
+        _warn_of_ties(data)
+    elif disjoint_edges(intervals) is None and intervals.rounding is None:
+        raise ValueError(
+            "the intervals of the data overlap, as with censoring at different values, so that "
+            "these statistics are not defined"
+        )
     parameterization = options_of(result)["parameterization"]
     fitted = result.distribution.to(parameterization)
     names = ("cdf", "logcdf", "logsf")
@@ -230,16 +246,27 @@ def goodness_of_fit(
         values = evaluate((points, *parameters), parameterization, names, device=result.device)
         return np.stack(goodness_statistics(**values), axis=-1)
 
-    observed = statistics_of(data, *(getattr(fitted, name) for name in PARAMETERS))
+    def statistics_of_intervals(sample: Intervals, *parameters: Any) -> np.ndarray:
+        u = spread_probabilities(sample, functools.partial(_cdf, parameters, parameterization))
+        return np.stack(goodness_statistics(u, np.log(u), np.log1p(-u)), axis=-1)
+
+    estimates = tuple(getattr(fitted, name) for name in PARAMETERS)
+    if intervals is None:
+        observed = statistics_of(data, *estimates)
+    else:
+        observed = statistics_of_intervals(intervals, *estimates)
     larger, count, failed = np.ones(2), 0, 0
     engine = engine_arguments(executor, comm, device)
     replication = Replication(replicas, rng, "parametric", engine, progress, fit)
-    for samples, fits in simulate_fits(result, data, parameterization, replication):
+    observations = data, intervals
+    for samples, fits in simulate_fits(result, observations, parameterization, replication):
         good = fits.converged
         parameters = (getattr(fits, name)[good][:, None] for name in PARAMETERS)
-        larger += (statistics_of(np.sort(samples[good], axis=1), *parameters) >= observed).sum(
-            axis=0
-        )
+        if isinstance(samples, Intervals):
+            simulated = statistics_of_intervals(samples.select(good), *parameters)
+        else:
+            simulated = statistics_of(np.sort(samples[good], axis=1), *parameters)
+        larger += (simulated >= observed).sum(axis=0)
         count += int(good.sum())
         failed += int((~good).sum())
     check_failures(failed, count + failed, "samples")
@@ -248,6 +275,11 @@ def goodness_of_fit(
         for value, k in zip(observed, larger, strict=True)
     )
     return GoodnessOfFit(kolmogorov_smirnov, anderson_darling, count, failed)
+
+
+def _cdf(parameters: tuple[Any, ...], parameterization: str, x: Any) -> Any:
+    """Return the distribution function at points; parameters may be columns."""
+    return cdf(x, *parameters, parameterization=parameterization)
 
 
 def _warn_of_ties(data: np.ndarray) -> None:

@@ -129,6 +129,8 @@ class Fitted:
                 sums = [(piece.size, float(distribution.logpdf(piece).sum())) for piece in pieces]
             check_size(sum(size for size, _ in sums), self.size)
             return math.fsum(total for _, total in sums)
+        if self.data is None:  # that of quantiles
+            return math.nan
         if self.intervals is not None:
             return self._loglik_of_intervals(self.intervals)
         logpdf = self.distribution.logpdf(self.data)

@@ -44,6 +44,11 @@ def largest_logliks(
     """
     shape = values.size, result.size
     weights = None if result.weights is None else np.broadcast_to(on_host(result.weights), shape)
-    data = np.broadcast_to(on_host(result.data), shape)
-    fits = fit(data, weights=weights, **options_of(result, **{name: values}))
+    options = {"weights": weights, **options_of(result, **{name: values})}
+    ends = result.intervals
+    if ends is None:
+        fits = fit(np.broadcast_to(on_host(result.data), shape), **options)
+    else:
+        lower, upper = (np.broadcast_to(end, shape) for end in (ends.lower, ends.upper))
+        fits = fit(lower=lower, upper=upper, truncation=ends.truncation, **options)
     return np.where(fits.converged | (fits.status == "impossible"), fits.loglik, np.nan)

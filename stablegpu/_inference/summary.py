@@ -8,6 +8,11 @@ import numpy as np
 
 from hetero.arrays import on_host
 from hetero.display.notebook import html_table, table_with_picture
+from stablegpu._inference.interval_samples import (
+    disjoint_edges,
+    goodness_statistics,
+    spread_probabilities,
+)
 from stablegpu._parameters import PARAMETERS
 
 if TYPE_CHECKING:
@@ -24,14 +29,21 @@ _METHODS = {
     "koutrouvelis": "Koutrouvelis's regression",
     "grid": "a grid search",
     "grid2": "a grid search",
+    "quantiles": "generalized least squares of quantiles",
 }
 
 
 def distance(result: Fitted) -> float:
     """Return the Kolmogorov-Smirnov distance between the data and the fitted distribution.
 
-    It is the largest difference between the two distribution functions; weights count.
+    It is the largest difference between the two distribution functions; weights count. Of rounded
+    or binned data each interval is spread; NaN for those that overlap, or have weights.
     """
+    if result.intervals is not None:
+        if result.weights is not None or disjoint_edges(result.intervals) is None:
+            return float("nan")
+        u = spread_probabilities(result.intervals, result.distribution.cdf)
+        return float(goodness_statistics(u, np.log(u), np.log1p(-u))[0])
     data = on_host(result.data)
     order = np.argsort(data)
     cdf = on_host(result.distribution.cdf(data[order]))

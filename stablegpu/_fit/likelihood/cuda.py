@@ -54,6 +54,9 @@ THREADS = 128
 THREADS_OF_TEAMS, TEAM = 384, 8
 """Threads of a block in a team, each on a multiprocessor of its own; largest number of blocks."""
 
+THREADS_OF_INTERVAL_TEAMS = 256
+"""The same for intervals, whose integrals need more registers."""
+
 _WARPS = THREADS_OF_TEAMS // 32
 _STATE = STATE.itemsize // 8  # float64; Numba takes the size of a shared array from a global
 _AT_ONCE = 5  # sums
@@ -98,7 +101,7 @@ def _exchange(total, s, rank, team, exchanges, arrivals, meetings):
     return total
 
 
-def _maximize_with(observe, observe_at, edges_of, range_of):
+def _maximize_with(threads, observe, observe_at, edges_of, range_of):
     """Make the kernel for observations that are points, or intervals."""
 
     def maximize_sets(data, ends, starts, free, table, team, arrivals, meetings, outcomes):
@@ -214,12 +217,18 @@ def _maximize_with(observe, observe_at, edges_of, range_of):
                 write_outcome(state, outcomes[s])
             s += cuda.gridDim.x // team
 
-    return kernel(launch_bounds=(THREADS_OF_TEAMS, 1))(maximize_sets)
+    return kernel(launch_bounds=(threads, 1))(maximize_sets)
 
 
-maximize_sets = _maximize_with(observe_point, observe_point_at, edges_of_points, range_of_points)
+maximize_sets = _maximize_with(
+    THREADS_OF_TEAMS, observe_point, observe_point_at, edges_of_points, range_of_points
+)
 maximize_interval_sets = _maximize_with(
-    observe_interval, observe_interval_at, edges_of_intervals, range_of_intervals
+    THREADS_OF_INTERVAL_TEAMS,
+    observe_interval,
+    observe_interval_at,
+    edges_of_intervals,
+    range_of_intervals,
 )
 
 
@@ -242,7 +251,8 @@ def maximize(x, weights, bounds, ends, ranges, starts, free, table, outcomes, st
     is_interval = ranges.size > 0
     data = (x, weights, bounds, ranges) if is_interval else (x, weights)
     arguments = (data, ends, starts, free, table, team, arrivals, meetings, outcomes)
-    threads = THREADS_OF_TEAMS if sets <= launch.multiprocessors() else THREADS
+    of_teams = THREADS_OF_INTERVAL_TEAMS if is_interval else THREADS_OF_TEAMS
+    threads = of_teams if sets <= launch.multiprocessors() else THREADS
     items = threads * team * sets
     kernel_ = maximize_interval_sets if is_interval else maximize_sets
     launch.launch_with_shared_memory(kernel_, arguments, 8 * _MEMORY, threads, items, stream)

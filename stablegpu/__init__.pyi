@@ -27,6 +27,7 @@ from .functions import ppf as ppf
 from .functions import rvs as rvs
 from .functions import sf as sf
 from .inference import Bootstrap as Bootstrap
+from .inference import Comparison as Comparison
 from .inference import GoodnessOfFit as GoodnessOfFit
 from .inference import ProfileLikelihood as ProfileLikelihood
 from .inference import bootstrap as bootstrap

@@ -126,26 +126,7 @@ class Distribution(abc.ABC):
         >>> round(float(stable(1.5, 0.0).log_probability(1e6, 1e6 + 1e-3)), 6)
         -42.253543
         """
-        import numpy as np
-
-        low, high = np.broadcast_arrays(*(np.asarray(v, np.float64) for v in (lower, upper)))
-        names = ("logcdf", "logsf")
-        at_low, at_high = self._evaluate(low, names), self._evaluate(high, names)
-        is_right = at_low.logsf < at_high.logcdf
-        with np.errstate(invalid="ignore", divide="ignore"):
-            nearer = np.where(is_right, at_low.logsf, at_high.logcdf)
-            fall = nearer - np.where(is_right, at_high.logsf, at_low.logcdf)
-            result = np.atleast_1d(nearer + np.log(-np.expm1(-fall)))
-        narrow = np.atleast_1d((fall < _NARROW) & np.isfinite(low) & np.isfinite(high))
-        if narrow.any():
-            nodes, weights = np.polynomial.legendre.leggauss(12)
-            a, b = np.atleast_1d(low)[narrow], np.atleast_1d(high)[narrow]
-            logs = self.logpdf(a[:, None] + 0.5 * (b - a)[:, None] * (1.0 + nodes))
-            top = logs.max(axis=1)
-            with np.errstate(invalid="ignore", divide="ignore"):
-                mean = top + np.log(0.5 * (np.exp(logs - top[:, None]) @ weights))
-                result[narrow] = np.where(a == b, logs[:, 0], mean + np.log(b - a))
-        return result.reshape(low.shape)[()]
+        return log_interval_probability(self, lower, upper)
 
     def pdf_cdf(self, x: ArrayLike, *, out: Any = None) -> tuple[Any, Any]:
         """Return the density and the distribution function by one evaluation of the integrals
@@ -187,3 +168,26 @@ class Distribution(abc.ABC):
         confidence = validation.check_in_range("confidence", confidence, 0.0, 1.0)
         tail = 0.5 * (1.0 - confidence)
         return self.ppf(tail), self.isf(tail)
+
+
+def log_interval_probability(distribution: Any, lower: ArrayLike, upper: ArrayLike) -> Any:
+    """Return `Distribution.log_probability` of any distribution with logpdf, logcdf and logsf."""
+    import numpy as np
+
+    low, high = np.broadcast_arrays(*(np.asarray(v, np.float64) for v in (lower, upper)))
+    logsf_low, logcdf_high = distribution.logsf(low), distribution.logcdf(high)
+    is_right = logsf_low < logcdf_high
+    with np.errstate(invalid="ignore", divide="ignore"):
+        nearer = np.where(is_right, logsf_low, logcdf_high)
+        fall = nearer - np.where(is_right, distribution.logsf(high), distribution.logcdf(low))
+        result = np.atleast_1d(nearer + np.log(-np.expm1(-fall)))
+    narrow = np.atleast_1d((fall < _NARROW) & np.isfinite(low) & np.isfinite(high))
+    if narrow.any():
+        nodes, weights = np.polynomial.legendre.leggauss(12)
+        a, b = np.atleast_1d(low)[narrow], np.atleast_1d(high)[narrow]
+        logs = distribution.logpdf(a[:, None] + 0.5 * (b - a)[:, None] * (1.0 + nodes))
+        top = logs.max(axis=1)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            mean = top + np.log(0.5 * (np.exp(logs - top[:, None]) @ weights))
+            result[narrow] = np.where(a == b, logs[:, 0], mean + np.log(b - a))
+    return result.reshape(low.shape)[()]

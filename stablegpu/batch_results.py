@@ -160,7 +160,7 @@ class FitResults(FittedSets):
         *,
         of: str = "returns",
         confidence: float = 0.95,
-        method: str = "delta",
+        method: str | None = None,
     ) -> RiskEstimates:
         """Estimate the value at risk of every set; see `FitResult.value_at_risk`.
 
@@ -177,7 +177,7 @@ class FitResults(FittedSets):
         *,
         of: str = "returns",
         confidence: float = 0.95,
-        method: str = "delta",
+        method: str | None = None,
     ) -> RiskEstimates:
         """Estimate the mean of the losses beyond the value at risk; see `value_at_risk`."""
         from stablegpu._inference.risk_intervals import estimate_risks

@@ -251,7 +251,8 @@ class Stable(Distribution):
         Parameters
         ----------
         func : function of an array of points to an array of numbers; by default X itself
-            Smooth, except in few points: the error is about 1e-10 of the integral of |func|.
+            Smooth as a function of asinh(x - loc): oscillations far out are not resolved. The error
+            is then about 1e-10 of the integral of |func|.
         lb, ub : float
             Ends of the integral.
         conditional : bool

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+    from stablegpu._inference.comparison import Comparison
     from stablegpu.risk import RiskEstimate
 
 
@@ -83,7 +84,7 @@ class FitResult(Fitted):
         *,
         of: str = "returns",
         confidence: float = 0.95,
-        method: str = "delta",
+        method: str | None = None,
     ) -> RiskEstimate:
         """Estimate the value at risk, with its standard error and a confidence interval.
 
@@ -113,7 +114,7 @@ class FitResult(Fitted):
         *,
         of: str = "returns",
         confidence: float = 0.95,
-        method: str = "delta",
+        method: str | None = None,
     ) -> RiskEstimate:
         """Estimate the mean of the losses beyond the value at risk; see `value_at_risk`.
 
@@ -131,13 +132,36 @@ class FitResult(Fitted):
         self.require_data()
         return distance(self)
 
+    def compare(self) -> Comparison:
+        """Compare the fit with fits of the normal and of Student's t distribution.
+
+        All are fitted by maximum likelihood to the same data, with their weights, intervals and
+        truncation, and compared by log-likelihood, AIC, BIC and Vuong's (1989) test for
+        distributions that are not nested, with BIC's correction. (The normal distribution is a
+        stable one; against it the test is conservative.)
+
+        Returns
+        -------
+        Comparison
+            Printed, a table and a sentence that says which distribution fits best.
+        """
+        from stablegpu._inference.comparison import compare
+
+        return compare(self)
+
     def summary(self, confidence: float = 0.95) -> str:
         """Return a table of the estimates with their intervals, and of how well they fit."""
         from stablegpu._inference.summary import summarize
 
         return summarize(self, confidence)
 
-    def plot(self, ax: Axes | None = None, *, risks: Sequence[RiskEstimate] = ()) -> Figure:
+    def plot(
+        self,
+        ax: Axes | None = None,
+        *,
+        risks: Sequence[RiskEstimate] = (),
+        comparison: Comparison | None = None,
+    ) -> Figure:
         """Draw density, quantiles and probabilities of the data and of the fitted distribution.
 
         Parameters
@@ -146,6 +170,8 @@ class FitResult(Fitted):
             Draw the density alone, on these axes.
         risks : sequence of RiskEstimate, optional
             Estimates that are marked beside the density.
+        comparison : Comparison, optional
+            What `compare` returned: the densities of the other distributions are drawn, too.
 
         Returns
         -------
@@ -159,7 +185,8 @@ class FitResult(Fitted):
         if not all(isinstance(one, RiskEstimate) for one in risks):
             raise TypeError("risks must hold estimates that `value_at_risk` of a fit returns")
         self.require_data()
-        return plot(self.data, self.weights, self.distribution, ax, risks)
+        others = {} if comparison is None else comparison.densities
+        return plot(self.data, self.weights, self.distribution, ax, risks, others)
 
     def _repr_html_(self) -> str:
         from stablegpu._inference.summary import describe_in_html

@@ -21,6 +21,7 @@ from stablegpu._fit.batch import join_results
 from stablegpu._fit.fitted import RANGES
 from stablegpu._fit.intervals import Intervals
 from stablegpu._fit.limits import ALPHA_RANGE
+from stablegpu._inference.comparison import Comparison as Comparison
 from stablegpu._inference.failures import check_failures, require_converged
 from stablegpu._inference.interval_samples import (
     disjoint_edges,

@@ -26,7 +26,7 @@ def integrate(distribution: Stable, func: Callable[[Any], Any], low: float, high
     distribution = Stable(distribution.parameters, "cpu", distribution.evaluator)
     centred = distribution.to("S1" if distribution.alpha < 0.9 else "S0")
     centre, alpha = centred.loc, min(distribution.alpha, 1.0)
-    # Below alpha = 1 the peak at the centre narrows: its width is from the height of the symmetric density.
+    # Below alpha = 1 the peak at the centre narrows, to a width that its height gives.
     width = 1.0
     if alpha < 1.0:
         width = math.exp(math.lgamma(1.0 + 1.0 / alpha) - math.lgamma(1.0 + 2.0 / alpha))
@@ -53,7 +53,7 @@ def _integrate_side(
 ) -> float:
     """Integrate over x = centre + unit sinh(u) from u to `last`; `line` is centre and unit."""
     centre, unit = line
-    total, size, before = 0.0, 0.0, math.inf
+    total, size, before, grows = 0.0, 0.0, math.inf, False
     while u < last:
         panel = _PANEL if u < 3.0 else _PANEL / alpha
         edges = np.minimum(u + panel * np.arange(_BATCH + 1), last)
@@ -67,11 +67,11 @@ def _integrate_side(
         part, of_part = float(values.sum()), float(np.abs(values).sum())
         total, size, u = total + part, size + of_part, float(edges[-1])
         if of_part <= _ENDED * size and of_part <= before:
-            return total
-        before = of_part
-    if far == math.inf and before > 1e-9 * size:
+            break
+        grows, before = of_part > 0.5 * before, of_part
+    if far == math.inf and (u >= last or (grows and of_part == 0.0)):
         raise ValueError(
             "the expectation does not converge: func grows too fast for tails of index "
-            f"alpha={distribution.alpha:g}, or pass lb and ub"
+            f"alpha={distribution.alpha:g}; pass lb and ub"
         )
     return total

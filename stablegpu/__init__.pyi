@@ -17,13 +17,17 @@ from .fit_results import FitResult as FitResult
 from .fitting import fit as fit
 from .fitting import fit_windows as fit_windows
 from .functions import cdf as cdf
+from .functions import isf as isf
 from .functions import logcdf as logcdf
 from .functions import logpdf as logpdf
 from .functions import logsf as logsf
 from .functions import pdf as pdf
 from .functions import pdf_cdf as pdf_cdf
+from .functions import ppf as ppf
+from .functions import rvs as rvs
 from .functions import sf as sf
 from .inference import Bootstrap as Bootstrap
+from .inference import Comparison as Comparison
 from .inference import GoodnessOfFit as GoodnessOfFit
 from .inference import ProfileLikelihood as ProfileLikelihood
 from .inference import bootstrap as bootstrap
@@ -37,6 +41,7 @@ from .risk import RiskEstimates as RiskEstimates
 from .risk import expected_shortfall as expected_shortfall
 from .risk import kupiec_test as kupiec_test
 from .risk import value_at_risk as value_at_risk
+from .scipy_distribution import scipy_stable as scipy_stable
 from .special import expn as expn
 from .special import log_ndtr as log_ndtr
 from .special import logsumexp as logsumexp

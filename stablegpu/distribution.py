@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from hetero import Device, validation
 from hetero.devices import parse
-from stablegpu._parameters import NAMES, Parameters, characteristic_function, check_pm
+from stablegpu._distribution import Distribution
+from stablegpu._parameters import Parameters, characteristic_function, check_pm
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Stable:
+class Stable(Distribution):
     """An alpha-stable distribution; `stablegpu.stable` makes one.
 
     Attributes
@@ -105,33 +106,6 @@ class Stable:
         """Convert to the parameterization "S0" or "S1"; only loc changes."""
         return replace(self, parameters=self.parameters.converted(parameterization))
 
-    def pdf(self, x: ArrayLike, *, out: Any = None) -> Any:
-        """Return the density at `x`.
-
-        Parameters
-        ----------
-        x : array_like of float
-            Any shape; NaN gives NaN, +-inf gives 0. Arrays on a GPU are evaluated there.
-        out : array, optional
-            float64, C-contiguous, the shape and the device of `x`.
-
-        Returns
-        -------
-        float64 array of the kind and shape of `x`; a float for a scalar.
-
-        Notes
-        -----
-        The relative error is at most 1e-13 + 8 eps (|x dlogpdf/dx| + alpha |dlogpdf/dalpha|) on all
-        1118 reference points: alpha in [0.1, 2], near and at 1, |x| <= 1e6, both tails, near zeta.
-        The second term is the effect of rounding x and alpha. The median is 5e-16. The same holds
-        for all functions here.
-        """
-        return self._evaluate_one("pdf", x, out)
-
-    def logpdf(self, x: ArrayLike, *, out: Any = None) -> Any:
-        """Return the log of the density, also where the density underflows; see `pdf`."""
-        return self._evaluate_one("logpdf", x, out)
-
     def dlogpdf(self, x: ArrayLike) -> Gradient:
         """Return the derivatives of log pdf with respect to x, alpha, beta, loc and scale at `x`.
 
@@ -149,33 +123,6 @@ class Stable:
             device=self._engine.local,
         )
 
-    def cdf(self, x: ArrayLike, *, out: Any = None) -> Any:
-        """Return P(X <= x), to full relative accuracy in the left tail; see `pdf`."""
-        return self._evaluate_one("cdf", x, out)
-
-    def logcdf(self, x: ArrayLike, *, out: Any = None) -> Any:
-        """Return log P(X <= x), to full relative accuracy in both tails; see `pdf`."""
-        return self._evaluate_one("logcdf", x, out)
-
-    def sf(self, x: ArrayLike, *, out: Any = None) -> Any:
-        """Return P(X > x), to full relative accuracy in the right tail; see `pdf`."""
-        return self._evaluate_one("sf", x, out)
-
-    def logsf(self, x: ArrayLike, *, out: Any = None) -> Any:
-        """Return log P(X > x), to full relative accuracy in both tails; see `pdf`."""
-        return self._evaluate_one("logsf", x, out)
-
-    def ppf(self, p: ArrayLike, *, out: Any = None) -> Any:
-        """Return x with cdf(x) = p, to full relative accuracy in the left tail.
-
-        p = 0 and p = 1 give the ends of the support; NaN and values outside [0, 1] give NaN.
-        """
-        return self._quantile(p, False, out)
-
-    def isf(self, p: ArrayLike, *, out: Any = None) -> Any:
-        """Return x with sf(x) = p, to full relative accuracy in the right tail; see `ppf`."""
-        return self._quantile(p, True, out)
-
     def _quantile(self, p: ArrayLike, upper: bool, out: Any) -> Any:
         from stablegpu._quantiles.quantile import quantile, quantile_in_parts
 
@@ -184,32 +131,29 @@ class Stable:
             return quantile_in_parts(p, self.parameters, self._engine, **options)
         return quantile(p, self.parameters, device=self._engine.local, **options)
 
-    def pdf_cdf(self, x: ArrayLike, *, out: Any = None) -> tuple[Any, Any]:
-        """Return the density and the distribution function by one evaluation of the integrals
-        (Julian-Moreno et al. 2016, section 3.3).
-
-        `out` is a pair of arrays, as for `pdf`.
-        """
-        names = ("pdf", "cdf")
-        if out is not None and not (isinstance(out, tuple | list) and len(out) == 2):
-            raise TypeError("out must be a pair of arrays, for pdf and cdf")
-        arrays = dict(zip(names, out or (None, None), strict=True))
-        result = self._evaluate(x, names, out=arrays)
-        return result.pdf, result.cdf
-
-    def evaluate(
-        self, x: ArrayLike, *, evaluator: Any = None, out: Mapping[str, Any] | None = None
+    def _evaluate(
+        self,
+        x: ArrayLike,
+        names: tuple[str, ...],
+        evaluator: Any = None,
+        out: Mapping[str, Any] | None = None,
     ) -> Evaluation:
-        """Return all six functions at `x`: a `stablegpu.Evaluation`.
+        """Evaluate the functions of these names, by this evaluator or that of the distribution."""
+        from stablegpu._density.choose import evaluate, evaluate_in_parts
 
-        Parameters
-        ----------
-        evaluator : as for `stable`, for this call
-            `stablegpu.Quadrature(panels, order, tolerance)` sets the Gauss-Kronrod rule; its
-            estimate of the error is part of the result.
-        out : dict of arrays by name, optional
-        """
-        return self._evaluate(x, NAMES, evaluator, out)
+        evaluator = self.evaluator if evaluator is None else evaluator
+        if self._engine.is_single:
+            return evaluate(
+                x,
+                self.parameters,
+                evaluator=evaluator,
+                names=names,
+                out=out,
+                device=self._engine.local,
+            )
+        return evaluate_in_parts(
+            x, self.parameters, self._engine, evaluator=evaluator, names=names, out=out
+        )
 
     def plan(self, evaluator: Any = "polynomials") -> Stable:
         """Return the same distribution, prepared for evaluation at many points.
@@ -239,33 +183,6 @@ class Stable:
         prepare(self.parameters, evaluator)
         return replace(self, evaluator=evaluator)
 
-    def _evaluate_one(self, name: str, x: ArrayLike, out: Any) -> Any:
-        return getattr(self._evaluate(x, (name,), out={name: out}), name)
-
-    def _evaluate(
-        self,
-        x: ArrayLike,
-        names: tuple[str, ...],
-        evaluator: Any = None,
-        out: Mapping[str, Any] | None = None,
-    ) -> Evaluation:
-        """Evaluate the functions of these names, by this evaluator or that of the distribution."""
-        from stablegpu._density.choose import evaluate, evaluate_in_parts
-
-        evaluator = self.evaluator if evaluator is None else evaluator
-        if self._engine.is_single:
-            return evaluate(
-                x,
-                self.parameters,
-                evaluator=evaluator,
-                names=names,
-                out=out,
-                device=self._engine.local,
-            )
-        return evaluate_in_parts(
-            x, self.parameters, self._engine, evaluator=evaluator, names=names, out=out
-        )
-
     def cf(self, t: ArrayLike) -> np.ndarray:
         """Return the characteristic function E exp(i t X), complex128, for real t on the host."""
         return characteristic_function(t, self.parameters)
@@ -286,14 +203,6 @@ class Stable:
         """Return the variance: 2 scale^2 for alpha = 2, else infinite."""
         return 2.0 * self.scale**2 if self.alpha == 2.0 else math.inf
 
-    def std(self) -> float:
-        """Return the standard deviation, infinite for alpha < 2."""
-        return math.sqrt(self.var())
-
-    def median(self) -> float:
-        """Return the 50 % quantile."""
-        return self.ppf(0.5)
-
     def stats(self, moments: str = "mv") -> tuple[float, ...]:
         """Return mean "m", variance "v", skewness "s" and excess kurtosis "k", in SciPy's order.
 
@@ -308,11 +217,67 @@ class Stable:
             )
         return tuple(values[letter] for letter in values if letter in moments)
 
-    def interval(self, confidence: float) -> tuple[float, float]:
-        """Return the central interval of probability `confidence` in [0, 1]."""
-        confidence = validation.check_in_range("confidence", confidence, 0.0, 1.0)
-        tail = 0.5 * (1.0 - confidence)
-        return self.ppf(tail), self.isf(tail)
+    def moment(self, order: int) -> float:
+        """Return E X^order for a whole order >= 0; infinite or NaN where it does not exist.
+
+        For alpha < 2 that of order 1 is the mean, even orders are infinite, and odd ones beyond the
+        first are infinite if one tail alone is heavy, else NaN.
+        """
+        order = validation.check_integer("order", order, 0)
+        if order == 0:
+            return 1.0
+        if order == 1:
+            return self.mean()
+        if self.alpha < 2.0:
+            if order % 2 == 0:
+                return math.inf
+            return math.copysign(math.inf, self.beta) if abs(self.beta) == 1.0 else math.nan
+        # Normal with standard deviation sqrt(2) scale: the recursion of its moments.
+        before, now = 1.0, self.loc
+        for k in range(1, order):
+            before, now = now, self.loc * now + k * self.var() * before
+        return now
+
+    def expect(
+        self,
+        func: Callable[[Any], Any] | None = None,
+        *,
+        lb: float = -math.inf,
+        ub: float = math.inf,
+        conditional: bool = False,
+    ) -> float:
+        """Return E func(X), or the part of it from X in [lb, ub].
+
+        Parameters
+        ----------
+        func : function of an array of points to an array of numbers; by default X itself
+            Smooth as a function of asinh(x - loc): oscillations far out are not resolved. The error
+            is then about 1e-10 of the integral of |func|.
+        lb, ub : float
+            Ends of the integral.
+        conditional : bool
+            Divide by the probability of [lb, ub].
+
+        Raises
+        ------
+        ValueError : the integral has not converged where the largest floats are reached
+        """
+        from stablegpu._inference.expectations import integrate
+
+        lb, ub = float(lb), float(ub)
+        if not lb <= ub:
+            raise ValueError(f"lb must be at most ub, got lb={lb:g}, ub={ub:g}")
+        total = integrate(self, (lambda x: x) if func is None else func, lb, ub)
+        return total / math.exp(self.log_probability(lb, ub)) if conditional else total
+
+    def entropy(self) -> float:
+        """Return the differential entropy, -E log pdf(X), in nats; the error is about 1e-10."""
+        standard = replace(self, parameters=replace(self.parameters, loc=0.0, scale=1.0))
+        return math.log(self.scale) + standard.expect(lambda x: -standard.logpdf(x))
+
+    def nnlf(self, x: ArrayLike) -> float:
+        """Return minus the log-likelihood of independent observations, by SciPy's name for it."""
+        return -float(self.logpdf(x).sum())
 
     def mode(self) -> float:
         """Return the point at which the density is largest; see `stablegpu.mode`."""
@@ -459,8 +424,8 @@ def stable(
     for name, value in numbers.items():
         if isinstance(value, list | tuple) or getattr(value, "ndim", False):
             raise TypeError(
-                f"{name} must be a real number: stablegpu.pdf(x, alpha, beta), cdf and others take "
-                "arrays of parameters"
+                f"{name} must be a real number: stablegpu.pdf(x, alpha, beta), cdf, sf, logpdf, "
+                "ppf, isf and rvs take arrays of parameters"
             )
     parameters = Parameters.checked(alpha, beta, loc, scale, parameterization)
     distribution = Stable(parameters, named, evaluator, executor, comm)

@@ -2,40 +2,27 @@
 
 from __future__ import annotations
 
-import contextlib
 import functools
-import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING
 
-from hetero import Device
-from hetero.arrays import on_host
 from hetero.equality import equal_by_value
 from hetero.validation import require_iterable
-from stablegpu._fit.limits import ALPHA_RANGE
-from stablegpu._fit.outcomes import CONVERGED
+from stablegpu._fit.fitted import Fitted
 from stablegpu._fit.outcomes import STATUSES as STATUSES
-from stablegpu._fit.streams.pieces import Observations, check_size
-from stablegpu._fit.streams.read_ahead import read_ahead
-from stablegpu._inference.wald import wald_intervals
-from stablegpu._parameters import PARAMETERS, Parameters
-from stablegpu.distribution import Stable
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+    from stablegpu._inference.comparison import Comparison
     from stablegpu.risk import RiskEstimate
-
-
-def _unknown_errors() -> dict[str, float]:
-    return dict.fromkeys(PARAMETERS, math.nan)
 
 
 @equal_by_value
 @dataclass(frozen=True, eq=False)
-class FitResult:
+class FitResult(Fitted):
     """A fitted stable distribution, with standard errors and how the fit went.
 
     Attributes
@@ -79,85 +66,13 @@ class FitResult:
         Name of the data set, if it was a series or a column of a frame.
     """
 
-    alpha: float
-    beta: float
-    loc: float
-    scale: float
-    parameterization: str
-    method: str
-    size: int
-    message: str = ""
-    status: str = "converged"
-    covariance: Any = field(default=None, repr=False)
-    stderr: dict[str, float] = field(default_factory=_unknown_errors, repr=False)
-    evaluations: int = 0
-    timings: dict[str, float] = field(default_factory=dict, repr=False, compare=False)
-    fixed: dict[str, float] = field(default_factory=dict, repr=False)
-    device: str | Device | None = field(default=None, repr=False)
-    ties: float = 1.0
-    smallest_alpha: float = field(default=ALPHA_RANGE[0], repr=False)
-    data: Any = field(default=None, repr=False)
-    weights: Any = field(default=None, repr=False)
-    nobs: float = field(default=math.nan, repr=False)
-    label: Any = field(default=None, repr=False)
-
-    @property
-    def params(self) -> dict[str, float]:
-        """The estimates by name."""
-        return {name: getattr(self, name) for name in PARAMETERS}
-
-    @property
-    def converged(self) -> bool:
-        """True if the fit ended at a maximum (or where rounding allowed no further gain)."""
-        return self.status in CONVERGED
-
-    @property
-    def free(self) -> int:
-        """Number of parameters that were fitted."""
-        return len(PARAMETERS) - len(self.fixed)
-
-    @property
-    def distribution(self) -> Stable:
-        """The fitted distribution, to evaluate and to draw from."""
-        parameters = Parameters.checked(
-            self.alpha, self.beta, self.loc, self.scale, self.parameterization
-        )
-        return Stable(parameters, self.device)
-
-    @functools.cached_property
-    def loglik(self) -> float:
-        """Log-likelihood of the data, by the exact density; evaluated at first use."""
-        if isinstance(self.data, Observations):
-            distribution, cpu = self.distribution, Device("cpu")  # buffers are not for a GPU
-            with contextlib.closing(read_ahead(self.data, cpu)) as pieces:
-                sums = [(piece.size, float(distribution.logpdf(piece).sum())) for piece in pieces]
-            check_size(sum(size for size, _ in sums), self.size)
-            return math.fsum(total for _, total in sums)
-        logpdf = self.distribution.logpdf(self.data)
-        if self.weights is not None:
-            logpdf, weights = on_host(logpdf), on_host(self.weights)
-            logpdf = (weights * logpdf)[weights > 0.0]
-        elif not hasattr(logpdf, "sum"):  # a Numba array
-            logpdf = on_host(logpdf)
-        return float(logpdf.sum())
-
-    @property
-    def aic(self) -> float:
-        """Akaike's information criterion, 2 (number of free parameters) - 2 loglik."""
-        return 2.0 * self.free - 2.0 * self.loglik
-
-    @property
-    def bic(self) -> float:
-        """Schwarz's information criterion, (number of free parameters) log(nobs) - 2 loglik."""
-        return self.free * math.log(self.nobs) - 2.0 * self.loglik
-
-    def interval(self, confidence: float = 0.95) -> dict[str, tuple[float, float]]:
-        """Return confidence intervals by name, from the normal distribution of the estimates.
-
-        These are Wald's intervals, cut off at the ends of the parameters' ranges. The scale's is
-        symmetric in its logarithm, that of alpha in log(2 - alpha).
-        """
-        return wald_intervals(self.params, self.stderr, confidence)
+    @classmethod
+    def of(cls, fitted: Fitted) -> FitResult:
+        """Return the result that holds the values of a fit."""
+        result = cls(**{f.name: getattr(fitted, f.name) for f in fields(fitted)})
+        if "loglik" in vars(fitted):
+            result.__dict__["loglik"] = fitted.loglik
+        return result
 
     def conf_int(self, *, confidence: float = 0.95) -> dict[str, tuple[float, float]]:
         """Return `interval(confidence)`, by the name that statsmodels has for it."""
@@ -169,7 +84,7 @@ class FitResult:
         *,
         of: str = "returns",
         confidence: float = 0.95,
-        method: str = "delta",
+        method: str | None = None,
     ) -> RiskEstimate:
         """Estimate the value at risk, with its standard error and a confidence interval.
 
@@ -199,7 +114,7 @@ class FitResult:
         *,
         of: str = "returns",
         confidence: float = 0.95,
-        method: str = "delta",
+        method: str | None = None,
     ) -> RiskEstimate:
         """Estimate the mean of the losses beyond the value at risk; see `value_at_risk`.
 
@@ -217,13 +132,36 @@ class FitResult:
         self.require_data()
         return distance(self)
 
+    def compare(self) -> Comparison:
+        """Compare the fit with fits of the normal and of Student's t distribution.
+
+        All are fitted by maximum likelihood to the same data, with their weights, intervals and
+        truncation, and compared by log-likelihood, AIC, BIC and Vuong's (1989) test for
+        distributions that are not nested, with BIC's correction. (The normal distribution is a
+        stable one; against it the test is conservative.)
+
+        Returns
+        -------
+        Comparison
+            Printed, a table and a sentence that says which distribution fits best.
+        """
+        from stablegpu._inference.comparison import compare
+
+        return compare(self)
+
     def summary(self, confidence: float = 0.95) -> str:
         """Return a table of the estimates with their intervals, and of how well they fit."""
         from stablegpu._inference.summary import summarize
 
         return summarize(self, confidence)
 
-    def plot(self, ax: Axes | None = None, *, risks: Sequence[RiskEstimate] = ()) -> Figure:
+    def plot(
+        self,
+        ax: Axes | None = None,
+        *,
+        risks: Sequence[RiskEstimate] = (),
+        comparison: Comparison | None = None,
+    ) -> Figure:
         """Draw density, quantiles and probabilities of the data and of the fitted distribution.
 
         Parameters
@@ -232,6 +170,8 @@ class FitResult:
             Draw the density alone, on these axes.
         risks : sequence of RiskEstimate, optional
             Estimates that are marked beside the density.
+        comparison : Comparison, optional
+            What `compare` returned: the densities of the other distributions are drawn, too.
 
         Returns
         -------
@@ -245,25 +185,8 @@ class FitResult:
         if not all(isinstance(one, RiskEstimate) for one in risks):
             raise TypeError("risks must hold estimates that `value_at_risk` of a fit returns")
         self.require_data()
-        return plot(self.data, self.weights, self.distribution, ax, risks)
-
-    @property
-    def has_data(self) -> bool:
-        """True if the fitted data are in memory: not those of `fit_stream`."""
-        return self.data is not None and not isinstance(self.data, Observations)
-
-    def require_data(self) -> None:
-        """Raise TypeError if the result does not carry its data in memory."""
-        if self.data is None:
-            raise TypeError(
-                "result must be a FitResult with its data, which fits of many sets with more than "
-                "2^21 observations do not keep: fit that data set alone"
-            )
-        if isinstance(self.data, Observations):
-            raise TypeError(
-                "result must be a FitResult with its data in memory, and those of `fit_stream` are "
-                "read from their source: fit a sample of them"
-            )
+        others = {} if comparison is None else comparison.densities
+        return plot(self.data, self.weights, self.distribution, ax, risks, others)
 
     def _repr_html_(self) -> str:
         from stablegpu._inference.summary import describe_in_html

@@ -26,13 +26,15 @@ from stablegpu._fit.arguments import (
     omit_nan,
     select_weighted,
 )
+from stablegpu._fit.fitted import FittedSets
+from stablegpu._fit.intervals import intervals_of
 from stablegpu._fit.limits import FEWEST_OBSERVATIONS
 from stablegpu._fit.outcomes import REMEDIES
 from stablegpu._fit.quantile_fit import fit_by_quantiles
 from stablegpu._fit.samples import ArraySample
 from stablegpu._fit.sharing import SetsToFit, fit_by_engine, fit_on_device
 from stablegpu._parameters import PARAMETERIZATIONS
-from stablegpu.batch_results import FitResults, fit_result
+from stablegpu.batch_results import FitResults
 from stablegpu.fit_results import FitResult
 
 LOGGER = logging.getLogger(__name__)
@@ -56,6 +58,10 @@ class FitOptions(TypedDict, total=False):
     fixed: Mapping[str, Any] | None
     weights: Any
     nan_policy: str
+    lower: Any
+    upper: Any
+    rounding: float | None
+    truncation: float | None
     progress: bool
     executor: Executor | None
     comm: Any
@@ -78,13 +84,19 @@ def fit(data: Any, **options: Unpack[FitOptions]) -> Any: ...  # the dimension i
 
 
 def fit(
-    data: Any,
+    data: Any = None,
     *,
     method: str = "ml",
     parameterization: str = "S1",
     fixed: Mapping[str, Any] | None = None,
     weights: Any = None,
     nan_policy: str = "raise",
+    lower: Any = None,
+    upper: Any = None,
+    rounding: float | None = None,
+    truncation: float | None = None,
+    quantiles: Mapping[float, float] | None = None,
+    n: int | None = None,
     progress: bool = False,
     executor: Executor | None = None,
     comm: Any = None,
@@ -99,7 +111,7 @@ def fit(
         One dimension: a data set of at least 5 finite values. Two dimensions: each row is a data
         set. A list of sequences of different lengths: each is a data set. A frame of pandas, polars
         or pyarrow: each column is a data set, and so is each value of a dict; the result has their
-        labels. Arrays on a GPU stay there.
+        labels. Arrays on a GPU stay there. Or a `scipy.stats.CensoredData`.
     method : {"ml", "mcculloch", "koutrouvelis", "grid", "grid2"}
         "ml": maximum likelihood for alpha in [0.1, 2]; the lower bound is larger if many data are
         equal (see Notes). "mcculloch": five quantiles (McCulloch 1986), consistent and fast, for
@@ -121,6 +133,21 @@ def fit(
     nan_policy : {"raise", "omit"}
         "omit" leaves NaN out, as in the first row of a frame's differences. With "raise" one set
         with NaN is an error, and the fits of several have the status "not finite".
+    lower, upper : array_like of float, of the shapes that data may have, optional
+        Ends of the intervals in which the observations lie, in place of data: infinite for censored
+        observations, equal for exact ones; with `weights` as counts the bins of a histogram. Only
+        with "ml".
+    rounding : float > 0, optional
+        The step to which data were rounded, for example 0.01: each stands for an interval of this
+        width around it. Only with "ml".
+    truncation : float, optional
+        A known threshold: smaller observations were never recorded. Only with "ml".
+    quantiles : dict of float by float, optional
+        Quantiles by their probabilities, at least as many as free parameters, in place of data:
+        {0.05: -1.9, 0.25: -0.7, ...}. They are fitted by generalized least squares with the
+        asymptotic covariance of order statistics.
+    n : int, optional
+        Number of observations that `quantiles` come from; without it standard errors are NaN.
     progress : bool
         Show how far long computations on the CPU are; a GPU takes milliseconds.
     executor : concurrent.futures.Executor, optional
@@ -158,6 +185,10 @@ def fit(
     ascent starts, and stays, with all data in the support; for small alpha it takes the logarithm
     of the distance between the end of the support and the nearest datum for the location.
 
+    The likelihood of observations in intervals is a product of probabilities, which are integrals
+    of the density (`_fit/likelihood/interval_formulas.py`). They are sorted, and equal ones merged,
+    on the host, also for fits on a GPU. This likelihood is bounded.
+
     Where k of n observations are equal, the likelihood has no bound for alpha < k/(n - k). So alpha
     is at least 0.1, (4/3)/(n - 1), and 2k/(n - k) if k > 1; the scale is at least 1e-8 of that of
     the quantiles. The result's `ties` is k, and `message` mentions the bound if it is above 0.1.
@@ -173,17 +204,31 @@ def fit(
     validation.check_choice("method", method, METHODS)
     validation.check_choice("parameterization", parameterization, PARAMETERIZATIONS)
     validation.check_choice("nan_policy", nan_policy, NAN_POLICIES)
+    if quantiles is not None:
+        from stablegpu._fit.given_quantiles import fit_quantiles
+
+        _leave_out("quantiles", data=data, lower=lower, upper=upper, weights=weights,
+                   rounding=rounding, truncation=truncation)  # fmt: skip
+        return FitResult.of(fit_quantiles(quantiles, n, parameterization, fixed, device, fit))
+    if n is not None:
+        raise TypeError("n belongs to quantiles; the number of observations of data is known")
     engine = Engine.create(device, executor, comm)
     with engine.raised_by_all():
-        sets = as_sets("data", data)
+        sets, intervals = intervals_of(data, lower, upper, rounding, truncation)
+        if intervals is not None and method != "ml":
+            raise ValueError(
+                f"lower, upper, rounding and truncation need method='ml', got method={method!r}"
+            )
         weight_source = check_weights(weights, sets.counts, method, sets.labels)
         if nan_policy == "omit":
+            if intervals is not None:
+                intervals = intervals.select(~np.isnan(sets.data))
             sets, weight_source = omit_nan("data", sets, weight_source)
         flat, counts, single, labels = sets
         fixed_values = check_fixed(fixed, parameterization, method, counts.size)
         on_host = device_of(flat) is None and device_of(weight_source) is None
         _require_on_host(on_host, engine)
-        if weight_source is not None and on_host:
+        if weight_source is not None and on_host and intervals is None:
             flat, weight_source, counts = select_weighted(
                 flat.reshape(-1), weight_source.reshape(-1), counts
             )
@@ -197,21 +242,30 @@ def fit(
             x = workspace.input("data", flat)
             sample = ArraySample(x, workspace.output((0,)), workspace)
             result = fit_by_quantiles(sample, parameterization)
-        return dataclasses.replace(
+        result = dataclasses.replace(
             result, label=labels and labels[0], device=own_device, data=_copy(flat)
         )
+        return FitResult.of(result)
     if on_host:
         flat = flat.reshape(-1)
     stops = np.cumsum(counts)
     to_fit = SetsToFit(
-        flat, weight_source, stops - counts, stops, method, parameterization, fixed_values
+        *(flat, weight_source, stops - counts, stops, method, parameterization, fixed_values),
+        intervals,
     )
     results = _fit_sets(to_fit, engine, target, title, progress)
     if not single:
         return _with_data(results, to_fit, labels)
     if labels is not None:
         results = dataclasses.replace(results, labels=labels)
-    return _single_result(results, flat, weight_source, own_device)
+    return _single_result(results, to_fit, own_device)
+
+
+def _leave_out(chosen: str, **others: Any) -> None:
+    """Raise TypeError if arguments are given that have no meaning beside the chosen one."""
+    for name, value in others.items():
+        if value is not None:
+            raise TypeError(f"fit() takes {chosen} or {name}, not both")
 
 
 def _refuse_names_of_scipy(others: Mapping[str, Any]) -> None:
@@ -246,7 +300,7 @@ def _resolve(engine: Engine, method: str, work: int, *arrays: Any) -> Device:
 
 def _fit_sets(
     sets: SetsToFit, engine: Engine, target: Device, title: str, show_progress: bool
-) -> FitResults:
+) -> FittedSets:
     """Fit data sets by an engine, or on the device `target`."""
     if not engine.is_single:
         return fit_by_engine(sets, engine, show_progress, title)
@@ -325,13 +379,17 @@ def fit_windows(
     return _with_data(results, to_fit, labels)
 
 
-def _with_data(results: FitResults, sets: SetsToFit, labels: tuple[Any, ...] | None) -> FitResults:
+def _with_data(fits: FittedSets, sets: SetsToFit, labels: tuple[Any, ...] | None) -> FitResults:
     """Return fits of several sets with their labels, and with their data unless these are many."""
-    results = dataclasses.replace(results, labels=labels)
+    results = dataclasses.replace(FitResults.of(fits), labels=labels)
     if math.prod(sets.data.shape) > LARGEST_KEPT:
         return results
     return dataclasses.replace(
-        results, data=_copy(sets.data), weights=_copy(sets.weights), starts=sets.starts
+        results,
+        data=_copy(sets.data),
+        weights=_copy(sets.weights),
+        starts=sets.starts,
+        intervals=sets.intervals,
     )
 
 
@@ -341,14 +399,18 @@ def _log_fits(sets: int, observations: int, method: str, engine: Engine, device:
     LOGGER.info("%d sets, %d observations in all, by %s, on %s", sets, observations, method, where)
 
 
-def _single_result(
-    results: FitResults, data: Any, weights: Any, device: str | Device | None
-) -> FitResult:
+def _single_result(fits: FittedSets, sets: SetsToFit, device: str | Device | None) -> FitResult:
     """Return the only one of the fits with its data; raise ValueError if they cannot be fitted."""
-    status = str(results.status[0])
+    status = str(fits.status[0])
     if status in REMEDIES:
         raise ValueError(REMEDIES[status])
-    return fit_result(results, 0, device, _copy(data), _copy(weights))
+    one = dataclasses.replace(
+        fits.one(0, device),
+        data=_copy(sets.data),
+        weights=_copy(sets.weights),
+        intervals=sets.intervals,
+    )
+    return FitResult.of(one)
 
 
 def _copy(values: Any) -> Any:

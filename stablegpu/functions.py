@@ -1,4 +1,4 @@
-"""Functions of stable distributions whose parameters may be arrays: pdf, cdf, sf and logarithms.
+"""Functions of stable distributions whose parameters may be arrays: densities to random numbers.
 
 The functions of `scipy.stats.levy_stable`, with the parameterization as an argument. For many
 points of one distribution `stablegpu.stable` is far faster: it prepares quantities that these
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from hetero.distributed.engines import Engine
 from stablegpu._density.pointwise.evaluate import evaluate_by
+from stablegpu._quantiles.many import quantiles
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
@@ -175,6 +176,75 @@ def logsf(
     arguments = (x, alpha, beta, loc, scale)
     engine = Engine.create(device, executor, comm)
     return evaluate_by(engine, arguments, parameterization, ("logsf",), {"logsf": out})["logsf"]
+
+
+def ppf(
+    p: ArrayLike,
+    alpha: ArrayLike,
+    beta: ArrayLike,
+    loc: ArrayLike = 0.0,
+    scale: ArrayLike = 1.0,
+    *,
+    parameterization: str = "S1",
+    executor: Executor | None = None,
+    comm: Any = None,
+    device: Devices = None,
+) -> Any:
+    """Return x with cdf(x) = p, to full relative accuracy in the left tail.
+
+    p = 0 and p = 1 give the ends of the support, NaN and values outside [0, 1] NaN. All arguments
+    are in host memory, and broadcast; see `pdf`. The functions of one distribution (`stable`) take
+    a hundredth of the time for many p.
+    """
+    engine = Engine.create(device, executor, comm)
+    return quantiles((p, alpha, beta, loc, scale), parameterization, False, engine)
+
+
+def isf(
+    p: ArrayLike,
+    alpha: ArrayLike,
+    beta: ArrayLike,
+    loc: ArrayLike = 0.0,
+    scale: ArrayLike = 1.0,
+    *,
+    parameterization: str = "S1",
+    executor: Executor | None = None,
+    comm: Any = None,
+    device: Devices = None,
+) -> Any:
+    """Return x with sf(x) = p, to full relative accuracy in the right tail; see `ppf`."""
+    engine = Engine.create(device, executor, comm)
+    return quantiles((p, alpha, beta, loc, scale), parameterization, True, engine)
+
+
+def rvs(
+    alpha: ArrayLike,
+    beta: ArrayLike,
+    loc: ArrayLike = 0.0,
+    scale: ArrayLike = 1.0,
+    size: int | tuple[int, ...] | None = None,
+    rng: Any = None,
+    *,
+    parameterization: str = "S1",
+) -> Any:
+    """Draw independent numbers of distributions whose parameters may differ.
+
+    Parameters
+    ----------
+    alpha, beta, loc, scale : array_like of float in host memory, which broadcast
+    size : int or tuple, optional
+        Shape of the result, to which the parameters broadcast; by default their own.
+    rng : None, int, SeedSequence, numpy Generator or RandomState
+    parameterization : {"S1", "S0"}
+
+    Returns
+    -------
+    float64 array on the host. `stable(...).rvs` draws many numbers of one distribution, also on a
+    GPU; the numbers of these two functions differ.
+    """
+    from stablegpu._sampling.many import draw
+
+    return draw((alpha, beta, loc, scale), parameterization, size, rng)
 
 
 def pdf_cdf(

@@ -6,6 +6,7 @@ the precision of any unbiased estimator.
 
 from __future__ import annotations
 
+import functools
 import math
 import warnings
 from concurrent.futures import Executor
@@ -17,14 +18,21 @@ from hetero import validation
 from hetero.distributed.worker_devices import Devices
 from stablegpu._density.pointwise.evaluate import evaluate
 from stablegpu._fit.batch import join_results
+from stablegpu._fit.fitted import RANGES
+from stablegpu._fit.intervals import Intervals
 from stablegpu._fit.limits import ALPHA_RANGE
+from stablegpu._inference.comparison import Comparison as Comparison
 from stablegpu._inference.failures import check_failures, require_converged
+from stablegpu._inference.interval_samples import (
+    disjoint_edges,
+    goodness_statistics,
+    spread_probabilities,
+)
 from stablegpu._inference.profile_curve import trace_profile
 from stablegpu._inference.refits import largest_logliks, options_of, require_single
 from stablegpu._inference.replicas import (
     Replication,
     engine_arguments,
-    goodness_statistics,
     repeat_observations,
     simulate_fits,
 )
@@ -32,11 +40,13 @@ from stablegpu._inference.results import Bootstrap as Bootstrap
 from stablegpu._inference.results import GoodnessOfFit as GoodnessOfFit
 from stablegpu._inference.results import GoodnessStatistic as GoodnessStatistic
 from stablegpu._inference.results import ProfileLikelihood as ProfileLikelihood
-from stablegpu._inference.wald import RANGES
 from stablegpu._parameters import PARAMETERS
+from stablegpu.batch_results import FitResults
 from stablegpu.derivatives import dlogpdf
 from stablegpu.distribution import stable
 from stablegpu.fit_results import FitResult
+from stablegpu.fitting import fit
+from stablegpu.functions import cdf
 
 TIES_PER_CUBE_ROOT = 1.25
 """Equal observations above which `goodness_of_fit` warns, over the cube root of all their number.
@@ -104,7 +114,7 @@ def profile_likelihood(
         return value * np.exp(grid) if name == "scale" else grid
 
     def loglik_at(grid: np.ndarray) -> np.ndarray:
-        return largest_logliks(result, name, to_parameter(grid))
+        return largest_logliks(result, name, to_parameter(grid), fit)
 
     limit = float(ndtri(0.5 + 0.5 * confidence))
     curve = trace_profile(loglik_at, centre, 2.0 * limit * error, ends, limit, points)
@@ -168,7 +178,7 @@ def bootstrap(
     confidence = validation.check_in_range("confidence", confidence, 0.0, 1.0, closed="neither")
     validation.check_choice("method", method, ("parametric", "nonparametric"))
     engine = engine_arguments(executor, comm, device)
-    replication = Replication(replicas, rng, method, engine, progress)
+    replication = Replication(replicas, rng, method, engine, progress, fit)
     parts = simulate_fits(result, repeat_observations(result), result.parameterization, replication)
     results = join_results([fits for _, fits in parts])
     good = results.converged
@@ -184,7 +194,7 @@ def bootstrap(
             ends = 2.0 * value - high, 2.0 * value - low
         least, most = RANGES.get(name, (-math.inf, math.inf))
         intervals[name] = float(max(ends[0], least)), float(min(ends[1], most))
-    return Bootstrap(intervals, confidence, results)
+    return Bootstrap(intervals, confidence, FitResults.of(results))
 
 
 def goodness_of_fit(
@@ -203,7 +213,9 @@ def goodness_of_fit(
     estimated. So p-values come from samples of the fitted distribution, which are fitted by the
     same method with the same parameters fixed. All samples are fitted in one call and evaluated in
     another (in parts as in `bootstrap`). The weight of an observation says how often it counts.
-    Simulated samples are not rounded: a warning says if equal data make p-values too small.
+    Samples are rounded, binned or truncated as the fit was told that the data are (`rounding`,
+    `lower` and `upper`, `truncation` of `fit`); a warning says if equal data of a fit without these
+    make p-values too small.
 
     Parameters
     ----------
@@ -218,8 +230,15 @@ def goodness_of_fit(
     ValueError : weights are not integers, so the number of observations is not defined; `result`
         or more than a tenth of the fits of samples did not converge (fewer are a warning)
     """
-    data = np.sort(repeat_observations(result))
-    _warn_of_ties(data)
+    data, intervals = repeat_observations(result)
+    if intervals is None:
+        data = np.sort(data)
+        _warn_of_ties(data)
+    elif disjoint_edges(intervals) is None and intervals.rounding is None:
+        raise ValueError(
+            "the intervals of the data overlap, as with censoring at different values, so that "
+            "these statistics are not defined"
+        )
     parameterization = options_of(result)["parameterization"]
     fitted = result.distribution.to(parameterization)
     names = ("cdf", "logcdf", "logsf")
@@ -228,16 +247,27 @@ def goodness_of_fit(
         values = evaluate((points, *parameters), parameterization, names, device=result.device)
         return np.stack(goodness_statistics(**values), axis=-1)
 
-    observed = statistics_of(data, *(getattr(fitted, name) for name in PARAMETERS))
+    def statistics_of_intervals(sample: Intervals, *parameters: Any) -> np.ndarray:
+        u = spread_probabilities(sample, functools.partial(_cdf, parameters, parameterization))
+        return np.stack(goodness_statistics(u, np.log(u), np.log1p(-u)), axis=-1)
+
+    estimates = tuple(getattr(fitted, name) for name in PARAMETERS)
+    if intervals is None:
+        observed = statistics_of(data, *estimates)
+    else:
+        observed = statistics_of_intervals(intervals, *estimates)
     larger, count, failed = np.ones(2), 0, 0
     engine = engine_arguments(executor, comm, device)
-    replication = Replication(replicas, rng, "parametric", engine, progress)
-    for samples, fits in simulate_fits(result, data, parameterization, replication):
+    replication = Replication(replicas, rng, "parametric", engine, progress, fit)
+    observations = data, intervals
+    for samples, fits in simulate_fits(result, observations, parameterization, replication):
         good = fits.converged
         parameters = (getattr(fits, name)[good][:, None] for name in PARAMETERS)
-        larger += (statistics_of(np.sort(samples[good], axis=1), *parameters) >= observed).sum(
-            axis=0
-        )
+        if isinstance(samples, Intervals):
+            simulated = statistics_of_intervals(samples.select(good), *parameters)
+        else:
+            simulated = statistics_of(np.sort(samples[good], axis=1), *parameters)
+        larger += (simulated >= observed).sum(axis=0)
         count += int(good.sum())
         failed += int((~good).sum())
     check_failures(failed, count + failed, "samples")
@@ -246,6 +276,11 @@ def goodness_of_fit(
         for value, k in zip(observed, larger, strict=True)
     )
     return GoodnessOfFit(kolmogorov_smirnov, anderson_darling, count, failed)
+
+
+def _cdf(parameters: tuple[Any, ...], parameterization: str, x: Any) -> Any:
+    """Return the distribution function at points; parameters may be columns."""
+    return cdf(x, *parameters, parameterization=parameterization)
 
 
 def _warn_of_ties(data: np.ndarray) -> None:

@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 import functools
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from stablegpu._density.choose import evaluate
+from stablegpu._distribution import Distribution
 from stablegpu._parameters import Parameters
-
-if TYPE_CHECKING:
-    from stablegpu.distribution import Stable
 
 _DEGREE = 32
 """Degree of the polynomials through values of the density. After a few bisections their error is
 1e-13 of the density."""
 
 
-def mode(distribution: Stable | Parameters) -> float:
+def mode(distribution: Distribution | Parameters) -> float:
     """Return the mode of a stable distribution, which has exactly one.
 
     It is the zero of the derivative of a polynomial through values of the density. The error is

@@ -16,6 +16,7 @@ from hetero.equality import equal_by_value
 from stablegpu._density.choose import evaluate
 from stablegpu._density.half_line import half_lines
 from stablegpu._density.tail_series import integrate_tail
+from stablegpu._distribution import Distribution
 from stablegpu._parameters import Parameters
 from stablegpu._quantiles.quantile import quantile
 
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
     import pandas
     from numpy.typing import ArrayLike
 
-    from stablegpu.distribution import Stable
 
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(20)
 
@@ -32,7 +32,7 @@ _FAR = 1e5
 
 
 def value_at_risk(
-    distribution: Stable | Parameters,
+    distribution: Distribution | Parameters,
     level: ArrayLike,
     *,
     of: str = "returns",
@@ -51,7 +51,7 @@ def value_at_risk(
 
 
 def expected_shortfall(
-    distribution: Stable | Parameters, level: ArrayLike, *, of: str = "returns"
+    distribution: Distribution | Parameters, level: ArrayLike, *, of: str = "returns"
 ) -> Any:
     """Return the mean of the losses beyond the value at risk; see `Stable.expected_shortfall`.
 

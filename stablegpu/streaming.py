@@ -19,6 +19,7 @@ from stablegpu._fit import datasets
 from stablegpu._fit.arguments import BatchFit, check_fixed
 from stablegpu._fit.batch import fit_prepared, gather_sample
 from stablegpu._fit.datasets import UnsortedDataSets
+from stablegpu._fit.fitted import Fitted
 from stablegpu._fit.outcomes import REMEDIES
 from stablegpu._fit.quantile_fit import fit_by_quantiles
 from stablegpu._fit.streams.pieces import Observations, check_size, observations_of
@@ -120,7 +121,7 @@ def fit_stream(
         else:
             with target.active():
                 result = _fit_bins(sample, method, parameterization, fixed_values, target)
-    return dataclasses.replace(result, device=own_device, data=observations)
+    return FitResult.of(dataclasses.replace(result, device=own_device, data=observations))
 
 
 def _require_ranges(observations: Observations, engine: Engine) -> None:
@@ -142,7 +143,7 @@ def _fit_bins(
     parameterization: str,
     fixed_values: dict[str, np.ndarray],
     device: Device,
-) -> FitResult:
+) -> Fitted:
     """Fit the bins of a sample on a device; raise ValueError if they cannot be fitted."""
     workspace = Workspace(device)
     unsorted = UnsortedDataSets(
@@ -155,7 +156,7 @@ def _fit_bins(
     if method == "koutrouvelis" and np.isfinite(prepared.estimates).all():
         prepared = prepared._replace(estimates=sample.improve_estimate(prepared.estimates))
     fits = dataclasses.replace(fit_prepared(prepared, batch, [0.0]), method=method)
-    result = fits[0]
+    result = fits.one(0)
     if result.status in REMEDIES:
         raise ValueError(REMEDIES[result.status])
     return result

@@ -70,6 +70,23 @@ def add_fit(subcommands: Any) -> None:
         help="keep a parameter at a value; may be given several times",
     )
     parser.add_argument(
+        "--rounding",
+        type=float,
+        metavar="STEP",
+        help="the data were rounded to multiples of STEP",
+    )
+    parser.add_argument(
+        "--truncation",
+        type=float,
+        metavar="VALUE",
+        help="values below VALUE were never recorded",
+    )
+    parser.add_argument(
+        "--compare",
+        action="store_true",
+        help="also fit normal and Student's t distributions, and say which one fits best",
+    )
+    parser.add_argument(
         "--confidence", type=float, default=0.95, metavar="P", help="of intervals (default: 0.95)"
     )
     parser.add_argument(
@@ -125,14 +142,21 @@ def _run(options: argparse.Namespace) -> int:
         "method": options.method,
         "parameterization": options.parameterization,
         "fixed": _fixed(options.fix),
+        "rounding": options.rounding,
+        "truncation": options.truncation,
         "progress": not options.quiet,
         "device": options.device,
     }
+    if options.returns and options.rounding is not None:
+        raise ValueError(
+            "--rounding is the step of the data to fit, and returns of rounded prices have none: "
+            "leave one of --rounding and --returns out"
+        )
     if len(data) == 1:
         ((name, values),) = data.items()
         return _report_one(fit(values, **settings), name, options)
-    for option in ("bootstrap", "goodness"):
-        if getattr(options, option) is not None:
+    for option in ("bootstrap", "goodness", "compare"):
+        if getattr(options, option) not in (None, False):
             raise ValueError(f"--{option} needs a single column, got {len(data)}")
     return _report_many(fit(data, **settings), options)
 
@@ -224,6 +248,12 @@ def _report_one(result: FitResult, name: str, options: argparse.Namespace) -> in
             f"{key:<18}  statistic {value.statistic:.4g}, p-value {value.pvalue:.4g}"
             for key, value in tests.items()
         ]
+    comparison = None
+    if options.compare:
+        comparison = result.compare()
+        report["comparison"] = [dataclasses.asdict(model) for model in comparison.models]
+        report["verdict"] = comparison.verdict
+        text += ["", str(comparison)]
     estimates = estimate_risks(result, options)
     if estimates:
         report["risk"] = [dataclasses.asdict(estimate) for estimate in estimates]
@@ -241,7 +271,10 @@ def _report_one(result: FitResult, name: str, options: argparse.Namespace) -> in
         save_output(
             options.plot,
             lambda path: save_figure(
-                lambda: result.plot(risks=estimates), path, title=title, tables=tables
+                lambda: result.plot(risks=estimates, comparison=comparison),
+                path,
+                title=title,
+                tables=tables,
             ),
         )
     if options.out is not None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -15,13 +16,14 @@ from stablegpu._fit.arguments import BatchFit
 from stablegpu._fit.ascents import find_outcomes
 from stablegpu._fit.datasets import PreparedDataSets, UnsortedDataSets
 from stablegpu._fit.estimates import at_boundary, covariances_of, parameters_of
+from stablegpu._fit.fitted import FittedSets
+from stablegpu._fit.intervals import Intervals, gather
 from stablegpu._fit.limits import ALPHA_RANGE
 from stablegpu._fit.mcculloch import estimate as mcculloch_estimate
 from stablegpu._fit.outcomes import STATUSES
 from stablegpu._fit.records import missing_outcomes
 from stablegpu._fit.samples import ArraySample, Sample
 from stablegpu._parameters import PARAMETERS
-from stablegpu.batch_results import FitResults
 
 _STAGES = ("start", "ascent", "results")
 
@@ -30,7 +32,7 @@ _STATUS_TEXTS = np.array(STATUSES)
 
 def fit_batch(
     x: Array, weights: Array, starts: np.ndarray, stops: np.ndarray, batch: BatchFit
-) -> FitResults:
+) -> FittedSets:
     """Fit the data sets x[starts[s]:stops[s]]; x and weights are on the device."""
     if (stops - starts).max() > datasets.LARGEST_SORTED_SET:
         return _fit_one_by_one(x, weights, starts, stops, batch)
@@ -39,9 +41,33 @@ def fit_batch(
     return fit_prepared(_prepare(unsorted, weights, batch), batch, clock)
 
 
+def fit_intervals(
+    intervals: Intervals,
+    weights: np.ndarray,
+    starts: np.ndarray,
+    stops: np.ndarray,
+    batch: BatchFit,
+) -> FittedSets:
+    """Fit data sets whose observations lie in intervals; these and the weights are on the host."""
+    clock = [time.perf_counter()]
+    gathered, samples, ties = gather(intervals, weights, starts, stops, batch.host_workspace)
+    x = batch.host_workspace.input("data", samples)
+    rows = np.arange(len(samples)) * samples.shape[1]
+    unsorted = UnsortedDataSets(x, rows, rows + samples.shape[1])
+    none = batch.host_workspace.output((0,), reuse="none")
+    # The samples are arrays of the host, whatever kind the data are.
+    prepared = _prepare(unsorted, none, replace(batch, workspace=batch.host_workspace))
+    prepared = prepared._replace(
+        sorted=prepared.sorted._replace(intervals=gathered),
+        ties=ties,
+    )
+    fits = fit_prepared(prepared, batch, clock)
+    return replace(fits, size=stops - starts, ties=np.maximum(fits.ties, 1.0))
+
+
 def _fit_one_by_one(
     x: Array, weights: Array, starts: np.ndarray, stops: np.ndarray, batch: BatchFit
-) -> FitResults:
+) -> FittedSets:
     """Fit data sets one by one if some are too large for the batched kernel."""
     results = []
     for k, (start, stop) in enumerate(zip(starts, stops, strict=True)):
@@ -92,7 +118,7 @@ def gather_sample(sample: Sample, unsorted: UnsortedDataSets, batch: BatchFit) -
     return PreparedDataSets(sets, unsorted, estimates, ties)
 
 
-def fit_prepared(prepared: PreparedDataSets, batch: BatchFit, clock: list[float]) -> FitResults:
+def fit_prepared(prepared: PreparedDataSets, batch: BatchFit, clock: list[float]) -> FittedSets:
     """Fit data sets from McCulloch's estimates; `clock` has the time of the first stage's start."""
     from stablegpu._fit.set_loops import examine_sets
 
@@ -122,7 +148,7 @@ def fit_prepared(prepared: PreparedDataSets, batch: BatchFit, clock: list[float]
         codes = np.where(bad >= 0, bad, codes)
     clock.append(time.perf_counter())
     alpha, beta, loc, scale = parameters.T
-    return FitResults(
+    return FittedSets(
         alpha,
         beta,
         loc,
@@ -159,17 +185,17 @@ def _outcomes_of_good_sets(
     return outcomes, units
 
 
-def join_results(results: Sequence[FitResults]) -> FitResults:
+def join_results(results: Sequence[FittedSets]) -> FittedSets:
     """Join fits of one kind as if they came from one call."""
     if len(results) == 1:
         return results[0]
     first = results[0]
     arrays: dict[str, Any] = {
         name: np.concatenate([getattr(r, name) for r in results])
-        for name in FitResults.__dataclass_fields__
+        for name in FittedSets.__dataclass_fields__
         if name not in _COMMON_FIELDS
     }
-    return FitResults(
+    return FittedSets(
         **arrays,
         parameterization=first.parameterization,
         method=first.method,
@@ -179,4 +205,4 @@ def join_results(results: Sequence[FitResults]) -> FitResults:
 
 
 _COMMON_FIELDS = ("parameterization", "method", "fixed", "timings",
-                  "labels", "data", "weights", "starts")  # fmt: skip
+                  "labels", "data", "weights", "starts", "intervals")  # fmt: skip

@@ -11,6 +11,7 @@ import numpy as np
 from hetero.arrays import Array, Workspace
 from hetero.cuda.device_cache import resident, resident_tuple
 from stablegpu._fit import likelihood, mcculloch, second_starts
+from stablegpu._fit.intervals import GatheredIntervals
 from stablegpu._fit.mcculloch import estimate as mcculloch_estimate
 from stablegpu._fit.records import OUTCOME
 from stablegpu._fit.samples import Sample
@@ -37,6 +38,7 @@ class SortedDataSets(NamedTuple):
     x: Array
     weights: Array  # of the same indices; empty: all 1
     ends: Array
+    intervals: GatheredIntervals | None = None  # the data, if x are only samples like them
 
 
 class UnsortedDataSets(NamedTuple):
@@ -119,7 +121,15 @@ def sort_sets(
 def select(sets: SortedDataSets, which: np.ndarray, host_workspace: Workspace) -> SortedDataSets:
     """Return the data sets with the indices `which`."""
     ends = host_workspace.result(sets.ends, sets.ends.shape)[which]
-    return sets._replace(ends=upload_ends(host_workspace, *ends.T))
+    intervals = sets.intervals
+    if intervals is not None:
+        own = host_workspace.result(intervals.ends, intervals.ends.shape)[which]
+        ranges = host_workspace.result(intervals.ranges, intervals.ranges.shape)[which]
+        intervals = intervals._replace(
+            ends=upload_ends(host_workspace, *own.T),
+            ranges=host_workspace.input("ranges", ranges).reshape(ranges.shape),
+        )
+    return sets._replace(ends=upload_ends(host_workspace, *ends.T), intervals=intervals)
 
 
 def estimate(
@@ -130,7 +140,9 @@ def estimate(
     Both are arrays with a row for each set: alpha, beta, S0 location, scale; and the two weights.
     """
     loops = mcculloch.loops(workspace.device)
-    loops.start(*sets, constants(workspace).surfaces, estimates, workspace.stream)
+    loops.start(
+        sets.x, sets.weights, sets.ends, constants(workspace).surfaces, estimates, workspace.stream
+    )
     result = host_workspace.result(estimates, estimates.shape)
     return np.ascontiguousarray(result[:, :4]), np.ascontiguousarray(result[:, 4:])
 
@@ -154,10 +166,14 @@ def maximize(
     outcomes = host_workspace.output((len(starts) * OUTCOME.itemsize // 8,), reuse="outcomes")
     if find_peaks:
         second_starts.loops(workspace.device).find_peaks(
-            *sets, records, tables.profile, outcomes, stream
+            sets.x, sets.weights, sets.ends, records, tables.profile, outcomes, stream
         )
+    observed = sets.intervals
+    if observed is None:
+        none = host_workspace.output((0, 0), reuse="no intervals", flat=False)
+        observed = GatheredIntervals(sets.x, sets.weights, none, sets.ends, none)
     likelihood.loops(workspace.device).maximize(
-        *sets, records, free, tables.table, outcomes, stream
+        *observed, records, free, tables.table, outcomes, stream
     )
     return host_workspace.result(outcomes, (outcomes.size,)).view(OUTCOME)
 

@@ -8,16 +8,16 @@ import time
 import numpy as np
 
 from stablegpu._fit.estimates import at_boundary
+from stablegpu._fit.fitted import Fitted
 from stablegpu._fit.limits import ALPHA_RANGE
 from stablegpu._fit.mcculloch import estimate as mcculloch_estimate
 from stablegpu._fit.outcomes import REMEDIES, outcome_message
 from stablegpu._fit.records import missing_outcomes
 from stablegpu._fit.samples import Sample
 from stablegpu._parameters import Parameters
-from stablegpu.fit_results import FitResult
 
 
-def fit_by_quantiles(sample: Sample, parameterization: str) -> FitResult:
+def fit_by_quantiles(sample: Sample, parameterization: str) -> Fitted:
     """Return the fit of a sample by McCulloch's quantiles, without the data.
 
     Raises ValueError if the data cannot be fitted.
@@ -32,7 +32,7 @@ def fit_by_quantiles(sample: Sample, parameterization: str) -> FitResult:
     lowest = np.array([ALPHA_RANGE[0]])
     ends = at_boundary(np.array([[alpha, beta]]), missing_outcomes(1), lowest)[0]
     result = Parameters.checked(alpha, beta, loc, scale, "S0").converted(parameterization)
-    return FitResult(
+    return Fitted(
         result.alpha,
         result.beta,
         result.loc,

@@ -50,6 +50,7 @@ OUTCOME = np.dtype(
         ("parameters", np.float64, 4),  # in the units of `START`
         ("widths", np.float64, 4),  # steps of the differences that gave the information; 0: none
         ("information", np.float64, (4, 4)),  # observed
+        ("gradient", np.float64, 4),  # of the log-likelihood by the parameters
         ("peaks", PEAK, PEAKS),  # of the profile; filled only if second starts are requested
     ],
     align=True,

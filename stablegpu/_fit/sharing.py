@@ -13,12 +13,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from hetero import region
-from hetero.arrays import Workspace
+from hetero.arrays import Workspace, on_host
 from hetero.devices import Device
 from hetero.distributed.engines import Engine
 from stablegpu._fit.arguments import BatchFit
-from stablegpu._fit.batch import fit_batch, join_results
-from stablegpu.batch_results import FitResults
+from stablegpu._fit.batch import fit_batch, fit_intervals, join_results
+from stablegpu._fit.fitted import FittedSets
+from stablegpu._fit.intervals import Intervals
 
 
 class SetsToFit(NamedTuple):
@@ -31,6 +32,7 @@ class SetsToFit(NamedTuple):
     starts, stops : int64 arrays, both in ascending order; sets may overlap
     method, parameterization : str
     fixed_values : fixed parameters by name, an array with a value for each set
+    intervals : where the observations lie, if `data` are only points that stand for them
     """
 
     data: Any
@@ -40,6 +42,7 @@ class SetsToFit(NamedTuple):
     method: str
     parameterization: str
     fixed_values: Mapping[str, np.ndarray]
+    intervals: Intervals | None = None
 
     def part(self, low: int, high: int) -> SetsToFit:
         """Return the sets with the numbers from `low` to `high` - 1, with their data alone."""
@@ -47,21 +50,17 @@ class SetsToFit(NamedTuple):
         return self._replace(
             data=self.data[begin:end],
             weights=None if self.weights is None else self.weights[begin:end],
+            intervals=self.intervals and self.intervals.select(slice(begin, end)),
             starts=self.starts[low:high] - begin,
             stops=self.stops[low:high] - begin,
             fixed_values={name: v[low:high] for name, v in self.fixed_values.items()},
         )
 
 
-def fit_on_device(sets: SetsToFit, device: Device) -> FitResults:
+def fit_on_device(sets: SetsToFit, device: Device) -> FittedSets:
     """Fit data sets on a device."""
     with device.active(), region("stable fit"):
         workspace, host_workspace = Workspace(device, sets.data), Workspace(device)
-        x = workspace.input("data", sets.data, reuse=True)
-        if sets.weights is None:
-            weights = host_workspace.output((0,), reuse="none")
-        else:
-            weights = Workspace(device, sets.weights).input("weights", sets.weights, reuse=True)
         batch = BatchFit(
             sets.method,
             sets.parameterization,
@@ -69,10 +68,18 @@ def fit_on_device(sets: SetsToFit, device: Device) -> FitResults:
             workspace,
             host_workspace,
         )
+        if sets.intervals is not None:
+            own = np.empty(0) if sets.weights is None else on_host(sets.weights).reshape(-1)
+            return fit_intervals(sets.intervals, own, sets.starts, sets.stops, batch)
+        x = workspace.input("data", sets.data, reuse=True)
+        if sets.weights is None:
+            weights = host_workspace.output((0,), reuse="none")
+        else:
+            weights = Workspace(device, sets.weights).input("weights", sets.weights, reuse=True)
         return fit_batch(x, weights, sets.starts, sets.stops, batch)
 
 
-def fit_by_engine(sets: SetsToFit, engine: Engine, show_progress: bool, title: str) -> FitResults:
+def fit_by_engine(sets: SetsToFit, engine: Engine, show_progress: bool, title: str) -> FittedSets:
     """Fit data sets, which are in host memory, in parts of nearly equal numbers of observations."""
     bounds = split(sets.stops - sets.starts, engine.count_parts())
     parts = [sets.part(low, high) for low, high in itertools.pairwise(bounds)]

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import datetime
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from numbers import Real
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -25,7 +26,7 @@ from hetero.display.figures import (
 )
 
 if TYPE_CHECKING:
-    from stablegpu.batch_results import FitResults
+    from stablegpu._fit.fitted import FittedSets
     from stablegpu.distribution import Stable
     from stablegpu.risk import RiskEstimate
 
@@ -43,6 +44,7 @@ def plot(
     distribution: Stable,
     ax: Axes | None = None,
     risks: Sequence[RiskEstimate] = (),
+    others: Mapping[str, Callable[[np.ndarray], np.ndarray]] = MappingProxyType({}),
 ) -> Figure:
     """Draw three panels that compare data with a distribution, or the first one on `ax`.
 
@@ -59,11 +61,11 @@ def plot(
     middle, scale = float(np.interp(0.5, ranks, data)), distribution.scale
     if ax is not None:
         ax = axes_of(ax)
-        _draw_density(ax, distribution, data, shares, middle, risks)
+        _draw_density(ax, distribution, data, shares, middle, risks, others)
         return figure_of(ax)
     figure = shown_figure((12.0, 4.0))
     left, centre, right = figure.subplots(1, 3)
-    _draw_density(left, distribution, data, shares, middle, risks)
+    _draw_density(left, distribution, data, shares, middle, risks, others)
     few = np.unique(np.linspace(0, data.size - 1, min(data.size, _MOST_POINTS)).astype(int))
     points, ranks = data[few], ranks[few]
     expected = distribution.ppf(ranks)
@@ -82,7 +84,7 @@ def plot(
 
 
 @figure_style()
-def plot_estimates(results: FitResults, name: str, ax: Axes | None = None) -> Figure:
+def plot_estimates(results: FittedSets, name: str, ax: Axes | None = None) -> Figure:
     """Draw the estimates of one parameter for every data set, with their 95 % intervals.
 
     Labels that are dates or numbers are the axis; a few others stand below it.
@@ -127,6 +129,7 @@ def _draw_density(
     weights: np.ndarray,
     middle: float,
     risks: Sequence[RiskEstimate],
+    others: Mapping[str, Callable[[np.ndarray], np.ndarray]],
 ) -> None:
     """Draw a histogram of the data and the density over asinh((x - median)/scale)."""
     scale = distribution.scale
@@ -145,6 +148,11 @@ def _draw_density(
     )
     label = f"alpha {distribution.alpha:.2f}, beta {distribution.beta:.2f}"
     axes.plot(u, distribution.pdf(x), color=PALETTE[0], label=f"stable, {label}")
+    for k, (name, pdf) in enumerate(others.items()):
+        style = ("--", ":", "-.")[k % 3]
+        values = pdf(x)
+        seen = values > 1e-3 * distribution.pdf(x).min()  # a light tail would fill the panel
+        axes.plot(u[seen], values[seen], style, color=PALETTE[-1 - k], label=name)
     for k, risk in enumerate(risks):
         place = -risk.value if risk.of == "returns" else risk.value
         text = f"{100.0 * risk.level:.6g} % {risk.measure.replace('_', ' ')}"
@@ -156,7 +164,9 @@ def _draw_density(
     axes.set(yscale="log", xlabel="x", ylabel="density", title="Density")
     _label_values(axes.xaxis, middle, scale, first, last)
     low, high = axes.get_ylim()
-    axes.set_ylim(low, high * (high / low) ** (0.15 + 0.09 * len(risks)))  # room for the legend
+    axes.set_ylim(
+        low, high * (high / low) ** (0.15 + 0.09 * (len(risks) + len(others)))
+    )  # room for the legend
     axes.legend(loc="upper left")
 
 

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from hetero.arrays import on_host
-from stablegpu.fit_results import FitResult
-from stablegpu.fitting import fit
+from stablegpu._fit.fitted import Fitted, FittedSets
 
 
 def require_single(result: Any) -> None:
     """Raise TypeError unless `result` is a FitResult that carries its data."""
-    if not isinstance(result, FitResult):
+    if not isinstance(result, Fitted):
         raise TypeError(
             "result must be a FitResult with its data, such as an element of a FitResults, got "
             f"{type(result).__name__}"
@@ -21,7 +21,7 @@ def require_single(result: Any) -> None:
     result.require_data()
 
 
-def options_of(result: FitResult, **fixed: Any) -> dict[str, Any]:
+def options_of(result: Fitted, **fixed: Any) -> dict[str, Any]:
     """Return the options of fits by the result's method, with its fixed parameters and `fixed`.
 
     The location is that of S0, which is smooth at alpha = 1, unless it was fixed.
@@ -34,13 +34,21 @@ def options_of(result: FitResult, **fixed: Any) -> dict[str, Any]:
     }
 
 
-def largest_logliks(result: FitResult, name: str, values: np.ndarray) -> np.ndarray:
+def largest_logliks(
+    result: Fitted, name: str, values: np.ndarray, fit: Callable[..., FittedSets]
+) -> np.ndarray:
     """Return the largest log-likelihoods with parameter `name` fixed at each of the values.
 
-    They are NaN where the fit failed, and -inf where the value does not allow the data.
+    `fit` is `stablegpu.fit`. They are NaN where the fit failed, and -inf where the value does not
+    allow the data.
     """
     shape = values.size, result.size
     weights = None if result.weights is None else np.broadcast_to(on_host(result.weights), shape)
-    data = np.broadcast_to(on_host(result.data), shape)
-    fits = fit(data, weights=weights, **options_of(result, **{name: values}))
+    options = {"weights": weights, **options_of(result, **{name: values})}
+    ends = result.intervals
+    if ends is None:
+        fits = fit(np.broadcast_to(on_host(result.data), shape), **options)
+    else:
+        lower, upper = (np.broadcast_to(end, shape) for end in (ends.lower, ends.upper))
+        fits = fit(lower=lower, upper=upper, truncation=ends.truncation, **options)
     return np.where(fits.converged | (fits.status == "impossible"), fits.loglik, np.nan)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,11 +11,11 @@ from hetero import philox, validation
 from hetero.arrays import on_host
 from hetero.distributed.agreement import agree_on_key
 from hetero.distributed.parts import check_engine
+from stablegpu._fit.fitted import Fitted, FittedSets
+from stablegpu._fit.intervals import Intervals
 from stablegpu._inference.failures import require_converged
+from stablegpu._inference.interval_samples import draw, observe
 from stablegpu._inference.refits import options_of, require_single
-from stablegpu.batch_results import FitResults
-from stablegpu.fit_results import FitResult
-from stablegpu.fitting import fit
 
 _LARGEST_PART = 1 << 24
 """Observations that are simulated at once, or those of one sample: 128 MiB of float64."""
@@ -26,13 +26,13 @@ MAX_REPLICAS = 1 << 24
 _LARGEST_SAMPLE = 1 << 31
 
 
-def repeat_observations(result: FitResult) -> np.ndarray:
-    """Return the data, with each observation as often as its weight says."""
+def repeat_observations(result: Fitted) -> tuple[np.ndarray, Intervals | None]:
+    """Return the data and their intervals, with each observation as often as its weight says."""
     require_single(result)
     require_converged(result)
     data = on_host(result.data)
     if result.weights is None:
-        return data
+        return data, result.intervals
     times = on_host(result.weights)
     if (times != np.floor(times)).any():
         raise ValueError(
@@ -44,7 +44,8 @@ def repeat_observations(result: FitResult) -> np.ndarray:
             f"weights stand for {times.sum():.3g} observations, too many for samples in memory: "
             "use result.interval() or profile_likelihood"
         )
-    return np.repeat(data, times.astype(np.int64))
+    which = np.repeat(np.arange(data.size), times.astype(np.int64))
+    return data[which], result.intervals and result.intervals.select(which)
 
 
 class Replication(NamedTuple):
@@ -58,6 +59,7 @@ class Replication(NamedTuple):
         Samples of the fitted distribution, or of the data with replacement.
     engine : arguments executor, comm and device of `fit`, as far as the caller gave them
     progress : whether to show a progress bar
+    fit : `stablegpu.fit`
     """
 
     replicas: int
@@ -65,6 +67,7 @@ class Replication(NamedTuple):
     method: str
     engine: dict[str, Any]
     progress: bool
+    fit: Callable[..., Any]
 
 
 def engine_arguments(executor: Any, comm: Any, device: Any) -> dict[str, Any]:
@@ -77,9 +80,14 @@ def engine_arguments(executor: Any, comm: Any, device: Any) -> dict[str, Any]:
 
 
 def simulate_fits(
-    result: FitResult, data: np.ndarray, parameterization: str, replication: Replication
-) -> Iterator[tuple[np.ndarray, FitResults]]:
+    result: Fitted,
+    observations: tuple[np.ndarray, Intervals | None],
+    parameterization: str,
+    replication: Replication,
+) -> Iterator[tuple[np.ndarray | Intervals, FittedSets]]:
     """Yield samples like the data of a fit and their fits, part by part; a sample is a row.
+
+    `observations` are those of `repeat_observations`; samples are intervals if these are.
 
     Parts are as large as memory allows, so that their fits share a call.
     """
@@ -90,29 +98,21 @@ def simulate_fits(
         key = agree_on_key(comm, key, replication.rng)
     generator = np.random.default_rng(key)
     options = options_of(result) | {"parameterization": parameterization} | replication.engine
-    size, distribution = data.size, result.distribution
+    data, intervals = observations
+    size = data.size
     rows = max(1, _LARGEST_PART // size)
     for first in range(0, replicas, rows):
         shape = min(rows, replicas - first), size
         if replication.method == "parametric":
-            samples = distribution.rvs(shape, rng=generator)
+            samples: Any = draw(result, shape, generator)
+            if intervals is not None:
+                samples = observe(samples, intervals)
         else:
-            samples = data[generator.integers(0, size, shape)]
-        fits = fit(samples, **options, progress=replication.progress)
-        assert isinstance(fits, FitResults)  # two dimensions
+            which = generator.integers(0, size, shape)
+            samples = data[which] if intervals is None else intervals.select(which)
+        where = {"data": samples}
+        if intervals is not None:
+            where = {name: getattr(samples, name) for name in ("lower", "upper", "truncation")}
+        fits = replication.fit(**where, **options, progress=replication.progress)
+        assert isinstance(fits, FittedSets)  # two dimensions
         yield samples, fits
-
-
-def goodness_statistics(
-    cdf: np.ndarray, logcdf: np.ndarray, logsf: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return the statistics of Kolmogorov-Smirnov (D) and Anderson-Darling (A^2) of sorted data.
-
-    The arguments are the functions of a distribution at the data, which are in the last axis.
-    """
-    n = cdf.shape[-1]
-    rank = np.arange(n)
-    d = np.maximum(cdf - rank / n, (rank + 1) / n - cdf).max(axis=-1)
-    weights = (2.0 * rank + 1.0) / n
-    a = -n - ((logcdf + logsf[..., ::-1]) * weights).sum(axis=-1)
-    return d, a

@@ -9,8 +9,8 @@ import numpy as np
 
 from hetero.display.notebook import html_table
 from hetero.equality import equal_by_value
+from stablegpu._fit.fitted import FittedSets
 from stablegpu._inference.failures import name_failures
-from stablegpu.batch_results import FitResults
 
 
 @equal_by_value
@@ -69,7 +69,7 @@ class Bootstrap:
 
     intervals: dict[str, tuple[float, float]]
     confidence: float
-    replicas: FitResults = field(repr=False)
+    replicas: FittedSets = field(repr=False)
 
     @property
     def failed(self) -> int:

@@ -8,13 +8,17 @@ import numpy as np
 
 from hetero.arrays import on_host
 from hetero.display.notebook import html_table, table_with_picture
+from stablegpu._inference.interval_samples import (
+    disjoint_edges,
+    goodness_statistics,
+    spread_probabilities,
+)
 from stablegpu._parameters import PARAMETERS
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from stablegpu.batch_results import FitResults
-    from stablegpu.fit_results import FitResult
+    from stablegpu._fit.fitted import Fitted, FittedSets
 
 _MOST_DRAWN = 1_000_000
 """Observations that a notebook draws unasked: they are copied from a GPU and sorted in a second."""
@@ -25,14 +29,21 @@ _METHODS = {
     "koutrouvelis": "Koutrouvelis's regression",
     "grid": "a grid search",
     "grid2": "a grid search",
+    "quantiles": "generalized least squares of quantiles",
 }
 
 
-def distance(result: FitResult) -> float:
+def distance(result: Fitted) -> float:
     """Return the Kolmogorov-Smirnov distance between the data and the fitted distribution.
 
-    It is the largest difference between the two distribution functions; weights count.
+    It is the largest difference between the two distribution functions; weights count. Of rounded
+    or binned data each interval is spread; NaN for those that overlap, or have weights.
     """
+    if result.intervals is not None:
+        if result.weights is not None or disjoint_edges(result.intervals) is None:
+            return float("nan")
+        u = spread_probabilities(result.intervals, result.distribution.cdf)
+        return float(goodness_statistics(u, np.log(u), np.log1p(-u))[0])
     data = on_host(result.data)
     order = np.argsort(data)
     cdf = on_host(result.distribution.cdf(data[order]))
@@ -44,7 +55,7 @@ def distance(result: FitResult) -> float:
     return float(np.maximum(after - cdf, cdf - (after - shares)).max())
 
 
-def summarize(result: FitResult, confidence: float) -> str:
+def summarize(result: Fitted, confidence: float) -> str:
     """Return a table of estimates, standard errors and intervals, and how well the data fit."""
     intervals = result.interval(confidence)
     head = ("", "estimate", "std. error", f"{100.0 * confidence:g} % interval")
@@ -78,14 +89,14 @@ def summarize(result: FitResult, confidence: float) -> str:
     facts = [("log-likelihood", f"{result.loglik:.6f}"), ("AIC", f"{result.aic:.6f}")]
     facts.append(("BIC", f"{result.bic:.6f}"))
     if result.has_data:
-        facts.append(("KS distance", f"{result.ks_distance:.4g}"))
+        facts.append(("KS distance", f"{distance(result):.4g}"))
     facts.append(("status", result.status))
     facts += [("note", result.message)] if result.message else []
     longest = max(len(name) for name, _ in facts)
     return "\n".join([*lines, *(f"{name:<{longest}}  {text}" for name, text in facts)])
 
 
-def summarize_many(results: FitResults) -> str:
+def summarize_many(results: FittedSets) -> str:
     """Return a table with a line for each fit, and the messages below it."""
     head = ("set" if results.labels is None else "label", "nobs", *PARAMETERS, "loglik", "status")
     names = [str(name) for name in results.labels or range(len(results))]
@@ -110,7 +121,7 @@ def summarize_many(results: FitResults) -> str:
     return "\n".join([*lines, *([""] if notes else []), *notes])
 
 
-def describe_in_html(result: FitResult) -> str:
+def describe_in_html(result: Fitted) -> str:
     """Return a table of the estimates for notebooks, with a picture if the result has its data."""
     intervals = result.interval()
     rows: list[tuple[object, ...]] = [
@@ -130,8 +141,9 @@ def describe_in_html(result: FitResult) -> str:
     if not result.has_data or result.size > _MOST_DRAWN:
         return table
     from hetero.display.figures import axes_of
+    from stablegpu._inference.plots import plot
 
     def draw() -> Figure:
-        return result.plot(axes_of(None))
+        return plot(result.data, result.weights, result.distribution, axes_of(None))
 
     return table_with_picture(table, draw, "data and fitted density")

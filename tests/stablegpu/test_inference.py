@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 import stablegpu
-from stablegpu import bootstrap, goodness_of_fit, profile_likelihood, stable
-from stablegpu._inference import refits, replicas
+from stablegpu import bootstrap, goodness_of_fit, inference, profile_likelihood, stable
 
 
 @pytest.fixture(scope="module")
@@ -212,7 +211,7 @@ def fail_some(monkeypatch, module, share):
 
 
 def test_samples_whose_fit_failed_are_counted_and_left_out(result, monkeypatch):
-    fail_some(monkeypatch, replicas, 0.1)
+    fail_some(monkeypatch, inference, 0.1)
     with pytest.warns(UserWarning, match="2 of 20 samples could not be fitted"):
         simulated = bootstrap(result, 20, rng=2)
     assert simulated.failed == 2
@@ -229,11 +228,11 @@ def test_samples_whose_fit_failed_are_counted_and_left_out(result, monkeypatch):
 
 
 def test_too_many_failures_are_refused(result, monkeypatch):
-    fail_some(monkeypatch, replicas, 0.2)
-    fail_some(monkeypatch, refits, 0.3)
+    fail_some(monkeypatch, inference, 0.2)
     for function in (bootstrap, goodness_of_fit):
         with pytest.raises(ValueError, match=r"4 of 20 samples could not be fitted, more than 10%"):
             function(result, 20, rng=2)
+    fail_some(monkeypatch, inference, 0.3)
     with pytest.raises(ValueError, match="points of the profile could not be fitted"):
         profile_likelihood(result, "alpha", points=9)
 

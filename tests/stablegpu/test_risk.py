@@ -139,7 +139,7 @@ def test_the_delta_method_is_the_spread_over_the_normal_law_of_the_estimates(fit
     centre = np.array(list(fitted.params.values()))
     draws = rng.multivariate_normal(centre, shrink**2 * fitted.covariance, 200)
     values = [getattr(stable(*draw, device="cpu"), measure)(0.95, of=of) for draw in draws]
-    estimate = getattr(fitted, measure)(0.95, of=of)
+    estimate = getattr(fitted, measure)(0.95, of=of, method="delta")
     assert estimate.stderr == pytest.approx(np.std(values) / shrink, rel=0.25)  # 5 sigma
     assert estimate.value == getattr(fitted.distribution, measure)(0.95, of=of) == float(estimate)
     half = stats.norm.ppf(0.975) * estimate.stderr

@@ -6,7 +6,7 @@ import numpy as np
 from numba import prange
 
 from hetero.arrays import Array
-from hetero.cpu.interruptible import ranges
+from hetero.cpu.interruptible import ranges as ranges_of
 from hetero.jit import parallel, serial
 from stablegpu._fit.likelihood.formulas import (
     DISTRIBUTION,
@@ -14,11 +14,19 @@ from stablegpu._fit.likelihood.formulas import (
     block_moments,
     build,
     choose_candidates,
+    edges_of_points,
     find_node_ends,
+    observe_point,
+    observe_point_at,
     prepare,
+    range_of_points,
     running_moments,
-    score_candidate,
-    score_observation,
+)
+from stablegpu._fit.likelihood.interval_formulas import (
+    edges_of_intervals,
+    observe_interval,
+    observe_interval_at,
+    range_of_intervals,
 )
 from stablegpu._fit.likelihood.near_one_formulas import PROFILE, ROWS
 from stablegpu._fit.likelihood.node_formulas import NODE_NUMBERS, SERIES_NUMBERS
@@ -46,86 +54,115 @@ class _Density(NamedTuple):
     profile: Array
 
 
-@serial
-def _evaluate(state, start, x, weights, table, density, sums):
-    """Compute log-likelihood, gradient and products of scores at the trial point.
+def _maximize_with(select, observe, observe_at, edges_of, range_of):
+    """Compile the loop over data sets whose observations are points, or intervals."""
 
-    In a scan, the log-likelihoods at its candidates instead. x is sorted.
-    """
-    distribution, nodes, series, profile = density.distribution[0], *density[1:]
-    choose_candidates(state, start, x)
-    prepare(state, start, x[0], x[-1], distribution, 0, 1)
-    find_node_ends(distribution, 0, 1)
-    allocate_nodes(distribution)
-    build(distribution, nodes, profile, table, 0, 1)
-    block_moments(distribution, nodes, series, 0, 1)
-    running_moments(distribution, series, 0, 1)
-    sums[:] = 0.0
-    to_units = np.exp(-state.trial[3]) * location_rate(state, state.trial)
-    log_scale = np.log(distribution.scale)
-    if state.phase >= codes.SCANNING:
-        for i in range(x.size):
+    @serial
+    def evaluate(state, start, data, table, density, sums):
+        """Compute log-likelihood, gradient and products of scores at the trial point.
+
+        In a scan, the log-likelihoods at its candidates instead.
+        """
+        points, weights = data[0], data[1]
+        distribution, nodes, series, profile = density.distribution[0], *density[1:]
+        choose_candidates(state, start, points)
+        lowest, highest = range_of(data, 0, 0, points.size)
+        prepare(state, start, lowest, highest, distribution, 0, 1)
+        find_node_ends(distribution, 0, 1)
+        allocate_nodes(distribution)
+        build(distribution, nodes, profile, table, 0, 1)
+        block_moments(distribution, nodes, series, 0, 1)
+        running_moments(distribution, series, 0, 1)
+        sums[:] = 0.0
+        to_units = np.exp(-state.trial[3]) * location_rate(state, state.trial)
+        log_scale = np.log(distribution.scale)
+        if state.phase >= codes.SCANNING:
+            for i in range(points.size):
+                weight = weights[i] if weights.size else 1.0
+                for k in range(CANDIDATE_COUNT if weight != 0.0 else 0):
+                    loc = start.unit_loc + start.unit_scale * state.candidates[k]
+                    sums[k] += weight * (
+                        observe_at(i, data, loc, distribution, nodes, series) - log_scale
+                    )
+            return
+        for i in range(points.size):
             weight = weights[i] if weights.size else 1.0
-            for k in range(CANDIDATE_COUNT if weight > 0.0 else 0):
-                loc = start.unit_loc + start.unit_scale * state.candidates[k]
-                sums[k] += weight * (
-                    score_candidate(x[i], loc, distribution, nodes, series) - log_scale
-                )
-        return
-    for i in range(x.size):
-        weight = weights[i] if weights.size else 1.0
-        if weight == 0.0:
-            continue
-        value, a, b, c, d = score_observation(x[i], distribution, nodes, series, profile)
-        scores = (a, b, c * to_units, d)
-        sums[0] += weight * (value - log_scale)
-        entry = 5
-        for k in range(4):
-            sums[1 + k] += weight * scores[k]
-            for j in range(k + 1):
-                sums[entry] += weight * scores[k] * scores[j]
-                entry += 1
+            if weight == 0.0:
+                continue
+            value, a, b, c, d = observe(i, data, distribution, nodes, series, profile)
+            scores = (a, b, c * to_units, d)
+            sums[0] += weight * (value - log_scale)
+            entry = 5
+            for k in range(4):
+                sums[1 + k] += weight * scores[k]
+                for j in range(k + 1):
+                    sums[entry] += weight * scores[k] * scores[j]
+                    entry += 1
+
+    @serial
+    def ascend(memory, start, data, free, table, density, sums, outcome):
+        """Run the ascent of one data set; `memory` is an array of one state, all zeros."""
+        state = memory[0]
+        lowest, highest = edges_of(data, 0, 0, data[0].size)
+        begin(state, start, lowest, highest, data[0].size, free)
+        while state.phase < codes.DONE:
+            evaluate(state, start, data, table, density, sums)
+            advance(state, sums)
+        write_outcome(state, outcome)
+
+    @serial
+    def fit_set(start, data, free, table, outcome):
+        """Allocate what the ascent of one data set needs, and run it.
+
+        A record does not keep its memory alive: the array is held here, the record is used in the
+        call.
+        """
+        memory, sums = np.zeros(1, STATE), np.zeros(SUMS)
+        density = _Density(
+            np.zeros(1, DISTRIBUTION),
+            np.zeros(NODE_NUMBERS),
+            np.zeros(SERIES_NUMBERS),
+            np.zeros(ROWS * PROFILE),
+        )
+        ascend(memory, start, data, free, table, density, sums, outcome)
+
+    @parallel
+    def maximize_sets(points, weights, bounds, ends, ranges, starts, free, table, outcomes):
+        """Run the ascent of each data set in one iteration of the parallel loop."""
+        for index in prange(ends.shape[0]):
+            s = np.int64(index)
+            first, last = ends[s, 0], ends[s, 1]
+            own_weights = weights[first:last] if weights.size else weights
+            data = select(points[first:last], own_weights, bounds, ranges, s, first, last)
+            fit_set(starts[s], data, free, table, outcomes[s])
+
+    return maximize_sets
 
 
 @serial
-def _ascend(memory, start, x, weights, free, table, density, sums, outcome):
-    """Run the ascent of one data set; `memory` is an array of one state, all zeros."""
-    state = memory[0]
-    begin(state, start, x[0], x[-1], x.size, free)
-    while state.phase < codes.DONE:
-        _evaluate(state, start, x, weights, table, density, sums)
-        advance(state, sums)
-    write_outcome(state, outcome)
+def _points(points, weights, bounds, ranges, s, first, last):
+    """Return what `observe_point` reads."""
+    return points, weights
 
 
 @serial
-def _fit_set(start, x, weights, free, table, outcome):
-    """Allocate what the ascent of one data set needs, and run it.
-
-    A record does not keep its memory alive: the array is held here, the record is used in the call.
-    """
-    memory, sums = np.zeros(1, STATE), np.zeros(SUMS)
-    density = _Density(
-        np.zeros(1, DISTRIBUTION),
-        np.zeros(NODE_NUMBERS),
-        np.zeros(SERIES_NUMBERS),
-        np.zeros(ROWS * PROFILE),
-    )
-    _ascend(memory, start, x, weights, free, table, density, sums, outcome)
+def _intervals(points, weights, bounds, ranges, s, first, last):
+    """Return what `observe_interval` reads."""
+    return points, weights, bounds[:, first:last], ranges[s : s + 1]
 
 
-@parallel
-def _maximize(x, weights, ends, starts, free, table, outcomes):
-    """Run the ascent of each data set in one iteration of the parallel loop."""
-    for index in prange(ends.shape[0]):
-        s = np.int64(index)
-        first, last = ends[s, 0], ends[s, 1]
-        data_weights = weights[first:last] if weights.size else weights
-        _fit_set(starts[s], x[first:last], data_weights, free, table, outcomes[s])
+_maximize_points = _maximize_with(
+    _points, observe_point, observe_point_at, edges_of_points, range_of_points
+)
+_maximize_intervals = _maximize_with(
+    _intervals, observe_interval, observe_interval_at, edges_of_intervals, range_of_intervals
+)
 
 
-def maximize(x, weights, ends, starts, free, table, outcomes, stream=0):
+def maximize(x, weights, bounds, ends, ranges, starts, free, table, outcomes, stream=0):
     """Fill `outcomes`, one for each data set."""
     starts, outcomes = starts.view(START), outcomes.view(OUTCOME)
-    for a, b in ranges(len(ends), first=_FIRST):
-        _maximize(x, weights, ends[a:b], starts[a:b], free, table, outcomes[a:b])
+    loop = _maximize_intervals if ranges.size else _maximize_points
+    for a, b in ranges_of(len(ends), first=_FIRST):
+        part = ranges[a:b]
+        loop(x, weights, bounds, ends[a:b], part, starts[a:b], free, table, outcomes[a:b])

@@ -21,11 +21,19 @@ from stablegpu._fit.likelihood.formulas import (
     block_moments,
     build,
     choose_candidates,
+    edges_of_points,
     find_node_ends,
+    observe_point,
+    observe_point_at,
     prepare,
+    range_of_points,
     running_moments,
-    score_candidate,
-    score_observation,
+)
+from stablegpu._fit.likelihood.interval_formulas import (
+    edges_of_intervals,
+    observe_interval,
+    observe_interval_at,
+    range_of_intervals,
 )
 from stablegpu._fit.likelihood.node_formulas import NODE_NUMBERS, SERIES_NUMBERS
 from stablegpu._fit.optimizer import codes
@@ -45,6 +53,9 @@ THREADS = 128
 
 THREADS_OF_TEAMS, TEAM = 384, 8
 """Threads of a block in a team, each on a multiprocessor of its own; largest number of blocks."""
+
+THREADS_OF_INTERVAL_TEAMS = 256
+"""The same for intervals, whose integrals need more registers."""
 
 _WARPS = THREADS_OF_TEAMS // 32
 _STATE = STATE.itemsize // 8  # float64; Numba takes the size of a shared array from a global
@@ -90,116 +101,135 @@ def _exchange(total, s, rank, team, exchanges, arrivals, meetings):
     return total
 
 
-@kernel(launch_bounds=(THREADS_OF_TEAMS, 1))
-def maximize_sets(data, ends, starts, free, table, team, arrivals, meetings, outcomes):
-    """Run the ascent of each data set in one block of threads, or in a team of blocks.
+def _maximize_with(threads, observe, observe_at, edges_of, range_of):
+    """Make the kernel for observations that are points, or intervals."""
 
-    `data` holds the data and their weights. `starts` and `outcomes` are viewed as records.
-    """
-    x, weights = data
-    starts, outcomes = starts.view(START), outcomes.view(OUTCOME)
-    memory = cuda.shared.array(0, float64)
-    nodes, series, profile = memory[:NODE_NUMBERS], memory[NODE_NUMBERS:], memory
-    distribution = cuda.shared.array(1, DISTRIBUTION)[0]
-    state_memory = cuda.shared.array(_STATE, float64)
-    state = state_memory.view(STATE)[0]
-    partial = cuda.shared.array(_PARTIAL, float64)
-    sums = cuda.shared.array(SUMS, float64)
-    lane, lanes = cuda.threadIdx.x, cuda.blockDim.x
-    weighted = weights.size > 0
-    rank = cuda.blockIdx.x % team
-    s = cuda.blockIdx.x // team
-    while s < ends.shape[0]:
-        first, last = ends[s, 0], ends[s, 1]
-        exchanges = 0
-        cuda.syncthreads()
-        for k in range(lane, _STATE, lanes):
-            state_memory[k] = 0.0
-        cuda.syncthreads()
-        if lane == 0:
-            begin(state, starts[s], x[first], x[last - 1], last - first, free)
-        cuda.syncthreads()
-        while state.phase < codes.DONE:
-            if lane == 0:
-                choose_candidates(state, starts[s], x[first:last])
+    def maximize_sets(data, ends, starts, free, table, team, arrivals, meetings, outcomes):
+        """Run the ascent of each data set in one block of threads, or in a team of blocks.
+
+        `data` is that of `observe`. `starts` and `outcomes` are viewed as records.
+        """
+        x, weights = data[0], data[1]
+        starts, outcomes = starts.view(START), outcomes.view(OUTCOME)
+        memory = cuda.shared.array(0, float64)
+        nodes, series, profile = memory[:NODE_NUMBERS], memory[NODE_NUMBERS:], memory
+        distribution = cuda.shared.array(1, DISTRIBUTION)[0]
+        state_memory = cuda.shared.array(_STATE, float64)
+        state = state_memory.view(STATE)[0]
+        partial = cuda.shared.array(_PARTIAL, float64)
+        sums = cuda.shared.array(SUMS, float64)
+        lane, lanes = cuda.threadIdx.x, cuda.blockDim.x
+        weighted = weights.size > 0
+        rank = cuda.blockIdx.x % team
+        s = cuda.blockIdx.x // team
+        while s < ends.shape[0]:
+            first, last = ends[s, 0], ends[s, 1]
+            exchanges = 0
             cuda.syncthreads()
-            if lane < 2:
-                prepare(state, starts[s], x[first], x[last - 1], distribution, lane, 2)
-            cuda.syncthreads()
-            if lane < 4:
-                find_node_ends(distribution, lane, 4)
+            for k in range(lane, _STATE, lanes):
+                state_memory[k] = 0.0
             cuda.syncthreads()
             if lane == 0:
-                allocate_nodes(distribution)
+                lowest, highest = edges_of(data, s, first, last)
+                begin(state, starts[s], lowest, highest, last - first, free)
             cuda.syncthreads()
-            build(distribution, nodes, profile, table, lane, lanes)
-            cuda.syncthreads()
-            block_moments(distribution, nodes, series, lane, lanes)
-            cuda.syncthreads()
-            running_moments(distribution, series, lane, lanes)
-            cuda.syncthreads()
-            to_units = math.exp(-state.trial[3]) * location_rate(state, state.trial)
-            log_scale = math.log(distribution.scale)
-            scanning = state.phase >= codes.SCANNING
-            # Five sums at a time: a thread has too few registers for more.
-            first_time = state.phase == codes.FIRST
-            parts = _SCAN_PARTS if scanning else (3 if first_time else 1)
-            for part in range(parts):
-                s0 = s1 = s2 = s3 = s4 = 0.0
-                share = -(-(last - first) // team)
-                low = first + rank * share
-                for i in range(low + lane, min(low + share, last), lanes):
-                    weight = weights[i] if weighted else 1.0
-                    if weight == 0.0:
-                        continue
-                    if scanning:
-                        # In a loop of unknown length, so that the density is compiled once.
-                        for k in range(size_of(state) + 1):
-                            loc = state.candidates[_AT_ONCE * part + k]
-                            loc = starts[s].unit_loc + starts[s].unit_scale * loc
-                            f = weight * (
-                                score_candidate(x[i], loc, distribution, nodes, series) - log_scale
-                            )
-                            s0 += f if k == 0 else 0.0
-                            s1 += f if k == 1 else 0.0
-                            s2 += f if k == 2 else 0.0
-                            s3 += f if k == 3 else 0.0
-                            s4 += f if k == 4 else 0.0
-                        continue
-                    f, a, b, c, d = score_observation(x[i], distribution, nodes, series, profile)
-                    c *= to_units
-                    f -= log_scale
-                    if part == 1:
-                        f, a, b, c, d = a * a, b * a, b * b, c * a, c * b
-                    elif part == 2:
-                        f, a, b, c, d = c * c, d * a, d * b, d * c, d * d
-                    s0 += weight * f
-                    s1 += weight * a
-                    s2 += weight * b
-                    s3 += weight * c
-                    s4 += weight * d
-                _total(s0, 0, partial)
-                _total(s1, 1, partial)
-                _total(s2, 2, partial)
-                _total(s3, 3, partial)
-                _total(s4, 4, partial)
+            while state.phase < codes.DONE:
+                if lane == 0:
+                    choose_candidates(state, starts[s], x[first:last])
                 cuda.syncthreads()
-                total = 0.0
-                if lane < _AT_ONCE:
-                    for k in range(lanes // 32):
-                        total += partial[lane * _WARPS + k]
-                if team > 1:
-                    total = _exchange(total, s, rank, team, exchanges, arrivals, meetings)
-                    exchanges += 1
-                if lane < _AT_ONCE:
-                    sums[_AT_ONCE * part + lane] = total
+                if lane < 2:
+                    lowest, highest = range_of(data, s, first, last)
+                    prepare(state, starts[s], lowest, highest, distribution, lane, 2)
                 cuda.syncthreads()
-            if lane == 0:
-                advance(state, sums)
-            cuda.syncthreads()
-        if rank == 0 and lane == 0:
-            write_outcome(state, outcomes[s])
-        s += cuda.gridDim.x // team
+                if lane < 4:
+                    find_node_ends(distribution, lane, 4)
+                cuda.syncthreads()
+                if lane == 0:
+                    allocate_nodes(distribution)
+                cuda.syncthreads()
+                build(distribution, nodes, profile, table, lane, lanes)
+                cuda.syncthreads()
+                block_moments(distribution, nodes, series, lane, lanes)
+                cuda.syncthreads()
+                running_moments(distribution, series, lane, lanes)
+                cuda.syncthreads()
+                to_units = math.exp(-state.trial[3]) * location_rate(state, state.trial)
+                log_scale = math.log(distribution.scale)
+                scanning = state.phase >= codes.SCANNING
+                # Five sums at a time: a thread has too few registers for more.
+                first_time = state.phase == codes.FIRST
+                parts = _SCAN_PARTS if scanning else (3 if first_time else 1)
+                for part in range(parts):
+                    s0 = s1 = s2 = s3 = s4 = 0.0
+                    share = -(-(last - first) // team)
+                    low = first + rank * share
+                    for i in range(low + lane, min(low + share, last), lanes):
+                        weight = weights[i] if weighted else 1.0
+                        if weight == 0.0:
+                            continue
+                        if scanning:
+                            # In a loop of unknown length, so that the density is compiled once.
+                            for k in range(size_of(state) + 1):
+                                loc = state.candidates[_AT_ONCE * part + k]
+                                loc = starts[s].unit_loc + starts[s].unit_scale * loc
+                                f = weight * (
+                                    observe_at(i, data, loc, distribution, nodes, series)
+                                    - log_scale
+                                )
+                                s0 += f if k == 0 else 0.0
+                                s1 += f if k == 1 else 0.0
+                                s2 += f if k == 2 else 0.0
+                                s3 += f if k == 3 else 0.0
+                                s4 += f if k == 4 else 0.0
+                            continue
+                        f, a, b, c, d = observe(i, data, distribution, nodes, series, profile)
+                        c *= to_units
+                        f -= log_scale
+                        if part == 1:
+                            f, a, b, c, d = a * a, b * a, b * b, c * a, c * b
+                        elif part == 2:
+                            f, a, b, c, d = c * c, d * a, d * b, d * c, d * d
+                        s0 += weight * f
+                        s1 += weight * a
+                        s2 += weight * b
+                        s3 += weight * c
+                        s4 += weight * d
+                    _total(s0, 0, partial)
+                    _total(s1, 1, partial)
+                    _total(s2, 2, partial)
+                    _total(s3, 3, partial)
+                    _total(s4, 4, partial)
+                    cuda.syncthreads()
+                    total = 0.0
+                    if lane < _AT_ONCE:
+                        for k in range(lanes // 32):
+                            total += partial[lane * _WARPS + k]
+                    if team > 1:
+                        total = _exchange(total, s, rank, team, exchanges, arrivals, meetings)
+                        exchanges += 1
+                    if lane < _AT_ONCE:
+                        sums[_AT_ONCE * part + lane] = total
+                    cuda.syncthreads()
+                if lane == 0:
+                    advance(state, sums)
+                cuda.syncthreads()
+            if rank == 0 and lane == 0:
+                write_outcome(state, outcomes[s])
+            s += cuda.gridDim.x // team
+
+    return kernel(launch_bounds=(threads, 1))(maximize_sets)
+
+
+maximize_sets = _maximize_with(
+    THREADS_OF_TEAMS, observe_point, observe_point_at, edges_of_points, range_of_points
+)
+maximize_interval_sets = _maximize_with(
+    THREADS_OF_INTERVAL_TEAMS,
+    observe_interval,
+    observe_interval_at,
+    edges_of_intervals,
+    range_of_intervals,
+)
 
 
 def _team(sets: int) -> int:
@@ -210,7 +240,7 @@ def _team(sets: int) -> int:
     return 1 if SIMULATOR else max(1, min(TEAM, launch.multiprocessors() // sets))
 
 
-def maximize(x, weights, ends, starts, free, table, outcomes, stream=0):
+def maximize(x, weights, bounds, ends, ranges, starts, free, table, outcomes, stream=0):
     """Fill `outcomes`, one for each data set."""
     sets = ends.shape[0]
     team = _team(sets)
@@ -218,7 +248,11 @@ def maximize(x, weights, ends, starts, free, table, outcomes, stream=0):
     arrivals = zeros_in_scratch("arrivals of teams", teams, np.int64, stream)
     shape = (teams, 2, team, _AT_ONCE)
     meetings = small_scratch("meetings of teams", shape, np.float64, stream)
-    arguments = ((x, weights), ends, starts, free, table, team, arrivals, meetings, outcomes)
-    threads = THREADS_OF_TEAMS if sets <= launch.multiprocessors() else THREADS
+    is_interval = ranges.size > 0
+    data = (x, weights, bounds, ranges) if is_interval else (x, weights)
+    arguments = (data, ends, starts, free, table, team, arrivals, meetings, outcomes)
+    of_teams = THREADS_OF_INTERVAL_TEAMS if is_interval else THREADS_OF_TEAMS
+    threads = of_teams if sets <= launch.multiprocessors() else THREADS
     items = threads * team * sets
-    launch.launch_with_shared_memory(maximize_sets, arguments, 8 * _MEMORY, threads, items, stream)
+    kernel_ = maximize_interval_sets if is_interval else maximize_sets
+    launch.launch_with_shared_memory(kernel_, arguments, 8 * _MEMORY, threads, items, stream)

@@ -139,6 +139,34 @@ def score_candidate(x, loc, distribution, nodes, series):
     return log_pdf_alone(z - distribution.shift, distribution, nodes, series)
 
 
+# What differs between observations that are points and those that are intervals: `data` holds
+# points and weights; of intervals also their bounds, and the ranges of the sets (`Loops.maximize`).
+
+
+@scalar_internal
+def observe_point(i, data, distribution, nodes, series, profile):
+    """Return `score_observation` of observation i."""
+    return score_observation(data[0][i], distribution, nodes, series, profile)
+
+
+@scalar_internal
+def observe_point_at(i, data, loc, distribution, nodes, series):
+    """Return `score_candidate` of observation i."""
+    return score_candidate(data[0][i], loc, distribution, nodes, series)
+
+
+@scalar_internal
+def edges_of_points(data, s, first, last):
+    """Return the least and the largest observation of set s, which is sorted."""
+    return data[0][first], data[0][last - 1]
+
+
+@scalar_internal
+def range_of_points(data, s, first, last):
+    """Return the range in which the density of set s is needed."""
+    return data[0][first], data[0][last - 1]
+
+
 @scalar_internal
 def half_sample_mode(x):
     """Return the half-sample mode, an index into sorted data.

@@ -203,6 +203,7 @@ def write_outcome(state, outcome):
     rate = location_rate(state, current.parameters)
     for i in range(size_of(state)):
         outcome.parameters[i], outcome.widths[i] = current.parameters[i], state.widths[i]
+        outcome.gradient[i] = current.gradient[i]
         for j in range(size_of(state)):
             by_location = (rate if i == 2 else 1.0) * (rate if j == 2 else 1.0)
             outcome.information[i, j] = state.information[i, j] / by_location

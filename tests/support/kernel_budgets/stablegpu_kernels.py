@@ -33,6 +33,7 @@ _NAMES = {
     "search": types.NamedUniTuple(array(f8), 3, Search),
     "values": types.NamedUniTuple(array(f8), 5, Values),
     "points": types.NamedTuple((*(array(f8),) * 5, array(types.boolean)), Points),
+    "intervals": types.Tuple((array(f8), array(f8), array(f8, 2), array(f8, 2))),
     "stream": types.NamedUniTuple(u4, 4, RandomStream),
 }
 """Types that have no short name of Numba."""
@@ -52,6 +53,7 @@ _FLOAT64 = """
     _quantiles.cuda.advance_points             96  f8* bool centre values search f8* i8*
     _quantiles.cuda.finish_points              48  restoration f8* f8* f8*
     _fit.likelihood.cuda.maximize_sets         168 2xf8* i8** f8* i8 f8* i8 i8* f8**** f8*
+    _fit.likelihood.cuda.maximize_interval_sets 255 intervals i8** f8* i8 f8* i8 i8* f8**** f8*
     _fit.mcculloch.cuda.sort_sets              64  f8* f8* i8** i8** f8* f8* f8**
     _fit.second_starts.cuda.find_peaks_of_sets 96  f8* f8* i8** f8* f8* f8*
     _fit.mcculloch.cuda.start_sets             80  f8* f8* i8** f8* f8**

@@ -1,0 +1,325 @@
+"""What a fit gives: estimates with their covariance, and the data, below all that follows from it.
+
+`FitResult` and `FitResults` add the methods that need inference, plots or tables.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from typing import Any, Self
+
+import numpy as np
+
+from hetero import Device, validation
+from hetero.arrays import on_host
+from hetero.equality import equal_by_value
+from stablegpu._fit.intervals import Intervals
+from stablegpu._fit.limits import ALPHA_RANGE, BETA_RANGE
+from stablegpu._fit.outcomes import CONVERGED, outcome_message
+from stablegpu._fit.streams.pieces import Observations, check_size
+from stablegpu._fit.streams.read_ahead import read_ahead
+from stablegpu._parameters import PARAMETERS, Parameters
+from stablegpu.distribution import Stable
+
+RANGES = {"alpha": ALPHA_RANGE, "beta": BETA_RANGE}
+"""Ranges at whose ends intervals are cut off, by parameter."""
+
+
+def wald_intervals(
+    estimates: Mapping[str, Any], errors: Mapping[str, Any], confidence: float
+) -> dict[str, tuple[Any, Any]]:
+    """Return (low, high) by name: the estimates plus and minus multiples of their standard errors.
+
+    They are cut off at the ends of the parameters' ranges, and NaN without standard errors. A fixed
+    parameter has the error 0, and both ends are its value.
+
+    The scale's interval is symmetric in its logarithm, that of alpha in log(2 - alpha). One that is
+    symmetric in alpha lies above the truth too often next to 2: 4.9 % of 2000 samples of 1000 with
+    alpha = 1.8, beta = 0.5 instead of 2.5 %.
+    """
+    from scipy.special import ndtri
+
+    confidence = validation.check_in_range("confidence", confidence, 0.0, 1.0, closed="neither")
+    quantile = float(ndtri(0.5 + 0.5 * confidence))
+    intervals = {}
+    for name, error in errors.items():
+        value, error = np.asarray(estimates[name]), quantile * np.asarray(error)
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            if name == "scale":
+                ends = value * np.exp(-error / value), value * np.exp(error / value)
+            elif name == "alpha":
+                complement = 2.0 - value
+                ends = (
+                    2.0 - complement * np.exp(error / complement),
+                    2.0 - complement * np.exp(-error / complement),
+                )
+            else:
+                ends = value - error, value + error
+        least, most = RANGES.get(name, (None, None))
+        low, high = (np.clip(np.where(error == 0.0, value, end), least, most)[()] for end in ends)
+        intervals[name] = low, high
+    return intervals
+
+
+def _unknown_errors() -> dict[str, float]:
+    return dict.fromkeys(PARAMETERS, math.nan)
+
+
+@equal_by_value
+@dataclass(frozen=True, eq=False)
+class Fitted:
+    """One fit: the values that `stablegpu.FitResult` documents, and what they alone determine."""
+
+    alpha: float
+    beta: float
+    loc: float
+    scale: float
+    parameterization: str
+    method: str
+    size: int
+    message: str = ""
+    status: str = "converged"
+    covariance: Any = field(default=None, repr=False)
+    stderr: dict[str, float] = field(default_factory=_unknown_errors, repr=False)
+    evaluations: int = 0
+    timings: dict[str, float] = field(default_factory=dict, repr=False, compare=False)
+    fixed: dict[str, float] = field(default_factory=dict, repr=False)
+    device: str | Device | None = field(default=None, repr=False)
+    ties: float = 1.0
+    smallest_alpha: float = field(default=ALPHA_RANGE[0], repr=False)
+    data: Any = field(default=None, repr=False)
+    weights: Any = field(default=None, repr=False)
+    nobs: float = field(default=math.nan, repr=False)
+    label: Any = field(default=None, repr=False)
+    intervals: Intervals | None = field(default=None, repr=False)
+
+    @property
+    def params(self) -> dict[str, float]:
+        """The estimates by name."""
+        return {name: getattr(self, name) for name in PARAMETERS}
+
+    @property
+    def converged(self) -> bool:
+        """True if the fit ended at a maximum (or where rounding allowed no further gain)."""
+        return self.status in CONVERGED
+
+    @property
+    def free(self) -> int:
+        """Number of parameters that were fitted."""
+        return len(PARAMETERS) - len(self.fixed)
+
+    @property
+    def distribution(self) -> Stable:
+        """The fitted distribution, to evaluate and to draw from."""
+        parameters = Parameters.checked(
+            self.alpha, self.beta, self.loc, self.scale, self.parameterization
+        )
+        return Stable(parameters, self.device)
+
+    @functools.cached_property
+    def loglik(self) -> float:
+        """Log-likelihood of the data, by the exact density; evaluated at first use."""
+        if isinstance(self.data, Observations):
+            distribution, cpu = self.distribution, Device("cpu")  # buffers are not for a GPU
+            with contextlib.closing(read_ahead(self.data, cpu)) as pieces:
+                sums = [(piece.size, float(distribution.logpdf(piece).sum())) for piece in pieces]
+            check_size(sum(size for size, _ in sums), self.size)
+            return math.fsum(total for _, total in sums)
+        if self.data is None:  # that of quantiles
+            return math.nan
+        if self.intervals is not None:
+            return self._loglik_of_intervals(self.intervals)
+        logpdf = self.distribution.logpdf(self.data)
+        if self.weights is not None:
+            logpdf, weights = on_host(logpdf), on_host(self.weights)
+            logpdf = (weights * logpdf)[weights > 0.0]
+        elif not hasattr(logpdf, "sum"):  # a Numba array
+            logpdf = on_host(logpdf)
+        return float(logpdf.sum())
+
+    @property
+    def aic(self) -> float:
+        """Akaike's information criterion, 2 (number of free parameters) - 2 loglik."""
+        return 2.0 * self.free - 2.0 * self.loglik
+
+    @property
+    def bic(self) -> float:
+        """Schwarz's information criterion, (number of free parameters) log(nobs) - 2 loglik."""
+        return self.free * math.log(self.nobs) - 2.0 * self.loglik
+
+    def interval(self, confidence: float = 0.95) -> dict[str, tuple[float, float]]:
+        """Return confidence intervals by name, from the normal distribution of the estimates.
+
+        These are Wald's intervals, cut off at the ends of the parameters' ranges. The scale's is
+        symmetric in its logarithm, that of alpha in log(2 - alpha).
+        """
+        return wald_intervals(self.params, self.stderr, confidence)
+
+    def _loglik_of_intervals(self, intervals: Intervals) -> float:
+        """Return the log-likelihood of observations that lie in intervals."""
+        distribution = self.distribution
+        logs = distribution.log_probability(intervals.lower, intervals.upper)
+        if intervals.truncation is not None:
+            logs = logs - distribution.logsf(intervals.truncation)
+        if self.weights is None:
+            return float(logs.sum())
+        return float((self.weights * logs)[self.weights > 0.0].sum())
+
+    @property
+    def has_data(self) -> bool:
+        """True if the fitted data are in memory: not those of `fit_stream`."""
+        return self.data is not None and not isinstance(self.data, Observations)
+
+    def require_data(self) -> None:
+        """Raise TypeError if the result does not carry its data in memory."""
+        if self.data is None:
+            raise TypeError(
+                "result must be a FitResult with its data, which fits of many sets with more than "
+                "2^21 observations do not keep: fit that data set alone"
+            )
+        if isinstance(self.data, Observations):
+            raise TypeError(
+                "result must be a FitResult with its data in memory, and those of `fit_stream` are "
+                "read from their source: fit a sample of them"
+            )
+
+
+@equal_by_value
+@dataclass(frozen=True, eq=False)
+class FittedSets:
+    """Fits of many data sets: the arrays that `stablegpu.FitResults` documents."""
+
+    alpha: np.ndarray
+    beta: np.ndarray
+    loc: np.ndarray
+    scale: np.ndarray
+    loglik: np.ndarray
+    covariance: np.ndarray = field(repr=False)
+    errors: np.ndarray = field(repr=False)
+    status: np.ndarray
+    evaluations: np.ndarray = field(repr=False)
+    size: np.ndarray = field(repr=False)
+    at_boundary: np.ndarray = field(repr=False)
+    ties: np.ndarray = field(repr=False)
+    smallest_alpha: np.ndarray = field(repr=False)
+    nobs: np.ndarray = field(repr=False)
+    parameterization: str
+    method: str
+    fixed: Mapping[str, np.ndarray] = field(default_factory=dict)
+    timings: dict[str, float] = field(default_factory=dict, repr=False, compare=False)
+    labels: Sequence[Any] | None = field(default=None, repr=False)
+    data: Any = field(default=None, repr=False, compare=False)
+    weights: Any = field(default=None, repr=False, compare=False)
+    starts: np.ndarray | None = field(default=None, repr=False, compare=False)
+    intervals: Intervals | None = field(default=None, repr=False, compare=False)
+
+    def __len__(self) -> int:
+        return self.alpha.size
+
+    def one(self, k: int, device: Any = None) -> Fitted:
+        """Return fit number k, from 0 on, with its data and the ascent's log-likelihood."""
+        fitted = Fitted(
+            float(self.alpha[k]),
+            float(self.beta[k]),
+            float(self.loc[k]),
+            float(self.scale[k]),
+            parameterization=self.parameterization,
+            method=self.method,
+            size=int(self.size[k]),
+            message=self._message_of(k),
+            status=str(self.status[k]),
+            covariance=self.covariance[k],
+            stderr=dict(zip(PARAMETERS, self.errors[k].tolist(), strict=True)),
+            evaluations=int(self.evaluations[k]),
+            timings=self.timings,
+            fixed={name: float(getattr(self, name)[k]) for name in self.fixed},
+            device=device,
+            ties=float(self.ties[k]),
+            smallest_alpha=float(self.smallest_alpha[k]),
+            data=self._part_of(self.data, k),
+            weights=self._part_of(self.weights, k),
+            nobs=float(self.nobs[k]),
+            label=None if self.labels is None else self.labels[k],
+            intervals=self._intervals_of(k),
+        )
+        fitted.__dict__["loglik"] = float(self.loglik[k])
+        return fitted
+
+    def _part_of(self, values: Any, k: int) -> Any:
+        """Return the data of a fit, or its weights; None if there are none."""
+        if values is None or self.starts is None:
+            return None
+        return values.reshape(-1)[int(self.starts[k]) : int(self.starts[k] + self.size[k])]
+
+    def _intervals_of(self, k: int) -> Intervals | None:
+        """Return the intervals in which the observations of a fit lie, if they are not points."""
+        if self.intervals is None or self.starts is None:
+            return None
+        first = int(self.starts[k])
+        return self.intervals.select(slice(first, first + int(self.size[k])))
+
+    def select(self, which: Any) -> Self:
+        """Return the fits of a slice, a mask or numbers."""
+        numbers = np.arange(len(self))[which]
+        changed: dict[str, Any] = {
+            f.name: value[numbers]
+            for f in fields(self)
+            if f.name not in ("data", "weights")
+            and isinstance(value := getattr(self, f.name), np.ndarray)
+        }
+        changed["fixed"] = {name: values[numbers] for name, values in self.fixed.items()}
+        if self.labels is not None:
+            changed["labels"] = tuple(self.labels[k] for k in numbers)
+        return replace(self, **changed)
+
+    def _message_of(self, k: int) -> str:
+        return outcome_message(
+            self.at_boundary[k],
+            str(self.status[k]),
+            self.fixed.keys(),
+            self.ties[k],
+            self.smallest_alpha[k],
+        )
+
+    @functools.cached_property
+    def message(self) -> np.ndarray:
+        """Remarks on each fit; usually empty texts."""
+        return np.array([self._message_of(k) for k in range(len(self))], dtype=str)
+
+    @property
+    def free(self) -> int:
+        """Number of parameters that were fitted."""
+        return len(PARAMETERS) - len(self.fixed)
+
+    @property
+    def converged(self) -> np.ndarray:
+        """Mask of the fits that ended at a maximum (or where rounding allowed no further gain)."""
+        return np.isin(self.status, CONVERGED)
+
+    @property
+    def aic(self) -> np.ndarray:
+        """Akaike's information criterion, 2 (number of free parameters) - 2 loglik."""
+        return 2.0 * self.free - 2.0 * self.loglik
+
+    @property
+    def stderr(self) -> dict[str, np.ndarray]:
+        """Standard errors by name; see `FitResult`."""
+        return dict(zip(PARAMETERS, self.errors.T, strict=True))
+
+    @property
+    def bic(self) -> np.ndarray:
+        """Schwarz's information criterion, (number of free parameters) log(nobs) - 2 loglik."""
+        return self.free * np.log(self.nobs) - 2.0 * self.loglik
+
+    @property
+    def params(self) -> dict[str, np.ndarray]:
+        """The estimates by name."""
+        return {name: getattr(self, name) for name in PARAMETERS}
+
+    def interval(self, confidence: float = 0.95) -> dict[str, tuple[np.ndarray, np.ndarray]]:
+        """Return confidence intervals by name: arrays of their ends; see `FitResult.interval`."""
+        return wald_intervals(self.params, self.stderr, confidence)

@@ -1,0 +1,161 @@
+"""Fits to quantiles that are given without the data, by generalized least squares."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from hetero import validation
+from stablegpu._fit.fitted import Fitted
+from stablegpu._fit.limits import ALPHA_RANGE, BETA_RANGE
+from stablegpu._parameters import PARAMETERS, Parameters
+from stablegpu.distribution import Stable
+
+_INSIDE = 1e-9  # distance of parameters from their bounds during the search
+_COUNTS = 1000.0  # observations that are assumed for starting values
+
+
+def fit_quantiles(
+    quantiles: Mapping[float, float],
+    n: int | None,
+    parameterization: str,
+    fixed: Mapping[str, Any] | None,
+    device: Any,
+    fit: Callable[..., Any],
+) -> Fitted:
+    """Fit a distribution to quantiles by their probabilities; `fit` is `stablegpu.fit`.
+
+    With e_i = f(q_i) (x_i - q_i), where q_i are the quantiles of the distribution and f its density
+    there, the asymptotic covariance of order statistics is that of a Brownian bridge: increments of
+    e between neighbouring probabilities are independent, up to their sum. The starting values are
+    those of the interval likelihood.
+    """
+    from scipy.optimize import least_squares
+
+    p, x = _check(quantiles, n, fixed)
+    shares = np.diff(p, prepend=0.0, append=1.0)
+    start = fit(
+        lower=np.concatenate([[-math.inf], x]),
+        upper=np.concatenate([x, [math.inf]]),
+        weights=_COUNTS * shares,
+        parameterization=parameterization,
+        fixed=fixed,
+        device=device,
+    )
+    known = dict(fixed or {})
+    free = [name for name in PARAMETERS if name not in known]
+    in_s0 = start.distribution.to("S0")
+    unit = in_s0.scale
+    moves_in_s0 = "loc" in free  # a fixed location stays that of the caller's parameterization
+
+    def distribution_of(point: np.ndarray) -> Stable:
+        values = {name: getattr(start, name) for name in PARAMETERS} | known
+        for name, coordinate in zip(free, point.tolist(), strict=True):
+            if name == "scale":
+                coordinate = unit * math.exp(coordinate)
+            elif name == "loc":
+                coordinate = in_s0.loc + unit * coordinate
+            values[name] = coordinate
+        form = "S0" if moves_in_s0 else parameterization
+        return Stable(Parameters.checked(**values, parameterization=form), "cpu")
+
+    def residuals(point: np.ndarray) -> np.ndarray:
+        distribution = distribution_of(point)
+        q = distribution.ppf(p)
+        errors = distribution.pdf(q) * (x - q)
+        return np.diff(errors, prepend=0.0, append=0.0) / np.sqrt(shares)
+
+    first = {"alpha": start.alpha, "beta": start.beta, "loc": 0.0, "scale": 0.0}
+    bounds = {
+        "alpha": ALPHA_RANGE,
+        "beta": BETA_RANGE,
+        "loc": (-10.0, 10.0),
+        "scale": (-10.0, 10.0),
+    }
+    low, high = (np.array([bounds[name][k] for name in free]) for k in (0, 1))
+    guess = np.clip([first[name] for name in free], low + 0.05, high - 0.05)
+    found = least_squares(residuals, guess, bounds=(low + _INSIDE, high - _INSIDE), xtol=1e-12)
+    best = distribution_of(found.x)
+    covariance, at_end = np.zeros((4, 4)), np.minimum(found.x - low, high - found.x) < 1e-6
+    rows = [PARAMETERS.index(name) for name in free]
+    inner = np.full((len(free), len(free)), np.nan)
+    if n is not None:
+        kept = ~at_end
+        jacobian = found.jac[:, kept]
+        inner[np.ix_(kept, kept)] = np.linalg.pinv(jacobian.T @ jacobian) / n
+    covariance[np.ix_(rows, rows)] = inner
+    result = best.to(parameterization)
+    slope = _slope(best, result, unit, moves_in_s0)
+    covariance = slope @ np.nan_to_num(covariance) @ slope.T
+    unknown = np.array([name in free and (n is None or bool(at_end[free.index(name)]))
+                        for name in PARAMETERS])  # fmt: skip
+    covariance[unknown] = covariance[:, unknown] = np.nan
+    names = [name for name, is_at in zip(free, at_end, strict=True) if is_at]
+    return Fitted(
+        result.alpha,
+        result.beta,
+        result.loc,
+        result.scale,
+        parameterization=parameterization,
+        method="quantiles",
+        size=p.size,
+        message=f"at the boundary of the estimator's range: {', '.join(names)}" if names else "",
+        status="converged" if found.success else "exhausted",
+        covariance=covariance,
+        stderr=dict(zip(PARAMETERS, np.sqrt(np.diag(covariance)).tolist(), strict=True)),
+        evaluations=int(found.nfev),
+        fixed={name: float(value) for name, value in known.items()},
+        device=device,
+        nobs=math.nan if n is None else float(n),
+    )
+
+
+def _check(
+    quantiles: Mapping[float, float], n: int | None, fixed: Mapping[str, Any] | None
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return probabilities and quantiles in ascending order; raise an error for bad ones."""
+    if not isinstance(quantiles, Mapping):
+        raise TypeError(
+            "quantiles must be a dict of quantiles by probabilities, such as {0.05: -1.9, "
+            f"0.5: 0.1}}, got {validation.describe(quantiles)}"
+        )
+    pairs = sorted(
+        (float(p), validation.check_finite("a quantile", x)) for p, x in quantiles.items()
+    )
+    free = 4 - len(fixed or {})
+    if len(pairs) < max(free, 1):
+        raise ValueError(
+            f"quantiles must hold at least as many as there are free parameters, {free}, got "
+            f"{len(pairs)}: fix some with fixed="
+        )
+    p, x = np.array(pairs).T
+    if not ((p > 0.0) & (p < 1.0)).all():
+        raise ValueError(f"probabilities of quantiles must lie in (0, 1), got {p.tolist()}")
+    if not (np.diff(x) > 0.0).all():
+        raise ValueError(f"quantiles must increase with their probabilities, got {x.tolist()}")
+    if n is not None:
+        validation.check_integer("n", n, len(pairs))
+    return p, x
+
+
+def _slope(best: Stable, result: Stable, unit: float, moves_in_s0: bool) -> np.ndarray:
+    """Return derivatives of the result's parameters by the coordinates of the search."""
+    slope = np.diag([1.0, 1.0, unit if moves_in_s0 else 1.0, best.scale])
+    if moves_in_s0 and result.parameterization == "S1":
+        step = 1e-6
+        for k, name in enumerate(("alpha", "beta", "scale")):
+            ends = []
+            for sign in (-1.0, 1.0):
+                values = {n: getattr(best, n) for n in PARAMETERS}
+                bound = {"alpha": 2.0, "beta": 1.0}.get(name, math.inf)
+                values[name] = max(min(values[name] + sign * step * (1.0 if k < 2 else best.scale),
+                                       bound), -bound)  # fmt: skip
+                moved = Parameters.checked(**values, parameterization="S0").converted("S1")
+                ends.append((values[name], moved.loc))
+            column = k if k < 2 else 3
+            rate = (ends[1][1] - ends[0][1]) / (ends[1][0] - ends[0][0])
+            slope[2, column] = rate * slope[column, column]
+    return slope

@@ -151,7 +151,9 @@ def test_the_performance_of_the_second_gpu_is_measured(current_gpu):
 
 def test_all_gpus_are_named_at_once(require_cuda):
     flows = [
-        lbm.Simulation((8, 8, 8), u=(0.01, 0.0, 0.0), device=device, dtype="float64").run(3)
+        lbm.Simulation(
+            (8, 8, 8), u=np.full((3, 8, 8, 8), 0.01), device=device, dtype="float64"
+        ).run(3)
         for device in ("cuda", "cuda:all")
     ]
     np.testing.assert_allclose(flows[1].rho, flows[0].rho, rtol=1e-12)

@@ -50,7 +50,7 @@ def made_up(monkeypatch):
 
     replace(measure_machine=measure_machine, run_cases=run_cases,
             make_domain=lambda problem, device, faces, ratio: ratio,
-            measure_best_ratio=lambda problem, device, machine: 0.25,
+            measure_best_ratio=lambda problem, device, machine: 1 / 12,
             measure_rate=lambda ratio, device: 1.0 + ratio * (0.5 - ratio),
             limits=lambda device: SimpleNamespace(copy=1.0),
             can_start_ranks=lambda consequence: True)  # fmt: skip
@@ -87,8 +87,8 @@ def test_one_gpu_has_all_threads(measure):
     assert over_cpu == pytest.approx((1 + gain) / 0.5 - 1)
     assert chosen == pytest.approx(2 / 12)  # a fifth, less the CPU's margin
     assert fraction == 1.0
-    assert auto == 3 / 12
-    assert over_gpu == pytest.approx(1.0 + 0.25 * 0.25)
+    assert auto == 1 / 12
+    assert over_gpu == pytest.approx(1.0 + 5 / 144)
 
 
 def test_several_gpus_have_a_rank_and_a_part_of_the_threads_each(measure):

@@ -50,7 +50,7 @@ def made_up(monkeypatch):
 
     replace(measure_machine=measure_machine, run_cases=run_cases,
             make_domain=lambda problem, device, faces, ratio: ratio,
-            measure_best_ratio=lambda problem, device, machine: 1 / 12,
+            measure_best_ratio=lambda problem, *_: 1 / problem.shape[1],
             measure_rate=lambda ratio, device: 1.0 + ratio * (0.5 - ratio),
             limits=lambda device: SimpleNamespace(copy=1.0),
             can_start_ranks=lambda consequence: True)  # fmt: skip

@@ -73,6 +73,7 @@ class Value:
     hardware : what the published number was measured on; empty if it is not a time or a rate
     ours : where our number stands; None if nothing here corresponds to it
     factor : what our number is multiplied by to have the unit
+    differs : what our number is of, if it is other work than the published one; empty: the same
     """
 
     what: str
@@ -81,6 +82,7 @@ class Value:
     hardware: str = ""
     ours: Source | None = None
     factor: float = 1.0
+    differs: str = ""
 
 
 @dataclass(frozen=True)
@@ -120,6 +122,15 @@ class NumberedResult:
         if self.study.startswith("benchmark "):
             return f"benchmarks run {self.study.removeprefix('benchmark ')}"
         return f"studies run {self.study}" if self.study else ""
+
+
+def if_recorded(source: Source) -> Source | None:
+    """Return where a number stands, or None until a run of its study has recorded it."""
+    try:
+        source.read()
+    except (LookupError, ValueError):
+        return None
+    return source
 
 
 @cache

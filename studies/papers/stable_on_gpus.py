@@ -215,9 +215,9 @@ STABLE_ON_GPUS = (
             ),
         ),
         remark=(
-            "Theirs at 1000 quantiles a call to 1e-4, by the quadrature of each trial point. Ours by "
-            "the same is 1.1 to 2.2 times the K40's, to 1e-12: the record has a launch for each of "
-            "ten steps of all quantiles. By nodes one launch searches them all since."
+            "Theirs at 1000 quantiles a call to 1e-4, by the quadrature of each trial point. Ours "
+            "by the same is 1.1 to 2.2 times the K40's, to 1e-12: the record has a launch for each "
+            "of ten steps of all quantiles. By nodes one launch searches them all since."
         ),
     ),
     NumberedResult(
@@ -232,9 +232,9 @@ STABLE_ON_GPUS = (
         ),
         remark=(
             "Theirs by maximum likelihood is libstable's, on a Xeon E5-2630 v2; ours is Newton's "
-            "method. Our grid is slower on an H200 than theirs on a K40: it narrows in 21 to 63 steps, "
-            "each of which waits for the host, to a tolerance that is not printed for theirs. In two "
-            "dimensions it takes 12.4 ms."
+            "method. Our grid is slower on an H200 than theirs on a K40: it narrows in 21 to 63 "
+            "steps, each of which waits for the host, to a tolerance that is not printed for "
+            "theirs. In two dimensions it takes 12.4 ms."
         ),
     ),
     NumberedResult(

@@ -51,7 +51,9 @@ def run(study: Study) -> dict:
         for first, name in enumerate(wins)
     ]
     heads = ("sub-domains", *(HEADS[column] for column in columns))
-    study.table("Seconds of all binades, by one test or by the better of the published", heads, totals)
+    study.table(
+        "Seconds of all binades, by one test or by the better of the published", heads, totals
+    )
     figure = study.figure()
     axis = figure.subplots()
     for first, style in ((0, "--"), (1, "-")):

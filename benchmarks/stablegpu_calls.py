@@ -26,6 +26,7 @@ def run(device: hetero.Device, quick: bool) -> list[Measurement]:
         figures.append(thousand_points(device, alpha, beta))
         figures.append(_new_distributions(device, alpha, beta))
         figures.append(_same_distribution(device, alpha, beta))
+        figures.append(_new_quantiles(device, alpha, beta))
         figures.append(plans(device, alpha, beta, "nodes"))
     figures += [one(device, alpha) for alpha in (FIT_ALPHAS[1:2] if quick else FIT_ALPHAS)]
     return figures
@@ -51,3 +52,14 @@ def _same_distribution(device: hetero.Device, alpha: float, beta: float) -> Meas
     name = f"pdf and cdf of {SIZE} points of a distribution used before, alpha {alpha}, beta {beta}"
     note = "NumPy in, NumPy out: transfers in"
     return milliseconds(name, lambda: distribution.pdf_cdf(x), device, note)
+
+
+def _new_quantiles(device: hetero.Device, alpha: float, beta: float) -> Measurement:
+    """Time 1000 quantiles of a distribution of its own for each call."""
+    p, numbers = np.linspace(0.001, 0.999, SIZE), itertools.count()
+
+    def invert() -> None:
+        stablegpu.stable(alpha - STEP * next(numbers), beta, device=device).ppf(p)
+
+    name = f"{SIZE} quantiles of a new distribution, alpha {alpha}, beta {beta}"
+    return milliseconds(name, invert, device, "NumPy in, NumPy out; each call another alpha")

@@ -130,6 +130,10 @@ class Workspace:
         if self.device.kind == "cpu":
             return host if self._may_be_read(host, elementwise) else host.copy()
         profiling.count_transfer(to_device=host.nbytes)
+        from hetero.cuda import staging
+
+        if host.nbytes >= staging.SMALLEST_STAGED:
+            return staging.upload_staged(host)
         if reuse:
             from hetero.cuda.device_cache import upload_to_scratch
 

@@ -108,7 +108,7 @@ class Simulation(Flow):
         How the domain is cut into boxes, one for each rank or device.
     device : str, Device or list of them, optional
         Default: a GPU if there is one and the domain is large enough, otherwise the CPU. Ranks of
-        one host share its GPUs. With a list, one process computes on several devices.
+        one host share its GPUs. With a list or "cuda:all", one process computes on several devices.
 
     Attributes
     ----------

@@ -25,6 +25,7 @@ from studies.study import Study
 from studies.times import DONE, StudyTimes, package_of
 
 STUDIES = {
+    "hetero-devices": "studies.hetero.devices",
     "hetero-parts": "studies.hetero.parts",
     "hetero-profiles": "studies.hetero.profiles",
     "lbm-blocks": "studies.lbm.blocks",
@@ -91,13 +92,14 @@ NOT_IN_ALL = ("hetero-profiles", "stablegpu-stream", "lbm-cylinder", "lbm-sphere
 """Studies that `all` leaves out: the first needs NVIDIA's profiler and the right to use it, the
 second much room on a disk, the others a day on a CPU."""
 
-ON_GPUS_ONLY = ("lbm-hybrid",)
+ON_GPUS_ONLY = ("hetero-devices", "lbm-hybrid")
 """Studies that `all` leaves out on a CPU."""
 
 ON_CPUS_ONLY = ("sbth-plane", "stablegpu-threads")
 """Studies that `all` leaves out on a GPU."""
 
 DURATIONS = {
+    "hetero-devices": "GPU only",
     "hetero-parts": "minutes",
     "hetero-profiles": "GPU only",
     "lbm-bodies": "minutes",

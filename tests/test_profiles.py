@@ -31,6 +31,9 @@ def test_a_row_is_that_of_the_longest_kernel():
         profiles.TIME: "1000",
         profiles.OCCUPANCY: "50",
         profiles.GLOBAL_BYTES: "2000",
+        profiles.SHARED_LOADS: "30",
+        profiles.SHARED_STORES: "20",
+        profiles.SHARED_SHARE: "7",
     }
     longest |= dict(zip(profiles.FLOAT32, ("100", "200", "300"), strict=True))
     row = dict(
@@ -42,6 +45,8 @@ def test_a_row_is_that_of_the_longest_kernel():
     assert row["GFLOP/s, float32"] == pytest.approx(0.9)  # 100 + 200 + 2 * 300 in a microsecond
     assert row["% of peak, float32"] == pytest.approx(50.0)
     assert row["global memory, GB/s"] == pytest.approx(2.0)
+    assert row["shared memory, GB/s"] == pytest.approx(6.4)  # 50 times 128 bytes
+    assert row["shared memory, %"] == 7.0
 
 
 def test_no_measures_is_an_error_with_the_profilers_words():

@@ -12,6 +12,7 @@ import lbm
 import rode
 import sbth
 import stablegpu
+import tmd
 from hetero.cuda.driver import SIMULATOR
 from hetero.devices import device_of
 from public_calls import CALLS, PARAMETERS, X, cavity
@@ -146,3 +147,19 @@ def test_the_performance_of_the_second_gpu_is_measured(current_gpu):
 
     machine = measure_machine(cavity_problem((64, 64, 64)), [GPU], links=False)
     assert machine.gpu.cells(1e6) > 0.0
+
+
+def test_all_gpus_are_named_at_once(require_cuda):
+    flows = [
+        lbm.Simulation(
+            (8, 8, 8), u=np.full((3, 8, 8, 8), 0.01), device=device, dtype="float64"
+        ).run(3)
+        for device in ("cuda", "cuda:all")
+    ]
+    np.testing.assert_allclose(flows[1].rho, flows[0].rho, rtol=1e-12)
+    assert len(flows[1].devices) == sum(d.kind == "cuda" for d in hetero.available())
+    searches = [
+        tmd.search("exp", (1, 1 + 2.0**-20), bits=30, device=device)
+        for device in ("cuda", "cuda:all")
+    ]
+    assert searches[0].certificate == searches[1].certificate

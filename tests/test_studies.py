@@ -309,3 +309,17 @@ def test_a_study_whose_time_is_over_leaves_its_rows(tmp_path):
     record = json.loads((tmp_path / "slow-one-cpu-incomplete.json").read_text())
     assert record["incomplete"] == "SystemExit"
     assert record["tables"][0]["rows"] == [[1, 1]]
+
+
+def test_independent_work_is_shared_out_each_way(tmp_path):
+    from studies.hetero import devices
+
+    rows = devices.run(Study(tmp_path, CPU, quick=True))["rows"]
+    measured = {(way, count) for _, way, count, *_ in rows}
+    assert measured == {
+        (way, count)
+        for way in (devices.ONE_PROCESS, devices.WORKERS, devices.THREADS)
+        for count in (1, 2)
+    }
+    assert all(seconds > 0.0 for *_, seconds, _ in rows)
+    assert {efficiency for _, _, count, _, efficiency in rows if count == 1} == {100.0}

@@ -94,7 +94,8 @@ class Run:
 
     def argument(self, index: int) -> Fraction:
         """Return argument number `index`, counted by growing magnitude."""
-        return Fraction(self.sign * (self.first + int(index))) * Fraction(2) ** self.quantum
+        m = self.sign * (self.first + int(index))
+        return Fraction(m << self.quantum) if self.quantum >= 0 else Fraction(m, 1 << -self.quantum)
 
     def slice(self, begin: int, end: int) -> Run:
         """Return the run of the arguments with the numbers begin, ..., end - 1."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import math
 from collections import Counter
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,8 +20,14 @@ from tmd._certificates import records
 from tmd._search.blocks import MAX_BLOCK_BITS, split_into_blocks
 from tmd._search.boolean_test_formulas import ALGORITHMS, DIVISIONS
 from tmd._search.checkpoint import Checkpoint, path_of_rank
-from tmd._search.decisions import BlockCases
-from tmd._search.pipeline import count_arguments, search_blocks
+from tmd._search.decisions import BlockCases, join_batches
+from tmd._search.pipeline import (
+    Stretch,
+    count_arguments,
+    search_blocks,
+    search_stretches,
+    share_out,
+)
 from tmd._search.planning import MAX_BITS, Plan, make_plan
 from tmd._search.taylor_models import ROUNDINGS, Scale
 from tmd.errors import CheckpointError
@@ -41,9 +48,12 @@ BREAK_EVEN = 1 << 34
 """Number of arguments from which on an H200 is faster than the CPU, without any compilation."""
 
 BLOCKS_PER_TASK = {"cpu": 1, "cuda": 8}
-"""Most blocks that a worker searches between two results, by kind of device: the largest block
-takes a core of a CPU many minutes, which are lost if the worker dies, and an H200 0.05 s. There are
-fewer if otherwise not every worker would get some."""
+"""Most blocks that a rank searches between two results, by kind of device: the largest block takes
+a core of a CPU many minutes, which are lost if the rank dies, and an H200 0.05 s. There are fewer
+if otherwise not every rank would get some."""
+
+THREADS_PER_DEVICE = 2
+"""Tasks that a device searches side by side: one begins while the last batches of another end."""
 
 
 def search(
@@ -287,26 +297,32 @@ def _search_here(
     return [finished[i] for i in range(len(plans))]
 
 
-class _GroupStore:
-    """Stores the blocks of finished groups; a `hetero.distributed.parts.PartStore`.
+class _BlockStore:
+    """Stores blocks whose stretches are all known; a `hetero.distributed.parts.PartStore`.
 
     Parameters
     ----------
     store : on ranks the file of this one
-    groups : the numbers of the blocks of each group
+    tasks : the stretches of each task, with the numbers of their blocks
     """
 
-    def __init__(self, store: Checkpoint, groups: list[list[int]]) -> None:
-        self._store, self._groups = store, groups
+    def __init__(self, store: Checkpoint, tasks: list[list[tuple[int, Stretch]]]) -> None:
+        self._store, self._tasks = store, tasks
+        self._missing = Counter(block for task in tasks for block, _ in task)
+        self._known: dict[int, dict[int, BlockCases]] = {}
 
     def load(self, parts: int) -> dict[int, list[BlockCases]]:
-        """Return nothing: groups are of blocks that are not in the checkpoint."""
+        """Return nothing: tasks are of blocks that are not in the checkpoint."""
         return {}
 
     def add(self, number: int, result: list[BlockCases]) -> None:
-        """Store the blocks of a group."""
-        for block, cases in zip(self._groups[number], result, strict=True):
-            self._store.add(block, cases)
+        """Store the blocks that the result of a task completes."""
+        for (block, stretch), cases in zip(self._tasks[number], result, strict=True):
+            known = self._known.setdefault(block, {})
+            known[stretch.first] = cases
+            if len(known) == self._missing[block]:
+                self._store.add(block, join_batches([known[first] for first in sorted(known)]))
+                del self._known[block]
 
 
 def _search_elsewhere(
@@ -316,23 +332,32 @@ def _search_elsewhere(
     show_progress: bool,
     store: Checkpoint | None,
 ) -> list[BlockCases]:
-    """Return the cases of each block, from the checkpoint or by groups that an engine searches."""
+    """Return the cases of each block, from the checkpoint or by tasks that an engine runs."""
     finished = {} if store is None else dict(store.blocks)
     if engine.comm is not None:  # the other ranks have new files
         finished = engine.comm.bcast(finished)
-    missing = [i for i in range(len(plans)) if i not in finished]
+    missing = {i: plan for i, plan in enumerate(plans) if i not in finished}
     kind = engine.devices[0].kind if engine.devices else engine.kind or "cuda"
-    size = max(1, min(BLOCKS_PER_TASK[kind], len(missing) // engine.count_parts()))
-    groups = [missing[begin : begin + size] for begin in range(0, len(missing), size)]
+    if engine.comm is not None:  # each rank stores the blocks that it searches itself
+        numbers = list(missing)
+        size = max(1, min(BLOCKS_PER_TASK[kind], len(numbers) // engine.count_parts()))
+        groups = [numbers[begin : begin + size] for begin in range(0, len(numbers), size)]
+        tasks = [[(i, Stretch.whole(missing[i])) for i in group] for group in groups]
+    else:
+        tasks = share_out(missing, kind, len(engine.devices) or engine.count_parts() // 4)
+        engine = replace(engine, devices=engine.devices * THREADS_PER_DEVICE)
     results = engine.run(
-        search_group,
-        [(f.name, [plans[i] for i in numbers]) for numbers in groups],
-        checkpoint=None if store is None else _GroupStore(store, groups),
+        search_task,
+        [(f.name, [stretch for _, stretch in task]) for task in tasks],
+        checkpoint=None if store is None else _BlockStore(store, tasks),
         title=f.name,
         show_progress=show_progress,
     )
-    for numbers, cases_of_blocks in zip(groups, results, strict=True):
-        finished.update(zip(numbers, cases_of_blocks, strict=True))
+    parts: dict[int, list[BlockCases]] = {i: [] for i in missing}
+    for task, cases_of_stretches in zip(tasks, results, strict=True):
+        for (i, _), cases in zip(task, cases_of_stretches, strict=True):
+            parts[i].append(cases)
+    finished |= {i: join_batches(parts[i]) for i in missing}
     with engine.raised_by_all():
         if store is not None and engine.comm is not None and engine.is_root:
             store.take_in_ranks()
@@ -342,7 +367,7 @@ def _search_elsewhere(
     return [finished[i] for i in range(len(plans))]
 
 
-def search_group(group: tuple[str, list[Plan]], device: Device) -> list[BlockCases]:
-    """Search blocks of a function, which is given by its name, on a device."""
-    name, plans = group
-    return [cases for _, cases in search_blocks(load_function(name), plans, device)]
+def search_task(task: tuple[str, list[Stretch]], device: Device) -> list[BlockCases]:
+    """Search stretches of blocks of a function, which is given by its name, on a device."""
+    name, stretches = task
+    return list(search_stretches(load_function(name), stretches, device))

@@ -11,6 +11,7 @@ import numpy as np
 
 import hetero
 from hetero.devices import Device
+from hetero.distributed.worker_devices import several_devices
 from lbm._domain.partition import Partition
 from lbm._domain.ranks.communication import Ranks
 from lbm._model.extent import Triple
@@ -28,6 +29,8 @@ def choose_devices(device: DeviceArgument, shape: Triple, ranks: Ranks) -> list[
     Ranks of a host that do not name a GPU share its GPUs evenly. A warning says so if there are
     more ranks than GPUs.
     """
+    if isinstance(device, str) and (gpus := several_devices(device)):  # "cuda:all"
+        device = gpus if ranks.size == 1 else "cuda"
     if isinstance(device, Sequence) and not isinstance(device, str):
         if not device or any(d is None for d in device):
             raise ValueError(f"device must name at least one device, got {device!r}")

@@ -40,6 +40,13 @@ ROWS_RATIO = 0.8
 """Ratio of the numbers of rows of two boxes with which a CPU is measured."""
 
 
+TRIED_SHARES = (0.5, 0.75, 1.0, 1.2)
+"""Multiples of the predicted share that are tried: where it fails, it is mostly too large."""
+
+LEAST_GAIN = 1.02
+"""Gain below which the GPU computes alone: measurements of a step vary by a percent."""
+
+
 def time_call(function: Callable[[int], object], wait: Callable[[], object]) -> float:
     """Return the seconds of function(t), called for t = 0, 1, 2, ... without waiting in between."""
 
@@ -144,22 +151,43 @@ def measure_machine(
     return Machine(" + ".join(names), problem.precision.itemsize, gpu, cpu, messages)
 
 
-def measure_best_ratio(problem: Problem, device: Device) -> float:
-    """Measure a GPU and the CPU; return the best share of the rows for the CPU, often 0.
+def measure_best_ratio(problem: Problem, device: Device, machine: Machine | None = None) -> float:
+    """Measure steps with some shares of the rows on the CPU; return the best one, often 0.
 
-    Domains of fewer than 8 cells along an axis are too small to share.
+    The model says about which share is best. The CPU shares its caches and its memory with other
+    programs, which no model knows: a share is taken only if the slowest of its samples is faster by
+    `LEAST_GAIN` than the fastest of the GPU alone. Domains of fewer than 8 cells along an axis are
+    too small to share.
+
+    Parameters
+    ----------
+    machine : the machine's times, if they have been measured
     """
+    rows = problem.shape[1]
     if min(problem.shape) < SLAB_THICKNESS:
         return 0.0
-    machine = measure_machine(problem, [device], links=False)
-    ratio = best_ratio(machine, problem.shape)
-    assert machine.gpu is not None
-    assert machine.cpu is not None
+    predicted = best_ratio(
+        machine or measure_machine(problem, [device], links=False), problem.shape
+    )
+    shares = {round(factor * predicted * rows) / rows for factor in TRIED_SHARES} - {0.0}
+    best, limit = 0.0, 0.0
+    if shares:
+        limit = min(_time_samples(problem, device, 0.0)) / LEAST_GAIN
+    for share in sorted(shares):
+        slowest = max(_time_samples(problem, device, share))
+        if slowest < limit:
+            best, limit = share, slowest
     LOGGER.info(
-        "ratio='auto' takes %.4g: alone, %s needs %.3g s for a step, and the CPU %.3g s",
-        ratio, device, machine.gpu.cells(problem.cells), machine.cpu.cells(problem.cells),
-    )  # fmt: skip
-    return ratio
+        "ratio='auto' takes %.4g: the model predicts %.4g, and of %s the best step took %.3g s",
+        *(best, predicted, [0.0, *sorted(shares)], limit),
+    )
+    return best
+
+
+def _time_samples(problem: Problem, device: Device, ratio: float) -> list[float]:
+    """Return the seconds of a step in several samples, with a share of the rows on the CPU."""
+    domain = make_domain(problem, device, ratio=ratio)
+    return [_time_step(domain) for _ in range(SAMPLES)]
 
 
 def _shrink(problem: Problem) -> Problem:

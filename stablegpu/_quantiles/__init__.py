@@ -13,7 +13,23 @@ if TYPE_CHECKING:
 
 
 class Loops(Protocol):
-    """The elementwise steps of a search for quantiles."""
+    """The search for quantiles, in one call or by its elementwise steps."""
+
+    def invert_by_nodes(
+        self,
+        p: Array,
+        upper: bool,
+        centre: Centre,
+        restoration: Restoration,
+        distribution: tuple,
+        out: Array,
+        stream: Stream = 0,
+    ) -> None:
+        """Write the quantiles of probabilities `p`.
+
+        `distribution` has its frame, and its half-lines, ranges and nodes as `nodes_of` returns
+        them, of the standard distribution.
+        """
 
     def begin(
         self,

@@ -1,11 +1,14 @@
-"""Elementwise steps of the quantile search on the CPU."""
+"""The quantile search on the CPU: by nodes in one loop, else in elementwise steps."""
 
 from numba import prange
 
+from hetero.cpu.interruptible import ranges
 from hetero.jit import parallel, scalar
+from stablegpu._density.nodes.cpu import evaluate_point
 from stablegpu._quantiles.formulas import (
     HIGHEST,
     LOWEST,
+    MOST_STEPS,
     Search,
     Values,
     advance,
@@ -61,6 +64,47 @@ def finish_points(restoration, s, x, out):
     """Write the quantiles, moved to their location and scale."""
     for i in prange(x.size):
         out[i] = restore_quantile(x[i], s[i], restoration)
+
+
+_FIRST = 1 << 14
+"""Quantiles of the first piece of a long loop (`hetero.cpu.interruptible`): 0.1 s at most."""
+
+
+@scalar
+def _search_by_nodes(
+    p, upper, centre, restoration, frame, right, left, right_range, left_range, nodes
+):
+    s, low, high = choose_first(p, upper, centre), LOWEST, HIGHEST
+    x = standardized_point(s, p, upper, centre)
+    for _ in range(MOST_STEPS):
+        _, cdf, sf, log_pdf, log_cdf, log_sf = evaluate_point(
+            x, frame, right, left, right_range, left_range, nodes, True
+        )
+        values = Values(log_pdf, cdf, sf, log_cdf, log_sf)
+        s, low, high, moved = advance(Search(s, low, high), p, upper, values, centre)
+        x = standardized_point(s, p, upper, centre)
+        if not moved > 0.0:
+            break
+    return restore_quantile(x, s, restoration)
+
+
+@parallel
+def invert_points(
+    p, upper, centre, restoration, frame, right, left, right_range, left_range, nodes, out
+):
+    """Search each quantile from start to end with sums over nodes."""
+    for i in prange(p.size):
+        out[i] = _search_by_nodes(
+            p[i], upper, centre, restoration, frame, right, left, right_range, left_range, nodes
+        )
+
+
+def invert_by_nodes(p, upper, centre, restoration, distribution, out, stream=0):
+    """Write the quantiles of probabilities `p`."""
+    frame, sides, node_ranges, nodes = distribution
+    constants = (upper, centre, restoration, frame, *sides, *node_ranges, nodes)
+    for a, b in ranges(p.size, first=_FIRST):
+        invert_points(p[a:b], *constants, out[a:b])
 
 
 def begin(p, upper, centre, search, x, stream=0):

@@ -1,13 +1,17 @@
-"""Elementwise steps of the quantile search on the GPU."""
+"""The quantile search on the GPU: by nodes in one launch, else in elementwise steps."""
 
 import numpy as np
+from numba import float64
 
 from hetero.cuda import launch
+from hetero.cuda.device_cache import resident_table
 from hetero.cuda.driver import cuda
 from hetero.jit import kernel
+from stablegpu._density.nodes.cuda import evaluate_point, load_nodes
 from stablegpu._quantiles.formulas import (
     HIGHEST,
     LOWEST,
+    MOST_STEPS,
     Search,
     Values,
     advance,
@@ -50,6 +54,42 @@ def finish_points(restoration, s, x, out):
     """Write the quantiles, moved to their location and scale."""
     for i in range(cuda.grid(1), x.size, cuda.gridsize(1)):
         out[i] = restore_quantile(x[i], s[i], restoration)
+
+
+_THREADS = 64
+"""Threads of a block that inverts by nodes: a thousand quantiles are shared by many
+multiprocessors."""
+
+
+@kernel(launch_bounds=(_THREADS, 1))
+def invert_points(
+    p, upper, centre, restoration, frame, right, left, right_range, left_range, nodes, out
+):
+    """Search each quantile from start to end, a thread for each, with sums over nodes."""
+    shared = cuda.shared.array(0, float64)
+    load_nodes(nodes, shared)
+    for i in range(cuda.grid(1), p.size, cuda.gridsize(1)):
+        s, low, high = choose_first(p[i], upper, centre), LOWEST, HIGHEST
+        x = standardized_point(s, p[i], upper, centre)
+        for _ in range(MOST_STEPS):
+            _, cdf, sf, log_pdf, log_cdf, log_sf = evaluate_point(
+                x, frame, right, left, right_range, left_range, nodes, shared, True
+            )
+            values = Values(log_pdf, cdf, sf, log_cdf, log_sf)
+            s, low, high, moved = advance(Search(s, low, high), p[i], upper, values, centre)
+            x = standardized_point(s, p[i], upper, centre)
+            if not moved > 0.0:
+                break
+        out[i] = restore_quantile(x, s, restoration)
+
+
+def invert_by_nodes(p, upper, centre, restoration, distribution, out, stream=0):
+    """Write the quantiles of probabilities `p`."""
+    frame, sides, node_ranges, nodes = distribution
+    table = resident_table(nodes)
+    arguments = (p, upper, centre, restoration, frame, *sides, *node_ranges, table, out)
+    size = 16 * nodes.values.size
+    launch.launch_with_shared_memory(invert_points, arguments, size, _THREADS, p.size, stream)
 
 
 def begin(p, upper, centre, search, x, stream=0):

@@ -24,6 +24,7 @@ SMALL_ALPHA = (
     0.1  # up to which Newton's method runs on the function against s, also near the centre
 )
 LONG = 0.1  # a longer step in s is long: over it, logarithms are curved
+MOST_STEPS = 80  # of a search; a bracket of s is halved to rounding in 60
 SETTLED = 2e-10  # a Newton step after which the next would be below rounding, also near light ends
 
 

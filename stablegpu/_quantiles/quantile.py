@@ -23,6 +23,7 @@ from stablegpu._density.choose import (
     fastest_exact_evaluator,
 )
 from stablegpu._density.half_line import half_lines
+from stablegpu._density.nodes.evaluate import nodes_of
 from stablegpu._density.polynomials import evaluate as polynomials_evaluate
 from stablegpu._parameters import Parameters, Restoration
 from stablegpu.evaluators import Interpolation, Quadrature, check_evaluator
@@ -37,7 +38,6 @@ WORTH = 2000
 """Quantiles from which preparing polynomials pays."""
 
 _CENTRED = 0.1  # distance of alpha from 1 within which S0 is used
-_MOST_STEPS = 80
 _VALUES = ("logpdf", "cdf", "sf", "logcdf", "logsf")
 
 
@@ -69,7 +69,7 @@ def quantile(
     `upper=True` for the same in the right one. Relative error of (x - loc)/scale a few 1e-15 where
     that is well conditioned, that is p / (|a| pdf(a)) of order one.
     """
-    from stablegpu._quantiles.formulas import Search, Values
+    from stablegpu._quantiles.formulas import MOST_STEPS, Search, Values
 
     if device_of(p) is None:
         p = as_real("p", p)
@@ -89,11 +89,18 @@ def quantile(
             steps = _quantiles.loops(target)
             standard, restoration = _standard(parameters)
             centre = _centre(standard)
+            if chosen == "nodes":
+                distribution = (standard.frame, *nodes_of(standard.alpha, standard.beta))
+                steps.invert_by_nodes(
+                    *(probabilities, upper, centre, restoration, distribution, result),
+                    workspace.stream,
+                )
+                return workspace.result(result, shape, out)
             search = Search(*(workspace.output(shape) for _ in Search._fields))
             values = Values(*(workspace.output(shape) for _ in _VALUES))
             error = workspace.output(shape)
             steps.begin(probabilities, upper, centre, search, result, workspace.stream)
-            for _ in range(_MOST_STEPS):
+            for _ in range(MOST_STEPS):
                 outputs = dict(zip(_VALUES, values, strict=True)) | {"error": error}
                 evaluate_flat(result, standard, outputs, workspace, chosen)
                 if not steps.step(

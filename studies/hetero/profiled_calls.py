@@ -51,11 +51,18 @@ def normal_numbers(dtype: str, settings: dict[str, Any]) -> Call:
     return lambda: rode.normal(rng=1, out=out, device="cuda", **settings)
 
 
-def path(dtype: str) -> Call:
-    """Return a call that computes one long path of an Ornstein-Uhlenbeck process, by a scan."""
+def path(dtype: str, is_given: bool) -> Call:
+    """Return a call that computes one long path of an Ornstein-Uhlenbeck process, by a scan.
+
+    Its noise is drawn in the same kernel, or given, as that of Riesinger (2017) is.
+    """
     out = cuda.device_array(NUMBERS, dtype)
+    source: dict[str, Any] = {"rng": 1}
+    if is_given:
+        source = {"noise": cuda.device_array(NUMBERS, dtype)}
+        rode.normal(rng=1, out=source["noise"], device="cuda")
     return lambda: rode.ornstein_uhlenbeck(
-        None, 2.0**-10, method="scan", rng=1, out=out, device="cuda"
+        None, 2.0**-10, method="scan", out=out, device="cuda", **source
     )
 
 
@@ -91,7 +98,8 @@ def make_calls() -> dict[str, Callable[[], Call]]:
     for dtype in ("float32", "float64"):
         for name, settings in NORMALS.items():
             makers[f"{name}, {dtype}"] = partial(normal_numbers, dtype, settings)
-        makers[f"process, {dtype}"] = partial(path, dtype)
+        makers[f"process, {dtype}"] = partial(path, dtype, False)
+        makers[f"process of given noise, {dtype}"] = partial(path, dtype, True)
         for name, count in SUMS.items():
             makers[f"{name}, {dtype}"] = partial(path_sums, count, dtype)
     return makers

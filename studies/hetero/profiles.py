@@ -30,24 +30,30 @@ GLOBAL_BYTES, GLOBAL_SHARE = (
     "dram__bytes.sum",
     "dram__throughput.avg.pct_of_peak_sustained_elapsed",
 )
-LOCAL_LOADS, LOCAL_STORES = (
-    "l1tex__t_bytes_pipe_lsu_mem_local_op_ld.sum",
-    "l1tex__t_bytes_pipe_lsu_mem_local_op_st.sum",
+SHARED_LOADS, SHARED_STORES, SHARED_SHARE = (
+    "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum",
+    "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st.sum",
+    "l1tex__data_pipe_lsu_wavefronts_mem_shared.avg.pct_of_peak_sustained_elapsed",
 )
+BYTES_OF_A_WAVEFRONT = 128
+"""Bytes that a multiprocessor's shared memory, which OpenCL calls local, moves in a cycle: with
+bank conflicts a request takes several."""
+
 _OPERATION = "smsp__sass_thread_inst_executed_op_{}_pred_on.sum"
 FLOAT32 = {_OPERATION.format(f"f{name}"): count for name, count in (("add", 1), ("mul", 1))}
 FLOAT32 |= {_OPERATION.format("ffma"): 2}
 FLOAT64 = {_OPERATION.format(f"d{name}"): count for name, count in (("add", 1), ("mul", 1))}
 FLOAT64 |= {_OPERATION.format("dfma"): 2}
 METRICS = (
-    *(TIME, OCCUPANCY, MOST_WARPS, GLOBAL_BYTES, GLOBAL_SHARE, LOCAL_LOADS, LOCAL_STORES),
+    *(TIME, OCCUPANCY, MOST_WARPS, GLOBAL_BYTES, GLOBAL_SHARE),
+    *(SHARED_LOADS, SHARED_STORES, SHARED_SHARE),
     *(*FLOAT32, *FLOAT64),
 )
 
 HEADS = (
     *("call", "kernels", "us", "occupancy", "computed occupancy"),
     *("GFLOP/s, float32", "% of peak, float32", "GFLOP/s, float64", "% of peak, float64"),
-    *("global memory, GB/s", "global memory, %", "local memory, GB/s"),
+    *("global memory, GB/s", "global memory, %", "shared memory, GB/s", "shared memory, %"),
 )
 
 
@@ -75,9 +81,9 @@ def _row(name: str, kernels: list[dict[str, str]], peaks: tuple[float, float]) -
     for operations, peak in zip((FLOAT32, FLOAT64), peaks, strict=True):
         rate = sum(count * value[key] for key, count in operations.items()) / seconds
         cells += [1e-9 * rate, 100.0 * rate / peak]
-    local_bytes = value[LOCAL_LOADS] + value[LOCAL_STORES]
+    shared_bytes = BYTES_OF_A_WAVEFRONT * (value[SHARED_LOADS] + value[SHARED_STORES])
     cells += [1e-9 * value[GLOBAL_BYTES] / seconds, value[GLOBAL_SHARE]]
-    return [*cells, 1e-9 * local_bytes / seconds]
+    return [*cells, 1e-9 * shared_bytes / seconds, value[SHARED_SHARE]]
 
 
 def profile(names: Sequence[str]) -> list[list[dict[str, str]]]:

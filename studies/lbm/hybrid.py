@@ -17,7 +17,7 @@ from lbm._model.precision import PRECISIONS
 from lbm._model.problem import Problem
 from lbm._performance.cavity import FACES, cavity_problem
 from lbm._performance.machine import Machine
-from lbm._performance.measurement import measure_machine
+from lbm._performance.measurement import measure_best_ratio, measure_machine
 from lbm._performance.model import best_ratio, predict_step
 from lbm.decomposition import Decomposition
 from lbm.launcher import can_start_ranks
@@ -50,6 +50,7 @@ HEADS = "domain", "precision", SHARE, "GLUPS", "predicted GLUPS", "error of the 
 GAIN_HEADS = (
     "domain", "precision", "best share", "gain over the GPU alone", "gain by bandwidth",
     "gain over the CPU alone", "predicted best share", "its rate over the best rate",
+    "share by auto", "its rate over that of the GPU alone",
 )  # fmt: skip
 RANK_HEADS = "domain", "ranks", "precision", SHARE, "chosen", *HEADS[3:]
 
@@ -102,13 +103,14 @@ def _measure_domains(
                 machine = measure_machine(problem, [study.device], links=links)
                 machines.setdefault(name, machine)
             predicted = best_ratio(machine, shape)
-            shares = (*(SHARES if shape == TABLE_SHAPE else FEWER_SHARES), predicted)
+            auto = measure_best_ratio(problem, study.device, machine)
+            shares = (*(SHARES if shape == TABLE_SHAPE else FEWER_SHARES), predicted, auto)
             rates = {}
             for ratio, rate in _measure_shares(study.device, problem, shares):
                 glups = predict_step(machine, shape, Decomposition((1, 1, 1)), ratio=ratio).glups
                 rates[ratio] = rate
                 yield [shape, name, ratio, rate, glups, glups / rate - 1]
-            summary.append(_summarize(study, shape, name, rates, predicted))
+            summary.append(_summarize(study, shape, name, rates, predicted, auto))
 
 
 def _measure_shares(
@@ -151,13 +153,19 @@ def _measure_ranks(
 
 
 def _summarize(
-    study: Study, shape: Any, precision: str, measured: dict[float, float], predicted: float
+    study: Study,
+    shape: Any,
+    precision: str,
+    measured: dict[float, float],
+    predicted: float,
+    auto: float,
 ) -> list[Any]:
-    """Return a row of table 16.1, and how good the predicted share is."""
+    """Return a row of table 16.1, and how good the predicted share and that of "auto" are."""
     best = max(measured, key=lambda ratio: measured[ratio])
     chosen = round(predicted * shape[1]) / shape[1]
     bandwidth = limits(Device("cpu")).copy / limits(study.device).copy
     return [
         shape, precision, best, measured[best] / measured[0.0] - 1, bandwidth,
         measured[best] / measured[1.0] - 1, chosen, measured[chosen] / measured[best],
+        auto, measured[auto] / measured[0.0],
     ]  # fmt: skip

@@ -29,10 +29,11 @@ what has a record of the same commit, so that it goes on where it ended. A study
 leaves the rows that it has measured in a file that ends in `-incomplete.json`.
 
 Our values come from the records that the last column names, by the devices that those name. A dash
-stands where there is no number: the document shows a curve only, or nothing here corresponds to it.
-Every remark says what differs, or what is missing. The second column says where it is printed: the
-page in the thesis, and the page of the numbers if its text has them; in an article the section,
-because the pages of the journal differ from those of the authors' manuscript.
+stands where there is no number: the document shows a curve only, or nothing here corresponds to
+it. Where ours is other work than theirs, it says so in parentheses; every remark says what else
+differs, or what is missing. The second column says where it is printed: the page in the thesis,
+and the page of the numbers if its text has them; in an article the section, because the pages of
+the journal differ from those of the authors' manuscript.
 """
 
 
@@ -78,7 +79,10 @@ def _published(value: Value) -> str:
 
 
 def _ours(value: Value) -> str:
-    return "-" if value.ours is None else _with_unit(value.ours.read() * value.factor, value.unit)
+    if value.ours is None:
+        return "-"
+    number = _with_unit(value.number, value.unit)
+    return f"{number} ({value.differs})" if value.differs else number
 
 
 def _with_unit(number: float, unit: str) -> str:

@@ -44,16 +44,17 @@ class Cell:
 
 @dataclass(frozen=True)
 class Figure:
-    """A figure of a benchmark's record, by its whole name."""
+    """A figure of a benchmark's record, by its whole name, or that of a peer beside it."""
 
     record: str
     name: str
+    peer: str = ""
 
     def read(self) -> float:
-        """Return the figure's value."""
+        """Return the value."""
         for figure in read_record(self.record)["figures"]:
             if figure["name"] == self.name:
-                return float(figure["value"])
+                return float(figure["peers"][self.peer] if self.peer else figure["value"])
         raise LookupError(f"{self.record} has no figure {self.name!r}")
 
 
@@ -73,6 +74,8 @@ class Value:
     hardware : what the published number was measured on; empty if it is not a time or a rate
     ours : where our number stands; None if nothing here corresponds to it
     factor : what our number is multiplied by to have the unit
+    over : where the number stands that ours is divided by; None: ours is no quotient
+    differs : what our number is of, if it is other work than the published one; empty: the same
     """
 
     what: str
@@ -81,6 +84,15 @@ class Value:
     hardware: str = ""
     ours: Source | None = None
     factor: float = 1.0
+    differs: str = ""
+    over: Source | None = None
+
+    @property
+    def number(self) -> float:
+        """Our number, in the unit."""
+        assert self.ours is not None
+        divisor = 1.0 if self.over is None else self.over.read()
+        return self.ours.read() / divisor * self.factor
 
 
 @dataclass(frozen=True)
@@ -120,6 +132,15 @@ class NumberedResult:
         if self.study.startswith("benchmark "):
             return f"benchmarks run {self.study.removeprefix('benchmark ')}"
         return f"studies run {self.study}" if self.study else ""
+
+
+def if_recorded(source: Source) -> Source | None:
+    """Return where a number stands, or None until a run of its study has recorded it."""
+    try:
+        source.read()
+    except (LookupError, ValueError):
+        return None
+    return source
 
 
 @cache

@@ -64,14 +64,21 @@ THESIS_EIGENVALUES = (
         "sbth-operations",
         records=(OPERATIONS,),
         values=(
-            Value("largest share of NRM2", 68.6, "%", "GTX 750 Ti"),
-            Value("least share of NRM2", 41.6, "%", "Tesla K20x"),
-            Value(
-                *("share of NRM2, cuBLAS, n = 1000, d = 16", None, "%"),
-                ours=Cell(
-                    *(OPERATIONS, "Shares of the operations in their total time, %, n = 1000, v"),
-                    *(("nrm2",), "d = 16"),
-                ),
+            *(
+                Value(
+                    *(f"{which} share of NRM2, cuBLAS, n = 5000, d = {d}", share, "%", gpu),
+                    Cell(
+                        *(
+                            OPERATIONS,
+                            "Shares of the operations in their total time, %, n = 5000, v",
+                        ),
+                        *(("nrm2",), f"d = {d}"),
+                    ),
+                )
+                for which, d, share, gpu in (
+                    ("largest", 16, 68.6, "GTX 750 Ti"),
+                    ("least", 128, 41.6, "Tesla K20x"),
+                )
             ),
         ),
         remark=(

@@ -10,7 +10,7 @@ from studies.papers.printed import (
     SETUP_MILLISECONDS,
     ZIGGURATS,
 )
-from studies.papers.result import Cell, Figure, NumberedResult, Value
+from studies.papers.result import Cell, Figure, NumberedResult, Source, Value, if_recorded
 
 DOCUMENT = "thesis"
 NORMALS = "studies/rode-normals-cuda.json"
@@ -24,6 +24,7 @@ STRIPS = "Ziggurat over the number of strips"
 POOLS = "Wallace, float32, over threads and blocks"
 SHAPES = "float32 over launch shapes"
 MOMENTS = "Expected value and variance"
+WALLACE = "normal numbers, wallace, float32, 1,073,741,824"
 K40 = "Tesla K40m"
 
 STRIPS_OCCUPANCY = "Occupancy of the Ziggurat"
@@ -65,9 +66,24 @@ def _rate(what: str, published: float, name: str) -> Value:
     return Value(what, published, "G/s", K40, figure)
 
 
+def _process(dtype: str) -> Cell:
+    """Return the rate of a path of 2^26 steps of given noise."""
+    return Cell(PATHS, "One Ornstein-Uhlenbeck path", (dtype, str(1 << 26)), "scan, noise read")
+
+
+def _averages(dtype: str) -> Cell:
+    """Return the rate of single averages over 2^12 of 2^28 elements."""
+    return Cell(PATHS, "Averages of 268,435,456 elements", (dtype, "4096"), "single, GB/s")
+
+
+def _pools(threads: str, passes: str, method: str) -> Cell:
+    """Return the cell of a rate of Wallace's method by a launch shape of the study."""
+    return Cell(NORMALS, POOLS, (threads, passes), f"G/s, {method}")
+
+
 def _pool(what: str, threads: str, passes: str, method: str = "wallace") -> Value:
     """Return the rate of Wallace's method by a launch shape of the study."""
-    cell = Cell(NORMALS, POOLS, (threads, passes), f"G/s, {method}")
+    cell = _pools(threads, passes, method)
     return Value(f"{what}, {threads} threads, {passes} passes", None, "G/s", "", cell)
 
 
@@ -93,7 +109,7 @@ def _moments(number: str, place: str, scenario: str, subject: str) -> NumberedRe
 
 
 def _share(scheme: str, dtype: str, part: str, published: float | None) -> Value:
-    cell = Cell(SOLVER, "Shares of the blocks", (scheme, dtype, "16777216"), part)
+    cell = Cell(SOLVER, "Shares of the blocks", (scheme, dtype, "268435456"), part)
     hardware = "" if published is None else "the largest"
     return Value(f"{part.removesuffix(', %')}, {dtype}", published, "%", hardware, cell)
 
@@ -119,6 +135,16 @@ def _occupancy(what: str, published: float, part: str, dtype: str) -> Value:
 def _profile(call: str, dtype: str, column: str) -> Cell:
     """Return a cell of the profiler's values of a call."""
     return Cell(PROFILES, "Kernels by the profiler", (f"{call}, {dtype}",), column)
+
+
+def _part_profile(part: str, dtype: str, column: str) -> tuple[Source, float, str]:
+    """Return the cell of a part's value, its factor, and what is other in ours."""
+    if part != "process":
+        return _profile(part, dtype, column), 1.0, ""
+    given = if_recorded(_profile("process of given noise", dtype, column))
+    if given is not None:
+        return given, 1.0, ""
+    return _profile(part, dtype, column), 1.0, "noise drawn in it; theirs is given"
 
 
 THESIS_RANDOM_EQUATIONS = (
@@ -202,6 +228,12 @@ THESIS_RANDOM_EQUATIONS = (
             _pool("the fastest shape", "128", "32"),
             _pool("the slowest shape", "1024", "8"),
             _pool("sum of squares not corrected", "128", "32", "wallace-uncorrected"),
+            Value(
+                *("gain without treatment of the pool's statistics", 2.44, "", K40),
+                _pools("128", "32", "wallace-uncorrected"),
+                over=_pools("128", "32", "wallace"),
+                differs="only the sum of squares is not corrected",
+            ),
         ),
         remark=(
             "Their fastest shape on the K40m has 128 threads, too. Our first number is that of the "
@@ -221,13 +253,15 @@ THESIS_RANDOM_EQUATIONS = (
                 _profile(method, "float32", "% of peak, float32")
                 if gpu == K40 and method in PROFILED_METHODS
                 else None,
+                differs="no states of a generator" if "Wallace" in method else "",
             )
             for method, row in PEAK_SHARES.items()
             for gpu, share in zip(GPUS, row, strict=True)
         ),
         remark=(
-            "Both by NVIDIA's profiler. Ours has no Wallace without a table of its own: its pool "
-            "is in shared memory."
+            "Both by NVIDIA's profiler. Of Wallace's method local and shared say where XORWOW has "
+            "its states; pools are in shared memory in all versions, theirs and ours, and Philox "
+            "has no states."
         ),
     ),
     NumberedResult(
@@ -255,6 +289,12 @@ THESIS_RANDOM_EQUATIONS = (
             _rate("Wallace", 4.18, "wallace"),
             _rate("rational functions", 1.70, "rational-blending"),
             _pool("Wallace, the fastest shape", "128", "32"),
+            Value("MKL's inverse, 20 threads", 1.71, "G/s", "two Xeon E5-2680v2"),
+            Value(
+                *("Wallace over cuRAND's Box-Muller of XORWOW", 2.55, "", K40),
+                Figure(SUITE, WALLACE),
+                over=Figure(SUITE, WALLACE, "cuRAND XORWOW"),
+            ),
         ),
         remark=(
             "The suite has cuRAND's XORWOW and Philox on our machine beside it. The study varies "
@@ -268,13 +308,27 @@ THESIS_RANDOM_EQUATIONS = (
         records=(PATHS, SUITE),
         values=(
             Value(
-                *("float32, of given noise", 3.20, "G steps/s", K40),
+                *("float32, of given noise, 2^26 steps", 3.20, "G steps/s", K40),
+                _process("float32"),
+                differs="a call from Python",
+            ),
+            Value(
+                *("float64, of given noise, 2^26 steps", 1.11, "G steps/s", K40),
+                _process("float64"),
+                differs="a call from Python",
+            ),
+            Value(
+                *("float32, of given noise, 2^30 steps", None, "G steps/s", ""),
                 Figure(
                     SUITE,
                     "one Ornstein-Uhlenbeck path, scan, of given noise, float32, "
                     "1,073,741,824 steps",
                 ),
             ),
+        ),
+        remark=(
+            "All of theirs are of 2^26 steps, and times of kernels. At this length starting and "
+            "ending a call takes most of ours."
         ),
     ),
     NumberedResult(
@@ -284,8 +338,8 @@ THESIS_RANDOM_EQUATIONS = (
         records=(PATHS, SUITE),
         values=(
             Value(
-                *("float32", 37.22, "G elements/s", K40),
-                Figure(SUITE, "single and double averages over 16,384 of 1,073,741,824 float32"),
+                *("single averages, float32", 37.22, "G elements/s", K40),
+                _averages("float32"),
                 factor=0.25,
             ),
         ),
@@ -296,10 +350,13 @@ THESIS_RANDOM_EQUATIONS = (
         "rode-paths",
         records=(PATHS, SUITE),
         values=(
-            Value(
-                *("float32", 64.7, "% of the data sheet", K40),
-                Figure(SUITE, "single and double averages over 16,384 of 1,073,741,824 float32"),
-                factor=100 / 4800,
+            *(
+                Value(
+                    *(f"single averages, {dtype}", share, "% of the data sheet", K40),
+                    _averages(dtype),
+                    factor=100 / 4800,
+                )
+                for dtype, share in (("float32", 64.7), ("float64", 72.1))
             ),
         ),
     ),
@@ -330,14 +387,14 @@ THESIS_RANDOM_EQUATIONS = (
             *(
                 Value(
                     *(f"occupancy, measured, {part}, {dtype}", occupancy, "", K40),
-                    _profile(part, dtype, "occupancy"),
+                    *_part_profile(part, dtype, "occupancy"),
                 )
                 for (part, dtype), occupancy in MEASURED_OCCUPANCIES.items()
             ),
             *(
                 Value(
                     *(f"share of the peak rate, {part}, {dtype}", share, "%", K40),
-                    _profile(part, dtype, f"% of peak, {dtype}"),
+                    *_part_profile(part, dtype, f"% of peak, {dtype}"),
                 )
                 for (part, dtype), share in PART_SHARES.items()
             ),
@@ -357,7 +414,10 @@ THESIS_RANDOM_EQUATIONS = (
             _share("averaged-euler", "float64", "process, %", None),
             _share("averaged-euler", "float64", "averages, %", 28.7),
         ),
-        remark="Published: the largest over sizes and GPUs. Ours without the coarse steps.",
+        remark=(
+            "Published: the largest over sizes and GPUs. Ours for 2^28 fine steps, where launches "
+            "do not count, without the coarse steps, of which theirs take 7.6 % at most."
+        ),
     ),
     NumberedResult(
         *(DOCUMENT, "figure 12.2", "p. 123", "shares of the parts in the time, 3-RODE-Taylor"),
@@ -367,7 +427,7 @@ THESIS_RANDOM_EQUATIONS = (
             _share("3-rode-taylor", "float32", "normal numbers, %", 77.2),
             _share("3-rode-taylor", "float64", "process, %", 87.0),
         ),
-        remark="Published: the largest over sizes and GPUs.",
+        remark="Published: the largest over sizes and GPUs. Ours for 2^28 fine steps.",
     ),
     NumberedResult(
         *(DOCUMENT, "figure 12.3", "p. 124"),

@@ -15,7 +15,9 @@ from tmd.formats import Format
 from tmd.functions import load_function
 from tmd.functions.function import Function
 
-TESTS = ("lefevre", "regular", "clipped")
+TESTS = ("lefevre", "swap", "regular", "clipped")
+"""Algorithm 1, Algorithm 3, which the published times are of, Algorithm 4, and ours."""
+
 BINADES = ((1, 2), (128, 256))
 
 

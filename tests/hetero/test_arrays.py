@@ -34,6 +34,22 @@ def test_host_arrays_are_not_copied():
     assert as_real("x", x) is x
 
 
+@pytest.mark.simulator
+def test_large_arrays_are_staged(require_cuda, monkeypatch):
+    """Through a ring of buffers that is used again, with a buffer that is filled in part."""
+    from hetero.cuda import staging
+
+    monkeypatch.setattr(staging, "SMALLEST_STAGED", 1000)
+    monkeypatch.setattr(staging, "BUFFER_BYTES", 104)
+    monkeypatch.setattr(staging, "_free_rings", {})
+    for size, dtype in ((999, np.float64), (500, np.float32), (52, np.float64)):
+        x = np.random.default_rng(size).normal(size=size).astype(dtype)
+        uploaded = Workspace(Device.parse("cuda")).input("x", x, dtype, reuse=True)
+        np.testing.assert_array_equal(uploaded.copy_to_host(), x)
+    (rings,) = staging._free_rings.values()
+    assert len(rings) == 1  # which all uploads have used
+
+
 @pytest.mark.parametrize(
     "x",
     [

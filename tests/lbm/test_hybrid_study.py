@@ -50,6 +50,7 @@ def made_up(monkeypatch):
 
     replace(measure_machine=measure_machine, run_cases=run_cases,
             make_domain=lambda problem, device, faces, ratio: ratio,
+            measure_best_ratio=lambda problem, *_: 1 / problem.shape[1],
             measure_rate=lambda ratio, device: 1.0 + ratio * (0.5 - ratio),
             limits=lambda device: SimpleNamespace(copy=1.0),
             can_start_ranks=lambda consequence: True)  # fmt: skip
@@ -80,12 +81,14 @@ def test_one_gpu_has_all_threads(measure):
         step = predict_step(make_machine(), (16, 12, 8), Decomposition((1, 1, 1)), ratio=share).step
         assert predicted == pytest.approx(16 * 12 * 8 / step / 1e9)
         assert error == pytest.approx(predicted / rate - 1)
-    ((_, _, best, gain, _, over_cpu, chosen, fraction),) = gains["rows"]
+    ((_, _, best, gain, _, over_cpu, chosen, fraction, auto, over_gpu),) = gains["rows"]
     assert best == pytest.approx(2 / 12)  # of the shares of 12 rows
     assert gain == pytest.approx(best * (0.5 - best))
     assert over_cpu == pytest.approx((1 + gain) / 0.5 - 1)
     assert chosen == pytest.approx(2 / 12)  # a fifth, less the CPU's margin
     assert fraction == 1.0
+    assert auto == 1 / 12
+    assert over_gpu == pytest.approx(1.0 + 5 / 144)
 
 
 def test_several_gpus_have_a_rank_and_a_part_of_the_threads_each(measure):

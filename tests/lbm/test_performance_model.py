@@ -8,6 +8,8 @@ import pytest
 import hetero
 import lbm
 from lbm._commands.predictions import measured_shape
+from lbm._performance import measurement
+from lbm._performance.cavity import cavity_problem
 from lbm._performance.description import describe_machine, read_machine, write_machine
 from lbm._performance.machine import Curve, DeviceTimes, Linear, Machine
 from lbm._performance.model import CROSSING, best_ratio, predict_box, predict_step
@@ -302,3 +304,21 @@ def test_a_study_measures_with_the_threads_of_a_rank(monkeypatch):
     for count in (1, hetero.threads()):
         scaling.measure_setting((8, 8, 8), "ab", f"float{32 * (1 + len(threads))}", "cpu", count)
     assert threads == [1, hetero.threads()]
+
+
+@pytest.mark.parametrize(
+    ("samples", "chosen"),
+    [
+        ({0.0: [1.0, 1.1], 0.1: [0.97, 0.95], 0.15: [0.9, 0.92], 0.2: [0.8, 1.3]}, 0.15),
+        ({0.0: [1.0, 1.1], 0.1: [0.985, 0.9], 0.15: [0.99, 0.7], 0.2: [2.0, 2.0]}, 0.0),
+    ],
+    ids=["the share whose slowest sample is best", "a gain that may be noise"],
+)
+def test_auto_takes_a_share_that_gains_for_certain(monkeypatch, samples, chosen):
+    problem = cavity_problem((16, 20, 16))
+    monkeypatch.setattr(measurement, "best_ratio", lambda machine, shape: 0.2)
+    monkeypatch.setattr(
+        measurement, "_time_samples", lambda problem, device, share: samples.get(share, [9.0])
+    )
+    gpu = hetero.Device("cuda")
+    assert measurement.measure_best_ratio(problem, gpu, make_machine()) == chosen

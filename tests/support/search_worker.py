@@ -27,18 +27,18 @@ def search(**options):
 def main(checkpoint, out, blocks):
     """Search on all ranks."""
     rank = MPI.COMM_WORLD.Get_rank()
-    original, begun = searches.search_group, Path(f"{out}.{rank}")
+    original, begun = searches.search_task, Path(f"{out}.{rank}")
 
-    def search_group(group, device):
+    def search_task(task, device):
         number = len(begun.read_text().split()) if begun.exists() else 0
         if number == blocks:
             os.kill(os.getpid(), signal.SIGKILL)
-        run = group[1][0].block.run
+        run = task[1][0].plan.block.run
         with begun.open("a") as file:
             file.write(f"{run.argument(0)}\n")
-        return original(group, device)
+        return original(task, device)
 
-    searches.search_group = search_group
+    searches.search_task = search_task
     result = search(comm=MPI.COMM_WORLD, checkpoint=checkpoint)
     if rank == 0:
         Path(out).write_text(result.certificate["hash"])

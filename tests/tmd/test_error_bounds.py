@@ -1,6 +1,7 @@
 """The error bounds of models, lines, values and thresholds hold, by exact arithmetic."""
 
 import random
+from dataclasses import replace
 from fractions import Fraction
 
 import numba
@@ -9,6 +10,7 @@ import pytest
 from flint import arb, ctx
 
 from tmd._search import line_formulas as scan
+from tmd._search import model_groups, planning
 from tmd._search import wide_integer_formulas as wide
 from tmd._search.blocks import split_into_blocks
 from tmd._search.planning import chord_error, make_batch, make_plan, truncation_error
@@ -59,6 +61,37 @@ def test_models_are_as_close_as_they_say(name, lo, width):
                 worst = max(worst, float(abs(exact - ball(value)).upper()))
         assert worst <= m.error
         assert m.error < 2.0 ** (FRACTION_BITS - p.bits - 4)  # and the models are useful
+
+
+GROUPS = [("exp", "1.25", 32, Scale()), ("exp", "-700", 45, Scale(False, True)),
+          ("log", "3", 32, Scale(False)), ("log2", "0.7", 40, Scale()),
+          ("cos", "-2.5", 32, Scale()), ("tan", "1.25", 20, Scale(False, True)),
+          ("tan", "1.56", 32, Scale())]  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "lo", "bits", "scale"), GROUPS)
+def test_models_of_groups_are_those_of_single_super_blocks(name, lo, bits, scale, monkeypatch):
+    """Shifted in compiled code they have the same integers, up to a unit of some thresholds."""
+    f, lo = load_function(name), to_fraction("lo", lo)
+    blocks, _ = split_into_blocks(f, lo, lo + abs(lo) / 4096, Format.create(53))
+    block = max(blocks, key=lambda block: block.run.count)
+    division = "reciprocal" if scale.doubled else "integer"
+    p = make_plan(f, block, bits, scale, "clipped", division)
+    p = replace(p, shape=p.shape._replace(super_block=p.shape.super_block - 4, packet=5))
+    first, count = 3, min(45, p.super_blocks - 3)  # parts of two groups
+    assert count > 8
+    same = f, block, p.shape.super_block, p.degree, scale
+    assert any(arrays for *_, arrays in model_groups.groups_of(*same, first, count))
+    shifted = make_batch(f, p, first, count)
+    monkeypatch.setattr(
+        planning, "groups_of", lambda *_: [(None, first, first + count, None)]
+    )  # which makes each from balls
+    for name, array, expected in zip(
+        shifted._fields, shifted, make_batch(f, p, first, count), strict=True
+    ):
+        off = np.asarray(array).astype(object) - np.asarray(expected).astype(object)
+        assert np.abs(off).max() <= (name not in ("first", "table", "subdomain_counts"))
+        assert np.count_nonzero(off) <= 0.1 * np.size(off)
 
 
 @numba.njit

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import functools
+import itertools
+import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
@@ -90,9 +93,54 @@ def _split_run(
     if ulp_and_sign is not None:
         yield begin, end, ulp_and_sign
         return
+    if function.monotone:
+        yield from _split_by_values(function, run, fmt, begin, end)
+        return
     middle = (begin + end) // 2
     yield from _split_run(function, run, fmt, begin, middle)
     yield from _split_run(function, run, fmt, middle, end)
+
+
+def _split_by_values(
+    function: Function, run: Run, fmt: Format, begin: int, end: int
+) -> Iterator[tuple[int, int, tuple[int | None, bool]]]:
+    """Yield the same as `_split_run` for a monotone function: two values enclose all between."""
+
+    @functools.cache
+    def at(i: int) -> tuple[int | None, bool]:
+        ulp_and_sign = _constant_ulp_and_sign(function, run, fmt, i, i + 1)
+        assert ulp_and_sign is not None  # that of a single argument is always decided
+        return ulp_and_sign
+
+    @functools.cache
+    def log2_at(i: int) -> float:
+        x = run.argument(i)
+        with working_precision(64 + 2 * abs(exponent(x))):
+            mantissa, power = function.evaluate(x).mid().man_exp()
+        return math.log2(abs(int(mantissa)) or 1) + int(power)
+
+    def find_changes(first: int, last: int, interpolate: bool = True) -> list[int]:
+        if at(first) == at(last):
+            return []
+        if last - first == 1:
+            return [last]
+        points = [(first + last) // 2]
+        low, high = log2_at(first), log2_at(last)
+        if interpolate and low != high:
+            share = (round((low + high) / 2) - low) / (high - low)
+            guess = first + int(min(1.0, max(0.0, share)) * (last - first))
+            margin = (last - first >> 10) + 1
+            points = sorted({max(guess - margin, first + 1), min(guess + margin, last - 1)})
+        changes = []
+        for left, right in itertools.pairwise([first, *points, last]):
+            # Halve what interpolation has not made much shorter.
+            shorter = right - left < last - first >> 4
+            changes += find_changes(left, right, shorter or not interpolate)
+        return changes
+
+    changes = [begin, *find_changes(begin, end - 1), end]
+    for first, last in itertools.pairwise(changes):
+        yield first, last, at(first)
 
 
 def _constant_ulp_and_sign(

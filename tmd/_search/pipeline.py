@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import collections
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from hetero import region
@@ -33,8 +33,27 @@ EXHAUSTIVE_ARGUMENTS_PER_BATCH = {"cpu": 1 << 27, "cuda": 1 << 36}
 """Number of arguments in a batch whose arguments are all checked (not tuned)."""
 
 
-class _StartedBatch(NamedTuple):
+BATCHES_PER_TASK = 2, 64
+"""Fewest and most batches that a worker searches between two results (not tuned).
+
+The most are lost if a worker dies: 0.8 s of an H200, and many minutes of a core of a CPU."""
+
+
+class Stretch(NamedTuple):
+    """Super-blocks first, ..., first + length - 1 of a block."""
+
     plan: Plan
+    first: int
+    length: int
+
+    @classmethod
+    def whole(cls, plan: Plan) -> Stretch:
+        """Return a whole block."""
+        return cls(plan, 0, plan.super_blocks)
+
+
+class _StartedBatch(NamedTuple):
+    stretch: Stretch
     batch: Batch
     ticket: Any  # of `start_batch`, for `finish_batch`
 
@@ -50,7 +69,19 @@ def search_blocks(
     device: Device,
     advance: Callable[[float], None] = lambda amount: None,
 ) -> Iterator[tuple[Plan, BlockCases]]:
-    """Yield the cases of each block, in order.
+    """Yield the cases of each block, in order; see `search_stretches`."""
+    plans = list(plans)
+    cases = search_stretches(function, [Stretch.whole(plan) for plan in plans], device, advance)
+    yield from zip(plans, cases, strict=True)
+
+
+def search_stretches(
+    function: Function,
+    stretches: Iterable[Stretch],
+    device: Device,
+    advance: Callable[[float], None] = lambda amount: None,
+) -> Iterator[BlockCases]:
+    """Yield the cases of each stretch, in order.
 
     The Taylor models of later batches are computed while the device searches. After each batch,
     `advance` is called with the number of its arguments.
@@ -59,42 +90,75 @@ def search_blocks(
     in_flight: collections.deque[_StartedBatch] = collections.deque()
     parts: list[BlockCases] = []
     with device.active():
-        for plan, begin, count in _split_into_batches(plans, device):
+        for stretch, begin, count in _split_into_batches(stretches, device):
+            plan = stretch.plan
             raise_if_stopped()
             if plan.algorithm == "balls":
                 while in_flight:
                     yield from _collect_batch(function, loops, in_flight.popleft(), parts, advance)
                 cases = decide_every_argument(function, plan)
                 advance(plan.block.run.count)
-                yield plan, cases
+                yield cases
                 continue
             with region("Taylor models"):
                 batch = make_batch(function, plan, begin, count)
             with region("search"):
                 ticket = loops.start_batch(batch, plan.shape, plan.algorithm, plan.division)
-            in_flight.append(_StartedBatch(plan, batch, ticket))
+            in_flight.append(_StartedBatch(stretch, batch, ticket))
             while len(in_flight) >= MAX_BATCHES_IN_FLIGHT[device.kind]:
                 yield from _collect_batch(function, loops, in_flight.popleft(), parts, advance)
         while in_flight:
             yield from _collect_batch(function, loops, in_flight.popleft(), parts, advance)
 
 
-def _split_into_batches(plans: Iterable[Plan], device: Device) -> Iterator[tuple[Plan, int, int]]:
-    """Yield (plan, first super-block, number of super-blocks) for each batch.
+def _batch_size(plan: Plan, kind: str) -> int:
+    """Return the number of super-blocks in a batch on a device of this kind."""
+    shape = plan.shape
+    if plan.algorithm == "exhaustive":
+        return max(1, EXHAUSTIVE_ARGUMENTS_PER_BATCH[kind] >> shape.super_block)
+    return max(1, SUBDOMAINS_PER_BATCH[kind] >> (shape.super_block - shape.subdomain))
+
+
+def share_out(
+    plans: Mapping[int, Plan], kind: str, workers: int
+) -> list[list[tuple[int, Stretch]]]:
+    """Return tasks for workers that take one after the other: stretches, with their blocks' keys.
+
+    The work of a task is a share of what remains, so that all workers end at nearly the same time
+    whatever a block has cost.
+    """
+    sizes = {number: _batch_size(plan, kind) for number, plan in plans.items()}
+    left = sum(-(-plan.super_blocks // sizes[number]) for number, plan in plans.items())
+    tasks: list[list[tuple[int, Stretch]]] = []
+    fewest, most = BATCHES_PER_TASK
+    room = 0
+    for number, plan in plans.items():
+        begin, end = 0, plan.super_blocks
+        while begin < end:
+            if room < 1:
+                room = max(fewest, min(most, left // (2 * workers)))
+                tasks.append([])
+            batches = min(room, -(-(end - begin) // sizes[number]))
+            count = min(batches * sizes[number], end - begin)
+            tasks[-1].append((number, Stretch(plan, begin, count)))
+            begin, room, left = begin + count, room - batches, left - batches
+    return tasks
+
+
+def _split_into_batches(
+    stretches: Iterable[Stretch], device: Device
+) -> Iterator[tuple[Stretch, int, int]]:
+    """Yield (stretch, first super-block, number of super-blocks) for each batch.
 
     On the CPU the first batches are small, so that an estimate of the time is known within seconds.
     """
     share = FIRST_BATCH[device.kind]
-    for plan in plans:
-        shape = plan.shape
-        if plan.algorithm == "exhaustive":
-            size = EXHAUSTIVE_ARGUMENTS_PER_BATCH[device.kind] >> shape.super_block
-        else:
-            size = SUBDOMAINS_PER_BATCH[device.kind] >> (shape.super_block - shape.subdomain)
-        begin = 0
-        while begin < plan.super_blocks:
-            count = min(max(1, int(size * share)), plan.super_blocks - begin)
-            yield plan, begin, count
+    for stretch in stretches:
+        size, begin = _batch_size(stretch.plan, device.kind), stretch.first
+        end = begin + stretch.length
+        while begin < end:
+            count = min(max(1, int(size * share)), end - begin)
+            yield stretch, begin, count
             begin, share = begin + count, min(1.0, 2.0 * share)
 
 
@@ -104,9 +168,10 @@ def _collect_batch(
     started: _StartedBatch,
     parts: list[BlockCases],
     advance: Callable[[float], None],
-) -> Iterator[tuple[Plan, BlockCases]]:
-    """Await a batch, add its cases to `parts`, and yield the block's cases if it was the last."""
-    plan, batch, ticket = started
+) -> Iterator[BlockCases]:
+    """Await a batch, add its cases to `parts`, and yield the stretch's if it was the last."""
+    stretch, batch, ticket = started
+    plan = stretch.plan
     with region("search"):
         result = loops.finish_batch(ticket)
     with region("decision"):
@@ -114,6 +179,6 @@ def _collect_batch(
     begin, count = batch.first, batch.subdomain_counts.size
     end = min(plan.block.run.count, (begin + count) << plan.shape.super_block)
     advance(end - (begin << plan.shape.super_block))
-    if begin + count == plan.super_blocks:
-        yield plan, join_batches(parts)
+    if begin + count == stretch.first + stretch.length:
+        yield join_batches(parts)
         parts.clear()

@@ -5,6 +5,7 @@ Every threshold is the sum of the errors in the ledger of docs/packages/tmd.md, 
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,6 +16,7 @@ import numpy as np
 from tmd._search import boolean_test_formulas as tests
 from tmd._search.blocks import Block
 from tmd._search.line_formulas import Shape
+from tmd._search.model_groups import EXACT_TERMS, ModelSettings, groups_of, to_words
 from tmd._search.taylor_models import FRACTION_BITS, Model, Scale, make_model
 from tmd.formats import format_fraction
 from tmd.functions.function import Function, ball, working_precision
@@ -264,29 +266,75 @@ def _choose_packet(logs: list[float], subdomain: int) -> int:
 def make_batch(function: Function, plan: Plan, first: int, count: int) -> Batch:
     """Compute the batch of the super-blocks first, ..., first + count - 1 of a block."""
     shape, run = plan.shape, plan.block.run
-    numbers = range(first, first + count)
-    models = [
-        make_model(function, plan.block, i, shape.super_block, plan.degree, plan.scale)
-        for i in numbers
+    table = np.empty((count, plan.degree + 1, 3), np.uint64)
+    thresholds = np.empty((count, 6), np.uint64)
+    groups = groups_of(
+        function, plan.block, shape.super_block, plan.degree, plan.scale, first, count
+    )
+    for group, begin, end, arrays in groups:
+        if arrays is not None:
+            # Large searches alone need this compiled.
+            from tmd._search.shifting_formulas import shift_models
+
+            rows = slice(begin - first, end - first)
+            positions = 2 * (np.arange(begin, end) - group.first) + 1 - group.length
+            settings = _model_settings(plan)
+            if shift_models(arrays, positions, settings, table[rows], thresholds[rows]):
+                continue
+        for i in range(begin, end):
+            model = make_model(function, plan.block, i, shape.super_block, plan.degree, plan.scale)
+            table[i - first], thresholds[i - first] = model.words, _thresholds(plan, model)
+    arguments = [
+        min(1 << shape.super_block, run.count - (i << shape.super_block))
+        for i in range(first, first + count)
     ]
-    arguments = [min(1 << shape.super_block, run.count - (i << shape.super_block)) for i in numbers]
     subdomain_counts = [-(-n >> shape.subdomain) for n in arguments]
-    columns = list(zip(*(_thresholds(plan, m) for m in models), strict=True))
     number = np.float64 if tests.DIVISIONS[plan.division][1] is float else np.uint64
     types = (np.uint64, number, np.uint64, number, np.uint64, np.int64)
-    arrays = [np.array(c, dtype=t) for c, t in zip(columns, types, strict=True)]
-    table = np.stack([m.words for m in models])
-    return Batch(first, table, np.array(subdomain_counts, np.uint64), *arrays)
+    columns = [column.astype(t) for column, t in zip(thresholds.T, types, strict=True)]
+    return Batch(first, table, np.array(subdomain_counts, np.uint64), *columns)
+
+
+@functools.lru_cache(maxsize=64)
+def _model_settings(plan: Plan) -> ModelSettings:
+    """Return what compiled code needs to know of a plan for models and thresholds."""
+    shape, degree = plan.shape, plan.degree
+    binomials = [[math.comb(k, j) for k in range(degree + 1)] for j in (1, 2, 3)]
+    others = [2**k - 1 - sum(row[k] for row in binomials) for k in range(degree + 1)]
+    shifts = []
+    for length, span in _lines(shape):
+        inner = shape.super_block - length
+        shifts += [2 * inner + 3, 3 * inner, 4 * (shape.super_block - span)]
+    shifts += [4 * (shape.super_block - shape.piece + 5), _unit_bits(plan)]
+    return ModelSettings(
+        degree,
+        plan.scale.half,
+        np.array([*binomials, others], np.uint64),
+        np.array([math.comb(degree + 1 + n, n) for n in range(EXACT_TERMS)], np.uint64),
+        np.array(shifts, np.uint64),
+        np.array([1 << length for length, _ in _lines(shape)], np.uint64),
+        np.array(to_words(2 * plan.case_distance), np.uint64),
+    )
+
+
+def _unit_bits(plan: Plan) -> int:
+    """Return the bits after the point of the numbers of a plan's Boolean test."""
+    return tests.UNIT_BITS[tests.DIVISIONS[plan.division][1]]
+
+
+def _lines(shape: Shape) -> tuple[tuple[int, int], tuple[int, int]]:
+    """Return log2 of the lengths of the lines of phases 1 and 2, and of the cubics they are on."""
+    spans = shape.subdomain + shape.packet + 5, shape.subdomain
+    return (shape.subdomain, spans[0]), (shape.piece, spans[1])
 
 
 def _thresholds(plan: Plan, model: Model) -> Sequence[int]:
     """Return offset and bound of phases 1 and 2, limit and error of phase 3, as in `Batch`."""
     shape = plan.shape
-    unit = tests.UNIT_BITS[tests.DIVISIONS[plan.division][1]]
+    unit = _unit_bits(plan)
     twice = 2 * plan.case_distance
     thresholds = []
-    spans = shape.subdomain + shape.packet + 5, shape.subdomain
-    for length, span in zip((shape.subdomain, shape.piece), spans, strict=True):
+    for length, span in _lines(shape):
         error = twice + model.error + chord_error(model, shape.super_block, length)
         error += truncation_error(model, shape.super_block, span)
         # One more unit because b is rounded down. So is a, which counts once per argument.

@@ -80,8 +80,13 @@ def make_model(
     ArithmeticError
         The super-block is too long: a coefficient is unbounded, or a slope exceeds 63 bits.
     """
-    centred, remainder = _expand_about_centre(function, block, number, size, degree, scale)
-    coefficients, error = _expand_about_start(centred)
+    begin, half = number << size, 1 << (size - 1)
+    centred = expand_at(function, block, begin + half, size, degree + 1, scale)
+    # Steps of half a super-block lead from the centre to its ends.
+    ends = begin, begin + 2 * half
+    remainder = bound_coefficient(function, block, ends, size - 1, degree + 1, scale)
+    coefficients = _expand_about_start([c for c, _ in centred])
+    error = moving_error(sum(r for _, r in centred), degree)
     if scale.half:
         coefficients[0] += 1 << (FRACTION_BITS - 1)
     sums = [
@@ -101,42 +106,60 @@ def make_model(
     return Model(words, remainder + error + FIXED_POINT_ERROR, (sums[1], sums[2], tail))
 
 
-def _expand_about_centre(
-    function: Function, block: Block, number: int, size: int, degree: int, scale: Scale
-) -> tuple[list[tuple[int, int]], int]:
-    """Return the Taylor coefficients about the centre of a super-block, and the remainder.
+def expand_at(
+    function: Function, block: Block, x: int, size: int, count: int, scale: Scale
+) -> list[tuple[int, int]]:
+    """Return the first `count` Taylor coefficients about argument x of a block.
 
-    A coefficient is a pair (value, radius) in units of 2^-(128 + GUARD_BITS); the remainder is a
-    bound in units of 2^-128.
+    They are for steps of 2^size arguments: pairs (value, radius) in units of
+    2^-(128 + GUARD_BITS) test units.
+
+    Raises
+    ------
+    ArithmeticError
+        A coefficient is unbounded.
+    """
+
+    run, bits = block.run, FRACTION_BITS + GUARD_BITS
+    exponent, power = int(scale.doubled) - block.ulp + bits, run.quantum + size
+    # 80 bits before the point, and those that the argument reduction of large arguments costs.
+    with working_precision(bits + 80 + max(0, run.quantum + 64) * 2):
+        series = function.coefficients(ball(run.argument(x)), count)
+    coefficients = []
+    for k, c in enumerate(series):
+        if not c.is_finite():
+            raise ArithmeticError("a coefficient has no bound: the super-block is too long")
+        sign = (-1 if block.negative else 1) * run.sign**k
+        (mantissa, e), (radius, r) = c.mid().man_exp(), c.rad().man_exp()
+        unit = exponent + k * power
+        value = _shift(sign * int(mantissa), int(e) + unit)
+        coefficients.append((value, _shift(int(radius), int(r) + unit) + 2))  # both rounded down
+    return coefficients
+
+
+def bound_coefficient(
+    function: Function, block: Block, ends: tuple[int, int], size: int, k: int, scale: Scale
+) -> int:
+    """Bound Taylor coefficient k between two arguments of a block, in units of 2^-128.
+
+    It is for steps of 2^size arguments.
+
+    Raises
+    ------
+    ArithmeticError
+        It is unbounded.
     """
     from flint import arb
 
     run = block.run
-    half = 1 << (size - 1)
-    begin = run.first + (number << size)
-    shift = int(scale.doubled) - block.ulp
-    power = run.quantum + size
-    bits = FRACTION_BITS + GUARD_BITS
-    # 80 bits before the point, and those that the argument reduction of large arguments costs.
-    with working_precision(bits + 80 + max(0, run.quantum + 64) * 2):
-        x = ball(run.argument(begin - run.first + half))
-        coefficients = []
-        for k, c in enumerate(function.coefficients(x, degree + 1)):
-            sign = (-1 if block.negative else 1) * (run.sign**k)
-            c = c * sign * arb(2) ** (shift + k * power + bits)
-            if not c.is_finite():
-                raise ArithmeticError("a coefficient has no bound: the super-block is too long")
-            mantissa, e = c.mid().man_exp()
-            radius = 2 + math.ceil(float(c.rad().upper()) * (1 + 1e-9))
-            coefficients.append((_shift(int(mantissa), int(e)), radius))
+    exponent = int(scale.doubled) - block.ulp + k * (run.quantum + size) + FRACTION_BITS
     with working_precision(96 + max(0, run.quantum + 64) * 2):
-        ends = run.argument(begin - run.first), run.argument(begin - run.first + 2 * half)
-        enclosure = function.coefficients(ball(ends[0]).union(ball(ends[1])), degree + 2)[-1]
-        bound = abs(enclosure) * arb(2) ** (shift + (degree + 1) * (power - 1) + FRACTION_BITS)
+        first, last = (ball(run.argument(end)) for end in ends)
+        enclosure = function.coefficients(first.union(last), k + 1)[-1]
+        bound = abs(enclosure) * arb(2) ** exponent
         if not bound.is_finite():
             raise ArithmeticError("a remainder has no bound: the super-block is too long")
-        remainder = _upper_bound(bound)
-    return coefficients, remainder
+        return _upper_bound(bound)
 
 
 def _shift(mantissa: int, power: int) -> int:
@@ -150,21 +173,24 @@ def _upper_bound(value: Ball) -> int:
     return _shift(int(mantissa), int(power)) + 2
 
 
-def _expand_about_start(centred: list[tuple[int, int]]) -> tuple[list[int], int]:
+def _expand_about_start(coefficients: list[int]) -> list[int]:
     """Move the expansion point from the centre to the start of a super-block.
 
-    Returns the coefficients in w = v + 1/2, rounded to 2^-128, and a bound of the sum of all
-    errors so far.
+    Returns the coefficients in w = v + 1/2, rounded to 2^-128.
     """
-    degree = len(centred) - 1
-    radius = sum(r for _, r in centred)  # generous, as |v| <= 1/2
-    coefficients = [c for c, _ in centred]
-    roundings = 0
+    degree = len(coefficients) - 1
     for j in range(degree):
         # Synthetic division by v + 1/2; every shift loses less than one unit.
         for k in range(degree - 1, j - 1, -1):
             coefficients[k] -= coefficients[k + 1] >> 1
-            roundings += 1
+    return [c >> GUARD_BITS for c in coefficients]
+
+
+def moving_error(radii: int, degree: int) -> int:
+    """Bound the errors of `_expand_about_start` and of its coefficients, in units of 2^-128.
+
+    `radii` is the sum of the coefficients' radii, which is generous, as |v| <= 1/2.
+    """
+    roundings = degree * (degree + 1) // 2
     # A unit that is lost on the way changes the value by at most 1.5^degree < 2^15 units.
-    error = (radius + (roundings << 15) >> GUARD_BITS) + degree + 2
-    return [c >> GUARD_BITS for c in coefficients], error
+    return (radii + (roundings << 15) >> GUARD_BITS) + degree + 2

@@ -1,4 +1,4 @@
-"""Integers of 128 and 192 bits for both targets: tuples of uint64, the highest word first.
+"""Integers of 128, 192 and 256 bits: tuples of uint64, the highest word first.
 
 LLVM has integers of any width and lowers them to chains of additions with carry.
 """
@@ -12,7 +12,7 @@ from numba.extending import intrinsic
 
 from hetero.jit import scalar
 
-_word, _pair, _triple = ir.IntType(64), ir.IntType(128), ir.IntType(192)
+_word, _pair = ir.IntType(64), ir.IntType(128)
 _u = types.uint64
 _PAIR, _TRIPLE = types.UniTuple(_u, 2), types.UniTuple(_u, 3)
 
@@ -35,24 +35,40 @@ def _split_words(context, builder, signature, integer):
     return context.make_tuple(builder, signature.return_type, words)
 
 
-def _make_pair_operation(instruction: str):
-    """Make an intrinsic that applies an instruction of LLVM to two pairs, modulo 2^128."""
+def _make_operation(instruction: str):
+    """Make an intrinsic that applies an instruction of LLVM to two integers of as many words."""
 
     @intrinsic
     def combine(typing, a, b):
         def emit(context, builder, signature, values):
+            words = range(signature.return_type.count)
+            kind = ir.IntType(64 * len(words))
             a, b = (
-                _join_words(builder, [builder.extract_value(v, i) for i in (0, 1)], _pair)
+                _join_words(builder, [builder.extract_value(v, i) for i in words], kind)
                 for v in values
             )
             return _split_words(context, builder, signature, getattr(builder, instruction)(a, b))
 
-        return _PAIR(_PAIR, _PAIR), emit
+        return a(a, a), emit
 
     return combine
 
 
-add, subtract = _make_pair_operation("add"), _make_pair_operation("sub")
+add, subtract = _make_operation("add"), _make_operation("sub")
+
+
+@intrinsic
+def floor_shift(typing, t, bits):
+    """Return floor(t / 2^bits) for a signed integer t that has more bits than that."""
+
+    def emit(context, builder, signature, values):
+        words = range(signature.return_type.count)
+        kind = ir.IntType(64 * len(words))
+        t = _join_words(builder, [builder.extract_value(values[0], i) for i in words], kind)
+        shifted = builder.ashr(t, builder.zext(values[1], kind))
+        return _split_words(context, builder, signature, shifted)
+
+    return t(t, _u), emit
 
 
 @intrinsic
@@ -104,35 +120,39 @@ def _combine_halves(builder, halves) -> list:
 
 @intrinsic
 def horner(typing, t, x, shift, c):
-    """Return floor(t x / 2^shift) + c modulo 2^192, a step of Horner's scheme.
+    """Return floor(t x / 2^shift) + c, a step of Horner's scheme.
 
-    t and c are signed triples, x < 2^63 and 0 < shift < 64.
+    t and c are signed integers of as many words, and so is the result, which is reduced modulo
+    2^192 for three words; x < 2^63 and 0 < shift < 64.
     """
 
     def emit(context, builder, signature, values):
         t, x, shift, c = values
-        high, middle, low = (builder.extract_value(t, i) for i in range(3))
         wide, up = builder.zext(x, _pair), builder.sub(_word(64), shift)
-        first = builder.mul(builder.zext(low, _pair), wide)
-        second = builder.mul(builder.zext(middle, _pair), wide)
-        second = builder.add(second, builder.lshr(first, _pair(64)))
-        third = builder.mul(builder.sext(high, _pair), wide)
-        third = builder.add(third, builder.lshr(second, _pair(64)))
-        words = [builder.trunc(builder.lshr(third, _pair(64)), _word)]
-        words += [builder.trunc(p, _word) for p in (third, second, first)]
+        products = []
+        for i in reversed(range(signature.return_type.count)):
+            word = builder.extract_value(t, i)
+            extended = builder.zext(word, _pair) if i else builder.sext(word, _pair)
+            product = builder.mul(extended, wide)
+            if products:
+                product = builder.add(product, builder.lshr(products[-1], _pair(64)))
+            products.append(product)
+        words = [builder.trunc(builder.lshr(products[-1], _pair(64)), _word)]
+        words += [builder.trunc(product, _word) for product in reversed(products)]
         return _shift_and_add(context, builder, signature, words, shift, up, c)
 
-    return _TRIPLE(_TRIPLE, _u, _u, _TRIPLE), emit
+    return t(t, _u, _u, t), emit
 
 
 def _shift_and_add(context, builder, signature, words, shift, up, c):
-    """Shift four words, the highest first, right by shift = 64 - up, and add the triple c."""
+    """Shift words, the highest first, right by shift = 64 - up, and add c, which has one less."""
+    kind = ir.IntType(64 * signature.return_type.count)
     words = [
         builder.or_(builder.shl(a, up), builder.lshr(b, shift))
         for a, b in itertools.pairwise(words)
     ]
-    c = [builder.extract_value(c, i) for i in range(3)]
-    total = builder.add(_join_words(builder, words, _triple), _join_words(builder, c, _triple))
+    c = [builder.extract_value(c, i) for i in range(signature.return_type.count)]
+    total = builder.add(_join_words(builder, words, kind), _join_words(builder, c, kind))
     return _split_words(context, builder, signature, total)
 
 

@@ -50,21 +50,34 @@ def sum_nodes(y, side, node_range, nodes):
     return complete_sums(window, z, high, slope, before, beyond, g_min, side), g_min
 
 
+@scalar
+def evaluate_point(x, frame, right, left, right_range, left_range, nodes, logs):
+    """Return pdf, cdf, sf and, if `logs`, their logarithms at a point.
+
+    The sums are over the nodes of the point's half-line.
+    """
+    y, _, mirrored = standardize(x, frame, right.alpha)
+    side, node_range = right, right_range
+    if mirrored:
+        side, node_range = left, left_range
+    if is_outside(y, side, node_range):
+        result = evaluate_outside(y, side, node_range)
+    else:
+        (density, below, above), g_min = sum_nodes(y, side, node_range, nodes)
+        result = assemble_requested(y, g_min, density, below, above, side, logs)
+    return restore_side(result, mirrored, frame.scale)
+
+
 @parallel
 def _evaluate_points(x, frame, right, left, right_range, left_range, nodes, outputs):
-    """Evaluate each point by sums over the nodes of its half-line."""
+    """Evaluate each point."""
     logs = outputs[3].size + outputs[4].size + outputs[5].size > 0
     for i in prange(x.size):
-        y, _, mirrored = standardize(x[i], frame, right.alpha)
-        side, node_range = right, right_range
-        if mirrored:
-            side, node_range = left, left_range
-        if is_outside(y, side, node_range):
-            result = evaluate_outside(y, side, node_range)
-        else:
-            (density, below, above), g_min = sum_nodes(y, side, node_range, nodes)
-            result = assemble_requested(y, g_min, density, below, above, side, logs)
-        write(outputs, i, restore_side(result, mirrored, frame.scale))
+        write(
+            outputs,
+            i,
+            evaluate_point(x[i], frame, right, left, right_range, left_range, nodes, logs),
+        )
 
 
 def evaluate(x, frame, half_lines, node_ranges, nodes, outputs, stream=0):

@@ -49,6 +49,8 @@ _FLOAT64 = """
     _density.pointwise.cuda.evaluate_hard      255 points rule f8 6xf8* i8* i8*
     _derivatives.cuda.place_steps              128 5xf8* bool i8 points
     _derivatives.cuda.combine_values           168 5xf8* bool i8 f8* 5xf8*
+    _quantiles.cuda.invert_points              128 f8* bool centre restoration frame \
+        side side range range nodes f8*
     _quantiles.cuda.begin_points               72  f8* bool centre search f8*
     _quantiles.cuda.advance_points             96  f8* bool centre values search f8* i8*
     _quantiles.cuda.finish_points              48  restoration f8* f8* f8*

@@ -13,7 +13,7 @@ from tmd._certificates.records import COLUMNS, DEFINITION, KIND, VERSION, hash_j
 from tmd._search.planning import MAX_BITS
 from tmd._search.taylor_models import ROUNDINGS
 from tmd.errors import CertificateError
-from tmd.formats import format_fraction, to_fraction
+from tmd.formats import Format, format_fraction, to_fraction
 from tmd.functions import NAMES
 
 _VERSION = re.compile(r"[0-9]+(\.[0-9a-z]+)*[-+._0-9A-Za-z]*")
@@ -107,8 +107,13 @@ def _are_versions(value: object) -> bool:
     )
 
 
-def _is_precision(value: object) -> bool:
-    return type(value) is int and 2 <= value <= 64
+def _is_precision(value: Any) -> bool:
+    """Return whether a value names a format as certificates do."""
+    try:
+        name = Format.create(value).names[0]
+    except (TypeError, ValueError):
+        return False
+    return type(value) is type(name) and bool(value == name)
 
 
 def _are_records(value: object) -> bool:

@@ -48,7 +48,7 @@ fewer if otherwise not every worker would get some."""
 
 
 def search(
-    name: str,
+    name: str | Function,
     domain: tuple,
     *,
     bits: int = 32,
@@ -67,8 +67,9 @@ def search(
 
     Parameters
     ----------
-    name : str
-        A function in `tmd.functions.NAMES`: the univariate functions of C23.
+    name : str or Function
+        A function in `tmd.functions.NAMES`: the univariate functions of C23. Or one of your own:
+        a `tmd.Function`, or "module:NAME" of one, which workers of executors can find, too.
     domain : (lo, hi)
         The half-open interval lo <= x < hi. It is cut at zeros and poles of the function, and
         arguments without a value or with a trivial rounding, such as those close to 0, are left
@@ -139,7 +140,7 @@ def search(
     f, lo, hi, fmt, question = _validate_question(
         name, domain, bits, precision, argument_precision, rounding
     )
-    bits = question["bits"]
+    name, bits = f.name, question["bits"]
     validation.check_choice("algorithm", algorithm, ("auto", *ALGORITHMS, "exhaustive"))
     validation.check_choice("division", division, tuple(DIVISIONS))
     engine = Engine.create(device, executor, comm)
@@ -188,7 +189,7 @@ def search(
 
 
 def _validate_question(
-    name: str,
+    name: str | Function,
     domain: Any,
     bits: int,
     precision: Precision,
@@ -208,7 +209,7 @@ def _validate_question(
         raise TypeError(f"domain must be a pair (lo, hi), got {domain!r}") from None
     lo, hi = to_fraction("domain", lo), to_fraction("domain", hi)
     question = {
-        "function": name,
+        "function": f.name,
         "domain": [format_fraction(lo), format_fraction(hi)],
         "bits": bits,
         "precision": fmt.names[0],

@@ -14,7 +14,7 @@ from tmd._search.planning import MAX_BITS
 from tmd._search.taylor_models import ROUNDINGS
 from tmd.errors import CertificateError
 from tmd.formats import Format, format_fraction, to_fraction
-from tmd.functions import NAMES
+from tmd.functions import is_known
 
 _VERSION = re.compile(r"[0-9]+(\.[0-9a-z]+)*[-+._0-9A-Za-z]*")
 
@@ -124,7 +124,7 @@ def _are_records(value: object) -> bool:
 
 _VALIDATORS = {
     "definition": lambda value: value == DEFINITION,
-    "function": lambda value: value in NAMES,
+    "function": is_known,
     "domain": _is_domain,
     "bits": lambda value: type(value) is int and 4 <= value <= MAX_BITS,
     "precision": _is_precision,

@@ -6,7 +6,7 @@ import contextlib
 import math
 import threading
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, TypeAlias
 
@@ -73,6 +73,10 @@ class Function:
 
     def __repr__(self) -> str:
         return f"Function({self.name!r})"
+
+    def renamed(self, name: str) -> Function:
+        """Return the same function under another name."""
+        return replace(self, name=name)
 
     def is_defined_between(self, lo: Fraction, hi: Fraction) -> bool:
         """Return whether the open interval (lo, hi) lies in the domain."""

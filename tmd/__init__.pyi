@@ -6,6 +6,8 @@ from .certificates import verify_cases as verify_cases
 from .errors import CertificateError as CertificateError
 from .errors import CheckpointError as CheckpointError
 from .formats import Format as Format
+from .functions import register as register
+from .functions.function import Function as Function
 from .library_check import LibraryScore as LibraryScore
 from .library_check import check_libraries as check_libraries
 from .results import Case as Case

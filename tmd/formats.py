@@ -5,18 +5,28 @@ from __future__ import annotations
 import contextlib
 import math
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from numbers import Rational
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from hetero import validation
 
+FORMATS = {
+    "bfloat16": (8, -126, 127),
+    "binary16": (11, -14, 15),
+    "binary32": (24, -126, 127),
+    "binary64": (53, -1022, 1023),
+    "x87": (64, -16382, 16383),
+}
+"""Binary digits, smallest and largest exponent of the normal numbers."""
+
 _IEEE_EXPONENTS = {24: (-126, 127), 53: (-1022, 1023)}
-"""Precision: smallest and largest exponent of the normal numbers of binary32 and binary64."""
+"""What 24 and 53 digits stand for without a name."""
 
 _MAX_EXPONENT = 1 << 13
 """Largest binary exponent of a number that is read: Python writes at most 4300 decimal digits."""
@@ -29,34 +39,48 @@ _HEXADECIMAL_PATTERN = re.compile(
 )
 
 
+Precision: TypeAlias = int | str | Sequence[int]
+"""Digits, the name of a format, or digits with the smallest and the largest exponent."""
+
+
 @dataclass(frozen=True)
 class Format:
     """Formats of the values (`precision` digits) and of the arguments (`argument_precision`).
 
-    The digits are binary. 24 and 53 digits stand for binary32 and binary64, with their exponent
-    ranges and their subnormal numbers, which have the ulp of the smallest normal number. Other
-    precisions have an unlimited exponent.
+    The digits are binary. 24 and 53 digits stand for binary32 and binary64. Exponents e of normal
+    numbers, 2^e <= |y| < 2^(e+1), lie in `exponent_range` and `argument_exponent_range`, if these
+    are not None; subnormal numbers have the ulp of the smallest normal number.
     """
 
     precision: int
     argument_precision: int
+    exponent_range: tuple[int, int] | None = None
+    argument_exponent_range: tuple[int, int] | None = None
 
     @classmethod
-    def create(cls, precision: int, argument_precision: int | None = None) -> Format:
-        """Return the format; raise TypeError or ValueError unless both are integers in [2, 64]."""
-        precision = validation.check_integer("precision", precision, 2)
+    def create(cls, precision: Precision, argument_precision: Precision | None = None) -> Format:
+        """Return the format of values and arguments, which is by default that of the values.
+
+        Each is a number of digits from 2 to 64, a name of `FORMATS`, or (digits, emin, emax).
+
+        Raises
+        ------
+        TypeError, ValueError
+            It is none of these.
+        """
+        digits, exponents = _parse_precision("precision", precision)
         if argument_precision is None:
-            argument_precision = precision
-        argument_precision = validation.check_integer("argument_precision", argument_precision, 2)
-        for name, value in (("precision", precision), ("argument_precision", argument_precision)):
-            if value > 64:
-                raise ValueError(f"{name} must lie in [2, 64], got {value}")
-        return cls(precision, argument_precision)
+            return cls(digits, digits, exponents, exponents)
+        argument = _parse_precision("argument_precision", argument_precision)
+        return cls(digits, argument[0], exponents, argument[1])
 
     @property
-    def exponent_range(self) -> tuple[int, int] | None:
-        """Smallest and largest exponent e of normal values, 2^e <= |y| < 2^(e+1), if limited."""
-        return _IEEE_EXPONENTS.get(self.precision)
+    def names(self) -> tuple[Any, Any]:
+        """What `create` takes for the format of the values and of the arguments."""
+        return (
+            _name_precision(self.precision, self.exponent_range),
+            _name_precision(self.argument_precision, self.argument_exponent_range),
+        )
 
     def quantum(self, exponent: int) -> int | None:
         """Return log2 of the spacing of the arguments in [2^exponent, 2^(exponent+1)).
@@ -64,7 +88,7 @@ class Format:
         None if the format has no arguments there.
         """
         exponent = validation.check_integer("exponent", exponent, None)
-        low, high = _IEEE_EXPONENTS.get(self.argument_precision, (exponent, exponent))
+        low, high = self.argument_exponent_range or (exponent, exponent)
         quantum = max(exponent, low) - self.argument_precision + 1
         return quantum if quantum <= exponent <= high else None
 
@@ -81,6 +105,38 @@ class Format:
                 return None
             exponent = max(exponent, low)
         return exponent - self.precision + 1
+
+
+def _parse_precision(name: str, value: Any) -> tuple[int, tuple[int, int] | None]:
+    """Return the digits and the exponents that a user has named."""
+    if isinstance(value, str):
+        validation.check_choice(name, value, tuple(FORMATS))
+        value = FORMATS[value]
+    if isinstance(value, list | tuple):
+        if len(value) != 3:
+            raise ValueError(
+                f"{name} must be (digits, emin, emax), got {validation.describe(value)}"
+            )
+        digits, *ends = value
+        low, high = (validation.check_integer(name, e, -(1 << 14), 1 << 14) for e in ends)
+        if low > high:
+            raise ValueError(f"{name} must be (digits, emin, emax) with emin <= emax, got {value}")
+        exponents: tuple[int, int] | None = (low, high)
+    else:
+        digits, exponents = value, None
+    digits = validation.check_integer(name, digits, 2)
+    if digits > 64:
+        raise ValueError(f"{name} must lie in [2, 64], got {digits}")
+    return digits, exponents or _IEEE_EXPONENTS.get(digits)
+
+
+def _name_precision(digits: int, exponents: tuple[int, int] | None) -> Any:
+    """Return what `_parse_precision` takes, in the form that certificates have."""
+    if exponents == _IEEE_EXPONENTS.get(digits):
+        return digits
+    assert exponents is not None
+    numbers = [digits, *exponents]
+    return next((name for name, given in FORMATS.items() if [*given] == numbers), numbers)
 
 
 @dataclass(frozen=True)

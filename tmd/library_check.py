@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -20,21 +20,26 @@ from tmd._certificates.case_lists import parse_line, read_lines
 from tmd._libraries.callables import (
     BINARY64,
     PRECISIONS,
-    Precision,
+    Library,
+    LibraryPrecision,
     libraries_of_python,
     load_libraries,
     number_equal_labels,
 )
+from tmd._libraries.environment import Environment, check_modes
+from tmd._libraries.oracles import Oracle, find_oracle
 from tmd._search.decisions import BALL_PRECISIONS, extra_precision
 from tmd.errors import CertificateError
-from tmd.functions import load_function
 from tmd.functions.function import Ball, Function, working_precision
+
+Point = tuple[float, ...]
+"""The arguments of a call: one or two numbers."""
 
 
 @equal_by_value
 @dataclass(frozen=True, eq=False, repr=False)
 class LibraryScore:
-    """Results of one library on some arguments.
+    """Results of one library on some arguments, under one rounding mode.
 
     Attributes
     ----------
@@ -42,23 +47,130 @@ class LibraryScore:
     tried : int
         Number of arguments.
     wrong : list of (argument, returned value, correct value)
-        All are floats, also for functions of binary32.
+        All are floats, also for functions of binary32; of two arguments, their tuple.
+    mode : "nearest", "up", "down" or "zero"
+    kinds : dict of (wrong, tried)
+        Counts by what is near: "F" (a floating-point number), "M" (a midpoint), "exact" (the value
+        is a floating-point number) and "range" (it overflows or lies below all numbers).
+    flags : list of (argument, flags raised, correct flags)
+        Calls that raised other exceptions, if flags were asked for. Results for which standards
+        leave underflow to the machine are left out.
     """
 
     library: str
     tried: int
-    wrong: list[tuple[float, float, float]]
+    wrong: list[tuple[Any, float, float]]
+    mode: str = "nearest"
+    kinds: dict[str, tuple[int, int]] = field(default_factory=dict)
+    flags: list[tuple[Any, tuple[str, ...], tuple[str, ...]]] = field(default_factory=list)
 
     def __repr__(self) -> str:
-        return f"LibraryScore({self.library}: {len(self.wrong)} of {self.tried} wrong)"
+        mode = "" if self.mode == "nearest" else f", rounding {self.mode}"
+        return f"LibraryScore({self.library}{mode}: {len(self.wrong)} of {self.tried} wrong)"
 
     def _repr_html_(self) -> str:
-        title = f"{self.library}: {len(self.wrong)} of {self.tried} wrong"
-        rows = [(x.hex(), returned.hex(), y.hex()) for x, returned, y in self.wrong[:20]]
+        title = f"{self.library}, rounding {self.mode}: {len(self.wrong)} of {self.tried} wrong"
+        rows = [(hex_of(x), returned.hex(), y.hex()) for x, returned, y in self.wrong[:20]]
         return html_table(title, rows, ("argument", "returned", "correct"))
 
 
-def round_correctly(f: Function, x: float, precision: Precision = BINARY64) -> float:
+def hex_of(x: Any) -> str:
+    """Write one or two arguments as C's hexadecimal numbers."""
+    return ", ".join(v.hex() for v in x) if isinstance(x, tuple) else str(x.hex())
+
+
+class Judgement(NamedTuple):
+    """What is right at an argument: its kind, its value by rounding mode, and its flags."""
+
+    kind: str
+    values: dict[str, float]
+    flags: tuple[str, ...]
+    has_flags: bool  # False where a machine may detect underflow before or after rounding
+
+
+def judge(
+    oracle: Oracle, x: Point, precision: LibraryPrecision, modes: Sequence[str] = ("nearest",)
+) -> Judgement | None:
+    """Return what is right at an argument, as proven by balls; None if they cannot decide.
+
+    Raises
+    ------
+    ValueError
+        The function has no value there.
+    """
+    point = tuple(map(Fraction, x))
+    extra = sum(map(extra_precision, point))
+    has_value = False
+    for digits in BALL_PRECISIONS:
+        with working_precision(digits + extra):
+            value = oracle.enclose(point)
+            if not value.is_finite():
+                continue
+            has_value = True
+            ends = value.lower(), value.upper()
+            judged = [_judge_number(end, value.is_exact(), precision, modes) for end in ends]
+            if judged[0] == judged[1]:
+                return judged[0]
+    if has_value:
+        return None
+    numbers = ", ".join(map(repr, x))
+    raise ValueError(f"arguments: {oracle.name} has no value at {numbers} that balls can determine")
+
+
+def _judge_number(
+    y: Ball, is_exact: bool, precision: LibraryPrecision, modes: Sequence[str]
+) -> Judgement:
+    """Return what is right for a value that lies next to y, or is y."""
+    mantissa, power = map(int, y.mid().man_exp())
+    if mantissa == 0:
+        return Judgement("exact", dict.fromkeys(modes, 0.0), (), True)
+    magnitude = mantissa.bit_length() + power
+    digits, least = precision.digits, precision.least_exponent
+    top = 3 - least - digits  # numbers of 2^top and more overflow
+    if magnitude > top + 2 or magnitude < least - 2:  # a Fraction might have too many digits
+        power = top + 1 if magnitude > 0 else least - 3
+        mantissa, is_exact, magnitude = (1 if mantissa > 0 else -1), False, power + 1
+    quantum = max(magnitude - digits, least)
+    scaled = Fraction(mantissa) * Fraction(2) ** (power - quantum)
+    most = (Fraction(2) ** digits - 1) * Fraction(2) ** (top - digits)
+    values, overflows = {}, False
+    for mode in modes:
+        rounded = _ROUND[mode](scaled) * Fraction(2) ** quantum
+        if abs(rounded) > most:
+            overflows = True
+            away = mode == "nearest" or mode == ("up" if rounded > 0 else "down")
+            rounded_value = math.inf if away else float(most)
+        else:
+            rounded_value = float(abs(rounded))
+        values[mode] = -rounded_value if mantissa < 0 else rounded_value
+    is_exact = is_exact and scaled.denominator == 1 and not overflows
+    normal = Fraction(2) ** (least + digits - 1)
+    size = abs(scaled) * Fraction(2) ** quantum
+    is_tiny = size < normal
+    rounds_to_normal = is_tiny and size >= normal * (1 - Fraction(1, 1 << digits))
+    flags = () if is_exact else ("inexact",)
+    if overflows:
+        flags = ("overflow", *flags)
+    elif is_tiny and not is_exact:
+        flags = ("underflow", *flags)
+    if overflows or magnitude <= least - 1:
+        kind = "range"
+    elif is_exact:
+        kind = "exact"
+    else:
+        kind = "M" if abs(scaled - round(scaled)) > Fraction(1, 4) else "F"
+    return Judgement(kind, values, flags, not rounds_to_normal)
+
+
+_ROUND: dict[str, Callable[[Fraction], int]] = {
+    "nearest": round,
+    "up": math.ceil,
+    "down": math.floor,
+    "zero": math.trunc,
+}
+
+
+def round_correctly(f: Function, x: float, precision: LibraryPrecision = BINARY64) -> float:
     """Return f(x) rounded to the nearest number of binary64 (or binary32), as proven by balls.
 
     Raises
@@ -66,50 +178,32 @@ def round_correctly(f: Function, x: float, precision: Precision = BINARY64) -> f
     TypeError, ValueError
         The argument is not a finite real number, or f has no value there.
     """
-    argument = Fraction(validation.check_finite("arguments", x))
-    for digits in BALL_PRECISIONS:
-        with working_precision(digits + extra_precision(argument)):
-            value = f.evaluate(argument)
-            if not value.is_finite():
-                continue
-            ends = {_round_to_nearest(end, precision) for end in (value.lower(), value.upper())}
-            if len(ends) == 1:
-                return ends.pop()
-    raise ValueError(
-        f"arguments: {f.name} has no value at {float(argument)!r} that balls can determine"
-    )
-
-
-def _round_to_nearest(end: Ball, precision: Precision) -> float:
-    """Round the midpoint of a ball to nearest, ties to even; to infinity in case of overflow."""
-    mantissa, power = map(int, end.mid().man_exp())
-    if mantissa == 0:
-        return 0.0
-    magnitude, sign = mantissa.bit_length() + power, 1.0 if mantissa > 0 else -1.0
-    if magnitude > 1024 or magnitude < -1100:  # too many digits for a Fraction
-        return math.copysign(math.inf if magnitude > 0 else 0.0, sign)
-    quantum = max(magnitude - precision.digits, precision.least_exponent)
-    rounded = round(Fraction(mantissa) * Fraction(2) ** (power - quantum)) * Fraction(2) ** quantum
-    if abs(rounded) > Fraction(float(np.finfo(precision.numpy).max)):
-        return math.copysign(math.inf, sign)
-    return math.copysign(float(rounded), sign)
+    point = (validation.check_finite("arguments", x),)
+    judged = judge(Oracle.of_function(f), point, precision)
+    if judged is None:
+        raise ValueError(f"arguments: balls cannot round {f.name}({float(point[0])!r})")
+    return judged.values["nearest"]
 
 
 def check_libraries(
-    name: str,
-    arguments: Iterable[float | Fraction],
+    name: str | Function,
+    arguments: Iterable[Any],
     libraries: Any = (),
     *,
     symbol: str | None = None,
     precision: int = 53,
+    modes: str | Sequence[str] = "nearest",
+    flags: bool = False,
+    reference: str | Callable | None = None,
 ) -> list[LibraryScore]:
-    """Compare Python's `math`, NumPy and other libraries with correct rounding to nearest.
+    """Compare Python's `math`, NumPy and other libraries with correct rounding.
 
     Parameters
     ----------
-    name : str
-        A function in `tmd.functions.NAMES`.
-    arguments : iterable of float
+    name : str or Function
+        A function in `tmd.functions.NAMES`, one of your own, "pow", "hypot" or "atan2"; with
+        `reference` any name.
+    arguments : iterable of float, or of pairs of floats
         For instance `[c.argument for c in result.cases.hardest(1000)]`. Fractions and integers are
         taken if they are numbers of the precision.
     libraries : iterable, or mapping of labels
@@ -122,34 +216,94 @@ def check_libraries(
     precision : {53, 24}
         Binary digits: functions of binary64, double name(double), or of binary32, float
         namef(float). Python's `math` has none of binary32 and is left out then.
+    modes : {"nearest", "up", "down", "zero", "all"}, or several
+        Rounding modes. fesetround sets each around the call, in the thread that calls.
+    flags : bool
+        Whether to compare the exceptions overflow, underflow and inexact, too. ISO C does not
+        require that functions raise inexact correctly.
+    reference : callable (balls) -> ball, or "module:NAME", optional
+        What decides the value instead of `name`: a function of one or two `flint.arb`, or of
+        mpmath, whose results are trusted to 10 bits less than its precision.
 
     Returns
     -------
     list of LibraryScore
-        One for each library: Python's `math`, NumPy, and those in `libraries`. Equal labels are
-        numbered: the second "exp" is "exp (2)".
+        One for each library and mode: Python's `math`, NumPy, and those in `libraries`. Equal
+        labels are numbered: the second "exp" is "exp (2)".
 
     Raises
     ------
     TypeError, ValueError
         A library cannot be loaded, has changed since it was, or does not export the symbol itself;
-        an argument is no number of the precision; or the function has no value there.
+        an argument is no number of the precision, or the function has no value there; balls cannot
+        decide an argument; or there is no library.
     """
-    f = load_function(name)
     numbers = _check_precision(precision)
-    given = load_libraries(libraries, name, symbol, numbers)
-    found = number_equal_labels(libraries_of_python(name, numbers) + given)
+    chosen = check_modes("modes", modes)
+    oracle = find_oracle(name, reference)
+    environment = Environment() if flags or chosen != ("nearest",) else None
     validation.require_iterable("arguments", arguments, "numbers")
-    values = [_check_argument(x, numbers) for x in arguments]
-    pairs = [(x, round_correctly(f, x, numbers)) for x in values]
+    points = [_check_point(x, numbers) for x in arguments]
+    arity = oracle.arity or (len(points[0]) if points else 1)
+    found = _all_libraries(oracle.name, libraries, symbol, numbers, arity)
+    for x in points:
+        if len(x) != arity:
+            raise ValueError(f"arguments: {oracle.name} takes {arity} numbers, got {x}")
+    judged = []
+    for x in points:
+        judgement = judge(oracle, x, numbers, chosen)
+        if judgement is None:
+            raise ValueError(
+                f"arguments: balls cannot decide {oracle.name} at {', '.join(map(repr, x))}, whose "
+                "value may be a breakpoint: leave it out, or give a reference that is exact there"
+            )
+        judged.append((x, judgement))
     return [
-        LibraryScore(
-            library,
-            len(pairs),
-            [(x, returned, y) for x, y in pairs if (returned := call(x)) != y],
-        )
-        for library, call in found
+        _score(label, call, judged, mode, environment, flags)
+        for label, call in found
+        for mode in chosen
     ]
+
+
+def _all_libraries(
+    name: str, libraries: Any, symbol: str | None, precision: LibraryPrecision, arity: int
+) -> list[Library]:
+    """Return the libraries of Python and those that are given, of which there must be one."""
+    given = load_libraries(libraries, name, symbol, precision, arity)
+    found = number_equal_labels(libraries_of_python(name, precision, arity) + given)
+    if not found:
+        raise ValueError(f"libraries must name one: neither Python nor NumPy has {name!r}")
+    return found
+
+
+def _score(
+    label: str,
+    call: Callable[..., float],
+    judged: list[tuple[Point, Judgement]],
+    mode: str,
+    environment: Environment | None,
+    flags: bool,
+) -> LibraryScore:
+    """Call a library at all arguments under one rounding mode."""
+    wrong, other_flags = [], []
+    kinds: dict[str, list[int]] = {}
+    for x, judgement in judged:
+        raised: frozenset[str] = frozenset()
+        if environment is None:
+            returned = call(*x)
+        else:
+            returned, raised = environment.call(call, x, mode)
+        y = judgement.values[mode]
+        counts = kinds.setdefault(judgement.kind, [0, 0])
+        counts[1] += 1
+        shown = x[0] if len(x) == 1 else x
+        if returned != y:
+            counts[0] += 1
+            wrong.append((shown, returned, y))
+        if flags and judgement.has_flags and raised != {*judgement.flags}:
+            other_flags.append((shown, tuple(sorted(raised)), judgement.flags))
+    summary = {kind: (bad, tried) for kind, (bad, tried) in sorted(kinds.items())}
+    return LibraryScore(label, len(judged), wrong, mode, summary, other_flags)
 
 
 _SPECIAL = re.compile(r"[+-]?([sq]?nan(\(.*\))?|inf(inity)?)", re.IGNORECASE)
@@ -157,23 +311,24 @@ _REMARK = re.compile(r"[A-Za-z_]\w*")
 
 
 def read_arguments(
-    path: str | Path, name: str, precision: int = 53
-) -> tuple[list[Fraction], dict[str, int]]:
+    path: str | Path, name: str, precision: int = 53, reference: str | Callable | None = None
+) -> tuple[list[Any], dict[str, int]]:
     """Read a list of arguments for `check_libraries`, such as those of CORE-MATH.
 
     A line is a number, perhaps with a comma and a remark after it ("0x1p+10, ERANGE"), or with its
-    kind and its identical bits; `#` begins a comment.
+    kind and its identical bits; or two numbers with a comma between them, for a function of two
+    arguments. `#` begins a comment.
 
     Parameters
     ----------
     path : str or Path
-    name : str
-        A function in `tmd.functions.NAMES`.
+    name, reference
+        As in `check_libraries`.
     precision : {53, 24}
 
     Returns
     -------
-    arguments : list of Fraction
+    arguments : list of Fraction, or of pairs
     skipped : dict of int
         Lines that say nothing about rounding, counted by the reason: NaN or infinity, numbers that
         the precision does not have, and those at which the function has no value.
@@ -183,58 +338,72 @@ def read_arguments(
     CertificateError
         The file cannot be read, or a line is none of the above.
     """
-    f, numbers = load_function(name), _check_precision(precision)
+    oracle, numbers = find_oracle(name, reference), _check_precision(precision)
     skipped: Counter[str] = Counter()
-    arguments = []
+    arguments: list[Any] = []
     for source, text in read_lines(path):
-        number, _, remark = text.partition(",")
-        if remark and not _REMARK.fullmatch(remark.strip()):
-            raise CertificateError(f"{source} must be one argument: {text.strip()!r}")
-        if _SPECIAL.fullmatch(number.strip()):
+        number, _, rest = text.partition(",")
+        is_remark = oracle.arity != 2 and _REMARK.fullmatch(rest.strip())
+        others = [rest] if rest and not is_remark else []
+        if oracle.arity not in (None, len(others) + 1):
+            wanted = "two arguments" if oracle.arity == 2 else "one argument"
+            raise CertificateError(f"{source} must be {wanted}: {text.strip()!r}")
+        if any(_SPECIAL.fullmatch(part.strip()) for part in (number, *others)):
             skipped["NaN or infinity"] += 1
             continue
-        x = parse_line(source, number).argument
-        if not _is_number_of(x, numbers):
+        point = tuple(parse_line(source, part).argument for part in (number, *others))
+        if not all(_is_number_of(x, numbers) for x in point):
             skipped[f"no number of {numbers.name}"] += 1
-        elif not _has_value(f, x):
+        elif not _has_value(oracle, point):
             skipped[f"{name} has no value there"] += 1
         else:
-            arguments.append(x)
+            arguments.append(point if others else point[0])
     return arguments, dict(skipped)
 
 
-def _has_value(f: Function, x: Fraction) -> bool:
-    """Return whether f has a value at x, by balls."""
-    with working_precision(64 + extra_precision(x)):
-        return bool(f.evaluate(x).is_finite())
+def _has_value(oracle: Oracle, point: tuple[Fraction, ...]) -> bool:
+    """Return whether a function has a value at a point, by balls."""
+    with working_precision(64 + sum(map(extra_precision, point))):
+        return bool(oracle.enclose(point).is_finite())
 
 
-def require_libraries(name: str, libraries: Any, symbol: str | None, precision: int) -> None:
-    """Raise what `check_libraries` would raise about the libraries, before a long search."""
-    load_libraries(libraries, load_function(name).name, symbol, _check_precision(precision))
+def require_libraries(
+    name: str,
+    libraries: Any,
+    symbol: str | None,
+    precision: int,
+    modes: Any = "nearest",
+    reference: str | None = None,
+) -> None:
+    """Raise what `check_libraries` would raise about these, before a long search."""
+    check_modes("modes", modes)
+    oracle, numbers = find_oracle(name, reference), _check_precision(precision)
+    _all_libraries(oracle.name, libraries, symbol, numbers, oracle.arity or 1)
 
 
-def _check_precision(precision: int) -> Precision:
+def _check_precision(precision: int) -> LibraryPrecision:
     digits = validation.check_integer("precision", precision)
     if digits not in PRECISIONS:
         raise ValueError(f"precision must be 53 or 24, got {validation.describe(precision)}")
     return PRECISIONS[digits]
 
 
-def _check_argument(x: Any, precision: Precision) -> float:
-    """Return an argument as a float, if it is a number of the precision."""
-    value = validation.check_finite("arguments", x)
-    if not _is_number_of(validation.python_number("arguments", x), precision):
-        raise ValueError(
-            f"arguments must be numbers of {precision.name}, got {validation.describe(x)}"
-        )
-    return value
+def _check_point(x: Any, precision: LibraryPrecision) -> Point:
+    """Return one argument, or a pair, as floats, if they are numbers of the precision."""
+    numbers = x if isinstance(x, tuple | list) else (x,)
+    for number in numbers:
+        if not _is_number_of(validation.python_number("arguments", number), precision):
+            validation.check_finite("arguments", number)
+            raise ValueError(
+                f"arguments must be numbers of {precision.name}, got {validation.describe(number)}"
+            )
+    return tuple(validation.check_finite("arguments", number) for number in numbers)
 
 
-def _is_number_of(x: Any, precision: Precision) -> bool:
+def _is_number_of(x: Any, precision: LibraryPrecision) -> bool:
     """Return whether a finite number of Python is one of the precision."""
     try:
         with np.errstate(over="ignore"):
             return bool(float(precision.numpy(float(x))) == x)
-    except OverflowError:  # beyond binary64
+    except (OverflowError, TypeError, ValueError):  # beyond binary64, or no number
         return False

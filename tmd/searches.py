@@ -17,10 +17,10 @@ from hetero.distributed.engines import Engine
 from hetero.distributed.parts import raised_by_all
 from hetero.distributed.worker_devices import Devices
 from tmd._certificates import records
-from tmd._search.blocks import MAX_BLOCK_BITS, split_into_blocks
 from tmd._search.boolean_test_formulas import ALGORITHMS, DIVISIONS
 from tmd._search.checkpoint import Checkpoint, path_of_rank
 from tmd._search.decisions import BlockCases, join_batches
+from tmd._search.domains import split_domain
 from tmd._search.pipeline import (
     Stretch,
     count_arguments,
@@ -31,7 +31,7 @@ from tmd._search.pipeline import (
 from tmd._search.planning import MAX_BITS, Plan, make_plan
 from tmd._search.taylor_models import ROUNDINGS, Scale
 from tmd.errors import CheckpointError
-from tmd.formats import Format, format_fraction, to_fraction
+from tmd.formats import Format, Precision, format_fraction, to_fraction
 from tmd.functions import load_function
 from tmd.functions.function import Function
 from tmd.results import Cases, Result
@@ -57,12 +57,12 @@ THREADS_PER_DEVICE = 2
 
 
 def search(
-    name: str,
+    name: str | Function,
     domain: tuple,
     *,
     bits: int = 32,
-    precision: int = 53,
-    argument_precision: int | None = None,
+    precision: Precision = 53,
+    argument_precision: Precision | None = None,
     rounding: str = "all",
     algorithm: str = "auto",
     division: str = "reciprocal",
@@ -76,19 +76,25 @@ def search(
 
     Parameters
     ----------
-    name : {"exp", "exp2", "log", "log2", "sin", "cos", "tan"}
+    name : str or Function
+        A function in `tmd.functions.NAMES`: the univariate functions of C23. Or one of your own:
+        a `tmd.Function`, or "module:NAME" of one, which workers of executors can find, too.
     domain : (lo, hi)
-        The half-open interval lo <= x < hi. It must not contain 0, nor a zero or a pole of the
-        function. Its ends are numbers, Fractions, Decimals, or text such as "0x1.8p+3" and
-        "2**-20"; they are used exactly, without rounding.
+        The half-open interval lo <= x < hi. It is cut at zeros and poles of the function, and
+        arguments without a value or with a trivial rounding, such as those close to 0, are left
+        out. Odd and even functions are searched once where the domain is symmetric. Its ends are
+        numbers, Fractions, Decimals, or text such as "0x1.8p+3" and "2**-20"; they are used
+        exactly, without rounding.
     bits : int
         The distance 2^-bits is in ulps of the value.
-    precision : int
-        Binary digits of the values: 53 (binary64), 24 (binary32), or any other number from 2 to 64,
-        for which the exponent is unlimited.
-    argument_precision : int, optional
-        Binary digits of the arguments; by default `precision`. With 53 or 24 the arguments are all
-        numbers of binary64 or binary32, including subnormal ones.
+    precision : int, str or (digits, emin, emax)
+        Format of the values: "bfloat16", "binary16", "binary32", "binary64", "x87", or digits with
+        the smallest and the largest exponent e of normal numbers, 2^e <= |y| < 2^(e+1). A number
+        of binary digits alone stands for binary64 (53), binary32 (24), or, from 2 to 64, for an
+        unlimited exponent.
+    argument_precision : int, str or (digits, emin, emax), optional
+        Format of the arguments; by default `precision`. They are all of its numbers, including
+        subnormal ones.
     rounding : {"all", "nearest", "directed"}
         The breakpoints: floating-point numbers and midpoints, midpoints alone, or floating-point
         numbers alone.
@@ -125,9 +131,10 @@ def search(
     Raises
     ------
     ValueError
-        A name or an option is unknown; the domain is empty, reversed, or contains 0, a zero or a
-        pole; rounding is trivial in the domain; there would be too many cases; or the arguments
-        are too far apart for local polynomials.
+        A name or an option is unknown; the domain is empty or reversed; the function is defined
+        nowhere in it, is trivial everywhere because it is close to 0, or has too many zeros and
+        poles; the exponent is unlimited and the domain contains 0; there would be too many cases;
+        or the arguments are too far apart for local polynomials.
     CheckpointError
         The checkpoint is damaged, or belongs to another search, algorithm or division. The file is
         left unchanged.
@@ -142,14 +149,14 @@ def search(
     f, lo, hi, fmt, question = _validate_question(
         name, domain, bits, precision, argument_precision, rounding
     )
-    bits = question["bits"]
+    name, bits = f.name, question["bits"]
     validation.check_choice("algorithm", algorithm, ("auto", *ALGORITHMS, "exhaustive"))
     validation.check_choice("division", division, tuple(DIVISIONS))
     engine = Engine.create(device, executor, comm)
     if checkpoint is not None:
         checkpoint = validation.check_path("checkpoint", checkpoint)
     with engine.raised_by_all(), open_bar(f"{name}: planning", 1.0, enabled=progress):
-        blocks, trivial = split_into_blocks(f, lo, hi, fmt, MAX_BLOCK_BITS)
+        blocks, trivial = split_domain(f, lo, hi, fmt, bits)
         arguments = sum(b.run.count for b in blocks)
         _require_few_cases(arguments, bits, rounding)
         chosen = resolve(engine.local, work=arguments, break_even=BREAK_EVEN)
@@ -160,19 +167,22 @@ def search(
         *(name, arguments, _count_algorithms(plans)),
         "workers" if engine.is_elsewhere else chosen,
     )
+    images = _find_mirror_images(f, plans)
+    searched = [plan for i, plan in enumerate(plans) if i not in images]
     store = None
     if checkpoint is not None:
         method = {
             "algorithm": algorithm,
             "division": division,
-            "plans": records.hash_plans(plans),
+            "plans": records.hash_plans(searched),
         }
-        store = _open_checkpoint(checkpoint, question | method, plans, comm)
+        store = _open_checkpoint(checkpoint, question | method, searched, comm)
     if engine.is_single:
-        block_cases = _search_here(f, plans, progress, store, chosen)
+        block_cases = _search_here(f, searched, progress, store, chosen)
     else:
-        block_cases = _search_elsewhere(f, plans, engine, progress, store)
-    pairs = list(zip(plans, block_cases, strict=True))
+        block_cases = _search_elsewhere(f, searched, engine, progress, store)
+    found = dict(zip([i for i in range(len(plans)) if i not in images], block_cases, strict=True))
+    pairs = [(plan, found[images.get(i, i)]) for i, plan in enumerate(plans)]
     block_records = [records.block_record(*pair) for pair in pairs]
     undecided = [p.block.run.argument(i) for p, cases in pairs for i in cases.undecided]
     return Result(
@@ -188,11 +198,11 @@ def search(
 
 
 def _validate_question(
-    name: str,
+    name: str | Function,
     domain: Any,
     bits: int,
-    precision: int,
-    argument_precision: int | None,
+    precision: Precision,
+    argument_precision: Precision | None,
     rounding: str,
 ) -> tuple[Function, Fraction, Fraction, Format, dict]:
     """Return the function, the ends of the domain, the format, and the certificate's first keys."""
@@ -207,31 +217,15 @@ def _validate_question(
     except (TypeError, ValueError):
         raise TypeError(f"domain must be a pair (lo, hi), got {domain!r}") from None
     lo, hi = to_fraction("domain", lo), to_fraction("domain", hi)
-    _require_nontrivial(f, lo, hi, bits, fmt)
     question = {
-        "function": name,
+        "function": f.name,
         "domain": [format_fraction(lo), format_fraction(hi)],
         "bits": bits,
-        "precision": fmt.precision,
-        "argument_precision": fmt.argument_precision,
+        "precision": fmt.names[0],
+        "argument_precision": fmt.names[1],
         "rounding": rounding,
     }
     return f, lo, hi, fmt, question
-
-
-def _require_nontrivial(f: Function, lo: Fraction, hi: Fraction, bits: int, fmt: Format) -> None:
-    """Raise ValueError if a part of the domain is so close to 0 that rounding is trivial there."""
-    c, n = f.trivial_near_zero
-    if n == 0 or lo == 0 or hi == 0 or not lo < hi:
-        return
-    nearest = min(abs(lo), abs(hi)) if lo * hi > 0 else Fraction(0)
-    smallest = (2.0 ** -(bits + fmt.precision - 1) / c) ** (1 / n)
-    if nearest and nearest < Fraction(smallest):
-        raise ValueError(
-            f"domain: rounding {f.name} is trivial near 0; search arguments of magnitude 2**"
-            f"{math.ceil(math.log2(smallest))} and more, got {format_fraction(lo)}, "
-            f"{format_fraction(hi)}"
-        )
 
 
 def _require_few_cases(arguments: int, bits: int, rounding: str) -> None:
@@ -244,6 +238,18 @@ def _require_few_cases(arguments: int, bits: int, rounding: str) -> None:
             f"bits={bits} would give about {expected:.2g} cases among {arguments:.2g} "
             f"arguments, too many to store: use bits >= {sufficient} or a smaller domain"
         )
+
+
+def _find_mirror_images(f: Function, plans: list[Plan]) -> dict[int, int]:
+    """Return the blocks that mirror another one of an odd or even function, and that one.
+
+    Arguments are counted by magnitude, so that both have the same cases.
+    """
+    if not f.symmetry:
+        return {}
+    positive = {plan.block.run: i for i, plan in enumerate(plans) if plan.block.run.sign > 0}
+    mirrored = ((i, replace(plan.block.run, sign=1)) for i, plan in enumerate(plans))
+    return {i: positive[run] for i, run in mirrored if positive.get(run, i) != i}
 
 
 def _count_algorithms(plans: list[Plan]) -> str:

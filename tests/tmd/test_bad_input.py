@@ -5,7 +5,7 @@ import pytest
 import tmd
 
 BAD = [
-    (("sinh", (1, 2)), {}, ValueError, "function must be one of 'exp'"),
+    (("gamma", (1, 2)), {}, ValueError, "function must be one of 'exp'"),
     (("exp", (2, 1)), {}, ValueError, "lo < hi"),
     (("exp", (1, 1)), {}, ValueError, "lo < hi"),
     (("exp", 1), {}, TypeError, "domain must be a pair"),
@@ -13,17 +13,13 @@ BAD = [
     (("exp", ("0x1p-99999999999", 2)), {}, ValueError, "domain must be a number"),
     (("exp", (1, True)), {}, TypeError, "domain must be a real number, got True"),
     (("exp", (float("nan"), 2)), {}, ValueError, "finite"),
-    (("exp", (-1, 1)), {}, ValueError, "must not contain or end at 0"),
-    (("exp", (0, 1)), {}, ValueError, "must not contain or end at 0"),
-    (("exp", ("2**-120", "2**-90")), {}, ValueError, "trivial near 0; search arguments of magnit"),
+    (("exp", (-1, 1)), {"precision": 30}, ValueError, "must not contain or end at 0"),
+    (("exp", (0, 1)), {"precision": 30}, ValueError, "must not contain or end at 0"),
+    (("exp", (-1, 1)), {}, ValueError, "too many to store: use bits >= "),
+    (("exp", ("2**-120", "2**-90")), {}, ValueError, "trivial near 0, where it is closer than"),
     (("sin", ("2**-60", "2**-59")), {}, ValueError, "trivial"),
     (("exp", ("1/3", "0x1.5555555555556p-2")), {"precision": 10}, ValueError, "no argument"),
     (("log", (-2, -1)), {}, ValueError, "no value at 0 and below"),
-    (("log", (1, 2)), {}, ValueError, "a zero at 1"),
-    (("log2", (0.5, 2)), {}, ValueError, "a zero at 1"),
-    (("sin", (3, 4)), {}, ValueError, "a zero at 2 pi/2"),
-    (("cos", (1, 2)), {}, ValueError, "a zero at 1 pi/2"),
-    (("tan", (1, 2)), {}, ValueError, "a zero or a pole at 1 pi/2"),
     (("exp", (1, 2)), {"bits": 20}, ValueError, "too many to store: use bits >= 28"),
     (("exp", (1, 2)), {"bits": 3}, ValueError, "bits must be an integer >= 4"),
     (("exp", (1, 2)), {"bits": 60}, ValueError, r"bits must lie in \[4, 58\]"),
@@ -32,7 +28,6 @@ BAD = [
     (("exp", (1, 2)), {"rounding": "up"}, ValueError, "rounding must be one of"),
     (("exp", (1, 2)), {"algorithm": "slz"}, ValueError, "algorithm must be one of"),
     (("exp", (1, 2)), {"division": "slow"}, ValueError, "division must be one of"),
-    (("sin", ("0x1p300", "0x1.0000001p300")), {}, ValueError, "a zero at"),
     (("exp", (1, 1.1)), {"device": "tpu"}, ValueError, "device must be"),
 ]
 

@@ -124,7 +124,7 @@ def test_mistakes_are_explained_with_exit_code_2(tmp_path, capsys, monkeypatch):
         ("search", "gamma", "1", "2"): "gamma",
         ("search", "exp", "2", "1"): "lo < hi",
         ("search", "exp", "one", "2"): "one",
-        ("search", "log", "1", "2"): "a zero at 1",
+        ("search", "log", "-2", "-1"): "no value at 0 and below",
         (*search, "--bits", "3"): "bits",
     }.items():
         require_mistake(capsys, arguments, message)

@@ -12,7 +12,7 @@ from tmd._search.blocks import split_into_blocks
 from tmd._search.planning import is_valid_shape, make_plan
 from tmd._search.taylor_models import Scale
 from tmd.formats import Format, argument_runs, exponent, to_fraction
-from tmd.functions import NAMES, load_function
+from tmd.functions import load_function
 
 
 def window(lo, width, digits=53):
@@ -68,10 +68,12 @@ def test_one_kind_of_breakpoints(rounding, device):
 @pytest.mark.parametrize(
     ("width", "bits"), [(24, 16), pytest.param(30, 22, marks=pytest.mark.slow)]
 )
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize(
+    "name", ["exp", "log2", "sin", "cos", "tan", "cbrt", "atanh", "erf", "lgamma"]
+)
 def test_all_algorithms_agree(name, width, bits, device):
     """An exhaustive search and the Boolean tests give the same cases."""
-    domain = window("0x1.2345678p+1" if name != "cos" else "0x1.2345678p-1", width)
+    domain = window("0x1.2345678p-1" if name in ("cos", "atanh") else "0x1.2345678p+1", width)
     exhaustive, *others = [
         tmd.search(name, domain, bits=bits, algorithm=algorithm, device=device)
         for algorithm in ("exhaustive", "clipped", "regular", "lefevre")

@@ -9,9 +9,10 @@ import numpy as np
 from tmd._certificates.case_lists import CertifiedBlocks
 from tmd._certificates.reading import is_count
 from tmd._certificates.records import COLUMNS
-from tmd._search.blocks import Block, split_into_blocks
+from tmd._search.blocks import Block
 from tmd._search.boolean_test_formulas import ALGORITHMS, DIVISIONS
 from tmd._search.decisions import BlockCases, find_contradiction
+from tmd._search.domains import split_domain
 from tmd._search.line_formulas import Shape
 from tmd._search.planning import MAX_BALL_ARGUMENTS, ONE_BY_ONE, Plan, is_valid_shape
 from tmd._search.taylor_models import Scale
@@ -35,7 +36,7 @@ def check_blocks(certificate: dict) -> CertifiedBlocks:
         f = load_function(certificate["function"])
         lo, hi = (to_fraction("domain", end) for end in certificate["domain"])
         fmt = Format.create(certificate["precision"], certificate["argument_precision"])
-        proven, trivial = split_into_blocks(f, lo, hi, fmt)
+        proven, trivial = split_domain(f, lo, hi, fmt, certificate["bits"])
     except (ValueError, TypeError, ArithmeticError) as error:
         raise CertificateError(f"certificate: its domain cannot be searched: {error}") from None
     records = certificate["blocks"]

@@ -156,10 +156,12 @@ class CertifiedBlocks:
     def locate(self, x: Fraction, starts: list[Fraction]) -> tuple[int, int] | None:
         """Return the block of an argument and its number there; None if no block contains it.
 
-        `starts` are the magnitudes of the first arguments of the blocks.
+        `starts` are the magnitudes of the first arguments of the blocks, positive ones first.
         """
-        block = bisect.bisect_right(starts, abs(x)) - 1
-        if block < 0:
+        positive = sum(plan.block.run.sign > 0 for plan in self.plans)
+        first, end = (0, positive) if x > 0 else (positive, len(starts))
+        block = bisect.bisect_right(starts, abs(x), first, end) - 1
+        if block < first:
             return None
         run = self.plans[block].block.run
         number = abs(x) / Fraction(2) ** run.quantum - run.first

@@ -13,8 +13,8 @@ from tmd._certificates.records import COLUMNS, DEFINITION, KIND, VERSION, hash_j
 from tmd._search.planning import MAX_BITS
 from tmd._search.taylor_models import ROUNDINGS
 from tmd.errors import CertificateError
-from tmd.formats import format_fraction, to_fraction
-from tmd.functions import NAMES
+from tmd.formats import Format, format_fraction, to_fraction
+from tmd.functions import is_known
 
 _VERSION = re.compile(r"[0-9]+(\.[0-9a-z]+)*[-+._0-9A-Za-z]*")
 
@@ -107,8 +107,13 @@ def _are_versions(value: object) -> bool:
     )
 
 
-def _is_precision(value: object) -> bool:
-    return type(value) is int and 2 <= value <= 64
+def _is_precision(value: Any) -> bool:
+    """Return whether a value names a format as certificates do."""
+    try:
+        name = Format.create(value).names[0]
+    except (TypeError, ValueError):
+        return False
+    return type(value) is type(name) and bool(value == name)
 
 
 def _are_records(value: object) -> bool:
@@ -119,7 +124,7 @@ def _are_records(value: object) -> bool:
 
 _VALIDATORS = {
     "definition": lambda value: value == DEFINITION,
-    "function": lambda value: value in NAMES,
+    "function": is_known,
     "domain": _is_domain,
     "bits": lambda value: type(value) is int and 4 <= value <= MAX_BITS,
     "precision": _is_precision,

@@ -24,6 +24,9 @@ _CHECK_EXAMPLES = (
     ("exp 1 1.0001 --bits 34 --library libm.so.6", "NumPy, Python and the C library, in seconds"),
     ("exp --cases exp.wc --library ./libcr.so --symbol cr_exp", "your library on a list of cases"),
     ("exp 1 2 --precision 24 --bits 16 --library libm.so.6", "expf of the C library"),
+    ("exp 1 1.0001 --bits 34 --library libm.so.6 --modes all", "in all four rounding modes"),
+    ("pow --cases pow.wc --library libm.so.6", "two arguments a line, separated by a comma"),
+    ("zeta --cases z.wc --library ./z.so --reference mpmath:zeta", "a function of your own"),
 )
 
 
@@ -78,6 +81,21 @@ def add_check(subcommands: Any) -> None:
         default=53,
         choices=[53, 24],
         help="53 for double, 24 for float functions (default: 53)",
+    )
+    check.add_argument(
+        "--modes",
+        default="nearest",
+        help="rounding modes: nearest, up, down, zero, several with commas, or all "
+        "(default: nearest)",
+    )
+    check.add_argument(
+        "--flags", action="store_true", help="also compare overflow, underflow and inexact"
+    )
+    check.add_argument(
+        "--reference",
+        metavar="MODULE:NAME",
+        help="function of flint.arb or mpmath that decides, for functions without a search; with "
+        "--cases, of which a line may have two arguments",
     )
     add_common_options(check)
     check.set_defaults(run=_check)
@@ -136,10 +154,11 @@ def _summarize(report: dict) -> str:
 
 def _check(options: argparse.Namespace) -> int:
     """Compare libraries on hard cases and print their scores."""
-    from tmd.library_check import check_libraries, require_libraries
+    from tmd.library_check import check_libraries, hex_of, require_libraries
 
     check_device(options.device)
-    question = options.library, options.symbol, options.precision
+    modes = tuple(options.modes.split(","))
+    question = options.library, options.symbol, options.precision, modes, options.reference
     require_libraries(options.function, *question)  # before a search that may take hours
     arguments, origin = _arguments_of(options)
     scores = check_libraries(
@@ -148,39 +167,51 @@ def _check(options: argparse.Namespace) -> int:
         options.library,
         symbol=options.symbol,
         precision=options.precision,
+        modes=modes,
+        flags=options.flags,
+        reference=options.reference,
     )
     if options.json:
-        libraries = [
-            {"library": score.library, "tried": score.tried, "wrong": _wrong_values(score)}
-            for score in scores
-        ]
+        libraries = [_as_dict(score) for score in scores]
         summary = {"version": VERSION, "function": options.function, **origin}
         print_json(summary | {"precision": options.precision, "libraries": libraries})
         return 0
     for score in scores:
-        print(f"{score.library}: {len(score.wrong)} of {score.tried} wrong")
+        mode = "" if options.modes == "nearest" else f", rounding {score.mode}"
+        kinds = ", ".join(f"{kind} {bad} of {tried}" for kind, (bad, tried) in score.kinds.items())
+        print(f"{score.library}{mode}: {len(score.wrong)} of {score.tried} wrong ({kinds})")
         for x, returned, y in score.wrong[:_SHOWN]:
-            print(f"  {options.function}({x.hex()}) = {returned.hex()}, correct is {y.hex()}")
+            print(f"  {options.function}({hex_of(x)}) = {returned.hex()}, correct is {y.hex()}")
         if (more := len(score.wrong) - _SHOWN) > 0:
             print(f"  and {more} more; --json has all")
+        for x, raised, right in score.flags[:_SHOWN]:
+            names = [" and ".join(flags) or "nothing" for flags in (raised, right)]
+            print(f"  {options.function}({hex_of(x)}) raises {names[0]}, correct is {names[1]}")
+        if (more := len(score.flags) - _SHOWN) > 0:
+            print(f"  and {more} more flags; --json has all")
     return 0
 
 
 def _arguments_of(options: argparse.Namespace) -> tuple[list[Any], dict[str, Any]]:
     """Return the arguments to try, from a list or by a search, and where they come from."""
     import tmd
+    from tmd._libraries.oracles import PAIRS
     from tmd.library_check import read_arguments
 
     if options.cases is not None:
         if options.lo is not None:
             raise ValueError("--cases replaces the domain: leave out LO and HI, or --cases")
-        listed, skipped = read_arguments(options.cases, options.function, options.precision)
+        listed, skipped = read_arguments(
+            options.cases, options.function, options.precision, options.reference
+        )
         if not listed:
             raise ValueError(f"--cases: {str(options.cases)!r} holds no case")
         for reason, count in skipped.items():
             noun = "line" if count == 1 else "lines"
             print(f"{options.cases}: {count} {noun} skipped, {reason}", file=sys.stderr)
         return listed, {"cases": options.cases, "skipped": sum(skipped.values())}
+    if options.reference is not None or options.function in PAIRS:
+        raise ValueError(f"{options.function} has no search here: pass --cases FILE")
     if options.hi is None:
         raise ValueError("pass the ends LO and HI of a domain, or --cases FILE")
     result = tmd.search(
@@ -197,7 +228,20 @@ def _arguments_of(options: argparse.Namespace) -> tuple[list[Any], dict[str, Any
     return arguments, {"domain": result.certificate["domain"], "bits": options.bits}
 
 
-def _wrong_values(score: LibraryScore) -> list[dict[str, str]]:
-    """Return the arguments that a library rounds wrongly, as C's hexadecimal numbers."""
+def _as_dict(score: LibraryScore) -> dict[str, Any]:
+    """Return a score for JSON, with C's hexadecimal numbers."""
+    from tmd.library_check import hex_of
+
     keys = ("argument", "returned", "correct")
-    return [dict(zip(keys, (v.hex() for v in row), strict=True)) for row in score.wrong]
+    wrong = [dict(zip(keys, map(hex_of, row), strict=True)) for row in score.wrong]
+    kinds = {kind: {"wrong": bad, "tried": tried} for kind, (bad, tried) in score.kinds.items()}
+    flags = [{"argument": hex_of(x), "raised": raised, "correct": right}
+             for x, raised, right in score.flags]  # fmt: skip
+    return {
+        "library": score.library,
+        "mode": score.mode,
+        "tried": score.tried,
+        "wrong": wrong,
+        "kinds": kinds,
+        "flags": flags,
+    }

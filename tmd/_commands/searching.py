@@ -40,10 +40,16 @@ def add_search(subcommands: Any) -> None:
     add_domain(search)
     search.add_argument("--bits", type=int, default=45, help="distance 2^-BITS ulp (default: 45)")
     search.add_argument(
-        "--precision", type=int, default=53, help="binary digits of the values (default: 53)"
+        "--precision",
+        type=parse_precision,
+        default=53,
+        help="format of the values: bfloat16, binary16, binary32, binary64, x87, binary digits, or "
+        "DIGITS,EMIN,EMAX (default: 53, which is binary64)",
     )
     search.add_argument(
-        "--argument-precision", type=int, help="digits of the arguments (default: --precision)"
+        "--argument-precision",
+        type=parse_precision,
+        help="format of the arguments (default: --precision)",
     )
     search.add_argument(
         "--rounding",
@@ -67,9 +73,21 @@ def add_search(subcommands: Any) -> None:
     search.set_defaults(run=_run)
 
 
+def parse_precision(text: str) -> Any:
+    """Return digits, the name of a format, or (digits, emin, emax); `Format.create` checks them."""
+    try:
+        numbers = [int(part) for part in text.split(",")]
+    except ValueError:
+        return text
+    return numbers[0] if len(numbers) == 1 else tuple(numbers)
+
+
 def add_domain(parser: argparse.ArgumentParser, optional: bool = False) -> None:
     """Add the function and the domain, which may be optional."""
-    parser.add_argument("function", help="exp, exp2, log, log2, sin, cos or tan")
+    from tmd.functions import NAMES
+
+    names = f"{', '.join(NAMES)}, or MODULE:NAME for a tmd.Function of your own"
+    parser.add_argument("function", help=names)
     help_lo = (
         'start of the domain, for instance 1, 0x1.8p+3 or "2**-20"; write -0x1p+3 and "-2**-20" '
         'after all options and "--"'
@@ -126,8 +144,8 @@ def _as_dict(result: Result) -> dict[str, Any]:
         "function": result.function,
         "domain": result.certificate["domain"],
         "bits": result.bits,
-        "precision": result.format.precision,
-        "argument_precision": result.format.argument_precision,
+        "precision": result.format.names[0],
+        "argument_precision": result.format.names[1],
         "rounding": result.rounding,
         "status": result.status,
         "hardness": result.hardness,

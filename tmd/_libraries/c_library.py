@@ -64,8 +64,10 @@ class CLibrary:
         if os.path.isabs(name):
             _require_unchanged(name)
 
-    def find(self, symbol: str, number: type = ctypes.c_double) -> Callable[[float], float]:
-        """Return the function `number symbol(number)`.
+    def find(
+        self, symbol: str, number: type = ctypes.c_double, arity: int = 1
+    ) -> Callable[..., float]:
+        """Return the function `number symbol(number)`, or that of two arguments.
 
         Raises ValueError, with the names of similar functions, if the library does not export it.
         """
@@ -76,7 +78,7 @@ class CLibrary:
                 f"library {self.path!r} exports no function {symbol!r} (it exports {found}); name "
                 "another one by symbol= or --symbol"
             )
-        function.restype, function.argtypes = number, [number]
+        function.restype, function.argtypes = number, [number] * arity
         return function
 
     def _is_own(self, function: ctypes._NamedFuncPointer) -> bool:

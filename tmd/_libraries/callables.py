@@ -17,7 +17,7 @@ from tmd._libraries.c_library import CLibrary
 
 
 @dataclass(frozen=True)
-class Precision:
+class LibraryPrecision:
     """The type of numbers in which a library computes."""
 
     digits: int
@@ -31,25 +31,36 @@ class Precision:
 _CTYPES_FUNCTION: Any = ctypes.CFUNCTYPE(None).__mro__[1]
 """Base class of all functions of ctypes, which has a private name."""
 
-BINARY64 = Precision(53, np.float64, ctypes.c_double, "", -1074, "binary64")
-BINARY32 = Precision(24, np.float32, ctypes.c_float, "f", -149, "binary32")
+BINARY64 = LibraryPrecision(53, np.float64, ctypes.c_double, "", -1074, "binary64")
+BINARY32 = LibraryPrecision(24, np.float32, ctypes.c_float, "f", -149, "binary32")
 PRECISIONS = {53: BINARY64, 24: BINARY32}
 
 
-Library = tuple[str, Callable[[float], float]]
+Library = tuple[str, Callable[..., float]]
 """A label and a function."""
 
+_NAMES_IN_PYTHON = {"tgamma": "gamma"}
+_NAMES_IN_NUMPY = {
+    **{f"a{f}": f"arc{f}" for f in ("sin", "cos", "tan", "sinh", "cosh", "tanh")},
+    **{"atan2": "arctan2", "pow": "power"},
+}
 
-def libraries_of_python(name: str, precision: Precision) -> list[Library]:
-    """Return the function of Python's `math`, which has binary64 only, and that of NumPy."""
-    found = [(f"NumPy {np.__version__}", wrap_ufunc(getattr(np, name), precision))]
-    if precision is BINARY64:
-        found.insert(0, ("Python's math", wrap_callable("Python's math", getattr(math, name))))
+
+def libraries_of_python(name: str, precision: LibraryPrecision, arity: int = 1) -> list[Library]:
+    """Return the functions of Python's `math`, which has binary64 only, and NumPy, if any."""
+    found: list[Library] = []
+    function = getattr(math, _NAMES_IN_PYTHON.get(name, name), None)
+    if precision is BINARY64 and callable(function):
+        is_odd = name in ("sinh", "expm1", "lgamma", "tgamma")
+        found.append(("Python's math", wrap_callable("Python's math", function, is_odd)))
+    ufunc = getattr(np, _NAMES_IN_NUMPY.get(name, name), None)
+    if isinstance(ufunc, np.ufunc) and (ufunc.nin, ufunc.nout) == (arity, 1):
+        found.append((f"NumPy {np.__version__}", wrap_ufunc(ufunc, precision, arity)))
     return found
 
 
 def load_libraries(
-    libraries: Any, name: str, symbol: str | None, precision: Precision
+    libraries: Any, name: str, symbol: str | None, precision: LibraryPrecision, arity: int = 1
 ) -> list[Library]:
     """Return what users pass as libraries, in their order, with labels that may be equal.
 
@@ -75,12 +86,12 @@ def load_libraries(
     if symbol is not None and not isinstance(symbol, str):
         raise TypeError(f"symbol must be a name, got {validation.describe(symbol)}")
     symbol = name + precision.suffix if symbol is None else symbol
-    return [(label, _load(label, source, symbol, precision)) for label, source in pairs]
+    return [(label, _load(label, source, symbol, precision, arity)) for label, source in pairs]
 
 
 def number_equal_labels(libraries: list[Library]) -> list[Library]:
     """Return libraries with unique labels: the second "exp" becomes "exp (2)"."""
-    found: dict[str, Callable[[float], float]] = {}
+    found: dict[str, Callable[..., float]] = {}
     for label, call in libraries:
         numbered = (f"{label} ({n})" for n in itertools.count(2))
         unique = next(text for text in itertools.chain([label], numbered) if text not in found)
@@ -94,13 +105,17 @@ def _label_of(source: Any) -> str:
     return str(getattr(source, "__name__", None) or type(source).__name__)
 
 
-def _load(label: str, source: Any, symbol: str, precision: Precision) -> Callable[[float], float]:
+def _load(
+    label: str, source: Any, symbol: str, precision: LibraryPrecision, arity: int
+) -> Callable[..., float]:
     """Return one source as a callable."""
     if isinstance(source, str | Path):
         validation.check_path("libraries", source)
-        return CLibrary(source).find(symbol, precision.c)  # a Path has lost the "./" of its text
+        return CLibrary(source).find(
+            symbol, precision.c, arity
+        )  # a Path has lost the "./" of its text
     if isinstance(source, np.ufunc):
-        return wrap_ufunc(source, precision)
+        return wrap_ufunc(source, precision, arity)
     if isinstance(source, _CTYPES_FUNCTION):
         if source.restype not in (ctypes.c_double, ctypes.c_float):
             raise ValueError(
@@ -117,14 +132,17 @@ def _load(label: str, source: Any, symbol: str, precision: Precision) -> Callabl
     )
 
 
-def wrap_callable(label: str, function: Callable) -> Callable[[float], float]:
-    """Let a function of Python return infinity where it raises OverflowError."""
+def wrap_callable(label: str, function: Callable, is_odd: bool = False) -> Callable[..., float]:
+    """Let a function of Python return infinity where it raises OverflowError.
 
-    def call(x: float) -> float:
+    Of an odd one, it has the sign of the argument.
+    """
+
+    def call(*x: float) -> float:
         try:
-            value = function(x)
+            value = function(*x)
         except OverflowError:
-            return math.inf
+            return math.copysign(math.inf, x[0]) if is_odd else math.inf
         try:
             return float(value)
         except (TypeError, ValueError):
@@ -135,16 +153,19 @@ def wrap_callable(label: str, function: Callable) -> Callable[[float], float]:
     return call
 
 
-def wrap_ufunc(ufunc: np.ufunc, precision: Precision) -> Callable[[float], float]:
-    """Let a ufunc take one number, but run its vector code."""
-    if (ufunc.nin, ufunc.nout) != (1, 1):
+def wrap_ufunc(
+    ufunc: np.ufunc, precision: LibraryPrecision, arity: int = 1
+) -> Callable[..., float]:
+    """Let a ufunc take numbers, but run its vector code."""
+    if (ufunc.nin, ufunc.nout) != (arity, 1):
+        inputs = "one input" if arity == 1 else "two inputs"
         raise ValueError(
-            f"libraries: the ufunc {ufunc.__name__} must have one input and one output, it has "
+            f"libraries: the ufunc {ufunc.__name__} must have {inputs} and one output, it has "
             f"{ufunc.nin} and {ufunc.nout}"
         )
 
     @np.errstate(all="ignore")
-    def call(x: float) -> float:
-        return float(ufunc(np.full(8, x, precision.numpy))[0])
+    def call(*x: float) -> float:
+        return float(ufunc(*(np.full(8, v, precision.numpy) for v in x))[0])
 
     return call

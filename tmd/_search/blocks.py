@@ -46,16 +46,11 @@ def split_into_blocks(
     Raises
     ------
     ValueError
-        The domain is empty, or contains 0, a zero or a pole of the function.
+        The domain is empty, contains 0, or has arguments without a value or with the value 0.
     """
     interval = f"[{format_fraction(lo)}, {format_fraction(hi)})"
     if not lo < hi:
         raise ValueError(f"domain must be (lo, hi) with lo < hi, got {interval[1:-1]}")
-    if lo * hi > 0 and (singularity := function.singularity(lo, hi)) is not None:
-        raise ValueError(
-            f"domain {interval} contains a point where relative distances are not defined: "
-            f"{function.name} has {singularity}; split the domain there"
-        )
     blocks, trivial = [], 0
     for run in argument_runs(lo, hi, fmt):
         parts = _merge_equal_neighbours(_split_run(function, run, fmt, 0, run.count))

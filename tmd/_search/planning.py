@@ -120,6 +120,8 @@ def make_plan(
     function: Function, block: Block, bits: int, scale: Scale, algorithm: str, division: str
 ) -> Plan:
     """Choose the sizes for a block that are cheapest by a model of the costs."""
+    if block.run.count == 1:  # f may have no derivatives there
+        return _plan_one_by_one(block, bits, scale, division)
     logs = _log2_coefficients(function, block, scale)
     degree, super_block = _choose_super_block(logs, block.run.count, bits)
     super_block = _shrink_until_proven(function, block, bits, scale, degree, super_block)

@@ -1,13 +1,17 @@
 """cos x for x in radians. It is irrational for every rational x but 0 (Lindemann)."""
 
-from tmd.functions.function import Function, singularity_at_half_pi_multiples
+import math
+
+from tmd.functions.function import Function, count_in, points_at
 
 FUNCTION = Function(
     "cos",
     series=lambda x: x.cos(),
     exact=lambda x: 1 if x == 0 else None,
-    singularity=singularity_at_half_pi_multiples(1, "a zero"),
-    trivial_near_zero=(1 / 2, 2),
+    value=lambda x: x.cos(),
+    points=points_at(0),
+    count_points=count_in(math.pi),
+    fixed_near_zero=(1, 2),
     symmetry="even",
     below_one=True,
 )

@@ -3,10 +3,10 @@
 import math
 from typing import Any
 
-from tmd.functions.function import Function, no_singularity
+from tmd.functions.function import Function
 
 
-def _series(x: Any) -> Any:
+def _value(x: Any) -> Any:
     from flint import arb
 
     return (x * arb.const_log2()).exp()
@@ -14,9 +14,10 @@ def _series(x: Any) -> Any:
 
 FUNCTION = Function(
     "exp2",
-    series=_series,
+    series=_value,
     exact=lambda x: (1, int(x)) if x.denominator == 1 else None,
-    singularity=no_singularity,
-    trivial_near_zero=(math.log(2.0), 1),
+    value=_value,
+    fixed_near_zero=(1, 1),
+    limits=(0, math.inf),
     monotone=True,
 )

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import math
 import threading
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, TypeAlias
 
@@ -25,25 +26,47 @@ class Function:
         Composes f with a power series. The first coefficient of the result is the value. Over a
         wide ball the others enclose f^(k)/k!, from which Lagrange's remainder is computed.
     exact : callable (x: Fraction) -> int, (int, int) or None
-        f(x) if it has finitely many binary digits: m, or (m, e) for m 2^e. For every other rational
-        x the value is irrational.
-    singularity : callable (lo, hi: Fraction) -> str or None
-        Describes a point in [lo, hi) at which f is zero, infinite or undefined.
-    trivial_near_zero : (c, n)
-        |f(x) - r(x)| = c |x|^n (1 + o(1)) relative to |f| for x -> 0, where r is the trivial
-        rounding, 1 or x. (0, 0) if f has no trivial rounding near 0.
+        f(x) if it has finitely many binary digits: m, or (m, e) for m 2^e. Balls decide all other
+        values at some precision if they have infinitely many, which the file proves or, if nobody
+        has, says. Values of more than 2^14 digits may be left to balls.
+    value : callable (x: arb) -> arb, optional
+        f alone, where the series has no value (asin at 1) or takes longer.
+    domain : (lo, hi)
+        The ends of the interval on which f is defined, perhaps without its ends; None: unbounded.
+    points : callable (lo, hi: Fraction) -> iterable of Fraction
+        The rational numbers in [lo, hi] at which f is zero, infinite or not smooth, or where
+        |f| = 1 if `below_one`. Domains are cut there. Irrational ones need no mention: between two
+        arguments, halving ends there.
+    count_points : callable (lo, hi: Fraction) -> int, optional
+        How many irrational zeros and poles there are, to refuse domains with too many.
+    lattices : (for x < 0, for x > 0)
+        All multiples of these numbers are such points, too, and f is exact or infinite there.
+    is_singular : bool
+        Whether blocks must shrink towards `points`, as polynomials do not reach beyond them and
+        the exponent of f changes too little to cut blocks there.
+    fixed_near_zero : (value, n), optional
+        f(x) = value + O(x^n) for x -> 0 with value 1 or 1/2, or "x" for f(x) = x + O(x^(n+1)).
+    limits : (at -infinity, at infinity)
+        A Fraction that f tends to, math.inf for |f|; there |f| or the distance from the limit is
+        monotone. None if f has none, or if it is no number of a few binary digits.
     symmetry : "odd", "even" or ""
     below_one : bool
-        Whether |f(x)| < 1 for every rational x but 0. Balls may reach beyond 1 all the same.
+        Whether |f(x)| < 1 except at `points`. Balls may reach beyond 1 all the same.
     monotone : bool
-        Whether f increases where it is defined, so that two values enclose all between them.
+        Whether f is monotone on both sides of 0, so that two values enclose all between them.
     """
 
     name: str
     series: Callable
     exact: Callable
-    singularity: Callable
-    trivial_near_zero: tuple[float, int] = (0.0, 0)
+    value: Callable | None = None
+    domain: tuple[int | None, int | None] = (None, None)
+    points: Callable[[Fraction, Fraction], Iterable[Fraction]] = lambda lo, hi: ()
+    count_points: Callable[[Fraction, Fraction], int] | None = None
+    lattices: tuple[Fraction | None, Fraction | None] = (None, None)
+    is_singular: bool = False
+    fixed_near_zero: tuple[Any, int] | None = None
+    limits: tuple[Any, Any] = (None, None)
     symmetry: str = ""
     below_one: bool = False
     monotone: bool = False
@@ -51,21 +74,32 @@ class Function:
     def __repr__(self) -> str:
         return f"Function({self.name!r})"
 
+    def renamed(self, name: str) -> Function:
+        """Return the same function under another name."""
+        return replace(self, name=name)
+
+    def is_defined_between(self, lo: Fraction, hi: Fraction) -> bool:
+        """Return whether the open interval (lo, hi) lies in the domain."""
+        first, last = self.domain
+        return (first is None or lo >= first) and (last is None or hi <= last)
+
     def coefficients(self, x: Ball, count: int) -> list[Ball]:
         """Return f^(k)(x)/k! for k < count as balls, at the working precision of flint.ctx."""
-        from flint import arb_series, ctx
+        from flint import arb, arb_series, ctx
 
         with _CONTEXT_LOCK:
             previous_cap, ctx.cap = ctx.cap, count
             try:
                 series = self.series(arb_series([x, 1]))
                 return [series[k] for k in range(count)]
+            except ValueError:  # a denominator contains 0
+                return [arb.nan()] * count
             finally:
                 ctx.cap = previous_cap
 
     def enclosure(self, x: Ball) -> Ball:
         """Return a ball that contains f(x) for every x in the ball `x`."""
-        return self.coefficients(x, 1)[0]
+        return self.coefficients(x, 1)[0] if self.value is None else self.value(x)
 
     def evaluate(self, x: Fraction) -> Ball:
         """Return f(x) as a ball, with radius 0 if f(x) has finitely many binary digits."""
@@ -97,38 +131,27 @@ def working_precision(bits: int) -> Iterator[None]:
         yield
 
 
-def no_singularity(lo: Fraction, hi: Fraction) -> None:
-    """Return None: the function has no zeros and no poles and is defined everywhere."""
+def replace_value(series: Any, value: Ball) -> Any:
+    """Return a power series with another first coefficient."""
+    from flint import arb_series
+
+    return series.derivative().integral() + arb_series([value])
 
 
-def singularity_at_half_pi_multiples(parity: int, description: str) -> Callable:
-    """Make a `Function.singularity` for points at multiples of pi/2.
-
-    `parity` selects the odd multiples (1), the even ones (0) or all of them (2).
-    """
-
-    def find_singularity(lo: Fraction, hi: Fraction) -> str | None:
-        first, last = _count_quarter_turns(lo), _count_quarter_turns(hi)
-        for k in range(first + 1, min(last, first + 2) + 1):
-            if parity == 2 or (k - parity) % 2 == 0:
-                return f"{description} at {k} pi/2"
-        if lo <= 0 < hi and parity != 1:
-            return f"{description} at 0"
-        return None
-
-    return find_singularity
+def points_at(*points: int) -> Callable:
+    """Make a `Function.points` of some numbers."""
+    return lambda lo, hi: [Fraction(x) for x in points if lo <= x <= hi]
 
 
-def _count_quarter_turns(x: Fraction) -> int:
-    """Return floor(x / (pi/2)), with as many bits as that takes.
+def count_in(period: float) -> Callable:
+    """Make a `Function.count_points` for points at a distance of `period` from each other."""
+    return lambda lo, hi: math.ceil((hi - lo) / Fraction(period))
 
-    Some precision always suffices, because no rational number but 0 is a multiple of pi.
-    """
-    from flint import arb
 
-    for precision in (128, 512, 2048, 8192):
-        with working_precision(precision):
-            turns = (ball(x) * 2 / arb.pi()).floor()
-            if (count := turns.unique_fmpz()) is not None:
-                return int(count)
-    raise ValueError(f"domain: its end {x} is too large to find the nearest multiple of pi/2")
+def exponent_of_power(x: Fraction, base: int) -> int | None:
+    """Return n if x = base^n and n >= 0, or n is any integer and the base is 2."""
+    if base == 2:
+        e = x.numerator.bit_length() - x.denominator.bit_length()
+        return e if x == Fraction(2) ** e else None
+    n = round(math.log(x.numerator, base)) if x > 0 and x.denominator == 1 else -1
+    return n if n >= 0 and x == base**n else None

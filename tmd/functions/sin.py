@@ -1,13 +1,17 @@
 """sin x for x in radians. It is irrational for every rational x but 0 (Lindemann)."""
 
-from tmd.functions.function import Function, singularity_at_half_pi_multiples
+import math
+
+from tmd.functions.function import Function, count_in, points_at
 
 FUNCTION = Function(
     "sin",
     series=lambda x: x.sin(),
     exact=lambda x: 0 if x == 0 else None,
-    singularity=singularity_at_half_pi_multiples(0, "a zero"),
-    trivial_near_zero=(1 / 6, 2),
+    value=lambda x: x.sin(),
+    points=points_at(0),
+    count_points=count_in(math.pi),
+    fixed_near_zero=("x", 2),
     symmetry="odd",
     below_one=True,
 )

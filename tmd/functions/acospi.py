@@ -1,0 +1,28 @@
+"""arccos(x)/pi for |x| <= 1. If it is rational, x is 0, 1/2 or 1 or their negatives (Niven).
+
+At 1/2 and -1/2 it is 1/3 and 2/3, which have infinitely many binary digits.
+"""
+
+from fractions import Fraction
+from typing import Any
+
+from tmd.functions.function import Function, points_at
+
+
+def _value(x: Any) -> Any:
+    from flint import arb
+
+    return x.acos() / arb.pi()
+
+
+FUNCTION = Function(
+    "acospi",
+    series=_value,
+    exact=lambda x: {-1: 1, 0: (1, -1), 1: 0}.get(x),
+    value=_value,
+    domain=(-1, 1),
+    is_singular=True,
+    points=points_at(-1, 1),
+    fixed_near_zero=(Fraction(1, 2), 1),
+    monotone=True,
+)

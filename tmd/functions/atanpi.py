@@ -1,0 +1,24 @@
+"""arctan(x)/pi. For rational x it is rational at 0, 1 and -1 only (Niven)."""
+
+from fractions import Fraction
+from typing import Any
+
+from tmd.functions.function import Function, points_at
+
+
+def _value(x: Any) -> Any:
+    from flint import arb
+
+    return x.atan() / arb.pi()
+
+
+FUNCTION = Function(
+    "atanpi",
+    series=_value,
+    exact=lambda x: {-1: (-1, -2), 0: 0, 1: (1, -2)}.get(x),
+    value=_value,
+    points=points_at(0),
+    limits=(Fraction(-1, 2), Fraction(1, 2)),
+    symmetry="odd",
+    monotone=True,
+)

@@ -1,0 +1,25 @@
+"""log10 x for x > 0. For numbers with finitely many binary digits it is rational at 10^n, n >= 0.
+
+From x^b = 10^a follows that 5 divides x a/b times, so that a/b = n is an integer and x = 10^n.
+"""
+
+from typing import Any
+
+from tmd.functions.function import Function, exponent_of_power, points_at
+
+
+def _value(x: Any) -> Any:
+    from flint import arb
+
+    return x.log() / arb.const_log10()
+
+
+FUNCTION = Function(
+    "log10",
+    series=_value,
+    exact=lambda x: exponent_of_power(x, 10),
+    value=_value,
+    domain=(0, None),
+    points=points_at(0, 1),
+    monotone=True,
+)

@@ -17,9 +17,8 @@ from hetero.arrays import Workspace
 from hetero.devices import resolve
 from stablegpu._fit.arguments import BatchFit
 from stablegpu._fit.batch import fit_batch
-from stablegpu._fit.datasets import SortedDataSets, upload_ends
+from stablegpu._fit.datasets import GatheredIntervals, SortedDataSets, upload_ends
 from stablegpu._fit.datasets import maximize as evaluate_sets
-from stablegpu._fit.intervals import GatheredIntervals
 from stablegpu._fit.limits import ALPHA_RANGE
 from stablegpu._fit.records import make_starts
 

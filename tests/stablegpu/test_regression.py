@@ -88,7 +88,7 @@ def test_bad_models_are_refused(arguments, error, words):
 
 
 def test_a_comparison_says_which_distribution_fits_best():
-    x = stats.t(4).rvs(1500, random_state=1)
+    x = stats.t(4).rvs(8000, random_state=1)
     compared = fit(x, device="cpu").compare()
     assert compared.best == "Student t"
     assert "Student t fits best" in str(compared)
@@ -97,7 +97,7 @@ def test_a_comparison_says_which_distribution_fits_best():
     assert student.loglik >= stats.t(df, loc, scale).logpdf(x).sum() - 1e-6
     assert student.parameters["df"] == pytest.approx(df, rel=1e-2)
     assert student.vuong < -1.96
-    assert 1.0 <= student.effective <= 1500.0
+    assert 1.0 <= student.effective <= 8000.0
     normal = compared["normal"]
     assert normal.loglik == pytest.approx(stats.norm(*stats.norm.fit(x)).logpdf(x).sum(), abs=1e-5)
     heavy = stable(1.4, 0.5, device="cpu").rvs(600, rng=2)
@@ -108,7 +108,7 @@ def test_a_comparison_says_which_distribution_fits_best():
     assert len(result.plot(comparison=compared).axes[0].lines) == 3
     alike = fit(np.random.default_rng(4).normal(size=400), device="cpu").compare()
     assert alike.best == "normal"
-    assert math.isnan(alike["normal"].vuong) or alike["normal"].pvalue > 1e-3
+    assert math.isnan(alike["normal"].vuong)  # too alike for the test
 
 
 def test_counts_as_weights_compare_alike():

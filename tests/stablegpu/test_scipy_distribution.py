@@ -63,8 +63,10 @@ def test_light_tails_of_open_reports():
         y = np.array([30.0, 60.0])
         logs = scipy_stable.logpdf(-y, alpha, 1.0)
         power = alpha / (alpha - 1.0)
-        constant = (alpha - 1.0) * (alpha * abs(1.0 / np.cos(np.pi * alpha / 2))) ** (
-            -1.0 / (alpha - 1.0)
+        constant = (
+            (alpha - 1.0)
+            * (alpha * abs(1.0 / np.cos(np.pi * alpha / 2))) ** (-1.0 / (alpha - 1.0))
+            / alpha
         )
         leading = -constant * (y**power)
         assert np.isfinite(logs).all()

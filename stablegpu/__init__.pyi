@@ -35,6 +35,9 @@ from .inference import fisher_information as fisher_information
 from .inference import goodness_of_fit as goodness_of_fit
 from .inference import profile_likelihood as profile_likelihood
 from .modes import mode as mode
+from .regression import Prediction as Prediction
+from .regression import Regression as Regression
+from .regression import regress as regress
 from .risk import KupiecTest as KupiecTest
 from .risk import RiskEstimate as RiskEstimate
 from .risk import RiskEstimates as RiskEstimates

@@ -262,12 +262,14 @@ class Stable(Distribution):
         ------
         ValueError : the integral has not converged where the largest floats are reached
         """
-        from stablegpu._inference.expectations import integrate
+        from stablegpu._density.expectations import integrate
 
         lb, ub = float(lb), float(ub)
         if not lb <= ub:
             raise ValueError(f"lb must be at most ub, got lb={lb:g}, ub={ub:g}")
-        total = integrate(self, (lambda x: x) if func is None else func, lb, ub)
+        density = Stable(self.parameters, "cpu", self.evaluator).pdf
+        function = (lambda x: x) if func is None else func
+        total = integrate(self.parameters, density, function, lb, ub)
         return total / math.exp(self.log_probability(lb, ub)) if conditional else total
 
     def entropy(self) -> float:

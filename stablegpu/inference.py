@@ -146,8 +146,10 @@ def bootstrap(
     Samples of the fitted distribution, or of the data with replacement, are fitted by the same
     method with the same parameters fixed.
 
-    The intervals are basic bootstrap intervals: percentiles of the replicas reflected about the
-    estimate, clipped to the parameter ranges. All replicas are fitted in one call, which takes
+    The interval of alpha is bias-corrected and accelerated (BCa), that of beta consists of
+    percentiles of the replicas, those of loc and scale of percentiles reflected about the estimate
+    (basic). Next to alpha = 2 basic intervals of alpha and beta miss a quarter and more. All
+    replicas are fitted in one call, which takes
     milliseconds on a GPU. (Samples of more than 2^24 observations in all are drawn and fitted in
     parts.) A sample has as many observations as the data or, with weights, as their sum.
 
@@ -183,18 +185,47 @@ def bootstrap(
     results = join_results([fits for _, fits in parts])
     good = results.converged
     check_failures(int(np.count_nonzero(~good)), len(results), "samples")
-    complement = 0.5 * (1.0 - confidence)
-    intervals = {}
-    for name in PARAMETERS:
-        low, high = np.quantile(getattr(results, name)[good], (complement, 1.0 - complement))
-        value = getattr(result, name)
-        if name == "scale":
-            ends = value * value / high, value * value / low
-        else:
-            ends = 2.0 * value - high, 2.0 * value - low
-        least, most = RANGES.get(name, (-math.inf, math.inf))
-        intervals[name] = float(max(ends[0], least)), float(min(ends[1], most))
+    intervals = {
+        name: _bootstrap_interval(
+            name, getattr(result, name), getattr(results, name)[good], confidence
+        )
+        for name in PARAMETERS
+    }
     return Bootstrap(intervals, confidence, FitResults.of(results))
+
+
+LARGEST_ACCELERATION = 0.15
+"""Bound of BCa's acceleration, which is not known at alpha = 2."""
+
+
+def _bootstrap_interval(
+    name: str, value: float, replicas: np.ndarray, confidence: float
+) -> tuple[float, float]:
+    """Return the interval of a parameter from the estimates of replicas.
+
+    alpha: bias-corrected and accelerated percentiles (Efron 1987). The number of outliers that tell
+    alpha < 2 is like a Poisson number, whose acceleration is a sixth of its relative error. beta:
+    percentiles, which respect its range. loc and scale: percentiles reflected about the estimate,
+    those of the scale in its logarithm.
+    """
+    from scipy.special import ndtr, ndtri
+
+    tails = np.array([0.5 * (1.0 - confidence), 0.5 * (1.0 + confidence)])
+    if name == "alpha":
+        below = np.mean(replicas < value) + 0.5 * np.mean(replicas == value)
+        least = 1.0 / (replicas.size + 1.0)
+        bias = ndtri(min(max(float(below), least), 1.0 - least))
+        relative = float(np.std(replicas)) / max(2.0 - value, 1e-300)
+        acceleration = -min(relative / 6.0, LARGEST_ACCELERATION)
+        moved = bias + ndtri(tails)
+        tails = ndtr(bias + moved / (1.0 - acceleration * moved))
+    low, high = np.quantile(replicas, tails).tolist()
+    if name == "loc":
+        low, high = 2.0 * value - high, 2.0 * value - low
+    elif name == "scale":
+        low, high = value * value / high, value * value / low
+    least, most = RANGES.get(name, (-math.inf, math.inf))
+    return max(low, least), min(high, most)
 
 
 def goodness_of_fit(

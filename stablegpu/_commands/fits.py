@@ -113,8 +113,7 @@ def add_fit(subcommands: Any) -> None:
     parser.add_argument(
         "--risk-interval",
         choices=("delta", "profile"),
-        default="delta",
-        help="how intervals of --var and --es are computed (default: delta)",
+        help="how intervals of --var and --es are computed (default: profile, if --method is ml)",
     )
     parser.add_argument("--seed", type=whole_number, help="seed of the simulations")
     add_plot_option(parser, "the fit")

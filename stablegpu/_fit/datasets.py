@@ -11,7 +11,6 @@ import numpy as np
 from hetero.arrays import Array, Workspace
 from hetero.cuda.device_cache import resident, resident_tuple
 from stablegpu._fit import likelihood, mcculloch, second_starts
-from stablegpu._fit.intervals import GatheredIntervals
 from stablegpu._fit.mcculloch import estimate as mcculloch_estimate
 from stablegpu._fit.records import OUTCOME
 from stablegpu._fit.samples import Sample
@@ -30,6 +29,16 @@ COUNTED = 1.0 / 20.0
 
 FEW = 4
 """Largest number of sets whose ends stay on a GPU (not tuned)."""
+
+
+class GatheredIntervals(NamedTuple):
+    """Distinct intervals of all sets on the device, as `likelihood.Loops.maximize` reads them."""
+
+    points: Array
+    weights: Array
+    bounds: Array
+    ends: Array
+    ranges: Array
 
 
 class SortedDataSets(NamedTuple):

@@ -80,6 +80,8 @@ def _spread(points, masses, bounds, total, starts):
     mean = 0.5 * (upper_quartile - lower_quartile)
     if mean == 0.0:
         mean = 0.1 * (points[-1] - points[0])
+    if mean == 0.0:  # all intervals begin or end at one point: they tell no scale
+        mean = 1.0
     i, below = 0, 0.0
     if np.isnan(points[-1]):  # sorted to the end
         starts[:] = np.nan

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from hetero import validation
-from hetero.arrays import Array, Workspace, on_host
+from hetero.arrays import Workspace, on_host
 from stablegpu._fit.arguments import DataSets, as_sets
+from stablegpu._fit.datasets import GatheredIntervals, upload_ends
 
 GRID_TOLERANCE = 1e-6
 """Distance of data from multiples of their rounding, in units of it, that float64 explains."""
@@ -41,16 +42,6 @@ class Intervals:
         lower = np.where(np.isinf(self.lower), self.upper, self.lower)
         upper = np.where(np.isinf(self.upper), self.lower, self.upper)
         return lower + 0.5 * (upper - lower)
-
-
-class GatheredIntervals(NamedTuple):
-    """Distinct intervals of all sets on the device, as `likelihood.Loops.maximize` reads them."""
-
-    points: Array
-    weights: Array
-    bounds: Array
-    ends: Array
-    ranges: Array
 
 
 def intervals_of(
@@ -150,7 +141,6 @@ def gather(
 
     Also return samples for starting values, (sets, points), and the ties of `PreparedDataSets`.
     """
-    from stablegpu._fit.datasets import upload_ends
     from stablegpu._fit.interval_loops import START_POINTS, gather_sets
 
     sets, size = len(starts), int(stops[-1]) + len(starts)

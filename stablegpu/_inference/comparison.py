@@ -18,7 +18,10 @@ from stablegpu._inference.failures import require_converged
 
 _LARGEST_DF = 1e6  # of Student's t, which is normal by then to 6 digits
 _STARTS_OF_DF = (1.5, 4.0, 30.0)
-_ALIKE = 1e-4  # sum of squared log-ratios below which nothing distinguishes two distributions
+_ALIKE = 9.5
+"""Sum of squared log-ratios, about their mean, below which two distributions are too alike for
+Vuong's test: between equal ones it is like chi-square with up to four degrees of freedom."""
+
 _CLEAR = 2.0  # difference of a criterion from which on it says something (Burnham, Anderson 2002)
 
 
@@ -39,7 +42,8 @@ class FittedModel:
         Vuong's statistic of the stable distribution against this one: positive if the stable one
         fits better. NaN for the stable one.
     pvalue : float
-        Two-sided p-value of the statistic, from the normal distribution.
+        Two-sided p-value of the statistic, from the normal distribution. Both are NaN where the two
+        distributions are too alike for the test.
     effective : float
         Number of observations on which the statistic rests: the square of the sum of squared
         deviations of the log-ratios over the sum of their fourth powers. If it is a handful, a few
@@ -96,7 +100,11 @@ class Comparison:
             f"{first.name} fits best: its BIC is smaller by {lead:.4g} than that of {second.name}"
         )
         other = self["Student t"] if first.name == "stable" else first
-        if math.isfinite(other.vuong) and {"stable", other.name} == {first.name, second.name}:
+        if {"stable", other.name} != {first.name, second.name}:
+            return text + "."
+        if math.isnan(other.vuong):
+            text += " (they are too alike for Vuong's test)"
+        else:
             text += f" (Vuong's test p-value {other.pvalue:.3g}, resting on "
             text += f"{other.effective:.3g} of {self.nobs:g} observations)"
         return text + "."

@@ -11,7 +11,7 @@ from hetero.distributed.arrays import require_host_array
 from hetero.distributed.engines import Engine
 from stablegpu._density.pointwise.evaluate import check_arguments, evaluate_by
 from stablegpu._parameters import PARAMETERS, Parameters, tan_half_pi
-from stablegpu._quantiles.quantile import quantile_in_parts
+from stablegpu._quantiles.quantile import quantile, quantile_in_parts
 
 _CENTRED = 0.1  # distance of alpha from 1 within which S0 is searched, as for one distribution
 _LARGEST = 700.0  # of asinh(x)
@@ -39,7 +39,11 @@ def quantiles(
         one = Parameters.checked(
             *(float(alpha[0]), float(beta[0]), float(loc[0]), float(scale[0])), parameterization
         )
-        return np.asarray(quantile_in_parts(p, one, engine, upper=upper)).reshape(shape)[()]
+        if engine.is_single:
+            values = quantile(p, one, upper=upper, device=engine.local)
+        else:
+            values = quantile_in_parts(p, one, engine, upper=upper)
+        return np.asarray(values).reshape(shape)[()]
     in_s0 = np.abs(alpha - 1.0) < _CENTRED
     result = np.full(p.size, np.nan)
     inside = (p > 0.0) & (p < 1.0)

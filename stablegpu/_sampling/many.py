@@ -21,9 +21,13 @@ def draw(parameters: tuple[Any, ...], parameterization: str, size: Any, rng: Any
         require_host_array(name, values)
     named, shape = check_arguments((0.0, *parameters), parameterization)
     wanted = shape if size is None else tuple(np.atleast_1d(size).astype(int).tolist())
-    if np.broadcast_shapes(shape, wanted) != wanted:
+    try:
+        fits = np.broadcast_shapes(shape, wanted) == wanted
+    except ValueError:
+        fits = False
+    if not fits:
         raise ValueError(
-            f"size must be a shape to which the parameters' {shape} broadcasts, got {size}"
+            f"size must be a shape to which that of the parameters, {shape}, broadcasts, got {size}"
         )
     alpha, beta, loc, scale = (np.broadcast_to(named[n], wanted) for n in PARAMETERS)
     generator = np.random.default_rng(philox.key(rng))

@@ -263,3 +263,22 @@ def test_the_printed_example(capsys):
     x, density = map(float, out.splitlines()[1].split(","))
     assert x == 10.0
     assert density == pytest.approx(3.225009046591384e-03, rel=3e-9)
+
+
+def test_fit_takes_rounded_and_truncated_data_and_compares(tmp_path, sample, capsys):
+    path = tmp_path / "rounded.csv"
+    path.write_text("\n".join(["x", *(f"{v:.1f}" for v in np.round(sample) if v > -2.5)]) + "\n")
+    common = ("fit", path, "--device", "cpu", "--json", "--quiet")
+    options = ("--rounding", 1, "--truncation", -2.5, "--compare", "--plot", tmp_path / "fit.html")
+    code, out, _ = run(capsys, *common, *options)
+    report = json.loads(out)
+    assert code == 0
+    assert {model["name"] for model in report["comparison"]} == {"stable", "Student t", "normal"}
+    assert report["verdict"].endswith(".")
+    assert report["aic"] == pytest.approx(2 * 4 - 2 * report["loglik"])
+    code, _, err = run(capsys, *common, "--rounding", 0.7)
+    assert code == 2
+    assert "must be multiples of rounding=0.7" in err
+    code, _, err = run(capsys, *common, "--rounding", 1, "--returns")
+    assert code == 2
+    assert "leave one of --rounding and --returns out" in err

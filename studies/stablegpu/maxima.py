@@ -1,0 +1,192 @@
+"""Whether a search finds larger likelihoods than `stablegpu.fit` and `stablegpu.regress`.
+
+No paper's figure: data of all kinds that `fit` takes, and linear models, against Nelder-Mead from
+20 starts. The density of the search is that of quadrature, which shares no nodes with the fits.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+from scipy.optimize import minimize
+
+import stablegpu
+from stablegpu import stable
+from stablegpu._distribution import log_interval_probability
+from studies.study import Study
+
+STARTS, LARGEST_ALLOWED = 20, 1e-6
+
+
+def run(study: Study) -> dict:
+    """Return by how much the search was better, at most, by kind of data."""
+    sets = 1 if study.quick else (30 if study.device.kind == "cuda" else 4)
+    worst: dict[str, float] = {}
+    rows = []
+    for kind in KINDS:
+        gains = []
+        for seed in range(sets):
+            starts = 1 if study.quick else STARTS
+            gains.append(KINDS[kind](np.random.default_rng(1000 + seed), starts, study))
+        worst[kind] = max(gains)
+        count = sum(gain > LARGEST_ALLOWED for gain in gains)
+        rows.append((kind, sets, worst[kind], count))
+    heads = ("data", "sets", "largest gain of the search", "gains above 1e-6")
+    study.table("Fits against Nelder-Mead", heads, rows)
+    return worst
+
+
+def gain_of(
+    cost: Callable[[np.ndarray], float], best: np.ndarray, rng: np.random.Generator, starts: int
+) -> float:
+    """Return by how much searches from several starts lower the cost of the fit."""
+    reached = cost(best)
+    options = {"xatol": 1e-8, "fatol": 1e-10, "maxiter": 3000, "maxfev": 3000}
+    found = math.inf
+    for k in range(starts):
+        start = best + (0.02 if k == 0 else 0.5) * rng.standard_normal(best.size)
+        start[0] = rng.uniform(0.4, 1.95) if k else start[0]
+        found = min(found, minimize(cost, start, method="Nelder-Mead", options=options).fun)
+    return reached - found
+
+
+def distribution_at(point: np.ndarray) -> Any:
+    """Return the distribution at alpha, beta, S0's location and log scale; None if out of range."""
+    alpha, beta, loc, log_scale = point[:4]
+    if not (0.1 <= alpha <= 2.0 and -1.0 <= beta <= 1.0 and abs(log_scale) < 50.0):
+        return None
+    return stable(
+        *(alpha, beta, loc, math.exp(log_scale)),
+        parameterization="S0", evaluator="quadrature", device="cpu",
+    )  # fmt: skip
+
+
+def against_search(
+    result: stablegpu.FitResult, rng: np.random.Generator, starts: int, lower: float | None = None
+) -> float:
+    """Return the gain of a search over a fit of one data set, whatever its observations are."""
+    ends, x = result.intervals, np.asarray(result.data)
+    weights = np.ones(x.size) if result.weights is None else np.asarray(result.weights)
+    if ends is not None:  # equal intervals count once
+        pairs = np.stack([ends.lower, ends.upper], axis=1)
+        pairs, same = np.unique(pairs, axis=0, return_inverse=True)
+        weights = np.bincount(same.reshape(-1), weights)
+    least = result.smallest_alpha
+
+    def cost(point: np.ndarray) -> float:
+        full = point if "beta" not in result.fixed else np.insert(point, 1, result.fixed["beta"])
+        distribution = distribution_at(full)
+        if distribution is None or full[0] < least:
+            return 1e300
+        with np.errstate(all="ignore"):
+            if ends is None:
+                logs = distribution.logpdf(x)
+            else:
+                logs = log_interval_probability(distribution, *pairs.T)
+                if ends.truncation is not None:
+                    logs = logs - distribution.logsf(ends.truncation)
+            total = float((weights * logs).sum())
+        return -total if math.isfinite(total) else 1e300
+
+    d = result.distribution.to("S0")
+    best = np.array([d.alpha, d.beta, d.loc, math.log(d.scale)])
+    return gain_of(cost, best if "beta" not in result.fixed else np.delete(best, 1), rng, starts)
+
+
+def draw(rng: np.random.Generator, size: int | None = None) -> np.ndarray:
+    """Return a sample of a random distribution, between 60 and 400 observations."""
+    size = int(rng.integers(60, 400)) if size is None else size
+    alpha, beta = rng.uniform(0.6, 1.98), rng.uniform(-1.0, 1.0)
+    return np.asarray(stable(alpha, beta, device="cpu").rvs(size, rng=int(rng.integers(1 << 30))))
+
+
+def exact(rng: np.random.Generator, starts: int, study: Study) -> float:
+    """Compare a fit of exact data."""
+    return against_search(stablegpu.fit(draw(rng), device=study.device), rng, starts)
+
+
+def few(rng: np.random.Generator, starts: int, study: Study) -> float:
+    """Compare a fit of few data."""
+    data = draw(rng, int(rng.integers(5, 20)))
+    return against_search(stablegpu.fit(data, device=study.device), rng, starts)
+
+
+def with_ties(rng: np.random.Generator, starts: int, study: Study) -> float:
+    """Compare a fit of data of which a tenth is equal."""
+    data = draw(rng)
+    data[: data.size // 10] = np.median(data)
+    return against_search(stablegpu.fit(data, device=study.device), rng, starts)
+
+
+def two_clusters(rng: np.random.Generator, starts: int, study: Study) -> float:
+    """Compare a fit of two normal clusters."""
+    data = np.concatenate([rng.normal(0.0, 1.0, 80), rng.normal(6.0, 0.3, 60)])
+    return against_search(stablegpu.fit(data, device=study.device), rng, starts)
+
+
+def one_sided(rng: np.random.Generator, starts: int, study: Study) -> float:
+    """Compare a fit with beta fixed at 1 or -1."""
+    result = stablegpu.fit(
+        draw(rng), fixed={"beta": float(rng.choice([-1.0, 1.0]))}, device=study.device
+    )
+    return against_search(result, rng, starts)
+
+
+def rounded(rng: np.random.Generator, starts: int, study: Study) -> float:
+    """Compare a fit of rounded data."""
+    step = float(rng.choice([0.1, 0.5, 1.0]))
+    data = np.round(draw(rng) / step) * step
+    return against_search(stablegpu.fit(data, rounding=step, device=study.device), rng, starts)
+
+
+def censored(rng: np.random.Generator, starts: int, study: Study) -> float:
+    """Compare a fit of data that are censored at both quantiles."""
+    data = draw(rng)
+    low, high = np.quantile(data, [0.1, 0.85])
+    lower = np.where(data < low, -math.inf, np.minimum(data, high))
+    upper = np.where(data > high, math.inf, np.maximum(data, low))
+    return against_search(stablegpu.fit(lower=lower, upper=upper, device=study.device), rng, starts)
+
+
+def truncated(rng: np.random.Generator, starts: int, study: Study) -> float:
+    """Compare a fit of data above their lowest decile."""
+    data = draw(rng, 400)
+    low = float(np.quantile(data, 0.1))
+    result = stablegpu.fit(data[data > low], truncation=low, device=study.device)
+    return against_search(result, rng, starts)
+
+
+def regression(rng: np.random.Generator, starts: int, study: Study) -> float:
+    """Compare a linear model."""
+    x = rng.standard_normal((200, 2))
+    y = x @ [1.0, -2.0] + draw(rng, 200)
+    model = stablegpu.regress(y, x, device=study.device)
+
+    def cost(point: np.ndarray) -> float:
+        distribution = distribution_at(point)
+        if distribution is None:
+            return 1e300
+        total = float(distribution.logpdf(y - x @ point[4:]).sum())
+        return -total if math.isfinite(total) else 1e300
+
+    parts: Iterator[float] = map(
+        float, (model.alpha, model.beta, model.intercept, math.log(model.scale))
+    )
+    return gain_of(cost, np.array([*parts, *model.coefficients]), rng, starts)
+
+
+KINDS = {
+    "exact": exact,
+    "5 to 20 observations": few,
+    "a tenth equal": with_ties,
+    "two clusters": two_clusters,
+    "beta = 1 or -1": one_sided,
+    "rounded": rounded,
+    "censored": censored,
+    "truncated": truncated,
+    "linear model": regression,
+}
+"""Comparisons by the kind of data."""

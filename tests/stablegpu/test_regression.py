@@ -1,0 +1,121 @@
+"""Linear models with stable errors, and comparisons with other distributions."""
+
+import math
+
+import numpy as np
+import pytest
+from scipy import stats
+from scipy.optimize import minimize
+
+import stablegpu
+from stablegpu import fit, regress, stable
+
+
+@pytest.fixture(scope="module")
+def models():
+    rng = np.random.default_rng(1)
+    x, b = rng.normal(size=(40, 300, 2)), rng.normal(size=(40, 2))
+    errors = stable(1.6, 0.3, 0.5, 2.0, parameterization="S0", device="cpu")
+    y = np.einsum("mnp,mp->mn", x, b) + errors.rvs((40, 300), rng=2)
+    return y, x, b, regress(y, x, device="cpu")
+
+
+def test_estimates_are_within_their_errors(models):
+    _, _, b, found = models
+    assert found.converged.all()
+    assert len(found) == 40
+    z = (found.coefficients - b) / found.stderr["coefficients"]
+    assert 0.75 < z.std() < 1.3  # 80 numbers: four standard deviations
+    assert np.abs(found.alpha.mean() - 1.6) < 4.0 * found.stderr["alpha"].mean() / math.sqrt(40)
+
+
+def test_no_search_finds_a_larger_likelihood(models):
+    y, x, _, found = models
+
+    def cost(point):
+        alpha, beta, loc, log_scale = point[:4]
+        if not (0.1 <= alpha <= 2.0 and abs(beta) <= 1.0):
+            return 1e300
+        d = stable(alpha, beta, loc, math.exp(log_scale), parameterization="S0", device="cpu")
+        return -float(d.logpdf(y[0] - x[0] @ point[4:]).sum())
+
+    one = found[0]
+    best = [one.alpha, one.beta, one.intercept, math.log(one.scale), *one.coefficients]
+    best = np.array(best, float)
+    assert cost(best) == pytest.approx(-one.loglik, abs=1e-6)
+    for shift in (0.0, 0.1):
+        searched = minimize(cost, best + shift, method="Nelder-Mead", options={"maxfev": 1200})
+        assert searched.fun > cost(best) - 1e-6
+
+
+def test_a_model_alone_its_predictions_and_its_shift(models):
+    y, x, _, found = models
+    alone = regress(10.0 + 3.0 * y[1], 5.0 + 0.1 * x[1], device="cpu")
+    np.testing.assert_allclose(alone.coefficients, 30.0 * found[1].coefficients, rtol=1e-4)
+    assert alone.scale == pytest.approx(3.0 * found[1].scale, rel=1e-4)
+    prediction = found[1].predict(x[1], confidence=0.9)
+    inside = float(((prediction.low < y[1]) & (y[1] < prediction.high)).mean())
+    assert 0.83 < inside < 0.97
+    assert "coefficient 1" in found[1]._repr_html_()
+
+
+def test_autoregressions():
+    errors = stable(1.5, 0.0, device="cpu").rvs(800, rng=3)
+    y = np.zeros(800)
+    for t in range(2, 800):
+        y[t] = 0.5 * y[t - 1] - 0.3 * y[t - 2] + errors[t]
+    model = regress(y, ar=2, device="cpu")
+    assert np.abs(model.coefficients - [0.5, -0.3]).max() < 0.05
+    following = model.predict()
+    expected = model.coefficients @ [y[-1], y[-2]] + model.errors.median()
+    assert following.median == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "words"),
+    [
+        ((np.arange(9.0),), TypeError, "needs X, or the order"),
+        ((np.arange(9.0), np.ones((9, 1))), ValueError, "constant column"),
+        ((np.arange(9.0), np.ones((8, 1))), ValueError, "shape"),
+        ((np.arange(6.0), np.eye(6)[:, :2]), ValueError, "at least 7 observations"),
+        ((np.arange(20.0), np.arange(20.0)[:, None] * [1.0, 2.0]), ValueError, "collinear"),
+        ((np.full(9, np.nan), np.eye(9)[:, :1]), ValueError, "must be finite"),
+    ],
+)
+def test_bad_models_are_refused(arguments, error, words):
+    with pytest.raises(error, match=words):
+        regress(*arguments)
+
+
+def test_a_comparison_says_which_distribution_fits_best():
+    x = stats.t(4).rvs(8000, random_state=1)
+    compared = fit(x, device="cpu").compare()
+    assert compared.best == "Student t"
+    assert "Student t fits best" in str(compared)
+    df, loc, scale = stats.t.fit(x)
+    student = compared["Student t"]
+    assert student.loglik >= stats.t(df, loc, scale).logpdf(x).sum() - 1e-6
+    assert student.parameters["df"] == pytest.approx(df, rel=1e-2)
+    assert student.vuong < -1.96
+    assert 1.0 <= student.effective <= 8000.0
+    normal = compared["normal"]
+    assert normal.loglik == pytest.approx(stats.norm(*stats.norm.fit(x)).logpdf(x).sum(), abs=1e-5)
+    heavy = stable(1.4, 0.5, device="cpu").rvs(600, rng=2)
+    result = fit(heavy, device="cpu")
+    compared = result.compare()
+    assert compared.best == "stable"
+    assert compared["stable"].bic == pytest.approx(result.bic)
+    assert len(result.plot(comparison=compared).axes[0].lines) == 3
+    alike = fit(np.random.default_rng(4).normal(size=400), device="cpu").compare()
+    assert alike.best == "normal"
+    assert math.isnan(alike["normal"].vuong)  # too alike for the test
+
+
+def test_counts_as_weights_compare_alike():
+    x = np.round(stats.t(3).rvs(400, random_state=5))
+    values, counts = np.unique(x, return_counts=True)
+    rounded = fit(x, rounding=1.0, device="cpu").compare()
+    counted = fit(lower=values - 0.5, upper=values + 0.5, weights=counts, device="cpu").compare()
+    assert isinstance(rounded, stablegpu.Comparison)
+    assert counted["normal"].loglik == pytest.approx(rounded["normal"].loglik, abs=1e-4)
+    assert counted.nobs == rounded.nobs == 400

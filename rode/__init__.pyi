@@ -19,10 +19,14 @@ from .problems import Problem as Problem
 from .problems import additive as additive
 from .problems import separable as separable
 from .process import Process as Process
+from .records import read_record as read_record
 from .results import Output as Output
 from .results import Result as Result
 from .results import Work as Work
 from .solving import solve as solve
+from .spectra import ResponseSpectrum as ResponseSpectrum
+from .spectra import response_spectrum as response_spectrum
+from .spectra import rotd as rotd
 from .standard_problems import growth as growth
 from .standard_problems import kanai_tajimi as kanai_tajimi
 from .standard_problems import relaxation as relaxation

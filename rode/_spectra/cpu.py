@@ -5,9 +5,8 @@ from numba import prange
 
 import hetero
 from hetero.cpu.interruptible import ranges
-from hetero.intrinsics.floats import fma
 from hetero.jit import parallel, serial
-from rode._spectra.formulas import advance
+from rode._spectra.formulas import advance, total_acceleration
 
 GROUP = 64
 """Oscillators that advance side by side: their numbers stay in the first cache. Not tuned."""
@@ -58,7 +57,7 @@ def _follow(a, coefficients, peaks):
             )  # fmt: skip
             x[i], v[i] = new_x, new_v
             size_x, size_v = abs(new_x), abs(new_v)
-            size_a = abs(fma(stiffness[i], new_x, damping[i] * new_v))
+            size_a = total_acceleration(new_x, new_v, stiffness[i], damping[i])
             largest_x[i] = size_x if size_x > largest_x[i] else largest_x[i]
             largest_v[i] = size_v if size_v > largest_v[i] else largest_v[i]
             largest_a[i] = size_a if size_a > largest_a[i] else largest_a[i]

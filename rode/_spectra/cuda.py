@@ -4,9 +4,8 @@ from numba import float32, float64, int64
 
 from hetero.cpu.interruptible import ranges
 from hetero.cuda.driver import cuda
-from hetero.intrinsics.floats import fma
 from hetero.jit import kernel
-from rode._spectra.formulas import advance
+from rode._spectra.formulas import advance, total_acceleration
 
 THREADS = 128
 """Number of threads in a block, which share a record."""
@@ -49,7 +48,7 @@ def _make_follow(real):
                 before = after
                 largest_x = max(largest_x, abs(x))
                 largest_v = max(largest_v, abs(v))
-                largest_a = max(largest_a, abs(fma(stiffness, x, damping * v)))
+                largest_a = max(largest_a, total_acceleration(x, v, stiffness, damping))
         if i < c.shape[1]:
             result[0, record, i] = largest_x
             result[1, record, i] = largest_v

@@ -14,3 +14,9 @@ def advance(x, v, a, b, x_x, x_v, x_a, x_b, v_x, v_v, v_a, v_b):
     dx = fma(x_x, x, fma(x_v, v, fma(x_a, a, x_b * b)))
     dv = fma(v_x, x, fma(v_v, v, fma(v_a, a, v_b * b)))
     return x + dx, v + dv
+
+
+@scalar(forceinline=True)
+def total_acceleration(x, v, stiffness, damping):
+    """Return the size of the absolute acceleration, w^2 x + 2 zeta w v."""
+    return abs(fma(stiffness, x, damping * v))

@@ -5,6 +5,11 @@ from ._solver.reductions import Quantiles as Quantiles
 from .averages import average as average
 from .averages import double_average as double_average
 from .averages import riemann_sums as riemann_sums
+from .excitations import OU as OU
+from .excitations import Excitation as Excitation
+from .excitations import Filtered as Filtered
+from .excitations import Record as Record
+from .excitations import Sum as Sum
 from .joining import join_results as join_results
 from .normals import Generator as Generator
 from .normals import normal as normal
@@ -14,10 +19,14 @@ from .problems import Problem as Problem
 from .problems import additive as additive
 from .problems import separable as separable
 from .process import Process as Process
+from .records import read_record as read_record
 from .results import Output as Output
 from .results import Result as Result
 from .results import Work as Work
 from .solving import solve as solve
+from .spectra import ResponseSpectrum as ResponseSpectrum
+from .spectra import response_spectrum as response_spectrum
+from .spectra import rotd as rotd
 from .standard_problems import growth as growth
 from .standard_problems import kanai_tajimi as kanai_tajimi
 from .standard_problems import relaxation as relaxation

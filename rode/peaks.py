@@ -55,6 +55,11 @@ def peak_correction(problem: Problem, h: float) -> np.ndarray:
     """
     if not isinstance(problem, Problem):
         raise TypeError(f"problem must be a rode.Problem, got {type(problem).__name__}")
+    if problem.excitation is not None:
+        raise ValueError(
+            "there is no correction of peaks for a problem with excitation=: halve h until peaks "
+            "do not change"
+        )
     h = validation.check_in_range("h", h, 0.0, math.inf, closed="neither")
     slopes = [_slopes(problem, tuple(map(float, p))) for p in problem.parameters.T]
     sigma: float = OVERSHOOT * math.sqrt(problem.process.c * h)

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from hetero import validation
 from rode._problems.checks import outputs_of, start_of, table_of
 from rode._problems.problem import Problem, Start, UserFunction
+from rode.excitations.excitation import Excitation
 from rode.process import Process, process_of
 
 __all__ = ["Problem", "additive", "separable"]
@@ -37,6 +38,7 @@ def additive(
     start_process: float | None = None,
     first_derivative: UserFunction | None = None,
     second_derivative: UserFunction | None = None,
+    excitation: Excitation | None = None,
     name: str = "additive problem",
 ) -> Problem:
     """Describe x' = H(x) + B O: the noise enters linearly.
@@ -55,6 +57,9 @@ def additive(
     outputs : their names, or that of the only one; y0, y1, ... if None
     process : `rode.Process(tau, c)`; tau = c = 1 if None
     start_process : O at the beginning; None draws it from the stationary distribution
+    excitation : what stands for O instead of a process: `rode.OU`, `rode.Filtered`, `rode.Record`
+        or a `rode.Sum` of them. For several components O is a tuple, and B returns a tuple of
+        columns, one tuple for each component. `rode.solve` then takes sampling="exact".
     first_derivative : (x, v, p) -> H'(x) v, the derivative of H in the direction v, as a tuple
         With it "2-rode-taylor" takes an H that is not linear, and "1-rode-taylor" does without.
     second_derivative : (x, u, v, p) -> H''(x)(u, v), the derivative of H'(x) u in the direction v
@@ -83,6 +88,7 @@ def additive(
         process=process,
         start_process=start_process,
         name=name,
+        excitation=excitation,
     )
 
 
@@ -128,12 +134,18 @@ def _make_problem(
     process: Process | None,
     start_process: float | None,
     name: str,
+    excitation: Excitation | None = None,
 ) -> Problem:
     """Check the parts of a problem, compile its functions and call each of them once."""
     from rode._problems.functions import identity
     from rode._problems.user_functions import compiled
 
     dimension = validation.check_integer("dimension", dimension, 1, MAX_DIMENSION)
+    if excitation is not None:
+        if not isinstance(excitation, Excitation):
+            raise TypeError(f"excitation must be one such as rode.OU(tau, c), got {excitation!r}")
+        if process is not None or start_process is not None:
+            raise ValueError("excitation excludes process and start_process, got both")
     if start_process is not None:
         start_process = validation.check_finite("start_process", start_process)
     table = table_of(parameters)
@@ -166,5 +178,6 @@ def _make_problem(
         start_numbers=numbers,
         first_derivative=callables.get("first_derivative"),
         second_derivative=callables.get("second_derivative"),
+        excitation=excitation,
     )
     return replace(problem, outputs=outputs_of(problem, outputs))

@@ -15,8 +15,25 @@ def _pack(context, builder, kind, parts):
 
 @intrinsic
 def axpy(typing, a, x, y):
-    """Return a x + y, each component rounded once."""
-    if not isinstance(x, types.UniTuple) or x.count != y.count:
+    """Return a x + y, each component rounded once.
+
+    Tuples a and x stand for the sum of their products a_c x_c.
+    """
+    if not isinstance(x, types.UniTuple):
+        return None
+    if isinstance(a, types.UniTuple):
+
+        def emit_sum(context, builder, signature, values):
+            total = _parts(builder, values[2], y.count)
+            columns = _parts(builder, values[1], x.count)
+            for factor, column in zip(_parts(builder, values[0], a.count), columns, strict=True):
+                parts = _parts(builder, column, y.count)
+                pairs = zip(parts, total, strict=True)
+                total = [builder.fma(factor, p, q) for p, q in pairs]
+            return _pack(context, builder, y, total)
+
+        return y(a, x, y), emit_sum
+    if x.count != y.count:
         return None
 
     def emit(context, builder, signature, values):
@@ -29,13 +46,41 @@ def axpy(typing, a, x, y):
 
 @intrinsic
 def scale(typing, a, x):
-    """Return a x."""
+    """Return a x; tuples a and x stand for the sum of their products a_c x_c."""
+    if isinstance(a, types.UniTuple):
+        result = x.dtype
+
+        def emit_sum(context, builder, signature, values):
+            factors = _parts(builder, values[0], a.count)
+            first, *others = (
+                _parts(builder, c, result.count) for c in _parts(builder, values[1], x.count)
+            )
+            total = [builder.fmul(factors[0], p) for p in first]
+            for factor, parts in zip(factors[1:], others, strict=True):
+                total = [builder.fma(factor, p, q) for p, q in zip(parts, total, strict=True)]
+            return _pack(context, builder, result, total)
+
+        return result(a, x), emit_sum
 
     def emit(context, builder, signature, values):
         parts = [builder.fmul(values[0], p) for p in _parts(builder, values[1], x.count)]
         return _pack(context, builder, x, parts)
 
     return x(x.dtype, x), emit
+
+
+@intrinsic
+def double(typing, a):
+    """Return 2 a, of a number or of each in a tuple."""
+
+    def emit(context, builder, signature, values):
+        if not isinstance(a, types.UniTuple):
+            return builder.fadd(values[0], values[0])
+        return _pack(
+            context, builder, a, [builder.fadd(p, p) for p in _parts(builder, values[0], a.count)]
+        )
+
+    return a(a), emit
 
 
 @intrinsic
@@ -75,8 +120,20 @@ def zeros(typing, like):
 
 @intrinsic
 def cast(typing, x, like):
-    """Return the numbers of the tuple x in the type of the number `like`."""
+    """Return the numbers of the tuple x, or of the tuples in it, in the type of `like`."""
     kinds = list(x)
+    if kinds and all(isinstance(kind, types.BaseTuple) for kind in kinds):
+        inner = types.UniTuple(like, len(kinds[0]))
+
+        def emit_columns(context, builder, signature, values):
+            columns = []
+            for column, kind in zip(_parts(builder, values[0], len(kinds)), kinds, strict=True):
+                parts = zip(_parts(builder, column, len(kind)), kind, strict=True)
+                cast_parts = [context.cast(builder, p, old, like) for p, old in parts]
+                columns.append(_pack(context, builder, inner, cast_parts))
+            return _pack(context, builder, types.UniTuple(inner, len(kinds)), columns)
+
+        return types.UniTuple(inner, len(kinds))(x, like), emit_columns
     result = types.UniTuple(like, len(kinds))
 
     def emit(context, builder, signature, values):

@@ -13,6 +13,7 @@ from hetero import validation
 from hetero.arrays import as_real
 from rode._problems.calls import RESULTS, call_uncompiled
 from rode._problems.problem import Problem
+from rode.excitations.excitation import Excitation
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -127,7 +128,9 @@ def try_functions(problem: Problem, times: Iterable[float]) -> tuple[float, ...]
     TypeError, ValueError
         If a function fails or returns the wrong type; the message names function and arguments.
     """
-    if problem.start_process is None:
+    if problem.excitation is not None:
+        values = _values_of(problem.excitation)
+    elif problem.start_process is None:
         quartile = float(f"{0.6745 * problem.process.deviation:.3g}")
         values = [quartile, -quartile]
     else:
@@ -142,20 +145,46 @@ def try_functions(problem: Problem, times: Iterable[float]) -> tuple[float, ...]
     raise failures[0]
 
 
-def _try_at(problem: Problem, t: float, o: float) -> tuple[float, ...]:
+def _values_of(excitation: Excitation) -> list[Any]:
+    """Return values of u at which functions are called: numbers, or tuples of several."""
+    quartiles = [float(f"{0.6745 * one:.3g}") for one in excitation.deviation]
+    pairs = [tuple(quartiles), tuple(-one for one in quartiles)]
+    return [one[0] for one in pairs] if excitation.components == 1 else pairs
+
+
+def _try_at(problem: Problem, t: float, o: Any) -> tuple[float, ...]:
     """Call every function for the first path at time t and O = o; return its outputs."""
     p, count = first_parameters(problem), problem.dimension
     x = problem.start_numbers or _numbers(problem, "start", count, O=o, p=p)
     x = tuple(map(float, x))
     _numbers(problem, "H", count, x=x, p=p)
     if problem.B is not None:
-        _numbers(problem, "B", count, p=p)
+        _try_columns(problem, p)
     if problem.G is not None:
         _numbers(problem, "G", count, t=t, O=o, p=p)
         value = call_uncompiled(problem, "g", t=t, O=o, p=p)
         if not isinstance(value, Real):
             raise TypeError(f"g must return a number, got {value!r}")
     return _numbers(problem, "observe", None, t=t, x=x, O=o, p=p)
+
+
+def _try_columns(problem: Problem, p: tuple[float, ...]) -> None:
+    """Call B, which returns a column, or one column for each of several components."""
+    components = 1 if problem.excitation is None else problem.excitation.components
+    if components == 1:
+        _numbers(problem, "B", problem.dimension, p=p)
+        return
+    value = call_uncompiled(problem, "B", p=p)
+    columns = value if isinstance(value, tuple) else ()
+    right = len(columns) == components and all(
+        isinstance(c, tuple) and len(c) == problem.dimension and all(isinstance(v, Real) for v in c)
+        for c in columns
+    )
+    if not right:
+        raise TypeError(
+            f"B must return a tuple of {components} columns, one for each component of the "
+            f"excitation, which are tuples of {problem.dimension} numbers, got {value!r}"
+        )
 
 
 def first_parameters(problem: Problem) -> tuple[float, ...]:

@@ -56,13 +56,15 @@ def _first_failure(problem: Problem, dtype: str) -> str | None:
     number: Any = from_dtype(np.dtype(dtype))
     zero = np.dtype(dtype).type(0)
     x, p = (typeof((zero,) * n) for n in (problem.dimension, problem.parameters.shape[0]))
+    components = 1 if problem.excitation is None else problem.excitation.components
+    driver = number if components == 1 else typeof((zero,) * components)
     arguments: dict[str, tuple[Any, ...]] = {
         "H": (x, p),
         "B": (p,),
         "G": (number, number, p),
         "g": (number, number, p),
-        "start": (number, p),
-        "observe": (number, x, number, p),
+        "start": (driver, p),
+        "observe": (number, x, driver, p),
         "first_derivative": (x, x, p),
         "second_derivative": (x, x, x, p),
     }

@@ -27,7 +27,7 @@ def start_from(offset: int, dimension: int) -> Any:
 
     @scalar(forceinline=True)
     def start(o: float, p: Numbers) -> Numbers:
-        x = cast(nothing, o)
+        x = cast(nothing, p[offset])
         for i in range(dimension):
             x = replace_component(x, int64(i), p[offset + i])
         return x

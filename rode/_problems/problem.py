@@ -13,6 +13,7 @@ import numpy as np
 from hetero import validation
 from hetero.display.notebook import html_table
 from rode._problems.calls import call_python, call_uncompiled
+from rode.excitations.excitation import Excitation
 from rode.process import Process
 
 SETS = 1 << 14
@@ -48,6 +49,7 @@ class Problem:
         Then `start` reads them behind the parameters, see `table`.
     first_derivative : (x, v, p) -> H'(x) v, a tuple, or None
     second_derivative : (x, u, v, p) -> H''(x)(u, v), a tuple, or None
+    excitation : what stands for O, with one component or several; None: the process
     """
 
     dimension: int
@@ -66,6 +68,7 @@ class Problem:
     start_numbers: tuple[float, ...] = ()
     first_derivative: UserFunction | None = None
     second_derivative: UserFunction | None = None
+    excitation: Excitation | None = None
 
     @functools.cached_property
     def known(self) -> dict[Any, Any]:
@@ -78,7 +81,7 @@ class Problem:
     def __repr__(self) -> str:
         return (
             f"Problem({self.name!r}: {self._equation}, dimension {self.dimension}, "
-            f"outputs {', '.join(self.outputs)}, {self.process})"
+            f"outputs {', '.join(self.outputs)}, {self.excitation or self.process})"
         )
 
     def _repr_html_(self) -> str:
@@ -87,7 +90,7 @@ class Problem:
             ("dimension", self.dimension),
             ("outputs", ", ".join(self.outputs)),
             ("parameters", f"{self.parameters.shape[0]} numbers, {self.sets} sets"),
-            ("process", str(self.process)),
+            ("process", str(self.excitation or self.process)),
         ]
         return html_table(f"rode.Problem: {self.name}", rows)
 
@@ -107,6 +110,21 @@ class Problem:
     def sets(self) -> int:
         """Number of sets of parameters: 1, or the number of paths."""
         return self.parameters.shape[1]
+
+    @property
+    def deviation(self) -> float:
+        """Standard deviation of the process, or the largest one of the excitation's components."""
+        if self.excitation is None:
+            return self.process.deviation
+        return float(np.max(self.excitation.deviation))
+
+    @property
+    def unknowns(self) -> int:
+        """Number of unknowns that a path keeps, those of an excitation included."""
+        if self.excitation is None:
+            return self.dimension
+        states = sum(len(one.F) for one in self.excitation.sources())
+        return self.dimension + states + self.excitation.components
 
     @property
     def table(self) -> np.ndarray:

@@ -23,6 +23,7 @@ from hetero.distributed.cancellation import results_of
 from hetero.jit import serial
 from rode._intrinsics.flags import is_set
 from rode._paths.step_formulas import advance
+from rode._solver.excited_formulas import make_excited_step
 from rode._solver.kernel_arguments import STEP_WORK
 from rode._solver.stage_formulas import (
     block_of,
@@ -84,7 +85,12 @@ def integrate(spec, run, arrays, stop, stream=0):
 @functools.cache
 def compiled(spec):
     """Return the compiled loops of a solver."""
-    kinds = {"path": _make_path_step, "exact": _make_exact_step, "separable": _make_separable_step}
+    kinds = {
+        "path": _make_path_step,
+        "exact": _make_exact_step,
+        "separable": _make_separable_step,
+        "excited": _make_excited_step,
+    }
     return _make_integrate_group(spec, kinds[spec.kind](spec))
 
 
@@ -130,9 +136,7 @@ def _make_integrate_group(spec, advance_group):
             i = int64(low + l)
             for k in range(count):
                 p[k, l] = parameters[k, i if parameters.shape[1] > 1 else int64(0)]
-            o[l], state = initialize(
-                run, uint32(first + uint32(l)), i, paths_o, paths_x, parameters
-            )
+            o[l], state = initialize(run, uint32(first + uint32(l)), i, arrays)
             write_column(state, x, l)
         group = Group(first, old, o, x, p, sums, words)
         row, until = run.saving.row, run.saving.until
@@ -306,6 +310,24 @@ def _make_separable_step(spec):
             write_column(step(read_x(x, l, run.h), single, double, p_of_path, run.h), x, l)
 
     return advance_separable
+
+
+def _make_excited_step(spec):
+    """Make `advance_group` for an excitation, whose state is a part of x."""
+    take_step = make_excited_step(spec, block_of(spec))
+    read_x, read_p = make_read_column(spec.dimension), make_read_column(spec.parameters)
+    write_column = _make_write_column(spec.dimension)
+
+    @serial
+    def advance_excited(run, n, t, arrays, group, stop):
+        first, x, p, h = group.first, group.x, group.p, run.h
+        low = int64(uint32(first - run.counter.first_path))
+        for l in range(x.shape[1]):
+            path, z = uint32(first + uint32(l)), read_x(x, l, h)
+            z = take_step(run, arrays, n, path, low + l, z, read_p(p, l, h))
+            write_column(z, x, l)
+
+    return advance_excited
 
 
 def count_nonfinite(o, x, failed, stream=0) -> tuple[int, int]:

@@ -24,8 +24,10 @@ from hetero.cuda.driver import cuda
 from hetero.intrinsics.warp import FULL_MASK
 from hetero.jit import kernel
 from rode._intrinsics.tuple_algebra import replace_component
+from rode._solver.excited_formulas import make_excited_step
 from rode._solver.kernel_arguments import STEP_WORK, part_of
 from rode._solver.stage_formulas import (
+    block_of,
     make_averages,
     make_initialize,
     make_join,
@@ -78,7 +80,12 @@ def compiled(spec):
 
     Its arguments are a RunParameters and a RunArrays (`_solver.kernel_arguments`).
     """
-    kinds = {"path": _make_path_step, "exact": _make_exact_step, "separable": _make_separable_step}
+    kinds = {
+        "path": _make_path_step,
+        "exact": _make_exact_step,
+        "separable": _make_separable_step,
+        "excited": _make_excited_step,
+    }
     take_coarse_step = kinds[spec.kind](spec)
     read_parameters, initialize = make_read_parameters(spec.parameters), make_initialize(spec)
     record = make_record(spec)
@@ -93,12 +100,12 @@ def compiled(spec):
         number = min(number, int64(paths_o.size - 1))  # threads without work take part in shuffles
         path = uint32(run.counter.first_path + uint32(number))
         p = read_parameters(parameters, number, run.h)
-        o, x = initialize(run, path, number, paths_o, paths_x, parameters)
+        o, x = initialize(run, path, number, arrays)
         row, until = run.saving.row, run.saving.until
         if writes and run.done == 0:
             record(run, run.t, row, True, number, x, o, p, arrays)
         for n in range(run.coarse_steps):
-            o, x = take_coarse_step(run, arrays, n, path, lane, o, x, p)
+            o, x = take_coarse_step(run, arrays, n, path, lane, number, o, x, p)
             row, until, due = next_save(run, row, until)
             if writes:
                 t = run.t + type(run.h)(run.done + n + 1) * run.h
@@ -109,8 +116,8 @@ def compiled(spec):
     return integrate_paths
 
 
-# Each maker below returns take_coarse_step(run, arrays, n, path, lane, o, x, p), which gives the
-# process and x after coarse step n.
+# Each maker below returns take_coarse_step(run, arrays, n, path, lane, number, o, x, p), which
+# gives the process and x after coarse step n.
 
 
 def _make_path_step(spec):
@@ -139,7 +146,7 @@ def _make_path_step(spec):
         return state
 
     @kernel(device=True)
-    def take_coarse_step(run, arrays, n, path, lane, o, x, p):
+    def take_coarse_step(run, arrays, n, path, lane, number, o, x, p):
         waiting = cuda.local.array((5, length), real)
         state = walk_stretches(run, n, path, lane, o, arrays.transfers, waiting)
         state = join_threads(run, arrays.transfers, lane, state)
@@ -154,7 +161,7 @@ def _make_exact_step(spec):
     step, matvec, sample = spec.step, make_matvec(spec.form_count), make_sample_sums(spec)
 
     @kernel(device=True)
-    def take_coarse_step(run, arrays, n, path, lane, o, x, p):
+    def take_coarse_step(run, arrays, n, path, lane, number, o, x, p):
         state = sample(arrays.drawing, o, n, path, run)
         t = run.t + type(run.h)(run.done + n) * run.h
         return state[0], step(t, x, o, matvec(arrays.rows, (o,) + state), p, run.h)
@@ -167,9 +174,20 @@ def _make_separable_step(spec):
     step, averages = spec.step, make_averages(spec)
 
     @kernel(device=True)
-    def take_coarse_step(run, arrays, n, path, lane, o, x, p):
+    def take_coarse_step(run, arrays, n, path, lane, number, o, x, p):
         o, single, double = averages(run, n, path, o, p)
         return o, step(x, single, double, p, run.h)
+
+    return take_coarse_step
+
+
+def _make_excited_step(spec):
+    """Make `take_coarse_step` for an excitation, whose state is a part of x."""
+    take_step = make_excited_step(spec, block_of(spec))
+
+    @kernel(device=True)
+    def take_coarse_step(run, arrays, n, path, lane, number, o, x, p):
+        return o, take_step(run, arrays, n, path, number, x, p)
 
     return take_coarse_step
 

@@ -6,6 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from rode._solver.excited import Shape
+
 STEP_WORK = 16
 """Number of fine steps that take about as long as the scheme and outputs of one coarse step."""
 
@@ -15,8 +17,9 @@ class KernelSpec(NamedTuple):
 
     Attributes
     ----------
-    kind : {"path", "exact", "separable"}
-        Sums over the path's fine steps; sums drawn from their distribution; averages of G and g.
+    kind : {"path", "exact", "separable", "excited"}
+        Sums over the path's fine steps; sums drawn from their distribution; averages of G and g;
+        an excitation, whose path keeps its states, too.
     step : a coarse step, from `Scheme.make_additive_step` or `make_separable_step`
     observe : (t, x, O, p) -> outputs
     start : (O, p) -> x at the beginning
@@ -27,6 +30,8 @@ class KernelSpec(NamedTuple):
     averages : {"start", "linear", "printed"}
         Weights of G and g over the fine steps, see `Scheme`; "start" for their values at the start.
     dimension, parameters : lengths of x and p
+    excited, excited_numbers : sizes of an excitation and how many normal numbers a coarse step
+        takes; None and 0 for other kinds
     table_rows : rows of `RunArrays.parameters`, the length of p in `start`, which may be larger
     """
 
@@ -43,6 +48,8 @@ class KernelSpec(NamedTuple):
     dimension: int
     parameters: int
     table_rows: int
+    excited: Shape | None = None
+    excited_numbers: int = 0
 
 
 class Counter(NamedTuple):
@@ -112,6 +119,7 @@ class RunArrays(NamedTuple):
     o : (paths,), the process; x : (dimension, paths), the solution; both at the end of the call
     saved : (times, outputs, paths)
     folds : (outputs * numbers, paths), what reductions keep of each path, if `Saving.folds`
+    starting, outputs, envelopes, given : see `excited.ExcitationArrays`; not used by other kinds
     failed : (paths,) uint8, 1 for each path that had an infinite or NaN output at a saved time or
         at one that a fold has taken
     """
@@ -125,6 +133,10 @@ class RunArrays(NamedTuple):
     saved: np.ndarray
     folds: np.ndarray
     failed: np.ndarray
+    starting: np.ndarray
+    outputs: np.ndarray
+    envelopes: np.ndarray
+    given: np.ndarray
 
 
 def part_of(run: RunParameters, begin: int, count: int) -> RunParameters:

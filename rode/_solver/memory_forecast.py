@@ -45,7 +45,7 @@ def result_bytes(plan: Plan) -> int:
 def required_bytes(plan: Plan) -> dict[Device, int]:
     """Return the memory that a run takes, {device: bytes}, its result included."""
     item = np.dtype(plan.dtype).itemsize
-    state = plan.paths * (item * (1 + plan.problem.dimension) + 1)
+    state = plan.paths * (item * (1 + plan.problem.unknowns) + 1)
     window = times_of_window(plan) * _bytes_of_time(plan) if plan.saves_times else 0
     result = result_bytes(plan)
     if plan.device.kind == "cuda":

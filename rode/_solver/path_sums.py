@@ -82,6 +82,44 @@ def integrals_distribution(process: Process, h: float, degree: int) -> GaussianD
         return _gaussian(power, power * corner)
 
 
+def filter_distribution(
+    F: np.ndarray, L: np.ndarray, C: np.ndarray, h: float, degree: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return matrices that make (s, J_0, .., J_degree) at the end of a step of s at its start.
+
+    ds = F s dt + L dW, and J_d is the integral of (h - r)^d/d! C s_r over the step, with the
+    components of C s. The first matrix, (size, states), multiplies s, and the second, (size, size),
+    independent standard normal numbers (Van Loan 1978).
+    """
+    states, components = len(F), len(C)
+    size = states + components * (degree + 1)
+    A = np.zeros((size, size))
+    A[:states, :states], A[states : states + components, :states] = F, C
+    lower = np.arange(states + components, size)
+    A[lower, lower - components] = 1.0
+    noise = np.zeros((size, L.shape[1]))
+    noise[:states] = L
+    with _precision() as flint:
+        block = flint.arb_mat(2 * size, 2 * size)
+        for i, j in zip(*np.nonzero(A), strict=True):
+            block[int(i), int(j)] = -_exact(float(A[i, j]))
+            block[size + int(j), size + int(i)] = _exact(float(A[i, j]))
+        for i in range(states):
+            for j in range(states):
+                products = (
+                    _exact(float(x)) * _exact(float(y)) for x, y in zip(L[i], L[j], strict=True)
+                )
+                block[i, size + j] = sum(products, flint.arb(0))
+        exponential = (block * _exact(h)).exp()
+        corner, power = (flint.arb_mat(size, size) for _ in range(2))
+        for i in range(size):
+            for j in range(size):
+                corner[i, j] = exponential[i, size + j]
+                power[i, j] = exponential[size + j, size + i]
+        factor = _floats(_cholesky(power * corner))
+        return _floats(power)[:, :states].copy(), factor
+
+
 def _doubled(process: Process, delta: float, degree: int, steps: int) -> tuple[Any, Any]:
     """Return T^steps and the sum of T^k b b^T T^kT for k < steps, in high precision."""
     with _precision() as flint:

@@ -13,6 +13,7 @@ import numpy as np
 from hetero import philox, validation
 from hetero.devices import Device, resolve
 from rode._problems.checks import try_functions
+from rode._solver.excited import ExcitationArrays, Shape, describe
 from rode._solver.path_sums import (
     GaussianDistribution,
     integrals_distribution,
@@ -142,7 +143,7 @@ class Plan:
         if t0 not in problem.known:
             try_functions(problem, (t0,))
             problem.known[t0] = True
-        deviation, largest = problem.process.deviation, float(np.finfo(name).max)
+        deviation, largest = problem.deviation, float(np.finfo(name).max)
         if deviation > math.sqrt(largest):
             raise ValueError(
                 f"process must have a standard deviation of at most {math.sqrt(largest):.3g} in "
@@ -157,6 +158,10 @@ class Plan:
                     f"h={h:g} is not stable: {method!r} needs h <= {largest:.6g} s for "
                     f"{problem.name!r}"
                 )
+        if problem.excitation is not None and delta is not None:
+            raise ValueError(
+                "delta must be None for a problem with excitation=: it has no fine steps"
+            )
         fine_steps = _fine_steps(scheme, h, delta, is_exact)
         if steps >= MAX_STEPS or (not is_exact and (fine_steps or 1) >= MAX_STEPS):
             raise ValueError(
@@ -188,6 +193,8 @@ class Plan:
             requested_threads=threads_per_path,
             whole=range(first_path, first_path + paths),
         )
+        if problem.excitation is not None and scheme.make_nonlinear_step is not None:
+            _require_one_component(plan)
         if threads_per_path is not None:
             plan.threads_per_path()
         return plan
@@ -197,6 +204,7 @@ class Plan:
         outputs, first = len(self.problem.outputs), self.first_path - self.whole.start
         times = self.steps // self.save_every + 1
         kind = "separable" if self.problem.B is None else ("exact" if self.is_exact else "path")
+        kind = kind if self.problem.excitation is None else "excited"
         block = 2 if self.normals == "float64" else 4
         facts = {
             "kind": kind,
@@ -235,7 +243,7 @@ class Plan:
             "parameters": problem.parameters[:, 0].tolist()
             if problem.sets == 1
             else "of each path",
-            "process": repr(problem.process),
+            "process": repr(problem.excitation or problem.process),
             "start_process": problem.start_process,
             "start_numbers": list(problem.start_numbers),
             "method": self.scheme.name,
@@ -249,12 +257,18 @@ class Plan:
             "dtype": self.dtype,
             "normals": self.normals,
             "key": [int(word) for word in self.key],
-        }
+        } | (
+            {} if problem.excitation is None else {"hash of excitation": self.excited()[1].digest()}
+        )
 
     @property
     def work(self) -> Work:
         """Work that the run does."""
         fine_steps, done = self.fine_steps or 1, self.paths * self.steps
+        if self.problem.excitation is not None:
+            sources = self.problem.excitation.sources()
+            numbers = sum(len(s.F) + len(s.C) * (self.scheme.form_count + 1) for s in sources)
+            return Work(self.paths, self.steps, done, done * numbers)
         if self.is_exact:
             return Work(self.paths, self.steps, done, done * (self.scheme.form_count + 1))
         return Work(self.paths, self.steps, done * fine_steps, done * fine_steps)
@@ -265,6 +279,23 @@ class Plan:
         if self.fine_steps is None:
             return integrals_distribution(process, self.h, degree)
         return sums_distribution(process, self.h / self.fine_steps, degree, self.fine_steps)
+
+    def excited(self) -> tuple[Shape, ExcitationArrays]:
+        """Return sizes and arrays of the excitation."""
+        assert self.problem.excitation is not None
+        shape, arrays = describe(
+            self.problem.excitation,
+            *(self.problem.dimension, self.t0, self.h, self.steps, self.scheme.form_count),
+        )
+        records = arrays.given.shape[3]
+        if records > 1:
+            if records != len(self.whole):
+                raise ValueError(
+                    f"the excitation has {records} records, but paths={len(self.whole)}"
+                )
+            first = self.extent.first
+            arrays = arrays._replace(given=arrays.given[..., first : first + self.paths])
+        return shape, arrays
 
     def transfers(self) -> np.ndarray:
         """Return T^(L 2^k), k < 5, for stretches of L fine steps."""
@@ -305,6 +336,12 @@ class Plan:
 def _require_scheme(scheme: Scheme, problem: Problem, is_exact: bool) -> None:
     """Raise ValueError unless a scheme and the sampling are for problems of this kind."""
     is_separable = problem.B is None
+    if problem.excitation is not None and not is_exact:
+        raise ValueError(
+            "sampling must be 'exact' for a problem with excitation=, whose integrals over a "
+            f"coarse step are drawn from their joint law, got 'path': {problem.name!r} has no fine "
+            "steps"
+        )
     if is_exact and is_separable:
         raise ValueError(
             "sampling='exact' needs noise that enters linearly (rode.additive): averages of "
@@ -330,6 +367,17 @@ def _require_scheme(scheme: Scheme, problem: Problem, is_exact: bool) -> None:
         f"method {scheme.name!r} is for {kind}, and {problem.name!r} is {reason}; use one of "
         f"{', '.join(others)}"
     )
+
+
+def _require_one_component(plan: Plan) -> None:
+    """Raise ValueError if a nonlinear step of K-RODE-Taylor would get several components."""
+    problem = plan.problem
+    assert problem.excitation is not None
+    if not problem.linear and problem.excitation.components > 1:
+        raise ValueError(
+            f"method {plan.scheme.name!r} takes one component of an excitation if H is not linear, "
+            f"got {problem.excitation.components}; use 'averaged-heun'"
+        )
 
 
 def _stretches(fine_steps: int | None, block: int) -> int:

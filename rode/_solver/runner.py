@@ -15,6 +15,7 @@ from hetero.arrays import Array, Workspace
 from hetero.devices import Device
 from hetero.distributed.cancellation import StoppedError, current_flag
 from rode import _solver
+from rode._solver.excited import ExcitationArrays, Shape
 from rode._solver.kernel_arguments import (
     Counter,
     KernelSpec,
@@ -86,7 +87,9 @@ class Solver:
     """Arrays and states of one run."""
 
     def __init__(self, plan: Plan) -> None:
-        self.plan, self.spec = plan, kernel_spec_of(plan)
+        self.plan = plan
+        self.excited = plan.excited() if plan.kind == "excited" else None
+        self.spec = kernel_spec_of(plan, self.excited)
         self.outputs = outputs = len(plan.problem.outputs)
         matrices = self.matrices()
         self.states: list[State] = []
@@ -102,7 +105,7 @@ class Solver:
         inputs = []
         for array in matrices:
             inputs.append(work.input("array", array, plan.dtype).reshape(array.shape))
-        rows, drawing, transfers, parameters = inputs
+        rows, drawing, transfers, parameters, *excitation = inputs
         failed = work.input("failed", np.zeros(plan.paths, np.uint8), np.uint8)
         folds = (fold.numbers * outputs, plan.paths) if fold is not None else (1, 1)
         self.arrays = RunArrays(
@@ -111,20 +114,29 @@ class Solver:
             transfers=transfers,
             parameters=parameters,
             o=work.output((plan.paths,), plan.dtype),
-            x=work.output((plan.problem.dimension, plan.paths), plan.dtype, flat=False),
+            x=work.output((self.spec.dimension, plan.paths), plan.dtype, flat=False),
             saved=work.output((1, 1, 1), plan.dtype, flat=False),
             folds=work.output(folds, plan.dtype, flat=False),
             failed=failed,
+            starting=excitation[0],
+            outputs=excitation[1],
+            envelopes=excitation[2],
+            given=excitation[3],
         )
         self.stop = current_flag()
         self.loops = _solver.loops(plan.device)
 
     def matrices(self) -> tuple[np.ndarray, ...]:
-        """Return rows, drawing, transfers and parameters; see `RunArrays`."""
-        plan = self.plan
+        """Return rows, drawing, transfers, parameters and what an excitation has."""
+        plan, none = self.plan, np.zeros((1, 1))
+        unused = none, none, none, np.zeros((1, 1, 1, 1))
         if plan.kind == "separable":
-            return np.zeros((1, 1)), np.zeros((1, 1)), np.zeros((1, 1, 1)), plan.problem.table
-        rows, drawing = plan.scheme.forms(plan.h, plan.fine_steps), np.zeros((1, 1))
+            return none, none, np.zeros((1, 1, 1)), plan.problem.table, *unused
+        rows, drawing = plan.scheme.forms(plan.h, plan.fine_steps), none
+        if self.excited is not None:
+            starting, drawing, outputs, envelopes, given = self.excited[1]
+            arrays = starting, outputs, envelopes, given
+            return rows, drawing, np.zeros((1, 1, 1)), plan.problem.table, *arrays
         if plan.kind == "exact":
             from rode._solver.stage_formulas import block_of, exact_blocks
 
@@ -133,7 +145,7 @@ class Solver:
             drawing[:, 0], drawing[:, 1 : 1 + size] = distribution.mean, distribution.factor
         on_gpu = plan.device.kind == "cuda" and plan.stretches > 1
         transfers = plan.transfers() if on_gpu else np.zeros((5, 1, 1))
-        return rows, drawing, transfers, plan.problem.table
+        return rows, drawing, transfers, plan.problem.table, *unused
 
     # ---- the run ----
 
@@ -243,7 +255,7 @@ class Solver:
         )
 
 
-def kernel_spec_of(plan: Plan) -> KernelSpec:
+def kernel_spec_of(plan: Plan, excited: tuple[Shape, ExcitationArrays] | None = None) -> KernelSpec:
     """Return the functions that a plan compiles.
 
     The fold is that of the peaks, so that runs without a fold share their code.
@@ -261,10 +273,17 @@ def kernel_spec_of(plan: Plan) -> KernelSpec:
         step = scheme.make_nonlinear_step(problem.H, problem.B, *derivatives)
     else:
         step = scheme.make_additive_step(problem.H, problem.B)
+    dimension, observe, shape, numbers = problem.dimension, problem.observe, None, 0
+    if excited is not None:
+        from rode._solver.excited_formulas import make_observe
+
+        shape, arrays = excited
+        dimension, numbers = shape.unknowns, arrays.drawing.shape[1] - shape.states
+        observe = make_observe(observe, shape)
     return KernelSpec(
         kind=plan.kind,
         step=step,
-        observe=problem.observe,
+        observe=observe,
         start=problem.start,
         fold=PEAKS.fold,
         fields=fields,
@@ -272,7 +291,9 @@ def kernel_spec_of(plan: Plan) -> KernelSpec:
         normals=plan.normals,
         form_count=scheme.form_count,
         averages=scheme.averages if scheme.uses_fine_steps else "start",
-        dimension=problem.dimension,
+        dimension=dimension,
         parameters=problem.parameters.shape[0],
         table_rows=problem.parameters.shape[0] + len(problem.start_numbers),
+        excited=shape,
+        excited_numbers=numbers,
     )

@@ -25,6 +25,7 @@ from rode._intrinsics.tuple_algebra import (
 )
 from rode._paths.noise_formulas import BLOCKS, START, Block
 from rode._paths.step_formulas import advance
+from rode._solver.excited_formulas import make_excited_start
 
 if TYPE_CHECKING:
     from rode._solver.kernel_arguments import KernelSpec
@@ -244,23 +245,33 @@ def make_read_column(count):
 
 
 def make_initialize(spec):
-    """Make `initialize(run, path, number, paths_o, paths_x, parameters)`.
-
-    It returns the initial or resumed O and x of a path.
-    """
+    """Make `initialize(run, path, number, arrays)`: the initial or resumed O and x of a path."""
     draw, initial, read_solution = block_of(spec).draw, spec.start, make_read_solution(spec)
     read_parameters = make_read_parameters(spec.table_rows)
+    if spec.excited is not None:
+        start_path = make_excited_start(spec, block_of(spec))
+
+        @scalar
+        def initialize_excited(run, path, number, arrays):
+            o = run.h - run.h  # an excitation's state is kept in x
+            if run.done > 0:
+                return o, read_solution(arrays.x, number, run.h)
+            p = read_parameters(arrays.parameters, number, run.h)
+            return o, start_path(run, path, number, arrays, p)
+
+        return initialize_excited
 
     @scalar
-    def initialize(run, path, number, paths_o, paths_x, parameters):
+    def initialize(run, path, number, arrays):
         if run.done > 0:
-            return paths_o[number], read_solution(paths_x, number, run.h)
+            return arrays.o[number], read_solution(arrays.x, number, run.h)
         o = run.start
         if run.stationary:
             counter = run.counter
             words = philox10(uint32(0), START, path, counter.stream, counter.k0, counter.k1)
             o = draw(*words, run.start)[0]
-        return o, cast(initial(o, read_parameters(parameters, number, run.h)), run.h)
+        p = read_parameters(arrays.parameters, number, run.h)
+        return o, cast(initial(o, p), run.h)
 
     return initialize
 

@@ -84,7 +84,7 @@ def solver_kernel(
         method,
         t_span=(0.0, 1.0),
         h=2.0**-5,
-        delta=2.0**-8,
+        delta=None if problem.excitation is not None else 2.0**-8,
         paths=100,
         device="cpu",
         sampling=sampling,
@@ -94,9 +94,11 @@ def solver_kernel(
     t = _real(dtype)
     tables = (_array(t, 2), _array(t, 2), _array(t, 3), _array(t, 2))
     paths = (_array(t), _array(t, 2), _array(t, 3), _array(t, 2), _array(uint8))
+    excitation = (*(_array(t, 2),) * 3, _array(t, 4))
     T, word = np.dtype(dtype).type, np.uint32(1)
     numbers = map(T, (0.0, 1.0, 1.0, 1.0, 1.0))
     counter, saving = Counter(word, word, word, word), Saving(0, -1, 0, folds=True)
     run = RunParameters(counter, 0, 10, 32, 1, 1, saving, True, *numbers)
-    arrays = types.NamedTuple((*tables, *paths), RunArrays)
-    return solver.compiled(kernel_spec_of(plan)), (typeof(run), arrays)
+    arrays = types.NamedTuple((*tables, *paths, *excitation), RunArrays)
+    excited = None if problem.excitation is None else plan.excited()
+    return solver.compiled(kernel_spec_of(plan, excited)), (typeof(run), arrays)

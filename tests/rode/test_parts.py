@@ -8,12 +8,10 @@ import pytest
 
 import rode
 from hetero.arrays import Workspace
-from hetero.cuda.driver import SIMULATOR
 from hetero.devices import resolve
 from rode._solver import statistics
 from rode._solver.reductions.quantiles import Between
 from rode._solver.reductions.reduction import Extent
-
 
 QUAKE = rode.kanai_tajimi(outputs=("acceleration",))
 RUN = {"t_span": (0, 1), "h": 2.0**-6, "delta": 2.0**-10, "rng": 3, "save_every": 16}

@@ -71,6 +71,15 @@ def lbm_kernel(pattern, odd, precision, walls):
 
 
 QUAKE = rode.kanai_tajimi()
+CORRELATED = [[1.0, 0.5, 0.2], [0.5, 1.0, 0.1], [0.2, 0.1, 1.0]]
+EXCITED = rode.additive(
+    lambda x, p: (x[1], -40.0 * x[0] - x[1]),
+    lambda p: ((0.0, 1.0), (0.5, 1.0), (0.0, 2.0)),
+    dimension=2,
+    excitation=rode.OU([0.1, 0.5, 1.0], 1.0, correlation=CORRELATED),
+)
+"""Two unknowns behind three correlated processes."""
+
 RODE_CASES = [
     (QUAKE, "averaged-euler", "path", "float32", None, 88),
     (QUAKE, "averaged-euler", "path", "float32", "fast", 88),
@@ -79,6 +88,7 @@ RODE_CASES = [
     (QUAKE, "3-rode-taylor", "exact", "float32", None, 88),
     (rode.growth(), "averaged-heun", "path", "float32", None, 80),
     (duffing(), "3-rode-taylor", "path", "float32", None, 96),
+    (EXCITED, "averaged-heun", "exact", "float32", None, 128),
 ]
 """Cases of the solver: problem, method, sampling, dtype, normals, budget of registers."""
 

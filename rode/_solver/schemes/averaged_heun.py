@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from hetero.jit import scalar
-from rode._intrinsics.tuple_algebra import add, axpy, cast, scale
+from rode._intrinsics.tuple_algebra import add, axpy, cast, double, scale
 from rode._solver.schemes.euler import split_averages
 from rode._solver.schemes.scheme import Field, Numbers, Scheme
 
@@ -37,7 +37,7 @@ def make_additive_step(H: Any, B: Any) -> Any:
         start = cast(H(x, p), h)
         y = axpy(h, axpy(forms[1], b, start), x)
         both = add(start, cast(H(y, p), h))
-        return axpy(T(0.5) * h, axpy(T(2.0) * forms[0], b, both), x)
+        return axpy(T(0.5) * h, axpy(double(forms[0]), b, both), x)
 
     return heun
 

@@ -1,0 +1,204 @@
+"""Excitations: their laws against moment equations, and recorded ones against exact solutions."""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from scipy import integrate, linalg, signal
+
+import rode
+from hetero.cuda.driver import SIMULATOR
+from rode._solver.path_sums import filter_distribution, integrals_distribution
+from rode.excitations.excitation import stationary, values_of
+from rode.process import Process
+
+pytestmark = pytest.mark.skipif(SIMULATOR, reason="compiled solvers")
+
+A = np.array([[0.0, 1.0], [-40.0, -1.0]])
+RUN = {"sampling": "exact", "h": 2.0**-6, "rng": 1}
+
+
+def oscillate(x, p):
+    return x[1], -40.0 * x[0] - x[1]
+
+
+def push(p):
+    return 0.0, -1.0
+
+
+def push_by_three(p):
+    return (0.0, -1.0), (0.5, 1.0), (0.0, 2.0)
+
+
+def show(t, x, u, p):
+    return x[0], x[1], u
+
+
+def show_three(t, x, u, p):
+    return x[0], x[1], u[0] + 2.0 * u[2]
+
+
+def oscillator(excitation):
+    several = excitation.components == 3
+    return rode.additive(
+        oscillate, push_by_three if several else push, dimension=2, linear=True,
+        observe=show_three if several else show, outputs=("x", "v", "u"), excitation=excitation,
+    )  # fmt: skip
+
+
+RISE = ([0.0, 1.0, 3.0], [0.0, 1.0, 0.25])
+CORRELATION = [[1.0, 0.8, 0.0], [0.8, 1.0, -0.5], [0.0, -0.5, 1.0]]
+EXCITATIONS = {
+    "correlated": rode.OU([0.1, 0.5, 1.0], [2.0, 1.0, 0.5], correlation=CORRELATION),
+    "envelope": rode.Filtered.kanai_tajimi(c=0.3, envelope=RISE),
+    "sum": rode.Sum(
+        rode.OU(theta=3.0, sigma=2.0, mean=0.7, start="mean", envelope=RISE),
+        rode.Filtered.clough_penzien(c=0.1, start="rest"),
+    ),
+}
+
+
+def moments(excitation, t_end):
+    """Return means and variances of (x, v, u) by the moment equations of x and all filters."""
+    sources, n = excitation.sources(), 2
+    B = np.array(push_by_three(()) if excitation.components == 3 else [push(())]).T
+    F = linalg.block_diag(*(one.F for one in sources))
+    L = linalg.block_diag(*(one.L for one in sources))
+    size = n + len(F)
+
+    def output(t):
+        columns = (values_of(one.envelope, np.array([t]))[0] * one.C for one in sources)
+        return np.hstack(list(columns))
+
+    def rates(t, y):
+        M = np.zeros((size, size))
+        M[:n, :n], M[:n, n:], M[n:, n:] = A, B @ output(t), F
+        P, m = y[size:].reshape(size, size), y[:size]
+        noise = np.zeros((size, size))
+        noise[n:, n:] = L @ L.T
+        return np.concatenate([M @ m, (M @ P + P @ M.T + noise).ravel()])
+
+    P = linalg.block_diag(np.zeros((n, n)), *(one.covariance for one in sources))
+    mean = np.concatenate([np.zeros(n), *(one.mean for one in sources)])
+    knots = sorted({0.0, *[t for t in RISE[0] if 0.0 < t < t_end], t_end})
+    y = np.concatenate([mean, P.ravel()])
+    for span in itertools.pairwise(knots):
+        y = integrate.solve_ivp(rates, span, y, rtol=1e-9, atol=1e-12).y[:, -1]
+    u = output(t_end)
+    rows = np.zeros((3, size))
+    rows[:2, :2] = np.eye(2)
+    rows[2, n:] = u[0] + 2.0 * u[2] if len(u) == 3 else u[0]
+    P = y[size:].reshape(size, size)
+    return rows @ y[:size], np.diag(rows @ P @ rows.T)
+
+
+@pytest.mark.statistical
+@pytest.mark.parametrize(
+    "name", ["correlated", "envelope", pytest.param("sum", marks=pytest.mark.slow)]
+)
+def test_moments_are_those_of_the_moment_equations(device, name):
+    """Scores of 20 seeds, at a time within the fall of the envelope and at its end."""
+    excitation, paths = EXCITATIONS[name], 2000
+    problem, scores = oscillator(excitation), []
+    expected = [moments(excitation, t) for t in (1.5, 3.0)]
+    for seed in range(20):
+        settings = RUN | {"rng": seed, "reduction": "moments", "save_every": 96, "device": device}
+        result = rode.solve(problem, "5-rode-taylor", t_span=(0, 3), paths=paths, **settings)
+        for row, (mean, variance) in enumerate(expected, 1):
+            scores.append(
+                [
+                    (result.mean[row] - mean) / np.sqrt(variance / paths),
+                    (result.variance[row] / variance - 1.0) / math.sqrt(2.0 / (paths - 1)),
+                ]
+            )
+    scores = np.array(scores)
+    assert np.abs(scores).max() < 5.0
+    assert np.abs(scores.reshape(20, -1).mean(axis=0)).max() * math.sqrt(20) < 4.0
+    assert 0.6 < scores.std() < 1.4
+
+
+def test_the_law_of_a_step_is_that_of_one_process():
+    tau, c, h = 0.3, 2.0, 0.7
+    power, factor = filter_distribution(
+        np.array([[-1.0 / tau]]), np.array([[math.sqrt(c)]]), np.eye(1), h, 2
+    )
+    expected = integrals_distribution(Process(tau, c), h, 2)
+    np.testing.assert_allclose(power[:, 0], expected.mean, rtol=1e-12)
+    np.testing.assert_allclose(factor @ factor.T, expected.covariance, rtol=1e-12)
+
+
+def test_stationary_laws():
+    kt, cp = rode.Filtered.kanai_tajimi(0.5, 12.0, c=3.0), rode.Filtered.clough_penzien()
+    assert kt.deviation[0] ** 2 == pytest.approx(3.0 * 12.0 * (1 + 4 * 0.25) / 2.0, rel=1e-12)
+    w = np.linspace(1e-3, 4000.0, 2_000_001)  # rad/s; the tail falls as w^-2
+    soil = (15.56**4 + (2 * 0.64 * 15.56 * w) ** 2) / (
+        (15.56**2 - w**2) ** 2 + (2 * 0.64 * 15.56 * w) ** 2
+    )
+    density = soil * w**4 / ((1.556**2 - w**2) ** 2 + (2 * 0.6 * 1.556 * w) ** 2)
+    for k in (300, 900, 8000, 50_000):
+        response = cp.C @ np.linalg.solve(1j * w[k] * np.eye(4) - cp.F, cp.L)
+        assert abs(response[0, 0]) ** 2 == pytest.approx(density[k], rel=1e-9)
+    variance = np.trapezoid(density, w) / math.pi + (2 * 0.64 * 15.56) ** 2 / (math.pi * w[-1])
+    assert cp.deviation[0] ** 2 == pytest.approx(variance, rel=1e-4)
+    three = EXCITATIONS["correlated"].sources()[0]
+    residual = three.F @ three.covariance + three.covariance @ three.F.T + three.L @ three.L.T
+    assert np.abs(residual).max() < 1e-12
+    np.testing.assert_allclose(stationary(three.F, three.L), three.covariance, atol=1e-12)
+
+
+@pytest.mark.parametrize("dtype", ["float64", pytest.param("float32", marks=pytest.mark.slow)])
+def test_records_give_the_exact_response(device, dtype):
+    """Samples and coarse steps end at different times; each path has a record of its own."""
+    dt, samples = 0.02, np.random.default_rng(3).standard_normal((3, 101))
+    problem = oscillator(rode.Record(samples, dt, envelope=([0.0, 1.0], [0.5, 1.0])))
+    scaled = samples * np.interp(dt * np.arange(101), [0.0, 1.0], [0.5, 1.0])
+    settings = RUN | {"h": 1.0 / 64, "paths": 3, "dtype": dtype, "device": device}
+    result = rode.solve(problem, "6-rode-taylor", t_span=(0, 2), **settings)
+    system = (A, np.array([[0.0], [-1.0]]), np.eye(2), np.zeros((2, 1)))
+    for path in range(3):
+        _, _, x = signal.lsim(system, scaled[path], dt * np.arange(101))
+        chosen = result.paths[32::32, :2, path]  # at 0.5, 1, 1.5 and 2 s
+        tolerance = 1e-9 if dtype == "float64" else 2e-5
+        np.testing.assert_allclose(chosen, x[25::25], rtol=0, atol=tolerance)
+    parts = rode.solve(problem, "6-rode-taylor", t_span=(0, 2), parts=3, **settings)
+    np.testing.assert_array_equal(parts.paths, result.paths)
+    with pytest.raises(ValueError, match="has 3 records, but paths=4"):
+        rode.solve(problem, "6-rode-taylor", t_span=(0, 2), **settings | {"paths": 4})
+
+
+@pytest.mark.parametrize(
+    ("make", "words"),
+    [
+        (lambda: rode.OU(1.0), "OU needs tau and c, or theta and sigma"),
+        (lambda: rode.OU(1.0, [1.0, -1.0]), "c must be positive and finite"),
+        (lambda: rode.OU(1.0, 1.0, correlation=[[1.0, 2.0], [2.0, 1.0]]), "no negative eigenvalue"),
+        (lambda: rode.OU([1.0, 2.0], [1.0, 2.0, 3.0]), "one number of components"),
+        (lambda: rode.OU(1.0, 1.0, envelope=([0.0, 0.0], [1.0, 1.0])), "ascending times"),
+        (lambda: rode.Filtered([[1.0]], [1.0], [1.0]), "start='rest' begins at 0"),
+        (lambda: rode.Filtered([[1.0, 0.0]], [1.0], [1.0]), "must have the shapes"),
+        (lambda: rode.Filtered.kanai_tajimi(zeta=-1.0), "zeta must lie in"),
+        (lambda: rode.Record([1.0, math.nan, 2.0], 0.1), "sample 1 of record 0 is nan: fill the"),
+        (lambda: rode.Record([1.0], 0.1), "at least two samples"),
+        (lambda: rode.Sum(rode.OU(1.0, 1.0), EXCITATIONS["correlated"]), "equally many components"),
+        (
+            lambda: rode.solve(
+                oscillator(rode.OU(1.0, 1.0)), "euler", t_span=(0, 1), h=0.01, paths=1
+            ),
+            "sampling must be 'exact'",
+        ),
+        (
+            lambda: rode.additive(
+                oscillate, push, dimension=2, excitation=EXCITATIONS["correlated"]
+            ),
+            "B must return a tuple of 3 columns",
+        ),
+        (
+            lambda: rode.peak_correction(oscillator(rode.OU(1.0, 1.0)), 0.1),
+            "no correction of peaks",
+        ),
+    ],
+)
+def test_bad_excitations(make, words):
+    with pytest.raises((TypeError, ValueError), match=words):
+        make()

@@ -1,7 +1,9 @@
 """Tables and figures of Riesinger (2017), part IV: lattice Boltzmann flows."""
 
+from collections.abc import Iterator
+
 from studies.papers.printed import FLOW_EFFICIENCIES, HYBRID_GAINS
-from studies.papers.result import Cell, Figure, NumberedResult, Value
+from studies.papers.result import Cell, Figure, NumberedResult, Value, if_recorded
 
 DOCUMENT = "thesis"
 SUITE = "lbm/lbm-cuda.json"
@@ -19,9 +21,7 @@ P100_AND_CPU = "P100 and Xeon E5-2690v3"
 
 CLUSTERS = "studies/lbm-clusters-cpu.json"
 CUBOIDS = "studies/lbm-cuboids-cuda.json"
-TWO_GPUS = (
-    "The record has one and two GPUs of one host, and the model's predictions. More need a cluster."
-)
+TWO_GPUS = "The record has the GPUs of one host, and the model's predictions. More need a cluster."
 ON_PAPER = (
     f"{TWO_GPUS} `studies run lbm-clusters` predicts the scalings of the three clusters on paper, "
     "where every message is hidden."
@@ -39,9 +39,36 @@ def _scaling(
     return NumberedResult(
         *(DOCUMENT, number, place, subject, study),
         records=(record,),
-        values=values,
+        values=(*values, *_measured_here(number, record)),
         remark=TWO_GPUS,
     )
+
+
+MEASURED_HERE = {
+    "figure 16.5": ("GLUPS", "512x512x128", "float64", ("2x1x1", "4x1x1", "1x2x1", "1x4x1")),
+    "figure 16.6": ("GLUPS", "512x512x128", "float64", ("1x1x2", "1x1x4", "1x2x2")),
+    "figure 16.7": ("efficiency", "512x512x128", "float64", ("2x1x1", "4x1x1", "1x2x1", "1x4x1")),
+    "figure 16.8": ("efficiency", "512x512x128", "float64", ("1x1x2", "1x1x4", "1x2x2")),
+    "figure 16.9": ("GLUPS", "512x512x128", "float64", ("1x1x2", "1x1x4", "1x2x2")),
+    "figure 16.10": ("efficiency", "512x512x128", "float64", ("1x1x2", "1x1x4", "1x2x2")),
+    "figure 16.11": ("GLUPS", "512x512x512", "float32", ("1x1x2", "1x1x4", "1x2x2")),
+    "figure 16.12": ("efficiency", "512x512x512", "float32", ("1x1x2", "1x1x4", "1x2x2")),
+}
+"""Columns of our records, boxes or domains, and grids of ranks with a GPU each, by figure."""
+
+
+def _measured_here(number: str, record: str) -> Iterator[Value]:
+    """Yield the values of a figure on the GPUs of one host, as far as they have been recorded."""
+    column, cells, dtype, grids = MEASURED_HERE[number]
+    title = "Weak scaling" if record == WEAK else "Strong scaling"
+    for grid in grids:
+        row = (cells, dtype, "esoteric", "ranks", grid)
+        if source := if_recorded(Cell(record, title, row, column)):
+            name = f"{grid} GPUs of one host, {cells.replace('x', ' x ')}, {dtype}"
+            if column == "GLUPS":
+                yield Value(name, None, "GLUPS", "", source)
+            else:
+                yield Value(name, None, "%", "", source, factor=100)
 
 
 def _of_two(column: str) -> Cell:
@@ -238,7 +265,7 @@ THESIS_FLOWS = (
     ),
     _scaling("figure 16.11", "p. 172", "strong scaling, 512^3, rates", "lbm-strong", STRONG),
     _scaling(
-        *("figure 16.12", "p. 173; numbers p. 169-173", "strong scaling, 512^3, efficiencies"),
+        *("figure 16.12", "p. 173; numbers p. 171", "strong scaling, 512^3, efficiencies"),
         *("lbm-strong", STRONG),
         values=(
             Value(

@@ -262,9 +262,14 @@ class Workspace:
             view.copy_to_device(view_as_numba(array), stream=self.stream)
 
     def _to_host(self, array: Any) -> np.ndarray:
-        from hetero.cuda.driver import copy_from_gpu
+        from hetero.cuda import staging
+        from hetero.cuda.driver import copy_from_gpu, cuda
 
         profiling.count_transfer(to_host=array.nbytes)
+        is_flat = len(array.shape) == 1 and hasattr(array, "__cuda_ndarray__")
+        if is_flat and array.nbytes >= staging.SMALLEST_STAGED:
+            (cuda if isinstance(self.stream, int) else self.stream).synchronize()
+            return staging.download_staged(array)
         return copy_from_gpu(array, self.stream) if array.size else np.empty(0, array.dtype)
 
 

@@ -215,7 +215,8 @@ QUOTED = [
     ]),
     ("packages/stablegpu-fits.md", [
         ("data from the host | {1.6} to {1.8} ms for alpha = 0.7 to 1.8 "
-         "(`stable-calls-cuda.json`); {5.1} ms for alpha = 0.3", [new_fit(0.7), new_fit(1.8), new_fit(0.3, FIT)], 1),
+         "(`stable-calls-cuda.json`); {5.1} ms for alpha = 0.3",
+         [new_fit(0.7), new_fit(1.8), new_fit(0.3, FIT)], 1),
         ("A fit takes {1.5} ms in the mean and {2.0} ms at the 95th percentile there; the "
          "contracting grid in four dimensions takes {30} and {48} ms, in two {12} and {17} ms.",
          [fit(method, column) for method in ("ml", "grid", "grid2")

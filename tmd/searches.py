@@ -52,8 +52,9 @@ BLOCKS_PER_TASK = {"cpu": 1, "cuda": 8}
 a core of a CPU many minutes, which are lost if the rank dies, and an H200 0.05 s. There are fewer
 if otherwise not every rank would get some."""
 
-THREADS_PER_DEVICE = 2
-"""Tasks that a device searches side by side: one begins while the last batches of another end."""
+THREADS_PER_DEVICE = {"cpu": 1, "cuda": 2}
+"""Tasks that a device searches side by side: on a GPU one begins while another's last batches end.
+"""
 
 
 def search(
@@ -351,7 +352,7 @@ def _search_elsewhere(
         tasks = [[(i, Stretch.whole(missing[i])) for i in group] for group in groups]
     else:
         tasks = share_out(missing, kind, len(engine.devices) or engine.count_parts() // 4)
-        engine = replace(engine, devices=engine.devices * THREADS_PER_DEVICE)
+        engine = replace(engine, devices=engine.devices * THREADS_PER_DEVICE[kind])
     results = engine.run(
         search_task,
         [(f.name, [stretch for _, stretch in task]) for task in tasks],

@@ -1,7 +1,7 @@
-"""Copies of large host arrays to a GPU through a ring of page-locked buffers, which are kept.
+"""Copies of large arrays between host and GPU through a ring of page-locked buffers that is kept.
 
-The driver copies from other memory by way of a buffer of its own, at a fraction of the rate, and
-to lock the array itself would take as long as that. One thread fills a buffer while the others are
+The driver copies other memory by way of a buffer of its own, at a fraction of the rate, and to lock
+the array itself would take as long as that. A thread fills or empties a buffer while the others are
 on their way; threads of several GPUs do so side by side, because NumPy copies without Python's
 lock.
 """
@@ -27,7 +27,7 @@ SMALLEST_STAGED = 1 << 24
 
 class _Buffer(NamedTuple):
     memory: np.ndarray  # page-locked
-    stream: Any  # on which it is read
+    stream: Any  # on which it is read and written
 
 
 _free_rings: dict[int, list[list[_Buffer]]] = {}
@@ -37,14 +37,7 @@ _free_rings: dict[int, list[list[_Buffer]]] = {}
 def upload_staged(host: np.ndarray) -> Any:
     """Copy a flat contiguous array to the current GPU; the copy is complete."""
     array = cuda.device_array(host.shape, host.dtype)
-    free = _free_rings.setdefault(device_id(), [])
-    try:
-        ring = free.pop()
-    except IndexError:
-        ring = [
-            _Buffer(cuda.pinned_array(BUFFER_BYTES, np.uint8), cuda.stream())
-            for _ in range(BUFFERS)
-        ]
+    ring = _take_ring()
     step = BUFFER_BYTES // host.itemsize
     for number, begin in enumerate(range(0, host.size, step)):
         memory, stream = ring[number % BUFFERS]
@@ -55,5 +48,37 @@ def upload_staged(host: np.ndarray) -> Any:
         array[begin : begin + part.size].copy_to_device(filled, stream=stream)
     for _, stream in ring:
         stream.synchronize()
-    free.append(ring)
+    _free_rings[device_id()].append(ring)
     return array
+
+
+def download_staged(array: Any) -> np.ndarray:
+    """Return a copy of a flat array on the current GPU, which no kernel writes any more."""
+    host = np.empty(array.shape, array.dtype)
+    ring = _take_ring()
+    step = BUFFER_BYTES // host.itemsize
+    begins = range(0, host.size, step)
+    for number in range(len(begins) + BUFFERS):
+        memory, stream = ring[number % BUFFERS]
+        if number >= BUFFERS:  # empty the buffer before it is filled again
+            stream.synchronize()
+            target = host[begins[number - BUFFERS] :][:step]
+            target[:] = memory[: target.nbytes].view(host.dtype)
+        if number < len(begins):
+            source = array[begins[number] : min(begins[number] + step, host.size)]
+            filled = memory[: source.size * host.itemsize].view(host.dtype)
+            source.copy_to_host(filled, stream=stream)
+    _free_rings[device_id()].append(ring)
+    return host
+
+
+def _take_ring() -> list[_Buffer]:
+    """Return a ring that no thread uses, or a new one."""
+    free = _free_rings.setdefault(device_id(), [])
+    try:
+        return free.pop()
+    except IndexError:
+        return [
+            _Buffer(cuda.pinned_array(BUFFER_BYTES, np.uint8), cuda.stream())
+            for _ in range(BUFFERS)
+        ]

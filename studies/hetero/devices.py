@@ -37,7 +37,7 @@ class Sizes(NamedTuple):
     fits: int = 25_000
     observations: int = 1000
     points: int = 20_000_000
-    matrices: int = 4096
+    matrices: int = 2048
     order: int = 128
     tmd_width: float = 4.0
 

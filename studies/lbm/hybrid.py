@@ -36,6 +36,9 @@ MOST_CELLS_ALONE = 1 << 23
 """Cells of a domain, whole layers, with which the CPU alone is measured: 608 MiB in float32, far
 more than its caches hold, so that its rate is that of the whole domain."""
 
+MORE_DOMAINS = ((96, 96, 96), (192, 192, 192), (320, 320, 320), (448, 448, 448), (512, 256, 256))
+"""Domains beside the five of the thesis in which `ratio="auto"` is compared with the GPU alone."""
+
 RANK_SHARES = (0.0, 0.005, 0.01, 0.02, 0.04, "auto")
 """Shares of the rows for the CPU of each of several ranks."""
 
@@ -52,6 +55,7 @@ GAIN_HEADS = (
     "gain over the CPU alone", "predicted best share", "its rate over the best rate",
     "share by auto", "its rate over that of the GPU alone",
 )  # fmt: skip
+AUTO_HEADS = ("domain", "precision", "GPU alone, GLUPS", *GAIN_HEADS[-2:])
 RANK_HEADS = "domain", "ranks", "precision", SHARE, "chosen", *HEADS[3:]
 
 
@@ -78,6 +82,9 @@ def run(study: Study) -> dict:
         measured = _measure_domains(study, machines, summary, links=with_ranks)
         rows = [tuple(row) for row in study.table(title, HEADS, measured)]
     study.table("Gain of the CPU beside a GPU (Riesinger 2017, table 16.1)", GAIN_HEADS, summary)
+    auto = study.table(
+        "What ratio='auto' takes in further domains", AUTO_HEADS, _measure_auto(study, machines)
+    )
     if with_ranks:
         shape = (16, 12, 8) if study.quick else TABLE_SHAPE
         on_ranks = (
@@ -86,7 +93,13 @@ def run(study: Study) -> dict:
             for row in _measure_ranks(machine, shape, name, gpus, threads)
         )
         study.table(f"Ranks with a GPU and {threads} threads each", RANK_HEADS, on_ranks)
-    return {"threads": threads, "picture": str(draw_curves(study, rows, SHARE, "figure-16.4.png"))}
+    least = min(row[-1] for row in (*summary, *auto))
+    picture = str(draw_curves(study, rows, SHARE, "figure-16.4.png"))
+    return {
+        "threads": threads,
+        "least rate by auto over that of the GPU": least,
+        "picture": picture,
+    }
 
 
 def _measure_domains(
@@ -111,6 +124,18 @@ def _measure_domains(
                 rates[ratio] = rate
                 yield [shape, name, ratio, rate, glups, glups / rate - 1]
             summary.append(_summarize(study, shape, name, rates, predicted, auto))
+
+
+def _measure_auto(study: Study, machines: dict[str, Machine]) -> Iterator[list[Any]]:
+    """Yield rows with the rate of the GPU alone, and the share and the rate of "auto"."""
+    for shape in ((20, 16, 8),) if study.quick else MORE_DOMAINS:
+        first = cavity_problem(shape)
+        for name, machine in machines.items():
+            problem = replace(first, precision=PRECISIONS[name])
+            like_table = machine if problem.cells >= FEWEST_CELLS_LIKE_TABLE else None
+            auto = measure_best_ratio(problem, study.device, like_table)
+            rates = dict(_measure_shares(study.device, problem, (0.0, auto)))
+            yield [shape, name, rates[0.0], auto, rates[auto] / rates[0.0]]
 
 
 def _measure_shares(

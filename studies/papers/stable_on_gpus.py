@@ -109,7 +109,9 @@ def _rate(number: str, place: str, subject: str, function: str) -> NumberedResul
         *(DOCUMENT, number, place, subject, "stablegpu-rate"),
         records=(CALLS,),
         values=values,
-        remark=ONE_CALL,
+        remark=ONE_CALL
+        if number != "table 3"
+        else f"{ONE_CALL} The text has a gain of 10.35 of the K40 over one thread of libstable.",
     )
 
 
@@ -217,7 +219,8 @@ STABLE_ON_GPUS = (
         remark=(
             "Theirs at 1000 quantiles a call to 1e-4, by the quadrature of each trial point. Ours "
             "by the same is 1.1 to 2.2 times the K40's, to 1e-12: the record has a launch for each "
-            "of ten steps of all quantiles. By nodes one launch searches them all since."
+            "of ten steps of all quantiles. By nodes one launch searches them all since. "
+            "The text has a gain of 5.8 of the K40 over 12 threads of libstable."
         ),
     ),
     NumberedResult(

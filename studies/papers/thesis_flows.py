@@ -1,7 +1,9 @@
 """Tables and figures of Riesinger (2017), part IV: lattice Boltzmann flows."""
 
+from collections.abc import Iterator
+
 from studies.papers.printed import FLOW_EFFICIENCIES, HYBRID_GAINS
-from studies.papers.result import Cell, Figure, NumberedResult, Value
+from studies.papers.result import Cell, Figure, NumberedResult, Value, if_recorded
 
 DOCUMENT = "thesis"
 SUITE = "lbm/lbm-cuda.json"
@@ -19,9 +21,7 @@ P100_AND_CPU = "P100 and Xeon E5-2690v3"
 
 CLUSTERS = "studies/lbm-clusters-cpu.json"
 CUBOIDS = "studies/lbm-cuboids-cuda.json"
-TWO_GPUS = (
-    "The record has one and two GPUs of one host, and the model's predictions. More need a cluster."
-)
+TWO_GPUS = "The record has the GPUs of one host, and the model's predictions. More need a cluster."
 ON_PAPER = (
     f"{TWO_GPUS} `studies run lbm-clusters` predicts the scalings of the three clusters on paper, "
     "where every message is hidden."
@@ -39,9 +39,36 @@ def _scaling(
     return NumberedResult(
         *(DOCUMENT, number, place, subject, study),
         records=(record,),
-        values=values,
+        values=(*values, *_measured_here(number, record)),
         remark=TWO_GPUS,
     )
+
+
+MEASURED_HERE = {
+    "figure 16.5": ("GLUPS", "512x512x128", "float64", ("2x1x1", "4x1x1", "1x2x1", "1x4x1")),
+    "figure 16.6": ("GLUPS", "512x512x128", "float64", ("1x1x2", "1x1x4", "1x2x2")),
+    "figure 16.7": ("efficiency", "512x512x128", "float64", ("2x1x1", "4x1x1", "1x2x1", "1x4x1")),
+    "figure 16.8": ("efficiency", "512x512x128", "float64", ("1x1x2", "1x1x4", "1x2x2")),
+    "figure 16.9": ("GLUPS", "512x512x128", "float64", ("1x1x2", "1x1x4", "1x2x2")),
+    "figure 16.10": ("efficiency", "512x512x128", "float64", ("1x1x2", "1x1x4", "1x2x2")),
+    "figure 16.11": ("GLUPS", "512x512x512", "float32", ("1x1x2", "1x1x4", "1x2x2")),
+    "figure 16.12": ("efficiency", "512x512x512", "float32", ("1x1x2", "1x1x4", "1x2x2")),
+}
+"""Columns of our records, boxes or domains, and grids of ranks with a GPU each, by figure."""
+
+
+def _measured_here(number: str, record: str) -> Iterator[Value]:
+    """Yield the values of a figure on the GPUs of one host, as far as they have been recorded."""
+    column, cells, dtype, grids = MEASURED_HERE[number]
+    title = "Weak scaling" if record == WEAK else "Strong scaling"
+    for grid in grids:
+        row = (cells, dtype, "esoteric", "ranks", grid)
+        if source := if_recorded(Cell(record, title, row, column)):
+            name = f"{grid} GPUs of one host, {cells.replace('x', ' x ')}, {dtype}"
+            if column == "GLUPS":
+                yield Value(name, None, "GLUPS", "", source)
+            else:
+                yield Value(name, None, "%", "", source, factor=100)
 
 
 def _of_two(column: str) -> Cell:
@@ -162,14 +189,28 @@ THESIS_FLOWS = (
     NumberedResult(
         *(DOCUMENT, "table 16.1", "p. 164", "gain of a CPU beside a GPU, float64", "lbm-hybrid"),
         records=(HYBRID,),
-        values=tuple(
+        values=(
+            *(
+                Value(
+                    *(column, gain, "%", machine),
+                    Cell(HYBRID, GAIN, (DOMAIN, "float64"), column) if "P100" in machine else None,
+                    factor=100,
+                )
+                for machine, row in HYBRID_GAINS.items()
+                for column, gain in zip(GAINS, row, strict=True)
+            ),
             Value(
-                *(column, gain, "%", machine),
-                Cell(HYBRID, GAIN, (DOMAIN, "float64"), column) if "P100" in machine else None,
+                *(
+                    "part of the gain by bandwidth that is reached (conclusion)",
+                    67.84,
+                    "%",
+                    "Hydra",
+                ),
+                Cell(HYBRID, GAIN, (DOMAIN, "float64"), GAINS[0]),
+                over=Cell(HYBRID, GAIN, (DOMAIN, "float64"), GAINS[1]),
                 factor=100,
-            )
-            for machine, row in HYBRID_GAINS.items()
-            for column, gain in zip(GAINS, row, strict=True)
+                differs="on the machine of the rows above",
+            ),
         ),
         remark="Ours, on an H200 with 16 cores beside it, stands beside the P100's.",
     ),
@@ -238,7 +279,7 @@ THESIS_FLOWS = (
     ),
     _scaling("figure 16.11", "p. 172", "strong scaling, 512^3, rates", "lbm-strong", STRONG),
     _scaling(
-        *("figure 16.12", "p. 173; numbers p. 169-173", "strong scaling, 512^3, efficiencies"),
+        *("figure 16.12", "p. 173; numbers p. 171", "strong scaling, 512^3, efficiencies"),
         *("lbm-strong", STRONG),
         values=(
             Value(

@@ -1,5 +1,8 @@
 """Tables and figures of Riesinger (2017), part III: random ordinary differential equations."""
 
+import itertools
+from collections.abc import Iterator
+
 from studies.papers.printed import (
     GPUS,
     MEASURED_OCCUPANCIES,
@@ -55,9 +58,12 @@ SCHEMES = (
 )
 """Columns of table 12.4."""
 
+PATHS_OF_LONG_JOBS = "23842"
+"""Paths of a device in the longer jobs of the study."""
+
 CLUSTERS = (
-    "The record has the times on one GPU; beyond the GPUs of one host it needs a cluster, on which "
-    "`comm=` runs."
+    "The record has the times of GPUs of one host; beyond the GPUs of one host it needs a cluster, "
+    "on which `comm=` runs."
 )
 
 
@@ -135,6 +141,15 @@ def _occupancy(what: str, published: float, part: str, dtype: str) -> Value:
 def _profile(call: str, dtype: str, column: str) -> Cell:
     """Return a cell of the profiler's values of a call."""
     return Cell(PROFILES, "Kernels by the profiler", (f"{call}, {dtype}",), column)
+
+
+def _on_this_host(*schemes: str) -> Iterator[Value]:
+    """Yield the efficiencies of the longer jobs on GPUs of one host, as far as recorded."""
+    for scheme, dtype, count in itertools.product(schemes, ("float32", "float64"), (2, 4, 8)):
+        row = (scheme, dtype, PATHS_OF_LONG_JOBS, str(count))
+        source = if_recorded(Cell(SCALING, "Weak scaling over devices", row, "efficiency, %"))
+        if source:
+            yield Value(f"{scheme}, {dtype}, {count} GPUs of one host", None, "%", "", source)
 
 
 def _part_profile(part: str, dtype: str, column: str) -> tuple[Source, float, str]:
@@ -434,11 +449,13 @@ THESIS_RANDOM_EQUATIONS = (
         "efficiency over GPUs, averaged Euler",
         "rode-scaling",
         records=(SCALING,),
+        values=tuple(_on_this_host("averaged-euler")),
         remark=CLUSTERS,
     ),
     NumberedResult(
         *(DOCUMENT, "figure 12.4", "p. 125", "efficiency over GPUs, 3-RODE-Taylor", "rode-scaling"),
         records=(SCALING,),
+        values=tuple(_on_this_host("3-rode-taylor")),
         remark=CLUSTERS,
     ),
     NumberedResult(
@@ -459,7 +476,8 @@ THESIS_RANDOM_EQUATIONS = (
             Value(setting, efficiency, "%", cluster)
             for cluster, row in PATH_EFFICIENCIES.items()
             for setting, efficiency in zip(SCHEMES, row, strict=True)
-        ),
+        )
+        + tuple(_on_this_host("averaged-euler", "3-rode-taylor")),
         remark=CLUSTERS,
     ),
     _moments(

@@ -44,8 +44,10 @@ def test_large_arrays_are_staged(require_cuda, monkeypatch):
     monkeypatch.setattr(staging, "_free_rings", {})
     for size, dtype in ((999, np.float64), (500, np.float32), (52, np.float64)):
         x = np.random.default_rng(size).normal(size=size).astype(dtype)
-        uploaded = Workspace(Device.parse("cuda")).input("x", x, dtype, reuse=True)
+        workspace = Workspace(Device.parse("cuda"))
+        uploaded = workspace.input("x", x, dtype, reuse=True)
         np.testing.assert_array_equal(uploaded.copy_to_host(), x)
+        np.testing.assert_array_equal(workspace.result(uploaded, (size,)), x)
     (rings,) = staging._free_rings.values()
     assert len(rings) == 1  # which all uploads have used
 

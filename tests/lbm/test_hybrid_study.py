@@ -73,7 +73,10 @@ def measure(made_up, monkeypatch, tmp_path):
 
 def test_one_gpu_has_all_threads(measure):
     tables, calls = measure(1)
-    rates, gains = tables.values()
+    rates, gains, further = tables.values()
+    ((_, _, alone, share, quotient),) = further["rows"]
+    assert (alone, share) == (1.0, 1 / 16)
+    assert quotient == pytest.approx(1.0 + share * (0.5 - share))
     assert (calls.links, calls.threads, calls.ranks) == ([False], [hetero.threads()], [])
     shares = [row[2] for row in rates["rows"]]
     assert shares == sorted(set(shares))

@@ -9,6 +9,7 @@ import pytest
 import tmd
 from tmd import reference
 from tmd._search.blocks import split_into_blocks
+from tmd._search.pipeline import share_out
 from tmd._search.planning import is_valid_shape, make_plan
 from tmd._search.taylor_models import Scale
 from tmd.formats import Format, argument_runs, exponent, to_fraction
@@ -185,6 +186,39 @@ def test_overflow_is_trivial_and_counted():
     result = tmd.search("exp", (np.nextafter(top, 0), np.nextafter(top, 1e9) + 1e-12), bits=10)
     assert result.certificate["trivial"] > 0
     assert all(c.argument <= top for c in result.cases)
+
+
+@pytest.mark.parametrize("workers", [2, 4, 8])
+def test_tasks_keep_all_workers_busy_to_the_end(workers):
+    """Each takes the next task when it is free; the work of a batch is that of any other."""
+    f = load_function("exp")
+    blocks, _ = split_into_blocks(f, Fraction(128), Fraction(128 + 4 * workers), Format.create(53))
+    plans = {i: make_plan(f, b, 32, Scale(), "auto", "reciprocal") for i, b in enumerate(blocks)}
+    tasks = share_out(plans, "cuda", workers)
+    stretches = [stretch for task in tasks for stretch in task]
+    for i, plan in plans.items():
+        own = [stretch for number, stretch in stretches if number == i]
+        ends = [0, *(s.first + s.length for s in own)]
+        assert [s.first for s in own] == ends[:-1]
+        assert ends[-1] == plan.super_blocks
+    busy = [0] * workers
+    for task in tasks:
+        busy[busy.index(min(busy))] += sum(s.length for _, s in task)  # a super-block a batch
+    assert sum(busy) / workers / max(busy) > 0.98
+
+
+def test_devices_share_a_block_and_store_it_whole(tmp_path, monkeypatch):
+    monkeypatch.setattr("tmd._search.planning.MAX_SUPER_BLOCK", 13)
+    monkeypatch.setattr("tmd._search.pipeline.SUBDOMAINS_PER_BATCH", {"cpu": 1})
+    domain, checkpoint = window("1.25", 18), tmp_path / "blocks.txt"
+    alone = tmd.search("exp", domain, bits=10, device="cpu")
+    (block,) = alone.certificate["blocks"]
+    assert block[alone.certificate["columns"].index("size")] == 13
+    shared = tmd.search("exp", domain, bits=10, device=["cpu", "cpu"], checkpoint=checkpoint)
+    assert shared.certificate == alone.certificate
+    monkeypatch.setattr("tmd.searches.search_task", lambda *_: pytest.fail("it was searched"))
+    again = tmd.search("exp", domain, bits=10, device=["cpu", "cpu"], checkpoint=checkpoint)
+    assert again.certificate == alone.certificate
 
 
 def test_an_executor_shares_the_blocks():

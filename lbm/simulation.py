@@ -222,7 +222,7 @@ class Simulation(FlowWithOutputs):
             warn_of_slow_targets(cells, faces, solids, sponges, problem.forced, at_rest)
         if isinstance(ratio, str):
             ratio = min(ranks.gather_all(measure_best_ratio(problem, devices[0])))
-        self.ratio: float = ratio
+        self.ratio = float(ratio)
         domain = create_domain(problem, partition, devices, self.ratio, ranks)
         super().__init__(cells, faces, solids, domain, devices[0], sponges, scalars)
         self._last_good = LastGoodState(bool(keep_good_state))

@@ -193,12 +193,6 @@ class CPUEngine(Engine):
     def to_host(self, array):
         return array
 
-    def copy_from_host(self, values, array):
-        array[...] = values
-
-    def zeros_like(self, count, fields):
-        return [np.zeros((4, fields.size // 4), fields.dtype) for _ in range(count)]
-
     def read_elements(self, t, indices):
         return self.source(t).reshape(-1)[indices]
 

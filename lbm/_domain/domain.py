@@ -4,26 +4,28 @@ from __future__ import annotations
 
 import contextlib
 import itertools
-from collections.abc import Iterator, Mapping
+import logging
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
 from hetero.devices import Device
-from lbm._domain import exchange
-from lbm._domain.exchange.exchange import Exchange
-from lbm._domain.exchange.field_exchange import FieldExchange
-from lbm._domain.exchange.halo_data import Field, HaloData, Populations
-from lbm._domain.inflows import Inflows
-from lbm._domain.interpolated_walls import InterpolatedWalls
-from lbm._domain.memory_forecast import SLAB_CELLS
-from lbm._domain.partition import AXES, Partition
-from lbm._domain.parts import Part, cut_box, make_engine
-from lbm._domain.ranks.communication import Ranks
-from lbm._domain.ranks.exact_sum import ExactSum
-from lbm._engines.engine import DrivingScalar, Engine
-from lbm._model.extent import Triple
-from lbm._model.problem import Box, Problem, wall_return_indices
+from lbm._kernels.engine import DrivingScalar, Engine
+from lbm._kernels.problem import Box, Problem, wall_return_indices
+from lbm._parallel import exchange
+from lbm._parallel.exchange.exchange import Exchange
+from lbm._parallel.exchange.field_exchange import FieldExchange
+from lbm._parallel.exchange.halo_data import Field, HaloData, Populations
+from lbm._parallel.memory_forecast import SLAB_CELLS
+from lbm._parallel.partition import AXES, Partition
+from lbm._parallel.parts import Part, cut_box, make_engine
+from lbm._parallel.placement import place_parts
+from lbm._parallel.ranks.communication import Ranks
+from lbm._parallel.ranks.exact_sum import ExactSum
+from lbm.lattices.extent import Triple
+
+LOGGER = logging.getLogger(__name__)
 
 
 class Driver(Protocol):
@@ -35,6 +37,10 @@ class Driver(Protocol):
 
     def add_half_impulse(self, part: Part, t: int, box: Box, data: Any) -> None:
         """Add half of the impulse to the velocities in moments [4, z, y, x] of a box, in place."""
+
+    def without_half_force(self, rho: np.ndarray, u: np.ndarray) -> np.ndarray:
+        """Return the velocity from which populations start so that u is read."""
+        ...
 
 
 class Slab(NamedTuple):
@@ -108,21 +114,16 @@ class Domain:
             if any(partition.cut):
                 workers[index] = self._make_worker(parts[index], memory)
         self.parts, self._workers = tuple(parts.values()), workers
-        self._box = self.parts[0].engine.box()
         self.driver: Driver | None = None
         self._exchanges = itertools.count()
         self.exchange = self._make_exchange(Populations())
-        self._inflows = Inflows(problem.links, self.engines)
-        self.interpolated = None
-        if problem.links.cut is not None:
-            self.interpolated = InterpolatedWalls(problem, self.parts, workers, self.ranks)
 
     @staticmethod
     def _make_mapped_memory(gpus: list[Device], devices: Mapping[Triple, Device]) -> Any:
         """Return a function that makes memory for parts on the CPU, if they have GPUs beside."""
         if not gpus or len(gpus) == len(devices):
             return None
-        from lbm._domain.exchange.cuda import MappedMemory
+        from lbm._parallel.exchange.cuda import MappedMemory
 
         return lambda: MappedMemory(gpus[0])
 
@@ -153,13 +154,8 @@ class Domain:
 
     def step(self, t: int) -> None:
         """Do step number t, counted from 0."""
-        self._step_cells(t)
-        if self.interpolated is not None:
-            self.interpolated.apply(t)
-
-    def _step_cells(self, t: int) -> None:
         if self.exchange is None:
-            self.parts[0].engine.step(t, self._box)
+            self.parts[0].engine.step(t, self.parts[0].engine.whole)
             return
         for worker in self._workers.values():
             worker.begin(t)
@@ -169,45 +165,9 @@ class Domain:
                 worker.step_interior(t, piece)
             self.exchange.finish(t, axis)
 
-    def prescribe(self, t: int) -> None:
-        """Set forces and walls that change with time to those of step t."""
-        if not self.problem.is_driven:
-            return
-        if self._changes_without_the_host:
-            self._inflows.write(t)
-            self._update_walls()
-            if self.exchange is not None:
-                self.exchange.order_streams()
-            return
-        self.synchronize()
-        if self.interpolated is not None:
-            self.interpolated.prescribe(t)
-        force = self.problem.force_in(t)
-        types = self.problem.links.wall_types_in(t, self._inflows.others)
-        for engine in self.engines:
-            if self.problem.force_in_time is not None:
-                engine.set_force(force)
-            if self._inflows.others:
-                engine.set_wall_types(types)
-        self._inflows.write(t)
-        self._update_walls()
-        for engine in self.engines:
-            engine.synchronize()  # steps may run on other streams than this
-
-    def _update_walls(self) -> None:
-        """Prepare all parts for walls that have changed."""
-        for engine in self.engines:
-            engine.update_walls()
-
-    @property
-    def _changes_without_the_host(self) -> bool:
-        """True if nothing that changes with time needs the host, which then waits for no device.
-
-        That is so where only turbulent inlets change, by kernels in the default stream of a GPU,
-        for which all other streams wait.
-        """
-        moves = self.problem.force_in_time is not None or self.interpolated is not None
-        return self._inflows.are_alone and not moves
+    def worker_of(self, part: Part) -> exchange.Worker | None:
+        """Return the worker of a part, if parts have halos."""
+        return self._workers.get(part.index)
 
     def wait(self) -> None:
         """Wait until what neighbouring parts send each other after a step has arrived."""
@@ -363,3 +323,25 @@ class Domain:
             for k in range(3):
                 data[k + 1] = u[k] if u.ndim == 1 else u[k].T[z0:z1]
             self.write(0, z0, data)
+
+
+def create_domain(
+    problem: Problem,
+    partition: Partition,
+    devices: Sequence[Device],
+    ratio: float,
+    ranks: Ranks,
+) -> Domain:
+    """Create the parts of this rank on their devices; the CPU gets the share `ratio` of each."""
+    partition, placed = place_parts(partition, devices, ratio, ranks)
+    domain = Domain(problem, partition, placed, ranks)
+    exchange = domain.exchange
+    if LOGGER.isEnabledFor(logging.INFO):
+        LOGGER.info(
+            "rank %d of %d: parts %s, halos %s",
+            ranks.rank,
+            ranks.size,
+            ", ".join(f"{part.extent.shape} on {part.engine.device}" for part in domain.parts),
+            dict(exchange.transports) if exchange is not None else "none",
+        )
+    return domain

@@ -33,8 +33,8 @@ from lbm._io.checkpoint_format import (
 from lbm.errors import CheckpointError, UnstableError
 
 if TYPE_CHECKING:
-    from lbm._domain.flow import Flow
-    from lbm._domain.ranks.communication import Ranks
+    from lbm._coupled.flow import Flow
+    from lbm._parallel.ranks.communication import Ranks
 
 
 LOGGER = logging.getLogger(__name__)

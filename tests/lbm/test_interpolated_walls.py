@@ -8,7 +8,7 @@ import pytest
 
 import lbm
 from flows import FORMS, PATTERNS, follow, on_parts, pair_in
-from lbm._model.cut_links import find_mates
+from lbm.geometry.cut_links import find_mates
 from lbm.lattices import D3Q19
 from lbm_runs import read_text
 
@@ -157,7 +157,7 @@ def test_mass_is_kept_where_nothing_can_leave(device):
     mass = s.drho.sum()
     s.run(200)
     assert abs(s.drho.sum() - mass) < 1e-10
-    sent, returned = s.domain.interpolated.read(s.steps)
+    sent, returned = s.interpolated.read(s.steps)
     assert abs((returned - sent).sum()) < 1e-11
     assert np.abs(returned - sent).sum() > 1e-3
 

@@ -25,6 +25,8 @@ from .problems import Problem as Problem
 from .problems import additive as additive
 from .problems import separable as separable
 from .process import Process as Process
+from .rare_events import RareEvent as RareEvent
+from .rare_events import rare_event as rare_event
 from .records import read_record as read_record
 from .results import Output as Output
 from .results import Result as Result

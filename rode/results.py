@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     import pandas
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+    from numpy.typing import ArrayLike
+
+    from rode.exceedance import Exceedance
 
 
 @dataclass(frozen=True)
@@ -166,6 +169,28 @@ class Result(Arrays):
         """Return the names of the axes of each array in `values`: t, output, path, probability."""
         names = {name: axes for one in self.reductions for name, axes in one.axes.items()}
         return {name: names[name] for name in self.values}
+
+    def exceedance(self, output: str, levels: ArrayLike, *, confidence: float = 0.95) -> Exceedance:
+        """Return the probabilities that the largest |output| of a path exceeds levels.
+
+        Parameters
+        ----------
+        output : name of the output
+        levels : number, or (levels,) array
+        confidence : probability with which the intervals of Wilson contain the true value
+
+        Raises
+        ------
+        TypeError, ValueError
+            There is no such output, the result has no peaks (`reduction="peaks"`), a peak is NaN,
+            or a level is.
+        """
+        from rode.exceedance import Exceedance
+
+        k = self.index(output)
+        if self.peaks is None:
+            raise ValueError('exceedance needs peaks: pass reduction="peaks" to rode.solve')
+        return Exceedance.of(self.peaks[k], levels, confidence)
 
     def as_columns(self) -> dict[str, np.ndarray]:
         """Return what `to_frame` has of statistics over time, as arrays by name; "t" has times.

@@ -75,7 +75,8 @@ def solve(
         "exact", for additive noise only, draws the sums that a coarse step needs from their joint
         normal distribution: K + 1 numbers instead of h/delta. Results have the same distribution.
     rng : None, int, SeedSequence or NumPy Generator
-    reduction : None or "paths", "moments", "peaks", `Quantiles(..)`, or a tuple of them
+    reduction : None or "paths", "moments", "peaks", `Quantiles(..)`, a `Functional` such as
+        `first_passage(..)`, or a tuple of them
         Paths themselves are stored only if requested.
     save_every : coarse steps from one saved time to the next; the start is saved too
     dtype : {float64, float32}, the type of the solver

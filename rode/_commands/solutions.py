@@ -25,6 +25,7 @@ from hetero.command_line import (
 from hetero.data_files import write_columns
 from hetero.display.notebook import html_table
 from hetero.version import VERSION
+from rode._commands.exceedances import exceedances_of, parse_level, print_exceedances
 from rode._commands.models import BUILT_IN, load_problem
 from rode._commands.peaks import PeakQuantiles, correct_peaks
 from rode._solver.reductions import Quantiles, Reduction
@@ -52,6 +53,7 @@ _EXAMPLES = (
     ("model.py:problem --paths 4096 --out out.csv", "the Problem `problem` in the file model.py"),
     ("kanai-tajimi --t-span 0 20 --paths 4096 --plot quake.html", "an earthquake, with a picture"),
     ("kanai-tajimi --t-span 0 20 --peaks --quantiles 0.5 0.99", "the largest values of paths"),
+    ("kanai-tajimi --peaks --exceed acceleration=20", "the probability of a large acceleration"),
     ("growth --method averaged-heun --h 0.001 --quantiles 0.5 0.99 --json", "all as JSON"),
 )
 
@@ -108,6 +110,14 @@ def add_solve(subcommands: Any) -> None:
         "time, corrected for what lies between the steps; --out has a row for each path",
     )
     parser.add_argument(
+        "--exceed",
+        action="append",
+        default=[],
+        metavar="OUTPUT=LEVEL",
+        help="with --peaks, the probability that the largest |OUTPUT| exceeds LEVEL, with its "
+        "95 %% interval; may be repeated",
+    )
+    parser.add_argument(
         "--every",
         type=whole_number,
         metavar="N",
@@ -133,6 +143,9 @@ def _run(options: argparse.Namespace) -> int:
     if options.seed is not None:
         validation.check_integer("--seed", options.seed)
     problem = load_problem(options.problem)
+    if options.exceed and not options.peaks:
+        raise ValueError("--exceed needs --peaks, whose values it compares")
+    exceed = [parse_level(text, problem.outputs) for text in options.exceed]
     begin, end = options.t_span
     if not end > begin:
         raise ValueError(f"--t-span must end after it begins, got {begin:g} {end:g}")
@@ -162,7 +175,7 @@ def _run(options: argparse.Namespace) -> int:
         device=options.device,
     )
     settings = {"method": method, "h": h, "sampling": sampling, "t_span": [begin, end]}
-    _report(result, problem, settings, options)
+    _report(result, problem, settings, options, exceed)
     return 0 if result.success else FAILED
 
 
@@ -176,17 +189,25 @@ def _choose_step(problem: Problem, method: str, length: float, steps: int) -> fl
 
 
 def _report(
-    result: Result, problem: Problem, settings: dict[str, Any], options: argparse.Namespace
+    result: Result,
+    problem: Problem,
+    settings: dict[str, Any],
+    options: argparse.Namespace,
+    exceed: list[tuple[str, float]],
 ) -> None:
     """Print the result, and write and draw it if that was asked for."""
     peaks: PeakQuantiles | None = None
     numbers: dict[str, object] = {}
+    exceedances: list[dict[str, Any]] = []
     if options.peaks:
         result, correction = correct_peaks(result, problem, settings["h"])
         assert result.peaks is not None  # they are requested with --peaks
         columns = dict(zip(result.outputs, result.peaks, strict=True))
         peaks = PeakQuantiles.of(result, tuple(options.quantiles))
         numbers["peaks"] = peaks.as_dict() | {"correction": correction}
+        exceedances = exceedances_of(result, exceed) if result.success else []
+        if exceedances:
+            numbers["exceedance"] = exceedances
     else:
         columns = result.as_columns()
         numbers["columns"] = columns
@@ -215,6 +236,7 @@ def _report(
     print(f"h = {settings['h']:.6g} s, sampling {settings['sampling']}")
     if peaks is not None:
         peaks.print()
+        print_exceedances(exceedances)
         return
     for output in result.outputs:
         _print_table(columns, output)

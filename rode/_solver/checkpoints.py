@@ -57,6 +57,11 @@ def identity_of(plan: Plan, parts: int) -> dict[str, Any]:
         "hash of parameters": hashlib.blake2b(parameters.tobytes(), digest_size=16).hexdigest(),
         "parameter sets": problem.sets,
         **{f"function {name}": _fingerprint(name, getattr(problem, name)) for name in _FUNCTIONS},
+        **{
+            f"function {label} of {one.name}": _fingerprint(label, function)
+            for one in plan.reductions
+            for label, function in one.functions.items()
+        },
         "paths": plan.paths,
         "first_path": plan.first_path,
         "parts": parts,

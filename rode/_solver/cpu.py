@@ -31,6 +31,7 @@ from rode._solver.stage_formulas import (
     make_averages,
     make_initialize,
     make_matvec,
+    make_number_at,
     make_read_column,
     make_record,
     make_sample_sums,
@@ -279,12 +280,15 @@ def _make_exact_step(spec):
     """Make `advance_group` for sums drawn from their joint distribution."""
     step_group = _make_step_group(spec)
     sample, write_column = make_sample_sums(spec), _make_write_column(spec.form_count)
+    number_at = make_number_at(spec)
 
     @serial
     def advance_exact(run, n, t, arrays, group, stop):
         first, old, o, sums, drawing = group.first, group.old, group.o, group.sums, arrays.drawing
+        low = int64(uint32(first - run.counter.first_path))
         for l in range(o.size):
-            state = sample(drawing, old[l], n, uint32(first + uint32(l)), run)
+            path = number_at(run, arrays, n, uint32(first + uint32(l)), low + l)
+            state = sample(drawing, old[l], n, path, run)
             o[l] = state[0]
             write_column(state[1:], sums, l)
         step_group(run, t, arrays.rows, group)
@@ -314,7 +318,7 @@ def _make_separable_step(spec):
 
 def _make_excited_step(spec):
     """Make `advance_group` for an excitation, whose state is a part of x."""
-    take_step = make_excited_step(spec, block_of(spec))
+    take_step, number_at = make_excited_step(spec, block_of(spec)), make_number_at(spec)
     read_x, read_p = make_read_column(spec.dimension), make_read_column(spec.parameters)
     write_column = _make_write_column(spec.dimension)
 
@@ -323,7 +327,8 @@ def _make_excited_step(spec):
         first, x, p, h = group.first, group.x, group.p, run.h
         low = int64(uint32(first - run.counter.first_path))
         for l in range(x.shape[1]):
-            path, z = uint32(first + uint32(l)), read_x(x, l, h)
+            path = number_at(run, arrays, n, uint32(first + uint32(l)), low + l)
+            z = read_x(x, l, h)
             z = take_step(run, arrays, n, path, low + l, z, read_p(p, l, h))
             write_column(z, x, l)
 

@@ -32,6 +32,7 @@ from rode._solver.stage_formulas import (
     make_initialize,
     make_join,
     make_matvec,
+    make_number_at,
     make_read_parameters,
     make_record,
     make_sample_sums,
@@ -88,7 +89,7 @@ def compiled(spec):
     }
     take_coarse_step = kinds[spec.kind](spec)
     read_parameters, initialize = make_read_parameters(spec.parameters), make_initialize(spec)
-    record = make_record(spec)
+    record, number_at = make_record(spec), make_number_at(spec)
 
     @kernel
     def integrate_paths(run, arrays):
@@ -105,7 +106,8 @@ def compiled(spec):
         if writes and run.done == 0:
             record(run, run.t, row, True, number, x, o, p, arrays)
         for n in range(run.coarse_steps):
-            o, x = take_coarse_step(run, arrays, n, path, lane, number, o, x, p)
+            words = number_at(run, arrays, n, path, number)
+            o, x = take_coarse_step(run, arrays, n, words, lane, number, o, x, p)
             row, until, due = next_save(run, row, until)
             if writes:
                 t = run.t + type(run.h)(run.done + n + 1) * run.h

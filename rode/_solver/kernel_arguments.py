@@ -30,6 +30,7 @@ class KernelSpec(NamedTuple):
     averages : {"start", "linear", "printed"}
         Weights of G and g over the fine steps, see `Scheme`; "start" for their values at the start.
     dimension, parameters : lengths of x and p
+    branches : whether paths change their numbers on the way, as `RunArrays.numbers` says
     excited, excited_numbers : sizes of an excitation and how many normal numbers a coarse step
         takes; None and 0 for other kinds
     table_rows : rows of `RunArrays.parameters`, the length of p in `start`, which may be larger
@@ -48,6 +49,7 @@ class KernelSpec(NamedTuple):
     dimension: int
     parameters: int
     table_rows: int
+    branches: bool = False
     excited: Shape | None = None
     excited_numbers: int = 0
 
@@ -119,6 +121,9 @@ class RunArrays(NamedTuple):
     o : (paths,), the process; x : (dimension, paths), the solution; both at the end of the call
     saved : (times, outputs, paths)
     folds : (outputs * numbers, paths), what reductions keep of each path, if `Saving.folds`
+    switches, numbers : (branches, paths) int64 and uint32; path i has the random words of path
+        number numbers[k, i] from coarse step switches[k, i] on, which ascends with k; that of the
+        start is switches[0, i] = -1
     starting, outputs, envelopes, given : see `excited.ExcitationArrays`; not used by other kinds
     failed : (paths,) uint8, 1 for each path that had an infinite or NaN output at a saved time or
         at one that a fold has taken
@@ -133,6 +138,8 @@ class RunArrays(NamedTuple):
     saved: np.ndarray
     folds: np.ndarray
     failed: np.ndarray
+    switches: np.ndarray
+    numbers: np.ndarray
     starting: np.ndarray
     outputs: np.ndarray
     envelopes: np.ndarray

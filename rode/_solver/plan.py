@@ -66,6 +66,7 @@ class Plan:
     device : the device that solves
     requested_threads : threads that share a path on a GPU, if the caller says
     whole : numbers of the paths of the run, of which this plan may be a part
+    branches : switches and numbers of `RunArrays`, if paths change their numbers on the way
     kind : kind of the compiled solver; see `KernelSpec`
     times, saves_times : number of times, the start included, at which outputs are saved if a
         reduction takes them; and whether one does
@@ -92,6 +93,7 @@ class Plan:
     device: Device
     requested_threads: int | None
     whole: range
+    branches: tuple[np.ndarray, np.ndarray] | None = None
     kind: str = field(init=False)
     times: int = field(init=False)
     saves_times: bool = field(init=False)

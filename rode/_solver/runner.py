@@ -106,6 +106,8 @@ class Solver:
         for array in matrices:
             inputs.append(work.input("array", array, plan.dtype).reshape(array.shape))
         rows, drawing, transfers, parameters, *excitation = inputs
+        none = np.zeros((1, 1), np.int64), np.zeros((1, 1), np.uint32)
+        switches, numbers = none if plan.branches is None else plan.branches
         failed = work.input("failed", np.zeros(plan.paths, np.uint8), np.uint8)
         folds = (fold.numbers * outputs, plan.paths) if fold is not None else (1, 1)
         self.arrays = RunArrays(
@@ -118,6 +120,8 @@ class Solver:
             saved=work.output((1, 1, 1), plan.dtype, flat=False),
             folds=work.output(folds, plan.dtype, flat=False),
             failed=failed,
+            switches=work.input("switches", switches, np.int64).reshape(switches.shape),
+            numbers=work.input("numbers", numbers, np.uint32).reshape(numbers.shape),
             starting=excitation[0],
             outputs=excitation[1],
             envelopes=excitation[2],
@@ -294,6 +298,7 @@ def kernel_spec_of(plan: Plan, excited: tuple[Shape, ExcitationArrays] | None = 
         dimension=dimension,
         parameters=problem.parameters.shape[0],
         table_rows=problem.parameters.shape[0] + len(problem.start_numbers),
+        branches=plan.branches is not None,
         excited=shape,
         excited_numbers=numbers,
     )

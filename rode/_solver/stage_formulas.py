@@ -247,12 +247,13 @@ def make_read_column(count):
 def make_initialize(spec):
     """Make `initialize(run, path, number, arrays)`: the initial or resumed O and x of a path."""
     draw, initial, read_solution = block_of(spec).draw, spec.start, make_read_solution(spec)
-    read_parameters = make_read_parameters(spec.table_rows)
+    read_parameters, number_at = make_read_parameters(spec.table_rows), make_number_at(spec)
     if spec.excited is not None:
         start_path = make_excited_start(spec, block_of(spec))
 
         @scalar
         def initialize_excited(run, path, number, arrays):
+            path = number_at(run, arrays, -1, path, number)
             o = run.h - run.h  # an excitation's state is kept in x
             if run.done > 0:
                 return o, read_solution(arrays.x, number, run.h)
@@ -265,6 +266,7 @@ def make_initialize(spec):
     def initialize(run, path, number, arrays):
         if run.done > 0:
             return arrays.o[number], read_solution(arrays.x, number, run.h)
+        path = number_at(run, arrays, -1, path, number)
         o = run.start
         if run.stationary:
             counter = run.counter
@@ -274,6 +276,21 @@ def make_initialize(spec):
         return o, cast(initial(o, p), run.h)
 
     return initialize
+
+
+def make_number_at(spec):
+    """Make `number_at(run, arrays, n, path, i)`: the number whose words path i has in step n."""
+    branches = spec.branches
+
+    @scalar(forceinline=True)
+    def number_at(run, arrays, n, path, i):
+        if branches:
+            for k in range(arrays.switches.shape[0]):
+                if run.done + n >= arrays.switches[k, i]:
+                    path = arrays.numbers[k, i]
+        return path
+
+    return number_at
 
 
 @scalar

@@ -94,7 +94,7 @@ def solver_kernel(
     t = _real(dtype)
     tables = (_array(t, 2), _array(t, 2), _array(t, 3), _array(t, 2))
     paths = (_array(t), _array(t, 2), _array(t, 3), _array(t, 2), _array(uint8))
-    excitation = (*(_array(t, 2),) * 3, _array(t, 4))
+    excitation = (_array(int64, 2), _array(uint32, 2), *(_array(t, 2),) * 3, _array(t, 4))
     T, word = np.dtype(dtype).type, np.uint32(1)
     numbers = map(T, (0.0, 1.0, 1.0, 1.0, 1.0))
     counter, saving = Counter(word, word, word, word), Saving(0, -1, 0, folds=True)

@@ -8,6 +8,7 @@ import pytest
 from mpmath import mp, mpf
 
 import rode
+from hetero.cuda.driver import SIMULATOR
 
 
 def exact_peaks(a, dt, period, damping):
@@ -38,8 +39,8 @@ PERIODS = [0.0047, 0.1, 0.37, 2.0, 30.0, 300.0]
 @pytest.mark.simulator
 @pytest.mark.parametrize(("dtype", "tolerance"), [("float64", 1e-11), ("float32", 2e-5)])
 def test_spectra_are_those_in_50_digits(device, dtype, tolerance):
-    records = np.array([MOTION, 9.81 * MOTION[::-1]])[:, :60]
-    for damping in (0.0, 0.05, 0.7):
+    records = np.array([MOTION, 9.81 * MOTION[::-1]])[:, : 8 if SIMULATOR else 60]
+    for damping in (0.05,) if SIMULATOR else (0.0, 0.05, 0.7):
         spectrum = rode.response_spectrum(
             records, 0.01, PERIODS, damping, dtype=dtype, device=device
         )

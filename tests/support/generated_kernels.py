@@ -119,9 +119,10 @@ def lbm_kernel(pattern, odd, precision, walls):
 QUAKE = rode.kanai_tajimi()
 CORRELATED = [[1.0, 0.5, 0.2], [0.5, 1.0, 0.1], [0.2, 0.1, 1.0]]
 EXCITED = rode.additive(
-    lambda x, p: (x[1], -40.0 * x[0] - x[1]),
+    lambda x, p: (x[1], -p[0] * x[0] - x[1]),
     lambda p: ((0.0, 1.0), (0.5, 1.0), (0.0, 2.0)),
     dimension=2,
+    parameters=(40.0,),
     excitation=rode.OU([0.1, 0.5, 1.0], 1.0, correlation=CORRELATED),
 )
 """Two unknowns behind three correlated processes."""

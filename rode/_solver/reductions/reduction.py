@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, ClassVar, NamedTuple, TypeAlias
 
 import numpy as np
@@ -95,14 +96,16 @@ class Reduction:
     axes : the arrays of a result by name, with the names of their axes: t, output, path,
         probability
     needs_times : whether it takes the outputs at saved times; others fold each coarse step
+    functions : a user's functions that make the result, by name
     keeps_rows : name of an array that holds all outputs at all times, so that loops on a CPU may
         write there; or None
     """
 
-    name: ClassVar[str]
-    axes: ClassVar[Mapping[str, tuple[str, ...]]]
+    name: str
+    axes: Mapping[str, tuple[str, ...]]
     needs_times: ClassVar[bool] = True
     keeps_rows: ClassVar[str | None] = None
+    functions: Mapping[str, Any] = MappingProxyType({})
 
     def __repr__(self) -> str:
         return repr(self.name)

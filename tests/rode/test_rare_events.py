@@ -1,0 +1,108 @@
+"""Splitting against the exact probabilities of a discrete process."""
+
+import math
+
+import numpy as np
+import pytest
+from scipy.special import erfc
+
+import rode
+from hetero.cuda.driver import SIMULATOR
+
+pytestmark = pytest.mark.skipif(SIMULATOR, reason="compiled solvers")
+
+H = 2.0**-5
+
+
+def process(**options):
+    return rode.additive(
+        lambda x, p: (-x[0],), lambda p: (1.0,), dimension=1, start_process=0.0,
+        observe=lambda t, x, O, p: (O,), **options,
+    )  # fmt: skip
+
+
+def exit_probability(level, steps):
+    """Return the probability that |O_n| exceeds a level for some n <= steps, O_0 = 0.
+
+    The density of paths that have stayed inside is followed at Gauss-Legendre nodes; what leaves
+    in a step is the tail of the normal law of that step.
+    """
+    mu, sigma = math.exp(-H), math.sqrt(-0.5 * math.expm1(-2.0 * H))
+    nodes, weights = np.polynomial.legendre.leggauss(400)
+    x, w = level * nodes, level * weights
+    kernel = np.exp(-0.5 * ((x[:, None] - mu * x) / sigma) ** 2) / (sigma * math.sqrt(2 * math.pi))
+    tails = sum(erfc((level - s * mu * x) / (sigma * math.sqrt(2.0))) / 2.0 for s in (1.0, -1.0))
+    left = erfc(level / (sigma * math.sqrt(2.0)))
+    density = np.exp(-0.5 * (x / sigma) ** 2) / (sigma * math.sqrt(2.0 * math.pi))
+    for _ in range(steps - 1):
+        left += tails @ (w * density)
+        density = kernel @ (w * density)
+    return left
+
+
+@pytest.mark.statistical
+@pytest.mark.parametrize("level", [1.5, pytest.param(3.9, marks=pytest.mark.slow)])
+def test_probabilities_are_those_of_the_process(device, level):
+    """20 seeds, for probabilities of 0.2 and 2.4e-7; two of three intervals hold."""
+    exact, problem, estimates, hits = exit_probability(level, 64), process(), [], 0
+    for seed in range(20):
+        found = rode.rare_event(
+            problem, "euler", level, t_span=(0, 2), h=H, paths=200, rng=seed, device=device,
+            coefficient_of_variation=0.2,
+        )  # fmt: skip
+        assert found.reached
+        estimates.append(found.probability)
+        hits += found.low <= exact <= found.high
+        assert found.levels[0][-1] == level
+        assert found.path_steps > 64 * 200 * len(found.runs)
+    scores = (np.array(estimates) / exact - 1.0) / np.std(np.array(estimates) / exact, ddof=1)
+    assert abs(scores.mean()) * math.sqrt(20.0) < 3.5
+    assert hits >= 14
+    assert (exact < 3e-7) == (level > 3.0)
+
+
+def test_copies_are_those_of_their_parents_up_to_the_switch(device):
+    """Paths 0 and 1 have the words of path 0 up to step 20, and then those of 0 and of 5."""
+    from dataclasses import replace
+
+    from rode._solver.plan import Plan
+    from rode._solver.runner import run
+
+    plan = Plan.checked(
+        process(), "euler", t_span=(0, 2), h=H, paths=2, sampling="exact", rng=1, device=device
+    )
+    switches = np.array([[-1, -1], [64, 20]])
+    numbers = np.array([[0, 0], [0, 5]], np.uint32)
+    paths = run(replace(plan, branches=(switches, numbers))).states[0]["paths"][:, 0]
+    plain = run(plan).states[0]["paths"][:, 0]
+    np.testing.assert_array_equal(paths[:, 0], plain[:, 0])
+    np.testing.assert_array_equal(paths[:21, 1], plain[:21, 0])
+    assert np.all(paths[21:, 1] != plain[21:, 0])
+
+
+def test_a_threshold_that_is_never_reached_is_said():
+    still = rode.additive(
+        lambda x, p: (-x[0],), lambda p: (0.0,), dimension=1, start=(1.0,),
+        observe=lambda t, x, O, p: (x[0],),
+    )  # fmt: skip
+    found = rode.rare_event(still, "euler", 2.0, t_span=(0, 1), h=H, paths=4, max_runs=10, rng=1)
+    assert (found.probability, found.low, found.reached) == (0.0, 0.0, False)
+    assert math.isnan(found.high)
+    assert math.isinf(found.coefficient_of_variation)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ({"threshold": math.nan}, "threshold must be finite"),
+        ({"paths": 1}, "paths must be an integer"),
+        ({"coefficient_of_variation": 0.0}, "coefficient_of_variation must lie in"),
+        ({"max_runs": 5}, "max_runs must be an integer"),
+        ({"problem": rode.kanai_tajimi()}, "output must be one of displacement"),
+        ({"problem": rode.growth()}, "needs noise that enters linearly"),
+    ],
+)
+def test_bad_arguments(arguments, words):
+    good = {"problem": process(), "method": "averaged-heun", "threshold": 1.0, "h": H}
+    with pytest.raises(ValueError, match=words):
+        rode.rare_event(**good | {"t_span": (0, 1), "rng": 1} | arguments)

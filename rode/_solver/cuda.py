@@ -132,7 +132,7 @@ def _make_path_step(spec):
     @kernel(device=True)
     def join_threads(run, transfers, lane, state):
         """Return the state after the stretches of all threads of a path."""
-        bit, level, own = uint32(1), int64(0), run.stretches // run.threads_per_path
+        bit, level, own = uint32(1), int64(0), run.own_stretches
         while own > 1:
             own, level = own // 2, level + 1
         while bit < uint32(run.threads_per_path):

@@ -87,8 +87,8 @@ class RunParameters(NamedTuple):
     ----------
     done, coarse_steps : numbers of coarse steps before this call, and in it
     fine_steps : M, the number of fine steps in a coarse one
-    stretches, threads_per_path : on a GPU, the numbers of stretches of a coarse step and of the
-        threads that share them; 1 on a CPU
+    stretch_blocks : blocks of normal numbers of each stretch of a coarse step; 0 if it is not cut
+    own_stretches, threads_per_path : stretches of each thread, and threads that share a path
     stationary : whether O_0 is `start` times a normal number, or `start`
     """
 
@@ -96,7 +96,8 @@ class RunParameters(NamedTuple):
     done: int
     coarse_steps: int
     fine_steps: int
-    stretches: int
+    stretch_blocks: int
+    own_stretches: int
     threads_per_path: int
     saving: Saving
     stationary: bool

@@ -233,6 +233,9 @@ class Solver:
         mu_minus_1, sigma = process.step(plan.h / fine_steps)
         fixed = plan.problem.start_process
         every = plan.save_every if window.times else 0
+        stretches, threads = 1, 1
+        if plan.device.kind == "cuda":
+            stretches, threads = plan.stretches, plan.threads_per_path()
         return RunParameters(
             counter=Counter(
                 *plan.key,
@@ -242,8 +245,9 @@ class Solver:
             done=window.begin,
             coarse_steps=window.end - window.begin,
             fine_steps=fine_steps,
-            stretches=1 if plan.device.kind == "cpu" else plan.stretches,
-            threads_per_path=1 if plan.device.kind == "cpu" else plan.threads_per_path(),
+            stretch_blocks=0 if stretches == 1 else fine_steps // (stretches * plan.block),
+            own_stretches=stretches // threads,
+            threads_per_path=threads,
             saving=Saving(
                 every=every,
                 row=0 if 0 in window.times else -1,

@@ -98,7 +98,7 @@ def solver_kernel(
     T, word = np.dtype(dtype).type, np.uint32(1)
     numbers = map(T, (0.0, 1.0, 1.0, 1.0, 1.0))
     counter, saving = Counter(word, word, word, word), Saving(0, -1, 0, folds=True)
-    run = RunParameters(counter, 0, 10, 32, 1, 1, saving, True, *numbers)
+    run = RunParameters(counter, 0, 10, 32, 0, 1, 1, saving, True, *numbers)
     arrays = types.NamedTuple((*tables, *paths, *excitation), RunArrays)
     excited = None if problem.excitation is None else plan.excited()
     return solver.compiled(kernel_spec_of(plan, excited)), (typeof(run), arrays)

@@ -141,7 +141,7 @@ def test_first_launches_are_short():
     for fine, width, paths in ((1, 1, 1 << 20), (1 << 10, 4, 100), (1 << 24, 32, 7), (5, 1, 1)):
         word = np.uint32(1)
         counter, saving = Counter(word, word, word, word), Saving(0, -1, 0, folds=True)
-        run = RunParameters(counter, 0, 10, fine, width, width, saving, True, *(T(1),) * 5)
+        run = RunParameters(counter, 0, 10, fine, 0, 1, width, saving, True, *(T(1),) * 5)
         steps = solver_cuda._first_launch(run, paths, 40)
         assert steps == 1 or steps * fine / width <= 1 << 20
         assert steps == 1 or steps * fine * paths <= 40 << 25

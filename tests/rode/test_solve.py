@@ -325,11 +325,13 @@ def test_threads_of_a_path_change_no_bit(dtype):
     plan = Plan.checked(QUAKE, "averaged-heun", dtype=dtype, device="cpu", **settings)
     solver, T = Solver(plan), np.dtype(dtype).type
     walk, join, transfers = make_walk_stretches(solver.spec), make_join(3), plan.transfers()
-    run = solver.parameters(next(solver.windows()))._replace(stretches=plan.stretches)
+    run, blocks = solver.parameters(next(solver.windows())), plan.fine_steps // (32 * plan.block)
     transfers, waiting, path = transfers.astype(dtype), np.zeros((5, 3), dtype), np.uint32(7)
     results = []
     for threads in (1, 2, 4, 8, 16, 32):
-        call = run._replace(threads_per_path=threads)
+        call = run._replace(
+            stretch_blocks=blocks, own_stretches=32 // threads, threads_per_path=threads
+        )
         states = [walk(call, 2, path, lane, T(0.3), transfers, waiting) for lane in range(threads)]
         level = (32 // threads).bit_length() - 1
         while len(states) > 1:
@@ -338,6 +340,5 @@ def test_threads_of_a_path_change_no_bit(dtype):
         results.append(states[0])
     assert plan.stretches == 32
     assert len(set(results)) == 1
-    run = run._replace(stretches=1, threads_per_path=1)
     whole = walk(run, 2, path, 0, T(0.3), transfers, waiting)
     np.testing.assert_allclose(results[0], whole, rtol=2e-3 if dtype == "float32" else 1e-10)

@@ -62,6 +62,8 @@ class FitOptions(TypedDict, total=False):
     upper: Any
     rounding: float | None
     truncation: float | None
+    quantiles: Mapping[float, float] | None
+    n: int | None
     progress: bool
     executor: Executor | None
     comm: Any
@@ -80,7 +82,9 @@ def fit(
     **options: Unpack[FitOptions],
 ) -> FitResults: ...
 @overload
-def fit(data: Any, **options: Unpack[FitOptions]) -> Any: ...  # the dimension is not in the type
+def fit(
+    data: Any = None, **options: Unpack[FitOptions]
+) -> Any: ...  # the dimension is not in the type
 
 
 def fit(

@@ -33,7 +33,8 @@ def run(study: Study) -> dict:
     fits: stablegpu.FitResults
     for alpha, beta in ROUNDED[: 1 if study.quick else None]:
         truth = stable(alpha, beta, parameterization="S0", device=study.device)
-        x = np.round(np.asarray(truth.rvs((samples, 1000), rng=1)) / 0.5) * 0.5
+        values = np.asarray(truth.rvs((samples, 1000), rng=1))
+        x: Any = np.round(values / 0.5) * 0.5
         fits = stablegpu.fit(x, rounding=0.5, parameterization="S0", device=study.device)
         for name, (low, high) in fits.interval().items():
             row = shares(low, high, getattr(truth, name))

@@ -7,7 +7,7 @@ No paper's figure: data of all kinds that `fit` takes, and linear models, agains
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -172,10 +172,8 @@ def regression(rng: np.random.Generator, starts: int, study: Study) -> float:
         total = float(distribution.logpdf(y - x @ point[4:]).sum())
         return -total if math.isfinite(total) else 1e300
 
-    parts: Iterator[float] = map(
-        float, (model.alpha, model.beta, model.intercept, math.log(model.scale))
-    )
-    return gain_of(cost, np.array([*parts, *model.coefficients]), rng, starts)
+    point = [model.alpha, model.beta, model.intercept, math.log(float(model.scale))]
+    return gain_of(cost, np.array([*point, *model.coefficients], float), rng, starts)
 
 
 KINDS = {

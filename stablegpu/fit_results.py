@@ -95,10 +95,11 @@ class FitResult(Fitted):
         of : {"returns", "losses"}
             What the data are; see `Stable.value_at_risk`.
         confidence : float in (0, 1)
-        method : {"delta", "profile"}
-            "delta": a symmetric interval, from the covariance of the parameters. "profile": from
-            the likelihood, maximized under each value of the risk; it needs the data and takes
-            seconds, and is the better one for small samples and far tails.
+        method : {"profile", "delta"}, optional
+            "profile": from the likelihood, which is at least a limit for all values of the risk in
+            the interval; it needs the data and a fit with "ml". "delta": a symmetric interval, from
+            the covariance of the parameters; it ends too low next to alpha = 2. By default
+            "profile" where the fit allows it.
 
         Returns
         -------

@@ -146,11 +146,6 @@ def _run(options: argparse.Namespace) -> int:
         "progress": not options.quiet,
         "device": options.device,
     }
-    if options.returns and options.rounding is not None:
-        raise ValueError(
-            "--rounding is the step of the data to fit, and returns of rounded prices have none: "
-            "leave one of --rounding and --returns out"
-        )
     if len(data) == 1:
         ((name, values),) = data.items()
         return _report_one(fit(values, **settings), name, options)
@@ -164,6 +159,11 @@ def _check(options: argparse.Namespace) -> None:
     """Raise an error, before the work, if an option has no meaning or a file cannot be written."""
     check_device(options.device)
     check_outputs(out=options.out, plot=options.plot)
+    if options.returns and options.rounding is not None:
+        raise ValueError(
+            "--rounding is the step of the data to fit, and returns of rounded prices have none: "
+            "leave one of --rounding and --returns out"
+        )
     for option in ("confidence", "var", "es"):
         for value in np.atleast_1d(getattr(options, option)):
             validation.check_in_range(f"--{option}", value, 0.0, 1.0, closed="neither")

@@ -81,7 +81,8 @@ def intervals_of(
     x = _flat(sets)
     half = 0.0
     if rounding is not None:
-        steps = (x - x[np.isfinite(x)][:1]) / rounding
+        finite = x[np.isfinite(x)]
+        steps = (x - (finite[0] if finite.size else 0.0)) / rounding
         off = np.abs(steps - np.round(steps)) > GRID_TOLERANCE + 4e-16 * np.abs(x / rounding)
         if off.any():
             raise ValueError(

@@ -22,7 +22,7 @@ _ALIKE = 9.5
 """Sum of squared log-ratios, about their mean, below which two distributions are too alike for
 Vuong's test: between equal ones it is like chi-square with up to four degrees of freedom."""
 
-_CLEAR = 2.0  # difference of a criterion from which on it says something (Burnham, Anderson 2002)
+_CLEAR = 2.0  # difference of BIC from which on it says something, by a common rule of thumb
 
 
 @equal_by_value

@@ -213,9 +213,8 @@ def test_results_of_many_keep_their_intervals(device):
     assert stablegpu.FitResult.of(fits.one(1)).loglik == pytest.approx(alone.loglik, abs=1e-6)
 
 
-@pytest.mark.simulator
-def test_one_evaluation_of_intervals(device):
-    """All parameters fixed: a single evaluation, so that the simulator has little to do."""
+def test_one_evaluation_of_few_intervals(device):
+    """All parameters fixed: one set is evaluated by a team of blocks on a GPU."""
     low = np.array([-math.inf, -1.0, 0.0, 0.5, 3.0])
     high = np.array([-2.0, 0.0, 0.0, 0.6, math.inf])
     fixed = {"alpha": 1.6, "beta": 0.3, "loc": 0.1, "scale": 1.2}

@@ -93,7 +93,6 @@ def response_spectrum(
     Nigam and Jennings (1969), Calculation of response spectra from strong-motion earthquake
     records, Bulletin of the Seismological Society of America 59, 909.
     """
-    is_single = np.ndim(records if not isinstance(records, Record) else records.values) == 1
     if isinstance(records, Record):
         if dt is not None:
             raise ValueError("dt must be None for a rode.Record, which has its own")
@@ -101,7 +100,9 @@ def response_spectrum(
     elif dt is None:
         raise ValueError("dt must be the time between samples in s, got None")
     else:
-        records = Record(records, dt)
+        array = as_real("records", records)
+        is_single = array.ndim == 1
+        records = Record(array, dt)
     real = validation.check_dtype("dtype", dtype, ("float32", "float64"))
     periods = _periods_of(periods)
     damping = validation.check_in_range("damping", damping, 0.0, 1.0, closed="left")

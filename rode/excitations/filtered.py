@@ -13,7 +13,6 @@ from rode.excitations.excitation import (
     Excitation,
     Source,
     checked_envelope,
-    positive,
     stationary,
 )
 
@@ -88,7 +87,8 @@ class Filtered(Excitation):
         omega (rad/s). c is the intensity of the noise, m^2/s^3, 2 pi times its two-sided spectral
         density. The stationary variance is c omega (1 + 4 zeta^2)/(4 zeta).
         """
-        zeta, omega, c = positive("zeta", zeta), positive("omega", omega), positive("c", c)
+        zeta, omega = _bounded("zeta", zeta), _bounded("omega", omega)
+        c = validation.check_in_range("c", c, 0.0, 1e100, closed="right")
         damping = 2.0 * zeta * omega
         F = [[0.0, 1.0], [-(omega**2), -damping]]
         return cls(F, [0.0, -(c**0.5)], [-(omega**2), -damping], envelope=envelope, start=start)
@@ -112,7 +112,7 @@ class Filtered(Excitation):
         has a finite variance.
         """
         soil = cls.kanai_tajimi(zeta, omega, c=c)
-        zeta_f, omega_f = positive("zeta_f", zeta_f), positive("omega_f", omega_f)
+        zeta_f, omega_f = _bounded("zeta_f", zeta_f), _bounded("omega_f", omega_f)
         behind = np.array([-(omega_f**2), -2.0 * zeta_f * omega_f])
         F = np.zeros((4, 4))
         F[:2, :2], F[2, 3], F[3, :2], F[3, 2:] = soil.F, 1.0, soil.C[0], behind
@@ -128,3 +128,8 @@ class Filtered(Excitation):
         """Return the filter itself."""
         mean = np.zeros(len(self.F))
         return [Source(self.F, self.L, self.C, mean, self.covariance, self.envelope)]
+
+
+def _bounded(name: str, value: float) -> float:
+    """Return a damping or a frequency for which the stationary law has no loss of digits."""
+    return validation.check_in_range(name, value, 1e-5, 1e5)

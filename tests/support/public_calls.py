@@ -139,6 +139,11 @@ CALLS = {
     "rode.solve, parts": lambda d: rode.solve(
         rode.growth(), "averaged-euler", paths=40, parts=2, rng=5, reduction="moments",
         device=[d], t_span=(0.0, 1.0), h=2.0**-5).mean,
+    "rode.response_spectrum": lambda d: rode.response_spectrum(
+        NOISE.ravel(), 0.01, [0.1, 0.5, 2.0], device=d).velocity,
+    "rode.rare_event": lambda d: rode.rare_event(
+        rode.relaxation(start_process=0.0), "averaged-heun", 0.8, t_span=(0.0, 1.0), h=2.0**-4,
+        paths=16, max_runs=10, rng=3, device=d).runs,
     "sbth.tridiagonalize": lambda d: eigenvalues_of(sbth.tridiagonalize(BAND, device=d)),
     "sbth.tridiagonalize, two stages":
         lambda d: eigenvalues_of(sbth.tridiagonalize(WIDE_BAND, device=d)),

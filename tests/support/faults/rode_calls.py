@@ -38,6 +38,11 @@ def _result(first_path=0):
     return rode.solve(**SOLVE | {"problem": _problem(), "first_path": first_path})
 
 
+@functools.cache
+def _peaks():
+    return rode.solve(**SOLVE | {"problem": _problem(), "reduction": "peaks"})
+
+
 SOLVE = {
     "problem": Later(_problem), "method": "averaged-euler", "t_span": (0.0, 1.0), "h": 0.25,
     "delta": 0.125, "paths": 4, "sampling": "path", "rng": 1, "reduction": "paths",
@@ -95,9 +100,43 @@ CALLS = [
     good("rode.Result.index", output="y0", owner=_result),
     good("rode.Result.to_frame", kind="paths", owner=_result),
     good("rode.Result.plot", owner=_result, ax=None, output="y0", takes_long=True),
+    good("rode.response_spectrum", records=np.ones(5), dt=0.1, periods=[0.5, 1.0], damping=0.05,
+         subdivide=1, dtype="float64", device="cpu", nonsense={"dtype": ("type",)},
+         known_as={"records": ("values",)}),
+    good("rode.rotd", lambda **a: rode.rotd(**a), first=np.ones(5), second=np.ones(5), dt=0.1,
+         periods=[0.5], damping=0.05, angles=4),
+    good("rode.first_passage", level=1.0),
+    good("rode.up_crossings", level=1.0),
+    good("rode.dwell_time", level=1.0),
+    good("rode.energy"),
+    good("rode.Filtered.kanai_tajimi", zeta=0.6, omega=15.0, c=1.0),
+    good("rode.Filtered.clough_penzien", zeta=0.6, omega=15.0, zeta_f=0.6, omega_f=1.5, c=1.0),
+    good("rode.Result.exceedance", lambda **a: _peaks().exceedance(**a), output="y0",
+         levels=[0.5, 1.0], confidence=0.9),
     good("rode.join_results", lambda results: rode.join_results(results),
          results=Later(lambda: [_result(), _result(4)])),
 ]  # fmt: skip
 
-NOT_CALLED = {"Output", "Problem", "Result", "Work", "scalars"}
-"""Public names that take no arguments of users: results and modules."""
+_MACHINERY = {
+    "Excitation": ("integrals",),
+    "Reduction": ("begin", "columns", "combine", "finish", "join", "memory", "repeat", "take"),
+}
+
+NOT_CALLED = {
+    *("Excitation", "Exceedance", "Output", "Problem", "RareEvent", "ResponseSpectrum", "Result"),
+    *("Work", "scalars"),
+    # Their errors have tests of their own: tests/rode/test_excitations.py and others.
+    *("Filtered", "Functional", "OU", "Record", "Sum", "rare_event", "read_record"),
+    "Exceedance.of",
+    *(
+        f"{name}.{method}"
+        for name in ("Excitation", "Filtered", "OU", "Record", "Sum")
+        for method in _MACHINERY["Excitation"]
+    ),
+    *(
+        f"{name}.{method}"
+        for name in ("Functional", "Quantiles")
+        for method in _MACHINERY["Reduction"]
+    ),
+}
+"""Public names that take no arguments of users: results, modules, and what the solver calls."""

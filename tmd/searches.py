@@ -18,7 +18,7 @@ from hetero.distributed.parts import raised_by_all
 from hetero.distributed.worker_devices import Devices
 from tmd._certificates import records
 from tmd._search.boolean_test_formulas import ALGORITHMS, DIVISIONS
-from tmd._search.checkpoint import Checkpoint, path_of_rank
+from tmd._search.checkpoint import BlockStore, Checkpoint, path_of_rank
 from tmd._search.decisions import BlockCases, join_batches
 from tmd._search.domains import split_domain
 from tmd._search.pipeline import (
@@ -304,34 +304,6 @@ def _search_here(
     return [finished[i] for i in range(len(plans))]
 
 
-class _BlockStore:
-    """Stores blocks whose stretches are all known; a `hetero.distributed.parts.PartStore`.
-
-    Parameters
-    ----------
-    store : on ranks the file of this one
-    tasks : the stretches of each task, with the numbers of their blocks
-    """
-
-    def __init__(self, store: Checkpoint, tasks: list[list[tuple[int, Stretch]]]) -> None:
-        self._store, self._tasks = store, tasks
-        self._missing = Counter(block for task in tasks for block, _ in task)
-        self._known: dict[int, dict[int, BlockCases]] = {}
-
-    def load(self, parts: int) -> dict[int, list[BlockCases]]:
-        """Return nothing: tasks are of blocks that are not in the checkpoint."""
-        return {}
-
-    def add(self, number: int, result: list[BlockCases]) -> None:
-        """Store the blocks that the result of a task completes."""
-        for (block, stretch), cases in zip(self._tasks[number], result, strict=True):
-            known = self._known.setdefault(block, {})
-            known[stretch.first] = cases
-            if len(known) == self._missing[block]:
-                self._store.add(block, join_batches([known[first] for first in sorted(known)]))
-                del self._known[block]
-
-
 def _search_elsewhere(
     f: Function,
     plans: list[Plan],
@@ -356,7 +328,7 @@ def _search_elsewhere(
     results = engine.run(
         search_task,
         [(f.name, [stretch for _, stretch in task]) for task in tasks],
-        checkpoint=None if store is None else _BlockStore(store, tasks),
+        checkpoint=None if store is None else BlockStore(store, tasks),
         title=f.name,
         show_progress=show_progress,
     )

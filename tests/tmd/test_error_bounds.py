@@ -9,11 +9,12 @@ import numpy as np
 import pytest
 from flint import arb, ctx
 
+from tmd._search import batches, model_groups
 from tmd._search import line_formulas as scan
-from tmd._search import model_groups, planning
 from tmd._search import wide_integer_formulas as wide
+from tmd._search.batches import chord_error, make_batch, truncation_error
 from tmd._search.blocks import split_into_blocks
-from tmd._search.planning import chord_error, make_batch, make_plan, truncation_error
+from tmd._search.planning import make_plan
 from tmd._search.taylor_models import FRACTION_BITS, Scale, make_model
 from tmd.formats import Format, to_fraction
 from tmd.functions import load_function
@@ -84,7 +85,7 @@ def test_models_of_groups_are_those_of_single_super_blocks(name, lo, bits, scale
     assert any(arrays for *_, arrays in model_groups.groups_of(*same, first, count))
     shifted = make_batch(f, p, first, count)
     monkeypatch.setattr(
-        planning, "groups_of", lambda *_: [(None, first, first + count, None)]
+        batches, "groups_of", lambda *_: [(None, first, first + count, None)]
     )  # which makes each from balls
     for name, array, expected in zip(
         shifted._fields, shifted, make_batch(f, p, first, count), strict=True

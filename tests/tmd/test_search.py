@@ -285,6 +285,7 @@ def test_short_domains_whose_super_blocks_reach_far(name, lo, hi, precision, dig
 
 
 def test_balls_decide_everything_if_a_model_proves_nothing(device, monkeypatch):
+    from tmd._search import batches
     from tmd._search import planning as plans
 
     domain = window("1.25", 14)
@@ -297,7 +298,7 @@ def test_balls_decide_everything_if_a_model_proves_nothing(device, monkeypatch):
         return replace(model, words=words, error=model.error + (4 << 128))
 
     monkeypatch.setattr(plans, "_shrink_until_proven", lambda *arguments: arguments[-1])
-    monkeypatch.setattr(plans, "make_model", make_blurred_model)
+    monkeypatch.setattr(batches, "make_model", make_blurred_model)
     result = tmd.search("exp", domain, bits=6, device=device)
     assert pairs(result) == expected
     (block,) = result.certificate["blocks"]

@@ -17,12 +17,14 @@ import hashlib
 import json
 import os
 import zlib
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 
-from tmd._search.decisions import BlockCases, find_contradiction
+from tmd._search.decisions import BlockCases, find_contradiction, join_batches
+from tmd._search.pipeline import Stretch
 from tmd._search.planning import Plan
 from tmd._search.taylor_models import FRACTION_BITS
 from tmd.errors import CheckpointError
@@ -196,3 +198,31 @@ def _parse_block(record: dict, plans: Sequence[Plan]) -> tuple[int, BlockCases]:
     if problem := find_contradiction(plan, counts, index.size, len(undecided)):
         raise ValueError(f"its block has {problem}")
     return block, cases
+
+
+class BlockStore:
+    """Stores blocks whose stretches are all known; a `hetero.distributed.parts.PartStore`.
+
+    Parameters
+    ----------
+    store : on ranks the file of this one
+    tasks : the stretches of each task, with the numbers of their blocks
+    """
+
+    def __init__(self, store: Checkpoint, tasks: list[list[tuple[int, Stretch]]]) -> None:
+        self._store, self._tasks = store, tasks
+        self._missing = Counter(block for task in tasks for block, _ in task)
+        self._known: dict[int, dict[int, BlockCases]] = {}
+
+    def load(self, parts: int) -> dict[int, list[BlockCases]]:
+        """Return nothing: tasks are of blocks that are not in the checkpoint."""
+        return {}
+
+    def add(self, number: int, result: list[BlockCases]) -> None:
+        """Store the blocks that the result of a task completes."""
+        for (block, stretch), cases in zip(self._tasks[number], result, strict=True):
+            known = self._known.setdefault(block, {})
+            known[stretch.first] = cases
+            if len(known) == self._missing[block]:
+                self._store.add(block, join_batches([known[first] for first in sorted(known)]))
+                del self._known[block]

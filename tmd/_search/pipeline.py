@@ -11,8 +11,9 @@ from hetero.devices import Device
 from hetero.distributed.cancellation import raise_if_stopped
 from tmd import _search
 from tmd._search import Loops
+from tmd._search.batches import Batch, make_batch
 from tmd._search.decisions import BlockCases, decide_candidates, decide_every_argument, join_batches
-from tmd._search.planning import Batch, Plan, make_batch
+from tmd._search.planning import Plan
 from tmd.functions.function import Function
 
 SUBDOMAINS_PER_BATCH = {"cpu": 1 << 22, "cuda": 1 << 28}

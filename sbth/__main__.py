@@ -41,7 +41,7 @@ def main(argv: list[str] | None = None) -> int:
 
 def _add_kernel(subcommands: argparse._SubParsersAction) -> None:
     """Add the command that prints kernels."""
-    from sbth._bulge_chasing.cuda_source import TILES
+    from sbth._reduction.bulge_chasing.cuda_source import TILES
 
     text = "print the generated source of the bulge-chasing kernels"
     kernel = subcommands.add_parser("kernel", help=text, description=text)
@@ -52,7 +52,7 @@ def _add_kernel(subcommands: argparse._SubParsersAction) -> None:
 
 def _kernel(options: argparse.Namespace) -> int:
     """Print the source of the kernels."""
-    from sbth._bulge_chasing.cuda_source import describe_kernel
+    from sbth._reduction.bulge_chasing.cuda_source import describe_kernel
 
     print(describe_kernel(options.tile), end="")
     return 0

@@ -15,8 +15,8 @@ import numpy as np
 from hetero.devices import Device
 from hetero.distributed.engines import Engine
 from hetero.distributed.worker_devices import Devices
-from sbth._batches import MATRIX_DIMENSIONS, flatten, validate_batch
-from sbth.band_storage import validate_bool
+from sbth._batch.over_batches import MATRIX_DIMENSIONS, flatten, validate_batch
+from sbth._problem.validation import validate_bool
 
 
 class Part(NamedTuple):

@@ -23,14 +23,8 @@ from sbth._batch import (
 from sbth._batch.reduction_steps import scratch_size
 from sbth._batch.status import FINE, NOT_FINITE, OVERFLOW
 from sbth._batch.warp_steps import ROWS
-from sbth._gpu.blocks_of_threads import (
-    GLOBAL,
-    LANES,
-    REGISTERS,
-    SHARED,
-    kernel_name,
-    round_to_warps,
-)
+from sbth._gpu.arithmetic import LANES
+from sbth._gpu.blocks_of_threads import GLOBAL, REGISTERS, SHARED, kernel_name, round_to_warps
 from sbth._problem.limits import LARGEST_GPU_BATCH as LARGEST_ORDER
 from sbth._tridiagonal.divide_and_conquer.leaf_formulas import MAX_SWEEPS
 
@@ -47,8 +41,8 @@ _SWEEPS = 28
 """Sweeps of a round (not tuned). Their rotations take less than twice the room of a matrix."""
 
 _USUAL_SWEEPS = 2.6
-"""Sweeps for each row after which the host asks for the first time whether all matrices have
-converged: 3000 random matrices of order 32 took 67 to 80."""
+"""Sweeps for each row after which the host asks whether all matrices have converged: 3000 random
+matrices of order 32 took 67 to 80."""
 
 _ACCURACY = {"float32": 2.0**-27, "float64": 2.0**-53}
 """Length of the last interval of bisection relative to the norm."""

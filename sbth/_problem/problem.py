@@ -114,7 +114,10 @@ def tridiagonal_problem(
         for name, values in (("d", d), ("e", e)):
             if device_of(values) is not None:
                 shape_and_dtype(name, values)
-    order = len(d) if isinstance(d, np.ndarray | list) and np.ndim(d) else 0
+    try:
+        order = len(d)
+    except TypeError:  # which the validation reports
+        order = 0
     device = choose_device("tridiagonal", order, vectors, method, device, (d, e), routine)
     d, e = validate_tridiagonal(d, e)
     dtype = d.dtype if d.dtype == e.dtype else np.result_type(d, e)

@@ -6,40 +6,12 @@ import numpy as np
 from numba import prange
 
 from hetero.jit import SUMS, parallel, scalar
+from sbth._tridiagonal.divide_and_conquer import layout as at
 from sbth._tridiagonal.divide_and_conquer.deflation_formulas import (
     NO_COUNTS,
     NO_PENDING,
     deflation_tolerance,
     make_scan,
-)
-from sbth._tridiagonal.divide_and_conquer.layout import (
-    BEGIN,
-    COLUMN,
-    COSINE,
-    DROPPED,
-    DROPPED_VALUE,
-    END,
-    FIRST,
-    FLOAT_ROWS,
-    GATHER,
-    IN_LOWER,
-    IN_UPPER,
-    INTEGER_ROWS,
-    KEPT,
-    KIND,
-    MIDDLE,
-    ORDER,
-    ORIGIN,
-    POLE,
-    ROTATIONS,
-    ROW,
-    SECOND,
-    SHIFT,
-    SINE,
-    TOP,
-    UPPER,
-    WEIGHT,
-    Arrays,
 )
 from sbth._tridiagonal.divide_and_conquer.leaf_formulas import (
     MAX_SWEEPS,
@@ -113,11 +85,11 @@ def _solve_leaves(d, e, bounds, vectors):
 def load(torn, tables, stream=0):
     """Allocate the arrays of a matrix, with copies of what the steps change."""
     n = torn.diagonal.size
-    return Arrays(
+    return at.Arrays(
         *(x.copy() for x in torn),
         *(tables.bounds, tables.owner, tables.merges.copy()),
-        *(np.zeros((n, n)), np.empty((INTEGER_ROWS, n), np.int64)),
-        *(np.empty((rows, n)) for rows in (FLOAT_ROWS, n, n)),
+        *(np.zeros((n, n)), np.empty((at.INTEGER_ROWS, n), np.int64)),
+        *(np.empty((rows, n)) for rows in (at.FLOAT_ROWS, n, n)),
     )
 
 
@@ -135,10 +107,10 @@ def solve_leaves(d, e, bounds, vectors, stream=0):
 def _sort_values(merges, values, integers):
     """Sort the eigenvalues of each merge."""
     for g in prange(len(merges)):
-        begin, end = merges[g, BEGIN], merges[g, END]
+        begin, end = merges[g, at.BEGIN], merges[g, at.END]
         order = np.argsort(values[begin:end], kind="mergesort")
         for i in range(order.size):
-            integers[ORDER, begin + i] = begin + order[i]
+            integers[at.ORDER, begin + i] = begin + order[i]
 
 
 def sort_values(merges, values, integers, stream=0):
@@ -152,27 +124,27 @@ def _place_dropped(begin, kept, dropped, floats, integers):
     first = begin + kept
     values, stays = np.empty(dropped), np.zeros(dropped, np.bool_)
     for i in range(dropped):
-        values[i] = floats[DROPPED_VALUE, begin + i]
-        row = integers[DROPPED, begin + i]
+        values[i] = floats[at.DROPPED_VALUE, begin + i]
+        row = integers[at.DROPPED, begin + i]
         if row >= first:
             stays[row - first] = True
     free = 0
     for i in range(dropped):
-        row = integers[DROPPED, begin + i]
+        row = integers[at.DROPPED, begin + i]
         place = row - first
         if place < 0:
             while stays[free]:
                 free += 1
             place = free
             free += 1
-        integers[GATHER, first + place] = row
-        floats[DROPPED_VALUE, begin + place] = values[i]
+        integers[at.GATHER, first + place] = row
+        floats[at.DROPPED_VALUE, begin + place] = values[i]
 
 
 @scalar
 def _scan_merge(merge, coupling, vectors, values, floats, integers):
     """Set up the secular equation of one merge."""
-    begin, middle, end = merge[BEGIN], merge[MIDDLE], merge[END]
+    begin, middle, end = merge[at.BEGIN], merge[at.MIDDLE], merge[at.END]
     rho, sign = 2.0 * abs(coupling), math.copysign(1.0, coupling)
     largest = largest_weight = 0.0
     for row in range(begin, end):
@@ -182,10 +154,10 @@ def _scan_merge(merge, coupling, vectors, values, floats, integers):
     tolerance = deflation_tolerance(largest, math.sqrt(0.5) * largest_weight)
     pending, counts = NO_PENDING, NO_COUNTS
     for i in range(begin, end):
-        row = integers[ORDER, i]
+        row = integers[at.ORDER, i]
         upper = row < middle
         z = vectors[row, middle - 1] if upper else sign * vectors[row, middle]
-        kind = IN_UPPER if upper else IN_LOWER
+        kind = at.IN_UPPER if upper else at.IN_LOWER
         candidate = row, values[row], math.sqrt(0.5) * z, kind
         pending, counts = _take_pole(
             floats, integers, begin, candidate, rho, tolerance, pending, counts
@@ -194,12 +166,13 @@ def _scan_merge(merge, coupling, vectors, values, floats, integers):
         counts = _keep(floats, integers, begin, pending, math.sqrt(rho), counts)
     upper, both, lower, dropped, rotations = counts
     kept = upper + both + lower
-    merge[KEPT], merge[TOP], merge[UPPER], merge[ROTATIONS] = kept, upper, upper + both, rotations
+    merge[at.KEPT], merge[at.TOP] = kept, upper
+    merge[at.UPPER], merge[at.ROTATIONS] = upper + both, rotations
     for i in range(begin, begin + kept):
-        kind = integers[KIND, i]
-        if kind != IN_UPPER:
-            integers[COLUMN, i] += upper + both if kind == IN_LOWER else upper
-        integers[GATHER, begin + integers[COLUMN, i]] = integers[ROW, i]
+        kind = integers[at.KIND, i]
+        if kind != at.IN_UPPER:
+            integers[at.COLUMN, i] += upper + both if kind == at.IN_LOWER else upper
+        integers[at.GATHER, begin + integers[at.COLUMN, i]] = integers[at.ROW, i]
     _place_dropped(begin, kept, dropped, floats, integers)
 
 
@@ -217,11 +190,11 @@ def _rotate_vectors(merges, owner, vectors, floats, integers, width):
     for piece in prange((n + width - 1) // width):
         left, stop = np.int64(piece) * width, min((np.int64(piece) + 1) * width, n)
         for g in range(owner[left], owner[stop - 1] + 1):
-            begin = merges[g, BEGIN]
-            columns = slice(max(left, begin), min(stop, merges[g, END]))
-            for r in range(begin, begin + merges[g, ROTATIONS]):
-                first, second = integers[FIRST, r], integers[SECOND, r]
-                c, s = floats[COSINE, r], floats[SINE, r]
+            begin = merges[g, at.BEGIN]
+            columns = slice(max(left, begin), min(stop, merges[g, at.END]))
+            for r in range(begin, begin + merges[g, at.ROTATIONS]):
+                first, second = integers[at.FIRST, r], integers[at.SECOND, r]
+                c, s = floats[at.COSINE, r], floats[at.SINE, r]
                 _rotate_rows(vectors[first, columns], vectors[second, columns], c, s)
 
 
@@ -238,7 +211,7 @@ def deflate(merges, couplings, vectors, values, floats, integers, stream=0):
     """Set up the secular equation of each merge, without what deflation removes from it."""
     of_level, owner = merges.table[merges.of_level], merges.owner[merges.level.number]
     _scan_merges(of_level, couplings[merges.of_level], vectors, values, floats, integers)
-    if of_level[:, ROTATIONS].any():
+    if of_level[:, at.ROTATIONS].any():
         _rotate_vectors(merges.table, owner, vectors, floats, integers, _ROTATED_COLUMNS)
     return start_reading(of_level)
 
@@ -255,30 +228,33 @@ def _sum_of_squares(values):
 @parallel
 def _find_roots(merges, owner, values, floats):
     """Compute the roots; the eigenvalues that deflation left follow them."""
-    for at in prange(owner.size):
-        i, g = np.int64(at), owner[at]
-        begin, kept = merges[g, BEGIN], merges[g, KEPT]
+    for index in prange(owner.size):
+        i, g = np.int64(index), owner[index]
+        begin, kept = merges[g, at.BEGIN], merges[g, at.KEPT]
         if i >= begin + kept:
-            values[i] = floats[DROPPED_VALUE, i - kept]
+            values[i] = floats[at.DROPPED_VALUE, i - kept]
             continue
         rows = slice(begin, begin + kept)
-        origin, shift = find_root(floats[POLE, rows], floats[WEIGHT, rows], i - begin)
-        floats[ORIGIN, i], floats[SHIFT, i] = origin, shift
+        origin, shift = find_root(floats[at.POLE, rows], floats[at.WEIGHT, rows], i - begin)
+        floats[at.ORIGIN, i], floats[at.SHIFT, i] = origin, shift
         values[i] = origin + shift
 
 
 @parallel
 def _refine_weights(merges, owner, floats):
     """Replace the weights by those for which the roots are exact."""
-    for at in prange(owner.size):
-        i, g = np.int64(at), owner[at]
-        begin, kept = merges[g, BEGIN], merges[g, KEPT]
+    for index in prange(owner.size):
+        i, g = np.int64(index), owner[index]
+        begin, kept = merges[g, at.BEGIN], merges[g, at.KEPT]
         if i < begin + kept:
             rows = slice(begin, begin + kept)
             weight = _exact_weight(
-                floats[POLE, rows], floats[ORIGIN, rows], floats[SHIFT, rows], i - begin
+                floats[at.POLE, rows],
+                floats[at.ORIGIN, rows],
+                floats[at.SHIFT, rows],
+                i - begin,
             )
-            floats[WEIGHT, i] = math.copysign(weight, floats[WEIGHT, i])
+            floats[at.WEIGHT, i] = math.copysign(weight, floats[at.WEIGHT, i])
 
 
 @scalar
@@ -299,14 +275,14 @@ def _divide_weights(poles, weights, origin, shift, out):
 @parallel
 def _form_factors(merges, owner, floats, integers, factors):
     """Compute the eigenvectors of the secular equations."""
-    for at in prange(owner.size):
-        i, g = np.int64(at), owner[at]
-        begin, kept = merges[g, BEGIN], merges[g, KEPT]
+    for index in prange(owner.size):
+        i, g = np.int64(index), owner[index]
+        begin, kept = merges[g, at.BEGIN], merges[g, at.KEPT]
         if i < begin + kept:
             rows, elements = slice(begin, begin + kept), np.empty(kept)
-            poles, weights = floats[POLE, rows], floats[WEIGHT, rows]
-            _divide_weights(poles, weights, floats[ORIGIN, i], floats[SHIFT, i], elements)
-            _scale_to_unit(factors[i, rows], elements, integers[COLUMN, rows])
+            poles, weights = floats[at.POLE, rows], floats[at.WEIGHT, rows]
+            _divide_weights(poles, weights, floats[at.ORIGIN, i], floats[at.SHIFT, i], elements)
+            _scale_to_unit(factors[i, rows], elements, integers[at.COLUMN, rows])
 
 
 def solve_secular(merges, values, floats, integers, factors, stream=0):
@@ -320,22 +296,27 @@ def solve_secular(merges, values, floats, integers, factors, stream=0):
 @parallel
 def _gather_rows(merges, owner, integers, vectors, packed):
     """Sort the rows of the poles into `packed`, without the halves that are 0."""
-    for at in prange(owner.size):
-        i, merge = np.int64(at), merges[owner[at]]
-        begin, middle, end, number = merge[BEGIN], merge[MIDDLE], merge[END], i - merge[BEGIN]
-        if number < merge[KEPT]:
-            left = begin if number < merge[UPPER] else middle
-            right = end if number >= merge[TOP] else middle
-            packed[i, left:right] = vectors[integers[GATHER, i], left:right]
+    for index in prange(owner.size):
+        i, merge = np.int64(index), merges[owner[index]]
+        begin, middle, end, number = (
+            merge[at.BEGIN],
+            merge[at.MIDDLE],
+            merge[at.END],
+            i - merge[at.BEGIN],
+        )
+        if number < merge[at.KEPT]:
+            left = begin if number < merge[at.UPPER] else middle
+            right = end if number >= merge[at.TOP] else middle
+            packed[i, left:right] = vectors[integers[at.GATHER, i], left:right]
 
 
 @parallel
 def _move_dropped(merges, owner, integers, vectors):
     """Move the rows that deflation left out of the way of the new ones."""
-    for at in prange(owner.size):
-        i, merge = np.int64(at), merges[owner[at]]
-        source, columns = integers[GATHER, i], slice(merge[BEGIN], merge[END])
-        if i >= merge[BEGIN] + merge[KEPT] and source != i:
+    for index in prange(owner.size):
+        i, merge = np.int64(index), merges[owner[index]]
+        source, columns = integers[at.GATHER, i], slice(merge[at.BEGIN], merge[at.END])
+        if i >= merge[at.BEGIN] + merge[at.KEPT] and source != i:
             vectors[i, columns] = vectors[source, columns]
 
 

@@ -62,17 +62,17 @@ _FLOAT64 = """
 """
 
 _TRIDIAGONAL = """
-    divide_and_conquer.cuda.solve_leaf 96 f8* f8* i8* f8**
-    divide_and_conquer.cuda.rank_values 48 i8** i8** i8 f8* i8**
-    divide_and_conquer.cuda.scan_merge 128 i8** i8 f8* f8** f8* f8** i8**
-    divide_and_conquer.cuda.rotate_vectors 64 i8** i8** i8 f8** f8** i8**
-    divide_and_conquer.cuda.find_roots 128 i8** i8** i8 f8* f8**
-    divide_and_conquer.cuda.refine_weights 64 i8** i8** i8 f8**
-    divide_and_conquer.cuda.form_factors 64 i8** i8** i8 f8** i8** f8**
+    divide_and_conquer.merge_kernels.solve_leaf 96 f8* f8* i8* f8**
+    divide_and_conquer.merge_kernels.rank_values 48 i8** i8** i8 f8* i8**
+    divide_and_conquer.merge_kernels.scan_merge 128 i8** i8 f8* f8** f8* f8** i8**
+    divide_and_conquer.merge_kernels.rotate_vectors 64 i8** i8** i8 f8** f8** i8**
+    divide_and_conquer.merge_kernels.find_roots 128 i8** i8** i8 f8* f8**
+    divide_and_conquer.merge_kernels.refine_weights 64 i8** i8** i8 f8**
+    divide_and_conquer.merge_kernels.form_factors 64 i8** i8** i8 f8** i8** f8**
     divide_and_conquer.product_kernels.gather_rows 48 i8** i8** i8 i8** f8** f8**
     divide_and_conquer.product_kernels.restore_rows 48 i8** i8** i8 f8** f8**
     divide_and_conquer.product_kernels.multiply_tiles 128 i8** i8 i8 f8** f8** f8**
-    divide_and_conquer.cuda.place_rows 48 f8** i8* i8* i8* f8**
+    divide_and_conquer.merge_kernels.place_rows 48 f8** i8* i8* i8* f8**
     inverse_iteration.cuda.factor_columns 80 f8* f8* f8* f8 f8** f8** f8** f8** i1**
     inverse_iteration.cuda.eliminate_columns 96 f8** i1** f8**
     inverse_iteration.cuda.substitute_columns 160 f8** f8** f8** f8** f8** bool

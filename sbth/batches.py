@@ -90,12 +90,7 @@ def solve_batch(
     array([[ 1.,  3.],
            [-3.,  3.]])
     """
-    dimensions = MATRIX_DIMENSIONS.get(solver) if callable(solver) else None
-    if dimensions is None:
-        raise ValueError(
-            "solver must be a function of this package that takes batches, such as sbth.eigh, got "
-            f"{solver!r}"
-        )
+    dimensions = _dimensions_of(solver)
     engine = Engine.create(device, executor, comm)
     if engine.is_single:
         return solver(*arrays, progress=progress, device=engine.local, **options)
@@ -114,6 +109,17 @@ def solve_batch(
     if isinstance(results[0], tuple):
         return tuple(_join(outputs, lead) for outputs in zip(*results, strict=True))
     return _join(results, lead)
+
+
+def _dimensions_of(solver: Any) -> dict[str, int]:
+    """Return the dimensions of the array arguments of a solver for one matrix."""
+    dimensions = MATRIX_DIMENSIONS.get(solver) if callable(solver) else None
+    if dimensions is None:
+        raise ValueError(
+            "solver must be a function of this package that takes batches, such as sbth.eigh, got "
+            f"{solver!r}"
+        )
+    return dimensions
 
 
 def _divide(

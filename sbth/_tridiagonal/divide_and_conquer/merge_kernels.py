@@ -1,4 +1,6 @@
 """Kernels of divide and conquer: leaves, deflation, roots and factors of all merges of a level."""
+# mypy: disallow-untyped-defs=False, disallow-incomplete-defs=False, disallow-untyped-calls=False
+# Numba infers the types of device functions.
 
 import math
 
@@ -14,6 +16,7 @@ from sbth._tridiagonal.divide_and_conquer.deflation_formulas import (
     deflation_tolerance,
     make_scan,
 )
+from sbth._tridiagonal.divide_and_conquer.layout import LEAF_ROWS
 from sbth._tridiagonal.divide_and_conquer.leaf_formulas import (
     MAX_SWEEPS,
     first_bulge,
@@ -69,7 +72,7 @@ def _sum_squares_by_lanes(values):
 _find_root = make_root_finder(_device, _evaluate_by_lanes, _sum_squares_by_lanes)
 
 
-@kernel(launch_bounds=(at.LEAF_ROWS, 1))
+@kernel(launch_bounds=(LEAF_ROWS, 1))
 def solve_leaf(d, e, bounds, vectors):
     """Compute eigenvalues and eigenvectors of a leaf by each block.
 
@@ -77,9 +80,9 @@ def solve_leaf(d, e, bounds, vectors):
     """
     begin, t = bounds[cuda.blockIdx.x], cuda.threadIdx.x
     m = bounds[cuda.blockIdx.x + 1] - begin
-    diagonal = cuda.local.array(at.LEAF_ROWS, float64)
-    below = cuda.local.array(at.LEAF_ROWS, float64)
-    z = cuda.local.array(at.LEAF_ROWS, float64)
+    diagonal = cuda.local.array(LEAF_ROWS, float64)
+    below = cuda.local.array(LEAF_ROWS, float64)
+    z = cuda.local.array(LEAF_ROWS, float64)
     largest = 0.0
     for i in range(m):
         diagonal[i], below[i] = d[begin + i], e[begin + i]

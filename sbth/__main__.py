@@ -20,8 +20,8 @@ _EXAMPLES = (
 
 _SPEED = """\
 Where sbth is faster than LAPACK (benchmarks/records/sbth, without the first call, which compiles):
-  one thread of an AMD EPYC   band matrices: yes at n = 4000, no at n = 500; full matrices: no
-                              (there --method auto runs LAPACK)
+  one thread of an AMD EPYC   band matrices: yes at n = 4000, no at n = 500; full matrices are
+                              LAPACK's there
   H200                        band matrices: yes at n = 500 and more; full ones: yes at n = 5000
 It was measured on those machines, not on this one: python -m benchmarks run sbth measures it here.
 """

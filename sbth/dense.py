@@ -120,11 +120,10 @@ def eigh(
         Name of a routine of LAPACK, as in SciPy, which then calls it, on a CPU: "ev", "evd", "evr"
         or "evx", with `b` "gv", "gvd" or "gvx".
     method : {"auto", "sbth", "lapack", "cusolver"}
-        "sbth" are the stages of this package; "lapack", on a CPU, is LAPACK through NumPy, for
-        n <= 64 and for up to a sixth of the eigenvectors (n > 300: a quarter) through SciPy;
-        "cusolver", on a GPU, is the vendor's solver through CuPy. "auto" takes what is faster for
-        the order and the threads, which `sbth.solver_for` says. On a CPU complex matrices are
-        solved by LAPACK.
+        "sbth", on a GPU, are the stages of this package; "lapack", on a CPU, is LAPACK through
+        NumPy, for n <= 64 and for up to a sixth of the eigenvectors (n > 300: a quarter) through
+        SciPy; "cusolver", on a GPU, is the vendor's solver through CuPy. "auto" takes what is
+        faster for the order and the threads, which `sbth.solver_for` says.
     progress : bool
         Show how far long computations on the CPU, and batches, are.
     device : None, "auto", "cpu", "cuda", "cuda:N" or hetero.Device
@@ -161,13 +160,13 @@ def eigh(
 
     Arrays (..., n, n) are batches of matrices; see `eigvalsh_tridiagonal`.
     """
-    require_flags(lower=lower, overwrite_a=overwrite_a, check_finite=check_finite)
-    require_flags(eigvals_only=eigvals_only)
+    flags = {"lower": lower, "overwrite_a": overwrite_a, "check_finite": check_finite}
+    require_flags(eigvals_only=eigvals_only, **flags)
     wanted = _subset(subset_by_index, subset_by_value)
     if b is not None:
         require_moderate_order(a, b)
     options = method, progress, device
-    matrices = as_full(a, lower), as_full(b, lower), bool(lower)
+    matrices = as_full(a, lower), None if b is None else as_full(b, lower), bool(lower)
     return solve(
         full_problem(*matrices, wanted, options, vectors=not eigvals_only, routine="sbth.eigh")
     )
@@ -207,16 +206,17 @@ def eigvalsh(
     `a` may be a sparse matrix of SciPy; it is permuted if that narrows its band (`sbth.spectrum`
     also tells how), and a narrow band is reduced as such.
 
-    `method` is "sbth" (`full_to_band` and `eigvals_banded`), on a CPU "lapack", and on a GPU
-    "cusolver" (through CuPy). "auto" takes what is faster for the order, which `sbth.solver_for`
-    says; complex matrices are solved by "lapack" on a CPU. `b` and the parameters after it, up to
+    `method` is on a CPU "lapack", on a GPU "sbth" (`full_to_band` and `eigvals_banded`) or
+    "cusolver" (through CuPy), and "sbth" for the narrow band of a sparse matrix. "auto" takes what
+    is faster for the order, which `sbth.solver_for` says. `b` and the parameters after it, up to
     `driver`, are those of `eigh`; `select`, `select_range` and `tol` those of `eigvals_banded`,
     which may not be given beside a subset or `b`. Results and errors are those of `eigvals_banded`.
     An array (..., n, n) is a batch of matrices; see `eigvalsh_tridiagonal`.
     """
-    require_flags(lower=lower)
+    if lower is not True and lower is not False:
+        require_flags(lower=lower)
     wanted: tuple[Any, Any, Any, str] = select, select_range, tol, "select_range"
-    if any(x is not None for x in (b, subset_by_index, subset_by_value)):
+    if not (b is None and subset_by_index is None and subset_by_value is None):
         if not isinstance(select, str) or select != "a" or tol is not None:
             raise ValueError("select and tol must not be given beside a subset or b")
         wanted = _subset(subset_by_index, subset_by_value)
@@ -227,5 +227,5 @@ def eigvalsh(
     elif is_sparse(a) and (band := narrow_band(a, bool(lower))) is not None:
         problem = band_problem(band, None, True, wanted[:3], options, **names)
         return solve(problem._replace(name="a"))
-    matrices = as_full(a, lower), as_full(b, lower), bool(lower)
+    matrices = as_full(a, lower), None if b is None else as_full(b, lower), bool(lower)
     return solve(full_problem(*matrices, wanted, options, **names))

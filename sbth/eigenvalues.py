@@ -87,7 +87,8 @@ def eigvalsh_tridiagonal(
     `progress` shows how many matrices are solved, and an interval of values is an error, because it
     holds another number of eigenvalues for each matrix.
     """
-    require_flags(check_finite=check_finite)
+    if type(check_finite) is not bool:
+        require_flags(check_finite=check_finite)
     wanted, options = (select, select_range, tol), (method, progress, device)
     routine = "sbth.eigvalsh_tridiagonal"
     return solve(tridiagonal_problem(d, e, wanted, options, vectors=False, routine=routine))
@@ -156,7 +157,8 @@ def eigvals_banded(
 
     An `a_band` (..., bandwidth + 1, n) is a batch; see `eigvalsh_tridiagonal`.
     """
-    require_flags(lower=lower, overwrite_a_band=overwrite_a_band, check_finite=check_finite)
+    if not type(lower) is type(overwrite_a_band) is type(check_finite) is bool:
+        require_flags(lower=lower, overwrite_a_band=overwrite_a_band, check_finite=check_finite)
     wanted, options = (select, select_range, tol), (method, progress, device)
     matrices = a_band, b_band, bool(lower)
     routine = "sbth.eigvals_banded"

@@ -93,7 +93,8 @@ def eigh_tridiagonal(
 
     `d` (..., n) and `e` (..., n - 1) are a batch of matrices; see `eigvalsh_tridiagonal`.
     """
-    require_flags(eigvals_only=eigvals_only, check_finite=check_finite)
+    if not type(eigvals_only) is type(check_finite) is bool:
+        require_flags(eigvals_only=eigvals_only, check_finite=check_finite)
     wanted, options = (select, select_range, tol), (method, progress, device)
     return solve(
         tridiagonal_problem(
@@ -173,8 +174,15 @@ def eig_banded(
 
     An `a_band` (..., bandwidth + 1, n) is a batch of matrices; see `eigvalsh_tridiagonal`.
     """
-    require_flags(eigvals_only=eigvals_only, lower=lower, overwrite_a_band=overwrite_a_band)
-    require_flags(check_finite=check_finite)
+    if (
+        not type(eigvals_only)
+        is type(lower)
+        is type(overwrite_a_band)
+        is type(check_finite)
+        is bool
+    ):
+        require_flags(eigvals_only=eigvals_only, lower=lower, overwrite_a_band=overwrite_a_band)
+        require_flags(check_finite=check_finite)
     wanted, options = (select, select_range, tol), (method, progress, device)
     matrices, vectors = (a_band, b_band, bool(lower)), not eigvals_only
     return solve(

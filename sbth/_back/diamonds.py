@@ -32,7 +32,7 @@ _MIN_WIDTH = 16
 
 
 class Layout(NamedTuple):
-    """Rows and columns that the reflections of a stage change; `sbth.reflectors.Stage` stores them.
+    """Rows and columns that the reflections of a stage change; `Reflections` stores them.
 
     Attributes
     ----------

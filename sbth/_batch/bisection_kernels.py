@@ -15,7 +15,7 @@ THREADS = 256
 """Threads of the largest block: more rows share them."""
 
 _MOST = 1022
-"""Largest exponent of a factor: that of `band_storage.safe_scale`."""
+"""Largest exponent of a factor: that of `sbth._problem.inspection.safe_scale`."""
 
 _TINY = 2.0**-1022
 

@@ -47,7 +47,7 @@ def over_batches(
 ) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """Return a decorator with which a function takes batches of the arguments that are named.
 
-    Calls that name a routine of LAPACK as in SciPy (`_lapack.named_routines`) go to SciPy.
+    Calls that name a routine of LAPACK as in SciPy (`named_routines`) go to SciPy.
 
     Parameters
     ----------

@@ -15,7 +15,7 @@ def reflection(alpha, tail):
 
     H = 1 - tau v v^T with v = (1, factor x) maps the vector to (beta, 0), as in LAPACK's larfg;
     `tail` is x.x. tau = 0 if x is 0, and also if x.x nearly underflows, because H would not be
-    orthogonal. `band_storage.safe_scale` ensures that the elements that are neglected then are far
+    orthogonal. `inspection.safe_scale` ensures that the elements that are neglected then are far
     below the rounding error of the largest element.
     """
     if tail < _SMALLEST_TAIL(tail):

@@ -68,7 +68,7 @@ class NarrowedMatrix:
         return values, original
 
     def _solve(self, select_range: tuple[int, int], *, vectors: bool) -> Any:
-        """Return what `sbth._route.solve.solve` returns on a CPU."""
+        """Return what `sbth._route.route.solve` returns on a CPU."""
         wanted, options = ("i", select_range, None), ("auto", False, "cpu")
         names: dict[str, Any] = {"vectors": vectors, "routine": "sbth.eigsh"}
         if self.is_wide:

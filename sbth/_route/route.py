@@ -186,7 +186,7 @@ class Route(NamedTuple):
         MemoryError
             The device has too little memory; the message says how much is needed.
         """
-        problem = self.problem
+        problem, stages = self.problem, self.row.stages
         if problem.form == "band":
             band, lower = problem.arrays[0], problem.lower
             if isinstance(band, np.ndarray) and not is_coupled_band(band, lower):
@@ -195,10 +195,11 @@ class Route(NamedTuple):
                     return _solve_blocks(xp, problem, partition)
         if LOGGER.isEnabledFor(logging.INFO):
             LOGGER.info("order %d, on %s: %s", problem.order, problem.device, self.describe())
-        if (problem.vectors or problem.form == "full") and (need := self.memory()):
+        has_matrices = problem.vectors or problem.device.kind == "cuda"
+        if has_matrices and (need := self.memory()):
             require_memory(problem.order, problem.device, need, vectors=problem.vectors)
         left: Any = None
-        for stage in self.row.stages:
+        for stage in stages:
             left = stage.run(xp, problem, left)
         return left
 
@@ -225,7 +226,10 @@ def solve(problem: Problem) -> Any:
         return _solve_tridiagonal_pairs(problem)
     device, dtype, like = problem.device, problem.dtype, problem.like
     if device.kind == "cpu":
-        values, vectors = _follow(np, problem)
+        if problem.second is None:
+            values, vectors = route(problem).run(np)
+        else:
+            values, vectors = _follow(np, problem)
         values = round_to_dtype(problem.name, values, dtype)
         return values if vectors is None else (values, vectors)
     needs_module = problem.vectors or problem.form == "full" or dtype.kind == "c"

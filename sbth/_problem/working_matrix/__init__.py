@@ -1,4 +1,8 @@
-"""The band in the layout in which it is reduced."""
+"""The band in the layout in which it is reduced, a working matrix.
+
+It is a C-contiguous array (n, 2 d): row j holds column j of the matrix from the diagonal downward,
+with space for the d - 1 rows of fill-in of a sweep (Riesinger 2017, eq. 5.3).
+"""
 
 import functools
 from typing import Protocol
@@ -12,7 +16,7 @@ from hetero.devices import Device
 class Loops(Protocol):
     """Copies from and to a working matrix.
 
-    `work` is a working matrix (n, 2 bandwidth), as in `sbth.band_storage`; `ab` is LAPACK band
+    `work` is a working matrix (n, 2 bandwidth); `ab` is LAPACK band
     storage with `d` subdiagonals. Both are float32 or float64.
     """
 

@@ -21,7 +21,7 @@ class Loops(Protocol):
     ) -> None:
         """Reduce a working matrix (n, 2 d) of bandwidth d to b < d subdiagonals in place.
 
-        The reflections are stored in `reflectors` (see `sbth.reflectors` for the layout) unless it
+        The reflections are stored in `reflectors` (see `sbth._back.reflections`) unless it
         is empty. On a GPU b is `cuda.PANEL`, and `in_flight` limits the block pairs that are
         processed at once (None: no limit).
         """

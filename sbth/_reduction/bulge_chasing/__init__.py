@@ -21,10 +21,10 @@ class Loops(Protocol):
     ) -> None:
         """Reduce a working matrix (n, 2 d) of bandwidth d >= 2 to tridiagonal form in place.
 
-        `method` is one of `sbth.tridiagonalization.METHODS` for the device; on a GPU d is at most
+        `method` is one of `sbth._reduction.bands.METHODS` for the device; on a GPU d is at most
         64, and `in_flight` limits the block pairs that are processed at once (None: no limit). The
-        reflections are stored in `reflectors` (see `sbth.reflectors` for the layout) unless it is
-        empty.
+        reflections are stored in `reflectors` (`sbth._back.reflections` has the layout) unless it
+        is empty.
         """
 
 

@@ -10,17 +10,18 @@ another one by a tenth may be chosen.
 from __future__ import annotations
 
 METHODS = {
-    ("cpu", "full"): ("auto", "lapack"),
     ("cpu", "band"): ("auto", "sbth", "lapack"),
     ("cpu", "tridiagonal"): ("auto", "sbth", "lapack"),
-    ("cuda", "full"): ("auto", "sbth", "cusolver"),
+    ("cpu", "full"): ("auto", "lapack"),
     ("cuda", "band"): ("auto", "sbth"),
     ("cuda", "tridiagonal"): ("auto", "sbth"),
+    ("cuda", "full"): ("auto", "sbth", "cusolver"),
 }
 """Values of `method` for each kind of device and storage of the matrix. On a CPU the reduction of
 full matrices by this package was faster than LAPACK at no order."""
 
-METHOD_NAMES = ("auto", "sbth", "lapack", "cusolver")
+METHOD_NAMES = tuple(dict.fromkeys(name for names in METHODS.values() for name in names))
+"""All of them."""
 
 DEVICES = {"lapack": "cpu", "cusolver": "cuda"}
 """The kind of device that a method implies if none is named."""

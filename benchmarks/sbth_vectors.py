@@ -15,7 +15,8 @@ import hetero
 import sbth
 from benchmarks.measurements import Measurement
 from benchmarks.sbth import measure, random_band
-from sbth._inverse_iteration import selected_pairs
+from sbth._problem import limits
+from sbth._tridiagonal.inverse_iteration import selected_pairs
 
 FEW = tuple((n, m) for n in (1000, 2000, 10_000) for m in (10, 100))
 """Orders of tridiagonal matrices, and numbers of eigenvectors that are computed of them."""
@@ -99,8 +100,8 @@ def _inverse_iteration(is_used: bool) -> Iterator[None]:
     """Let inverse iteration compute all selections of eigenvectors, or none."""
     share = 1.0 if is_used else 0.0
     with (
-        mock.patch.dict(selected_pairs.LEAST_ORDER, cpu=0, cuda=0),
-        mock.patch.dict(selected_pairs.LARGEST_SHARE, cpu=share, cuda=share),
+        mock.patch.dict(limits.LEAST_INVERSE_ORDER, cpu=0, cuda=0),
+        mock.patch.dict(limits.LARGEST_INVERSE_SHARE, cpu=share, cuda=share),
     ):
         yield
 

@@ -20,8 +20,8 @@ _EXAMPLES = (
 
 _SPEED = """\
 Where sbth is faster than LAPACK (benchmarks/records/sbth, without the first call, which compiles):
-  one thread of an AMD EPYC   band matrices: yes at n = 4000, no at n = 500; full matrices: no
-                              (there --method auto runs LAPACK)
+  one thread of an AMD EPYC   band matrices: yes at n = 4000, no at n = 500; full matrices are
+                              LAPACK's there
   H200                        band matrices: yes at n = 500 and more; full ones: yes at n = 5000
 It was measured on those machines, not on this one: python -m benchmarks run sbth measures it here.
 """
@@ -41,7 +41,7 @@ def main(argv: list[str] | None = None) -> int:
 
 def _add_kernel(subcommands: argparse._SubParsersAction) -> None:
     """Add the command that prints kernels."""
-    from sbth._bulge_chasing.cuda_source import TILES
+    from sbth._reduction.bulge_chasing.cuda_source import TILES
 
     text = "print the generated source of the bulge-chasing kernels"
     kernel = subcommands.add_parser("kernel", help=text, description=text)
@@ -52,7 +52,7 @@ def _add_kernel(subcommands: argparse._SubParsersAction) -> None:
 
 def _kernel(options: argparse.Namespace) -> int:
     """Print the source of the kernels."""
-    from sbth._bulge_chasing.cuda_source import describe_kernel
+    from sbth._reduction.bulge_chasing.cuda_source import describe_kernel
 
     print(describe_kernel(options.tile), end="")
     return 0

@@ -15,8 +15,8 @@ import numpy as np
 from hetero.devices import Device
 from hetero.distributed.engines import Engine
 from hetero.distributed.worker_devices import Devices
-from sbth._batches import MATRIX_DIMENSIONS, flatten, validate_batch
-from sbth.band_storage import validate_bool
+from sbth._batch.over_batches import MATRIX_DIMENSIONS, flatten, validate_batch
+from sbth._problem.validation import validate_bool
 
 
 class Part(NamedTuple):
@@ -90,27 +90,16 @@ def solve_batch(
     array([[ 1.,  3.],
            [-3.,  3.]])
     """
-    dimensions = MATRIX_DIMENSIONS.get(solver) if callable(solver) else None
-    if dimensions is None:
-        raise ValueError(
-            "solver must be a function of this package that takes batches, such as sbth.eigh, got "
-            f"{solver!r}"
-        )
+    dimensions = _dimensions_of(solver)
     engine = Engine.create(device, executor, comm)
     if engine.is_single:
         return solver(*arrays, progress=progress, device=engine.local, **options)
     with engine.raised_by_all():
         arguments = dict(inspect.signature(solver).bind(*arrays, **options).arguments)
-        batch, lead = validate_batch(arguments, dimensions)
-        if not lead:
-            raise ValueError(
-                f"{next(iter(dimensions))} must be an array with leading dimensions, which several "
-                f"devices share: call sbth.{solver.__name__} for one matrix"
-            )
-        if math.prod(lead) == 0:
+        lead, parts = _divide(solver, arguments, dimensions, engine.count_parts())
+        if not parts:
             return solver(**arguments)
-        parts = _split(flatten(batch, lead, dimensions), lead, engine.count_parts())
-        common = {name: value for name, value in arguments.items() if name not in batch}
+        common = {name: x for name, x in arguments.items() if name not in parts[0].arrays}
     results = engine.run(
         functools.partial(_solve_part, solver, common),
         parts,
@@ -122,12 +111,36 @@ def solve_batch(
     return _join(results, lead)
 
 
-def _split(arrays: dict[str, np.ndarray], lead: tuple[int, ...], most: int) -> list[Part]:
-    """Return at most so many parts of a flattened batch, of nearly equal lengths."""
-    count = math.prod(lead)
-    parts = min(most, count)
-    bounds = [count * i // parts for i in range(parts + 1)]
-    return [
+def _dimensions_of(solver: Any) -> dict[str, int]:
+    """Return the dimensions of the array arguments of a solver for one matrix."""
+    dimensions = MATRIX_DIMENSIONS.get(solver) if callable(solver) else None
+    if dimensions is None:
+        raise ValueError(
+            "solver must be a function of this package that takes batches, such as sbth.eigh, got "
+            f"{solver!r}"
+        )
+    return dimensions
+
+
+def _divide(
+    solver: Callable[..., Any], arguments: dict[str, Any], dimensions: dict[str, int], most: int
+) -> tuple[tuple[int, ...], list[Part]]:
+    """Return the leading dimensions of a batch, and at most so many parts of about equal lengths.
+
+    Raises
+    ------
+    TypeError, ValueError
+        The arrays do not hold numbers, do not match, or have no leading dimensions.
+    """
+    batch, lead = validate_batch(arguments, dimensions)
+    if not lead:
+        raise ValueError(
+            f"{next(iter(dimensions))} must be an array with leading dimensions, which several "
+            f"devices share: call sbth.{solver.__name__} for one matrix"
+        )
+    arrays, count = flatten(batch, lead, dimensions), math.prod(lead)
+    bounds = [count * i // min(most, count) for i in range(min(most, count) + 1)] if count else []
+    return lead, [
         Part(
             tuple(int(i) for i in np.unravel_index(begin, lead)),
             {name: array[begin:end] for name, array in arrays.items()},

@@ -1,49 +1,25 @@
-"""Reduction of a dense symmetric matrix to band form, by blocked Householder reflections."""
+"""Full symmetric matrices: eigenvalues and eigenvectors, and the reduction to a band."""
 
 from __future__ import annotations
 
-import math
-from types import ModuleType
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from hetero import Device, region, validation
-from hetero.devices import device_of, resolve
 from hetero.display.progress_bar import loop_progress
-from sbth._array_module import as_library_array, as_module_array, has_cupy, module_on
-from sbth._batches import run_pieces
-from sbth._bisection.eigenvalues import solve_values
-from sbth._cusolver import solve_by_vendor, vendor_is_faster
-from sbth._dense_to_band.reduction import reduce_to_band
-from sbth._diagonal_blocks.full import solve_full
-from sbth._lapack import drivers
-from sbth._lapack.choice import full_driver, requested_device, require_method
-from sbth._one_stage import start_reduction, suits_one_stage
-from sbth._request import Request
-from sbth._selection import Selection
-from sbth._sparse_matrices import bandwidth_of, is_wide, mirrored, narrowed
-from sbth.band_storage import (
-    band_from_sparse,
-    copy_like,
-    magnitudes,
-    matrix_of_batch,
-    require_finite_triangle,
-    safe_scale,
-    shape_and_dtype,
-    validate_band,
-    validate_bool,
-    validate_numbers,
-    validate_real,
-)
-from sbth.eigenvalues import band_eigenvalues, require_lapack, round_to_dtype
+from sbth._batch.over_batches import over_batches
+from sbth._problem.arrays import is_sparse
+from sbth._problem.problem import band_problem, choose_device, full_problem, require_flags
+from sbth._problem.sparse_matrices import as_full, narrow_band, require_moderate_order
+from sbth._problem.validation import validate_bool, validate_matrix
+from sbth._reduction.dense_to_band.reduction import reduce_to_band
+from sbth._route.route import solve
+from sbth._vendor.array_modules import as_library_array, module_on
 
 BANDWIDTH = 64
 """Default number of subdiagonals: a GPU reduces them to tridiagonal form in a single stage."""
-
-BREAK_EVEN = 1000
-"""Order from which on an H200 is faster than two CPU cores."""
 
 
 def full_to_band(
@@ -91,182 +67,165 @@ def full_to_band(
     bandwidth = validation.check_integer("bandwidth", bandwidth, 1)
     lower = validate_bool("lower", lower)
     a = validate_matrix(a)
-    bar = loop_progress("dense to band", enabled=progress)
-    with (
-        module_on(resolve_device(a, device), a, "sbth.full_to_band") as xp,
-        region("dense to band"),
-        bar,
-    ):
-        scaled, factor = reduce_to_band(xp, a, bandwidth)
-        with np.errstate(over="ignore"):
-            ab = scaled / scaled.dtype.type(factor)
-        if factor < 1.0 and not bool(xp.isfinite(ab).all()):
-            raise ValueError(
-                f"a is too large: its band form exceeds the largest {ab.dtype}, "
-                f"{np.finfo(ab.dtype).max:.4g}. Divide the matrix by a power of two"
-            )
-        if not lower:
-            ab = _to_upper_storage(xp, ab)
-        return as_library_array(xp, ab, a)
-
-
-def validate_matrix(a: ArrayLike, name: str = "a", *, allow_complex: bool = False) -> Any:
-    """Validate a matrix; return it unchanged if it is on a GPU, else as a NumPy array."""
-    if device_of(a) is None:
-        a = validate_numbers(name, a) if allow_complex else validate_real(name, a)
-        shape = a.shape
-    else:
-        shape, _ = shape_and_dtype(name, a, allow_complex=allow_complex)
-    if len(shape) != 2 or shape[0] != shape[1]:
-        raise ValueError(f"{name} must be a square matrix, got shape {shape}")
-    return a
-
-
-def resolve_device(a: Any, device: str | Device | None) -> Device:
-    """Choose the device for a matrix; "auto" considers GPUs only if CuPy is installed."""
     order = a.shape[0] if isinstance(a, np.ndarray) else 0
-    break_even = BREAK_EVEN if has_cupy() else None
-    return resolve(device, a, work=order, break_even=break_even)
+    chosen = choose_device("full", order, False, "auto", device, (a,), "sbth.full_to_band")
+    bar = loop_progress("dense to band", enabled=progress)
+    with module_on(chosen, a, "sbth.full_to_band") as xp, region("dense to band"), bar:
+        return as_library_array(xp, reduce_to_band(xp, a, bandwidth, lower), a)
 
 
-def _to_upper_storage(xp: ModuleType, ab: Any) -> Any:
-    """Convert lower band storage to upper band storage."""
-    d, n = ab.shape[0] - 1, ab.shape[1]
-    upper = xp.zeros_like(ab)
-    for k in range(d + 1):
-        upper[d - k, k:] = ab[k, : n - k]
-    return upper
-
-
-def narrow_band(a: Any, lower: bool) -> np.ndarray | None:
-    """Return the lower band storage of a triangle of a sparse matrix; None if its band is wide."""
-    if a.shape[0] != a.shape[1]:
-        raise ValueError(f"a must be a square matrix, got shape {a.shape}")
-    matrix, _ = narrowed(mirrored(a, lower))
-    if is_wide(bandwidth_of(matrix), a.shape[0]):
-        return None
-    band: np.ndarray = validate_band(band_from_sparse(matrix, lower=True), "a")
-    if not np.isfinite(band).all():
-        raise ValueError("a must be finite: the triangle that is read holds NaN or infinity")
-    return band
-
-
-def solve_stack(
-    arguments: dict[str, Any],
-    select: Any,
-    select_range: Any,
+@over_batches("full", has_vectors=True, a=2, b=2)
+def eigh(
+    a: Any,
+    b: Any = None,
     *,
-    lower: bool,
-    vectors: bool,
-    name: str = "select_range",
+    lower: bool = True,
+    eigvals_only: bool = False,
+    overwrite_a: bool = False,
+    overwrite_b: bool = False,
+    type: int = 1,
+    check_finite: bool = True,
+    subset_by_index: tuple[int, int] | None = None,
+    subset_by_value: tuple[float, float] | None = None,
+    driver: str | None = None,
+    method: str = "auto",
+    progress: bool = False,
+    device: str | Device | None = None,
 ) -> Any:
-    """Solve a batch of full matrices (..., n, n) by LAPACK at once; None if that is not chosen."""
-    a, method = arguments["a"], arguments.get("method", "auto")
-    n = a.shape[-1]
-    if a.shape[-2] != n:
-        raise ValueError(f"a must hold square matrices, got shape {a.shape}")
-    device = resolve_device(None, requested_device(method, arguments.get("device"), a))
-    if device.kind != "cpu" or full_driver(method, a.dtype) != "lapack":
-        return None
-    try:
-        selection = Selection.create(select, select_range, arguments.get("tol"), n, name)
-    except ValueError as error:
-        raise ValueError(f"{error}, where a has the shape {a.shape}") from None
-    first, stop = selection.bounds(np.empty(n))
-    matrices = a.reshape(math.prod(a.shape[:-2]), n, n)
-    real = a.real.dtype
-    values = np.empty((len(matrices), stop - first), real)
-    columns = np.empty((len(matrices), n, stop - first), a.dtype) if vectors else None
+    """Compute eigenvalues and eigenvectors of a dense symmetric or Hermitian matrix.
 
-    def solve(piece: range) -> None:
-        """Solve some matrices."""
-        chosen = slice(piece.start, piece.stop)
-        scaled, factors = _scale_stack(matrices[chosen], lower, piece.start, a.shape[:-2])
-        if columns is None:
-            batch_values = drivers.stack_values(scaled, lower)
-        else:
-            batch_values, all_columns = np.linalg.eigh(scaled, "L" if lower else "U")
-            columns[chosen] = all_columns[..., first:stop]
-        with np.errstate(over="ignore"):
-            batch_values = batch_values.astype(float) / factors[:, None]
-        batch_values = batch_values[:, first:stop]
-        extremes = np.array([batch_values.min(initial=0.0), batch_values.max(initial=0.0)])
-        round_to_dtype("a", extremes, real)  # refuses an overflow
-        values[chosen] = batch_values
-        for i in piece.start + np.flatnonzero(factors != 1.0):
-            pairs = solve_full(matrices[i], lower, selection, vectors=vectors)
-            values[i] = round_to_dtype("a", pairs[0], real)
-            if columns is not None:
-                columns[i] = pairs[1]
+    Parameters
+    ----------
+    a : array_like (n, n) of float or complex, or a real SciPy sparse matrix
+        Only one triangle is read, and it is not modified; imaginary parts of the diagonal are
+        ignored. A sparse matrix is treated as a dense one. An array on a GPU is reduced there.
+    b : array_like (n, n) of float or complex, or a real SciPy sparse matrix, optional
+        A positive definite matrix B, for the problem A x = lambda B x. The same triangle is read.
+        If `a` or `b` is sparse, the order is at most 2000.
+    lower : bool
+        Whether the lower triangle is read, as by default in SciPy, or the upper one.
+    eigvals_only : bool
+        Compute no eigenvectors.
+    overwrite_a, overwrite_b, check_finite : bool
+        Accepted for compatibility with SciPy. Neither `a` nor `b` is modified, and NaN and infinity
+        are always refused.
+    type : {1, 2, 3}
+        The problem with `b`: A x = lambda B x, A B x = lambda x or B A x = lambda x. The last two
+        are solved by SciPy, on a CPU.
+    subset_by_index : (int, int), optional
+        First and last index of the eigenvalues to compute, both included, counted from 0.
+    subset_by_value : (float, float), optional
+        Only those with eigenvalues in the half-open interval (low, high].
+    driver : str, optional
+        Name of a routine of LAPACK, as in SciPy, which then calls it, on a CPU: "ev", "evd", "evr"
+        or "evx", with `b` "gv", "gvd" or "gvx".
+    method : {"auto", "sbth", "lapack", "cusolver"}
+        "sbth", on a GPU, are the stages of this package; "lapack", on a CPU, is LAPACK through
+        NumPy, for n <= 64 and for up to a sixth of the eigenvectors (n > 300: a quarter) through
+        SciPy; "cusolver", on a GPU, is the vendor's solver through CuPy. "auto" takes what is
+        faster for the order and the threads, which `sbth.solver_for` says.
+    progress : bool
+        Show how far long computations on the CPU, and batches, are.
+    device : None, "auto", "cpu", "cuda", "cuda:N" or hetero.Device
+        A GPU requires CuPy (cuBLAS and cuSOLVER); without CuPy, "auto" chooses the CPU.
 
-    with region("LAPACK"):
-        run_pieces(solve, len(matrices), n)
-    shaped = values.reshape(*a.shape[:-2], stop - first)
-    return shaped if columns is None else (shaped, columns.reshape(*a.shape[:-1], stop - first))
+    Returns
+    -------
+    w : array (m,) of float64 (float32 if `a` is, or complex64)
+        The m selected eigenvalues, in ascending order; multiple ones are repeated.
+    v : array (n, m)
+        Column i is the eigenvector of w[i], normalized so that v^H v = 1, or with `b` v^H B v = 1.
+        Only if not `eigvals_only`. NumPy arrays, or
+        for an `a` on a GPU arrays of its library on that GPU.
 
+    Raises
+    ------
+    TypeError, ValueError, hetero.DeviceUnavailableError
+        `a` is not square, holds NaN or infinity, or an eigenvalue overflows; a subset does not suit
+        it, or both subsets are given; `b` is of another order or not positive definite; `method`
+        does not suit the device.
+    numpy.linalg.LinAlgError
+        LAPACK did not converge, which has not been seen.
+    MemoryError
+        The device has too little memory; the message says how much is needed.
 
-def _scale_stack(
-    a: np.ndarray, lower: bool, start: int, lead: tuple[int, ...]
-) -> tuple[np.ndarray, np.ndarray]:
-    """Scale each matrix (m, n, n) by a power of two; return the matrices and the powers.
+    Notes
+    -----
+    The stages of this package are those of `full_to_band` and `eig_banded`. The blocks of
+    reflections of the first one are kept and applied to the m selected vectors, which takes n^2 m
+    multiply-adds in matrix products.
 
-    `start` is the number of the first matrix in the batch, which has the shape `lead`.
+    With `b`, the problem is that of L^-1 A L^-H, where B = L L^H is the Cholesky factorization, and
+    errors of eigenvalues are of the order of eps (|A| |B^-1| + cond(B) |lambda|).
+
+    Arrays (..., n, n) are batches of matrices; see `eigvalsh_tridiagonal`.
     """
-    triangles = np.tril(a) if lower else np.triu(a)
-    largest = np.max(np.abs(magnitudes(triangles)), axis=(1, 2), initial=0.0)
-    if not np.isfinite(largest).all():
-        index = start + int(np.argmin(np.isfinite(largest)))
-        require_finite_triangle(math.inf, lower, f"{matrix_of_batch('a', index, lead)}: a")
-    factors = np.array([safe_scale(float(x), a.real.dtype) for x in largest])
-    if np.all(factors == 1.0):
-        return a, factors
-    return triangles * factors.astype(a.real.dtype)[:, None, None], factors
+    flags = {"lower": lower, "overwrite_a": overwrite_a, "check_finite": check_finite}
+    require_flags(eigvals_only=eigvals_only, **flags)
+    wanted = _subset(subset_by_index, subset_by_value)
+    if b is not None:
+        require_moderate_order(a, b)
+    options = method, progress, device
+    matrices = as_full(a, lower), None if b is None else as_full(b, lower), bool(lower)
+    return solve(
+        full_problem(*matrices, wanted, options, vectors=not eigvals_only, routine="sbth.eigh")
+    )
 
 
-def full_eigenvalues(
-    a: Any, selection: Selection, device: str | Device | None, method: str, progress: bool
+def _subset(by_index: Any, by_value: Any) -> tuple[str, Any, None, str]:
+    """Return the selection by SciPy's arguments of `eigh`."""
+    if by_index is not None and by_value is not None:
+        raise ValueError("subset_by_index and subset_by_value must not be given both")
+    if by_index is not None:
+        return "i", by_index, None, "subset_by_index"
+    return ("a" if by_value is None else "v"), by_value, None, "subset_by_value"
+
+
+@over_batches("full", a=2, b=2)
+def eigvalsh(
+    a: Any,
+    b: Any = None,
+    *,
+    lower: bool = True,
+    overwrite_a: bool = False,
+    overwrite_b: bool = False,
+    type: int = 1,
+    check_finite: bool = True,
+    subset_by_index: tuple[int, int] | None = None,
+    subset_by_value: tuple[float, float] | None = None,
+    driver: str | None = None,
+    select: str | int = "a",
+    select_range: tuple | None = None,
+    tol: float | None = None,
+    method: str = "auto",
+    progress: bool = False,
+    device: str | Device | None = None,
 ) -> Any:
-    """Compute eigenvalues of a validated matrix, of which the lower triangle is read."""
-    (n, _), dtype = shape_and_dtype("a", a, allow_complex=True)
-    resolved = resolve_device(a, device)
-    driver = choose_driver(method, dtype, resolved, n, vectors=False)
-    if driver == "lapack":
-        values, _ = solve_full(a, True, selection, vectors=False)
-        return copy_like(round_to_dtype("a", values, dtype), a)
-    with module_on(resolved, a, "sbth.eigvalsh") as xp:
-        if driver == "cusolver":
-            values, _ = solve_by_vendor(xp, a, True, selection, vectors=False)
-            return as_library_array(xp, values, a)
-        request = Request(selection, resolved, "sbth")
-        if suits_one_stage(resolved, n, dtype, vectors=False):
-            with region("reduction to tridiagonal form"):
-                reduced = start_reduction(xp, a, True, keeps_vectors=False).finish()
-            tridiagonal = reduced.d, reduced.e
-            values = solve_values(*tridiagonal, request, reduced.factor, was_reduced=True)
-            return copy_like(round_to_dtype("a", values, dtype), a)
-        bar = loop_progress("dense to band", enabled=progress)
-        if xp is not np:
-            from sbth._gpu_stages.solver import full_values  # imports CUDA
+    """Compute eigenvalues of a symmetric or Hermitian matrix.
 
-            matrix = as_module_array(xp, a).astype(dtype, copy=False)
-            with bar:
-                values = full_values(xp, matrix, True, request)
-            return copy_like(round_to_dtype("a", values, dtype), a)
-        with region("dense to band"), bar:
-            ab, factor = reduce_to_band(xp, a, BANDWIDTH)
-        return band_eigenvalues("a", ab, True, selection, resolved, factor, progress, method)
+    `a` may be a sparse matrix of SciPy; it is permuted if that narrows its band (`sbth.spectrum`
+    also tells how), and a narrow band is reduced as such.
 
-
-def choose_driver(method: str, dtype: Any, device: Device, order: int, *, vectors: bool) -> str:
-    """Return "sbth", "lapack" or "cusolver" for a full matrix; check `method`."""
-    require_method(method, device, full=True)
-    if device.kind == "cpu":
-        if np.dtype(dtype).kind == "c":
-            require_lapack("a", method)
-        return full_driver(method, dtype)
-    if method == "auto":
-        from hetero.cuda.driver import SIMULATOR
-
-        is_faster = vendor_is_faster(order, dtype, vectors=vectors) and not SIMULATOR
-        return "cusolver" if is_faster else "sbth"
-    return method
+    `method` is on a CPU "lapack", on a GPU "sbth" (`full_to_band` and `eigvals_banded`) or
+    "cusolver" (through CuPy), and "sbth" for the narrow band of a sparse matrix. "auto" takes what
+    is faster for the order, which `sbth.solver_for` says. `b` and the parameters after it, up to
+    `driver`, are those of `eigh`; `select`, `select_range` and `tol` those of `eigvals_banded`,
+    which may not be given beside a subset or `b`. Results and errors are those of `eigvals_banded`.
+    An array (..., n, n) is a batch of matrices; see `eigvalsh_tridiagonal`.
+    """
+    if lower is not True and lower is not False:
+        require_flags(lower=lower)
+    wanted: tuple[Any, Any, Any, str] = select, select_range, tol, "select_range"
+    if not (b is None and subset_by_index is None and subset_by_value is None):
+        if not isinstance(select, str) or select != "a" or tol is not None:
+            raise ValueError("select and tol must not be given beside a subset or b")
+        wanted = _subset(subset_by_index, subset_by_value)
+    options = method, progress, device
+    names: dict[str, Any] = {"vectors": False, "routine": "sbth.eigvalsh"}
+    if b is not None:
+        require_moderate_order(a, b)
+    elif is_sparse(a) and (band := narrow_band(a, bool(lower))) is not None:
+        problem = band_problem(band, None, True, wanted[:3], options, **names)
+        return solve(problem._replace(name="a"))
+    matrices = as_full(a, lower), None if b is None else as_full(b, lower), bool(lower)
+    return solve(full_problem(*matrices, wanted, options, **names))

@@ -1,54 +1,18 @@
-"""Eigenvalues of tridiagonal and banded symmetric matrices."""
+"""Eigenvalues of tridiagonal and band matrices, and of matrices in any storage."""
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, DTypeLike
+from numpy.typing import ArrayLike
 
-from hetero import region
-from hetero.arrays import Workspace
-from hetero.devices import Device, device_of, resolve
-from hetero.display.progress_bar import loop_progress
-from sbth._array_module import has_cupy, module_on
-from sbth._batches import over_batches
-from sbth._bisection.eigenvalues import solve_values
-from sbth._diagonal_blocks.partition import is_coupled_band, partition_band
-from sbth._lapack import drivers
-from sbth._lapack.choice import band_driver, requested_device, require_method
-from sbth._lapack.choice import require_lapack as require_lapack
-from sbth._pencils.band import reduce_pencil
-from sbth._pencils.band_as_full import gpu_for_pencil, reduce_as_full
-from sbth._request import Request
-from sbth._selection import Selection
-from sbth.band_storage import (
-    copy_like,
-    copy_to_host,
-    diagonals,
-    is_surely_finite,
-    order_and_dtype,
-    real_dtype,
-    shape_and_dtype,
-    unscale,
-    validate_band,
-    validate_bool,
-    validate_real,
-)
-from sbth.tridiagonalization import BREAK_EVEN as BAND_BREAK_EVEN
-from sbth.tridiagonalization import (
-    ReductionOptions,
-    choose_method,
-    choose_scale,
-    load_tridiagonal,
-    order_and_bandwidth,
-    reduce_band,
-    resolve_for_reduction,
-)
-
-BREAK_EVEN = 300
-"""Order from which on an H200 is faster than two CPU cores, transfers included."""
+from hetero.devices import Device
+from sbth._batch.over_batches import over_batches
+from sbth._problem.problem import band_problem, full_problem, require_flags, tridiagonal_problem
+from sbth._problem.sparse_matrices import check_symmetric, choose_storage
+from sbth._route.route import solve
+from sbth.results import Spectrum
 
 
 @over_batches("tridiagonal", d=1, e=1)
@@ -123,65 +87,11 @@ def eigvalsh_tridiagonal(
     `progress` shows how many matrices are solved, and an interval of values is an error, because it
     holds another number of eigenvalues for each matrix.
     """
-    like = d if device_of(d) is not None else e
-    if device_of(like) is not None:
-        refuse_complex_device_arrays(d, e)
-    device = requested_device(method, device, d, e)
-    device = resolve(device, d, e, work=length_of(d), break_even=BREAK_EVEN)
-    require_method(method, device, name="sbth.eigvalsh_tridiagonal")
-    d, e = validate_tridiagonal(d, e)
-    validate_bool("check_finite", check_finite)
-    selection = Selection.create(select, select_range, tol, len(d))
-    with loop_progress("bisection", enabled=progress):
-        values = solve_values(d, e, Request(selection, device, method))
-    return copy_like(round_to_dtype("d, e", values, np.result_type(d, e)), like)
-
-
-def refuse_complex_device_arrays(d: Any, e: Any) -> None:
-    """Raise TypeError for complex arrays on a GPU, before anything is copied."""
-    for name, values in (("d", d), ("e", e)):
-        if device_of(values) is not None:
-            shape_and_dtype(name, values)
-
-
-def length_of(d: Any) -> int:
-    """Return the number of elements of an array_like, 0 if it has no length."""
-    try:
-        return len(d)
-    except TypeError:
-        return 0
-
-
-def validate_tridiagonal(d: Any, e: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Validate the diagonal and subdiagonal of a matrix; return them in host memory.
-
-    Raises
-    ------
-    TypeError, ValueError
-        They do not hold real numbers, do not match, or hold NaN or infinity.
-    """
-    d, e = validate_real("d", d), validate_real("e", e)
-    if d.ndim != 1 or e.shape != (max(len(d) - 1, 0),):
-        raise ValueError(f"d and e must have shapes (n,) and (n - 1,), got {d.shape} and {e.shape}")
-    for name, values in (("d", d), ("e", e)):
-        if not (is_surely_finite(values) or np.isfinite(values).all()):
-            index = int(np.argmin(np.isfinite(values)))
-            raise ValueError(f"{name} must be finite, got {values[index]} at index {index}")
-    return d, e
-
-
-def round_to_dtype(name: str, values: np.ndarray, dtype: DTypeLike) -> np.ndarray:
-    """Round eigenvalues in ascending order to `dtype`; raise ValueError if one overflows."""
-    if values.dtype != dtype:
-        with np.errstate(over="ignore"):
-            values = values.astype(real_dtype(dtype), copy=False)
-    # The first or the last one is the largest. (No comparison with NaN is true.)
-    if values.size and not (-math.inf < values.item(0) and values.item(-1) < math.inf):
-        raise ValueError(
-            f"{name} is too large: an eigenvalue exceeds the largest {values.dtype}, "
-            f"{np.finfo(values.dtype).max:.4g}. Divide the matrix by a power of two"
-        )
-    return values
+    if type(check_finite) is not bool:
+        require_flags(check_finite=check_finite)
+    wanted, options = (select, select_range, tol), (method, progress, device)
+    routine = "sbth.eigvalsh_tridiagonal"
+    return solve(tridiagonal_problem(d, e, wanted, options, vectors=False, routine=routine))
 
 
 @over_batches("band", a_band=2, b_band=2)
@@ -247,158 +157,60 @@ def eigvals_banded(
 
     An `a_band` (..., bandwidth + 1, n) is a batch; see `eigvalsh_tridiagonal`.
     """
-    lower = validate_bool("lower", lower)
-    validate_bool("overwrite_a_band", overwrite_a_band)
-    validate_bool("check_finite", check_finite)
-    if b_band is not None:
-        gpu = gpu_for_pencil(a_band, b_band, method, device, "sbth.eigvals_banded")
-        if gpu is not None:
-            wanted = select, select_range, tol
-            return _pencil_values(a_band, b_band, lower, wanted, gpu, progress)
-    band = validate_band(a_band, "a_band", allow_complex=True)
-    order, dtype = order_and_dtype(band)
-    device = requested_device(method, device, band)
-    if dtype.kind == "c":
-        device = device_for_complex_band("a_band", band, device, method, BAND_BREAK_EVEN)
-    if b_band is not None:
-        band, _ = reduce_pencil(band, b_band, lower, vectors=False)
-        lower, device = True, "cpu"
-    selection = Selection.create(select, select_range, tol, order)
-    values = _split_band_eigenvalues(band, lower, selection, device, progress, method)
-    return copy_like(values, a_band)
+    if not type(lower) is type(overwrite_a_band) is type(check_finite) is bool:
+        require_flags(lower=lower, overwrite_a_band=overwrite_a_band, check_finite=check_finite)
+    wanted, options = (select, select_range, tol), (method, progress, device)
+    matrices = a_band, b_band, bool(lower)
+    routine = "sbth.eigvals_banded"
+    return solve(band_problem(*matrices, wanted, options, vectors=False, routine=routine))
 
 
-def _pencil_values(
-    a_band: Any,
-    b_band: Any,
-    lower: bool,
-    wanted: tuple[Any, Any, Any],
-    device: Device,
-    progress: bool,
-) -> Any:
-    """Compute eigenvalues of a generalized problem on a GPU; `wanted` is (select, range, tol)."""
-    with module_on(device, a_band, "sbth.eigvals_banded with b_band") as xp:
-        c, _ = reduce_as_full(xp, a_band, b_band, lower, device)
-        from sbth._gpu_stages.solver import full_values  # imports CUDA
-
-        request = Request(Selection.create(*wanted, len(c)), device)
-        with loop_progress("dense to band", enabled=progress):
-            values = full_values(xp, c, True, request)
-        return copy_like(round_to_dtype("a_band", values, c.dtype), a_band)
-
-
-def _split_band_eigenvalues(
-    band: Any,
-    lower: bool,
-    selection: Selection,
-    device: str | Device | None,
-    progress: bool,
-    method: str,
-) -> np.ndarray:
-    """Compute the eigenvalues of a validated band, block by block if it falls into blocks."""
-    options: dict[str, Any] = {"progress": progress, "method": method}
-    if device_of(band) is not None:
-        shape, dtype = shape_and_dtype("a_band", band, allow_complex=True)
-        if shape[0] > 1 or dtype.kind == "c":
-            return band_eigenvalues("a_band", band, lower, selection, device, **options)
-        band = copy_to_host("a_band", band)
-    partition = None if is_coupled_band(band, lower) else partition_band(band, lower)
-    if partition is None or partition.is_whole:
-        return band_eigenvalues("a_band", band, lower, selection, device, **options)
-    diagonal = diagonals(band, lower)[0].real
-    choose_scale(band, lower, "a_band")  # refuses NaN and infinity
-    # A device that cannot be used is an error for diagonal matrices, too.
-    require_method(method, resolve(device), name="sbth.eigvals_banded")
-    parts = [diagonal[partition.single]]
-    for rows in partition.groups:
-        part = np.ascontiguousarray(band[:, rows])
-        chosen = selection.of_part()
-        parts.append(band_eigenvalues("a_band", part, lower, chosen, device, **options))
-    return selection.select(np.concatenate(parts))
-
-
-def band_eigenvalues(
-    name: str,
-    ab: Any,
-    lower: bool,
-    selection: Selection,
-    device: str | Device | None,
-    factor: float = 1.0,
+def spectrum(
+    a: Any,
+    *,
+    select: str | int = "a",
+    select_range: tuple | None = None,
+    tol: float | None = None,
+    method: str = "auto",
     progress: bool = False,
-    method: str = "sbth",
-) -> np.ndarray:
-    """Compute eigenvalues, in host memory, of a validated band that was multiplied by `factor`."""
-    requested = device
-    order, width = order_and_bandwidth(ab)
-    device = resolve_for_reduction(requested, ab, order, width)
-    require_method(method, device, name="sbth.eigvals_banded")
-    if device.kind == "cpu":
-        driver = band_driver(method, order, width, ab.dtype, vectors=False)
-        if driver != "sbth":
-            return _band_values_by_lapack(name, ab, lower, selection, factor, driver)
-    elif (dtype := order_and_dtype(ab)[1]).kind == "c":
-        values = _hermitian_band_values(name, ab, lower, Request(selection, device))
-        return round_to_dtype(name, values, dtype)
-    is_tridiagonal = width <= 1
-    if is_tridiagonal and isinstance(ab, np.ndarray):
-        d, e = load_tridiagonal(ab, lower, name)
-    else:
-        _, options = choose_method(ab, ReductionOptions(), requested)
-        bar = loop_progress("band to tridiagonal", enabled=progress)
-        with device.active(), region("band to tridiagonal"), bar:
-            matrix = reduce_band(ab, lower, options, Workspace(device, ab), name)
-            d, e = matrix.diagonals(scaled=True)
-        factor *= matrix.factor
-    method = method if device.kind == "cpu" else "sbth"
-    if device_of(ab) is None:
-        device = resolve(requested, work=order, break_even=BREAK_EVEN)
-    with loop_progress("bisection", enabled=progress):
-        request = Request(selection, device, method)
-        values = solve_values(d, e, request, factor, was_reduced=not is_tridiagonal)
-    return round_to_dtype(name, values, d.dtype)
+    device: str | Device | None = None,
+) -> Spectrum:
+    """Compute eigenvalues of a dense or sparse, symmetric or Hermitian matrix.
 
+    The rows and columns of a sparse matrix are permuted by the reverse Cuthill-McKee algorithm if
+    that narrows its band. Narrow bands are reduced as such, also those of dense matrices, and wide
+    ones as full matrices.
 
-def _band_values_by_lapack(
-    name: str, ab: np.ndarray, lower: bool, selection: Selection, factor: float, driver: str
-) -> np.ndarray:
-    """Compute what `band_eigenvalues` does by LAPACK, as a band or as a full matrix."""
-    if ab.shape[1] == 0:
-        return np.zeros(0, real_dtype(ab.dtype))
-    scale = choose_scale(ab, lower, name)
-    scaled = ab if scale == 1.0 else ab * ab.real.dtype.type(scale)
-    with region("LAPACK"):
-        if driver == "dense":
-            values = drivers.full_values(drivers.expand(scaled, lower), lower)
-        else:
-            values = drivers.band_values(scaled, lower)
-    if scale == factor == 1.0:
-        return selection.select_sorted(values)  # far from overflow
-    values = selection.select_sorted(unscale(values, scale, factor))
-    return round_to_dtype(name, values, ab.dtype)
+    Parameters
+    ----------
+    a : array_like (n, n), or SciPy sparse matrix
+        In host memory. Both triangles are read, and must agree.
+    select, select_range, tol
+        See `eigvalsh_tridiagonal`.
+    method : {"auto", "sbth", "lapack", "cusolver"}
+        See `eigvals_banded` and `eigvalsh`; "cusolver" for full matrices only.
+    progress : bool
+        Show how far long computations are.
+    device : None, "auto", "cpu", "cuda", "cuda:N" or hetero.Device
 
-
-def _hermitian_band_values(name: str, ab: Any, lower: bool, request: Request) -> np.ndarray:
-    """Compute eigenvalues of a validated complex band on a GPU."""
-    with module_on(request.device, ab, "sbth.eigvals_banded") as xp:
-        from sbth._gpu_stages.solver import band_values  # imports CUDA
-
-        return band_values(xp, name, ab, lower, request)
-
-
-def device_for_complex_band(
-    name: str, band: Any, device: str | Device | None, method: str, break_even: int
-) -> Device:
-    """Return the device for a complex band.
-
-    "auto" considers GPUs from the order `break_even` on, if CuPy is installed.
+    Returns
+    -------
+    Spectrum
+        With `values`, and a picture by `plot`.
 
     Raises
     ------
-    ValueError
-        This package's loops on a CPU, which are for real numbers, are asked for a complex band.
+    TypeError : `a` does not hold numbers
+    ValueError : `a` is not square, or not symmetric or Hermitian, or holds NaN or infinity
     """
-    order, _ = order_and_dtype(band)
-    chosen = resolve(device, band, work=order, break_even=break_even if has_cupy() else None)
-    if chosen.kind == "cpu":
-        require_lapack(name, method)
-    return chosen
+    require_flags(progress=progress)
+    matrix, storage, bandwidth, permuted = choose_storage(check_symmetric(a))
+    wanted, options = (select, select_range, tol), (method, progress, device)
+    names: dict[str, Any] = {"vectors": False, "routine": "sbth.spectrum"}
+    if storage == "band":
+        problem = band_problem(matrix, None, False, wanted, options, **names)
+    else:
+        problem = full_problem(matrix, None, True, (*wanted, "select_range"), options, **names)
+    values = np.asarray(solve(problem))
+    method_name = "band" if storage == "band" else "dense"
+    return Spectrum(values, problem.order, bandwidth, method_name, permuted)

@@ -1,48 +1,15 @@
-"""Eigenvalues and eigenvectors of tridiagonal and banded symmetric matrices."""
+"""Eigenvalues and eigenvectors of tridiagonal and band matrices."""
 
 from __future__ import annotations
 
-import inspect
 from typing import Any
 
-import numpy as np
 from numpy.typing import ArrayLike
 
-from hetero.arrays import Workspace
-from hetero.devices import Device, device_of, resolve
-from sbth._array_module import array_module, as_library_array, has_cupy, module_on
-from sbth._batches import over_batches
-from sbth._diagonal_blocks.bands import solve_band_blocks
-from sbth._eigenpairs import solve_coupled_by_lapack, solve_parts
-from sbth._lapack.choice import requested_device, require_method
-from sbth._pencils.band import reduce_pencil
-from sbth._pencils.band_as_full import gpu_for_pencil, reduce_as_full
-from sbth._request import Request
-from sbth._selection import Selection
-from sbth.band_storage import (
-    copy_like,
-    host_workspace,
-    order_and_dtype,
-    validate_band,
-    validate_bool,
-)
-from sbth.dense_eigenvectors import eigh
-from sbth.eigenvalues import (
-    device_for_complex_band,
-    eigvals_banded,
-    eigvalsh_tridiagonal,
-    length_of,
-    refuse_complex_device_arrays,
-    round_to_dtype,
-    validate_tridiagonal,
-)
-
-BREAK_EVEN = 1000
-"""Order from which on "auto" takes a GPU for eigenvectors, if CuPy is installed (not measured)."""
-
-# The functions for one matrix; those below have dealt with batches.
-_tridiagonal_values = inspect.unwrap(eigvalsh_tridiagonal)
-_band_values = inspect.unwrap(eigvals_banded)
+from hetero.devices import Device
+from sbth._batch.over_batches import over_batches
+from sbth._problem.problem import band_problem, require_flags, tridiagonal_problem
+from sbth._route.route import solve
 
 
 @over_batches("tridiagonal", has_vectors=True, d=1, e=1)
@@ -126,44 +93,14 @@ def eigh_tridiagonal(
 
     `d` (..., n) and `e` (..., n - 1) are a batch of matrices; see `eigvalsh_tridiagonal`.
     """
-    if validate_bool("eigvals_only", eigvals_only):
-        options: dict[str, Any] = {"method": method, "progress": progress, "device": device}
-        return _tridiagonal_values(d, e, select, select_range, check_finite, tol, **options)
-    like = d if device_of(d) is not None else e
-    if device_of(like) is not None:
-        refuse_complex_device_arrays(d, e)
-    device = requested_device(method, device, d, e)
-    break_even = BREAK_EVEN if has_cupy() else None
-    device = resolve(device, d, e, work=length_of(d), break_even=break_even)
-    require_method(method, device, name="sbth.eigh_tridiagonal")
-    d, e = validate_tridiagonal(d, e)
-    validate_bool("check_finite", check_finite)
-    selection = Selection.create(select, select_range, tol, len(d))
-    dtype = d.dtype if d.dtype == e.dtype else np.result_type(d, e)
-    request = Request(selection, device, method)
-    if device.kind == "cpu" and (solution := solve_coupled_by_lapack(d, e, request)) is not None:
-        values, vectors = solution
-        return round_to_dtype("d, e", values, dtype), vectors.astype(dtype, copy=False)
-    with device.active():
-        space = Workspace(device, like)
-        require_array_module(space, "sbth.eigh_tridiagonal")
-        inner = host_workspace(space)
-        pairs = solve_parts(d, e, request, inner)
-        rows = pairs.place(space, dtype)
-        values = round_to_dtype("d, e", pairs.read_values(), dtype)
-        vectors = space.result(rows, (len(values), len(d)))
-        return copy_like(values, like), vectors.T
-
-
-def require_array_module(space: Workspace, routine: str) -> None:
-    """Raise DeviceUnavailableError if `routine` lacks CuPy on the GPU of `space`."""
-    if space.device.kind == "cpu":
-        return
-    from hetero.cuda.driver import SIMULATOR
-
-    if not SIMULATOR:
-        with array_module(space.device, space.stream, routine):
-            pass
+    if not type(eigvals_only) is type(check_finite) is bool:
+        require_flags(eigvals_only=eigvals_only, check_finite=check_finite)
+    wanted, options = (select, select_range, tol), (method, progress, device)
+    return solve(
+        tridiagonal_problem(
+            d, e, wanted, options, vectors=not eigvals_only, routine="sbth.eigh_tridiagonal"
+        )
+    )
 
 
 @over_batches("band", has_vectors=True, a_band=2, b_band=2)
@@ -237,63 +174,17 @@ def eig_banded(
 
     An `a_band` (..., bandwidth + 1, n) is a batch of matrices; see `eigvalsh_tridiagonal`.
     """
-    if validate_bool("eigvals_only", eigvals_only):
-        return _band_values(
-            *(a_band, lower, overwrite_a_band, select, select_range, check_finite),
-            b_band=b_band,
-            tol=tol,
-            method=method,
-            progress=progress,
-            device=device,
-        )
-    lower = validate_bool("lower", lower)
-    validate_bool("overwrite_a_band", overwrite_a_band)
-    validate_bool("check_finite", check_finite)
-    if b_band is not None:
-        gpu = gpu_for_pencil(a_band, b_band, method, device, "sbth.eig_banded")
-        if gpu is not None:
-            wanted = select, select_range, tol
-            return _solve_pencil_on_gpu(a_band, b_band, lower, wanted, gpu, progress)
-    band = validate_band(a_band, "a_band", allow_complex=True)
-    order, dtype = order_and_dtype(band)
-    device = requested_device(method, device, band)
-    if dtype.kind == "c":
-        device = device_for_complex_band("a_band", band, device, method, BREAK_EVEN)
-    transformation = None
-    if b_band is not None:
-        band, transformation = reduce_pencil(band, b_band, lower, vectors=True)
-        lower, device, dtype = True, "cpu", band.dtype
-    selection = Selection.create(select, select_range, tol, order)
-    device = resolve(device, band, work=order, break_even=BREAK_EVEN if has_cupy() else None)
-    require_method(method, device, name="sbth.eig_banded")
-    request = Request(selection, device, method, progress)
-    if device.kind == "cpu":
-        values, vectors = solve_band_blocks(np, band, lower, request)
-        if transformation is not None:
-            vectors = transformation @ vectors
-        return round_to_dtype("a_band", values, dtype), vectors
-    with module_on(device, band, "sbth.eig_banded") as xp:
-        values, vectors = solve_band_blocks(xp, band, lower, request)
-        values = round_to_dtype("a_band", values, dtype)
-        return copy_like(values, band), as_library_array(xp, vectors, band)
-
-
-def _solve_pencil_on_gpu(
-    a_band: Any,
-    b_band: Any,
-    lower: bool,
-    wanted: tuple[Any, Any, Any],
-    device: Device,
-    progress: bool,
-) -> tuple[Any, Any]:
-    """Solve a generalized problem on a GPU; `wanted` is (select, select_range, tol)."""
-    with module_on(device, a_band, "sbth.eig_banded with b_band") as xp:
-        c, transform = reduce_as_full(xp, a_band, b_band, lower, device)
-        selection = Selection.create(*wanted, len(c))
-        subset: dict[str, Any] = {}
-        if selection.kind != "a":
-            name = "subset_by_index" if selection.kind == "i" else "subset_by_value"
-            subset[name] = selection.low, selection.high
-        values, vectors = eigh(c, progress=progress, device=device, **subset)
-        x = transform(xp.ascontiguousarray(vectors))
-        return tuple(as_library_array(xp, array, a_band) for array in (values, x))
+    if (
+        not type(eigvals_only)
+        is type(lower)
+        is type(overwrite_a_band)
+        is type(check_finite)
+        is bool
+    ):
+        require_flags(eigvals_only=eigvals_only, lower=lower, overwrite_a_band=overwrite_a_band)
+        require_flags(check_finite=check_finite)
+    wanted, options = (select, select_range, tol), (method, progress, device)
+    matrices, vectors = (a_band, b_band, bool(lower)), not eigvals_only
+    return solve(
+        band_problem(*matrices, wanted, options, vectors=vectors, routine="sbth.eig_banded")
+    )

@@ -15,20 +15,20 @@ pytestmark = pytest.mark.skipif(SIMULATOR, reason="the simulator compiles nothin
 
 WITHOUT_TWIN = [
     *(
-        f"sbth._gpu_batches.{name}_kernels"
+        f"sbth._batch.{name}_kernels"
         for name in ("householder", "ql", "rotation", "bisection", "pencil")
     ),
-    "sbth._dense_to_band.panel_kernels",
-    "sbth._dense_to_band.triangle_kernels",
-    "sbth._dense_to_band.update_kernels",
-    "sbth._one_stage.reduction_kernels",
-    "sbth._reflections.triangular_factors",
+    "sbth._reduction.dense_to_band.panel_kernels",
+    "sbth._reduction.dense_to_band.triangle_kernels",
+    "sbth._reduction.dense_to_band.update_kernels",
+    "sbth._reduction.one_stage.reduction_kernels",
+    "sbth._back.triangular_factors",
 ]
 """Modules of kernels whose counterpart on a CPU is a library."""
 
 BEHIND_A_TWIN = [
-    "sbth._bulge_chasing.chase_kernels",
-    "sbth._divide_and_conquer.product_kernels",
+    "sbth._reduction.bulge_chasing.chase_kernels",
+    "sbth._tridiagonal.divide_and_conquer.product_kernels",
     "tmd._search.cuda_kernels",
 ]
 """Modules of kernels that the module `cuda` beside them launches by way of another one."""

@@ -25,11 +25,11 @@ CALLS = {
         lambda: stablegpu.fit(np.arange(40.0).reshape(2, 20), method="mcculloch", device="cpu"),
         "2 sets, 40 observations in all, by mcculloch, on cpu",
     ),
-    "sbth.tridiagonalization": (
+    "sbth._reduction.bands": (
         lambda: sbth.eigvals_banded(np.ones((3, 9)), method="sbth", device="cpu"),
         "order 9, 2 subdiagonals, float64: stages 1, method serial, on cpu",
     ),
-    "sbth.sparse_eigenpairs": (
+    "sbth.sparse": (
         lambda: sbth.eigsh(np.eye(9), 2),
         "2 eigenvalues of order 9, float64: band, because an order of at most 300",
     ),

@@ -3,9 +3,10 @@
 import importlib
 import inspect
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
+
+from hetero import Device
 
 ROOT = Path(__file__).parents[1]
 PACKAGES = ("hetero", "stablegpu", "rode", "lbm", "sbth", "tmd", "studies")
@@ -59,5 +60,4 @@ def test_twins_have_the_functions_of_their_protocol(topic):
     offered = host_functions(topic, "cpu")
     assert promised == {name: offered.get(name) for name in promised}
     for kind in ("cpu", "cuda"):
-        device = SimpleNamespace(kind=kind)
-        assert door.loops(device) is importlib.import_module(f"{topic}.{kind}")
+        assert door.loops(Device(kind)) is importlib.import_module(f"{topic}.{kind}")

@@ -33,10 +33,6 @@ TRIDIAGONAL_RATIO = 1.0
 """Accepted residual and deviation from orthogonality of tridiagonal matrices of order 100 and more,
 in units of n eps and the norm; those of others are in `eigen_cases`."""
 
-TWO_STAGES = 5.0
-"""Factor of the limits for full matrices that are reduced by way of a band (method="sbth"): if
-all elements are equal, as in I - 11^T / n, so are the signs of their rounding errors."""
-
 LANCZOS = 1e3
 """Accepted residual of Lanczos iterations, in units of eps and the norm."""
 
@@ -61,9 +57,7 @@ def try_full(case: Case) -> None:
     """Try `eigh` and `eigvalsh`."""
     (kind, chosen), lower = case.subset(), bool(case.choose(True, False))
     case.say("eigh", kind, chosen)
-    method = case.choose(*(("auto", "lapack", "sbth") if case.a.dtype.kind == "f" else ("auto",)))
-    case.limit *= TWO_STAGES if method == "sbth" else 1.0
-    options: dict[str, Any] = {"method": method, "device": "cpu"}
+    options: dict[str, Any] = {"method": case.choose("auto", "lapack"), "device": "cpu"}
     if case.rng.random() < 0.25:
         case.say("eigvalsh")
         select = {"select": kind, "select_range": case.interval(chosen) if kind == "v" else chosen}

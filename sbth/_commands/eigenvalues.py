@@ -22,8 +22,8 @@ from hetero.display.notebook import html_text
 from hetero.validation import check_in_range
 from hetero.version import VERSION
 from sbth._commands.matrix_files import read_matrix
+from sbth.eigenvalues import spectrum
 from sbth.results import Spectrum
-from sbth.spectra import spectrum
 
 METHODS = ("auto", "sbth", "lapack", "cusolver")
 

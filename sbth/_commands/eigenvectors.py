@@ -20,11 +20,11 @@ from hetero.data_files import write_columns
 from hetero.version import VERSION
 from sbth._commands.eigenvalues import add_matrix_and_selection, read_selection
 from sbth._commands.matrix_files import read_matrix
-from sbth._sparse_matrices import bandwidth_of, is_sparse, is_wide
+from sbth._problem.arrays import is_sparse
+from sbth._problem.sparse_matrices import bandwidth_of, check_symmetric, is_wide
 from sbth.band_storage import band_from_dense, band_from_sparse
-from sbth.dense_eigenvectors import eigh
+from sbth.dense import eigh
 from sbth.eigenvectors import eig_banded
-from sbth.spectra import check_symmetric
 
 _EXAMPLES = (
     ("matrix.mtx --vectors vectors.npy", "all eigenvectors to a file, eigenvalues one a line"),

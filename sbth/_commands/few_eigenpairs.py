@@ -21,8 +21,8 @@ from sbth._commands.eigenvectors import check_vectors_name, write_vectors
 from sbth._commands.matrix_files import read_matrix
 from sbth._lanczos.arguments import METHODS
 from sbth._lanczos.wanted import WHICH
-from sbth.errors import NoConvergenceError
-from sbth.sparse_eigenpairs import eigsh, forecast_eigsh
+from sbth.results import NoConvergenceError
+from sbth.sparse import eigsh, forecast_eigsh
 
 _EXAMPLES = (
     ("matrix.mtx -k 10 --which SA", "the ten smallest eigenvalues, one a line"),

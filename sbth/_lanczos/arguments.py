@@ -10,10 +10,12 @@ import numpy as np
 
 from hetero import validation
 from hetero.devices import device_of
-from sbth._array_module import as_module_array
 from sbth._lanczos.thick_restart import Settings
 from sbth._lanczos.wanted import WHICH, wanted_ends
-from sbth.band_storage import shape_and_dtype, validate_numbers
+from sbth._problem.arrays import shape_and_dtype
+from sbth._problem.sparse_matrices import FEW_PAIRS_OF_SPARSE_PENCILS
+from sbth._problem.validation import validate_numbers
+from sbth._vendor.array_modules import as_module_array
 
 METHODS = ("auto", "lanczos", "band")
 """Values of `method`."""
@@ -41,11 +43,13 @@ class Arguments:
     size: int
     restarts: int
     tolerance: float
+    search_copies: bool = True
 
     @classmethod
     def create(
-        cls, n: int, k: Any, which: Any, sigma: Any, ncv: Any, maxiter: Any, tol: Any
-    ) -> Arguments:
+        cls, n: int, k: Any, which: Any, sigma: Any, ncv: Any, maxiter: Any, tol: Any,
+        *, search_copies: bool = True,
+    ) -> Arguments:  # fmt: skip
         """Validate arguments for a matrix of order n.
 
         Raises
@@ -66,12 +70,36 @@ class Arguments:
             size = validation.check_integer("ncv", ncv, k + 1, n)
         restarts = 10 * n if maxiter is None else validation.check_integer("maxiter", maxiter, 1)
         tolerance = validation.check_in_range("tol", tol, 0.0, 1.0, closed="left")
-        return cls(k, which, sigma, size, restarts, tolerance)
+        return cls(k, which, sigma, size, restarts, tolerance, search_copies)
 
-    def settings(self, search_copies: bool) -> Settings:
+    def settings(self) -> Settings:
         """Return the settings of an iteration."""
         ends = wanted_ends(self.which, self.k)
-        return Settings(ends, self.size, self.restarts, self.tolerance, search_copies)
+        return Settings(ends, self.size, self.restarts, self.tolerance, self.search_copies)
+
+
+def check_method(method: Any, v0: Any = None, inverse: Any = None, sigma: Any = None) -> str:
+    """Return the method of a call of `sbth.eigsh`: with a start vector or an inverse, Lanczos.
+
+    Raises
+    ------
+    ValueError
+        There is no such method, or there is an inverse without a shift.
+    """
+    method = validation.check_choice("method", method, METHODS)
+    if inverse is not None and sigma is None:
+        raise ValueError("sigma must be given with OPinv: the operator is (a - sigma)^-1")
+    is_given = v0 is not None or inverse is not None
+    return "lanczos" if method == "auto" and is_given else method
+
+
+def refuse_pencil(second: Any) -> None:
+    """Raise NotImplementedError for a generalized problem."""
+    if second is not None:
+        raise NotImplementedError(
+            f"M must be None: sbth.eigsh solves A x = lambda x. {FEW_PAIRS_OF_SPARSE_PENCILS}, and "
+            "sbth.eigh(a.toarray(), M.toarray()) computes all"
+        )
 
 
 def read_start(v0: Any, n: int, dtype: np.dtype, xp: ModuleType) -> Any:

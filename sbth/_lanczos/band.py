@@ -8,13 +8,13 @@ import numpy as np
 from scipy.sparse import csr_matrix
 from scipy.sparse.csgraph import reverse_cuthill_mckee
 
-from sbth._lanczos.problem import Problem
+from sbth._lanczos.arguments import Arguments
+from sbth._lanczos.problem import SparseProblem
 from sbth._lanczos.wanted import choose_wanted, wanted_ends
-from sbth._sparse_matrices import bandwidth_of, is_wide
-from sbth.band_storage import band_from_sparse
-from sbth.dense_eigenvectors import eigh, eigvalsh
-from sbth.eigenvalues import eigvals_banded
-from sbth.eigenvectors import eig_banded
+from sbth._problem.problem import band_problem, full_problem
+from sbth._problem.sparse_matrices import bandwidth_of, is_wide
+from sbth._problem.storage import sparse_to_band
+from sbth._route.route import solve
 
 DENSE = 0.25
 """Share of elements that are not zero from which on a matrix is treated as a full one at once."""
@@ -37,7 +37,7 @@ class NarrowedMatrix:
         Whether it is reduced as a full matrix.
     """
 
-    def __init__(self, problem: Problem) -> None:
+    def __init__(self, problem: SparseProblem) -> None:
         n, matrix = problem.order, problem.matrix
         self.matrix, self.order = matrix, None
         self.bandwidth, self.is_wide = n - 1, True
@@ -54,49 +54,45 @@ class NarrowedMatrix:
                 self.bandwidth = bandwidth_of(permuted)
         self.is_wide = is_wide(self.bandwidth, n)
 
-    def values(self, select_range: tuple[int, int], progress: bool) -> np.ndarray:
+    def values(self, select_range: tuple[int, int]) -> np.ndarray:
         """Return the eigenvalues with indices in a range, both ends included."""
-        options: dict[str, Any] = {"select": "i", "select_range": select_range}
-        options |= {"progress": progress, "device": "cpu"}
-        if self.is_wide:
-            return np.asarray(eigvalsh(self._full(), **options))
-        return np.asarray(eigvals_banded(band_from_sparse(self.matrix), **options))
+        return np.asarray(self._solve(select_range, vectors=False))
 
-    def pairs(self, select_range: tuple[int, int], progress: bool) -> tuple[np.ndarray, np.ndarray]:
+    def pairs(self, select_range: tuple[int, int]) -> tuple[np.ndarray, np.ndarray]:
         """Return the eigenvalues with indices in a range, and their eigenvectors (n, m)."""
-        if self.is_wide:
-            options: dict[str, Any] = {"progress": progress, "device": "cpu"}
-            pairs = eigh(self._full(), subset_by_index=select_range, **options)
-        else:
-            options = {"progress": progress, "device": "cpu", "select": "i"}
-            band = band_from_sparse(self.matrix)
-            pairs = eig_banded(band, select_range=select_range, **options)
-        values, vectors = pairs
+        values, vectors = self._solve(select_range, vectors=True)
         if self.order is None:
             return values, vectors
         original = np.empty_like(vectors)
         original[self.order] = vectors
         return values, original
 
+    def _solve(self, select_range: tuple[int, int], *, vectors: bool) -> Any:
+        """Return what `sbth._route.route.solve` returns on a CPU."""
+        wanted, options = ("i", select_range, None), ("auto", False, "cpu")
+        names: dict[str, Any] = {"vectors": vectors, "routine": "sbth.eigsh"}
+        if self.is_wide:
+            named = *wanted, "subset_by_index"
+            return solve(full_problem(self._full(), None, True, named, options, **names))
+        band = sparse_to_band(self.matrix, False)
+        return solve(band_problem(band, None, False, wanted, options, **names))
+
     def _full(self) -> np.ndarray:
         """Return the matrix as an array."""
         return self.matrix if isinstance(self.matrix, np.ndarray) else self.matrix.toarray()
 
 
-def solve_by_reduction(
-    narrowed: NarrowedMatrix, n: int, k: int, which: str, sigma: float | None, vectors: bool,
-    progress: bool = False,
-) -> tuple[np.ndarray, np.ndarray | None]:  # fmt: skip
+def solve_by_reduction(narrowed: NarrowedMatrix, arguments: Arguments, vectors: bool) -> Any:
     """Return the wanted eigenvalues, and with `vectors` eigenvectors (n, k), of a matrix."""
-    pieces = _index_ranges(narrowed, n, k, which, sigma, progress)
+    pieces = _index_ranges(narrowed, arguments)
     if not vectors:
-        return np.concatenate([narrowed.values(piece, progress) for piece in pieces]), None
-    pairs = [narrowed.pairs(piece, progress) for piece in pieces]
+        return np.concatenate([narrowed.values(piece) for piece in pieces])
+    pairs = [narrowed.pairs(piece) for piece in pieces]
     values, columns = (np.hstack(arrays) for arrays in zip(*pairs, strict=True))
     if len(pieces) > 1 and not _are_orthogonal(pairs[0][1], pairs[1][1]):
         # They are from both ends of one cluster, of which all vectors are computed together.
         first, last = pieces[0][0], pieces[-1][-1]
-        values, columns = narrowed.pairs((first, last), progress)
+        values, columns = narrowed.pairs((first, last))
         chosen = np.concatenate([np.arange(i, j + 1) for i, j in pieces]) - first
         values, columns = values[chosen], columns[:, chosen]
     return values, columns
@@ -113,15 +109,15 @@ def has_known_indices(which: str, sigma: float | None) -> bool:
     return sigma is None and which in ("SA", "LA", "BE")
 
 
-def _index_ranges(
-    narrowed: NarrowedMatrix, n: int, k: int, which: str, sigma: float | None, progress: bool
-) -> list[tuple[int, int]]:
+def _index_ranges(narrowed: NarrowedMatrix, arguments: Arguments) -> list[tuple[int, int]]:
     """Return the one or two ranges of indices of the wanted eigenvalues, both ends included."""
+    n, k = narrowed.matrix.shape[0], arguments.k
+    which, sigma = arguments.which, arguments.sigma
     if has_known_indices(which, sigma):
         low = {"SA": k, "LA": 0, "BE": k // 2}[which]
         indices = np.concatenate([np.arange(low), np.arange(n - (k - low), n)])
     else:
-        values = narrowed.values((0, n - 1), progress).astype(float)
+        values = narrowed.values((0, n - 1)).astype(float)
         # Of equal values those are taken whose indices follow each other, because the vectors of
         # ranges that are computed by themselves need not be orthogonal within one eigenspace.
         positions = np.arange(n) - np.searchsorted(values, sigma or 0.0) + 0.5

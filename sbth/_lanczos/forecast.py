@@ -7,16 +7,16 @@ import math
 from hetero.devices import CPU
 from hetero.errors import format_bytes
 from hetero.memory import free_bytes
-from sbth._eigenpairs import LAPACK_MATRICES, band_memory
-from sbth._inverse_iteration.layout import BYTES_AN_ELEMENT
-from sbth._inverse_iteration.selected_pairs import is_suitable
 from sbth._lanczos.arguments import Arguments
 from sbth._lanczos.band import NarrowedMatrix, has_known_indices
-from sbth._lanczos.problem import Problem
+from sbth._lanczos.problem import SparseProblem
+from sbth._problem.limits import LANCZOS_ORDER
+from sbth._problem.problem import Problem
+from sbth._problem.selection import Selection
+from sbth._route.route import Route, route
+from sbth._tridiagonal.inverse_iteration.layout import BYTES_AN_ELEMENT
+from sbth._tridiagonal.inverse_iteration.selected_pairs import is_suitable
 from sbth.results import EigshForecast
-
-SMALL = 300
-"""Order up to which a reduction is chosen without a forecast, which takes as long."""
 
 DIGITS = 9.0
 """Products, in units of n / (d sqrt(k)), for 16 digits: log(1 / eps) / 4."""
@@ -31,7 +31,7 @@ CALLS = 4e-5
 
 
 def choose_method(
-    problem: Problem, arguments: Arguments, method: str, vectors: bool
+    problem: SparseProblem, arguments: Arguments, method: str, vectors: bool
 ) -> tuple[EigshForecast, NarrowedMatrix | None]:
     """Choose "lanczos" or "band", and say why; also return the matrix that a reduction takes.
 
@@ -52,19 +52,19 @@ def choose_method(
             )
         return EigshForecast("lanczos", f"a is {place}, where only Lanczos runs", n), None
     narrowed = NarrowedMatrix(problem)
-    width = narrowed.bandwidth
+    width, way = narrowed.bandwidth, _route_of(narrowed, problem, arguments.k, vectors)
     lanczos = forecast_lanczos(problem, arguments, width)
-    band = forecast_reduction(problem, arguments, width, narrowed.is_wide, vectors)
+    band = forecast_reduction(arguments, way)
     figures = n, width, lanczos, band
     kind = (
         "full matrix" if narrowed.is_wide else f"band with {width} subdiagonal{'s' * (width != 1)}"
     )
     if method == "band":
         return EigshForecast("band", "method='band' was requested", *figures), narrowed
-    if n <= SMALL:
-        reason = f"an order of at most {SMALL} is solved at once, as a {kind}"
+    if n <= LANCZOS_ORDER:
+        reason = f"an order of at most {LANCZOS_ORDER} is solved at once, as a {kind}"
         return EigshForecast("band", reason, *figures), narrowed
-    need = memory_of_reduction(problem, arguments.k, width, narrowed.is_wide, vectors)
+    need = memory_of_reduction(arguments.k, way)
     if need > free_bytes(problem.device, need):
         reason = f"a reduction would take {format_bytes(need)}, more than is free"
         return EigshForecast("lanczos", reason, *figures), None
@@ -87,7 +87,7 @@ def forecast_products(n: int, arguments: Arguments, bandwidth: int) -> float:
     return 2.0 * (arguments.size + k + DIGITS * length / math.sqrt(k))
 
 
-def forecast_lanczos(problem: Problem, arguments: Arguments, bandwidth: int) -> float:
+def forecast_lanczos(problem: SparseProblem, arguments: Arguments, bandwidth: int) -> float:
     """Return about how many seconds Lanczos takes on a CPU."""
     n, k, size = problem.order, arguments.k, arguments.size
     orthogonalization = 2.0 * n * (k + 0.75 * size) / RATES["basis"]
@@ -100,30 +100,34 @@ def forecast_lanczos(problem: Problem, arguments: Arguments, bandwidth: int) -> 
     return forecast_products(n, arguments, bandwidth) * (CALLS + product + orthogonalization)
 
 
-def forecast_reduction(
-    problem: Problem, arguments: Arguments, bandwidth: int, is_wide: bool, vectors: bool
-) -> float:
-    """Return about how many seconds a reduction of the matrix takes on a CPU."""
-    n, k = problem.order, arguments.k
-    bisection = (
-        60.0 * n * (k if has_known_indices(arguments.which, arguments.sigma) else n) / RATES["band"]
+def _route_of(narrowed: NarrowedMatrix, sparse: SparseProblem, k: int, vectors: bool) -> Route:
+    """Return the way on which a reduction computes k eigenpairs."""
+    form, n = "full" if narrowed.is_wide else "band", sparse.order
+    selection = Selection("i", 0, k - 1)
+    return route(
+        Problem(form, (), n, narrowed.bandwidth, sparse.dtype, True, selection, vectors, CPU)
     )
-    if bandwidth <= 1 and vectors and is_suitable(n, k, CPU):
+
+
+def forecast_reduction(arguments: Arguments, way: Route) -> float:
+    """Return about how many seconds a reduction of the matrix takes on a CPU."""
+    n, width, vectors = way.problem.order, way.problem.width, way.problem.vectors
+    k, is_known = arguments.k, has_known_indices(arguments.which, arguments.sigma)
+    bisection = 60.0 * n * (k if is_known else n) / RATES["band"]
+    if width <= 1 and vectors and is_suitable(n, k, CPU):
         return bisection + 60.0 * n * k / RATES["band"]
-    as_full = 2.0 / 3.0 * n**3 + (2.0 * n * n * k if vectors else 0.0)
-    if is_wide or (vectors and n < 2000):  # LAPACK takes a band of this order as a full matrix
-        return as_full / RATES["full"]
-    reduction = 3.0 * n * n * bandwidth / RATES["band"] if bandwidth > 1 else 0.0
+    if way.works_on_full:
+        return (2.0 / 3.0 * n**3 + (2.0 * n * n * k if vectors else 0.0)) / RATES["full"]
+    reduction = 3.0 * n * n * width / RATES["band"] if width > 1 else 0.0
     if not vectors:
         return reduction + bisection
     return reduction + n**3 / 3.0 / RATES["full"] + 2.0 * n * n * k / RATES["band"]
 
 
-def memory_of_reduction(
-    problem: Problem, k: int, bandwidth: int, is_wide: bool, vectors: bool
-) -> int:
+def memory_of_reduction(k: int, way: Route) -> int:
     """Return the bytes that a reduction needs."""
-    n, item = problem.order, problem.dtype.itemsize
-    if not is_wide and (not vectors or (bandwidth <= 1 and is_suitable(n, k, CPU))):
-        return 3 * n * (bandwidth + 1) * item + (BYTES_AN_ELEMENT * n * k if vectors else 0)
-    return n * n * max(LAPACK_MATRICES * item, band_memory(problem.dtype, 1))
+    n, width, vectors = way.problem.order, way.problem.width, way.problem.vectors
+    item = way.problem.dtype.itemsize
+    if way.problem.form == "band" and (not vectors or (width <= 1 and is_suitable(n, k, CPU))):
+        return 3 * n * (width + 1) * item + (BYTES_AN_ELEMENT * n * k if vectors else 0)
+    return n * n * max(way.memory(), 2 * item)  # with the matrix and a copy of it

@@ -10,16 +10,15 @@ from typing import Any
 import numpy as np
 
 from hetero.devices import Device, device_of, parse, resolve
-from sbth._array_module import as_module_array
 from sbth._lanczos.operators import Operator
-from sbth._sparse_matrices import is_sparse
-from sbth.band_storage import shape_and_dtype
-from sbth.dense import validate_matrix
-from sbth.spectra import check_symmetric
+from sbth._problem.arrays import is_sparse, shape_and_dtype
+from sbth._problem.sparse_matrices import check_symmetric
+from sbth._problem.validation import validate_matrix
+from sbth._vendor.array_modules import as_module_array
 
 
 @dataclass(frozen=True)
-class Problem:
+class SparseProblem:
     """A matrix or an operator whose eigenvalues are wanted.
 
     Attributes
@@ -71,7 +70,7 @@ class Problem:
         return Operator("a", self.order, self.dtype, xp, self.product(xp))
 
 
-def read_problem(a: Any, v0: Any, device: str | Device | None) -> Problem:
+def read_problem(a: Any, v0: Any, device: str | Device | None) -> SparseProblem:
     """Validate a matrix or an operator, and choose the device of its computation.
 
     Without a `device` it is that of the matrix, of a CuPy operator that of `v0` or the current one;
@@ -87,29 +86,29 @@ def read_problem(a: Any, v0: Any, device: str | Device | None) -> Problem:
     if device_of(a) is not None:
         a = validate_matrix(a, allow_complex=True)
         (n, _), dtype = shape_and_dtype("a", a, allow_complex=True)
-        return Problem(a, "dense", n, dtype, a, resolve(device, a))
+        return SparseProblem(a, "dense", n, dtype, a, resolve(device, a))
     if hasattr(a, "matvec"):
         return _operator("a", a, v0, device)
     return _host_matrix(a, "dense", device)
 
 
-def _host_matrix(a: Any, kind: str, device: str | Device | None) -> Problem:
+def _host_matrix(a: Any, kind: str, device: str | Device | None) -> SparseProblem:
     """Return a matrix in host memory, which must be symmetric or Hermitian."""
     matrix = check_symmetric(a)
     chosen = resolve(device, work=0, break_even=None)
     like = np.empty(0)
-    return Problem(matrix, kind, matrix.shape[0], matrix.dtype, like, chosen)
+    return SparseProblem(matrix, kind, matrix.shape[0], matrix.dtype, like, chosen)
 
 
-def _gpu_sparse(a: Any, device: str | Device | None) -> Problem:
+def _gpu_sparse(a: Any, device: str | Device | None) -> SparseProblem:
     """Return a sparse matrix of CuPy, whose symmetry is checked by products later."""
     _require_square("a", a.shape)
     _, dtype = shape_and_dtype("a", a.data, allow_complex=True)
     matrix = a.tocsr().astype(dtype)
-    return Problem(matrix, "sparse", a.shape[0], dtype, a.data, resolve(device, a.data))
+    return SparseProblem(matrix, "sparse", a.shape[0], dtype, a.data, resolve(device, a.data))
 
 
-def _operator(name: str, a: Any, v0: Any, device: str | Device | None) -> Problem:
+def _operator(name: str, a: Any, v0: Any, device: str | Device | None) -> SparseProblem:
     """Return a linear operator, of SciPy on the CPU or of CuPy on a GPU."""
     shape = tuple(getattr(a, "shape", ()))
     _require_square(name, shape)
@@ -130,7 +129,7 @@ def _operator(name: str, a: Any, v0: Any, device: str | Device | None) -> Proble
                 f"{name} is an operator in host memory, but the device is {chosen}: use "
                 "device='cpu', or an operator of cupyx.scipy.sparse.linalg"
             )
-        return Problem(a, "operator", shape[0], dtype, np.empty(0), chosen)
+        return SparseProblem(a, "operator", shape[0], dtype, np.empty(0), chosen)
     import cupy
 
     if parse(device) is None:
@@ -143,10 +142,10 @@ def _operator(name: str, a: Any, v0: Any, device: str | Device | None) -> Proble
             "operator of scipy.sparse.linalg"
         )
     with chosen.active():
-        return Problem(a, "operator", shape[0], dtype, cupy.empty(0), chosen)
+        return SparseProblem(a, "operator", shape[0], dtype, cupy.empty(0), chosen)
 
 
-def read_inverse(inverse: Any, problem: Problem) -> Problem:
+def read_inverse(inverse: Any, problem: SparseProblem) -> SparseProblem:
     """Validate the operator that a user gives for the inverse of A - sigma."""
     if not hasattr(inverse, "matvec"):
         raise TypeError(

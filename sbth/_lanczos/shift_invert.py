@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from sbth._array_module import as_module_array
 from sbth._lanczos.operators import Operator
-from sbth._lanczos.problem import Problem, read_inverse
+from sbth._lanczos.problem import SparseProblem, read_inverse
+from sbth._vendor.array_modules import as_module_array
 
 _MOVE = 8.0
 """Distance, in units of eps times the norm of A - sigma, by which a shift is moved if the factors
@@ -18,7 +18,7 @@ are singular to rounding: eigenvalues have errors of this size anyway."""
 
 
 def inverse_operator(
-    problem: Problem, sigma: float, inverse: Any, xp: ModuleType
+    problem: SparseProblem, sigma: float, inverse: Any, xp: ModuleType
 ) -> tuple[Operator, float]:
     """Return (A - sigma)^-1 as an operator, and sigma.
 
@@ -63,7 +63,7 @@ def inverse_operator(
     return Operator(name, problem.order, problem.dtype, xp, product), sigma
 
 
-def _stretch(product: Any, problem: Problem, xp: ModuleType) -> float:
+def _stretch(product: Any, problem: SparseProblem, xp: ModuleType) -> float:
     """Return about the length of the image of a random unit vector; infinity if it overflows."""
     operator = Operator("", problem.order, problem.dtype, xp, product)
     x = operator.random_vector(np.random.default_rng(0))
@@ -71,7 +71,7 @@ def _stretch(product: Any, problem: Problem, xp: ModuleType) -> float:
     return largest * np.sqrt(problem.order) if np.isfinite(largest) else np.inf
 
 
-def _scale(problem: Problem, sigma: float, xp: ModuleType) -> float:
+def _scale(problem: SparseProblem, sigma: float, xp: ModuleType) -> float:
     """Return the norm of A - sigma, or a bound of it, or a number near underflow if it is 0."""
     is_dense = problem.kind == "dense"
     matrix = as_module_array(xp, problem.matrix) if is_dense else problem.matrix
@@ -80,7 +80,7 @@ def _scale(problem: Problem, sigma: float, xp: ModuleType) -> float:
     return (float(sums.max()) + abs(sigma)) or float(real.tiny / real.eps)
 
 
-def _factor_sparse(problem: Problem, sigma: float, xp: ModuleType) -> Any:
+def _factor_sparse(problem: SparseProblem, sigma: float, xp: ModuleType) -> Any:
     """Return the function that solves with a sparse matrix, factored with a symmetric ordering."""
     from scipy.sparse import identity
     from scipy.sparse.linalg import splu
@@ -92,7 +92,7 @@ def _factor_sparse(problem: Problem, sigma: float, xp: ModuleType) -> Any:
     ).solve
 
 
-def _factor_dense(problem: Problem, sigma: float, xp: ModuleType) -> Any:
+def _factor_dense(problem: SparseProblem, sigma: float, xp: ModuleType) -> Any:
     """Return the function that solves with a dense matrix."""
     a = as_module_array(xp, problem.matrix).astype(problem.dtype, copy=True)
     diagonal = xp.arange(problem.order)

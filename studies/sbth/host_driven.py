@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from hetero.devices import Device
-from sbth._bulge_chasing.schedule_formulas import step_count, sweeps_in_step
+from sbth._reduction.bulge_chasing.schedule_formulas import step_count, sweeps_in_step
 from studies.sbth import blas
 from studies.sbth.task_formulas import (
     LAYOUTS,

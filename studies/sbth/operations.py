@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from hetero.devices import Device
-from sbth._bulge_chasing.schedule_formulas import last_task, sweep_count
+from sbth._reduction.bulge_chasing.schedule_formulas import last_task, sweep_count
 from studies.papers.printed import BANDWIDTHS, BLAS_CALLS
 from studies.sbth.blas import Loops
 from studies.sbth.host_driven import HostDriven

@@ -21,8 +21,8 @@ import scipy.linalg
 
 import sbth
 from hetero.cpu.threads import threads, use_threads
-from sbth._bulge_chasing.schedule_formulas import last_task, step_count, sweep_count
-from sbth.tridiagonalization import NARROW_BANDWIDTH
+from sbth._problem.limits import NARROW_BANDWIDTH
+from sbth._reduction.bulge_chasing.schedule_formulas import last_task, step_count, sweep_count
 from studies.papers.printed import BANDWIDTHS
 from studies.sbth.host_driven import ORDERS
 from studies.sbth.task_formulas import LAYOUTS

@@ -1,7 +1,7 @@
 """Sizes of a task of the reduction, and where its blocks, vectors and scalars lie."""
 
 from hetero.jit import scalar
-from sbth._bulge_chasing.schedule_formulas import block_extents
+from sbth._reduction.bulge_chasing.schedule_formulas import block_extents
 
 SCALARS = 5
 """Scalars of a task: v.x, |h|, the length of a vector, v'.y with the next reflection v', and a

@@ -9,8 +9,8 @@ from eigen_checks import assert_eigenpairs
 from hermitian_matrices import full_matrix, random_numbers
 from hetero import Device
 from hetero.cuda.driver import SIMULATOR
-from sbth._array_module import expand_triangle
-from sbth._pencils.band_as_full import gpu_for_pencil, reduce_as_full
+from sbth._problem.storage import expand_triangle
+from sbth._reduction.pencils.band_as_full import reduce_as_full
 
 pytestmark = pytest.mark.skipif(SIMULATOR, reason="needs CuPy on a GPU")
 
@@ -176,7 +176,8 @@ def test_arrays_on_a_gpu(require_cuda, library):
 @pytest.mark.cuda
 def test_too_little_memory_is_said_before_the_start(require_cuda, monkeypatch):
     pytest.importorskip("cupy")
-    monkeypatch.setattr("sbth._pencils.band_as_full.free_bytes", lambda device, need: 1 << 20)
+    free_bytes = "sbth._reduction.pencils.band_as_full.free_bytes"
+    monkeypatch.setattr(free_bytes, lambda device, need: 1 << 20)
     a, b = random_bands(4000, 2, 1, True)
     with pytest.raises(MemoryError, match="a generalized band problem of order 4000"):
         sbth.eigvals_banded(a, True, b_band=b, device="cuda")
@@ -208,9 +209,3 @@ class TestReductionByNumPy:
     def test_an_overflow_is_an_error(self):
         with pytest.raises(ValueError, match="a_band is too large beside b_band"):
             reduce_as_full(np, np.full((1, 5), 1e300), np.full((1, 5), 1e-300), True, CPU)
-
-
-def test_arrays_in_host_memory_stay_there_unless_a_gpu_is_asked_for():
-    a, b = random_bands(9, 2, 1, True)
-    for method, device in (("auto", None), ("auto", "cpu"), ("lapack", None), ("sbth", "cpu")):
-        assert gpu_for_pencil(a, b, method, device, "here") is None

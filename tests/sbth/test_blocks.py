@@ -6,7 +6,7 @@ import pytest
 import scipy.linalg
 
 import sbth
-from sbth._diagonal_blocks.partition import partition_band, partition_tridiagonal
+from sbth._problem.blocks import partition_band, partition_tridiagonal
 
 
 def exact_pair(a, b, c):

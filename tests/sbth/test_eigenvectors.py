@@ -9,13 +9,14 @@ from eigen_checks import assert_eigenpairs
 from hermitian_matrices import hermitian
 from host_cublas import use_host_memory
 from lapack_matrices import TYPES
-from sbth._back_transformation import diamonds
-from sbth._back_transformation.diamonds import Layout
+from sbth._back import diamonds
+from sbth._back.diamonds import Layout
 
 THRESHOLD = 5.0
 """LAPACK's test programs accept 20; values below 2 were seen."""
 
 OURS = {"device": "cpu", "method": "sbth"}
+CPU = {"device": "cpu"}
 
 
 def require_pairs(a, w, v):
@@ -50,9 +51,9 @@ def test_bands_that_are_reduced_in_two_stages(device, kind):
 @pytest.mark.parametrize("n", [1, 2, 64, 66, 200])
 def test_full_matrices(n):
     a = hermitian(n)
-    require_pairs(a, *sbth.eigh(np.tril(a), **OURS))
+    require_pairs(a, *sbth.eigh(np.tril(a), **CPU))
     junk = np.triu(a) + np.tril(np.full((n, n), np.nan), -1)
-    require_pairs(a, *sbth.eigh(junk, lower=False, **OURS))
+    require_pairs(a, *sbth.eigh(junk, lower=False, **CPU))
 
 
 @pytest.mark.cuda
@@ -68,16 +69,17 @@ def test_full_matrices_on_a_gpu(require_cuda, n):
 @pytest.mark.parametrize("factor", [1e160, 1e-160, 1e-300])
 def test_huge_and_tiny(factor):
     a = hermitian(70) * factor
-    require_pairs(a, *sbth.eigh(a, **OURS))
+    require_pairs(a, *sbth.eigh(a, **CPU))
     ab = sbth.band_from_dense(np.tril(np.triu(a, -5)), 5, lower=True)
     require_pairs(sbth.dense_from_band(ab, lower=True), *sbth.eig_banded(ab, lower=True, **OURS))
 
 
 def test_special_matrices():
     for a in (np.zeros((70, 70)), np.eye(70), np.ones((70, 70)), np.diag(np.arange(70.0))):
-        require_pairs(a, *sbth.eigh(a, **OURS))
+        require_pairs(a, *sbth.eigh(a, **CPU))
+        require_pairs(a, *sbth.eig_banded(sbth.band_from_dense(a), **OURS))
     for solve, empty in ((sbth.eigh, np.zeros((0, 0))), (sbth.eig_banded, np.zeros((3, 0)))):
-        w, v = solve(empty, **OURS)
+        w, v = solve(empty, **CPU)
         assert (w.shape, v.shape) == ((0,), (0, 0))
 
 
@@ -97,17 +99,21 @@ def test_blocks_keep_their_own_accuracy():
 
 
 @pytest.mark.parametrize(
-    ("index", "value"), [((3, 9), None), ((0, 0), None), (None, (-1.0, 2.0)), (None, (1e3, 2e3))]
+    ("select", "limits"), [("i", (3, 9)), ("i", (0, 0)), ("v", (-1.0, 2.0)), ("v", (1e3, 2e3))]
 )
-def test_subsets(index, value):
-    a, chosen = hermitian(80), {"subset_by_index": index, "subset_by_value": value}
-    w, v = sbth.eigh(a, **OURS)
-    some, vectors = sbth.eigh(a, **chosen, **OURS)
-    inside = slice(index[0], index[1] + 1) if value is None else (w > value[0]) & (w <= value[1])
+def test_subsets(select, limits):
+    a = hermitian(80)
+    ab, chosen = sbth.band_from_dense(a), {"select": select, "select_range": limits}
+    w, v = sbth.eig_banded(ab, **OURS)
+    some, vectors = sbth.eig_banded(ab, **chosen, **OURS)
+    inside = (w > limits[0]) & (w <= limits[1])
+    if select == "i":
+        inside = slice(limits[0], limits[1] + 1)
     np.testing.assert_array_equal(some, w[inside])
     np.testing.assert_allclose(vectors, v[:, inside], rtol=0, atol=1e-14)
-    values = sbth.eigh(a, eigvals_only=True, **chosen, device="cpu")
-    np.testing.assert_allclose(values, some, rtol=0, atol=1e-12)
+    subset = {"subset_by_index" if select == "i" else "subset_by_value": limits}
+    for values in (sbth.eigh(a, **subset, **CPU)[0], sbth.eigvalsh(a, **subset, **CPU)):
+        np.testing.assert_allclose(values, some, rtol=0, atol=1e-12)
 
 
 def test_blocks_of_a_band_are_selected_together():
@@ -123,7 +129,7 @@ def test_blocks_of_a_band_are_selected_together():
 
 def test_float32():
     a = hermitian(90, np.float32)
-    w, v = sbth.eigh(a, **OURS)
+    w, v = sbth.eig_banded(sbth.band_from_dense(a), **OURS)
     assert w.dtype == v.dtype == np.float32
     require_pairs(a, w, v)
 
@@ -134,7 +140,8 @@ def test_results_are_reproducible_and_inputs_unchanged():
         (sbth.eig_banded, np.random.default_rng(1).standard_normal((5, 100))),
     ):
         before = matrix.copy()
-        first, second = (solve(matrix, **OURS) for _ in range(2))
+        options = CPU if solve is sbth.eigh else OURS
+        first, second = (solve(matrix, **options) for _ in range(2))
         for x, y in zip(first, second, strict=True):
             np.testing.assert_array_equal(x, y)
         np.testing.assert_array_equal(before, matrix)
@@ -146,7 +153,7 @@ def test_the_arguments_are_those_of_scipy():
     for ours, theirs in (
         (sbth.eig_banded(*arguments, **OURS), scipy.linalg.eig_banded(*arguments)),
         (
-            sbth.eigh(a, subset_by_index=[50, 59], **OURS),
+            sbth.eigh(a, subset_by_index=[50, 59], **CPU),
             scipy.linalg.eigh(a, subset_by_index=[50, 59]),
         ),
     ):
@@ -176,17 +183,17 @@ def test_bad_input():
             call()
 
 
-@pytest.mark.parametrize("method", ["sbth", "lapack"])
-@pytest.mark.parametrize("solve", [sbth.eigh, sbth.eig_banded])
+@pytest.mark.parametrize(
+    ("solve", "method"),
+    [(sbth.eigh, "lapack"), (sbth.eig_banded, "lapack"), (sbth.eig_banded, "sbth")],
+)
 def test_memory_is_forecast(solve, method, monkeypatch):
-    from sbth import _eigenpairs
-    from sbth._dense_to_band import reduction
-    from sbth._divide_and_conquer import merge_tree
+    from sbth._problem import inspection
+    from sbth._tridiagonal.divide_and_conquer import merge_tree
 
     monkeypatch.setattr(merge_tree, "SMALL", 0)
     monkeypatch.setattr(merge_tree, "free_bytes", lambda device, need: need - 1)
-    for module, name in ((_eigenpairs, "reduce_band"), (reduction, "reduce_panel")):
-        monkeypatch.setattr(module, name, lambda *_, **__: pytest.fail("the reduction has begun"))
+    monkeypatch.setattr(inspection, "safe_scale", lambda *_: pytest.fail("it has begun"))
     with pytest.raises(MemoryError, match="all eigenvectors of a matrix of order 90 needs"):
         solve(np.ones((90, 90)), device="cpu", method=method)
 

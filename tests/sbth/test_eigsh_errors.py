@@ -101,7 +101,7 @@ def test_operators_that_change_their_minds():
 
 
 def test_too_little_memory_is_said_before_the_start(monkeypatch):
-    monkeypatch.setattr("sbth.sparse_eigenpairs.free_bytes", lambda device, need: 1 << 20)
+    monkeypatch.setattr("sbth._lanczos.solve.free_bytes", lambda device, need: 1 << 20)
     with pytest.raises(MemoryError, match="Lanczos with k=20 and ncv=41 for order 80000"):
         sbth.eigsh(sp.identity(80_000, format="csr"), 20, method="lanczos")
 

@@ -148,7 +148,7 @@ def test_chunks_give_the_same(monkeypatch):
     a[2] = np.diag(a[2, 0])
     problems = (a,), pencil(6, np.complex128, 5)
     whole = [sbth.eigh(*problem, device="cuda") for problem in problems]
-    monkeypatch.setattr("sbth._gpu_batches.solver._CHUNK", 2 * 36)
+    monkeypatch.setattr("sbth._batch.solver._CHUNK", 2 * 36)
     for problem, expected in zip(problems, whole, strict=True):
         for x, y in zip(expected, sbth.eigh(*problem, device="cuda"), strict=True):
             np.testing.assert_array_equal(x, y)
@@ -160,8 +160,8 @@ def test_short_rounds_of_sweeps_give_the_same(monkeypatch):
     """Small matrices are solved in rounds, of which more than the first ones are needed here."""
     a = hermitian(4 if SIMULATOR else 32, count=3)
     whole = sbth.eigh(a, device="cuda")
-    monkeypatch.setattr("sbth._gpu_batches.solver._SWEEPS", 2)
-    monkeypatch.setattr("sbth._gpu_batches.solver._USUAL_SWEEPS", 0.1)
+    monkeypatch.setattr("sbth._batch.solver._SWEEPS", 2)
+    monkeypatch.setattr("sbth._batch.solver._USUAL_SWEEPS", 0.1)
     for x, y in zip(whole, sbth.eigh(a, device="cuda"), strict=True):
         np.testing.assert_array_equal(x, y)
 
@@ -288,7 +288,7 @@ def precise_values(a, b):
 def test_progress_does_not_change_results(monkeypatch):
     a = hermitian(3, count=5)
     bars = RecordedBars(monkeypatch)
-    monkeypatch.setattr("sbth._gpu_batches.solver._SHOWN_CHUNK", 2 * 9)
+    monkeypatch.setattr("sbth._batch.solver._SHOWN_CHUNK", 2 * 9)
     shown = sbth.eigvalsh(a, progress=True, device="cuda")
     assert bars.steps == [("batch of matrices", 5), 2, 4, 5]
     np.testing.assert_array_equal(shown, sbth.eigvalsh(a, device="cuda"))

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from host_cublas import use_host_memory
-from sbth._dense_to_band import panels
-from sbth._dense_to_band.back_transformation import apply_panels, join_panels
-from sbth._reflections.compact_wy import qr_compact_wy
+from sbth._back.compact_wy import qr_compact_wy
+from sbth._reduction.dense_to_band import panels
+from sbth._reduction.dense_to_band.back_transformation import apply_panels, join_panels
 
 
 class ReductionOnHost(panels.PanelReduction):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from host_cublas import use_host_memory
-from sbth._in_place_products import (
+from sbth._vendor.products import (
     Adjoint,
     Block,
     Operand,
@@ -49,7 +49,7 @@ def test_operands_of_batches(x_is_transposed, y_is_transposed):
 @pytest.mark.parametrize("n", [2, 3, 64, 65, 66, 150])
 @pytest.mark.parametrize("m", [1, 7])
 def test_blocks_of_reflections_are_applied_one_after_the_other(n, m):
-    from sbth._one_stage.back_transformation import apply_reflections, form_blocks
+    from sbth._reduction.one_stage.back_transformation import apply_reflections, form_blocks
 
     rng = np.random.default_rng(n)
     rows = np.full((n, n), np.nan)  # the kernel leaves the last row undefined

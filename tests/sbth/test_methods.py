@@ -93,7 +93,7 @@ def test_hermitian_blocks_keep_their_own_accuracy(dtype):
 
 
 @pytest.mark.parametrize(
-    ("dtype", "method"), [("float64", "sbth"), ("float64", "lapack"), ("complex128", "auto")]
+    ("dtype", "method"), [("float64", "auto"), ("float64", "lapack"), ("complex128", "auto")]
 )
 def test_generalized_problems(dtype, method):
     n = 12
@@ -154,7 +154,7 @@ def test_bad_input():
     a, ab = np.eye(3), np.ones((2, 5))
     for call, message in (
         (lambda: sbth.eigh(a, method="fast"), "method must be one of 'auto', 'sbth', 'lapack'"),
-        (lambda: sbth.eigh(a * 1j, method="sbth"), "method='sbth' reduces real matrices only"),
+        (lambda: sbth.eigh(a, method="sbth", device="cpu"), "one of 'auto', 'lapack' on cpu for"),
         (lambda: sbth.eig_banded(ab * 1j, method="sbth"), "a_band is complex: use 'auto'"),
         (lambda: sbth.eigh(a, np.eye(4)), "b must have the shape of a"),
         (lambda: sbth.eigh(a, -a), "b must be positive definite: its Cholesky factorization fails"),
@@ -165,7 +165,7 @@ def test_bad_input():
         (lambda: sbth.eig_banded(ab, b_band=ab[:, 1:]), "b_band must be of the order of a_band, 5"),
         (lambda: sbth.eig_banded(ab, b_band=ab * np.nan), "b_band holds nan"),
         (lambda: sbth.eig_banded(ab * np.nan * 1j), "a_band holds"),
-        (lambda: sbth.solver_for(9, dtype=complex, method="sbth"), "is for real matrices"),
+        (lambda: sbth.solver_for(9, 3, dtype=complex, method="sbth"), "reduces real matrices only"),
         (lambda: sbth.eigvalsh(np.full((9, 9), 1e308), method="lapack"), "a is too large"),
         (lambda: sbth.eigvals_banded(np.full((9, 9), 1e308), method="lapack"), "is too large"),
     ):
@@ -181,7 +181,7 @@ def test_methods_of_a_gpu(device):
             sbth.eigvals_banded(ab, method="cusolver", device=device)
         return
     for call in (sbth.eigvals_banded, sbth.eig_banded):
-        with pytest.raises(ValueError, match="method must be one of 'auto', 'sbth', 'cusolver' on"):
+        with pytest.raises(ValueError, match="method must be one of 'auto', 'sbth' on"):
             call(ab, method="lapack", device=device)
         for arguments in ({}, {"b_band": np.ones((1, 9))}):
             for matrix in (ab, ab * 1j):
@@ -189,24 +189,38 @@ def test_methods_of_a_gpu(device):
                     call(matrix, **arguments, method="cusolver", device=device)
 
 
-def test_solver_for_says_what_runs():
+STEPS = {
+    "bulge chasing": "band to tridiagonal",
+    "bisection": "eigenvalues of the tridiagonal matrix",
+    "(sterf)": "eigenvalues of the tridiagonal matrix",
+    "divide and conquer": "divide and conquer",
+    "back-transformation": "back-transformation",
+}
+"""Words of `solver_for`, and the regions of a profile in which these steps run."""
+
+
+def test_solver_for_and_the_log_say_what_runs(caplog):
     rng = np.random.default_rng(0)
     ab, wide, a = rng.standard_normal((3, 60)), rng.standard_normal((31, 60)), hermitian(60)
+    caplog.set_level("INFO", logger="sbth._route.route")
     for solve, matrix, size, text in (
         (sbth.eigvals_banded, ab, (60, 2), "as a band matrix"),
         (sbth.eig_banded, ab, (60, 2), "as a band matrix"),
+        (sbth.eigvals_banded, ab[1:], (60, 1), "sbth: LAPACK's QL iteration"),
         (sbth.eigvals_banded, wide, (60, 30), "as a full matrix"),
         (sbth.eig_banded, wide, (60, 30), "as a full matrix"),
         (sbth.eigvalsh, a, (60,), "LAPACK (syevd"),
         (sbth.eigh, a, (60,), "LAPACK (syevd"),
     ):
-        values = "vals" in solve.__name__
-        for method, expected in (("auto", text), ("sbth", "sbth: ")):
+        for method, expected in (("auto", text), ("sbth", "sbth: "))[: len(size)]:
+            options = {"method": method, "device": "cpu"}
             with hetero.profile() as profile:
-                solve(matrix, method=method, device="cpu")
-            assert ("LAPACK" in profile.children) == (method == "auto")
-            options = {"eigvals_only": values, "method": method, "device": "cpu"}
-            assert expected in sbth.solver_for(*size, **options)
+                solve(matrix, **options)
+            said = sbth.solver_for(*size, eigvals_only="vals" in solve.__name__, **options)
+            assert expected in said
+            assert caplog.messages[-1] == f"order 60, on cpu: {said}"
+            steps = {region for words, region in STEPS.items() if words in said}
+            assert {*profile.children} == (steps or {"LAPACK"})
     assert "chasing" in sbth.solver_for(4000, 64, eigvals_only=True, device="cpu")
 
 
@@ -227,7 +241,7 @@ def test_one_stage_is_for_gpus_with_room_for_its_vectors(
 ):
     """A matrix that is too large for the shared memory of a small GPU is reduced in two stages."""
     from hetero.cuda import launch
-    from sbth._one_stage.reduction import fits_in_shared_memory
+    from sbth._reduction.one_stage.reduction import fits_in_shared_memory
 
     monkeypatch.setattr(launch, "max_shared_memory", lambda: memory)
     monkeypatch.setattr(launch, "multiprocessors", lambda: multiprocessors)

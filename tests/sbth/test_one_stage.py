@@ -27,8 +27,8 @@ OURS = {"method": "sbth", "device": "cuda"}
 
 def reduce_by_kernel(a, lower, capacity):
     """Return T, Q and the power of two of the kernel that runs as one block."""
-    from sbth._one_stage import reduction_kernels as kernels
-    from sbth._one_stage.block_sums import MOST_THREADS
+    from sbth._gpu.block_sums import MOST_THREADS
+    from sbth._reduction.one_stage import reduction_kernels as kernels
 
     n, dtype = len(a), a.dtype
     blank = np.full(3 * n + 2, np.nan, dtype)
@@ -102,8 +102,8 @@ def test_the_kernel_scales_by_a_power_of_two_and_reports_what_is_not_finite():
 )
 @pytest.mark.parametrize("has_zeros", [False, True])
 def test_one_block_factors_a_panel(m, b, dtype, has_zeros):
-    from sbth._dense_to_band import panel_kernels as kernels
-    from sbth._reflections.triangular_factors import COLUMNS, THREADS
+    from sbth._back.triangular_factors import COLUMNS, THREADS
+    from sbth._reduction.dense_to_band import panel_kernels as kernels
 
     dtype, n = np.dtype(dtype), 14
     a = hermitian(n, dtype)
@@ -142,7 +142,7 @@ def test_one_block_factors_a_panel(m, b, dtype, has_zeros):
 @pytest.mark.simulator
 @pytest.mark.parametrize("dtype", ["f4", "f8", "c8", "c16"])
 def test_w_of_a_panel(dtype):
-    from sbth._dense_to_band.update_kernels import KERNELS, THREADS
+    from sbth._reduction.dense_to_band.update_kernels import KERNELS, THREADS
 
     m, b, pitch, dtype = 7, 3, 11, np.dtype(dtype)
     rng = np.random.default_rng(3)
@@ -163,7 +163,7 @@ def test_w_of_a_panel(dtype):
 @pytest.mark.simulator
 @pytest.mark.parametrize("dtype", [np.float64, np.complex128])
 def test_triangular_factors_of_products_of_reflections(dtype):
-    from sbth._reflections.triangular_factors import KERNELS, SHARED_SIZE, THREADS
+    from sbth._back.triangular_factors import KERNELS, SHARED_SIZE, THREADS
 
     rng = np.random.default_rng(0)
     count, m, b = 2, 6, 3

@@ -66,7 +66,7 @@ def test_only_the_band_is_uploaded(device, d, stages):
 def test_memory_for_reflections_is_zero(require_cuda, device):
     """Memory is reused, so it must be cleared."""
     from hetero.cuda.driver import cuda
-    from sbth._working_matrix.cuda import zeros
+    from sbth._problem.working_matrix.cuda import zeros
 
     for size in (0, 1, 700):
         cuda.to_device(np.full(max(size, 1), np.nan, np.float32))

@@ -4,7 +4,7 @@ import itertools
 
 import pytest
 
-from sbth._bulge_chasing.schedule_formulas import (
+from sbth._reduction.bulge_chasing.schedule_formulas import (
     block_extents,
     last_task,
     required_progress,

@@ -10,8 +10,8 @@ import pytest
 from hetero import Device
 from sbth import reference
 from sbth.__main__ import main
-from sbth._bulge_chasing.cuda_source import TILES
-from sbth._bulge_chasing.schedule_formulas import last_task, sweep_count
+from sbth._reduction.bulge_chasing.cuda_source import TILES
+from sbth._reduction.bulge_chasing.schedule_formulas import last_task, sweep_count
 from studies.__main__ import main as run_studies
 from studies.sbth import counts, operations
 from studies.sbth.host_driven import ORDERS, HostDriven

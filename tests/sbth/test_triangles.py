@@ -5,11 +5,13 @@ import pytest
 
 import sbth
 from hermitian_matrices import hermitian
+from hetero import Device
 from hetero.cuda.driver import SIMULATOR, cuda
-from sbth import _cusolver
-from sbth._dense_to_band.back_transformation import apply_panels, join_panels
-from sbth._dense_to_band.reduction import reduce_to_band
-from sbth._selection import Selection
+from sbth._problem.problem import Problem
+from sbth._problem.selection import Selection
+from sbth._reduction.dense_to_band.back_transformation import apply_panels, join_panels
+from sbth._reduction.dense_to_band.reduction import reduce_panels
+from sbth._route import cusolver
 
 on_gpu = [pytest.mark.cuda, pytest.mark.usefixtures("require_cuda")]
 
@@ -24,7 +26,7 @@ def triangle_with_rubbish(dtype, lower: bool) -> tuple[np.ndarray, np.ndarray]:
 
 
 def largest_by_kernel(a, lower: bool) -> float:
-    from sbth._dense_to_band.triangle_kernels import KERNELS, THREADS
+    from sbth._reduction.dense_to_band.triangle_kernels import KERNELS, THREADS
 
     real = a.real.dtype
     numbers, largest = cuda.to_device(a.reshape(-1).view(real)), cuda.to_device(np.zeros(1))
@@ -59,7 +61,7 @@ class TestMirror:
     pytestmark = on_gpu
 
     def test_it_is_the_whole_matrix_times_the_factor(self, n, dtype, lower):
-        from sbth._dense_to_band.triangle_kernels import KERNELS, THREADS, TILE
+        from sbth._reduction.dense_to_band.triangle_kernels import KERNELS, THREADS, TILE
 
         a, given = (x[:n, :n].copy() for x in triangle_with_rubbish(dtype, lower))
         if a.dtype.kind == "c":
@@ -77,7 +79,7 @@ def test_panels_that_are_applied_together_give_the_product_of_their_factors(pane
     n = b * (panels + 1)  # each panel leaves b rows less, and a panel needs two rows
     a, given = np.random.default_rng(panels).standard_normal((2, n, n))
     kept: list = []
-    reduce_to_band(np, a, b, panels=kept)
+    reduce_panels(np, a, b, panels=kept)
     assert len(kept) == panels
     product = given.copy()
     for i, (v, u) in reversed(list(enumerate(kept, 1))):
@@ -161,12 +163,15 @@ class TestVendorWithoutItsLibrary:
         def fail(*_):
             raise error
 
-        monkeypatch.setattr("sbth._dense_to_band.triangles.MagnitudeSearch", _SearchOnHost)
+        search = "sbth._reduction.dense_to_band.triangles.MagnitudeSearch"
+        monkeypatch.setattr(search, _SearchOnHost)
         if error is not None:
             for name in ("eigh", "eigvalsh"):
                 monkeypatch.setattr(np.linalg, name, fail)
-        everything = Selection.create("a", None, None, len(a))
-        return _cusolver.solve_by_vendor(np, a, True, everything, vectors=vectors)
+        everything, n = Selection.create("a", None, None, len(a)), len(a)
+        there = Device("cuda", 0)
+        problem = Problem("full", (a,), n, n - 1, a.dtype, True, everything, vectors, there)
+        return cusolver.CUSOLVER.run(np, problem, None)
 
     @pytest.mark.parametrize("error", [None, RuntimeError("cuSOLVER"), np.linalg.LinAlgError("")])
     def test_nan_is_refused_whatever_the_solver_does(self, monkeypatch, error):

@@ -10,9 +10,9 @@ import sbth
 from eigen_checks import EPS, assert_eigenpairs
 from hermitian_matrices import tridiagonal
 from hetero.arrays import Workspace
-from sbth._divide_and_conquer import merge_tree
-from sbth._inverse_iteration import iteration
-from sbth._inverse_iteration.iteration import compute_vectors
+from sbth._tridiagonal.divide_and_conquer import merge_tree
+from sbth._tridiagonal.inverse_iteration import iteration
+from sbth._tridiagonal.inverse_iteration.iteration import compute_vectors
 from tridiagonal_matrices import TYPES, dense, exact_pairs, glued_wilkinson, known_spectrum, random
 
 THRESHOLD = 5.0
@@ -116,7 +116,7 @@ def test_secular_roots_in_extended_precision():
     The interval of a root shrinks with every value of the secular equation, whatever the
     interpolation proposes, so that the search ends for any weights.
     """
-    from sbth._divide_and_conquer.cpu import find_root
+    from sbth._tridiagonal.divide_and_conquer.cpu import find_root
 
     rng = np.random.default_rng(5)
     for k in (1, 2, 3, 20):
@@ -259,10 +259,10 @@ def test_bands_and_full_matrices(device):
     ab = np.random.default_rng(3).standard_normal((4, n))
     full = sbth.dense_from_band(ab, lower=True)
     options = {"method": "sbth", "device": device}
-    for call in (
-        lambda: sbth.eig_banded(ab, lower=True, select="i", select_range=(0, 5), **options),
-        lambda: sbth.eigh(full, subset_by_index=(0, 5), **options),
-    ):
+    calls = [lambda: sbth.eig_banded(ab, lower=True, select="i", select_range=(0, 5), **options)]
+    if device == "cuda":
+        calls.append(lambda: sbth.eigh(full, subset_by_index=(0, 5), **options))
+    for call in calls:
         pairs, steps = steps_of(call)
         assert_eigenpairs(full, *pairs)
         assert "inverse iteration" in steps

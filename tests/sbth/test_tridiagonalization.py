@@ -7,7 +7,7 @@ from scipy import sparse
 import sbth
 from hermitian_matrices import tridiagonal
 from sbth import reference
-from sbth.tridiagonalization import METHODS
+from sbth._reduction.bands import METHODS
 
 
 def band(n, d, seed=0, dtype=float):
@@ -174,7 +174,7 @@ def test_a_wait_times_out(require_cuda, device):
     """A block does not wait forever for a sweep that has failed."""
     from hetero.cuda.driver import cuda
     from hetero.jit import kernel
-    from sbth._bulge_chasing.flags import wait_for_progress
+    from sbth._gpu.flags import wait_for_progress
 
     @kernel(cache=False)
     def wait_twice(progress, control, results):

@@ -5,7 +5,7 @@ import functools
 
 import numpy as np
 
-from sbth import _in_place_products
+from sbth._vendor import products
 
 
 def use_host_memory(monkeypatch):
@@ -14,7 +14,7 @@ def use_host_memory(monkeypatch):
     def routines(dtype):
         return functools.partial(multiply, np.dtype(dtype)), lambda: 0, (0, 1, 2)
 
-    monkeypatch.setattr(_in_place_products, "_cublas", routines)
+    monkeypatch.setattr(products, "_cublas", routines)
 
 
 def columns_at(address, rows, columns, pitch, dtype):

@@ -14,7 +14,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from sbth._bulge_chasing.schedule_formulas import step_count
+from sbth._reduction.bulge_chasing.schedule_formulas import step_count
 from studies.sbth.host_driven import ORDERS, from_memory, in_memory
 from studies.sbth.prepared import issue_loops
 from studies.sbth.prepared.encoding import CONSTANTS, LIBRARIES, Encoder

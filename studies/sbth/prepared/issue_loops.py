@@ -10,7 +10,7 @@ from numba import int32 as i4
 from numba import uint32
 
 from hetero.jit import serial
-from sbth._bulge_chasing.schedule_formulas import sweeps_in_step
+from sbth._reduction.bulge_chasing.schedule_formulas import sweeps_in_step
 from studies.sbth.task_formulas import NUMBERS, task_operands
 
 KERNEL, COPY, AXPY, DOT, NRM2, SCAL, SYMV, SYR2, GEMV, GER = range(10)

@@ -3,35 +3,35 @@
 from numba import types
 
 from kernel_budgets.budget import array, c8, c16, f4, f8, read_budgets
-from sbth._dense_to_band.panel_kernels import Exchange as PanelExchange
-from sbth._dense_to_band.panel_kernels import Factors
-from sbth._one_stage.reduction_kernels import Exchange as OneStageExchange
+from sbth._reduction.dense_to_band.panel_kernels import Exchange as PanelExchange
+from sbth._reduction.dense_to_band.panel_kernels import Factors
+from sbth._reduction.one_stage.reduction_kernels import Exchange as OneStageExchange
 
 _REDUCTION = """
-    _bulge_chasing.chase_kernels.chase_{tile}_{T} 255! T* 3xi8 i4* i4* T*
-    _bulge_chasing.chase_kernels.step_{tile}_{T}  255! T* 3xi8 i4 i4 reflection T*
+    _reduction.bulge_chasing.chase_kernels.chase_{tile}_{T} 255! T* 3xi8 i4* i4* T*
+    _reduction.bulge_chasing.chase_kernels.step_{tile}_{T}  255! T* 3xi8 i4 i4 reflection T*
 """
 
 _NARROW = """
-    _band_to_band.cuda.right_products_{T} 184! 2xT* i8 i8 i8 i8 i8
-    _band_to_band.cuda.left_products_{T}  184! 2xT* i8 i8 i8 i8 i8
-    _band_to_band.cuda.correct_{T}        184! 2xT* i8 i8 i8 i8 i8
-    _band_to_band.cuda.update_{T}         184! 2xT* i8 i8 i8 i8 i8
-    _band_to_band.cuda.factor_{T}         128! 2xT* i8 i8 i8 i8 i8 T* T*
-    _band_to_band.cuda.factor_memory_{T}  128! 2xT* i8 i8 i8 i8 i8 T* T*
+    _reduction.band_to_band.cuda.right_products_{T} 184! 2xT* i8 i8 i8 i8 i8
+    _reduction.band_to_band.cuda.left_products_{T}  184! 2xT* i8 i8 i8 i8 i8
+    _reduction.band_to_band.cuda.correct_{T}        184! 2xT* i8 i8 i8 i8 i8
+    _reduction.band_to_band.cuda.update_{T}         184! 2xT* i8 i8 i8 i8 i8
+    _reduction.band_to_band.cuda.factor_{T}         128! 2xT* i8 i8 i8 i8 i8 T* T*
+    _reduction.band_to_band.cuda.factor_memory_{T}  128! 2xT* i8 i8 i8 i8 i8 T* T*
 """
 
 _FULL = """
-    _dense_to_band.panel_kernels.factor_{T}          {most} T* 8xi8 i8 factors panel i8
-    _dense_to_band.update_kernels.finish_{T}         80 T* T* T* T* 6xi8
-    _dense_to_band.triangle_kernels.mirror_{T}       {some} T* i8 bool f8 T*
-    _dense_to_band.triangle_kernels.store_band_{T}   48 T* i8 i8 T**
-    _reflections.triangular_factors.form_{T}         80 T* R* i8
+    _reduction.dense_to_band.panel_kernels.factor_{T}          {most} T* 8xi8 i8 factors panel i8
+    _reduction.dense_to_band.update_kernels.finish_{T}         80 T* T* T* T* 6xi8
+    _reduction.dense_to_band.triangle_kernels.mirror_{T}       {some} T* i8 bool f8 T*
+    _reduction.dense_to_band.triangle_kernels.store_band_{T}   48 T* i8 i8 T**
+    _back.triangular_factors.form_{T}         80 T* R* i8
 """
 
 _REAL = """
-    _one_stage.reduction_kernels.reduce_{T}          128 T* 2xi8 2xbool T* one_stage T* T*
-    _dense_to_band.triangle_kernels.find_largest_{T} 40 T* i8 i8 bool f8*
+    _reduction.one_stage.reduction_kernels.reduce_{T}          128 T* 2xi8 2xbool T* one_stage T* T*
+    _reduction.dense_to_band.triangle_kernels.find_largest_{T} 40 T* i8 i8 bool f8*
 """
 
 _BATCHES = """
@@ -51,32 +51,35 @@ _REAL_BATCHES = """
 """
 
 _FLOAT64 = """
-    _gpu_batches.ql_kernels.store_identities           48  f8** i8
-    _gpu_batches.bisection_kernels.scale               48  f8** f8** f8*** f8* i1*
-    _gpu_batches.bisection_kernels.bisect              80  f8*** f8* f8 f8** i1*
-    _divide_and_conquer.cuda.solve_leaf                96  f8* f8* i8* f8**
-    _divide_and_conquer.cuda.rank_values               48  i8** i8** i8 f8* i8**
-    _divide_and_conquer.cuda.scan_merge                128 i8** i8 f8* f8** f8* f8** i8**
-    _divide_and_conquer.cuda.rotate_vectors            64  i8** i8** i8 f8** f8** i8**
-    _divide_and_conquer.cuda.find_roots                128 i8** i8** i8 f8* f8**
-    _divide_and_conquer.cuda.refine_weights            64  i8** i8** i8 f8**
-    _divide_and_conquer.cuda.form_factors              64  i8** i8** i8 f8** i8** f8**
-    _divide_and_conquer.product_kernels.gather_rows    48  i8** i8** i8 i8** f8** f8**
-    _divide_and_conquer.product_kernels.restore_rows   48  i8** i8** i8 f8** f8**
-    _divide_and_conquer.product_kernels.multiply_tiles 128 i8** i8 i8 f8** f8** f8**
-    _divide_and_conquer.cuda.place_rows                48  f8** i8* i8* i8* f8**
-    _inverse_iteration.cuda.factor_columns             80  f8* f8* f8* f8 f8** f8** f8** f8** i1**
-    _inverse_iteration.cuda.eliminate_columns          96  f8** i1** f8**
-    _inverse_iteration.cuda.substitute_columns         160 f8** f8** f8** f8** f8** bool
-    _inverse_iteration.cuda.scale_elements             48  f8** f8**
-    _working_matrix.cuda.load_band_columns             48  f8* i8 bool f8 i8 f8**
-    _working_matrix.cuda.truncate_columns              40  f8** i8 f8**
-    _working_matrix.cuda.extract_columns               48  f8** f8 f8* f8*
-    _working_matrix.cuda.fill_zeros                    32  f8*
-    _working_matrix.cuda.find_extremes                 48  f8** bool i8 f8*
-    _bisection.cuda.count_at_parts                     80  f8* f8* f8 f8 f8 i8*
-    _bisection.cuda.bisect_values                      96  f8* f8* 4xf8 i8* i8 i8 f8*
-    _bisection.cuda.count_at_points                    48  f8* f8* f8 f8* i8*
+    _batch.ql_kernels.store_identities 48 f8** i8
+    _batch.bisection_kernels.scale 48 f8** f8** f8*** f8* i1*
+    _batch.bisection_kernels.bisect 80 f8*** f8* f8 f8** i1*
+    _problem.working_matrix.cuda.load_band_columns 48 f8* i8 bool f8 i8 f8**
+    _problem.working_matrix.cuda.truncate_columns 40 f8** i8 f8**
+    _problem.working_matrix.cuda.extract_columns 48 f8** f8 f8* f8*
+    _problem.working_matrix.cuda.fill_zeros 32 f8*
+    _problem.working_matrix.cuda.find_extremes 48 f8** bool i8 f8*
+"""
+
+_TRIDIAGONAL = """
+    divide_and_conquer.merge_kernels.solve_leaf 96 f8* f8* i8* f8**
+    divide_and_conquer.merge_kernels.rank_values 48 i8** i8** i8 f8* i8**
+    divide_and_conquer.merge_kernels.scan_merge 128 i8** i8 f8* f8** f8* f8** i8**
+    divide_and_conquer.merge_kernels.rotate_vectors 64 i8** i8** i8 f8** f8** i8**
+    divide_and_conquer.merge_kernels.find_roots 128 i8** i8** i8 f8* f8**
+    divide_and_conquer.merge_kernels.refine_weights 64 i8** i8** i8 f8**
+    divide_and_conquer.merge_kernels.form_factors 64 i8** i8** i8 f8** i8** f8**
+    divide_and_conquer.product_kernels.gather_rows 48 i8** i8** i8 i8** f8** f8**
+    divide_and_conquer.product_kernels.restore_rows 48 i8** i8** i8 f8** f8**
+    divide_and_conquer.product_kernels.multiply_tiles 128 i8** i8 i8 f8** f8** f8**
+    divide_and_conquer.merge_kernels.place_rows 48 f8** i8* i8* i8* f8**
+    inverse_iteration.cuda.factor_columns 80 f8* f8* f8* f8 f8** f8** f8** f8** i1**
+    inverse_iteration.cuda.eliminate_columns 96 f8** i1** f8**
+    inverse_iteration.cuda.substitute_columns 160 f8** f8** f8** f8** f8** bool
+    inverse_iteration.cuda.scale_elements 48 f8** f8**
+    bisection.cuda.count_at_parts 80 f8* f8* f8 f8 f8 i8*
+    bisection.cuda.bisect_values 96 f8* f8* 4xf8 i8* i8 i8 f8*
+    bisection.cuda.count_at_points 48 f8* f8* f8 f8* i8*
 """
 
 _STUDY = """
@@ -112,14 +115,18 @@ def _of_type(T, R) -> dict:
     }
     most, some = (96, 48) if T is R else (128, 64)
     budgets |= read_budgets("sbth", _FULL, T=T, most=most, some=some, **names)
-    budgets |= read_budgets("sbth._gpu_batches", _BATCHES, slow="_in_", T=T, **names)
+    budgets |= read_budgets("sbth._batch", _BATCHES, slow="_in_", T=T, **names)
     if T is R:
         budgets |= read_budgets("sbth", _REAL, T=T, **names)
-        budgets |= read_budgets("sbth._gpu_batches", _REAL_BATCHES, slow="_in_", T=T)
+        budgets |= read_budgets("sbth._batch", _REAL_BATCHES, slow="_in_", T=T)
         budgets |= read_budgets("sbth", _NARROW, slow="factor_memory|right_products", T=T)
     return budgets
 
 
-KERNELS = read_budgets("sbth", _FLOAT64) | read_budgets("studies.sbth", _STUDY)
+KERNELS = (
+    read_budgets("sbth", _FLOAT64)
+    | read_budgets("sbth._tridiagonal", _TRIDIAGONAL)
+    | read_budgets("studies.sbth", _STUDY)
+)
 for _dtype, _real in ((f4, f4), (f8, f8), (c8, f4), (c16, f8)):
     KERNELS |= _of_type(_dtype, _real)

@@ -1,0 +1,316 @@
+"""Batches of matrices: arrays with leading dimensions.
+
+On a GPU, kernels solve small matrices at the same time (`sbth._batch`). On a CPU all threads
+do: NumPy's solvers and the loops of this package release the interpreter's lock, so that each
+Python thread solves matrices of its own. (SciPy's functions for LAPACK's band and tridiagonal
+routines keep the lock: there one matrix follows the other.) Large matrices are solved one after the
+other, each by all threads.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import math
+from collections.abc import Callable
+from types import ModuleType
+from typing import Any, ParamSpec, TypeVar
+
+import numpy as np
+
+from hetero.arrays import Workspace
+from hetero.devices import Device, device_of, resolve
+from hetero.display.progress_bar import loop_progress, report_loop
+from sbth._batch.named_routines import NAMES, solve_by_scipy
+from sbth._batch.pieces import run_pieces
+from sbth._batch.requests import solve_on_gpu
+from sbth._batch.stacks import solve_pencils, solve_stack
+from sbth._problem.arrays import copy_like, is_sparse
+from sbth._problem.limits import LARGEST_THREADED_BATCH
+from sbth._problem.problem import choose_device, require_real
+from sbth._problem.storage import matrix_of_batch
+from sbth._problem.validation import validate_bool, validate_numbers
+from sbth._vendor.array_modules import array_module, as_library_array, as_module_array
+
+MATRIX_DIMENSIONS: dict[Callable[..., Any], dict[str, int]] = {}
+"""Functions that take batches: the number of dimensions of each array argument for one matrix."""
+
+_OVER_BATCHES: dict[Callable[..., Any], Callable[..., Any]] = {}
+"""The functions that take batches, by those of one matrix."""
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+def over_batches(
+    form: str, *, has_vectors: bool = False, **dimensions: int
+) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """Return a decorator with which a function takes batches of the arguments that are named.
+
+    Calls that name a routine of LAPACK as in SciPy (`named_routines`) go to SciPy.
+
+    Parameters
+    ----------
+    form : {"full", "band", "tridiagonal"}
+        Storage of the matrices, for the kernels that solve a batch on a GPU.
+    has_vectors : bool
+        Whether the function computes eigenvectors, unless its argument `eigvals_only` is true.
+    **dimensions : int
+        Number of dimensions of each array argument for one matrix.
+    """
+
+    def decorate(function: Callable[P, R]) -> Callable[P, R]:
+        signature = inspect.signature(function)
+        names = list(signature.parameters)
+        places = [(name, names.index(name), count) for name, count in dimensions.items()]
+
+        @functools.wraps(function)
+        def solve(*arguments: P.args, **options: P.kwargs) -> R:
+            if not NAMES.isdisjoint(options):
+                named = solve_by_scipy(function.__name__, arguments, options)
+                if named is not None:
+                    return named
+            is_shown = "progress" in options and validate_bool("progress", options["progress"])
+            for name, place, count in places:
+                value = arguments[place] if place < len(arguments) else options.get(name)
+                if value is not None and _dimensions(value) > count:
+                    bound = signature.bind(*arguments, **options).arguments
+                    bound.pop("progress", None)
+                    with loop_progress("batch of matrices", enabled=is_shown):
+                        results = solve_on_gpu(form, bound, dimensions, has_vectors)
+                        if results is not None:
+                            return results
+                        return _solve_batch(function, bound, dimensions, has_vectors)
+            return function(*arguments, **options)
+
+        MATRIX_DIMENSIONS[solve], _OVER_BATCHES[function] = dimensions, solve
+        return solve
+
+    return decorate
+
+
+def _dimensions(value: Any) -> int:
+    """Return the number of dimensions of an array_like; 0 if it has none or is ragged."""
+    if type(value) is np.ndarray:
+        return value.ndim
+    if value is None or is_sparse(value):
+        return 0
+    shape = getattr(value, "shape", None)
+    if shape is None and isinstance(value, list | tuple):
+        try:
+            shape = np.shape(value)
+        except ValueError:
+            return 0
+    return len(shape) if isinstance(shape, tuple) else 0
+
+
+def _solve_batch(
+    function: Callable[..., Any],
+    arguments: dict[str, Any],
+    dimensions: dict[str, int],
+    has_vectors: bool,
+) -> Any:
+    """Solve all matrices of a batch; return arrays with its leading dimensions."""
+    if any(device_of(arguments.get(name)) is not None for name in dimensions):
+        return _solve_gpu_arrays(function, arguments, dimensions)
+    arrays, lead = validate_batch(arguments, dimensions)
+    device = _choose_device(arguments, arrays)
+    if list(arrays) == ["a"] and device.kind == "cpu":
+        return solve_stack(arguments, arrays["a"], has_vectors)
+    flat, count = flatten(arrays, lead, dimensions), math.prod(lead)
+    cores = {name: array.shape[1:] for name, array in flat.items()}
+    if count == 0:
+        dtypes = {name: array.dtype for name, array in arrays.items()}
+        return _solve_nothing(function, arguments, cores, dtypes, lead)
+    if list(flat) == ["a", "b"] and _are_small_squares(cores) and device.kind == "cpu":
+        return solve_pencils(_OVER_BATCHES[function], arguments, (flat["a"], flat["b"]), lead)
+    first = _solve_matrix(function, arguments, flat, lead, 0)
+    is_pair = isinstance(first, tuple)
+    outputs = [np.empty((count, *x.shape), x.dtype) for x in (first if is_pair else (first,))]
+
+    def solve_piece(piece: range) -> None:
+        """Solve some matrices and store the results."""
+        for index in piece:
+            result = first
+            if index > 0:
+                result = _solve_matrix(function, arguments, flat, lead, index)
+            for out, x in zip(outputs, result if is_pair else (result,), strict=True):
+                out[index] = x
+
+    run_pieces(solve_piece, count, max(next(iter(cores.values()))))
+    shaped = tuple(out.reshape(lead + out.shape[1:]) for out in outputs)
+    return shaped if is_pair else shaped[0]
+
+
+def _choose_device(arguments: dict[str, Any], arrays: dict[str, Any]) -> Device:
+    """Return the device of a batch in host memory that no kernel for batches solves.
+
+    Raises
+    ------
+    ValueError
+        The method does not suit the device, or complex matrices.
+    """
+    method, form = arguments.get("method", "auto"), "full" if "a" in arrays else "band"
+    device = choose_device(form, 0, False, method, arguments.get("device"), (), "a batch")
+    for name, array in arrays.items():
+        if array.dtype.kind == "c":
+            require_real(name, method, device)
+    return device
+
+
+def _are_small_squares(cores: dict[str, tuple[int, ...]]) -> bool:
+    """Return whether matrices of these shapes are square, and each is solved by one thread."""
+    order = next(iter(cores.values()))[-1]
+    return 0 < order <= LARGEST_THREADED_BATCH and all(
+        core == (order, order) for core in cores.values()
+    )
+
+
+def _solve_matrix(
+    function: Callable[..., Any],
+    arguments: dict[str, Any],
+    flat: dict[str, Any],
+    lead: tuple[int, ...],
+    index: int,
+) -> Any:
+    """Solve a matrix of a batch, of arrays with one leading dimension; errors name it."""
+    try:
+        return function(**(arguments | {name: x[index] for name, x in flat.items()}))
+    except (TypeError, ValueError) as error:
+        raise type(error)(f"{matrix_of_batch(flat, index, lead)}: {error}") from error
+
+
+def _solve_nothing(
+    function: Callable[..., Any],
+    arguments: dict[str, Any],
+    cores: dict[str, tuple[int, ...]],
+    dtypes: dict[str, np.dtype],
+    lead: tuple[int, ...],
+) -> Any:
+    """Return the results of an empty batch, of the shapes and types for a matrix of zeros.
+
+    `cores` and `dtypes` are the shapes and types of the arrays for one matrix. A CPU solves it.
+    """
+    if arguments.get("method") != "lapack":
+        arguments = arguments | {"device": "cpu", "method": "auto"}
+    one = {name: np.zeros(core, dtypes[name]) for name, core in cores.items()}
+    if "b" in one:
+        np.fill_diagonal(one["b"], 1)
+    if "b_band" in one and len(one["b_band"]):
+        one["b_band"][0 if arguments.get("lower", False) else -1] = 1
+    result = function(**(arguments | one))
+    if isinstance(result, tuple):
+        return tuple(np.empty(lead + x.shape, x.dtype) for x in result)
+    return np.empty(lead + result.shape, result.dtype)
+
+
+def _solve_gpu_arrays(
+    function: Callable[..., Any], arguments: dict[str, Any], dimensions: dict[str, int]
+) -> Any:
+    """Solve the matrices of a batch in GPU arrays, one after the other, on their device."""
+    _refuse_interval(arguments)
+    given = {name: arguments[name] for name in dimensions if arguments.get(name) is not None}
+    device = resolve(arguments.get("device"), *given.values())
+    like = next(x for x in given.values() if device_of(x) is not None)
+    with device.active():
+        stream = Workspace(device, like).stream
+        with array_module(device, stream, "a batch of matrices on a GPU") as xp:
+            arrays = {name: as_module_array(xp, x) for name, x in given.items()}
+            lead = _shared_lead(arrays, dimensions)
+            flat = {
+                name: xp.broadcast_to(x, lead + (core := x.shape[x.ndim - dimensions[name] :]))
+                .reshape(math.prod(lead), *core)
+                for name, x in arrays.items()
+            }  # fmt: skip
+            if math.prod(lead) == 0:
+                cores = {name: x.shape[1:] for name, x in flat.items()}
+                dtypes = {name: x.dtype for name, x in flat.items()}
+                empty = _solve_nothing(
+                    function, arguments | {"device": device}, cores, dtypes, lead
+                )
+                if isinstance(empty, tuple):
+                    return tuple(copy_like(x, like) for x in empty)
+                return copy_like(empty, like)
+            results = []
+            with report_loop(math.prod(lead)) as advance:
+                for index in range(math.prod(lead)):
+                    results.append(_solve_matrix(function, arguments, flat, lead, index))
+                    advance(1)
+            if not isinstance(results[0], tuple):
+                return _join_gpu_arrays(xp, results, lead, like)
+            outputs = zip(*results, strict=True)
+            return tuple(_join_gpu_arrays(xp, output, lead, like) for output in outputs)
+
+
+def _join_gpu_arrays(xp: ModuleType, results: Any, lead: tuple[int, ...], like: Any) -> Any:
+    """Return the results of all matrices as an array of the library of `like`."""
+    whole = xp.stack([as_module_array(xp, x) for x in results])
+    return as_library_array(xp, whole.reshape(lead + whole.shape[1:]), like)
+
+
+def _shared_lead(arrays: dict[str, Any], dimensions: dict[str, int]) -> tuple[int, ...]:
+    """Return the leading dimensions that the arrays of a batch share.
+
+    Raises
+    ------
+    ValueError
+        They do not match.
+    """
+    try:
+        leads = (array.shape[: array.ndim - dimensions[name]] for name, array in arrays.items())
+        return np.broadcast_shapes(*leads)
+    except ValueError:
+        shapes = ", ".join(f"{name} {array.shape}" for name, array in arrays.items())
+        raise ValueError(f"the shapes of the batches do not match: {shapes}") from None
+
+
+def validate_batch(
+    arguments: dict[str, Any], dimensions: dict[str, int]
+) -> tuple[dict[str, np.ndarray], tuple[int, ...]]:
+    """Return the arrays of a batch as NumPy arrays, and the leading dimensions that they share.
+
+    Raises
+    ------
+    TypeError, ValueError
+        They are on a GPU, are sparse, or hold no numbers; their leading dimensions do not match; or
+        the arguments select an interval of values.
+    """
+    names = [name for name in dimensions if arguments.get(name) is not None]
+    for name in names:
+        if device_of(arguments[name]) is not None:
+            raise TypeError(
+                f"{name} is a batch of matrices on a GPU, which one device solves: call the solver "
+                "itself, or copy the batch to a NumPy array"
+            )
+        if is_sparse(arguments[name]):
+            raise TypeError(f"{name} must be an array, because it belongs to a batch of matrices")
+    _refuse_interval(arguments)
+    arrays = {name: validate_numbers(name, arguments[name]) for name in names}
+    return arrays, _shared_lead(arrays, dimensions)
+
+
+def _refuse_interval(arguments: dict[str, Any]) -> None:
+    """Raise ValueError if the arguments of a call select an interval of values."""
+    if arguments.get("subset_by_value") is not None or _is_interval(arguments.get("select")):
+        if arguments.get("subset_by_index") is not None:
+            raise ValueError("subset_by_index and subset_by_value must not be given both")
+        raise ValueError(
+            "an interval of values holds another number of eigenvalues for each matrix of a batch: "
+            "select by index, or loop over the matrices"
+        )
+
+
+def flatten(
+    arrays: dict[str, np.ndarray], lead: tuple[int, ...], dimensions: dict[str, int]
+) -> dict[str, np.ndarray]:
+    """Return the arrays of a batch with one leading dimension, in C order."""
+    flat = {}
+    for name, array in arrays.items():
+        core = array.shape[array.ndim - dimensions[name] :]
+        flat[name] = np.broadcast_to(array, lead + core).reshape(math.prod(lead), *core)
+    return flat
+
+
+def _is_interval(select: Any) -> bool:
+    """Return whether `select` asks for an interval of values."""
+    return select == 1 or (isinstance(select, str) and select.lower() in ("v", "value"))

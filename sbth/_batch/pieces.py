@@ -1,0 +1,42 @@
+"""Ranges of the matrices of a batch, which the threads of a CPU solve."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+
+from hetero.display.progress_bar import report_loop
+from sbth._problem.limits import LARGEST_THREADED_BATCH
+
+_PIECES = 8
+"""Number of pieces of a batch for each thread, for balance (not tuned)."""
+
+
+def run_pieces(solve: Callable[[range], None], count: int, order: int) -> None:
+    """Call `solve` for ranges of the matrices of a batch, on all threads if these are small."""
+    from hetero.cpu.threads import threads, use_threads
+
+    workers = threads() if order <= LARGEST_THREADED_BATCH else 1
+    pieces = list(_pieces(count, workers * _PIECES))
+    with report_loop(count) as advance:
+        if workers == 1 or count < 2:
+            for piece in pieces:
+                solve(piece)
+                advance(len(piece))
+            return
+
+        def solve_alone(piece: range) -> None:
+            """Solve a piece with one thread for each loop."""
+            with use_threads(1):
+                solve(piece)
+
+        with ThreadPoolExecutor(workers) as pool:
+            for piece, _ in zip(pieces, pool.map(solve_alone, pieces), strict=True):
+                advance(len(piece))
+
+
+def _pieces(count: int, most: int) -> Iterator[range]:
+    """Yield ranges that cover 0, ..., count - 1."""
+    bounds: Sequence[int] = [count * i // most for i in range(most + 1)]
+    yield from (range(i, j) for i, j in itertools.pairwise(bounds) if i < j)

@@ -1,0 +1,1 @@
+"""Pieces of kernels that several topics share: flags, reflections, divisions, and sums."""

@@ -1,1 +1,0 @@
-"""LAPACK's drivers on the CPU, and the choice between them and the loops of this package."""

@@ -1,0 +1,268 @@
+"""The problem of a call: made and checked once, before a way to solve it is chosen."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple, NoReturn
+
+import numpy as np
+
+from hetero import validation
+from hetero.devices import Device, device_of, parse, resolve
+from sbth._problem.arrays import KEPT, copy_to_host, has_cupy, shape_and_dtype
+from sbth._problem.limits import BREAK_EVEN, DEVICES, METHOD_NAMES, METHODS
+from sbth._problem.selection import Selection, select_all
+from sbth._problem.validation import (
+    validate_band,
+    validate_bool,
+    validate_matrix,
+    validate_tridiagonal,
+)
+
+
+class Problem(NamedTuple):
+    """Eigenvalues or eigenpairs of a symmetric or Hermitian matrix, or of a pencil of two.
+
+    Attributes
+    ----------
+    form : {"tridiagonal", "band", "full"}
+        Storage of the matrix: diagonal and subdiagonal, LAPACK's band storage, or (n, n).
+    arrays : tuple of arrays
+        Validated, in host memory or on a GPU: (d, e), (band,) or (matrix,).
+    order, width : int
+        Order of the matrix and number of its subdiagonals.
+    dtype : numpy.dtype
+        Type to compute in: float32, float64, complex64 or complex128.
+    lower : bool
+        Which triangle `arrays`, and `second`, hold.
+    selection : Selection
+    vectors : bool
+        Whether eigenvectors are computed, too.
+    device : Device
+    method : {"auto", "sbth", "lapack", "cusolver"}
+    progress : bool
+    second : array, optional
+        The matrix B of A x = lambda B x, in the storage of the first one.
+    name : str
+        Argument of the public function that holds the matrix, for messages.
+    routine : str
+        The public function.
+    like : array
+        An array of the library, and in the memory, of the results.
+    """
+
+    form: str
+    arrays: tuple[Any, ...]
+    order: int
+    width: int
+    dtype: np.dtype
+    lower: bool
+    selection: Selection
+    vectors: bool
+    device: Device
+    method: str = "auto"
+    progress: bool = False
+    second: Any = None
+    name: str = "a"
+    routine: str = ""
+    like: Any = None
+
+    @property
+    def is_on_host(self) -> bool:
+        """True if the matrix is in host memory."""
+        return isinstance(self.arrays[0], np.ndarray)
+
+
+class Reduced(NamedTuple):
+    """A real tridiagonal matrix T of A = Q T Q^H, where A was multiplied by a power of two.
+
+    Attributes
+    ----------
+    d, e : arrays (n,), (n - 1,)
+        Diagonal and subdiagonal, in host memory.
+    factor : float
+        The power of two.
+    transform : function, optional
+        Takes the array module and real vectors (n, m), and returns Q times them.
+    was_reduced : bool
+        Whether rounding errors of a reduction, in the type of `d`, are in T.
+    """
+
+    d: np.ndarray
+    e: np.ndarray
+    factor: float = 1.0
+    transform: Callable[[Any, Any], Any] | None = None
+    was_reduced: bool = True
+
+
+def tridiagonal_problem(
+    d: Any,
+    e: Any,
+    wanted: tuple[Any, Any, Any],
+    options: tuple[str, bool, Any],
+    *,
+    vectors: bool,
+    routine: str,
+) -> Problem:
+    """Validate the arguments for a tridiagonal matrix.
+
+    `wanted` is (select, select_range, tol), `options` are (method, progress, device).
+    """
+    method, progress, device = options
+    like = d if device_of(d) is not None else e
+    if device_of(like) is not None:  # complex arrays are refused before anything is copied
+        for name, values in (("d", d), ("e", e)):
+            if device_of(values) is not None:
+                shape_and_dtype(name, values)
+    try:
+        order = len(d)
+    except TypeError:  # which the validation reports
+        order = 0
+    device = choose_device("tridiagonal", order, vectors, method, device, (d, e), routine)
+    d, e = validate_tridiagonal(d, e)
+    dtype = d.dtype if d.dtype == e.dtype else np.result_type(d, e)
+    selection = _select(wanted, len(d))
+    n = len(d)
+    return Problem(
+        "tridiagonal", (d, e), n, min(1, max(n - 1, 0)), dtype, True, selection, vectors, device,
+        method, progress, None, "d, e", routine, like,
+    )  # fmt: skip
+
+
+def band_problem(
+    a_band: Any, b_band: Any, lower: bool, wanted: tuple[Any, Any, Any],
+    options: tuple[str, bool, Any], *, vectors: bool, routine: str,
+) -> Problem:  # fmt: skip
+    """Validate the arguments for a band matrix, or for a pencil; see `tridiagonal_problem`."""
+    method, progress, device = options
+    if b_band is not None and (device_of(a_band) is None) != (device_of(b_band) is None):
+        raise ValueError("a_band and b_band must be in one memory: one is on a GPU, the other not")
+    band = a_band
+    if not (type(band) is np.ndarray and band.ndim == 2 and band.dtype in KEPT and len(band)):
+        band = validate_band(a_band, "a_band", allow_complex=True)
+    (rows, order), dtype = band.shape, band.dtype
+    if not isinstance(band, np.ndarray):
+        (rows, order), dtype = shape_and_dtype("a_band", band, allow_complex=True)
+    width = min(rows - 1, max(order - 1, 0))
+    form = "band" if width > 1 or vectors else "tridiagonal"
+    if b_band is not None:  # on a GPU only if it is asked for
+        device = choose_device("", 0, True, method, device, (a_band, b_band), routine)
+        b_band = validate_band(b_band, "b_band", allow_complex=True)
+        of_b, dtype_of_b = shape_and_dtype("b_band", b_band, allow_complex=True)
+        if of_b[1] != order:
+            raise ValueError(f"b_band must be of the order of a_band, {order}, got shape {of_b}")
+        dtype = np.result_type(dtype, dtype_of_b)
+    else:
+        is_complex = dtype.kind == "c"
+        device = choose_device(
+            form, order, vectors, method, device, (band,), routine, is_complex=is_complex
+        )
+    if dtype.kind == "c":
+        require_real("a_band", method, device)
+    if not vectors and rows == 1 and dtype.kind != "c" and not isinstance(band, np.ndarray):
+        band = copy_to_host("a_band", band)
+    selection = _select(wanted, order)
+    return Problem(
+        "band", (band,), order, width, dtype, lower, selection, vectors, device,
+        method, progress, b_band, "a_band", routine, a_band,
+    )  # fmt: skip
+
+
+def full_problem(
+    a: Any, b: Any, lower: bool, wanted: tuple[Any, Any, Any, str],
+    options: tuple[str, bool, Any], *, vectors: bool, routine: str,
+) -> Problem:  # fmt: skip
+    """Validate the arguments for a full matrix, or for a pencil; see `tridiagonal_problem`.
+
+    The fourth element of `wanted` is the name of the argument that is the range.
+    """
+    method, progress, device = options
+    a = validate_matrix(a, allow_complex=True)
+    (order, _), dtype = (
+        (a.shape, a.dtype)
+        if isinstance(a, np.ndarray)
+        else shape_and_dtype("a", a, allow_complex=True)
+    )
+    arrays = (a,) if b is None else (a, b)
+    device = choose_device("full", order, vectors, method, device, arrays, routine)
+    selection = _select(wanted, order)
+    if b is not None:
+        b = validate_matrix(b, "b", allow_complex=True)
+        of_b, dtype_of_b = shape_and_dtype("b", b, allow_complex=True)
+        if of_b != (order, order):
+            raise ValueError(f"b must have the shape of a, {(order, order)}, got {of_b}")
+        if (device_of(a) is None) != (device_of(b) is None):
+            raise ValueError("a and b must be in one memory: one is on a GPU, the other is not")
+        dtype = np.result_type(dtype, dtype_of_b)
+    like = a
+    if b is None and not vectors and not lower:
+        a, lower = a.T, True
+    return Problem(
+        "full", (a,), order, max(order - 1, 0), dtype, lower, selection, vectors, device,
+        method, progress, b, "a", routine, like,
+    )  # fmt: skip
+
+
+def _select(wanted: tuple, order: int) -> Selection:
+    """Return the selection of (select, select_range, tol), and perhaps the range's name."""
+    select, select_range, tol, *name = wanted
+    if tol is None and isinstance(select, str) and select == "a":
+        return select_all(order)
+    return Selection.create(select, select_range, tol, order, *name)
+
+
+def choose_device(
+    form: str, order: int, vectors: bool, method: str, device: str | Device | None,
+    arrays: tuple[Any, ...], routine: str, *, is_complex: bool = False,
+) -> Device:  # fmt: skip
+    """Return the device of a call: what the caller, the method or the arrays say, or the size.
+
+    `form` "" takes a GPU only if it is asked for.
+
+    Raises
+    ------
+    ValueError, hetero.DeviceUnavailableError
+        There is no such method, or not for this device or storage; the device cannot be used.
+    """
+    if method != "auto":
+        if method not in METHOD_NAMES:
+            validation.check_choice("method", method, METHOD_NAMES)
+        is_free = method in DEVICES and parse(device) is None
+        if is_free and all(device_of(a) is None for a in arrays):
+            device = DEVICES[method]
+    least = BREAK_EVEN.get((form, vectors))
+    if least is not None and (vectors or is_complex or form == "full") and not has_cupy():
+        least = None  # products of matrices on a GPU are CuPy's
+    chosen = resolve(device, *arrays, work=order, break_even=least)
+    if method != "auto" and method not in METHODS[chosen.kind, form or "band"]:
+        _refuse_method(method, chosen, form or "band", routine)
+    return chosen
+
+
+def _refuse_method(method: str, device: Device, form: str, routine: str) -> NoReturn:
+    """Raise the error for a method that does not exist on a device for this storage."""
+    names = METHODS[device.kind, form]
+    if method == "cusolver" and device.kind == "cuda":
+        raise ValueError(
+            f"method='cusolver' solves full matrices only, by eigh and eigvalsh; {routine} "
+            "takes 'auto' or 'sbth' on a GPU"
+        )
+    allowed = ", ".join(map(repr, names))
+    raise ValueError(
+        f"method must be one of {allowed} on {device} for {form} matrices, got {method!r}"
+    )
+
+
+def require_real(name: str, method: str, device: Device) -> None:
+    """Raise ValueError if this package's loops are asked for a complex matrix on a CPU."""
+    if method == "sbth" and device.kind == "cpu":
+        raise ValueError(
+            f"method='sbth' reduces real matrices only, and {name} is complex: use 'auto'"
+        )
+
+
+def require_flags(**flags: Any) -> None:
+    """Raise TypeError for a flag that is neither True nor False."""
+    for name, value in flags.items():
+        if value is not True and value is not False:
+            validate_bool(name, value)

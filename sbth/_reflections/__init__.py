@@ -1,1 +1,0 @@
-"""Products of Householder reflections as blocks: 1 - V T V^H, by NumPy, CuPy or own kernels."""

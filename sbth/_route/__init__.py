@@ -1,0 +1,1 @@
+"""The way from a problem to its eigenvalues: chosen by one table, and followed stage by stage."""

@@ -1,0 +1,314 @@
+"""The route: the one table by which a method is chosen for a problem, and its stages.
+
+A row names a storage, a kind of device, a method, and what the problem must be for it. The first
+row that suits is taken. `method="auto"` asks besides whether the row `is_faster`; the numbers of
+these questions are in `sbth._problem.limits`.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from types import ModuleType
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from hetero import region
+from hetero.arrays import Workspace
+from sbth._problem import limits
+from sbth._problem.arrays import copy_like, host_workspace
+from sbth._problem.blocks import Partition, partition_band
+from sbth._problem.inspection import choose_scale, is_coupled_band, round_to_dtype
+from sbth._problem.problem import Problem, Reduced
+from sbth._problem.stage import Stage
+from sbth._problem.storage import diagonals
+from sbth._reduction import one_stage, two_stages
+from sbth._reduction.bands import CHASE, wave_memory
+from sbth._route import cusolver
+from sbth._route.crossovers import is_faster_as_full, reduces_bands_faster, thread_key
+from sbth._route.pencils import reduce_pencil_problem
+from sbth._tridiagonal.bisection.eigenvalues import solve_values
+from sbth._tridiagonal.divide_and_conquer.merge_tree import MATRICES, require_memory
+from sbth._tridiagonal.pairs import solve_by_lapack, solve_pairs, solve_parts
+from sbth._vendor.array_modules import array_module, as_library_array, module_on
+from sbth._vendor.lapack import LAPACK_BAND, LAPACK_BAND_AS_FULL, LAPACK_FULL
+
+LOGGER = logging.getLogger(__name__)
+
+_TRIDIAGONAL = {
+    ("sbth", False): "bisection",
+    ("lapack", False): "LAPACK's QL iteration without square roots (sterf)",
+    ("sbth", True): "divide and conquer",
+    ("lapack", True): "LAPACK's divide and conquer (stevd)",
+}
+
+
+def tridiagonal_driver(problem: Problem, order: int) -> str:
+    """Return "sbth" or "lapack" for a real tridiagonal block of some order."""
+    vectors = problem.vectors
+    if problem.device.kind != "cpu":
+        return "sbth"
+    if problem.method != "auto":
+        return problem.method
+    if not vectors and problem.selection.kind != "a":
+        return "lapack" if order < limits.SOME_VALUES else "sbth"
+    if order < limits.SMALLEST_TRIDIAGONAL[vectors]:
+        return "lapack"  # without the number of threads, for which Numba takes a microsecond
+    return "sbth" if order >= limits.TRIDIAGONAL[thread_key(), vectors] else "lapack"
+
+
+def _solve_tridiagonal(xp: ModuleType, problem: Problem, reduced: Reduced | None) -> Any:
+    """Solve the tridiagonal matrix that a reduction has left, or that is given."""
+    if reduced is None:
+        d, e = problem.arrays
+        reduced = Reduced(d, e, was_reduced=False)
+    if not problem.vectors:
+        return solve_values(problem, reduced, tridiagonal_driver), None
+    read, vectors = solve_pairs(xp, problem, reduced, tridiagonal_driver)
+    if reduced.transform is not None:
+        with region("back-transformation"):
+            vectors = reduced.transform(xp, vectors)
+    return read(), vectors
+
+
+def _tridiagonal_memory(problem: Problem) -> int:
+    """Return the bytes of divide and conquer, or of the back-transformation, for each element.
+
+    A few vectors of a tridiagonal matrix need no (n, n) matrices: the solver asks for itself.
+    """
+    if not problem.vectors or problem.width <= 1:
+        return 0
+    full = problem if problem.form == "band" else problem._replace(width=limits.MAX_GPU_BANDWIDTH)
+    return max(MATRICES * 8 + problem.dtype.itemsize, wave_memory(full))
+
+
+def _describe_tridiagonal(problem: Problem) -> str:
+    """Return the steps from the tridiagonal matrix on."""
+    name = _TRIDIAGONAL[tridiagonal_driver(problem, problem.order), problem.vectors]
+    is_reduced = problem.width > 1 or problem.form == "full"
+    return name + ", back-transformation" * (problem.vectors and is_reduced)
+
+
+TRIDIAGONAL = Stage(_describe_tridiagonal, _solve_tridiagonal, _tridiagonal_memory)
+"""The tridiagonal matrix, and the way back from its eigenvectors to those of the matrix."""
+
+
+class Row(NamedTuple):
+    """A way to solve problems.
+
+    Attributes
+    ----------
+    form : {"tridiagonal", "band", "full"}
+    device : {"cpu", "cuda"}
+    method : str
+        The method that a caller names for it; "" for any.
+    kinds : str
+        Kinds of numbers: "f" real, "c" complex.
+    stages : tuple of Stage
+    fits : function, optional
+        Whether it is for a problem, by any method.
+    is_faster : function, optional
+        Whether it is faster than the rows below.
+    """
+
+    form: str
+    device: str
+    method: str
+    kinds: str
+    stages: tuple[Stage, ...]
+    fits: Callable[[Problem], bool] | None = None
+    is_faster: Callable[[Problem], bool] | None = None
+
+
+ROWS = (
+    Row("tridiagonal", "cpu", "", "f", (TRIDIAGONAL,)),
+    Row("tridiagonal", "cuda", "", "f", (TRIDIAGONAL,)),
+    Row("band", "cpu", "", "f", (CHASE, TRIDIAGONAL), fits=lambda p: p.width <= 1),
+    Row("band", "cpu", "sbth", "f", (CHASE, TRIDIAGONAL), is_faster=reduces_bands_faster),
+    Row("band", "cpu", "lapack", "fc", (LAPACK_BAND_AS_FULL,), fits=is_faster_as_full),
+    Row("band", "cpu", "lapack", "fc", (LAPACK_BAND,)),
+    Row("band", "cuda", "sbth", "f", (CHASE, TRIDIAGONAL)),
+    Row("band", "cuda", "sbth", "c", (two_stages.WIDE_COMPLEX_BAND, TRIDIAGONAL),
+        fits=two_stages.is_wide),
+    Row("band", "cuda", "sbth", "c", (two_stages.COMPLEX_BAND, TRIDIAGONAL)),
+    Row("full", "cpu", "lapack", "fc", (LAPACK_FULL,)),
+    Row("full", "cuda", "cusolver", "fc", (cusolver.CUSOLVER,), is_faster=cusolver.is_faster),
+    Row("full", "cuda", "sbth", "f", (one_stage.ONE_STAGE, TRIDIAGONAL), fits=one_stage.fits),
+    Row("full", "cuda", "sbth", "fc", (two_stages.TWO_STAGES, TRIDIAGONAL)),
+)  # fmt: skip
+"""The ways, the first choice first."""
+
+_ROWS_OF: dict[tuple[str, str], list[Row]] = {}
+for _row in ROWS:
+    _ROWS_OF.setdefault((_row.form, _row.device), []).append(_row)
+
+
+class Route(NamedTuple):
+    """The way of a problem.
+
+    Attributes
+    ----------
+    problem : Problem
+    row : Row
+    """
+
+    problem: Problem
+    row: Row
+
+    def describe(self) -> str:
+        """Return the steps, for example "sbth: bulge chasing, bisection"."""
+        steps = ", ".join(filter(None, (x.describe(self.problem) for x in self.row.stages)))
+        return f"sbth: {steps}" if len(self.row.stages) > 1 or self.row.method == "" else steps
+
+    @property
+    def works_on_full(self) -> bool:
+        """True if the matrix is reduced as a full one."""
+        return self.row.stages[0].works_on_full
+
+    def memory(self) -> int:
+        """Return the bytes that the way needs for each element of an (n, n) matrix."""
+        kept = most = 0
+        for stage in self.row.stages:
+            if stage.memory is not None:
+                most = max(most, kept + stage.memory(self.problem))
+            if stage.keeps is not None:
+                kept += stage.keeps(self.problem)
+        return most
+
+    def run(self, xp: ModuleType | None) -> tuple[Any, Any]:
+        """Return the selected eigenvalues, and eigenvectors (n, m) or None, arrays of `xp`.
+
+        A band in host memory that falls into diagonal blocks is solved block by block.
+
+        Raises
+        ------
+        MemoryError
+            The device has too little memory; the message says how much is needed.
+        """
+        problem, stages = self.problem, self.row.stages
+        if problem.form == "band":
+            band, lower = problem.arrays[0], problem.lower
+            if isinstance(band, np.ndarray) and not is_coupled_band(band, lower):
+                partition = partition_band(band, lower)
+                if not partition.is_whole:
+                    return _solve_blocks(xp, problem, partition)
+        if LOGGER.isEnabledFor(logging.INFO):
+            LOGGER.info("order %d, on %s: %s", problem.order, problem.device, self.describe())
+        has_matrices = problem.vectors or problem.device.kind == "cuda"
+        if has_matrices and (need := self.memory()):
+            require_memory(problem.order, problem.device, need, vectors=problem.vectors)
+        left: Any = None
+        for stage in stages:
+            left = stage.run(xp, problem, left)
+        return left
+
+
+def route(problem: Problem) -> Route:
+    """Return the way of a problem, whose arrays it does not read."""
+    method, kind = problem.method, problem.dtype.kind
+    for row in _ROWS_OF[problem.form, problem.device.kind]:
+        if kind not in row.kinds or (row.fits is not None and not row.fits(problem)):
+            continue
+        if row.method in (method, ""):
+            return Route(problem, row)
+        if method == "auto" and (row.is_faster is None or row.is_faster(problem)):
+            return Route(problem, row)
+    raise ValueError(
+        f"method={method!r} is not for {problem.form} matrices of {problem.dtype} on "
+        f"{problem.device}"
+    )
+
+
+def solve(problem: Problem) -> Any:
+    """Return the selected eigenvalues, and eigenvectors, as arrays of the caller's library."""
+    if problem.form == "tridiagonal" and problem.vectors:
+        return _solve_tridiagonal_pairs(problem)
+    device, dtype, like = problem.device, problem.dtype, problem.like
+    if device.kind == "cpu":
+        if problem.second is None:
+            values, vectors = route(problem).run(np)
+        else:
+            values, vectors = _follow(np, problem)
+        values = round_to_dtype(problem.name, values, dtype)
+        return values if vectors is None else (values, vectors)
+    needs_module = problem.vectors or problem.form == "full" or dtype.kind == "c"
+    if not needs_module and problem.second is None:  # of a band alone, there are no products
+        values, _ = _follow(None, problem)
+        return copy_like(round_to_dtype(problem.name, values, dtype), like)
+    is_band_pencil = problem.second is not None and problem.form == "band"
+    routine = problem.routine + " with b_band" * is_band_pencil
+    with module_on(device, like, routine) as xp:
+        values, vectors = _follow(xp, problem)
+        if isinstance(values, np.ndarray):
+            values = copy_like(round_to_dtype(problem.name, values, dtype), like)
+        else:
+            values = as_library_array(xp, values, like)
+        return values if vectors is None else (values, as_library_array(xp, vectors, like))
+
+
+def _follow(xp: ModuleType | None, problem: Problem) -> tuple[Any, Any]:
+    """Return eigenvalues and eigenvectors or None, arrays of `xp`; a pencil becomes a matrix."""
+    if problem.second is None:
+        return route(problem).run(xp)
+    assert xp is not None
+    standard, transform = reduce_pencil_problem(xp, problem)
+    values, vectors = route(standard).run(xp)
+    return values, None if vectors is None else transform(vectors)
+
+
+def _solve_blocks(
+    xp: ModuleType | None, problem: Problem, partition: Partition
+) -> tuple[np.ndarray, Any]:
+    """Solve the diagonal blocks of a band."""
+    band, selection, vectors = problem.arrays[0], problem.selection, problem.vectors
+    choose_scale(band, problem.lower, problem.name)  # refuses NaN and infinity
+    parts = []
+    for rows in partition.groups:
+        part = problem._replace(
+            arrays=(np.ascontiguousarray(band[:, rows]),), order=rows.size,
+            width=min(problem.width, rows.size - 1), selection=selection.of_part(vectors),
+        )  # fmt: skip
+        parts.append(route(part).run(xp))
+    single = diagonals(band, problem.lower)[0].real[partition.single]
+    if not vectors:
+        rounded = (round_to_dtype(problem.name, values, problem.dtype) for values, _ in parts)
+        return selection.select(np.concatenate([single, *rounded])), None
+    everything = np.concatenate([single.astype(float), *(values for values, _ in parts)])
+    order = np.argsort(everything, kind="stable")
+    chosen = order[slice(*selection.bounds(everything[order]))]
+    target = np.full(everything.size, -1)
+    target[chosen] = np.arange(chosen.size)
+    assert xp is not None
+    columns = xp.zeros((problem.order, chosen.size), band.dtype)
+    blocks = [(partition.single, xp.eye(partition.single.size, dtype=band.dtype))]
+    blocks += zip(partition.groups, (vectors for _, vectors in parts), strict=True)
+    begin = 0
+    for rows, of_block in blocks:
+        targets = target[begin : begin + rows.size]
+        begin += rows.size
+        kept = np.flatnonzero(targets >= 0)
+        places = xp.asarray(rows)[:, None], xp.asarray(targets[kept])[None, :]
+        columns[places] = of_block[:, xp.asarray(kept)]
+    return everything[chosen], columns
+
+
+def _solve_tridiagonal_pairs(problem: Problem) -> tuple[Any, Any]:
+    """Return eigenvalues and eigenvectors of a tridiagonal matrix; the simulator has no CuPy."""
+    (d, e), device, like, dtype = problem.arrays, problem.device, problem.like, problem.dtype
+    reduced = Reduced(d, e, was_reduced=False)
+    if (pairs := solve_by_lapack(problem, reduced, tridiagonal_driver)) is not None:
+        return round_to_dtype(problem.name, pairs[0], dtype), pairs[1].astype(dtype, copy=False)
+    with device.active():
+        space = Workspace(device, like)
+        if device.kind == "cuda":
+            from hetero.cuda.driver import SIMULATOR
+
+            if not SIMULATOR:
+                with array_module(device, space.stream, problem.routine):
+                    pass  # which says if CuPy is missing
+        placed = solve_parts(problem, reduced, tridiagonal_driver, host_workspace(space))
+        rows = placed.place(space, dtype)
+        values = round_to_dtype(problem.name, placed.read_values(), dtype)
+        vectors = space.result(rows, (len(values), problem.order))
+        return copy_like(values, like), vectors.T

@@ -1,0 +1,155 @@
+"""Eigenvalues of a tridiagonal matrix whose arguments are checked: by bisection, or by LAPACK."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from contextlib import nullcontext
+
+import numpy as np
+
+from hetero import region
+from hetero.arrays import Workspace
+from hetero.devices import Device
+from hetero.display.progress_bar import loop_progress
+from sbth._problem.blocks import partition_tridiagonal
+from sbth._problem.inspection import is_coupled, unscale
+from sbth._problem.problem import Problem, Reduced
+from sbth._problem.selection import Selection
+from sbth._tridiagonal import bisection
+from sbth._vendor import drivers
+
+Driver = Callable[[Problem, int], str]
+"""Function that returns "sbth" or "lapack" for a block of some order."""
+
+_PRECISION = {True: 2.0**-30, False: 2.0**-53}
+"""Length of an interval at which an eigenvalue has converged, relative to the norm, for a matrix
+that was reduced in float32, which leaves errors of 2^-23 of the norm (True), and for others."""
+
+
+def solve_values(problem: Problem, reduced: Reduced, driver: Driver) -> np.ndarray:
+    """Compute the selected eigenvalues of a tridiagonal matrix: float64, in host memory.
+
+    The selection and the results refer to the matrix without the factor, so that a result overflows
+    only if the eigenvalue does.
+    """
+    d, e, factor = reduced.d, reduced.e, reduced.factor
+    precision = _PRECISION[reduced.was_reduced and d.dtype == np.float32]
+    d, e = d.astype(float, copy=False), e.astype(float, copy=False)
+
+    def solve(d: np.ndarray, e: np.ndarray, part: Problem) -> np.ndarray:
+        """Return the selected eigenvalues of a block of similar magnitude; LAPACK computes all."""
+        with region("eigenvalues of the tridiagonal matrix"):
+            if driver(part, d.size) == "lapack":
+                values = drivers.tridiagonal_values(d, e)  # which scales the matrix
+                return part.selection.select_sorted(unscale(values, factor))
+            context = nullcontext() if part.device.kind == "cpu" else part.device.active()
+            with context:
+                return Bisection(d, e, part.device, factor, precision).values(part.selection)
+
+    with loop_progress("bisection", enabled=problem.progress):
+        if is_coupled(d, e):
+            return solve(d, e, problem)
+        partition = partition_tridiagonal(d, e)
+        if partition.is_whole:
+            return solve(d, e, problem) if d.size else np.zeros(0)
+        parts = [d[partition.single] / factor]
+        part = problem._replace(selection=problem.selection.of_part())
+        for rows in partition.groups:
+            couplings = np.where(np.diff(rows) == 1, e[rows[:-1]], 0.0)
+            parts.append(solve(d[rows], couplings, part))
+        return problem.selection.select(np.concatenate(parts))
+
+
+def _scale_for(d: np.ndarray, e: np.ndarray) -> float:
+    """Return a power of two that scales a tridiagonal matrix so that squares stay within range."""
+    largest = max(np.max(np.abs(d)), np.max(np.abs(e), initial=0.0))
+    return 2.0 ** min(-math.frexp(largest)[1], 1022) if largest > 0.0 else 1.0
+
+
+class Bisection:
+    """A tridiagonal matrix on a device, scaled so that squares stay within range.
+
+    `factor` is the power of two by which the given matrix was multiplied; selections refer to the
+    matrix without it. `d` and `e` are the scaled matrix in host memory, `scale` says by how much.
+    `precision` is the length of an interval at which an eigenvalue has converged, relative to the
+    norm.
+    """
+
+    def __init__(
+        self,
+        d: np.ndarray,
+        e: np.ndarray,
+        device: Device,
+        factor: float,
+        precision: float = _PRECISION[False],
+    ):
+        self.scale = _scale_for(d, e)
+        self.d, self.e = d * self.scale, e * self.scale
+        below = np.zeros(len(d) + 1)  # the subdiagonal between two zeros
+        below[1:-1] = self.e
+        radii = np.abs(below[1:]) + np.abs(below[:-1])
+        low, high = float(np.min(self.d - radii)), float(np.max(self.d + radii))  # Gershgorin discs
+        slack = 2.0**-50 * len(d) * max(abs(low), abs(high)) + 2.0**-1000
+        self.low, self.high = low - slack, high + slack
+        squares = below[:-1] ** 2
+        self.tiny = float(np.finfo(float).tiny) * max(1.0, float(np.max(squares)))
+        self.tolerance = precision * max(abs(self.low), abs(self.high))
+        self.factor = factor
+        self.order = len(d)
+        self.space = None if device.kind == "cpu" else Workspace(device)
+        self.matrix = self.d, squares
+        if self.space is not None:
+            self.matrix = self.space.input("d", self.d), self.space.input("e", squares)
+        self.loops = bisection.loops(device)
+
+    def values(self, selection: Selection) -> np.ndarray:
+        """Return the selected eigenvalues, in ascending order."""
+        tolerance = min(self.scaled(selection.tolerance), self.high - self.low)
+        values = self.scaled_values(*self.bounds(selection), tolerance)
+        return unscale(values, self.scale, self.factor)
+
+    def bounds(self, selection: Selection) -> tuple[int, int]:
+        """Return the index of the first selected eigenvalue, and that after the last one."""
+        if selection.kind == "v":
+            return self.indices_between(*(self.scaled(v) for v in (selection.low, selection.high)))
+        if selection.kind == "i":
+            return int(selection.low), int(selection.high) + 1
+        return 0, self.order
+
+    def indices_between(self, low: float, high: float) -> tuple[int, int]:
+        """Return what `bounds` does for the scaled eigenvalues in (low, high]."""
+        # Counts below the next float, since the interval includes its right end only.
+        ends = np.nextafter((low, high), np.inf)
+        first, stop = self.count_below(np.clip(ends, self.low, self.high))
+        return int(first), int(stop)
+
+    def scaled_values(self, first: int, stop: int, tolerance: float = 0.0) -> np.ndarray:
+        """Return the eigenvalues number first, ..., stop - 1 of the scaled matrix."""
+        if stop <= first:
+            return np.zeros(0)
+        shape, space = (stop - first,), self.space
+        limits = self.tiny, float(max(self.tolerance, tolerance)), self.low, self.high
+        values = np.empty(shape) if space is None else space.output(shape)
+        self.loops.bisect(*self.matrix, limits, first, values, 0 if space is None else space.stream)
+        # Neighbours that agree within rounding may be in either order.
+        return np.sort(values if space is None else space.result(values, shape))
+
+    def scaled(self, value: float) -> float:
+        """Scale a value like the matrix."""
+        with np.errstate(over="ignore"):
+            return np.float64(value) * self.factor * self.scale
+
+    def unscaled(self, values: np.ndarray) -> np.ndarray:
+        """Return eigenvalues of the given matrix; they may be infinite."""
+        return unscale(values, self.scale, self.factor)
+
+    def count_below(self, x: np.ndarray) -> np.ndarray:
+        """Return the number of eigenvalues of the scaled matrix below each x."""
+        if self.space is None:
+            counts = np.empty(x.shape, np.int64)
+            self.loops.count_below(*self.matrix, self.tiny, x, counts)
+            return counts
+        counts, points = self.space.output(x.shape, np.int64), self.space.input("x", x)
+        self.loops.count_below(*self.matrix, self.tiny, points, counts, self.space.stream)
+        return self.space.result(counts, x.shape)

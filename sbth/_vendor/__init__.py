@@ -1,0 +1,1 @@
+"""Libraries of others: LAPACK and BLAS by SciPy, NumPy and CuPy as array modules."""

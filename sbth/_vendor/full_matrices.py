@@ -1,0 +1,96 @@
+"""Full matrices in host memory by LAPACK, block by block where they have to be scaled.
+
+Scaling a matrix whose elements nearly over- or underflow makes small ones 0. Diagonal blocks that
+do not touch each other are therefore scaled one by one.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from hetero import region
+from sbth._problem.inspection import (
+    is_plainly_safe,
+    magnitudes,
+    require_finite_triangle,
+    safe_scale,
+    unscale,
+)
+from sbth._problem.selection import Selection
+from sbth._vendor import drivers
+
+
+def solve_full(
+    a: np.ndarray, lower: bool, selection: Selection, *, vectors: bool
+) -> tuple[np.ndarray, np.ndarray | None]:
+    """Return the selected eigenvalues (m,) of a matrix, and with `vectors` eigenvectors (n, m).
+
+    Only one triangle is read. Eigenvalues of a matrix that was scaled are float64, and infinite if
+    they overflow.
+
+    Raises
+    ------
+    ValueError
+        There is NaN or infinity in the triangle.
+    """
+    scaled, factor = _scale_triangle(a, lower)
+    blocks = [] if factor == 1.0 else _find_blocks(a, lower)
+    if len(blocks) > 1:
+        return _solve_blocks(a, lower, selection, blocks, vectors)
+    with region("LAPACK"):
+        if vectors:
+            values, columns = drivers.full_vectors(scaled, lower, selection, factor)
+            return unscale(values, factor), columns
+        values = drivers.full_values(scaled, lower)
+    return selection.select_sorted(unscale(values, factor)), None
+
+
+def _find_blocks(a: np.ndarray, lower: bool) -> list[np.ndarray]:
+    """Return the rows of the diagonal blocks of a matrix, after a permutation."""
+    from scipy.sparse import csr_matrix
+    from scipy.sparse.csgraph import connected_components
+
+    triangle = np.tril(a) if lower else np.triu(a)
+    count, block_of_row = connected_components(csr_matrix(triangle != 0), directed=False)
+    order = np.argsort(block_of_row, kind="stable")
+    return np.split(order, np.searchsorted(block_of_row[order], np.arange(1, count)))
+
+
+def _solve_blocks(
+    a: np.ndarray, lower: bool, selection: Selection, blocks: list[np.ndarray], vectors: bool
+) -> tuple[np.ndarray, np.ndarray | None]:
+    """Do the work of `solve_full` block by block."""
+    n, everything = len(a), Selection("a", 0, 0)
+    pairs = [solve_full(a[np.ix_(r, r)], lower, everything, vectors=vectors) for r in blocks]
+    values = np.concatenate([of_block.astype(float) for of_block, _ in pairs])
+    order = np.argsort(values, kind="stable")
+    chosen = order[slice(*selection.bounds(values[order]))]
+    if not vectors:
+        return values[chosen], None
+    columns = np.zeros((n, n), a.dtype)
+    begin = 0
+    for rows, (_, of_block) in zip(blocks, pairs, strict=True):
+        columns[rows, begin : begin + rows.size] = of_block
+        begin += rows.size
+    return values[chosen], columns[:, chosen]
+
+
+def _scale_triangle(a: np.ndarray, lower: bool) -> tuple[np.ndarray, float]:
+    """Scale a matrix in host memory by a power of two, so that squares stay within range.
+
+    Returns the matrix, itself if the power is 1, and the power.
+
+    Raises
+    ------
+    ValueError
+        There is NaN or infinity in the triangle that `lower` chooses.
+    """
+    if len(a):
+        column = (a[:, 0] if lower else a[0]).real
+        if is_plainly_safe(a, column.item(0) or np.abs(column).max()):
+            return a, 1.0
+    triangle = np.tril(a) if lower else np.triu(a)
+    largest = float(np.max(np.abs(magnitudes(triangle)), initial=0.0))
+    require_finite_triangle(largest, lower)
+    factor = safe_scale(largest, a.dtype)
+    return (a, 1.0) if factor == 1.0 else (triangle * a.real.dtype.type(factor), factor)

@@ -1,0 +1,73 @@
+"""LAPACK as a stage: full matrices, and bands as they are or as full matrices."""
+
+from __future__ import annotations
+
+import functools
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from hetero import region
+from sbth._problem.inspection import choose_scale, unscale
+from sbth._problem.problem import Problem
+from sbth._problem.stage import Stage
+from sbth._vendor import drivers
+from sbth._vendor.full_matrices import solve_full
+
+_MATRICES = 5
+"""Number of (n, n) matrices that LAPACK's drivers need with their workspace and the results."""
+
+
+def _memory(problem: Problem) -> int:
+    return _MATRICES * problem.dtype.itemsize if problem.vectors else 0
+
+
+def _solve_full(xp: ModuleType, problem: Problem, before: Any) -> tuple[np.ndarray, Any]:
+    """Solve a full matrix."""
+    (a,) = problem.arrays
+    return solve_full(a, problem.lower, problem.selection, vectors=problem.vectors)
+
+
+def _solve_band(
+    xp: ModuleType, problem: Problem, before: Any, *, as_full: bool
+) -> tuple[np.ndarray, Any]:
+    """Solve a band, reduced by rotations or expanded to a full matrix."""
+    (ab,), lower, selection = problem.arrays, problem.lower, problem.selection
+    if problem.order == 0:
+        return np.zeros(0), np.zeros((0, 0), ab.dtype) if problem.vectors else None
+    scale, vectors = choose_scale(ab, lower, problem.name), None
+    scaled = ab if scale == 1.0 else ab * ab.real.dtype.type(scale)
+    with region("LAPACK"):
+        full = drivers.expand(scaled, lower) if as_full else None
+        if full is not None and problem.vectors:
+            values, vectors = drivers.full_vectors(full, lower, selection, scale)
+            return unscale(values, scale), vectors
+        if problem.vectors:
+            values, vectors = drivers.band_vectors(scaled, lower)
+        elif full is not None:
+            values = drivers.full_values(full, lower)
+        else:
+            values = drivers.band_values(scaled, lower)
+    values = unscale(values, scale)
+    if vectors is not None and selection.kind != "a":
+        vectors = vectors[:, slice(*selection.bounds(values))]
+    return selection.select_sorted(values), vectors
+
+
+LAPACK_FULL = Stage(
+    lambda problem: "LAPACK (syevd, heevd)", _solve_full, _memory, works_on_full=True
+)
+
+LAPACK_BAND = Stage(
+    lambda problem: "LAPACK, as a band matrix (sbevd, hbevd)",
+    functools.partial(_solve_band, as_full=False),
+    _memory,
+)
+
+LAPACK_BAND_AS_FULL = Stage(
+    lambda problem: "LAPACK, as a full matrix (syevd, heevd)",
+    functools.partial(_solve_band, as_full=True),
+    _memory,
+    works_on_full=True,
+)

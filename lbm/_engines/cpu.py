@@ -50,7 +50,7 @@ class CPUEngine(Engine):
     def __init__(self, problem: Problem, device: Device, allocate):
         super().__init__(problem, device)
         form, links = problem.precision, problem.links
-        self._tasks, shape = TASKS_PER_THREAD, (problem.lattice.size, problem.pitch)
+        self._tasks, shape = TASKS_PER_THREAD, (problem.slots, problem.pitch)
         self.populations = [allocate(shape, form.storage) for _ in range(problem.pattern.copies)]
         reads_viscosity = type(problem.collision).reads_viscosity
         self.viscosity = _aligned_zeros((problem.pitch * reads_viscosity,), form.storage)

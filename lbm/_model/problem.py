@@ -44,7 +44,8 @@ def pitch(cells: int, precision: Precision) -> int:
 
 def population_bytes(cells: int, pattern: Pattern, precision: Precision) -> int:
     """Return the memory in bytes of the populations of a block."""
-    return pattern.copies * pattern.lattice.size * precision.itemsize * pitch(cells, precision)
+    slots = precision.moments or pattern.lattice.size
+    return pattern.copies * slots * precision.itemsize * pitch(cells, precision)
 
 
 def viscosity_bytes(cells: int, precision: Precision) -> int:
@@ -116,7 +117,12 @@ class Problem:
     @property
     def populations(self) -> int:
         """Number of populations in a copy of the block's memory, with the gaps between slots."""
-        return self.lattice.size * self.pitch
+        return self.slots * self.pitch
+
+    @property
+    def slots(self) -> int:
+        """Return how many words or populations are stored of a cell."""
+        return self.precision.moments or self.lattice.size
 
     @property
     def bytes(self) -> int:
@@ -141,7 +147,7 @@ class Problem:
         which a step does now and then, is rounded: it reads all populations, writes and reads the
         moments, and writes the viscosity.
         """
-        size, populations = self.precision.itemsize, 2 * self.lattice.size * self.precision.itemsize
+        size, populations = self.precision.itemsize, 2 * self.slots * self.precision.itemsize
         bytes_moved = populations + self.links.classes.itemsize * self.links.any
         if isinstance(self.collision, EddyViscosityModel):
             moments = 7 * np.dtype(self.precision.compute).itemsize

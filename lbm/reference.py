@@ -7,7 +7,6 @@ the description of boundary conditions with the rest of the package, and nothing
 from __future__ import annotations
 
 import functools
-import inspect
 import itertools
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -23,7 +22,7 @@ from lbm.sponges import Sponge, check_sponges
 if TYPE_CHECKING:
     from lbm.collisions.operator import Collision
 
-_Entry = tuple[b.WallCondition, tuple[int, ...]]
+_Entry = tuple[b.Condition, tuple[int, ...]]
 """A condition, and the axes in which it mirrors."""
 
 
@@ -37,15 +36,7 @@ class _Cut(NamedTuple):
     cells: tuple[np.ndarray, ...]
     distance: np.ndarray
     points: np.ndarray
-    condition: b.WallCondition
-
-
-def _is_slip(condition: b.Condition) -> bool:
-    return isinstance(condition, b.FreeSlip)
-
-
-def _is_open(condition: b.Condition) -> bool:
-    return isinstance(condition, b.VelocityInlet | b.PressureOutlet)
+    condition: b.Condition
 
 
 def equilibrium(rho: np.ndarray, u: np.ndarray, lattice: Lattice = D3Q19) -> np.ndarray:
@@ -61,24 +52,14 @@ def equilibrium(rho: np.ndarray, u: np.ndarray, lattice: Lattice = D3Q19) -> np.
     return f
 
 
-def _prescribed(value: Any, points: Sequence[np.ndarray], t: float) -> Any:
-    """Return a value of a condition, or what its function returns at points (x, y, z) and time t.
-
-    The number of the function's arguments tells what it depends on, as in `MovingWall`.
-    """
-    if not callable(value):
-        return value
-    given = {1: (t,), 3: points, 4: (*points, t)}
-    return value(*given[len(inspect.signature(value).parameters)])
-
-
-def _without_component(velocity: Any, axis: int) -> Any:
-    """Return a velocity, or its function, with 0 as the component along an axis."""
-    if not callable(velocity):
-        return tuple(0.0 if a == axis else v for a, v in enumerate(velocity))
-    return lambda x, y, z, t: [
-        0.0 if a == axis else v for a, v in enumerate(_prescribed(velocity, (x, y, z), t))
-    ]
+def _without_component(wall: b.Condition, axis: int) -> b.MovingWall:
+    """Return a wall with a velocity, or a function of it, with 0 as the component along an axis."""
+    if not wall.depends_on:
+        x, y, z = (0.0 if a == axis else v for a, v in enumerate(wall.prescribed))
+        return b.MovingWall((x, y, z))
+    return b.MovingWall(
+        lambda x, y, z, t: [0.0 if a == axis else v for a, v in enumerate(wall.at((x, y, z), t))]
+    )
 
 
 class Reference:
@@ -118,7 +99,7 @@ class Reference:
             self.conditions.append((solid.bounce, ()))
             inside[solid.mask(self.shape)] = len(self.conditions) - 1
         labels[1:-1, 1:-1, 1:-1] = inside
-        periodic = [isinstance(self.faces[2 * a], b.Periodic) for a in range(3)]
+        periodic = [self.faces[2 * a].is_periodic for a in range(3)]
         for end in itertools.product((-1, 0, 1), repeat=3):
             crossed = [a for a in range(3) if end[a] and not periodic[a]]
             if not any(end):
@@ -137,27 +118,27 @@ class Reference:
             labels[region] = self._behind(beside, crossed[0], walls[0]) if crossed else beside
         return labels
 
-    def _at_edge(self, walls: Sequence[b.WallCondition], crossed: Sequence[int]) -> _Entry:
+    def _at_edge(self, walls: Sequence[b.Condition], crossed: Sequence[int]) -> _Entry:
         """Return (condition, axes in which it mirrors) behind one or more faces."""
-        slip = tuple(a for a, wall in zip(crossed, walls, strict=True) if _is_slip(wall))
-        others = [wall for wall in walls if not _is_slip(wall)]
+        slip = tuple(a for a, wall in zip(crossed, walls, strict=True) if wall.mirrors)
+        others = [wall for wall in walls if not wall.mirrors]
         strongest = min(walls, key=lambda wall: wall.rank)
-        if slip and all(map(_is_open, others)):
+        if slip and all(wall.is_open for wall in others):
             return strongest, slip
-        closed = len(walls) > 1 and not any(map(_is_open, walls))
+        closed = len(walls) > 1 and not any(wall.is_open for wall in walls)
         return (b.NoSlip() if closed else strongest), ()
 
-    def _behind(self, beside: np.ndarray, axis: int, face: b.WallCondition) -> np.ndarray:
+    def _behind(self, beside: np.ndarray, axis: int, face: b.Condition) -> np.ndarray:
         """Return the labels behind a face; `beside` has those of the cells before it."""
         labels = np.empty_like(beside)
         for k in np.unique(beside):
-            entry: _Entry = face, ((axis,) if _is_slip(face) else ())
+            entry: _Entry = face, ((axis,) if face.mirrors else ())
             if k:
                 body = list(self.solids.values())[k - 1]
-                solid = body.bounce if _is_slip(face) else body.condition
+                solid = body.bounce if face.mirrors else body.condition
                 entry = self._at_edge([face, solid], [axis, -1])  # a solid has no axis
-                if isinstance(solid, b.MovingWall) and not _is_open(face) and not _is_open(solid):
-                    entry = b.MovingWall(_without_component(solid.velocity, axis)), ()
+                if solid.moves and not face.is_open:
+                    entry = _without_component(solid, axis), ()
             self.conditions.append(entry)
             labels[beside == k] = len(self.conditions) - 1
         return labels
@@ -182,9 +163,7 @@ class Reference:
             if axis is not None:
                 index = -1 if c[axis] > 0 else 0
                 at_face = np.zeros(self.shape, bool)
-                np.moveaxis(at_face, axis, 0)[index] = not isinstance(
-                    self.faces[2 * axis], b.Periodic
-                )
+                np.moveaxis(at_face, axis, 0)[index] = not self.faces[2 * axis].is_periodic
                 closed &= at_face
             if not met or not closed.any():
                 continue
@@ -241,9 +220,10 @@ class Reference:
     def set(self, rho: np.ndarray, u: np.ndarray) -> None:
         """Start from the equilibrium; u includes half of the force's impulse."""
         self.f = equilibrium(rho, u - 0.5 * self.force[:, None, None, None] / rho, self.lattice)
-        self.means = {
-            k: rho if isinstance(face, b.VelocityInlet) else (2 * (k % 2) - 1) * u[k // 2]
+        self.memories = {
+            k: face.start_memory(rho - 1.0, (2 * (k % 2) - 1) * u[k // 2])
             for k, face in enumerate(self.faces)
+            if face.responds
         }
         grid = np.meshgrid(*(np.arange(n) + 0.5 for n in self.shape), indexing="ij")
         ones = np.ones((3, *self.shape))
@@ -338,7 +318,7 @@ class Reference:
                     self._mirror(q, after, cells, slip)
         self._interpolate(after)
         self._bend_at_outlets()
-        self._let_waves_leave()
+        self._respond()
         self.steps += 1
 
     def _bend_at_outlets(self) -> None:
@@ -353,8 +333,8 @@ class Reference:
             layer = np.zeros(self.shape, bool)
             np.moveaxis(layer, axis, 0)[-1 if sign > 0 else 0] = True
             beside = [end for k, end in enumerate(self.faces) if k // 2 != axis]
-            touches = any(isinstance(end, b.NoSlip) or type(end) is b.MovingWall for end in beside)
-            if not isinstance(condition, b.PressureOutlet):
+            touches = any(end.has_friction for end in beside)
+            if not condition.is_outlet:
                 continue
             if not touches and self.fluid[layer].all():
                 continue
@@ -382,16 +362,15 @@ class Reference:
         cells = np.ones(self.shape, bool)
         for other in range(3):
             step = self.lattice.velocities[q][other]
-            if other != axis and step and not isinstance(self.faces[2 * other], b.Periodic):
+            if other != axis and step and not self.faces[2 * other].is_periodic:
                 np.moveaxis(cells, other, 0)[-1 if step > 0 else 0] = False
         return cells
 
-    def _let_waves_leave(self) -> None:
-        """Let ends that do not reflect follow a wave that leaves: the density of an outlet its
-        velocity, and the mass flux of an inlet its density."""
+    def _respond(self) -> None:
+        """Let the faces that respond to the flow correct what they have returned."""
         c, w, size = self.lattice.velocities, self.lattice.weights, self.lattice.size
         for face, condition in enumerate(self.faces):
-            if not isinstance(condition, b.OpenEnd):
+            if not condition.responds:
                 continue
             axis, sign = face // 2, 2 * (face % 2) - 1
             layer = np.zeros(self.shape, bool)
@@ -402,18 +381,11 @@ class Reference:
             share = sum(2 * w[q] * cells for q, cells in links.items())
             rho = self.f.sum(axis=0)
             j = sign * sum(c[q][axis] * self.f[q] for q in range(size))
-            mean, root = self.means[face], np.sqrt(3.0)
-            if isinstance(condition, b.VelocityInlet):
-                speed = 1 / root + j / rho
-                excess = -3 * speed * (rho - mean) / (1 + 3 * share * speed)
-                present = rho + share * excess
-            else:
-                excess = root * (j / rho - mean) / (1 + root * share / rho)
-                present = (j - share * excess) / rho
+            before = self.memories[face]
+            change, after = condition.reference_respond(rho, j, share, before)
             for q, cells in links.items():
-                self.f[self.lattice.opposite[q]] += 2 * w[q] * cells * excess
-            change = (present - mean) / condition.averaging
-            self.means[face] = mean + np.where(layer, change, 0.0)
+                self.f[self.lattice.opposite[q]] += 2 * w[q] * cells * change
+            self.memories[face] = np.where(layer, after, before)
 
     def _ends_at(self, q: int, condition: b.Condition, axis: int) -> np.ndarray:
         """Return the cells whose link q ends at an inlet or an outlet across an axis.
@@ -421,7 +393,6 @@ class Reference:
         Beyond an edge of two inlets or of two outlets, all links belong to that of the first axis.
         """
         c = self.lattice.velocities[q]
-        family = b.VelocityInlet if isinstance(condition, b.VelocityInlet) else b.PressureOutlet
         cells = np.zeros(self.shape, bool)
         for k, (wall, slip) in enumerate(self.conditions):
             if wall is condition:
@@ -431,7 +402,7 @@ class Reference:
             outside = np.moveaxis(cells, other, 0)
             for side, index in ((-1, 0), (1, -1)):
                 face = self.faces[2 * other + (side > 0)]
-                if c[other] == side and isinstance(face, family):
+                if c[other] == side and face.is_open and face.prescribes == condition.prescribes:
                     outside[index] = False
         return cells
 
@@ -449,7 +420,7 @@ class Reference:
                 before = self.f[opposite[cut.q]][cut.cells]
                 change = max(change, float(np.abs(returned - before).max()))
                 self.f[opposite[cut.q]][cut.cells] = returned
-        if any(isinstance(condition, b.PressureOutlet) for condition in self.faces):
+        if any(condition.is_outlet for condition in self.faces):
             return
         excess, weight = 0.0, 0.0
         for q, cells, *_ in self.cuts:
@@ -463,8 +434,8 @@ class Reference:
         q, cells, d, points, condition = cut
         c, w, back = self.lattice.velocities[q], self.lattice.weights[q], self.lattice.opposite[q]
         push = np.zeros(len(d))
-        if isinstance(condition, b.MovingWall):
-            velocity = _prescribed(condition.velocity, [*points], self.steps + 0.5)
+        if condition.moves:
+            velocity = condition.at([*points], self.steps + 0.5)
             push = push + 6 * w * sum(c[a] * velocity[a] for a in range(3))
         with np.errstate(divide="ignore"):
             far = after[q][cells] / (2 * d) + (1 - 1 / (2 * d)) * after[back][cells]
@@ -488,17 +459,10 @@ class Reference:
         return image, cells & np.isin(self.ends[image], same)
 
     def _reflected(
-        self, q: int, f: np.ndarray, u: np.ndarray, condition: b.WallCondition
+        self, q: int, f: np.ndarray, u: np.ndarray, condition: b.Condition
     ) -> np.ndarray:
         """Return what a wall sends back for the populations f that move with c_q."""
         c, w = np.array(self.lattice.velocities[q], float), self.lattice.weights[q]
         points = [np.arange(n) + 0.5 + 0.5 * s for n, s in zip(self.shape, c, strict=True)]
         grid, t = np.meshgrid(*points, indexing="ij"), self.steps + 0.5
-        if isinstance(condition, b.PressureOutlet):
-            cu, square = np.tensordot(c, u, 1), (u**2).sum(axis=0)
-            rho = _prescribed(condition.rho, grid, t)
-            return 2 * w * rho * (1 + 4.5 * cu**2 - 1.5 * square) - f
-        if isinstance(condition, b.MovingWall):
-            velocity = _prescribed(condition.velocity, grid, t)
-            return f - 6 * w * sum(c[a] * velocity[a] for a in range(3))
-        return f
+        return condition.reference_return(f, w, c, u, condition.at(grid, t))

@@ -7,14 +7,7 @@ from dataclasses import dataclass, field
 
 from hetero.validation import check_finite, check_in_range
 from lbm._model.arguments import InitialField
-from lbm.boundaries import (
-    FACES,
-    Condition,
-    Periodic,
-    Solid,
-    VelocityInlet,
-    check_vector,
-)
+from lbm.boundaries import FACES, Condition, Solid, check_vector
 from lbm.collisions.operator import LARGEST_TAU
 
 CS2 = 0.25
@@ -208,19 +201,19 @@ def _check_conditions(
         given = scalar.boundaries.get(face, scalar.boundaries.get(face[0]))
         if face in scalar.boundaries and face[0] in scalar.boundaries:
             raise ValueError(f"scalars[{name!r}].boundaries specifies the face {face!r} twice")
-        if isinstance(condition, Periodic) and given is not None:
+        if condition.is_periodic and given is not None:
             raise ValueError(
                 f"scalars[{name!r}].boundaries: the face {face!r} is periodic for the flow, so "
                 "that it has no condition: remove it, or give the flow a wall there"
             )
-        if isinstance(condition, VelocityInlet) and not isinstance(given, FixedValue):
+        if condition.is_inlet and not isinstance(given, FixedValue):
             raise ValueError(
                 f"scalars[{name!r}].boundaries: the inlet {face!r} needs lbm.FixedValue(value), "
                 "the value of the fluid that enters"
             )
     for key, solid in solids.items():
         given = scalar.boundaries.get(key)
-        if isinstance(solid.condition, VelocityInlet) and not isinstance(given, FixedValue):
+        if solid.condition.is_inlet and not isinstance(given, FixedValue):
             raise ValueError(
                 f"scalars[{name!r}].boundaries: the inlet {key!r} needs lbm.FixedValue(value), "
                 "the value of the fluid that enters"

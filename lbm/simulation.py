@@ -14,25 +14,26 @@ from hetero.display.progress_bar import open_bar
 from hetero.validation import check_choice, check_integer, check_path
 from hetero.version import VERSION
 from lbm import boundaries as conditions
-from lbm._domain.companions import Companion
+from lbm._coupled.companion import Companion
+from lbm._coupled.eddy_viscosity.field import EddyViscosity
+from lbm._coupled.flow import MAX_STEPS, Flow
+from lbm._coupled.open_faces.responding import RespondingFaces
+from lbm._coupled.open_faces.sheared import ShearedOutlets
+from lbm._coupled.scalars.fields import ScalarFields
+from lbm._coupled.sponge_layers import SpongeLayers
+from lbm._coupled.turbulent_inlets.face_eddies import bind_eddies
 from lbm._domain.creation import choose_ratio, create_domain, require_memory_of_parts
-from lbm._domain.eddy_viscosity import EddyViscosity
-from lbm._domain.flow import MAX_STEPS, Flow
 from lbm._domain.mass_balance import require_balanced_mass
 from lbm._domain.narrow_gaps import warn_of_narrow_gaps
-from lbm._domain.open_ends import OpenEnds
 from lbm._domain.partition import make_partition
 from lbm._domain.placement import DeviceArgument, choose_devices
 from lbm._domain.ranks import agreement
 from lbm._domain.ranks.abort import abort_all_ranks_on_errors
 from lbm._domain.ranks.communication import Ranks
 from lbm._domain.ranks.cores import share_cores
-from lbm._domain.sheared_outlets import ShearedOutlets
-from lbm._domain.sponge_layers import SpongeLayers
 from lbm._fields import forces
 from lbm._fields.stability import LastGoodState, require_stable
 from lbm._fields.wall_shear import wall_shear
-from lbm._inflow.face_eddies import bind_eddies
 from lbm._model import arguments, wall_links
 from lbm._model.arguments import InitialField
 from lbm._model.periodic_images import repeat_solids, require_bodies_inside
@@ -40,7 +41,6 @@ from lbm._model.precision import choose_precision
 from lbm._model.problem import Problem
 from lbm._model.slow_targets import warn_of_slow_targets
 from lbm._model.streaming_patterns import PATTERNS, make_pattern
-from lbm._scalars.fields import ScalarFields
 from lbm.collisions import DEFAULT, make_collision
 from lbm.collisions.eddy_viscosity import EddyViscosityModel
 from lbm.collisions.operator import Collision, check_collision
@@ -221,24 +221,21 @@ class Simulation(Flow):
             warn_of_slow_targets(cells, faces, solids, checked_sponges, problem.forced, at_rest)
         self.ratio = choose_ratio(ratio, problem, devices[0], ranks)
         domain = create_domain(problem, partition, devices, self.ratio, ranks)
-        self._sponges = SpongeLayers(checked_sponges, cells, domain)
+        self._eddies = self._scalars = None
         companions: list[Companion] = []
-        self._eddies = None
         if isinstance(collision, EddyViscosityModel):  # first: it reads the flow that users see
             self._eddies = EddyViscosity(collision, domain)
             companions.append(self._eddies)
         if checked_sponges:
-            companions.append(self._sponges)
-        self._scalars = None
+            companions.append(SpongeLayers(checked_sponges, cells, domain))
         if checked_scalars:
             self._scalars = ScalarFields(checked_scalars, cells, faces, solids, domain)
             companions.append(self._scalars)
         sheared = ShearedOutlets(cells, faces, domain)
         if sheared.faces:
             companions.append(sheared)
-        self._open_ends = OpenEnds(cells, faces, domain)
-        if self._open_ends.rows:
-            companions.append(self._open_ends)
+        if any(face.responds for face in faces):
+            companions.append(RespondingFaces(cells, faces, domain))
         super().__init__(cells, faces, solids, domain, devices[0], companions)
         if self._scalars is not None:
             self.scalars = self._scalars.fields
@@ -284,10 +281,8 @@ class Simulation(Flow):
 
     def _start_companions(self, rho: np.ndarray, u: np.ndarray) -> None:
         """Start what goes with the flow, whose moments are those of the cells of this rank."""
-        self._sponges.start(u)
-        self._open_ends.start(rho, u)
-        if self._scalars is not None:
-            self._scalars.start(u)
+        for companion in self.companions:
+            companion.start(rho, u)
 
     @property
     def eddy_viscosity(self) -> np.ndarray:

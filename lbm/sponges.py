@@ -9,19 +9,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from hetero.validation import check_in_range, check_integer
-from lbm._model.arguments import SOUND
 from lbm._model.extent import Triple
 from lbm._model.prescribed import Dependence, Function, find_dependence
-from lbm.boundaries import (
-    DENSITY_RANGE,
-    FACES,
-    MAX_SPEED,
-    Condition,
-    Periodic,
-    PressureOutlet,
-    VelocityInlet,
-    check_vector,
-)
+from lbm.boundaries import DENSITY_RANGE, FACES, MAX_SPEED, Condition, check_vector
+from lbm.lattices import SOUND
 
 MAX_STRENGTH = 0.5
 """Largest share of the distance to its target by which a cell may be moved in a step: stronger
@@ -132,12 +123,11 @@ def describe_sponges(sponges: Mapping[str, Sponge]) -> dict[str, object]:
 def complete_sponge(sponge: Sponge, condition: Condition) -> Sponge:
     """Return a sponge with the target that a face's condition gives where it has none."""
     u, rho = sponge.u, sponge.rho
-    if u is None and isinstance(condition, VelocityInlet) and not callable(condition.velocity):
-        u = condition.velocity
+    if u is None and condition.is_inlet and not condition.depends_on:
+        u = condition.prescribed
     if rho is None:
-        rho = 1.0
-        if isinstance(condition, PressureOutlet) and not callable(condition.rho):
-            rho = condition.rho
+        is_target = condition.is_outlet and not condition.depends_on
+        rho = condition.prescribed if is_target else 1.0
     return Sponge(sponge.cells, u, rho, sponge.reflection, sponge.averaging)
 
 
@@ -165,7 +155,7 @@ def check_sponges(
                 f"sponges[{name!r}] must be lbm.Sponge or a number of cells, got {value!r}"
             )
         condition = faces[FACES.index(name)]
-        if isinstance(condition, Periodic):
+        if condition.is_periodic:
             raise ValueError(
                 f"sponges[{name!r}] stands before a periodic face, which reflects nothing: give "
                 "the face another condition, such as PressureOutlet(), or leave out the sponge"

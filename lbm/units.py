@@ -12,7 +12,8 @@ from hetero.validation import (
     check_integer,
     check_positive,
 )
-from lbm._model.stability_map import (
+from lbm.boundaries import MAX_SPEED
+from lbm.collisions.stability_map import (
     BETWEEN_WALLS,
     FLOW_KINDS,
     LARGEST,
@@ -20,7 +21,6 @@ from lbm._model.stability_map import (
     WITH_OPEN_ENDS,
     FlowKind,
 )
-from lbm.boundaries import MAX_SPEED
 
 MAX_CELLS = 1 << 32
 """Largest number of cells of a length: as many as a domain may have."""
@@ -86,8 +86,8 @@ class Units:
         ------
         ValueError
             If the settings would be unstable or inaccurate; the message says what to change. The
-            limits were measured (`lbm._model.stability_map`); `Units(dx, dt, density, tau)` accepts
-            any tau.
+            limits were measured (`collisions/stability_map.py`); `Units(dx, dt, density, tau)`
+            accepts any tau.
         """
         if flow is not None:
             check_choice("flow", flow, FLOW_KINDS)

@@ -15,12 +15,12 @@ from lbm._cases.walls import read_array, read_boundaries, read_density
 from lbm._io.tables import Table, read_toml
 from lbm._model.extent import Triple
 from lbm._model.precision import PRECISIONS
-from lbm._model.stability_map import FlowKind, kind_of_flow
 from lbm._model.streaming_patterns import PATTERNS
-from lbm.boundaries import Condition, Solid
+from lbm.boundaries import Condition, Solid, kind_of_flow
 from lbm.callbacks import SteadyState
 from lbm.collisions import DEFAULT, OPERATORS, make_collision
 from lbm.collisions.operator import Collision
+from lbm.collisions.stability_map import FlowKind
 from lbm.lattices import DEFAULT as DEFAULT_LATTICE
 from lbm.lattices import LATTICES
 

@@ -14,7 +14,7 @@ from lbm._io.fields import DERIVED
 from lbm._io.plot import FIELDS
 from lbm._io.tables import Table
 from lbm._model.extent import Triple
-from lbm.boundaries import Condition, PressureOutlet, Solid
+from lbm.boundaries import Condition, Solid
 
 
 class ProbeTable(NamedTuple):
@@ -140,7 +140,7 @@ def _read_bodies(table: Table, boundaries: Mapping[str, Condition | Solid]) -> t
     bodies = [
         name
         for name, value in boundaries.items()
-        if isinstance(value, Solid) and not isinstance(value.condition, PressureOutlet)
+        if isinstance(value, Solid) and not value.condition.is_outlet
     ]
     names = table.take("solids", bodies)
     if not isinstance(names, list) or not names or not set(map(str, names)) <= set(bodies):

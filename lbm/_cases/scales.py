@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from lbm._io.tables import Table
-from lbm._model.stability_map import FlowKind
+from lbm.collisions.stability_map import FlowKind
 from lbm.units import Units, require_stable_cells
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
+import importlib
 import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -14,39 +16,12 @@ from lbm._cases.prescribed import read_inflow, read_velocity
 from lbm._cases.scales import Scales
 from lbm._io.tables import Table
 from lbm._model.extent import Triple
-from lbm.boundaries import (
-    FACES,
-    WALLS,
-    Condition,
-    FreeSlip,
-    MovingWall,
-    NonReflectingInlet,
-    NonReflectingOutlet,
-    NoSlip,
-    Periodic,
-    PressureOutlet,
-    Solid,
-    VelocityInlet,
-)
+from lbm.boundaries import CONDITIONS, FACES, WALLS, Condition, NoSlip, Solid
 from lbm.meshes import read_mesh
 from lbm.shapes import Box, Cylinder, Sphere
 
-PLAIN: dict[str, Condition] = {"periodic": Periodic(), "no-slip": NoSlip(), "free-slip": FreeSlip()}
-"""Conditions without numbers, by their type in a file."""
-
-MOVING = {"moving-wall": MovingWall, "velocity-inlet": VelocityInlet}
-"""Conditions with a velocity."""
-
-OUTLET = "pressure-outlet"
-
-OPEN_ENDS = {
-    "non-reflecting-inlet": NonReflectingInlet,
-    "non-reflecting-outlet": NonReflectingOutlet,
-}
-"""Conditions with a running mean."""
-
-FACE_TYPES = *PLAIN, *MOVING, OUTLET, *OPEN_ENDS
-SOLID_TYPES = "no-slip", *MOVING, OUTLET
+FACE_TYPES = tuple(CONDITIONS)
+SOLID_TYPES = tuple(name for name, condition in CONDITIONS.items() if condition.may_be_solid)
 
 Cells = np.ndarray | Callable[..., np.ndarray]
 
@@ -71,28 +46,19 @@ def read_boundaries(case: Table, shape: Triple, scales: Scales) -> dict[str, Con
 
 def read_condition(
     table: Table, key: str, types: tuple[str, ...], shape: Triple, scales: Scales
-) -> Any:
-    """Read a condition: the name of its type, or a table with its type and numbers."""
+) -> Condition:
+    """Read a condition: the name of its type, or a table with its type and fields."""
     if not isinstance(table.take(key), dict):
-        name = table.choice(key, types)
-        if name in PLAIN:
-            return PLAIN[name]
-        has_velocity = name in MOVING or OPEN_ENDS.get(name) is NonReflectingInlet
-        number = "velocity = [x, y, z]" if has_velocity else "rho = 1.0"
-        raise table.error(key, f"needs a number: {{ type = {name!r}, {number} }}")
+        kind = _read_type(table, key, types)
+        if kind.prescribes:
+            number = "velocity = [x, y, z]" if kind.prescribes == "velocity" else "rho = 1.0"
+            name = table.take(key)
+            raise table.error(key, f"needs a number: {{ type = {name!r}, {number} }}")
+        return kind()
     inner = table.table(key)
-    name = inner.choice("type", types)
-    condition: Condition
+    kind = _read_type(inner, "type", types)
     try:
-        if name in PLAIN:
-            condition = PLAIN[name]
-        elif name in MOVING:
-            read = read_inflow if MOVING[name] is VelocityInlet else read_velocity
-            condition = MOVING[name](read(inner, shape, scales))
-        elif name == OUTLET:
-            condition = PressureOutlet(read_density(inner, scales))
-        else:
-            condition = _read_open_end(OPEN_ENDS[name], inner, shape, scales)
+        condition = kind(**dict(_read_fields(inner, kind, shape, scales)))
     except ValueError as error:
         if str(error).startswith(table.file):
             raise
@@ -101,13 +67,40 @@ def read_condition(
     return condition
 
 
-def _read_open_end(kind: type, table: Table, shape: Triple, scales: Scales) -> Any:
-    """Read an end that does not reflect, with the time over which it averages."""
-    is_inlet = kind is NonReflectingInlet
-    value = read_inflow(table, shape, scales) if is_inlet else read_density(table, scales)
-    if "averaging" not in table:
-        return kind(value)
-    return kind(value, scales.duration(table.positive("averaging")))
+def _read_type(table: Table, key: str, types: tuple[str, ...]) -> type[Condition]:
+    """Read the type of a condition; "module:Class" imports one from outside of the package."""
+    module, _, name = str(table.take(key)).partition(":")
+    if not name:
+        return CONDITIONS[table.choice(key, types)]
+    try:
+        kind = getattr(importlib.import_module(module), name)
+    except (ImportError, AttributeError) as error:
+        raise table.error(key, f"cannot be imported: {error}") from None
+    if not (isinstance(kind, type) and issubclass(kind, Condition)):
+        raise table.error(key, f"must name a class that derives from lbm.Condition, got {kind!r}")
+    return kind
+
+
+def _read_fields(
+    table: Table, kind: type[Condition], shape: Triple, scales: Scales
+) -> Iterator[tuple[str, Any]]:
+    """Yield the names and values of the fields of a condition that a table has, or that it needs.
+
+    Their quantities are in the metadata of the fields, and otherwise their names; others are
+    numbers as they stand.
+    """
+    for field in dataclasses.fields(kind):
+        quantity = field.metadata.get("quantity", field.name)
+        if quantity == "velocity":
+            read = read_inflow if kind.is_open else read_velocity
+            yield field.name, read(table, shape, scales)
+        elif quantity == "rho":
+            yield field.name, read_density(table, scales)
+        elif field.name in table or field.default is dataclasses.MISSING:
+            value = table.number(field.name)
+            if quantity == "duration":
+                value = scales.duration(table.positive(field.name))
+            yield field.name, value
 
 
 def read_density(table: Table, scales: Scales) -> float:

@@ -18,10 +18,10 @@ from hetero.command_line import (
 )
 from lbm._io.vtk import require_pyevtk
 from lbm._model.precision import PRECISIONS, choose_precision
-from lbm._model.stability_map import FlowKind
 from lbm._model.streaming_patterns import PATTERNS
 from lbm.callbacks import Every
 from lbm.collisions import DEFAULT, OPERATORS
+from lbm.collisions.stability_map import FlowKind
 from lbm.flow_results import CavityResult, SphereResult
 from lbm.lattices import DEFAULT as DEFAULT_LATTICE
 from lbm.lattices import LATTICES

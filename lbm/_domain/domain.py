@@ -14,8 +14,6 @@ from lbm._domain import exchange
 from lbm._domain.exchange.exchange import Exchange
 from lbm._domain.exchange.field_exchange import FieldExchange
 from lbm._domain.exchange.halo_data import Field, HaloData, Populations
-from lbm._domain.inflows import Inflows
-from lbm._domain.interpolated_walls import InterpolatedWalls
 from lbm._domain.memory_forecast import SLAB_CELLS
 from lbm._domain.partition import AXES, Partition
 from lbm._domain.parts import Part, cut_box, make_engine
@@ -112,10 +110,6 @@ class Domain:
         self.driver: Driver | None = None
         self._exchanges = itertools.count()
         self.exchange = self._make_exchange(Populations())
-        self._inflows = Inflows(problem.links, self.engines)
-        self.interpolated = None
-        if problem.links.cut is not None:
-            self.interpolated = InterpolatedWalls(problem, self.parts, workers, self.ranks)
 
     @staticmethod
     def _make_mapped_memory(gpus: list[Device], devices: Mapping[Triple, Device]) -> Any:
@@ -153,11 +147,6 @@ class Domain:
 
     def step(self, t: int) -> None:
         """Do step number t, counted from 0."""
-        self._step_cells(t)
-        if self.interpolated is not None:
-            self.interpolated.apply(t)
-
-    def _step_cells(self, t: int) -> None:
         if self.exchange is None:
             self.parts[0].engine.step(t, self._box)
             return
@@ -169,45 +158,9 @@ class Domain:
                 worker.step_interior(t, piece)
             self.exchange.finish(t, axis)
 
-    def prescribe(self, t: int) -> None:
-        """Set forces and walls that change with time to those of step t."""
-        if not self.problem.is_driven:
-            return
-        if self._changes_without_the_host:
-            self._inflows.write(t)
-            self._update_walls()
-            if self.exchange is not None:
-                self.exchange.order_streams()
-            return
-        self.synchronize()
-        if self.interpolated is not None:
-            self.interpolated.prescribe(t)
-        force = self.problem.force_in(t)
-        types = self.problem.links.wall_types_in(t, self._inflows.others)
-        for engine in self.engines:
-            if self.problem.force_in_time is not None:
-                engine.set_force(force)
-            if self._inflows.others:
-                engine.set_wall_types(types)
-        self._inflows.write(t)
-        self._update_walls()
-        for engine in self.engines:
-            engine.synchronize()  # steps may run on other streams than this
-
-    def _update_walls(self) -> None:
-        """Prepare all parts for walls that have changed."""
-        for engine in self.engines:
-            engine.update_walls()
-
-    @property
-    def _changes_without_the_host(self) -> bool:
-        """True if nothing that changes with time needs the host, which then waits for no device.
-
-        That is so where only turbulent inlets change, by kernels in the default stream of a GPU,
-        for which all other streams wait.
-        """
-        moves = self.problem.force_in_time is not None or self.interpolated is not None
-        return self._inflows.are_alone and not moves
+    def worker_of(self, part: Part) -> exchange.Worker | None:
+        """Return the worker of a part, if parts have halos."""
+        return self._workers.get(part.index)
 
     def wait(self) -> None:
         """Wait until what neighbouring parts send each other after a step has arrived."""

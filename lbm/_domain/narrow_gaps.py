@@ -22,7 +22,7 @@ from lbm._domain.partition import Partition
 from lbm._domain.ranks.communication import Ranks
 from lbm._model.cut_links import CutLinks
 from lbm._model.wall_links import SOLID_CLASS, Links
-from lbm.boundaries import Condition, MovingWall, NoSlip, Periodic, VelocityInlet
+from lbm.boundaries import Condition
 
 NARROW = 4
 """Cells across a gap up to which the flow rate may be wrong by 10 % and more."""
@@ -49,10 +49,10 @@ def warn_of_narrow_gaps(
     for axis in range(3):
         along = np.moveaxis(fluid, axis, 0)
         low, high = faces[2 * axis : 2 * axis + 2]
-        if not isinstance(low, Periodic) and region.start[axis] == 0:
-            along[:NARROW] = not _has_friction(low)
-        if not isinstance(high, Periodic) and region.stop[axis] == partition.shape[axis]:
-            along[-NARROW:] = not _has_friction(high)
+        if not low.is_periodic and region.start[axis] == 0:
+            along[:NARROW] = not low.has_friction
+        if not high.is_periodic and region.stop[axis] == partition.shape[axis]:
+            along[-NARROW:] = not high.has_friction
     is_narrow = _find_narrow(links.cut, fluid)
     narrow, total = ranks.sum(np.array([is_narrow.sum(), len(links.cut)])).tolist()
     bodies = [name for k, name in enumerate(links.cut.names)
@@ -66,11 +66,6 @@ def warn_of_narrow_gaps(
             "across such gaps, or wall='halfway', which is exact where walls are half-way",
             stacklevel=4,
         )
-
-
-def _has_friction(face: Condition) -> bool:
-    """Return whether a face is a wall that the fluid does not slide along."""
-    return isinstance(face, NoSlip | MovingWall) and not isinstance(face, VelocityInlet)
 
 
 def _find_narrow(cut: CutLinks, fluid: np.ndarray) -> np.ndarray:

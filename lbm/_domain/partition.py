@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from lbm._model.extent import Extent, Triple
-from lbm.boundaries import Condition, Periodic
+from lbm.boundaries import Condition
 from lbm.decomposition import Decomposition
 
 AXES = 0, 1, 2
@@ -108,7 +108,7 @@ def make_partition(
     one_rank: bool = False,
 ) -> Partition:
     """Cut a domain; box number r belongs to rank r, or all of them to rank 0."""
-    periodic = tuple(isinstance(faces[2 * axis], Periodic) for axis in AXES)
+    periodic = tuple(faces[2 * axis].is_periodic for axis in AXES)
     numbers = np.arange(decomposition.count) * (not one_rank)
     owners = numbers.reshape(decomposition.grid, order="F")
     return Partition(decomposition.bounds(shape, lanes), owners, periodic)

@@ -43,10 +43,10 @@ from lbm._engines.cpu_rows import (
     moments_row,
     scratch_size,
 )
-from lbm._fields.formulas import is_good
+from lbm._engines.scalar_formulas import add_half_impulse, total
+from lbm._engines.stability_formulas import is_good
 from lbm._model.precision import PRECISIONS
 from lbm._model.wall_links import FROM, SOLID_CLASS
-from lbm._scalars.formulas import add_half_impulse, total
 from lbm.lattices import Lattice
 
 

@@ -62,7 +62,6 @@ class GPUEngine(Engine):
         self._out = None
 
     def cells(self, memory):
-        """Return words [..., word] as an array [..., cell], however many a word holds."""
         if self.problem.precision.lanes == 1:
             return memory
         return cuda.devicearray.DeviceNDArray(

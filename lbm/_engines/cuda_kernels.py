@@ -29,16 +29,16 @@ from lbm._engines.cell_formulas import (
     make_relaxation,
 )
 from lbm._engines.cuda_source import KernelSource
+from lbm._engines.scalar_formulas import add_half_impulse, total
+from lbm._engines.stability_formulas import is_good
 from lbm._engines.storage_formulas import codec, word_codec
 from lbm._engines.wall_formulas import make_outlet_returns, make_slip_returns, wall_return
-from lbm._fields.formulas import is_good
 from lbm._intrinsics.local_arrays import make_local_array, opaque, peek, poke
 from lbm._model.precision import PRECISIONS
 from lbm._model.streaming_patterns import Access, make_pattern
 from lbm._model.wall_links import SOLID_CLASS
 from lbm._moments.cuda_source import MomentsSource
 from lbm._moments.formulas import make_conversions, make_packing
-from lbm._scalars.formulas import add_half_impulse, total
 from lbm.lattices import D3Q19, Lattice
 
 MOMENTS = "drho", "ux", "uy", "uz"

@@ -63,6 +63,10 @@ class Engine:
         """Return the populations that step t writes."""
         return self.populations[(t + 1) % len(self.populations)]
 
+    def cells(self, memory: Any) -> Any:
+        """Return words [..., word] as an array [..., cell], however many a word holds."""
+        return memory
+
     def set_division(self, count: int) -> None:
         """Set the number of threads in a GPU's block, or of tasks for each thread of the CPU."""
         raise NotImplementedError
@@ -122,8 +126,8 @@ class Engine:
     def survey(self, t: int, box: Box, scalar: DrivingScalar | None = None) -> Any:
         """Return an array of one integer that is not 0 if a cell may be bad before step t.
 
-        `lbm._fields.formulas.is_good` is the test; half of the impulse of a scalar counts. Valid
-        until the next survey.
+        `stability_formulas.is_good` is the test; half of the impulse of a scalar counts. The array
+        is valid until the next survey.
         """
         raise NotImplementedError
 

@@ -4,7 +4,7 @@ import numpy as np
 from numba import prange
 
 from hetero.jit import parallel
-from lbm._fields.formulas import badness
+from lbm._engines.stability_formulas import badness
 
 _PARTS = 64  # parts of a field, shared out to the threads; not tuned
 

@@ -5,7 +5,7 @@ import numpy as np
 from hetero.cuda import launch
 from hetero.cuda.driver import cuda
 from hetero.jit import kernel
-from lbm._fields.formulas import badness
+from lbm._engines.stability_formulas import badness
 
 _BLOCKS = 256  # at most; a thread then looks at several cells of large domains; not tuned
 

@@ -10,10 +10,10 @@ import numpy as np
 from hetero.validation import describe
 from lbm._domain.ranks.communication import Ranks
 from lbm._domain.ranks.exact_sum import exact_sum
-from lbm.boundaries import FACES, Periodic, PressureOutlet, check_vector
+from lbm.boundaries import FACES, check_vector
 
 if TYPE_CHECKING:
-    from lbm._domain.flow import Flow
+    from lbm._coupled.flow import Flow
 
 
 def force_on(flow: Flow, name: str) -> np.ndarray:
@@ -28,7 +28,7 @@ def torque_on(flow: Flow, name: str, centre: Sequence[float]) -> np.ndarray:
     force, point, end = forces_on_links(flow, name)
     about = np.array(check_vector("centre", centre))
     for axis, n in enumerate(flow.shape):
-        if isinstance(flow.faces[2 * axis], Periodic):
+        if flow.faces[2 * axis].is_periodic:
             point[:, axis] += _shifts_to_one_piece(end[:, axis], n, about[axis], flow.domain.ranks)
     return exact_sum(np.cross(point - about, force), flow.domain.ranks)
 
@@ -74,7 +74,7 @@ def forces_on_links(flow: Flow, name: str) -> tuple[np.ndarray, np.ndarray, np.n
             f"has {names or 'no solids'}"
         )
     condition = flow.solids[name].condition
-    if isinstance(condition, PressureOutlet):
+    if condition.is_outlet:
         raise ValueError(f"the solid {name!r} is an outlet, for which no force is defined")
     if not flow.steps:
         raise ValueError(
@@ -95,7 +95,7 @@ def forces_on_links(flow: Flow, name: str) -> tuple[np.ndarray, np.ndarray, np.n
 
 def _forces_on_cut_links(flow: Flow, name: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return what `forces_on_links` returns, for an interpolated wall."""
-    links, walls = flow.problem.links.cut, flow.domain.interpolated
+    links, walls = flow.problem.links.cut, flow.interpolated
     assert links is not None
     assert walls is not None
     sent, returned = walls.read(flow.steps)

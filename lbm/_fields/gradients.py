@@ -10,7 +10,7 @@ from lbm._domain.neighbours import add_neighbours, clear_beyond_walls
 from lbm._domain.partition import AXES
 
 if TYPE_CHECKING:
-    from lbm._domain.flow import Flow
+    from lbm._coupled.flow import Flow
 
 
 def velocity_gradient(flow: Flow) -> np.ndarray:

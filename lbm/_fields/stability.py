@@ -10,20 +10,19 @@ from typing import TYPE_CHECKING, Any
 from hetero.devices import Device
 from hetero.memory import free_bytes
 from lbm import _fields
-from lbm._fields.formulas import DENSITY_UNIT, NOT_FINITE
+from lbm._engines.stability_formulas import DENSITY_UNIT, NOT_FINITE
 from lbm._model.arguments import DENSITY_LIMITS, SPEED_LIMIT
-from lbm._model.stability_map import (
+from lbm.boundaries import kind_of_flow
+from lbm.collisions.stability_map import (
     LIMITS,
     FlowKind,
     advise_magic,
     is_same_magic,
-    kind_of_flow,
 )
-from lbm.boundaries import MovingWall
 from lbm.errors import UnstableError
 
 if TYPE_CHECKING:
-    from lbm._domain.flow import Flow
+    from lbm._coupled.flow import Flow
 
 
 LOGGER = logging.getLogger(__name__)
@@ -41,7 +40,7 @@ def require_stable(flow: Flow) -> None:
 def find_worst_cell(flow: Flow) -> tuple[float, tuple[int, int, int]] | None:
     """Return (badness, cell) of the worst cell of all ranks, or None if all are good.
 
-    `lbm._fields.formulas` has the scale of badness.
+    `lbm._engines.stability_formulas` has the scale of badness.
     """
     worst: tuple[float, tuple[int, int, int]] | None = None
     suspicious = flow.domain.may_have_bad_cell(flow.steps)
@@ -224,9 +223,9 @@ def suggest_remedy(flow: Flow) -> str:
     kind = kind_of_flow(conditions)
     walls = flow.problem.links.wall_types_in(flow.steps)  # those of functions, on this rank
     speeds = [math.hypot(*row[2:]) for row in walls] + [
-        math.hypot(*c.velocity)
+        math.hypot(*c.prescribed)
         for c in conditions
-        if isinstance(c, MovingWall) and not callable(c.velocity)
+        if c.prescribes == "velocity" and not c.depends_on
     ]
     cell_reynolds = 3.0 * max(speeds) / (tau - 0.5)
     here = f"; here it is {cell_reynolds:.3g} at tau={tau:.6g}" if cell_reynolds > 0.0 else ""

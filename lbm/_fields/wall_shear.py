@@ -20,12 +20,12 @@ import numpy as np
 from hetero.validation import describe
 from lbm._domain.neighbours import add_neighbours, clear_beyond_walls
 from lbm._model.wall_links import INTO
-from lbm.boundaries import FACES, MovingWall, NoSlip, Solid, VelocityInlet
+from lbm.boundaries import FACES, Condition, Solid
 from lbm.lattices import Lattice
 from lbm.wall_shear import WallShear
 
 if TYPE_CHECKING:
-    from lbm._domain.flow import Flow
+    from lbm._coupled.flow import Flow
 
 NEARBY = 1e-4
 """Cells between points at which the surface of a shape and the velocity of a wall are compared to
@@ -83,7 +83,7 @@ def wall_shear_fields(flow: Flow) -> tuple[np.ndarray, np.ndarray]:
     nearest = np.full(shape, np.inf)
     conditions = dict(zip(FACES, flow.faces, strict=True))
     conditions |= {name: solid.condition for name, solid in flow.solids.items()}
-    for name in (n for n, condition in conditions.items() if _has_shear(condition)):
+    for name in (n for n, condition in conditions.items() if condition.has_friction):
         shear = _measure(flow, name, u, fluid)
         cells = tuple((shear.cells - flow.region.start).T)
         closer = shear.distance < nearest[cells]
@@ -102,21 +102,16 @@ def require_wall(flow: Flow, name: str) -> None:
         names = ", ".join(map(repr, (*FACES, *flow.solids)))
         raise ValueError(f"name must be that of a face or a solid ({names}), got {name!r}")
     condition = _condition_of(flow, name)
-    if not _has_shear(condition):
+    if not condition.has_friction:
         raise ValueError(
             f"{name!r} is {type(condition).__name__}, at which no wall shear stress is defined: "
             "use the name of a wall with NoSlip or MovingWall"
         )
 
 
-def _condition_of(flow: Flow, name: str) -> Any:
+def _condition_of(flow: Flow, name: str) -> Condition:
     """Return the condition of a face or a solid."""
     return flow.solids[name].condition if name in flow.solids else flow.faces[FACES.index(name)]
-
-
-def _has_shear(condition: Any) -> bool:
-    """Return whether a condition is a wall with friction."""
-    return isinstance(condition, NoSlip | MovingWall) and not isinstance(condition, VelocityInlet)
 
 
 def _velocity_with_neighbours(flow: Flow) -> tuple[np.ndarray, np.ndarray]:

@@ -12,10 +12,10 @@ from numpy.typing import DTypeLike
 from hetero.validation import check_in_range
 from lbm._domain.memory_forecast import require_memory
 from lbm._domain.placement import DeviceArgument
-from lbm._model.stability_map import FlowKind
 from lbm.boundaries import MAX_SPEED
 from lbm.collisions import CollisionChoice, choose_operator, make_collision
 from lbm.collisions.operator import LARGEST_TAU, Collision
+from lbm.collisions.stability_map import FlowKind
 from lbm.decomposition import Decomposition
 from lbm.lattices import Lattice
 

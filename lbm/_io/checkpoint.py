@@ -33,7 +33,7 @@ from lbm._io.checkpoint_format import (
 from lbm.errors import CheckpointError, UnstableError
 
 if TYPE_CHECKING:
-    from lbm._domain.flow import Flow
+    from lbm._coupled.flow import Flow
     from lbm._domain.ranks.communication import Ranks
 
 

@@ -27,7 +27,7 @@ from lbm.errors import CheckpointError
 from lbm.lattices import LATTICES, Lattice
 
 if TYPE_CHECKING:
-    from lbm._domain.flow import Flow
+    from lbm._coupled.flow import Flow
     from lbm._model.problem import Problem
     from lbm._model.wall_links import Links
 
@@ -105,7 +105,7 @@ def make_header(flow: Flow) -> dict[str, Any]:
         "boundaries": describe_walls(flow),
         "collision": repr(p.collision),
         "force": list(p.force),
-        "companions": [c.describe() for c in flow.companions],
+        "companions": [text for c in flow.companions if (text := c.describe())],
         "companion_rows": sum(c.rows for c in flow.companions),
         "slab": max(1, _SLAB_CELLS // (shape[0] * shape[1])),
     }

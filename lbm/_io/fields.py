@@ -14,7 +14,7 @@ from lbm.errors import UnstableError
 from lbm.units import Units
 
 if TYPE_CHECKING:
-    from lbm._domain.flow import Flow
+    from lbm._coupled.flow import Flow
 
 DERIVED = "vorticity", "q", "strain", "wall_shear"
 """Fields that are computed on request."""

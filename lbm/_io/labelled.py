@@ -12,7 +12,7 @@ from hetero.validation import describe
 from lbm._io.fields import collect_fields
 
 if TYPE_CHECKING:
-    from lbm._domain.flow import Flow
+    from lbm._coupled.flow import Flow
     from lbm.units import Units
 
 AXES = "x", "y", "z"

@@ -8,7 +8,7 @@ from hetero.display.notebook import html_table
 from lbm.boundaries import FACES
 
 if TYPE_CHECKING:
-    from lbm._domain.flow import Flow
+    from lbm._coupled.flow import Flow
 
 
 def describe_simulation(flow: Flow, ratio: float, check: int) -> str:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from lbm._domain.flow import Flow
+    from lbm._coupled.flow import Flow
     from lbm.units import Units
 
 FIELDS = {

@@ -14,7 +14,7 @@ from hetero.validation import describe
 from lbm._io.fields import collect_fields, require_finite, require_options
 
 if TYPE_CHECKING:
-    from lbm._domain.flow import Flow
+    from lbm._coupled.flow import Flow
     from lbm._model.extent import Extent
     from lbm.units import Units
 

@@ -15,13 +15,10 @@ from hetero.validation import check_finite, check_integer
 from lbm._model.extent import Extent, Triple
 from lbm._model.prescribed import find_dependence
 from lbm.boundaries import DENSITY_RANGE, check_vector
-from lbm.lattices import CS2
+from lbm.lattices import SOUND
 
 InitialField = ArrayLike | Callable[..., ArrayLike]
 """An initial density or velocity: numbers, an array, or a function of position."""
-
-SOUND = float(CS2) ** 0.5
-"""Speed of sound in cells/step."""
 
 SPEED_LIMIT = 0.8 * SOUND
 """Speed in cells/step above which a run stops: Mach 0.8, where the equilibrium is inaccurate."""

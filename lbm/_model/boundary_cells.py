@@ -9,7 +9,7 @@ import numpy as np
 
 from lbm._model.extent import Extent, Triple
 from lbm._model.wall_types import WallTypes
-from lbm.boundaries import Condition, FreeSlip, Periodic, Solid, WallCondition
+from lbm.boundaries import Condition, Solid
 from lbm.lattices import Lattice
 
 
@@ -58,7 +58,7 @@ class BoundaryCells:
             self._number.astype(np.int64), self.owner > 0, np.stack([self.x, self.y, self.z], 1)
         )
 
-    def links_of(self, condition: WallCondition) -> tuple[np.ndarray, np.ndarray]:
+    def links_of(self, condition: Condition) -> tuple[np.ndarray, np.ndarray]:
         """Return the cells [link] and the populations [link] that end at a wall by a condition."""
         cell, q = np.nonzero((self._number == self.types.index_of(condition)) & (self.owner > 0))
         return cell, q
@@ -66,13 +66,13 @@ class BoundaryCells:
     def _find_links(self, q: int) -> None:
         """Fill column q of `owner`, of the numbers of walls, and of `slip`."""
         cells, ends, c = (self.x, self.y, self.z), [], self.lattice.velocities[q]
-        through: list[tuple[int, WallCondition, np.ndarray]] = []
+        through: list[tuple[int, Condition, np.ndarray]] = []
         for axis in range(3):
             end = cells[axis] + c[axis]
             crossed = (end < 0) | (end >= self.shape[axis])
             ends.append(end)
             wall = None if c[axis] == 0 else self.faces[2 * axis + (c[axis] > 0)]
-            if wall is not None and not isinstance(wall, Periodic):
+            if wall is not None and not wall.is_periodic:
                 through.append((axis, wall, crossed))
         inside = np.ones(len(self.x), bool)
         for _, _, crossed in through:
@@ -124,7 +124,7 @@ class BoundaryCells:
         q: int,
         near: np.ndarray,
         axis: int,
-        face: WallCondition,
+        face: Condition,
         labels: Labels,
     ) -> None:
         """Correct the links q of the cells `near` that leave through one face beside a solid."""
@@ -132,7 +132,7 @@ class BoundaryCells:
         hit = self._meet_solids((cx, cy, cz), labels, near)
         for k in np.unique(hit[hit > 0]):
             # Links that a slip face mirrors into an interpolated wall belong to that wall.
-            mirrors, solid = isinstance(face, FreeSlip), self.solids[k - 1]
+            mirrors, solid = face.mirrors, self.solids[k - 1]
             behind, condition = near[hit == k], solid.bounce if mirrors else solid.condition
             number, slip = self.types.of_link_behind_face(axis, face, condition)
             self._number[behind, q], self.slip[behind, q] = number, slip
@@ -195,7 +195,7 @@ def label_solids(
         labels[cells] = k + 1
     for axis in range(3):
         along = np.moveaxis(labels, 2 - axis, 0)
-        if not isinstance(faces[2 * axis], Periodic):
+        if not faces[2 * axis].is_periodic:
             if extent.start[axis] == 0:
                 along[0] = 0
             if extent.stop[axis] == shape[axis]:
@@ -216,7 +216,7 @@ def near_walls(
     """
     near = np.zeros(extent.shape[::-1], bool)
     for axis in range(3):
-        if not isinstance(faces[2 * axis], Periodic):
+        if not faces[2 * axis].is_periodic:
             ends = np.moveaxis(near, 2 - axis, 0)
             if extent.start[axis] == 0:
                 ends[0] = True

@@ -22,7 +22,7 @@ import numpy as np
 
 from lbm._model.extent import Extent, Triple
 from lbm._model.wall_types import HALF_STEP
-from lbm.boundaries import FreeSlip, MovingWall, Solid
+from lbm.boundaries import Condition, Solid
 from lbm.lattices import Lattice
 
 NARROWEST = 1e-9
@@ -32,7 +32,7 @@ NARROWEST = 1e-9
 class MovingBody(NamedTuple):
     """The links of a body whose wall moves, `links` [k], and their points [k, (x, y, z)]."""
 
-    condition: MovingWall
+    condition: Condition
     links: np.ndarray
     points: np.ndarray
 
@@ -119,7 +119,7 @@ class CutLinks:
 
 
 def find_cut_links(
-    solids: Mapping[str, Solid], boundary: Any, faces: Sequence[object], extent: Extent
+    solids: Mapping[str, Solid], boundary: Any, faces: Sequence[Condition], extent: Extent
 ) -> CutLinks | None:
     """Find the links of an extent's cells that end at interpolated walls; None without such walls.
 
@@ -150,7 +150,7 @@ def find_cut_links(
     moving = []
     for k in interpolated:
         own, solid = np.flatnonzero(body == k), solids[names[k]]
-        if isinstance(solid.condition, MovingWall):
+        if solid.condition.moves:
             points = position[own] + 0.5 + distance[own, None] * c[own]
             velocity[own] = solid.condition.parameters(points, HALF_STEP)[:, 2:]
             if solid.condition.depends_on.time:
@@ -179,8 +179,8 @@ def _measure(
     mirrored = np.zeros(ends.shape, bool)
     for axis in range(3):
         outside = (ends[:, axis] < 0) | (ends[:, axis] >= shape[axis])
-        mirrored[:, axis] = outside & isinstance(faces[2 * axis], FreeSlip)
-        mirrored[:, axis] |= outside & isinstance(faces[2 * axis + 1], FreeSlip)
+        mirrored[:, axis] = outside & faces[2 * axis].mirrors
+        mirrored[:, axis] |= outside & faces[2 * axis + 1].mirrors
     wrapped = np.where(mirrored, ends, ends % np.array(shape))
     distance = _distances(shape_of_solid, wrapped + 0.5 - c, c)
     behind = np.flatnonzero(mirrored.any(axis=1) & ~(distance <= 0.5))

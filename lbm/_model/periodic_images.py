@@ -12,7 +12,7 @@ import numpy as np
 
 from lbm._model.extent import Triple
 from lbm._model.prescribed import Function
-from lbm.boundaries import Condition, MovingWall, Periodic, Solid
+from lbm.boundaries import Condition, Solid
 from lbm.meshes import TriangleMesh
 from lbm.shapes import Complement, Shape
 
@@ -63,10 +63,11 @@ def repeat_solids(
         images = cells.shape if isinstance(cells, Complement) else cells
         if (
             isinstance(images, PeriodicImages)
-            and isinstance(condition, MovingWall)
+            and condition.prescribes == "velocity"
             and condition.depends_on.position
         ):
-            condition = replace(condition, velocity=_velocity_at_body(condition, images))
+            velocity: Any = _velocity_at_body(condition, images)
+            condition = replace(condition, **{condition.prescribes: velocity})
         repeated[name] = replace(solid, cells=cells, condition=condition)
     return repeated
 
@@ -75,7 +76,7 @@ def require_bodies_inside(
     solids: Mapping[str, Solid], domain: Triple, faces: Sequence[Condition]
 ) -> None:
     """Raise ValueError for meshes outside of the domain; warn of those that do not suit it."""
-    periodic = [isinstance(face, Periodic) for face in faces[::2]]
+    periodic = [face.is_periodic for face in faces[::2]]
     for name, solid in solids.items():
         if not isinstance(solid.cells, TriangleMesh):
             continue
@@ -89,9 +90,9 @@ def require_bodies_inside(
             warnings.warn(f"boundaries[{name!r}]: {warning.message}", stacklevel=4)
 
 
-def _velocity_at_body(condition: MovingWall, images: PeriodicImages) -> Function:
+def _velocity_at_body(condition: Condition, images: PeriodicImages) -> Function:
     """Return the velocity of a wall as a function that takes points of images to the body."""
-    velocity: Any = condition.velocity
+    velocity = condition.prescribed
     low, high = (bound + images.shifts[:, None] for bound in images.shape.bounds)
 
     def move(*coordinates: np.ndarray) -> np.ndarray:
@@ -114,7 +115,7 @@ def _repeat(name: str, body: Any, domain: Triple, faces: Sequence[Condition]) ->
     shifts: list[tuple[float, ...]] = []
     for axis, (low, high, n) in enumerate(zip(*bounds, domain, strict=True)):
         beyond = [n] * bool(low < 0.0 < high) + [-n] * bool(low < n < high)
-        if not beyond or not isinstance(faces[2 * axis], Periodic) or len(beyond) == 2:
+        if not beyond or not faces[2 * axis].is_periodic or len(beyond) == 2:
             shifts.append((0.0,))
             continue
         if high - low >= n:

@@ -13,14 +13,7 @@ import numpy as np
 
 from lbm._model.extent import Triple
 from lbm._model.wall_types import HALF_STEP
-from lbm.boundaries import (
-    FACES,
-    Condition,
-    NonReflectingOutlet,
-    PressureOutlet,
-    Solid,
-    VelocityInlet,
-)
+from lbm.boundaries import FACES, Condition, Solid
 from lbm.sponges import Sponge
 
 STEADY = 0.05
@@ -41,18 +34,18 @@ def warn_of_slow_targets(
     """Warn if sponges or outlets follow a flow that starts at rest, or whose inlets change."""
     following = {f"sponges[{k!r}]": s.averaging for k, s in sponges.items() if s.u is None}
     for name, end in zip(FACES, faces, strict=True):
-        if isinstance(end, NonReflectingOutlet):
-            following[f"boundaries[{name!r}]"] = end.averaging
+        if end.follows_over is not None:
+            following[f"boundaries[{name!r}]"] = end.follows_over
     if not following:
         return
     conditions = *faces, *(solid.condition for solid in solids.values())
-    has_inlet = any(isinstance(condition, VelocityInlet) for condition in conditions)
-    densities = {end.rho for end in conditions if isinstance(end, PressureOutlet)}
+    has_inlet = any(condition.is_inlet for condition in conditions)
+    densities = {end.prescribed for end in conditions if end.is_outlet}
     steps = max(following.values())
     causes = [
         f"boundaries[{FACES[k]!r}] changes with time"
         for k, inlet in enumerate(faces)
-        if isinstance(inlet, VelocityInlet) and _changes(inlet, k, shape, steps)
+        if inlet.is_inlet and _changes(inlet, k, shape, steps)
     ]
     if at_rest and (has_inlet or has_force or len(densities) > 1):
         causes.insert(0, "the flow starts at rest")
@@ -67,12 +60,12 @@ def warn_of_slow_targets(
         )
 
 
-def _changes(inlet: VelocityInlet, face: int, shape: Triple, steps: float) -> bool:
+def _changes(inlet: Condition, face: int, shape: Triple, steps: float) -> bool:
     """Return whether the flow rate of an inlet across a face changes within some steps.
 
     Eddies do not change that of their mean.
     """
-    if not inlet.depends_on.time or hasattr(inlet.velocity, "fluctuations"):
+    if not inlet.depends_on.time or hasattr(inlet.prescribed, "fluctuations"):
         return False
     axis, at_end = divmod(face, 2)
     places = [np.arange(n) + 0.5 for n in shape]

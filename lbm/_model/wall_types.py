@@ -7,17 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lbm.boundaries import (
-    NOWHERE,
-    Condition,
-    FreeSlip,
-    MovingWall,
-    NoSlip,
-    PressureOutlet,
-    VelocityInlet,
-    WallCondition,
-    require_in_plane,
-)
+from lbm.boundaries import NOWHERE, Condition, NoSlip, require_in_plane
 from lbm.lattices import Lattice
 
 HALF_STEP = 0.5
@@ -35,7 +25,7 @@ class WallType:
     across : axis across the face to which the wall belongs, along which it may not move, or None
     """
 
-    condition: WallCondition
+    condition: Condition
     blocked: int | None = None
     across: int | None = None
 
@@ -76,10 +66,10 @@ class WallTypes:
         return wall if wall.condition.depends_on else tuple(wall.parameters()[0])
 
     def index_of(
-        self, condition: WallCondition, blocked: int | None = None, across: int | None = None
+        self, condition: Condition, blocked: int | None = None, across: int | None = None
     ) -> int:
         """Return the number of a wall, which is added if it is new."""
-        is_face = type(condition) is MovingWall and callable(condition.velocity)
+        is_face = condition.moves and condition.depends_on
         wall = WallType(condition, blocked, across if is_face else None)
         number = self._numbers.setdefault(self._key(wall), len(self._walls))
         if number == len(self._walls):
@@ -122,43 +112,36 @@ class WallTypes:
             size += len(rows)
         return row.astype(np.min_scalar_type(size - 1)), np.concatenate(table), tuple(varying)
 
-    def of_link(self, crossed: Sequence[tuple[int, WallCondition]]) -> tuple[int, int]:
+    def of_link(self, crossed: Sequence[tuple[int, Condition]]) -> tuple[int, int]:
         """Return (number, slip axes as bits) of a link that meets one or more conditions.
 
         `crossed` holds (axis, condition) pairs. If the second number is not 0, the link should be
         mirrored in these axes, and the wall applies only if that is impossible.
         """
         conditions = [wall for _, wall in crossed]
-        slip = sum(1 << axis for axis, wall in crossed if isinstance(wall, FreeSlip))
+        slip = sum(1 << axis for axis, wall in crossed if wall.mirrors)
         axis, strongest = min(crossed, key=lambda pair: pair[1].rank)
         across = axis if axis >= 0 else None
         # Fluid slides along slip faces and passes inlets and outlets: nothing turns the tangential
         # velocity around where these meet, so only the component across the slip faces is mirrored.
-        if slip and all(isinstance(w, FreeSlip) or not is_impermeable(w) for w in conditions):
+        if slip and all(w.mirrors or w.is_open for w in conditions):
             return self.index_of(strongest, across=across), slip
         # Two impermeable faces: a velocity of one along the other's normal would push mass through
         # the edge, and across itself a face has none.
-        if len(conditions) > 1 and all(map(is_impermeable, conditions)):
+        if len(conditions) > 1 and all(wall.is_impermeable for wall in conditions):
             return 0, 0
         return self.index_of(strongest, across=across), 0
 
     def of_link_behind_face(
-        self, axis: int, face: WallCondition, condition: WallCondition
+        self, axis: int, face: Condition, condition: Condition
     ) -> tuple[int, int]:
         """Return the same for a link through one face, beside a solid that reaches this face.
 
         The link ends where the solid would continue behind the face. Two faces with the conditions
         of the face and of the solid would meet in an edge there.
         """
-        if not (is_impermeable(face) and is_impermeable(condition)):
+        if not (face.is_impermeable and condition.is_impermeable):
             return self.of_link([(axis, face), (-1, condition)])
         # Each of the two blocks the fluid in one direction, and only its velocity along the other
         # counts: that of the face is 0 across it.
         return self.index_of(condition, blocked=axis), 0
-
-
-def is_impermeable(condition: Condition) -> bool:
-    """Return whether no fluid passes a face or a solid with this condition."""
-    if isinstance(condition, VelocityInlet | PressureOutlet):
-        return False
-    return isinstance(condition, NoSlip | MovingWall | FreeSlip)

@@ -8,8 +8,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from lbm._model.stability_map import FlowKind
 from lbm.collisions.operator import Collision
+from lbm.collisions.stability_map import FlowKind
 from lbm.lattices import LATTICES, Lattice
 
 
@@ -59,5 +59,5 @@ class BGK(Collision):
 
     @classmethod
     def stability_limit(cls, kind: FlowKind) -> float:
-        """Return the largest cell Reynolds number, measured as in `lbm._model.stability_map`."""
+        """Return the largest cell Reynolds number, measured as in `stability_map`."""
         return {"walls": 14.2, "open": 12.0, "free": 79.5}[kind]

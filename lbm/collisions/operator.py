@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from hetero.validation import check_in_range
-from lbm._model.stability_map import FlowKind
+from lbm.collisions.stability_map import FlowKind
 from lbm.lattices import DEFAULT, Lattice
 
 LARGEST_TAU = 100.0

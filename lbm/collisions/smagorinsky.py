@@ -19,8 +19,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from lbm._model.stability_map import FlowKind, choose_magic
 from lbm.collisions.operator import Bounds, Collision
+from lbm.collisions.stability_map import FlowKind, choose_magic
 from lbm.collisions.trt import TRT, make_local_rates, relax_in_parts
 from lbm.lattices import LATTICES, Lattice, lattice_of_size
 

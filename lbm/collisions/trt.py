@@ -8,8 +8,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from lbm._model.stability_map import LIMITS, FlowKind, choose_magic
 from lbm.collisions.operator import LARGEST_TAU, Bounds, Collision
+from lbm.collisions.stability_map import LIMITS, FlowKind, choose_magic
 from lbm.lattices import LATTICES, Lattice, lattice_of_size
 
 
@@ -57,7 +57,7 @@ class TRT(Collision):
         Magic parameter (tau - 1/2)(tau_odd - 1/2). With 3/16 flat walls are exactly half-way
         between cells; with 1/12 the boundary layers of a cavity at Re = 1000 are four times as
         accurate as with 1/4. Near tau = 1/2 the most stable values are 1/4 between walls, 0.01 to
-        0.03 with inlets and outlets, and 0.001 without walls: see `lbm._model.stability_map`.
+        0.03 with inlets and outlets, and 0.001 without walls: see `lbm.collisions.stability_map`.
     """
 
     tau: float

@@ -20,9 +20,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from lbm._model.stability_map import FlowKind, choose_magic
 from lbm.collisions.eddy_viscosity import EddyViscosityModel
 from lbm.collisions.operator import Bounds
+from lbm.collisions.stability_map import FlowKind, choose_magic
 from lbm.collisions.trt import TRT, make_local_rates, relax_in_parts
 from lbm.lattices import LATTICES, Lattice
 

@@ -6,6 +6,7 @@ from hetero.validation import check_choice
 from lbm.lattices.d3q19 import D3Q19 as D3Q19
 from lbm.lattices.d3q27 import D3Q27 as D3Q27
 from lbm.lattices.lattice import CS2 as CS2
+from lbm.lattices.lattice import SOUND as SOUND
 from lbm.lattices.lattice import Lattice as Lattice
 
 LATTICES = {lattice.name: lattice for lattice in (D3Q19, D3Q27)}

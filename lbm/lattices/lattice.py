@@ -19,6 +19,9 @@ Velocity = tuple[int, int, int]
 CS2 = Fraction(1, 3)
 """Speed of sound, squared, in cells^2/step^2: the same for all lattices of the package."""
 
+SOUND = float(CS2) ** 0.5
+"""Speed of sound in cells/step."""
+
 
 @dataclass(frozen=True)
 class Lattice:

@@ -24,7 +24,7 @@ from lbm import (
     Sponge,
     VelocityInlet,
 )
-from lbm._model.arguments import SOUND
+from lbm.lattices import SOUND
 from studies.study import Study
 
 PULSE_HEIGHT, PULSE_WIDTH = 1e-3, 10.0

@@ -7,7 +7,7 @@ import pytest
 
 import lbm
 from flows import FORMS, wave
-from lbm._domain.sheared_outlets import ShearedOutlets
+from lbm._coupled.open_faces.sheared import ShearedOutlets
 
 FORCED = {"dtype": "float64", "collision": lbm.TRT(0.9)}
 NU = 0.4 / 3

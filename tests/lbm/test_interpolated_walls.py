@@ -157,7 +157,7 @@ def test_mass_is_kept_where_nothing_can_leave(device):
     mass = s.drho.sum()
     s.run(200)
     assert abs(s.drho.sum() - mass) < 1e-10
-    sent, returned = s.domain.interpolated.read(s.steps)
+    sent, returned = s.interpolated.read(s.steps)
     assert abs((returned - sent).sum()) < 1e-11
     assert np.abs(returned - sent).sum() > 1e-3
 

@@ -86,7 +86,7 @@ def test_kernels_compile_within_their_budgets(
     ],
 )
 def test_kernels_of_eddy_viscosities(precision, walls, of_step, of_viscosity):
-    from lbm._eddies.cuda import make_update_kernel
+    from lbm._coupled.eddy_viscosity.cuda import make_update_kernel
     from lbm._engines.cuda_kernels import make_kernel
 
     step = make_kernel("step", "esoteric", 0, precision, walls, Vreman, False)
@@ -110,6 +110,14 @@ def test_the_kernel_of_moving_walls(precision, registers):
 
 
 @compiled
+@pytest.mark.parametrize("name", generated_kernels.LBM_ITEMS)
+@pytest.mark.parametrize("precision", ["float16", "float32", "float64"])
+def test_the_kernels_of_loops_over_items(name, precision):
+    registers, _ = generated_kernels.LBM_ITEMS[name]
+    assert_keeps_budget(*generated_kernels.lbm_item_kernel(name, precision), precision, registers)
+
+
+@compiled
 @pytest.mark.parametrize(
     "face", [pytest.param(f, marks=[pytest.mark.slow] * (f not in (0, 3))) for f in range(6)]
 )
@@ -122,14 +130,15 @@ def test_the_kernel_of_moving_walls(precision, registers):
     ],
 )
 def test_the_kernels_of_sheared_outlets(precision, lattice, registers, face):
+    from lbm._coupled.open_faces.formulas import make_bend_cell
+    from lbm._items.cuda import LOOP, make_kernel
     from lbm._model.precision import PRECISIONS
-    from lbm._open_ends.cuda import make_bend_kernel
 
     form = PRECISIONS[precision]
     T, stored = (from_dtype(np.dtype(kind)) for kind in (form.compute, form.storage))
-    signature = (types.Array(stored, 1, "C"), types.Array(types.int64, 2, "C"),
+    signature = (types.int64, types.Array(stored, 1, "C"), types.Array(types.int64, 2, "C"),
                  types.Array(types.uint32, 1, "C"), types.UniTuple(T, 4))  # fmt: skip
-    kernel = make_bend_kernel(precision, lattice, face)
+    kernel = make_kernel(LOOP, make_bend_cell(precision, lattice, face))
     assert_keeps_budget(kernel, signature, precision, registers)
 
 

@@ -11,7 +11,7 @@ import lbm
 from covering import cover_pairs
 from flows import case_text, follow, pair, pair_in
 from hetero.devices import Device
-from lbm._domain.sheared_outlets import ShearedOutlets
+from lbm._coupled.open_faces.sheared import ShearedOutlets
 from lbm.lattices import LATTICES
 from lbm_runs import read_text
 from studies.lbm.reflections import plane_reflection, vortex_pressure

@@ -13,13 +13,13 @@ from hetero import Device
 from lbm.__main__ import main
 from lbm._fields.stability import suggest_remedy
 from lbm._flows.centre_line import read_centre_line
-from lbm._model.stability_map import (
+from lbm.boundaries import kind_of_flow
+from lbm.collisions.stability_map import (
     BETWEEN_WALLS,
     LARGEST,
     WITH_OPEN_ENDS,
     WITHOUT_WALLS,
     choose_magic,
-    kind_of_flow,
 )
 from lbm.flows import CAVITY_RE1000, cavity, solve_cavity, solve_sphere, sphere, terrain, vortices
 from lbm_runs import ROOT, call

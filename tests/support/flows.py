@@ -5,6 +5,7 @@ import numpy as np
 import lbm
 from lbm.lattices import D3Q19
 from lbm.reference import Reference
+from tank_outlet import TankOutlet
 
 SHAPE = (12, 9, 7)
 
@@ -123,6 +124,16 @@ FLOWS = {
             "still": lbm.Solid(_obstacle()),
         },
         "force": (0.0, 1e-5, 0.0),
+    },
+    "condition of a user": {
+        "boundaries": {
+            "x-": lbm.VelocityInlet((0.05, 0.0, 0.0)),
+            "x+": TankOutlet(1.01, capacity=5.0),
+            "y-": TankOutlet(resistance=0.2),
+            "y+": lbm.FreeSlip(),
+            "z": lbm.NoSlip(),
+            "still": lbm.Solid(_obstacle()),
+        },
     },
     "slip in two directions": {
         "boundaries": {"y": lbm.FreeSlip(), "z": lbm.FreeSlip()},

@@ -62,6 +62,49 @@ def lbm_acceleration_signature(precision) -> tuple:
     return _lbm_types(precision, f"{_FLOW} 3xT T** T** 4xT {_CELLS}")
 
 
+def _lbm_item(name, precision):
+    """Return the item of a loop over items of `lbm`; sums have names with a plus."""
+    import lbm
+    from lbm._coupled.cut_walls import formulas as walls
+    from lbm._coupled.open_faces import formulas as faces
+    from lbm._coupled.scalars import formulas as scalars
+
+    return {
+        "interpolate": lambda: walls.make_interpolate(precision),
+        "store": lambda: walls.make_store(precision),
+        "+excess": lambda: walls.excess_of_link,
+        "outlet": lambda: faces.make_correct_cell(lbm.NonReflectingOutlet.respond, precision),
+        "inlet": lambda: faces.make_correct_cell(lbm.NonReflectingInlet.respond, precision),
+        "scalar interpolate": lambda: scalars.interpolate,
+        "scalar store": lambda: scalars.store,
+        "half force": lambda: scalars.add_half_force,
+        "+not finite": lambda: scalars.is_not_finite,
+    }[name]()
+
+
+LBM_ITEMS = {
+    "interpolate": (40, "S* i8* i8* T** T* T* T*"),
+    "store": (32, "S* i8* T* T* i8* T"),
+    "+excess": (48, "T* T*"),
+    "outlet": (48, "S* i8** u4* T** T** i8* 1xT"),
+    "inlet": (48, "S* i8** u4* T** T** i8* 1xT"),
+    "scalar interpolate": (32, "T* i8* i8* T** T* T*"),
+    "scalar store": (24, "T* i8* T*"),
+    "half force": (80, "T**** T**** u1*** 4xT 6xi8"),
+    "+not finite": (80, "T**** u1*** 6xi8"),
+}
+"""Budgets of registers and argument types of loops over items of `lbm`; sums begin with a plus."""
+
+
+def lbm_item_kernel(name, precision):
+    """Return the kernel of a loop over items, and its argument types."""
+    from lbm._items.cuda import LOOP, SUM, make_kernel
+
+    text, first = (SUM, "i8 i8*") if name[0] == "+" else (LOOP, "i8")
+    signature = _lbm_types(precision, f"{first} {LBM_ITEMS[name][1]}")
+    return make_kernel(text, _lbm_item(name, precision)), signature
+
+
 def lbm_kernel(pattern, odd, precision, walls):
     """Return a kernel of `lbm` that does a step, and its argument types."""
     from lbm import TRT
@@ -105,6 +148,8 @@ def _table() -> dict:
         ):
             case = pattern, odd, precision, walls
             table["lbm step " + " ".join(map(str, case))] = lambda c=case: lbm_kernel(*c)
+    for case in itertools.product(LBM_ITEMS, ("float32", "float64", "float16")):
+        table["lbm item " + " ".join(case)] = lambda c=case: lbm_item_kernel(*c)
     for number, case in enumerate(RODE_CASES):
         table[f"rode solver {number} {case[1]}"] = lambda c=case: solver_kernel(*c[:5])
     for case in (("float32", 2), ("float64", 3)):

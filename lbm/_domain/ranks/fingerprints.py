@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from lbm._model.extent import Triple
-from lbm.boundaries import Solid, WallCondition
+from lbm.boundaries import Condition, Solid
 
 _SAMPLES = 16
 """Positions along each axis at which functions are compared."""
@@ -24,9 +24,9 @@ def fingerprint(value: Any, shape: Triple) -> str:
 
     Functions of position are compared by their values at 4096 cells of the domain.
     """
-    if isinstance(value, WallCondition) and value.depends_on:
+    if isinstance(value, Condition) and value.depends_on:
         return _fingerprint_condition(value, shape)
-    if isinstance(value, tuple) and any(isinstance(v, WallCondition) for v in value):
+    if isinstance(value, tuple) and any(isinstance(v, Condition) for v in value):
         return f"({', '.join(fingerprint(v, shape) for v in value)})"
     if callable(value):
         points = ((np.arange(_SAMPLES) * n // _SAMPLES) + 0.5 for n in shape)
@@ -48,7 +48,7 @@ def fingerprint_force(force: Any) -> str:
     return f"function with the values {_hash(*(_at_time(force, t) for t in _TIMES))}"
 
 
-def _fingerprint_condition(condition: WallCondition, shape: Triple) -> str:
+def _fingerprint_condition(condition: Condition, shape: Triple) -> str:
     """Return the fingerprint of a condition that is a function of position or time."""
     points = np.random.default_rng(0).random((_SAMPLES, 3)) * shape
     values = [_at_time(lambda t: condition.parameters(points, t), t) for t in _TIMES]

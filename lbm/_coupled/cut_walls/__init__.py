@@ -1,0 +1,1 @@
+"""Interpolated walls after each step: what they return along the links that they cut."""

@@ -1,0 +1,84 @@
+"""Formulas of links that end at interpolated walls, and loops over links, for both targets."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+import numpy as np
+
+from lbm._coupled.cut_walls.tables import MASS_UNIT
+from lbm._engines.storage_formulas import codec
+from lbm._model.precision import PRECISIONS
+from lbm.collisions.unroll import inlined
+
+
+@inlined
+def interpolate_population(f, g, sent, other, wall_term):
+    """Return what a wall sends back for the population f that runs into it.
+
+    `g` is the second population of the interpolation, and `sent` and `other` are the coefficients
+    of both (`lbm._model.cut_links`).
+    """
+    return sent * f + other * g - wall_term
+
+
+@inlined
+def mass_in_units(mass):
+    """Return a mass as a number of units: integers have the same sum in any order.
+
+    What is less than a unit is cut off.
+    """
+    T = type(mass)
+    return np.int64(mass * T(1.0 / MASS_UNIT))
+
+
+@inlined
+def remove_share(f, weight, total, share):
+    """Return the population f that a wall returns, less its share of the mass brought in.
+
+    `total` is that mass in units, and `share` the mass of a unit over the sum of all weights.
+    """
+    T = type(f)
+    return f - weight * (T(total) * share)
+
+
+@functools.cache
+def make_interpolate(precision: str) -> Any:
+    """Make interpolate(i, populations, wall, other, shares, terms, sent, returned).
+
+    It computes what the wall of link i returns; arrays are those of `LinkTable`, with shares
+    [2, link].
+    """
+    decode, _ = codec(PRECISIONS[precision])
+
+    @inlined
+    def interpolate(i, populations, wall, other, shares, terms, sent, returned):
+        f, g = decode(populations[wall[i]]), decode(populations[other[i]])
+        sent[i] = f
+        returned[i] = interpolate_population(f, g, shares[0, i], shares[1, i], terms[i])
+
+    return interpolate
+
+
+@functools.cache
+def make_store(precision: str) -> Any:
+    """Make store(i, populations, wall, returned, weight, total, share).
+
+    It writes what the wall of link i returns, less its share of the excess total[0].
+    """
+    _, encode = codec(PRECISIONS[precision])
+
+    @inlined
+    def store(i, populations, wall, returned, weight, total, share):
+        back = remove_share(returned[i], weight[i], total[0], share)
+        returned[i] = back
+        populations[wall[i]] = encode(back)
+
+    return store
+
+
+@inlined
+def excess_of_link(i, sent, returned):
+    """Return the mass that the wall of link i brings in, in units of `tables.MASS_UNIT`."""
+    return mass_in_units(returned[i] - sent[i])

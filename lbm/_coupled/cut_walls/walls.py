@@ -1,0 +1,140 @@
+"""The interpolated walls of a rank: their links in all parts, and the mass that they keep."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from lbm._coupled.companion import Companion
+from lbm._coupled.cut_walls.formulas import excess_of_link, make_interpolate, make_store
+from lbm._coupled.cut_walls.tables import MASS_UNIT, BlockLinks, sum_of_weights
+from lbm._domain.domain import Domain
+from lbm._domain.parts import Part
+from lbm._items.store import Store
+
+
+class PartLinks:
+    """The links of a part that end at interpolated walls, on its device.
+
+    A step leaves what a wall half-way would return. `interpolate` reads it and computes what the
+    walls return instead, and `store` writes that. Nothing else of the populations is written.
+
+    Attributes
+    ----------
+    interpolate, store : functions for even and for odd steps
+    """
+
+    def __init__(self, part: Part, numbers: np.ndarray, mass_share: float, worker: Any):
+        self.numbers, self.worker = numbers, worker
+        self.block = BlockLinks(part.engine.problem)
+        table, count = self.block.make_table(mass_share), len(numbers)
+        store = self._store = Store(part.engine, None if worker is None else worker.stream)
+        wall, weight = store.put(table.wall), store.put(table.weight)
+        shares = store.put(np.stack([table.sent_share, table.other_share]))
+        self._terms, self._sent = store.put(table.wall_terms), store.zeros(count)
+        self._returned, self._total = store.zeros(count), store.zeros(1, dtype=np.int64)
+        form, share = part.engine.problem.precision.name, store.T(mass_share)
+        self.interpolate = [
+            store.prepare(
+                make_interpolate(form), count, store.flat_target(t), wall,
+                store.put(table.other[t]), shares, self._terms, self._sent, self._returned,
+            )
+            for t in (0, 1)
+        ]  # fmt: skip
+        self.store = [
+            store.prepare(
+                make_store(form), count, store.flat_target(t), wall, self._returned, weight,
+                self._total, share,
+            )
+            for t in (0, 1)
+        ]  # fmt: skip
+        self.sum_excess = store.prepare_sum(
+            excess_of_link, count, self._total, self._sent, self._returned
+        )
+
+    @property
+    def excess(self) -> int:
+        """Mass that walls bring in after a step, in units of `tables.MASS_UNIT`; what is set is
+        that of the whole domain."""
+        return int(self._store.get_from_stream(self._total)[0])
+
+    @excess.setter
+    def excess(self, total: int) -> None:
+        self._store.set(self._total, np.array([total]))
+
+    def prescribe(self, t: int) -> None:
+        """Set the velocities of walls to those of step t."""
+        if self.block.is_varying:
+            self._store.set(self._terms, self.block.wall_terms_in(t))
+
+    def read(self) -> np.ndarray:
+        """Return f - w that ran into walls in the last step, and what returned, [2, link]."""
+        arrays = self._store.get(self._sent), self._store.get(self._returned)
+        return np.stack(arrays).astype(np.float64)
+
+
+class InterpolatedWalls(Companion):
+    """The links of all parts of a rank that end at interpolated walls.
+
+    Interpolation does not conserve mass: a wall returns a little more or less than it receives.
+    Where no mass can leave the domain, the sum over all links, which is an integer and thus the
+    same in any order, is taken back from what the links return, in equal densities.
+    """
+
+    def __init__(self, domain: Domain):
+        super().__init__(domain)
+        problem, ranks = domain.problem, domain.ranks
+        self._cut, self._last = problem.links.cut, -1
+        weights = ranks.sum(sum_of_weights(self._cut))
+        has_outlet = ranks.any((problem.links.wall_types[:, 0] != 0.0).any())
+        self.keeps_mass = weights > 0 and not has_outlet
+        units = float(1 / problem.lattice.weight_unit)
+        share = MASS_UNIT / (weights / units) if self.keeps_mass else 0.0
+        self._parts = [
+            PartLinks(part, self._cut.find_within(part.local), share, domain.worker_of(part))
+            for part in domain.parts
+            if self._cut is not None and part.engine.problem.links.cut
+        ]
+
+    def describe(self) -> str:
+        """Return nothing: the walls of a flow describe them."""
+        return ""
+
+    def after_step(self, t: int) -> None:
+        """Let the walls return populations after step t, whose halos have arrived."""
+        for part in self._parts:
+            if part.worker is not None:
+                part.worker.begin_links()
+            part.interpolate[t % 2]()
+            if self.keeps_mass:
+                part.sum_excess()
+        if self.keeps_mass and (len(self._parts) != 1 or self.domain.ranks.size > 1):
+            total = self.domain.ranks.sum(sum(part.excess for part in self._parts))
+            for part in self._parts:
+                part.excess = total
+        for part in self._parts:
+            part.store[t % 2]()
+            if part.worker is not None:
+                part.worker.end_links()
+        self._last = t
+
+    def prescribe(self, t: int) -> None:
+        """Set the velocities of walls to those of step t."""
+        for part in self._parts:
+            part.prescribe(t)
+
+    def read(self, steps: int) -> tuple[np.ndarray, np.ndarray]:
+        """Return f - w that ran into walls in the last step, and what returned, float64 [link].
+
+        Raises ValueError if the last of `steps` steps was not computed here, but restored.
+        """
+        if self._last != steps - 1:
+            raise ValueError(
+                "forces on interpolated walls are those of the last step that was computed here: "
+                "run a step after restoring a state"
+            )
+        sent, returned = np.zeros((2, 0 if self._cut is None else len(self._cut)))
+        for part in self._parts:
+            sent[part.numbers], returned[part.numbers] = part.read()
+        return sent, returned

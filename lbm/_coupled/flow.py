@@ -1,0 +1,172 @@
+"""A flow on its domain: what is computed, the cells of this rank, and their state."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from hetero.cpu.deferred_signals import DeferredSignals
+from hetero.devices import Device
+from hetero.validation import check_choice, check_integer, describe
+from lbm._coupled.companion import Companion
+from lbm._coupled.cut_walls.walls import InterpolatedWalls
+from lbm._coupled.prescriptions import Prescriptions
+from lbm._coupled.scalars.field import ScalarField
+from lbm._domain.domain import Domain
+from lbm._domain.host_moments import HostMoments
+from lbm._model.extent import Triple
+from lbm._model.wall_links import SOLID_CLASS
+from lbm.boundaries import Condition, Solid
+
+FIELDS = "rho", "drho", "u", "fluid"
+"""Names of the fields that `Flow.gather` takes."""
+
+MAX_STEPS = 1 << 40
+"""Largest number of steps of a run: 10^5 of them in a second would still take 127 days."""
+
+
+class Flow:
+    """The state of a flow after a number of steps, and how to advance it: the base class of
+    `Simulation`, on which fields, forces and files are computed.
+
+    Parameters
+    ----------
+    shape : cells of the whole domain
+    faces, solids : its walls
+    domain : the populations of this rank's cells
+    device : the first of its devices
+    companions : further state, in the order in which it acts before a step
+    """
+
+    def __init__(
+        self,
+        shape: Triple,
+        faces: Sequence[Condition],
+        solids: Mapping[str, Solid],
+        domain: Domain,
+        device: Device,
+        companions: Sequence[Companion] = (),
+    ):
+        self.shape, self.faces, self.solids = shape, faces, solids
+        self.domain, self.problem, self.region = domain, domain.problem, domain.region
+        self.collision, self.device, self.steps = domain.problem.collision, device, 0
+        self.interpolated = None
+        if self.problem.links.cut is not None:
+            self.interpolated = InterpolatedWalls(domain)
+            companions = self.interpolated, *companions
+        self._prescriptions = Prescriptions(domain, self.interpolated)
+        self.companions, self._moments = companions, HostMoments()
+        self.scalars: Mapping[str, ScalarField] = {}
+
+    @property
+    def rank(self) -> int:
+        """Number of this rank; 0 without MPI."""
+        return self.domain.ranks.rank
+
+    @property
+    def devices(self) -> list[str]:
+        """Names of the devices of this rank, each once."""
+        return list(dict.fromkeys(str(part.engine.device) for part in self.domain.parts))
+
+    @property
+    def transports(self) -> dict[str, int]:
+        """Ways in which populations cross the faces of this rank's parts, and how many use each.
+
+        "direct": stores into the memory of a device of this process; "staged": between its GPUs
+        through host memory; "peer": stores into the memory of another process on this host;
+        "device": MPI with buffers in the memory of GPUs; "host": MPI with buffers in host memory.
+        """
+        exchange = self.domain.exchange
+        return {} if exchange is None else dict(exchange.transports)
+
+    def mark_changed(self, steps: int) -> None:
+        """Note that the populations in `domain` are now those of step number `steps`."""
+        self.steps = steps
+        self._prescriptions.set_step(steps)
+        self._moments.discard()
+
+    @property
+    def rho(self) -> np.ndarray:
+        """Density [x, y, z], a read-only copy in host memory; 1 in solid cells.
+
+        In float32 it is a multiple of 6e-8: use `drho` for sums and differences.
+        """
+        return self._moments.read_rho(self.domain, self.steps).T
+
+    @property
+    def drho(self) -> np.ndarray:
+        """Density minus 1 [x, y, z], with all the digits of the populations; read-only like `rho`.
+
+        A third of it is the pressure relative to density 1. `drho.sum(dtype=float)` is the mass
+        gained since a start at density 1.
+        """
+        return self._moments.read(self.domain, self.steps)[0].T
+
+    @property
+    def u(self) -> np.ndarray:
+        """Velocity [c, x, y, z] in cells/step, read-only like `rho`; 0 in solid cells."""
+        return self._moments.read(self.domain, self.steps)[1:].transpose(0, 3, 2, 1)
+
+    @property
+    def fluid(self) -> np.ndarray:
+        """Boolean array [x, y, z], True in fluid cells."""
+        return (self.problem.links.classes != SOLID_CLASS).T
+
+    def populations(self) -> np.ndarray:
+        """Return f_q - w_q before the next collision, [q, x, y, z]; meant for small domains."""
+        nz = self.region.shape[2]
+        data = self.domain.read_to_host(self.steps, 0, nz, populations=True)
+        return data.transpose(0, 3, 2, 1)
+
+    def momentum(self) -> np.ndarray:
+        """Return the total momentum of the fluid, with half of the force's impulse."""
+        self.domain.ranks.require_same_call("momentum")
+        return self.domain.momentum(self.steps)
+
+    def gather(self, field: str | np.ndarray) -> np.ndarray | None:
+        """Return a field of the whole domain on rank 0, and None on the other ranks.
+
+        Parameters
+        ----------
+        field : {"rho", "drho", "u", "fluid"} or array
+            The name of a field, or an array whose last three axes are x, y, z of this rank's cells,
+            such as `statistics.mean_u`.
+        """
+        if isinstance(field, str):
+            check_choice("field", field, FIELDS)
+            local = getattr(self, field)
+        else:
+            try:
+                local = np.asarray(field)
+            except ValueError:
+                raise TypeError(
+                    f"field must be a name or an array, got {describe(field)}"
+                ) from None
+        if local.shape[-3:] != self.region.shape:
+            raise ValueError(
+                f"field must end with the axes x, y, z of this rank's {self.region.shape} cells, "
+                f"got an array of shape {local.shape}"
+            )
+        self.domain.ranks.require_same_call("gather")
+        pieces = self.domain.ranks.gather((self.region.slices, local))
+        if pieces is None:
+            return None
+        out = np.empty((*local.shape[:-3], *self.shape), local.dtype)
+        for slices, piece in pieces:
+            out[..., *slices] = piece
+        return out
+
+    def advance(self, steps: int) -> None:
+        """Do steps without checks and callbacks."""
+        steps = check_integer("steps", steps, 0, MAX_STEPS)
+        with self.device.active(), DeferredSignals() as signals:
+            for _ in range(steps):
+                for companion in self.companions:
+                    companion.before_step(self.steps)
+                self.domain.step(self.steps)
+                for companion in self.companions:
+                    companion.after_step(self.steps)
+                self.steps += 1
+                self._prescriptions.set_step(self.steps)
+                signals.deliver()

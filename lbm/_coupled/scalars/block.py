@@ -1,0 +1,88 @@
+"""A scalar in a block of cells: its populations and walls in the memory of the block's device."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from lbm._coupled import scalars
+from lbm._coupled.scalars.formulas import add_half_force, is_not_finite
+from lbm._coupled.scalars.walls import Q7, ScalarLinks
+from lbm._domain.parts import Part
+from lbm._items.store import Store
+from lbm._model.problem import Box
+from lbm._model.wall_links import SOLID_CLASS
+
+
+class ScalarBlock:
+    """The populations of a scalar in the block of a part.
+
+    Parameters
+    ----------
+    part : the part
+    links : walls of the rank
+    rates : relaxation rates of even and odd parts
+    velocity : [3, z, y, x] in the block, on the device
+
+    Attributes
+    ----------
+    classes : of the block's cells, in host memory; those of halos are not used
+    box : (x0, x1, y0, y1, z0, z1), the part's cells in its block
+    populations : [q, z, y, x] that even and that odd steps read
+    steps : functions that do an even and an odd step
+    """
+
+    def __init__(self, part: Part, links: ScalarLinks, rates: tuple[float, float], velocity: Any):
+        store = self.store = Store(part.engine)
+        self.part, size = part, part.engine.problem.shape[::-1]
+        (hx, hy, hz), (nx, ny, nz) = part.halo, part.extent.shape
+        self.box = hx, hx + nx, hy, hy + ny, hz, hz + nz
+        self.classes = np.full(size, SOLID_CLASS, links.classes.dtype)
+        x, y, z = part.local.slices
+        self.classes[hz : hz + nz, hy : hy + ny, hx : hx + nx] = links.classes[z, y, x]
+        self._classes = store.put(self.classes)
+        self.populations = g = store.zeros(Q7, *size), store.zeros(Q7, *size)
+        kinds, numbers = store.put(links.kinds), store.put(links.numbers)
+        constants = self._classes, kinds, numbers, tuple(map(store.T, rates)), self.box
+        on = scalars.loops(part.engine.device)
+        with part.engine.device.active():
+            self.steps = [on.prepare_step(g[k], g[1 - k], velocity, *constants) for k in (0, 1)]
+        self._bad = store.zeros(1, dtype=np.int64)
+        cells = math.prod(part.extent.shape)
+        self._count_bad = [
+            store.prepare_sum(is_not_finite, cells, self._bad, g[k], self._classes, self.box)
+            for k in (0, 1)
+        ]
+
+    def has_not_finite(self, t: int) -> bool:
+        """Return whether a value in a fluid cell is not finite after t steps."""
+        self._count_bad[t % 2]()
+        return bool(self.store.get(self._bad)[0])
+
+    def add_half_force(self, t: int, box: Box, fields: Any, numbers: tuple[Any, ...]) -> None:
+        """Add half of the buoyancy's impulse to the velocities in fields [4, z, y, x] of a box."""
+        g, bounds = self.populations[t % 2], box.flat()
+        constants = self._classes, numbers, bounds
+        self.store.prepare(add_half_force, fields.size // 4, fields, g, *constants)()
+
+    def read(self, t: int, first: int, last: int) -> np.ndarray:
+        """Return the populations after t steps in layers of the part, [q, z, y, x].
+
+        Layers are counted from the first one of the rank.
+        """
+        z = self.part.halo[2] - self.part.local.start[2]
+        g = self.populations[t % 2]
+        return np.stack([self.store.get(g[q, first + z : last + z]) for q in range(Q7)])
+
+    def select(self, layers: np.ndarray) -> np.ndarray:
+        """Return the part's cells in layers of the block, a view."""
+        x0, x1, y0, y1, _, _ = self.box
+        return layers[:, :, y0:y1, x0:x1]
+
+    def write(self, t: int, first: int, layers: np.ndarray) -> None:
+        """Set the populations after t steps in layers of the part from `first` on."""
+        z = first + self.part.halo[2] - self.part.local.start[2]
+        for q in range(Q7):
+            self.store.set(self.populations[t % 2][q, z : z + layers.shape[1]], layers[q])

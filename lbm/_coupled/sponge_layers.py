@@ -1,0 +1,197 @@
+"""Sponges on the parts of a domain: their strengths and targets, and what checkpoints keep."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from lbm._coupled.companion import Companion
+from lbm._domain.domain import Domain
+from lbm._domain.parts import Part
+from lbm._engines.engine import Engine
+from lbm._model.extent import Extent, Triple
+from lbm._model.prescribed import Dependence, evaluate
+from lbm._model.problem import Box
+from lbm.boundaries import FACES
+from lbm.sponges import Sponge, require_slow_target
+
+
+class Layer(NamedTuple):
+    """The cells of a sponge in one part.
+
+    Attributes
+    ----------
+    name : face of the sponge
+    engine : the part's block
+    box : the cells in the block
+    cells : the cells of the domain
+    state : strength and target velocity on the device
+    drho, rate : target density less 1, and share by which the target velocity follows the flow
+    """
+
+    name: str
+    engine: Engine
+    box: Box
+    cells: Extent
+    state: Any
+    drho: float
+    rate: float
+
+
+class SpongeLayers(Companion):
+    """All sponges of a flow, in the parts of this rank.
+
+    Parameters
+    ----------
+    sponges : by face, with all targets
+    shape : cells of the whole domain
+    domain : the parts
+
+    Attributes
+    ----------
+    rows : numbers of a cell that checkpoints keep: target velocities that follow the flow
+    """
+
+    def __init__(self, sponges: Mapping[str, Sponge], shape: Triple, domain: Domain):
+        super().__init__(domain)
+        self.sponges, self._shape = dict(sponges), shape
+        self._following = [name for name, sponge in sponges.items() if sponge.u is None]
+        self.rows = 3 * len(self._following)
+        self.layers: list[Layer] = []
+
+    def start(self, rho: np.ndarray, u: np.ndarray) -> None:
+        """Set the targets to those at the start of a flow with the velocity u of this rank."""
+        self.layers = []
+        for name, sponge in self.sponges.items():
+            for part in self.domain.parts:
+                layer = self._make_layer(name, sponge, part, u)
+                if layer is not None:
+                    self.layers.append(layer)
+
+    def _make_layer(self, name: str, sponge: Sponge, part: Part, u: np.ndarray) -> Layer | None:
+        """Return the cells of a sponge in a part, or None."""
+        axis, at_end = divmod(FACES.index(name), 2)
+        n, thickness, profile = self._shape[axis], sponge.cells, sponge.profile()
+        strength = np.zeros(n)
+        strength[n - thickness :] = profile
+        strength = strength if at_end else strength[::-1]
+        first, last = (n - thickness, n) if at_end else (0, thickness)
+        start, stop = (list(corner) for corner in part.extent)
+        start[axis], stop[axis] = max(start[axis], first), min(stop[axis], last)
+        if start[axis] >= stop[axis]:
+            return None
+        cells = Extent((start[0], start[1], start[2]), (stop[0], stop[1], stop[2]))
+        offset = [s - h for s, h in zip(part.extent.start, part.halo, strict=True)]
+        nx = part.engine.problem.shape[0]
+        in_block = np.zeros(part.engine.problem.shape[axis])
+        low, high = start[axis] - offset[axis], stop[axis] - offset[axis]
+        in_block[low:high] = strength[start[axis] : stop[axis]]
+        x0, x1 = start[0] - offset[0], stop[0] - offset[0]
+        lanes = part.engine.problem.precision.lanes
+        box = Box(
+            *_row_positions(x0, x1, nx, lanes),
+            start[1] - offset[1], stop[1] - offset[1], start[2] - offset[2], stop[2] - offset[2],
+        )  # fmt: skip
+        target = self._target(name, sponge, cells, u)
+        state = part.engine.make_layer(axis, in_block, target, x0)
+        rate = 1.0 / sponge.averaging if sponge.u is None else 0.0
+        assert sponge.rho is not None
+        return Layer(name, part.engine, box, cells, state, sponge.rho - 1.0, rate)
+
+    def _target(self, name: str, sponge: Sponge, cells: Extent, u: np.ndarray) -> np.ndarray:
+        """Return the target velocity [c, z, y, x] of cells of the domain."""
+        target = np.empty((3, *cells.shape[::-1]))
+        if sponge.u is None:
+            local = cells.relative_to(self.domain.region).slices
+            values = u[:, None, None, None] if u.ndim == 1 else u[:, *local]
+            target[...] = values.transpose(0, 3, 2, 1)
+        elif callable(sponge.u):
+            grid = np.meshgrid(*(c.ravel() for c in cells.centres), indexing="ij")
+            points = np.stack([c.ravel() for c in grid], axis=1)
+            values = evaluate("u", sponge.u, Dependence(position=True), points, 0.0, 3)
+            speed = float(np.sqrt((values**2).sum(axis=1)).max(initial=0.0))
+            require_slow_target(f"u of sponges[{name!r}]", speed)
+            target[...] = values.T.reshape(3, *cells.shape).transpose(0, 3, 2, 1)
+        else:
+            target[...] = np.array(sponge.u)[:, None, None, None]
+        return target
+
+    def before_step(self, t: int) -> None:
+        """Relax the populations that step t loads."""
+        with self.domain.between_streams():
+            for layer in self.layers:
+                layer.engine.damp(t, layer.box, layer.state, layer.drho, layer.rate)
+
+    # ---- state -------------------------------------------------------------------------------
+
+    def describe(self) -> str:
+        """Return the settings; functions count by what they are functions of only."""
+        return "; ".join(f"{name}: {sponge.describe()}" for name, sponge in self.sponges.items())
+
+    def _layers_within(self, z0: int, z1: int) -> Iterator[tuple[int, Layer, Extent, int, int]]:
+        """Yield (first row in checkpoints, layer, its cells, z range) of layers that follow.
+
+        z counts from the first cell of the rank, as do the cells.
+        """
+        for layer in self.layers:
+            if layer.name in self._following:
+                local = layer.cells.relative_to(self.domain.region)
+                first, last = max(z0, local.start[2]), min(z1, local.stop[2])
+                if first < last:
+                    yield 3 * self._following.index(layer.name), layer, local, first, last
+
+    def read_rows(self, t: int, z0: int, z1: int) -> np.ndarray:
+        """Return target velocities of the layers z0 to z1 of this rank; 0 outside of sponges."""
+        out = super().read_rows(t, z0, z1)
+        for row, layer, local, first, last in self._layers_within(z0, z1):
+            (x, y, z), (x1, y1, _) = local
+            height = y1 - y
+            values = layer.engine.read_layer(layer.state, (first - z) * height, (last - z) * height)
+            values = values.reshape(3, last - first, height, x1 - x)
+            out[row : row + 3, first - z0 : last - z0, y:y1, x:x1] = values
+        return out
+
+    def write_rows(self, t: int, z0: int, values: np.ndarray) -> None:
+        """Set target velocities of the layers from z0 on."""
+        for row, layer, local, first, last in self._layers_within(z0, z0 + values.shape[1]):
+            (x, y, z), (x1, y1, _) = local
+            rows = values[row : row + 3, first - z0 : last - z0, y:y1, x:x1]
+            layer.engine.write_layer(
+                layer.state, (first - z) * (y1 - y), rows.reshape(3, -1, x1 - x)
+            )
+
+    def copy_state(self, t: int) -> list[np.ndarray]:
+        """Return copies of the targets that follow the flow, in host memory."""
+        return [
+            layer.engine.read_layer(layer.state, 0, _rows_of(layer))
+            for layer in self.layers
+            if layer.name in self._following
+        ]
+
+    def return_to_state(self, t: int, state: list[np.ndarray]) -> None:
+        """Restore copied targets."""
+        following = [layer for layer in self.layers if layer.name in self._following]
+        for layer, target in zip(following, state, strict=True):
+            layer.engine.write_layer(layer.state, 0, target)
+
+
+def _rows_of(layer: Layer) -> int:
+    """Return the number of rows of cells in a layer."""
+    _, ny, nz = layer.cells.shape
+    return ny * nz
+
+
+def _row_positions(x0: int, x1: int, nx: int, lanes: int) -> tuple[int, int]:
+    """Return the positions of a row's memory between which the cells x0 <= x < x1 lie.
+
+    With two lanes other cells lie between them, too, and the bounds are multiples of a word.
+    """
+    if lanes == 1:
+        return x0, x1
+    half = nx // 2
+    if x0 < half < x1:
+        return 0, nx
+    first = x0 % half
+    return 2 * first, 2 * (first + x1 - x0)

@@ -1,0 +1,17 @@
+"""Texts of loops over items: Numba has no loop that passes any number of arguments on."""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any
+
+import numpy as np
+
+from hetero.codegen import compile_source
+
+
+def fill_in(text: str, item: Any, **names: Any) -> Any:
+    """Return the function `run` of a text, in which ARGUMENTS stands for those of an item."""
+    arguments = ", ".join(list(inspect.signature(item).parameters)[1:])
+    names |= {"item": item, "int64": np.int64}
+    return compile_source("run", text.replace("ARGUMENTS", arguments), names)

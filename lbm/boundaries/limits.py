@@ -1,0 +1,35 @@
+"""Ranges of the densities and velocities that may be prescribed, and checks of them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from hetero.validation import check_finite, describe
+
+DENSITY_RANGE = 0.5, 1.5
+"""Range of densities of initial flows and outlets: the method holds near density 1."""
+
+MAX_SPEED = 0.3
+"""Largest speed of a wall or an inlet in cells/step, about half of the speed of sound (0.577)."""
+
+
+def check_vector(name: str, value: Any) -> tuple[float, float, float]:
+    """Return `value` as three finite floats."""
+    if isinstance(value, str | set | dict) or not np.iterable(value):
+        raise TypeError(f"{name} must hold three numbers, got {describe(value)}")
+    numbers = [check_finite(name, x) for x in value]
+    if len(numbers) != 3:
+        raise ValueError(f"{name} must hold three numbers, got {describe(value)}")
+    return numbers[0], numbers[1], numbers[2]
+
+
+def require_slow(speed: float) -> None:
+    """Raise ValueError if a speed is larger than MAX_SPEED."""
+    if speed > MAX_SPEED:
+        raise ValueError(
+            f"velocity must be at most {MAX_SPEED} cells/step, got {speed:g}: the method is valid "
+            "only well below the speed of sound (0.577). Use a smaller time step "
+            "(lbm.Units does it for you)"
+        )

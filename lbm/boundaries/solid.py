@@ -1,0 +1,145 @@
+"""Solids: cells that are not fluid, and the condition at their surface."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from hetero.validation import check_choice, describe, require_unmasked
+from lbm._model.extent import Extent, Triple
+from lbm.boundaries.condition import Condition
+from lbm.boundaries.no_slip import NoSlip
+
+_AT_REST = NoSlip()
+
+WALLS = "halfway", "interpolated"
+"""Places where the wall of a solid may stand."""
+
+
+@dataclass(frozen=True, eq=False)
+class Solid:
+    """Cells that are not fluid, with the condition that they impose on the fluid around them.
+
+    Parameters
+    ----------
+    cells : bool array of shape (nx, ny, nz), or function
+        A function cells(x, y, z) of the coordinates of centres (in cells, the first is 0.5), given
+        as arrays that broadcast to [x, y, z], returns such an array. With it no rank of a large
+        simulation needs memory for the whole domain. Shapes and meshes go on behind periodic faces.
+    condition : NoSlip, MovingWall, VelocityInlet or PressureOutlet
+    wall : {"halfway", "interpolated"}
+        Where the wall stands. "halfway": in the middle of each link between a fluid cell and a
+        solid one, so that oblique walls are staircases, of first order. "interpolated": where each
+        link meets the surface (Bouzidi et al. 2001), which is of second order. `cells` must then be
+        a shape that knows its surface: `lbm.Sphere`, `lbm.Cylinder`, `lbm.Box`, `lbm.HalfSpace`,
+        `lbm.TriangleMesh` or a `lbm.Shape` of your own. The condition must be NoSlip or MovingWall.
+    """
+
+    cells: np.ndarray | Callable[..., np.ndarray]
+    condition: Condition = _AT_REST
+    wall: str = "halfway"
+
+    def __post_init__(self) -> None:
+        self._check_wall()
+        if callable(self.cells):
+            self._check_condition()
+            return
+        require_unmasked("cells", self.cells)
+        try:
+            cells = np.asarray(self.cells)
+        except ValueError:
+            raise TypeError(f"cells must be a boolean array, got {describe(self.cells)}") from None
+        if cells.ndim != 3 or cells.dtype != bool:
+            raise TypeError(
+                f"cells must be a boolean array of shape (nx, ny, nz), got {cells.dtype} of shape "
+                f"{cells.shape}"
+            )
+        self._check_condition()
+        object.__setattr__(self, "cells", cells)
+
+    def _check_condition(self) -> None:
+        if not (isinstance(self.condition, Condition) and self.condition.may_be_solid):
+            raise ValueError(
+                f"a solid cannot be {type(self.condition).__name__}, which is for faces: use "
+                "NoSlip, MovingWall, VelocityInlet or PressureOutlet"
+            )
+
+    def _check_wall(self) -> None:
+        check_choice("wall", self.wall, WALLS)
+        if isinstance(self.cells, type):
+            raise TypeError(
+                f"cells must be a shape, not the class {self.cells.__name__}: give its arguments, "
+                f"{self.cells.__name__}(...)"
+            )
+        if self.wall == "halfway":
+            return
+        if not callable(getattr(self.cells, "distances", None)):
+            raise TypeError(
+                'wall="interpolated" needs cells that know their surface: lbm.Sphere, '
+                "lbm.Cylinder, lbm.Box, lbm.HalfSpace, lbm.TriangleMesh or a lbm.Shape of your "
+                f"own, got {describe(self.cells)}"
+            )
+        if not self.condition.may_be_interpolated:
+            raise ValueError(
+                'wall="interpolated" needs the condition NoSlip or MovingWall, got '
+                f'{type(self.condition).__name__}: use wall="halfway"'
+            )
+
+    @property
+    def is_interpolated(self) -> bool:
+        """Return whether the wall stands where links meet the surface."""
+        return self.wall == "interpolated"
+
+    @property
+    def bounce(self) -> Condition:
+        """Condition by which the step itself sends populations back.
+
+        Interpolated walls take what a wall at rest returns, and replace it after the step.
+        """
+        return _AT_REST if self.is_interpolated else self.condition
+
+    def mask(self, shape: Triple) -> np.ndarray:
+        """Return the solid cells of a whole domain, bool [x, y, z]."""
+        if not callable(self.cells):
+            return self.cells
+        return evaluate_solid("solid", self.cells, *Extent.of_domain(shape).centres)
+
+    def cells_around(self, name: str, shape: Triple, extent: Extent) -> np.ndarray:
+        """Return the solid cells [x, y, z] of an extent and one cell around it.
+
+        Beyond the faces of the domain those at its other end are returned. `name` is that of the
+        solid, for messages.
+        """
+        indices = [
+            np.arange(a - 1, b + 1) % n
+            for a, b, n in zip(extent.start, extent.stop, shape, strict=True)
+        ]
+        if callable(self.cells):
+            x, y, z = np.ix_(*(i + 0.5 for i in indices))
+            return evaluate_solid(name, self.cells, x, y, z)
+        if self.cells.shape != shape:
+            raise ValueError(
+                f"boundaries[{name!r}] has cells of shape {self.cells.shape}, the domain {shape}"
+            )
+        cells: np.ndarray = self.cells[np.ix_(*indices)]
+        return cells
+
+
+def evaluate_solid(
+    name: str, function: Callable[..., np.ndarray], x: np.ndarray, y: np.ndarray, z: np.ndarray
+) -> np.ndarray:
+    """Return function(x, y, z) as a boolean array [x, y, z], or raise TypeError or ValueError."""
+    cells, shape = np.asarray(function(x, y, z)), np.broadcast_shapes(x.shape, y.shape, z.shape)
+    if cells.dtype != bool:
+        raise TypeError(
+            f"boundaries[{name!r}]: its function must return booleans, got {cells.dtype}"
+        )
+    try:
+        return np.broadcast_to(cells, shape)
+    except ValueError:
+        raise ValueError(
+            f"boundaries[{name!r}]: its function must return an array of shape {shape}, "
+            f"got {cells.shape}"
+        ) from None

@@ -37,10 +37,16 @@ from lbm._fields.wall_shear import wall_shear
 from lbm._model import arguments, wall_links
 from lbm._model.arguments import InitialField
 from lbm._model.periodic_images import repeat_solids, require_bodies_inside
-from lbm._model.precision import choose_precision
+from lbm._model.precision import STATES, choose_precision
 from lbm._model.problem import Problem
 from lbm._model.slow_targets import warn_of_slow_targets
 from lbm._model.streaming_patterns import PATTERNS, make_pattern
+from lbm._moments.limits import (
+    MOMENTS_PATTERN,
+    require_moments_suffice,
+    require_no_shear,
+    require_populations,
+)
 from lbm.collisions import DEFAULT, make_collision
 from lbm.collisions.eddy_viscosity import EddyViscosityModel
 from lbm.collisions.operator import Collision, check_collision
@@ -92,6 +98,11 @@ class Simulation(Flow):
     storage : {"float32", "float64", "float16"}, optional
         Type of the populations in memory, by default `dtype`. "float16" goes with dtype="float32",
         takes half of its memory and time, and needs an even nx.
+    state : {"populations", "moments"}
+        What is stored of a cell. A regularized operator keeps ten moments of it, which take half
+        of the memory traffic of the populations or less (docs/packages/lbm.md says for what it is
+        built): `collision` must be `Regularized`, `RecursiveRegularized` or `CentralMoments`.
+        `pattern` does not matter then.
     ratio : float or "auto"
         Share of the rows that the CPU computes beside the GPU. "auto" measures both and uses the
         best share, often 0. Only with device="cuda".
@@ -162,6 +173,7 @@ class Simulation(Flow):
         pattern: str = "esoteric",
         dtype: DTypeLike = "float32",
         storage: DTypeLike | None = None,
+        state: str = "populations",
         ratio: float | str = 0.0,
         check: int = 500,
         keep_good_state: bool = True,
@@ -177,7 +189,8 @@ class Simulation(Flow):
         collision = make_collision(DEFAULT, 0.8) if collision is None else collision
         check_collision(collision, lattice)
         check_choice("pattern", pattern, tuple(PATTERNS))
-        form = choose_precision(dtype, storage)
+        check_choice("state", state, STATES)
+        form = choose_precision(dtype, storage, state)
         form.require_width(cells[0])
         faces, solids = conditions.split_boundaries(boundaries)
         with warnings.catch_warnings():
@@ -203,8 +216,11 @@ class Simulation(Flow):
         boxes = check_decomposition(decomposition, cells, ranks.size * len(devices), form.lanes)
         partition = make_partition(cells, faces, boxes, form.lanes, one_rank=ranks.size == 1)
         region = partition.region(ranks.rank)
+        if form.moments:
+            pattern = MOMENTS_PATTERN
+            require_moments_suffice(collision, faces, solids, ranks.size * len(devices), ratio)
         require_memory_of_parts(
-            partition, devices, ranks, pattern=pattern, dtype=dtype, storage=storage,
+            partition, devices, ranks, pattern=pattern, dtype=dtype, storage=storage, state=state,
             ratio=ratio, solids=bool(solids), lattice=lattice, collision=collision,
         )  # fmt: skip
         moments = arguments.select_moments(cells, region, rho, u)
@@ -233,6 +249,7 @@ class Simulation(Flow):
             companions.append(self._scalars)
         sheared = ShearedOutlets(cells, faces, domain)
         if sheared.faces:
+            require_no_shear(form, sheared.faces)
             companions.append(sheared)
         if any(face.responds for face in faces):
             companions.append(RespondingFaces(cells, faces, domain))
@@ -253,7 +270,7 @@ class Simulation(Flow):
         )
         return (
             f"Simulation({self.shape}, collision={self.collision}, lattice={p.lattice.name!r}, "
-            f"pattern={p.pattern.name!r}, "
+            f"{'state=' + repr('moments') if p.precision.moments else 'pattern=' + repr(p.pattern.name)}, "
             f"{p.precision}, device='{devices}'{ranks}, steps={self.steps}"
             f"{'' if self.check else ', check=0: unchecked'})"
         )
@@ -367,6 +384,7 @@ class Simulation(Flow):
         Three floats in density times cells^4/step^2, without the pressure of density 1, which
         cancels on a closed body (Ladd 1994, Mei et al. 2002). Raises ValueError at step 0.
         """
+        require_populations(self.problem, "force_on")
         return forces.force_on(self, name)
 
     def torque_on(self, name: str, centre: Sequence[float]) -> np.ndarray:
@@ -375,6 +393,7 @@ class Simulation(Flow):
         A body that passes through a periodic face is taken in one piece, at the image that is
         nearest to the centre.
         """
+        require_populations(self.problem, "torque_on")
         return forces.torque_on(self, name, centre)
 
     def wall_shear(self, name: str) -> WallShear:

@@ -11,7 +11,7 @@ import numpy as np
 
 from hetero.devices import Device
 from hetero.memory import free_bytes
-from lbm import _engines
+from lbm import _engines, _moments
 from lbm._domain.memory_forecast import shortage_error
 from lbm._engines.engine import Engine
 from lbm._model.extent import Extent, Triple
@@ -42,7 +42,8 @@ def make_engine(
     free = free_bytes(device)
     with contextlib.suppress(MemoryError):  # an engine that failed frees its memory
         if problem.bytes <= free:
-            return _engines.loops(device).create_engine(problem, device, allocate)
+            room = _moments if problem.precision.moments else _engines
+            return room.loops(device).create_engine(problem, device, allocate)
     gc.collect()
     raise shortage_error(
         problem.shape, problem.pattern.name, problem.precision, problem.lattice, problem.bytes,

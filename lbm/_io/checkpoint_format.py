@@ -100,7 +100,7 @@ def make_header(flow: Flow) -> dict[str, Any]:
     return {
         "shape": list(shape),
         "steps": flow.steps,
-        "precision": p.precision.name,
+        "precision": p.precision.storage_name,
         "walls": hash_walls(flow),
         "boundaries": describe_walls(flow),
         "collision": repr(p.collision),

@@ -21,6 +21,7 @@ from hetero.jit import parallel
 from hetero.simd.memory import keep_out_of_line, make_stack_array, pointer_to
 from hetero.simd.subnormals import flush_subnormals, restore_subnormals
 from hetero.simd.width import has_masks, vector_lanes
+from lbm._engines.cell_formulas import make_cell_functions
 from lbm._engines.cpu_offsets import (
     CACHED_OFFSETS,
     EDGE_KINDS,
@@ -114,7 +115,12 @@ def make_sweeps(
     size, in_scratch = lattice.size, CACHED_OFFSETS * 2 * lattice.size
     moments_at = moments_row(lattice)
     fill_offset_table, gather_offsets = make_offset_loops(size)
-    velocity, collide = vector_functions(lattice, operator, form.compute, vector, rates, forced)
+    if form.moments:  # its step is another one: see `lbm._moments.cpu`
+        velocity, collide = make_cell_functions(lattice, lambda f, e, rates: f, True, forced)
+    else:
+        velocity, collide = vector_functions(
+            lattice, operator, form.compute, vector, rates, forced
+        )
     reads_viscosity = operator.reads_viscosity
     update = make_update(lattice, precision, collide, reads_viscosity)
     update_special = make_update(lattice, form.dtype_name, collide, reads_viscosity)

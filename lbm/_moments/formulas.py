@@ -10,12 +10,11 @@ from __future__ import annotations
 
 import functools
 
-import numpy as np
-
+from hetero.codegen import compile_source
 from lbm._engines.cell_formulas import cell_formulas
 from lbm._engines.storage_formulas import join_word, split_word
 from lbm.collisions.moments import SECOND, make_hermite_populations
-from lbm.collisions.unroll import inlined, matrix_product
+from lbm.collisions.unroll import balanced_sum, inlined
 from lbm.lattices import Lattice
 
 MOMENTS = 10
@@ -62,8 +61,6 @@ def make_conversions(lattice: Lattice):
     moments(f) returns the ten numbers, and populations(m) the sum of Hermite polynomials of the
     second order that has these moments.
     """
-    c = np.array(lattice.velocities, float)
-    second = [c[:, a] * c[:, b] - (a == b) / 3 for a, b in SECOND]
     hermite = make_hermite_populations(lattice, 2)
 
     @inlined
@@ -71,7 +68,23 @@ def make_conversions(lattice: Lattice):
         s = m[4], m[5], m[6], m[7], m[8], m[9]
         return hermite(m[0], (m[1], m[2], m[3]), s, s)
 
-    return matrix_product(np.stack([np.ones(lattice.size), *c.T, *second])), populations
+    return inlined(compile_source("moments", _moments_source(lattice), {})), populations
+
+
+def _moments_source(lattice: Lattice) -> str:
+    """Write out the moments by the sums and differences of opposite populations."""
+    pairs = [(lattice.velocities[i], i, j) for i, j in lattice.pairs]
+    lines = ["def moments(f):", "    T = type(f[0])"]
+    lines += [f"    e{i}, o{i} = f[{i}] + f[{j}], f[{i}] - f[{j}]" for _, i, j in pairs]
+    lines += [f"    drho = f[0] + {balanced_sum(f'e{i}' for _, i, _ in pairs)}"]
+    results = ["drho"]
+    for axis in range(3):
+        odd = (f"{'-' if c[axis] < 0 else ''}o{i}" for c, i, _ in pairs if c[axis])
+        results.append(balanced_sum(odd))
+    for a, b in SECOND:
+        even = (f"{'-' if c[a] * c[b] < 0 else ''}e{i}" for c, i, _ in pairs if c[a] * c[b])
+        results.append(balanced_sum(even) + f" - T({1 / 3!r}) * drho" * (a == b))
+    return "\n".join([*lines, f"    return ({', '.join(results)})", ""])
 
 
 @inlined

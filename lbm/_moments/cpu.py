@@ -25,7 +25,9 @@ from hetero.simd.memory import (
     make_load,
     make_stack_array,
     make_store,
+    make_stream_store,
     pointer_to,
+    prefetch,
 )
 from hetero.simd.subnormals import flush_subnormals, restore_subnormals
 from hetero.simd.width import vector_lanes
@@ -47,6 +49,9 @@ RING_BYTES = 1 << 20
 ROWS = 4, 32
 """Least and most rows of a task; two more are reconstructed."""
 
+AHEAD = 2
+"""Groups of cells by which moments are asked for in advance."""
+
 PAD = 16
 """Numbers at both ends of a row of populations: a vector that begins before the row, or ends
 behind it."""
@@ -67,6 +72,8 @@ def make_row_loops(lattice: Lattice, precision: str, operator: type, forced: boo
     names = {
         "load": make_load(lanes),
         "store": make_store(lanes),
+        "stream": make_stream_store(lanes),
+        "prefetch": prefetch,
         "collide": make_collision(lattice, operator, forced),
         "moments": make_conversions(lattice)[0],
         "unpack": unpack,
@@ -82,6 +89,7 @@ def make_row_loops(lattice: Lattice, precision: str, operator: type, forced: boo
         "    keep_out_of_line()",
         *loop,
         f"        {at}",
+        *(f"        prefetch(source, at + {GROUP * (k + AHEAD * form.moments)})" for k in words),
         f"        g = collide(unpack(({loaded})), rates, force)",
         *(f"        store(ring, into + {q} * row + k, g[{q}])" for q in range(size)),
     ]
@@ -97,7 +105,7 @@ def make_row_loops(lattice: Lattice, precision: str, operator: type, forced: boo
             f"        w = pack(moments(({', '.join(terms)})))",
             f"        if k >= 0 and k + {lanes} <= n:",
             f"            {at}",
-            *(f"            store(target, at + {GROUP * k}, w[{k}])" for k in words),
+            *(f"            stream(target, at + {GROUP * k}, w[{k}])" for k in words),
             "        else:",
             *(f"            store(part, {k * lanes}, w[{k}])" for k in words),
             f"            for i in range(max(0, -k), min({lanes}, n - k)):",

@@ -268,10 +268,10 @@ class Simulation(Flow):
         ranks = (
             f", rank={self.rank} of {self.domain.ranks.size}" if self.domain.ranks.size > 1 else ""
         )
+        stored = "state='moments'" if p.precision.moments else f"pattern={p.pattern.name!r}"
         return (
             f"Simulation({self.shape}, collision={self.collision}, lattice={p.lattice.name!r}, "
-            f"{'state=' + repr('moments') if p.precision.moments else 'pattern=' + repr(p.pattern.name)}, "
-            f"{p.precision}, device='{devices}'{ranks}, steps={self.steps}"
+            f"{stored}, {p.precision}, device='{devices}'{ranks}, steps={self.steps}"
             f"{'' if self.check else ', check=0: unchecked'})"
         )
 

@@ -14,7 +14,7 @@ from lbm._cases.sponges import read_sponges
 from lbm._cases.walls import read_array, read_boundaries, read_density
 from lbm._io.tables import Table, read_toml
 from lbm._model.extent import Triple
-from lbm._model.precision import PRECISIONS
+from lbm._model.precision import DTYPES
 from lbm._model.streaming_patterns import PATTERNS
 from lbm.boundaries import Condition, Solid, kind_of_flow
 from lbm.callbacks import SteadyState
@@ -193,7 +193,7 @@ def _read_start(case: Table, shape: Triple, scales: Scales) -> dict[str, Any]:
 def _read_numerics(case: Table) -> dict[str, Any]:
     """Read [numerics]: precision, lattice, streaming pattern and checks."""
     table = case.table("numerics", {})
-    storage = table.choice("storage", tuple(PRECISIONS), None)
+    storage = table.choice("storage", DTYPES, None)
     settings = {
         "dtype": table.choice("dtype", ("float32", "float64"), "float32"),
         **({} if storage is None else {"storage": storage}),

@@ -17,7 +17,7 @@ from hetero.command_line import (
     save_output,
 )
 from lbm._io.vtk import require_pyevtk
-from lbm._model.precision import PRECISIONS, choose_precision
+from lbm._model.precision import DTYPES, choose_precision
 from lbm._model.streaming_patterns import PATTERNS
 from lbm.callbacks import Every
 from lbm.collisions import DEFAULT, OPERATORS
@@ -78,7 +78,7 @@ def add_precision(parser: argparse.ArgumentParser) -> None:
         help="type of the arithmetic (default: %(default)s)",
     )
     parser.add_argument(
-        "--storage", choices=PRECISIONS, help="type of the populations in memory (default: --dtype)"
+        "--storage", choices=DTYPES, help="type of the populations in memory (default: --dtype)"
     )
 
 

@@ -118,9 +118,7 @@ def make_sweeps(
     if form.moments:  # its step is another one: see `lbm._moments.cpu`
         velocity, collide = make_cell_functions(lattice, lambda f, e, rates: f, True, forced)
     else:
-        velocity, collide = vector_functions(
-            lattice, operator, form.compute, vector, rates, forced
-        )
+        velocity, collide = vector_functions(lattice, operator, form.compute, vector, rates, forced)
     reads_viscosity = operator.reads_viscosity
     update = make_update(lattice, precision, collide, reads_viscosity)
     update_special = make_update(lattice, form.dtype_name, collide, reads_viscosity)

@@ -1,8 +1,8 @@
 """Blocks of cells whose state is ten moments instead of their populations.
 
-A regularized operator keeps nothing of a cell but its density, momentum and second moments. They are
-stored before the collision, [group of cells, number, cell of the group]: see `formulas`. There are
-two copies: a step reads one and writes the other.
+A regularized operator keeps nothing of a cell but its density, momentum and second moments. They
+are stored before the collision, [group of cells, number, cell of the group]: see `formulas`. There
+are two copies: a step reads one and writes the other.
 """
 
 from __future__ import annotations

@@ -123,7 +123,7 @@ def make_row_loops(lattice: Lattice, precision: str, operator: type, forced: boo
 
 @functools.cache
 def make_step(lattice: Lattice, precision: str, operator: type, forced: bool):
-    """Make step(source, target, runs, tables, rates, force, shape, wraps, tasks) of a block."""
+    """Make the step of a block."""
     form, size = PRECISIONS[precision], lattice.size
     reconstruct, finish, finish_at_walls = make_row_loops(lattice, precision, operator, forced)
     velocity, _ = make_cell_functions(lattice, lambda f, e, rates: f, True, forced)
@@ -220,8 +220,16 @@ def make_step(lattice: Lattice, precision: str, operator: type, forced: bool):
                         if masks[kind, SPECIAL] and masks[kind, RETURN] != MOVING:
                             for i in range(n):
                                 finish_cell(
-                                    ring, shifted, into + x + i, row, start + x + i, kind,
-                                    (masks, rows, types_), target, force, arrays,
+                                    ring,
+                                    shifted,
+                                    into + x + i,
+                                    row,
+                                    start + x + i,
+                                    kind,
+                                    (masks, rows, types_),
+                                    target,
+                                    force,
+                                    arrays,
                                 )
                                 for q in range(size):
                                     shifted[q] += 1

@@ -66,9 +66,7 @@ _FINISHED = (
 
 def _word_of_cell(name: str, cell: str, words: int) -> str:
     """Return the statement that sets a name to the index of the first word of a cell."""
-    return (
-        f"{name} = I(({cell}) // U({GROUP})) * I({GROUP * words}) + I(({cell}) % U({GROUP}))"
-    )
+    return f"{name} = I(({cell}) // U({GROUP})) * I({GROUP * words}) + I(({cell}) % U({GROUP}))"
 
 
 def step_source(lattice: Lattice, walls: str, forced: bool, words: int) -> str:
@@ -180,7 +178,9 @@ def _returns(lattice: Lattice) -> list[str]:
             sums = {"s": 1, "x": -x, "y": -y, "z": -z, "xx": x * x, "yy": y * y, "zz": z * z,
                     "xy": x * y, "xz": x * z, "yz": y * z}  # fmt: skip
             lines += [
-                f"    sum_{name} {'+' if sign > 0 else '-'}= v" for name, sign in sums.items() if sign
+                f"    sum_{name} {'+' if sign > 0 else '-'}= v"
+                for name, sign in sums.items()
+                if sign
             ]
     return lines
 
@@ -207,4 +207,7 @@ class MomentsSource(KernelSource):
         """Store the moments of the populations g."""
         self.add(f"w_ = pack(to_moments({self.populations('g', lane)}))")
         fluid = f"class_{lane} != {SOLID_CLASS}" if self.solids else "True"
-        self.add(f"if {fluid}:", *(f"    target[at_ + I({GROUP * k})] = w_[{k}]" for k in range(self.words)))
+        self.add(
+            f"if {fluid}:",
+            *(f"    target[at_ + I({GROUP * k})] = w_[{k}]" for k in range(self.words)),
+        )

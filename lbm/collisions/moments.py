@@ -153,7 +153,9 @@ def _hermite_source(lattice: Lattice, with_third: bool) -> str:
         signed = [(c[b], term(b, tuple(a for a in axes if a != b))) for b in axes]
         if with_third and len(axes) == 3:
             signed.append((c[0] * c[1] * c[2], "T(27) * t[6]"))
-        cross = [(c[a] * c[b], f"h{k}") for k, (a, b) in enumerate(SECOND) if a != b and c[a] * c[b]]
+        cross = [
+            (c[a] * c[b], f"h{k}") for k, (a, b) in enumerate(SECOND) if a != b and c[a] * c[b]
+        ]
         lines += [f"    e = {w} * ({_signed_sum([(1, name) for name in even] + cross)})"]
         lines += [f"    o = {_signed_sum(signed)}"]
         lines += [f"    f{i}, f{j} = e + {w} * o, e - {w} * o"]

@@ -42,7 +42,7 @@ def run(device: hetero.Device, quick: bool) -> list[Measurement]:
                     f"{domain} {n}^3, {lattice}, {storage}, {state}", rates[state], "GLUPS",
                     limit[0] / moved / 1e9, f"{limit[1]} / {moved} B",
                     {"populations": rates["populations"]} if state == "moments" else {},
-                    f"recursive regularized, two copies of {moved // 2} B a cell; steps only", timing,
+                    "recursive regularized, in two copies; steps only", timing,
                 )
             )  # fmt: skip
             del s

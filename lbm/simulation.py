@@ -45,7 +45,6 @@ from lbm._moments.limits import (
     MOMENTS_PATTERN,
     require_moments_suffice,
     require_no_shear,
-    require_populations,
 )
 from lbm.collisions import DEFAULT, make_collision
 from lbm.collisions.eddy_viscosity import EddyViscosityModel
@@ -384,7 +383,6 @@ class Simulation(Flow):
         Three floats in density times cells^4/step^2, without the pressure of density 1, which
         cancels on a closed body (Ladd 1994, Mei et al. 2002). Raises ValueError at step 0.
         """
-        require_populations(self.problem, "force_on")
         return forces.force_on(self, name)
 
     def torque_on(self, name: str, centre: Sequence[float]) -> np.ndarray:
@@ -393,7 +391,6 @@ class Simulation(Flow):
         A body that passes through a periodic face is taken in one piece, at the image that is
         nearest to the centre.
         """
-        require_populations(self.problem, "torque_on")
         return forces.torque_on(self, name, centre)
 
     def wall_shear(self, name: str) -> WallShear:

@@ -58,6 +58,7 @@ class Flow:
         self._prescriptions = Prescriptions(domain, self.interpolated)
         self.companions, self._moments = companions, HostMoments()
         self.scalars: Mapping[str, ScalarField] = {}
+        self.has_previous_state = False
 
     @property
     def rank(self) -> int:
@@ -82,7 +83,7 @@ class Flow:
 
     def mark_changed(self, steps: int) -> None:
         """Note that the populations in `domain` are now those of step number `steps`."""
-        self.steps = steps
+        self.steps, self.has_previous_state = steps, False
         self._prescriptions.set_step(steps)
         self._moments.discard()
 
@@ -169,4 +170,5 @@ class Flow:
                     companion.after_step(self.steps)
                 self.steps += 1
                 self._prescriptions.set_step(self.steps)
+                self.has_previous_state = True
                 signals.deliver()

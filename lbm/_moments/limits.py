@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from lbm._model.precision import Precision
-from lbm._model.problem import Problem
 from lbm.boundaries import FACES, Condition, Solid
 from lbm.collisions import OPERATORS
 from lbm.collisions.operator import Collision
@@ -59,11 +58,3 @@ def require_no_shear(precision: Precision, faces: Sequence[int]) -> None:
             "state='moments' cannot add: use lbm.FreeSlip beside it, or state='populations'"
         )
 
-
-def require_populations(problem: Problem, method: str) -> None:
-    """Raise NotImplementedError for methods that read populations of the last step."""
-    if problem.precision.moments:
-        raise NotImplementedError(
-            f"{method} needs the populations that walls have returned, which state='moments' does "
-            "not keep: use state='populations'"
-        )

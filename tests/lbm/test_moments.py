@@ -15,9 +15,12 @@ from lbm.lattices import D3Q19, D3Q27, LATTICES
 from lbm.reference import equilibrium
 
 ABLE = [o for o in OPERATORS.values() if o.relax_moments is not lbm.Collision.relax_moments]
-REFUSED = {"interpolated walls", "outlets that do not reflect", "inlets that do not reflect",
-           "condition of a user"}  # fmt: skip
-SUPPORTED = [flow for flow in FLOWS if flow not in REFUSED]
+DRIVEN = FLOWS["driven in time"]
+NAMES = ["periodic", "cavity with bodies", "open channel", "sponges", "slip in two directions"]
+TRIED = {name: FLOWS[name] for name in NAMES} | {
+    # Its outlet must not touch walls with friction.
+    "driven in time": DRIVEN | {"boundaries": DRIVEN["boundaries"] | {"y": lbm.FreeSlip()}},
+}
 
 
 @pytest.mark.parametrize("lattice", LATTICES.values(), ids=LATTICES)
@@ -41,7 +44,7 @@ def test_populations_after_the_collision_depend_on_ten_moments(operator, lattice
 @pytest.mark.parametrize(
     ("flow", "operator", "lattice", "dtype"),
     [
-        *((flow, lbm.RecursiveRegularized, D3Q19, "float64") for flow in SUPPORTED),
+        *((flow, lbm.RecursiveRegularized, D3Q19, "float64") for flow in TRIED),
         ("cavity with bodies", lbm.RecursiveRegularized, D3Q19, "float32"),
         ("cavity with bodies", lbm.CentralMoments, D3Q27, "float64"),
         *(pytest.param(flow, *case, marks=pytest.mark.slow)
@@ -53,7 +56,7 @@ def test_populations_after_the_collision_depend_on_ten_moments(operator, lattice
     ],
 )  # fmt: skip
 def test_a_thousand_steps_are_those_of_populations(flow, operator, lattice, dtype, device):
-    settings = FLOWS[flow] | {"collision": operator(0.7), "lattice": lattice}
+    settings = TRIED[flow] | {"collision": operator(0.7), "lattice": lattice}
     ours, theirs = pair_in(SHAPE, settings, state="moments", dtype=dtype, device=device)
     ours.run(1000)
     for _ in range(1000):
@@ -94,7 +97,8 @@ def test_two_steps_of_a_tiny_flow(storage, lattice, device):
     solid = np.zeros(shape, bool)
     solid[1, 1, 2] = True
     walls = {"x-": lbm.VelocityInlet((0.05, 0.0, 0.0)), "x+": lbm.PressureOutlet(),
-             "z": lbm.FreeSlip(), "body": lbm.Solid(solid, lbm.MovingWall((0.01, 0.0, 0.05)))}  # fmt: skip
+             "z": lbm.FreeSlip(),
+             "body": lbm.Solid(solid, lbm.MovingWall((0.01, 0.0, 0.05)))}  # fmt: skip
     settings = {"boundaries": walls, "force": (1e-4, 0.0, 2e-5), "lattice": lattice,
                 "collision": lbm.RecursiveRegularized(0.7)}  # fmt: skip
     form = {"dtype": "float64"} if storage == "float64" else {"storage": storage}

@@ -31,7 +31,7 @@ TASKS_PER_THREAD = 8
 """Pieces of a step for each thread: enough to even out the loads, few enough to start quickly."""
 
 
-def aligned_zeros(shape: tuple[int, ...], dtype: type) -> np.ndarray:
+def _aligned_zeros(shape: tuple[int, ...], dtype: type) -> np.ndarray:
     """Allocate an array of zeros that begins with a cache line, so that vectors cross fewer."""
     count, itemsize = int(np.prod(shape)), np.dtype(dtype).itemsize
     block = np.zeros(count + LINE // itemsize, dtype)
@@ -41,19 +41,20 @@ def aligned_zeros(shape: tuple[int, ...], dtype: type) -> np.ndarray:
 
 def create_engine(problem: Problem, device: Device, allocate=None) -> CPUEngine:
     """Create the block `problem` on the CPU."""
-    return CPUEngine(problem, device, allocate or aligned_zeros)
+    return CPUEngine(problem, device, allocate)
 
 
 class CPUEngine(Engine):
-    """A block in host memory."""
+    """A block in host memory, by default in arrays that begin with a cache line."""
 
-    def __init__(self, problem: Problem, device: Device, allocate):
+    def __init__(self, problem: Problem, device: Device, allocate=None):
         super().__init__(problem, device)
+        allocate = allocate or _aligned_zeros
         form, links = problem.precision, problem.links
         self._tasks, shape = TASKS_PER_THREAD, (problem.slots, problem.pitch)
         self.populations = [allocate(shape, form.storage) for _ in range(problem.pattern.copies)]
         reads_viscosity = type(problem.collision).reads_viscosity
-        self.viscosity = aligned_zeros((problem.pitch * reads_viscosity,), form.storage)
+        self.viscosity = _aligned_zeros((problem.pitch * reads_viscosity,), form.storage)
         wall_types = links.wall_types.astype(form.compute)
         self._walls = Walls(links.masks.astype(np.int64), links.wall_rows, wall_types)
         self._addresses = [self._address_tables(access) for access in problem.pattern.steps]

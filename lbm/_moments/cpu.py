@@ -32,7 +32,7 @@ from hetero.simd.memory import (
 from hetero.simd.subnormals import flush_subnormals, restore_subnormals
 from hetero.simd.width import vector_lanes
 from lbm._engines.cell_formulas import make_cell_functions
-from lbm._engines.cpu import CPUEngine, aligned_zeros
+from lbm._engines.cpu import CPUEngine
 from lbm._engines.cpu_offsets import find_runs, find_segment
 from lbm._engines.cpu_rows import inner_loop
 from lbm._engines.wall_formulas import wall_return
@@ -133,9 +133,10 @@ def make_step(lattice: Lattice, precision: str, operator: type, forced: bool):
     c = np.array(lattice.velocities)
     weights, opposite = np.array(lattice.weights, form.compute), np.array(lattice.opposite)
     zero = form.compute(0)
-    of_list = inner_loop(compile_source(
-        "of_list", f"def of_list(f):\n    return ({', '.join(f'f[{q}]' for q in range(size))})\n", {}
-    ))  # fmt: skip
+    elements = ", ".join(f"f[{q}]" for q in range(size))
+    of_list = inner_loop(
+        compile_source("of_list", f"def of_list(f):\n    return ({elements})\n", {})
+    )
     words = form.moments
 
     @inner_loop
@@ -262,7 +263,7 @@ def make_step(lattice: Lattice, precision: str, operator: type, forced: bool):
 
 def create_engine(problem: Problem, device: Device, allocate=None) -> CPUMoments:
     """Create the block `problem` on the CPU."""
-    return CPUMoments(problem, device, allocate or aligned_zeros)
+    return CPUMoments(problem, device, allocate)
 
 
 class CPUMoments(CPUEngine):

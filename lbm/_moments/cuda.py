@@ -27,40 +27,12 @@ from lbm._model.problem import Problem
 from lbm._moments.cuda_source import step_source
 from lbm._moments.formulas import make_collision, make_packing
 from lbm._moments.periodic_axes import find_periodic_axes
+from lbm._moments.tiles import TILES, choose_tile, count_moving, shared_bytes, threads_of
 from lbm.lattices import D3Q19, Lattice
-
-TILES = (64, 12), (64, 8), (32, 12), (32, 8), (32, 4)
-"""Tiles of blocks. More cells are faster, as long as the registers of the threads suffice."""
-
-_FIRST_TILE = {(19, 4): 0, (27, 4): 1, (19, 8): 2, (27, 8): 3}
-"""Largest tile without spilled registers for populations of a cell and bytes of a number. The first
-from there on is used whose populations of two layers fit in the shared memory of a block."""
 
 MOST_LAYERS = 64
 """Most layers through which a block marches. It reconstructs two more; fewer blocks than four for
 each multiprocessor get less."""
-
-
-def shared_bytes(lattice: Lattice, itemsize: int, tile: tuple[int, int]) -> int:
-    """Return the shared memory of a block: two layers of populations that move across the tile."""
-    return 2 * itemsize * _moving(lattice) * (tile[0] + 2) * (tile[1] + 2)
-
-
-def _moving(lattice: Lattice) -> int:
-    return sum(any(c[:2]) for c in lattice.velocities)
-
-
-def choose_tile(lattice: Lattice, itemsize: int, limit: int) -> tuple[int, int]:
-    """Return the tile of a block that has `limit` bytes of shared memory."""
-    if SIMULATOR:
-        return 4, 2
-    tiles = TILES[_FIRST_TILE[lattice.size, itemsize] :]
-    return next(tile for tile in tiles if shared_bytes(lattice, itemsize, tile) <= limit)
-
-
-def threads_of(tile: tuple[int, int]) -> int:
-    """Return the threads of a block, in whole warps."""
-    return -(-(tile[0] + 2) * (tile[1] + 2) // 32) * 32
 
 
 @functools.cache
@@ -76,7 +48,7 @@ def make_step(
     names = {
         "TX": tile[0],
         "TY": tile[1],
-        "PAGE": np.uint64(_moving(lattice) * page),
+        "PAGE": np.uint64(count_moving(lattice) * page),
         "I": np.uint64,
         "U": np.uint32,
         "T": form.compute,

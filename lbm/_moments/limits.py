@@ -57,4 +57,3 @@ def require_no_shear(precision: Precision, faces: Sequence[int]) -> None:
             f"boundaries: the outlet {names} touches walls with friction, whose shear stress "
             "state='moments' cannot add: use lbm.FreeSlip beside it, or state='populations'"
         )
-

@@ -180,7 +180,8 @@ def test_kernels_compile_within_their_budgets(
     precision, walls, operator, lattice, forced, registers
 ):
     from lbm._model.precision import PRECISIONS
-    from lbm._moments.cuda import choose_tile, make_step
+    from lbm._moments.cuda import make_step
+    from lbm._moments.tiles import choose_tile
 
     form = PRECISIONS[f"{precision} moments"]
     S, T = (from_dtype(np.dtype(kind)) for kind in (form.storage, form.compute))

@@ -6,8 +6,8 @@ import hetero
 import lbm
 from benchmarks.lbm import bandwidth, seconds_per_step
 from benchmarks.measurements import Measurement
-from lbm._model.precision import PRECISIONS
 from lbm._performance.cavity import TAU, WALLS
+from lbm.lattices.precision import PRECISIONS
 
 CASES = (
     ("cavity", "D3Q19", "float32"),

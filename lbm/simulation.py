@@ -4,65 +4,57 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import DTypeLike
 
 from hetero.display.progress_bar import open_bar
-from hetero.validation import check_choice, check_integer, check_path
+from hetero.validation import check_choice, check_integer
 from hetero.version import VERSION
 from lbm import boundaries as conditions
-from lbm._coupled.companion import Companion
-from lbm._coupled.eddy_viscosity.field import EddyViscosity
-from lbm._coupled.flow import MAX_STEPS, Flow
-from lbm._coupled.open_faces.responding import RespondingFaces
-from lbm._coupled.open_faces.sheared import ShearedOutlets
-from lbm._coupled.scalars.fields import ScalarFields
-from lbm._coupled.sponge_layers import SpongeLayers
+from lbm._coupled.flow import MAX_STEPS
+from lbm._coupled.scalars.scalar import Scalar, check_scalars, describe_scalars
 from lbm._coupled.turbulent_inlets.face_eddies import bind_eddies
-from lbm._domain.creation import choose_ratio, create_domain, require_memory_of_parts
+from lbm._domain import arguments
+from lbm._domain.domain import create_domain
 from lbm._domain.mass_balance import require_balanced_mass
 from lbm._domain.narrow_gaps import warn_of_narrow_gaps
-from lbm._domain.partition import make_partition
-from lbm._domain.placement import DeviceArgument, choose_devices
-from lbm._domain.ranks import agreement
-from lbm._domain.ranks.abort import abort_all_ranks_on_errors
-from lbm._domain.ranks.communication import Ranks
-from lbm._domain.ranks.cores import share_cores
-from lbm._fields import forces
-from lbm._fields.stability import LastGoodState, require_stable
-from lbm._fields.wall_shear import wall_shear
-from lbm._model import arguments, wall_links
-from lbm._model.arguments import InitialField
-from lbm._model.periodic_images import repeat_solids, require_bodies_inside
-from lbm._model.precision import STATES, choose_precision
-from lbm._model.problem import Problem
-from lbm._model.slow_targets import warn_of_slow_targets
-from lbm._model.streaming_patterns import PATTERNS, make_pattern
-from lbm._moments.limits import (
-    MOMENTS_PATTERN,
-    require_moments_suffice,
-    require_no_shear,
-)
+from lbm._domain.slow_targets import warn_of_slow_targets
+from lbm._io.outputs import FlowWithOutputs
+from lbm._kernels.moments.limits import MOMENTS_PATTERN, require_moments_suffice
+from lbm._kernels.problem import Problem
+from lbm._parallel.partition import Decomposition, check_decomposition, make_partition
+from lbm._parallel.placement import DeviceArgument, choose_devices, require_memory_of_parts
+from lbm._parallel.ranks import agreement
+from lbm._parallel.ranks.abort import abort_all_ranks_on_errors
+from lbm._parallel.ranks.communication import Ranks
+from lbm._parallel.ranks.cores import share_cores
+from lbm._performance.measurement import measure_best_ratio
+from lbm._post import forces
+from lbm._post.stability import LastGoodState, require_stable
+from lbm._post.wall_shear import wall_shear
+from lbm._post.wall_stress import WallShear
+from lbm.boundaries.prescribed import InitialField
+from lbm.boundaries.sponge import Sponge, check_sponges, describe_sponges
 from lbm.collisions import DEFAULT, make_collision
-from lbm.collisions.eddy_viscosity import EddyViscosityModel
 from lbm.collisions.operator import Collision, check_collision
-from lbm.decomposition import Decomposition, check_decomposition
+from lbm.geometry import wall_links
+from lbm.geometry.periodic_images import repeat_solids, require_bodies_inside
 from lbm.lattices import D3Q19, Lattice, choose_lattice
-from lbm.scalars import Scalar, check_scalars, describe_scalars
-from lbm.sponges import Sponge, check_sponges, describe_sponges
-from lbm.wall_shear import WallShear
+from lbm.lattices.precision import STATES, choose_precision
+from lbm.lattices.streaming_patterns import PATTERNS, make_pattern
 
 if TYPE_CHECKING:
-    from lbm.units import Units
+    pass
+
+_DEFAULT_COLLISION = make_collision(DEFAULT, 0.8)
 
 PROGRESS_PIECES = 200
 """Pieces of a run after which the progress bar moves."""
 
 
-class Simulation(Flow):
+class Simulation(FlowWithOutputs):
     """Lattice Boltzmann flow in three dimensions.
 
     Parameters
@@ -184,34 +176,37 @@ class Simulation(Flow):
         if ranks.size > 1:
             abort_all_ranks_on_errors()
         cells = arguments.check_shape(shape, ranks.size)
-        lattice = choose_lattice(lattice)
-        collision = make_collision(DEFAULT, 0.8) if collision is None else collision
-        check_collision(collision, lattice)
+        force_in_time, first_force = arguments.check_force(force)
+        self.check = check_integer("check", check)
         check_choice("pattern", pattern, tuple(PATTERNS))
         check_choice("state", state, STATES)
-        form = choose_precision(dtype, storage, state)
+        lattice, form = choose_lattice(lattice), choose_precision(dtype, storage, state)
         form.require_width(cells[0])
+        collision = _DEFAULT_COLLISION if collision is None else collision
+        check_collision(collision, lattice)
         faces, solids = conditions.split_boundaries(boundaries)
-        with warnings.catch_warnings():
-            if ranks.rank:  # the first one says it
-                warnings.simplefilter("ignore")
-            require_bodies_inside(solids, cells, faces)
-            solids = repeat_solids(solids, cells, faces)
-        faces = bind_eddies(faces, solids, cells, lattice)
-        self.check = check_integer("check", check)
-        force_in_time, first_force = arguments.check_force(force)
-        checked_sponges = check_sponges(sponges, cells, faces)
-        checked_scalars = check_scalars(scalars, faces, solids)
-        agreement.require_same_arguments(
-            ranks, cells, solids=solids, version=VERSION, collision=collision,
-            faces=faces, check=check, lattice=lattice, pattern=pattern, precision=form.name,
-            force=force, rho=rho, u=u, ratio=ratio, decomposition=decomposition,
-            keep_good_state=keep_good_state,
-            **describe_sponges(checked_sponges), **describe_scalars(checked_scalars),
-        )  # fmt: skip
+        if solids:
+            with warnings.catch_warnings():
+                if ranks.rank:  # the first one says it
+                    warnings.simplefilter("ignore")
+                require_bodies_inside(solids, cells, faces)
+                solids = repeat_solids(solids, cells, faces)
+        if any(face.is_inlet for face in faces):
+            faces = bind_eddies(faces, solids, cells, lattice)
+        sponges = {} if sponges is None else check_sponges(sponges, cells, faces)
+        scalars = {} if scalars is None else check_scalars(scalars, faces, solids)
+        if ranks.size > 1:
+            agreement.require_same_arguments(
+                ranks, cells, solids=solids, version=VERSION, collision=collision,
+                faces=faces, check=check, lattice=lattice, pattern=pattern, precision=form.name,
+                force=force, rho=rho, u=u, ratio=ratio, decomposition=decomposition,
+                keep_good_state=keep_good_state,
+                **describe_sponges(sponges), **describe_scalars(scalars),
+            )  # fmt: skip
         share_cores(ranks)
         devices = choose_devices(device, cells, ranks)
-        ratio = arguments.check_ratio(ratio, *devices)
+        if ratio != 0.0:
+            ratio = arguments.check_ratio(ratio, *devices)
         boxes = check_decomposition(decomposition, cells, ranks.size * len(devices), form.lanes)
         partition = make_partition(cells, faces, boxes, form.lanes, one_rank=ranks.size == 1)
         region = partition.region(ranks.rank)
@@ -224,49 +219,33 @@ class Simulation(Flow):
         )  # fmt: skip
         moments = arguments.select_moments(cells, region, rho, u)
         walls = wall_links.classify_cells(lattice, cells, faces, solids, region)
-        agreement.require_fluid(ranks, walls)
-        require_balanced_mass(ranks, partition, walls)
-        warn_of_narrow_gaps(walls, faces, ranks, partition)
         problem = Problem(
             region.shape, walls, make_pattern(pattern, lattice), form, collision, first_force,
             force_in_time,
         )  # fmt: skip
+        if solids:
+            agreement.require_fluid(ranks, walls)
+            warn_of_narrow_gaps(walls, faces, ranks, partition)
+        if walls.any:
+            require_balanced_mass(ranks, partition, walls)
         at_rest = not ranks.any(np.any(moments[1]))
-        if ranks.rank == 0:
-            warn_of_slow_targets(cells, faces, solids, checked_sponges, problem.forced, at_rest)
-        self.ratio = choose_ratio(ratio, problem, devices[0], ranks)
+        if ranks.rank == 0 and (sponges or any(face.responds for face in faces)):
+            warn_of_slow_targets(cells, faces, solids, sponges, problem.forced, at_rest)
+        if isinstance(ratio, str):
+            ratio = min(ranks.gather_all(measure_best_ratio(problem, devices[0])))
+        self.ratio = float(ratio)
         domain = create_domain(problem, partition, devices, self.ratio, ranks)
-        self._eddies = self._scalars = None
-        companions: list[Companion] = []
-        if isinstance(collision, EddyViscosityModel):  # first: it reads the flow that users see
-            self._eddies = EddyViscosity(collision, domain)
-            companions.append(self._eddies)
-        if checked_sponges:
-            companions.append(SpongeLayers(checked_sponges, cells, domain))
-        if checked_scalars:
-            self._scalars = ScalarFields(checked_scalars, cells, faces, solids, domain)
-            companions.append(self._scalars)
-        sheared = ShearedOutlets(cells, faces, domain)
-        if sheared.faces:
-            require_no_shear(form, sheared.faces)
-            companions.append(sheared)
-        if any(face.responds for face in faces):
-            companions.append(RespondingFaces(cells, faces, domain))
-        super().__init__(cells, faces, solids, domain, devices[0], companions)
-        if self._scalars is not None:
-            self.scalars = self._scalars.fields
+        super().__init__(cells, faces, solids, domain, devices[0], sponges, scalars)
         self._last_good = LastGoodState(bool(keep_good_state))
-        moves = np.any(moments[0] != 1.0) or np.any(moments[1])
-        if ranks.any(moves or problem.forced or domain.driver is not None):
+        moves = not at_rest or ranks.any(np.any(moments[0] != 1.0))
+        if moves or problem.forced or domain.driver is not None:
             self._start(*moments)
         else:  # the zeros in memory are the equilibrium at rest
-            self._start_companions(*moments)
+            self.start_companions(*moments)
 
     def __repr__(self) -> str:
-        p, devices = self.problem, " + ".join(self.devices)
-        ranks = (
-            f", rank={self.rank} of {self.domain.ranks.size}" if self.domain.ranks.size > 1 else ""
-        )
+        p, devices, count = self.problem, " + ".join(self.devices), self.domain.ranks.size
+        ranks = f", rank={self.rank} of {count}" * (count > 1)
         stored = "state='moments'" if p.precision.moments else f"pattern={p.pattern.name!r}"
         return (
             f"Simulation({self.shape}, collision={self.collision}, lattice={p.lattice.name!r}, "
@@ -290,30 +269,8 @@ class Simulation(Flow):
         arguments.require_moderate(self.fluid, rho, u, self.region.start)
         self.mark_changed(0)
         self._last_good.discard()
-        self._start_companions(rho, u)
-        if self._scalars is not None:
-            u = self._scalars.without_half_force(rho, u)
-        self.domain.write_moments(rho, u)
-
-    def _start_companions(self, rho: np.ndarray, u: np.ndarray) -> None:
-        """Start what goes with the flow, whose moments are those of the cells of this rank."""
-        for companion in self.companions:
-            companion.start(rho, u)
-
-    @property
-    def eddy_viscosity(self) -> np.ndarray:
-        """Eddy viscosity [x, y, z] that the next step uses, in cells^2/step; 0 in solid cells.
-
-        Only operators that keep it as a field have it, such as `Vreman`; others raise
-        AttributeError. All ranks must read it.
-        """
-        if self._eddies is None:
-            raise AttributeError(
-                f"collision={self.collision} keeps no eddy viscosity: operators that do are "
-                "lbm.Vreman and lbm.VremanBGK"
-            )
-        self.domain.ranks.require_same_call("eddy_viscosity")
-        return self._eddies.values(self.steps)
+        self.start_companions(rho, u)
+        self.domain.write_moments(rho, self.without_half_force(rho, u))
 
     # ---- running -----------------------------------------------------------------------------
 
@@ -402,89 +359,3 @@ class Simulation(Flow):
         errors. All ranks must call this.
         """
         return wall_shear(self, name)
-
-    # ---- files -------------------------------------------------------------------------------
-
-    def save(self, path: str | Path) -> Path:
-        """Write a checkpoint atomically and return its path."""
-        from lbm._io.checkpoint import save
-
-        return save(self, check_path("path", path))
-
-    def restore(self, path: str | Path) -> Simulation:
-        """Restore the state from a checkpoint of the same problem, bit for bit."""
-        from lbm._io.checkpoint import restore
-
-        restore(self, check_path("path", path))
-        self._last_good.discard()
-        return self
-
-    def write_vtk(
-        self, path: str | Path, *, units: Units | None = None, derived: Sequence[str] = ()
-    ) -> Path:
-        """Write the fields of all cells for ParaView and return the path of the file to open.
-
-        The file is written atomically: `path`.vti, or with several ranks a .vti for each of them
-        and `path`.pvti, which joins them. It holds cell data and the time of the state.
-
-        Parameters
-        ----------
-        path : str or Path
-            With or without a suffix.
-        units : Units, optional
-            Write SI units: `pressure` (Pa, relative to density 1), `u` (m/s), lengths in m, time
-            in s. By default lattice units: `rho`, `drho` (rho - 1 with all digits), `u`, lengths
-            in cells, time in steps. `fluid` is 0 in solid cells.
-        derived : sequence of {"vorticity", "q", "strain", "wall_shear"}
-            Also write the vorticity or the rate of strain (1/s or 1/step) or the Q criterion (1/s^2
-            or 1/step^2), by central differences, which are one-sided beside walls; or the stress
-            `wall_shear` (Pa or lattice units) and `y_plus` in the cells beside walls, see
-            `wall_shear`.
-
-        Raises
-        ------
-        UnstableError
-            If a cell is not finite. A file that exists already stays as it is.
-        """
-        from lbm._io.vtk import write_vtk
-
-        return write_vtk(self, check_path("path", path), units=units, derived=derived)
-
-    def to_xarray(self, *, units: Units | None = None, derived: Sequence[str] = ()) -> Any:
-        """Return the fields of this rank's cells as an `xarray.Dataset`.
-
-        Its dimensions are x, y, z (the centres of the cells) and, of vectors, `component`; `time`
-        is a coordinate, and every variable has the attributes `units` and `long_name`. The
-        variables, `units` and `derived` are those of `write_vtk`. Needs the package xarray.
-        """
-        from lbm._io.labelled import make_dataset
-
-        return make_dataset(self, units, derived)
-
-    def plot(
-        self,
-        axis: str = "z",
-        index: int | None = None,
-        field: str = "speed",
-        ax: Any = None,
-        *,
-        units: Units | None = None,
-    ) -> Any:
-        """Draw a layer of cells and return the matplotlib figure; None on ranks other than 0.
-
-        Parameters
-        ----------
-        axis : {"x", "y", "z"}
-            Axis across the layer.
-        index : int, optional
-            Number of the layer along the axis, by default that in the middle.
-        field : {"speed", "ux", "uy", "uz", "rho", "drho"}, or the name of a scalar
-            What the colours show. Solids are grey.
-        ax : matplotlib axes, optional
-            Where to draw, by default in a new figure.
-        units : Units, optional
-            Draw in SI: lengths in m, speeds in m/s, "rho" in kg/m^3, "drho" as a pressure in Pa.
-        """
-        from lbm._io.plot import plot_slice
-
-        return plot_slice(self, axis, index, field, ax, units)

@@ -11,19 +11,60 @@ from hetero.devices import Device
 from hetero.validation import check_choice, check_integer, describe
 from lbm._coupled.companion import Companion
 from lbm._coupled.cut_walls.walls import InterpolatedWalls
+from lbm._coupled.eddy_viscosity.field import EddyViscosity
+from lbm._coupled.open_faces.responding import RespondingFaces
+from lbm._coupled.open_faces.sheared import ShearedOutlets
 from lbm._coupled.prescriptions import Prescriptions
 from lbm._coupled.scalars.field import ScalarField
+from lbm._coupled.scalars.fields import ScalarFields
+from lbm._coupled.scalars.scalar import Scalar
+from lbm._coupled.sponge_layers import SpongeLayers
 from lbm._domain.domain import Domain
-from lbm._domain.host_moments import HostMoments
-from lbm._model.extent import Triple
-from lbm._model.wall_links import SOLID_CLASS
+from lbm._kernels.moments.limits import require_no_shear
 from lbm.boundaries import Condition, Solid
+from lbm.boundaries.sponge import Sponge
+from lbm.collisions.eddy_viscosity import EddyViscosityModel
+from lbm.geometry.wall_links import SOLID_CLASS
+from lbm.lattices.extent import Triple
 
 FIELDS = "rho", "drho", "u", "fluid"
 """Names of the fields that `Flow.gather` takes."""
 
 MAX_STEPS = 1 << 40
 """Largest number of steps of a run: 10^5 of them in a second would still take 127 days."""
+
+
+class HostMoments:
+    """A copy of the moments of a domain in host memory.
+
+    The arrays are read-only, because they are returned again as long as the step is the same.
+    """
+
+    def __init__(self) -> None:
+        self._step = -1
+        self._data: np.ndarray | None = None
+        self._rho: np.ndarray | None = None
+
+    def discard(self) -> None:
+        """Forget the copy."""
+        self._step, self._data, self._rho = -1, None, None
+
+    def read(self, domain: Domain, t: int) -> np.ndarray:
+        """Return rho - 1 and u [k, z, y, x] after t steps."""
+        if self._data is None or self._step != t:
+            self.discard()
+            self._data = domain.read_moments_to_host(t)
+            self._data.flags.writeable = False
+            self._step = t
+        return self._data
+
+    def read_rho(self, domain: Domain, t: int) -> np.ndarray:
+        """Return rho [z, y, x] after t steps."""
+        data = self.read(domain, t)
+        if self._rho is None:
+            self._rho = data[0] + data.dtype.type(1)
+            self._rho.flags.writeable = False
+        return self._rho
 
 
 class Flow:
@@ -36,7 +77,11 @@ class Flow:
     faces, solids : its walls
     domain : the populations of this rank's cells
     device : the first of its devices
-    companions : further state, in the order in which it acts before a step
+    sponges, scalars : those of the flow, checked
+
+    Attributes
+    ----------
+    companions : further state, in the order in which it acts before and after a step
     """
 
     def __init__(
@@ -46,19 +91,38 @@ class Flow:
         solids: Mapping[str, Solid],
         domain: Domain,
         device: Device,
-        companions: Sequence[Companion] = (),
+        sponges: Mapping[str, Sponge],
+        scalars: Mapping[str, Scalar],
     ):
         self.shape, self.faces, self.solids = shape, faces, solids
         self.domain, self.problem, self.region = domain, domain.problem, domain.region
         self.collision, self.device, self.steps = domain.problem.collision, device, 0
-        self.interpolated = None
-        if self.problem.links.cut is not None:
-            self.interpolated = InterpolatedWalls(domain)
-            companions = self.interpolated, *companions
-        self._prescriptions = Prescriptions(domain, self.interpolated)
-        self.companions, self._moments = companions, HostMoments()
+        self._moments = HostMoments()
+        self.companions: list[Companion] = []
+        self.interpolated = self._eddies = self._prescriptions = None
         self.scalars: Mapping[str, ScalarField] = {}
         self.has_previous_state = False
+        if self.problem.links.cut is not None:  # first: it completes the step
+            self.interpolated = InterpolatedWalls(domain)
+            self.companions.append(self.interpolated)
+        if self.problem.is_driven:
+            self._prescriptions = Prescriptions(domain, self.interpolated)
+        if isinstance(self.collision, EddyViscosityModel):  # it reads the flow that users see
+            self._eddies = EddyViscosity(self.collision, domain)
+            self.companions.append(self._eddies)
+        if sponges:
+            self.companions.append(SpongeLayers(sponges, shape, domain))
+        if scalars:
+            fields = ScalarFields(scalars, shape, faces, solids, domain)
+            self.companions.append(fields)
+            self.scalars = fields.fields
+        if any(face.is_outlet for face in faces):
+            sheared = ShearedOutlets(shape, faces, domain)
+            if sheared.faces:
+                require_no_shear(self.problem.precision, sheared.faces)
+                self.companions.append(sheared)
+        if any(face.responds for face in faces):
+            self.companions.append(RespondingFaces(shape, faces, domain))
 
     @property
     def rank(self) -> int:
@@ -84,8 +148,34 @@ class Flow:
     def mark_changed(self, steps: int) -> None:
         """Note that the populations in `domain` are now those of step number `steps`."""
         self.steps, self.has_previous_state = steps, False
-        self._prescriptions.set_step(steps)
+        if self._prescriptions is not None:
+            self._prescriptions.set_step(steps)
         self._moments.discard()
+
+    def start_companions(self, rho: np.ndarray, u: np.ndarray) -> None:
+        """Start what goes with the flow, whose moments are those of the cells of this rank."""
+        for companion in self.companions:
+            companion.start(rho, u)
+
+    def without_half_force(self, rho: np.ndarray, u: np.ndarray) -> np.ndarray:
+        """Return the velocity from which populations start so that u is read."""
+        driver = self.domain.driver
+        return u if driver is None else driver.without_half_force(rho, u)
+
+    @property
+    def eddy_viscosity(self) -> np.ndarray:
+        """Eddy viscosity [x, y, z] that the next step uses, in cells^2/step; 0 in solid cells.
+
+        Only operators that keep it as a field have it, such as `Vreman`; others raise
+        AttributeError. All ranks must read it.
+        """
+        if self._eddies is None:
+            raise AttributeError(
+                f"collision={self.collision} keeps no eddy viscosity: operators that do are "
+                "lbm.Vreman and lbm.VremanBGK"
+            )
+        self.domain.ranks.require_same_call("eddy_viscosity")
+        return self._eddies.values(self.steps)
 
     @property
     def rho(self) -> np.ndarray:
@@ -169,6 +259,7 @@ class Flow:
                 for companion in self.companions:
                     companion.after_step(self.steps)
                 self.steps += 1
-                self._prescriptions.set_step(self.steps)
+                if self._prescriptions is not None:
+                    self._prescriptions.set_step(self.steps)
                 self.has_previous_state = True
                 signals.deliver()

@@ -4,24 +4,28 @@ from __future__ import annotations
 
 import contextlib
 import itertools
-from collections.abc import Iterator, Mapping
+import logging
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
 from hetero.devices import Device
-from lbm._domain import exchange
-from lbm._domain.exchange.exchange import Exchange
-from lbm._domain.exchange.field_exchange import FieldExchange
-from lbm._domain.exchange.halo_data import Field, HaloData, Populations
-from lbm._domain.memory_forecast import SLAB_CELLS
-from lbm._domain.partition import AXES, Partition
-from lbm._domain.parts import Part, cut_box, make_engine
-from lbm._domain.ranks.communication import Ranks
-from lbm._domain.ranks.exact_sum import ExactSum
-from lbm._engines.engine import DrivingScalar, Engine
-from lbm._model.extent import Triple
-from lbm._model.problem import Box, Problem, wall_return_indices
+from lbm._kernels.engine import DrivingScalar, Engine
+from lbm._kernels.problem import Box, Problem, wall_return_indices
+from lbm._parallel import exchange
+from lbm._parallel.exchange.exchange import Exchange
+from lbm._parallel.exchange.field_exchange import FieldExchange
+from lbm._parallel.exchange.halo_data import Field, HaloData, Populations
+from lbm._parallel.memory_forecast import SLAB_CELLS
+from lbm._parallel.partition import AXES, Partition
+from lbm._parallel.parts import Part, cut_box, make_engine
+from lbm._parallel.placement import place_parts
+from lbm._parallel.ranks.communication import Ranks
+from lbm._parallel.ranks.exact_sum import ExactSum
+from lbm.lattices.extent import Triple
+
+LOGGER = logging.getLogger(__name__)
 
 
 class Driver(Protocol):
@@ -33,6 +37,10 @@ class Driver(Protocol):
 
     def add_half_impulse(self, part: Part, t: int, box: Box, data: Any) -> None:
         """Add half of the impulse to the velocities in moments [4, z, y, x] of a box, in place."""
+
+    def without_half_force(self, rho: np.ndarray, u: np.ndarray) -> np.ndarray:
+        """Return the velocity from which populations start so that u is read."""
+        ...
 
 
 class Slab(NamedTuple):
@@ -106,7 +114,6 @@ class Domain:
             if any(partition.cut):
                 workers[index] = self._make_worker(parts[index], memory)
         self.parts, self._workers = tuple(parts.values()), workers
-        self._box = self.parts[0].engine.box()
         self.driver: Driver | None = None
         self._exchanges = itertools.count()
         self.exchange = self._make_exchange(Populations())
@@ -116,7 +123,7 @@ class Domain:
         """Return a function that makes memory for parts on the CPU, if they have GPUs beside."""
         if not gpus or len(gpus) == len(devices):
             return None
-        from lbm._domain.exchange.cuda import MappedMemory
+        from lbm._parallel.exchange.cuda import MappedMemory
 
         return lambda: MappedMemory(gpus[0])
 
@@ -148,7 +155,7 @@ class Domain:
     def step(self, t: int) -> None:
         """Do step number t, counted from 0."""
         if self.exchange is None:
-            self.parts[0].engine.step(t, self._box)
+            self.parts[0].engine.step(t, self.parts[0].engine.whole)
             return
         for worker in self._workers.values():
             worker.begin(t)
@@ -316,3 +323,25 @@ class Domain:
             for k in range(3):
                 data[k + 1] = u[k] if u.ndim == 1 else u[k].T[z0:z1]
             self.write(0, z0, data)
+
+
+def create_domain(
+    problem: Problem,
+    partition: Partition,
+    devices: Sequence[Device],
+    ratio: float,
+    ranks: Ranks,
+) -> Domain:
+    """Create the parts of this rank on their devices; the CPU gets the share `ratio` of each."""
+    partition, placed = place_parts(partition, devices, ratio, ranks)
+    domain = Domain(problem, partition, placed, ranks)
+    exchange = domain.exchange
+    if LOGGER.isEnabledFor(logging.INFO):
+        LOGGER.info(
+            "rank %d of %d: parts %s, halos %s",
+            ranks.rank,
+            ranks.size,
+            ", ".join(f"{part.extent.shape} on {part.engine.device}" for part in domain.parts),
+            dict(exchange.transports) if exchange is not None else "none",
+        )
+    return domain

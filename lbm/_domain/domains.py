@@ -6,12 +6,11 @@ from collections.abc import Sequence
 
 from hetero.devices import Device
 from lbm._domain.domain import Domain
-from lbm._domain.partition import make_partition
-from lbm._domain.placement import place_parts
-from lbm._domain.ranks.communication import Ranks
-from lbm._model.problem import Problem
+from lbm._kernels.problem import Problem
+from lbm._parallel.partition import Decomposition, choose_decomposition, make_partition
+from lbm._parallel.placement import place_parts
+from lbm._parallel.ranks.communication import Ranks
 from lbm.boundaries import Condition, Periodic
-from lbm.decomposition import Decomposition, choose_decomposition
 
 
 def make_domain(

@@ -9,9 +9,9 @@ from compile_cuda import allowed_spills, compile_kernel
 from flows import FLOWS, SHAPE, TOLERANCE, difference, follow, noisy, pair_in
 from hetero.cuda.driver import SIMULATOR
 from kernel_budgets.budget import read_types
-from lbm._model.precision import STATES
 from lbm.collisions import OPERATORS
 from lbm.lattices import D3Q19, D3Q27, LATTICES
+from lbm.lattices.precision import STATES
 from lbm.reference import equilibrium
 
 ABLE = [o for o in OPERATORS.values() if o.relax_moments is not lbm.Collision.relax_moments]
@@ -26,7 +26,7 @@ TRIED = {name: FLOWS[name] for name in NAMES} | {
 @pytest.mark.parametrize("lattice", LATTICES.values(), ids=LATTICES)
 @pytest.mark.parametrize("operator", ABLE)
 def test_populations_after_the_collision_depend_on_ten_moments(operator, lattice):
-    from lbm._moments.formulas import make_collision, make_conversions
+    from lbm._kernels.moments.formulas import make_collision, make_conversions
 
     w, collision = np.array(lattice.weights), operator(0.7)
     f = w[:, None, None, None] * np.random.default_rng(2).uniform(0.8, 1.2, (lattice.size, 5, 1, 1))
@@ -179,9 +179,9 @@ def test_moments_take_half_of_the_bytes():
 def test_kernels_compile_within_their_budgets(
     precision, walls, operator, lattice, forced, registers
 ):
-    from lbm._model.precision import PRECISIONS
-    from lbm._moments.cuda import make_step
-    from lbm._moments.tiles import choose_tile
+    from lbm._kernels.moments.cuda import make_step
+    from lbm._kernels.moments.tiles import choose_tile
+    from lbm.lattices.precision import PRECISIONS
 
     form = PRECISIONS[f"{precision} moments"]
     S, T = (from_dtype(np.dtype(kind)) for kind in (form.storage, form.compute))

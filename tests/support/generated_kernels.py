@@ -19,7 +19,7 @@ _CELLS = 8 * " u4"
 
 def _lbm_types(precision, text) -> tuple:
     """Return types, with W for words of populations, S for stored numbers, T for arithmetic."""
-    from lbm._model.precision import PRECISIONS
+    from lbm.lattices.precision import PRECISIONS
 
     form = PRECISIONS[precision]
     kinds = {"W": form.word, "S": form.storage, "T": form.compute}
@@ -68,6 +68,7 @@ def _lbm_item(name, precision):
     from lbm._coupled.cut_walls import formulas as walls
     from lbm._coupled.open_faces import formulas as faces
     from lbm._coupled.scalars import formulas as scalars
+    from lbm._post.formulas import add_sample
 
     return {
         "interpolate": lambda: walls.make_interpolate(precision),
@@ -79,6 +80,7 @@ def _lbm_item(name, precision):
         "scalar store": lambda: scalars.store,
         "half force": lambda: scalars.add_half_force,
         "+not finite": lambda: scalars.is_not_finite,
+        "sample": lambda: add_sample,
     }[name]()
 
 
@@ -92,13 +94,14 @@ LBM_ITEMS = {
     "scalar store": (24, "T* i8* T*"),
     "half force": (80, "T**** T**** u1*** 4xT 6xi8"),
     "+not finite": (80, "T**** u1*** 6xi8"),
+    "sample": (48, "T** T** T** T"),
 }
 """Budgets of registers and argument types of loops over items of `lbm`; sums begin with a plus."""
 
 
 def lbm_item_kernel(name, precision):
     """Return the kernel of a loop over items, and its argument types."""
-    from lbm._items.cuda import LOOP, SUM, make_kernel
+    from lbm._kernels.items.cuda import LOOP, SUM, make_kernel
 
     text, first = (SUM, "i8 i8*") if name[0] == "+" else (LOOP, "i8")
     signature = _lbm_types(precision, f"{first} {LBM_ITEMS[name][1]}")
@@ -108,7 +111,7 @@ def lbm_item_kernel(name, precision):
 def lbm_kernel(pattern, odd, precision, walls):
     """Return a kernel of `lbm` that does a step, and its argument types."""
     from lbm import TRT
-    from lbm._engines.cuda_kernels import make_kernel
+    from lbm._kernels.cuda_kernels import make_kernel
 
     return make_kernel("step", pattern, odd, precision, walls, TRT, False), lbm_signature(precision)
 

@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from lbm._coupled.companion import Companion
 from lbm._coupled.scalars.field import ScalarField
+from lbm._coupled.scalars.scalar import Scalar
 from lbm._coupled.scalars.walls import Q7, classify_links
 from lbm._domain.domain import Domain
-from lbm._domain.parts import Part
-from lbm._engines.engine import DrivingScalar
-from lbm._items.store import Store
-from lbm._model.extent import Triple
-from lbm._model.problem import Box
+from lbm._kernels.engine import DrivingScalar
+from lbm._kernels.items.store import Store
+from lbm._kernels.problem import Box
+from lbm._parallel.parts import Part
 from lbm.boundaries import Condition, Solid
 from lbm.errors import UnstableError
-from lbm.scalars import Scalar
+from lbm.lattices.extent import Triple
 
 
 class ScalarFields(Companion):
@@ -35,7 +35,7 @@ class ScalarFields(Companion):
         self,
         scalars: Mapping[str, Scalar],
         shape: Triple,
-        faces: tuple[Condition, ...],
+        faces: Sequence[Condition],
         solids: Mapping[str, Solid],
         domain: Domain,
     ):
@@ -71,8 +71,6 @@ class ScalarFields(Companion):
     def without_half_force(self, rho: np.ndarray, u: np.ndarray) -> np.ndarray:
         """Return the velocity from which populations start so that u is read."""
         driver = self._first.scalar
-        if not driver.is_buoyant:
-            return u
         excess = self._first.initial_values() - driver.reference
         shift = np.multiply.outer(np.array(driver.buoyancy), 0.5 * excess / rho)
         if shift.ndim != u.ndim:  # one of both holds three numbers for all cells

@@ -1,0 +1,1 @@
+"""What follows from the state of a flow: forces, stress on walls, gradients, stability."""

@@ -49,7 +49,7 @@ RING_BYTES = 1 << 20
 ROWS = 4, 32
 """Least and most rows of a task; two more are reconstructed."""
 
-AHEAD = 2
+AHEAD = 3
 """Groups of cells by which moments are asked for in advance."""
 
 PAD = 16

@@ -8,7 +8,7 @@ import numpy as np
 from numba import from_dtype
 
 from hetero.codegen import compile_source
-from hetero.cuda.driver import SIMULATOR, cuda
+from hetero.cuda.driver import cuda
 from hetero.cuda.launch import (
     blocks_for,
     max_shared_memory,
@@ -89,6 +89,10 @@ def create_engine(problem: Problem, device: Device, allocate=None) -> GPUMoments
 class GPUMoments(GPUEngine):
     """A block in a GPU's memory whose state is ten moments."""
 
+    def __init__(self, problem: Problem, device: Device):
+        super().__init__(problem, device)
+        self._wraps = tuple(map(int, find_periodic_axes(problem.links)))
+
     def step(self, t, box, stream=None):
         stream = self.stream if stream is None else stream
         key = t % 2, box, id(stream)
@@ -105,12 +109,11 @@ class GPUMoments(GPUEngine):
         )  # fmt: skip
         nx, ny, nz = p.shape
         columns = blocks_for(nx, tile[0]), blocks_for(ny, tile[1])
-        blocks = blocks_for(4 * (1 if SIMULATOR else multiprocessors()), columns[0] * columns[1])
+        blocks = blocks_for(4 * multiprocessors(), columns[0] * columns[1])
         layers = max(min(MOST_LAYERS, blocks_for(nz, blocks)), min(8, nz))
         arguments = (self.source(t), self.target(t), *self._walls.arrays, self.rates, self.force,
-                     *p.shape, layers, *map(int, find_periodic_axes(p.links)))  # fmt: skip
+                     *p.shape, layers, *self._wraps)  # fmt: skip
         size = shared_bytes(p.lattice, itemsize, tile)
-        if not SIMULATOR:
-            request_shared_memory(step, arguments, size)
+        request_shared_memory(step, arguments, size)
         launch = Launcher(step, (threads_of(tile),), stream, arguments, size)
         return lambda: launch((*columns, blocks_for(nz, layers)))

@@ -23,6 +23,7 @@ SUITES = {
     "lbm": "benchmarks.lbm",
     "lbm-channels": "benchmarks.lbm_channels",
     "lbm-flows": "benchmarks.lbm_flows",
+    "lbm-moments": "benchmarks.lbm_moments",
     "lbm-spheres": "benchmarks.lbm_spheres",
     "lbm-peers": "benchmarks.lbm_cpu_peers",
     "sbth": "benchmarks.sbth",

@@ -29,6 +29,7 @@ from .collisions.central_moments import CentralMoments as CentralMoments
 from .collisions.eddy_viscosity import EddyViscosityModel as EddyViscosityModel
 from .collisions.operator import Collision as Collision
 from .collisions.recursive import RecursiveRegularized as RecursiveRegularized
+from .collisions.regularized import Regularized as Regularized
 from .collisions.smagorinsky import Smagorinsky as Smagorinsky
 from .collisions.smagorinsky import SmagorinskyBGK as SmagorinskyBGK
 from .collisions.trt import TRT as TRT

@@ -22,6 +22,7 @@ from lbm._domain.mass_balance import require_balanced_mass
 from lbm._domain.narrow_gaps import warn_of_narrow_gaps
 from lbm._domain.slow_targets import warn_of_slow_targets
 from lbm._io.outputs import FlowWithOutputs
+from lbm._kernels.moments.limits import MOMENTS_PATTERN, require_moments_suffice
 from lbm._kernels.problem import Problem
 from lbm._parallel.partition import Decomposition, check_decomposition, make_partition
 from lbm._parallel.placement import DeviceArgument, choose_devices, require_memory_of_parts
@@ -41,7 +42,7 @@ from lbm.collisions.operator import Collision, check_collision
 from lbm.geometry import wall_links
 from lbm.geometry.periodic_images import repeat_solids, require_bodies_inside
 from lbm.lattices import D3Q19, Lattice, choose_lattice
-from lbm.lattices.precision import choose_precision
+from lbm.lattices.precision import STATES, choose_precision
 from lbm.lattices.streaming_patterns import PATTERNS, make_pattern
 
 if TYPE_CHECKING:
@@ -88,6 +89,11 @@ class Simulation(FlowWithOutputs):
     storage : {"float32", "float64", "float16"}, optional
         Type of the populations in memory, by default `dtype`. "float16" goes with dtype="float32",
         takes half of its memory and time, and needs an even nx.
+    state : {"populations", "moments"}
+        What is stored of a cell. A regularized operator keeps ten moments of it, which take half
+        of the memory traffic of the populations or less (docs/packages/lbm.md says for what it is
+        built): `collision` must be `Regularized`, `RecursiveRegularized` or `CentralMoments`.
+        `pattern` does not matter then.
     ratio : float or "auto"
         Share of the rows that the CPU computes beside the GPU. "auto" measures both and uses the
         best share, often 0. Only with device="cuda".
@@ -158,6 +164,7 @@ class Simulation(FlowWithOutputs):
         pattern: str = "esoteric",
         dtype: DTypeLike = "float32",
         storage: DTypeLike | None = None,
+        state: str = "populations",
         ratio: float | str = 0.0,
         check: int = 500,
         keep_good_state: bool = True,
@@ -172,7 +179,8 @@ class Simulation(FlowWithOutputs):
         force_in_time, first_force = arguments.check_force(force)
         self.check = check_integer("check", check)
         check_choice("pattern", pattern, tuple(PATTERNS))
-        lattice, form = choose_lattice(lattice), choose_precision(dtype, storage)
+        check_choice("state", state, STATES)
+        lattice, form = choose_lattice(lattice), choose_precision(dtype, storage, state)
         form.require_width(cells[0])
         collision = _DEFAULT_COLLISION if collision is None else collision
         check_collision(collision, lattice)
@@ -202,8 +210,11 @@ class Simulation(FlowWithOutputs):
         boxes = check_decomposition(decomposition, cells, ranks.size * len(devices), form.lanes)
         partition = make_partition(cells, faces, boxes, form.lanes, one_rank=ranks.size == 1)
         region = partition.region(ranks.rank)
+        if form.moments:
+            pattern = MOMENTS_PATTERN
+            require_moments_suffice(collision, faces, solids, ranks.size * len(devices), ratio)
         require_memory_of_parts(
-            partition, devices, ranks, pattern=pattern, dtype=dtype, storage=storage,
+            partition, devices, ranks, pattern=pattern, dtype=dtype, storage=storage, state=state,
             ratio=ratio, solids=bool(solids), lattice=lattice, collision=collision,
         )  # fmt: skip
         moments = arguments.select_moments(cells, region, rho, u)
@@ -235,10 +246,10 @@ class Simulation(FlowWithOutputs):
     def __repr__(self) -> str:
         p, devices, count = self.problem, " + ".join(self.devices), self.domain.ranks.size
         ranks = f", rank={self.rank} of {count}" * (count > 1)
+        stored = "state='moments'" if p.precision.moments else f"pattern={p.pattern.name!r}"
         return (
             f"Simulation({self.shape}, collision={self.collision}, lattice={p.lattice.name!r}, "
-            f"pattern={p.pattern.name!r}, "
-            f"{p.precision}, device='{devices}'{ranks}, steps={self.steps}"
+            f"{stored}, {p.precision}, device='{devices}'{ranks}, steps={self.steps}"
             f"{'' if self.check else ', check=0: unchecked'})"
         )
 

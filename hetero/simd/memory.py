@@ -117,6 +117,27 @@ def make_store(lanes: int):
     return store
 
 
+def make_stream_store(lanes: int):
+    """Make store(pointer, i, vector) past the caches, for lines that are written whole.
+
+    The address must be a multiple of the size of a vector. What other threads read of it later is
+    ordered by the barrier at the end of a parallel loop.
+    """
+
+    @intrinsic
+    def stream_store(typing, pointer, index, vector):
+        def emit(context, builder, signature, values):
+            address = _address(builder, *values[:2], values[2].type)
+            size = pointer.dtype.bitwidth // 8 * lanes
+            stored = builder.store(values[2], address, align=size)
+            stored.set_metadata("nontemporal", builder.module.add_metadata([_I32(1)]))
+            return context.get_dummy_value()
+
+        return types.void(pointer, types.int64, Vector(pointer.dtype, lanes)), emit
+
+    return stream_store
+
+
 def make_load_part(lanes: int):
     """Make load(pointer, j, i, n): lane k is pointer[j + k] if 0 <= i + k < n, and otherwise 0.
 

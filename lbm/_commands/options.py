@@ -23,7 +23,7 @@ from lbm.collisions.stability_map import FlowKind
 from lbm.flows.results import CavityResult, SphereResult
 from lbm.lattices import DEFAULT as DEFAULT_LATTICE
 from lbm.lattices import LATTICES
-from lbm.lattices.precision import PRECISIONS, choose_precision
+from lbm.lattices.precision import DTYPES, choose_precision
 from lbm.lattices.streaming_patterns import PATTERNS
 from lbm.simulation import Simulation
 
@@ -78,7 +78,7 @@ def add_precision(parser: argparse.ArgumentParser) -> None:
         help="type of the arithmetic (default: %(default)s)",
     )
     parser.add_argument(
-        "--storage", choices=PRECISIONS, help="type of the populations in memory (default: --dtype)"
+        "--storage", choices=DTYPES, help="type of the populations in memory (default: --dtype)"
     )
 
 

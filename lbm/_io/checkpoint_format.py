@@ -100,7 +100,7 @@ def make_header(flow: Flow) -> dict[str, Any]:
     return {
         "shape": list(shape),
         "steps": flow.steps,
-        "precision": p.precision.name,
+        "precision": p.precision.storage_name,
         "walls": hash_walls(flow),
         "boundaries": describe_walls(flow),
         "collision": repr(p.collision),
@@ -225,7 +225,7 @@ def read_layout(path: Path, data: memoryview, problem: Problem, dtype: np.dtype)
 
     `problem` is that of the flow that is to be restored, and `dtype` that of its populations.
     """
-    start, precision = FIRST_LINE_BYTES + 8, problem.precision.name
+    start, precision = FIRST_LINE_BYTES + 8, problem.precision.storage_name
     _require_lattice(path, bytes(data[:FIRST_LINE_BYTES]), problem.lattice)
     begin = start + int.from_bytes(data[start - 8 : start], "little")
     if begin > len(data):

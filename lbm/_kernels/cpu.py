@@ -38,16 +38,17 @@ def _aligned_zeros(shape: tuple[int, ...], dtype: type) -> np.ndarray:
 
 def create_engine(problem: Problem, device: Device, allocate=None) -> CPUEngine:
     """Create the block `problem` on the CPU."""
-    return CPUEngine(problem, device, allocate or _aligned_zeros)
+    return CPUEngine(problem, device, allocate)
 
 
 class CPUEngine(Engine):
-    """A block in host memory."""
+    """A block in host memory, by default in arrays that begin with a cache line."""
 
-    def __init__(self, problem: Problem, device: Device, allocate):
+    def __init__(self, problem: Problem, device: Device, allocate=None):
         super().__init__(problem, device)
+        allocate = allocate or _aligned_zeros
         form, links = problem.precision, problem.links
-        self._tasks, shape = TASKS_PER_THREAD, (problem.lattice.size, problem.pitch)
+        self._tasks, shape = TASKS_PER_THREAD, (problem.slots, problem.pitch)
         self.populations = [allocate(shape, form.storage) for _ in range(problem.pattern.copies)]
         reads_viscosity = type(problem.collision).reads_viscosity
         self.viscosity = _aligned_zeros((problem.pitch * reads_viscosity,), form.storage)

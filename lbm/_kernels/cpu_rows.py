@@ -27,6 +27,7 @@ from hetero.simd.width import has_masks, vector_lanes
 from lbm._kernels.formulas.cell_formulas import cell_formulas
 from lbm._kernels.formulas.storage_formulas import codec
 from lbm._kernels.formulas.wall_formulas import wall_return
+from lbm._kernels.moments.formulas import GROUP, make_conversions, make_packing
 from lbm.lattices import Lattice
 from lbm.lattices.precision import PRECISIONS
 
@@ -171,6 +172,12 @@ def make_moments_reader(lattice: Lattice, precision: str, velocity):
     `gather` of `make_copies`.
     """
     form, size, first = PRECISIONS[precision], lattice.size, moments_row(lattice)
+    if form.moments:
+        lines = ["def read_moments(memory, offsets, j, scratch, start, n, force):"]
+        lines += ["    for i in range(n):", *_words_of_cell(form.moments)]
+        lines += ["        m = velocity(populations(unpack(words)), force)"]
+        lines += [f"        scratch[{first + k * SCRATCH_ROW} + i] = m[{k}]" for k in range(4)]
+        return _generate("read_moments", lines, _names_of_moments(lattice, form.moments, velocity))
     lanes, ahead = vector_lanes(form.compute), PREFETCH_BYTES // form.itemsize
     decode, _ = codec(form)
     lines = [
@@ -243,6 +250,8 @@ def make_copies(lattice: Lattice, precision: str, dtype: type):
     which does not touch the cells that follow.
     """
     form, size = PRECISIONS[precision], lattice.size
+    if form.moments:
+        return _make_copies_of_moments(lattice, form.moments)
     names: dict = {}
     names["decode"], names["encode"] = codec(
         form if dtype is not form.storage else PRECISIONS["float32"]
@@ -294,3 +303,32 @@ def make_copies(lattice: Lattice, precision: str, dtype: type):
             lines += [f"            store{width}(memory, {cell} + {part}, {value})"]
         width //= 2
     return gather, _generate("scatter", lines, names)
+
+
+def _words_of_cell(count: int) -> list[str]:
+    """Write the statements that set `words` to those of the cell start + i, of ten moments."""
+    return [
+        f"        at = (start + i) // {GROUP} * {GROUP * count} + (start + i) % {GROUP}",
+        f"        words = ({', '.join(f'memory[at + {GROUP * k}]' for k in range(count))},)",
+    ]
+
+
+def _names_of_moments(lattice: Lattice, words: int, velocity=None) -> dict:
+    moments, populations = make_conversions(lattice)
+    unpack, pack = make_packing(words)
+    return {"moments": moments, "populations": populations, "unpack": unpack, "pack": pack,
+            "velocity": velocity}  # fmt: skip
+
+
+def _make_copies_of_moments(lattice: Lattice, words: int):
+    """Make (gather, scatter) of `make_copies` for cells whose state is ten moments."""
+    arguments = "memory, offsets, j, start, scratch, lane, n"
+    cells = [f"scratch[{q * SCRATCH_ROW} + lane + i]" for q in range(lattice.size)]
+    gather = [f"def gather({arguments}, ahead):", "    for i in range(n):", *_words_of_cell(words)]
+    gather += ["        f = populations(unpack(words))"]
+    gather += [f"        {cell} = f[{q}]" for q, cell in enumerate(cells)]
+    scatter = [f"def scatter({arguments}):", "    for i in range(n):", *_words_of_cell(words)]
+    scatter += [f"        words = pack(moments(({', '.join(cells)})))"]
+    scatter += [f"        memory[at + {GROUP * k}] = words[{k}]" for k in range(words)]
+    names = _names_of_moments(lattice, words)
+    return _generate("gather", gather, names), _generate("scatter", scatter, names)

@@ -43,6 +43,7 @@ from lbm._kernels.cpu_rows import (
     scratch_size,
 )
 from lbm._kernels.cpu_viscosity import make_viscosity_loops
+from lbm._kernels.formulas.cell_formulas import make_cell_functions
 from lbm.geometry.wall_links import FROM, INTO, SOLID_CLASS, SPECIAL
 from lbm.lattices import Lattice
 from lbm.lattices.precision import PRECISIONS
@@ -114,7 +115,10 @@ def make_sweeps(
     size, in_scratch = lattice.size, CACHED_OFFSETS * 2 * lattice.size
     moments_at = moments_row(lattice)
     fill_offset_table, gather_offsets = make_offset_loops(size)
-    velocity, collide = vector_functions(lattice, operator, form.compute, vector, rates, forced)
+    if form.moments:  # its step is another one: see `lbm._kernels.moments.cpu`
+        velocity, collide = make_cell_functions(lattice, lambda f, e, rates: f, True, forced)
+    else:
+        velocity, collide = vector_functions(lattice, operator, form.compute, vector, rates, forced)
     reads_viscosity = operator.reads_viscosity
     update = make_update(lattice, precision, collide, reads_viscosity)
     update_special = make_update(lattice, form.dtype_name, collide, reads_viscosity)

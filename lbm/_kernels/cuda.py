@@ -35,10 +35,11 @@ class GPUEngine(Engine):
         form = problem.precision
         self.stream, self._threads = 0, THREADS
         self._require_grid()
-        words = problem.lattice.size, problem.pitch // form.lanes
+        words = problem.slots, problem.pitch // form.lanes
         with device.active():
             for _ in range(problem.pattern.copies):
-                memory = cuda.device_array(words, form.word)
+                shape = problem.populations if form.moments else words
+                memory = cuda.device_array(shape, form.word)
                 _clear(memory)
                 self.populations.append(memory)
             if type(problem.collision).reads_viscosity:

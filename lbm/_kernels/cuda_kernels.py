@@ -34,6 +34,8 @@ from lbm._kernels.formulas.stability_formulas import is_good
 from lbm._kernels.formulas.storage_formulas import codec, word_codec
 from lbm._kernels.formulas.wall_formulas import make_outlet_returns, make_slip_returns, wall_return
 from lbm._kernels.intrinsics.local_arrays import make_local_array, opaque, peek, poke
+from lbm._kernels.moments.cuda_source import MomentsSource
+from lbm._kernels.moments.formulas import make_conversions, make_packing
 from lbm.geometry.wall_links import SOLID_CLASS
 from lbm.lattices import D3Q19, Lattice
 from lbm.lattices.precision import PRECISIONS
@@ -43,17 +45,15 @@ MOMENTS = "drho", "ux", "uy", "uz"
 """Names of the rows of data that hold moments."""
 
 
-def step_source(access: Access, lanes: int, walls: str) -> str:
+def step_source(source: KernelSource) -> str:
     """Write a step: load, collide, store."""
-    source = KernelSource(access, lanes, walls)
-    _load_and_collide(source, ["rates"] * lanes)
+    _load_and_collide(source, ["rates"] * len(source.lanes))
     _store(source)
     return source.function("step", "rates, force")
 
 
-def step_with_viscosity_source(access: Access, lanes: int, walls: str) -> str:
+def step_with_viscosity_source(source: KernelSource) -> str:
     """Write a step whose collision reads the eddy viscosity."""
-    source = KernelSource(access, lanes, walls)
     source.load_viscosity("viscosity")
     _load_and_collide(source, [f"(*rates, viscosity_{i})" for i in source.lanes])
     _store(source)
@@ -77,9 +77,8 @@ def _store(source: KernelSource) -> None:
     source.store_populations()
 
 
-def read_moments_source(access: Access, lanes: int, walls: str) -> str:
+def read_moments_source(source: KernelSource) -> str:
     """Write a kernel that copies rho - 1 and the velocity to data; zeros for solid cells."""
-    source = KernelSource(access, lanes, walls)
     source.read_classes(leave=False)
     source.load_populations()
     names = ", ".join(MOMENTS)
@@ -93,9 +92,8 @@ def read_moments_source(access: Access, lanes: int, walls: str) -> str:
     return source.function("read_moments", "force, data")
 
 
-def survey_source(access: Access, lanes: int, walls: str) -> str:
+def survey_source(source: KernelSource) -> str:
     """Write a kernel that sets flag[0] to 1 if a fluid cell is not good; see `Engine.survey`."""
-    source = KernelSource(access, lanes, walls)
     source.read_classes()
     source.load_populations()
     for i in source.lanes:
@@ -108,19 +106,18 @@ def survey_source(access: Access, lanes: int, walls: str) -> str:
     return source.function("survey", "force, flag")
 
 
-def survey_with_scalar_source(access: Access, lanes: int, walls: str) -> str:
+def survey_with_scalar_source(source: KernelSource) -> str:
     """Write the kernel `survey` for a flow that a scalar drives; half of its impulse counts.
 
     Its arguments: force; flag [1]; scalar [7, cell], its populations in the block; numbers, four.
     """
-    source = KernelSource(access, lanes, walls)
     source.read_classes()
     source.load_populations()
     for i in source.lanes:
         fluid = f"class_{i} != {SOLID_CLASS} and " if source.solids else ""
         source.add(
             f"drho, ux, uy, uz = velocity({source.populations('f', i)}, force)",
-            *_load_scalar(i, lanes),
+            *_load_scalar(i, len(source.lanes)),
             "ux, uy, uz = add_half_impulse(drho, ux, uy, uz, s, numbers)",
             f"if {fluid}not is_good(drho, ux, uy, uz):",
             "    flag[0] = 1",
@@ -135,9 +132,8 @@ def _load_scalar(lane: int, lanes: int) -> tuple[str, str]:
     return cell, f"s = total(({rows}))"
 
 
-def write_equilibrium_source(access: Access, lanes: int, walls: str) -> str:
+def write_equilibrium_source(source: KernelSource) -> str:
     """Write a kernel that stores the equilibrium of the moments in data where `access` loads."""
-    source = KernelSource(access, lanes, walls)
     source.read_classes()
     for i in source.lanes:
         source.compute_data_index(i)
@@ -147,9 +143,8 @@ def write_equilibrium_source(access: Access, lanes: int, walls: str) -> str:
     return source.function("write_equilibrium", "force, data")
 
 
-def read_populations_source(access: Access, lanes: int, walls: str) -> str:
+def read_populations_source(source: KernelSource) -> str:
     """Write a kernel that copies the populations that `access` loads to data; zeros for solids."""
-    source = KernelSource(access, lanes, walls)
     source.read_classes(leave=False)
     source.load_populations()
     for i in source.lanes:
@@ -159,9 +154,8 @@ def read_populations_source(access: Access, lanes: int, walls: str) -> str:
     return source.function("read_populations", "force, data")
 
 
-def write_populations_source(access: Access, lanes: int, walls: str) -> str:
+def write_populations_source(source: KernelSource) -> str:
     """Write a kernel that stores the populations in data where `access` loads."""
-    source = KernelSource(access, lanes, walls)
     source.read_classes()
     for i in source.lanes:
         source.compute_data_index(i)
@@ -170,7 +164,7 @@ def write_populations_source(access: Access, lanes: int, walls: str) -> str:
     return source.function("write_populations", "force, data")
 
 
-def damp_source(access: Access, lanes: int, walls: str) -> str:
+def damp_source(source: KernelSource) -> str:
     """Write a kernel that relaxes the cells of a layer towards their targets (see `Engine.damp`).
 
     Its arguments: force; strength [coordinate]; follow [3, cell], the target velocity of the
@@ -178,7 +172,6 @@ def damp_source(access: Access, lanes: int, walls: str) -> str:
     row, and the factors of x, y and z in the coordinate across the layer; numbers, the target's
     rho - 1 and the share by which it follows the flow.
     """
-    source = KernelSource(access, lanes, walls)
     source.read_classes()
     source.load_populations()
     for i in source.lanes:
@@ -205,17 +198,16 @@ def damp_source(access: Access, lanes: int, walls: str) -> str:
     return source.function("damp", "force, strength, follow, layout, numbers")
 
 
-def accelerate_source(access: Access, lanes: int, walls: str) -> str:
+def accelerate_source(source: KernelSource) -> str:
     """Write a kernel that drives the flow by a scalar (see `Engine.accelerate`).
 
     Its arguments: force; g [7, cell] and velocity [3, cell] of the block; numbers, four.
     """
-    source = KernelSource(access, lanes, walls)
     source.read_classes()
     source.load_populations()
     for i in source.lanes:
         source.add(
-            *_load_scalar(i, lanes),
+            *_load_scalar(i, len(source.lanes)),
             f"g, vx, vy, vz = drive({source.populations('f', i)}, s, force, numbers)",
             f"{source.populations('g', i)} = g",
             *(f"velocity_[{k}, n_] = v{c}" for k, c in enumerate("xyz")),
@@ -270,8 +262,10 @@ def kernel_source(
 ) -> str:  # fmt: skip
     """Return the generated source of a kernel; `odd` is 1 for odd steps (see
     `lbm.lattices.streaming_patterns`)."""
-    access, lanes = make_pattern(pattern, lattice).steps[odd], PRECISIONS[precision].lanes
-    return SOURCES[operation](access, lanes, walls)
+    access, form = make_pattern(pattern, lattice).steps[odd], PRECISIONS[precision]
+    if form.moments:
+        return SOURCES[operation](MomentsSource(form.moments, lattice, walls))
+    return SOURCES[operation](KernelSource(access, form.lanes, walls))
 
 
 def lookup_tables(access: Access, lattice: Lattice) -> dict[str, list]:
@@ -311,7 +305,11 @@ def make_kernel(
     formulas = cell_formulas(lattice)
     decode, encode = codec(form)
     unpack, pack = word_codec(form)
+    to_moments, of_moments = make_conversions(lattice)
+    if form.moments:
+        unpack, pack = make_packing(form.moments)
     names = {
+        "I": np.uint64,
         "U": np.uint32,
         "T": form.compute,
         "cuda": cuda,
@@ -334,6 +332,8 @@ def make_kernel(
         "outlet_returns": make_outlet_returns(lattice),
         "slip_returns": make_slip_returns(lattice),
         "is_good": is_good,
+        "to_moments": to_moments,
+        "of_moments": of_moments,
     }
     access = make_pattern(pattern, lattice).steps[odd]
     tables = {k: np.array(v, np.int8) for k, v in lookup_tables(access, lattice).items()}

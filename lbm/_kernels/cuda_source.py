@@ -23,7 +23,7 @@ from collections.abc import Iterable
 from lbm.geometry.wall_links import FROM, INTO, MIXED, MOVING, RETURN, SLIP, SOLID_CLASS, SPECIAL
 from lbm.lattices.streaming_patterns import Access, Address
 
-_POSITION = """\
+POSITION = """\
 x = x0 + U(cuda.blockIdx.x * cuda.blockDim.x + cuda.threadIdx.x)
 y = y0 + U(cuda.blockIdx.y * cuda.blockDim.y + cuda.threadIdx.y)
 z = z0 + U(cuda.blockIdx.z)
@@ -76,7 +76,7 @@ class KernelSource:
         self.access, self.lanes, self.walls = access, range(lanes), walls != "none"
         self.solids, self.size = walls == "solids", len(access.load)
         self.lines: list[str] = []
-        self.add("# The word of this thread.", *_POSITION)
+        self.add("# The word of this thread.", *POSITION)
         self.compute_addresses()
 
     def add(self, *lines: str, depth: int = 1) -> None:

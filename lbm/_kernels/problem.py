@@ -45,7 +45,8 @@ def pitch(cells: int, precision: Precision) -> int:
 
 def population_bytes(cells: int, pattern: Pattern, precision: Precision) -> int:
     """Return the memory in bytes of the populations of a block."""
-    return pattern.copies * pattern.lattice.size * precision.itemsize * pitch(cells, precision)
+    slots = precision.moments or pattern.lattice.size
+    return pattern.copies * slots * precision.itemsize * pitch(cells, precision)
 
 
 def viscosity_bytes(cells: int, precision: Precision) -> int:
@@ -74,6 +75,7 @@ class Problem:
     cells : number of cells of the block, solid ones included
     pitch : number of populations from the start of a slot to the next
     populations : number of them in a copy of the block's memory, with the gaps between slots
+    slots : how many words or populations are stored of a cell
     lattice : the lattice
     forced : whether there is a body force
     is_driven : whether forces or walls change with time
@@ -90,6 +92,7 @@ class Problem:
     cells: int = field(init=False)
     pitch: int = field(init=False)
     populations: int = field(init=False)
+    slots: int = field(init=False)
     lattice: Lattice = field(init=False)
     forced: bool = field(init=False)
     is_driven: bool = field(init=False)
@@ -100,11 +103,12 @@ class Problem:
         changes = self.force_in_time is not None
         moves = self.links.cut is not None and bool(self.links.cut.moving)
         cells, lattice = math.prod(self.shape), self.pattern.lattice
-        distance = pitch(cells, self.precision)
+        distance, slots = pitch(cells, self.precision), self.precision.moments or lattice.size
         for name, value in {
             "cells": cells,
             "pitch": distance,
-            "populations": lattice.size * distance,
+            "populations": slots * distance,
+            "slots": slots,
             "lattice": lattice,
             "forced": any(self.force) or changes,
             "is_driven": changes or bool(self.links.varying) or moves,
@@ -138,7 +142,7 @@ class Problem:
         which a step does now and then, is rounded: it reads all populations, writes and reads the
         moments, and writes the viscosity.
         """
-        size, populations = self.precision.itemsize, 2 * self.lattice.size * self.precision.itemsize
+        size, populations = self.precision.itemsize, 2 * self.slots * self.precision.itemsize
         bytes_moved = populations + self.links.classes.itemsize * self.links.any
         if isinstance(self.collision, EddyViscosityModel):
             moments = 7 * np.dtype(self.precision.compute).itemsize

@@ -50,6 +50,7 @@ def require_memory(
     pattern: str = "esoteric",
     dtype: DTypeLike = "float32",
     storage: DTypeLike | None = None,
+    state: str = "populations",
     ratio: float | str = 0.0,
     solids: bool = False,
     lattice: str | Lattice = D3Q19,
@@ -64,7 +65,7 @@ def require_memory(
     an operator may also be a name or a class; `solids` says whether there are any, because finding
     their walls takes more memory.
     """
-    cpu, precision = CPU, choose_precision(dtype, storage)
+    cpu, precision = CPU, choose_precision(dtype, storage, state)
     lattice, eddies = choose_lattice(lattice), _reads_viscosity(collision)
     device = hetero.resolve(device, work=float(math.prod(shape)), break_even=32**3)
     geometry = (5 if solids else 2) * math.prod(shape)
@@ -107,11 +108,13 @@ def shortage_error(
 ) -> MemoryError:
     """Return the error for a domain that does not fit, with possible remedies."""
     remedies = [f"take at most {free / needed * math.prod(shape):.2g} cells"]
-    if pattern == "ab":
+    if precision.moments == 10 and precision.itemsize == 4:
+        remedies.append("storage='float16' needs half of it")
+    elif precision.moments == 0 and pattern == "ab":
         less = required_bytes(shape, "esoteric", precision, lattice, reads_viscosity)
         remedies.append(f"pattern='esoteric' (in place) needs {format_bytes(less)}")
     for lower in PRECISIONS.values():
-        if lower.itemsize < precision.itemsize:
+        if lower.moments == 0 and lower.itemsize < precision.itemsize and not precision.moments:
             less = required_bytes(shape, pattern, lower, lattice, reads_viscosity)
             remedies.append(f"{lower} needs {format_bytes(less)}")
     if lattice != D3Q19:

@@ -12,6 +12,7 @@ import numpy as np
 from hetero.devices import Device
 from hetero.memory import free_bytes
 from lbm import _kernels
+from lbm._kernels import moments
 from lbm._kernels.engine import Engine
 from lbm._kernels.problem import Box, Problem
 from lbm._parallel.memory_forecast import shortage_error
@@ -42,7 +43,8 @@ def make_engine(
     free = free_bytes(device)
     with contextlib.suppress(MemoryError):  # an engine that failed frees its memory
         if problem.bytes <= free:
-            return _kernels.loops(device).create_engine(problem, device, allocate)
+            room = moments if problem.precision.moments else _kernels
+            return room.loops(device).create_engine(problem, device, allocate)
     gc.collect()
     raise shortage_error(
         problem.shape, problem.pattern.name, problem.precision, problem.lattice, problem.bytes,

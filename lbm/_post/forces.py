@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from hetero.validation import describe
+from lbm._kernels.moments.sent_populations import read_sent
 from lbm._parallel.ranks.communication import Ranks
 from lbm._parallel.ranks.exact_sum import exact_sum
 from lbm.boundaries import FACES, check_vector
@@ -87,10 +88,23 @@ def forces_on_links(flow: Flow, name: str) -> tuple[np.ndarray, np.ndarray, np.n
     velocity = flow.problem.links.wall_types_in(flow.steps - 1)[row, 2:]
     lattice = flow.problem.lattice
     c, w = np.array(lattice.velocities, float)[q], np.array(lattice.weights)[q]
-    returned = flow.domain.read_wall_returns(flow.steps, cells, q)
-    cells = cells[:, ::-1] + flow.region.start
-    sent = returned + 6.0 * w * (c * velocity).sum(axis=1)
+    added = -6.0 * w * (c * velocity).sum(axis=1)
+    if flow.problem.precision.moments:
+        _require_step(flow)
+        returned = read_sent(flow.domain.engine, flow.steps, cells, q) + added
+    else:
+        returned = flow.domain.read_wall_returns(flow.steps, cells, q)
+    cells, sent = cells[:, ::-1] + flow.region.start, returned - added
     return (sent + returned)[:, None] * c, cells + 0.5 + 0.5 * c, cells + c.astype(np.int64)
+
+
+def _require_step(flow: Flow) -> None:
+    """Raise ValueError if the moments before the last step are not in memory."""
+    if not flow.has_previous_state:
+        raise ValueError(
+            f"the step before step {flow.steps} is not known after a restart, and state='moments' "
+            "needs it for forces: run the simulation first"
+        )
 
 
 def _forces_on_cut_links(flow: Flow, name: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -17,6 +17,7 @@ from lbm.collisions.bgk import BGK
 from lbm.collisions.central_moments import CentralMoments
 from lbm.collisions.operator import Collision, check_collision
 from lbm.collisions.recursive import RecursiveRegularized
+from lbm.collisions.regularized import Regularized
 from lbm.collisions.smagorinsky import Smagorinsky, SmagorinskyBGK
 from lbm.collisions.trt import TRT
 from lbm.collisions.vreman import Vreman, VremanBGK
@@ -28,6 +29,7 @@ OPERATORS: dict[str, type[Collision]] = {
     "smagorinsky-bgk": SmagorinskyBGK,
     "vreman": Vreman,
     "vreman-bgk": VremanBGK,
+    "regularized": Regularized,
     "recursive": RecursiveRegularized,
     "central-moments": CentralMoments,
 }

@@ -68,6 +68,26 @@ class CentralMoments(Collision):
 
         return relax
 
+    @staticmethod
+    def relax_moments(lattice: Lattice) -> Callable[..., Any]:
+        """Make the operator for ten moments, of whose stress the trace is not used; see
+        `Collision.relax_moments`."""
+        from lbm.collisions.moments import moments_of, relax_stress
+        from lbm.collisions.unroll import matrix_product
+
+        join_parts = moments_of(lattice).join_parts
+        parts_of_moments = matrix_product(moments_of(lattice).to_parts)
+        raw_moments = _make_raw_moments(lattice)
+
+        def relax(drho: Any, j: Any, s: Any, rates: Any) -> Any:
+            u, (xx, yy, zz, xy, xz, yz), _ = relax_stress(drho, j, s, rates[0])
+            mean = type(drho)(1.0 / 3.0) * ((xx + yy) + zz)
+            p = xx - mean, yy - mean, zz - mean, xy, xz, yz
+            parts = parts_of_moments(raw_moments(drho, j, u, p))
+            return join_parts(parts, parts)
+
+        return relax
+
     def reference_collide(self, f: np.ndarray, e: np.ndarray) -> np.ndarray:
         """Relax the moments of c - u of each cell, and solve for the populations that have them."""
         from lbm.collisions.moments import powers_of

@@ -112,6 +112,62 @@ def _moments_of_parts(lattice: Lattice) -> np.ndarray:
     return matrix
 
 
+@functools.cache
+def make_hermite_populations(lattice: Lattice, order: int) -> Any:
+    """Make populations(drho, j, s, t), less their weights, of Hermite polynomials up to an order.
+
+    s are second moments less drho/3 for a = b, and t third-order coefficients: those of the axes
+    `THIRD` and, with corners, of x y z. The order is 2, without t, or 3.
+    """
+    source = _hermite_source(lattice, order == 3)
+    return inlined(compile_source("populations", source, {}))
+
+
+def _hermite_source(lattice: Lattice, with_third: bool) -> str:
+    """Write out the polynomials, whose odd parts are sums of a term for each axis b of a velocity.
+
+    A coefficient aab adds 27 w_q/2 (c_a^2 - 1/3) c_b with corners. D3Q19 takes the two polynomials
+    of b in their orthogonal combinations: 9 w_q c_b on edges along a, and -9 w_q c_b on faces.
+    """
+    lines = ["def populations(drho, j, s, t):", "    T = type(drho)"]
+    lines += ["    base = drho - T(1.5) * ((s[0] + s[1]) + s[2])"]
+    lines += [f"    h{k} = T({4.5 if a == b else 9.0}) * s[{k}]" for k, (a, b) in enumerate(SECOND)]
+    odd: dict[tuple[int, tuple[int, ...]], str] = {}
+
+    def term(b: int, others: tuple[int, ...]) -> str:
+        if (b, others) not in odd:
+            odd[b, others] = name = f"odd{b}_{''.join(map(str, others))}"
+            terms = [f"T(3) * j[{b}]"]
+            for a in (0, 1, 2) if with_third else ():
+                outside = -4.5 if lattice.has_corners else (0.0 if others else -9.0)
+                factor = 9.0 if a in others else outside
+                if a != b and factor:
+                    terms.append(f"T({factor}) * t[{THIRD.index((a, b))}]")
+            lines.append(f"    {name} = {' + '.join(terms)}")
+        return odd[b, others]
+
+    for i, j in lattice.pairs:
+        c, w = lattice.velocities[i], f"T({lattice.weights[i]!r})"
+        axes = [a for a in range(3) if c[a]]
+        even = ["base"] + [f"h{k}" for k, (a, b) in enumerate(SECOND) if a == b and c[a]]
+        signed = [(c[b], term(b, tuple(a for a in axes if a != b))) for b in axes]
+        if with_third and len(axes) == 3:
+            signed.append((c[0] * c[1] * c[2], "T(27) * t[6]"))
+        cross = [
+            (c[a] * c[b], f"h{k}") for k, (a, b) in enumerate(SECOND) if a != b and c[a] * c[b]
+        ]
+        lines += [f"    e = {w} * ({_signed_sum([(1, name) for name in even] + cross)})"]
+        lines += [f"    o = {_signed_sum(signed)}"]
+        lines += [f"    f{i}, f{j} = e + {w} * o, e - {w} * o"]
+    rest = f"T({lattice.weights[0]!r}) * base"
+    results = ", ".join([rest, *(f"f{q}" for q in range(1, lattice.size))])
+    return "\n".join([*lines, f"    return ({results})", ""])
+
+
+def _signed_sum(terms: list[tuple[int, str]]) -> str:
+    return " ".join(f"{'-' if sign < 0 else '+'} {name}" for sign, name in terms)
+
+
 def _stress_to_parts(lattice: Lattice) -> np.ndarray:
     matrix, c, w = np.zeros((lattice.size, len(SECOND))), lattice.velocities, lattice.weights
     for q in (0, *(i for i, _ in lattice.pairs)):
@@ -135,3 +191,21 @@ def third_moments(u: Any, s: Any) -> Any:
         x * zz + two * z * xz,
         y * zz + two * z * yz,
     )
+
+
+@inlined
+def relax_stress(drho: Any, j: Any, s: Any, share: Any) -> Any:
+    """Return the velocity u, and after the collision the stress P and the second moments.
+
+    These are P_ab = share (s_ab - j_a u_b) and P_ab + j_a u_b, in the order of `SECOND`.
+    """
+    inverse = type(drho)(1) / (type(drho)(1) + drho)
+    x, y, z = j[0] * inverse, j[1] * inverse, j[2] * inverse
+    xx, yy, zz, xy, xz, yz = j[0] * x, j[1] * y, j[2] * z, j[0] * y, j[0] * z, j[1] * z
+    p = (
+        share * (s[0] - xx), share * (s[1] - yy), share * (s[2] - zz),
+        share * (s[3] - xy), share * (s[4] - xz), share * (s[5] - yz),
+    )  # fmt: skip
+    return (
+        (x, y, z), p, (p[0] + xx, p[1] + yy, p[2] + zz, p[3] + xy, p[4] + xz, p[5] + yz)
+    )  # fmt: skip

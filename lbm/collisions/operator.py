@@ -114,6 +114,17 @@ class Collision(ABC):
         """
         return None
 
+    @staticmethod
+    def relax_moments(lattice: Lattice) -> Callable[..., Any] | None:
+        """Make relax(drho, j, s, rates) for a lattice, which returns the same populations as
+        `relax`; None, as by default, if they depend on more than ten moments.
+
+        `drho` is rho - 1, `j` the momentum, and `s` the second moments of the populations less
+        their weights, in the order of `lbm.collisions.moments.SECOND` and less drho/3 for a = b.
+        Operators that have it go with `Simulation(..., state="moments")`.
+        """
+        return None
+
     def reference_collide(self, f: np.ndarray, e: np.ndarray) -> np.ndarray:
         """Return the populations after the collision, in plain NumPy, for `lbm.reference`.
 

@@ -43,8 +43,8 @@ class RecursiveRegularized(Collision):
     @staticmethod
     def relax_pairs(lattice: Lattice) -> Callable[..., Any]:
         """Make the operator for pairs of opposite populations; see `Collision.relax_pairs`."""
-        from lbm.collisions.moments import moments_of, third_moments
-        from lbm.collisions.unroll import inlined, matrix_product, per_population
+        from lbm.collisions.moments import moments_of
+        from lbm.collisions.unroll import matrix_product, per_population
 
         tools = moments_of(lattice)
         moments, non_equilibrium, second_moments, join_parts = tools[:4]
@@ -53,18 +53,7 @@ class RecursiveRegularized(Collision):
         correction = matrix_product(np.hstack([tools.stress_to_parts, of_third]))
         add = per_population(lattice, 2)(lambda a, b: a + b)
 
-        @inlined
-        def third_of_edges(u: Any, j: Any, p: Any) -> Any:
-            # u_b (P_aa + rho u_a u_a) + 2 u_a P_ab: the recursion and the equilibrium in one
-            whole = p[0] + j[0] * u[0], p[1] + j[1] * u[1], p[2] + j[2] * u[2], p[3], p[4], p[5]
-            return third_moments(u, whole)
-
-        @inlined
-        def third_with_corners(u: Any, j: Any, p: Any) -> Any:
-            xyz = u[0] * p[5] + u[1] * p[4] + u[2] * (p[3] + j[0] * u[1])
-            return (*third_of_edges(u, j, p), xyz)
-
-        third = third_with_corners if lattice.has_corners else third_of_edges
+        third = _make_third(lattice)
 
         def relax(f: Any, pairs: Any, rates: Any) -> Any:
             T = type(f[0])
@@ -76,6 +65,19 @@ class RecursiveRegularized(Collision):
             p = share * xx, share * yy, share * zz, share * xy, share * xz, share * yz
             parts = add(pairs, correction(p + third(u, (jx, jy, jz), p)))
             return join_parts(parts, parts)
+
+        return relax
+
+    @staticmethod
+    def relax_moments(lattice: Lattice) -> Callable[..., Any]:
+        """Make the operator for ten moments; see `Collision.relax_moments`."""
+        from lbm.collisions.moments import make_hermite_populations, relax_stress
+
+        populations, third = make_hermite_populations(lattice, 3), _make_third(lattice)
+
+        def relax(drho: Any, j: Any, s: Any, rates: Any) -> Any:
+            u, p, whole = relax_stress(drho, j, s, rates[0])
+            return populations(drho, j, whole, third(u, j, p))
 
         return relax
 
@@ -114,6 +116,25 @@ class RecursiveRegularized(Collision):
                 coefficient = (a3[a, a, axis] + sign * a3[b, b, axis]) / (w * h * h).sum()
                 result += (w * h)[:, None, None, None] * coefficient
         return result
+
+
+def _make_third(lattice: Lattice) -> Callable[..., Any]:
+    """Make third(u, j, p), the third-order coefficients of the equilibrium and of the stress p."""
+    from lbm.collisions.moments import third_moments
+    from lbm.collisions.unroll import inlined
+
+    @inlined
+    def third_of_edges(u: Any, j: Any, p: Any) -> Any:
+        # u_b (P_aa + rho u_a u_a) + 2 u_a P_ab: the recursion and the equilibrium in one
+        whole = p[0] + j[0] * u[0], p[1] + j[1] * u[1], p[2] + j[2] * u[2], p[3], p[4], p[5]
+        return third_moments(u, whole)
+
+    @inlined
+    def third_with_corners(u: Any, j: Any, p: Any) -> Any:
+        xyz = u[0] * p[5] + u[1] * p[4] + u[2] * (p[3] + j[0] * u[1])
+        return (*third_of_edges(u, j, p), xyz)
+
+    return third_with_corners if lattice.has_corners else third_of_edges
 
 
 def _third_to_parts(lattice: Lattice) -> np.ndarray:

@@ -22,12 +22,14 @@ class Precision:
     storage : dtype of a population in memory; half-precision numbers are held as their bits
     lanes : number of cells that share a word. With two, word p of a row holds the cells p and
         p + nx/2: their neighbours in x share words again, so that one access moves two cells.
+    moments : stored words of a cell whose state is ten moments; 0 where it is its populations
     """
 
     name: str
     compute: type
     storage: type
     lanes: int = 1
+    moments: int = 0
 
     @property
     def dtype_name(self) -> str:
@@ -37,7 +39,7 @@ class Precision:
     @property
     def storage_name(self) -> str:
         """Name of the dtype of the memory: the argument `storage` of a simulation."""
-        return self.name
+        return self.name.partition(" ")[0]
 
     @property
     def arguments(self) -> dict[str, str]:
@@ -78,12 +80,23 @@ PRECISIONS = {
     "float64": Precision("float64", np.float64, np.float64),
     "float32": Precision("float32", np.float32, np.float32),
     "float16": Precision("float16", np.float32, np.uint16, lanes=2),
+    "float64 moments": Precision("float64 moments", np.float64, np.float64, moments=10),
+    "float32 moments": Precision("float32 moments", np.float32, np.float32, moments=10),
+    "float16 moments": Precision("float16 moments", np.float32, np.uint32, moments=5),
 }
 """Precisions by name; float16 computes in float32 and stores IEEE half-precision times 2^15."""
 
+DTYPES = "float64", "float32", "float16"
+"""Names of the dtypes of arithmetic and memory."""
 
-def choose_precision(dtype: DTypeLike = "float32", storage: DTypeLike | None = None) -> Precision:
-    """Return the precision with these dtypes of the arithmetic and of the memory.
+STATES = "populations", "moments"
+"""What is stored of a cell."""
+
+
+def choose_precision(
+    dtype: DTypeLike = "float32", storage: DTypeLike | None = None, state: str = "populations"
+) -> Precision:
+    """Return the precision with these dtypes of the arithmetic and of the memory, and this state.
 
     `storage` is the same as `dtype` by default; "float16" goes with the arithmetic in float32.
     """
@@ -99,7 +112,7 @@ def choose_precision(dtype: DTypeLike = "float32", storage: DTypeLike | None = N
         raise ValueError(
             f"storage={memory!r} goes with dtype={precision.dtype_name!r}, got dtype={compute!r}"
         )
-    return precision
+    return PRECISIONS[f"{memory} moments"] if state == "moments" else precision
 
 
 def _dtype_name(argument: str, dtype: DTypeLike) -> str:
@@ -107,4 +120,4 @@ def _dtype_name(argument: str, dtype: DTypeLike) -> str:
         name = np.dtype(dtype).name
     except TypeError:
         name = str(dtype)
-    return check_choice(argument, name, tuple(PRECISIONS))
+    return check_choice(argument, name, DTYPES)

@@ -46,24 +46,31 @@ def to_half(typing, x):
     return _with_dtype(types.uint16, x)(x), emit
 
 
+def _shift(like):
+    """Return the constant 16 for a word, or for each of a vector of words."""
+    count = like.count if isinstance(like, ir.VectorType) else 0
+    return ir.Constant(like, [16] * count) if count else _I32(16)
+
+
 @intrinsic
 def split_halves(typing, word):
-    """Return the two 16-bit halves of a word, the lower first."""
+    """Return the two 16-bit halves of a word, or of each of a vector of these, the lower first."""
 
     def emit(context, builder, signature, values):
-        low = builder.trunc(values[0], _I16)
-        high = builder.trunc(builder.lshr(values[0], _I32(16)), _I16)
+        half = _with_lanes(_I16, values[0].type)
+        low = builder.trunc(values[0], half)
+        high = builder.trunc(builder.lshr(values[0], _shift(values[0].type)), half)
         return context.make_tuple(builder, signature.return_type, (low, high))
 
-    return types.UniTuple(types.uint16, 2)(types.uint32), emit
+    return types.UniTuple(_with_dtype(types.uint16, word), 2)(word), emit
 
 
 @intrinsic
 def join_halves(typing, low, high):
-    """Return the word of two 16-bit halves."""
+    """Return the word of two 16-bit halves, or the vector of those of two vectors."""
 
     def emit(context, builder, signature, values):
-        low, high = (builder.zext(v, _I32) for v in values)
-        return builder.or_(low, builder.shl(high, _I32(16)))
+        low, high = (builder.zext(v, _with_lanes(_I32, v.type)) for v in values)
+        return builder.or_(low, builder.shl(high, _shift(high.type)))
 
-    return types.uint32(types.uint16, types.uint16), emit
+    return _with_dtype(types.uint32, low)(low, high), emit

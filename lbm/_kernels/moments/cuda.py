@@ -1,0 +1,119 @@
+"""Blocks of cells on a GPU whose state is ten moments; `cuda_source` writes their kernels."""
+
+from __future__ import annotations
+
+import functools
+
+import numpy as np
+from numba import from_dtype
+
+from hetero.codegen import compile_source
+from hetero.cuda.driver import cuda
+from hetero.cuda.launch import (
+    blocks_for,
+    max_shared_memory,
+    multiprocessors,
+    request_shared_memory,
+)
+from hetero.cuda.launcher import Launcher
+from hetero.devices import Device
+from hetero.jit import kernel
+from lbm._kernels.cuda import GPUEngine
+from lbm._kernels.formulas.cell_formulas import make_cell_functions
+from lbm._kernels.formulas.wall_formulas import make_outlet_returns, make_slip_returns, wall_return
+from lbm._kernels.intrinsics.local_arrays import make_local_array, peek, poke
+from lbm._kernels.moments.cuda_source import step_source
+from lbm._kernels.moments.formulas import make_collision, make_packing
+from lbm._kernels.moments.periodic_axes import find_periodic_axes
+from lbm._kernels.moments.tiles import TILES, choose_tile, count_moving, shared_bytes, threads_of
+from lbm._kernels.problem import Problem
+from lbm.lattices import D3Q19, Lattice
+from lbm.lattices.precision import PRECISIONS
+
+MOST_LAYERS = 64
+"""Most layers through which a block marches. It reconstructs two more; fewer blocks than four for
+each multiprocessor get less."""
+
+
+@functools.cache
+def make_step(
+    precision: str, walls: str, operator: type, forced: bool, lattice: Lattice = D3Q19,
+    tile: tuple[int, int] = TILES[0],
+):  # fmt: skip
+    """Make the kernel of a step for one combination; it is compiled at its first launch."""
+    form, row = PRECISIONS[precision], tile[0] + 2
+    page = row * (tile[1] + 2)
+    velocity, _ = make_cell_functions(lattice, lambda f, e, rates: f, True, forced)
+    unpack, pack = make_packing(form.moments)
+    names = {
+        "TX": tile[0],
+        "TY": tile[1],
+        "PAGE": np.uint64(count_moving(lattice) * page),
+        "I": np.uint64,
+        "U": np.uint32,
+        "T": form.compute,
+        "THIRD": form.compute(1 / 3),
+        "NUMBER": from_dtype(np.dtype(form.compute)),
+        "cuda": cuda,
+        "collide": make_collision(lattice, operator, forced),
+        "velocity": velocity,
+        "unpack": unpack,
+        "pack": pack,
+        "local_array": make_local_array(lattice.size),
+        "peek": peek,
+        "poke": poke,
+        "wall_return": wall_return,
+        "outlet_returns": make_outlet_returns(lattice),
+        "slip_returns": make_slip_returns(lattice),
+    }
+    moving = [q for q, c in enumerate(lattice.velocities) if any(c[:2])]
+    for slot, q in enumerate(moving):
+        x, y, _ = lattice.velocities[q]
+        names[f"A{q}"] = np.uint64(slot * page)
+        names[f"R{q}"] = np.uint64(slot * page + (1 - y) * row + 1 - x)
+    source = step_source(lattice, walls, forced, form.moments)
+    head, end_of_head, body = source.partition("):\n")
+    for name, table in {"velocity_of": lattice.velocities, "weight_of": lattice.weights}.items():
+        if f"{name}[" in body:
+            names[f"{name}_"] = np.array(table, form.compute)
+            body = f"    {name} = cuda.const.array_like({name}_)\n{body}"
+    function = compile_source("step", f"{head}{end_of_head}{body}", names)
+    return kernel(function, launch_bounds=(threads_of(tile), 1))
+
+
+def create_engine(problem: Problem, device: Device, allocate=None) -> GPUMoments:
+    """Create the block `problem` on a GPU, in memory of its own."""
+    return GPUMoments(problem, device)
+
+
+class GPUMoments(GPUEngine):
+    """A block in a GPU's memory whose state is ten moments."""
+
+    def __init__(self, problem: Problem, device: Device):
+        super().__init__(problem, device)
+        self._wraps = tuple(map(int, find_periodic_axes(problem.links)))
+
+    def step(self, t, box, stream=None):
+        stream = self.stream if stream is None else stream
+        key = t % 2, box, id(stream)
+        if key not in self._launches:
+            with self.device.active():
+                self._launches[key] = self._prepare_step(t, stream)
+        self._launches[key]()
+
+    def _prepare_step(self, t, stream):
+        p, itemsize = self.problem, np.dtype(self.problem.precision.compute).itemsize
+        tile = choose_tile(p.lattice, itemsize, max_shared_memory())
+        step = make_step(
+            p.precision.name, p.walls, type(p.collision), p.forced, p.lattice, tile
+        )  # fmt: skip
+        nx, ny, nz = p.shape
+        columns = blocks_for(nx, tile[0]), blocks_for(ny, tile[1])
+        blocks = blocks_for(4 * multiprocessors(), columns[0] * columns[1])
+        layers = max(min(MOST_LAYERS, blocks_for(nz, blocks)), min(8, nz))
+        arguments = (self.source(t), self.target(t), *self._walls.arrays, self.rates, self.force,
+                     *p.shape, layers, *self._wraps)  # fmt: skip
+        size = shared_bytes(p.lattice, itemsize, tile)
+        request_shared_memory(step, arguments, size)
+        launch = Launcher(step, (threads_of(tile),), stream, arguments, size)
+        return lambda: launch((*columns, blocks_for(nz, layers)))

@@ -1,0 +1,213 @@
+"""Source of the GPU kernels whose state is ten moments: a step, and loads and stores of the others.
+
+A block of a step marches along z over a tile of TX x TY cells in x and y, with a thread for each
+cell and one for each neighbour of the tile. In every layer a thread reconstructs the populations of
+its cell after the collision and writes those that move across the tile to shared memory. Behind
+one barrier it sums what arrives in its cell, in three parts: populations that moved up from the
+layer below, those that stay in the layer, and those that come down from the layer above, with
+which the cell is complete. Moments of the next layer are loaded before the barrier.
+
+Cells that are solid, or behind a wall, have moments of zero and send nothing. What walls return
+into a cell are its own populations, which it adds in its own layer. Names in the source:
+
+- m0 to m9: moments of the cell in the layer to come; class_0 and below: classes of this cell and of
+  that in the layer below; into: links into walls (`Links.masks`);
+- up_s, up_x, ...: sums of f, c_x f, c_y f, c_x^2 f, ... that arrive from the layer below; sum_s,
+  sum_x, ...: those of a cell that lacks only what comes from the layer above;
+- A<q>: where a thread writes population q in shared memory; R<q>: where it reads what arrives;
+- I, U: uint64 and uint32; a signed index would take more instructions.
+"""
+
+from __future__ import annotations
+
+from lbm._kernels.cuda_source import ARRAYS, POSITION, KernelSource
+from lbm._kernels.moments.formulas import GROUP, MOMENTS
+from lbm.geometry.wall_links import INTO, SOLID_CLASS
+from lbm.lattices import Lattice
+
+SIZES = "nx, ny, nz, layers, wrap_x, wrap_y, wrap_z"
+"""Last arguments of a step, int64: the size of the block, the layers through which a block of
+threads marches, and 1 for each axis that is periodic."""
+
+_THREAD = """\
+shared = cuda.shared.array(0, NUMBER)
+t = cuda.threadIdx.x
+if t < TX * TY:
+    lx, ly = t % TX, t // TX
+elif t < TX * TY + 2 * (TX + 2):
+    h = t - TX * TY
+    lx, ly = h % (TX + 2) - 1, -1 if h < TX + 2 else TY
+else:
+    h = min(t - TX * TY - 2 * (TX + 2), 2 * TY - 1)
+    lx, ly = -1 if h < TY else TX, h % TY
+x, y = cuda.blockIdx.x * TX + lx, cuda.blockIdx.y * TY + ly
+owned = t < TX * TY and x < nx and y < ny
+exists = x <= nx and y <= ny
+if x < 0 or x >= nx:
+    exists = exists and wrap_x != 0
+    x = nx - 1 if x < 0 else 0
+if y < 0 or y >= ny:
+    exists = exists and wrap_y != 0
+    y = ny - 1 if y < 0 else 0
+write = I((ly + 1) * (TX + 2) + lx + 1)
+read = I(max(ly, 0) * (TX + 2) + max(lx, 0))
+column, layer = U(y * nx + x), U(nx * ny)
+first = cuda.blockIdx.z * layers
+last = min(first + layers, nz)
+""".splitlines()
+
+_FINISHED = (
+    "sum_s + d_s", "sum_x + d_x", "sum_y + d_y", "sum_z - d_s",
+    "(sum_xx + d_xx) - THIRD * (sum_s + d_s)", "(sum_yy + d_yy) - THIRD * (sum_s + d_s)",
+    "(sum_zz + d_s) - THIRD * (sum_s + d_s)", "sum_xy + d_xy", "sum_xz - d_x", "sum_yz - d_y",
+)  # fmt: skip
+"""Moments of a cell from the sums of what arrived and of what comes down."""
+
+
+def _word_of_cell(name: str, cell: str, words: int) -> str:
+    """Return the statement that sets a name to the index of the first word of a cell."""
+    return f"{name} = I(({cell}) // U({GROUP})) * I({GROUP * words}) + I(({cell}) % U({GROUP}))"
+
+
+def step_source(lattice: Lattice, walls: str, forced: bool, words: int) -> str:
+    """Write the step of all cells of a block; `words` hold a cell."""
+    has_walls = walls != "none"
+    c = lattice.velocities
+    q_of = {v: q for q, v in enumerate(c)}
+    moments = ", ".join(f"m{k}" for k in range(MOMENTS))
+    sums = "s", "x", "y", "xx", "yy", "xy"
+    zeros = ", ".join(["T(0)"] * MOMENTS)
+
+    def load(p: str) -> list[str]:
+        lines = [f"inside = exists and (wrap_z != 0 or 0 <= {p} < nz)", f"{moments} = {zeros}"]
+        lines += [f"class_next = U({SOLID_CLASS})"] * has_walls
+        lines += [
+            "if inside:",
+            f"    z = U({p} + nz if {p} < 0 else ({p} - nz if {p} >= nz else {p}))",
+            "    cell = z * layer + column",
+            f"    {_word_of_cell('at', 'cell', words)}",
+            *(f"    w{k} = source[at + I({GROUP * k})]" for k in range(words)),
+            f"    {moments} = unpack(({', '.join(f'w{k}' for k in range(words))},))",
+        ]
+        return lines + ["    class_next = U(classes[cell])"] * has_walls
+
+    def arriving(up: int, prefix: str) -> list[str]:
+        """Sum the populations with c_z = up that arrive in this layer."""
+        lines = [
+            f"v{q} = shared[there + R{q}]" for q, v in enumerate(c) if v[2] == up and any(v[:2])
+        ]
+        a, b, d, e = (f"v{q_of[x, y, up]}" for x, y in ((1, 0), (-1, 0), (0, 1), (0, -1)))
+        rest = f"f[{q_of[0, 0, up]}]"
+        if (1, 1, up) not in q_of:
+            return [
+                *lines,
+                f"{prefix}_xx, {prefix}_yy, {prefix}_xy = {a} + {b}, {d} + {e}, T(0)",
+                f"{prefix}_s = ({prefix}_xx + {prefix}_yy) + {rest}",
+                f"{prefix}_x, {prefix}_y = {a} - {b}, {d} - {e}",
+            ]
+        g, h, i, j = (f"v{q_of[x, y, up]}" for x, y in ((1, 1), (-1, -1), (1, -1), (-1, 1)))
+        return [
+            *lines,
+            f"one, two = {g} + {h}, {i} + {j}",
+            f"{prefix}_xx, {prefix}_yy, {prefix}_xy = {a} + {b}, {d} + {e}, one - two",
+            "both = one + two",
+            f"{prefix}_s = ({prefix}_xx + {prefix}_yy) + (both + {rest})",
+            f"{prefix}_xx, {prefix}_yy = {prefix}_xx + both, {prefix}_yy + both",
+            f"one, two = {g} - {h}, {i} - {j}",
+            f"{prefix}_x, {prefix}_y = ({a} - {b}) + (one + two), ({d} - {e}) + (one - two)",
+        ]
+
+    lines = [*_THREAD]
+    if has_walls:
+        lines += [f"below = class_0 = U({SOLID_CLASS})"]
+    names = [f"up_{k}" for k in sums] + [f"sum_{k}" for k in (*sums, "z", "zz", "xz", "yz")]
+    lines += [f"{name} = T(0)" for name in names]
+    lines += [*load("(first - 1)"), "for p in range(first - 1, last + 1):"]
+    body = ["page = I(p & 1) * PAGE", "here, there = page + write, page + read"]
+    body += ["below, class_0 = class_0, class_next"] * has_walls
+    if forced and has_walls:
+        body += [f"share = T(0) if class_0 == U({SOLID_CLASS}) else T(1)"]
+        body += ["here_force = share * force[0], share * force[1], share * force[2]"]
+    elif forced:
+        body += ["here_force = force"]
+    body += [f"f = collide(({moments}), rates, {'here_force' if forced else 'force'})"]
+    body += ["if p < last:", *(f"    {line}" for line in load("(p + 1)"))]
+    body += [f"shared[here + A{q}] = f[{q}]" for q, v in enumerate(c) if any(v[:2])]
+    body += ["cuda.syncthreads()", "if owned:"]
+    inner = arriving(-1, "d")
+    fluid = f" and below != U({SOLID_CLASS})" if walls == "solids" else ""
+    inner += [f"if p > first{fluid}:"]
+    inner += [f"    w = pack(({', '.join(_FINISHED)}))"]
+    inner += [f"    {_word_of_cell('at', 'U(p - 1) * layer + column', words)}"]
+    inner += [f"    target[at + I({GROUP * k})] = w[{k}]" for k in range(words)]
+    inner += arriving(0, "o")
+    inner += [f"sum_{k} = up_{k} + o_{k}" for k in sums]
+    inner += ["sum_z, sum_zz, sum_xz, sum_yz = up_s, up_s, up_x, up_y"]
+    inner += arriving(1, "up")
+    if has_walls:
+        inner += _returns(lattice)
+    body += [f"    {line}" for line in inner]
+    lines += [f"    {line}" for line in body]
+    head = f"def step(\n    source, target, classes, {_TABLES}, rates, force, {SIZES}\n):"
+    return "\n".join([head, *(f"    {line}" for line in lines), ""])
+
+
+_TABLES = ARRAYS.partition("classes, ")[2]
+"""The tables of walls among the arguments of all kernels."""
+
+
+def _returns(lattice: Lattice) -> list[str]:
+    """Add what walls return into a cell to its sums."""
+    walls = MomentsSource(MOMENTS, lattice, "faces")
+    walls.lines = []
+    walls.apply_special_walls()
+    g = ", ".join(f"g{q}_0" for q in range(lattice.size))
+    lines = [
+        f"into = masks[class_0, {INTO}]",
+        "if into != U(0):",
+        *(
+            f"    g{q}_0 = {f'shared[here + A{q}]' if any(v[:2]) else f'f[{q}]'}"
+            for q, v in enumerate(lattice.velocities)
+        ),
+        f"    _, ux_0, uy_0, uz_0 = velocity(({g}), (-force[0], -force[1], -force[2]))",
+        *walls.lines,
+    ]
+    for q, (x, y, z) in enumerate(lattice.velocities):
+        if q:
+            lines.append(f"    v = g{q}_0 if into & U({1 << q}) != U(0) else T(0)")
+            sums = {"s": 1, "x": -x, "y": -y, "z": -z, "xx": x * x, "yy": y * y, "zz": z * z,
+                    "xy": x * y, "xz": x * z, "yz": y * z}  # fmt: skip
+            lines += [
+                f"    sum_{name} {'+' if sign > 0 else '-'}= v"
+                for name, sign in sums.items()
+                if sign
+            ]
+    return lines
+
+
+class MomentsSource(KernelSource):
+    """The statements of one thread in the kernels between two steps, which load a cell as the
+    populations with its moments, and store the moments of populations."""
+
+    def __init__(self, words: int, lattice: Lattice, walls: str):
+        self.lanes, self.walls, self.size = range(1), walls != "none", lattice.size
+        self.solids, self.words, self.lines = walls == "solids", words, []
+        self.add("# The cell of this thread.", *POSITION, "r_ = nx * (y + ny * z)")
+        self.add(_word_of_cell("at_", "r_ + x", words))
+
+    def recompute_addresses(self) -> None:
+        """Do nothing: there is one address."""
+
+    def load_populations(self) -> None:
+        """Load the moments, and set f to populations that have them."""
+        words = ", ".join(f"source[at_ + I({GROUP * k})]" for k in range(self.words))
+        self.add(f"{self.populations('f', 0)} = of_moments(unpack(({words},)))")
+
+    def store_where_loaded(self, lane: int) -> None:
+        """Store the moments of the populations g."""
+        self.add(f"w_ = pack(to_moments({self.populations('g', lane)}))")
+        fluid = f"class_{lane} != {SOLID_CLASS}" if self.solids else "True"
+        self.add(
+            f"if {fluid}:",
+            *(f"    target[at_ + I({GROUP * k})] = w_[{k}]" for k in range(self.words)),
+        )

@@ -1,0 +1,138 @@
+"""Formulas of a cell whose state is ten moments, for both targets.
+
+They are drho = rho - 1, the momentum j, and the second moments s_ab = sum c_a c_b (f - w) less
+drho/3 for a = b, in the order of `lbm.collisions.moments.SECOND`, of the populations f before the
+collision. All are linear in f. So whatever relaxes or drives populations between two steps, such as
+a sponge or a buoyancy, changes the moments to what those of the changed populations are.
+"""
+
+from __future__ import annotations
+
+import functools
+
+from hetero.codegen import compile_source
+from lbm._kernels.formulas.cell_formulas import cell_formulas
+from lbm._kernels.formulas.storage_formulas import join_word, split_word
+from lbm.collisions.moments import SECOND, make_hermite_populations
+from lbm.collisions.unroll import balanced_sum, inlined
+from lbm.lattices import Lattice
+
+MOMENTS = 10
+"""Numbers of a cell."""
+
+GROUP = 32
+"""Neighbours along x whose numbers are stored together: [z, y, group, number, cell of the group].
+These are whole cache lines and, on a GPU, the accesses of a warp."""
+
+
+@functools.cache
+def make_collision(lattice: Lattice, operator: type, forced: bool):
+    """Make collide(m, rates, force), which returns the populations of a cell after the collision.
+
+    Half of the force's impulse changes the moments before the operator, and half the populations
+    behind it: `lbm.collisions.operator.Collision` says why.
+    """
+    relax = inlined(operator.relax_moments(lattice))  # type: ignore[attr-defined]
+    half_force, add = cell_formulas(lattice).half_force, cell_formulas(lattice).add
+
+    @inlined
+    def collide(m, rates, force):
+        drho, j, s = m[0], (m[1], m[2], m[3]), (m[4], m[5], m[6], m[7], m[8], m[9])
+        if not forced:
+            return relax(drho, j, s, rates)
+        T = type(drho)
+        fx, fy, fz = T(0.5) * force[0], T(0.5) * force[1], T(0.5) * force[2]
+        j = j[0] + fx, j[1] + fy, j[2] + fz
+        inverse = T(1) / (T(1) + drho)
+        x, y, z = j[0] * inverse, j[1] * inverse, j[2] * inverse
+        s = (
+            s[0] + T(2) * (x * fx), s[1] + T(2) * (y * fy), s[2] + T(2) * (z * fz),
+            s[3] + (x * fy + y * fx), s[4] + (x * fz + z * fx), s[5] + (y * fz + z * fy),
+        )  # fmt: skip
+        return add(relax(drho, j, s, rates), half_force(x, y, z, fx + fx, fy + fy, fz + fz))
+
+    return collide
+
+
+@functools.cache
+def make_conversions(lattice: Lattice):
+    """Make (moments, populations) of a lattice.
+
+    moments(f) returns the ten numbers, and populations(m) the sum of Hermite polynomials of the
+    second order that has these moments.
+    """
+    hermite = make_hermite_populations(lattice, 2)
+
+    @inlined
+    def populations(m):
+        s = m[4], m[5], m[6], m[7], m[8], m[9]
+        return hermite(m[0], (m[1], m[2], m[3]), s, s)
+
+    return inlined(compile_source("moments", _moments_source(lattice), {})), populations
+
+
+def _moments_source(lattice: Lattice) -> str:
+    """Write out the moments by the sums and differences of opposite populations."""
+    pairs = [(lattice.velocities[i], i, j) for i, j in lattice.pairs]
+    lines = ["def moments(f):", "    T = type(f[0])"]
+    lines += [f"    e{i}, o{i} = f[{i}] + f[{j}], f[{i}] - f[{j}]" for _, i, j in pairs]
+    lines += [f"    drho = f[0] + {balanced_sum(f'e{i}' for _, i, _ in pairs)}"]
+    results = ["drho"]
+    for axis in range(3):
+        odd = (f"{'-' if c[axis] < 0 else ''}o{i}" for c, i, _ in pairs if c[axis])
+        results.append(balanced_sum(odd))
+    for a, b in SECOND:
+        even = (f"{'-' if c[a] * c[b] < 0 else ''}e{i}" for c, i, _ in pairs if c[a] * c[b])
+        results.append(balanced_sum(even) + f" - T({1 / 3!r}) * drho" * (a == b))
+    return "\n".join([*lines, f"    return ({', '.join(results)})", ""])
+
+
+@inlined
+def without_flux(m):
+    """Return the moments with s_ab - j_a u_b, which is small, in the place of s_ab."""
+    inverse = type(m[0])(1) / (type(m[0])(1) + m[0])
+    x, y, z = m[1] * inverse, m[2] * inverse, m[3] * inverse
+    return (
+        m[0], m[1], m[2], m[3], m[4] - m[1] * x, m[5] - m[2] * y, m[6] - m[3] * z,
+        m[7] - m[1] * y, m[8] - m[1] * z, m[9] - m[2] * z,
+    )  # fmt: skip
+
+
+@inlined
+def with_flux(m):
+    """Return the moments of which `without_flux` has made m."""
+    inverse = type(m[0])(1) / (type(m[0])(1) + m[0])
+    x, y, z = m[1] * inverse, m[2] * inverse, m[3] * inverse
+    return (
+        m[0], m[1], m[2], m[3], m[4] + m[1] * x, m[5] + m[2] * y, m[6] + m[3] * z,
+        m[7] + m[1] * y, m[8] + m[1] * z, m[9] + m[2] * z,
+    )  # fmt: skip
+
+
+@functools.cache
+def make_packing(words: int):
+    """Make (unpack, pack) for cells of so many words: the moments of the words, and back.
+
+    In five words each has two halves; stresses are stored less their flux then, because a half has
+    a relative error of 2^-11.
+    """
+    if words == MOMENTS:
+        return (inlined(lambda w: w),) * 2
+
+    @inlined
+    def unpack(w):
+        (a, b), (c, d), (e, f), (g, h), (i, j) = (
+            split_word(w[0]), split_word(w[1]), split_word(w[2]), split_word(w[3]),
+            split_word(w[4]),
+        )  # fmt: skip
+        return with_flux((a, b, c, d, e, f, g, h, i, j))
+
+    @inlined
+    def pack(m):
+        m = without_flux(m)
+        return (
+            join_word(m[0], m[1]), join_word(m[2], m[3]), join_word(m[4], m[5]),
+            join_word(m[6], m[7]), join_word(m[8], m[9]),
+        )  # fmt: skip
+
+    return unpack, pack

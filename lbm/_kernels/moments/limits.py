@@ -1,0 +1,59 @@
+"""What a simulation whose state is ten moments cannot do yet: errors that say what to change."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from lbm.boundaries import FACES, Condition, Solid
+from lbm.collisions import OPERATORS
+from lbm.collisions.operator import Collision
+from lbm.lattices.precision import Precision
+
+MOMENTS_PATTERN = "ab"
+"""Streaming pattern of a problem whose state is moments: there are two copies."""
+
+_REMEDY = "choose another, or state='populations'"
+
+
+def require_moments_suffice(
+    collision: Collision,
+    faces: Sequence[Condition],
+    solids: Mapping[str, Solid],
+    parts: int,
+    ratio: float | str,
+) -> None:
+    """Raise ValueError if the moments of cells are not enough to compute a flow."""
+    operator = type(collision)
+    if operator.relax_moments is Collision.relax_moments:
+        able = (o for o in OPERATORS.values() if o.relax_moments is not Collision.relax_moments)
+        raise ValueError(
+            f"collision={collision} needs more than ten moments of a cell: state='moments' goes "
+            f"with {', '.join(o.__name__ for o in able)}"
+        )
+    if parts > 1 or ratio != 0.0:
+        raise ValueError(
+            f"state='moments' is for one part on one device, got {parts} parts and "
+            f"ratio={ratio!r}: use one device and one rank, or state='populations'"
+        )
+    for name, face in zip(FACES, faces, strict=True):
+        if face.responds:
+            raise ValueError(
+                f"boundaries[{name!r}] cannot be {type(face).__name__} with state='moments', "
+                f"because it changes populations that it has returned: {_REMEDY}"
+            )
+    for name, solid in solids.items():
+        if solid.is_interpolated:
+            raise ValueError(
+                f"boundaries[{name!r}] cannot have wall='interpolated' with state='moments': use "
+                "wall='halfway', or state='populations'"
+            )
+
+
+def require_no_shear(precision: Precision, faces: Sequence[int]) -> None:
+    """Raise ValueError for outlets beside walls with friction, which change populations."""
+    if precision.moments:
+        names = ", ".join(repr(FACES[k]) for k in faces)
+        raise ValueError(
+            f"boundaries: the outlet {names} touches walls with friction, whose shear stress "
+            "state='moments' cannot add: use lbm.FreeSlip beside it, or state='populations'"
+        )

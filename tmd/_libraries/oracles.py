@@ -36,7 +36,21 @@ class Oracle:
     @classmethod
     def of_function(cls, f: Function) -> Oracle:
         """Return the oracle of a function that can be searched."""
-        return cls(f.name.rpartition(":")[2], 1, lambda point: f.evaluate(point[0]))
+        return cls(f.name.rpartition(":")[2], 1, lambda point: _evaluate(f, point[0]))
+
+
+_FAR = Fraction(512)
+"""From here on functions that tend to their limit exponentially are replaced by their value here:
+2^-512 from the limit or nearer, which no breakpoint separates from it."""
+
+
+def _evaluate(f: Function, x: Fraction) -> Ball:
+    """Return f(x), or a value that is rounded alike if f(x) cannot be told from its limit."""
+    value, limit = f.evaluate(x), f.limits[x > 0]
+    if abs(x) <= _FAR or limit in (None, 0, math.inf) or not value.contains(ball(limit)):
+        return value
+    nearer = f.enclosure(ball(_FAR if x > 0 else -_FAR))
+    return nearer if abs(nearer - ball(limit)) < ball(Fraction(1, 1 << 80)) else value
 
 
 def find_oracle(name: str | Function, reference: str | Callable | None) -> Oracle:

@@ -32,7 +32,7 @@ from tmd._exhaust.segments import (
 CHUNK = 2048
 """Arguments of a chunk."""
 
-EXAMPLES = 4
+EXAMPLES = 32
 """Wrong results of a chunk that are recorded."""
 
 _U = np.uint64

@@ -39,18 +39,21 @@ class Oracle:
         return cls(f.name.rpartition(":")[2], 1, lambda point: _evaluate(f, point[0]))
 
 
-_FAR = Fraction(512)
-"""From here on functions that tend to their limit exponentially are replaced by their value here:
-2^-512 from the limit or nearer, which no breakpoint separates from it."""
+_FAR = (Fraction(16), Fraction(64), Fraction(512))
+"""Arguments at which functions that tend to a limit exponentially may be close enough to it."""
 
 
 def _evaluate(f: Function, x: Fraction) -> Ball:
     """Return f(x), or a value that is rounded alike if f(x) cannot be told from its limit."""
     value, limit = f.evaluate(x), f.limits[x > 0]
-    if abs(x) <= _FAR or limit in (None, 0, math.inf) or not value.contains(ball(limit)):
+    if limit in (None, 0, math.inf) or not value.contains(ball(limit)):
         return value
-    nearer = f.enclosure(ball(_FAR if x > 0 else -_FAR))
-    return nearer if abs(nearer - ball(limit)) < ball(Fraction(1, 1 << 80)) else value
+    for far in _FAR:
+        before = f.enclosure(ball(far if x > 0 else -far))
+        # No breakpoint is that close to the limit but the limit itself, which f does not reach.
+        if abs(x) > far and abs(before - ball(limit)) < ball(Fraction(1, 1 << 80)):
+            return before
+    return value
 
 
 def find_oracle(name: str | Function, reference: str | Callable | None) -> Oracle:

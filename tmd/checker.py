@@ -444,7 +444,8 @@ class Checker:
         unit = 1 << WINDOW_BITS
         e = int((error * unit).upper().ceil().unique_fmpz()) + 2 * length + 4
         v, a = (int((z * unit).floor().mid().floor().unique_fmpz()) % unit for z in (start, slope))
-        found, x = [], 0
+        found: list[int] = []
+        x = 0
         while True:
             at = (v + e + a * x) % unit
             jump = 0 if at <= 2 * e else _first_hit(a, unit, unit - at, unit - at + 2 * e)

@@ -7,6 +7,7 @@ import math
 from typing import Any
 
 from hetero.command_line import print_json
+from hetero.command_line.options import add_version
 from hetero.version import VERSION
 from tmd._commands.searching import add_domain
 
@@ -43,7 +44,8 @@ def add_exhaust(subcommands: Any) -> None:
         "--examples", type=int, default=20, help="most wrong results to print (default: 20)"
     )
     exhaust.add_argument("--json", action="store_true", help="print JSON")
-    exhaust.add_argument("--quiet", action="store_true", help="no progress bar")
+    exhaust.add_argument("--quiet", action="store_true", help="do not show progress")
+    add_version(exhaust, "tmd")
     exhaust.set_defaults(run=_run)
 
 

@@ -89,7 +89,7 @@ def _changed(key, value):
     return body
 
 
-_METHODS = ("coefficients", "enclosure", "evaluate", "is_defined_between", "renamed")
+_METHODS = ("coefficients", "enclosure", "evaluate", "is_defined_between", "points", "renamed")
 NOT_CALLED = {
     *("CertificateError", "CheckpointError", "ExhaustiveScore", "Format", "LibraryScore", "Result"),
     *("Function", "exhaust", "register", *(f"Function.{name}" for name in _METHODS)),

@@ -7,7 +7,7 @@ import math
 from typing import Any
 
 from hetero.command_line import print_json
-from hetero.command_line.options import add_version
+from hetero.command_line.parsers import add_version
 from hetero.version import VERSION
 from tmd._commands.searching import add_domain
 

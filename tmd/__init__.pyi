@@ -5,6 +5,8 @@ from .certificates import verify as verify
 from .certificates import verify_cases as verify_cases
 from .errors import CertificateError as CertificateError
 from .errors import CheckpointError as CheckpointError
+from .exhaustive import ExhaustiveScore as ExhaustiveScore
+from .exhaustive import exhaust as exhaust
 from .formats import Format as Format
 from .functions import register as register
 from .functions.function import Function as Function

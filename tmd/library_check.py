@@ -108,7 +108,7 @@ def judge(
                 continue
             has_value = True
             ends = value.lower(), value.upper()
-            judged = [_judge_number(end, value.is_exact(), precision, modes) for end in ends]
+            judged = [judge_number(end, value.is_exact(), precision, modes) for end in ends]
             if judged[0] == judged[1]:
                 return judged[0]
     if has_value:
@@ -117,7 +117,7 @@ def judge(
     raise ValueError(f"arguments: {oracle.name} has no value at {numbers} that balls can determine")
 
 
-def _judge_number(
+def judge_number(
     y: Ball, is_exact: bool, precision: LibraryPrecision, modes: Sequence[str]
 ) -> Judgement:
     """Return what is right for a value that lies next to y, or is y."""

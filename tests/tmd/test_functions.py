@@ -8,7 +8,7 @@ import pytest
 from flint import arb, ctx, fmpq
 
 import tmd
-from function_values import VALUES
+from tmd.checker import VALUES
 from tmd.formats import Format, argument_runs, exponent
 from tmd.functions import NAMES, load_function
 from tmd.functions.function import ball, working_precision

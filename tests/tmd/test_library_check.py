@@ -13,8 +13,8 @@ import mpmath
 import numpy as np
 import pytest
 
-from function_values import VALUES
 from tmd import library_check as checking
+from tmd.checker import VALUES
 from tmd.functions import NAMES, load_function
 
 

@@ -100,6 +100,9 @@ def test_the_mode_holds_for_the_call_alone_and_in_its_thread():
         ("sinh", -1000.0, 53, (-math.inf, -(2.0**1023) * (2 - 2.0**-52), -math.inf),
          ("overflow", "inexact"), "range"),
         ("cbrt", -27.0, 53, (-3.0,) * 3, (), "exact"),
+        ("erf", -6e8, 53, (-1.0, -1.0 + 2.0**-53, -1.0), ("inexact",), "F"),
+        ("tanh", 1e300, 53, (1.0, 1.0, 1.0 - 2.0**-53), ("inexact",), "F"),
+        ("erfc", -1e9, 24, (2.0, 2.0, 2.0 - 2.0**-23), ("inexact",), "F"),
     ],
 )  # fmt: skip
 def test_values_and_flags_at_the_ends_of_the_range(name, x, precision, values, flags, kind):

@@ -33,6 +33,7 @@ _CTYPES_FUNCTION: Any = ctypes.CFUNCTYPE(None).__mro__[1]
 
 BINARY64 = LibraryPrecision(53, np.float64, ctypes.c_double, "", -1074, "binary64")
 BINARY32 = LibraryPrecision(24, np.float32, ctypes.c_float, "f", -149, "binary32")
+BINARY16 = LibraryPrecision(11, np.float16, ctypes.c_uint16, "f16", -24, "binary16")
 PRECISIONS = {53: BINARY64, 24: BINARY32}
 
 

@@ -52,6 +52,15 @@ class Environment:
         self._modes, self._flags = _NUMBERS[machine]
         self._all_flags = sum(self._flags.values())
 
+    @property
+    def address(self) -> int:
+        """Address of fesetround, for compiled code."""
+        return ctypes.cast(self._library.fesetround, ctypes.c_void_p).value or 0
+
+    def number(self, mode: str) -> int:
+        """Return the number of a rounding mode in fenv.h."""
+        return self._modes[mode]
+
     def call(
         self, function: Callable[[float], float], x: Any, mode: str
     ) -> tuple[float, frozenset[str]]:

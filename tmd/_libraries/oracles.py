@@ -36,7 +36,24 @@ class Oracle:
     @classmethod
     def of_function(cls, f: Function) -> Oracle:
         """Return the oracle of a function that can be searched."""
-        return cls(f.name.rpartition(":")[2], 1, lambda point: f.evaluate(point[0]))
+        return cls(f.name.rpartition(":")[2], 1, lambda point: _evaluate(f, point[0]))
+
+
+_FAR = (Fraction(16), Fraction(64), Fraction(512))
+"""Arguments at which functions that tend to a limit exponentially may be close enough to it."""
+
+
+def _evaluate(f: Function, x: Fraction) -> Ball:
+    """Return f(x), or a value that is rounded alike if f(x) cannot be told from its limit."""
+    value, limit = f.evaluate(x), f.limits[x > 0]
+    if limit in (None, 0, math.inf) or not value.contains(ball(limit)):
+        return value
+    for far in _FAR:
+        before = f.enclosure(ball(far if x > 0 else -far))
+        # No breakpoint is that close to the limit but the limit itself, which f does not reach.
+        if abs(x) > far and abs(before - ball(limit)) < ball(Fraction(1, 1 << 80)):
+            return before
+    return value
 
 
 def find_oracle(name: str | Function, reference: str | Callable | None) -> Oracle:

@@ -154,7 +154,7 @@ def _constant_ulp_and_sign(
                 continue
             exponents = [e for value in values for e in _end_exponents(value)]
             low, high = min(exponents), max(exponents)
-            if function.below_one:
+            if function.below_one and not (single and values[0].is_exact()):
                 low, high = min(low, -1), min(high, -1)
         if low == high or fmt.ulp(low) == fmt.ulp(high):
             return fmt.ulp(high), bool(values[0] < 0)

@@ -114,7 +114,7 @@ def _split_side(
     """Return blocks, the number of other arguments, and whether there are any trivial near 0."""
     near, far = sorted((abs(lo), abs(hi)))
     trivial = list(_trivial_near_zero(function, sign, near, far, fmt, bits))
-    end = _start_of_trivial(function, sign, far, fmt, bits)
+    end = start_of_trivial(function, sign, far, fmt, bits)
     points = _points(function, max(lo, -end), min(hi, end), fmt)
     # In [x, x + after) there is no argument but x; so [a, b) is (-b, -a] if mirrored and shifted.
     after = Fraction(2) ** (exponent(near) - 2 * fmt.argument_precision - 2)
@@ -223,7 +223,7 @@ def _at(begin: Fraction, steps: int, fmt: Format) -> Fraction:
     return begin * (1 + Fraction(steps, 1 << fmt.argument_precision))
 
 
-def _start_of_trivial(
+def start_of_trivial(
     function: Function, sign: int, far: Fraction, fmt: Format, bits: int
 ) -> Fraction:
     """Return the magnitude from which on rounding is trivial, perhaps beyond all arguments."""

@@ -1,0 +1,86 @@
+"""`tmd campaign`: runs with a budget continue, and give what single searches give."""
+
+import json
+from fractions import Fraction
+
+import pytest
+
+import tmd
+from tmd.__main__ import main
+
+
+def run(folder, *options, budget="60"):
+    command = ["campaign", "log1p", "--bits", "8", "--precision", "binary16", "--device", "cpu"]
+    return main([*command, "--budget", budget, "--resume", str(folder), "--quiet", *options])
+
+
+def test_a_campaign_continues_and_covers_all_arguments(tmp_path, capsys, monkeypatch):
+    folder = tmp_path / "campaign"
+    exponents = ["--exponents", "-3", "2"]
+    original = tmd.search
+    calls = []
+
+    def search_twice(*arguments, **options):
+        calls.append(arguments[1])
+        if len(calls) == 3:
+            raise KeyboardInterrupt  # Ctrl-C, not the deadline
+        return original(*arguments, **options)
+
+    monkeypatch.setattr(tmd, "search", search_twice, raising=False)
+    assert run(folder, *exponents) == 130
+    assert len(list(folder.glob("*.wc"))) == 2
+    monkeypatch.setattr(tmd, "search", original, raising=False)
+    capsys.readouterr()
+    assert run(folder, *exponents, "--json") == 0
+    report = json.loads(capsys.readouterr().out)
+    assert (report["binades"], report["done"], report["seconds_left"]) == (12, 12, 0.0)
+    assert sorted(report["refused"]) == ["negative-1", "negative-2"]
+    whole = [
+        case.hex
+        for ends in ((Fraction(-1), Fraction(-1, 16)), (Fraction(1, 8), 8))
+        for case in tmd.search("log1p", ends, bits=8, precision="binary16", device="cpu").cases
+        if abs(case.exact_argument) >= Fraction(1, 8)
+    ]
+    found = []
+    for path in folder.glob("*.wc"):
+        found += [line for line in path.read_text().splitlines() if not line.startswith("#")]
+    assert sorted(found) == sorted(whole)
+    for certificate in folder.glob("*tive*.json"):
+        tmd.verify(certificate, cases=certificate.with_suffix(".wc"), samples=0)
+    before = {path: path.read_bytes() for path in folder.iterdir()}
+    assert run(folder, *exponents) == 0
+    assert before == {path: path.read_bytes() for path in folder.iterdir()}
+
+
+def test_a_budget_ends_a_search_and_its_blocks_stay(tmp_path, capsys):
+    """A binade of binary64 takes a CPU hours."""
+    command = ["campaign", "exp", "--exponents", "0", "0", "--device", "cpu", "--quiet"]
+    assert main([*command, "--budget", "3", "--resume", str(tmp_path / "c")]) == 0
+    out = capsys.readouterr().out
+    assert "0 of 2 binades are done" in out
+    assert "unknown: no binade was finished" in out
+    assert {path.name for path in (tmp_path / "c").iterdir()} <= {
+        "campaign.json", "refused.json", "positive-0.blocks"
+    }  # fmt: skip
+
+
+def test_mistakes(tmp_path, capsys):
+    assert run(tmp_path / "c", "--exponents", "3", "3", budget="0") == 2
+    assert "--budget must be a positive number" in capsys.readouterr().err
+    assert run(tmp_path / "c", "--exponents", "3", "1") == 2
+    assert "FIRST <= LAST" in capsys.readouterr().err
+    assert run(tmp_path / "c", "--exponents", "3", "3") == 0
+    capsys.readouterr()
+    assert run(tmp_path / "c", "--bits", "9", "--exponents", "3", "3") == 2
+    assert "belongs to another campaign" in capsys.readouterr().err
+    (tmp_path / "notes").mkdir()
+    (tmp_path / "notes" / "mine.txt").write_text("")
+    assert run(tmp_path / "notes", "--exponents", "3", "3") == 2
+    assert "not empty" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", ["exp"])
+def test_unlimited_exponents_need_ends(name, tmp_path, capsys):
+    command = ["campaign", name, "--precision", "20", "--resume", str(tmp_path / "c")]
+    assert main(command) == 2
+    assert "--exponents FIRST LAST is needed" in capsys.readouterr().err

@@ -1,0 +1,1 @@
+"""Every argument of a small format: polynomials with proven bounds, and loops that compare."""

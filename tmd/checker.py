@@ -1,0 +1,519 @@
+"""A checker of certificates that stands alone: python-flint and the standard library, no tmd.
+
+    python checker.py CERTIFICATE.json CASES.wc [--windows 100] [--seed 0]
+
+It proves, in ball arithmetic and exact integers,
+
+1. that each listed argument is a case, of which kind, and that every block has exactly the cases
+   whose hash the certificate states;
+2. that the blocks cover the domain: that all arguments outside of them have no value, the value 0,
+   or a trivial rounding, and that ulp and sign of f are constant over each block;
+3. that on each block Taylor polynomials of the stated degree and length are closer to f than the
+   distance of a case, so that the search, which keeps what is closer than twice that, may use them;
+4. in random windows, half of them around listed cases, that no case is missing: all arguments
+   near breakpoints are enumerated by Euclid's algorithm from a line with a proven error, and
+   decided by balls.
+
+What stays trusted: Arb (python-flint), Python's integers, BLAKE2b, this file, and, for all windows
+that are not drawn, that the search did what it says. `tmd verify` repeats it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import bisect
+import hashlib
+import json
+import random
+import sys
+from fractions import Fraction
+from typing import Any
+
+from flint import arb, arb_series, ctx, fmpq
+
+FORMATS = {
+    "bfloat16": (8, -126, 127),
+    "binary16": (11, -14, 15),
+    "x87": (64, -16382, 16383),
+    24: (24, -126, 127),
+    53: (53, -1022, 1023),
+}
+DOUBLED = {"all": 1, "nearest": 0, "directed": 0}
+PRECISIONS = (256, 512, 1024, 2048, 4096, 8192)
+WINDOW_BITS = 100
+"""Bits after the point of the numbers in the enumeration of a window."""
+
+
+def _cbrt(x: Any) -> Any:
+    return -_cbrt(-x) if _at(x) < 0 else (x.log() / 3).exp()
+
+
+def _asinh(x: Any) -> Any:
+    return -_asinh(-x) if _at(x) < 0 else (x + (x * x + 1).sqrt()).log()
+
+
+def _lgamma(x: Any) -> Any:
+    gamma = x.gamma()
+    return (-gamma if _at(gamma) < 0 else gamma).log()
+
+
+def _at(x: Any) -> Any:
+    """Return the value of a ball or the first coefficient of a series."""
+    return x[0] if isinstance(x, arb_series) else x
+
+
+VALUES: dict[str, Any] = {
+    "exp": lambda x: x.exp(),
+    "exp2": lambda x: (x * arb(2).log()).exp(),
+    "exp10": lambda x: (x * arb(10).log()).exp(),
+    "expm1": lambda x: x.exp() - 1,
+    "exp2m1": lambda x: (x * arb(2).log()).exp() - 1,
+    "exp10m1": lambda x: (x * arb(10).log()).exp() - 1,
+    "log": lambda x: x.log(),
+    "log2": lambda x: x.log() / arb(2).log(),
+    "log10": lambda x: x.log() / arb(10).log(),
+    "log1p": lambda x: (1 + x).log(),
+    "log2p1": lambda x: (1 + x).log() / arb(2).log(),
+    "log10p1": lambda x: (1 + x).log() / arb(10).log(),
+    "sin": lambda x: x.sin(),
+    "cos": lambda x: x.cos(),
+    "tan": lambda x: x.sin() / x.cos(),
+    "asin": lambda x: x.asin(),
+    "acos": lambda x: arb.pi() / 2 - x.asin(),
+    "atan": lambda x: x.atan(),
+    "sinpi": lambda x: (x * arb.pi()).sin(),
+    "cospi": lambda x: (x * arb.pi()).cos(),
+    "tanpi": lambda x: (x * arb.pi()).sin() / (x * arb.pi()).cos(),
+    "asinpi": lambda x: x.asin() / arb.pi(),
+    "acospi": lambda x: arb(0.5) - x.asin() / arb.pi(),
+    "atanpi": lambda x: x.atan() / arb.pi(),
+    "sinh": lambda x: (x.exp() - (-x).exp()) / 2,
+    "cosh": lambda x: (x.exp() + (-x).exp()) / 2,
+    "tanh": lambda x: 1 - 2 / ((2 * x).exp() + 1),
+    "asinh": _asinh,
+    "acosh": lambda x: (x + (x * x - 1).sqrt()).log(),
+    "atanh": lambda x: ((1 + x) / (1 - x)).log() / 2,
+    "cbrt": _cbrt,
+    "rsqrt": lambda x: 1 / x.sqrt(),
+    "erf": lambda x: x.erf(),
+    "erfc": lambda x: 1 - x.erf(),
+    "tgamma": lambda x: x.gamma(),
+    "lgamma": _lgamma,
+}
+"""Each function, for a ball and for a power series."""
+
+LIMITS = (Fraction(1), Fraction(-1), Fraction(1, 2), Fraction(-1, 2), Fraction(2))
+"""Floats to which functions may be trivially close, near 0 or near infinity."""
+
+
+class Refused(Exception):
+    """A statement of the certificate or the list that is wrong, or cannot be proved."""
+
+
+def ball(x: Fraction) -> Any:
+    """Return x as a ball."""
+    return arb(fmpq(x.numerator, x.denominator))
+
+
+def exponent(x: Fraction) -> int:
+    """Return e with 2^e <= |x| < 2^(e+1)."""
+    e = abs(x.numerator).bit_length() - x.denominator.bit_length()
+    return e if abs(x) >= Fraction(2) ** e else e - 1
+
+
+def parse(text: str) -> Fraction:
+    """Parse a fraction, a decimal or a hexadecimal number."""
+    if "0x" not in text.lower():
+        return Fraction(text)
+    sign, _, digits = text.lower().strip().rpartition("0x")
+    digits, _, power = digits.partition("p")
+    whole, _, part = digits.partition(".")
+    value = Fraction(int(whole + part, 16)) * Fraction(2) ** (int(power or "0") - 4 * len(part))
+    return -value if sign.startswith("-") else value
+
+
+class Checker:
+    """Proves a certificate, step by step; each raises Refused."""
+
+    def __init__(self, certificate: dict, lines: list[str], windows: int, seed: int) -> None:
+        body = {k: v for k, v in certificate.items() if k != "hash"}
+        text = json.dumps(body, sort_keys=True, separators=(",", ":"))
+        if hashlib.blake2b(text.encode(), digest_size=16).hexdigest() != certificate["hash"]:
+            raise Refused("the certificate's hash does not match its content")
+        if certificate["function"] not in VALUES:
+            raise Refused(f"no formula for {certificate['function']!r} is known here")
+        self.name, self.f = certificate["function"], VALUES[certificate["function"]]
+        self.lo, self.hi = map(parse, certificate["domain"])
+        self.bits, self.rounding = certificate["bits"], certificate["rounding"]
+        self.values = self._format(certificate["precision"])
+        self.numbers = self._format(certificate["argument_precision"])
+        columns = certificate["columns"]
+        self.blocks = [dict(zip(columns, b, strict=True)) for b in certificate["blocks"]]
+        self.list = [parse(s.split()[0]) for line in lines if (s := line.partition("#")[0]).strip()]
+        if any("# undecided" in line for line in lines):
+            raise Refused("the list has undecided arguments, about which nothing is proved")
+        self.windows, self.random = windows, random.Random(seed)
+
+    @staticmethod
+    def _format(name: Any) -> tuple[int, int | None, int | None]:
+        """Return digits, emin and emax, which are None if the exponent is unlimited."""
+        if isinstance(name, list):
+            return name[0], name[1], name[2]
+        return FORMATS.get(name, (name, None, None))
+
+    def ulp(self, e: int) -> int | None:
+        """Return log2 of the ulp of values with exponent e; None if they round trivially."""
+        digits, low, high = self.values
+        if low is None or high is None:
+            return e - digits + 1
+        return None if e > high or e < low - digits - 1 else max(e, low) - digits + 1
+
+    def value(self, x: Any, e: int, bits: int = 256) -> Any:
+        """Return f of a ball or number of about 2^e, with a cancellation-proof precision."""
+        ctx.prec = bits + 64 + 4 * abs(e)
+        return self.f(ball(x) if isinstance(x, Fraction) else x)
+
+    # ---- 1. the list ---------------------------------------------------------------------------
+
+    def find_kind(self, x: Fraction, ulp: int) -> str | None:
+        """Return F or M if x is a case, None if not."""
+        for bits in PRECISIONS:
+            y = abs(self.value(x, exponent(x), bits)) * arb(2) ** -ulp
+            limit, verdicts = arb(2) ** -self.bits, []
+            for kind, z in (("F", y), ("M", y + arb(0.5))):
+                nearest = (z + arb(0.5)).floor().unique_fmpz()
+                # A value that is the breakpoint itself touches it at every precision.
+                d = abs(z - (z + arb(0.5)).mid().floor()) if nearest is None else abs(z - nearest)
+                verdicts.append(kind if d < limit else "" if d >= limit else "?")
+            if "?" not in verdicts:
+                kinds = [k for k in verdicts if k]
+                return kinds[0] if kinds else None
+        raise Refused(f"{x} cannot be decided with {PRECISIONS[-1]} bits")
+
+    def check_list(self) -> str:
+        """Prove each listed case, and that no block has others."""
+        found: list[dict[int, str]] = [{} for _ in self.blocks]
+        wanted = {"all": "FM", "nearest": "M", "directed": "F"}[self.rounding]
+        for x in self.list:
+            k = self._block_of(x)
+            if k is None:
+                raise Refused(f"{float(x).hex()} is listed, but in no block")
+            kind = self.find_kind(x, self.blocks[k]["ulp"])
+            if kind is None or kind not in wanted:
+                raise Refused(f"{float(x).hex()} is listed, but is no case")
+            number = (
+                int(abs(x) / Fraction(2) ** self.blocks[k]["quantum"]) - self.blocks[k]["first"]
+            )
+            if number in found[k]:
+                raise Refused(f"{float(x).hex()} is listed twice")
+            found[k][number] = kind
+        self.found = found
+        for b, cases in zip(self.blocks, found, strict=True):
+            digest = hashlib.blake2b(digest_size=12)
+            order = sorted(cases)
+            digest.update(b"".join(n.to_bytes(8, "little") for n in order))
+            digest.update(bytes(cases[n] == "M" for n in order))
+            if len(cases) != b["cases"] or b["undecided"] or digest.hexdigest() != b["hash"]:
+                raise Refused(f"the list differs from the block that begins at {b['first']}")
+        return f"{len(self.list)} cases are proved, and no block has others"
+
+    def _block_of(self, x: Fraction) -> int | None:
+        """Return the number of the block of an argument."""
+        if not hasattr(self, "starts"):
+            self.starts = sorted((self.argument(b, 0 if b["sign"] > 0 else b["count"] - 1), k)
+                                 for k, b in enumerate(self.blocks))  # fmt: skip
+        i = bisect.bisect_right(self.starts, (x, len(self.blocks))) - 1
+        if i < 0:
+            return None
+        k = self.starts[i][1]
+        b = self.blocks[k]
+        number = abs(x) / Fraction(2) ** b["quantum"] - b["first"]
+        inside = number.denominator == 1 and 0 <= number < b["count"] and x * b["sign"] > 0
+        return k if inside else None
+
+    def argument(self, block: dict, number: int) -> Fraction:
+        """Return an argument of a block, by its number."""
+        power = Fraction(2) ** block["quantum"]
+        return Fraction(block["sign"] * (block["first"] + number)) * power
+
+    # ---- 2. coverage ---------------------------------------------------------------------------
+
+    def check_coverage(self) -> str:
+        """Prove that what is in no block needs no search, and that blocks have one ulp and sign."""
+        digits, low, high = self.numbers
+        outside = 0
+        for b in self.blocks:
+            quantum, first, last = b["quantum"], b["first"], b["first"] + b["count"] - 1
+            is_normal = first >> (digits - 1) == 1 == last >> (digits - 1)
+            is_subnormal = low is not None and quantum == low - digits + 1 and last < 1 << digits
+            ends = self.argument(b, 0), self.argument(b, b["count"] - 1)
+            if not (is_normal or is_subnormal) or not self.lo <= min(ends) <= max(ends) < self.hi:
+                raise Refused(f"the block at {first} 2^{quantum} is not of arguments of the domain")
+            self.prove_constant(b, 0, b["count"])
+        for sign in (1, -1):
+            ends = (self.lo, self.hi) if sign > 0 else (-self.hi, -self.lo)
+            if ends[1] <= 0:
+                continue
+            least = Fraction(2) ** (low - digits + 1) if low is not None else ends[0]
+            near, far = max(ends[0], least), ends[1]
+            for e in range(exponent(near), exponent(far) + 1):
+                quantum = (e if low is None else max(e, low)) - digits + 1
+                if quantum > e or (high is not None and e > high):
+                    continue
+                unit = Fraction(2) ** quantum
+                begin = max(near / unit, Fraction(1 << (e - quantum)))
+                end = min(far / unit, Fraction(2 << (e - quantum)))
+                first = -(-begin // 1) if sign > 0 else begin // 1 + (begin == near / unit)
+                first = max(first, 1 << (e - quantum))
+                stop = -(-end // 1) if sign > 0 else min(end // 1 + 1, 2 << (e - quantum))
+                tiles = sorted((b["first"], b["first"] + b["count"]) for b in self.blocks
+                               if b["sign"] == sign and b["quantum"] == quantum
+                               and first <= b["first"] < stop)  # fmt: skip
+                for start, after in [*tiles, (stop, stop)]:
+                    if start < first:
+                        raise Refused(f"blocks overlap at {start} 2^{quantum}")
+                    if first < start:
+                        self.prove_idle(sign, quantum, int(first), int(start))
+                        outside += int(start - first)
+                    first = after
+        return f"{len(self.blocks)} blocks cover the domain but {outside} arguments without search"
+
+    def prove_constant(self, b: dict, begin: int, end: int) -> None:
+        """Prove that ulp and sign of f are those of the block for some of its arguments."""
+        ends = self.argument(b, begin), self.argument(b, end - 1)
+        y = self.enclose(*ends)
+        if y.is_finite() and bool(y < 0 if b["negative"] else y > 0):
+            ulps = {self.ulp(_exponent(abs(z))) for z in (y.lower(), y.upper())}
+            if ulps == {b["ulp"]}:
+                return
+        if end - begin == 1:
+            # An exact power of two touches it at every precision: compare the neighbourhood.
+            if y.is_finite() and self.ulp(_exponent(abs(y).upper())) == b["ulp"]:
+                return
+            raise Refused(f"f({float(ends[0]).hex()}) does not have the ulp 2^{b['ulp']}")
+        middle = (begin + end) // 2
+        self.prove_constant(b, begin, middle)
+        self.prove_constant(b, middle, end)
+
+    def enclose(self, one: Fraction, other: Fraction) -> Any:
+        """Return a ball of all values between two arguments of one sign."""
+        e = max(abs(exponent(one)), abs(exponent(other)))
+        ctx.prec = 256 + 4 * e
+        if one == other:
+            return self.value(one, e)
+        whole, middle = ball(one).union(ball(other)), ball((one + other) / 2)
+        with _order(3):
+            slope = self._series(whole)[1]
+        # The mean value theorem gives a much smaller ball than f of a wide one.
+        return self.f(middle) + slope * (whole - middle)
+
+    def _series(self, x: Any) -> Any:
+        try:
+            return self.f(arb_series([x, 1]))
+        except ValueError:  # a denominator contains 0
+            return arb_series([arb.nan()] * 30)
+
+    def prove_idle(self, sign: int, quantum: int, first: int, stop: int) -> None:
+        """Prove that arguments outside of all blocks have no value or a trivial one."""
+        unit = Fraction(2) ** quantum
+        ends = sign * first * unit, sign * (stop - 1) * unit
+        if self._is_idle(*ends):
+            return
+        if stop - first == 1:
+            raise Refused(f"{float(ends[0]).hex()} is in no block, but must be searched")
+        middle = (first + stop) // 2
+        self.prove_idle(sign, quantum, first, middle)
+        self.prove_idle(sign, quantum, middle, stop)
+
+    def _is_idle(self, one: Fraction, other: Fraction) -> bool:
+        """Return whether all arguments between two have no value, or one that rounds trivially."""
+        if self._is_outside(one) and self._is_outside(other):
+            return True
+        if self.name in ("sinpi", "cospi", "tanpi") and exponent(one) >= self.numbers[0] - 2:
+            return True  # multiples of 1/2
+        y = self.enclose(one, other)
+        if one == other and (not y.is_finite() or y.contains(0)):
+            return True
+        low, high = self.values[1:]
+        if low is not None and high is not None:
+            tiny = arb(2) ** (low - self.values[0] - 1)
+            if abs(y) < tiny or abs(y) > arb(2) ** (high + 1):
+                return True
+        x = ball(one).union(ball(other))
+        near_zero = self._is_tangent(2) or self._is_tangent(3)
+        ulp = self.ulp(exponent(one))
+        if one == other and near_zero and ulp is not None and (
+            abs(y - x) < arb(2) ** (ulp - self.bits)
+        ):  # fmt: skip
+            return True
+        with _order(4):
+            gap = self._series(ball(Fraction(0)).union(x))
+        for k in (2, 3):  # f(x) = x + c x^k
+            if ulp is not None and abs(gap[k] * x**k) < arb(2) ** (ulp - self.bits) and (
+                gap[1] - 1
+            ).contains(0) and self._is_tangent(k):  # fmt: skip
+                return True
+        for limit in LIMITS:
+            e = exponent(limit)
+            for ulp in (self.ulp(e), self.ulp(e - 1)):
+                if ulp is not None and abs(y - ball(limit)) < arb(2) ** (ulp - self.bits):
+                    return True
+        return False
+
+    def _is_tangent(self, k: int) -> bool:
+        """Return whether f(x) = x + O(x^k) at 0."""
+        odd = ("sin", "tan", "asin", "atan", "sinh", "tanh", "asinh", "atanh")
+        return self.name in (odd if k == 3 else ("expm1", "log1p"))
+
+    def _is_outside(self, x: Fraction) -> bool:
+        """Return whether f is not defined at x."""
+        least = {"log": 0, "log2": 0, "log10": 0, "rsqrt": 0, "acosh": 1}
+        least |= dict.fromkeys(("log1p", "log2p1", "log10p1"), -1)
+        if self.name in ("asin", "acos", "asinpi", "acospi", "atanh"):
+            return abs(x) > 1
+        return self.name in least and x < least[self.name]
+
+    # ---- 3. bounds -----------------------------------------------------------------------------
+
+    def check_bounds(self) -> str:
+        """Prove that Taylor's remainder is below the distance of a case, block by block."""
+        blocks = [b for b in self.blocks if b["algorithm"] != "balls"]
+        for b in blocks:
+            step, pieces = b["quantum"] + b["size"] - 1, min(64, b["count"] >> b["size"]) or 1
+            order = b["degree"] + 1
+            count = -(-b["count"] >> b["size"]) << b["size"]  # the last one may reach beyond
+            for i in range(pieces):
+                ends = (self.argument(b, count * j // pieces) for j in (i, i + 1))
+                ctx.prec = 192 + 4 * abs(exponent(self.argument(b, 0)))
+                one, other = map(ball, ends)
+                with _order(order + 1):
+                    c = self._series(one.union(other))[order]
+                remainder = abs(c) * arb(2) ** (order * step - b["ulp"])
+                if not remainder < arb(2) ** -self.bits:
+                    raise Refused(f"the polynomials of the block at {b['first']} are not accurate")
+        return f"the polynomials of {len(blocks)} blocks are closer to f than a case"
+
+    # ---- 4. windows ----------------------------------------------------------------------------
+
+    def check_windows(self) -> str:
+        """Enumerate all cases in random windows, and compare with the list."""
+        cases = 0
+        for _ in range(self.windows if self.blocks else 0):
+            k = self.random.randrange(len(self.blocks))
+            near = None
+            if self.list and self.random.random() < 0.5:  # around a listed case
+                near = self.random.choice(self.list)
+                k = self._block_of(near) or 0
+            b = self.blocks[k]
+            is_short = b["algorithm"] == "balls"
+            length = min(64 if is_short else 1 << b["domain"], b["count"])
+            begin = self.random.randrange(b["count"] - length + 1)
+            if near is not None:
+                number = int(abs(near) / Fraction(2) ** b["quantum"]) - b["first"]
+                begin = min(number, max(0, number - self.random.randrange(length)))
+                begin = min(begin, b["count"] - length)
+            found = self._enumerate(b, begin, length, is_short)
+            listed = {n: kind for n, kind in self.found[k].items() if begin <= n < begin + length}
+            if found != listed:
+                raise Refused(
+                    f"the window of {length} arguments from {float(self.argument(b, begin)).hex()} "
+                    f"has {len(found)} cases, but {len(listed)} are listed"
+                )
+            cases += len(found)
+        return f"{self.windows} random windows have exactly the listed cases, {cases} in all"
+
+    def _enumerate(self, b: dict, begin: int, length: int, is_short: bool) -> dict[int, str]:
+        """Return all cases of a window, with their kinds."""
+        numbers = range(begin, begin + length) if is_short else self._candidates(b, begin, length)
+        kinds = {n: self.find_kind(self.argument(b, n), b["ulp"]) for n in numbers}
+        wanted = {"all": "FM", "nearest": "M", "directed": "F"}[self.rounding]
+        return {n: kind for n, kind in kinds.items() if kind is not None and kind in wanted}
+
+    def _candidates(self, b: dict, begin: int, length: int) -> list[int]:
+        """Return all arguments of a window whose values may be cases, from a line."""
+        first, last = self.argument(b, begin), self.argument(b, begin + length - 1)
+        ctx.prec = 320 + 4 * abs(exponent(first))
+        scale = arb(2) ** (1 - b["ulp"])  # in half ulps breakpoints of both kinds are integers
+        step = Fraction(b["sign"]) * Fraction(2) ** b["quantum"]
+        with _order(3):
+            line = self._series(ball(first))
+            bend = self._series(ball(first).union(ball(last)))[2]
+        sign = -1 if b["negative"] else 1
+        start, slope = line[0] * scale * sign, line[1] * ball(step) * scale * sign
+        error = abs(bend) * ball(step * (length - 1)) ** 2 * scale + arb(2) ** (1 - self.bits)
+        unit = 1 << WINDOW_BITS
+        e = int((error * unit).upper().ceil().unique_fmpz()) + 2 * length + 4
+        v, a = (int((z * unit).floor().mid().floor().unique_fmpz()) % unit for z in (start, slope))
+        found: list[int] = []
+        x = 0
+        while True:
+            at = (v + e + a * x) % unit
+            jump = 0 if at <= 2 * e else _first_hit(a, unit, unit - at, unit - at + 2 * e)
+            if jump is None or x + jump >= length:
+                return found
+            found.append(begin + x + jump)
+            x += jump + 1
+
+
+class _order:
+    """Limits power series to a number of terms."""
+
+    def __init__(self, terms: int) -> None:
+        self.terms = terms
+
+    def __enter__(self) -> None:
+        self.before, ctx.cap = ctx.cap, self.terms
+
+    def __exit__(self, *_: object) -> None:
+        ctx.cap = self.before
+
+
+def _exponent(y: Any) -> int:
+    """Return e with 2^e <= y < 2^(e+1) for the midpoint of a ball."""
+    mantissa, power = y.mid().man_exp()
+    return int(mantissa).bit_length() + int(power) - 1
+
+
+def _first_hit(a: int, m: int, low: int, high: int) -> int | None:
+    """Return the smallest x >= 0 with low <= a x mod m <= high, where 0 <= low <= high < m."""
+    if low == 0:
+        return 0
+    if a == 0:
+        return None
+    x = -(-low // a)
+    if a * x <= high:
+        return x
+    # a x - m y lies in [low, high] for the smallest y with m y mod a in [-high, -low] mod a.
+    y = _first_hit(m % a, a, -high % a, -low % a)
+    return None if y is None else -(-(low + m * y) // a)
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Check a certificate and a list; return 0 if everything is proved, else 1."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
+    parser.add_argument("certificate", help="JSON file that `tmd search --certificate` wrote")
+    parser.add_argument("cases", help=".wc file that `tmd search --out` wrote")
+    parser.add_argument("--windows", type=int, default=100, help="random windows (default: 100)")
+    parser.add_argument("--seed", type=int, default=0, help="seed of their choice (default: 0)")
+    options = parser.parse_args(argv)
+    try:
+        with open(options.certificate) as file:
+            certificate = json.load(file)
+        with open(options.cases) as file:
+            lines = file.read().splitlines()
+        checker = Checker(certificate, lines, options.windows, options.seed)
+        steps = (checker.check_list, checker.check_coverage, checker.check_bounds)
+        for step in (*steps, checker.check_windows):
+            print("proved:", step(), flush=True)
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        print(f"not a certificate and its list: {error!r}", file=sys.stderr)
+        return 2
+    except Refused as error:
+        print(f"refused: {error}", file=sys.stderr)
+        return 1
+    print("trusted: Arb, Python, BLAKE2b, this file, and the search between the windows")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

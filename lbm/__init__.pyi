@@ -7,6 +7,7 @@ from .boundaries.condition import Condition as Condition
 from .boundaries.free_slip import FreeSlip as FreeSlip
 from .boundaries.moving_wall import MovingWall as MovingWall
 from .boundaries.no_slip import NoSlip as NoSlip
+from .boundaries.free_stream import FreeStream as FreeStream
 from .boundaries.non_reflecting_inlet import NonReflectingInlet as NonReflectingInlet
 from .boundaries.non_reflecting_outlet import NonReflectingOutlet as NonReflectingOutlet
 from .boundaries.periodic import Periodic as Periodic

@@ -17,6 +17,7 @@ from lbm import boundaries as conditions
 from lbm._coupled.companion import Companion
 from lbm._coupled.eddy_viscosity.field import EddyViscosity
 from lbm._coupled.flow import MAX_STEPS, Flow
+from lbm._coupled.open_faces.free_streams import FreeStreams
 from lbm._coupled.open_faces.responding import RespondingFaces
 from lbm._coupled.open_faces.sheared import ShearedOutlets
 from lbm._coupled.scalars.fields import ScalarFields
@@ -236,6 +237,8 @@ class Simulation(Flow):
             companions.append(sheared)
         if any(face.responds for face in faces):
             companions.append(RespondingFaces(cells, faces, domain))
+        if any(face.is_equilibrium for face in faces):
+            companions.append(FreeStreams(domain))
         super().__init__(cells, faces, solids, domain, devices[0], companions)
         if self._scalars is not None:
             self.scalars = self._scalars.fields

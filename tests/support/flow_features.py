@@ -70,6 +70,7 @@ FEATURES = {
     "interpolated walls": partial(make, "interpolated walls", scalars=heat(ball=0.5, rod=-0.5)),
     "inlets that do not reflect": partial(make, "inlets that do not reflect"),
     "outlets that do not reflect": partial(make, "outlets that do not reflect"),
+    "free streams": partial(make, "free streams", scalars=heat(z_=0.5)),
     "condition of a user": partial(make, "condition of a user"),
     "sponges": partial(make, "sponges", scalars=heat(x_=0.5)),
     "scalars, Vreman": partial(make, "open channel", lbm.Vreman(0.6, constant=2.0, every=2),

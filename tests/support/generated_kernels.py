@@ -67,6 +67,7 @@ def _lbm_item(name, precision):
     import lbm
     from lbm._coupled.cut_walls import formulas as walls
     from lbm._coupled.open_faces import formulas as faces
+    from lbm._coupled.open_faces import free_streams
     from lbm._coupled.scalars import formulas as scalars
 
     return {
@@ -75,6 +76,7 @@ def _lbm_item(name, precision):
         "+excess": lambda: walls.excess_of_link,
         "outlet": lambda: faces.make_correct_cell(lbm.NonReflectingOutlet.respond, precision),
         "inlet": lambda: faces.make_correct_cell(lbm.NonReflectingInlet.respond, precision),
+        "free stream": lambda: free_streams.make_fill(precision),
         "scalar interpolate": lambda: scalars.interpolate,
         "scalar store": lambda: scalars.store,
         "half force": lambda: scalars.add_half_force,
@@ -88,6 +90,7 @@ LBM_ITEMS = {
     "+excess": (48, "T* T*"),
     "outlet": (48, "S* i8** u4* T** T** i8* 1xT"),
     "inlet": (48, "S* i8** u4* T** T** i8* 1xT"),
+    "free stream": (24, "S* i8* T*"),
     "scalar interpolate": (32, "T* i8* i8* T** T* T*"),
     "scalar store": (24, "T* i8* T*"),
     "half force": (80, "T**** T**** u1*** 4xT 6xi8"),

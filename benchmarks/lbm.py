@@ -8,14 +8,14 @@ import hetero
 import lbm
 from benchmarks.measurements import Measurement
 from lbm._domain.domains import make_domain
-from lbm._domain.parts import make_engine
-from lbm._model.precision import PRECISIONS
+from lbm._parallel.decomposition import Decomposition
+from lbm._parallel.parts import make_engine
 from lbm._performance.measurement import measure_machine
 from lbm._performance.model import best_ratio, predict_step
 from lbm.collisions import OPERATORS, make_collision
-from lbm.decomposition import Decomposition
 from lbm.flows import cavity
 from lbm.lattices import D3Q19, D3Q27
+from lbm.lattices.precision import PRECISIONS
 from lbm.simulation import Simulation
 
 PUBLISHED = {

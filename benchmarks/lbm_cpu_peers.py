@@ -20,8 +20,8 @@ import hetero
 from benchmarks.measurements import Measurement
 from hetero.simd.width import processor_features
 from lbm import TRT, Simulation
-from lbm._model.precision import PRECISIONS
 from lbm.flows import cavity
+from lbm.lattices.precision import PRECISIONS
 
 TURN, ROUNDS = 0.1, 15
 """Seconds of a sample, so short that all see the same load of the machine; number of samples."""

@@ -8,8 +8,8 @@ import numpy as np
 
 import hetero
 from benchmarks.measurements import Measurement
-from lbm._model.precision import PRECISIONS
 from lbm.flows import solve_cavity, solve_sphere, vortices
+from lbm.lattices.precision import PRECISIONS
 
 
 def run(device: hetero.Device, quick: bool) -> list[Measurement]:

@@ -3,6 +3,11 @@
 from . import flows as flows
 from . import geometry as geometry
 from . import launcher as launcher
+from ._coupled.scalars.scalar import FixedFlux as FixedFlux
+from ._coupled.scalars.scalar import FixedValue as FixedValue
+from ._coupled.scalars.scalar import Scalar as Scalar
+from ._parallel.decomposition import Decomposition as Decomposition
+from ._post.wall_stress import WallShear as WallShear
 from .boundaries.condition import Condition as Condition
 from .boundaries.free_slip import FreeSlip as FreeSlip
 from .boundaries.moving_wall import MovingWall as MovingWall
@@ -13,6 +18,8 @@ from .boundaries.non_reflecting_outlet import NonReflectingOutlet as NonReflecti
 from .boundaries.periodic import Periodic as Periodic
 from .boundaries.pressure_outlet import PressureOutlet as PressureOutlet
 from .boundaries.solid import Solid as Solid
+from .boundaries.sponge import Sponge as Sponge
+from .boundaries.synthetic_eddies import SyntheticEddies as SyntheticEddies
 from .boundaries.velocity_inlet import VelocityInlet as VelocityInlet
 from .callbacks import Every as Every
 from .callbacks import Probe as Probe
@@ -28,26 +35,19 @@ from .collisions.smagorinsky import SmagorinskyBGK as SmagorinskyBGK
 from .collisions.trt import TRT as TRT
 from .collisions.vreman import Vreman as Vreman
 from .collisions.vreman import VremanBGK as VremanBGK
-from .decomposition import Decomposition as Decomposition
 from .errors import CheckpointError as CheckpointError
 from .errors import UnstableError as UnstableError
+from .geometry.meshes import TriangleMesh as TriangleMesh
+from .geometry.meshes import read_mesh as read_mesh
+from .geometry.shapes import Box as Box
+from .geometry.shapes import Cylinder as Cylinder
+from .geometry.shapes import HalfSpace as HalfSpace
+from .geometry.shapes import Shape as Shape
+from .geometry.shapes import Sphere as Sphere
 from .lattices.d3q19 import D3Q19 as D3Q19
 from .lattices.d3q27 import D3Q27 as D3Q27
 from .lattices.lattice import Lattice as Lattice
-from .meshes import TriangleMesh as TriangleMesh
-from .meshes import read_mesh as read_mesh
-from .scalars import FixedFlux as FixedFlux
-from .scalars import FixedValue as FixedValue
-from .scalars import Scalar as Scalar
-from .shapes import Box as Box
-from .shapes import Cylinder as Cylinder
-from .shapes import HalfSpace as HalfSpace
-from .shapes import Shape as Shape
-from .shapes import Sphere as Sphere
 from .simulation import Simulation as Simulation
-from .sponges import Sponge as Sponge
-from .turbulent_inflow import SyntheticEddies as SyntheticEddies
 from .units import Units as Units
-from .wall_shear import WallShear as WallShear
 
 __version__: str

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from hetero.validation import check_in_range, check_integer, describe
-from lbm import _fields
-from lbm._engines.engine import Engine
-from lbm._model.wall_links import SOLID_CLASS
+from lbm import _post
+from lbm._kernels.engine import Engine
+from lbm.geometry.wall_links import SOLID_CLASS
 
 if TYPE_CHECKING:
     from lbm.simulation import Simulation
@@ -72,7 +72,7 @@ class Statistics:
                 self._fill(key, x_range)
             with engine.device.active():
                 _, mean, squares = self._accumulators[key]
-                loops, fields = _fields.loops(engine.device), data.reshape(4, -1)
+                loops, fields = _post.loops(engine.device), data.reshape(4, -1)
                 loops.accumulate(fields, mean, squares, self.samples)
 
     def sums(self) -> np.ndarray:

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from lbm import boundaries as b
-from lbm._model.periodic_images import repeat_solids
+from lbm.boundaries.sponge import Sponge, check_sponges
 from lbm.collisions.eddy_viscosity import EddyViscosityModel
+from lbm.geometry.periodic_images import repeat_solids
 from lbm.lattices import D3Q19, Lattice
-from lbm.sponges import Sponge, check_sponges
 
 if TYPE_CHECKING:
     from lbm.collisions.operator import Collision

@@ -21,35 +21,37 @@ from lbm._coupled.open_faces.free_streams import FreeStreams
 from lbm._coupled.open_faces.responding import RespondingFaces
 from lbm._coupled.open_faces.sheared import ShearedOutlets
 from lbm._coupled.scalars.fields import ScalarFields
+from lbm._coupled.scalars.scalar import Scalar, check_scalars, describe_scalars
 from lbm._coupled.sponge_layers import SpongeLayers
 from lbm._coupled.turbulent_inlets.face_eddies import bind_eddies
-from lbm._domain.creation import choose_ratio, create_domain, require_memory_of_parts
+from lbm._domain import arguments
+from lbm._domain.creation import create_domain, require_memory_of_parts
 from lbm._domain.mass_balance import require_balanced_mass
 from lbm._domain.narrow_gaps import warn_of_narrow_gaps
-from lbm._domain.partition import make_partition
-from lbm._domain.placement import DeviceArgument, choose_devices
-from lbm._domain.ranks import agreement
-from lbm._domain.ranks.abort import abort_all_ranks_on_errors
-from lbm._domain.ranks.communication import Ranks
-from lbm._domain.ranks.cores import share_cores
-from lbm._fields import forces
-from lbm._fields.stability import LastGoodState, require_stable
-from lbm._fields.wall_shear import wall_shear
-from lbm._model import arguments, wall_links
-from lbm._model.arguments import InitialField
-from lbm._model.periodic_images import repeat_solids, require_bodies_inside
-from lbm._model.precision import choose_precision
-from lbm._model.problem import Problem
-from lbm._model.slow_targets import warn_of_slow_targets
-from lbm._model.streaming_patterns import PATTERNS, make_pattern
+from lbm._domain.slow_targets import warn_of_slow_targets
+from lbm._kernels.problem import Problem
+from lbm._parallel.decomposition import Decomposition, check_decomposition
+from lbm._parallel.partition import make_partition
+from lbm._parallel.placement import DeviceArgument, choose_devices
+from lbm._parallel.ranks import agreement
+from lbm._parallel.ranks.abort import abort_all_ranks_on_errors
+from lbm._parallel.ranks.communication import Ranks
+from lbm._parallel.ranks.cores import share_cores
+from lbm._performance.measurement import measure_best_ratio
+from lbm._post import forces
+from lbm._post.stability import LastGoodState, require_stable
+from lbm._post.wall_shear import wall_shear
+from lbm._post.wall_stress import WallShear
+from lbm.boundaries.prescribed import InitialField
+from lbm.boundaries.sponge import Sponge, check_sponges, describe_sponges
 from lbm.collisions import DEFAULT, make_collision
 from lbm.collisions.eddy_viscosity import EddyViscosityModel
 from lbm.collisions.operator import Collision, check_collision
-from lbm.decomposition import Decomposition, check_decomposition
+from lbm.geometry import wall_links
+from lbm.geometry.periodic_images import repeat_solids, require_bodies_inside
 from lbm.lattices import D3Q19, Lattice, choose_lattice
-from lbm.scalars import Scalar, check_scalars, describe_scalars
-from lbm.sponges import Sponge, check_sponges, describe_sponges
-from lbm.wall_shear import WallShear
+from lbm.lattices.precision import choose_precision
+from lbm.lattices.streaming_patterns import PATTERNS, make_pattern
 
 if TYPE_CHECKING:
     from lbm.units import Units
@@ -220,7 +222,11 @@ class Simulation(Flow):
         at_rest = not ranks.any(np.any(moments[1]))
         if ranks.rank == 0:
             warn_of_slow_targets(cells, faces, solids, checked_sponges, problem.forced, at_rest)
-        self.ratio = choose_ratio(ratio, problem, devices[0], ranks)
+        self.ratio: float = (
+            min(ranks.gather_all(measure_best_ratio(problem, devices[0])))
+            if isinstance(ratio, str)
+            else ratio
+        )
         domain = create_domain(problem, partition, devices, self.ratio, ranks)
         self._eddies = self._scalars = None
         companions: list[Companion] = []

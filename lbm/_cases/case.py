@@ -13,9 +13,6 @@ from lbm._cases.scales import Scales, read_scales
 from lbm._cases.sponges import read_sponges
 from lbm._cases.walls import read_array, read_boundaries, read_density
 from lbm._io.tables import Table, read_toml
-from lbm._model.extent import Triple
-from lbm._model.precision import PRECISIONS
-from lbm._model.streaming_patterns import PATTERNS
 from lbm.boundaries import Condition, Solid, kind_of_flow
 from lbm.callbacks import SteadyState
 from lbm.collisions import DEFAULT, OPERATORS, make_collision
@@ -23,6 +20,9 @@ from lbm.collisions.operator import Collision
 from lbm.collisions.stability_map import FlowKind
 from lbm.lattices import DEFAULT as DEFAULT_LATTICE
 from lbm.lattices import LATTICES
+from lbm.lattices.extent import Triple
+from lbm.lattices.precision import PRECISIONS
+from lbm.lattices.streaming_patterns import PATTERNS
 
 
 @dataclass(frozen=True)

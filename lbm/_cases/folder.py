@@ -8,7 +8,7 @@ import re
 from pathlib import Path
 
 from hetero.atomic_files import require_writable
-from lbm._domain.ranks.communication import Ranks
+from lbm._parallel.ranks.communication import Ranks
 
 CHECKPOINT, PROBES, FORCES, STATISTICS, STATISTICS_STATE, SERIES, RUN_FACTS = (
     *("checkpoint.state", "probes.csv", "forces.csv"),

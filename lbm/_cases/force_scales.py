@@ -9,10 +9,10 @@ import numpy as np
 
 from lbm._cases.scales import Scales
 from lbm._io.tables import Table
-from lbm._model.extent import Extent, Triple
-from lbm._model.periodic_images import PeriodicImages, repeat_solids
 from lbm.boundaries import Condition, Solid, evaluate_solid, split_boundaries
-from lbm.meshes import TriangleMesh
+from lbm.geometry.meshes import TriangleMesh
+from lbm.geometry.periodic_images import PeriodicImages, repeat_solids
+from lbm.lattices.extent import Extent, Triple
 
 
 class ForceScales(NamedTuple):

@@ -13,8 +13,8 @@ from lbm._cases.scales import Scales
 from lbm._io.fields import DERIVED
 from lbm._io.plot import FIELDS
 from lbm._io.tables import Table
-from lbm._model.extent import Triple
 from lbm.boundaries import Condition, Solid
+from lbm.lattices.extent import Triple
 
 
 class ProbeTable(NamedTuple):

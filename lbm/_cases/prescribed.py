@@ -9,9 +9,9 @@ import numpy as np
 
 from lbm._cases.scales import Scales
 from lbm._io.tables import REQUIRED, Table
-from lbm._model.extent import Triple
-from lbm._model.prescribed import Function
-from lbm.turbulent_inflow import SyntheticEddies
+from lbm.boundaries.prescribed import Function
+from lbm.boundaries.synthetic_eddies import SyntheticEddies
+from lbm.lattices.extent import Triple
 
 ACROSS = "x", "y", "z", "xy", "xz", "yz"
 """Axes along which a velocity may be a parabola."""

@@ -6,9 +6,9 @@ from typing import Any
 
 from lbm._cases.scales import Scales
 from lbm._cases.walls import read_array
+from lbm._coupled.scalars.scalar import FixedFlux, FixedValue, Scalar, ScalarCondition
 from lbm._io.tables import Table
-from lbm._model.extent import Triple
-from lbm.scalars import FixedFlux, FixedValue, Scalar, ScalarCondition
+from lbm.lattices.extent import Triple
 
 
 def read_scalars(case: Table, shape: Triple, scales: Scales) -> dict[str, Scalar]:

@@ -8,7 +8,7 @@ from lbm._cases.scales import Scales
 from lbm._cases.walls import read_density
 from lbm._io.tables import Table
 from lbm.boundaries import FACES
-from lbm.sponges import Sponge
+from lbm.boundaries.sponge import Sponge
 
 
 def read_sponges(case: Table, scales: Scales) -> dict[str, Sponge]:

@@ -15,10 +15,10 @@ import numpy as np
 from lbm._cases.prescribed import read_inflow, read_velocity
 from lbm._cases.scales import Scales
 from lbm._io.tables import Table
-from lbm._model.extent import Triple
 from lbm.boundaries import CONDITIONS, FACES, WALLS, Condition, NoSlip, Solid
-from lbm.meshes import read_mesh
-from lbm.shapes import Box, Cylinder, Sphere
+from lbm.geometry.meshes import read_mesh
+from lbm.geometry.shapes import Box, Cylinder, Sphere
+from lbm.lattices.extent import Triple
 
 FACE_TYPES = tuple(CONDITIONS)
 SOLID_TYPES = tuple(name for name, condition in CONDITIONS.items() if condition.may_be_solid)

@@ -17,14 +17,14 @@ from hetero.command_line import (
     save_output,
 )
 from lbm._io.vtk import require_pyevtk
-from lbm._model.precision import PRECISIONS, choose_precision
-from lbm._model.streaming_patterns import PATTERNS
 from lbm.callbacks import Every
 from lbm.collisions import DEFAULT, OPERATORS
 from lbm.collisions.stability_map import FlowKind
-from lbm.flow_results import CavityResult, SphereResult
+from lbm.flows.results import CavityResult, SphereResult
 from lbm.lattices import DEFAULT as DEFAULT_LATTICE
 from lbm.lattices import LATTICES
+from lbm.lattices.precision import PRECISIONS, choose_precision
+from lbm.lattices.streaming_patterns import PATTERNS
 from lbm.simulation import Simulation
 
 

@@ -17,11 +17,11 @@ from lbm._commands.options import (
     parse_ratio,
     positive,
 )
-from lbm._model.extent import Triple
+from lbm._parallel.decomposition import Decomposition, choose_decomposition
 from lbm._performance.description import read_machine, write_machine
 from lbm._performance.machine import Machine
 from lbm._performance.model import GPU_TRANSPORTS, Prediction, best_ratio, predict_step
-from lbm.decomposition import Decomposition, choose_decomposition
+from lbm.lattices.extent import Triple
 from lbm.launcher import can_start_ranks
 
 _EXAMPLES = (

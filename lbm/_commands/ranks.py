@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from hetero.command_line import run_command
-from lbm._domain.ranks.abort import FORWARDING_SECONDS, abort_all_ranks_on_errors
+from lbm._parallel.ranks.abort import FORWARDING_SECONDS, abort_all_ranks_on_errors
 
 _FIRST_RANK_SECONDS = 1.0
 """Time that other ranks leave the first one to report an error that all of them have."""

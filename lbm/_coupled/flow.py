@@ -15,9 +15,9 @@ from lbm._coupled.prescriptions import Prescriptions
 from lbm._coupled.scalars.field import ScalarField
 from lbm._domain.domain import Domain
 from lbm._domain.host_moments import HostMoments
-from lbm._model.extent import Triple
-from lbm._model.wall_links import SOLID_CLASS
 from lbm.boundaries import Condition, Solid
+from lbm.geometry.wall_links import SOLID_CLASS
+from lbm.lattices.extent import Triple
 
 FIELDS = "rho", "drho", "u", "fluid"
 """Names of the fields that `Flow.gather` takes."""

@@ -9,13 +9,13 @@ import numpy as np
 
 from lbm._coupled.companion import Companion
 from lbm._domain.domain import Domain
-from lbm._domain.parts import Part
-from lbm._engines.engine import Engine
-from lbm._model.extent import Extent, Triple
-from lbm._model.prescribed import Dependence, evaluate
-from lbm._model.problem import Box
+from lbm._kernels.engine import Engine
+from lbm._kernels.problem import Box
+from lbm._parallel.parts import Part
 from lbm.boundaries import FACES
-from lbm.sponges import Sponge, require_slow_target
+from lbm.boundaries.prescribed import Dependence, evaluate
+from lbm.boundaries.sponge import Sponge, require_slow_target
+from lbm.lattices.extent import Extent, Triple
 
 
 class Layer(NamedTuple):

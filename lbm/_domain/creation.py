@@ -8,11 +8,11 @@ from typing import Any
 
 from hetero.devices import Device
 from lbm._domain.domain import Domain
-from lbm._domain.memory_forecast import require_memory
-from lbm._domain.partition import Partition
-from lbm._domain.placement import place_parts
-from lbm._domain.ranks.communication import Ranks
-from lbm._model.problem import Problem
+from lbm._kernels.problem import Problem
+from lbm._parallel.memory_forecast import require_memory
+from lbm._parallel.partition import Partition
+from lbm._parallel.placement import place_parts
+from lbm._parallel.ranks.communication import Ranks
 
 LOGGER = logging.getLogger(__name__)
 
@@ -27,15 +27,6 @@ def require_memory_of_parts(
     _, placed = place_parts(partition, devices, 0.0, ranks)
     for box, device in placed.items():
         require_memory(partition.extent(box).shape, device=device, **settings)
-
-
-def choose_ratio(ratio: float | str, problem: Problem, device: Device, ranks: Ranks) -> float:
-    """Return the CPU's share of the rows beside a GPU; "auto" measures the best one."""
-    if not isinstance(ratio, str):
-        return ratio
-    from lbm._performance.measurement import measure_best_ratio
-
-    return min(ranks.gather_all(measure_best_ratio(problem, device)))
 
 
 def create_domain(

@@ -10,18 +10,18 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from hetero.devices import Device
-from lbm._domain import exchange
-from lbm._domain.exchange.exchange import Exchange
-from lbm._domain.exchange.field_exchange import FieldExchange
-from lbm._domain.exchange.halo_data import Field, HaloData, Populations
-from lbm._domain.memory_forecast import SLAB_CELLS
-from lbm._domain.partition import AXES, Partition
-from lbm._domain.parts import Part, cut_box, make_engine
-from lbm._domain.ranks.communication import Ranks
-from lbm._domain.ranks.exact_sum import ExactSum
-from lbm._engines.engine import DrivingScalar, Engine
-from lbm._model.extent import Triple
-from lbm._model.problem import Box, Problem, wall_return_indices
+from lbm._kernels.engine import DrivingScalar, Engine
+from lbm._kernels.problem import Box, Problem, wall_return_indices
+from lbm._parallel import exchange
+from lbm._parallel.exchange.exchange import Exchange
+from lbm._parallel.exchange.field_exchange import FieldExchange
+from lbm._parallel.exchange.halo_data import Field, HaloData, Populations
+from lbm._parallel.memory_forecast import SLAB_CELLS
+from lbm._parallel.partition import AXES, Partition
+from lbm._parallel.parts import Part, cut_box, make_engine
+from lbm._parallel.ranks.communication import Ranks
+from lbm._parallel.ranks.exact_sum import ExactSum
+from lbm.lattices.extent import Triple
 
 
 class Driver(Protocol):
@@ -116,7 +116,7 @@ class Domain:
         """Return a function that makes memory for parts on the CPU, if they have GPUs beside."""
         if not gpus or len(gpus) == len(devices):
             return None
-        from lbm._domain.exchange.cuda import MappedMemory
+        from lbm._parallel.exchange.cuda import MappedMemory
 
         return lambda: MappedMemory(gpus[0])
 

@@ -12,11 +12,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from lbm._domain.neighbours import add_neighbours, clear_beyond_walls
-from lbm._domain.partition import AXES, Partition
-from lbm._domain.ranks.communication import Ranks
-from lbm._model.extent import Triple
-from lbm._model.wall_links import SOLID_CLASS, Links, has_outlet_link, mass_inflow_of_classes
+from lbm._parallel.neighbours import add_neighbours, clear_beyond_walls
+from lbm._parallel.partition import AXES, Partition
+from lbm._parallel.ranks.communication import Ranks
+from lbm.geometry.wall_links import SOLID_CLASS, Links, has_outlet_link, mass_inflow_of_classes
+from lbm.lattices.extent import Triple
 
 BALANCED = 1e-9
 """Largest net mass that counts as rounding, as a share of the sum of all amounts."""

@@ -17,12 +17,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from lbm._domain.neighbours import add_neighbours
-from lbm._domain.partition import Partition
-from lbm._domain.ranks.communication import Ranks
-from lbm._model.cut_links import CutLinks
-from lbm._model.wall_links import SOLID_CLASS, Links
+from lbm._parallel.neighbours import add_neighbours
+from lbm._parallel.partition import Partition
+from lbm._parallel.ranks.communication import Ranks
 from lbm.boundaries import Condition
+from lbm.geometry.cut_links import CutLinks
+from lbm.geometry.wall_links import SOLID_CLASS, Links
 
 NARROW = 4
 """Cells across a gap up to which the flow rate may be wrong by 10 % and more."""

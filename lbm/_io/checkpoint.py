@@ -34,7 +34,7 @@ from lbm.errors import CheckpointError, UnstableError
 
 if TYPE_CHECKING:
     from lbm._coupled.flow import Flow
-    from lbm._domain.ranks.communication import Ranks
+    from lbm._parallel.ranks.communication import Ranks
 
 
 LOGGER = logging.getLogger(__name__)

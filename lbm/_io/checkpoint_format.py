@@ -28,8 +28,8 @@ from lbm.lattices import LATTICES, Lattice
 
 if TYPE_CHECKING:
     from lbm._coupled.flow import Flow
-    from lbm._model.problem import Problem
-    from lbm._model.wall_links import Links
+    from lbm._kernels.problem import Problem
+    from lbm.geometry.wall_links import Links
 
 FIRST_LINE_BYTES = len(b"LBM-D3Q19 1\n")
 """Size of the first line of a checkpoint: the names of all lattices have the same length."""

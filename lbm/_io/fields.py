@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from hetero.validation import check_choice, describe
-from lbm._fields.gradients import q_criterion, strain_rate, velocity_gradient, vorticity
-from lbm._fields.wall_shear import wall_shear_fields
+from lbm._post.gradients import q_criterion, strain_rate, velocity_gradient, vorticity
+from lbm._post.wall_shear import wall_shear_fields
 from lbm.errors import UnstableError
 from lbm.units import Units
 

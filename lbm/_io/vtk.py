@@ -15,7 +15,7 @@ from lbm._io.fields import collect_fields, require_finite, require_options
 
 if TYPE_CHECKING:
     from lbm._coupled.flow import Flow
-    from lbm._model.extent import Extent
+    from lbm.lattices.extent import Extent
     from lbm.units import Units
 
 

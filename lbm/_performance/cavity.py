@@ -7,14 +7,14 @@ import time
 import numpy as np
 
 from lbm import boundaries
-from lbm._model import wall_links
-from lbm._model.precision import PRECISIONS, Precision
-from lbm._model.problem import Problem
-from lbm._model.streaming_patterns import make_pattern
+from lbm._coupled.flow import Flow
+from lbm._kernels.problem import Problem
 from lbm.boundaries import Condition, MovingWall, NoSlip, Solid
 from lbm.collisions.trt import TRT
+from lbm.geometry import wall_links
 from lbm.lattices import D3Q19, Lattice
-from lbm.simulation import Simulation
+from lbm.lattices.precision import PRECISIONS, Precision
+from lbm.lattices.streaming_patterns import make_pattern
 
 WALLS: dict[str, Condition | Solid] = {
     "x": NoSlip(),
@@ -45,15 +45,15 @@ def cavity_problem(
     return Problem(shape, walls, addresses, precision, TRT(TAU), (0.0, 0.0, 0.0))
 
 
-def measure_steps(simulation: Simulation) -> float:
+def measure_steps(flow: Flow) -> float:
     """Return the median seconds of a step, that of the slowest rank."""
-    ranks = simulation.domain.ranks
+    ranks = flow.domain.ranks
 
     def sample(steps: int) -> float:
         ranks.gather_all(None)
         start = time.perf_counter()
-        simulation.advance(steps)
-        simulation.domain.synchronize()
+        flow.advance(steps)
+        flow.domain.synchronize()
         return ranks.max(time.perf_counter() - start)
 
     sample(2)

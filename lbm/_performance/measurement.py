@@ -11,13 +11,13 @@ from typing import Any
 from hetero.devices import Device
 from lbm._domain.domain import Domain
 from lbm._domain.domains import make_domain
-from lbm._domain.parts import edge_thickness, make_engine
-from lbm._domain.planes import buffer_planes, copy_tables
-from lbm._model.extent import Extent
-from lbm._model.problem import Box, Problem
+from lbm._kernels.problem import Box, Problem
+from lbm._parallel.decomposition import Decomposition
+from lbm._parallel.parts import edge_thickness, make_engine
+from lbm._parallel.planes import buffer_planes, copy_tables
 from lbm._performance.machine import Axes, Curve, DeviceTimes, Linear, Machine
 from lbm._performance.model import CROSSING, best_ratio
-from lbm.decomposition import Decomposition
+from lbm.lattices.extent import Extent
 
 LOGGER = logging.getLogger(__name__)
 
@@ -179,7 +179,7 @@ def _measure_rows(problem: Problem, beside: Device | None) -> Curve:
         rows *= ROWS_RATIO
     allocate = None
     if beside is not None:  # the hybrid's CPU part lies in memory that its GPU reads
-        from lbm._domain.exchange.cuda import MappedMemory
+        from lbm._parallel.exchange.cuda import MappedMemory
 
         allocate = MappedMemory(beside).allocate
     engine = make_engine(problem, Device("cpu"), allocate)

@@ -13,11 +13,11 @@ import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from lbm._domain.partition import cut_rows
-from lbm._domain.parts import edge_thickness
-from lbm._model.extent import Triple
+from lbm._parallel.decomposition import Decomposition
+from lbm._parallel.partition import cut_rows
+from lbm._parallel.parts import edge_thickness
 from lbm._performance.machine import DeviceTimes, Machine
-from lbm.decomposition import Decomposition
+from lbm.lattices.extent import Triple
 
 CROSSING = 5
 """Populations of a cell that cross a face in D3Q19."""

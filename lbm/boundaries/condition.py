@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from lbm._model.prescribed import Dependence, find_dependence
+from lbm.boundaries.prescribed import Dependence, find_dependence
 
 NOWHERE = np.zeros((1, 3))
 """A point for conditions that do not depend on position."""

@@ -7,12 +7,21 @@ from typing import Any
 import numpy as np
 
 from hetero.validation import check_finite, describe
+from lbm.lattices import SOUND
 
 DENSITY_RANGE = 0.5, 1.5
 """Range of densities of initial flows and outlets: the method holds near density 1."""
 
 MAX_SPEED = 0.3
 """Largest speed of a wall or an inlet in cells/step, about half of the speed of sound (0.577)."""
+
+SPEED_LIMIT = 0.8 * SOUND
+"""Speed in cells/step above which a run stops: Mach 0.8, where the equilibrium is inaccurate."""
+
+DENSITY_LIMITS = DENSITY_RANGE[0] / 2, DENSITY_RANGE[1] * 2
+"""Densities outside of which a run stops. The pressure of a flow at moderate speeds changes the
+density by a few per cent, waves between walls at most double what the start has; beyond, a region
+of fluid fills or empties."""
 
 
 def check_vector(name: str, value: Any) -> tuple[float, float, float]:

@@ -7,9 +7,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from lbm._model.prescribed import Function, evaluate
 from lbm.boundaries.condition import NOWHERE, Condition
 from lbm.boundaries.limits import check_vector, require_slow
+from lbm.boundaries.prescribed import Function, evaluate
 
 
 @dataclass(frozen=True)

@@ -8,9 +8,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from hetero.validation import check_in_range
-from lbm._model.prescribed import Function, evaluate
 from lbm.boundaries.condition import NOWHERE, Condition
 from lbm.boundaries.limits import DENSITY_RANGE
+from lbm.boundaries.prescribed import Function, evaluate
 
 
 @dataclass(frozen=True)

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from hetero.validation import check_choice, describe, require_unmasked
-from lbm._model.extent import Extent, Triple
 from lbm.boundaries.condition import Condition
 from lbm.boundaries.no_slip import NoSlip
+from lbm.lattices.extent import Extent, Triple
 
 _AT_REST = NoSlip()
 

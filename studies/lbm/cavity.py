@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from lbm.flow_results import CAVITY_RE1000
 from lbm.flows import cavity
+from lbm.flows.results import CAVITY_RE1000
 from studies.study import Study
 
 REYNOLDS, SPEED = 1000.0, 0.1

@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from lbm._model.extent import Triple
+from lbm._parallel.decomposition import Decomposition
 from lbm._performance.description import read_machine
 from lbm._performance.machine import Machine
 from lbm._performance.model import best_ratio, predict_step
-from lbm.decomposition import Decomposition
+from lbm.lattices.extent import Triple
 from studies.papers.printed import FLOW_EFFICIENCIES
 from studies.study import Study
 

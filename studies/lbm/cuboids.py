@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from lbm._model.precision import PRECISIONS
 from lbm._performance.cavity import cavity_problem
 from lbm._performance.measurement import measure_device
 from lbm._performance.model import CROSSING
+from lbm.lattices.precision import PRECISIONS
 from studies.study import Study
 
 SIZES = {"cuda": (32, 64, 96, 128, 192, 256, 320, 384), "cpu": (32, 48, 64, 96, 128)}

@@ -11,15 +11,15 @@ from hetero.devices import Device
 from hetero.errors import DeviceUnavailableError
 from hetero.measurement.machine_limits import limits
 from lbm._domain.domains import make_domain
-from lbm._domain.partition import cut_rows
-from lbm._model.extent import Extent, Triple
-from lbm._model.precision import PRECISIONS
-from lbm._model.problem import Problem
+from lbm._kernels.problem import Problem
+from lbm._parallel.decomposition import Decomposition
+from lbm._parallel.partition import cut_rows
 from lbm._performance.cavity import FACES, cavity_problem
 from lbm._performance.machine import Machine
 from lbm._performance.measurement import measure_machine
 from lbm._performance.model import best_ratio, predict_step
-from lbm.decomposition import Decomposition
+from lbm.lattices.extent import Extent, Triple
+from lbm.lattices.precision import PRECISIONS
 from lbm.launcher import can_start_ranks
 from studies.lbm.rates import DOMAINS, draw_curves, measure_rate
 from studies.lbm.scaling_worker import Case, run_cases

@@ -15,11 +15,11 @@ from typing import Any
 import numpy as np
 
 from lbm import BGK, TRT, Simulation
-from lbm._flows.centre_line import read_centre_line
 from lbm.callbacks import SteadyState
 from lbm.collisions.operator import Collision
 from lbm.errors import UnstableError
 from lbm.flows import cavity, solve_sphere
+from lbm.flows.centre_line import read_centre_line
 from studies.study import Study
 
 MAGIC_NUMBERS = (0.25, 3 / 16, 1 / 8, 1 / 12, 0.03, 0.01, 1e-3)

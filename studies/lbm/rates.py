@@ -9,9 +9,9 @@ from pathlib import Path
 import hetero
 from hetero.measurement.benchmarking import benchmark
 from lbm._domain.domain import Domain
-from lbm._model.precision import PRECISIONS
-from lbm._model.problem import Problem
+from lbm._kernels.problem import Problem
 from lbm._performance.cavity import cavity_problem
+from lbm.lattices.precision import PRECISIONS
 from studies.study import Study
 
 DOMAINS = ((64, 64, 64), (128, 128, 128), (256, 256, 256), (384, 384, 384), (512, 512, 128))

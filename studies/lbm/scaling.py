@@ -16,13 +16,13 @@ import numpy as np
 
 import hetero
 from hetero.display.figures import PALETTE
-from lbm._model.extent import Triple
-from lbm._model.precision import PRECISIONS
+from lbm._parallel.decomposition import Decomposition, choose_decomposition
 from lbm._performance.cavity import cavity_problem
 from lbm._performance.machine import Machine
 from lbm._performance.measurement import measure_machine
 from lbm._performance.model import CROSSING, Prediction, predict_step
-from lbm.decomposition import Decomposition, choose_decomposition
+from lbm.lattices.extent import Triple
+from lbm.lattices.precision import PRECISIONS
 from lbm.launcher import can_start_ranks
 from studies.lbm.scaling_worker import Case, Result, run_cases
 from studies.study import Study

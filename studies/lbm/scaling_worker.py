@@ -16,7 +16,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import hetero
-from lbm._domain.exchange.transports import TRANSPORT_VARIABLE
+from lbm._coupled.scalars.scalar import FixedValue, Scalar
+from lbm._parallel.exchange.transports import TRANSPORT_VARIABLE
 from lbm._performance.cavity import TAU, measure_steps
 from lbm._performance.model import GPU_TRANSPORTS
 from lbm._performance.rank_programs import run_program, write_result
@@ -30,14 +31,13 @@ from lbm.boundaries import (
     Solid,
     VelocityInlet,
 )
+from lbm.boundaries.sponge import Sponge
+from lbm.boundaries.synthetic_eddies import SyntheticEddies
 from lbm.collisions import make_collision
 from lbm.flows import lid_driven_box
+from lbm.geometry.shapes import Sphere
 from lbm.launcher import world
-from lbm.scalars import FixedValue, Scalar
-from lbm.shapes import Sphere
 from lbm.simulation import Simulation
-from lbm.sponges import Sponge
-from lbm.turbulent_inflow import SyntheticEddies
 
 EDDY_LENGTH = 4.0
 """Integral length in cells of the eddies of a turbulent inlet. The time of a step hardly depends on

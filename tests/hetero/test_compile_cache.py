@@ -241,7 +241,7 @@ def test_a_user_who_waits_is_told_once(monkeypatch, capsys, is_notebook):
     thread.start()
     compiles.wait()
     for _ in range(3):
-        notice.compilation_begins("lbm._engines.cpu")
+        notice.compilation_begins("lbm._kernels.cpu")
     time.sleep(0.3)
     done.set()
     thread.join()
@@ -252,9 +252,9 @@ def test_a_user_who_waits_is_told_once(monkeypatch, capsys, is_notebook):
 def test_short_compilations_and_pipes_are_silent(monkeypatch, capsys):
     monkeypatch.setattr(notice, "SECONDS", 0.01)
     monkeypatch.setattr(notice, "_noticed", set())
-    notice.compilation_begins("lbm._engines.cpu")  # stderr is no terminal here
+    notice.compilation_begins("lbm._kernels.cpu")  # stderr is no terminal here
     monkeypatch.setattr(notice, "_is_interactive", lambda: True)
-    notice.compilation_begins("lbm._engines.cpu")  # nothing compiles when the timer ends
+    notice.compilation_begins("lbm._kernels.cpu")  # nothing compiles when the timer ends
     time.sleep(0.1)
     assert capsys.readouterr().err == ""
 

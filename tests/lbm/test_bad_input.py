@@ -8,7 +8,7 @@ import pytest
 import hetero
 import lbm
 from flows import FORMS
-from lbm._domain import memory_forecast
+from lbm._parallel import memory_forecast
 from lbm._performance.cavity import cavity_problem
 from lbm.flows import sphere, vortices
 
@@ -224,7 +224,7 @@ def test_inlets_may_balance_each_other():
 
 @pytest.mark.parametrize("shape", [(4, 1, 65_536), (1, 262_144, 1)])
 def test_parts_that_are_too_long_for_a_gpu(shape):
-    from lbm._engines.cuda import create_engine
+    from lbm._kernels.cuda import create_engine
 
     with pytest.raises(ValueError, match=r"too long for a GPU.* and 65535 along z: let x"):
         create_engine(cavity_problem(shape), hetero.Device("cuda", 0))
@@ -262,7 +262,7 @@ def test_a_gpu_without_room_stays_usable(require_cuda, monkeypatch):
     with pytest.raises(MemoryError, match=r"needs .* on cuda:0, which has .* free\. Remedy: "):
         lbm.Simulation(shape, device=gpu)
     monkeypatch.setattr("lbm._domain.creation.require_memory", lambda *_, **__: None)
-    monkeypatch.setattr("lbm._domain.parts.free_bytes", lambda device: 1 << 50)
+    monkeypatch.setattr("lbm._parallel.parts.free_bytes", lambda device: 1 << 50)
     fitting = (1024, 1024, before // (76 << 20) * 2 // 3)  # one copy does, two do not
     with pytest.raises(MemoryError, match="Remedy: "):
         lbm.Simulation(fitting, pattern="ab", device=gpu)

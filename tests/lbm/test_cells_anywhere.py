@@ -9,8 +9,8 @@ import hetero
 import lbm
 from covering import cover_pairs
 from flows import FORMS, PATTERNS
-from lbm._engines.cpu import create_engine
-from lbm._model.problem import Box
+from lbm._kernels.cpu import create_engine
+from lbm._kernels.problem import Box
 
 SHAPE = (38, 5, 4)  # two vectors or more, and a few cells that fill none
 CPU = hetero.Device("cpu")

@@ -115,7 +115,7 @@ SLOW_ON_D3Q27 = pytest.mark.parametrize(
 
 def make_collide(operator, lattice):
     """Make the compiled function collide(f, rates, force) of a cell with a body force."""
-    from lbm._engines.cell_formulas import make_cell_functions, make_relaxation
+    from lbm._kernels.formulas.cell_formulas import make_cell_functions, make_relaxation
 
     relaxation = make_relaxation(operator, lattice)
     return make_cell_functions(lattice, *relaxation, forced=True)[1]
@@ -295,7 +295,7 @@ def test_an_operator_with_branches_has_the_same_bits_anywhere():
 )
 def test_kernels_compile_without_spills_and_without_float64(operator, lattice):
     from generated_kernels import lbm_signature_of
-    from lbm._engines.cuda_kernels import make_kernel
+    from lbm._kernels.cuda_kernels import make_kernel
 
     kernel = make_kernel("step", "esoteric", 0, "float32", "faces", operator, True, lattice)
     report = compile_kernel(kernel, lbm_signature_of(operator(0.7)))

@@ -8,7 +8,7 @@ import numba
 import pytest
 
 import hetero
-from lbm._domain.ranks import cores
+from lbm._parallel.ranks import cores
 
 HERE, THERE = socket.gethostname(), "another host"
 LAUNCHER = frozenset(range(8))

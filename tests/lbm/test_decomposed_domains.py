@@ -7,9 +7,9 @@ import hetero
 import lbm
 from covering import cover_pairs
 from flows import FLOWS, FORMS, PATTERNS, SHAPE, follow, noisy, on_parts, pair
-from lbm._domain.partition import cut_rows, make_partition
-from lbm._fields.stability import LastGoodState
-from lbm.decomposition import X_FACE_COST, choose_decomposition
+from lbm._parallel.decomposition import X_FACE_COST, choose_decomposition
+from lbm._parallel.partition import cut_rows, make_partition
+from lbm._post.stability import LastGoodState
 
 GRIDS = [(1, 2, 1), (3, 2, 2), (1, 1, 7), (6, 1, 2)]
 
@@ -212,7 +212,7 @@ TWO_GPUS = {"device": ["cuda", "cuda"], "decomposition": (1, 2, 1), "dtype": "fl
 def test_gpus_exchange_velocities_and_scalars(parts, has_access, device, monkeypatch):
     if device != "cuda":
         pytest.skip("needs a GPU or its simulator")
-    from lbm._domain.exchange import peers
+    from lbm._parallel.exchange import peers
 
     if not has_access:
         monkeypatch.setattr(peers, "can_store_into", lambda device, other: False)
@@ -242,7 +242,7 @@ def test_a_gpu_moves_planes_of_the_cpus_block(limit, value, rows, device, monkey
     """A block of threads copies all layers of a plane, some, or one of them."""
     if device != "cuda":
         pytest.skip("needs a GPU or its simulator beside the CPU")
-    from lbm._domain.exchange import cuda as exchange
+    from lbm._parallel.exchange import cuda as exchange
 
     grids = []
 

@@ -10,7 +10,7 @@ import lbm
 import lbm.reference
 from covering import cover_pairs
 from flows import FORMS, PATTERNS, follow, pair, pair_in
-from lbm._domain import memory_forecast
+from lbm._parallel import memory_forecast
 from lbm.lattices import LATTICES
 
 MODEL = lbm.Vreman(0.51, constant=2.0, every=3)
@@ -275,9 +275,10 @@ def test_operators_of_users_match_their_reference(device):
 def test_the_forecast_of_memory_is_the_size_of_the_arrays(storage):
     shape, arguments = (34, 21, 12), FORMS[storage]
     s = lbm.Simulation(shape, collision=lbm.Vreman(0.6), device="cpu", **arguments)
-    (store,) = s._eddies._stores.values()
-    arrays = (*s.domain.engine.populations, s.domain.engine.viscosity, store.moments, store._sides)
-    assert s.problem.bytes == sum(a.nbytes for a in arrays) + s.problem.cells
+    (store,) = s.companions[0].parts.values()
+    arrays = (*s.domain.engine.populations, s.domain.engine.viscosity, store.moments)
+    # A byte of each cell has its class, another one the sides without fluid beside it.
+    assert s.problem.bytes == sum(a.nbytes for a in arrays) + 2 * s.problem.cells
     slab = 4 * np.prod(shape) * np.dtype(s.problem.precision.compute).itemsize
     required = memory_forecast.required_bytes(
         shape, "esoteric", s.problem.precision, reads_viscosity=True

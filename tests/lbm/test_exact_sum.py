@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from lbm._domain.ranks.exact_sum import ExactSum, exact_sum
+from lbm._parallel.ranks.exact_sum import ExactSum, exact_sum
 
 
 def test_it_is_the_correctly_rounded_sum():

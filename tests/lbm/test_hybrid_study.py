@@ -6,10 +6,10 @@ import pytest
 
 import hetero
 from hetero.errors import DeviceUnavailableError
+from lbm._parallel.decomposition import Decomposition
 from lbm._performance.cavity import cavity_problem
 from lbm._performance.machine import DeviceTimes, Linear, Machine
 from lbm._performance.model import predict_step
-from lbm.decomposition import Decomposition
 from studies.lbm import hybrid
 from studies.lbm.scaling_worker import Result
 from studies.study import Study

@@ -8,7 +8,7 @@ import pytest
 
 import lbm
 from flows import FORMS, PATTERNS, follow, on_parts, pair_in
-from lbm._model.cut_links import find_mates
+from lbm.geometry.cut_links import find_mates
 from lbm.lattices import D3Q19
 from lbm_runs import read_text
 

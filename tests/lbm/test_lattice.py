@@ -6,8 +6,8 @@ import pickle
 
 import pytest
 
-from lbm._model.streaming_patterns import PATTERNS, make_pattern
 from lbm.lattices import CS2, D3Q19, D3Q27, LATTICES, choose_lattice, lattice_of_size
+from lbm.lattices.streaming_patterns import PATTERNS, make_pattern
 
 ALL_LATTICES = pytest.mark.parametrize("lattice", LATTICES.values(), ids=LATTICES)
 ALL_PATTERNS = pytest.mark.parametrize(

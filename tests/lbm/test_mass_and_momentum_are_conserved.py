@@ -8,7 +8,7 @@ import scipy.ndimage
 
 import lbm
 from flows import noisy
-from lbm._model.precision import PRECISIONS
+from lbm.lattices.precision import PRECISIONS
 
 SHAPE = (16, 12, 10)
 

@@ -5,7 +5,7 @@ import pytest
 
 import lbm
 from lbm._domain.mass_balance import _label_regions
-from lbm._model.wall_links import INTO
+from lbm.geometry.wall_links import INTO
 
 SHAPE = (24, 16, 4)
 X, Y, Z = np.ogrid[0.5:24, 0.5:16, 0.5:4]

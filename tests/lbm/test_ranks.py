@@ -12,7 +12,7 @@ import pytest
 
 import lbm
 from flows import FORMS, SHAPE, pair
-from lbm._domain.ranks.fingerprints import fingerprint
+from lbm._parallel.ranks.fingerprints import fingerprint
 from lbm.launcher import SIZE_VARIABLES, world
 from lbm_runs import ROOT, start
 from rank_worker import CASES, run_flow, run_unstable
@@ -237,7 +237,7 @@ s.save(sys.argv[1])
 def test_communicators_of_simulations_that_have_ended_are_freed():
     """An MPI has room for about 2000; what one rank still uses stays on all of them."""
     program = f"""{START}
-from lbm._domain.ranks.private_communicators import copy_communicator
+from lbm._parallel.ranks.private_communicators import copy_communicator
 class Owner:
     pass
 kept = Owner()

@@ -11,8 +11,7 @@ import lbm
 from flows import PATTERNS
 from hetero import Device
 from lbm.__main__ import main
-from lbm._fields.stability import suggest_remedy
-from lbm._flows.centre_line import read_centre_line
+from lbm._post.stability import suggest_remedy
 from lbm.boundaries import kind_of_flow
 from lbm.collisions.stability_map import (
     BETWEEN_WALLS,
@@ -22,6 +21,7 @@ from lbm.collisions.stability_map import (
     choose_magic,
 )
 from lbm.flows import CAVITY_RE1000, cavity, solve_cavity, solve_sphere, sphere, terrain, vortices
+from lbm.flows.centre_line import read_centre_line
 from lbm_runs import ROOT, call
 from studies.__main__ import main as run_studies
 from studies.__main__ import names_for

@@ -187,7 +187,7 @@ def test_the_first_bad_step_is_found_and_the_last_good_state_kept(pattern, devic
 def test_without_a_copy_of_the_state_the_check_tells_when_it_looked(has_room, monkeypatch):
     s = unstable("cpu", check=50, keep_good_state=not has_room)
     if not has_room:
-        monkeypatch.setattr("lbm._fields.stability.free_bytes", lambda device: 1)
+        monkeypatch.setattr("lbm._post.stability.free_bytes", lambda device: 1)
     with pytest.raises(lbm.UnstableError, match="no earlier state was kept") as caught:
         s.run(5000)
     assert caught.value.step == s.steps

@@ -72,12 +72,12 @@ def test_flows_that_nothing_brakes_give_no_warning(options):
 
 def test_targets_by_default():
     s = lbm.Simulation((40, 6, 3), boundaries=ENDS, sponges={"x-": 12, "x+": 14}, device="cpu")
-    inlet, outlet = s._sponges.sponges.values()
+    inlet, outlet = s.companions[0].sponges.values()
     assert inlet.u == (0.05, 0.0, 0.0)
     assert inlet.rho == 1.0
     assert outlet.u is None
     assert outlet.rho == 1.01
-    assert s._sponges.rows == 3
+    assert s.companions[0].rows == 3
 
 
 @pytest.mark.parametrize(

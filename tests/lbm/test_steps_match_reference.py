@@ -6,8 +6,8 @@ import pytest
 import lbm
 from covering import cover_pairs
 from flows import FLOWS, FORMS, PATTERNS, TOLERANCE, difference, follow, pair, pair_in, random_walls
-from lbm._engines.cpu_offsets import CACHED_OFFSETS
-from lbm._engines.cpu_rows import SCRATCH_CELLS
+from lbm._kernels.cpu_offsets import CACHED_OFFSETS
+from lbm._kernels.cpu_rows import SCRATCH_CELLS
 from lbm.lattices import LATTICES
 
 

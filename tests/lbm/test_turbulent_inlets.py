@@ -10,7 +10,7 @@ import lbm
 from covering import cover_pairs
 from flows import follow
 from hetero import philox
-from lbm._model.wall_links import mass_inflow_of_classes
+from lbm.geometry.wall_links import mass_inflow_of_classes
 from lbm.reference import Reference
 from lbm_runs import read_text
 

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 import lbm
-from lbm._engines.wall_formulas import make_outlet_returns, make_slip_returns, wall_return
-from lbm._model.wall_links import MIXED, MOVING, RETURN, SLIP, SPECIAL, classify_cells
+from lbm._kernels.formulas.wall_formulas import make_outlet_returns, make_slip_returns, wall_return
 from lbm.boundaries import split_boundaries
+from lbm.geometry.wall_links import MIXED, MOVING, RETURN, SLIP, SPECIAL, classify_cells
 
 LATTICES = pytest.mark.parametrize(
     "lattice", [lbm.D3Q19, lbm.D3Q27], ids=lambda lattice: lattice.name

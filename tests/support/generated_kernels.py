@@ -19,7 +19,7 @@ _CELLS = 8 * " u4"
 
 def _lbm_types(precision, text) -> tuple:
     """Return types, with W for words of populations, S for stored numbers, T for arithmetic."""
-    from lbm._model.precision import PRECISIONS
+    from lbm.lattices.precision import PRECISIONS
 
     form = PRECISIONS[precision]
     kinds = {"W": form.word, "S": form.storage, "T": form.compute}
@@ -101,7 +101,7 @@ LBM_ITEMS = {
 
 def lbm_item_kernel(name, precision):
     """Return the kernel of a loop over items, and its argument types."""
-    from lbm._items.cuda import LOOP, SUM, make_kernel
+    from lbm._kernels.items.cuda import LOOP, SUM, make_kernel
 
     text, first = (SUM, "i8 i8*") if name[0] == "+" else (LOOP, "i8")
     signature = _lbm_types(precision, f"{first} {LBM_ITEMS[name][1]}")
@@ -111,7 +111,7 @@ def lbm_item_kernel(name, precision):
 def lbm_kernel(pattern, odd, precision, walls):
     """Return a kernel of `lbm` that does a step, and its argument types."""
     from lbm import TRT
-    from lbm._engines.cuda_kernels import make_kernel
+    from lbm._kernels.cuda_kernels import make_kernel
 
     return make_kernel("step", pattern, odd, precision, walls, TRT, False), lbm_signature(precision)
 

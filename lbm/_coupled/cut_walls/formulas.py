@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from lbm._coupled.cut_walls.tables import MASS_UNIT
-from lbm._engines.storage_formulas import codec
-from lbm._model.precision import PRECISIONS
+from lbm._kernels.formulas.storage_formulas import codec
 from lbm.collisions.unroll import inlined
+from lbm.lattices.precision import PRECISIONS
 
 
 @inlined
@@ -18,7 +18,7 @@ def interpolate_population(f, g, sent, other, wall_term):
     """Return what a wall sends back for the population f that runs into it.
 
     `g` is the second population of the interpolation, and `sent` and `other` are the coefficients
-    of both (`lbm._model.cut_links`).
+    of both (`lbm.geometry.cut_links`).
     """
     return sent * f + other * g - wall_term
 

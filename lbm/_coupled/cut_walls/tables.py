@@ -6,9 +6,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from lbm._model.cut_links import CutLinks, find_mates, interpolate_linearly
-from lbm._model.problem import Problem, population_indices, wall_return_indices
-from lbm._model.wall_links import INTO
+from lbm._kernels.problem import Problem, population_indices, wall_return_indices
+from lbm.geometry.cut_links import CutLinks, find_mates, interpolate_linearly
+from lbm.geometry.wall_links import INTO
 
 MASS_UNIT = 2.0**-48
 """Unit in which the mass that walls bring in is summed, density times cells: 16 times the rounding

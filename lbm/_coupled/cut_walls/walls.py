@@ -10,8 +10,8 @@ from lbm._coupled.companion import Companion
 from lbm._coupled.cut_walls.formulas import excess_of_link, make_interpolate, make_store
 from lbm._coupled.cut_walls.tables import MASS_UNIT, BlockLinks, sum_of_weights
 from lbm._domain.domain import Domain
-from lbm._domain.parts import Part
-from lbm._items.store import Store
+from lbm._kernels.items.store import Store
+from lbm._parallel.parts import Part
 
 
 class PartLinks:

@@ -4,8 +4,8 @@ from collections.abc import Callable
 from typing import Any, Protocol
 
 from hetero.devices import Device
-from lbm._engines.engine import Engine
-from lbm._model.problem import Box
+from lbm._kernels.engine import Engine
+from lbm._kernels.problem import Box
 
 
 class Loops(Protocol):

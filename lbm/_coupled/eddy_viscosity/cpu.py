@@ -15,9 +15,9 @@ from hetero.simd.subnormals import flush_subnormals, restore_subnormals
 from hetero.simd.vectors import Vector
 from hetero.simd.width import vector_lanes
 from lbm._coupled.eddy_viscosity.formulas import central_difference, difference_at_walls
-from lbm._engines.cpu_rows import inner_loop
-from lbm._engines.storage_formulas import codec
-from lbm._model.precision import PRECISIONS, Precision
+from lbm._kernels.cpu_rows import inner_loop
+from lbm._kernels.formulas.storage_formulas import codec
+from lbm.lattices.precision import PRECISIONS, Precision
 
 
 def _compiles_for_vectors(formula, vector: Vector) -> bool:

@@ -9,8 +9,8 @@ from hetero.cuda.launch import blocks_for
 from hetero.cuda.launcher import prepare_launch
 from hetero.jit import kernel
 from lbm._coupled.eddy_viscosity.formulas import difference_at_walls
-from lbm._engines.storage_formulas import codec
-from lbm._model.precision import PRECISIONS
+from lbm._kernels.formulas.storage_formulas import codec
+from lbm.lattices.precision import PRECISIONS
 
 THREADS = 128
 """Threads of a block, along x as far as the part goes; not tuned."""

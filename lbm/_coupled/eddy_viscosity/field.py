@@ -14,14 +14,14 @@ import numpy as np
 from lbm._coupled.companion import Companion
 from lbm._coupled.eddy_viscosity import loops
 from lbm._domain.domain import Domain
-from lbm._domain.exchange.halo_data import Field
-from lbm._domain.parts import Part, cut_ends
-from lbm._items.store import Store
-from lbm._model.extent import Triple
-from lbm._model.precision import Precision
-from lbm._model.problem import Box, row_position
-from lbm._model.wall_links import INTO, SOLID_CLASS, Links
+from lbm._kernels.items.store import Store
+from lbm._kernels.problem import Box, row_position
+from lbm._parallel.exchange.halo_data import Field
+from lbm._parallel.parts import Part, cut_ends
 from lbm.collisions.eddy_viscosity import EddyViscosityModel
+from lbm.geometry.wall_links import INTO, SOLID_CLASS, Links
+from lbm.lattices.extent import Triple
+from lbm.lattices.precision import Precision
 
 _ALL_SIDES = 0b111111
 
@@ -69,6 +69,7 @@ class EddyViscosity(Companion):
 
     Attributes
     ----------
+    parts : the eddy viscosity in each part, by its index
     rows : numbers of a cell that checkpoints keep
     """
 
@@ -77,8 +78,8 @@ class EddyViscosity(Companion):
     def __init__(self, model: EddyViscosityModel, domain: Domain):
         super().__init__(domain)
         self._model = model
-        self._stores = {part.index: PartViscosity(part) for part in domain.parts}
-        moments = {index: (store.moments,) * 2 for index, store in self._stores.items()}
+        self.parts = {part.index: PartViscosity(part) for part in domain.parts}
+        moments = {index: (store.moments,) * 2 for index, store in self.parts.items()}
         velocity = (1, 2, 3), (1, 2, 3)
         field = Field(moments, lambda axis: velocity, beyond=False)
         self._exchange = domain.make_field_exchange(field)
@@ -100,16 +101,16 @@ class EddyViscosity(Companion):
         domain = self.domain
         with domain.between_streams():
             for part in domain.parts:
-                store = self._stores[part.index]
+                store = self.parts[part.index]
                 with part.engine.device.active():
                     part.engine.copy_moments(t, part.engine.box(), store.moments)
                     domain.add_half_impulse(part, t, part.engine.box(), store.moments)
             self._exchange.begin(t)
-            for store in self._stores.values():
+            for store in self.parts.values():
                 for update in store.interior:
                     update()
             self._exchange.finish(t)
-            for store in self._stores.values():
+            for store in self.parts.values():
                 for update in store.edges:
                     update()
 
@@ -136,7 +137,7 @@ class EddyViscosity(Companion):
         block, form = part.engine.problem, part.engine.problem.precision
         (hx, hy, hz), (lx, ly, _) = part.halo, part.extent.shape
         nx, ny, _ = block.shape
-        stored = self._stores[part.index].read_layers(first + hz, last + hz)
+        stored = self.parts[part.index].read_layers(first + hz, last + hz)
         values = form.decode(stored).reshape(last - first, ny, nx)
         x = row_position(np.arange(hx, hx + lx), nx, form.lanes)
         layers: np.ndarray = values[:, hy : hy + ly, x]
@@ -170,21 +171,21 @@ class EddyViscosity(Companion):
             positions = row_position(np.arange(hx, hx + x1 - x), nx, form.lanes)
             own = values[0, first - z0 : last - z0, y:y1, x:x1]
             block[:, hy : hy + y1 - y, positions] = _encode(own, form)
-            self._stores[part.index].write_layers(first - z + hz, block.reshape(-1))
+            self.parts[part.index].write_layers(first - z + hz, block.reshape(-1))
 
     def copy_state(self, t: int) -> dict[Triple, np.ndarray]:
         """Return copies of the stored numbers in host memory, if they are not computed anew."""
         if self._is_computed_before(t):
             return {}
         return {
-            part.index: self._stores[part.index].read_layers(0, part.engine.problem.shape[2])
+            part.index: self.parts[part.index].read_layers(0, part.engine.problem.shape[2])
             for part in self.domain.parts
         }
 
     def return_to_state(self, t: int, state: dict[Triple, np.ndarray]) -> None:
         """Restore copied numbers."""
         for index, stored in state.items():
-            self._stores[index].write_layers(0, stored)
+            self.parts[index].write_layers(0, stored)
 
 
 def _split(part: Part) -> tuple[list[Box], list[Box]]:

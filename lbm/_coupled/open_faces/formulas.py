@@ -20,10 +20,10 @@ from typing import Any
 import numpy as np
 
 from hetero.codegen import compile_source
-from lbm._engines.storage_formulas import codec
-from lbm._model.precision import PRECISIONS
+from lbm._kernels.formulas.storage_formulas import codec
 from lbm.collisions.unroll import balanced_sum, inlined
 from lbm.lattices import Lattice
+from lbm.lattices.precision import PRECISIONS
 
 
 @functools.cache

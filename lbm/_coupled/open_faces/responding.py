@@ -10,10 +10,10 @@ from lbm._coupled.companion import Companion
 from lbm._coupled.open_faces.formulas import make_correct_cell
 from lbm._coupled.open_faces.tables import FaceTable, make_table
 from lbm._domain.domain import Domain
-from lbm._domain.parts import Part
-from lbm._items.store import Store
-from lbm._model.extent import Triple
+from lbm._kernels.items.store import Store
+from lbm._parallel.parts import Part
 from lbm.boundaries import FACES, Condition
+from lbm.lattices.extent import Triple
 
 
 class RespondingFace:

@@ -10,12 +10,12 @@ from lbm._coupled.companion import Companion
 from lbm._coupled.open_faces.formulas import make_bend_cell
 from lbm._coupled.open_faces.tables import ShearedTable, make_sheared_table
 from lbm._domain.domain import Domain
-from lbm._domain.parts import Part
-from lbm._items.store import Store
-from lbm._model.extent import Triple
-from lbm._model.wall_links import SOLID_CLASS
+from lbm._kernels.items.store import Store
+from lbm._parallel.parts import Part
 from lbm.boundaries import FACES, Condition
 from lbm.collisions.operator import Collision
+from lbm.geometry.wall_links import SOLID_CLASS
+from lbm.lattices.extent import Triple
 
 STEADY_MAGIC = 3 / 16
 """Magic parameter below which the term of the curvature is reduced: at small viscosities it would

@@ -8,11 +8,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from lbm._domain.parts import Part
-from lbm._model.extent import Triple
-from lbm._model.problem import Problem, population_indices
-from lbm._model.wall_links import FROM, INTO, SOLID_CLASS
+from lbm._kernels.problem import Problem, population_indices
+from lbm._parallel.parts import Part
 from lbm.boundaries import Condition
+from lbm.geometry.wall_links import FROM, INTO, SOLID_CLASS
+from lbm.lattices.extent import Triple
 
 
 class FaceTable(NamedTuple):

@@ -10,10 +10,10 @@ import numpy as np
 from lbm._coupled import scalars
 from lbm._coupled.scalars.formulas import add_half_force, is_not_finite
 from lbm._coupled.scalars.walls import Q7, ScalarLinks
-from lbm._domain.parts import Part
-from lbm._items.store import Store
-from lbm._model.problem import Box
-from lbm._model.wall_links import SOLID_CLASS
+from lbm._kernels.items.store import Store
+from lbm._kernels.problem import Box
+from lbm._parallel.parts import Part
+from lbm.geometry.wall_links import SOLID_CLASS
 
 
 class ScalarBlock:

@@ -5,8 +5,8 @@ from numba import prange
 
 from hetero.jit import parallel, serial
 from lbm._coupled.scalars.formulas import STREAMS, collide_pair, collide_rest, wall_return
-from lbm._engines.scalar_formulas import total
-from lbm._model.wall_links import SOLID_CLASS
+from lbm._kernels.formulas.scalar_formulas import total
+from lbm.geometry.wall_links import SOLID_CLASS
 
 
 @serial(forceinline=True)

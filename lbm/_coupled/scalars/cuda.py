@@ -7,8 +7,8 @@ from hetero.cuda.driver import cuda
 from hetero.cuda.launcher import prepare_launch
 from hetero.jit import kernel
 from lbm._coupled.scalars.formulas import STREAMS, collide_pair, collide_rest, wall_return
-from lbm._engines.scalar_formulas import total
-from lbm._model.wall_links import SOLID_CLASS
+from lbm._kernels.formulas.scalar_formulas import total
+from lbm.geometry.wall_links import SOLID_CLASS
 
 
 def _step(g, target, velocity, classes, kinds, numbers, rates, box):

@@ -19,9 +19,9 @@ import numpy as np
 
 from lbm._coupled.scalars.formulas import FLUX, STREAMS, VALUE
 from lbm._coupled.scalars.walls import DIRECTIONS, OPPOSITE, Q7, ScalarLinks, Wall
-from lbm._domain.parts import Part
-from lbm._model.cut_links import NARROWEST, CutLinks
-from lbm._model.extent import Triple
+from lbm._parallel.parts import Part
+from lbm.geometry.cut_links import NARROWEST, CutLinks
+from lbm.lattices.extent import Triple
 
 
 class ValueLinks(NamedTuple):

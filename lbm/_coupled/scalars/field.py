@@ -13,14 +13,14 @@ from lbm._coupled.scalars.block import ScalarBlock
 from lbm._coupled.scalars.cut_walls import CutWalls
 from lbm._coupled.scalars.formulas import FLUX, VALUE
 from lbm._coupled.scalars.halos import crossing_populations
+from lbm._coupled.scalars.scalar import FixedValue, Scalar
 from lbm._coupled.scalars.walls import OPPOSITE, Q7, ScalarLinks
+from lbm._domain.arguments import select_values
 from lbm._domain.domain import Domain
-from lbm._domain.parts import Part
-from lbm._domain.ranks.exact_sum import ExactSum
-from lbm._model.arguments import select_values
-from lbm._model.extent import Triple
-from lbm._model.wall_links import SOLID_CLASS
-from lbm.scalars import FixedValue, Scalar
+from lbm._parallel.parts import Part
+from lbm._parallel.ranks.exact_sum import ExactSum
+from lbm.geometry.wall_links import SOLID_CLASS
+from lbm.lattices.extent import Triple
 
 RANGE_MARGIN = 1e6
 """Factor by which the numbers of a scalar stay below the largest one of their type: products with

@@ -9,16 +9,16 @@ import numpy as np
 
 from lbm._coupled.companion import Companion
 from lbm._coupled.scalars.field import ScalarField
+from lbm._coupled.scalars.scalar import Scalar
 from lbm._coupled.scalars.walls import Q7, classify_links
 from lbm._domain.domain import Domain
-from lbm._domain.parts import Part
-from lbm._engines.engine import DrivingScalar
-from lbm._items.store import Store
-from lbm._model.extent import Triple
-from lbm._model.problem import Box
+from lbm._kernels.engine import DrivingScalar
+from lbm._kernels.items.store import Store
+from lbm._kernels.problem import Box
+from lbm._parallel.parts import Part
 from lbm.boundaries import Condition, Solid
 from lbm.errors import UnstableError
-from lbm.scalars import Scalar
+from lbm.lattices.extent import Triple
 
 
 class ScalarFields(Companion):

@@ -7,9 +7,9 @@ s (1/4 - u^2), where s is the scalar: its moments are s, s u, and s (1/4 + u_a^2
 
 import numpy as np
 
-from lbm._engines.scalar_formulas import add_half_impulse, total
-from lbm._model.wall_links import SOLID_CLASS
+from lbm._kernels.formulas.scalar_formulas import add_half_impulse, total
 from lbm.collisions.unroll import inlined
+from lbm.geometry.wall_links import SOLID_CLASS
 
 STREAMS, FLUX, VALUE, OUTFLOW, INFLOW = range(5)
 """Kinds of links: into fluid; a given flux; a value at a wall; a value that is carried away by the

@@ -10,9 +10,9 @@ from lbm._coupled.scalars.block import ScalarBlock
 from lbm._coupled.scalars.formulas import STREAMS
 from lbm._coupled.scalars.walls import OPPOSITE
 from lbm._domain.domain import Domain
-from lbm._domain.exchange.halo_data import Field
-from lbm._model.extent import Triple
-from lbm._model.wall_links import SOLID_CLASS
+from lbm._parallel.exchange.halo_data import Field
+from lbm.geometry.wall_links import SOLID_CLASS
+from lbm.lattices.extent import Triple
 
 
 def crossing_populations(

@@ -8,11 +8,11 @@ from typing import NamedTuple
 import numpy as np
 
 from lbm._coupled.scalars.formulas import FLUX, INFLOW, OUTFLOW, STREAMS, VALUE
-from lbm._model.boundary_cells import Labels, label_solids, near_walls
-from lbm._model.extent import Extent, Triple
-from lbm._model.wall_links import SOLID_CLASS
+from lbm._coupled.scalars.scalar import FixedValue, Scalar
 from lbm.boundaries import FACES, Condition, Solid
-from lbm.scalars import FixedValue, Scalar
+from lbm.geometry.boundary_cells import Labels, label_solids, near_walls
+from lbm.geometry.wall_links import SOLID_CLASS
+from lbm.lattices.extent import Extent, Triple
 
 DIRECTIONS = ((0, 0, 0), (1, 0, 0), (-1, 0, 0), (0, 1, 0), (0, -1, 0), (0, 0, 1), (0, 0, -1))
 """Velocities (x, y, z) of the populations."""

@@ -4,8 +4,8 @@ from typing import Protocol
 
 from hetero.devices import Device
 from lbm._coupled.turbulent_inlets.face_eddies import FaceEddies
-from lbm._engines.engine import Engine
-from lbm._model.wall_types import VaryingRows
+from lbm._kernels.engine import Engine
+from lbm.geometry.wall_types import VaryingRows
 
 
 class InletRows(Protocol):

@@ -12,7 +12,7 @@ from numba import prange
 
 from hetero.jit import parallel
 from lbm._coupled.turbulent_inlets.formulas import place_eddy, tent
-from lbm._model.wall_types import HALF_STEP
+from lbm.geometry.wall_types import HALF_STEP
 
 
 def create_rows(engine, velocity, rows) -> InletRows:

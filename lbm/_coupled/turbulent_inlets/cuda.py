@@ -14,7 +14,7 @@ from hetero.cuda.launcher import Launcher, prepare_launch
 from hetero.jit import kernel
 from hetero.measurement import profiling
 from lbm._coupled.turbulent_inlets.formulas import place_eddy, tent
-from lbm._model.wall_types import HALF_STEP
+from lbm.geometry.wall_types import HALF_STEP
 
 THREADS = 128
 """Threads of a block; not tuned."""

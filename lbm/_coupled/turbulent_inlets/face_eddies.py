@@ -10,11 +10,11 @@ import numpy as np
 from hetero import philox
 from lbm._coupled.turbulent_inlets.eddy_grid import REACH, make_grid
 from lbm._coupled.turbulent_inlets.inlet_plane import InletPlane
-from lbm._model.extent import Triple
-from lbm._model.prescribed import Function, evaluate, find_dependence
 from lbm.boundaries import FACES, MAX_SPEED, Condition, Solid, require_slow
+from lbm.boundaries.prescribed import Function, evaluate, find_dependence
+from lbm.boundaries.synthetic_eddies import SyntheticEddies, root_of_stresses
 from lbm.lattices import Lattice
-from lbm.turbulent_inflow import SyntheticEddies, root_of_stresses
+from lbm.lattices.extent import Triple
 
 
 class FaceEddies:

@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from lbm._model.boundary_cells import BoundaryCells, label_solids
-from lbm._model.extent import Extent, Triple
-from lbm._model.wall_links import mirror_images
 from lbm.boundaries import FACES, Condition, Solid
+from lbm.geometry.boundary_cells import BoundaryCells, label_solids
+from lbm.geometry.wall_links import mirror_images
 from lbm.lattices import Lattice
+from lbm.lattices.extent import Extent, Triple
 
 
 class InletPlane:

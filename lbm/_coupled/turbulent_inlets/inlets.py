@@ -8,9 +8,9 @@ import numpy as np
 
 from lbm._coupled.turbulent_inlets import loops
 from lbm._coupled.turbulent_inlets.face_eddies import FaceEddies
-from lbm._engines.engine import Engine
-from lbm._model.wall_links import Links
-from lbm._model.wall_types import VaryingRows
+from lbm._kernels.engine import Engine
+from lbm.geometry.wall_links import Links
+from lbm.geometry.wall_types import VaryingRows
 
 
 class TurbulentInlets:

@@ -8,18 +8,18 @@ from kernel_budgets.budget import f4, f8, read_budgets
 _OF_TYPES = """
     _coupled.scalars.cuda.step_{T}                80! T**** T**** T**** u1*** i1** T** 2xT 6xi8
     _coupled.turbulent_inlets.cuda.write_rows_{T} 48  i8** f8*** f8*** i8 f8* i8 T**
-    _fields.cuda.find_worst_{T}                   48! T** T* i8*
-    _fields.cuda.accumulate_{T}                   48! T** T** T** T
+    _post.cuda.find_worst_{T}                   48! T** T* i8*
+    _post.cuda.accumulate_{T}                   48! T** T** T** T
 """
 
 _OTHERS = """
     _coupled.turbulent_inlets.cuda.place_eddies   64  i8 f8 8xi8 5xf8 f8**
     _coupled.turbulent_inlets.cuda.sum_eddies     96  f8** 8xi8 5xf8 f8**** f8*** f8*** f8**
     _coupled.turbulent_inlets.cuda.sum_inflow     40  f8** f8 f8*
-    _engines.cuda.fill_zeros                      32! u8*
-    _engines.cuda.take_elements                   24! f4* i8* f4*
-    _domain.exchange.cuda.copy_planes             40! f4** f4** i8** i8* bool***
-    _items.cuda.clear                             16! i8*
+    _kernels.cuda.fill_zeros                      32! u8*
+    _kernels.cuda.take_elements                   24! f4* i8* f4*
+    _parallel.exchange.cuda.copy_planes             40! f4** f4** i8** i8* bool***
+    _kernels.items.cuda.clear                             16! i8*
 """
 
 KERNELS = read_budgets("lbm", _OTHERS)

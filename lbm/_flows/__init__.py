@@ -1,1 +1,0 @@
-"""Parts that the flows of `lbm.flows` share: their settings, and the profile of the cavity."""

@@ -1,0 +1,215 @@
+"""Blocks of cells on the CPU: sweeps over rows, spread over threads."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from hetero import threads
+from hetero.devices import Device
+from lbm._kernels.cpu_damping import (
+    Buoyancy,
+    Damping,
+    DrivenSurvey,
+    Moments,
+    Survey,
+    make_acceleration,
+    make_damping,
+    make_driven_survey,
+    make_moments_copy,
+    make_survey,
+)
+from lbm._kernels.cpu_offsets import Region, find_runs
+from lbm._kernels.cpu_sweeps import Populations, Transfer, Walls, make_sweeps
+from lbm._kernels.engine import Engine
+from lbm._kernels.problem import Problem, fold_rows
+from lbm.geometry.wall_links import SOLID_CLASS, SPECIAL
+
+LINE = 64
+"""Size of a cache line in bytes."""
+
+TASKS_PER_THREAD = 8
+"""Pieces of a step for each thread: enough to even out the loads, few enough to start quickly."""
+
+
+def _aligned_zeros(shape: tuple[int, ...], dtype: type) -> np.ndarray:
+    """Allocate an array of zeros that begins with a cache line, so that vectors cross fewer."""
+    count, itemsize = int(np.prod(shape)), np.dtype(dtype).itemsize
+    block = np.zeros(count + LINE // itemsize, dtype)
+    first = -block.ctypes.data % LINE // itemsize
+    return block[first : first + count].reshape(shape)
+
+
+def create_engine(problem: Problem, device: Device, allocate=None) -> CPUEngine:
+    """Create the block `problem` on the CPU."""
+    return CPUEngine(problem, device, allocate or _aligned_zeros)
+
+
+class CPUEngine(Engine):
+    """A block in host memory."""
+
+    def __init__(self, problem: Problem, device: Device, allocate):
+        super().__init__(problem, device)
+        form, links = problem.precision, problem.links
+        self._tasks, shape = TASKS_PER_THREAD, (problem.lattice.size, problem.pitch)
+        self.populations = [allocate(shape, form.storage) for _ in range(problem.pattern.copies)]
+        reads_viscosity = type(problem.collision).reads_viscosity
+        self.viscosity = _aligned_zeros((problem.pitch * reads_viscosity,), form.storage)
+        wall_types = links.wall_types.astype(form.compute)
+        self._walls = Walls(links.masks.astype(np.int64), links.wall_rows, wall_types)
+        self._addresses = [self._address_tables(access) for access in problem.pattern.steps]
+        self._runs = [self._find_runs(access) for access in problem.pattern.steps]
+        self._sweeps = make_sweeps(
+            problem.lattice, form.name, type(problem.collision), len(self.rates), problem.forced
+        )
+
+    @staticmethod
+    def _address_tables(access):
+        """Return slots and shifts [4, way, wall, q], as `_kernels.cpu_offsets.fill_offset_table`
+        expects them."""
+        rows = access.load, access.wall, access.store, access.reflected
+        table = [[(a.slot, *a.shift) for a in row] for row in rows]
+        table = np.array(table, np.int64).reshape(2, 2, len(access.load), 4)
+        return np.ascontiguousarray(np.moveaxis(table, 3, 0))
+
+    def _find_runs(self, access):
+        """Find the runs of cells that have their populations at the same offsets."""
+        links, lanes = self.problem.links, self.problem.precision.lanes
+        # Classes that differ only in walls at which this step bounces by itself become one.
+        merged = np.arange(len(links.masks), dtype=links.classes.dtype)
+        if access.bounces:
+            merged[links.masks[:, SPECIAL] == 0] = 0
+            merged[SOLID_CLASS] = SOLID_CLASS
+        classes = fold_rows(merged[links.classes], lanes)
+        return find_runs(classes, lanes * access.reaches(-1), lanes * access.reaches(1))
+
+    def _region(self, box):
+        return Region(*box.flat(), *self.problem.shape, self.problem.pitch)
+
+    def set_division(self, count):
+        self._tasks = count
+
+    @property
+    def wall_types(self):
+        return self._walls.types
+
+    def set_wall_types(self, rows):
+        self._walls.types[...] = rows
+
+    def step(self, t, box):
+        self._sweeps.step(
+            Populations(self.source(t).reshape(-1), self.target(t).reshape(-1)),
+            self._addresses[t % 2],
+            self._walls,
+            self.rates,
+            self.force,
+            self.viscosity,
+            self._runs[t % 2],
+            self._region(box),
+            self._tasks * threads(),
+        )
+
+    def make_layer(self, axis, strength, target, first):
+        T = self.problem.precision.compute
+        rows = np.array(target, T, order="C").reshape(3, -1, target.shape[3])
+        return Damping(axis, np.ascontiguousarray(strength, T), rows, first, T(0), T(0))
+
+    def read_layer(self, layer, first, last):
+        return layer.target[:, first:last].copy()
+
+    def write_layer(self, layer, first, target):
+        layer.target[:, first : first + target.shape[1]] = target
+
+    def damp(self, t, box, layer, drho, rate):
+        p, form = self.problem, self.problem.precision
+        layer = layer._replace(drho=form.compute(drho), rate=form.compute(rate))
+        self._change_cells(make_damping(p.lattice, form.name, p.forced), t, box, layer)
+
+    def accelerate(self, t, box, scalar, velocity):
+        sweep = make_acceleration(self.problem.lattice, self.problem.precision.name)
+        self._change_cells(sweep, t, box, Buoyancy(scalar.g, velocity, *scalar.numbers))
+
+    def survey(self, t, box, scalar=None):
+        p, flag = self.problem, np.zeros(1, np.int32)
+        settings = p.lattice, p.precision.name, p.forced
+        if scalar is None:
+            self._change_cells(make_survey(*settings), t, box, Survey(flag))
+        else:
+            layer = DrivenSurvey(flag, scalar.g, *scalar.numbers)
+            self._change_cells(make_driven_survey(*settings), t, box, layer)
+        return flag
+
+    def copy_moments(self, t, box, out):
+        p, rows = self.problem, out.reshape(4, -1, out.shape[3])
+        sweep = make_moments_copy(p.lattice, p.precision.name, p.forced)
+        self._change_cells(sweep, t, box, Moments(rows))
+
+    def _change_cells(self, sweep, t, box, layer):
+        """Call a sweep of `_kernels.cpu_damping` over a box."""
+        sweep(
+            self.source(t).reshape(-1),
+            self._addresses[t % 2],
+            self._walls.masks,
+            self.force,
+            layer,
+            self._runs[t % 2],
+            self._region(box),
+            self._tasks * threads(),
+        )
+
+    def _move(self, t, box, data, reads, moments):
+        rows = data.reshape(len(data), -1, data.shape[-1])
+        self._sweeps.move(
+            self.source(t).reshape(-1),
+            self._addresses[t % 2],
+            self._walls.masks,
+            self.force,
+            Transfer(rows, reads, moments),
+            self._runs[t % 2],
+            self._region(box),
+            self._tasks * threads(),
+        )
+
+    def _read(self, t, box, count, moments):
+        data = np.zeros((count, *box.shape), self.problem.precision.compute)
+        self._move(t, box, data, True, moments)
+        return data
+
+    def _write(self, t, box, values, moments):
+        # A read-only array would have another type and compile everything again.
+        data = np.require(values, self.problem.precision.compute, ["C", "W"])
+        self._move(t, box, data, False, moments)
+
+    def read_moments(self, t, box):
+        return self._read(t, box, 4, True)
+
+    def read_populations(self, t, box):
+        return self._read(t, box, self.problem.lattice.size, False)
+
+    def write_equilibrium(self, t, box, moments):
+        self._write(t, box, moments, True)
+
+    def write_populations(self, t, box, populations):
+        self._write(t, box, populations, False)
+
+    def to_host(self, array):
+        return array
+
+    def copy_from_host(self, values, array):
+        array[...] = values
+
+    def zeros_like(self, count, fields):
+        return [np.zeros((4, fields.size // 4), fields.dtype) for _ in range(count)]
+
+    def read_elements(self, t, indices):
+        return self.source(t).reshape(-1)[indices]
+
+    def copy_state(self, t, into=None):
+        into = np.empty_like(self.source(t)) if into is None else into
+        np.copyto(into, self.source(t))
+        return into
+
+    def return_to_state(self, t, state):
+        np.copyto(self.source(t), state)
+
+    def synchronize(self):
+        pass

@@ -1,0 +1,296 @@
+"""Segments of rows on the CPU: how steps, outputs and starts treat them.
+
+A segment is a number of neighbouring cells of one class in a row: all have their populations at the
+same offsets (`_kernels.cpu_offsets`). They are stepped in vectors of cells (`hetero.simd`), by a
+function of which there is one instance only: a cell gets the same bits wherever it lies, in the
+middle of a row or at its end. Cells that fill no vector are gathered in a scratch array, which has
+a row for each population; the same function steps them there, and they are scattered back.
+"""
+
+from __future__ import annotations
+
+import functools
+
+import numpy as np
+
+from hetero.codegen import compile_source
+from hetero.jit import FUSED, serial
+from hetero.simd.memory import (
+    keep_out_of_line,
+    make_load,
+    make_load_part,
+    make_store,
+    make_store_part,
+    prefetch,
+)
+from hetero.simd.width import has_masks, vector_lanes
+from lbm._kernels.formulas.cell_formulas import cell_formulas
+from lbm._kernels.formulas.storage_formulas import codec
+from lbm._kernels.formulas.wall_formulas import wall_return
+from lbm.lattices import Lattice
+from lbm.lattices.precision import PRECISIONS
+
+PREFETCH_BYTES = 640
+"""Distance at which a step asks for populations in advance.
+
+Without, a core waits for its first-level cache. 512 to 768 bytes take four fifths of that time on
+a Xeon of 2023, 256 and 1024 bytes nine tenths.
+"""
+
+SCRATCH_CELLS = 64
+"""Cells that fit in a scratch array, several vectors: with float64 its rows take 15 KiB."""
+
+SCRATCH_ROW = SCRATCH_CELLS + 16
+"""Numbers in a row of a scratch array; there is room for a last vector that is partly filled."""
+
+
+def moments_row(lattice: Lattice) -> int:
+    """Return the first number of the rows of rho - 1 and the velocity in a scratch array.
+
+    They are behind those of the populations.
+    """
+    return lattice.size * SCRATCH_ROW
+
+
+def scratch_size(lattice: Lattice) -> int:
+    """Return how many numbers a scratch array has."""
+    return (lattice.size + 4) * SCRATCH_ROW
+
+
+def inner_loop(function=None, **options):
+    """Compile a loop that only compiled code calls."""
+    if function is None:
+        return functools.partial(inner_loop, **options)
+    return serial(function, no_cpython_wrapper=True, no_cfunc_wrapper=True, **options)
+
+
+def _generate(name: str, lines: list[str], names: dict):
+    return inner_loop(compile_source(name, "\n".join(lines) + "\n", names), fastmath=FUSED)
+
+
+# ---- steps -----------------------------------------------------------------------------------
+
+
+@functools.cache
+def make_update(lattice: Lattice, precision: str, collide, reads_viscosity: bool):
+    """Make update(source, target, offsets, j, start, n, shift, rates, force): n neighbours step.
+
+    The cells begin at `start`, and the first vector `shift` cells before. offsets[j + q] leads from
+    a cell to where population q is loaded, and offsets[j + Q + q], where Q is the number of
+    populations, to where it is stored. Without masks (`hetero.simd.width.has_masks`) all vectors
+    are loaded and stored as a whole. If the collision reads the eddy viscosity, the last of the
+    rates is a pointer to it, in the form of `source`, and it is that of a cell at the cell's index.
+    """
+    form, size = PRECISIONS[precision], lattice.size
+    lanes = vector_lanes(form.compute)
+    decode, encode = codec(form)
+    part, ahead = ", i, n" if has_masks() else "", PREFETCH_BYTES // form.itemsize
+    rates = "rates"
+    if reads_viscosity:
+        rates = f"rates[:-1] + (decode(load(rates[-1], start + i{part})),)"
+    lines = [
+        "def update(source, target, offsets, j, start, n, shift, rates, force):",
+        "    keep_out_of_line()",
+        *(f"    a{q} = start + offsets[j + {q}]" for q in range(size)),
+        *(f"    b{q} = start + offsets[j + {size + q}]" for q in range(size)),
+        f"    for i in range(-shift, n, {lanes}):",
+        *(f"        f{q} = decode(load(source, a{q} + i{part}))" for q in range(size)),
+        *(f"        prefetch(source, a{q} + i + {ahead})" for q in range(size)),
+        f"        f = ({', '.join(f'f{q}' for q in range(size))})",
+        f"        g, _, _, _ = collide(f, {rates}, force)",
+        *(f"        store(target, b{q} + i, encode(g[{q}]){part})" for q in range(size)),
+    ]
+    names = {
+        "load": make_load_part(lanes) if has_masks() else make_load(lanes),
+        "store": make_store_part(lanes) if has_masks() else make_store(lanes),
+        "decode": decode,
+        "encode": encode,
+        "collide": collide,
+        "prefetch": prefetch,
+        "keep_out_of_line": keep_out_of_line,
+    }
+    return _generate("update", lines, names)
+
+
+@functools.cache
+def make_moments_loops(lattice: Lattice, compute: type, velocity):
+    """Make (measure, equilibrate): loops over the first n cells of a scratch array.
+
+    measure(scratch, n, force) computes the moments of the populations, and
+    equilibrate(scratch, n, force) the populations of the equilibrium with these moments.
+    """
+    lanes = vector_lanes(compute)
+    names = {
+        "load": make_load(lanes),
+        "store": make_store(lanes),
+        "velocity": velocity,
+        "equilibrium": cell_formulas(lattice).equilibrium_populations,
+        "keep_out_of_line": keep_out_of_line,
+    }
+
+    def rows(first: int, count: int) -> list[str]:
+        return [f"load(scratch, {first + k * SCRATCH_ROW} + i)" for k in range(count)]
+
+    def loop(name: str, statement: str, results: list[str], first: int):
+        lines = [
+            f"def {name}(scratch, n, force):",
+            "    keep_out_of_line()",
+            f"    for i in range(0, n, {lanes}):",
+            f"        {statement}",
+            *(
+                f"        store(scratch, {first + k * SCRATCH_ROW} + i, {result})"
+                for k, result in enumerate(results)
+            ),
+        ]
+        return _generate(name, lines, names)
+
+    first = moments_row(lattice)
+    populations, moments = ", ".join(rows(0, lattice.size)), ", ".join(rows(first, 4))
+    return (
+        loop(
+            "measure",
+            f"m = velocity(({populations}), force)",
+            [f"m[{k}]" for k in range(4)],
+            first,
+        ),
+        loop(
+            "equilibrate",
+            f"e = equilibrium({moments}, force)",
+            [f"e[{q}]" for q in range(lattice.size)],
+            0,
+        ),
+    )
+
+
+@functools.cache
+def make_moments_reader(lattice: Lattice, precision: str, velocity):
+    """Make read_moments(memory, offsets, j, scratch, start, n, force).
+
+    It computes the moments of the n cells from `start` on, without a copy of their populations:
+    offsets[j + q] leads from a cell to where population q is loaded. It reads whole vectors, like
+    `gather` of `make_copies`.
+    """
+    form, size, first = PRECISIONS[precision], lattice.size, moments_row(lattice)
+    lanes, ahead = vector_lanes(form.compute), PREFETCH_BYTES // form.itemsize
+    decode, _ = codec(form)
+    lines = [
+        "def read_moments(memory, offsets, j, scratch, start, n, force):",
+        "    keep_out_of_line()",
+        *(f"    a{q} = start + offsets[j + {q}]" for q in range(size)),
+        f"    for i in range(0, n, {lanes}):",
+        *(f"        f{q} = decode(load(memory, a{q} + i))" for q in range(size)),
+        *(f"        prefetch(memory, a{q} + i + {ahead})" for q in range(size)),
+        f"        m = velocity(({', '.join(f'f{q}' for q in range(size))}), force)",
+        *(f"        store(scratch, {first + k * SCRATCH_ROW} + i, m[{k}])" for k in range(4)),
+    ]
+    names = {
+        "load": make_load(lanes),
+        "store": make_store(lanes),
+        "decode": decode,
+        "prefetch": prefetch,
+        "velocity": velocity,
+        "keep_out_of_line": keep_out_of_line,
+    }
+    return _generate("read_moments", lines, names)
+
+
+@functools.cache
+def make_bounce(lattice: Lattice, compute: type):
+    """Make bounce(scratch, lane, n, bits, c, rows, types) for a lattice and an arithmetic dtype.
+
+    It replaces the populations that run into a wall (`bits`) by the values that the wall sends
+    back, for n cells of class c in a scratch array that holds their moments, too.
+    """
+    weights = np.array(lattice.weights, compute)
+    velocities = np.array(lattice.velocities, compute)
+    size, moments = lattice.size, moments_row(lattice)
+
+    @inner_loop
+    def bounce(scratch, lane, n, bits, c, rows, types):
+        keep_out_of_line()
+        for q in range(1, size):
+            image = np.int64(rows[c, q, 1])
+            if bits >> q & 1 and image > q:  # swap a pair of mirror images once
+                for i in range(lane, lane + n):
+                    f = scratch[q * SCRATCH_ROW + i]
+                    scratch[q * SCRATCH_ROW + i] = scratch[image * SCRATCH_ROW + i]
+                    scratch[image * SCRATCH_ROW + i] = f
+            elif bits >> q & 1 and image == q:
+                k = rows[c, q, 0]
+                wall = (types[k, 0], types[k, 1], types[k, 2], types[k, 3], types[k, 4])
+                w, c_q = weights[q], (velocities[q, 0], velocities[q, 1], velocities[q, 2])
+                for i in range(lane, lane + n):
+                    f, j = scratch[q * SCRATCH_ROW + i], moments + SCRATCH_ROW + i
+                    velocity = scratch[j], scratch[j + SCRATCH_ROW], scratch[j + 2 * SCRATCH_ROW]
+                    scratch[q * SCRATCH_ROW + i] = wall_return(f, w, c_q, wall, velocity)
+
+    return bounce
+
+
+# ---- copies ----------------------------------------------------------------------------------
+
+
+@functools.cache
+def make_copies(lattice: Lattice, precision: str, dtype: type):
+    """Make (gather, scatter): copies of cells between memory and a scratch array of this dtype.
+
+    gather(memory, offsets, j, start, scratch, lane, n, ahead) copies the populations of the n cells
+    from `start` on into a scratch array, from its cell `lane` on. It copies whole vectors: whatever
+    follows the cells is overwritten by those that are gathered next, and slots and scratch end with
+    room for it. After a single cell, one at the same place some rows further is expected, and it
+    asks for the lines that are `ahead` of this one's: those of walls are in no stream that the
+    processor could foresee. scatter(memory, offsets, j, start, scratch, lane, n) is the inverse,
+    which does not touch the cells that follow.
+    """
+    form, size = PRECISIONS[precision], lattice.size
+    names: dict = {}
+    names["decode"], names["encode"] = codec(
+        form if dtype is not form.storage else PRECISIONS["float32"]
+    )
+    lanes = vector_lanes(form.compute)
+    names |= {"load": make_load(lanes), "store": make_store(lanes), "prefetch": prefetch}
+    column, cell = f"q * {SCRATCH_ROW} + lane", "start + offsets[j + q]"
+    gather = _generate(
+        "gather",
+        [
+            "def gather(memory, offsets, j, start, scratch, lane, n, ahead):",
+            "    if n == 1:",
+            f"        for q in range({size}):",
+            f"            prefetch(memory, {cell} + ahead)",
+            f"            scratch[{column}] = decode(memory[{cell}])",
+            "        return",
+            f"    for i in range(0, n, {lanes}):",
+            f"        for q in range({size}):",
+            f"            store(scratch, {column} + i, decode(load(memory, {cell} + i)))",
+        ],
+        names,
+    )
+    cell = f"start + offsets[j + {size} + q]"
+    lines = [
+        "def scatter(memory, offsets, j, start, scratch, lane, n):",
+        "    if n == 1:",
+        f"        for q in range({size}):",
+        f"            memory[{cell}] = encode(scratch[{column}])",
+        "        return",
+        f"    for i in range(0, n & {-lanes}, {lanes}):",
+        f"        for q in range({size}):",
+        f"            store(memory, {cell} + i, encode(load(scratch, {column} + i)))",
+        f"    i, left = n & {-lanes}, n & {lanes - 1}",
+    ]
+    if has_masks():
+        names["store_part"] = make_store_part(lanes)
+        lines += [
+            "    if left:",
+            f"        for q in range({size}):",
+            f"            part = encode(load(scratch, {column} + i))",
+            f"            store_part(memory, {cell} + i, part, 0, left)",
+        ]
+    width = 0 if has_masks() else lanes // 2
+    while width:  # two parts that overlap, instead of one that reaches beyond the last cell
+        names |= {f"load{width}": make_load(width), f"store{width}": make_store(width)}
+        lines += [f"    if {width} <= left < {2 * width}:", f"        for q in range({size}):"]
+        for part in ("i", f"n - {width}"):
+            value = f"encode(load{width}(scratch, {column} + {part}))"
+            lines += [f"            store{width}(memory, {cell} + {part}, {value})"]
+        width //= 2
+    return gather, _generate("scatter", lines, names)

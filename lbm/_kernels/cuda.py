@@ -1,0 +1,320 @@
+"""Blocks of cells on a GPU: launches of the generated kernels of `_kernels.cuda_kernels`."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from hetero.cuda.driver import SIMULATOR, cuda
+from hetero.cuda.launch import MOST_BLOCKS, blocks_for, grid_stride_blocks
+from hetero.cuda.launcher import prepare_launch
+from hetero.devices import Device
+from hetero.jit import kernel
+from hetero.measurement import profiling
+from lbm._kernels.cuda_kernels import make_kernel
+from lbm._kernels.cuda_walls import WallTables
+from lbm._kernels.engine import Engine
+from lbm._kernels.problem import Problem
+
+THREADS = 128
+"""Threads of a block, along x as far as the domain goes: fastest on an H200 at 512^3."""
+
+
+def create_engine(problem: Problem, device: Device, allocate=None) -> GPUEngine:
+    """Create the block `problem` on a GPU, in memory of its own."""
+    return GPUEngine(problem, device)
+
+
+class GPULayer(NamedTuple):
+    """A layer of a block: arguments of the kernel `damp` of `_kernels.cuda_kernels`."""
+
+    strength: Any
+    target: Any
+    layout: tuple
+
+
+class GPUEngine(Engine):
+    """A block in a GPU's memory.
+
+    Raises ValueError if it has too many cells along y or z for a grid of CUDA.
+    """
+
+    def __init__(self, problem: Problem, device: Device):
+        super().__init__(problem, device)
+        form = problem.precision
+        self.stream, self._threads = 0, THREADS
+        self._require_grid()
+        words = problem.lattice.size, problem.pitch // form.lanes
+        with device.active():
+            for _ in range(problem.pattern.copies):
+                memory = cuda.device_array(words, form.word)
+                _clear(memory)
+                self.populations.append(memory)
+            if type(problem.collision).reads_viscosity:
+                self.viscosity = cuda.device_array(words[1], form.word)
+                _clear(self.viscosity)
+            self._walls = WallTables(problem, self.stream)
+            self._flag = cuda.device_array(1, np.int32)
+            self._lower_flag = prepare_launch(fill_zeros, (1,), (1,), self.stream, (self._flag,))
+        # Results are read into the same array: allocating 2 GB takes longer than filling them.
+        self._out = None
+
+    def cells(self, memory):
+        if self.problem.precision.lanes == 1:
+            return memory
+        return cuda.devicearray.DeviceNDArray(
+            (*memory.shape[:-1], self.problem.pitch),
+            (*memory.strides[:-1], 2),
+            np.uint16,
+            gpu_data=memory.gpu_data,
+        )
+
+    def _prepare(self, operation, t, box, arguments, stream):
+        """Prepare a launch of a kernel of `_kernels.cuda_kernels` over a box on the current GPU,
+        with its arguments converted."""
+        p, form = self.problem, self.problem.precision
+        function = make_kernel(
+            operation, p.pattern.name, t % 2 if p.pattern.copies == 1 else 0, form.name, p.walls,
+            type(p.collision), p.forced, p.lattice,
+        )  # fmt: skip
+        source = self.source(t)
+        target = self.target(t) if operation == "step" else source
+        arrays = source, target, self.cells(source), self.cells(target), *self._walls.arrays
+        nx, ny, nz = p.shape
+        x0, x1 = box.x0 // form.lanes, box.x1 // form.lanes
+        region = x0, x1, box.y0, box.y1, box.z0, nx // form.lanes, ny, nz
+        threads = self._block_size(x1 - x0)
+        grid = (
+            blocks_for(x1 - x0, threads[0]),
+            blocks_for(box.y1 - box.y0, threads[1]),
+            box.z1 - box.z0,
+        )
+        arguments = (*arrays, *arguments, *map(np.uint32, region))
+        return prepare_launch(function, grid, threads, stream, arguments)
+
+    def _block_size(self, width: int) -> tuple[int, int, int]:
+        in_x = min(self._threads, -(-width // 32) * 32)
+        return in_x, self._threads // in_x, 1
+
+    def _require_grid(self) -> None:
+        """Raise ValueError if CUDA cannot start as many blocks as the kernels need."""
+        (nx, ny, nz), lanes = self.problem.shape, self.problem.precision.lanes
+        rows = self._block_size(nx // lanes)[1]
+        if blocks_for(ny, rows) > MOST_BLOCKS or nz > MOST_BLOCKS:
+            raise ValueError(
+                f"a part of {nx} x {ny} x {nz} cells is too long for a GPU, which has room for "
+                f"{rows * MOST_BLOCKS} cells along y and {MOST_BLOCKS} along z: let x be the "
+                "longest axis, or cut the domain (decomposition)"
+            )
+
+    def set_division(self, count):
+        self._threads = count
+        self._launches, self._reads, self._dampings = {}, {}, {}
+
+    def set_force(self, force):
+        super().set_force(force)
+        # Prepared launches hold the old force: those of steps, and those that fill self._out.
+        self._launches: dict = {}
+        self._reads: dict = {}
+        self._dampings: dict = {}
+
+    @property
+    def wall_types(self):
+        return self._walls.types
+
+    def set_wall_types(self, rows):
+        table = np.ascontiguousarray(rows, self.problem.precision.compute)
+        profiling.count_transfer(to_device=table.nbytes)
+        with self.device.active():
+            self.wall_types.copy_to_device(table)
+            # The copy may still be under way, and streams do not wait for it.
+            self.synchronize()
+
+    def update_walls(self):
+        with self.device.active():
+            self._walls.update()
+
+    def step(self, t, box, stream=None):
+        stream = self.stream if stream is None else stream
+        key = t % 2, box, id(stream)
+        if key not in self._launches:
+            arguments: tuple = self.rates, self.force
+            if self.viscosity is not None:
+                arguments = *arguments, self.viscosity
+            with self.device.active():
+                self._launches[key] = self._prepare("step", t, box, arguments, stream)
+        self._launches[key]()
+
+    def make_layer(self, axis, strength, target, first):
+        T = self.problem.precision.compute
+        rows = np.ascontiguousarray(target, T).reshape(3, -1)
+        along = (int(axis == a) for a in range(3))
+        layout = tuple(map(np.uint32, (first, target.shape[3], *along)))
+        profiling.count_transfer(to_device=rows.nbytes)
+        with self.device.active():
+            arrays = cuda.to_device(np.ascontiguousarray(strength, T)), cuda.to_device(rows)
+        self._dampings = {}  # launches hold the arrays of earlier layers
+        return GPULayer(*arrays, layout)
+
+    def read_layer(self, layer, first, last):
+        width = int(layer.layout[1])
+        out = np.empty((3, last - first, width), self.problem.precision.compute)
+        profiling.count_transfer(to_host=out.nbytes)
+        with self.device.active():
+            for k in range(3):
+                rows = layer.target[k, first * width : last * width]
+                out[k] = rows.copy_to_host().reshape(-1, width)
+        return out
+
+    def write_layer(self, layer, first, target):
+        width = int(layer.layout[1])
+        rows = np.ascontiguousarray(target, self.problem.precision.compute).reshape(3, -1)
+        profiling.count_transfer(to_device=rows.nbytes)
+        with self.device.active():
+            for k in range(3):
+                begin = first * width
+                layer.target[k, begin : begin + rows.shape[1]].copy_to_device(rows[k])
+            self.synchronize()
+
+    def damp(self, t, box, layer, drho, rate):
+        key = t % 2, box, id(layer)
+        if key not in self._dampings:
+            T = self.problem.precision.compute
+            arguments = self.force, *layer, (T(drho), T(rate))
+            with self.device.active():
+                self._dampings[key] = self._prepare("damp", t, box, arguments, self.stream)
+        self._dampings[key]()
+
+    def accelerate(self, t, box, scalar, velocity):
+        key = t % 2, box, id(scalar.g), id(velocity)
+        if key not in self._dampings:
+            rows = scalar.g.reshape(7, -1), velocity.reshape(3, -1)
+            arguments = self.force, *rows, scalar.numbers
+            with self.device.active():
+                self._dampings[key] = self._prepare("accelerate", t, box, arguments, self.stream)
+        self._dampings[key]()
+
+    def copy_moments(self, t, box, out):
+        key = "moments", t % 2, box, id(out)
+        with self.device.active():
+            if key not in self._dampings:
+                self._dampings[key] = self._prepare_transfer("read_moments", t, box, out)
+            self._dampings[key]()
+
+    def survey(self, t, box, scalar=None):
+        operation = "survey" if scalar is None else "survey_with_scalar"
+        key = operation, t % 2, box, None if scalar is None else id(scalar.g)
+        with self.device.active():
+            if key not in self._reads:
+                arguments = self.force, self._flag
+                if scalar is not None:
+                    arguments = *arguments, scalar.g.reshape(7, -1), scalar.numbers
+                self._reads[key] = self._prepare(operation, t, box, arguments, self.stream)
+            self._lower_flag()
+            self._reads[key]()
+        return self._flag
+
+    def _prepare_transfer(self, operation, t, box, data):
+        """Prepare a copy of a box between the populations and data."""
+        rows = data.reshape(data.shape[0], -1)
+        return self._prepare(operation, t, box, (self.force, rows), self.stream)
+
+    def _read(self, operation, t, box, count):
+        with self.device.active():
+            shape = count, *box.shape
+            if self._out is None or self._out.shape != shape:
+                self._out, self._reads = None, {}  # free the old array before the new one
+                self._out = cuda.device_array(shape, self.problem.precision.compute)
+            key = operation, t % 2, box
+            if key not in self._reads:
+                self._reads[key] = self._prepare_transfer(operation, t, box, self._out)
+            self._reads[key]()
+        return self._out
+
+    def _write(self, operation, t, box, values):
+        with self.device.active():
+            if not hasattr(values, "__cuda_array_interface__"):
+                values = np.ascontiguousarray(values, self.problem.precision.compute)
+                profiling.count_transfer(to_device=values.nbytes)
+                values = cuda.to_device(values)
+            self._prepare_transfer(operation, t, box, values)()
+            self.synchronize()
+
+    def read_moments(self, t, box):
+        return self._read("read_moments", t, box, 4)
+
+    def read_populations(self, t, box):
+        return self._read("read_populations", t, box, self.problem.lattice.size)
+
+    def write_equilibrium(self, t, box, moments):
+        self._write("write_equilibrium", t, box, moments)
+
+    def write_populations(self, t, box, populations):
+        self._write("write_populations", t, box, populations)
+
+    def to_host(self, array):
+        profiling.count_transfer(to_host=array.nbytes)
+        with self.device.active():
+            return array.copy_to_host()
+
+    def copy_from_host(self, values, array):
+        profiling.count_transfer(to_device=values.nbytes)
+        with self.device.active():
+            array.copy_to_device(np.ascontiguousarray(values))
+
+    def zeros_like(self, count, fields):
+        with self.device.active():
+            shape = 4, fields.size // 4
+            arrays = [cuda.device_array(shape, fields.dtype) for _ in range(count)]
+            for array in arrays:
+                fill_zeros[grid_stride_blocks(array.size), 256](array.reshape(array.size))
+        return arrays
+
+    def read_elements(self, t, indices):
+        with self.device.active():
+            form = self.problem.precision
+            out = cuda.device_array(len(indices), form.storage)
+            cells = self.cells(self.source(t)).reshape(self.problem.populations)
+            grid = blocks_for(len(indices), 256)
+            take_elements[grid, 256, self.stream](cells, cuda.to_device(indices), out)
+            return out.copy_to_host()
+
+    def copy_state(self, t, into=None):
+        with self.device.active():
+            source = self.source(t)
+            into = cuda.device_array(source.shape, source.dtype) if into is None else into
+            into.copy_to_device(source)
+        return into
+
+    def return_to_state(self, t, state):
+        with self.device.active():
+            self.source(t).copy_to_device(state)
+
+    def synchronize(self):
+        self.device.synchronize()
+
+
+def _clear(memory) -> None:
+    """Set all bits to zero: the shifted populations of a fluid at rest."""
+    if SIMULATOR:
+        memory.copy_to_device(np.zeros(memory.shape, memory.dtype))
+        return
+    words = memory.nbytes // 8
+    flat = cuda.devicearray.DeviceNDArray((words,), (8,), np.uint64, gpu_data=memory.gpu_data)
+    fill_zeros[grid_stride_blocks(words), 256](flat)
+
+
+@kernel
+def fill_zeros(out):
+    """Set the flat array out to 0."""
+    for i in range(cuda.grid(1), out.size, cuda.gridsize(1)):
+        out[i] = 0
+
+
+@kernel
+def take_elements(values, indices, out):
+    """Set out[i] to values[indices[i]]; the arrays are flat and the indices int64."""
+    i = cuda.grid(1)
+    if i < out.size:
+        out[i] = values[indices[i]]

@@ -1,0 +1,1 @@
+"""Formulas of a cell and of its walls, for both targets."""

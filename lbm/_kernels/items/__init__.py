@@ -1,0 +1,58 @@
+"""Arrays in the memory of a device, and loops over their items: cells, links, eddies.
+
+An item is a function item(i, *arrays and numbers), compiled by `lbm.collisions.unroll.inlined`: it
+does what belongs to item number i, on both targets.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol
+
+import numpy as np
+
+from hetero.devices import Device
+
+
+class Loops(Protocol):
+    """The functions that `cpu.py` and `cuda.py` of this folder both have.
+
+    All work on the current device. Numbers among arguments have the types of NumPy.
+    """
+
+    def zeros(self, shape: tuple[int, ...], dtype: type) -> Any:
+        """Allocate an array of zeros."""
+
+    def put(self, array: np.ndarray) -> Any:
+        """Return a copy of an array on the device."""
+
+    def get(self, array: Any) -> np.ndarray:
+        """Return a copy of an array, or of a contiguous part of it, in host memory."""
+        ...
+
+    def set(self, array: Any, values: np.ndarray) -> None:
+        """Set an array, or a contiguous part of it, to values in host memory."""
+
+    def copy(self, source: Any, target: Any) -> None:
+        """Copy an array of the device over another one."""
+
+    def prepare(
+        self, item: Any, count: int, arguments: Sequence[Any], stream: Any
+    ) -> Callable[[], None]:
+        """Return a function that calls item(i, *arguments) for i < count."""
+        ...
+
+    def prepare_sum(
+        self, item: Any, count: int, arguments: Sequence[Any], total: Any, stream: Any
+    ) -> Callable[[], None]:
+        """Return a function that sets total[0] to the sum of the int64 that items return."""
+        ...
+
+
+def loops(device: Device) -> Loops:
+    """Return the loops for `device`; its compiler is imported at the first call."""
+    if device.kind == "cpu":
+        from lbm._kernels.items import cpu
+
+        return cpu
+    from lbm._kernels.items import cuda
+
+    return cuda

@@ -1,0 +1,86 @@
+"""The arrays of a block on its device, and what runs over their items."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from lbm._kernels.engine import Engine
+from lbm._kernels.items import loops
+
+
+class Store:
+    """Arrays beside the populations of a block, in the memory of its device.
+
+    Parameters
+    ----------
+    engine : the block
+    stream : of its loops; by default that of the engine
+
+    Attributes
+    ----------
+    T : type of the arithmetic of the block
+    """
+
+    def __init__(self, engine: Engine, stream: Any = None):
+        self.engine, self._on, self._device = engine, loops(engine.device), engine.device
+        self._stream = getattr(engine, "stream", None) if stream is None else stream
+        self.T = engine.problem.precision.compute
+
+    def zeros(self, *shape: int, dtype: type | None = None) -> Any:
+        """Allocate an array of zeros."""
+        with self._device.active():
+            return self._on.zeros(shape, self.T if dtype is None else dtype)
+
+    def put(self, array: np.ndarray) -> Any:
+        """Return a copy of an array on the device; real numbers get the type of the arithmetic."""
+        if array.dtype.kind == "f":
+            array = array.astype(self.T)
+        with self._device.active():
+            return self._on.put(array)
+
+    def get(self, array: Any) -> np.ndarray:
+        """Return a copy of an array in host memory, when all work before it is done."""
+        with self._device.active():
+            self.engine.synchronize()
+            return self._on.get(array)
+
+    def get_from_stream(self, array: Any) -> np.ndarray:
+        """Return a copy of an array in host memory, when the loops before it are done."""
+        with self._device.active():
+            if self._stream:
+                self._stream.synchronize()
+            return self._on.get(array)
+
+    def set(self, array: Any, values: Any) -> None:
+        """Set an array to values in host memory; streams need not wait for it."""
+        with self._device.active():
+            self._on.set(array, values)
+            self.engine.synchronize()
+
+    def copy(self, source: Any, target: Any) -> None:
+        """Copy an array of the device over another one."""
+        with self._device.active():
+            self._on.copy(source, target)
+
+    def duplicate(self, source: Any) -> Any:
+        """Return a copy of an array on the device."""
+        target = self.zeros(*source.shape, dtype=source.dtype)
+        self.copy(source, target)
+        return target
+
+    def prepare(self, item: Any, count: int, *arguments: Any) -> Callable[[], None]:
+        """Return a function that calls item(i, *arguments) for i < count."""
+        with self._device.active():
+            return self._on.prepare(item, count, arguments, self._stream)
+
+    def prepare_sum(self, item: Any, count: int, total: Any, *arguments: Any) -> Callable[[], None]:
+        """Return a function that sets total[0] to the sum of the int64 that items return."""
+        with self._device.active():
+            return self._on.prepare_sum(item, count, arguments, total, self._stream)
+
+    def flat_target(self, t: int) -> Any:
+        """Return the flat array of populations that step t writes, one element for each."""
+        return self.engine.cells(self.engine.target(t)).reshape(self.engine.problem.populations)

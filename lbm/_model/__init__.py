@@ -1,1 +1,0 @@
-"""The lattice, the streaming patterns, the walls and the precisions, as data."""

@@ -1,0 +1,86 @@
+"""Copies between two parts of one process, straight from one block into the other.
+
+A GPU stores into the memory of its neighbour: that of another GPU of the same host, or host memory
+that it can access. Where that is impossible, the planes go through a buffer in host memory: between
+two GPUs that cannot access each other, and for fields of a part on the CPU beside a GPU.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from lbm._parallel.exchange import End, Worker
+from lbm._parallel.planes import buffer_planes, copy_tables
+
+
+class LocalCopy:
+    """A copy from one part to a neighbour in the same process, done by one of their workers.
+
+    Populations may arrive at once: no cell of the receiver touches them in the same step. For
+    fields, `FieldExchange` lets all parts wait for each other before.
+    """
+
+    transport = "direct"
+
+    def __init__(self, source: End, target: End):
+        on_gpu = source.worker.on_gpu or target.worker.on_gpu
+        executor = source.worker if source.worker.on_gpu == on_gpu else target.worker
+        self._copies = []
+        for odd in (0, 1):
+            incoming, writable = target.face.incoming(odd)
+            tables = copy_tables(source.face.outgoing(odd), incoming, source.face.size, writable)
+            here, there = source.array(odd, on_gpu), target.array(odd, on_gpu)
+            self._copies.append(executor.prepare_copy(here, there, tables))
+
+    def start(self, t: int) -> None:
+        """Copy the planes of step t."""
+        self._copies[t % 2]()
+
+    def finish(self, t: int) -> None:
+        """Do nothing: `Exchange` lets the workers wait for each other."""
+
+
+class StagedCopy:
+    """A copy between two parts of one process by way of host memory that their GPUs can access."""
+
+    transport = "staged"
+
+    def __init__(self, source: End, target: End):
+        self._source = source.worker
+        owner = source.worker if source.worker.on_gpu else target.worker
+        self._packs, self._unpacks = [], []
+        for odd in (0, 1):
+            planes, (incoming, writable) = source.face.outgoing(odd), target.face.incoming(odd)
+            count, size = len(planes.slots), source.face.size
+            buffer = owner.allocate((count, size[0] * size[1]), source.face.dtype)
+            rows = buffer_planes(count, size)
+            self._packs.append(
+                source.worker.prepare_copy(
+                    source.array(odd, source.worker.on_gpu),
+                    _as_seen_by(source.worker, buffer),
+                    copy_tables(planes, rows, size),
+                )
+            )
+            self._unpacks.append(
+                target.worker.prepare_copy(
+                    _as_seen_by(target.worker, buffer),
+                    target.array(odd, target.worker.on_gpu),
+                    copy_tables(rows, incoming, size, writable),
+                )
+            )
+
+    def start(self, t: int) -> None:
+        """Copy the planes of step t to host memory."""
+        self._packs[t % 2]()
+        self._source.mark_copied()
+
+    def finish(self, t: int) -> None:
+        """Copy the planes to their target once they have arrived."""
+        self._source.wait_until_copied()
+        self._unpacks[t % 2]()
+
+
+def _as_seen_by(worker: Worker, buffer: tuple[Any, Any]) -> Any:
+    """Return that of the two views of a buffer in host memory which a worker can access."""
+    view, mapped = buffer
+    return mapped if worker.on_gpu else view

@@ -1,0 +1,121 @@
+"""The ranks that share a simulation: what they tell each other besides populations."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from lbm._parallel.ranks.private_communicators import copy_communicator
+
+
+class Ranks:
+    """A communicator of mpi4py, or a process alone.
+
+    Parameters
+    ----------
+    comm : communicator, optional
+        A private copy of it is used, so that no other messages interfere. None: no MPI at all.
+    """
+
+    def __init__(self, comm: Any = None):
+        if not (comm is None or hasattr(comm, "Dup")):
+            raise TypeError(
+                "comm must be a communicator of mpi4py, such as MPI.COMM_WORLD, or None, "
+                f"got {comm!r}"
+            )
+        if comm is not None and not comm:
+            raise ValueError("comm is MPI.COMM_NULL: this rank is in none of the groups")
+        shares = comm is not None and comm.size > 1
+        self.comm = copy_communicator(comm, self) if shares else None
+        self.rank = self.comm.rank if self.comm else 0
+        self.size = self.comm.size if self.comm else 1
+
+    @property
+    def communicator(self) -> Any:
+        """The private communicator of several ranks."""
+        if self.comm is None:
+            raise RuntimeError("a process alone has no communicator")
+        return self.comm
+
+    def gather_all(self, value: Any) -> list[Any]:
+        """Return the values of all ranks."""
+        return self.comm.allgather(value) if self.comm else [value]
+
+    def gather(self, value: Any) -> list[Any] | None:
+        """Return the values of all ranks on rank 0, and None on the others."""
+        return self.comm.gather(value) if self.comm else [value]
+
+    def broadcast(self, value: Any, root: int = 0) -> Any:
+        """Return the value of one rank."""
+        return self.comm.bcast(value, root) if self.comm else value
+
+    def exchange(self, values: list[Any]) -> list[Any]:
+        """Send value number k to rank k; return the values that the ranks send to this one."""
+        return self.comm.alltoall(values) if self.comm else values
+
+    def sum(self, value: Any) -> Any:
+        """Return the sum over the ranks of integers, or of an array of integers.
+
+        Sums of floating-point numbers would depend on the number of ranks.
+        """
+        values = self.gather_all(value)
+        total = values[0]
+        for other in values[1:]:
+            total = total + other
+        return total
+
+    def any(self, value: object) -> bool:
+        """Return whether the value of any rank is true."""
+        return any(self.gather_all(bool(value)))
+
+    def all(self, value: object) -> bool:
+        """Return whether the values of all ranks are true."""
+        return all(self.gather_all(bool(value)))
+
+    def max(self, value: float) -> float:
+        """Return the largest value; NaN if there is one."""
+        return float(np.max(self.gather_all(value)))
+
+    def require_same_call(self, method: str, settings: Mapping[str, object] | None = None) -> None:
+        """Raise ValueError on all ranks unless all call the same method with the same settings.
+
+        They would otherwise wait for each other forever, or mix their values.
+        """
+        if self.comm:
+            self.require_same({"method": method, **(settings or {})})
+
+    @contextlib.contextmanager
+    def agreeing(self) -> Iterator[None]:
+        """Raise the error of any rank on all of them, after a block that all have run."""
+        error: Exception | None = None
+        try:
+            yield
+        except Exception as raised:
+            error = raised
+        failed = [e for e in self.gather_all(error) if e is not None]
+        if failed:
+            raise error or failed[0]
+
+    def require_same(self, settings: Mapping[str, object]) -> None:
+        """Raise ValueError on all ranks if a setting differs between two of them."""
+        described = {name: str(value) for name, value in settings.items()}
+        everyone = self.gather_all(described)
+        # Ranks in different methods have different settings, but each knows its method.
+        keys = {"method"} if "method" in described else described.keys()
+        if not all(isinstance(theirs, dict) and keys <= theirs.keys() for theirs in everyone):
+            raise ValueError(
+                "the ranks call different methods of a simulation: all of them must call the same "
+                "methods in the same order (`if s.rank == 0` is for what a rank does alone, such "
+                "as printing what a method returned on all ranks)"
+            )
+        first = everyone[0]
+        for rank, theirs in enumerate(everyone):
+            for name, value in theirs.items():
+                if value != first.get(name):
+                    raise ValueError(
+                        f"rank {rank} has {name}={value}, but rank 0 has {first[name]}: all ranks "
+                        "must run the same program with the same arguments"
+                    )

@@ -1,0 +1,382 @@
+"""Bodies given by closed triangle meshes: their files, their place in a domain, their cells."""
+
+from __future__ import annotations
+
+import copy
+import functools
+import os
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from hetero.arrays import as_real
+from hetero.validation import check_in_range, check_path, check_positive, describe, require_unmasked
+from lbm.boundaries import check_vector
+from lbm.geometry import check_domain
+from lbm.geometry.shapes import Complement
+from lbm.geometry.triangles.files import read_triangles
+from lbm.geometry.triangles.topology import close_surface, describe_point
+from lbm.lattices.extent import Extent, Triple
+
+LARGEST_LOSS = 0.1
+"""Share of passages without a cell from which on `TriangleMesh.place` warns: at the edges of a
+rotated box of 18 x 12 x 8 cells it is 0.07, of a sphere of 8 cells 0.01."""
+
+FEWEST_CELLS = 2.0
+"""Cells along the longest side of a mesh below which its size is taken for a mistake: the body is
+one cell then, whatever its shape."""
+
+LARGEST_SIZE = 1 << 15
+"""Largest side of a placed mesh in cells: no domain has as many."""
+
+_LARGEST_COORDINATE = 1e12
+"""Largest coordinate of a mesh: its square is far from the range of float64."""
+
+_TOUCHING = 1e-6
+"""Cells by which a body that touches a face may lie beyond it, from rounding."""
+
+_RIGHT_ANGLE = 1e-15
+"""Elements of a rotation matrix that are so near to 0, 1 or -1 are meant to be that."""
+
+Vector = Sequence[float]
+
+
+@dataclass(frozen=True, eq=False)
+class TriangleMesh:
+    """A body whose surface is a closed mesh of triangles.
+
+    It is a function of the centres of cells, so it is given to `lbm.Solid` as it is:
+    `lbm.Solid(lbm.read_mesh("car.stl").place(length=60, centre=(50, 32, 32)))`. Each rank of a
+    simulation then computes the cells of its own part only, with a byte for each.
+
+    A cell is solid if its centre is inside: if the surface winds around it. Parts of a body may
+    overlap or touch, and all triangles may face inwards. If some face inwards and others outwards,
+    a cell is inside if a line to it crosses the surface an odd number of times; a region where two
+    parts overlap is then outside, and a warning says so. Centres on the surface belong to the body
+    on its lower sides, as in [low, high). The walls are staircases, or with
+    `lbm.Solid(mesh, wall="interpolated")` stand at the triangles (see docs/guides/meshes.md).
+
+    Parameters
+    ----------
+    vertices : real array of shape (vertices, 3)
+        Coordinates; in cells, from the corner of the domain, once the mesh is placed.
+    faces : integer array of shape (triangles, 3)
+        Indices of the corners. Equal vertices are merged; degenerate and repeated triangles are
+        removed.
+    weld : float
+        Vertices that are at most as far apart are merged, too. It closes meshes whose triangles
+        repeat their corners with rounding errors.
+
+    Raises
+    ------
+    ValueError
+        If the surface is not closed: some edges belong to an odd number of triangles.
+    """
+
+    vertices: np.ndarray
+    faces: np.ndarray
+    weld: float = 0.0
+    is_oriented: bool = field(init=False)
+    """True if all triangles face outwards, or all inwards."""
+
+    def __post_init__(self) -> None:
+        vertices, faces = _check_arrays(self.vertices, self.faces)
+        weld = check_in_range("weld", self.weld, 0.0, _LARGEST_COORDINATE)
+        surface = close_surface(vertices, faces, weld)
+        if not surface.is_oriented:
+            warnings.warn(
+                "faces are not oriented consistently: some of the triangles face inwards and "
+                "others outwards, so that regions where parts of the body overlap are outside. "
+                "Unify the normals of the mesh if it has such parts",
+                stacklevel=3,
+            )
+        for name, value in surface._asdict().items():
+            object.__setattr__(self, name, value)
+
+    def __repr__(self) -> str:
+        low, high = (", ".join(f"{c:g}" for c in corner) for corner in self.bounds)
+        return f"<TriangleMesh of {len(self.faces)} triangles from ({low}) to ({high})>"
+
+    @functools.cached_property
+    def triangles(self) -> np.ndarray:
+        """Corners of the triangles, float64 [triangle, corner, (x, y, z)]."""
+        return self.vertices[self.faces]
+
+    @property
+    def bounds(self) -> np.ndarray:
+        """Lowest and highest coordinates, float64 [2, 3]."""
+        return np.stack([self.vertices.min(axis=0), self.vertices.max(axis=0)])
+
+    def place(
+        self,
+        *,
+        length: float | None = None,
+        dx: float | None = None,
+        centre: Vector | None = None,
+        corner: Vector | None = None,
+        rotation: Vector = (0.0, 0.0, 0.0),
+    ) -> TriangleMesh:
+        """Return the mesh in cells: scaled, rotated and moved into a domain.
+
+        Parameters
+        ----------
+        length : float
+            Length in cells of the longest side of the bounding box as it stands in the file.
+        dx : float
+            Instead of `length`: edge of a cell in the unit of the mesh. A file in millimetres with
+            cells of 5 mm has dx=5.
+        centre : three floats, optional
+            Position in cells of the middle of the bounding box. The body rotates about it.
+        corner : three floats, optional
+            Instead of `centre`: position in cells of the lowest corner of the bounding box after
+            the rotation. A body with corner y = 0 stands on the face "y-". Without both, the
+            origin of the mesh, about which it rotates, is the corner of the domain.
+        rotation : three floats
+            Angles in degrees about the axes x, y and z, which stay where they are, in this order.
+
+        Returns
+        -------
+        TriangleMesh
+
+        Raises
+        ------
+        ValueError
+            If both or none of `length` and `dx` are given, or both `centre` and `corner`.
+
+        Warns
+        -----
+        UserWarning
+            If parts of the body, or gaps in it, vanish because they are thinner than a cell.
+        """
+        if (length is None) == (dx is None):
+            raise ValueError(
+                "place needs either length, in cells, or dx, the edge of a cell in the unit of the "
+                f"mesh; got length={length!r} and dx={dx!r}"
+            )
+        if centre is not None and corner is not None:
+            raise ValueError(f"centre={centre!r} and corner={corner!r} exclude each other")
+        low, high = self.bounds
+        if length is not None:
+            scale = check_positive("length", length) / float((high - low).max())
+        else:
+            scale = 1.0 / check_positive("dx", dx)
+        pivot = np.zeros(3) if centre is None else (low + high) / 2.0
+        with np.errstate(all="ignore"):  # the result is checked
+            vertices = rotate((self.vertices - pivot) * scale, rotation)
+        if corner is not None:
+            vertices -= vertices.min(axis=0)
+            vertices += check_vector("corner", corner)
+        elif centre is not None:
+            vertices += check_vector("centre", centre)
+        if not np.abs(vertices).max() <= _LARGEST_COORDINATE:
+            raise ValueError(
+                f"the placed mesh must lie within {_LARGEST_COORDINATE:g} cells of the corner of "
+                f"the domain, got coordinates of {np.abs(vertices).max():g}: correct length, dx, "
+                "centre or corner"
+            )
+        size = float(np.ptp(vertices, axis=0).max())
+        if size > LARGEST_SIZE:
+            raise ValueError(
+                f"the mesh must be at most {LARGEST_SIZE} cells long, got {size:g}: correct length "
+                "or dx, as the mesh may have another unit than you think"
+            )
+        placed = self._moved_to(vertices)
+        placed._warn_of_thin_parts()
+        return placed
+
+    def cells(self, shape: Sequence[int]) -> np.ndarray:
+        """Return the cells of a domain whose centres are inside, bool of shape (nx, ny, nz).
+
+        `lbm.Solid` takes the mesh itself, too, and then needs no array of the whole domain.
+
+        Raises
+        ------
+        ValueError
+            If the body lies outside of the domain.
+
+        Warns
+        -----
+        UserWarning
+            If a part of the body lies outside of the domain, or if it is hardly longer than a cell.
+        """
+        domain = check_domain("shape", shape)
+        self.require_inside(domain)
+        return np.ascontiguousarray(self(*Extent.of_domain(domain).centres))
+
+    def require_inside(
+        self, domain: Triple, periodic: Sequence[bool] = (False, False, False)
+    ) -> None:
+        """Raise ValueError if the mesh lies outside of a domain; warn if it does not suit it.
+
+        It does not if it sticks out of the domain, but for periodic axes, along which it goes on at
+        the other end, or if it is hardly longer than a cell.
+        """
+        low, high = self.bounds
+        if (low >= domain).any() or (high <= 0.0).any():
+            raise ValueError(
+                f"the mesh lies outside of the domain of shape {domain}: it reaches from "
+                f"{describe_point(low)} to {describe_point(high)}. Correct its place or its size"
+            )
+        if (size := float((high - low).max())) < FEWEST_CELLS:
+            warnings.warn(
+                f"the mesh is {size:.3g} cells long, which no flow resolves: it may have another "
+                "unit than you think. Correct length or dx (unit in a case file)",
+                stacklevel=3,
+            )
+        sticks_out = (low < -_TOUCHING) | (high > np.add(domain, _TOUCHING))
+        if (sticks_out & ~np.array(periodic)).any():
+            warnings.warn(
+                f"the mesh reaches from {describe_point(low)} to {describe_point(high)}: what "
+                f"lies outside of the domain of shape {domain} is cut off",
+                stacklevel=3,
+            )
+
+    def __call__(self, x: np.ndarray, y: np.ndarray, z: np.ndarray) -> np.ndarray:
+        """Return the cells inside for coordinates of shape (nx, 1, 1), (1, ny, 1), (1, 1, nz)."""
+        from lbm.geometry.triangles.inside import mark_cells
+
+        axes, positions = [], []
+        for axis, values in enumerate((x, y, z)):
+            if np.ndim(values) != 3 or np.shape(values)[axis] != np.size(values):
+                raise ValueError(
+                    "x, y and z must have the shapes (nx, 1, 1), (1, ny, 1) and (1, 1, nz), as "
+                    f"numpy.ix_ makes them, got {np.shape(x)}, {np.shape(y)} and {np.shape(z)}"
+                )
+            # Around a periodic domain, coordinates are neither sorted nor all different.
+            centres, position = np.unique(np.ravel(values), return_inverse=True)
+            axes.append(centres.astype(np.float64))
+            positions.append(position)
+        cells = mark_cells(self.triangles, not self.is_oriented, *axes)
+        if all((p == np.arange(p.size)).all() for p in positions):
+            return cells
+        return cells[np.ix_(*positions)]
+
+    def __invert__(self) -> Complement:
+        """Return everything outside of the surface, such as the wall of a vessel around a flow."""
+        return Complement(self)
+
+    def distances(self, points: np.ndarray, directions: np.ndarray) -> np.ndarray:
+        """Return how far along each link the surface is, as `lbm.Shape.distances` does.
+
+        Links stop at the first triangle that they meet. `lbm.Solid` needs this
+        for wall="interpolated".
+        """
+        from lbm.geometry.triangles.link_distances import find_distances
+
+        return find_distances(self.triangles, points, directions)
+
+    def frontal_area(self, direction: Vector = (1.0, 0.0, 0.0)) -> float:
+        """Return the area of the silhouette along a direction, in squares of the mesh's unit.
+
+        It is that of the surface itself, not of cells, with an error of about 0.1 %.
+        """
+        from lbm.geometry.triangles.inside import measure_shadow
+
+        along = np.array(check_vector("direction", direction))
+        if not along.any():
+            raise ValueError(f"direction must not be zero, got {direction!r}")
+        along /= np.linalg.norm(along)
+        across = np.roll(np.eye(3)[int(np.abs(along).argmax())], 1)
+        second = np.cross(along, across)
+        second /= np.linalg.norm(second)
+        frame = np.stack([along, np.cross(second, along), second], axis=1)
+        return measure_shadow((self.vertices @ frame)[self.faces])
+
+    def _moved_to(self, vertices: np.ndarray) -> TriangleMesh:
+        """Return a mesh with the same faces and other vertices, which need no checks."""
+        mesh = copy.copy(self)
+        mesh.__dict__.pop("triangles", None)
+        object.__setattr__(mesh, "vertices", vertices)
+        return mesh
+
+    def _warn_of_thin_parts(self) -> None:
+        from lbm.geometry.triangles.inside import find_lost_share
+
+        share, axis = find_lost_share(self.triangles, not self.is_oriented)
+        if share > LARGEST_LOSS:
+            warnings.warn(
+                f"of the passages of lines of cell centres along {'xyz'[axis]} through the mesh or "
+                f"its gaps, {share:.0%} contain no cell: parts or gaps thinner than a cell vanish. "
+                "Use more cells for the body, or move it by a fraction of a cell",
+                stacklevel=4,
+            )
+
+
+def _check_arrays(vertices: Any, faces: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Return the vertices as float64 [vertex, xyz] and the faces as int64 [triangle, corner]."""
+    require_unmasked("faces", faces)
+    points = as_real("vertices", vertices)
+    if points.ndim != 2 or points.shape[1] != 3:
+        raise ValueError(f"vertices must have shape (vertices, 3), got {points.shape}")
+    points = np.array(points, np.float64)
+    if not (np.abs(points) <= _LARGEST_COORDINATE).all():
+        raise ValueError(
+            f"vertices must be finite and at most {_LARGEST_COORDINATE:g}: correct the mesh, or "
+            "use a larger unit"
+        )
+    try:
+        corners = np.asarray(faces)
+    except ValueError:
+        raise TypeError(f"faces must be an array of integers, got {describe(faces)}") from None
+    if corners.dtype.kind not in "iu":
+        raise TypeError(f"faces must be an array of integers, got {corners.dtype}")
+    if corners.ndim != 2 or corners.shape[1] != 3 or not len(corners):
+        raise ValueError(f"faces must have shape (triangles, 3), got {corners.shape}")
+    if corners.min() < 0 or corners.max() >= len(points):
+        raise ValueError(
+            f"faces must be indices of the {len(points)} vertices, got {corners.min()} to "
+            f"{corners.max()}"
+        )
+    return points, corners.astype(np.int64)
+
+
+def rotate(points: np.ndarray, angles: Vector) -> np.ndarray:
+    """Return points [k, xyz] rotated about the fixed axes x, y and z, by angles in degrees.
+
+    Right angles are exact. Equal points stay equal to the bit.
+    """
+    from scipy.spatial.transform import Rotation
+
+    matrix = Rotation.from_euler("xyz", check_vector("rotation", angles), degrees=True).as_matrix()
+    nearest = np.round(matrix)
+    matrix = np.where(np.abs(matrix - nearest) < _RIGHT_ANGLE, nearest, matrix)
+    x, y, z = points.T
+    return np.stack([a * x + b * y + c * z for a, b, c in matrix], axis=1)
+
+
+def read_mesh(path: str | os.PathLike, weld: float = 0.0) -> TriangleMesh:
+    """Read a closed triangle mesh from an STL file (binary or text), PLY, OBJ, OFF or GLB.
+
+    Parameters
+    ----------
+    path : str or path
+        A file that trimesh reads (extra `mesh`).
+    weld : float
+        Vertices that are at most as far apart, in the unit of the file, are merged; see
+        `TriangleMesh`.
+
+    Returns
+    -------
+    TriangleMesh
+        In the unit of the file. `TriangleMesh.place` brings it into a domain.
+
+    Raises
+    ------
+    OSError
+        If the file cannot be read.
+    ValueError
+        If it is damaged or not complete, has no triangles, or its surface is not closed; the
+        message says how many edges are open.
+    ImportError
+        If trimesh is not installed.
+    """
+    file = check_path("path", path)
+    weld = check_in_range("weld", weld, 0.0, _LARGEST_COORDINATE)
+    vertices, faces = read_triangles(file)
+    try:
+        return TriangleMesh(vertices, faces, weld)
+    except ValueError as error:
+        raise ValueError(f"{file}: {error}") from None

@@ -21,9 +21,9 @@ class FreeStream(MovingWall):
 
     Every population that enters is that of the equilibrium of the stream, whatever leaves. So the
     face may stand upstream, downstream and beside a body: what leaves is forgotten, and nothing
-    that happens in the domain is amplified. It damps sound, of which some per cent come back, and
-    carries fluid through the sides. The stream holds the flow near its velocity, so that the faces
-    must stand where a body changes it little: five lengths away for 1 % of its drag or less.
+    that happens in the domain is amplified. Of a plane wave of sound 28 % come back, of one that
+    meets the face at an angle less. The face holds the flow near the velocity of the stream: it
+    must stand where a body changes that little, three widths of the body before and beside it.
 
     Parameters
     ----------

@@ -9,14 +9,14 @@ import numpy as np
 
 from lbm._coupled.companion import Companion
 from lbm._domain.domain import Domain
-from lbm._domain.parts import Part
-from lbm._engines.storage_formulas import codec
-from lbm._items.store import Store
-from lbm._model.precision import PRECISIONS
-from lbm._model.problem import wall_return_indices
-from lbm._model.wall_links import INTO, SOLID_CLASS
+from lbm._kernels.formulas.storage_formulas import codec
+from lbm._kernels.items.store import Store
+from lbm._kernels.problem import wall_return_indices
+from lbm._parallel.parts import Part
 from lbm.boundaries.free_stream import EQUILIBRIUM
 from lbm.collisions.unroll import inlined
+from lbm.geometry.wall_links import INTO, SOLID_CLASS
+from lbm.lattices.precision import PRECISIONS
 
 
 @functools.cache
@@ -70,9 +70,7 @@ class _PartLinks:
         """Return the equilibria of the streams, less the weights, in a step [link]."""
         u = self._links.wall_types_in(step)[:, 2:][self._rows]
         cu = -(self._c[self._q] * u).sum(axis=1)
-        values: np.ndarray = self._w[self._q] * (
-            3.0 * cu + 4.5 * cu**2 - 1.5 * (u**2).sum(axis=1)
-        )
+        values: np.ndarray = self._w[self._q] * (3.0 * cu + 4.5 * cu**2 - 1.5 * (u**2).sum(axis=1))
         return values
 
     def prescribe(self, t: int) -> None:

@@ -8,7 +8,7 @@ import hetero
 import lbm
 from benchmarks.measurements import Measurement
 from lbm._domain.domains import make_domain
-from lbm._parallel.decomposition import Decomposition
+from lbm._parallel.partition import Decomposition
 from lbm._parallel.parts import make_engine
 from lbm._performance.measurement import measure_machine
 from lbm._performance.model import best_ratio, predict_step

@@ -6,7 +6,7 @@ from . import launcher as launcher
 from ._coupled.scalars.scalar import FixedFlux as FixedFlux
 from ._coupled.scalars.scalar import FixedValue as FixedValue
 from ._coupled.scalars.scalar import Scalar as Scalar
-from ._parallel.decomposition import Decomposition as Decomposition
+from ._parallel.partition import Decomposition as Decomposition
 from ._post.wall_stress import WallShear as WallShear
 from .boundaries.condition import Condition as Condition
 from .boundaries.free_slip import FreeSlip as FreeSlip

@@ -25,14 +25,13 @@ from lbm._coupled.scalars.scalar import Scalar, check_scalars, describe_scalars
 from lbm._coupled.sponge_layers import SpongeLayers
 from lbm._coupled.turbulent_inlets.face_eddies import bind_eddies
 from lbm._domain import arguments
-from lbm._domain.creation import create_domain, require_memory_of_parts
+from lbm._domain.domain import create_domain
 from lbm._domain.mass_balance import require_balanced_mass
 from lbm._domain.narrow_gaps import warn_of_narrow_gaps
 from lbm._domain.slow_targets import warn_of_slow_targets
 from lbm._kernels.problem import Problem
-from lbm._parallel.decomposition import Decomposition, check_decomposition
-from lbm._parallel.partition import make_partition
-from lbm._parallel.placement import DeviceArgument, choose_devices
+from lbm._parallel.partition import Decomposition, check_decomposition, make_partition
+from lbm._parallel.placement import DeviceArgument, choose_devices, require_memory_of_parts
 from lbm._parallel.ranks import agreement
 from lbm._parallel.ranks.abort import abort_all_ranks_on_errors
 from lbm._parallel.ranks.communication import Ranks
@@ -55,6 +54,8 @@ from lbm.lattices.streaming_patterns import PATTERNS, make_pattern
 
 if TYPE_CHECKING:
     from lbm.units import Units
+
+_DEFAULT_COLLISION = make_collision(DEFAULT, 0.8)
 
 PROGRESS_PIECES = 200
 """Pieces of a run after which the progress bar moves."""
@@ -176,33 +177,36 @@ class Simulation(Flow):
         if ranks.size > 1:
             abort_all_ranks_on_errors()
         cells = arguments.check_shape(shape, ranks.size)
-        lattice = choose_lattice(lattice)
-        collision = make_collision(DEFAULT, 0.8) if collision is None else collision
-        check_collision(collision, lattice)
-        check_choice("pattern", pattern, tuple(PATTERNS))
-        form = choose_precision(dtype, storage)
-        form.require_width(cells[0])
-        faces, solids = conditions.split_boundaries(boundaries)
-        with warnings.catch_warnings():
-            if ranks.rank:  # the first one says it
-                warnings.simplefilter("ignore")
-            require_bodies_inside(solids, cells, faces)
-            solids = repeat_solids(solids, cells, faces)
-        faces = bind_eddies(faces, solids, cells, lattice)
-        self.check = check_integer("check", check)
         force_in_time, first_force = arguments.check_force(force)
-        checked_sponges = check_sponges(sponges, cells, faces)
-        checked_scalars = check_scalars(scalars, faces, solids)
-        agreement.require_same_arguments(
-            ranks, cells, solids=solids, version=VERSION, collision=collision,
-            faces=faces, check=check, lattice=lattice, pattern=pattern, precision=form.name,
-            force=force, rho=rho, u=u, ratio=ratio, decomposition=decomposition,
-            keep_good_state=keep_good_state,
-            **describe_sponges(checked_sponges), **describe_scalars(checked_scalars),
-        )  # fmt: skip
+        self.check = check_integer("check", check)
+        check_choice("pattern", pattern, tuple(PATTERNS))
+        lattice, form = choose_lattice(lattice), choose_precision(dtype, storage)
+        form.require_width(cells[0])
+        collision = _DEFAULT_COLLISION if collision is None else collision
+        check_collision(collision, lattice)
+        faces, solids = conditions.split_boundaries(boundaries)
+        if solids:
+            with warnings.catch_warnings():
+                if ranks.rank:  # the first one says it
+                    warnings.simplefilter("ignore")
+                require_bodies_inside(solids, cells, faces)
+                solids = repeat_solids(solids, cells, faces)
+        if any(face.is_inlet for face in faces):
+            faces = bind_eddies(faces, solids, cells, lattice)
+        sponges = {} if sponges is None else check_sponges(sponges, cells, faces)
+        scalars = {} if scalars is None else check_scalars(scalars, faces, solids)
+        if ranks.size > 1:
+            agreement.require_same_arguments(
+                ranks, cells, solids=solids, version=VERSION, collision=collision,
+                faces=faces, check=check, lattice=lattice, pattern=pattern, precision=form.name,
+                force=force, rho=rho, u=u, ratio=ratio, decomposition=decomposition,
+                keep_good_state=keep_good_state,
+                **describe_sponges(sponges), **describe_scalars(scalars),
+            )  # fmt: skip
         share_cores(ranks)
         devices = choose_devices(device, cells, ranks)
-        ratio = arguments.check_ratio(ratio, *devices)
+        if ratio != 0.0:
+            ratio = arguments.check_ratio(ratio, *devices)
         boxes = check_decomposition(decomposition, cells, ranks.size * len(devices), form.lanes)
         partition = make_partition(cells, faces, boxes, form.lanes, one_rank=ranks.size == 1)
         region = partition.region(ranks.rank)
@@ -212,16 +216,20 @@ class Simulation(Flow):
         )  # fmt: skip
         moments = arguments.select_moments(cells, region, rho, u)
         walls = wall_links.classify_cells(lattice, cells, faces, solids, region)
-        agreement.require_fluid(ranks, walls)
-        require_balanced_mass(ranks, partition, walls)
-        warn_of_narrow_gaps(walls, faces, ranks, partition)
         problem = Problem(
             region.shape, walls, make_pattern(pattern, lattice), form, collision, first_force,
             force_in_time,
         )  # fmt: skip
+        conditions_of_flow = *faces, *(solid.condition for solid in solids.values())
+        if solids:
+            agreement.require_fluid(ranks, walls)
+        if any(condition.prescribes == "velocity" for condition in conditions_of_flow):
+            require_balanced_mass(ranks, partition, walls)
+        if any(solid.is_interpolated for solid in solids.values()):
+            warn_of_narrow_gaps(walls, faces, ranks, partition)
         at_rest = not ranks.any(np.any(moments[1]))
-        if ranks.rank == 0:
-            warn_of_slow_targets(cells, faces, solids, checked_sponges, problem.forced, at_rest)
+        if ranks.rank == 0 and (sponges or any(face.responds for face in faces)):
+            warn_of_slow_targets(cells, faces, solids, sponges, problem.forced, at_rest)
         self.ratio: float = (
             min(ranks.gather_all(measure_best_ratio(problem, devices[0])))
             if isinstance(ratio, str)
@@ -233,14 +241,14 @@ class Simulation(Flow):
         if isinstance(collision, EddyViscosityModel):  # first: it reads the flow that users see
             self._eddies = EddyViscosity(collision, domain)
             companions.append(self._eddies)
-        if checked_sponges:
-            companions.append(SpongeLayers(checked_sponges, cells, domain))
-        if checked_scalars:
-            self._scalars = ScalarFields(checked_scalars, cells, faces, solids, domain)
+        if sponges:
+            companions.append(SpongeLayers(sponges, cells, domain))
+        if scalars:
+            self._scalars = ScalarFields(scalars, cells, faces, solids, domain)
             companions.append(self._scalars)
-        sheared = ShearedOutlets(cells, faces, domain)
-        if sheared.faces:
-            companions.append(sheared)
+        if any(face.is_outlet for face in faces):
+            sheared = ShearedOutlets(cells, faces, domain)
+            companions += [sheared] * bool(sheared.faces)
         if any(face.responds for face in faces):
             companions.append(RespondingFaces(cells, faces, domain))
         if any(face.is_equilibrium for face in faces):
@@ -249,8 +257,8 @@ class Simulation(Flow):
         if self._scalars is not None:
             self.scalars = self._scalars.fields
         self._last_good = LastGoodState(bool(keep_good_state))
-        moves = np.any(moments[0] != 1.0) or np.any(moments[1])
-        if ranks.any(moves or problem.forced or domain.driver is not None):
+        moves = not at_rest or ranks.any(np.any(moments[0] != 1.0))
+        if moves or problem.forced or domain.driver is not None:
             self._start(*moments)
         else:  # the zeros in memory are the equilibrium at rest
             self._start_companions(*moments)

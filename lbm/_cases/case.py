@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from lbm._cases.coupled import read_scalars, read_sponges
 from lbm._cases.output_settings import Outputs, read_outputs
-from lbm._cases.scalars import read_scalars
+from lbm._cases.reader import Reader, read_array
 from lbm._cases.scales import Scales, read_scales
-from lbm._cases.sponges import read_sponges
-from lbm._cases.walls import read_array, read_boundaries, read_density
+from lbm._cases.walls import read_boundaries
 from lbm._io.tables import Table, read_toml
 from lbm.boundaries import Condition, Solid, kind_of_flow
 from lbm.callbacks import SteadyState
@@ -65,7 +65,8 @@ def read_case(path: Path, steps: int | None = None) -> Case:
     shape = _read_shape(case)
     scales = read_scales(case)
     own_steps = _read_steps(case, scales)
-    boundaries = read_boundaries(case, shape, scales)
+    reader = Reader(shape, scales)
+    boundaries = read_boundaries(case, reader)
     kind = kind_of_flow(_conditions(boundaries))
     fluid = _read_fluid(case, scales, kind)
     if fluid["collision"].stability_limit(kind) is not None:  # an operator with a known limit
@@ -73,11 +74,11 @@ def read_case(path: Path, steps: int | None = None) -> Case:
     arguments = {
         "shape": shape,
         "boundaries": boundaries,
-        "sponges": read_sponges(case, scales),
-        "scalars": read_scalars(case, shape, scales),
+        "sponges": read_sponges(case, reader),
+        "scalars": read_scalars(case, reader),
         **fluid,
-        **_read_start(case, shape, scales),
-        **_read_numerics(case),
+        **_read_start(case, reader),
+        **_read_numerics(case, reader),
         **_read_devices(case),
     }
     outputs = read_outputs(case, shape, boundaries, own_steps, scales, arguments["scalars"])
@@ -167,43 +168,36 @@ def _read_parameters(fluid: Table, name: str, suited: Collision | None) -> dict[
     }
 
 
-def _read_start(case: Table, shape: Triple, scales: Scales) -> dict[str, Any]:
+def _read_start(case: Table, reader: Reader) -> dict[str, Any]:
     """Read [initial]: density and velocity, as numbers or in files."""
-    start = case.table("initial", {})
-    rho: Any = 1.0
-    if isinstance(start.take("rho", None), str):
-        rho = read_array(start, "rho")
-        if rho.shape != shape:
-            raise start.error("rho", f"must have the shape {shape}, got {rho.shape}")
-    else:
-        rho = read_density(start, scales)
+    start, scales = case.table("initial", {}), reader.scales
+    is_file = isinstance(start.take("rho", None), str)
+    rho: Any = read_array(start, "rho", reader.shape) if is_file else reader.read_density(start)
     u: Any = (0.0, 0.0, 0.0)
     if isinstance(start.take("u", None), str):
-        u = read_array(start, "u")
-        if u.shape != (3, *shape):
-            raise start.error("u", f"must have the shape {(3, *shape)}, got {u.shape}")
-        if scales.units is not None:
-            u = u * scales.units.to_lattice(speed=1.0)
+        u = read_array(start, "u", (3, *reader.shape)) * scales.speed(1.0)
     elif "u" in start:
         u = scales.velocity(start.vector("u"))
     start.finish()
     return {"rho": rho, "u": u}
 
 
-def _read_numerics(case: Table) -> dict[str, Any]:
-    """Read [numerics]: precision, lattice, streaming pattern and checks."""
-    table = case.table("numerics", {})
-    storage = table.choice("storage", tuple(PRECISIONS), None)
-    settings = {
-        "dtype": table.choice("dtype", ("float32", "float64"), "float32"),
-        **({} if storage is None else {"storage": storage}),
-        "lattice": table.choice("lattice", tuple(LATTICES), DEFAULT_LATTICE),
-        "pattern": table.choice("pattern", tuple(PATTERNS), "esoteric"),
-        "check": table.integer("check", 500),
-        "keep_good_state": table.boolean("keep_good_state", True),
-    }
-    table.finish()
-    return settings
+@dataclass(frozen=True)
+class Numerics:
+    """Precision, lattice, streaming pattern and checks; arguments of `Simulation`."""
+
+    dtype: str = field(default="float32", metadata={"choices": ("float32", "float64")})
+    storage: str | None = field(default=None, metadata={"choices": PRECISIONS})
+    lattice: str = field(default=DEFAULT_LATTICE, metadata={"choices": LATTICES})
+    pattern: str = field(default="esoteric", metadata={"choices": PATTERNS})
+    check: int = 500
+    keep_good_state: bool = True
+
+
+def _read_numerics(case: Table, reader: Reader) -> dict[str, Any]:
+    """Read [numerics]."""
+    numerics = reader.read(case.table("numerics", {}), Numerics)
+    return {name: value for name, value in vars(numerics).items() if value is not None}
 
 
 def _read_devices(case: Table) -> dict[str, Any]:

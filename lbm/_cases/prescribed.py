@@ -1,4 +1,4 @@
-"""Velocities of walls and inlets in a case file: ramps, parabolas, rotations, turbulence."""
+"""Velocities of walls and inlets in a case file: ramps, parabolas, rotations."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ import numpy as np
 from lbm._cases.scales import Scales
 from lbm._io.tables import REQUIRED, Table
 from lbm.boundaries.prescribed import Function
-from lbm.boundaries.synthetic_eddies import SyntheticEddies
 from lbm.lattices.extent import Triple
 
 ACROSS = "x", "y", "z", "xy", "xz", "yz"
@@ -59,42 +58,3 @@ def read_velocity(
         return tuple(grown * c for c in at(x, y, z))
 
     return at_time
-
-
-def read_inflow(
-    table: Table, shape: Triple, scales: Scales
-) -> tuple[float, float, float] | Function | SyntheticEddies:
-    """Read the velocity of an inlet, with `turbulence` as the mean of synthetic eddies."""
-    mean = read_velocity(table, shape, scales)
-    if "turbulence" not in table:
-        return mean
-    inner = table.table("turbulence")
-    settings: dict[str, Any] = {
-        key: inner.integer(key) for key in ("count", "seed") if key in inner
-    }
-    if "intensity" in inner:
-        settings["intensity"] = inner.number("intensity")
-    if "stresses" in inner:
-        settings["stresses"] = _read_stresses(inner, scales)
-    if "speed" in inner:
-        settings["speed"] = scales.speed(inner.positive("speed"))
-    is_one = isinstance(inner.take("length"), int | float)
-    length: Any = inner.positive("length") if is_one else inner.vector("length")
-    settings["length"] = scales.length(length) if is_one else scales.position(length)
-    inner.finish()
-    try:
-        return SyntheticEddies(mean, **settings)
-    except (TypeError, ValueError) as error:
-        raise ValueError(f"{table.file}: {inner.name}: {error}") from None
-
-
-def _read_stresses(table: Table, scales: Scales) -> Any:
-    """Read Reynolds stresses, in the square of the unit of speeds, as rows."""
-    rows = table.take("stresses")
-    try:
-        stresses = np.array(rows, float)
-    except (TypeError, ValueError):
-        stresses = np.empty(0)
-    if stresses.shape != (3, 3):
-        raise table.error("stresses", f"must hold three rows of three numbers, got {rows!r}")
-    return stresses * scales.speed(1.0) ** 2

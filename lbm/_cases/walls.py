@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import dataclasses
 import importlib
 import warnings
 from collections.abc import Callable, Iterator
@@ -12,13 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from lbm._cases.prescribed import read_inflow, read_velocity
-from lbm._cases.scales import Scales
+from lbm._cases.reader import Reader, read_array
 from lbm._io.tables import Table
 from lbm.boundaries import CONDITIONS, FACES, WALLS, Condition, NoSlip, Solid
 from lbm.geometry.meshes import read_mesh
 from lbm.geometry.shapes import Box, Cylinder, Sphere
-from lbm.lattices.extent import Triple
 
 FACE_TYPES = tuple(CONDITIONS)
 SOLID_TYPES = tuple(name for name, condition in CONDITIONS.items() if condition.may_be_solid)
@@ -26,13 +23,13 @@ SOLID_TYPES = tuple(name for name, condition in CONDITIONS.items() if condition.
 Cells = np.ndarray | Callable[..., np.ndarray]
 
 
-def read_boundaries(case: Table, shape: Triple, scales: Scales) -> dict[str, Condition | Solid]:
+def read_boundaries(case: Table, reader: Reader) -> dict[str, Condition | Solid]:
     """Read [boundaries] and [solids] as the argument `boundaries` of a simulation."""
     boundaries: dict[str, Condition | Solid] = {}
     faces = case.table("boundaries", {})
     for key in (*"xyz", *FACES):
         if key in faces:
-            boundaries[key] = read_condition(faces, key, FACE_TYPES, shape, scales)
+            boundaries[key] = read_condition(faces, key, FACE_TYPES, reader)
     faces.finish()
     for name, table in case.tables("solids"):
         if name in (*"xyz", *FACES):
@@ -40,31 +37,21 @@ def read_boundaries(case: Table, shape: Triple, scales: Scales) -> dict[str, Con
         if not name.isprintable() or set(name) & set(',"'):
             raise case.error("solids", f"has the name {name!r}, which is in headings of columns: "
                              "use no commas, quotes or control characters")  # fmt: skip
-        boundaries[name] = _read_solid(table, shape, scales)
+        boundaries[name] = _read_solid(table, reader)
     return boundaries
 
 
-def read_condition(
-    table: Table, key: str, types: tuple[str, ...], shape: Triple, scales: Scales
-) -> Condition:
+def read_condition(table: Table, key: str, types: tuple[str, ...], reader: Reader) -> Condition:
     """Read a condition: the name of its type, or a table with its type and fields."""
-    if not isinstance(table.take(key), dict):
-        kind = _read_type(table, key, types)
-        if kind.prescribes:
-            number = "velocity = [x, y, z]" if kind.prescribes == "velocity" else "rho = 1.0"
-            name = table.take(key)
-            raise table.error(key, f"needs a number: {{ type = {name!r}, {number} }}")
-        return kind()
-    inner = table.table(key)
-    kind = _read_type(inner, "type", types)
-    try:
-        condition = kind(**dict(_read_fields(inner, kind, shape, scales)))
-    except ValueError as error:
-        if str(error).startswith(table.file):
-            raise
-        raise ValueError(f"{table.file}: {inner.name}: {error}") from None
-    inner.finish()
-    return condition
+    if isinstance(table.take(key), dict):
+        inner = table.table(key)
+        condition: Condition = reader.read(inner, _read_type(inner, "type", types))
+        return condition
+    kind = _read_type(table, key, types)
+    if kind.prescribes:
+        number = "velocity = [x, y, z]" if kind.prescribes == "velocity" else "rho = 1.0"
+        raise table.error(key, f"needs a number: {{ type = {table.take(key)!r}, {number} }}")
+    return kind()
 
 
 def _read_type(table: Table, key: str, types: tuple[str, ...]) -> type[Condition]:
@@ -81,45 +68,13 @@ def _read_type(table: Table, key: str, types: tuple[str, ...]) -> type[Condition
     return kind
 
 
-def _read_fields(
-    table: Table, kind: type[Condition], shape: Triple, scales: Scales
-) -> Iterator[tuple[str, Any]]:
-    """Yield the names and values of the fields of a condition that a table has, or that it needs.
-
-    Their quantities are in the metadata of the fields, and otherwise their names; others are
-    numbers as they stand.
-    """
-    for field in dataclasses.fields(kind):
-        quantity = field.metadata.get("quantity", field.name)
-        if quantity == "velocity":
-            read = read_inflow if kind.is_open else read_velocity
-            yield field.name, read(table, shape, scales)
-        elif quantity == "rho":
-            yield field.name, read_density(table, scales)
-        elif field.name in table or field.default is dataclasses.MISSING:
-            value = table.number(field.name)
-            if quantity == "duration":
-                value = scales.duration(table.positive(field.name))
-            yield field.name, value
-
-
-def read_density(table: Table, scales: Scales) -> float:
-    """Read `rho`, or with units `pressure`, as a density."""
-    if "pressure" in table:
-        if "rho" in table:
-            raise table.error("rho", "and pressure are the same: remove one of them")
-        if scales.units is None:
-            raise table.error("pressure", "is in Pa and needs [units]: use rho = 1 + 3 p instead")
-        return 1.0 + scales.units.to_lattice(pressure=table.number("pressure"))
-    return table.positive("rho", 1.0)
-
-
-def _read_solid(table: Table, shape: Triple, scales: Scales) -> Solid:
-    cells = _SHAPES[table.choice("shape", tuple(_SHAPES))](table, shape, scales)
-    condition: Any = NoSlip()
+def _read_solid(table: Table, reader: Reader) -> Solid:
+    read = _SHAPES[table.choice("shape", tuple(_SHAPES))]
+    condition: Condition = NoSlip()
     if "condition" in table:
-        condition = read_condition(table, "condition", SOLID_TYPES, shape, scales)
+        condition = read_condition(table, "condition", SOLID_TYPES, reader)
     wall = table.choice("wall", WALLS, WALLS[0])
+    cells = reader.read(table, read) if isinstance(read, type) else read(table, reader)
     table.finish()
     try:
         return Solid(cells, condition, wall)
@@ -134,29 +89,18 @@ def _read_solid(table: Table, shape: Triple, scales: Scales) -> Solid:
 # ---- shapes: functions of the centres x, y, z, so that no rank needs all cells --------------
 
 
-def _sphere(table: Table, shape: Triple, scales: Scales) -> Cells:
-    centre = scales.position(table.vector("centre"))
-    return Sphere(centre, scales.length(table.positive("radius")))
-
-
-def _cylinder(table: Table, shape: Triple, scales: Scales) -> Cells:
-    axis = table.choice("axis", ("x", "y", "z"), "z")
-    centre = scales.position(table.vector("centre", length=2))
-    return Cylinder(centre, scales.length(table.positive("radius")), axis)
-
-
-def _box(table: Table, shape: Triple, scales: Scales) -> Cells:
+def _box(table: Table, reader: Reader) -> Cells:
     first_corner, last_corner = table.vector("from"), table.vector("to")
     if not all(a < b for a, b in zip(first_corner, last_corner, strict=True)):
         raise table.error("to", f"must lie above from={list(first_corner)} on every axis, "
                           f"got {list(last_corner)}")  # fmt: skip
-    return Box(scales.position(first_corner), scales.position(last_corner))
+    return Box(reader.scales.position(first_corner), reader.scales.position(last_corner))
 
 
-def _heights(table: Table, shape: Triple, scales: Scales) -> Cells:
+def _heights(table: Table, reader: Reader) -> Cells:
     """Return the cells below a surface, whose heights are in a file."""
-    surface = np.array(read_array(table, "file"), float) / scales.cell
-    nx, _, nz = shape
+    surface = np.array(read_array(table, "file"), float) / reader.scales.cell
+    nx, _, nz = reader.shape
     if surface.shape != (nx, nz) or not np.isfinite(surface).all():
         raise table.error("file", f"must hold finite heights of shape {(nx, nz)}, for the columns "
                           f"[x, z], got an array of shape {surface.shape}")  # fmt: skip
@@ -169,17 +113,17 @@ def _heights(table: Table, shape: Triple, scales: Scales) -> Cells:
     return cells
 
 
-def _mask(table: Table, shape: Triple, scales: Scales) -> Cells:
-    mask = read_array(table, "file")
+def _mask(table: Table, reader: Reader) -> Cells:
+    mask, shape = read_array(table, "file"), reader.shape
     if mask.shape != shape or mask.dtype != bool:
         raise table.error("file", f"must hold booleans of shape {shape}, got {mask.dtype} of "
                           f"shape {mask.shape}")  # fmt: skip
     return mask
 
 
-def _mesh(table: Table, shape: Triple, scales: Scales) -> Cells:
+def _mesh(table: Table, reader: Reader) -> Cells:
     """Return the body whose surface is in a file of triangles."""
-    path = Path(table.file).parent / table.text("file")
+    path, scales = Path(table.file).parent / table.text("file"), reader.scales
     if ("length" in table) == ("unit" in table):
         raise table.error("length", f"(of the body, in {scales.length_name}) or unit (that of the "
                           "file, as 0.001 for mm) is needed, and only one of them")  # fmt: skip
@@ -187,7 +131,9 @@ def _mesh(table: Table, shape: Triple, scales: Scales) -> Cells:
     if "centre" in table and "corner" in table:
         raise table.error("corner", "and centre are both there: remove one of them")
     place = {
-        key: scales.position(table.vector(key)) for key in ("centre", "corner") if key in table
+        key: reader.scales.position(table.vector(key))
+        for key in ("centre", "corner")
+        if key in table
     }
     rotation = table.vector("rotation", (0.0, 0.0, 0.0))
     weld = table.positive("weld", 0.0, or_zero=True)
@@ -220,28 +166,16 @@ def _naming_mesh(table: Table) -> Iterator[None]:
         warnings.warn(f"{table.file}: {table.name}: {warning.message}", stacklevel=4)
 
 
-_SHAPES: dict[str, Callable[[Table, Triple, Scales], Cells]] = {
-    "sphere": _sphere,
-    "cylinder": _cylinder,
+_SHAPES: dict[str, Any] = {
+    "sphere": Sphere,
+    "cylinder": Cylinder,
     "box": _box,
     "heights": _heights,
     "mask": _mask,
     "mesh": _mesh,
 }
 
+"""Shapes: dataclasses, or functions (table, reader) that read them."""
+
 _STAIRCASES = "heights", "mask"
 """Shapes whose surface is known only by the cells that it covers."""
-
-
-def read_array(table: Table, key: str) -> np.ndarray:
-    """Return the array of an .npy file, whose path is relative to the folder of the case file."""
-    path = Path(table.file).parent / table.text(key)
-    if path.suffix != ".npy":
-        raise table.error(key, f"must name an .npy file, got {str(path)!r}")
-    try:
-        array: np.ndarray = np.load(path, mmap_mode="r", allow_pickle=False)
-    except OSError as error:
-        raise table.error(key, f"names {path}: {error.strerror or error}") from None
-    except (ValueError, EOFError) as error:
-        raise table.error(key, f"names {path}, which cannot be read: {error}") from None
-    return array

@@ -17,7 +17,7 @@ from lbm._commands.options import (
     parse_ratio,
     positive,
 )
-from lbm._parallel.decomposition import Decomposition, choose_decomposition
+from lbm._parallel.partition import Decomposition, choose_decomposition
 from lbm._performance.description import read_machine, write_machine
 from lbm._performance.machine import Machine
 from lbm._performance.model import GPU_TRANSPORTS, Prediction, best_ratio, predict_step

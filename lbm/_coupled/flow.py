@@ -14,7 +14,6 @@ from lbm._coupled.cut_walls.walls import InterpolatedWalls
 from lbm._coupled.prescriptions import Prescriptions
 from lbm._coupled.scalars.field import ScalarField
 from lbm._domain.domain import Domain
-from lbm._domain.host_moments import HostMoments
 from lbm.boundaries import Condition, Solid
 from lbm.geometry.wall_links import SOLID_CLASS
 from lbm.lattices.extent import Triple
@@ -24,6 +23,39 @@ FIELDS = "rho", "drho", "u", "fluid"
 
 MAX_STEPS = 1 << 40
 """Largest number of steps of a run: 10^5 of them in a second would still take 127 days."""
+
+
+class HostMoments:
+    """A copy of the moments of a domain in host memory.
+
+    The arrays are read-only, because they are returned again as long as the step is the same.
+    """
+
+    def __init__(self) -> None:
+        self._step = -1
+        self._data: np.ndarray | None = None
+        self._rho: np.ndarray | None = None
+
+    def discard(self) -> None:
+        """Forget the copy."""
+        self._step, self._data, self._rho = -1, None, None
+
+    def read(self, domain: Domain, t: int) -> np.ndarray:
+        """Return rho - 1 and u [k, z, y, x] after t steps."""
+        if self._data is None or self._step != t:
+            self.discard()
+            self._data = domain.read_moments_to_host(t)
+            self._data.flags.writeable = False
+            self._step = t
+        return self._data
+
+    def read_rho(self, domain: Domain, t: int) -> np.ndarray:
+        """Return rho [z, y, x] after t steps."""
+        data = self.read(domain, t)
+        if self._rho is None:
+            self._rho = data[0] + data.dtype.type(1)
+            self._rho.flags.writeable = False
+        return self._rho
 
 
 class Flow:
@@ -55,7 +87,9 @@ class Flow:
         if self.problem.links.cut is not None:
             self.interpolated = InterpolatedWalls(domain)
             companions = self.interpolated, *companions
-        self._prescriptions = Prescriptions(domain, self.interpolated)
+        self._prescriptions = None
+        if self.problem.is_driven:
+            self._prescriptions = Prescriptions(domain, self.interpolated)
         self.companions, self._moments = companions, HostMoments()
         self.scalars: Mapping[str, ScalarField] = {}
 
@@ -83,7 +117,8 @@ class Flow:
     def mark_changed(self, steps: int) -> None:
         """Note that the populations in `domain` are now those of step number `steps`."""
         self.steps = steps
-        self._prescriptions.set_step(steps)
+        if self._prescriptions is not None:
+            self._prescriptions.set_step(steps)
         self._moments.discard()
 
     @property
@@ -168,5 +203,6 @@ class Flow:
                 for companion in self.companions:
                     companion.after_step(self.steps)
                 self.steps += 1
-                self._prescriptions.set_step(self.steps)
+                if self._prescriptions is not None:
+                    self._prescriptions.set_step(self.steps)
                 signals.deliver()

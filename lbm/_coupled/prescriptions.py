@@ -8,7 +8,7 @@ from lbm._domain.domain import Domain
 
 
 class Prescriptions:
-    """Sets the forces and the walls of all parts to those of a step.
+    """Sets the forces and the walls of all parts to those of a step, where they change with time.
 
     Parameters
     ----------
@@ -23,8 +23,6 @@ class Prescriptions:
     def set_step(self, t: int) -> None:
         """Set forces and walls that change with time to those of step t."""
         domain, problem = self._domain, self._domain.problem
-        if not problem.is_driven:
-            return
         # Where only turbulent inlets change, by kernels in the default stream of a GPU, for which
         # all other streams wait, the host waits for no device.
         others = problem.force_in_time is not None or self._interpolated is not None

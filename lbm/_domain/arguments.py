@@ -37,10 +37,9 @@ def check_force(
     force: Any,
 ) -> tuple[Callable[[float], tuple[float, float, float]] | None, tuple[float, float, float]]:
     """Return a body force as a function of time, or None if it is constant, and its first value."""
-    depends = find_dependence("force", force)
-    if not depends:
+    if not callable(force):
         return None, check_vector("force", force)
-    if depends.position:
+    if find_dependence("force", force).position:
         raise TypeError("force must be three numbers or a function of time, force(t): it is the "
                         "same in all cells")  # fmt: skip
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import itertools
-from collections.abc import Iterator, Mapping
+import logging
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -19,9 +20,12 @@ from lbm._parallel.exchange.halo_data import Field, HaloData, Populations
 from lbm._parallel.memory_forecast import SLAB_CELLS
 from lbm._parallel.partition import AXES, Partition
 from lbm._parallel.parts import Part, cut_box, make_engine
+from lbm._parallel.placement import place_parts
 from lbm._parallel.ranks.communication import Ranks
 from lbm._parallel.ranks.exact_sum import ExactSum
 from lbm.lattices.extent import Triple
+
+LOGGER = logging.getLogger(__name__)
 
 
 class Driver(Protocol):
@@ -106,7 +110,6 @@ class Domain:
             if any(partition.cut):
                 workers[index] = self._make_worker(parts[index], memory)
         self.parts, self._workers = tuple(parts.values()), workers
-        self._box = self.parts[0].engine.box()
         self.driver: Driver | None = None
         self._exchanges = itertools.count()
         self.exchange = self._make_exchange(Populations())
@@ -148,7 +151,7 @@ class Domain:
     def step(self, t: int) -> None:
         """Do step number t, counted from 0."""
         if self.exchange is None:
-            self.parts[0].engine.step(t, self._box)
+            self.parts[0].engine.step(t, self.parts[0].engine.whole)
             return
         for worker in self._workers.values():
             worker.begin(t)
@@ -316,3 +319,25 @@ class Domain:
             for k in range(3):
                 data[k + 1] = u[k] if u.ndim == 1 else u[k].T[z0:z1]
             self.write(0, z0, data)
+
+
+def create_domain(
+    problem: Problem,
+    partition: Partition,
+    devices: Sequence[Device],
+    ratio: float,
+    ranks: Ranks,
+) -> Domain:
+    """Create the parts of this rank on their devices; the CPU gets the share `ratio` of each."""
+    partition, placed = place_parts(partition, devices, ratio, ranks)
+    domain = Domain(problem, partition, placed, ranks)
+    exchange = domain.exchange
+    if LOGGER.isEnabledFor(logging.INFO):
+        LOGGER.info(
+            "rank %d of %d: parts %s, halos %s",
+            ranks.rank,
+            ranks.size,
+            ", ".join(f"{part.extent.shape} on {part.engine.device}" for part in domain.parts),
+            dict(exchange.transports) if exchange is not None else "none",
+        )
+    return domain

@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from hetero.devices import Device
 from lbm._domain.domain import Domain
 from lbm._kernels.problem import Problem
-from lbm._parallel.decomposition import Decomposition, choose_decomposition
-from lbm._parallel.partition import make_partition
+from lbm._parallel.partition import Decomposition, choose_decomposition, make_partition
 from lbm._parallel.placement import place_parts
 from lbm._parallel.ranks.communication import Ranks
 from lbm.boundaries import Condition, Periodic

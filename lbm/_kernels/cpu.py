@@ -79,8 +79,10 @@ class CPUEngine(Engine):
         if access.bounces:
             merged[links.masks[:, SPECIAL] == 0] = 0
             merged[SOLID_CLASS] = SOLID_CLASS
-        classes = fold_rows(merged[links.classes], lanes)
-        return find_runs(classes, lanes * access.reaches(-1), lanes * access.reaches(1))
+        classes = merged[links.classes]
+        classes = classes if lanes == 1 else fold_rows(classes, lanes)
+        before, behind = (lanes * (dx in access.shifts_along_x) for dx in (-1, 1))
+        return find_runs(classes, before, behind)
 
     def _region(self, box):
         return Region(*box.flat(), *self.problem.shape, self.problem.pitch)

@@ -31,6 +31,7 @@ class Engine:
 
     Attributes
     ----------
+    whole : all cells of the block
     populations : copies of the populations
     viscosity : the eddy viscosity, for an operator that reads it: stored as the populations of a
         slot are, in words on a GPU; None or without elements for other operators
@@ -39,8 +40,9 @@ class Engine:
     def __init__(self, problem: Problem, device: Device):
         T = problem.precision.compute
         self.problem, self.device = problem, device
-        self.rates = tuple(map(T, problem.collision.rates))
         self.set_force(problem.force)
+        self.whole = self.box()
+        self.rates = tuple(map(T, problem.collision.rates))
         self.populations: list[Any] = []
         self.viscosity: Any = None
 

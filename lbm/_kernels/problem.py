@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -70,6 +71,12 @@ class Problem:
     collision : operator with its rates
     force : body force on a cell in step 0, density times cells/step^2
     force_in_time : function of the time in steps that returns the force, if it changes
+    cells : number of cells of the block, solid ones included
+    pitch : number of populations from the start of a slot to the next
+    populations : number of them in a copy of the block's memory, with the gaps between slots
+    lattice : the lattice
+    forced : whether there is a body force
+    is_driven : whether forces or walls change with time
     """
 
     shape: tuple[int, int, int]
@@ -80,43 +87,33 @@ class Problem:
     force: tuple[float, float, float]
     force_in_time: Callable[[float], tuple[float, float, float]] | None = None
 
+    cells: int = field(init=False)
+    pitch: int = field(init=False)
+    populations: int = field(init=False)
+    lattice: Lattice = field(init=False)
+    forced: bool = field(init=False)
+    is_driven: bool = field(init=False)
+
     def __post_init__(self) -> None:
-        self.precision.require_width(self.shape[0])
-
-    @property
-    def lattice(self) -> Lattice:
-        """The lattice."""
-        return self.pattern.lattice
-
-    @property
-    def forced(self) -> bool:
-        """Return whether there is a body force."""
-        return any(self.force) or self.force_in_time is not None
-
-    @property
-    def is_driven(self) -> bool:
-        """Return whether forces or walls change with time."""
+        if self.shape[0] % self.precision.lanes:
+            self.precision.require_width(self.shape[0])
+        changes = self.force_in_time is not None
         moves = self.links.cut is not None and bool(self.links.cut.moving)
-        return self.force_in_time is not None or bool(self.links.varying) or moves
+        cells, lattice = math.prod(self.shape), self.pattern.lattice
+        distance = pitch(cells, self.precision)
+        for name, value in {
+            "cells": cells,
+            "pitch": distance,
+            "populations": lattice.size * distance,
+            "lattice": lattice,
+            "forced": any(self.force) or changes,
+            "is_driven": changes or bool(self.links.varying) or moves,
+        }.items():
+            object.__setattr__(self, name, value)
 
     def force_in(self, step: int) -> tuple[float, float, float]:
         """Return the force in a step, at its beginning, when populations collide."""
         return self.force if self.force_in_time is None else self.force_in_time(float(step))
-
-    @property
-    def cells(self) -> int:
-        """Number of cells of the block, solid ones included."""
-        return self.shape[0] * self.shape[1] * self.shape[2]
-
-    @property
-    def pitch(self) -> int:
-        """Number of populations from the start of a slot to the next."""
-        return pitch(self.cells, self.precision)
-
-    @property
-    def populations(self) -> int:
-        """Number of populations in a copy of the block's memory, with the gaps between slots."""
-        return self.lattice.size * self.pitch
 
     @property
     def bytes(self) -> int:

@@ -19,6 +19,8 @@ from lbm.lattices import D3Q19, Lattice, choose_lattice
 from lbm.lattices.precision import PRECISIONS, Precision, choose_precision
 from lbm.lattices.streaming_patterns import make_pattern
 
+CPU = Device("cpu")
+
 SLAB_CELLS = 1 << 24
 """Cells whose moments are read at a time: 256 MiB in float32."""
 
@@ -62,7 +64,7 @@ def require_memory(
     an operator may also be a name or a class; `solids` says whether there are any, because finding
     their walls takes more memory.
     """
-    cpu, precision = Device("cpu"), choose_precision(dtype, storage)
+    cpu, precision = CPU, choose_precision(dtype, storage)
     lattice, eddies = choose_lattice(lattice), _reads_viscosity(collision)
     device = hetero.resolve(device, work=float(math.prod(shape)), break_even=32**3)
     geometry = (5 if solids else 2) * math.prod(shape)
@@ -72,7 +74,7 @@ def require_memory(
         if needed > free:
             raise shortage_error(shape, pattern, precision, lattice, needed, free, device, eddies)
         return
-    rows = cut_rows(shape[1], ratio)
+    rows = cut_rows(shape[1], ratio) if ratio else 0
     bytes_on = {cpu: geometry, device: 0} | ({device: geometry} if device == cpu else {})
     for each_device, count in ((cpu, rows), (device, shape[1] - rows)):
         if count:

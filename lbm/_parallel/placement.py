@@ -6,14 +6,18 @@ import math
 import socket
 import warnings
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
 import hetero
 from hetero.devices import Device
+from lbm._parallel.memory_forecast import require_memory
 from lbm._parallel.partition import Partition
 from lbm._parallel.ranks.communication import Ranks
 from lbm.lattices.extent import Triple
+
+CPU = Device("cpu")
 
 BREAK_EVEN = 32**3
 """Cells of a rank from which a GPU is faster than a CPU."""
@@ -41,7 +45,8 @@ def choose_devices(device: DeviceArgument, shape: Triple, ranks: Ranks) -> list[
     chosen = hetero.resolve(device, work=work, break_even=BREAK_EVEN)
     is_numbered = isinstance(device, Device) or (isinstance(device, str) and ":" in device)
     if ranks.size == 1 or chosen.kind == "cpu" or is_numbered:
-        _warn_of_sharing(ranks, chosen)
+        if ranks.size > 1:
+            _warn_of_sharing(ranks, chosen)
         return [chosen]
     index, count = _position_on_host(ranks), sum(d.kind == "cuda" for d in hetero.available())
     chosen = Device("cuda", index % count)
@@ -61,8 +66,6 @@ def _position_on_host(ranks: Ranks) -> int:
 
 def _warn_of_sharing(ranks: Ranks, device: Device) -> None:
     """Warn, on the first of them, if several ranks of a host compute on one GPU."""
-    if ranks.size == 1:
-        return
     identities = ranks.gather_all((socket.gethostname(), _identity(device)))
     if device.kind == "cpu":
         return
@@ -96,15 +99,26 @@ def place_parts(
     With several devices box number k belongs to device number k. A `ratio` between 0 and 1 cuts
     each box across y, and the CPU computes its share of the rows.
     """
-    cpu = Device("cpu")
     numbers = np.arange(partition.owners.size).reshape(partition.owners.shape, order="F")
     if ratio == 1.0:
-        return partition, dict.fromkeys(partition.parts_of(ranks.rank), cpu)
+        return partition, dict.fromkeys(partition.parts_of(ranks.rank), CPU)
     is_split = ratio > 0.0
     fine = partition.split_rows(ratio) if is_split else partition
     placed: dict[Triple, Device] = {}
     for x, y, z in fine.parts_of(ranks.rank):
         number = int(numbers[x, y // 2 if is_split else y, z])
         device = devices[number % len(devices)]
-        placed[x, y, z] = cpu if is_split and y % 2 == 0 else device
+        placed[x, y, z] = CPU if is_split and y % 2 == 0 else device
     return fine, placed
+
+
+def require_memory_of_parts(
+    partition: Partition, devices: Sequence[Device], ranks: Ranks, **settings: Any
+) -> None:
+    """Raise MemoryError if a box of this rank does not fit on its device.
+
+    `settings` are further arguments of `memory_forecast.require_memory`.
+    """
+    _, placed = place_parts(partition, devices, 0.0, ranks)
+    for box, device in placed.items():
+        require_memory(partition.extent(box).shape, device=device, **settings)

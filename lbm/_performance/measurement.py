@@ -12,7 +12,7 @@ from hetero.devices import Device
 from lbm._domain.domain import Domain
 from lbm._domain.domains import make_domain
 from lbm._kernels.problem import Box, Problem
-from lbm._parallel.decomposition import Decomposition
+from lbm._parallel.partition import Decomposition
 from lbm._parallel.parts import edge_thickness, make_engine
 from lbm._parallel.planes import buffer_planes, copy_tables
 from lbm._performance.machine import Axes, Curve, DeviceTimes, Linear, Machine

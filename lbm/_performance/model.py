@@ -13,8 +13,7 @@ import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from lbm._parallel.decomposition import Decomposition
-from lbm._parallel.partition import cut_rows
+from lbm._parallel.partition import Decomposition, cut_rows
 from lbm._parallel.parts import edge_thickness
 from lbm._performance.machine import DeviceTimes, Machine
 from lbm.lattices.extent import Triple

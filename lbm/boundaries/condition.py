@@ -45,6 +45,9 @@ class Condition:
         Whether the cells of a solid may have the condition.
     may_be_interpolated : bool
         Whether the wall of a solid with the condition may stand anywhere on a link.
+    is_inlet, is_outlet, is_impermeable, moves, responds : bool
+        What follows from these: whether fluid enters with a velocity, passes at a density, or does
+        not pass; whether it is a wall with a velocity; and whether there is `respond`.
 
     Notes
     -----
@@ -74,27 +77,19 @@ class Condition:
     may_be_solid: ClassVar[bool] = False
     may_be_interpolated: ClassVar[bool] = False
 
-    # ---- what follows from these -------------------------------------------------------------
+    # What follows from these, for each class:
+    is_inlet: ClassVar[bool] = False
+    is_outlet: ClassVar[bool] = False
+    is_impermeable: ClassVar[bool] = True
+    moves: ClassVar[bool] = False
+    responds: ClassVar[bool] = False
 
-    @property
-    def is_inlet(self) -> bool:
-        """Whether fluid enters with a prescribed velocity."""
-        return self.is_open and self.prescribes == "velocity"
-
-    @property
-    def is_outlet(self) -> bool:
-        """Whether fluid passes at a prescribed density."""
-        return self.is_open and self.prescribes == "rho"
-
-    @property
-    def is_impermeable(self) -> bool:
-        """Whether no fluid passes."""
-        return not (self.is_open or self.is_periodic)
-
-    @property
-    def moves(self) -> bool:
-        """Whether it is a wall with a velocity, which is in its plane if it is a face."""
-        return self.prescribes == "velocity" and not self.is_open
+    def __init_subclass__(cls) -> None:
+        cls.is_inlet = cls.is_open and cls.prescribes == "velocity"
+        cls.is_outlet = cls.is_open and cls.prescribes == "rho"
+        cls.is_impermeable = not (cls.is_open or cls.is_periodic)
+        cls.moves = cls.prescribes == "velocity" and not cls.is_open
+        cls.responds = cls.respond is not Condition.respond
 
     @property
     def prescribed(self) -> Any:
@@ -105,11 +100,6 @@ class Condition:
     def depends_on(self) -> Dependence:
         """Dependence of what is prescribed on position and time."""
         return find_dependence(self.prescribes, self.prescribed)
-
-    @property
-    def responds(self) -> bool:
-        """Whether a face corrects what it has returned, by `respond`."""
-        return type(self).respond is not Condition.respond
 
     # ---- what members define -----------------------------------------------------------------
 

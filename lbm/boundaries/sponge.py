@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -59,10 +59,12 @@ class Sponge:
     """
 
     cells: int
-    u: tuple[float, float, float] | Function | None = None
+    u: tuple[float, float, float] | Function | None = field(
+        default=None, metadata={"key": "velocity", "quantity": "constant velocity"}
+    )
     rho: float | None = None
     reflection: float = 0.01
-    averaging: float = 5000.0
+    averaging: float = field(default=5000.0, metadata={"quantity": "duration"})
 
     def __post_init__(self) -> None:
         check_integer("cells", self.cells, 4, MOST_CELLS)

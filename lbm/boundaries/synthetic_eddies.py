@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -90,7 +90,9 @@ class SyntheticEddies:
     mean: tuple[float, float, float] | Function
     intensity: float | None = None
     stresses: Any = None
-    length: float | tuple[float, float, float] = 8.0
+    length: float | tuple[float, float, float] = field(
+        default=8.0, metadata={"quantity": "lengths"}
+    )
     count: int = 4
     seed: int = 0
     speed: float | None = None

@@ -1,9 +1,10 @@
 """Inlets."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar
 
 from lbm.boundaries.moving_wall import MovingWall
+from lbm.boundaries.prescribed import Function
 
 
 @dataclass(frozen=True)
@@ -18,6 +19,7 @@ class VelocityInlet(MovingWall):
     domain is a turbulent inlet.
     """
 
+    velocity: tuple[float, float, float] | Function = field(metadata={"quantity": "inflow"})
     name: ClassVar[str] = "velocity-inlet"
     rank: ClassVar[int] = 0
     is_open: ClassVar[bool] = True

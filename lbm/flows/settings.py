@@ -10,8 +10,8 @@ from typing import Any, TypedDict
 from numpy.typing import DTypeLike
 
 from hetero.validation import check_in_range
-from lbm._parallel.decomposition import Decomposition
 from lbm._parallel.memory_forecast import require_memory
+from lbm._parallel.partition import Decomposition
 from lbm._parallel.placement import DeviceArgument
 from lbm.boundaries import MAX_SPEED
 from lbm.collisions import CollisionChoice, choose_operator, make_collision

@@ -8,7 +8,7 @@ of the domain; the centre of the first cell is at 0.5.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -95,8 +95,8 @@ class Sphere(Shape):
         In cells.
     """
 
-    centre: Sequence[float]
-    radius: float
+    centre: Sequence[float] = field(metadata={"quantity": "position"})
+    radius: float = field(metadata={"quantity": "length"})
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "centre", check_vector("centre", self.centre))
@@ -131,9 +131,9 @@ class Cylinder(Shape):
     axis : {"x", "y", "z"}
     """
 
-    centre: Sequence[float]
-    radius: float
-    axis: str = "z"
+    centre: Sequence[float] = field(metadata={"quantity": "point"})
+    radius: float = field(metadata={"quantity": "length"})
+    axis: str = field(default="z", metadata={"choices": "xyz"})
 
     def __post_init__(self) -> None:
         check_choice("axis", self.axis, AXES)

@@ -148,6 +148,10 @@ def classify_cells(
     With `extent` only these cells are looked at, and the arrays of the result hold nothing else.
     """
     extent = Extent.of_domain(shape) if extent is None else extent
+    if not solids and all(face.is_periodic for face in faces):
+        classes = np.zeros(extent.shape[::-1], np.uint8)
+        masks, rows = np.zeros((2, 3), np.uint32), np.zeros((2, lattice.size, 2), np.uint8)
+        return Links(lattice, classes, masks, rows, np.zeros((1, 5)), (), {}, {})
     if len(solids) > _MAX_SOLIDS:
         raise ValueError(
             f"at most {_MAX_SOLIDS} solids, got {len(solids)}: join those with one condition"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass
 
 import numpy as np
@@ -49,7 +50,7 @@ class Precision:
         """Return the arguments as they are written in a call."""
         return ", ".join(f"{name}={value!r}" for name, value in self.arguments.items())
 
-    @property
+    @functools.cached_property
     def itemsize(self) -> int:
         """Size of a stored population in bytes."""
         return np.dtype(self.storage).itemsize

@@ -47,19 +47,20 @@ class Access:
     wall: tuple[Address, ...]
     opposite: tuple[int, ...]
 
-    @property
+    @functools.cached_property
     def reflected(self) -> tuple[Address, ...]:
         """Addresses where population q is written if x + c_q is a wall."""
         return tuple(self.wall[q] for q in self.opposite)
 
-    @property
+    @functools.cached_property
     def bounces(self) -> bool:
         """Return whether walls change no address: the step then bounces back by itself."""
         return self.load == self.wall and self.store == self.reflected
 
-    def reaches(self, dx: int) -> bool:
-        """Return whether the step uses an address of the neighbour at x + dx."""
-        return any(a.shift[0] == dx for a in self.load + self.store + self.wall)
+    @functools.cached_property
+    def shifts_along_x(self) -> frozenset[int]:
+        """Shifts along x of all addresses that the step uses."""
+        return frozenset(a.shift[0] for a in self.load + self.store + self.wall)
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from lbm._parallel.decomposition import Decomposition
+from lbm._parallel.partition import Decomposition
 from lbm._performance.description import read_machine
 from lbm._performance.machine import Machine
 from lbm._performance.model import best_ratio, predict_step

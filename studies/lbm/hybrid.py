@@ -12,8 +12,7 @@ from hetero.errors import DeviceUnavailableError
 from hetero.measurement.machine_limits import limits
 from lbm._domain.domains import make_domain
 from lbm._kernels.problem import Problem
-from lbm._parallel.decomposition import Decomposition
-from lbm._parallel.partition import cut_rows
+from lbm._parallel.partition import Decomposition, cut_rows
 from lbm._performance.cavity import FACES, cavity_problem
 from lbm._performance.machine import Machine
 from lbm._performance.measurement import measure_machine

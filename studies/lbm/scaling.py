@@ -16,7 +16,7 @@ import numpy as np
 
 import hetero
 from hetero.display.figures import PALETTE
-from lbm._parallel.decomposition import Decomposition, choose_decomposition
+from lbm._parallel.partition import Decomposition, choose_decomposition
 from lbm._performance.cavity import cavity_problem
 from lbm._performance.machine import Machine
 from lbm._performance.measurement import measure_machine

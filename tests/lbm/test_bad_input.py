@@ -261,7 +261,7 @@ def test_a_gpu_without_room_stays_usable(require_cuda, monkeypatch):
     shape = (1024, 1024, before // (76 << 20) * 6 // 5)
     with pytest.raises(MemoryError, match=r"needs .* on cuda:0, which has .* free\. Remedy: "):
         lbm.Simulation(shape, device=gpu)
-    monkeypatch.setattr("lbm._domain.creation.require_memory", lambda *_, **__: None)
+    monkeypatch.setattr("lbm._parallel.placement.require_memory", lambda *_, **__: None)
     monkeypatch.setattr("lbm._parallel.parts.free_bytes", lambda device: 1 << 50)
     fitting = (1024, 1024, before // (76 << 20) * 2 // 3)  # one copy does, two do not
     with pytest.raises(MemoryError, match="Remedy: "):

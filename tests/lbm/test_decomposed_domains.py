@@ -7,8 +7,7 @@ import hetero
 import lbm
 from covering import cover_pairs
 from flows import FLOWS, FORMS, PATTERNS, SHAPE, follow, noisy, on_parts, pair
-from lbm._parallel.decomposition import X_FACE_COST, choose_decomposition
-from lbm._parallel.partition import cut_rows, make_partition
+from lbm._parallel.partition import X_FACE_COST, choose_decomposition, cut_rows, make_partition
 from lbm._post.stability import LastGoodState
 
 GRIDS = [(1, 2, 1), (3, 2, 2), (1, 1, 7), (6, 1, 2)]

@@ -6,7 +6,7 @@ import pytest
 
 import hetero
 from hetero.errors import DeviceUnavailableError
-from lbm._parallel.decomposition import Decomposition
+from lbm._parallel.partition import Decomposition
 from lbm._performance.cavity import cavity_problem
 from lbm._performance.machine import DeviceTimes, Linear, Machine
 from lbm._performance.model import predict_step

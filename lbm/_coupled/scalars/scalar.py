@@ -102,7 +102,7 @@ class Scalar:
     diffusivity: float
     boundaries: Mapping[str, ScalarCondition] = field(default_factory=dict)
     start: InitialField = 0.0
-    buoyancy: Sequence[float] = (0.0, 0.0, 0.0)
+    buoyancy: Sequence[float] = field(default=(0.0, 0.0, 0.0), metadata={"quantity": "force"})
     reference: float = 0.0
     magic: float = 0.25
 

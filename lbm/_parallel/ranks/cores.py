@@ -27,6 +27,8 @@ def share_cores(ranks: Ranks) -> None:
     NUMBA_NUM_THREADS, or by `hetero.set_threads` with fewer than all. A warning says so if Open MPI
     has bound all ranks of a host to some of its cores, so that others have no work.
     """
+    if ranks.size == 1 and COUNT_VARIABLE not in os.environ:
+        return
     host, cores = socket.gethostname(), usable_cores()
     everyone = ranks.gather_all((host, cores))
     on_this_host = [theirs for name, theirs in everyone if name == host]

@@ -174,9 +174,8 @@ class WindTunnel:
                 if done >= most or (done >= fewest and self._is_known(rows, tolerance)):
                     break
                 left = max(fewest - done, min(2.0, most - done))
-                s.run(
-                    math.ceil(left * plan.passage), callbacks=[sample, *callbacks], progress=progress
-                )
+                steps = math.ceil(left * plan.passage)
+                s.run(steps, callbacks=[sample, *callbacks], progress=progress)
         except UnstableError as error:
             error.add_note(f"The settings were:\n{plan}")
             raise

@@ -85,7 +85,7 @@ class Flow:
         self.collision, self.device, self.steps = domain.problem.collision, device, 0
         self.interpolated = None
         if self.problem.links.cut is not None:
-            self.interpolated = InterpolatedWalls(domain)
+            self.interpolated = InterpolatedWalls(domain, solids, shape)
             companions = self.interpolated, *companions
         self._prescriptions = None
         if self.problem.is_driven:

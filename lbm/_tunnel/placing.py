@@ -63,7 +63,9 @@ def orient(
         )
     low, high = mesh.bounds
     side = float((high - low).max())
-    scale = check_positive("unit", unit) if length is None else check_positive("length", length) / side
+    scale = (
+        check_positive("unit", unit) if length is None else check_positive("length", length) / side
+    )
     centred = (mesh.vertices - (low + high) / 2.0) * scale
     turned = rotate(centred @ frame.T, (0.0, float(incidence), float(yaw)))
     return Body(TriangleMesh(turned, mesh.faces), side * scale, name)
@@ -86,5 +88,5 @@ def _unit(axis: str) -> np.ndarray:
 
 
 def place(body: Body, dx: float, lowest: Sequence[float]) -> TriangleMesh:
-    """Return the mesh in cells of dx metres; `lowest` is the corner of its bounding box in cells."""
+    """Return the mesh in cells of dx metres; `lowest` is the lowest corner of its box in cells."""
     return body.mesh.place(dx=dx, corner=lowest)

@@ -219,8 +219,8 @@ def _read_fluid(fluid: Any) -> tuple[float, float]:
         return FLUIDS[check_choice("fluid", fluid, tuple(FLUIDS))]
     if not (isinstance(fluid, Mapping) and set(fluid) == {"density", "viscosity"}):
         raise TypeError(
-            f"fluid must be one of {', '.join(map(repr, FLUIDS))} or a mapping with density (kg/m^3) "
-            f"and viscosity (kinematic, m^2/s), got {describe(fluid)}"
+            f"fluid must be one of {', '.join(map(repr, FLUIDS))} or a mapping with density "
+            f"(kg/m^3) and viscosity (kinematic, m^2/s), got {describe(fluid)}"
         )
     return check_positive("density", fluid["density"]), check_positive(
         "viscosity", fluid["viscosity"]

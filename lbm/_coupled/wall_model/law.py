@@ -22,7 +22,7 @@ POWER, FACTOR = 1.0 / 7.0, 8.3
 """The power law u+ = 8.3 y+^(1/7) of Werner and Wengle (1991), at which the iteration starts."""
 
 NEWTON_STEPS = 4
-"""Steps of Newton's method; the error is then 1e-6 or less for Reynolds numbers y u/nu up to 1e8."""
+"""Steps of Newton's method; the error is then rounding for Reynolds numbers y u/nu up to 6e7."""
 
 
 @inlined

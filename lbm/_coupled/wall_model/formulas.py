@@ -1,0 +1,107 @@
+"""The formula of a cell beside a modelled wall, for both targets.
+
+What interpolated walls return takes all of the momentum along the wall that runs into it, and more
+where a boundary layer is thinner than a cell. The friction of the law of the wall replaces it: the
+wall slips with the velocity s that gives this friction,
+
+    f_-q -= 6 w_q (c_q . s),    (6 sum w_q c_q c_q) s = K - F,
+
+where K is the momentum along the wall that the links of the cell have given to it, without that of
+the pressure, and F the friction on the area of the cell (as in the inverse momentum exchange of
+Asmuth et al. 2021). The population at rest keeps the mass of the cell.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from typing import Any
+
+from lbm._coupled.wall_model.law import friction_velocity
+from lbm._kernels.formulas.storage_formulas import codec
+from lbm.collisions.unroll import inlined
+from lbm.lattices.precision import PRECISIONS
+
+FRAME, DISTANCE, AREA, INVERSE = 0, 6, 7, 8
+"""First rows of the geometry of cells: two vectors along the wall, the distance of the centre in
+cells, the area in cells^2, and the inverse xx, xy, yy of 6 sum w c c along the two vectors."""
+
+ROWS = 11
+"""Numbers of a cell."""
+
+FASTEST = 1.5
+"""Largest speed of the slip over that of the fluid, of which walls without friction have 1: corners
+of staircases with few links would have more."""
+
+MOST_FRICTION = 0.5
+"""Largest share of the momentum of a cell that friction may take in a step."""
+
+
+@functools.cache
+def make_slip(precision: str) -> Any:
+    """Make slip(i, ...), whose further arguments are below.
+
+    It replaces the friction of the links of cell number i, in place.
+
+    Parameters
+    ----------
+    populations : flat array of a block
+    loads : int64 [q, cell], where the next step loads the populations
+    wall, sent, returned : those of `cut_walls.tables.LinkTable`
+    links : int64 [link], numbers of the links of modelled walls among these
+    first : int64 [cell + 1], first of them of each cell
+    q_of : int64 [link]
+    cells : [ROWS, cell]
+    lattice : [4, q], velocities and weights
+    nu : kinematic viscosity in cells^2/step
+    """
+    decode, encode = codec(PRECISIONS[precision])
+
+    @inlined
+    def slip(i, populations, loads, wall, sent, returned, links, first, q_of, cells, lattice, nu):
+        T = type(nu)
+        drho = along = across = lost_along = lost_across = mass = T(0)
+        for q in range(loads.shape[0]):
+            f = decode(populations[loads[q, i]])
+            c, d = component(q, i, cells, lattice, 0), component(q, i, cells, lattice, 3)
+            drho += f
+            along += c * f
+            across += d * f
+        for j in range(first[i], first[i + 1]):
+            k, q = links[j], q_of[j]
+            f = sent[k] + returned[k] - T(2) * lattice[3, q] * drho
+            lost_along += component(q, i, cells, lattice, 0) * f
+            lost_across += component(q, i, cells, lattice, 3) * f
+        rho = T(1) + drho
+        u, v = (along + lost_along) / rho, (across + lost_across) / rho
+        speed = T(math.sqrt(u * u + v * v)) + T(1e-12)
+        friction = friction_velocity(speed, cells[6, i], nu)
+        drag = rho * min(T(MOST_FRICTION), friction * friction * cells[7, i] / speed)
+        r, t = lost_along - drag * u, lost_across - drag * v
+        a = cells[8, i] * r + cells[9, i] * t
+        b = cells[9, i] * r + cells[10, i] * t
+        limit = T(FASTEST) * speed / (T(math.sqrt(a * a + b * b)) + T(1e-12))
+        if limit < T(1):
+            a, b = a * limit, b * limit
+        for j in range(first[i], first[i + 1]):
+            k, q = links[j], q_of[j]
+            moved = component(q, i, cells, lattice, 0) * a + component(q, i, cells, lattice, 3) * b
+            change = T(-6) * lattice[3, q] * moved
+            back = returned[k] + change
+            returned[k] = back
+            populations[wall[k]] = encode(back)
+            mass += change
+        rest = loads[0, i]
+        populations[rest] = encode(decode(populations[rest]) - mass)
+
+    return slip
+
+
+@inlined
+def component(q, i, cells, lattice, row):
+    """Return the component of c_q along one of the two vectors of a cell, which begins at a row."""
+    return (
+        lattice[0, q] * cells[row, i]
+        + lattice[1, q] * cells[row + 1, i]
+        + lattice[2, q] * cells[row + 2, i]
+    )

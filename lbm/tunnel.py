@@ -97,6 +97,19 @@ class TunnelResult:
             self.side.scaled(self.area / area),
         )
 
+    def summary(self) -> dict[str, Any]:
+        """Return the numbers as a dictionary of plain values, as for JSON."""
+        names = "drag", "lift", "side"
+        numbers = {name: vars(getattr(self, name)) for name in names}
+        numbers |= {
+            f"force along {axis} (N)": vars(estimate)
+            for axis, estimate in zip("xyz", self.force, strict=True)
+        }
+        keys = "frontal_area", "plan_area", "area", "reynolds", "y_plus", "passages", "settled"
+        choices = {choice.name: choice.value for choice in self.choices}
+        return {"name": self.name, **numbers, **{k: getattr(self, k) for k in keys},
+                "choices": choices}  # fmt: skip
+
     def _rows(self) -> list[tuple[str, str]]:
         x, y, z = self.force
         plan = " / ".join(f"{e.value:.4g}" for e in self.by_area(self.plan_area))
@@ -225,7 +238,7 @@ class WindTunnel:
 
 def measure_y_plus(s: Simulation) -> tuple[float, float]:
     """Return the median and the largest y+ of the cells beside the body, by the law of the wall."""
-    from lbm._coupled.wall_model.law import find_friction_velocities
+    from lbm._coupled.wall_model.formulas import find_friction_velocities
 
     shear = s.wall_shear("body")
     u = s.u[:, *(shear.cells - s.region.start).T].T.astype(float)

@@ -18,9 +18,7 @@ CONSTANT = 0.173
 """Smagorinsky's constant beyond: with it no flow of `python -m studies run lbm-tunnel` blows up."""
 
 
-def choose_automatically(
-    tau: float, cell_reynolds: float, kind: FlowKind
-) -> tuple[Collision, str]:
+def choose_automatically(tau: float, cell_reynolds: float, kind: FlowKind) -> tuple[Collision, str]:
     """Return the operator for a flow, and why.
 
     `cell_reynolds` is speed/viscosity in lattice units, and `kind` says what bounds the flow.

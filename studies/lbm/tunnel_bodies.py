@@ -17,7 +17,9 @@ AROUND = 48
 """Sides of a body of revolution."""
 
 
-def extrude(outline: Sequence[Sequence[float]], low: float, high: float) -> TriangleMesh:
+def extrude(
+    outline: Sequence[Sequence[float]] | np.ndarray, low: float, high: float
+) -> TriangleMesh:
     """Return a polygon (x, z), star-shaped about its mean point, between two planes of y."""
     points = np.array(outline, float)
     x, z = points.T
@@ -104,6 +106,7 @@ def wing() -> TriangleMesh:
 def ahmed(slant: float) -> Callable[[], TriangleMesh]:
     """Return the body of Ahmed, Ramm and Faltin (1984), its front rounded in the plane of symmetry
     and the slant 0.222 m long; without its struts."""
+
     def make() -> TriangleMesh:
         arc = np.linspace(0.0, np.pi / 2.0, 8)
         nose = [(0.1 - 0.1 * np.cos(a), 0.188 + 0.1 * np.sin(a)) for a in arc]

@@ -14,8 +14,8 @@ from typing import NamedTuple
 import numpy as np
 
 from hetero.devices import Device
-from lbm import Box, Collision, NoSlip, Simulation, SmagorinskyBGK, Solid
-from lbm._coupled.wall_model.law import find_friction_velocities
+from lbm import Box, Condition, NoSlip, Simulation, SmagorinskyBGK, Solid
+from lbm._coupled.wall_model.formulas import find_friction_velocities
 from lbm.callbacks import Every
 from lbm.collisions.automatic import CONSTANT
 from studies.study import Study
@@ -68,7 +68,6 @@ def solve_channel(
     reynolds: float,
     cells: int,
     device: Device,
-    operator: type[Collision] = SmagorinskyBGK,
     constant: float = CONSTANT,
     turnovers: tuple[float, float] = TURNOVERS,
     friction: float = FRICTION,
@@ -88,7 +87,7 @@ def solve_channel(
     u = 2.0 * friction * rng.standard_normal((3, *shape)) * high
     u[0] += mean * (1.0 + 0.15 * np.sin(roll) * np.sin(2.0 * np.pi * 2.0 * grid[0] / nx))
     u[2] += 2.0 * friction * high**2 * np.cos(roll)
-    walls = {
+    walls: dict[str, Condition | Solid] = {
         "z": NoSlip(),
         "low": Solid(Box((-nx, -ny, -9.0), (2 * nx, 2 * ny, 1.0)), wall=wall),
         "high": Solid(
@@ -96,7 +95,7 @@ def solve_channel(
         ),
     }
     s = Simulation(
-        shape, collision=operator(0.5 + 3.0 * nu, constant), boundaries=walls, u=u,
+        shape, collision=SmagorinskyBGK(0.5 + 3.0 * nu, constant), boundaries=walls, u=u,
         force=(friction**2 / cells, 0.0, 0.0), device=device,
     )  # fmt: skip
     profiles: list[np.ndarray] = []

@@ -67,7 +67,6 @@ def _lbm_item(name, precision):
     import lbm
     from lbm._coupled.cut_walls import formulas as walls
     from lbm._coupled.open_faces import formulas as faces
-    from lbm._coupled.open_faces import free_streams
     from lbm._coupled.scalars import formulas as scalars
 
     return {
@@ -76,7 +75,7 @@ def _lbm_item(name, precision):
         "+excess": lambda: walls.excess_of_link,
         "outlet": lambda: faces.make_correct_cell(lbm.NonReflectingOutlet.respond, precision),
         "inlet": lambda: faces.make_correct_cell(lbm.NonReflectingInlet.respond, precision),
-        "free stream": lambda: free_streams.make_fill(precision),
+        "free stream": lambda: faces.make_fill(precision),
         "scalar interpolate": lambda: scalars.interpolate,
         "scalar store": lambda: scalars.store,
         "half force": lambda: scalars.add_half_force,

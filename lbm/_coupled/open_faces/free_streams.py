@@ -2,33 +2,16 @@
 
 from __future__ import annotations
 
-import functools
-from typing import Any
-
 import numpy as np
 
 from lbm._coupled.companion import Companion
+from lbm._coupled.open_faces.formulas import make_fill
 from lbm._domain.domain import Domain
-from lbm._kernels.formulas.storage_formulas import codec
 from lbm._kernels.items.store import Store
 from lbm._kernels.problem import wall_return_indices
 from lbm._parallel.parts import Part
 from lbm.boundaries.free_stream import EQUILIBRIUM
-from lbm.collisions.unroll import inlined
 from lbm.geometry.wall_links import INTO, SOLID_CLASS
-from lbm.lattices.precision import PRECISIONS
-
-
-@functools.cache
-def make_fill(precision: str) -> Any:
-    """Make fill(i, populations, wall, values), which stores what the face returns along link i."""
-    _, encode = codec(PRECISIONS[precision])
-
-    @inlined
-    def fill(i, populations, wall, values):
-        populations[wall[i]] = encode(values[i])
-
-    return fill
 
 
 class _PartLinks:

@@ -1,4 +1,11 @@
-"""The formula of a cell beside a modelled wall, for both targets.
+"""Spalding's law of the wall, and the formula of a cell beside a modelled wall, for both targets.
+
+Spalding (1961): the speed u at the distance y from a wall with the friction velocity v is u+ = u/v
+at y+ = y v/nu,
+
+    y+ = u+ + exp(-kappa B) (exp(kappa u+) - 1 - kappa u+ - (kappa u+)^2/2 - (kappa u+)^3/6),
+
+which holds in the viscous layer, above it and between both.
 
 What interpolated walls return takes all of the momentum along the wall that runs into it, and more
 where a boundary layer is thinner than a cell. The friction of the law of the wall replaces it: the
@@ -17,10 +24,21 @@ import functools
 import math
 from typing import Any
 
-from lbm._coupled.wall_model.law import friction_velocity
+import numpy as np
+
 from lbm._kernels.formulas.storage_formulas import codec
 from lbm.collisions.unroll import inlined
 from lbm.lattices.precision import PRECISIONS
+
+KAPPA, INTERCEPT = 0.41, 5.2
+"""Constants of the logarithmic law u+ = ln(y+)/kappa + B (Pope 2000, equation 7.43)."""
+
+POWER, FACTOR = 1.0 / 7.0, 8.3
+"""The power law u+ = 8.3 y+^(1/7) of Werner and Wengle (1991), at which the iteration starts."""
+
+NEWTON_STEPS = 4
+"""Steps of Newton's method; the error is then rounding for Reynolds numbers y u/nu up to 6e7."""
+
 
 FRAME, DISTANCE, AREA, INVERSE = 0, 6, 7, 8
 """First rows of the geometry of cells: two vectors along the wall, the distance of the centre in
@@ -35,6 +53,49 @@ of staircases with few links would have more."""
 
 MOST_FRICTION = 0.5
 """Largest share of the momentum of a cell that friction may take in a step."""
+
+
+@inlined
+def friction_velocity(speed, distance, viscosity):
+    """Return the friction velocity of a wall at a distance from which the fluid has a speed.
+
+    Newton's method for the logarithm of y u/nu = u+ y+ as a function of u+.
+    """
+    T = type(speed)
+    local = speed * distance / viscosity
+    if local < T(1e-6):
+        return T(math.sqrt(speed * viscosity / distance))
+    power = T(POWER)
+    logarithm = T(math.log(local))
+    u = min(
+        T(math.sqrt(local)),
+        T(math.exp((T(math.log(FACTOR)) + power * logarithm) / (T(1) + power))),
+    )
+    for _ in range(NEWTON_STEPS):
+        k = T(KAPPA) * u
+        tail = T(math.exp(-KAPPA * INTERCEPT)) * (
+            T(math.exp(k)) - T(1) - k * (T(1) + k * (T(0.5) + k * T(1.0 / 6.0)))
+        )
+        slope = (
+            T(math.exp(-KAPPA * INTERCEPT))
+            * T(KAPPA)
+            * (T(math.exp(k)) - T(1) - k * (T(1) + T(0.5) * k))
+        )
+        y = u + tail
+        rise = T(1) / u + (T(1) + slope) / y
+        u = max(T(0.5) * u, u - (T(math.log(u * y)) - logarithm) / rise)
+    return speed / u
+
+
+def find_friction_velocities(
+    speed: np.ndarray, distance: np.ndarray, viscosity: float
+) -> np.ndarray:
+    """Return the friction velocities of arrays of speeds and distances."""
+    if not len(speed):
+        return np.zeros(0)
+    compute = np.vectorize(friction_velocity.py_func, otypes=[float])
+    result: np.ndarray = compute(speed, np.maximum(distance, 1e-6), viscosity)
+    return result
 
 
 @functools.cache

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
@@ -72,14 +72,14 @@ def make_slip_table(part: Part, solids: Mapping[str, Solid], shape: Triple) -> S
 
 
 def _describe_cells(
-    c: np.ndarray, w: np.ndarray, distance: np.ndarray, normal: np.ndarray, starts: Sequence[int]
+    c: np.ndarray, w: np.ndarray, distance: np.ndarray, normal: np.ndarray, starts: np.ndarray
 ) -> np.ndarray:
     """Return the geometry of cells [ROWS, cell] from their links."""
     weight = np.add.reduceat(w, starts)
     mean = np.add.reduceat(w[:, None] * normal, starts)
     size = np.linalg.norm(mean, axis=1)
     # Where the links of a cell meet opposite sides of a thin body, the first one has the normal.
-    mean = np.where((size > 0.1 * weight)[:, None], mean, normal[np.asarray(starts)])
+    mean = np.where((size > 0.1 * weight)[:, None], mean, normal[starts])
     mean /= np.linalg.norm(mean, axis=1)[:, None]
     frame = complete_frame(mean)
     height = np.add.reduceat(w * distance * -(c * normal).sum(axis=1), starts) / weight

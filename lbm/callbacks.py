@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from hetero.validation import check_in_range, check_integer, describe
-from lbm import _post
-from lbm._kernels.engine import Engine
+from lbm._kernels.items.store import Store
+from lbm._post.formulas import add_sample
 from lbm.geometry.wall_links import SOLID_CLASS
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ class Statistics:
         self.samples = 0
         self._settings: tuple[object, ...] | None = None
         self._shape = (0, 0, 0)
-        self._accumulators: dict[tuple[Any, ...], tuple[Engine, Any, Any]] = {}
+        self._accumulators: dict[tuple[Any, ...], tuple[Store, Any, Any]] = {}
         self._resumed: np.ndarray | None = None
 
     def __repr__(self) -> str:
@@ -67,13 +67,12 @@ class Statistics:
         for start, engine, data, x_range in simulation.domain.read_moments(simulation.steps):
             key = start, x_range.start, x_range.stop, data.shape, data.dtype
             if key not in self._accumulators:
-                mean, squares = engine.zeros_like(2, data)
-                self._accumulators[key] = engine, mean, squares
+                store, size = Store(engine), data.size // 4
+                self._accumulators[key] = store, store.zeros(4, size), store.zeros(4, size)
                 self._fill(key, x_range)
-            with engine.device.active():
-                _, mean, squares = self._accumulators[key]
-                loops, fields = _post.loops(engine.device), data.reshape(4, -1)
-                loops.accumulate(fields, mean, squares, self.samples)
+            store, mean, squares = self._accumulators[key]
+            fields, share = data.reshape(4, data.size // 4), store.T(1.0 / self.samples)
+            store.prepare(add_sample, fields.shape[1], fields, mean, squares, share)()
 
     def sums(self) -> np.ndarray:
         """Return the means and the sums of squared deviations of (rho - 1, ux, uy, uz).
@@ -96,13 +95,13 @@ class Statistics:
         if self._resumed is None:
             return
         (x, y, z), shape = key[0], key[3]
-        engine, *arrays = self._accumulators[key]
+        store, *arrays = self._accumulators[key]
         width = x_range.stop - x_range.start
         for array, sums in zip(arrays, self._resumed, strict=True):
             block = np.zeros(shape, array.dtype)
             cells = sums.transpose(0, 3, 2, 1)
             block[..., x_range] = cells[:, z : z + shape[1], y : y + shape[2], x : x + width]
-            engine.copy_from_host(block.reshape(4, -1), array)
+            store.set(array, block.reshape(4, -1))
 
     def _gather(self, index: int, scale: float) -> np.ndarray:
         """Return the means (index 0) or the sums of squares (1) in host memory, times `scale`."""
@@ -113,8 +112,8 @@ class Statistics:
             return self._resumed[index].transpose(0, 3, 2, 1) * scale
         nx, ny, nz = self._shape
         out: np.ndarray = np.empty((4, nz, ny, nx), next(iter(self._accumulators))[-1])
-        for ((x, y, z), first, last, shape, _), (engine, *arrays) in self._accumulators.items():
-            data = engine.to_host(arrays[index]).reshape(shape)[..., first:last]
+        for ((x, y, z), first, last, shape, _), (store, *arrays) in self._accumulators.items():
+            data = store.get(arrays[index]).reshape(shape)[..., first:last]
             cells = slice(z, z + shape[1]), slice(y, y + shape[2]), slice(x, x + last - first)
             out[:, *cells] = data * scale
         return out

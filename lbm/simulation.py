@@ -4,31 +4,24 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import DTypeLike
 
 from hetero.display.progress_bar import open_bar
-from hetero.validation import check_choice, check_integer, check_path
+from hetero.validation import check_choice, check_integer
 from hetero.version import VERSION
 from lbm import boundaries as conditions
-from lbm._coupled.companion import Companion
-from lbm._coupled.eddy_viscosity.field import EddyViscosity
-from lbm._coupled.flow import MAX_STEPS, Flow
-from lbm._coupled.open_faces.free_streams import FreeStreams
-from lbm._coupled.open_faces.responding import RespondingFaces
-from lbm._coupled.open_faces.sheared import ShearedOutlets
-from lbm._coupled.scalars.fields import ScalarFields
+from lbm._coupled.flow import MAX_STEPS
 from lbm._coupled.scalars.scalar import Scalar, check_scalars, describe_scalars
-from lbm._coupled.sponge_layers import SpongeLayers
 from lbm._coupled.turbulent_inlets.face_eddies import bind_eddies
 from lbm._domain import arguments
 from lbm._domain.domain import create_domain
 from lbm._domain.mass_balance import require_balanced_mass
 from lbm._domain.narrow_gaps import warn_of_narrow_gaps
 from lbm._domain.slow_targets import warn_of_slow_targets
+from lbm._io.outputs import FlowWithOutputs
 from lbm._kernels.problem import Problem
 from lbm._parallel.partition import Decomposition, check_decomposition, make_partition
 from lbm._parallel.placement import DeviceArgument, choose_devices, require_memory_of_parts
@@ -44,7 +37,6 @@ from lbm._post.wall_stress import WallShear
 from lbm.boundaries.prescribed import InitialField
 from lbm.boundaries.sponge import Sponge, check_sponges, describe_sponges
 from lbm.collisions import DEFAULT, make_collision
-from lbm.collisions.eddy_viscosity import EddyViscosityModel
 from lbm.collisions.operator import Collision, check_collision
 from lbm.geometry import wall_links
 from lbm.geometry.periodic_images import repeat_solids, require_bodies_inside
@@ -53,7 +45,7 @@ from lbm.lattices.precision import choose_precision
 from lbm.lattices.streaming_patterns import PATTERNS, make_pattern
 
 if TYPE_CHECKING:
-    from lbm.units import Units
+    pass
 
 _DEFAULT_COLLISION = make_collision(DEFAULT, 0.8)
 
@@ -61,7 +53,7 @@ PROGRESS_PIECES = 200
 """Pieces of a run after which the progress bar moves."""
 
 
-class Simulation(Flow):
+class Simulation(FlowWithOutputs):
     """Lattice Boltzmann flow in three dimensions.
 
     Parameters
@@ -220,54 +212,29 @@ class Simulation(Flow):
             region.shape, walls, make_pattern(pattern, lattice), form, collision, first_force,
             force_in_time,
         )  # fmt: skip
-        conditions_of_flow = *faces, *(solid.condition for solid in solids.values())
         if solids:
             agreement.require_fluid(ranks, walls)
-        if any(condition.prescribes == "velocity" for condition in conditions_of_flow):
-            require_balanced_mass(ranks, partition, walls)
-        if any(solid.is_interpolated for solid in solids.values()):
             warn_of_narrow_gaps(walls, faces, ranks, partition)
+        if walls.any:
+            require_balanced_mass(ranks, partition, walls)
         at_rest = not ranks.any(np.any(moments[1]))
         if ranks.rank == 0 and (sponges or any(face.responds for face in faces)):
             warn_of_slow_targets(cells, faces, solids, sponges, problem.forced, at_rest)
-        self.ratio: float = (
-            min(ranks.gather_all(measure_best_ratio(problem, devices[0])))
-            if isinstance(ratio, str)
-            else ratio
-        )
+        if isinstance(ratio, str):
+            ratio = min(ranks.gather_all(measure_best_ratio(problem, devices[0])))
+        self.ratio = float(ratio)
         domain = create_domain(problem, partition, devices, self.ratio, ranks)
-        self._eddies = self._scalars = None
-        companions: list[Companion] = []
-        if isinstance(collision, EddyViscosityModel):  # first: it reads the flow that users see
-            self._eddies = EddyViscosity(collision, domain)
-            companions.append(self._eddies)
-        if sponges:
-            companions.append(SpongeLayers(sponges, cells, domain))
-        if scalars:
-            self._scalars = ScalarFields(scalars, cells, faces, solids, domain)
-            companions.append(self._scalars)
-        if any(face.is_outlet for face in faces):
-            sheared = ShearedOutlets(cells, faces, domain)
-            companions += [sheared] * bool(sheared.faces)
-        if any(face.responds for face in faces):
-            companions.append(RespondingFaces(cells, faces, domain))
-        if any(face.is_equilibrium for face in faces):
-            companions.append(FreeStreams(domain))
-        super().__init__(cells, faces, solids, domain, devices[0], companions)
-        if self._scalars is not None:
-            self.scalars = self._scalars.fields
+        super().__init__(cells, faces, solids, domain, devices[0], sponges, scalars)
         self._last_good = LastGoodState(bool(keep_good_state))
         moves = not at_rest or ranks.any(np.any(moments[0] != 1.0))
         if moves or problem.forced or domain.driver is not None:
             self._start(*moments)
         else:  # the zeros in memory are the equilibrium at rest
-            self._start_companions(*moments)
+            self.start_companions(*moments)
 
     def __repr__(self) -> str:
-        p, devices = self.problem, " + ".join(self.devices)
-        ranks = (
-            f", rank={self.rank} of {self.domain.ranks.size}" if self.domain.ranks.size > 1 else ""
-        )
+        p, devices, count = self.problem, " + ".join(self.devices), self.domain.ranks.size
+        ranks = f", rank={self.rank} of {count}" * (count > 1)
         return (
             f"Simulation({self.shape}, collision={self.collision}, lattice={p.lattice.name!r}, "
             f"pattern={p.pattern.name!r}, "
@@ -291,30 +258,8 @@ class Simulation(Flow):
         arguments.require_moderate(self.fluid, rho, u, self.region.start)
         self.mark_changed(0)
         self._last_good.discard()
-        self._start_companions(rho, u)
-        if self._scalars is not None:
-            u = self._scalars.without_half_force(rho, u)
-        self.domain.write_moments(rho, u)
-
-    def _start_companions(self, rho: np.ndarray, u: np.ndarray) -> None:
-        """Start what goes with the flow, whose moments are those of the cells of this rank."""
-        for companion in self.companions:
-            companion.start(rho, u)
-
-    @property
-    def eddy_viscosity(self) -> np.ndarray:
-        """Eddy viscosity [x, y, z] that the next step uses, in cells^2/step; 0 in solid cells.
-
-        Only operators that keep it as a field have it, such as `Vreman`; others raise
-        AttributeError. All ranks must read it.
-        """
-        if self._eddies is None:
-            raise AttributeError(
-                f"collision={self.collision} keeps no eddy viscosity: operators that do are "
-                "lbm.Vreman and lbm.VremanBGK"
-            )
-        self.domain.ranks.require_same_call("eddy_viscosity")
-        return self._eddies.values(self.steps)
+        self.start_companions(rho, u)
+        self.domain.write_moments(rho, self.without_half_force(rho, u))
 
     # ---- running -----------------------------------------------------------------------------
 
@@ -403,89 +348,3 @@ class Simulation(Flow):
         errors. All ranks must call this.
         """
         return wall_shear(self, name)
-
-    # ---- files -------------------------------------------------------------------------------
-
-    def save(self, path: str | Path) -> Path:
-        """Write a checkpoint atomically and return its path."""
-        from lbm._io.checkpoint import save
-
-        return save(self, check_path("path", path))
-
-    def restore(self, path: str | Path) -> Simulation:
-        """Restore the state from a checkpoint of the same problem, bit for bit."""
-        from lbm._io.checkpoint import restore
-
-        restore(self, check_path("path", path))
-        self._last_good.discard()
-        return self
-
-    def write_vtk(
-        self, path: str | Path, *, units: Units | None = None, derived: Sequence[str] = ()
-    ) -> Path:
-        """Write the fields of all cells for ParaView and return the path of the file to open.
-
-        The file is written atomically: `path`.vti, or with several ranks a .vti for each of them
-        and `path`.pvti, which joins them. It holds cell data and the time of the state.
-
-        Parameters
-        ----------
-        path : str or Path
-            With or without a suffix.
-        units : Units, optional
-            Write SI units: `pressure` (Pa, relative to density 1), `u` (m/s), lengths in m, time
-            in s. By default lattice units: `rho`, `drho` (rho - 1 with all digits), `u`, lengths
-            in cells, time in steps. `fluid` is 0 in solid cells.
-        derived : sequence of {"vorticity", "q", "strain", "wall_shear"}
-            Also write the vorticity or the rate of strain (1/s or 1/step) or the Q criterion (1/s^2
-            or 1/step^2), by central differences, which are one-sided beside walls; or the stress
-            `wall_shear` (Pa or lattice units) and `y_plus` in the cells beside walls, see
-            `wall_shear`.
-
-        Raises
-        ------
-        UnstableError
-            If a cell is not finite. A file that exists already stays as it is.
-        """
-        from lbm._io.vtk import write_vtk
-
-        return write_vtk(self, check_path("path", path), units=units, derived=derived)
-
-    def to_xarray(self, *, units: Units | None = None, derived: Sequence[str] = ()) -> Any:
-        """Return the fields of this rank's cells as an `xarray.Dataset`.
-
-        Its dimensions are x, y, z (the centres of the cells) and, of vectors, `component`; `time`
-        is a coordinate, and every variable has the attributes `units` and `long_name`. The
-        variables, `units` and `derived` are those of `write_vtk`. Needs the package xarray.
-        """
-        from lbm._io.labelled import make_dataset
-
-        return make_dataset(self, units, derived)
-
-    def plot(
-        self,
-        axis: str = "z",
-        index: int | None = None,
-        field: str = "speed",
-        ax: Any = None,
-        *,
-        units: Units | None = None,
-    ) -> Any:
-        """Draw a layer of cells and return the matplotlib figure; None on ranks other than 0.
-
-        Parameters
-        ----------
-        axis : {"x", "y", "z"}
-            Axis across the layer.
-        index : int, optional
-            Number of the layer along the axis, by default that in the middle.
-        field : {"speed", "ux", "uy", "uz", "rho", "drho"}, or the name of a scalar
-            What the colours show. Solids are grey.
-        ax : matplotlib axes, optional
-            Where to draw, by default in a new figure.
-        units : Units, optional
-            Draw in SI: lengths in m, speeds in m/s, "rho" in kg/m^3, "drho" as a pressure in Pa.
-        """
-        from lbm._io.plot import plot_slice
-
-        return plot_slice(self, axis, index, field, ax, units)

@@ -14,7 +14,7 @@ import numpy as np
 from hetero.display.notebook import html_table
 from hetero.validation import check_in_range
 from lbm._tunnel.averages import Estimate as Estimate
-from lbm._tunnel.averages import estimate_mean
+from lbm._tunnel.averages import average_pairs, estimate_mean
 from lbm._tunnel.placing import orient
 from lbm._tunnel.plan import (
     FEWEST_PASSAGES,
@@ -61,7 +61,7 @@ class TunnelResult:
     passages : float
         Passages of the stream along the body over which forces were averaged.
     times, coefficients : arrays [sample] and [sample, (x, y, z)]
-        Times in s and force coefficients of all samples that were averaged.
+        Times in s and force coefficients that were averaged, each the mean of two samples.
     choices : list of Choice
         All settings, each with its value and the reason for it.
     simulation : Simulation
@@ -217,18 +217,19 @@ class WindTunnel:
 
     def _is_known(self, rows: Sequence[np.ndarray], tolerance: float) -> bool:
         """Return whether the drag is settled and its error small; ranks have the same rows."""
-        drag = estimate_mean(np.array(rows)[:, 0])
+        drag = estimate_mean(average_pairs(np.array(rows))[:, 0])
         return drag.settled and drag.error <= tolerance * abs(drag.value)
 
     def _result(self, rows: np.ndarray, first: int, choices: list[Choice]) -> TunnelResult:
         """Return means of the sampled forces."""
         plan, s = self.plan, self.simulation
-        coefficients = rows.reshape(-1, 3) / self._scale()
+        coefficients = average_pairs(rows.reshape(-1, 3)) / self._scale()
         size = float(np.abs(coefficients.mean(axis=0)).max())
         x, y, z = (estimate_mean(c, size) for c in coefficients.T)
         newton = 0.5 * plan.density * plan.speed**2 * plan.area
         count = len(coefficients)
-        steps = (first // plan.sample_every + 1 + np.arange(count)) * plan.sample_every
+        begin = first // plan.sample_every + 1.5
+        steps = (begin + 2.0 * np.arange(count)) * plan.sample_every
         return TunnelResult(
             plan.name, x, z, y, (x.scaled(newton), y.scaled(newton), z.scaled(newton)),
             plan.frontal_area, plan.plan_area, plan.area, plan.reynolds, measure_y_plus(s),

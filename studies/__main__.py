@@ -46,6 +46,8 @@ STUDIES = {
     "lbm-sphere": "studies.lbm.sphere",
     "lbm-stability": "studies.lbm.stability",
     "lbm-strong": "studies.lbm.strong",
+    "lbm-tunnels": "studies.lbm.tunnels",
+    "lbm-wall-model": "studies.lbm.wall_model",
     "lbm-walls": "studies.lbm.walls",
     "lbm-weak": "studies.lbm.weak",
     "rode-convergence": "studies.rode.convergence",

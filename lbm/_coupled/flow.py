@@ -11,10 +11,19 @@ from hetero.devices import Device
 from hetero.validation import check_choice, check_integer, describe
 from lbm._coupled.companion import Companion
 from lbm._coupled.cut_walls.walls import InterpolatedWalls
+from lbm._coupled.eddy_viscosity.field import EddyViscosity
+from lbm._coupled.open_faces.free_streams import FreeStreams
+from lbm._coupled.open_faces.responding import RespondingFaces
+from lbm._coupled.open_faces.sheared import ShearedOutlets
 from lbm._coupled.prescriptions import Prescriptions
 from lbm._coupled.scalars.field import ScalarField
+from lbm._coupled.scalars.fields import ScalarFields
+from lbm._coupled.scalars.scalar import Scalar
+from lbm._coupled.sponge_layers import SpongeLayers
 from lbm._domain.domain import Domain
 from lbm.boundaries import Condition, Solid
+from lbm.boundaries.sponge import Sponge
+from lbm.collisions.eddy_viscosity import EddyViscosityModel
 from lbm.geometry.wall_links import SOLID_CLASS
 from lbm.lattices.extent import Triple
 
@@ -68,7 +77,11 @@ class Flow:
     faces, solids : its walls
     domain : the populations of this rank's cells
     device : the first of its devices
-    companions : further state, in the order in which it acts before a step
+    sponges, scalars : those of the flow, checked
+
+    Attributes
+    ----------
+    companions : further state, in the order in which it acts before and after a step
     """
 
     def __init__(
@@ -78,20 +91,37 @@ class Flow:
         solids: Mapping[str, Solid],
         domain: Domain,
         device: Device,
-        companions: Sequence[Companion] = (),
+        sponges: Mapping[str, Sponge],
+        scalars: Mapping[str, Scalar],
     ):
         self.shape, self.faces, self.solids = shape, faces, solids
         self.domain, self.problem, self.region = domain, domain.problem, domain.region
         self.collision, self.device, self.steps = domain.problem.collision, device, 0
-        self.interpolated = None
-        if self.problem.links.cut is not None:
+        self._moments = HostMoments()
+        self.companions: list[Companion] = []
+        self.interpolated = self._eddies = self._prescriptions = None
+        self.scalars: Mapping[str, ScalarField] = {}
+        if self.problem.links.cut is not None:  # first: it completes the step
             self.interpolated = InterpolatedWalls(domain, solids, shape)
-            companions = self.interpolated, *companions
-        self._prescriptions = None
+            self.companions.append(self.interpolated)
         if self.problem.is_driven:
             self._prescriptions = Prescriptions(domain, self.interpolated)
-        self.companions, self._moments = companions, HostMoments()
-        self.scalars: Mapping[str, ScalarField] = {}
+        if isinstance(self.collision, EddyViscosityModel):  # it reads the flow that users see
+            self._eddies = EddyViscosity(self.collision, domain)
+            self.companions.append(self._eddies)
+        if sponges:
+            self.companions.append(SpongeLayers(sponges, shape, domain))
+        if scalars:
+            fields = ScalarFields(scalars, shape, faces, solids, domain)
+            self.companions.append(fields)
+            self.scalars = fields.fields
+        if any(face.is_outlet for face in faces):
+            sheared = ShearedOutlets(shape, faces, domain)
+            self.companions += [sheared] * bool(sheared.faces)
+        if any(face.responds for face in faces):
+            self.companions.append(RespondingFaces(shape, faces, domain))
+        if any(face.is_equilibrium for face in faces):
+            self.companions.append(FreeStreams(domain))
 
     @property
     def rank(self) -> int:
@@ -120,6 +150,31 @@ class Flow:
         if self._prescriptions is not None:
             self._prescriptions.set_step(steps)
         self._moments.discard()
+
+    def start_companions(self, rho: np.ndarray, u: np.ndarray) -> None:
+        """Start what goes with the flow, whose moments are those of the cells of this rank."""
+        for companion in self.companions:
+            companion.start(rho, u)
+
+    def without_half_force(self, rho: np.ndarray, u: np.ndarray) -> np.ndarray:
+        """Return the velocity from which populations start so that u is read."""
+        driver = self.domain.driver
+        return u if driver is None else driver.without_half_force(rho, u)
+
+    @property
+    def eddy_viscosity(self) -> np.ndarray:
+        """Eddy viscosity [x, y, z] that the next step uses, in cells^2/step; 0 in solid cells.
+
+        Only operators that keep it as a field have it, such as `Vreman`; others raise
+        AttributeError. All ranks must read it.
+        """
+        if self._eddies is None:
+            raise AttributeError(
+                f"collision={self.collision} keeps no eddy viscosity: operators that do are "
+                "lbm.Vreman and lbm.VremanBGK"
+            )
+        self.domain.ranks.require_same_call("eddy_viscosity")
+        return self._eddies.values(self.steps)
 
     @property
     def rho(self) -> np.ndarray:

@@ -38,6 +38,10 @@ class Driver(Protocol):
     def add_half_impulse(self, part: Part, t: int, box: Box, data: Any) -> None:
         """Add half of the impulse to the velocities in moments [4, z, y, x] of a box, in place."""
 
+    def without_half_force(self, rho: np.ndarray, u: np.ndarray) -> np.ndarray:
+        """Return the velocity from which populations start so that u is read."""
+        ...
+
 
 class Slab(NamedTuple):
     """Fields [k, z, y, x] of some cells, in the memory of the device of `engine`.

@@ -6,19 +6,16 @@ import numpy as np
 
 from hetero import threads
 from hetero.devices import Device
-from lbm._kernels.cpu_damping import (
-    Buoyancy,
-    Damping,
+from lbm._kernels.cpu_changes import Buoyancy, Damping, make_acceleration, make_damping
+from lbm._kernels.cpu_offsets import Region, find_runs
+from lbm._kernels.cpu_readings import (
     DrivenSurvey,
     Moments,
     Survey,
-    make_acceleration,
-    make_damping,
     make_driven_survey,
     make_moments_copy,
     make_survey,
 )
-from lbm._kernels.cpu_offsets import Region, find_runs
 from lbm._kernels.cpu_sweeps import Populations, Transfer, Walls, make_sweeps
 from lbm._kernels.engine import Engine
 from lbm._kernels.problem import Problem, fold_rows
@@ -146,7 +143,7 @@ class CPUEngine(Engine):
         self._change_cells(sweep, t, box, Moments(rows))
 
     def _change_cells(self, sweep, t, box, layer):
-        """Call a sweep of `_kernels.cpu_damping` over a box."""
+        """Call a sweep of `cpu_changes` or `cpu_readings` over a box."""
         sweep(
             self.source(t).reshape(-1),
             self._addresses[t % 2],
@@ -195,12 +192,6 @@ class CPUEngine(Engine):
 
     def to_host(self, array):
         return array
-
-    def copy_from_host(self, values, array):
-        array[...] = values
-
-    def zeros_like(self, count, fields):
-        return [np.zeros((4, fields.size // 4), fields.dtype) for _ in range(count)]
 
     def read_elements(self, t, indices):
         return self.source(t).reshape(-1)[indices]

@@ -258,19 +258,6 @@ class GPUEngine(Engine):
         with self.device.active():
             return array.copy_to_host()
 
-    def copy_from_host(self, values, array):
-        profiling.count_transfer(to_device=values.nbytes)
-        with self.device.active():
-            array.copy_to_device(np.ascontiguousarray(values))
-
-    def zeros_like(self, count, fields):
-        with self.device.active():
-            shape = 4, fields.size // 4
-            arrays = [cuda.device_array(shape, fields.dtype) for _ in range(count)]
-            for array in arrays:
-                fill_zeros[grid_stride_blocks(array.size), 256](array.reshape(array.size))
-        return arrays
-
     def read_elements(self, t, indices):
         with self.device.active():
             form = self.problem.precision

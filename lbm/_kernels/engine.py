@@ -164,14 +164,6 @@ class Engine:
         """Return an array of this engine as a NumPy array."""
         raise NotImplementedError
 
-    def copy_from_host(self, values: np.ndarray, array: Any) -> None:
-        """Copy a NumPy array into an array of this engine of the same shape and dtype."""
-        raise NotImplementedError
-
-    def zeros_like(self, count: int, fields: Any) -> list[Any]:
-        """Allocate `count` arrays of zeros [4, cell] with as many numbers as `fields`."""
-        raise NotImplementedError
-
     def copy_state(self, t: int, into: Any = None) -> Any:
         """Return a copy of the populations that step t reads, in the memory of an earlier copy."""
         raise NotImplementedError

@@ -7,10 +7,10 @@ import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from hetero.devices import Device
 from hetero.memory import free_bytes
-from lbm import _post
-from lbm._kernels.formulas.stability_formulas import DENSITY_UNIT, NOT_FINITE
 from lbm.boundaries import kind_of_flow
 from lbm.boundaries.limits import DENSITY_LIMITS, SPEED_LIMIT
 from lbm.collisions.stability_map import (
@@ -27,6 +27,16 @@ if TYPE_CHECKING:
 
 LOGGER = logging.getLogger(__name__)
 
+NOT_FINITE = 1e30
+"""Badness of a cell whose density or velocity is not finite, or whose density is not positive."""
+
+DENSITY_UNIT = 1e20
+"""Factor of 1 + rho in the badness of a cell whose density is out of bounds: more than any squared
+speed, less than NOT_FINITE."""
+
+LARGEST_DENSITY = 1e6
+"""Densities above this count as not finite, so that their badness stays below NOT_FINITE."""
+
 
 def require_stable(flow: Flow) -> None:
     """Raise UnstableError if a cell is not finite, too fast, or far from density 1."""
@@ -40,22 +50,28 @@ def require_stable(flow: Flow) -> None:
 def find_worst_cell(flow: Flow) -> tuple[float, tuple[int, int, int]] | None:
     """Return (badness, cell) of the worst cell of all ranks, or None if all are good.
 
-    `lbm._kernels.formulas.stability_formulas` has the scale of badness.
+    `measure_badness` has the scale of badness.
     """
     worst: tuple[float, tuple[int, int, int]] | None = None
     suspicious = flow.domain.may_have_bad_cell(flow.steps)
-    slabs = flow.domain.read_moments(flow.steps) if suspicious else ()
-    for (x0, y0, z0), engine, data, x_range in slabs:
-        with engine.device.active():
-            fields = data.reshape(4, -1)
-            bad, cell = _post.loops(engine.device).find_worst_cell(fields)
-        if bad > max(SPEED_LIMIT**2, worst[0] if worst else 0.0):
-            _, _, ny, nx = data.shape
-            z, cell_in_layer = divmod(cell, ny * nx)
-            y, x = divmod(cell_in_layer, nx)
-            xr, yr, zr = flow.region.start
-            worst = bad, (xr + x0 + x - x_range.start, yr + y0 + y, zr + z0 + z)
+    for slab in flow.domain.read_moments(flow.steps) if suspicious else ():
+        badness = measure_badness(*slab.to_host())
+        z, y, x = map(int, np.unravel_index(int(badness.argmax()), badness.shape))
+        if (bad := float(badness[z, y, x])) > max(SPEED_LIMIT**2, worst[0] if worst else 0.0):
+            start = (a + b for a, b in zip(flow.region.start, slab.start, strict=True))
+            x0, y0, z0 = start
+            worst = bad, (x0 + x, y0 + y, z0 + z)
     return _choose_worst(flow.domain.ranks.gather_all(worst))
+
+
+def measure_badness(drho: np.ndarray, ux: np.ndarray, uy: np.ndarray, uz: np.ndarray) -> np.ndarray:
+    """Return u^2 in (cells/step)^2, DENSITY_UNIT (1 + rho) for a bad density, or NOT_FINITE."""
+    with np.errstate(all="ignore"):
+        square = ux * ux + uy * uy + uz * uz
+        is_dense = (drho < DENSITY_LIMITS[0] - 1.0) | (drho > DENSITY_LIMITS[1] - 1.0)
+        bad = np.where(is_dense, DENSITY_UNIT * (2.0 + drho), square)
+        no_number = ~np.isfinite(square + drho) | (drho <= -1.0) | (drho > LARGEST_DENSITY)
+        return np.where(no_number, NOT_FINITE, bad)
 
 
 def _choose_worst(

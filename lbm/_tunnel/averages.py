@@ -57,6 +57,16 @@ def estimate_mean(series: np.ndarray, scale: float = 0.0) -> Estimate:
     return Estimate(float(values.mean()), error, abs(rise) <= allowed)
 
 
+def average_pairs(rows: np.ndarray) -> np.ndarray:
+    """Return the means of samples 0 and 1, 2 and 3, ...
+
+    At small viscosities forces alternate from step to step. Samples that are an odd number of steps
+    apart then alternate, too, and their means do not.
+    """
+    count = len(rows) // 2
+    return rows[: 2 * count].reshape(count, 2, -1).mean(axis=1)
+
+
 def _error_of(values: np.ndarray) -> float:
     """Return the standard error of a mean."""
     error, size = 0.0, 1

@@ -10,8 +10,9 @@ from typing import NamedTuple
 import numpy as np
 
 from hetero.validation import check_choice, check_finite, check_positive, describe
-from lbm.geometry.meshes import TriangleMesh, read_mesh, rotate
+from lbm.geometry.meshes import TriangleMesh, read_mesh
 from lbm.geometry.shapes import Shape
+from lbm.geometry.triangles.arrays import rotate
 
 DIRECTIONS = "x", "-x", "y", "-y", "z", "-z"
 """Axes of a file along which the stream may run, or which may point up."""

@@ -132,8 +132,8 @@ class Plan:
 
     @property
     def sample_every(self) -> int:
-        """Steps between samples of the forces."""
-        return max(1, self.passage // SAMPLES)
+        """Steps between samples of the forces, an odd number; see `average_pairs`."""
+        return max(1, self.passage // SAMPLES) | 1
 
     def __str__(self) -> str:
         return "\n".join([f"wind tunnel of {self.name}", *(f"  {c}" for c in self.choices)])

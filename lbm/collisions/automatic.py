@@ -15,7 +15,7 @@ RESOLVED: dict[FlowKind, float] = {"walls": 20.1, "open": 12.0, "free": 39.5}
 ones are stable a little further with open ends, but enlarge bodies."""
 
 CONSTANT = 0.173
-"""Smagorinsky's constant beyond: with it no flow of `python -m studies run lbm-tunnel` blows up."""
+"""Smagorinsky's constant beyond: that of isotropic turbulence (study `lbm-tunnels`)."""
 
 
 def choose_automatically(tau: float, cell_reynolds: float, kind: FlowKind) -> tuple[Collision, str]:

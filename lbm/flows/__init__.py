@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -32,6 +32,8 @@ from lbm.flows.centre_line import read_centre_line
 from lbm.flows.results import CAVITY_RE1000 as CAVITY_RE1000
 from lbm.flows.results import CavityResult as CavityResult
 from lbm.flows.results import SphereResult as SphereResult
+from lbm.flows.results import TerrainFlow as TerrainFlow
+from lbm.flows.results import VortexFlow as VortexFlow
 from lbm.flows.settings import (
     MAX_EDGE,
     MAX_STRIDE,
@@ -249,19 +251,6 @@ def solve_sphere(
     return SphereResult(s, equivalent_diameter, drag, correlation, force, steady)
 
 
-class TerrainFlow(NamedTuple):
-    """Wind over mountains.
-
-    Attributes
-    ----------
-    simulation : the flow at its start
-    surface : height of the ground [x, z] in cells
-    """
-
-    simulation: Simulation
-    surface: np.ndarray
-
-
 def terrain(
     height: int = 48,
     *,
@@ -309,19 +298,6 @@ def terrain(
         shape, collision=operator, boundaries=walls, u=(speed, 0.0, 0.0), **options
     )  # fmt: skip
     return TerrainFlow(s, surface)
-
-
-class VortexFlow(NamedTuple):
-    """Decaying Taylor-Green vortices.
-
-    Attributes
-    ----------
-    simulation : the flow at its start
-    exact : exact(steps) is the velocity [c, x, y, z] of this rank's cells
-    """
-
-    simulation: Simulation
-    exact: Callable[[int], np.ndarray]
 
 
 def vortices(

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -121,3 +122,29 @@ class SphereResult:
             ("simulation", self.simulation),
         ]
         return html_table("Drag of a sphere", rows)
+
+
+class TerrainFlow(NamedTuple):
+    """Wind over mountains.
+
+    Attributes
+    ----------
+    simulation : the flow at its start
+    surface : height of the ground [x, z] in cells
+    """
+
+    simulation: Simulation
+    surface: np.ndarray
+
+
+class VortexFlow(NamedTuple):
+    """Decaying Taylor-Green vortices.
+
+    Attributes
+    ----------
+    simulation : the flow at its start
+    exact : exact(steps) is the velocity [c, x, y, z] of this rank's cells
+    """
+
+    simulation: Simulation
+    exact: Callable[[int], np.ndarray]

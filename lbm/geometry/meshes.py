@@ -8,15 +8,14 @@ import os
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 
-from hetero.arrays import as_real
-from hetero.validation import check_in_range, check_path, check_positive, describe, require_unmasked
+from hetero.validation import check_in_range, check_path, check_positive
 from lbm.boundaries import check_vector
 from lbm.geometry import check_domain
 from lbm.geometry.shapes import Complement
+from lbm.geometry.triangles.arrays import LARGEST_COORDINATE, check_arrays, rotate
 from lbm.geometry.triangles.files import read_triangles
 from lbm.geometry.triangles.topology import close_surface, describe_point
 from lbm.lattices.extent import Extent, Triple
@@ -32,14 +31,8 @@ one cell then, whatever its shape."""
 LARGEST_SIZE = 1 << 15
 """Largest side of a placed mesh in cells: no domain has as many."""
 
-_LARGEST_COORDINATE = 1e12
-"""Largest coordinate of a mesh: its square is far from the range of float64."""
-
 _TOUCHING = 1e-6
 """Cells by which a body that touches a face may lie beyond it, from rounding."""
-
-_RIGHT_ANGLE = 1e-15
-"""Elements of a rotation matrix that are so near to 0, 1 or -1 are meant to be that."""
 
 Vector = Sequence[float]
 
@@ -83,8 +76,8 @@ class TriangleMesh:
     """True if all triangles face outwards, or all inwards."""
 
     def __post_init__(self) -> None:
-        vertices, faces = _check_arrays(self.vertices, self.faces)
-        weld = check_in_range("weld", self.weld, 0.0, _LARGEST_COORDINATE)
+        vertices, faces = check_arrays(self.vertices, self.faces)
+        weld = check_in_range("weld", self.weld, 0.0, LARGEST_COORDINATE)
         surface = close_surface(vertices, faces, weld)
         if not surface.is_oriented:
             warnings.warn(
@@ -171,9 +164,9 @@ class TriangleMesh:
             vertices += check_vector("corner", corner)
         elif centre is not None:
             vertices += check_vector("centre", centre)
-        if not np.abs(vertices).max() <= _LARGEST_COORDINATE:
+        if not np.abs(vertices).max() <= LARGEST_COORDINATE:
             raise ValueError(
-                f"the placed mesh must lie within {_LARGEST_COORDINATE:g} cells of the corner of "
+                f"the placed mesh must lie within {LARGEST_COORDINATE:g} cells of the corner of "
                 f"the domain, got coordinates of {np.abs(vertices).max():g}: correct length, dx, "
                 "centre or corner"
             )
@@ -305,48 +298,6 @@ class TriangleMesh:
             )
 
 
-def _check_arrays(vertices: Any, faces: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Return the vertices as float64 [vertex, xyz] and the faces as int64 [triangle, corner]."""
-    require_unmasked("faces", faces)
-    points = as_real("vertices", vertices)
-    if points.ndim != 2 or points.shape[1] != 3:
-        raise ValueError(f"vertices must have shape (vertices, 3), got {points.shape}")
-    points = np.array(points, np.float64)
-    if not (np.abs(points) <= _LARGEST_COORDINATE).all():
-        raise ValueError(
-            f"vertices must be finite and at most {_LARGEST_COORDINATE:g}: correct the mesh, or "
-            "use a larger unit"
-        )
-    try:
-        corners = np.asarray(faces)
-    except ValueError:
-        raise TypeError(f"faces must be an array of integers, got {describe(faces)}") from None
-    if corners.dtype.kind not in "iu":
-        raise TypeError(f"faces must be an array of integers, got {corners.dtype}")
-    if corners.ndim != 2 or corners.shape[1] != 3 or not len(corners):
-        raise ValueError(f"faces must have shape (triangles, 3), got {corners.shape}")
-    if corners.min() < 0 or corners.max() >= len(points):
-        raise ValueError(
-            f"faces must be indices of the {len(points)} vertices, got {corners.min()} to "
-            f"{corners.max()}"
-        )
-    return points, corners.astype(np.int64)
-
-
-def rotate(points: np.ndarray, angles: Vector) -> np.ndarray:
-    """Return points [k, xyz] rotated about the fixed axes x, y and z, by angles in degrees.
-
-    Right angles are exact. Equal points stay equal to the bit.
-    """
-    from scipy.spatial.transform import Rotation
-
-    matrix = Rotation.from_euler("xyz", check_vector("rotation", angles), degrees=True).as_matrix()
-    nearest = np.round(matrix)
-    matrix = np.where(np.abs(matrix - nearest) < _RIGHT_ANGLE, nearest, matrix)
-    x, y, z = points.T
-    return np.stack([a * x + b * y + c * z for a, b, c in matrix], axis=1)
-
-
 def read_mesh(path: str | os.PathLike, weld: float = 0.0) -> TriangleMesh:
     """Read a closed triangle mesh from an STL file (binary or text), PLY, OBJ, OFF or GLB.
 
@@ -374,7 +325,7 @@ def read_mesh(path: str | os.PathLike, weld: float = 0.0) -> TriangleMesh:
         If trimesh is not installed.
     """
     file = check_path("path", path)
-    weld = check_in_range("weld", weld, 0.0, _LARGEST_COORDINATE)
+    weld = check_in_range("weld", weld, 0.0, LARGEST_COORDINATE)
     vertices, faces = read_triangles(file)
     try:
         return TriangleMesh(vertices, faces, weld)

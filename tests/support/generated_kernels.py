@@ -68,6 +68,7 @@ def _lbm_item(name, precision):
     from lbm._coupled.cut_walls import formulas as walls
     from lbm._coupled.open_faces import formulas as faces
     from lbm._coupled.scalars import formulas as scalars
+    from lbm._post.formulas import add_sample
 
     return {
         "interpolate": lambda: walls.make_interpolate(precision),
@@ -80,6 +81,7 @@ def _lbm_item(name, precision):
         "scalar store": lambda: scalars.store,
         "half force": lambda: scalars.add_half_force,
         "+not finite": lambda: scalars.is_not_finite,
+        "sample": lambda: add_sample,
     }[name]()
 
 
@@ -94,6 +96,7 @@ LBM_ITEMS = {
     "scalar store": (24, "T* i8* T*"),
     "half force": (80, "T**** T**** u1*** 4xT 6xi8"),
     "+not finite": (80, "T**** u1*** 6xi8"),
+    "sample": (48, "T** T** T** T"),
 }
 """Budgets of registers and argument types of loops over items of `lbm`; sums begin with a plus."""
 

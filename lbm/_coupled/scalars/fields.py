@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -35,7 +35,7 @@ class ScalarFields(Companion):
         self,
         scalars: Mapping[str, Scalar],
         shape: Triple,
-        faces: tuple[Condition, ...],
+        faces: Sequence[Condition],
         solids: Mapping[str, Solid],
         domain: Domain,
     ):
@@ -71,8 +71,6 @@ class ScalarFields(Companion):
     def without_half_force(self, rho: np.ndarray, u: np.ndarray) -> np.ndarray:
         """Return the velocity from which populations start so that u is read."""
         driver = self._first.scalar
-        if not driver.is_buoyant:
-            return u
         excess = self._first.initial_values() - driver.reference
         shift = np.multiply.outer(np.array(driver.buoyancy), 0.5 * excess / rho)
         if shift.ndim != u.ndim:  # one of both holds three numbers for all cells

@@ -1,7 +1,7 @@
 """Arrays in the memory of a device, and loops over their items: cells, links, eddies.
 
-An item is a function item(i, *arrays and numbers), compiled by `lbm.collisions.unroll.inlined`: it
-does what belongs to item number i, on both targets.
+An item is a function item(i, *arrays and numbers), compiled by
+`lbm.collisions.unroll.inlined`: it does what belongs to item number i, on both targets.
 """
 
 from collections.abc import Callable, Sequence

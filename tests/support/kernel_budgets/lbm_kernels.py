@@ -8,8 +8,6 @@ from kernel_budgets.budget import f4, f8, read_budgets
 _OF_TYPES = """
     _coupled.scalars.cuda.step_{T}                80! T**** T**** T**** u1*** i1** T** 2xT 6xi8
     _coupled.turbulent_inlets.cuda.write_rows_{T} 48  i8** f8*** f8*** i8 f8* i8 T**
-    _post.cuda.find_worst_{T}                   48! T** T* i8*
-    _post.cuda.accumulate_{T}                   48! T** T** T** T
 """
 
 _OTHERS = """

@@ -1,6 +1,6 @@
-"""Sponges, buoyancy, surveys and copies of moments on the CPU: loops over cells between two steps.
+"""Changes of populations between two steps on the CPU, where they lie: sponges and buoyancy.
 
-Cells of the first two change where their populations lie; the others only read them.
+`make_sweep` goes over the cells of a region; `cpu_readings` has what only reads them.
 """
 
 from __future__ import annotations
@@ -38,13 +38,11 @@ from lbm._kernels.cpu_rows import (
     SCRATCH_ROW,
     inner_loop,
     make_copies,
-    make_moments_reader,
     moments_row,
     scratch_size,
 )
 from lbm._kernels.formulas.cell_formulas import cell_formulas, make_cell_functions, make_drive
-from lbm._kernels.formulas.scalar_formulas import add_half_impulse, total
-from lbm._kernels.formulas.stability_formulas import is_good
+from lbm._kernels.formulas.scalar_formulas import total
 from lbm.geometry.wall_links import FROM, SOLID_CLASS
 from lbm.lattices import Lattice
 from lbm.lattices.precision import PRECISIONS
@@ -92,30 +90,6 @@ class Buoyancy(NamedTuple):
     reference: float
 
 
-class Survey(NamedTuple):
-    """The result of a survey: flag[0] is set to 1 if a cell may be bad."""
-
-    flag: np.ndarray
-
-
-class DrivenSurvey(NamedTuple):
-    """The result of a survey, as that of `Survey`, and the scalar that drives the flow, as that of
-    `Buoyancy`."""
-
-    flag: np.ndarray
-    g: np.ndarray
-    bx: float
-    by: float
-    bz: float
-    reference: float
-
-
-class Moments(NamedTuple):
-    """Moments that are read: data [4, row, x], rho - 1 and the velocity."""
-
-    data: np.ndarray
-
-
 def _make_loop(
     lattice: Lattice, compute: type, name: str, statements: list[str], results: list[str],
     names: dict,
@@ -148,7 +122,7 @@ def _make_loop(
 
 @functools.cache
 def make_damping(lattice: Lattice, precision: str, forced: bool) -> Callable:
-    """Make the sweep of sponges, whose layer is `Damping`; see `_make_sweep`."""
+    """Make the sweep of sponges, whose layer is `Damping`; see `make_sweep`."""
     form, strengths, follow = PRECISIONS[precision], moments_row(lattice), _velocity_row(lattice)
     velocity, _ = make_cell_functions(lattice, lambda f, e, rates: f, True, forced)
     damp = _make_loop(
@@ -174,12 +148,12 @@ def make_damping(lattice: Lattice, precision: str, forced: bool) -> Callable:
             elif strength > 0:
                 layer.target[k, r, x - layer.first] = scratch[j]
 
-    return _make_sweep(lattice, precision, _make_change(lattice, precision, copy_cell, damp))
+    return make_sweep(lattice, precision, _make_change(lattice, precision, copy_cell, damp))
 
 
 @functools.cache
 def make_acceleration(lattice: Lattice, precision: str) -> Callable:
-    """Make the sweep of a buoyant scalar, whose layer is `Buoyancy`; see `_make_sweep`."""
+    """Make the sweep of a buoyant scalar, whose layer is `Buoyancy`; see `make_sweep`."""
     form, scalars, velocity = PRECISIONS[precision], moments_row(lattice), _velocity_row(lattice)
     accelerate = _make_loop(
         lattice, form.compute, "accelerate",
@@ -206,88 +180,10 @@ def make_acceleration(lattice: Lattice, precision: str) -> Callable:
                 layer.velocity[k, z, y, x] = scratch[j]
 
     change = _make_change(lattice, precision, copy_cell, accelerate)
-    return _make_sweep(lattice, precision, change)
+    return make_sweep(lattice, precision, change)
 
 
-@functools.cache
-def make_survey(lattice: Lattice, precision: str, forced: bool) -> Callable:
-    """Make the sweep of `Engine.survey`, whose layer is `Survey`; see `_make_sweep`."""
-    first = moments_row(lattice)
-    velocity, _ = make_cell_functions(lattice, lambda f, e, rates: f, True, forced)
-    read_moments = make_moments_reader(lattice, precision, velocity)
-
-    @inner_loop
-    def judge(memory, offsets, j, scratch, place, layer, force):
-        """Set the flag if one of the cells is not good."""
-        start, n = place[0], place[1]
-        read_moments(memory, offsets, j, scratch, start, n, force)
-        bad = np.int64(0)
-        for i in range(first, first + n):
-            drho, ux = scratch[i], scratch[i + SCRATCH_ROW]
-            uy, uz = scratch[i + 2 * SCRATCH_ROW], scratch[i + 3 * SCRATCH_ROW]
-            bad += np.int64(0) if is_good(drho, ux, uy, uz) else np.int64(1)
-        if bad:
-            layer.flag[0] = 1
-
-    return _make_sweep(lattice, precision, judge)
-
-
-@functools.cache
-def make_driven_survey(lattice: Lattice, precision: str, forced: bool) -> Callable:
-    """Make the sweep of `Engine.survey` of a flow that a scalar drives, whose layer is
-    `DrivenSurvey`; see `_make_sweep`."""
-    form, first = PRECISIONS[precision], moments_row(lattice)
-    velocity, _ = make_cell_functions(lattice, lambda f, e, rates: f, True, forced)
-    read_moments = make_moments_reader(lattice, precision, velocity)
-    cell_x = _make_cell_x(form.lanes)
-
-    @inner_loop
-    def judge(memory, offsets, j, scratch, place, layer, force):
-        """Set the flag if one of the cells is not good with half of the impulse of its scalar."""
-        start, n, s, y, z, _, nx = place
-        read_moments(memory, offsets, j, scratch, start, n, force)
-        numbers = layer.bx, layer.by, layer.bz, layer.reference
-        _, nz, ny, _ = layer.g.shape
-        # Pointers, because indices of arrays may be negative, which keeps loops from vectors.
-        g, row, slot = pointer_to(layer.g), (z * ny + y) * nx, nz * ny * nx
-        bad = np.int64(0)
-        for i in range(n):
-            m, k = first + i, row + cell_x(s + i, nx)
-            drho, ux = scratch[m], scratch[m + SCRATCH_ROW]
-            uy, uz = scratch[m + 2 * SCRATCH_ROW], scratch[m + 3 * SCRATCH_ROW]
-            value = total((g[k], g[k + slot], g[k + 2 * slot], g[k + 3 * slot], g[k + 4 * slot],
-                           g[k + 5 * slot], g[k + 6 * slot]))  # fmt: skip
-            ux, uy, uz = add_half_impulse(drho, ux, uy, uz, value, numbers)
-            bad += np.int64(0) if is_good(drho, ux, uy, uz) else np.int64(1)
-        if bad:
-            layer.flag[0] = 1
-
-    return _make_sweep(lattice, precision, judge)
-
-
-@functools.cache
-def make_moments_copy(lattice: Lattice, precision: str, forced: bool) -> Callable:
-    """Make the sweep of `Engine.copy_moments`, whose layer is `Moments`; see `_make_sweep`."""
-    form, first = PRECISIONS[precision], moments_row(lattice)
-    velocity, _ = make_cell_functions(lattice, lambda f, e, rates: f, True, forced)
-    read_moments = make_moments_reader(lattice, precision, velocity)
-    cell_x = _make_cell_x(form.lanes)
-
-    @inner_loop
-    def copy(memory, offsets, j, scratch, place, layer, force):
-        """Copy the moments of the cells."""
-        start, n, s, _, _, r, nx = place
-        read_moments(memory, offsets, j, scratch, start, n, force)
-        data, rows = pointer_to(layer.data), layer.data.shape[1]
-        for k in range(4):
-            row, of_scratch = (k * rows + r) * nx, first + k * SCRATCH_ROW
-            for i in range(n):
-                data[row + cell_x(s + i, nx)] = scratch[of_scratch + i]
-
-    return _make_sweep(lattice, precision, copy)
-
-
-def _make_cell_x(lanes: int) -> Callable:
+def make_cell_x(lanes: int) -> Callable:
     """Make cell_x(s, nx), the coordinate x of the cell at position s of a row."""
 
     @inner_loop(forceinline=True)
@@ -298,7 +194,7 @@ def _make_cell_x(lanes: int) -> Callable:
 
 
 def _make_change(lattice: Lattice, precision: str, copy_cell: Callable, work: Callable) -> Callable:
-    """Make visit(...) of `_make_sweep` that changes populations where they lie.
+    """Make visit(...) of `make_sweep` that changes populations where they lie.
 
     copy_cell(scratch, layer, cell, loads) copies what belongs to one cell, (its number in the
     scratch array, x, y, z, number of the row in the region), to the scratch array or back;
@@ -306,7 +202,7 @@ def _make_change(lattice: Lattice, precision: str, copy_cell: Callable, work: Ca
     """
     form, size = PRECISIONS[precision], lattice.size
     gather, scatter = make_copies(lattice, precision, form.compute)
-    cell_x = _make_cell_x(form.lanes)
+    cell_x = make_cell_x(form.lanes)
 
     @inner_loop
     def change(memory, offsets, j, scratch, place, layer, force):
@@ -325,7 +221,7 @@ def _make_change(lattice: Lattice, precision: str, copy_cell: Callable, work: Ca
     return change
 
 
-def _make_sweep(lattice: Lattice, precision: str, visit: Callable) -> Callable:
+def make_sweep(lattice: Lattice, precision: str, visit: Callable) -> Callable:
     """Make sweep(memory, addresses, masks, force, layer, runs, region, tasks).
 
     It calls visit(memory, offsets, j, scratch, place, layer, force) for pieces of the rows of the

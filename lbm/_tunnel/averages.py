@@ -54,7 +54,7 @@ def estimate_mean(series: np.ndarray, scale: float = 0.0) -> Estimate:
     error = _error_of(values)
     own = _error_of(values - rise * time)
     allowed = max(TREND * np.sqrt(12.0) * own, STEADY * max(abs(values.mean()), scale))
-    return Estimate(float(values.mean()), error, abs(rise) <= allowed)
+    return Estimate(float(values.mean()), float(error), bool(abs(rise) <= allowed))
 
 
 def average_pairs(rows: np.ndarray) -> np.ndarray:

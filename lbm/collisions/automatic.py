@@ -32,5 +32,5 @@ def choose_automatically(tau: float, cell_reynolds: float, kind: FlowKind) -> tu
         )
     return SmagorinskyBGK(tau, CONSTANT), (
         f"the Reynolds number of a cell is {cell_reynolds:.3g}, above {limit:g}: eddies smaller "
-        "than cells need a viscosity; of all operators this one never blew up"
+        "than cells need a viscosity, and one relaxation time damps what is left"
     )

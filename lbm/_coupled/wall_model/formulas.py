@@ -33,7 +33,10 @@ from lbm.lattices.precision import PRECISIONS
 KAPPA, INTERCEPT = 0.41, 5.2
 """Constants of the logarithmic law u+ = ln(y+)/kappa + B (Pope 2000, equation 7.43)."""
 
-POWER, FACTOR = 1.0 / 7.0, 8.3
+SHIFT = math.exp(-KAPPA * INTERCEPT)
+"""Factor of the terms of Spalding's law that vanish in the viscous layer."""
+
+POWER, LOG_FACTOR = 1.0 / 7.0, math.log(8.3)
 """The power law u+ = 8.3 y+^(1/7) of Werner and Wengle (1991), at which the iteration starts."""
 
 NEWTON_STEPS = 4
@@ -69,18 +72,12 @@ def friction_velocity(speed, distance, viscosity):
     logarithm = T(math.log(local))
     u = min(
         T(math.sqrt(local)),
-        T(math.exp((T(math.log(FACTOR)) + power * logarithm) / (T(1) + power))),
+        T(math.exp((T(LOG_FACTOR) + power * logarithm) / (T(1) + power))),
     )
     for _ in range(NEWTON_STEPS):
         k = T(KAPPA) * u
-        tail = T(math.exp(-KAPPA * INTERCEPT)) * (
-            T(math.exp(k)) - T(1) - k * (T(1) + k * (T(0.5) + k * T(1.0 / 6.0)))
-        )
-        slope = (
-            T(math.exp(-KAPPA * INTERCEPT))
-            * T(KAPPA)
-            * (T(math.exp(k)) - T(1) - k * (T(1) + T(0.5) * k))
-        )
+        tail = T(SHIFT) * (T(math.exp(k)) - T(1) - k * (T(1) + k * (T(0.5) + k * T(1.0 / 6.0))))
+        slope = T(SHIFT) * T(KAPPA) * (T(math.exp(k)) - T(1) - k * (T(1) + T(0.5) * k))
         y = u + tail
         rise = T(1) / u + (T(1) + slope) / y
         u = max(T(0.5) * u, u - (T(math.log(u * y)) - logarithm) / rise)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from lbm._coupled.companion import Companion
 from lbm._domain.domain import Domain
-from lbm._kernels.engine import Engine
+from lbm._kernels.engine import SpongeLayer
+from lbm._kernels.items.store import Store
 from lbm._kernels.problem import Box
 from lbm._parallel.parts import Part
 from lbm.boundaries import FACES
@@ -24,7 +25,7 @@ class Layer(NamedTuple):
     Attributes
     ----------
     name : face of the sponge
-    engine : the part's block
+    store : of the part's block
     box : the cells in the block
     cells : the cells of the domain
     state : strength and target velocity on the device
@@ -32,10 +33,10 @@ class Layer(NamedTuple):
     """
 
     name: str
-    engine: Engine
+    store: Store
     box: Box
     cells: Extent
-    state: Any
+    state: SpongeLayer
     drho: float
     rate: float
 
@@ -59,18 +60,20 @@ class SpongeLayers(Companion):
         self.sponges, self._shape = dict(sponges), shape
         self._following = [name for name, sponge in sponges.items() if sponge.u is None]
         self.rows = 3 * len(self._following)
-        self.layers: list[Layer] = []
+        self.layers = [
+            layer
+            for name, sponge in sponges.items()
+            for part in domain.parts
+            if (layer := self._make_layer(name, sponge, part)) is not None
+        ]
 
     def start(self, rho: np.ndarray, u: np.ndarray) -> None:
         """Set the targets to those at the start of a flow with the velocity u of this rank."""
-        self.layers = []
-        for name, sponge in self.sponges.items():
-            for part in self.domain.parts:
-                layer = self._make_layer(name, sponge, part, u)
-                if layer is not None:
-                    self.layers.append(layer)
+        for layer in self.layers:
+            target = self._target(layer.name, self.sponges[layer.name], layer.cells, u)
+            _write(layer, 0, target.reshape(3, -1, target.shape[3]))
 
-    def _make_layer(self, name: str, sponge: Sponge, part: Part, u: np.ndarray) -> Layer | None:
+    def _make_layer(self, name: str, sponge: Sponge, part: Part) -> Layer | None:
         """Return the cells of a sponge in a part, or None."""
         axis, at_end = divmod(FACES.index(name), 2)
         n, thickness, profile = self._shape[axis], sponge.cells, sponge.profile()
@@ -94,11 +97,11 @@ class SpongeLayers(Companion):
             *_row_positions(x0, x1, nx, lanes),
             start[1] - offset[1], stop[1] - offset[1], start[2] - offset[2], stop[2] - offset[2],
         )  # fmt: skip
-        target = self._target(name, sponge, cells, u)
-        state = part.engine.make_layer(axis, in_block, target, x0)
+        store, (nx, ny, nz) = Store(part.engine), cells.shape
+        state = SpongeLayer(axis, x0, store.put(in_block), store.zeros(3, ny * nz, nx))
         rate = 1.0 / sponge.averaging if sponge.u is None else 0.0
         assert sponge.rho is not None
-        return Layer(name, part.engine, box, cells, state, sponge.rho - 1.0, rate)
+        return Layer(name, store, box, cells, state, sponge.rho - 1.0, rate)
 
     def _target(self, name: str, sponge: Sponge, cells: Extent, u: np.ndarray) -> np.ndarray:
         """Return the target velocity [c, z, y, x] of cells of the domain."""
@@ -122,7 +125,7 @@ class SpongeLayers(Companion):
         """Relax the populations that step t loads."""
         with self.domain.between_streams():
             for layer in self.layers:
-                layer.engine.damp(t, layer.box, layer.state, layer.drho, layer.rate)
+                layer.store.engine.damp(t, layer.box, layer.state, layer.drho, layer.rate)
 
     # ---- state -------------------------------------------------------------------------------
 
@@ -148,7 +151,7 @@ class SpongeLayers(Companion):
         for row, layer, local, first, last in self._layers_within(z0, z1):
             (x, y, z), (x1, y1, _) = local
             height = y1 - y
-            values = layer.engine.read_layer(layer.state, (first - z) * height, (last - z) * height)
+            values = _read(layer, (first - z) * height, (last - z) * height)
             values = values.reshape(3, last - first, height, x1 - x)
             out[row : row + 3, first - z0 : last - z0, y:y1, x:x1] = values
         return out
@@ -158,14 +161,12 @@ class SpongeLayers(Companion):
         for row, layer, local, first, last in self._layers_within(z0, z0 + values.shape[1]):
             (x, y, z), (x1, y1, _) = local
             rows = values[row : row + 3, first - z0 : last - z0, y:y1, x:x1]
-            layer.engine.write_layer(
-                layer.state, (first - z) * (y1 - y), rows.reshape(3, -1, x1 - x)
-            )
+            _write(layer, (first - z) * (y1 - y), rows.reshape(3, -1, x1 - x))
 
     def copy_state(self, t: int) -> list[np.ndarray]:
         """Return copies of the targets that follow the flow, in host memory."""
         return [
-            layer.engine.read_layer(layer.state, 0, _rows_of(layer))
+            _read(layer, 0, layer.state.target.shape[1])
             for layer in self.layers
             if layer.name in self._following
         ]
@@ -174,13 +175,18 @@ class SpongeLayers(Companion):
         """Restore copied targets."""
         following = [layer for layer in self.layers if layer.name in self._following]
         for layer, target in zip(following, state, strict=True):
-            layer.engine.write_layer(layer.state, 0, target)
+            _write(layer, 0, target)
 
 
-def _rows_of(layer: Layer) -> int:
-    """Return the number of rows of cells in a layer."""
-    _, ny, nz = layer.cells.shape
-    return ny * nz
+def _read(layer: Layer, first: int, last: int) -> np.ndarray:
+    """Return the target velocity of the rows `first` to `last` of a layer, [3, row, x]."""
+    return np.stack([layer.store.get(layer.state.target[k, first:last]) for k in range(3)])
+
+
+def _write(layer: Layer, first: int, rows: np.ndarray) -> None:
+    """Set the target velocity of the rows of a layer from `first` on, [3, row, x]."""
+    for k in range(3):
+        layer.store.set(layer.state.target[k, first : first + rows.shape[1]], rows[k])
 
 
 def _row_positions(x0: int, x1: int, nx: int, lanes: int) -> tuple[int, int]:

@@ -107,21 +107,11 @@ class CPUEngine(Engine):
             self._tasks * threads(),
         )
 
-    def make_layer(self, axis, strength, target, first):
-        T = self.problem.precision.compute
-        rows = np.array(target, T, order="C").reshape(3, -1, target.shape[3])
-        return Damping(axis, np.ascontiguousarray(strength, T), rows, first, T(0), T(0))
-
-    def read_layer(self, layer, first, last):
-        return layer.target[:, first:last].copy()
-
-    def write_layer(self, layer, first, target):
-        layer.target[:, first : first + target.shape[1]] = target
-
     def damp(self, t, box, layer, drho, rate):
         p, form = self.problem, self.problem.precision
-        layer = layer._replace(drho=form.compute(drho), rate=form.compute(rate))
-        self._change_cells(make_damping(p.lattice, form.name, p.forced), t, box, layer)
+        numbers = form.compute(drho), form.compute(rate)
+        damping = Damping(layer.axis, layer.strength, layer.target, layer.first, *numbers)
+        self._change_cells(make_damping(p.lattice, form.name, p.forced), t, box, damping)
 
     def accelerate(self, t, box, scalar, velocity):
         sweep = make_acceleration(self.problem.lattice, self.problem.precision.name)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
-
 import numpy as np
 
 from hetero.cuda.driver import SIMULATOR, cuda
@@ -24,14 +22,6 @@ THREADS = 128
 def create_engine(problem: Problem, device: Device, allocate=None) -> GPUEngine:
     """Create the block `problem` on a GPU, in memory of its own."""
     return GPUEngine(problem, device)
-
-
-class GPULayer(NamedTuple):
-    """A layer of a block: arguments of the kernel `damp` of `_kernels.cuda_kernels`."""
-
-    strength: Any
-    target: Any
-    layout: tuple
 
 
 class GPUEngine(Engine):
@@ -146,42 +136,14 @@ class GPUEngine(Engine):
                 self._launches[key] = self._prepare("step", t, box, arguments, stream)
         self._launches[key]()
 
-    def make_layer(self, axis, strength, target, first):
-        T = self.problem.precision.compute
-        rows = np.ascontiguousarray(target, T).reshape(3, -1)
-        along = (int(axis == a) for a in range(3))
-        layout = tuple(map(np.uint32, (first, target.shape[3], *along)))
-        profiling.count_transfer(to_device=rows.nbytes)
-        with self.device.active():
-            arrays = cuda.to_device(np.ascontiguousarray(strength, T)), cuda.to_device(rows)
-        self._dampings = {}  # launches hold the arrays of earlier layers
-        return GPULayer(*arrays, layout)
-
-    def read_layer(self, layer, first, last):
-        width = int(layer.layout[1])
-        out = np.empty((3, last - first, width), self.problem.precision.compute)
-        profiling.count_transfer(to_host=out.nbytes)
-        with self.device.active():
-            for k in range(3):
-                rows = layer.target[k, first * width : last * width]
-                out[k] = rows.copy_to_host().reshape(-1, width)
-        return out
-
-    def write_layer(self, layer, first, target):
-        width = int(layer.layout[1])
-        rows = np.ascontiguousarray(target, self.problem.precision.compute).reshape(3, -1)
-        profiling.count_transfer(to_device=rows.nbytes)
-        with self.device.active():
-            for k in range(3):
-                begin = first * width
-                layer.target[k, begin : begin + rows.shape[1]].copy_to_device(rows[k])
-            self.synchronize()
-
     def damp(self, t, box, layer, drho, rate):
-        key = t % 2, box, id(layer)
+        key = t % 2, box, id(layer.target)
         if key not in self._dampings:
             T = self.problem.precision.compute
-            arguments = self.force, *layer, (T(drho), T(rate))
+            along = (int(layer.axis == a) for a in range(3))
+            layout = tuple(map(np.uint32, (layer.first, layer.target.shape[2], *along)))
+            rows = layer.target.reshape(3, layer.target.size // 3)
+            arguments = self.force, layer.strength, rows, layout, (T(drho), T(rate))
             with self.device.active():
                 self._dampings[key] = self._prepare("damp", t, box, arguments, self.stream)
         self._dampings[key]()

@@ -23,6 +23,23 @@ class DrivingScalar(NamedTuple):
     numbers: tuple
 
 
+class SpongeLayer(NamedTuple):
+    """A layer of cells of a block that relax towards a target, on the block's device.
+
+    Attributes
+    ----------
+    axis : across the layer
+    first : x of the first cell in `target`
+    strength : [coordinate along the axis in the block], 0 outside of the layer
+    target : [3, row, x], the target velocity of the cells of the layer's rows
+    """
+
+    axis: int
+    first: int
+    strength: Any
+    target: Any
+
+
 class Engine:
     """A block on one device: the base class of `CPUEngine` and `GPUEngine`.
 
@@ -93,27 +110,7 @@ class Engine:
         """Step the cells of a box."""
         raise NotImplementedError
 
-    def make_layer(self, axis: int, strength: np.ndarray, target: np.ndarray, first: int) -> Any:
-        """Return the state of a layer of this block for `damp`, on the device.
-
-        Parameters
-        ----------
-        axis : across the layer
-        strength : [coordinate along the axis in the block], 0 outside of the layer
-        target : [3, z, y, x], the target velocity of the cells of the layer's rows
-        first : x of the first cell in `target`
-        """
-        raise NotImplementedError
-
-    def read_layer(self, layer: Any, first: int, last: int) -> np.ndarray:
-        """Return the target velocity of the rows `first` to `last` of a layer, [3, row, x]."""
-        raise NotImplementedError
-
-    def write_layer(self, layer: Any, first: int, target: np.ndarray) -> None:
-        """Set the target velocity of the rows of a layer from `first` on, [3, row, x]."""
-        raise NotImplementedError
-
-    def damp(self, t: int, box: Box, layer: Any, drho: float, rate: float) -> None:
+    def damp(self, t: int, box: Box, layer: SpongeLayer, drho: float, rate: float) -> None:
         """Relax the populations that step t loads in a layer towards its target velocity and the
         density 1 + drho; the targets follow the flow by the share `rate`."""
         raise NotImplementedError

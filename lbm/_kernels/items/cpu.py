@@ -28,7 +28,7 @@ def run(count, total, ARGUMENTS):
 @functools.cache
 def make_loop(text, item):
     """Make the loop of a text over an item."""
-    return parallel(fill_in(text, item, prange=prange))
+    return parallel(fill_in(text, item, prange=prange, int64=np.int64))
 
 
 def zeros(shape, dtype):

@@ -45,14 +45,7 @@ def make_kernel(text, item):
     """Make the kernel of a text over an item."""
     if SIMULATOR:  # its arrays are none that compiled code takes
         item = item.py_func
-    return kernel(fill_in(text, item, cuda=cuda) if text is LOOP else _make_sum(item))
-
-
-def _make_sum(item):
-    """Make the kernel of sums, in which `int64` is the type and the function of Numba."""
-    run = fill_in(SUM, item, cuda=cuda)
-    run.__globals__["int64"] = int64
-    return run
+    return kernel(fill_in(text, item, cuda=cuda, int64=int64))
 
 
 def zeros(shape, dtype):

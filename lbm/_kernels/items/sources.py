@@ -5,13 +5,10 @@ from __future__ import annotations
 import inspect
 from typing import Any
 
-import numpy as np
-
 from hetero.codegen import compile_source
 
 
 def fill_in(text: str, item: Any, **names: Any) -> Any:
     """Return the function `run` of a text, in which ARGUMENTS stands for those of an item."""
     arguments = ", ".join(list(inspect.signature(item).parameters)[1:])
-    names |= {"item": item, "int64": np.int64}
-    return compile_source("run", text.replace("ARGUMENTS", arguments), names)
+    return compile_source("run", text.replace("ARGUMENTS", arguments), names | {"item": item})

@@ -114,6 +114,8 @@ DURATIONS = {
     "lbm-stability": "> 5 min",
     "lbm-cylinder": "days",
     "lbm-sphere": "days",
+    "lbm-tunnels": "days",
+    "lbm-wall-model": "days",
     "rode-convergence": "minutes",
     "rode-expectation": "> 5 min",
     "sbth-comparison": "minutes",

@@ -10,6 +10,7 @@ from ._parallel.partition import Decomposition as Decomposition
 from ._post.wall_stress import WallShear as WallShear
 from .boundaries.condition import Condition as Condition
 from .boundaries.free_slip import FreeSlip as FreeSlip
+from .boundaries.free_stream import FreeStream as FreeStream
 from .boundaries.moving_wall import MovingWall as MovingWall
 from .boundaries.no_slip import NoSlip as NoSlip
 from .boundaries.non_reflecting_inlet import NonReflectingInlet as NonReflectingInlet
@@ -48,6 +49,9 @@ from .lattices.d3q19 import D3Q19 as D3Q19
 from .lattices.d3q27 import D3Q27 as D3Q27
 from .lattices.lattice import Lattice as Lattice
 from .simulation import Simulation as Simulation
+from .tunnel import TunnelResult as TunnelResult
+from .tunnel import WindTunnel as WindTunnel
+from .tunnel import wind_tunnel as wind_tunnel
 from .units import Units as Units
 
 __version__: str

@@ -18,6 +18,7 @@ from lbm._commands.ranks import run_on_ranks, silenced
 from lbm._commands.rates import add_bench
 from lbm._commands.sphere import add_sphere
 from lbm._commands.terrain import add_terrain
+from lbm._commands.tunnels import add_tunnel
 from lbm._commands.vortices import add_vortices
 from lbm.errors import CheckpointError, UnstableError
 from lbm.launcher import world
@@ -34,6 +35,7 @@ _COMMANDS: dict[str, Callable[[Any], None]] = {
     "cavity": add_cavity,
     "sphere": add_sphere,
     "terrain": add_terrain,
+    "tunnel": add_tunnel,
     "vortices": add_vortices,
     "bench": add_bench,
     "predict": add_predict,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -11,11 +11,14 @@ from lbm._cases.coupled import read_scalars, read_sponges
 from lbm._cases.output_settings import Outputs, read_outputs
 from lbm._cases.reader import Reader, read_array
 from lbm._cases.scales import Scales, read_scales
+from lbm._cases.tunnels import force_scales_of, read_tunnel, scales_of, steps_of
 from lbm._cases.walls import read_boundaries
 from lbm._io.tables import Table, read_toml
+from lbm._tunnel.plan import Plan
 from lbm.boundaries import Condition, Solid, kind_of_flow
 from lbm.callbacks import SteadyState
 from lbm.collisions import DEFAULT, OPERATORS, make_collision
+from lbm.collisions.automatic import AUTO, choose_automatically
 from lbm.collisions.operator import Collision
 from lbm.collisions.stability_map import FlowKind
 from lbm.lattices import DEFAULT as DEFAULT_LATTICE
@@ -38,6 +41,7 @@ class Case:
     arguments : those of `Simulation`
     outputs : Outputs
     steady : stops the run at the steady state, or None
+    tunnel : settings of a wind tunnel, or None
     """
 
     file: Path
@@ -47,6 +51,7 @@ class Case:
     outputs: Outputs
     steady: SteadyState | None = None
     arguments: Mapping[str, Any] = field(default_factory=dict)
+    tunnel: Plan | None = None
 
 
 def read_case(path: Path, steps: int | None = None) -> Case:
@@ -62,33 +67,49 @@ def read_case(path: Path, steps: int | None = None) -> Case:
     """
     case = read_toml(path)
     title = case.text("title", path.stem)
-    shape = _read_shape(case)
-    scales = read_scales(case)
-    own_steps = _read_steps(case, scales)
-    reader = Reader(shape, scales)
-    boundaries = read_boundaries(case, reader)
-    kind = kind_of_flow(_conditions(boundaries))
-    fluid = _read_fluid(case, scales, kind)
-    if fluid["collision"].stability_limit(kind) is not None:  # an operator with a known limit
-        scales.require_stable(case.file, kind)
-    arguments = {
-        "shape": shape,
-        "boundaries": boundaries,
-        "sponges": read_sponges(case, reader),
-        "scalars": read_scalars(case, reader),
-        **fluid,
-        **_read_start(case, reader),
-        **_read_numerics(case, reader),
-        **_read_devices(case),
-    }
-    outputs = read_outputs(case, shape, boundaries, own_steps, scales, arguments["scalars"])
+    numerics = _read_numerics(case)
+    tunnel = read_tunnel(case, numerics)
+    if tunnel is None:
+        shape = _read_shape(case)
+        scales = read_scales(case)
+        own_steps = _read_steps(case, scales)
+        arguments = _read_flow(case, Reader(shape, scales))
+    else:
+        shape, scales = tunnel.shape, scales_of(tunnel)
+        has_end = "time" in case or "steps" in case
+        own_steps = _read_steps(case, scales) if has_end else steps_of(tunnel)
+        arguments = tunnel.arguments
+    arguments = {"shape": shape, **arguments, **numerics, **_read_devices(case)}
+    boundaries = arguments["boundaries"]
+    outputs = read_outputs(case, shape, boundaries, own_steps, scales, arguments.get("scalars", ()))
+    if tunnel is not None and not outputs.forces:
+        outputs = replace(
+            outputs, forces=("body",), forces_every=min(own_steps, tunnel.sample_every),
+            force_scales=force_scales_of(tunnel),
+        )  # fmt: skip
     longest = max(own_steps, steps or 0)
     for key, value in outputs.find_unsampled(longest).items():
         noun = "sample" if "statistics" in key else "row"
         raise case.error(key, f"leaves no {noun} in {longest} steps, got {value}: lower it")
     steady = _read_stop(case)
     case.finish()
-    return Case(path, title, steps or own_steps, scales, outputs, steady, arguments)
+    return Case(path, title, steps or own_steps, scales, outputs, steady, arguments, tunnel)
+
+
+def _read_flow(case: Table, reader: Reader) -> dict[str, Any]:
+    """Read what a flow consists of, as arguments of `Simulation`."""
+    boundaries = read_boundaries(case, reader)
+    kind = kind_of_flow(_conditions(boundaries))
+    fluid = _read_fluid(case, reader.scales, kind)
+    if fluid["collision"].stability_limit(kind) is not None:  # an operator with a known limit
+        reader.scales.require_stable(case.file, kind)
+    return {
+        "boundaries": boundaries,
+        "sponges": read_sponges(case, reader),
+        "scalars": read_scalars(case, reader),
+        **fluid,
+        **_read_start(case, reader),
+    }
 
 
 def _read_shape(case: Table) -> Triple:
@@ -137,10 +158,16 @@ def _read_fluid(case: Table, scales: Scales, kind: FlowKind) -> dict[str, Any]:
         tau = fluid.number("tau")
     else:
         tau = 0.5 + 3.0 * fluid.positive("viscosity")
-    name = fluid.choice("collision", tuple(OPERATORS), DEFAULT)
+    name = fluid.choice("collision", (*OPERATORS, AUTO), DEFAULT)
+    force = scales.force(fluid.vector("force", (0.0, 0.0, 0.0)))
+    if name == AUTO:
+        if scales.units is None:
+            raise fluid.error("collision", "= 'auto' needs [units], which give a Reynolds number")
+        fluid.finish()
+        return {"collision": choose_automatically(tau, scales.cell_reynolds, kind)[0],
+                "force": force}  # fmt: skip
     suited = OPERATORS[name].suited_to(tau, scales.cell_reynolds, kind) if scales.units else None
     parameters = _read_parameters(fluid, name, suited)
-    force = scales.force(fluid.vector("force", (0.0, 0.0, 0.0)))
     fluid.finish()
     try:
         return {"collision": make_collision(name, tau, **parameters), "force": force}
@@ -195,9 +222,9 @@ class Numerics:
     keep_good_state: bool = True
 
 
-def _read_numerics(case: Table, reader: Reader) -> dict[str, Any]:
-    """Read [numerics]."""
-    numerics = reader.read(case.table("numerics", {}), Numerics)
+def _read_numerics(case: Table) -> dict[str, Any]:
+    """Read [numerics], in which nothing depends on the shape or on units."""
+    numerics = Reader((1, 1, 1), Scales(None)).read(case.table("numerics", {}), Numerics)
     return {name: value for name, value in vars(numerics).items() if value is not None}
 
 

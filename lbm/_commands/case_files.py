@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from hetero.command_line import add_common_options, print_json
 from hetero.version import VERSION
+from lbm._cases.folder import FORCES
 from lbm._commands.options import add_placement, check_devices, is_other_rank, positive
 
 if TYPE_CHECKING:
@@ -85,6 +86,8 @@ def _run(options: argparse.Namespace) -> int:
         )
     recorder = Recorder(case, simulation, options.restart)
     if options.dry_run:
+        if case.tunnel is not None:
+            print(case.tunnel)
         print(f"{case.title}: {simulation}, {left} steps to do")
         return 0
     ranks = simulation.domain.ranks
@@ -129,7 +132,12 @@ def _report(
     case: Any, simulation: Any, seconds: float, recorder: Recorder, options: argparse.Namespace
 ) -> None:
     """Print what was computed, at what rate, the coefficients of forces, and the files."""
+    from lbm._cases.tunnels import summarize_tunnel
+
     files, forces = list(recorder.files), recorder.summarize_forces()
+    tunnel = {}
+    if case.tunnel is not None and simulation.rank == 0 and case.outputs.forces == ("body",):
+        tunnel = summarize_tunnel(case.outputs.folder / FORCES, case.tunnel)
     x, y, z = simulation.shape
     about = {
         "title": case.title,
@@ -142,6 +150,7 @@ def _report(
         "seconds": seconds,
         "files": files,
         "forces": forces,
+        **{name: vars(estimate) for name, estimate in tunnel.items()},
     }
     if options.json:
         print_json({"version": VERSION, **about})
@@ -152,7 +161,9 @@ def _report(
         f"{case.title}: {x} x {y} x {z} cells, {simulation.steps} steps{state}, {seconds:.1f} s on "
         f"{' + '.join(simulation.devices)}{ranks}"
     )
-    for solid, summary in forces.items():
+    for name, estimate in tunnel.items():
+        print(f"{name} coefficient: {estimate} (area {case.tunnel.area:.4g} m^2)")
+    for solid, summary in forces.items() if not tunnel else ():
         print(_describe_force(solid, summary, case.scales.length_name))
     print(*files, sep="\n")
 

@@ -19,6 +19,7 @@ from hetero.command_line import (
 from lbm._io.vtk import require_pyevtk
 from lbm.callbacks import Every
 from lbm.collisions import DEFAULT, OPERATORS
+from lbm.collisions.automatic import AUTO
 from lbm.collisions.stability_map import FlowKind
 from lbm.flows.results import CavityResult, SphereResult
 from lbm.lattices import DEFAULT as DEFAULT_LATTICE
@@ -139,7 +140,7 @@ def add_placement(parser: argparse.ArgumentParser, default: Any = 0.0) -> None:
 def add_flow_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of all known flows."""
     parser.add_argument(
-        "--collision", default=DEFAULT, choices=OPERATORS,
+        "--collision", default=DEFAULT, choices=(*OPERATORS, AUTO),
         help="collision operator (default: %(default)s)",
     )  # fmt: skip
     add_precision(parser)

@@ -12,6 +12,7 @@ from hetero.validation import check_choice, check_integer, describe
 from lbm._coupled.companion import Companion
 from lbm._coupled.cut_walls.walls import InterpolatedWalls
 from lbm._coupled.eddy_viscosity.field import EddyViscosity
+from lbm._coupled.open_faces.free_streams import FreeStreams
 from lbm._coupled.open_faces.responding import RespondingFaces
 from lbm._coupled.open_faces.sheared import ShearedOutlets
 from lbm._coupled.prescriptions import Prescriptions
@@ -103,7 +104,7 @@ class Flow:
         self.scalars: Mapping[str, ScalarField] = {}
         self.has_previous_state = False
         if self.problem.links.cut is not None:  # first: it completes the step
-            self.interpolated = InterpolatedWalls(domain)
+            self.interpolated = InterpolatedWalls(domain, solids, shape)
             self.companions.append(self.interpolated)
         if self.problem.is_driven:
             self._prescriptions = Prescriptions(domain, self.interpolated)
@@ -123,6 +124,8 @@ class Flow:
                 self.companions.append(sheared)
         if any(face.responds for face in faces):
             self.companions.append(RespondingFaces(shape, faces, domain))
+        if any(face.is_equilibrium for face in faces):
+            self.companions.append(FreeStreams(domain))
 
     @property
     def rank(self) -> int:

@@ -14,6 +14,7 @@ from hetero.memory import free_bytes
 from lbm._kernels.problem import population_bytes, viscosity_bytes
 from lbm._parallel.partition import cut_rows
 from lbm.collisions import CollisionChoice, choose_operator
+from lbm.collisions.automatic import AUTO
 from lbm.collisions.operator import Collision
 from lbm.lattices import D3Q19, Lattice, choose_lattice
 from lbm.lattices.precision import PRECISIONS, Precision, choose_precision
@@ -93,7 +94,7 @@ def _reads_viscosity(collision: CollisionChoice | None) -> bool:
     """Return whether an operator keeps the eddy viscosity of each cell."""
     if collision is None or isinstance(collision, Collision):
         return collision is not None and collision.reads_viscosity
-    return choose_operator(collision).reads_viscosity
+    return collision != AUTO and choose_operator(collision).reads_viscosity
 
 
 def shortage_error(

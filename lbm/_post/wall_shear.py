@@ -20,16 +20,18 @@ import numpy as np
 from hetero.validation import describe
 from lbm._parallel.neighbours import add_neighbours, clear_beyond_walls
 from lbm._post.wall_stress import WallShear
-from lbm.boundaries import FACES, Condition, Solid
+from lbm.boundaries import FACES, Condition
+from lbm.geometry.surface_normals import (
+    NEARBY,
+    complete_frame,
+    normals_of_cells,
+    normals_of_shape,
+    number_cells,
+)
 from lbm.geometry.wall_links import INTO
-from lbm.lattices import Lattice
 
 if TYPE_CHECKING:
     from lbm._coupled.flow import Flow
-
-NEARBY = 1e-4
-"""Cells between points at which the surface of a shape and the velocity of a wall are compared to
-find their derivatives: rounding errors of 1e-12 of a distance are 1e-8 of them."""
 
 SHALLOW = 0.1
 """Smallest share of a link across the wall with which it counts: links along a wall hardly measure
@@ -133,7 +135,7 @@ def _measure(flow: Flow, name: str, u: np.ndarray, fluid: np.ndarray) -> WallShe
     on_wall = -(c[:, None] * frame).sum(axis=2)
     slope -= (on_wall[:, :, None] * along).sum(axis=1)
     weight = np.where(across > SHALLOW, across**2, 0.0)
-    number, first = _number_cells(links.cells, flow.region.shape)
+    number, first = number_cells(links.cells, flow.region.shape)
     is_measured = np.bincount(number, weight, len(first)) > 0.0
     total = np.where(is_measured, np.bincount(number, weight, len(first)), 1.0)
 
@@ -162,14 +164,6 @@ def _measure(flow: Flow, name: str, u: np.ndarray, fluid: np.ndarray) -> WallShe
         (cells + start)[kept], points[kept], normal[kept], np.abs(height)[kept], stress[kept],
         density[kept], viscosity,
     )  # fmt: skip
-
-
-def _number_cells(cells: np.ndarray, shape: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray]:
-    """Return the number of each link's cell, and the first link of each cell, in order of z."""
-    x, y, z = cells.T
-    position = (z * shape[1] + y) * shape[0] + x
-    _, first, number = np.unique(position, return_index=True, return_inverse=True)
-    return number.ravel(), first
 
 
 def _slope_at_wall(flow: Flow, links: _WallLinks, u: np.ndarray, fluid: np.ndarray) -> np.ndarray:
@@ -227,7 +221,7 @@ def _wall_gradient(links: _WallLinks, t: int) -> tuple[np.ndarray, np.ndarray]:
     Both are [link, vector, (x, y, z)]; the derivatives are 0 unless the velocity is a function of
     position.
     """
-    frame = np.stack(_complete_frame(links.normal), axis=1)
+    frame = np.stack(complete_frame(links.normal), axis=1)
     along = np.zeros_like(frame)
     if links.condition.depends_on.position and len(links.c):
         for k in range(2):
@@ -237,14 +231,6 @@ def _wall_gradient(links: _WallLinks, t: int) -> tuple[np.ndarray, np.ndarray]:
             )
             along[:, k] = (ahead - back)[:, 2:] / (2.0 * NEARBY)
     return frame, along
-
-
-def _complete_frame(normal: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return two unit vectors that are orthogonal to each unit vector and to each other."""
-    other = np.eye(3)[np.abs(normal).argmin(axis=1)]
-    first = np.cross(normal, other)
-    first /= np.linalg.norm(first, axis=1)[:, None]
-    return first, np.cross(normal, first)
 
 
 # ---- the links of a wall ---------------------------------------------------------------------
@@ -263,12 +249,14 @@ def _find_links(flow: Flow, name: str) -> _WallLinks:
         assert cut is not None
         own, skips = cut.of_body(name), 1
         cells, q, distance = cut.cells[own, ::-1], cut.q[own], cut.distance[own]
-        normal = _normals_of_shape(flow, flow.solids[name], cells + start, q, distance)
+        normal = normals_of_shape(
+            lattice, flow.shape, flow.solids[name].cells, cells + start, q, distance
+        )
     else:
         cells, q, _ = flow.problem.links.bodies[name]
         cells, q = cells[:, ::-1], q.astype(np.int64)
         distance = np.full(len(q), 0.5)
-        normal = _normals_of_cells(lattice, cells, q, flow.region.shape)
+        normal = normals_of_cells(lattice, cells, q, flow.region.shape)
     c = velocities[q]
     points = cells + start + 0.5 + distance[:, None] * c
     return _WallLinks(cells, q, c, distance, normal, points, condition, skips)
@@ -286,47 +274,3 @@ def _links_of_face(flow: Flow, face: int) -> tuple[np.ndarray, np.ndarray]:
     cells = np.argwhere(fluid)
     direction = tuple((1 if at_end else -1) * (a == axis) for a in range(3))
     return cells, np.full(len(cells), flow.problem.lattice.velocities.index(direction))
-
-
-def _normals_of_cells(
-    lattice: Lattice, cells: np.ndarray, q: np.ndarray, shape: tuple[int, ...]
-) -> np.ndarray:
-    """Return normals [link] of a staircase: the mean direction of all links of a cell into it."""
-    number, first = _number_cells(cells, shape)
-    weights, velocities = np.array(lattice.weights)[q], np.array(lattice.velocities, float)[q]
-    sums = [np.bincount(number, weights * c, len(first)) for c in velocities.T]
-    return _normalized(-np.stack(sums, axis=1))[number]
-
-
-def _normals_of_shape(
-    flow: Flow, solid: Solid, cells: np.ndarray, q: np.ndarray, distance: np.ndarray
-) -> np.ndarray:
-    """Return the normals [link] of a shape where links meet it.
-
-    Two links beside each one, parallel to it, meet the surface a little earlier or later. Where
-    they miss it, at an edge, the normal is that of the cells.
-    """
-    lattice, shape_of_solid = flow.problem.lattice, solid.cells
-    c = np.array(lattice.velocities, float)[q]
-    foot = (cells + c.astype(np.int64)) % np.array(flow.shape) + 0.5 - c
-    tangents = []
-    for side in _complete_frame(c / np.linalg.norm(c, axis=1)[:, None]):
-        ahead, back = (
-            np.asarray(shape_of_solid.distances(foot + sign * NEARBY * side, c))  # type: ignore[union-attr]
-            for sign in (1.0, -1.0)
-        )
-        rise = (ahead - back) / (2.0 * NEARBY)
-        rise = np.where(np.isnan(ahead), (distance - back) / NEARBY, rise)
-        rise = np.where(np.isnan(back), (ahead - distance) / NEARBY, rise)
-        tangents.append(side + rise[:, None] * c)
-    normal = _normalized(np.cross(*tangents))
-    normal *= -np.sign((normal * c).sum(axis=1))[:, None]
-    of_cells = _normals_of_cells(lattice, cells, q, flow.shape)
-    return np.where(np.isfinite(normal).all(axis=1)[:, None], normal, of_cells)
-
-
-def _normalized(vectors: np.ndarray) -> np.ndarray:
-    """Return unit vectors; NaN or vectors of length 0 become NaN."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        result: np.ndarray = vectors / np.linalg.norm(vectors, axis=1)[:, None]
-    return result

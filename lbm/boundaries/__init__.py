@@ -17,6 +17,7 @@ from lbm.boundaries.faces import kind_of_flow as kind_of_flow
 from lbm.boundaries.faces import require_in_plane as require_in_plane
 from lbm.boundaries.faces import split_boundaries as split_boundaries
 from lbm.boundaries.free_slip import FreeSlip as FreeSlip
+from lbm.boundaries.free_stream import FreeStream as FreeStream
 from lbm.boundaries.limits import DENSITY_RANGE as DENSITY_RANGE
 from lbm.boundaries.limits import MAX_SPEED as MAX_SPEED
 from lbm.boundaries.limits import check_vector as check_vector
@@ -36,7 +37,7 @@ CONDITIONS: dict[str, type[Condition]] = {
     condition.name: condition
     for condition in (
         Periodic, NoSlip, FreeSlip, MovingWall, VelocityInlet, PressureOutlet, NonReflectingInlet,
-        NonReflectingOutlet,
+        NonReflectingOutlet, FreeStream,
     )
 }  # fmt: skip
 """Conditions by their types in case files."""

@@ -35,6 +35,8 @@ class Condition:
         Whether the face has no wall: fluid goes on at the opposite one.
     is_open : bool
         Whether fluid passes. An open condition is an inlet or an outlet by what it prescribes.
+    is_equilibrium : bool
+        Whether the face returns the equilibrium of a stream, by which fluid may leave, too.
     mirrors : bool
         Whether the tangential velocity stays: such a face has no friction.
     has_friction : bool
@@ -69,6 +71,7 @@ class Condition:
     prescribes: ClassVar[str] = ""
     is_periodic: ClassVar[bool] = False
     is_open: ClassVar[bool] = False
+    is_equilibrium: ClassVar[bool] = False
     mirrors: ClassVar[bool] = False
     has_friction: ClassVar[bool] = False
     may_be_solid: ClassVar[bool] = False

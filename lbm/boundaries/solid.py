@@ -14,7 +14,7 @@ from lbm.lattices.extent import Extent, Triple
 
 _AT_REST = NoSlip()
 
-WALLS = "halfway", "interpolated"
+WALLS = "halfway", "interpolated", "modelled"
 """Places where the wall of a solid may stand."""
 
 
@@ -29,12 +29,14 @@ class Solid:
         as arrays that broadcast to [x, y, z], returns such an array. With it no rank of a large
         simulation needs memory for the whole domain. Shapes and meshes go on behind periodic faces.
     condition : NoSlip, MovingWall, VelocityInlet or PressureOutlet
-    wall : {"halfway", "interpolated"}
+    wall : {"halfway", "interpolated", "modelled"}
         Where the wall stands. "halfway": in the middle of each link between a fluid cell and a
         solid one, so that oblique walls are staircases, of first order. "interpolated": where each
         link meets the surface (Bouzidi et al. 2001), which is of second order. `cells` must then be
         a shape that knows its surface: `lbm.Sphere`, `lbm.Cylinder`, `lbm.Box`, `lbm.HalfSpace`,
         `lbm.TriangleMesh` or a `lbm.Shape` of your own. The condition must be NoSlip or MovingWall.
+        "modelled": there, too, with the friction of the law of the wall in the cells beside it
+        (Spalding 1961), for boundary layers that are thinner than cells; only NoSlip.
     """
 
     cells: np.ndarray | Callable[..., np.ndarray]
@@ -77,9 +79,14 @@ class Solid:
             return
         if not callable(getattr(self.cells, "distances", None)):
             raise TypeError(
-                'wall="interpolated" needs cells that know their surface: lbm.Sphere, '
+                f'wall="{self.wall}" needs cells that know their surface: lbm.Sphere, '
                 "lbm.Cylinder, lbm.Box, lbm.HalfSpace, lbm.TriangleMesh or a lbm.Shape of your "
                 f"own, got {describe(self.cells)}"
+            )
+        if self.is_modelled and self.condition.prescribes:
+            raise ValueError(
+                f'wall="modelled" needs the condition NoSlip, got {type(self.condition).__name__}: '
+                'use wall="interpolated"'
             )
         if not self.condition.may_be_interpolated:
             raise ValueError(
@@ -90,7 +97,12 @@ class Solid:
     @property
     def is_interpolated(self) -> bool:
         """Return whether the wall stands where links meet the surface."""
-        return self.wall == "interpolated"
+        return self.wall != "halfway"
+
+    @property
+    def is_modelled(self) -> bool:
+        """Return whether the law of the wall gives the friction."""
+        return self.wall == "modelled"
 
     @property
     def bounce(self) -> Condition:

@@ -15,6 +15,7 @@ from lbm._parallel.partition import Decomposition
 from lbm._parallel.placement import DeviceArgument
 from lbm.boundaries import MAX_SPEED
 from lbm.collisions import CollisionChoice, choose_operator, make_collision
+from lbm.collisions.automatic import AUTO, choose_automatically
 from lbm.collisions.operator import LARGEST_TAU, Collision
 from lbm.collisions.stability_map import FlowKind
 from lbm.lattices import Lattice
@@ -86,6 +87,8 @@ def suit_collision(
     kind: FlowKind,
 ) -> Collision:
     """Return the operator of a flow, with parameters that suit the flow if none are given."""
+    if isinstance(collision, str) and collision == AUTO and magic is None:
+        return choose_automatically(tau, cell_reynolds, kind)[0]
     if magic is not None:
         return make_collision(collision, tau, magic=magic)
     if isinstance(collision, Collision):

@@ -237,7 +237,7 @@ class Reference(ReferenceWalls):
                 before = self.f[opposite[cut.q]][cut.cells]
                 change = max(change, float(np.abs(returned - before).max()))
                 self.f[opposite[cut.q]][cut.cells] = returned
-        if any(condition.is_outlet for condition in self.faces):
+        if any(c.is_outlet or c.is_equilibrium for c in self.faces):
             return
         excess, weight = 0.0, 0.0
         for q, cells, *_ in self.cuts:

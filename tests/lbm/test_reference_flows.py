@@ -234,7 +234,7 @@ STUDIES = {*names_for(Device("cpu"), ["lbm"]), *names_for(Device("cuda"), ["lbm"
 FAST_STUDIES = {"lbm-cavity", "lbm-clusters", "lbm-strong"}
 WITHOUT_PICTURES = {"lbm-bodies", "lbm-lattices", "lbm-magic", "lbm-operators", "lbm-reflections",
                     "lbm-features", "lbm-shedding", "lbm-domains", "lbm-published",
-                    "lbm-walls"}  # fmt: skip
+                    "lbm-tunnels", "lbm-wall-model", "lbm-walls"}  # fmt: skip
 
 
 @pytest.mark.parametrize("name", [

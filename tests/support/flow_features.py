@@ -70,6 +70,10 @@ FEATURES = {
     "interpolated walls": partial(make, "interpolated walls", scalars=heat(ball=0.5, rod=-0.5)),
     "inlets that do not reflect": partial(make, "inlets that do not reflect"),
     "outlets that do not reflect": partial(make, "outlets that do not reflect"),
+    "free streams": partial(make, "free streams", scalars=heat(z_=0.5)),
+    "modelled walls": partial(make, "free streams", lbm.SmagorinskyBGK(0.501), walls={
+        "ball": lbm.Solid(lbm.Sphere((8.3, 3.2, 3.1), 1.2), wall="modelled"),
+    }),
     "condition of a user": partial(make, "condition of a user"),
     "sponges": partial(make, "sponges", scalars=heat(x_=0.5)),
     "scalars, Vreman": partial(make, "open channel", lbm.Vreman(0.6, constant=2.0, every=2),

@@ -125,6 +125,19 @@ FLOWS = {
         },
         "force": (0.0, 1e-5, 0.0),
     },
+    "free streams": {
+        "boundaries": {
+            "x-": lbm.FreeStream((0.05, 0.01, 0.0)),
+            "x+": lbm.FreeStream((0.05, 0.01, 0.0)),
+            "y-": lbm.FreeSlip(),
+            "y+": lbm.FreeStream(lambda t: (0.05, 0.01 * np.cos(t), 0.0)),
+            "z-": lbm.NoSlip(),
+            "z+": lbm.FreeStream(lambda x, y, z: (0.05 + 0.001 * y, 0.01, 0.0)),
+            "still": lbm.Solid(_obstacle()),
+            "ball": lbm.Solid(lbm.Sphere((8.3, 3.2, 3.1), 1.2), wall="interpolated"),
+        },
+        "force": (0.0, 1e-5, 0.0),
+    },
     "condition of a user": {
         "boundaries": {
             "x-": lbm.VelocityInlet((0.05, 0.0, 0.0)),

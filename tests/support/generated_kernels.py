@@ -68,6 +68,7 @@ def _lbm_item(name, precision):
     from lbm._coupled.cut_walls import formulas as walls
     from lbm._coupled.open_faces import formulas as faces
     from lbm._coupled.scalars import formulas as scalars
+    from lbm._coupled.wall_model import formulas as slip
     from lbm._post.formulas import add_sample
 
     return {
@@ -76,6 +77,8 @@ def _lbm_item(name, precision):
         "+excess": lambda: walls.excess_of_link,
         "outlet": lambda: faces.make_correct_cell(lbm.NonReflectingOutlet.respond, precision),
         "inlet": lambda: faces.make_correct_cell(lbm.NonReflectingInlet.respond, precision),
+        "free stream": lambda: faces.make_fill(precision),
+        "slip": lambda: slip.make_slip(precision),
         "scalar interpolate": lambda: scalars.interpolate,
         "scalar store": lambda: scalars.store,
         "half force": lambda: scalars.add_half_force,
@@ -90,6 +93,8 @@ LBM_ITEMS = {
     "+excess": (48, "T* T*"),
     "outlet": (48, "S* i8** u4* T** T** i8* 1xT"),
     "inlet": (48, "S* i8** u4* T** T** i8* 1xT"),
+    "free stream": (24, "S* i8* T*"),
+    "slip": (64, "S* i8** i8* T* T* i8* i8* i8* T** T** T"),
     "scalar interpolate": (32, "T* i8* i8* T** T* T*"),
     "scalar store": (24, "T* i8* T*"),
     "half force": (80, "T**** T**** u1*** 4xT 6xi8"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -9,9 +10,13 @@ import numpy as np
 from lbm._coupled.companion import Companion
 from lbm._coupled.cut_walls.formulas import excess_of_link, make_interpolate, make_store
 from lbm._coupled.cut_walls.tables import MASS_UNIT, BlockLinks, sum_of_weights
+from lbm._coupled.wall_model.formulas import make_slip
+from lbm._coupled.wall_model.tables import make_slip_table
 from lbm._domain.domain import Domain
 from lbm._kernels.items.store import Store
 from lbm._parallel.parts import Part
+from lbm.boundaries import Solid
+from lbm.lattices.extent import Triple
 
 
 class PartLinks:
@@ -49,9 +54,31 @@ class PartLinks:
             )
             for t in (0, 1)
         ]  # fmt: skip
+        self.slip: list[Any] = []
+        self._arrays = wall, self._sent, self._returned
         self.sum_excess = store.prepare_sum(
             excess_of_link, count, self._total, self._sent, self._returned
         )
+
+    def add_model(self, part: Part, solids: Mapping[str, Solid], shape: Triple) -> None:
+        """Let modelled walls slip after `store`, in cells beside these solids."""
+        problem, store = part.engine.problem, self._store
+        table = make_slip_table(part, solids, shape)
+        if table is None:
+            return
+        form, c = problem.precision.name, np.array(problem.lattice.velocities, float)
+        wall, sent, returned = self._arrays
+        lattice = np.vstack([c.T, problem.lattice.weights])
+        numbers = [store.put(table.links), store.put(table.first), store.put(table.q)]
+        rest = *numbers, store.put(table.cells), store.put(lattice)
+        nu = store.T((problem.collision.tau - 0.5) / 3.0)
+        self.slip = [
+            store.prepare(
+                make_slip(form), len(table.first) - 1, store.flat_target(t),
+                store.put(table.loads[t]), wall, sent, returned, *rest, nu,
+            )
+            for t in (0, 1)
+        ]  # fmt: skip
 
     @property
     def excess(self) -> int:
@@ -82,7 +109,7 @@ class InterpolatedWalls(Companion):
     same in any order, is taken back from what the links return, in equal densities.
     """
 
-    def __init__(self, domain: Domain):
+    def __init__(self, domain: Domain, solids: Mapping[str, Solid], shape: Triple):
         super().__init__(domain)
         problem, ranks = domain.problem, domain.ranks
         self._cut, self._last = problem.links.cut, -1
@@ -96,6 +123,10 @@ class InterpolatedWalls(Companion):
             for part in domain.parts
             if self._cut is not None and part.engine.problem.links.cut
         ]
+        if any(solid.is_modelled for solid in solids.values()):
+            with_cuts = [part for part in domain.parts if part.engine.problem.links.cut]
+            for links, part in zip(self._parts, with_cuts, strict=True):
+                links.add_model(part, solids, shape)
 
     def describe(self) -> str:
         """Return nothing: the walls of a flow describe them."""
@@ -115,6 +146,8 @@ class InterpolatedWalls(Companion):
                 part.excess = total
         for part in self._parts:
             part.store[t % 2]()
+            if part.slip:
+                part.slip[t % 2]()
             if part.worker is not None:
                 part.worker.end_links()
         self._last = t

@@ -56,6 +56,18 @@ def make_correct_cell(make_response: Callable[[], Any], precision: str):
     return correct_cell
 
 
+@functools.cache
+def make_fill(precision: str) -> Any:
+    """Make fill(i, populations, wall, values), which stores what the face returns along link i."""
+    _, encode = codec(PRECISIONS[precision])
+
+    @inlined
+    def fill(i, populations, wall, values):
+        populations[wall[i]] = encode(values[i])
+
+    return fill
+
+
 @inlined
 def sheared_excess(f, mirror, axis, w, share, along, rho, across, times):
     """Return what an outlet adds to the population that it returns along a diagonal.

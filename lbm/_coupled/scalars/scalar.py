@@ -206,7 +206,7 @@ def _check_conditions(
                 f"scalars[{name!r}].boundaries: the face {face!r} is periodic for the flow, so "
                 "that it has no condition: remove it, or give the flow a wall there"
             )
-        if condition.is_inlet and not isinstance(given, FixedValue):
+        if condition.is_inlet and not (condition.is_equilibrium or isinstance(given, FixedValue)):
             raise ValueError(
                 f"scalars[{name!r}].boundaries: the inlet {face!r} needs lbm.FixedValue(value), "
                 "the value of the fluid that enters"

@@ -1,0 +1,165 @@
+"""Spalding's law of the wall, and the formula of a cell beside a modelled wall, for both targets.
+
+Spalding (1961): the speed u at the distance y from a wall with the friction velocity v is u+ = u/v
+at y+ = y v/nu,
+
+    y+ = u+ + exp(-kappa B) (exp(kappa u+) - 1 - kappa u+ - (kappa u+)^2/2 - (kappa u+)^3/6),
+
+which holds in the viscous layer, above it and between both.
+
+What interpolated walls return takes all of the momentum along the wall that runs into it, and more
+where a boundary layer is thinner than a cell. The friction of the law of the wall replaces it: the
+wall slips with the velocity s that gives this friction,
+
+    f_-q -= 6 w_q (c_q . s),    (6 sum w_q c_q c_q) s = K - F,
+
+where K is the momentum along the wall that the links of the cell have given to it, without that of
+the pressure, and F the friction on the area of the cell (as in the inverse momentum exchange of
+Asmuth et al. 2021). The population at rest keeps the mass of the cell.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from typing import Any
+
+import numpy as np
+
+from lbm._kernels.formulas.storage_formulas import codec
+from lbm.collisions.unroll import inlined
+from lbm.lattices.precision import PRECISIONS
+
+KAPPA, INTERCEPT = 0.41, 5.2
+"""Constants of the logarithmic law u+ = ln(y+)/kappa + B (Pope 2000, equation 7.43)."""
+
+SHIFT = math.exp(-KAPPA * INTERCEPT)
+"""Factor of the terms of Spalding's law that vanish in the viscous layer."""
+
+POWER, LOG_FACTOR = 1.0 / 7.0, math.log(8.3)
+"""The power law u+ = 8.3 y+^(1/7) of Werner and Wengle (1991), at which the iteration starts."""
+
+NEWTON_STEPS = 4
+"""Steps of Newton's method; the error is then rounding for Reynolds numbers y u/nu up to 6e7."""
+
+
+FRAME, DISTANCE, AREA, INVERSE = 0, 6, 7, 8
+"""First rows of the geometry of cells: two vectors along the wall, the distance of the centre in
+cells, the area in cells^2, and the inverse xx, xy, yy of 6 sum w c c along the two vectors."""
+
+ROWS = 11
+"""Numbers of a cell."""
+
+FASTEST = 1.5
+"""Largest speed of the slip over that of the fluid, of which walls without friction have 1: corners
+of staircases with few links would have more."""
+
+MOST_FRICTION = 0.5
+"""Largest share of the momentum of a cell that friction may take in a step."""
+
+
+@inlined
+def friction_velocity(speed, distance, viscosity):
+    """Return the friction velocity of a wall at a distance from which the fluid has a speed.
+
+    Newton's method for the logarithm of y u/nu = u+ y+ as a function of u+.
+    """
+    T = type(speed)
+    local = speed * distance / viscosity
+    if local < T(1e-6):
+        return T(math.sqrt(speed * viscosity / distance))
+    power = T(POWER)
+    logarithm = T(math.log(local))
+    u = min(
+        T(math.sqrt(local)),
+        T(math.exp((T(LOG_FACTOR) + power * logarithm) / (T(1) + power))),
+    )
+    for _ in range(NEWTON_STEPS):
+        k = T(KAPPA) * u
+        tail = T(SHIFT) * (T(math.exp(k)) - T(1) - k * (T(1) + k * (T(0.5) + k * T(1.0 / 6.0))))
+        slope = T(SHIFT) * T(KAPPA) * (T(math.exp(k)) - T(1) - k * (T(1) + T(0.5) * k))
+        y = u + tail
+        rise = T(1) / u + (T(1) + slope) / y
+        u = max(T(0.5) * u, u - (T(math.log(u * y)) - logarithm) / rise)
+    return speed / u
+
+
+def find_friction_velocities(
+    speed: np.ndarray, distance: np.ndarray, viscosity: float
+) -> np.ndarray:
+    """Return the friction velocities of arrays of speeds and distances."""
+    if not len(speed):
+        return np.zeros(0)
+    compute = np.vectorize(friction_velocity.py_func, otypes=[float])
+    result: np.ndarray = compute(speed, np.maximum(distance, 1e-6), viscosity)
+    return result
+
+
+@functools.cache
+def make_slip(precision: str) -> Any:
+    """Make slip(i, ...), whose further arguments are below.
+
+    It replaces the friction of the links of cell number i, in place.
+
+    Parameters
+    ----------
+    populations : flat array of a block
+    loads : int64 [q, cell], where the next step loads the populations
+    wall, sent, returned : those of `cut_walls.tables.LinkTable`
+    links : int64 [link], numbers of the links of modelled walls among these
+    first : int64 [cell + 1], first of them of each cell
+    q_of : int64 [link]
+    cells : [ROWS, cell]
+    lattice : [4, q], velocities and weights
+    nu : kinematic viscosity in cells^2/step
+    """
+    decode, encode = codec(PRECISIONS[precision])
+
+    @inlined
+    def slip(i, populations, loads, wall, sent, returned, links, first, q_of, cells, lattice, nu):
+        T = type(nu)
+        drho = along = across = lost_along = lost_across = mass = T(0)
+        for q in range(loads.shape[0]):
+            f = decode(populations[loads[q, i]])
+            c, d = component(q, i, cells, lattice, 0), component(q, i, cells, lattice, 3)
+            drho += f
+            along += c * f
+            across += d * f
+        for j in range(first[i], first[i + 1]):
+            k, q = links[j], q_of[j]
+            f = sent[k] + returned[k] - T(2) * lattice[3, q] * drho
+            lost_along += component(q, i, cells, lattice, 0) * f
+            lost_across += component(q, i, cells, lattice, 3) * f
+        rho = T(1) + drho
+        u, v = (along + lost_along) / rho, (across + lost_across) / rho
+        speed = T(math.sqrt(u * u + v * v)) + T(1e-12)
+        friction = friction_velocity(speed, cells[6, i], nu)
+        drag = rho * min(T(MOST_FRICTION), friction * friction * cells[7, i] / speed)
+        r, t = lost_along - drag * u, lost_across - drag * v
+        a = cells[8, i] * r + cells[9, i] * t
+        b = cells[9, i] * r + cells[10, i] * t
+        limit = T(FASTEST) * speed / (T(math.sqrt(a * a + b * b)) + T(1e-12))
+        if limit < T(1):
+            a, b = a * limit, b * limit
+        for j in range(first[i], first[i + 1]):
+            k, q = links[j], q_of[j]
+            moved = component(q, i, cells, lattice, 0) * a + component(q, i, cells, lattice, 3) * b
+            change = T(-6) * lattice[3, q] * moved
+            back = returned[k] + change
+            returned[k] = back
+            populations[wall[k]] = encode(back)
+            mass += change
+        rest = loads[0, i]
+        populations[rest] = encode(decode(populations[rest]) - mass)
+
+    return slip
+
+
+@inlined
+def component(q, i, cells, lattice, row):
+    """Return the component of c_q along one of the two vectors of a cell, which begins at a row."""
+    return (
+        lattice[0, q] * cells[row, i]
+        + lattice[1, q] * cells[row + 1, i]
+        + lattice[2, q] * cells[row + 2, i]
+    )

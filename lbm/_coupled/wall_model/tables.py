@@ -1,0 +1,111 @@
+"""Tables of the cells of a block beside modelled walls: their links and their geometry."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+import numpy as np
+
+from lbm._coupled.wall_model.formulas import AREA, DISTANCE, FRAME, INVERSE, ROWS
+from lbm._kernels.problem import Problem, population_indices
+from lbm._parallel.parts import Part
+from lbm.boundaries import Solid
+from lbm.geometry.surface_normals import complete_frame, normals_of_shape
+from lbm.geometry.wall_links import FROM
+from lbm.lattices.extent import Triple
+
+NEAREST = 0.5
+"""Smallest distance in cells for which the law of the wall is taken: the velocity of a cell is the
+mean over it, also where the wall passes near its centre."""
+
+SINGULAR = 1e-6
+"""Determinant of 6 sum w c c below which a cell has too few links along the wall to slip."""
+
+
+class SlipTable(NamedTuple):
+    """The cells of a block beside modelled walls; see `formulas.make_slip`.
+
+    Attributes
+    ----------
+    loads : int64 [parity of the step, q, cell]
+    links : int64 [link], numbers of their links in the table of interpolated walls
+    first : int64 [cell + 1], first of these links of each cell
+    q : int64 [link]
+    cells : float64 [ROWS, cell]
+    """
+
+    loads: np.ndarray
+    links: np.ndarray
+    first: np.ndarray
+    q: np.ndarray
+    cells: np.ndarray
+
+
+def make_slip_table(part: Part, solids: Mapping[str, Solid], shape: Triple) -> SlipTable | None:
+    """Return the cells of a part beside the modelled walls of `solids`; None without any."""
+    problem = part.engine.problem
+    cut, lattice = problem.links.cut, problem.lattice
+    assert cut is not None
+    modelled = [k for k, name in enumerate(cut.names) if solids[name].is_modelled]
+    own = np.flatnonzero(np.isin(cut.body, modelled))
+    if not len(own):
+        return None
+    cells, q, distance = cut.cells[own], cut.q[own], cut.distance[own]
+    position = cells[:, ::-1] + np.array(part.extent.start) - np.array(part.halo)
+    normal = np.empty((len(own), 3))
+    for k in modelled:
+        of_body = np.flatnonzero(cut.body[own] == k)
+        if len(of_body):
+            normal[of_body] = normals_of_shape(
+                lattice, shape, solids[cut.names[k]].cells, position[of_body], q[of_body],
+                distance[of_body],
+            )  # fmt: skip
+    starts = np.flatnonzero(np.any(np.diff(cells, axis=0, prepend=-1) != 0, axis=1))
+    first = np.append(starts, len(own))
+    geometry = _describe_cells(
+        np.array(lattice.velocities, float)[q], np.array(lattice.weights)[q], distance, normal,
+        starts,
+    )  # fmt: skip
+    loads = np.stack([_loads(problem, cells[starts], odd) for odd in (0, 1)])
+    return SlipTable(loads, own, first, q, geometry)
+
+
+def _describe_cells(
+    c: np.ndarray, w: np.ndarray, distance: np.ndarray, normal: np.ndarray, starts: np.ndarray
+) -> np.ndarray:
+    """Return the geometry of cells [ROWS, cell] from their links."""
+    weight = np.add.reduceat(w, starts)
+    mean = np.add.reduceat(w[:, None] * normal, starts)
+    size = np.linalg.norm(mean, axis=1)
+    # Where the links of a cell meet opposite sides of a thin body, the first one has the normal.
+    mean = np.where((size > 0.1 * weight)[:, None], mean, normal[starts])
+    mean /= np.linalg.norm(mean, axis=1)[:, None]
+    frame = complete_frame(mean)
+    height = np.add.reduceat(w * distance * -(c * normal).sum(axis=1), starts) / weight
+    into = np.add.reduceat(w[:, None] * c, starts)
+    rows = np.empty((ROWS, len(mean)))
+    rows[FRAME : FRAME + 3], rows[FRAME + 3 : FRAME + 6] = frame[0].T, frame[1].T
+    rows[DISTANCE] = np.maximum(height, NEAREST)
+    rows[AREA] = np.abs(6.0 * (into * mean).sum(axis=1))
+    counts = np.diff(np.append(starts, len(c)))
+    a, b = ((c * np.repeat(f, counts, axis=0)).sum(axis=1) for f in frame)
+    xx, xy, yy = (np.add.reduceat(6.0 * w * p, starts) for p in (a * a, a * b, b * b))
+    determinant = xx * yy - xy**2
+    usable = determinant > SINGULAR
+    scale = np.where(usable, 1.0 / np.where(usable, determinant, 1.0), 0.0)
+    rows[INVERSE], rows[INVERSE + 1], rows[INVERSE + 2] = scale * yy, -scale * xy, scale * xx
+    return rows
+
+
+def _loads(problem: Problem, cells: np.ndarray, odd: int) -> np.ndarray:
+    """Return where the next step loads the populations of cells after an even or odd one."""
+    comes_from_wall = problem.links.bits(FROM)[problem.links.classes[tuple(cells.T)]]
+    access = problem.pattern.steps[1 - odd]
+    loads = np.empty((problem.lattice.size, len(cells)), np.int64)
+    for q in range(problem.lattice.size):
+        population = np.full(len(cells), q)
+        streamed = population_indices(problem, cells, population, access.load)
+        returned = population_indices(problem, cells, population, access.wall)
+        loads[q] = np.where(comes_from_wall[:, q], returned, streamed)
+    return loads

@@ -1,0 +1,36 @@
+"""The operator for a flow whose cells may be too large for its Reynolds number."""
+
+from __future__ import annotations
+
+from lbm.collisions.operator import Collision
+from lbm.collisions.smagorinsky import SmagorinskyBGK
+from lbm.collisions.stability_map import FlowKind
+from lbm.collisions.trt import TRT
+
+AUTO = "auto"
+"""Name by which flows and case files ask for the operator that suits them."""
+
+RESOLVED: dict[FlowKind, float] = {"walls": 20.1, "open": 12.0, "free": 39.5}
+"""Cell Reynolds numbers up to which TRT is taken: the limits of a magic parameter of 1/12. Smaller
+ones are stable a little further with open ends, but enlarge bodies."""
+
+CONSTANT = 0.173
+"""Smagorinsky's constant beyond: that of isotropic turbulence (study `lbm-tunnels`)."""
+
+
+def choose_automatically(tau: float, cell_reynolds: float, kind: FlowKind) -> tuple[Collision, str]:
+    """Return the operator for a flow, and why.
+
+    `cell_reynolds` is speed/viscosity in lattice units, and `kind` says what bounds the flow.
+    """
+    limit = RESOLVED[kind]
+    if cell_reynolds <= limit:
+        operator = TRT.suited_to(tau, cell_reynolds, kind)
+        return operator, (
+            f"the Reynolds number of a cell is {cell_reynolds:.3g}, at most {limit:g}: the flow is "
+            "resolved"
+        )
+    return SmagorinskyBGK(tau, CONSTANT), (
+        f"the Reynolds number of a cell is {cell_reynolds:.3g}, above {limit:g}: eddies smaller "
+        "than cells need a viscosity, and one relaxation time damps what is left"
+    )

@@ -1,0 +1,50 @@
+"""Faces that return the equilibrium of an undisturbed stream."""
+
+import numpy as np
+import pytest
+
+import lbm
+
+STREAM = (0.06, 0.02, -0.01)
+ALL = {axis: lbm.FreeStream(STREAM) for axis in "xyz"}
+
+
+def simulate(shape, boundaries, tau, **options):
+    return lbm.Simulation(
+        shape, collision=lbm.TRT(tau), boundaries=boundaries, dtype="float64", device="cpu",
+        **options,
+    )  # fmt: skip
+
+
+def deviation(s):
+    return np.abs(s.u - np.array(STREAM)[:, None, None, None]).max()
+
+
+def test_a_stream_at_an_angle_passes_all_faces_undisturbed():
+    s = simulate((12, 10, 8), ALL, 0.51, u=STREAM).run(200)
+    assert deviation(s) < 1e-15
+    assert np.abs(s.drho).max() < 1e-15
+
+
+def test_fluid_at_rest_becomes_the_stream():
+    assert deviation(simulate((12, 10, 8), ALL, 0.6).run(2000)) < 1e-12
+
+
+def test_sound_comes_back_as_the_page_says():
+    end = lbm.FreeStream((0.05, 0.0, 0.0))
+    s = simulate(
+        (240, 1, 1), {"x": end}, 0.51, u=(0.05, 0.0, 0.0),
+        rho=lambda x, y, z: 1.0 + 1e-3 * np.exp(-(((x - 120.0) / 8.0) ** 2)) + 0.0 * (y + z),
+    )  # fmt: skip
+    before = np.abs(s.run(100).drho).max()
+    assert 0.27 < np.abs(s.run(250).drho).max() / before < 0.29
+
+
+def test_what_it_cannot_be_is_refused():
+    eddies = lbm.SyntheticEddies((0.05, 0.0, 0.0), intensity=0.1, length=4.0)
+    with pytest.raises(ValueError, match="use VelocityInlet for a turbulent inlet"):
+        lbm.FreeStream(eddies)
+    with pytest.raises(ValueError, match="cannot be FreeStream, which is for faces"):
+        lbm.Solid(lbm.Sphere((4, 4, 4), 2.0), lbm.FreeStream(STREAM))
+    with pytest.raises(ValueError, match="velocity must be at most"):
+        lbm.FreeStream((0.4, 0.0, 0.0))

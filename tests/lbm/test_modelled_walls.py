@@ -1,0 +1,60 @@
+"""Walls whose friction is that of the law of the wall."""
+
+import numpy as np
+import pytest
+
+import lbm
+from lbm._coupled.wall_model.formulas import INTERCEPT, KAPPA, find_friction_velocities
+
+STREAM = np.array([0.05, 0.01, 0.0])
+NU = 1e-4
+
+
+def flat_wall(shape, **options):
+    """Return a stream along a modelled wall at z = 2, which cells resolve by no means."""
+    floor = lbm.Solid(lbm.Box((-9, -9, -9), (99, 99, 2)), wall="modelled")
+    return lbm.Simulation(
+        shape, collision=lbm.SmagorinskyBGK(0.5 + 3 * NU), u=tuple(STREAM), dtype="float64",
+        boundaries={"z-": lbm.NoSlip(), "z+": lbm.FreeSlip(), "floor": floor}, **options,
+    )  # fmt: skip
+
+
+def test_friction_velocities_solve_the_law_of_spalding():
+    u = np.array([0.1, 1.0, 5.0, 10.0, 20.0, 30.0, 40.0])
+    k = KAPPA * u
+    y = u + np.exp(-KAPPA * INTERCEPT) * (np.exp(k) - 1 - k - k**2 / 2 - k**3 / 6)
+    found = find_friction_velocities(u * y * NU / 0.5, np.full(len(u), 0.5), NU)
+    assert np.allclose(found, y * NU / 0.5, rtol=1e-12, atol=0)
+
+
+@pytest.mark.simulator
+def test_a_flat_wall_takes_the_friction_of_the_law(device):
+    s = flat_wall((4, 3, 5), device=device)
+    mass, momentum = s.drho.sum(), s.momentum()
+    s.run(1)
+    friction = find_friction_velocities(np.array([np.hypot(*STREAM[:2])]), np.array([0.5]), NU)[0]
+    force = s.force_on("floor") / 12
+    assert np.allclose(force[:2], friction**2 * STREAM[:2] / np.hypot(*STREAM[:2]), rtol=1e-9)
+    assert np.allclose(momentum - s.momentum(), 12 * force, rtol=1e-9, atol=1e-15)
+    assert abs(s.drho.sum() - mass) < 1e-14
+
+
+def test_a_round_wall_takes_it_on_its_area():
+    """The stream runs along a cylinder, whose staircase has 4/pi times its area."""
+    shape, radius, speed = (3, 40, 40), 12.3, 0.05
+    rod = lbm.Solid(lbm.Cylinder((20.2, 19.9), radius, "x"), wall="modelled")
+    s = lbm.Simulation(
+        shape, collision=lbm.SmagorinskyBGK(0.5 + 3 * NU), u=(speed, 0, 0), dtype="float64",
+        boundaries={"y": lbm.FreeSlip(), "z": lbm.FreeSlip(), "rod": rod}, device="cpu",
+    ).run(1)  # fmt: skip
+    friction = find_friction_velocities(np.array([speed]), np.array([0.75]), NU)[0]
+    area = 2 * np.pi * radius * shape[0]
+    assert s.force_on("rod")[0] == pytest.approx(friction**2 * area, rel=0.1)
+
+
+def test_only_walls_at_rest_with_a_surface_are_modelled():
+    ball = lbm.Sphere((4, 4, 4), 2.0)
+    with pytest.raises(ValueError, match='wall="modelled" needs the condition NoSlip'):
+        lbm.Solid(ball, lbm.MovingWall((0.1, 0, 0)), wall="modelled")
+    with pytest.raises(TypeError, match="needs cells that know their surface"):
+        lbm.Solid(np.zeros((4, 4, 4), bool), wall="modelled")

@@ -1,0 +1,163 @@
+"""Wind tunnels: where bodies stand, what is chosen, and forces with their errors."""
+
+import json
+
+import numpy as np
+import pytest
+
+import lbm
+from lbm._tunnel.averages import average_pairs, estimate_mean
+from lbm_runs import call
+from studies.lbm.tunnel_bodies import box
+
+SLAB = box((0, 0, 0), (4, 2, 1))
+SETTINGS = {"speed": 10.0, "length": 4.0, "cells": 16, "device": "cpu", "margins": (1, 2, 1)}
+
+
+def write_stl(path, mesh):
+    triangles = np.zeros(len(mesh.faces), [("n", "<f4", 3), ("v", "<f4", (3, 3)), ("a", "<u2")])
+    triangles["v"] = mesh.triangles
+    path.write_bytes(bytes(80) + np.uint32(len(mesh.faces)).tobytes() + triangles.tobytes())
+
+
+def test_errors_of_means_are_those_of_correlated_series():
+    rng, found = np.random.default_rng(0), []
+    for _ in range(30):
+        noise = rng.standard_normal(4000)
+        series = np.empty(4000)
+        series[0] = noise[0]
+        for k in range(1, 4000):
+            series[k] = 0.9 * series[k - 1] + noise[k]
+        found.append(estimate_mean(series + 5.0))
+    exact = 1.0 / (1.0 - 0.9) / np.sqrt(4000)
+    assert 0.9 * exact < np.mean([e.error for e in found]) < 1.7 * exact
+    assert np.std([e.value for e in found]) == pytest.approx(exact, rel=0.4)
+    assert sum(e.settled for e in found) >= 28
+
+
+def test_trends_and_short_series_are_not_settled():
+    t = np.linspace(0.0, 1.0, 200)
+    noise = 0.01 * np.random.default_rng(1).standard_normal(200)
+    assert not estimate_mean(1.0 + 0.1 * t + noise).settled
+    assert estimate_mean(1.0 + 0.005 * t).settled
+    assert not estimate_mean(np.ones(10)).settled
+    assert np.array_equal(average_pairs(np.array([[1.0], [3.0], [5.0], [5.0], [9.0]])), [[2], [5]])
+
+
+@pytest.mark.parametrize(
+    ("settings", "size"),
+    [
+        ({}, (16, 8, 4)),
+        ({"flow": "y", "up": "z"}, (8, 16, 4)),
+        ({"flow": "-x", "up": "y"}, (16, 4, 8)),
+        ({"yaw": 90.0}, (8, 16, 4)),
+        ({"incidence": 90.0}, (4, 8, 16)),
+    ],
+)
+def test_bodies_stand_as_they_are_asked_to(settings, size):
+    plan = lbm.wind_tunnel(SLAB, **SETTINGS, **settings).plan
+    low, high = plan.mesh.bounds
+    assert np.allclose(high - low, size)
+    assert plan.frontal_area == pytest.approx(size[1] * size[2] / 16, rel=2e-3)
+    assert plan.plan_area == pytest.approx(size[0] * size[1] / 16, rel=2e-3)
+    middle = (low + high)[1:] / 2
+    assert np.allclose(middle, np.array(plan.shape)[1:] / 2)
+
+
+def test_incidence_lifts_the_upstream_end_and_clearance_the_body():
+    wedge = lbm.TriangleMesh(
+        [(0, 0, 0), (4, 0, 0), (4, 1, 0), (4, 0, 1)], [(0, 2, 1), (0, 1, 3), (0, 3, 2), (1, 2, 3)]
+    )
+    tunnel = lbm.wind_tunnel(wedge, incidence=10.0, ground="moving", clearance=0.5, **SETTINGS)
+    mesh = tunnel.plan.mesh
+    tip = mesh.vertices[mesh.vertices[:, 0].argmin()]
+    assert tip[2] > mesh.vertices[:, 2].min() + 1.0
+    assert mesh.bounds[0, 2] == pytest.approx(2.0)
+    assert "z- moving-wall" in str(tunnel)
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"length": None}, "either length, the longest side of the body in metres, or unit"),
+        ({"flow": "z"}, "must be different axes"),
+        ({"clearance": 0.1}, "choose ground"),
+        ({"speed": 0.0}, "speed"),
+        ({"area": "side"}, "area"),
+        ({"fluid": "oil"}, "fluid"),
+        ({"ends": "open"}, "ends"),
+    ],
+)
+def test_bad_settings_are_refused(settings, message):
+    with pytest.raises(ValueError, match=message):
+        lbm.wind_tunnel(SLAB, **(SETTINGS | settings))
+
+
+def test_other_bad_arguments_are_refused():
+    with pytest.raises(TypeError, match="give its surface as a TriangleMesh"):
+        lbm.wind_tunnel(lbm.Sphere((0, 0, 0), 1.0), **SETTINGS)
+    with pytest.raises(TypeError, match="a mapping with density"):
+        lbm.wind_tunnel(SLAB, fluid={"density": 1.0}, **SETTINGS)
+    with pytest.raises(TypeError, match="margins must hold three numbers"):
+        lbm.wind_tunnel(SLAB, **(SETTINGS | {"margins": 3.0}))
+
+
+def test_resolved_flows_get_trt_and_others_an_eddy_viscosity():
+    slow = lbm.wind_tunnel(SLAB, fluid={"density": 1.0, "viscosity": 1.0}, **SETTINGS)
+    assert isinstance(slow.plan.collision, lbm.TRT)
+    assert slow.plan.reynolds == pytest.approx(40.0)
+    fast = lbm.wind_tunnel(SLAB, **SETTINGS)
+    assert fast.plan.collision == lbm.SmagorinskyBGK(fast.plan.units.tau, 0.173)
+    assert fast.plan.units.viscosity == pytest.approx(1.516e-5)
+    assert isinstance(lbm.flows.sphere(8, reynolds=1e4, width=3, length=4, collision="auto",
+                                       device="cpu").collision, lbm.SmagorinskyBGK)  # fmt: skip
+
+
+@pytest.mark.parametrize("wall", ["auto", "modelled"])
+def test_a_cube_at_a_reynolds_number_of_a_million(wall):
+    tunnel = lbm.wind_tunnel(
+        box((0, 0, 0), (1, 1, 1)), speed=10.0, length=1.516, cells=8, device="cpu", wall=wall,
+        margins=(2, 3, 2),
+    )  # fmt: skip
+    result = tunnel.run(fewest=3.0, most=3.0)
+    assert result.reynolds == pytest.approx(1e6)
+    assert 0.6 < result.drag.value < 1.3
+    assert abs(result.lift.value) + abs(result.side.value) < 1e-3
+    newton = 0.5 * 1.204 * 10.0**2 * result.frontal_area
+    assert result.force[0].value == pytest.approx(newton * result.drag.value)
+    assert result.by_area(2 * result.area)[0].value == pytest.approx(result.drag.value / 2)
+    assert 100 < result.y_plus[0] < result.y_plus[1] < 1e5
+    names = [choice.name for choice in result.choices]
+    assert {"domain", "collision", "ends", "memory", "time"} <= set(names)
+
+
+def test_the_command_and_the_case_file_have_the_same_tunnel(tmp_path, capsys):
+    write_stl(tmp_path / "slab.stl", SLAB)
+    case = tmp_path / "slab.toml"
+    text = """steps = 300
+[tunnel]
+body = "slab.stl"
+speed = 10.0
+length = 4.0
+cells = 8
+margins = [1.0, 2.0, 1.0]
+"""
+    case.write_text(text)
+    out = tmp_path / "out"
+    status, words, _ = call(capsys, "run", case, "--out", out, "--device", "cpu", "--quiet")
+    assert status == 0
+    assert "drag coefficient: " in words
+    status, words, _ = call(
+        capsys, "tunnel", tmp_path / "slab.stl", "--speed", 10, "--length", 4, "--cells", 8,
+        "--passages", 0.5, "--device", "cpu", "--quiet", "--json",
+    )  # fmt: skip
+    assert status == 0
+    assert json.loads(words)["area"] == pytest.approx(2.0, rel=1e-3)
+    case.write_text(text + "[units]\nlength = 1.0\n")
+    status, _, err = call(capsys, "run", case, "--out", out, "--device", "cpu")
+    assert status == 2
+    assert "units is chosen by [tunnel]: remove it" in err
+    case.write_text(text.replace("cells = 8", "ground = 'grass'"))
+    status, _, err = call(capsys, "run", case, "--out", out, "--device", "cpu")
+    assert status == 2
+    assert "tunnel.ground must be one of" in err

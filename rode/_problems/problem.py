@@ -111,14 +111,14 @@ class Problem:
         """Number of sets of parameters: 1, or the number of paths."""
         return self.parameters.shape[1]
 
-    @property
+    @functools.cached_property
     def deviation(self) -> float:
         """Standard deviation of the process, or the largest one of the excitation's components."""
         if self.excitation is None:
             return self.process.deviation
         return float(np.max(self.excitation.deviation))
 
-    @property
+    @functools.cached_property
     def unknowns(self) -> int:
         """Number of unknowns that a path keeps, those of an excitation included."""
         if self.excitation is None:

@@ -48,7 +48,8 @@ def _reduce(xp: ModuleType, problem: Problem, before: Any) -> Reduced:
 
     def transform(xp: ModuleType, vectors: Any) -> Any:
         """Return Q times vectors (n, m), which are overwritten."""
-        apply_reflections(xp, blocks, vectors)
+        if vectors.size:
+            apply_reflections(xp, blocks, vectors)
         return vectors
 
     return Reduced(d, e, factor, transform if keeps else None)

@@ -240,7 +240,7 @@ def _reduce(xp: ModuleType, problem: Problem, before: Any) -> Reduced:
 
     def transform(xp: ModuleType, x: Any) -> Any:
         """Return Q x for an array (n, m) of `xp`, which may be overwritten."""
-        for stage in reversed(stages):
+        for stage in reversed(stages if x.size else ()):
             x = stage.apply(xp, x)
         return x
 

@@ -44,7 +44,7 @@ class TridiagonalForm(NamedTuple):
         """Return Q D times real vectors (n, m), a C-contiguous array of `xp`."""
         if self.phases is not None:
             vectors = xp.asarray(self.phases)[:, None] * vectors
-        if self.layout is None or self.diamonds is None:
+        if self.layout is None or self.diamonds is None or not vectors.size:
             return vectors
         return apply_in_waves(xp, self.layout, self.diamonds, vectors)
 

@@ -27,6 +27,7 @@ class Regularized(Collision):
     """
 
     tau: float
+    is_linear: ClassVar[bool] = True
     lattices: ClassVar[tuple[str, ...]] = tuple(LATTICES)
 
     @property

@@ -34,7 +34,7 @@ def balanced_sum(terms: Iterable[str]) -> str:
 def matrix_product(matrix: Sequence[Sequence[float]] | np.ndarray) -> Any:
     """Make a function of a tuple f that returns the tuple `matrix` @ f; zeros are left out."""
     rows = (
-        balanced_sum([f"T({float(m)!r}) * f[{q}]" for q, m in enumerate(row) if m])
+        balanced_sum([f"T({float(m)!r}) * f[{q}]" for q, m in enumerate(row) if m] or ["T(0)"])
         for row in matrix
     )
     text = f"def product(f):\n    T = type(f[0])\n    return ({', '.join(rows)},)\n"

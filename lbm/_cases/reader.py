@@ -3,7 +3,7 @@
 A field is read from the key of its name, or of `key` in its metadata. Its quantity, the `quantity`
 of its metadata or else its name, says how: QUANTITIES has those with a unit or a form of their own.
 All others are numbers as they stand, integers or booleans by their annotations; `choices` in the
-metadata are the texts that a field may have.
+metadata are the texts that a field may have, and `required` fields have no default in a file.
 """
 
 from __future__ import annotations
@@ -52,6 +52,7 @@ class Reader:
         key, quantity = field.metadata.get("key", field.name), field.metadata.get("quantity")
         read = self.QUANTITIES.get(quantity or field.name)
         is_needed = field.default is field.default_factory is dataclasses.MISSING
+        is_needed |= field.metadata.get("required", False)
         present = [name in table for name in self.KEYS.get(quantity or field.name, (key,))]
         if not (any(present) or is_needed):
             return {}

@@ -91,7 +91,7 @@ class SyntheticEddies:
     intensity: float | None = None
     stresses: Any = None
     length: float | tuple[float, float, float] = field(
-        default=8.0, metadata={"quantity": "lengths"}
+        default=8.0, metadata={"quantity": "lengths", "required": True}
     )
     count: int = 4
     seed: int = 0

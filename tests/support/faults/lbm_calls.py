@@ -160,8 +160,8 @@ NOT_CALLED = {
     *(f"{shape}.distances" for shape in
       ("Box", "Cylinder", "HalfSpace", "Shape", "Sphere", "TriangleMesh")),
     *(f"{wall}.parameters" for wall in
-      ("FreeSlip", "FreeStream", "MovingWall", "NonReflectingInlet", "NonReflectingOutlet", "NoSlip",
-       "PressureOutlet", "VelocityInlet")),
+      ("FreeSlip", "FreeStream", "MovingWall", "NonReflectingInlet", "NonReflectingOutlet",
+       "NoSlip", "PressureOutlet", "VelocityInlet")),
     "WallShear", "geometry", "launcher",
     *(f"{operator}.{method}" for operator in
       ("BGK", "CentralMoments", "Collision", "EddyViscosityModel", "RecursiveRegularized",

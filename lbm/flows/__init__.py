@@ -3,7 +3,7 @@
 `cavity`, `sphere`, `terrain` and `vortices` build a `Simulation`; `solve_cavity` and
 `solve_sphere` run it and return a result. The examples, the command line and the benchmarks all
 use these. In all of them `collision` is the name of an operator (`lbm.collisions.OPERATORS`), the
-class of another one, or an operator whose tau is that of the flow.
+class of another one, an operator whose tau is that of the flow, or "auto" (the wind tunnel's).
 """
 
 from __future__ import annotations

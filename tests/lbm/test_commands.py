@@ -673,6 +673,9 @@ boundaries = { "y-" = { flux = 0.1 } }
     change(case, "[initial]", f"{solids}[initial]")
     read_case(case)
     read_case(EXAMPLE)
+    tunnel = tmp_path / "tunnel.toml"
+    tunnel.write_text('[tunnel]\nbody = "mesh.off"\nspeed = 1.0\nlength = 1.0\ncells = 8\n')
+    read_case(tunnel)
     names = asked
     for pattern, general in ((r"^(solids|scalars)\.\w+\.", r"\1.NAME."),
                              (r"^sponges\.x\+\.", "sponges.FACE."),

@@ -61,6 +61,7 @@ CALLS = [
     good("lbm.Every", every=1, function=print, takes_functions=("function",)),
     good("lbm.MovingWall", velocity=(0.1, 0.0, 0.0)),
     good("lbm.VelocityInlet", velocity=(0.1, 0.0, 0.0)),
+    good("lbm.FreeStream", velocity=(0.1, 0.0, 0.0)),
     good("lbm.SyntheticEddies", mean=(0.1, 0.0, 0.0), intensity=0.1, length=8.0, count=4, seed=0,
          speed=0.1, known_as={"intensity": ("intensity", "stresses")}),
     good("lbm.PressureOutlet", rho=1.0),
@@ -135,6 +136,10 @@ CALLS = [
     good("lbm.Simulation.to_xarray", units=None, derived=("q",), owner=_flow),
     good("lbm.Simulation.plot", owner=_flow, axis="z", index=1, field="speed", ax=None,
          takes_long=True),
+    good("lbm.wind_tunnel", body=Later(_mesh), speed=10.0, length=1.0, cells=8, fluid="air",
+         flow="x", up="z", incidence=0.0, yaw=0.0, ground="fixed", clearance=0.1, area="frontal",
+         margins=(1.0, 1.0, 1.0), collision="auto", ends="auto", wall="auto", lattice_speed=0.1,
+         takes_long=True),
     good("lbm.flows.cavity", n=8, reynolds=10.0, speed=0.1, takes_long=True),
     good("lbm.flows.solve_cavity", n=8, reynolds=10.0, speed=0.1, tolerance=1e-2, turns=0.1,
          takes_long=True),
@@ -146,6 +151,7 @@ CALLS = [
 
 
 NOT_CALLED = {
+    "TunnelResult", "WindTunnel", "TunnelResult.by_area", "WindTunnel.run",
     "Decomposition.bounds", "Simulation.mark_changed", "Solid.cells_around", "Solid.mask",
     "TriangleMesh.require_inside",
     "Statistics.resume", "CheckpointError", "Collision", "Condition",
@@ -154,8 +160,8 @@ NOT_CALLED = {
     *(f"{shape}.distances" for shape in
       ("Box", "Cylinder", "HalfSpace", "Shape", "Sphere", "TriangleMesh")),
     *(f"{wall}.parameters" for wall in
-      ("FreeSlip", "MovingWall", "NonReflectingInlet", "NonReflectingOutlet", "NoSlip",
-       "PressureOutlet", "VelocityInlet")),
+      ("FreeSlip", "FreeStream", "MovingWall", "NonReflectingInlet", "NonReflectingOutlet",
+       "NoSlip", "PressureOutlet", "VelocityInlet")),
     "WallShear", "geometry", "launcher",
     *(f"{operator}.{method}" for operator in
       ("BGK", "CentralMoments", "Collision", "EddyViscosityModel", "RecursiveRegularized",

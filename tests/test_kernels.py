@@ -28,6 +28,7 @@ WITHOUT_TWIN = [
 
 BEHIND_A_TWIN = [
     "sbth._reduction.bulge_chasing.chase_kernels",
+    "sbth._tridiagonal.divide_and_conquer.merge_kernels",
     "sbth._tridiagonal.divide_and_conquer.product_kernels",
     "tmd._search.cuda_kernels",
 ]

@@ -44,9 +44,9 @@ class Solid:
     wall: str = "halfway"
 
     def __post_init__(self) -> None:
+        self._check_condition()
         self._check_wall()
         if callable(self.cells):
-            self._check_condition()
             return
         require_unmasked("cells", self.cells)
         try:
@@ -58,7 +58,6 @@ class Solid:
                 f"cells must be a boolean array of shape (nx, ny, nz), got {cells.dtype} of shape "
                 f"{cells.shape}"
             )
-        self._check_condition()
         object.__setattr__(self, "cells", cells)
 
     def _check_condition(self) -> None:

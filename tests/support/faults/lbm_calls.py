@@ -56,6 +56,7 @@ CALLS = [
     good("lbm.VremanBGK", tau=0.8, constant=0.07, every=4),
     good("lbm.RecursiveRegularized", tau=0.8),
     good("lbm.CentralMoments", tau=0.8),
+    good("lbm.Regularized", tau=0.8),
     good("lbm.Decomposition", grid=(1, 1, 2), weights=(None, None, (3, 1)),
          known_as={"grid": ("boxes", "box")}),
     good("lbm.Every", every=1, function=print, takes_functions=("function",)),
@@ -159,14 +160,17 @@ NOT_CALLED = {
     "Lattice", "Periodic", "Shape", "UnstableError", "flows",
     *(f"{shape}.distances" for shape in
       ("Box", "Cylinder", "HalfSpace", "Shape", "Sphere", "TriangleMesh")),
-    *(f"{wall}.parameters" for wall in
-      ("FreeSlip", "FreeStream", "MovingWall", "NonReflectingInlet", "NonReflectingOutlet",
-       "NoSlip", "PressureOutlet", "VelocityInlet")),
+    *(f"{wall}.{method}" for wall in
+      ("Condition", "FreeSlip", "FreeStream", "MovingWall", "NonReflectingInlet",
+       "NonReflectingOutlet", "NoSlip", "Periodic", "PressureOutlet", "VelocityInlet")
+      for method in ("at", "parameters", "reference_respond", "reference_return", "start_memory")),
+    "Simulation.start_companions", "Simulation.without_half_force",
     "WallShear", "geometry", "launcher",
     *(f"{operator}.{method}" for operator in
       ("BGK", "CentralMoments", "Collision", "EddyViscosityModel", "RecursiveRegularized",
-       "Smagorinsky", "SmagorinskyBGK", "TRT", "Vreman", "VremanBGK")
-      for method in ("reference_collide", "relax", "relax_pairs", "stability_limit", "suited_to")),
+       "Regularized", "Smagorinsky", "SmagorinskyBGK", "TRT", "Vreman", "VremanBGK")
+      for method in ("reference_collide", "relax", "relax_moments", "relax_pairs",
+                     "stability_limit", "suited_to")),
     *(f"{model}.{method}" for model in ("EddyViscosityModel", "Vreman", "VremanBGK")
       for method in ("eddy_viscosity", "reference_viscosity")),
 }  # fmt: skip

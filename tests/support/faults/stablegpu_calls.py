@@ -112,11 +112,22 @@ CALLS = [
     good("stablegpu.FitResult.plot", owner=_fitted, ax=None, risks=(), takes_long=True),
     good("stablegpu.FitResults.plot", owner=_fitted_sets, name="alpha", ax=None, takes_long=True),
     good("stablegpu.Stable.dlogpdf", owner=_distribution, x=list(POINTS)),
+    *(good(f"stablegpu.{name}", p=[0.1, 0.5], alpha=1.5, beta=0.5, loc=0.0, scale=1.0,
+           parameterization="S1", executor=None, comm=None, device="cpu")
+      for name in ("ppf", "isf")),
+    good("stablegpu.rvs", alpha=[1.5, 1.2], beta=0.5, loc=0.0, scale=1.0, size=2, rng=1,
+         parameterization="S1"),
+    good("stablegpu.Stable.moment", owner=_distribution, order=1),
+    good("stablegpu.Stable.nnlf", owner=_distribution, x=list(POINTS)),
+    good("stablegpu.Stable.log_probability", owner=_distribution, lower=[0.0], upper=[1.0]),
+    good("stablegpu.Stable.expect", owner=_distribution, lb=0.0, ub=1.0, takes_long=True),
+    good("stablegpu.regress", y=Later(_data), X=None, ar=1, device="cpu", takes_long=True),
 ]  # fmt: skip
 
 NOT_CALLED = {
     "Bootstrap", "Evaluation", "FitResult", "FitResults", "GoodnessOfFit", "Gradient",
     "InterpolationError", "KupiecTest", "ProfileLikelihood", "RiskEstimate", "RiskEstimates",
-    "Stable",
+    "Stable", "Comparison", "Prediction", "Regression", "Regression.predict", "scipy_stable",
+    "FitResult.of", "FitResults.of", "FitResults.one", "FitResults.select",
 }  # fmt: skip
 """Public names that take no arguments of users: results and errors."""

@@ -94,7 +94,7 @@ class Output(Arrays):
     name: str
     t: np.ndarray
     values: Mapping[str, np.ndarray]
-    reductions: tuple[Reduction, ...] = ()
+    reductions: tuple[Reduction, ...] = field(default=(), compare=False)  # their arrays count
 
     def __repr__(self) -> str:
         return f"Output({self.name!r}: {_shapes(self.values)})"
@@ -134,7 +134,7 @@ class Result(Arrays):
     status: str
     message: str
     values: Mapping[str, np.ndarray] = field(default_factory=dict)
-    reductions: tuple[Reduction, ...] = ()
+    reductions: tuple[Reduction, ...] = field(default=(), compare=False)  # their arrays count
     path_ranges: tuple[range, ...] = ()
     settings: Mapping[str, Any] = field(default_factory=dict)
 

@@ -174,7 +174,9 @@ def log_interval_probability(distribution: Any, lower: ArrayLike, upper: ArrayLi
     """Return `Distribution.log_probability` of any distribution with logpdf, logcdf and logsf."""
     import numpy as np
 
-    low, high = np.broadcast_arrays(*(np.asarray(v, np.float64) for v in (lower, upper)))
+    from hetero.arrays import as_real
+
+    low, high = np.broadcast_arrays(as_real("lower", lower), as_real("upper", upper))
     logsf_low, logcdf_high = distribution.logsf(low), distribution.logcdf(high)
     is_right = logsf_low < logcdf_high
     with np.errstate(invalid="ignore", divide="ignore"):

@@ -53,7 +53,11 @@ class Engine:
         if executor is not None or comm is not None:
             check_engine(executor, comm)
             return cls((), executor, comm, requested_kind(device), "cpu")
-        if device is None or isinstance(device, Device) or device == "cpu":
+        if (
+            device is None
+            or isinstance(device, Device)
+            or (isinstance(device, str) and device == "cpu")
+        ):
             return cls((), None, None, None, device)
         several = several_devices(device)
         single = several[0] if several else cast("Device | str | None", device)

@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from hetero.arrays import as_real
 from hetero.distributed.arrays import require_host_array
 from hetero.distributed.engines import Engine
-from stablegpu._density.pointwise.evaluate import check_arguments, evaluate_by
+from stablegpu._density.pointwise.evaluate import check_arguments, check_values, evaluate_by
 from stablegpu._parameters import PARAMETERS, Parameters, tan_half_pi
 from stablegpu._quantiles.quantile import quantile, quantile_in_parts
 
@@ -30,6 +31,7 @@ def quantiles(
     for name, values in zip(("p", *PARAMETERS), arguments, strict=True):
         require_host_array(name, values)
     p, *parameters = arguments
+    p = check_values("p", as_real("p", p))
     named, shape = check_arguments((p, *parameters), parameterization)
     flat = [np.broadcast_to(v, shape).reshape(-1) for v in named.values()]
     p, alpha, beta, loc, scale = flat

@@ -9,6 +9,7 @@ import numpy as np
 
 from hetero import philox
 from hetero.distributed.arrays import require_host_array
+from hetero.validation import check_shape
 from stablegpu._density.pointwise.evaluate import check_arguments
 from stablegpu._parameters import PARAMETERS
 
@@ -20,14 +21,15 @@ def draw(parameters: tuple[Any, ...], parameterization: str, size: Any, rng: Any
     for name, values in zip(PARAMETERS, parameters, strict=True):
         require_host_array(name, values)
     named, shape = check_arguments((0.0, *parameters), parameterization)
-    wanted = shape if size is None else tuple(np.atleast_1d(size).astype(int).tolist())
+    wanted = shape if size is None else check_shape("size", size)
     try:
         fits = np.broadcast_shapes(shape, wanted) == wanted
     except ValueError:
         fits = False
     if not fits:
         raise ValueError(
-            f"size must be a shape to which that of the parameters, {shape}, broadcasts, got {size}"
+            f"size must be a shape to which alpha, beta, loc and scale broadcast, which have the "
+            f"shape {shape}, got {size}"
         )
     alpha, beta, loc, scale = (np.broadcast_to(named[n], wanted) for n in PARAMETERS)
     generator = np.random.default_rng(philox.key(rng))

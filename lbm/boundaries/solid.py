@@ -63,8 +63,8 @@ class Solid:
     def _check_condition(self) -> None:
         if not (isinstance(self.condition, Condition) and self.condition.may_be_solid):
             raise ValueError(
-                f"a solid cannot be {type(self.condition).__name__}, which is for faces: use "
-                "NoSlip, MovingWall, VelocityInlet or PressureOutlet"
+                f"condition: a solid cannot be {type(self.condition).__name__}, which is for faces: "
+                "use NoSlip, MovingWall, VelocityInlet or PressureOutlet"
             )
 
     def _check_wall(self) -> None:

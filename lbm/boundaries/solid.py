@@ -62,9 +62,10 @@ class Solid:
 
     def _check_condition(self) -> None:
         if not (isinstance(self.condition, Condition) and self.condition.may_be_solid):
+            kind = type(self.condition).__name__
             raise ValueError(
-                f"condition: a solid cannot be {type(self.condition).__name__}, which is for faces: "
-                "use NoSlip, MovingWall, VelocityInlet or PressureOutlet"
+                f"condition: a solid cannot be {kind}, which is for faces: use NoSlip, MovingWall, "
+                "VelocityInlet or PressureOutlet"
             )
 
     def _check_wall(self) -> None:

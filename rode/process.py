@@ -34,10 +34,12 @@ class Process:
         """Standard deviation of the stationary distribution."""
         return math.sqrt(0.5 * self.c * self.tau)
 
-    @functools.lru_cache(maxsize=256)  # noqa: B019 - processes are two numbers
     def step(self, delta: float) -> tuple[float, float]:
         """Return (mu - 1, sigma) of a step of length delta, both to full precision."""
-        delta = validation.check_in_range("delta", delta, 0.0, math.inf)
+        return self._step(validation.check_in_range("delta", delta, 0.0, math.inf))
+
+    @functools.lru_cache(maxsize=256)  # noqa: B019 - processes are two numbers
+    def _step(self, delta: float) -> tuple[float, float]:
         mu_minus_1 = math.expm1(-delta / self.tau)
         return mu_minus_1, math.sqrt(-0.5 * self.c * self.tau * math.expm1(-2.0 * delta / self.tau))
 

@@ -224,9 +224,8 @@ def choose_device(
     ValueError, hetero.DeviceUnavailableError
         There is no such method, or not for this device or storage; the device cannot be used.
     """
-    if method != "auto":
-        if method not in METHOD_NAMES:
-            validation.check_choice("method", method, METHOD_NAMES)
+    if not isinstance(method, str) or method != "auto":
+        validation.check_choice("method", method, METHOD_NAMES)
         is_free = method in DEVICES and parse(device) is None
         if is_free and all(device_of(a) is None for a in arrays):
             device = DEVICES[method]

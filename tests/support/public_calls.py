@@ -89,6 +89,9 @@ def search_cases(device):
 CALLS = {
     **{f"stablegpu.{name}": lambda d, n=name: getattr(stablegpu, n)(X, *PARAMETERS, device=d)
        for name in ("pdf", "cdf", "sf", "logpdf", "logcdf", "logsf", "pdf_cdf", "dlogpdf")},
+    **{f"stablegpu.{name}": lambda d, n=name: getattr(stablegpu, n)(P, *PARAMETERS, device=d)
+       for name in ("ppf", "isf")},
+    "stablegpu.regress": lambda d: stablegpu.regress(data()[:200], ar=1, device=d).alpha,
     **{f"stable.{name}": lambda d, n=name: getattr(law(d), n)(X)
        for name in ("pdf", "cdf", "sf", "logpdf", "logcdf", "logsf", "pdf_cdf", "dlogpdf")},
     **{f"stable.{name}": lambda d, n=name: getattr(law(d), n)(P) for name in ("ppf", "isf")},

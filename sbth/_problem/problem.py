@@ -225,7 +225,8 @@ def choose_device(
         There is no such method, or not for this device or storage; the device cannot be used.
     """
     if not isinstance(method, str) or method != "auto":
-        validation.check_choice("method", method, METHOD_NAMES)
+        if not isinstance(method, str) or method not in METHOD_NAMES:
+            validation.check_choice("method", method, METHOD_NAMES)
         is_free = method in DEVICES and parse(device) is None
         if is_free and all(device_of(a) is None for a in arrays):
             device = DEVICES[method]

@@ -54,7 +54,7 @@ class Options(NamedTuple):
         if method is None:
             is_small = device.kind == "cpu" and order < SERIAL_ORDER
             method = "serial" if is_small else methods[0]
-        else:
+        elif not isinstance(method, str) or method not in methods:
             validation.check_choice("method", method, methods)
         if in_flight is not None:
             in_flight = validation.check_integer("in_flight", in_flight, 1)

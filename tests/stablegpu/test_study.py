@@ -67,8 +67,21 @@ def test_the_first_win_is_followed_by_no_defeat():
     assert generator.first_win(rows[:2]) is None
 
 
+TABLES_ONLY = {
+    f"stablegpu-{name}" for name in ("accuracy", "coverage", "maxima", "random", "stream")
+}
+"""Studies that draw no pictures."""
+
+
 @pytest.mark.skipif(SIMULATOR, reason="too large for the simulator")
-@pytest.mark.parametrize("name", [n for n in STUDIES if n.startswith("stablegpu-")])
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(n, marks=[pytest.mark.slow] * (n == "stablegpu-maxima"))
+        for n in STUDIES
+        if n.startswith("stablegpu-")
+    ],
+)
 def test_study_runs(name, tmp_path, device, capsys):
     if name in ("stablegpu-accuracy", "stablegpu-map") and Device.parse(device).kind == "cuda":
         pytest.skip("most of it is the oracle's and SciPy's work, done on the CPU")
@@ -79,7 +92,7 @@ def test_study_runs(name, tmp_path, device, capsys):
     assert record["tables"]
     assert record["facts"]["cpu"]
     assert record["tables"][0]["title"] in capsys.readouterr().out
-    if name not in ("stablegpu-accuracy", "stablegpu-random", "stablegpu-stream"):
+    if name not in TABLES_ONLY:
         assert all(p.stat().st_size > 5000 for p in tmp_path.glob("*.png"))
         assert list(tmp_path.glob("*.png"))
     if name == "stablegpu-random":

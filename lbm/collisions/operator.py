@@ -39,6 +39,8 @@ class Collision(ABC):
     reads_viscosity : bool
         Whether `relax` gets one more number behind `rates`, the eddy viscosity of the cell in
         cells^2/step: a field that `lbm.collisions.eddy_viscosity.EddyViscosityModel` describes.
+    suits_modelled_walls : bool
+        Whether the friction of `Solid(wall="modelled")` was right with it.
     lattices : tuple of str
         Names of the lattices for which the operator is defined; by default D3Q19 alone.
     bounds : dict
@@ -64,6 +66,7 @@ class Collision(ABC):
     tau: float
     is_linear: ClassVar[bool] = False
     reads_viscosity: ClassVar[bool] = False
+    suits_modelled_walls: ClassVar[bool] = False
     lattices: ClassVar[tuple[str, ...]] = (DEFAULT,)
     bounds: ClassVar[Bounds] = {"tau": (0.5, LARGEST_TAU)}
 

@@ -10,11 +10,11 @@ STREAM = np.array([0.05, 0.01, 0.0])
 NU = 1e-4
 
 
-def flat_wall(shape, **options):
+def flat_wall(shape, operator=lbm.SmagorinskyBGK, **options):
     """Return a stream along a modelled wall at z = 2, which cells resolve by no means."""
     floor = lbm.Solid(lbm.Box((-9, -9, -9), (99, 99, 2)), wall="modelled")
     return lbm.Simulation(
-        shape, collision=lbm.SmagorinskyBGK(0.5 + 3 * NU), u=tuple(STREAM), dtype="float64",
+        shape, collision=operator(0.5 + 3 * NU), u=tuple(STREAM), dtype="float64",
         boundaries={"z-": lbm.NoSlip(), "z+": lbm.FreeSlip(), "floor": floor}, **options,
     )  # fmt: skip
 
@@ -37,6 +37,11 @@ def test_a_flat_wall_takes_the_friction_of_the_law(device):
     assert np.allclose(force[:2], friction**2 * STREAM[:2] / np.hypot(*STREAM[:2]), rtol=1e-9)
     assert np.allclose(momentum - s.momentum(), 12 * force, rtol=1e-9, atol=1e-15)
     assert abs(s.drho.sum() - mass) < 1e-14
+
+
+def test_operators_with_which_the_friction_was_wrong_are_named():
+    with pytest.warns(UserWarning, match="with Smagorinsky the friction may be several times"):
+        flat_wall((4, 3, 5), lbm.Smagorinsky, device="cpu")
 
 
 def test_a_round_wall_takes_it_on_its_area():

@@ -177,13 +177,9 @@ def label_cells(table: str) -> str:
     """Return a table whose cells name their columns; empty cells are marked to be hidden."""
     names = re.findall(r"<th[^>]*>(.*?)</th>", table)
 
-    def label_cell(name: str, cell: str) -> str:
-        mark = "" if cell else " hidden-on-cards"
-        return f'<td data-label="{name}"{mark}><span>{cell}</span></td>'
-
     def label_row(row: re.Match) -> str:
         cells = re.findall(r"<td[^>]*>(.*?)</td>", row[0], re.S)
-        return f"<tr>{''.join(map(label_cell, names, cells))}</tr>"
+        return f"<tr>{''.join(map(records.label_cell, names, cells))}</tr>"
 
     body = re.sub(r"<tr>\s*<td.*?</tr>", label_row, table, flags=re.S)
     return body.replace("<table>", '<table class="cards">', 1)

@@ -119,17 +119,18 @@ def make_comparison(paths: list[Path]) -> str:
         for figure, peers in compared:
             cells = list(format_comparison(figure, peers))
             cells[2], above = "as above" if cells[2] == above else cells[2], cells[2]
-            rows.append(
-                "".join(
-                    f'<td data-label="{name}">{cell}</td>'
-                    for name, cell in zip(names, cells, strict=True)
-                )
-            )
+            rows.append("".join(map(label_cell, names, cells)))
     if not rows:
         return ""
     head = "".join(f"<th>{name}</th>" for name in names)
     body = "".join(f"<tr>{row}</tr>" for row in rows)
     return f'<table class="comparison"><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>'
+
+
+def label_cell(name: str, cell: str) -> str:
+    """Return a cell that names its column on a narrow screen, where an empty one is hidden."""
+    mark = "" if cell else " hidden-on-cards"
+    return f'<td data-label="{name}"{mark}><span>{cell}</span></td>'
 
 
 def format_ratio(times: float | None, peer: str) -> str:
@@ -151,8 +152,8 @@ def format_comparison(figure: dict, peers: dict) -> tuple[str, str, str, str]:
     return (
         escape(figure["name"]),
         f"{format_number(figure['value'])} {unit}",
-        f"<span>{'<br>'.join(others)}</span>",
-        "<span>" + "".join(f'<span class="ratio">{line}</span>' for line in lines) + "</span>",
+        "<br>".join(others),
+        "".join(f'<span class="ratio">{line}</span>' for line in lines),
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from typing import Any
 
@@ -124,6 +125,13 @@ class InterpolatedWalls(Companion):
             if self._cut is not None and part.engine.problem.links.cut
         ]
         if any(solid.is_modelled for solid in solids.values()):
+            if not problem.collision.suits_modelled_walls and ranks.rank == 0:
+                warnings.warn(
+                    f"wall='modelled' was tried with SmagorinskyBGK only: with "
+                    f"{type(problem.collision).__name__} the friction may be several times too "
+                    "large. Use collision=lbm.SmagorinskyBGK(tau, constant=0.173)",
+                    stacklevel=5,
+                )
             with_cuts = [part for part in domain.parts if part.engine.problem.links.cut]
             for links, part in zip(self._parts, with_cuts, strict=True):
                 links.add_model(part, solids, shape)

@@ -86,7 +86,7 @@ class TunnelResult:
 
     @property
     def settled(self) -> bool:
-        """Whether no trend is left in any of the three forces."""
+        """True if no trend is left in any of the three forces."""
         return self.drag.settled and self.lift.settled and self.side.settled
 
     def by_area(self, area: float) -> tuple[Estimate, Estimate, Estimate]:

@@ -1,4 +1,4 @@
-"""What any continuous distribution offers once its density and its quantiles are computed.
+"""Base of continuous distributions, which need only a density and quantiles.
 
 A distribution implements `_evaluate` and `_quantile`, and the moments that exist.
 """

@@ -80,7 +80,7 @@ def hex_of(x: Any) -> str:
 
 
 class Judgement(NamedTuple):
-    """What is right at an argument: its kind, its value by rounding mode, and its flags."""
+    """Right answer at an argument: its kind, its value by rounding mode, and its flags."""
 
     kind: str
     values: dict[str, float]

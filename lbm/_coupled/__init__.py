@@ -1,1 +1,1 @@
-"""What is computed beside the populations of a flow, or changes them between steps."""
+"""Fields beside the populations of a flow, and changes of the populations between steps."""

@@ -1,1 +1,1 @@
-"""What follows from the state of a flow: forces, stress on walls, gradients, stability."""
+"""Results of the state of a flow: forces, stress on walls, gradients, stability."""

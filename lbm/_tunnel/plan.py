@@ -1,4 +1,4 @@
-"""What is chosen for a wind tunnel, and why: domain, units, operator, ends, run time."""
+"""Settings chosen for a wind tunnel, with reasons: domain, units, operator, ends, run time."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ NOWHERE = np.zeros((1, 3))
 
 @dataclass(frozen=True)
 class Condition:
-    """What a face of the domain, or the cells of a solid, do to the fluid beside them.
+    """Effect of a face of the domain, or of the cells of a solid, on the fluid beside them.
 
     A condition is a frozen dataclass that derives from this class or from another condition. All
     other code asks for the attributes below, and for no class. Its fields are compared, saved and

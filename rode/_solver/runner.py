@@ -48,7 +48,7 @@ class Window(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Outcome:
-    """What a run of a plan, or of a part of one, gives.
+    """Outcome of a run of a plan, or of a part of one.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""What all excitations have in common, and how an excitation is described to the solver."""
+"""Common base of all excitations, and their description to the solver."""
 
 from __future__ import annotations
 

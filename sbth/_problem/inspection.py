@@ -1,4 +1,4 @@
-"""What the elements of a matrix say: magnitudes, and where it falls into blocks."""
+"""Inspection of a matrix: magnitudes of its elements, and where it falls into blocks."""
 
 from __future__ import annotations
 

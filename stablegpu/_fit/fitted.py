@@ -1,4 +1,4 @@
-"""What a fit gives: estimates with their covariance, and the data, below all that follows from it.
+"""Outcomes of fits: estimates with their covariance, and the data that they came from.
 
 `FitResult` and `FitResults` add the methods that need inference, plots or tables.
 """

@@ -1,4 +1,4 @@
-"""What decides the value of a function: its description, or a reference of balls or of mpmath."""
+"""Oracles of the value of a function: its description, or a reference of balls or of mpmath."""
 
 from __future__ import annotations
 

@@ -82,7 +82,7 @@ class GroupArrays(NamedTuple):
 
 
 class ModelSettings(NamedTuple):
-    """What the models of a block have in common.
+    """Common parts of the models of a block.
 
     Attributes
     ----------

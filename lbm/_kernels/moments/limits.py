@@ -1,4 +1,4 @@
-"""What a simulation whose state is ten moments cannot do yet: errors that say what to change."""
+"""Limits of simulations whose state is ten moments: errors that say what to change."""
 
 from __future__ import annotations
 

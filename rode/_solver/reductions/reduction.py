@@ -70,7 +70,7 @@ class Rows(NamedTuple):
 
 
 class Fold(NamedTuple):
-    """What each path keeps of an output over its coarse steps.
+    """Numbers that each path keeps of an output over its coarse steps.
 
     Attributes
     ----------

@@ -20,6 +20,9 @@ from studies.study import Study
 
 STARTS, LARGEST_ALLOWED = 20, 1e-6
 
+IMPOSSIBLE = 1e300
+"""Cost of a point with no likelihood."""
+
 
 def run(study: Study) -> dict:
     """Return by how much the search was better, at most, by kind of data."""
@@ -31,8 +34,8 @@ def run(study: Study) -> dict:
         for seed in range(sets):
             starts = 1 if study.quick else STARTS
             gains.append(KINDS[kind](np.random.default_rng(1000 + seed), starts, study))
-        worst[kind] = max(gains)
-        count = sum(gain > LARGEST_ALLOWED for gain in gains)
+        worst[kind] = float(max(gains))
+        count = sum(bool(gain > LARGEST_ALLOWED) for gain in gains)
         rows.append((kind, sets, worst[kind], count))
     heads = ("data", "sets", "largest gain of the search", "gains above 1e-6")
     study.table("Fits against Nelder-Mead", heads, rows)
@@ -40,17 +43,39 @@ def run(study: Study) -> dict:
 
 
 def gain_of(
-    cost: Callable[[np.ndarray], float], best: np.ndarray, rng: np.random.Generator, starts: int
+    cost: Callable[[np.ndarray], float],
+    best: np.ndarray,
+    rng: np.random.Generator,
+    starts: int,
+    *,
+    has_beta: bool = True,
 ) -> float:
-    """Return by how much searches from several starts lower the cost of the fit."""
-    reached = cost(best)
+    """Return by how much searches from several starts lower the cost of the fit.
+
+    The first element of a point is alpha, and if it `has_beta`, the second one is beta.
+
+    Raises
+    ------
+    RuntimeError
+        The likelihood of the fit, or of all that the searches reach, is zero or not finite.
+    """
+    free = [(-np.inf, np.inf)] * (best.size - 1 - has_beta)
+    low, high = np.array([(0.1, 2.0), *[(-1.0, 1.0)] * has_beta, *free]).T
     options = {"xatol": 1e-8, "fatol": 1e-10, "maxiter": 3000, "maxfev": 3000}
-    found = math.inf
+    reached, lowest = cost(best), math.inf
     for k in range(starts):
         start = best + (0.02 if k == 0 else 0.5) * rng.standard_normal(best.size)
         start[0] = rng.uniform(0.4, 1.95) if k else start[0]
-        found = min(found, minimize(cost, start, method="Nelder-Mead", options=options).fun)
-    return reached - found
+        search = minimize(
+            *(cost, np.clip(start, low, high)),
+            method="Nelder-Mead",
+            bounds=list(zip(low, high, strict=True)),
+            options=options,
+        )
+        lowest = min(lowest, float(search.fun))
+    if not max(reached, lowest) < IMPOSSIBLE:
+        raise RuntimeError(f"cost {reached:g} of the fit, {lowest:g} of the search at {best}")
+    return reached - lowest
 
 
 def distribution_at(point: np.ndarray) -> Any:
@@ -80,7 +105,7 @@ def against_search(
         full = point if "beta" not in result.fixed else np.insert(point, 1, result.fixed["beta"])
         distribution = distribution_at(full)
         if distribution is None or full[0] < least:
-            return 1e300
+            return IMPOSSIBLE
         with np.errstate(all="ignore"):
             if ends is None:
                 logs = distribution.logpdf(x)
@@ -89,11 +114,12 @@ def against_search(
                 if ends.truncation is not None:
                     logs = logs - distribution.logsf(ends.truncation)
             total = float((weights * logs).sum())
-        return -total if math.isfinite(total) else 1e300
+        return -total if math.isfinite(total) else IMPOSSIBLE
 
     d = result.distribution.to("S0")
     best = np.array([d.alpha, d.beta, d.loc, math.log(d.scale)])
-    return gain_of(cost, best if "beta" not in result.fixed else np.delete(best, 1), rng, starts)
+    has_beta = "beta" not in result.fixed
+    return gain_of(cost, best if has_beta else np.delete(best, 1), rng, starts, has_beta=has_beta)
 
 
 def draw(rng: np.random.Generator, size: int | None = None) -> np.ndarray:
@@ -168,9 +194,9 @@ def regression(rng: np.random.Generator, starts: int, study: Study) -> float:
     def cost(point: np.ndarray) -> float:
         distribution = distribution_at(point)
         if distribution is None:
-            return 1e300
+            return IMPOSSIBLE
         total = float(distribution.logpdf(y - x @ point[4:]).sum())
-        return -total if math.isfinite(total) else 1e300
+        return -total if math.isfinite(total) else IMPOSSIBLE
 
     point = [model.alpha, model.beta, model.intercept, math.log(float(model.scale))]
     return gain_of(cost, np.array([*point, *model.coefficients], float), rng, starts)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from math import isfinite
+from math import isfinite, isnan
 from numbers import Rational, Real
 from pathlib import Path
 from typing import Any
@@ -31,18 +31,30 @@ def check_finite(name: str, value: Any) -> float:
 
     Raises TypeError if it is not a real number, ValueError if it is NaN or infinite.
     """
+    result = _as_float(name, value)
+    if not isfinite(result):
+        raise ValueError(f"{name} must be finite, got {describe(value)}")
+    return result
+
+
+def check_bound(name: str, value: Any) -> float:
+    """Return an end of an interval as a float, which may be infinite but not NaN."""
+    result = _as_float(name, value)
+    if isnan(result):
+        raise ValueError(f"{name} must not be NaN")
+    return result
+
+
+def _as_float(name: str, value: Any) -> float:
     number = python_number(name, value)
     if isinstance(number, bool) or not isinstance(number, Real):
         raise TypeError(f"{name} must be a real number, got {describe(value)}")
     try:
-        result = float(number)
+        return float(number)
     except OverflowError:
         raise ValueError(
             f"{name} must be within the range of float64, got {describe(value)}"
         ) from None
-    if not isfinite(result):
-        raise ValueError(f"{name} must be finite, got {describe(value)}")
-    return result
 
 
 def require_unmasked(name: str, values: Any) -> None:

@@ -264,8 +264,8 @@ class Stable(Distribution):
         """
         from stablegpu._density.expectations import integrate
 
-        lb = validation.check_in_range("lb", lb, -math.inf, math.inf)
-        ub = validation.check_in_range("ub", ub, -math.inf, math.inf)
+        lb = validation.check_bound("lb", lb)
+        ub = validation.check_bound("ub", ub)
         if not lb <= ub:
             raise ValueError(f"lb must be at most ub, got lb={lb:g}, ub={ub:g}")
         density = Stable(self.parameters, "cpu", self.evaluator).pdf

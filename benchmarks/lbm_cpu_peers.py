@@ -18,8 +18,8 @@ from typing import NamedTuple
 
 import hetero
 from benchmarks.measurements import Measurement
-from hetero.simd.width import processor_features
 from lbm import TRT, Simulation
+from lbm._kernels.intrinsics.vector_width import processor_features
 from lbm.flows import cavity
 from lbm.lattices.precision import PRECISIONS
 

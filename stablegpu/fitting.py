@@ -17,7 +17,6 @@ from hetero.devices import device_of, resolve
 from hetero.display.progress_bar import loop_progress
 from hetero.distributed.engines import Engine
 from hetero.distributed.worker_devices import Devices
-from hetero.frames import series_index
 from stablegpu._fit import datasets
 from stablegpu._fit.arguments import (
     as_sets,
@@ -27,6 +26,7 @@ from stablegpu._fit.arguments import (
     select_weighted,
 )
 from stablegpu._fit.fitted import FittedSets
+from stablegpu._fit.frames import series_index
 from stablegpu._fit.intervals import intervals_of
 from stablegpu._fit.limits import FEWEST_OBSERVATIONS
 from stablegpu._fit.outcomes import REMEDIES

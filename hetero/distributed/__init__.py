@@ -2,9 +2,7 @@
 
 - `parts` : `run_parts`, which computes parts wherever they go, and returns their results in order
 - `engines` : the engine of a call, from its arguments `device`, `executor` and `comm`
-- `arrays` : elementwise computations of large arrays in parts
 - `worker_devices` : the devices of this process, of a worker and of a rank
 - `cancellation` : flags that ask the loops of other threads to stop
 - `interruption` : an interrupted caller stops the workers of its pool of processes
-- `checkpoints` : finished parts in a folder
 """

@@ -38,7 +38,7 @@ Task = Callable[[Part, Device], Result]
 
 
 class PartStore(Protocol):
-    """A store of finished parts, such as a `hetero.distributed.checkpoints.Checkpoint`."""
+    """A store of finished parts, such as a folder of files."""
 
     def load(self, parts: int) -> dict[int, Any]:
         """Return the results of the finished ones of `parts` parts by number."""

@@ -15,15 +15,6 @@ from numba import prange, types
 
 from hetero.codegen import compile_source
 from hetero.jit import FUSED, parallel
-from hetero.simd.memory import (
-    keep_out_of_line,
-    make_load,
-    make_stack_array,
-    make_store,
-    pointer_to,
-)
-from hetero.simd.subnormals import flush_subnormals, restore_subnormals
-from hetero.simd.width import vector_lanes
 from lbm._kernels.cpu_offsets import (
     CACHED_OFFSETS,
     EDGE_KINDS,
@@ -43,6 +34,15 @@ from lbm._kernels.cpu_rows import (
 )
 from lbm._kernels.formulas.cell_formulas import cell_formulas, make_cell_functions, make_drive
 from lbm._kernels.formulas.scalar_formulas import total
+from lbm._kernels.intrinsics.subnormals import flush_subnormals, restore_subnormals
+from lbm._kernels.intrinsics.vector_memory import (
+    keep_out_of_line,
+    make_load,
+    make_stack_array,
+    make_store,
+    pointer_to,
+)
+from lbm._kernels.intrinsics.vector_width import vector_lanes
 from lbm.geometry.wall_links import FROM, SOLID_CLASS
 from lbm.lattices import Lattice
 from lbm.lattices.precision import PRECISIONS

@@ -1,7 +1,7 @@
 """Collision operators for vectors of cells on the CPU.
 
 The text of an operator compiles for vectors if it consists of the operations that
-`hetero.simd.vectors` defines. An operator with branches, or with other functions, does not: its
+`intrinsics/vectors.py` defines. An operator with branches, or with other functions, does not: its
 vectors are written to memory, and the operator is applied to one cell after the other.
 """
 
@@ -15,9 +15,9 @@ from numba.core.errors import NumbaError
 
 from hetero.codegen import compile_source
 from hetero.jit import FUSED, scalar_internal
-from hetero.simd.memory import make_load, make_stack_array, make_store
-from hetero.simd.vectors import Vector
 from lbm._kernels.formulas.cell_formulas import make_cell_functions, make_relaxation
+from lbm._kernels.intrinsics.vector_memory import make_load, make_stack_array, make_store
+from lbm._kernels.intrinsics.vectors import Vector
 from lbm.lattices import Lattice
 
 

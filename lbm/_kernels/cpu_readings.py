@@ -8,9 +8,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hetero.simd.memory import (
-    pointer_to,
-)
 from lbm._kernels.cpu_changes import make_cell_x, make_sweep
 from lbm._kernels.cpu_rows import (
     SCRATCH_ROW,
@@ -21,6 +18,9 @@ from lbm._kernels.cpu_rows import (
 from lbm._kernels.formulas.cell_formulas import make_cell_functions
 from lbm._kernels.formulas.scalar_formulas import add_half_impulse, total
 from lbm._kernels.formulas.stability_formulas import is_good
+from lbm._kernels.intrinsics.vector_memory import (
+    pointer_to,
+)
 from lbm.lattices import Lattice
 from lbm.lattices.precision import PRECISIONS
 

@@ -1,7 +1,7 @@
 """Segments of rows on the CPU: how steps, outputs and starts treat them.
 
 A segment is a number of neighbouring cells of one class in a row: all have their populations at the
-same offsets (`_kernels.cpu_offsets`). They are stepped in vectors of cells (`hetero.simd`), by a
+same offsets (`_kernels.cpu_offsets`). They are stepped in vectors of cells, by a
 function of which there is one instance only: a cell gets the same bits wherever it lies, in the
 middle of a row or at its end. Cells that fill no vector are gathered in a scratch array, which has
 a row for each population; the same function steps them there, and they are scattered back.
@@ -15,7 +15,10 @@ import numpy as np
 
 from hetero.codegen import compile_source
 from hetero.jit import FUSED, serial
-from hetero.simd.memory import (
+from lbm._kernels.formulas.cell_formulas import cell_formulas
+from lbm._kernels.formulas.storage_formulas import codec
+from lbm._kernels.formulas.wall_formulas import wall_return
+from lbm._kernels.intrinsics.vector_memory import (
     keep_out_of_line,
     make_load,
     make_load_part,
@@ -23,10 +26,7 @@ from hetero.simd.memory import (
     make_store_part,
     prefetch,
 )
-from hetero.simd.width import has_masks, vector_lanes
-from lbm._kernels.formulas.cell_formulas import cell_formulas
-from lbm._kernels.formulas.storage_formulas import codec
-from lbm._kernels.formulas.wall_formulas import wall_return
+from lbm._kernels.intrinsics.vector_width import has_masks, vector_lanes
 from lbm._kernels.moments.formulas import GROUP, make_conversions, make_packing
 from lbm.lattices import Lattice
 from lbm.lattices.precision import PRECISIONS
@@ -78,7 +78,7 @@ def make_update(lattice: Lattice, precision: str, collide, reads_viscosity: bool
 
     The cells begin at `start`, and the first vector `shift` cells before. offsets[j + q] leads from
     a cell to where population q is loaded, and offsets[j + Q + q], where Q is the number of
-    populations, to where it is stored. Without masks (`hetero.simd.width.has_masks`) all vectors
+    populations, to where it is stored. Without masks (`vector_width.has_masks`) all vectors
     are loaded and stored as a whole. If the collision reads the eddy viscosity, the last of the
     rates is a pointer to it, in the form of `source`, and it is that of a cell at the cell's index.
     """

@@ -18,9 +18,6 @@ import numpy as np
 from numba import prange, types
 
 from hetero.jit import parallel
-from hetero.simd.memory import keep_out_of_line, make_stack_array, pointer_to
-from hetero.simd.subnormals import flush_subnormals, restore_subnormals
-from hetero.simd.width import has_masks, vector_lanes
 from lbm._kernels.cpu_offsets import (
     CACHED_OFFSETS,
     EDGE_KINDS,
@@ -44,6 +41,9 @@ from lbm._kernels.cpu_rows import (
 )
 from lbm._kernels.cpu_viscosity import make_viscosity_loops
 from lbm._kernels.formulas.cell_formulas import make_cell_functions
+from lbm._kernels.intrinsics.subnormals import flush_subnormals, restore_subnormals
+from lbm._kernels.intrinsics.vector_memory import keep_out_of_line, make_stack_array, pointer_to
+from lbm._kernels.intrinsics.vector_width import has_masks, vector_lanes
 from lbm.geometry.wall_links import FROM, INTO, SOLID_CLASS, SPECIAL
 from lbm.lattices import Lattice
 from lbm.lattices.precision import PRECISIONS

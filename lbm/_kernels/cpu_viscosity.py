@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
-from hetero.simd.memory import pointer_to
 from lbm._kernels.cpu_rows import inner_loop
 from lbm._kernels.formulas.storage_formulas import codec
+from lbm._kernels.intrinsics.vector_memory import pointer_to
 from lbm.lattices.precision import Precision
 
 

@@ -10,8 +10,8 @@ import numpy as np
 from hetero import validation
 from hetero.compile_cache.fingerprint import UnknownValueError, fingerprint_of_results
 from hetero.compile_cache.sources import SourcesChangedError
-from hetero.distributed.checkpoints import Checkpoint
 from hetero.version import VERSION
+from rode._solver.finished_parts.folder import Checkpoint
 from rode._solver.plan import Plan
 from rode._solver.runner import Outcome
 

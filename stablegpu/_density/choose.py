@@ -11,13 +11,13 @@ from typing import Any
 from hetero import Device, region, validation
 from hetero.arrays import Array, Workspace, as_real
 from hetero.devices import device_of, resolve
-from hetero.distributed.arrays import Range, fill_in_parts, require_host_array
 from hetero.distributed.engines import Engine
 from stablegpu._density.nodes import evaluate as nodes_evaluate
 from stablegpu._density.nodes.rule import NODES
 from stablegpu._density.polynomials import build as polynomials_build
 from stablegpu._density.polynomials import evaluate as polynomials_evaluate
 from stablegpu._density.quadrature import evaluate as quadrature_evaluate
+from stablegpu._numerics.arrays_in_parts import Range, fill_in_parts, require_host_array
 from stablegpu._parameters import NAMES, Parameters
 from stablegpu.evaluators import Evaluation, Interpolation, Quadrature, check_evaluator
 

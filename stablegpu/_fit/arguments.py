@@ -12,7 +12,7 @@ import numpy as np
 from hetero import validation
 from hetero.arrays import Workspace
 from hetero.devices import device_of
-from hetero.frames import is_series, labelled_columns, series_values
+from stablegpu._fit.frames import is_series, labelled_columns, series_values
 from stablegpu._fit.limits import ALPHA_RANGE, BETA_RANGE, FEWEST_OBSERVATIONS
 from stablegpu._parameters import PARAMETERS
 

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from hetero.arrays import as_real
-from hetero.distributed.arrays import require_host_array
 from hetero.distributed.engines import Engine
 from stablegpu._density.pointwise.evaluate import check_arguments, check_values, evaluate_by
+from stablegpu._numerics.arrays_in_parts import require_host_array
 from stablegpu._parameters import PARAMETERS, Parameters, tan_half_pi
 from stablegpu._quantiles.quantile import quantile, quantile_in_parts
 

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 from hetero import Device, region
 from hetero.arrays import Workspace, as_real
 from hetero.devices import device_of, resolve
-from hetero.distributed.arrays import Range, fill_in_parts, require_host_array
 from hetero.distributed.engines import Engine
 from stablegpu import _quantiles
 from stablegpu._density.choose import (
@@ -25,6 +24,7 @@ from stablegpu._density.choose import (
 from stablegpu._density.half_line import half_lines
 from stablegpu._density.nodes.evaluate import nodes_of
 from stablegpu._density.polynomials import evaluate as polynomials_evaluate
+from stablegpu._numerics.arrays_in_parts import Range, fill_in_parts, require_host_array
 from stablegpu._parameters import Parameters, Restoration
 from stablegpu.evaluators import Interpolation, Quadrature, check_evaluator
 

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from hetero import philox
-from hetero.distributed.arrays import require_host_array
 from hetero.validation import check_shape
 from stablegpu._density.pointwise.evaluate import check_arguments
+from stablegpu._numerics.arrays_in_parts import require_host_array
 from stablegpu._parameters import PARAMETERS
 
 _NEAR = 0.1  # distance of alpha from 1 within which large terms of S1 and of zeta cancel

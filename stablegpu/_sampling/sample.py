@@ -12,10 +12,10 @@ from hetero import Device, philox, region, validation
 from hetero.arrays import Array, Workspace
 from hetero.devices import resolve
 from hetero.distributed.agreement import agree_on_key
-from hetero.distributed.arrays import Range, fill_in_parts, require_host_array
 from hetero.distributed.engines import Engine
 from stablegpu import _sampling
 from stablegpu._density.half_line import half_lines
+from stablegpu._numerics.arrays_in_parts import Range, fill_in_parts, require_host_array
 from stablegpu._parameters import Parameters, tan_half_pi, zeta
 
 if TYPE_CHECKING:

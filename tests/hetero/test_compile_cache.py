@@ -115,8 +115,9 @@ def test_edits_of_host_code_of_hetero_recompile_nothing(tree):
     shutil.copytree(ROOT / "hetero", tree.path / "hetero")
     code = "from toy.loops import plain; print(plain(3.0))" + COUNT
     assert tree.run_fresh(code) == ["7.0", "0", "2"]
-    vectors, validation = tree.path / "hetero/simd/vectors.py", tree.path / "hetero/validation.py"
-    vectors.write_text("# a comment\n" + vectors.read_text())
+    extension = tree.path / "hetero/numba_internals/registries.py"
+    validation = tree.path / "hetero/validation.py"
+    extension.write_text("# a comment\n" + extension.read_text())
     validation.write_text(validation.read_text() + "\nX = 1\n")
     tree.write("hetero/extra.py", "X = 1\n")
     assert tree.run_fresh(code) == ["7.0", "1", "0"]

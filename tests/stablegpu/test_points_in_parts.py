@@ -8,7 +8,7 @@ import pytest
 import hetero
 import stablegpu
 from hetero.arrays import on_host
-from hetero.distributed.arrays import MULTIPLE
+from stablegpu._numerics.arrays_in_parts import MULTIPLE
 
 X = np.sinh(np.linspace(-9.0, 9.0, 3 * MULTIPLE + 17)).reshape(5, -1)
 P = np.linspace(0.0, 1.0, 2 * MULTIPLE + 5)

@@ -10,13 +10,13 @@ from numba import prange, types
 from numba.core.errors import NumbaError
 
 from hetero.jit import parallel
-from hetero.simd.memory import make_load, make_store, pointer_to
-from hetero.simd.subnormals import flush_subnormals, restore_subnormals
-from hetero.simd.vectors import Vector
-from hetero.simd.width import vector_lanes
 from lbm._coupled.eddy_viscosity.formulas import central_difference, difference_at_walls
 from lbm._kernels.cpu_rows import inner_loop
 from lbm._kernels.formulas.storage_formulas import codec
+from lbm._kernels.intrinsics.subnormals import flush_subnormals, restore_subnormals
+from lbm._kernels.intrinsics.vector_memory import make_load, make_store, pointer_to
+from lbm._kernels.intrinsics.vector_width import vector_lanes
+from lbm._kernels.intrinsics.vectors import Vector
 from lbm.lattices.precision import PRECISIONS, Precision
 
 

@@ -20,7 +20,13 @@ from hetero import threads
 from hetero.codegen import compile_source
 from hetero.devices import Device
 from hetero.jit import FUSED, parallel
-from hetero.simd.memory import (
+from lbm._kernels.cpu import CPUEngine
+from lbm._kernels.cpu_offsets import find_runs, find_segment
+from lbm._kernels.cpu_rows import inner_loop
+from lbm._kernels.formulas.cell_formulas import make_cell_functions
+from lbm._kernels.formulas.wall_formulas import wall_return
+from lbm._kernels.intrinsics.subnormals import flush_subnormals, restore_subnormals
+from lbm._kernels.intrinsics.vector_memory import (
     keep_out_of_line,
     make_load,
     make_stack_array,
@@ -29,13 +35,7 @@ from hetero.simd.memory import (
     pointer_to,
     prefetch,
 )
-from hetero.simd.subnormals import flush_subnormals, restore_subnormals
-from hetero.simd.width import vector_lanes
-from lbm._kernels.cpu import CPUEngine
-from lbm._kernels.cpu_offsets import find_runs, find_segment
-from lbm._kernels.cpu_rows import inner_loop
-from lbm._kernels.formulas.cell_formulas import make_cell_functions
-from lbm._kernels.formulas.wall_formulas import wall_return
+from lbm._kernels.intrinsics.vector_width import vector_lanes
 from lbm._kernels.moments.formulas import GROUP, make_collision, make_conversions, make_packing
 from lbm._kernels.moments.periodic_axes import find_periodic_axes
 from lbm._kernels.problem import Problem

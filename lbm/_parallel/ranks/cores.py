@@ -9,7 +9,6 @@ import warnings
 import numba
 
 import hetero
-from hetero.cpu.cores import usable_cores
 from lbm._parallel.ranks.communication import Ranks
 
 COUNT_VARIABLE = "OMPI_COMM_WORLD_LOCAL_SIZE"
@@ -17,6 +16,16 @@ COUNT_VARIABLE = "OMPI_COMM_WORLD_LOCAL_SIZE"
 
 _shares: set[int] = set()
 """Numbers of threads that `share_cores` has set: they were not chosen by the user."""
+
+
+def usable_cores(process: int = 0) -> frozenset[int]:
+    """Return the numbers of the cores that a process may use; 0 is this process.
+
+    Raises OSError if there is no such process.
+    """
+    if hasattr(os, "sched_getaffinity"):
+        return frozenset(os.sched_getaffinity(process))
+    return frozenset(range(os.cpu_count() or 1))  # systems that do not bind processes to cores
 
 
 def share_cores(ranks: Ranks) -> None:

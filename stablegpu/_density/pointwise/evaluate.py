@@ -13,11 +13,11 @@ import numpy as np
 from hetero import Device, region, validation
 from hetero.arrays import Workspace, as_real
 from hetero.devices import device_of, resolve
-from hetero.distributed.arrays import Range, fill_in_parts, require_host_array
 from hetero.distributed.engines import Engine
 from stablegpu._density import pointwise
 from stablegpu._density.pointwise.points import Points
 from stablegpu._density.quadrature.kronrod import half_rule
+from stablegpu._numerics.arrays_in_parts import Range, fill_in_parts, require_host_array
 from stablegpu._parameters import NAMES, PARAMETERIZATIONS, SMALLEST_ALPHA
 from stablegpu.evaluators import Quadrature
 

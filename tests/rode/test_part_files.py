@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 
 import hetero
-from hetero.distributed.checkpoints import Checkpoint
-from hetero.distributed.part_files import decode, encode
+from rode._solver.finished_parts import folder
+from rode._solver.finished_parts.encoding import decode, encode
+from rode._solver.finished_parts.folder import Checkpoint
 
 
 @dataclass
@@ -55,6 +56,6 @@ def test_planted_code_does_not_run(tmp_path):
     checkpoint.add(0, [1])
     path = tmp_path / "results-0.part"
     for payload in (pickle.dumps(Planted()), b"", b"PK"):
-        path.write_bytes(hetero.distributed.checkpoints._digest_of(payload) + payload)
+        path.write_bytes(folder._digest_of(payload) + payload)
         with pytest.raises(hetero.CheckpointError, match="is damaged"):
             checkpoint.load(1)

@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from hetero.atomic_files import replace_atomically
-from hetero.distributed.part_files import decode, encode
 from hetero.errors import CheckpointError
+from rode._solver.finished_parts.encoding import decode, encode
 
 _FORMAT = "hetero parts 2"
 _DIGEST_SIZE = 16

@@ -1,4 +1,4 @@
-"""Vectors of `hetero.simd` against NumPy, and their loads and stores at the ends of arrays."""
+"""Vectors of cells against NumPy, and their loads and stores at the ends of arrays."""
 
 import itertools
 import math
@@ -9,7 +9,7 @@ from numba import float64
 from numba.core.errors import TypingError
 
 from hetero.jit import scalar, serial
-from hetero.simd.memory import (
+from lbm._kernels.intrinsics.vector_memory import (
     make_load,
     make_load_part,
     make_stack_array,
@@ -18,8 +18,8 @@ from hetero.simd.memory import (
     pointer_to,
     prefetch,
 )
-from hetero.simd.vectors import Vector
-from hetero.simd.width import register_bytes, vector_lanes
+from lbm._kernels.intrinsics.vector_width import register_bytes, vector_lanes
+from lbm._kernels.intrinsics.vectors import Vector
 
 AROUND, UNTOUCHED = 20, 7.0  # numbers at both ends that a loop must not write, and their value
 

@@ -11,7 +11,7 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-from hetero.simd.vectors import Vector, llvm_suffix
+from lbm._kernels.intrinsics.vectors import Vector, llvm_suffix
 
 _I32, _BYTE = ir.IntType(32), ir.IntType(8)
 _ALIGNMENT = 64  # bytes: a cache line

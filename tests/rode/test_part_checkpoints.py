@@ -10,8 +10,8 @@ import hetero
 import parts_worker
 import rode
 from hetero.compile_cache.fingerprint import fingerprint_of_results
-from hetero.distributed.checkpoints import Checkpoint
 from hetero.distributed.parts import run_parts
+from rode._solver.finished_parts.folder import Checkpoint
 
 CPU = hetero.Device("cpu")
 SETTINGS = parts_worker.SETTINGS | {"paths": 40, "device": "cpu"}

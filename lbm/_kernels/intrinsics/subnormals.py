@@ -11,7 +11,7 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-from hetero.simd.width import processor_features
+from lbm._kernels.intrinsics.vector_width import processor_features
 
 _I32 = ir.IntType(32)
 _FLUSH_RESULTS, _FLUSH_OPERANDS = 1 << 15, 1 << 6  # bits of the register MXCSR

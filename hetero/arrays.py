@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from hetero import validation
-from hetero.array_libraries import JaxArrays, library_of, require_real, view_as_numba
+from hetero.cuda.array_libraries import JaxArrays, library_of, require_real, view_as_numba
 from hetero.devices import Device, device_of
 from hetero.measurement import profiling
 

@@ -1,6 +1,7 @@
 """The public names of rode, for its `__init__.py` and for type checkers."""
 
 from . import scalars as scalars
+from ._solver.plan import Work as Work
 from ._solver.reductions import Quantiles as Quantiles
 from .averages import average as average
 from .averages import double_average as double_average
@@ -30,7 +31,6 @@ from .rare_events import rare_event as rare_event
 from .records import read_record as read_record
 from .results import Output as Output
 from .results import Result as Result
-from .results import Work as Work
 from .solving import solve as solve
 from .spectra import ResponseSpectrum as ResponseSpectrum
 from .spectra import response_spectrum as response_spectrum

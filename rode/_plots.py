@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -18,8 +19,8 @@ from hetero.display.figures import (
     shown_figure,
 )
 
-if TYPE_CHECKING:
-    from rode.results import Result
+_OVER_TIME = ("mean", "quantiles", "paths")
+"""Arrays of a result that are drawn over time."""
 
 _MOST_PATHS = 20
 """Paths that are drawn; more would hide each other."""
@@ -32,39 +33,50 @@ _MOST_NUMBERS = 1 << 24
 fewer times, but at least 50."""
 
 
+class Curves(NamedTuple):
+    """Times, names of outputs, arrays by name, probabilities of quantiles, number of paths."""
+
+    t: np.ndarray
+    outputs: Sequence[str]
+    values: Mapping[str, np.ndarray]
+    probabilities: Sequence[float]
+    paths: int
+
+
 @figure_style()
-def plot_result(result: Result, ax: Axes | None, output: int | None) -> Figure:
+def plot_curves(curves: Curves, ax: Axes | None, output: int | None) -> Figure:
     """Draw all outputs below each other, or the one with this index."""
-    over_time = any(a is not None for a in (result.mean, result.quantiles, result.paths))
-    if (result.t.size < 2 and result.peaks is None) or not (over_time or result.peaks is not None):
+    over_time = curves.t.size > 1 and not curves.values.keys().isdisjoint(_OVER_TIME)
+    if not over_time and "peaks" not in curves.values:
         raise ValueError("there is nothing to draw: the result has no saved times and no peaks")
-    draw = _draw_over_time if over_time and result.t.size >= 2 else _draw_peaks
+    draw = _draw_over_time if over_time else _draw_peaks
     if ax is not None:
         ax = axes_of(ax)
-        draw(ax, result, output or 0)
+        draw(ax, curves, output or 0)
         return figure_of(ax)
-    outputs = range(len(result.outputs)) if output is None else [output]
+    outputs = range(len(curves.outputs)) if output is None else [output]
     figure = shown_figure((8.0, 0.8 + 2.4 * len(outputs)))
     rows = figure.subplots(len(outputs), 1, squeeze=False, sharex=draw is _draw_over_time)
     for axes, k in zip(rows[:, 0], outputs, strict=True):
-        draw(axes, result, k)
-    rows[0, 0].set_title(f"{result.work.paths:,} paths")
+        draw(axes, curves, k)
+    rows[0, 0].set_title(f"{curves.paths:,} paths")
     if draw is _draw_over_time:
         for axes in rows[:-1, 0]:
             axes.set_xlabel("")
     return figure
 
 
-def _draw_over_time(axes: Axes, result: Result, output: int) -> None:
+def _draw_over_time(axes: Axes, curves: Curves, output: int) -> None:
     """Draw bands between quantiles, or of two standard deviations, with the mean and some paths."""
-    size, most = result.t.size, _MOST_TIMES
-    if result.paths is not None:
-        most = min(most, max(50, _MOST_NUMBERS // result.paths.shape[2]))
+    size, most = curves.t.size, _MOST_TIMES
+    all_paths, variance = curves.values.get("paths"), curves.values.get("variance")
+    if all_paths is not None:
+        most = min(most, max(50, _MOST_NUMBERS // all_paths.shape[2]))
     times = np.unique(np.linspace(0, size - 1, min(size, most)).astype(int))
-    t = result.t[times]
-    probabilities, quantiles, mean = result.probabilities, result.quantiles, result.mean
-    if result.paths is not None:
-        paths = result.paths[times, output]
+    t, probabilities = curves.t[times], curves.probabilities
+    quantiles, mean = curves.values.get("quantiles"), curves.values.get("mean")
+    if all_paths is not None:
+        paths = all_paths[times, output]
         for path in paths[:, :_MOST_PATHS].T:
             axes.plot(t, path, color=SOFT_COLOUR, linewidth=0.6, alpha=0.6)
         if quantiles is None:
@@ -77,8 +89,8 @@ def _draw_over_time(axes: Axes, result: Result, output: int) -> None:
     if probabilities:
         _draw_quantiles(axes, t, np.array(probabilities), values)
     if mean is not None:
-        if not probabilities and result.variance is not None:
-            spread = 2.0 * np.sqrt(result.variance[times, output])
+        if not probabilities and variance is not None:
+            spread = 2.0 * np.sqrt(variance[times, output])
             centre = mean[times, output]
             axes.fill_between(
                 t,
@@ -90,7 +102,7 @@ def _draw_over_time(axes: Axes, result: Result, output: int) -> None:
                 label="mean ± 2 standard deviations",
             )
         _draw_mean(axes, t, mean[times, output])
-    axes.set(xlabel="t / s", ylabel=result.outputs[output], xlim=(t[0], t[-1]))
+    axes.set(xlabel="t / s", ylabel=curves.outputs[output], xlim=(t[0], t[-1]))
     if axes is axes.figure.axes[0]:  # the others have the same colours
         axes.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0))
 
@@ -124,12 +136,11 @@ def _draw_quantiles(
         axes.plot(t, values[low], color=PALETTE[0], label=name)
 
 
-def _draw_peaks(axes: Axes, result: Result, output: int) -> None:
+def _draw_peaks(axes: Axes, curves: Curves, output: int) -> None:
     """Draw a histogram of the largest absolute values of the paths."""
-    assert result.peaks is not None  # checked by plot_result
-    peaks = result.peaks[output]
+    peaks = curves.values["peaks"][output]
     bins = int(np.clip(np.sqrt(peaks.size), 10, 100))
     density, edges = np.histogram(peaks, bins, density=True)
     axes.stairs(density, edges, fill=True, color=DATA_COLOUR)
     axes.stairs(density, edges, color=PALETTE[0], linewidth=1.0)
-    axes.set(xlabel=f"largest |{result.outputs[output]}| of a path", ylabel="density")
+    axes.set(xlabel=f"largest |{curves.outputs[output]}| of a path", ylabel="density")

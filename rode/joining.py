@@ -9,7 +9,8 @@ from dataclasses import replace
 import numpy as np
 
 from hetero import validation
-from rode.results import Result, Work
+from rode._solver.plan import Work
+from rode.results import Result
 
 
 def join_results(results: Iterable[Result]) -> Result:

@@ -11,6 +11,7 @@ import numpy as np
 from hetero import validation
 from hetero.display.notebook import html_table, table_with_picture
 from hetero.equality import equal_by_value
+from rode._solver.plan import Work
 from rode._solver.reductions.quantiles import Quantiles
 from rode._solver.reductions.reduction import Reduction
 
@@ -21,16 +22,6 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from rode.exceedance import Exceedance
-
-
-@dataclass(frozen=True)
-class Work:
-    """Work of a run: paths, coarse steps of each, fine steps of all, normal numbers drawn."""
-
-    paths: int
-    coarse_steps: int
-    fine_steps: int
-    normals: int
 
 
 class Arrays:
@@ -199,7 +190,7 @@ class Result(Arrays):
         """
         from rode._labelled import statistics_columns
 
-        return statistics_columns(self)
+        return statistics_columns(self.t, self.outputs, self.reductions, self.values)
 
     def to_frame(self, kind: str | None = None) -> pandas.DataFrame:
         """Return a pandas DataFrame.
@@ -217,7 +208,8 @@ class Result(Arrays):
         """
         from rode._labelled import make_frame
 
-        return make_frame(self, kind)
+        columns = None if self.mean is None and self.quantiles is None else self.as_columns()
+        return make_frame(self.t, self.outputs, columns, self.values, kind)
 
     def to_xarray(self) -> Any:
         """Return an `xarray.Dataset` of all reductions that were requested.
@@ -230,7 +222,10 @@ class Result(Arrays):
         """
         from rode._labelled import make_dataset
 
-        return make_dataset(self)
+        variables = {name: (axes, self.values[name]) for name, axes in self.axes().items()}
+        coordinates = {"t": self.t, "output": self.outputs, "probability": self.probabilities}
+        facts = {"status": self.status, "message": self.message, "paths": self.work.paths}
+        return make_dataset(variables, coordinates, facts)
 
     def __repr__(self) -> str:
         return (
@@ -259,9 +254,10 @@ class Result(Arrays):
         ------
         ValueError : there is no such output, or there is nothing to draw
         """
-        from rode._plots import plot_result
+        from rode._plots import Curves, plot_curves
 
-        return plot_result(self, ax, None if output is None else self.index(output))
+        curves = Curves(self.t, self.outputs, self.values, self.probabilities, self.work.paths)
+        return plot_curves(curves, ax, None if output is None else self.index(output))
 
     def _repr_html_(self) -> str:
         times = f"{self.t.size} from {self.t[0]:g} s to {self.t[-1]:g} s" if self.t.size else "none"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import NamedTuple
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -17,15 +17,22 @@ from hetero.display.figures import (
     shown_figure,
 )
 
-if TYPE_CHECKING:
-    from tmd.results import Cases
-
 _MOST_POINTS = 2000
 """Cases whose arguments are drawn, the hardest; more would hide each other."""
 
 
+class Points(NamedTuple):
+    """Arguments of cases, bounds of their distances in ulps, which are near midpoints, and how many
+    arguments were searched."""
+
+    arguments: np.ndarray
+    distances: np.ndarray
+    middle: np.ndarray
+    searched: int
+
+
 @figure_style()
-def plot_cases(cases: Cases, name: str, bits: int, rounding: str, ax: Axes | None) -> Figure:
+def plot_cases(cases: Points, name: str, bits: int, rounding: str, ax: Axes | None) -> Figure:
     """Draw the number of cases by distance, and unless there are axes for it, their arguments."""
     if ax is not None:
         ax = axes_of(ax)
@@ -38,14 +45,14 @@ def plot_cases(cases: Cases, name: str, bits: int, rounding: str, ax: Axes | Non
     return figure
 
 
-def _bits_of(cases: Cases) -> np.ndarray:
+def _bits_of(cases: Points) -> np.ndarray:
     """Return -log2 of the distance in ulps of each case; infinity for one that may be exact."""
     low, high = cases.distances.T
     with np.errstate(divide="ignore"):
         return -np.log2(np.where(low > 0.0, high, 0.0))
 
 
-def _draw_numbers(axes: Axes, cases: Cases, bits: int, rounding: str) -> None:
+def _draw_numbers(axes: Axes, cases: Points, bits: int, rounding: str) -> None:
     """Draw how many cases are closer than 2^-m ulp, and how many random values would be."""
     distances = np.sort(_bits_of(cases))
     last = distances[np.isfinite(distances)].max(initial=float(bits))
@@ -65,7 +72,7 @@ def _draw_numbers(axes: Axes, cases: Cases, bits: int, rounding: str) -> None:
     axes.legend()
 
 
-def _draw_arguments(axes: Axes, cases: Cases, name: str) -> None:
+def _draw_arguments(axes: Axes, cases: Points, name: str) -> None:
     """Draw the arguments of the hardest cases against their distances."""
     distances, x, middle = _bits_of(cases), cases.arguments, cases.middle
     finite = np.flatnonzero(np.isfinite(distances))
@@ -76,11 +83,11 @@ def _draw_arguments(axes: Axes, cases: Cases, name: str) -> None:
     ):
         chosen = hardest[mask[hardest]]
         axes.plot(x[chosen], distances[chosen], ".", markersize=4, color=colour, label=label)
-    count = f"{len(cases):,} cases"
+    count = f"{x.size:,} cases"
     axes.set(
         xlabel=f"argument of {name}",
         ylabel=r"$-\log_2$(distance / ulp)",
-        title=f"{hardest.size:,} hardest of {count}" if hardest.size < len(cases) else count,
+        title=f"{hardest.size:,} hardest of {count}" if hardest.size < x.size else count,
     )
     axes.margins(y=0.15)
     axes.legend(loc="upper right", ncols=2)

@@ -275,9 +275,11 @@ class Result:
         matplotlib.figure.Figure
             A new one of pyplot, which notebooks and `pyplot.show()` show, or that of `ax`.
         """
-        from tmd._plots import plot_cases
+        from tmd._plots import Points, plot_cases
 
-        return plot_cases(self.cases, self.function, self.bits, self.rounding, ax)
+        cases = self.cases
+        points = Points(cases.arguments, cases.distances, cases.middle, cases.searched)
+        return plot_cases(points, self.function, self.bits, self.rounding, ax)
 
     def __repr__(self) -> str:
         lo, hi = self.certificate["domain"]

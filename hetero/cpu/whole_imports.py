@@ -18,8 +18,8 @@ from importlib.machinery import ModuleSpec
 from types import FrameType, ModuleType
 from typing import Any
 
-from hetero.cpu import deferred_signals
-from hetero.cpu.deferred_signals import DeferredSignals
+from hetero import deferred_signals
+from hetero.deferred_signals import DeferredSignals
 
 
 class _WholeImports:

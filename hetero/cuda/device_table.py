@@ -9,7 +9,7 @@ import numpy as np
 
 from hetero.cuda.driver import HAS_STREAMS_OF_THREADS, copy_to_gpu, cuda, device_id
 from hetero.cuda.ready_arrays import contiguous_strides, numbers_of_array
-from hetero.shared_allocation import pack_as_one
+from hetero.cuda.shared_allocation import pack_as_one
 
 _MOST_SPARE = 8
 """Pieces of memory of one size that wait for other tables; more are freed."""

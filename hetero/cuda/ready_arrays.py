@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike
 
-from hetero.array_libraries import view_as_numba
+from hetero.cuda.array_libraries import view_as_numba
 from hetero.cuda.driver import SIMULATOR, cuda
 
 _ALIGNMENT = 512

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
 from hetero import validation
-from hetero.cpu.deferred_signals import DeferredSignals, run_whole
+from hetero.deferred_signals import DeferredSignals, run_whole
 from hetero.devices import Device
 from hetero.display.progress_bar import open_bar
 from hetero.distributed.agreement import require_same

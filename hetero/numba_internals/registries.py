@@ -10,7 +10,7 @@ from numba.core.imputils import builtin_registry as lowerings
 from numba.core.registry import cpu_target
 from numba.core.typing.templates import builtin_registry as templates
 
-from hetero.cpu.deferred_signals import DeferredSignals
+from hetero.deferred_signals import DeferredSignals
 
 __all__ = ["Intrinsic", "definition_of", "is_known", "processor", "registrations"]
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from hetero.cpu.deferred_signals import DeferredSignals
+from hetero.deferred_signals import DeferredSignals
 from hetero.devices import Device
 from hetero.validation import check_choice, check_integer, describe
 from lbm._coupled.companion import Companion

@@ -27,7 +27,6 @@ from rode._solver.schemes.scheme import Scheme
 from rode._solver.stability import largest_step
 from rode._solver.statistics.leaves import leaf_size
 from rode.problems import Problem
-from rode.results import Work
 
 if TYPE_CHECKING:
     from numpy.typing import DTypeLike
@@ -45,6 +44,16 @@ STRETCHES = 32
 
 MIN_BLOCKS = 8
 """Smallest number of blocks of normal numbers in a stretch; with fewer, joining them counts."""
+
+
+@dataclass(frozen=True)
+class Work:
+    """Work of a run: paths, coarse steps of each, fine steps of all, normal numbers drawn."""
+
+    paths: int
+    coarse_steps: int
+    fine_steps: int
+    normals: int
 
 
 @dataclass(frozen=True, kw_only=True)

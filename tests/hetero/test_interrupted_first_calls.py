@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from hetero.cpu.deferred_signals import MAX_PENDING, DeferredSignals, run_whole
 from hetero.cpu.whole_imports import import_whole
 from hetero.cuda import driver
+from hetero.deferred_signals import MAX_PENDING, DeferredSignals, run_whole
 from hetero.numba_internals.dispatchers import wrap_compilations
 
 ROOT = Path(__file__).parents[2]

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from hetero.shared_allocation import ALIGNMENT, empty_as_one, offsets_in_one, pack_as_one
+from hetero.cuda.shared_allocation import ALIGNMENT, empty_as_one, offsets_in_one, pack_as_one
 
 SHAPES = ((3,), (2, 5), (0,), (1,))
 DTYPES = (np.float64, np.int64, np.float64, np.int8)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from hetero.arrays import Array, Workspace
-from hetero.shared_allocation import empty_as_one
+from hetero.cuda.shared_allocation import empty_as_one
 from stablegpu._density.half_line import HalfLine, half_lines
 from stablegpu._density.nodes import loops
 from stablegpu._density.nodes.rule import NODES

@@ -28,7 +28,7 @@ from tmd._search.pipeline import (
     search_stretches,
     share_out,
 )
-from tmd._search.planning import MAX_BITS, Plan, make_plan
+from tmd._search.planning import MAX_BITS, Plan, make_plans
 from tmd._search.taylor_models import ROUNDINGS, Scale
 from tmd.errors import CheckpointError
 from tmd.formats import Format, Precision, format_fraction, to_fraction
@@ -154,6 +154,7 @@ def search(
     validation.check_choice("algorithm", algorithm, ("auto", *ALGORITHMS, "exhaustive"))
     validation.check_choice("division", division, tuple(DIVISIONS))
     engine = Engine.create(device, executor, comm)
+    is_elsewhere, is_here = engine.is_elsewhere, engine.is_single
     if checkpoint is not None:
         checkpoint = validation.check_path("checkpoint", checkpoint)
     with engine.raised_by_all(), open_bar(f"{name}: planning", 1.0, enabled=progress):
@@ -161,12 +162,11 @@ def search(
         arguments = sum(b.run.count for b in blocks)
         _require_few_cases(arguments, bits, rounding)
         chosen = resolve(engine.local, work=arguments, break_even=BREAK_EVEN)
-        scale = Scale.for_rounding(rounding)
-        plans = [make_plan(f, b, bits, scale, algorithm, division) for b in blocks]
+        plans = make_plans(f, blocks, bits, Scale.for_rounding(rounding), algorithm, division)
     LOGGER.info(
         "%s: %d arguments, blocks by algorithm: %s, on %s",
         *(name, arguments, _count_algorithms(plans)),
-        "workers" if engine.is_elsewhere else chosen,
+        "workers" if is_elsewhere else chosen,
     )
     images = _find_mirror_images(f, plans)
     searched = [plan for i, plan in enumerate(plans) if i not in images]
@@ -178,7 +178,7 @@ def search(
             "plans": records.hash_plans(searched),
         }
         store = _open_checkpoint(checkpoint, question | method, searched, comm)
-    if engine.is_single:
+    if is_here:
         block_cases = _search_here(f, searched, progress, store, chosen)
     else:
         block_cases = _search_elsewhere(f, searched, engine, progress, store)
@@ -207,12 +207,11 @@ def _validate_question(
     rounding: str,
 ) -> tuple[Function, Fraction, Fraction, Format, dict]:
     """Return the function, the ends of the domain, the format, and the certificate's first keys."""
-    f = load_function(name)
-    fmt = Format.create(precision, argument_precision)
     validation.check_choice("rounding", rounding, ROUNDINGS)
     bits = validation.check_integer("bits", bits, 4)
     if bits > MAX_BITS:
         raise ValueError(f"bits must lie in [4, {MAX_BITS}], got {bits}")
+    f, fmt = load_function(name), Format.create(precision, argument_precision)
     try:
         lo, hi = domain
     except (TypeError, ValueError):
@@ -293,10 +292,10 @@ def _search_here(
 ) -> list[BlockCases]:
     """Return the cases of each block, from the checkpoint or by a search on one device."""
     finished = {} if store is None else dict(store.blocks)
-    missing = [i for i in range(len(plans)) if i not in finished]
-    total = count_arguments(plans[i] for i in missing)
+    missing = {i: plan for i, plan in enumerate(plans) if i not in finished}
+    total = count_arguments(missing.values())
     with open_bar(f.name, total, enabled=show_progress) as advance:
-        searched = search_blocks(f, [plans[i] for i in missing], device, advance)
+        searched = search_blocks(f, missing.values(), device, advance)
         for number, (_, cases) in zip(missing, searched):  # noqa: B905
             finished[number] = cases
             if store is not None:

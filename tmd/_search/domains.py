@@ -131,7 +131,7 @@ def _split_side(
     edges = sorted(x for x in cuts if lo <= x <= hi)
     blocks: list[Block] = []
     idle = 0
-    for a, b in itertools.pairwise(edges):
+    for a, b in list(itertools.pairwise(edges))[::sign]:  # by magnitude, as blocks are
         if not (count := _count(a, b, fmt)):
             continue
         is_left_out = any(p <= a and b <= q for p, q in left_out)
@@ -140,7 +140,6 @@ def _split_side(
         else:
             kept, skipped = split_into_blocks(function, a, b, fmt, MAX_BLOCK_BITS)
             blocks, idle = blocks + kept, idle + skipped
-    blocks.sort(key=lambda block: abs(block.run.argument(0)))
     return blocks, idle, bool(trivial)
 
 

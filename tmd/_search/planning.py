@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tmd._search import boolean_test_formulas as tests
@@ -67,6 +68,18 @@ class Plan:
     def case_distance(self) -> int:
         """Distance below which an argument is a case, in units of 2^-128 test units."""
         return _case_distance(self.scale, self.bits)
+
+
+def make_plans(
+    function: Function,
+    blocks: Sequence[Block],
+    bits: int,
+    scale: Scale,
+    algorithm: str,
+    division: str,
+) -> list[Plan]:
+    """Return the plan of each block; see `make_plan`."""
+    return [make_plan(function, block, bits, scale, algorithm, division) for block in blocks]
 
 
 def make_plan(

@@ -1,6 +1,7 @@
 """The rules of the layout: which modules import which, and what `import` loads."""
 
 import ast
+import functools
 import graphlib
 import importlib
 import subprocess
@@ -13,9 +14,15 @@ ROOT = Path(__file__).parents[1]
 DOMAINS = ("stablegpu", "rode", "lbm", "sbth", "tmd")
 
 
+@functools.cache
+def parse(path: Path) -> ast.Module:
+    return ast.parse(path.read_text())
+
+
+@functools.cache
 def imported(path: Path) -> set[str]:
     names = set()
-    for node in ast.walk(ast.parse(path.read_text())):
+    for node in ast.walk(parse(path)):
         if isinstance(node, ast.Import):
             names |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module:
@@ -113,7 +120,7 @@ def imports_of(
         for child in ast.iter_child_nodes(node):
             visit(child)
 
-    visit(ast.parse(path.read_text()))
+    visit(parse(path))
     return pairs
 
 

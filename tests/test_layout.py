@@ -1,6 +1,7 @@
 """The rules of the layout: which modules import which, and what `import` loads."""
 
 import ast
+import functools
 import graphlib
 import importlib
 import subprocess
@@ -13,9 +14,15 @@ ROOT = Path(__file__).parents[1]
 DOMAINS = ("stablegpu", "rode", "lbm", "sbth", "tmd")
 
 
+@functools.cache
+def parse(path: Path) -> ast.Module:
+    return ast.parse(path.read_text())
+
+
+@functools.cache
 def imported(path: Path) -> set[str]:
     names = set()
-    for node in ast.walk(ast.parse(path.read_text())):
+    for node in ast.walk(parse(path)):
         if isinstance(node, ast.Import):
             names |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module:
@@ -98,7 +105,7 @@ MODULES = {module_name(p): p for package in ("hetero", *DOMAINS) for p in source
 def imports_of(path: Path) -> list[tuple[str, str | None]]:
     """Return modules and names that a file imports, also inside functions and for types only."""
     pairs: list[tuple[str, str | None]] = []
-    for node in ast.walk(ast.parse(path.read_text())):
+    for node in ast.walk(parse(path)):
         if isinstance(node, ast.Import):
             pairs.extend((alias.name, None) for alias in node.names)
         if isinstance(node, ast.ImportFrom) and node.module:

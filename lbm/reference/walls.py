@@ -175,7 +175,8 @@ class ReferenceWalls:
                 start = start + 0.5 - c
                 # A link between two fluid cells may miss the body, or cross it.
                 steps = np.linspace(0.0, 1.0, 1001)
-                inside = np.array([solid.cells(*(start + s * c)) for s in steps])  # type: ignore[operator]
+                along = (start[:, None] + steps[:, None] * c[:, None]).reshape(3, -1)
+                inside = np.reshape(solid.cells(*along), (len(steps), -1))  # type: ignore[operator]
                 high = np.where(inside.any(axis=0), steps[inside.argmax(axis=0)], 0.5)
                 low = np.where(inside.any(axis=0), np.maximum(high - 1e-3, 0.0), 0.5)
                 for _ in range(60):

@@ -296,8 +296,14 @@ CHANGED = {
 }
 
 
-@pytest.mark.parametrize("decorator", ["scalar", "numba.njit"])
-@pytest.mark.parametrize("case", CHANGED)
+@pytest.mark.parametrize(
+    ("case", "decorator"),
+    [(case, "scalar") for case in CHANGED]
+    + [
+        pytest.param(case, "numba.njit", marks=[pytest.mark.slow] * (k > 0))
+        for k, case in enumerate(CHANGED)
+    ],
+)
 def test_a_value_that_changes_between_two_compilations_poisons_nothing(
     server, tmp_path, case, decorator
 ):

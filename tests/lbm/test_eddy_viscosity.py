@@ -52,7 +52,8 @@ def brute_force(s, periodic, constant):
 
 
 @pytest.mark.parametrize(
-    "storage", ["float64", "float32", pytest.param("float16", marks=pytest.mark.slow)]
+    "storage",
+    ["float64", *(pytest.param(f, marks=pytest.mark.slow) for f in ("float32", "float16"))],
 )
 def test_the_field_is_that_of_the_definition(storage, device):
     """The gradient is central, periodic at open edges, and one-sided beside walls and bodies."""

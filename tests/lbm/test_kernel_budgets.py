@@ -27,9 +27,10 @@ SIGNATURES = {
 """Functions of the precision that return argument types, by the operation of a kernel."""
 
 
-def with_budget(precision, *values):
+def with_budget(precision, *values, slow=False):
     """Return a case; kernels for other types than float32 have the same source, and are slow."""
-    return pytest.param(precision, *values, marks=[pytest.mark.slow] * (precision != "float32"))
+    marks = [pytest.mark.slow] * (slow or precision != "float32")
+    return pytest.param(precision, *values, marks=marks)
 
 
 def assert_keeps_budget(kernel, signature, precision, registers):
@@ -43,16 +44,16 @@ def assert_keeps_budget(kernel, signature, precision, registers):
 @pytest.mark.parametrize(
     ("precision", "operation", "lattice", "pattern", "odd", "walls", "registers"),
     [
-        with_budget("float32", "step", D3Q19, "ab", 0, "faces", 64),
+        with_budget("float32", "step", D3Q19, "ab", 0, "faces", 64, slow=True),
         with_budget("float32", "step", D3Q19, "esoteric", 0, "faces", 64),
         with_budget("float32", "step", D3Q19, "esoteric", 1, "solids", 72),
         with_budget("float32", "step", D3Q19, "aa", 1, "none", 64),
         with_budget("float64", "step", D3Q19, "ab", 0, "faces", 96),
         with_budget("float16", "step", D3Q19, "ab", 0, "faces", 80),
-        with_budget("float32", "step", D3Q27, "ab", 0, "none", 80),
-        with_budget("float32", "step", D3Q27, "ab", 0, "faces", 80),
+        with_budget("float32", "step", D3Q27, "ab", 0, "none", 80, slow=True),
+        with_budget("float32", "step", D3Q27, "ab", 0, "faces", 80, slow=True),
         with_budget("float32", "step", D3Q27, "esoteric", 0, "faces", 72),
-        with_budget("float32", "step", D3Q27, "esoteric", 1, "solids", 88),
+        with_budget("float32", "step", D3Q27, "esoteric", 1, "solids", 88, slow=True),
         with_budget("float64", "step", D3Q27, "ab", 0, "faces", 128),
         with_budget("float16", "step", D3Q27, "ab", 0, "faces", 104),
         with_budget("float32", "damp", D3Q19, "esoteric", 1, "solids", 96),

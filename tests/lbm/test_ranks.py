@@ -278,15 +278,14 @@ s.run(4)
     ("end", "words"),
     [
         ("if comm.rank == 1: raise RuntimeError('the disk of rank 1 is on fire')",
-         ["rank 1 of 3 on", "the disk of rank 1 is on fire"]),
-        ("if comm.rank == 1: sys.exit(3)", ["has called sys.exit(3), and all ranks end"]),
+         ["rank 1 of 2 on", "the disk of rank 1 is on fire"]),
         ("if comm.rank == 1: sys.exit('no input')", ["has called sys.exit('no input'), and all"]),
         ("if comm.rank == 0: os.kill(os.getpid(), signal.SIGINT)",
-         ["rank 0 of 3", "was interrupted"]),
+         ["rank 0 of 2", "was interrupted"]),
     ],
 )  # fmt: skip
 def test_an_error_an_exit_or_an_interrupt_of_one_rank_ends_all(end, words):
-    status, output = run_program(3, f"{ENDLESS}{end}\ns.run(10**9)")
+    status, output = run_program(2, f"{ENDLESS}{end}\ns.run(10**9)")
     assert status != 0
     assert all(text in output for text in words), output
 
@@ -315,20 +314,19 @@ print("went on", flush=True)
 def test_a_killed_rank_ends_all_and_the_last_checkpoint_restarts_on_fewer(tmp_path):
     program = f"""{ENDLESS}
 s.save(sys.argv[1])
-if comm.rank == 2:
+if comm.rank == 1:
     os.kill(os.getpid(), signal.SIGKILL)
 s.run(10**9)
 """
-    status, output = run_program(3, program, tmp_path / "state")
+    status, output = run_program(2, program, tmp_path / "state")
     assert status != 0
     assert any(word in output.lower() for word in ("killed", "signal"))
     restart = f"""{START}
 s = lbm.Simulation((8, 8, 8), comm=comm, device="cpu")
 print(s.restore(sys.argv[1]).run(1).steps, sys.executable)
 """
-    status, output = run_program(2, restart, tmp_path / "state")
-    assert status == 0
-    assert output.count(f"5 {sys.executable}") == 2  # lines of ranks may run together
+    status, output = run_program(1, restart, tmp_path / "state")
+    assert (status, output.strip()) == (0, f"5 {sys.executable}")
 
 
 @pytest.mark.parametrize("variable", ["OMPI_COMM_WORLD_SIZE", "SLURM_STEP_NUM_TASKS"])
@@ -356,8 +354,7 @@ def test_measured_cases_name_the_transport_between_ranks():
     assert [(r.transport, r.ratio) for r in run_cases([alone], 1, 1)] == [("direct", 0.0)]
 
 
-@pytest.mark.parametrize("transport", ["host", "device"])
-def test_gpus_of_two_ranks_exchange_halos_in_the_simulator(transport):
+def test_gpus_of_two_ranks_exchange_halos_in_the_simulator():
     """A stand-in for an MPI that takes buffers of GPUs carries the messages of "device"."""
     program = f"""{START}
 from flows import noisy
@@ -365,15 +362,15 @@ from gpu_rank_worker import DeviceAware
 rho, u = noisy((4, 4, 4))
 walls = {{"x": lbm.NoSlip(), "y-": lbm.NoSlip(), "y+": lbm.MovingWall((0.05, 0.0, 0.0))}}
 options = {{"boundaries": walls, "rho": rho, "u": u, "check": 0, "dtype": "float64"}}
-ranks = DeviceAware(comm) if sys.argv[1] == "device" else comm
-gpu = lbm.Simulation((4, 4, 4), comm=ranks, device="cuda", **options)
-cpu = lbm.Simulation((4, 4, 4), comm=comm, device="cpu", **options)
-for _ in range(2):
-    ours, theirs = gpu.run(1).gather("u"), cpu.run(1).gather("u")
-    assert comm.rank or np.abs(ours - theirs).max() < 5e-15
-assert gpu.transports == {{sys.argv[1]: 2}}, gpu.transports
+for transport, ranks in (("host", comm), ("device", DeviceAware(comm))):
+    os.environ["LBM_TRANSPORT"] = transport
+    gpu = lbm.Simulation((4, 4, 4), comm=ranks, device="cuda", **options)
+    cpu = lbm.Simulation((4, 4, 4), comm=comm, device="cpu", **options)
+    for _ in range(2):
+        ours, theirs = gpu.run(1).gather("u"), cpu.run(1).gather("u")
+        assert comm.rank or np.abs(ours - theirs).max() < 5e-15
+    assert gpu.transports == {{transport: 2}}, gpu.transports
 """
-    environment = {"NUMBA_ENABLE_CUDASIM": "1", "LBM_TRANSPORT": transport}
-    status, output = run_program(2, program, transport, environment=environment)
+    status, output = run_program(2, program, environment={"NUMBA_ENABLE_CUDASIM": "1"})
     assert status == 0, output
     assert "ranks 0, 1 share cuda:0" in output

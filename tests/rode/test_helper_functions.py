@@ -117,7 +117,6 @@ def test_observe_and_other_functions_have_helpers():
 def test_a_helper_that_changes_changes_the_next_problem(monkeypatch):
     first = solve(drift).paths
     monkeypatch.setitem(globals(), "rate", 1.0)
-    check(drift, lambda x: -1.0 * min(max(x, -1.0), 1.0))
     monkeypatch.setitem(globals(), "limit", lambda value: value)
     check(drift, lambda x: -x)
     monkeypatch.undo()

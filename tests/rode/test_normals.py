@@ -192,7 +192,10 @@ def test_wallace_pool_has_a_chi_square_sum_only_when_corrected(device):
     assert stats.kstest((x * x).sum(axis=1), stats.chi2(1024).cdf).pvalue > 1e-4
 
 
-@pytest.mark.parametrize(("threads", "passes"), [(64, 8), (512, 3), (1024, 8)])
+@pytest.mark.parametrize(
+    ("threads", "passes"),
+    [(64, 3), *(pytest.param(*shape, marks=pytest.mark.slow) for shape in ((512, 3), (1024, 8)))],
+)
 def test_wallace_pools_of_other_shapes(device, threads, passes):
     shape = PoolShape(threads, passes)
     size = 5 * shape.numbers
@@ -209,7 +212,7 @@ def test_wallace_pools_of_other_shapes(device, threads, passes):
 
 
 @pytest.mark.skipif(SIMULATOR, reason="the simulator compiles nothing")
-@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("dtype", ["float32", pytest.param("float64", marks=pytest.mark.slow)])
 def test_wallace_kernels_of_the_largest_blocks_fit_on_a_multiprocessor(dtype):
     """Of its 65536 registers a thread of 1024 has 64."""
     from rode._normals.wallace.cuda import make_fill

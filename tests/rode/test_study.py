@@ -59,6 +59,7 @@ def test_quality_finds_good_and_bad_numbers(tmp_path):
     assert abs(scores["wallace-uncorrected float32"]["x^2"]) < 0.2
 
 
+@pytest.mark.slow
 def test_occupancies_need_no_gpu(tmp_path):
     """Expected values are worked out by hand: 16 warps a block, and 64 on a multiprocessor."""
     result = run_study("rode-occupancy", tmp_path)

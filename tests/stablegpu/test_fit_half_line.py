@@ -31,11 +31,13 @@ def levy_maximum(x):
     return -result.fun, loc, x.size / np.sum(1.0 / (x - loc))
 
 
+NODES, WEIGHTS = np.polynomial.legendre.leggauss(200)
+
+
 def positive_logpdf(x, alpha, loc, scale):
     """log pdf for alpha < 1, beta = 1 in S1 by Kanter's integral (1975), Gauss-Legendre."""
-    nodes, weights = np.polynomial.legendre.leggauss(200)
-    v = 0.5 * (nodes + 1.0)  # phi = pi (1 - v^4): large x have their mass next to pi
-    phi, weights = math.pi * (1.0 - v**4), 2.0 * v**3 * weights
+    v = 0.5 * (NODES + 1.0)  # phi = pi (1 - v^4): large x have their mass next to pi
+    phi, weights = math.pi * (1.0 - v**4), 2.0 * v**3 * WEIGHTS
     off = 1.0 - alpha
     a = (
         np.sin(off * phi)

@@ -72,12 +72,15 @@ TABLES_ONLY = {
 }
 """Studies that draw no pictures."""
 
+QUICK = {"stablegpu-fit", "stablegpu-random"}
+"""Studies that are no slow tests: one with pictures, and one that judges evaluators."""
+
 
 @pytest.mark.skipif(SIMULATOR, reason="too large for the simulator")
 @pytest.mark.parametrize(
     "name",
     [
-        pytest.param(n, marks=[pytest.mark.slow] * (n == "stablegpu-maxima"))
+        pytest.param(n, marks=[pytest.mark.slow] * (n not in QUICK))
         for n in STUDIES
         if n.startswith("stablegpu-")
     ],

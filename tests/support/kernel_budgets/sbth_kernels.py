@@ -126,7 +126,7 @@ def _of_type(T, R) -> dict:
 KERNELS = (
     read_budgets("sbth", _FLOAT64)
     | read_budgets("sbth._tridiagonal", _TRIDIAGONAL)
-    | read_budgets("studies.sbth", _STUDY)
+    | read_budgets("studies.sbth", _STUDY, slow=".")
 )
 for _dtype, _real in ((f4, f4), (f8, f8), (c8, f4), (c16, f8)):
     KERNELS |= _of_type(_dtype, _real)

@@ -89,4 +89,6 @@ def _of_type(dtype) -> dict:
     )
 
 
-KERNELS = read_budgets("stablegpu", _FLOAT64, **_NAMES) | _of_type(f4) | _of_type(f8)
+KERNELS = (
+    read_budgets("stablegpu", _FLOAT64, slow="interval", **_NAMES) | _of_type(f4) | _of_type(f8)
+)

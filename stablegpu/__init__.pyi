@@ -1,6 +1,5 @@
 """The public names of stablegpu, for its `__init__.py` and for type checkers."""
 
-from .batch_results import FitResults as FitResults
 from .conversions import from_r as from_r
 from .conversions import from_scipy as from_scipy
 from .conversions import to_r as to_r
@@ -13,7 +12,6 @@ from .evaluators import Evaluation as Evaluation
 from .evaluators import Interpolation as Interpolation
 from .evaluators import InterpolationError as InterpolationError
 from .evaluators import Quadrature as Quadrature
-from .fit_results import FitResult as FitResult
 from .fitting import fit as fit
 from .fitting import fit_windows as fit_windows
 from .functions import cdf as cdf
@@ -38,6 +36,8 @@ from .modes import mode as mode
 from .regression import Prediction as Prediction
 from .regression import Regression as Regression
 from .regression import regress as regress
+from .results import FitResult as FitResult
+from .results import FitResults as FitResults
 from .risk import KupiecTest as KupiecTest
 from .risk import RiskEstimate as RiskEstimate
 from .risk import RiskEstimates as RiskEstimates

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import logging
 import math
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Executor
@@ -11,33 +10,28 @@ from typing import Any, TypedDict, Unpack, overload
 
 import numpy as np
 
-from hetero import Device, region, validation
-from hetero.arrays import Workspace
-from hetero.devices import device_of, resolve
-from hetero.display.progress_bar import loop_progress
+from hetero import Device, validation
+from hetero.devices import device_of
 from hetero.distributed.engines import Engine
 from hetero.distributed.worker_devices import Devices
-from stablegpu._fit import datasets
 from stablegpu._fit.arguments import (
     as_sets,
     check_fixed,
     check_weights,
+    intervals_of,
     omit_nan,
+    require_likelihood,
     select_weighted,
+    widened,
 )
-from stablegpu._fit.fitted import FittedSets
+from stablegpu._fit.batch import SetsToFit, fit_sets
+from stablegpu._fit.datasets import LARGEST_SORTED_SET
+from stablegpu._fit.fitted import FittedSets, fit_at
 from stablegpu._fit.frames import series_index
-from stablegpu._fit.intervals import intervals_of
 from stablegpu._fit.limits import FEWEST_OBSERVATIONS
-from stablegpu._fit.outcomes import REMEDIES
-from stablegpu._fit.quantile_fit import fit_by_quantiles
-from stablegpu._fit.samples import ArraySample
-from stablegpu._fit.sharing import SetsToFit, fit_by_engine, fit_on_device
+from stablegpu._fit.records import REMEDIES
 from stablegpu._parameters import PARAMETERIZATIONS
-from stablegpu.batch_results import FitResults
-from stablegpu.fit_results import FitResult
-
-LOGGER = logging.getLogger(__name__)
+from stablegpu.results import FitResult, FitResults
 
 METHODS = ("ml", "mcculloch", "koutrouvelis", "grid", "grid2")
 NAN_POLICIES = ("raise", "omit")
@@ -45,9 +39,6 @@ NAN_POLICIES = ("raise", "omit")
 LARGEST_KEPT = 1 << 21
 """Observations of several sets up to which the fits keep a copy, for intervals and plots of one of
 them: 16 MiB of float64, which take some milliseconds to copy."""
-
-BREAK_EVEN = {"ml": 1000, "mcculloch": 200_000, "koutrouvelis": 5000, "grid": 100, "grid2": 100}
-"""Observations from which data in host memory are moved to a GPU."""
 
 
 class FitOptions(TypedDict, total=False):
@@ -213,56 +204,32 @@ def fit(
 
         _leave_out("quantiles", data=data, lower=lower, upper=upper, weights=weights,
                    rounding=rounding, truncation=truncation)  # fmt: skip
-        return FitResult.of(fit_quantiles(quantiles, n, parameterization, fixed, device, fit))
+        of_quantiles: FitResult = fit_quantiles(quantiles, n, parameterization, fixed, device, fit)
+        return of_quantiles
     if n is not None:
         raise TypeError("n belongs to quantiles; the number of observations of data is known")
     engine = Engine.create(device, executor, comm)
+    own_device = engine.kind if engine.is_elsewhere else engine.local
     with engine.raised_by_all():
         sets, intervals = intervals_of(data, lower, upper, rounding, truncation)
-        if intervals is not None and method != "ml":
-            raise ValueError(
-                f"lower, upper, rounding and truncation need method='ml', got method={method!r}"
-            )
-        weight_source = check_weights(weights, sets.counts, method, sets.labels)
+        require_likelihood(method, intervals)
+        weights = check_weights(weights, sets.counts, method, sets.labels)
         if nan_policy == "omit":
             if intervals is not None:
                 intervals = intervals.select(~np.isnan(sets.data))
-            sets, weight_source = omit_nan("data", sets, weight_source)
+            sets, weights = omit_nan("data", sets, weights)
         flat, counts, single, labels = sets
         fixed_values = check_fixed(fixed, parameterization, method, counts.size)
-        on_host = device_of(flat) is None and device_of(weight_source) is None
-        _require_on_host(on_host, engine)
-        if weight_source is not None and on_host and intervals is None:
-            flat, weight_source, counts = select_weighted(
-                flat.reshape(-1), weight_source.reshape(-1), counts
-            )
-        target = _resolve(engine, method, int(counts.sum()), flat, weight_source)
-    own_device = engine.kind if engine.is_elsewhere else engine.local
-    title = "fit" if single else f"{counts.size} fits"
-    _log_fits(len(counts), sum(counts), method, engine, target)
-    if single and method == "mcculloch" and counts[0] > datasets.LARGEST_SORTED_SET:
-        with target.active(), region("stable fit"):
-            workspace = Workspace(target, flat)
-            x = workspace.input("data", flat)
-            sample = ArraySample(x, workspace.output((0,)), workspace)
-            result = fit_by_quantiles(sample, parameterization)
-        result = dataclasses.replace(
-            result, label=labels and labels[0], device=own_device, data=_copy(flat)
-        )
-        return FitResult.of(result)
-    if on_host:
-        flat = flat.reshape(-1)
+        if device_of(flat) is None and device_of(weights) is None:
+            flat = flat.reshape(-1)
+            if weights is not None and intervals is None:
+                flat, weights, counts = select_weighted(flat, weights.reshape(-1), counts)
     stops = np.cumsum(counts)
     to_fit = SetsToFit(
-        *(flat, weight_source, stops - counts, stops, method, parameterization, fixed_values),
-        intervals,
+        *(flat, weights, stops - counts, stops, method, parameterization, fixed_values, intervals)
     )
-    results = _fit_sets(to_fit, engine, target, title, progress)
-    if not single:
-        return _with_data(results, to_fit, labels)
-    if labels is not None:
-        results = dataclasses.replace(results, labels=labels)
-    return _single_result(results, to_fit, own_device)
+    fits = dataclasses.replace(fit_sets(to_fit, engine, progress), labels=labels)
+    return _single_result(fits, to_fit, own_device) if single else _with_data(fits, to_fit)
 
 
 def _leave_out(chosen: str, **others: Any) -> None:
@@ -288,30 +255,6 @@ _SCIPY_NAMES = {
 """Parameters by the arguments that fix them in SciPy."""
 
 
-def _require_on_host(is_on_host: bool, engine: Engine) -> None:
-    """Raise TypeError for data on a GPU that others than that GPU should fit."""
-    if not is_on_host and not engine.is_single:
-        raise TypeError(
-            "data on a GPU are fitted there: pass arrays in host memory with several devices, an "
-            "executor or comm, or leave these out"
-        )
-
-
-def _resolve(engine: Engine, method: str, work: int, *arrays: Any) -> Device:
-    """Return the device of this process that fits; that of arrays, if they are on a GPU."""
-    return resolve(engine.local, *arrays, work=work, break_even=BREAK_EVEN[method])
-
-
-def _fit_sets(
-    sets: SetsToFit, engine: Engine, target: Device, title: str, show_progress: bool
-) -> FittedSets:
-    """Fit data sets by an engine, or on the device `target`."""
-    if not engine.is_single:
-        return fit_by_engine(sets, engine, show_progress, title)
-    with loop_progress(title, enabled=show_progress):
-        return fit_on_device(sets, target)
-
-
 def fit_windows(
     series: Any,
     window: int,
@@ -322,6 +265,7 @@ def fit_windows(
     parameterization: str = "S1",
     fixed: Mapping[str, Any] | None = None,
     nan_policy: str = "raise",
+    rounding: float | None = None,
     progress: bool = False,
     executor: Executor | None = None,
     comm: Any = None,
@@ -334,14 +278,14 @@ def fit_windows(
     series : array_like of float or series, one dimension, on the host or on a GPU
     window, step : int
         Number of observations of a window, 5 to 8192, and distance from the start of one to that of
-        the next. Windows are not copied.
+        the next. Windows are not copied, unless the data were rounded.
     index : sequence, optional
         What each observation is labelled with, such as its date; by default the index of a pandas
         series. The result's `labels` are those of the last observation of each window.
     nan_policy : {"raise", "omit"}
         "omit" leaves NaN out before windows are formed, so that each has `window` observations;
         with "raise" the status of a window with NaN is "not finite".
-    method, parameterization, fixed, progress, executor, comm, device : as for `fit`
+    method, parameterization, fixed, rounding, progress, executor, comm, device : as for `fit`
 
     Returns
     -------
@@ -366,41 +310,29 @@ def fit_windows(
         if index is not None:
             index = [index[k] for k in np.flatnonzero(~np.isnan(everything))]
         size = int(sets.counts[0])
-    flat = sets.data
-    longest = min(size, datasets.LARGEST_SORTED_SET)
+    intervals = None if rounding is None else widened("series", sets, rounding)
+    require_likelihood(method, intervals)
+    longest = min(size, LARGEST_SORTED_SET)
     window = validation.check_integer("window", window, FEWEST_OBSERVATIONS, longest)
     step = validation.check_integer("step", step, 1)
     starts = np.arange(0, size - window + 1, min(step, size))
     fixed_values = check_fixed(fixed, parameterization, method, starts.size)
-    work = starts.size * window
-    engine = Engine.create(device, executor, comm)
-    _require_on_host(device_of(flat) is None, engine)
-    target = _resolve(engine, method, work, flat)
-    _log_fits(starts.size, work, method, engine, target)
-    to_fit = SetsToFit(flat, None, starts, starts + window, method, parameterization, fixed_values)
-    results = _fit_sets(to_fit, engine, target, f"{starts.size} fits", progress)
-    labels = None if index is None else tuple(index[k] for k in (starts + window - 1).tolist())
-    return _with_data(results, to_fit, labels)
-
-
-def _with_data(fits: FittedSets, sets: SetsToFit, labels: tuple[Any, ...] | None) -> FitResults:
-    """Return fits of several sets with their labels, and with their data unless these are many."""
-    results = dataclasses.replace(FitResults.of(fits), labels=labels)
-    if math.prod(sets.data.shape) > LARGEST_KEPT:
-        return results
-    return dataclasses.replace(
-        results,
-        data=_copy(sets.data),
-        weights=_copy(sets.weights),
-        starts=sets.starts,
-        intervals=sets.intervals,
+    to_fit = SetsToFit(
+        *(sets.data, None, starts, starts + window),
+        *(method, parameterization, fixed_values, intervals),
     )
+    fits = fit_sets(to_fit, Engine.create(device, executor, comm), progress)
+    labels = None if index is None else tuple(index[k] for k in (to_fit.stops - 1).tolist())
+    return _with_data(dataclasses.replace(fits, labels=labels), to_fit)
 
 
-def _log_fits(sets: int, observations: int, method: str, engine: Engine, device: Device) -> None:
-    """Tell Python's `logging` what is about to be fitted, and where."""
-    where = device if engine.is_single else ", ".join(map(str, engine.devices)) or "workers"
-    LOGGER.info("%d sets, %d observations in all, by %s, on %s", sets, observations, method, where)
+def _with_data(fits: FittedSets, sets: SetsToFit) -> FitResults:
+    """Return results of several sets, with their data unless these are many."""
+    values = {field.name: getattr(fits, field.name) for field in dataclasses.fields(fits)}
+    if math.prod(sets.data.shape) <= LARGEST_KEPT:
+        values |= {"data": _copy(sets.data), "weights": _copy(sets.weights)}
+        values |= {"starts": sets.starts, "intervals": sets.intervals}
+    return FitResults(**values)
 
 
 def _single_result(fits: FittedSets, sets: SetsToFit, device: str | Device | None) -> FitResult:
@@ -408,13 +340,10 @@ def _single_result(fits: FittedSets, sets: SetsToFit, device: str | Device | Non
     status = str(fits.status[0])
     if status in REMEDIES:
         raise ValueError(REMEDIES[status])
-    one = dataclasses.replace(
-        fits.one(0, device),
-        data=_copy(sets.data),
-        weights=_copy(sets.weights),
-        intervals=sets.intervals,
-    )
-    return FitResult.of(one)
+    data, weights = _copy(sets.data), _copy(sets.weights)
+    result = fit_at(fits, 0, FitResult, device)
+    # Without the ascent's log-likelihood, in place of which comes that of the exact density.
+    return dataclasses.replace(result, data=data, weights=weights, intervals=sets.intervals)
 
 
 def _copy(values: Any) -> Any:

@@ -41,12 +41,11 @@ from stablegpu._inference.results import GoodnessOfFit as GoodnessOfFit
 from stablegpu._inference.results import GoodnessStatistic as GoodnessStatistic
 from stablegpu._inference.results import ProfileLikelihood as ProfileLikelihood
 from stablegpu._parameters import PARAMETERS
-from stablegpu.batch_results import FitResults
 from stablegpu.derivatives import dlogpdf
 from stablegpu.distribution import stable
-from stablegpu.fit_results import FitResult
 from stablegpu.fitting import fit
 from stablegpu.functions import cdf
+from stablegpu.results import FitResult
 
 TIES_PER_CUBE_ROOT = 1.25
 """Equal observations above which `goodness_of_fit` warns, over the cube root of all their number.
@@ -191,7 +190,7 @@ def bootstrap(
         )
         for name in PARAMETERS
     }
-    return Bootstrap(intervals, confidence, FitResults.of(results))
+    return Bootstrap(intervals, confidence, results)
 
 
 LARGEST_ACCELERATION = 0.15

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Executor
 from pathlib import Path
@@ -15,18 +16,17 @@ from hetero.arrays import Workspace
 from hetero.devices import Device, resolve
 from hetero.distributed.engines import Engine
 from hetero.distributed.worker_devices import Devices
-from stablegpu._fit import datasets
-from stablegpu._fit.arguments import BatchFit, check_fixed
-from stablegpu._fit.batch import fit_prepared, gather_sample
-from stablegpu._fit.datasets import UnsortedDataSets
-from stablegpu._fit.fitted import Fitted
-from stablegpu._fit.outcomes import REMEDIES
-from stablegpu._fit.quantile_fit import fit_by_quantiles
+from stablegpu._fit.arguments import check_fixed
+from stablegpu._fit.ascents import fit_prepared
+from stablegpu._fit.datasets import LARGEST_SORTED_SET, BatchFit, UnsortedDataSets
+from stablegpu._fit.fitted import fit_at
+from stablegpu._fit.large_samples.gather import gather_sample
+from stablegpu._fit.records import REMEDIES
 from stablegpu._fit.streams.pieces import Observations, check_size, observations_of
 from stablegpu._fit.streams.sample import StreamedSample
 from stablegpu._parameters import PARAMETERIZATIONS
-from stablegpu.fit_results import FitResult
 from stablegpu.fitting import METHODS, NAN_POLICIES, fit
+from stablegpu.results import FitResult
 
 Source: TypeAlias = str | Path | np.ndarray | Sequence[Any] | Callable[[], Iterable[Any]]
 """A place from which a data set is read; see `fit_stream`."""
@@ -106,7 +106,7 @@ def fit_stream(
     own_device = engine.kind if engine.is_elsewhere else engine.local
     with region("stable fit of a stream"):
         sample = StreamedSample(observations, engine, target, progress)
-        if sample.size <= datasets.LARGEST_SORTED_SET:
+        if sample.size <= LARGEST_SORTED_SET:
             data = np.concatenate([np.empty(0), *observations])
             check_size(data.size, sample.size)
             return fit(
@@ -116,12 +116,9 @@ def fit_stream(
                 fixed=fixed,
                 device=own_device,
             )
-        if method == "mcculloch":
-            result = fit_by_quantiles(sample, parameterization)
-        else:
-            with target.active():
-                result = _fit_bins(sample, method, parameterization, fixed_values, target)
-    return FitResult.of(dataclasses.replace(result, device=own_device, data=observations))
+        with target.active():
+            result = _fit_sample(sample, method, parameterization, fixed_values, target)
+    return dataclasses.replace(result, device=own_device, data=observations)
 
 
 def _require_ranges(observations: Observations, engine: Engine) -> None:
@@ -137,26 +134,26 @@ def _require_ranges(observations: Observations, engine: Engine) -> None:
         )
 
 
-def _fit_bins(
+def _fit_sample(
     sample: StreamedSample,
     method: str,
     parameterization: str,
     fixed_values: dict[str, np.ndarray],
     device: Device,
-) -> Fitted:
-    """Fit the bins of a sample on a device; raise ValueError if they cannot be fitted."""
+) -> FitResult:
+    """Fit a sample, by its bins if need be; raise ValueError if it cannot be fitted."""
     workspace = Workspace(device)
     unsorted = UnsortedDataSets(
         workspace.output((0,)), np.zeros(1, np.int64), np.array([sample.size])
     )
     # The regression passes over the sample itself: its last estimate is taken as it is.
-    taken = "mcculloch" if method == "koutrouvelis" else method
-    batch = BatchFit(taken, parameterization, fixed_values, workspace, workspace)
-    prepared = gather_sample(sample, unsorted, batch)
+    by_bins = "mcculloch" if method == "koutrouvelis" else method
+    batch = BatchFit(by_bins, parameterization, fixed_values, workspace, workspace)
+    prepared = gather_sample(sample, unsorted, batch, method != "mcculloch")
     if method == "koutrouvelis" and np.isfinite(prepared.estimates).all():
         prepared = prepared._replace(estimates=sample.improve_estimate(prepared.estimates))
-    fits = dataclasses.replace(fit_prepared(prepared, batch, [0.0]), method=method)
-    result = fits.one(0)
+    fits = dataclasses.replace(fit_prepared(prepared, batch, [time.perf_counter()]), method=method)
+    result = fit_at(fits, 0, FitResult)
     if result.status in REMEDIES:
         raise ValueError(REMEDIES[result.status])
     return result

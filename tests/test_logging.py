@@ -21,7 +21,7 @@ def solve():
 
 
 CALLS = {
-    "stablegpu.fitting": (
+    "stablegpu._fit.batch": (
         lambda: stablegpu.fit(np.arange(40.0).reshape(2, 20), method="mcculloch", device="cpu"),
         "2 sets, 40 observations in all, by mcculloch, on cpu",
     ),

@@ -6,7 +6,7 @@ import argparse
 import math
 from typing import Any
 
-from stablegpu.fit_results import FitResult
+from stablegpu.results import FitResult
 from stablegpu.risk import KupiecTest, RiskEstimate, kupiec_test
 
 

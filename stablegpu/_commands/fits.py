@@ -35,9 +35,8 @@ from stablegpu._commands.fit_risks import (
 )
 from stablegpu._commands.options import add_data, add_parameterization, open_file
 from stablegpu._parameters import PARAMETERS
-from stablegpu.batch_results import FitResults, as_columns
-from stablegpu.fit_results import FitResult
 from stablegpu.fitting import METHODS, fit
+from stablegpu.results import FitResult, FitResults, as_columns
 
 _EXAMPLES = (
     ("returns.csv --column 2 --plot fit.html", "fit the second column, and draw it"),

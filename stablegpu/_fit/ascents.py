@@ -1,24 +1,94 @@
-"""Outcomes of the optimizer for many data sets, by each method of fitting."""
+"""Fits of prepared data sets by each method: from first estimates to results."""
 
 from __future__ import annotations
+
+import time
 
 import numpy as np
 
 from stablegpu._fit import datasets
-from stablegpu._fit.arguments import BatchFit
-from stablegpu._fit.datasets import PreparedDataSets
+from stablegpu._fit.datasets import BatchFit, PreparedDataSets, make_starts
+from stablegpu._fit.fitted import FittedSets
 from stablegpu._fit.grid_search import search
 from stablegpu._fit.koutrouvelis.estimate import improve_estimates
 from stablegpu._fit.limits import ALPHA_RANGE, LARGEST_START_ALPHA
-from stablegpu._fit.records import LOC_IN_S1, make_starts, missing_outcomes
-from stablegpu._fit.second_starts import choose
+from stablegpu._fit.records import LOC_IN_S1, STATUSES, missing_outcomes
+from stablegpu._fit.second_starts import selection_loops
+from stablegpu._fit.set_loops import at_boundary, covariances_of, examine_sets, parameters_of
+from stablegpu._parameters import PARAMETERS
+
+_STAGES = ("start", "ascent", "results")
+
+_STATUS_TEXTS = np.array(STATUSES)
 
 _GRID_DIMENSIONS = {"grid": 4, "grid2": 2}
 
 _LARGEST_START_BETA = 0.9  # ascents start away from |beta| = 1, where a step may end; not tuned
 
 
-def find_outcomes(
+def fit_prepared(prepared: PreparedDataSets, batch: BatchFit, clock: list[float]) -> FittedSets:
+    """Fit data sets from McCulloch's estimates; `clock` has the time of the first stage's start."""
+    clock.append(time.perf_counter())
+    count = len(prepared.estimates)
+    bad, lowest = np.empty(count, np.int64), np.empty(count)
+    some_are_bad = examine_sets(prepared.estimates, prepared.ties, bad, lowest)
+    if batch.method != "ml" or "alpha" in batch.fixed_values:
+        lowest[:] = ALPHA_RANGE[0]
+    if some_are_bad:
+        outcomes, units = _outcomes_of_good_sets(prepared, np.flatnonzero(bad < 0), lowest, batch)
+    else:
+        outcomes, units = _find_outcomes(prepared, lowest, batch)
+    clock.append(time.perf_counter())
+    parameters, slope = parameters_of(outcomes, units, batch.parameterization)
+    if batch.method == "ml":
+        covariance, errors = covariances_of(outcomes, slope, parameters, batch.free)
+    else:
+        covariance, errors = np.full((count, 4, 4), np.nan), np.full((count, 4), np.nan)
+    parameters[parameters[:, 0] == ALPHA_RANGE[1], 1] = 0.0  # normal: beta has no meaning
+    for name, values in batch.fixed_values.items():
+        parameters[:, PARAMETERS.index(name)] = values
+    codes = outcomes["status"]
+    if some_are_bad:
+        for array in (parameters, covariance, errors):
+            array[bad >= 0] = np.nan
+        codes = np.where(bad >= 0, bad, codes)
+    clock.append(time.perf_counter())
+    alpha, beta, loc, scale = parameters.T
+    return FittedSets(
+        alpha,
+        beta,
+        loc,
+        scale,
+        loglik=outcomes["loglik"],
+        covariance=covariance,
+        errors=errors,
+        status=_STATUS_TEXTS[codes],
+        evaluations=outcomes["evaluations"],
+        size=prepared.unsorted.stops - prepared.unsorted.starts,
+        at_boundary=at_boundary(parameters, outcomes, lowest),
+        ties=prepared.ties[:, 0],
+        smallest_alpha=lowest,
+        nobs=prepared.ties[:, 1],
+        parameterization=batch.parameterization,
+        method=batch.method,
+        fixed=dict(batch.fixed_values),
+        timings=dict(zip(_STAGES, np.diff(clock).tolist(), strict=True)),
+    )
+
+
+def _outcomes_of_good_sets(
+    prepared: PreparedDataSets, good: np.ndarray, lowest: np.ndarray, batch: BatchFit
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return outcomes and units if only the sets with the indices `good` can be fitted."""
+    count = len(prepared.estimates)
+    outcomes, units = missing_outcomes(count), np.ones((count, 2))
+    if good.size:
+        chosen = prepared.select(good, batch.host_workspace)
+        outcomes[good], units[good] = _find_outcomes(chosen, lowest[good], batch.select(good))
+    return outcomes, units
+
+
+def _find_outcomes(
     prepared: PreparedDataSets, lowest: np.ndarray, batch: BatchFit
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the outcomes at the estimates, and the units of location and scale.
@@ -45,37 +115,35 @@ def _maximize_likelihoods(
     prepared: PreparedDataSets, units: np.ndarray, lowest: np.ndarray, batch: BatchFit
 ) -> np.ndarray:
     """Return the outcomes at the largest likelihoods, after ascents from one start or several."""
-
     workspaces = batch.workspace, batch.host_workspace
     initial, in_s1 = _initial_points(prepared.estimates, units, batch)
     starts = make_starts(initial, units, lowest)
     free = batch.free | (LOC_IN_S1 if in_s1 else 0)
     if "loc" in batch.fixed_values or "scale" in batch.fixed_values:
         return datasets.maximize(prepared.sorted, starts, free, *workspaces)
-    choose.set_choices(starts, batch.fixed_values)
-    outcomes = datasets.maximize(prepared.sorted, starts, free, *workspaces, find_peaks=True)
-    _climb_other_peaks(outcomes, prepared, units, lowest, batch)
+    peaks_with = batch.fixed_values
+    outcomes = datasets.maximize(prepared.sorted, starts, free, *workspaces, peaks_with=peaks_with)
+    selected = selection_loops.select_starts(outcomes, prepared.ties, units)
+    if selected is not None:
+        _climb_other_peaks(*selected, outcomes, prepared, units, lowest, batch)
     return outcomes
 
 
 def _climb_other_peaks(
+    which: np.ndarray,
+    peaks: np.ndarray,
     outcomes: np.ndarray,
     prepared: PreparedDataSets,
     units: np.ndarray,
     lowest: np.ndarray,
     batch: BatchFit,
 ) -> None:
-    """Climb the peaks of a rough profile that the first ascents have not reached.
+    """Climb `peaks` of rough profiles of the sets `which`, which the first ascents did not reach.
 
     The better of the outcomes is kept.
     """
     from stablegpu._fit.optimizer.state import TO_S0, TO_S1
-    from stablegpu._fit.second_starts.selection_loops import MANY
 
-    selected = choose.select_starts(outcomes, prepared.ties, units)
-    if selected is None:
-        return
-    which, peaks = selected
     weights, fixed_values = prepared.ties[:, 1], batch.fixed_values
     alpha, beta = np.minimum(peaks["alpha"], LARGEST_START_ALPHA), peaks["beta"]
     if "alpha" in fixed_values:
@@ -87,7 +155,7 @@ def _climb_other_peaks(
     # A location in S1 is the first to be tried; in place of one in S0 a small alpha first tries the
     # data that lie closest.
     in_s1 = (alpha < TO_S0) | ("alpha" not in fixed_values)
-    in_s0 = ~in_s1 | ((alpha < TO_S1) & (weights[which] >= MANY))
+    in_s0 = ~in_s1 | ((alpha < TO_S1) & (weights[which] >= selection_loops.MANY))
     for free, chosen in ((batch.free | LOC_IN_S1, in_s1), (batch.free, in_s0)):
         chosen_sets = which[chosen]
         if not chosen_sets.size:

@@ -1,47 +1,145 @@
-"""Fits of many data sets at once: from data on a device to results."""
+"""Fits of many data sets at once: on one device, or in parts by several, workers or ranks.
+
+A set is fitted alike whatever the others of its part are, so that results do not depend on how the
+sets are split.
+"""
 
 from __future__ import annotations
 
 import itertools
+import logging
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from hetero.arrays import Array
-from stablegpu._fit import datasets
-from stablegpu._fit.arguments import BatchFit
-from stablegpu._fit.ascents import find_outcomes
-from stablegpu._fit.datasets import PreparedDataSets, UnsortedDataSets
-from stablegpu._fit.estimates import at_boundary, covariances_of, parameters_of
+from hetero import Device, region
+from hetero.arrays import Array, Workspace, on_host
+from hetero.devices import device_of, resolve
+from hetero.display.progress_bar import loop_progress
+from hetero.distributed.engines import Engine
+from stablegpu._fit.ascents import fit_prepared
+from stablegpu._fit.datasets import LARGEST_SORTED_SET, BatchFit, UnsortedDataSets, prepare
 from stablegpu._fit.fitted import FittedSets
 from stablegpu._fit.intervals import Intervals, gather
-from stablegpu._fit.limits import ALPHA_RANGE
-from stablegpu._fit.mcculloch import estimate as mcculloch_estimate
-from stablegpu._fit.outcomes import STATUSES
-from stablegpu._fit.records import missing_outcomes
-from stablegpu._fit.samples import ArraySample, Sample
-from stablegpu._parameters import PARAMETERS
+from stablegpu._fit.large_samples.gather import gather_sample
+from stablegpu._fit.large_samples.sample import ArraySample
 
-_STAGES = ("start", "ascent", "results")
+Fits = TypeVar("Fits", bound=FittedSets)
 
-_STATUS_TEXTS = np.array(STATUSES)
+LOGGER = logging.getLogger(__name__)
+
+BREAK_EVEN = {"ml": 1000, "mcculloch": 200_000, "koutrouvelis": 5000, "grid": 100, "grid2": 100}
+"""Observations from which data in host memory are moved to a GPU."""
+
+
+class SetsToFit(NamedTuple):
+    """Data sets x[starts[s]:stops[s]], and how they are fitted.
+
+    Attributes
+    ----------
+    data : flat float64 array, in host memory or on a GPU
+    weights : array of the same size, or None
+    starts, stops : int64 arrays, both in ascending order; sets may overlap
+    method, parameterization : str
+    fixed_values : fixed parameters by name, an array with a value for each set
+    intervals : where the observations lie, if `data` are only points that stand for them
+    """
+
+    data: Any
+    weights: Any
+    starts: np.ndarray
+    stops: np.ndarray
+    method: str
+    parameterization: str
+    fixed_values: Mapping[str, np.ndarray]
+    intervals: Intervals | None = None
+
+    def part(self, low: int, high: int) -> SetsToFit:
+        """Return the sets with the numbers from `low` to `high` - 1, with their data alone."""
+        begin, end = int(self.starts[low]), int(self.stops[high - 1])
+        return self._replace(
+            data=self.data[begin:end],
+            weights=None if self.weights is None else self.weights[begin:end],
+            intervals=self.intervals and self.intervals.select(slice(begin, end)),
+            starts=self.starts[low:high] - begin,
+            stops=self.stops[low:high] - begin,
+            fixed_values={name: v[low:high] for name, v in self.fixed_values.items()},
+        )
+
+
+def fit_sets(sets: SetsToFit, engine: Engine, show_progress: bool) -> FittedSets:
+    """Fit data sets on a device, or by an engine in parts of nearly equal numbers of observations.
+
+    Raises TypeError for data on a GPU that others than that GPU should fit.
+    """
+    counts, arrays = sets.stops - sets.starts, (sets.data, sets.weights)
+    title = "fit" if counts.size == 1 else f"{counts.size} fits"
+    with engine.raised_by_all():
+        if not engine.is_single and any(device_of(values) is not None for values in arrays):
+            raise TypeError(
+                "data on a GPU are fitted there: pass arrays in host memory with several devices, "
+                "an executor or comm, or leave these out"
+            )
+        size = int(counts.sum())
+        device = resolve(engine.local, *arrays, work=size, break_even=BREAK_EVEN[sets.method])
+    where = device if engine.is_single else ", ".join(map(str, engine.devices)) or "workers"
+    LOGGER.info(
+        "%d sets, %d observations in all, by %s, on %s", counts.size, size, sets.method, where
+    )
+    if engine.is_single:
+        with loop_progress(title, enabled=show_progress):
+            return _fit_on_device(sets, device)
+    bounds = split(counts, engine.count_parts())
+    parts = [sets.part(low, high) for low, high in itertools.pairwise(bounds)]
+    results = engine.run(_fit_on_device, parts, title=title, show_progress=show_progress)
+    return join_results(results)
+
+
+def _fit_on_device(sets: SetsToFit, device: Device) -> FittedSets:
+    """Fit data sets on a device."""
+    with device.active(), region("stable fit"):
+        workspace, host_workspace = Workspace(device, sets.data), Workspace(device)
+        batch = BatchFit(
+            *(sets.method, sets.parameterization, dict(sets.fixed_values)),
+            *(workspace, host_workspace),
+        )
+        if sets.intervals is not None:
+            weights = np.empty(0) if sets.weights is None else on_host(sets.weights).reshape(-1)
+            return _fit_intervals(sets.intervals, weights, sets.starts, sets.stops, batch)
+        x = workspace.input("data", sets.data, reuse=True)
+        if sets.weights is None:
+            weights = host_workspace.output((0,), reuse="none")
+        else:
+            weights = Workspace(device, sets.weights).input("weights", sets.weights, reuse=True)
+        return fit_batch(x, weights, sets.starts, sets.stops, batch)
+
+
+def split(counts: np.ndarray, parts: int) -> list[int]:
+    """Return where parts of nearly equal numbers of observations begin, and the number of sets.
+
+    A part has a set at least, so there may be fewer parts.
+    """
+    before = np.concatenate(([0], np.cumsum(counts)))
+    shares = before[-1] * np.arange(1, parts) / parts
+    inner = np.searchsorted(before, shares)
+    return [int(n) for n in np.unique(np.concatenate(([0], inner, [counts.size])))]
 
 
 def fit_batch(
     x: Array, weights: Array, starts: np.ndarray, stops: np.ndarray, batch: BatchFit
 ) -> FittedSets:
     """Fit the data sets x[starts[s]:stops[s]]; x and weights are on the device."""
-    if (stops - starts).max() > datasets.LARGEST_SORTED_SET:
+    if (stops - starts).max() > LARGEST_SORTED_SET:
         return _fit_one_by_one(x, weights, starts, stops, batch)
-    clock = [time.perf_counter()]
-    unsorted = UnsortedDataSets(x, starts, stops)
-    return fit_prepared(_prepare(unsorted, weights, batch), batch, clock)
+    clock, unsorted = [time.perf_counter()], UnsortedDataSets(x, starts, stops)
+    prepared = prepare(unsorted, weights, batch.workspace, batch.host_workspace)
+    return fit_prepared(prepared, batch, clock)
 
 
-def fit_intervals(
+def _fit_intervals(
     intervals: Intervals,
     weights: np.ndarray,
     starts: np.ndarray,
@@ -49,18 +147,14 @@ def fit_intervals(
     batch: BatchFit,
 ) -> FittedSets:
     """Fit data sets whose observations lie in intervals; these and the weights are on the host."""
-    clock = [time.perf_counter()]
-    gathered, samples, ties = gather(intervals, weights, starts, stops, batch.host_workspace)
-    x = batch.host_workspace.input("data", samples)
+    clock, workspace = [time.perf_counter()], batch.host_workspace
+    gathered, samples, ties = gather(intervals, weights, starts, stops, workspace)
     rows = np.arange(len(samples)) * samples.shape[1]
-    unsorted = UnsortedDataSets(x, rows, rows + samples.shape[1])
-    none = batch.host_workspace.output((0,), reuse="none")
+    unsorted = UnsortedDataSets(workspace.input("data", samples), rows, rows + samples.shape[1])
+    none = workspace.output((0,), reuse="none")
     # The samples are arrays of the host, whatever kind the data are.
-    prepared = _prepare(unsorted, none, replace(batch, workspace=batch.host_workspace))
-    prepared = prepared._replace(
-        sorted=prepared.sorted._replace(intervals=gathered),
-        ties=ties,
-    )
+    prepared = prepare(unsorted, none, workspace, workspace)
+    prepared = prepared._replace(sorted=prepared.sorted._replace(intervals=gathered), ties=ties)
     fits = fit_prepared(prepared, batch, clock)
     return replace(fits, size=stops - starts, ties=np.maximum(fits.ties, 1.0))
 
@@ -73,119 +167,17 @@ def _fit_one_by_one(
     for k, (start, stop) in enumerate(zip(starts, stops, strict=True)):
         clock = [time.perf_counter()]
         unsorted = UnsortedDataSets(x[start:stop], np.zeros(1, int), np.array([stop - start]))
-        own_weights = weights[start:stop] if weights.size else weights
-        prepare = _gather if stop - start > datasets.LARGEST_SORTED_SET else _prepare
-        prepared = prepare(unsorted, own_weights, batch)
+        part = weights[start:stop] if weights.size else weights
+        if stop - start > LARGEST_SORTED_SET:
+            sample = ArraySample(unsorted.x, part, batch.workspace)
+            prepared = gather_sample(sample, unsorted, batch, batch.method != "mcculloch")
+        else:
+            prepared = prepare(unsorted, part, batch.workspace, batch.host_workspace)
         results.append(fit_prepared(prepared, batch.select(slice(k, k + 1)), clock))
     return join_results(results)
 
 
-def _prepare(unsorted: UnsortedDataSets, weights: Array, batch: BatchFit) -> PreparedDataSets:
-    """Sort data sets, and estimate their parameters by McCulloch's quantiles."""
-    workspaces = batch.workspace, batch.host_workspace
-    sets, table = datasets.sort_sets(unsorted, weights, *workspaces)
-    estimates, ties = datasets.estimate(sets, table, *workspaces)
-    return PreparedDataSets(sets, unsorted, estimates, ties)
-
-
-def _gather(unsorted: UnsortedDataSets, weights: Array, batch: BatchFit) -> PreparedDataSets:
-    """Gather one large set in bins, and estimate its parameters by McCulloch's quantiles."""
-    return gather_sample(ArraySample(unsorted.x, weights, batch.workspace), unsorted, batch)
-
-
-def gather_sample(sample: Sample, unsorted: UnsortedDataSets, batch: BatchFit) -> PreparedDataSets:
-    """Gather a sample in bins, and estimate its parameters by McCulloch's quantiles."""
-    from stablegpu._fit.mcculloch.formulas import ESTIMATE_SIZE
-
-    quantiles, equal = mcculloch_estimate.quantiles(sample)
-    estimates, ends = np.array([mcculloch_estimate.start(quantiles)]), (quantiles[0], quantiles[-1])
-    ties = np.array([[equal, float(sample.size)]])
-    sets = None
-    spread = quantiles[4] - quantiles[2]
-    if sample.is_weighted and np.isnan(estimates).any():  # those of large weight may vary
-        spread = ends[1] - ends[0]
-    if spread > 0.0 and not np.isinf(estimates).any():
-        width = datasets.bin_width(spread, ends)
-        bins, ties = datasets.bin_set(sample, quantiles[3], width, ends, batch.host_workspace)
-        if sample.is_weighted:
-            table = batch.host_workspace.input("estimates", np.zeros((1, ESTIMATE_SIZE))).reshape(
-                1, ESTIMATE_SIZE
-            )
-            estimates, _ = datasets.estimate(bins, table, batch.workspace, batch.host_workspace)
-        # Without an estimate there is nothing to fit, and the estimate says why.
-        if not sample.is_weighted or np.isfinite(estimates).all():
-            sets = bins
-    return PreparedDataSets(sets, unsorted, estimates, ties)
-
-
-def fit_prepared(prepared: PreparedDataSets, batch: BatchFit, clock: list[float]) -> FittedSets:
-    """Fit data sets from McCulloch's estimates; `clock` has the time of the first stage's start."""
-    from stablegpu._fit.set_loops import examine_sets
-
-    clock.append(time.perf_counter())
-    count = len(prepared.estimates)
-    bad, lowest = np.empty(count, np.int64), np.empty(count)
-    some_are_bad = examine_sets(prepared.estimates, prepared.ties, bad, lowest)
-    if batch.method != "ml" or "alpha" in batch.fixed_values:
-        lowest[:] = ALPHA_RANGE[0]
-    if some_are_bad:
-        outcomes, units = _outcomes_of_good_sets(prepared, np.flatnonzero(bad < 0), lowest, batch)
-    else:
-        outcomes, units = find_outcomes(prepared, lowest, batch)
-    clock.append(time.perf_counter())
-    parameters, slope = parameters_of(outcomes, units, batch.parameterization)
-    if batch.method == "ml":
-        covariance, errors = covariances_of(outcomes, slope, parameters, batch.free)
-    else:
-        covariance, errors = np.full((count, 4, 4), np.nan), np.full((count, 4), np.nan)
-    parameters[parameters[:, 0] == ALPHA_RANGE[1], 1] = 0.0  # normal: beta has no meaning
-    for name, values in batch.fixed_values.items():
-        parameters[:, PARAMETERS.index(name)] = values
-    codes = outcomes["status"]
-    if some_are_bad:
-        for array in (parameters, covariance, errors):
-            array[bad >= 0] = np.nan
-        codes = np.where(bad >= 0, bad, codes)
-    clock.append(time.perf_counter())
-    alpha, beta, loc, scale = parameters.T
-    return FittedSets(
-        alpha,
-        beta,
-        loc,
-        scale,
-        loglik=outcomes["loglik"],
-        covariance=covariance,
-        errors=errors,
-        status=_STATUS_TEXTS[codes],
-        evaluations=outcomes["evaluations"],
-        size=prepared.unsorted.stops - prepared.unsorted.starts,
-        at_boundary=at_boundary(parameters, outcomes, lowest),
-        ties=prepared.ties[:, 0],
-        smallest_alpha=lowest,
-        nobs=prepared.ties[:, 1],
-        parameterization=batch.parameterization,
-        method=batch.method,
-        fixed=dict(batch.fixed_values),
-        timings={
-            stage: end - start
-            for stage, (start, end) in zip(_STAGES, itertools.pairwise(clock), strict=True)
-        },
-    )
-
-
-def _outcomes_of_good_sets(
-    prepared: PreparedDataSets, good: np.ndarray, lowest: np.ndarray, batch: BatchFit
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return what `find_outcomes` does if only the sets with the indices `good` can be fitted."""
-    count = len(prepared.estimates)
-    outcomes, units = missing_outcomes(count), np.ones((count, 2))
-    if good.size:
-        chosen = prepared.select(good, batch.host_workspace)
-        outcomes[good], units[good] = find_outcomes(chosen, lowest[good], batch.select(good))
-    return outcomes, units
-
-
-def join_results(results: Sequence[FittedSets]) -> FittedSets:
+def join_results(results: Sequence[Fits]) -> Fits:
     """Join fits of one kind as if they came from one call."""
     if len(results) == 1:
         return results[0]
@@ -195,7 +187,7 @@ def join_results(results: Sequence[FittedSets]) -> FittedSets:
         for name in FittedSets.__dataclass_fields__
         if name not in _COMMON_FIELDS
     }
-    return FittedSets(
+    return type(first)(
         **arrays,
         parameterization=first.parameterization,
         method=first.method,

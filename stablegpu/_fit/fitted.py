@@ -10,7 +10,7 @@ import functools
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 import numpy as np
 
@@ -19,7 +19,7 @@ from hetero.arrays import on_host
 from hetero.equality import equal_by_value
 from stablegpu._fit.intervals import Intervals
 from stablegpu._fit.limits import ALPHA_RANGE, BETA_RANGE
-from stablegpu._fit.outcomes import CONVERGED, outcome_message
+from stablegpu._fit.records import CONVERGED, REMEDIES
 from stablegpu._fit.streams.pieces import Observations, check_size
 from stablegpu._fit.streams.read_ahead import read_ahead
 from stablegpu._parameters import PARAMETERS, Parameters
@@ -188,6 +188,9 @@ class Fitted:
             )
 
 
+Fit = TypeVar("Fit", bound=Fitted)
+
+
 @equal_by_value
 @dataclass(frozen=True, eq=False)
 class FittedSets:
@@ -220,48 +223,6 @@ class FittedSets:
     def __len__(self) -> int:
         return self.alpha.size
 
-    def one(self, k: int, device: Any = None) -> Fitted:
-        """Return fit number k, from 0 on, with its data and the ascent's log-likelihood."""
-        fitted = Fitted(
-            float(self.alpha[k]),
-            float(self.beta[k]),
-            float(self.loc[k]),
-            float(self.scale[k]),
-            parameterization=self.parameterization,
-            method=self.method,
-            size=int(self.size[k]),
-            message=self._message_of(k),
-            status=str(self.status[k]),
-            covariance=self.covariance[k],
-            stderr=dict(zip(PARAMETERS, self.errors[k].tolist(), strict=True)),
-            evaluations=int(self.evaluations[k]),
-            timings=self.timings,
-            fixed={name: float(getattr(self, name)[k]) for name in self.fixed},
-            device=device,
-            ties=float(self.ties[k]),
-            smallest_alpha=float(self.smallest_alpha[k]),
-            data=self._part_of(self.data, k),
-            weights=self._part_of(self.weights, k),
-            nobs=float(self.nobs[k]),
-            label=None if self.labels is None else self.labels[k],
-            intervals=self._intervals_of(k),
-        )
-        fitted.__dict__["loglik"] = float(self.loglik[k])
-        return fitted
-
-    def _part_of(self, values: Any, k: int) -> Any:
-        """Return the data of a fit, or its weights; None if there are none."""
-        if values is None or self.starts is None:
-            return None
-        return values.reshape(-1)[int(self.starts[k]) : int(self.starts[k] + self.size[k])]
-
-    def _intervals_of(self, k: int) -> Intervals | None:
-        """Return the intervals in which the observations of a fit lie, if they are not points."""
-        if self.intervals is None or self.starts is None:
-            return None
-        first = int(self.starts[k])
-        return self.intervals.select(slice(first, first + int(self.size[k])))
-
     def select(self, which: Any) -> Self:
         """Return the fits of a slice, a mask or numbers."""
         numbers = np.arange(len(self))[which]
@@ -276,19 +237,10 @@ class FittedSets:
             changed["labels"] = tuple(self.labels[k] for k in numbers)
         return replace(self, **changed)
 
-    def _message_of(self, k: int) -> str:
-        return outcome_message(
-            self.at_boundary[k],
-            str(self.status[k]),
-            self.fixed.keys(),
-            self.ties[k],
-            self.smallest_alpha[k],
-        )
-
     @functools.cached_property
     def message(self) -> np.ndarray:
         """Remarks on each fit; usually empty texts."""
-        return np.array([self._message_of(k) for k in range(len(self))], dtype=str)
+        return np.array([message_of(self, k) for k in range(len(self))], dtype=str)
 
     @property
     def free(self) -> int:
@@ -323,3 +275,63 @@ class FittedSets:
     def interval(self, confidence: float = 0.95) -> dict[str, tuple[np.ndarray, np.ndarray]]:
         """Return confidence intervals by name: arrays of their ends; see `FitResult.interval`."""
         return wald_intervals(self.params, self.stderr, confidence)
+
+
+def message_of(fits: FittedSets, k: int) -> str:
+    """Return the message that describes the outcome of fit number k."""
+    status, fixed = str(fits.status[k]), fits.fixed
+    smallest_alpha, ties = fits.smallest_alpha[k], fits.ties[k]
+    labels = ("alpha", "|beta|", "scale")
+    ends = zip(("alpha", "beta", "scale"), labels, fits.at_boundary[k], strict=True)
+    names = [label for name, label, is_at in ends if is_at and name not in fixed]
+    parts = [f"at the boundary of the estimator's range: {', '.join(names)}"] if names else []
+    if smallest_alpha > ALPHA_RANGE[0] and status not in REMEDIES:
+        why = f"{ties:g} observations are equal" if ties > 1.0 else "there are few observations"
+        parts.append(
+            f"{why}, so the likelihood has no bound for small alpha: alpha below "
+            f"{smallest_alpha:.3g} was left out"
+        )
+    if status == "exhausted":
+        parts.append("the ascent did not converge within its evaluations")
+    if status == "impossible":
+        why = "under the fixed parameters" if fixed else "in the range of float64: rescale them"
+        parts.append(f"the data have no likelihood {why}")
+    if status in REMEDIES:
+        parts.append(REMEDIES[status])
+    return "; ".join(parts)
+
+
+def fit_at(fits: FittedSets, k: int, kind: type[Fit], device: Any = None) -> Fit:
+    """Return fit number k of several, from 0 on, with its data and the ascent's log-likelihood."""
+    data, weights, intervals = None, None, None
+    if fits.starts is not None:
+        part = slice(int(fits.starts[k]), int(fits.starts[k] + fits.size[k]))
+        data = fits.data.reshape(-1)[part]
+        weights = fits.weights if fits.weights is None else fits.weights.reshape(-1)[part]
+        intervals = fits.intervals and fits.intervals.select(part)
+    fitted = kind(
+        float(fits.alpha[k]),
+        float(fits.beta[k]),
+        float(fits.loc[k]),
+        float(fits.scale[k]),
+        parameterization=fits.parameterization,
+        method=fits.method,
+        size=int(fits.size[k]),
+        message=message_of(fits, k),
+        status=str(fits.status[k]),
+        covariance=fits.covariance[k],
+        stderr=dict(zip(PARAMETERS, fits.errors[k].tolist(), strict=True)),
+        evaluations=int(fits.evaluations[k]),
+        timings=fits.timings,
+        fixed={name: float(getattr(fits, name)[k]) for name in fits.fixed},
+        device=device,
+        ties=float(fits.ties[k]),
+        smallest_alpha=float(fits.smallest_alpha[k]),
+        data=data,
+        weights=weights,
+        nobs=float(fits.nobs[k]),
+        label=None if fits.labels is None else fits.labels[k],
+        intervals=intervals,
+    )
+    vars(fitted)["loglik"] = float(fits.loglik[k])
+    return fitted

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from hetero import validation
-from stablegpu._fit.fitted import Fitted
 from stablegpu._fit.limits import ALPHA_RANGE, BETA_RANGE
 from stablegpu._parameters import PARAMETERS, Parameters
 from stablegpu.distribution import Stable
@@ -25,7 +24,7 @@ def fit_quantiles(
     fixed: Mapping[str, Any] | None,
     device: Any,
     fit: Callable[..., Any],
-) -> Fitted:
+) -> Any:
     """Fit a distribution to quantiles by their probabilities; `fit` is `stablegpu.fit`.
 
     With e_i = f(q_i) (x_i - q_i), where q_i are the quantiles of the distribution and f its density
@@ -45,14 +44,14 @@ def fit_quantiles(
         fixed=fixed,
         device=device,
     )
-    known = dict(fixed or {})
-    free = [name for name in PARAMETERS if name not in known]
+    fixed_values = dict(fixed or {})
+    free = [name for name in PARAMETERS if name not in fixed_values]
     in_s0 = start.distribution.to("S0")
     unit = in_s0.scale
     moves_in_s0 = "loc" in free  # a fixed location stays that of the caller's parameterization
 
     def distribution_of(point: np.ndarray) -> Stable:
-        values = {name: getattr(start, name) for name in PARAMETERS} | known
+        values = {name: getattr(start, name) for name in PARAMETERS} | fixed_values
         for name, coordinate in zip(free, point.tolist(), strict=True):
             if name == "scale":
                 coordinate = unit * math.exp(coordinate)
@@ -77,15 +76,15 @@ def fit_quantiles(
     }
     low, high = (np.array([bounds[name][k] for name in free]) for k in (0, 1))
     guess = np.clip([first[name] for name in free], low + 0.05, high - 0.05)
-    found = least_squares(residuals, guess, bounds=(low + _INSIDE, high - _INSIDE), xtol=1e-12)
-    best = distribution_of(found.x)
-    covariance, at_end = np.zeros((4, 4)), np.minimum(found.x - low, high - found.x) < 1e-6
+    solution = least_squares(residuals, guess, bounds=(low + _INSIDE, high - _INSIDE), xtol=1e-12)
+    best = distribution_of(solution.x)
+    covariance, at_end = np.zeros((4, 4)), np.minimum(solution.x - low, high - solution.x) < 1e-6
     rows = [PARAMETERS.index(name) for name in free]
     inner = np.full((len(free), len(free)), np.nan)
     if n is not None:
-        kept = ~at_end
-        jacobian = found.jac[:, kept]
-        inner[np.ix_(kept, kept)] = np.linalg.pinv(jacobian.T @ jacobian) / n
+        inside = ~at_end
+        jacobian = solution.jac[:, inside]
+        inner[np.ix_(inside, inside)] = np.linalg.pinv(jacobian.T @ jacobian) / n
     covariance[np.ix_(rows, rows)] = inner
     result = best.to(parameterization)
     slope = _slope(best, result, unit, moves_in_s0)
@@ -94,7 +93,7 @@ def fit_quantiles(
                         for name in PARAMETERS])  # fmt: skip
     covariance[unknown] = covariance[:, unknown] = np.nan
     names = [name for name, is_at in zip(free, at_end, strict=True) if is_at]
-    return Fitted(
+    return type(start)(
         result.alpha,
         result.beta,
         result.loc,
@@ -103,11 +102,11 @@ def fit_quantiles(
         method="quantiles",
         size=p.size,
         message=f"at the boundary of the estimator's range: {', '.join(names)}" if names else "",
-        status="converged" if found.success else "exhausted",
+        status="converged" if solution.success else "exhausted",
         covariance=covariance,
         stderr=dict(zip(PARAMETERS, np.sqrt(np.diag(covariance)).tolist(), strict=True)),
-        evaluations=int(found.nfev),
-        fixed={name: float(value) for name, value in known.items()},
+        evaluations=int(solution.nfev),
+        fixed={name: float(value) for name, value in fixed_values.items()},
         device=device,
         nobs=math.nan if n is None else float(n),
     )

@@ -13,9 +13,9 @@ import numpy as np
 
 from hetero.arrays import Workspace
 from stablegpu._fit import datasets
-from stablegpu._fit.datasets import SortedDataSets
+from stablegpu._fit.datasets import SortedDataSets, make_starts
 from stablegpu._fit.limits import ALPHA_RANGE, BETA_RANGE
-from stablegpu._fit.records import make_starts, missing_outcomes
+from stablegpu._fit.records import missing_outcomes
 
 POINTS = {4: 3, 2: 7}
 """Points of the grid along an axis, by the number of its dimensions."""

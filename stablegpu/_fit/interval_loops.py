@@ -102,25 +102,25 @@ def _spread(points, masses, bounds, total, starts):
 
 
 @parallel
-def gather_sets(lower, upper, weights, truncations, starts, stops, gathered, samples):
+def gather_sets(lower, upper, weights, truncations, starts, stops, firsts, gathered, samples):
     """Prepare the sets [starts[s], stops[s]) of intervals.
 
     `gathered` holds points, masses, bounds (two rows), and for each set the number of intervals,
     `ranges` (`_fit/likelihood`) and ties (the largest weight at a point, and that of all). Set s
-    begins at starts[s] + s there, because a truncation takes a place. `samples` (sets,
+    begins at firsts[s] there, with room for its intervals and a truncation. `samples` (sets,
     START_POINTS) are data for starting values.
     """
     points, masses, bounds, counts, ranges, ties = gathered
     for index in prange(starts.size):
         s = np.int64(index)
         a, b = starts[s], stops[s]
-        first = a + s
-        last = b + s + 1
-        own = weights[a:b] if weights.size else weights
+        first = firsts[s]
+        last = first + b - a + 1
+        set_weights = weights[a:b] if weights.size else weights
         counts[s] = _gather_set(
             lower[a:b],
             upper[a:b],
-            own,
+            set_weights,
             truncations[s],
             points[first:last],
             masses[first:last],

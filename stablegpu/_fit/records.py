@@ -8,12 +8,7 @@ Record types are aligned (`align=True`), because compiled code reads others byte
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
 
 PEAK = np.dtype(
     [(name, np.float64) for name in ("loglik", "alpha", "beta", "loc", "scale")], align=True
@@ -44,7 +39,7 @@ START = np.dtype(
 OUTCOME = np.dtype(
     [
         ("evaluations", np.int64),  # of the likelihood
-        ("status", np.int64),  # see `_fit/optimizer/codes.py`
+        ("status", np.int64),  # its number in STATUSES; see `_fit/optimizer/codes.py`
         ("in_s1", np.bool_),  # whether the location is that of S1
         ("loglik", np.float64),
         ("parameters", np.float64, 4),  # in the units of `START`
@@ -58,12 +53,27 @@ OUTCOME = np.dtype(
 """End of an ascent."""
 
 
-def make_starts(parameters: np.ndarray, units: np.ndarray, lowest: ArrayLike) -> np.ndarray:
-    """Return the records `START` of (sets, 4) parameters, (sets, 2) units and the least alphas."""
-    starts = np.zeros(len(units), START)
-    starts["parameters"], starts["lowest_alpha"] = parameters, lowest
-    starts["unit_loc"], starts["unit_scale"] = units.T
-    return starts
+STATUSES = ("converged", "stuck", "exhausted", "impossible", "constant", "not finite", "too wide")
+"""Ways in which a fit can end.
+
+- "converged": at a maximum
+- "stuck": where rounding allowed no further gain
+- "exhausted": after too many evaluations
+- "impossible": the fixed parameters do not allow the data
+- "constant", "not finite", "too wide": the data cannot be fitted, because half of them are equal,
+  because NaN or infinity is among them, or because their range is beyond that of float64
+"""
+
+CONVERGED = STATUSES[:2]
+"""Statuses of fits that ended at a maximum, as far as rounding allows."""
+
+REMEDIES = {
+    "constant": "data must vary: at least half of the values are equal, so the quartiles give no "
+    "scale",
+    "not finite": "data must be finite: remove infinite values, and NaN by nan_policy='omit'",
+    "too wide": "data must span less than the range of float64: rescale them first",
+}
+"""Remedy for data that cannot be fitted, by status."""
 
 
 def missing_outcomes(count: int) -> np.ndarray:

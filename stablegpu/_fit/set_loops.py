@@ -1,16 +1,19 @@
-"""Loops over data sets that the host runs before and after the ascents, whichever the device is.
+"""Checks of data sets before the ascents; parameters and covariances from their outcomes.
 
-They are compiled because a fit alone has a hundred operations on a few numbers there, of which
-NumPy takes 1 to 5 us for each. Exponentials, logarithms, tangents, inverses and products
-of matrices stay with NumPy: it computes those of many sets with vector instructions.
+The host runs this, whichever the device is. Loops are compiled because a fit alone has a hundred
+operations on a few numbers there, of which NumPy takes 1 to 5 us for each. Exponentials,
+logarithms, tangents, inverses and products of matrices stay with NumPy: it computes those of many
+sets with vector instructions.
 """
+
+from __future__ import annotations
 
 import numpy as np
 
 from hetero.jit import serial
 from stablegpu._fit.limits import ALPHA_RANGE
 from stablegpu._fit.optimizer.state import SMALLEST_LOG_SCALE
-from stablegpu._fit.outcomes import STATUSES
+from stablegpu._fit.records import STATUSES
 
 SNAP = 1e-8
 """Distance from the end of a range within which a parameter is at that end."""
@@ -167,10 +170,56 @@ def write_covariances(outcomes, definite, relative, free, parameters, covariance
 
 
 @serial
-def find_boundaries(parameters, outcomes, lowest, found):
+def find_boundaries(parameters, outcomes, lowest, is_at):
     """Write whether alpha is `lowest` or 2, |beta| is 1, and the scale the least: (sets, 3)."""
     for s in range(len(parameters)):
         alpha, beta = parameters[s, 0], parameters[s, 1]
-        found[s, 0] = alpha <= lowest[s] * (1.0 + SNAP) or alpha == _LARGEST_ALPHA
-        found[s, 1] = abs(beta) == 1.0
-        found[s, 2] = outcomes[s].parameters[3] <= SMALLEST_LOG_SCALE + SNAP
+        is_at[s, 0] = alpha <= lowest[s] * (1.0 + SNAP) or alpha == _LARGEST_ALPHA
+        is_at[s, 1] = abs(beta) == 1.0
+        is_at[s, 2] = outcomes[s].parameters[3] <= SMALLEST_LOG_SCALE + SNAP
+
+
+def parameters_of(
+    outcomes: np.ndarray, units: np.ndarray, parameterization: str
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return (sets, 4) parameters in S0 or S1, and their derivatives by those of the optimizer.
+
+    The derivatives have the shape (sets, 4, 4).
+    """
+    ends = outcomes["parameters"]
+    scale = units[:, 1] * np.exp(ends[:, 3])
+    with np.errstate(divide="ignore"):
+        log_scale = np.log(scale)
+    cotangent = np.tan(0.5 * np.pi * (1.0 - ends[:, 0]))
+    parameters, slope = np.empty((len(units), 4)), np.empty((len(units), 4, 4))
+    in_s1 = parameterization == "S1"
+    write_parameters(outcomes, units, scale, log_scale, cotangent, in_s1, parameters, slope)
+    return parameters, slope
+
+
+def covariances_of(
+    outcomes: np.ndarray, slope: np.ndarray, parameters: np.ndarray, free: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return (sets, 4, 4) covariances and (sets, 4) standard errors.
+
+    They are NaN at boundaries and where there is no maximum, 0 for fixed parameters. Standard
+    errors are not roots of the covariances: squares of scales may leave the range of floats.
+    """
+    matrices, relative = np.empty_like(slope), np.empty_like(slope)
+    definite = prepare_covariances(outcomes, slope, parameters, matrices, relative)
+    inner = np.linalg.inv(matrices)
+    measured = outcomes["widths"] != 0.0
+    if not measured.all():
+        inner *= measured[:, :, None] & measured[:, None, :]
+    with np.errstate(invalid="ignore", over="ignore"):
+        products = relative @ inner @ relative.transpose(0, 2, 1)
+    covariance, errors = np.empty_like(slope), np.empty((len(slope), 4))
+    write_covariances(outcomes, definite, products, free, parameters, covariance, errors)
+    return covariance, errors
+
+
+def at_boundary(parameters: np.ndarray, outcomes: np.ndarray, lowest: np.ndarray) -> np.ndarray:
+    """Return (sets, 3): whether alpha is `lowest` or 2, |beta| is 1, and the scale the least."""
+    is_at = np.empty((len(lowest), 3), bool)
+    find_boundaries(parameters, outcomes, lowest, is_at)
+    return is_at

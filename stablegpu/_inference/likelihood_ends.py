@@ -21,8 +21,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from stablegpu._fit.evaluations import Likelihoods
 from stablegpu._fit.limits import ALPHA_RANGE
+from stablegpu._inference.likelihoods import Likelihoods
+from stablegpu._inference.quasi_newton import correct_information
 
 Measure = Callable[[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]
 """Function of alphas and betas (S0) that returns values and (points, 2) derivatives."""
@@ -161,7 +162,7 @@ def find_ends(
         if number:
             fall = last_gradient[active] - gradient[active]
             fall += pull[active][:, None] * (last_slope[active] - slope)
-            matrix[active] = _corrected(matrix[active], step[active], fall)
+            matrix[active] = correct_information(matrix[active], step[active], fall, 0.2)
         above = values[active] - target[active]
         taken, pull[active] = _bounded_step(
             matrix[active], gradient[active], slope, above, xi[active], bounds
@@ -244,17 +245,3 @@ def _step(
     step = to_centre + pull[:, None] * outwards
     excess = (np.abs(step) / _LARGEST_STEP).max(axis=1)
     return step / np.maximum(excess, 1.0)[:, None], pull
-
-
-def _corrected(matrix: np.ndarray, step: np.ndarray, fall: np.ndarray) -> np.ndarray:
-    """Return the matrices after BFGS's correction, with Powell's damping."""
-    pull = (matrix @ step[..., None])[..., 0]
-    bend, curvature = (step * pull).sum(axis=1), (step * fall).sum(axis=1)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        share = np.where(curvature < 0.2 * bend, 0.8 * bend / (bend - curvature), 1.0)
-        fall = share[:, None] * fall + (1.0 - share)[:, None] * pull
-        curvature = (step * fall).sum(axis=1)
-        new = matrix + fall[:, :, None] * fall[:, None, :] / curvature[:, None, None]
-        new -= pull[:, :, None] * pull[:, None, :] / bend[:, None, None]
-    good = np.isfinite(new).all(axis=(1, 2)) & (bend > 0.0)
-    return np.where(good[:, None, None], new, matrix)

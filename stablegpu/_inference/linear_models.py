@@ -15,12 +15,17 @@ import numpy as np
 
 from hetero.arrays import Workspace
 from hetero.devices import resolve
-from stablegpu._fit.arguments import BatchFit
 from stablegpu._fit.batch import fit_batch
-from stablegpu._fit.datasets import GatheredIntervals, SortedDataSets, upload_ends
+from stablegpu._fit.datasets import (
+    BatchFit,
+    GatheredIntervals,
+    SortedDataSets,
+    make_starts,
+    upload_ends,
+)
 from stablegpu._fit.datasets import maximize as evaluate_sets
 from stablegpu._fit.limits import ALPHA_RANGE
-from stablegpu._fit.records import make_starts
+from stablegpu._inference.quasi_newton import correct_information
 
 _BREAK_EVEN = 10_000  # observations from which on a GPU is faster (not tuned)
 _MARGIN = 1e-9  # distance from bounds, as in `fit`
@@ -137,7 +142,7 @@ def maximize(models: LinearModels) -> Maximum:
         better = active & (new_loglik > loglik)
         ratio = np.where(active, (new_loglik - loglik) / np.maximum(gain, 1e-300), 0.0)
         usable = active & np.isfinite(new_loglik) & np.isfinite(new_gradient).all(axis=1)
-        corrected = _corrected(matrix, new - theta, gradient - new_gradient)
+        corrected = correct_information(matrix, new - theta, gradient - new_gradient, 0.1)
         matrix = np.where(usable[:, None, None], corrected, matrix)
         theta = np.where(better[:, None], new, theta)
         gradient = np.where(better[:, None], new_gradient, gradient)
@@ -153,8 +158,8 @@ def maximize(models: LinearModels) -> Maximum:
     jacobian = np.zeros((models.models, theta.shape[1], theta.shape[1]))
     jacobian[:, range(4), range(4)] = 1.0
     jacobian[:, 3, 3] = np.exp(theta[:, 3])
-    places = range(4, theta.shape[1])
-    jacobian[:, places, places] = 1.0 / models.unit
+    slopes = range(4, theta.shape[1])
+    jacobian[:, slopes, slopes] = 1.0 / models.unit
     jacobian[:, 2, 4:] = -models.centre / models.unit
     theta[:, 4:] /= models.unit
     theta[:, 2] -= (theta[:, 4:] * models.centre).sum(axis=1)
@@ -208,13 +213,13 @@ def _bounded_step(
     fixed = _at_bound(theta, gradient)
     step = np.zeros_like(theta)
     for _ in range(3):
-        kept = ~fixed
-        reduced = np.where(kept[:, :, None] & kept[:, None, :], matrix, 0.0)
-        diagonal = np.where(kept, np.diagonal(matrix, axis1=1, axis2=2), 1.0)
+        moving = ~fixed
+        reduced = np.where(moving[:, :, None] & moving[:, None, :], matrix, 0.0)
+        diagonal = np.where(moving, np.diagonal(matrix, axis1=1, axis2=2), 1.0)
         index = np.arange(theta.shape[1])
-        reduced[:, index, index] = diagonal * (1.0 + np.where(kept, damping[:, None], 0.0))
-        step = np.linalg.solve(reduced, (gradient * kept)[..., None])[..., 0]
-        crossing = kept & _at_bound(theta, step)
+        reduced[:, index, index] = diagonal * (1.0 + np.where(moving, damping[:, None], 0.0))
+        step = np.linalg.solve(reduced, (gradient * moving)[..., None])[..., 0]
+        crossing = moving & _at_bound(theta, step)
         if not crossing.any():
             break
         fixed |= crossing
@@ -225,20 +230,6 @@ def _bounded_step(
     step = _clipped(theta + step) - theta
     bend = np.einsum("mi,mij,mj->m", step, matrix, step)
     return step, (gradient * step).sum(axis=1) - 0.5 * bend
-
-
-def _corrected(matrix: np.ndarray, step: np.ndarray, fall: np.ndarray) -> np.ndarray:
-    """Return the matrices after BFGS's correction, with Powell's damping."""
-    pull = np.einsum("mij,mj->mi", matrix, step)
-    bend, curvature = (step * pull).sum(axis=1), (step * fall).sum(axis=1)
-    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        share = np.where(curvature < 0.1 * bend, 0.9 * bend / (bend - curvature), 1.0)
-        fall = share[:, None] * fall + (1.0 - share)[:, None] * pull
-        curvature = (step * fall).sum(axis=1)
-        new = matrix + fall[:, :, None] * fall[:, None, :] / curvature[:, None, None]
-        new -= pull[:, :, None] * pull[:, None, :] / bend[:, None, None]
-    good = np.isfinite(new).all(axis=(1, 2)) & (bend > 0.0)
-    return np.where(good[:, None, None], new, matrix)
 
 
 def _observed(models: LinearModels, theta: np.ndarray, widths: np.ndarray) -> np.ndarray:

@@ -9,47 +9,67 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 
 from hetero import validation
-from stablegpu._fit.evaluations import Likelihoods
+from stablegpu._fit.fitted import Fitted, FittedSets, fit_at
 from stablegpu._fit.limits import ALPHA_RANGE, BETA_RANGE
 from stablegpu._inference.failures import require_converged
 from stablegpu._inference.likelihood_ends import find_ends
+from stablegpu._inference.likelihoods import Likelihoods
 from stablegpu._parameters import PARAMETERS, tan_half_pi
 from stablegpu.functions import isf, sf
 from stablegpu.risk import RiskEstimate, RiskEstimates
-
-if TYPE_CHECKING:
-    from stablegpu._fit.fitted import Fitted, FittedSets
 
 _STEP = 1e-4
 """Relative step of central differences: their error is near 1e-8, that of rounding 1e-9."""
 
 
-def estimate_risk(
-    result: Fitted, measure: str, level: float, of: str, confidence: float, method: str | None
-) -> RiskEstimate:
-    """Estimate "value_at_risk" or "expected_shortfall"; see `FitResult.value_at_risk`."""
+def estimate_risks(
+    results: Any,
+    measure: str,
+    level: float,
+    of: str,
+    confidence: float,
+    method: str | None,
+) -> Any:
+    """Estimate "value_at_risk" or "expected_shortfall" of one fit or of several.
+
+    `results` are Fitted or FittedSets. See `FitResult.value_at_risk`.
+    """
     from scipy.special import ndtri
 
     level, confidence = _check(level, of, confidence, method)
-    method = _chosen(method, [result])
-    limit = float(ndtri(0.5 + 0.5 * confidence))
-    value = float(getattr(result.distribution, measure)(level, of=of))
-    stderr = _delta_error(result, measure, level, of) if math.isfinite(value) else math.nan
-    low, high = value - limit * stderr, value + limit * stderr
-    if method == "profile":
-        if math.isfinite(value):
-            low, high = (
-                float(ends[0]) for ends in _profile_ends([result], measure, level, of, limit)
-            )
-        else:
-            low, high = math.nan, math.inf
-    failed = int(method == "profile" and math.isnan(low)) + int(math.isnan(high))
-    return RiskEstimate(measure, level, value, stderr, low, high, confidence, method, failed, of)
+    several = isinstance(results, FittedSets)
+    good, fits = np.zeros(1, np.int64), [results]
+    if several:
+        good = np.flatnonzero(np.isfinite(results.alpha))
+        fits = [fit_at(results, int(k), Fitted) for k in good]
+    method, limit = _chosen(method, fits), float(ndtri(0.5 + 0.5 * confidence))
+    count = len(results) if several else 1
+    rows, failed = np.full((count, 4), np.nan), np.zeros(count, np.int64)
+    for k, fit in zip(good, fits, strict=True):
+        risk = float(getattr(fit.distribution, measure)(level, of=of))
+        error = _delta_error(fit, measure, level, of) if math.isfinite(risk) else math.nan
+        rows[k] = risk, error, risk - limit * error, risk + limit * error
+    if method == "profile" and fits:
+        finite = np.isfinite(rows[good, 0])
+        rows[good, 2:] = np.nan, np.inf
+        chosen = [fit for fit, is_finite in zip(fits, finite, strict=True) if is_finite]
+        if chosen:
+            ends = _profile_ends(chosen, measure, level, of, limit)
+            rows[good[finite], 2:] = np.stack(ends, axis=1)
+        failed[good] = np.isnan(rows[good, 2:]).sum(axis=1)
+    if several:
+        value, stderr, low, high = rows.T
+        return RiskEstimates(
+            *(measure, level, value, stderr, low, high, confidence, method, failed),
+            *(results.labels, of),
+        )
+    estimates: Any = (*rows[0].tolist(), confidence, method, int(failed[0]), of)
+    return RiskEstimate(measure, level, *estimates)
 
 
 def _chosen(method: str | None, fits: Sequence[Fitted]) -> str:
@@ -61,37 +81,6 @@ def _chosen(method: str | None, fits: Sequence[Fitted]) -> str:
         for fit in fits
     )
     return "profile" if allowed else "delta"
-
-
-def estimate_risks(
-    results: FittedSets, measure: str, level: float, of: str, confidence: float, method: str | None
-) -> RiskEstimates:
-    """Estimate a measure of the risk of every fit; see `FitResults.value_at_risk`."""
-    level, confidence = _check(level, of, confidence, method)
-    rows = np.full((len(results), 4), np.nan)
-    failed = np.zeros(len(results), np.int64)
-    good = np.flatnonzero(np.isfinite(results.alpha))
-    fits = [results.one(int(k)) for k in good]
-    method = _chosen(method, fits)
-    for k, fit in zip(good, fits, strict=True):
-        one = estimate_risk(fit, measure, level, of, confidence, "delta")
-        rows[k] = one.value, one.stderr, one.low, one.high
-    if method == "profile" and fits:
-        from scipy.special import ndtri
-
-        finite = np.isfinite(rows[good, 0])
-        rows[good, 2:] = np.nan, np.inf
-        chosen = [fit for fit, is_finite in zip(fits, finite, strict=True) if is_finite]
-        limit = float(ndtri(0.5 + 0.5 * confidence))
-        if chosen:
-            ends = _profile_ends(chosen, measure, level, of, limit)
-            rows[good[finite], 2:] = np.stack(ends, axis=1)
-        failed[good] = np.isnan(rows[good, 2:]).sum(axis=1)
-    value, stderr, low, high = rows.T
-    return RiskEstimates(
-        *(measure, level, value, stderr, low, high, confidence, method, failed),
-        *(results.labels, of),
-    )
 
 
 def _check(level: float, of: str, confidence: float, method: str | None) -> tuple[float, float]:
@@ -109,10 +98,10 @@ def _delta_error(result: Fitted, measure: str, level: float, of: str) -> float:
     Parameters that are fixed or at a boundary are taken as known, as the covariance of the others
     does. It is NaN if no parameter has a covariance.
     """
-    known = [name in result.fixed for name in PARAMETERS]
+    is_fixed = [name in result.fixed for name in PARAMETERS]
     covariance = np.full((4, 4), np.nan) if result.covariance is None else result.covariance
-    free = [k for k in range(4) if not known[k] and math.isfinite(covariance[k, k])]
-    if not free and not all(known):
+    free = [k for k in range(4) if not is_fixed[k] and math.isfinite(covariance[k, k])]
+    if not free and not all(is_fixed):
         return math.nan
     sign = -1.0 if of == "returns" else 1.0
     shape = np.array([result.alpha]), np.array([sign * result.beta])

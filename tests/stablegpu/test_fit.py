@@ -8,7 +8,7 @@ import pytest
 import stablegpu
 from hetero import Device
 from stablegpu import stable
-from stablegpu._fit import order_statistics
+from stablegpu._fit import large_samples
 from stablegpu._fit.mcculloch import estimate as mcculloch_estimate
 from stablegpu._fit.mcculloch.formulas import quantile
 
@@ -63,7 +63,7 @@ def test_order_statistics(device):
         from hetero.cuda.driver import cuda
 
         values = cuda.to_device(data)
-    results = order_statistics.loops(place).select(values, ranks)
+    results = large_samples.loops(place).select(values, ranks)
     np.testing.assert_array_equal(results, np.sort(data)[ranks])
 
 

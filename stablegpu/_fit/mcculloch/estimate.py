@@ -16,7 +16,7 @@ from importlib.resources import files
 import numpy as np
 
 from hetero.compile_cache.tables import cached_table
-from stablegpu._fit.samples import Sample
+from stablegpu._fit.large_samples.sample import Sample
 
 PROBABILITIES = (0.05, 0.25, 0.5, 0.75, 0.95)
 

@@ -1,9 +1,18 @@
-"""The choice of peaks of a profile at which another ascent starts, compiled for the host."""
+"""Second starts of maximum likelihood, at other peaks of a rough profile of the likelihood.
+
+The choice of peaks is compiled for the host.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from importlib.resources import files
 
 import numpy as np
 
 from hetero.jit import serial
 from stablegpu._fit.records import PEAKS
+from stablegpu._fit.second_starts import formulas as of
 
 MARGIN, MARGIN_OF_FEW = 0.03, 6.0
 """Largest distance of another peak, at which an ascent starts, below the likelihood that was
@@ -17,6 +26,8 @@ may have a maximum beside it."""
 NEARBY = 2.0
 """Scales between two locations that belong to one peak."""
 
+_ALPHAS = np.array(of.ALPHAS)
+
 _LOWEST_FLOAT = -np.finfo(np.float64).max
 
 
@@ -28,7 +39,7 @@ def find_other_peaks(outcomes, ties, units, scales, tangents, alphas, chosen):
     one that is much lower. `scales`, in units, and `tangents` of pi alpha/2 are those at the end of
     the ascents, `alphas` the rows of the table of profiles; ties[s, 1] is the weight of all data.
     """
-    found = False
+    any_chosen = False
     for s in range(outcomes.size):
         outcome, size = outcomes[s], ties[s, 1]
         highest, reached = outcome.peaks[0].loglik, outcome.loglik / size
@@ -50,5 +61,56 @@ def find_other_peaks(outcomes, ties, units, scales, tangents, alphas, chosen):
             )
             near = near and abs(peak.loc - loc) < NEARBY * max(peak.scale, scale)
             chosen[s, k] = peak.loglik > least and not (near and size >= MANY)
-            found = found or chosen[s, k]
-    return found
+            any_chosen = any_chosen or chosen[s, k]
+    return any_chosen
+
+
+def load_profiles() -> np.ndarray:
+    """Load the flat table of log pdf and locations (see `_fit/second_starts/formulas.py`)."""
+    with (
+        files("stablegpu").joinpath("data/likelihood_profile.npz").open("rb") as file,
+        np.load(file) as parts,
+    ):
+        values, positions = parts["values"].astype(np.float64), parts["places"]
+    powers = 2.0 ** np.arange(of.LOWEST, of.HIGHEST)
+    knots = np.stack([powers, 1.5 * powers], axis=1).ravel()
+    slopes = np.zeros_like(values)
+    slopes[..., :-1] = np.diff(values) / np.diff(knots)
+    alphas, betas = np.repeat(of.ALPHAS, len(of.BETAS)), np.tile(of.BETAS, len(of.ALPHAS))
+    betas[alphas == 2.0] = 0.0
+    pairs = np.stack([values, slopes], axis=-1).reshape(of.DISTRIBUTIONS, -1)
+    return np.concatenate([alphas[:, None], betas[:, None], positions, pairs], axis=1).ravel()
+
+
+def set_choices(starts: np.ndarray, fixed_values: Mapping[str, np.ndarray]) -> None:
+    """Set which second starts are possible in records `START`.
+
+    Fixed parameters leave the nearest ones of the table.
+    """
+    starts["first_alpha"] = _ALPHAS.searchsorted(starts["lowest_alpha"])
+    starts["last_alpha"], starts["beta_index"] = len(_ALPHAS) - 1, -1
+    if "alpha" in fixed_values:
+        nearest = _nearest(np.log(_ALPHAS), np.log(fixed_values["alpha"]))
+        starts["first_alpha"] = starts["last_alpha"] = nearest
+    if "beta" in fixed_values:
+        starts["beta_index"] = _nearest(np.array(of.BETAS), fixed_values["beta"])
+
+
+def _nearest(positions: np.ndarray, values: np.ndarray) -> np.ndarray:
+    return np.abs(positions - values[:, None]).argmin(axis=1)
+
+
+def select_starts(
+    outcomes: np.ndarray, ties: np.ndarray, units: np.ndarray
+) -> tuple[np.ndarray, np.ndarray] | None:
+    """Return the sets that need another ascent, and its starts, which are records `PEAK`.
+
+    Returns None if no set does. `ties` are those of `PreparedDataSets`.
+    """
+    ends = outcomes["parameters"]
+    scales, tangents = np.exp(ends[:, 3]), np.tan(0.5 * np.pi * ends[:, 0])
+    chosen = np.empty((len(ends), PEAKS), bool)
+    if not find_other_peaks(outcomes, ties, units, scales, tangents, _ALPHAS, chosen):
+        return None
+    which, number = np.nonzero(chosen)
+    return which, outcomes["peaks"][which, number]

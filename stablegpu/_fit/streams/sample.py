@@ -14,9 +14,9 @@ from hetero.devices import Device
 from hetero.distributed.engines import Engine
 from stablegpu._fit import koutrouvelis
 from stablegpu._fit.koutrouvelis.estimate import add_up_set
+from stablegpu._fit.large_samples.sample import bin_array
 from stablegpu._fit.limits import FEWEST_OBSERVATIONS
-from stablegpu._fit.outcomes import REMEDIES
-from stablegpu._fit.samples import bin_array
+from stablegpu._fit.records import REMEDIES
 from stablegpu._fit.streams.pieces import Observations, check_size
 from stablegpu._fit.streams.read_ahead import read_ahead
 
@@ -38,7 +38,7 @@ class StreamedSample:
 
     Attributes
     ----------
-    size, is_weighted : see `stablegpu._fit.samples.Sample`
+    size, is_weighted : see `stablegpu._fit.large_samples.sample.Sample`
 
     Raises
     ------
@@ -53,14 +53,14 @@ class StreamedSample:
         self._engine, self._device, self._show_progress = engine, device, show_progress
         self._parts = observations.split(engine.count_parts())
         self.size = -1  # not known
-        found = self._run("extremes", _survey)
+        surveys = self._run("extremes", _survey)
         if self.size < FEWEST_OBSERVATIONS:
             raise ValueError(
                 f"source must hold at least {FEWEST_OBSERVATIONS} values, got {self.size}"
             )
-        if not np.isfinite([end for low, high, _ in found for end in (low, high)]).all():
+        if not np.isfinite([end for low, high, _ in surveys for end in (low, high)]).all():
             raise ValueError(REMEDIES["not finite"])
-        self._first_digits = np.sum([digits for *_, digits in found], axis=0)
+        self._first_digits = np.sum([digits for *_, digits in surveys], axis=0)
 
     def _run(self, title: str, fold: Callable[..., Any], *arguments: Any) -> list[Any]:
         """Return fold(part, *arguments, device) of each part, in their order.
@@ -98,14 +98,14 @@ class StreamedSample:
                 left[k] -= reached[row][digit - 1] if digit else 0
                 sharing[k] = counts[row, digit]
                 prefixes[k] = (prefixes[k] << np.uint64(DIGIT_BITS)) | np.uint64(digit)
-            wanted, firsts, which = np.unique(prefixes, return_index=True, return_inverse=True)
+            distinct, firsts, which = np.unique(prefixes, return_index=True, return_inverse=True)
             if shift == 0:
                 return values_of(prefixes)
             if sharing[firsts].sum() <= COLLECTED:
                 break
             shift -= DIGIT_BITS
-            counts = np.sum(self._run("quantiles", _count_digits, wanted, shift), axis=0)
-        collected = np.sort(np.concatenate(self._run("quantiles", _collect, wanted, shift)))
+            counts = np.sum(self._run("quantiles", _count_digits, distinct, shift), axis=0)
+        collected = np.sort(np.concatenate(self._run("quantiles", _collect, distinct, shift)))
         begins = np.searchsorted(keys_of(collected) >> np.uint64(shift), prefixes)
         return collected[begins + left]
 
@@ -115,7 +115,7 @@ class StreamedSample:
         return counts
 
     def bin(self, centre: float, width: float, low: float, per_unit: float) -> np.ndarray:
-        """Return weights and two moments of bins, (3, BINS); see `_fit/binning/formulas.py`."""
+        """Return weights and two moments of bins, (3, BINS): see `large_samples/formulas.py`."""
         tables = self._run("bins", _bin, centre, width, low, per_unit)
         table: np.ndarray = np.sum(tables, axis=0)
         return table
@@ -207,7 +207,7 @@ def _bin(
     device: Device,
 ) -> np.ndarray:
     """Return the table of bins of all pieces."""
-    from stablegpu._fit.binning.formulas import BINS
+    from stablegpu._fit.large_samples.formulas import BINS
 
     table, workspace = np.zeros((3, BINS)), Workspace(device)
     weights = workspace.output((0,))

@@ -128,6 +128,6 @@ NOT_CALLED = {
     "Bootstrap", "Evaluation", "FitResult", "FitResults", "GoodnessOfFit", "Gradient",
     "InterpolationError", "KupiecTest", "ProfileLikelihood", "RiskEstimate", "RiskEstimates",
     "Stable", "Comparison", "Prediction", "Regression", "Regression.predict", "scipy_stable",
-    "FitResult.of", "FitResults.of", "FitResults.one", "FitResults.select",
+    "FitResults.select",
 }  # fmt: skip
 """Public names that take no arguments of users: results and errors."""

@@ -61,10 +61,10 @@ _FLOAT64 = """
     _fit.mcculloch.cuda.start_sets             80  f8* f8* i8** f8* f8**
     _fit.koutrouvelis.cuda.add_sets            72  f8* i8* i8* f8** i8 f8**
     _fit.koutrouvelis.cuda.regress_sets        128 i8* i8* i8 f8** f8** bool
-    _fit.binning.cuda.clear                    32  f8*
-    _fit.binning.cuda.accumulate_bins          56  f8* f8* f8 f8 f8 f8 f8*
-    _fit.order_statistics.cuda.count_equals    64  f8* f8* i8*
-    _fit.order_statistics.cuda.count_digits    40  u8* u8* i8 i8**
+    _fit.large_samples.cuda.clear              32  f8*
+    _fit.large_samples.cuda.accumulate_bins    56  f8* f8* f8 f8 f8 f8 f8*
+    _fit.large_samples.cuda.count_equals       64  f8* f8* i8*
+    _fit.large_samples.cuda.count_digits       40  u8* u8* i8 i8**
 """
 # 168 registers let three blocks of 128 threads of maximize_sets run on a multiprocessor.
 

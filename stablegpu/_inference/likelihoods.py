@@ -9,11 +9,10 @@ import numpy as np
 from hetero.arrays import Workspace, on_host
 from hetero.devices import resolve
 from stablegpu._fit import datasets
-from stablegpu._fit.datasets import SortedDataSets, upload_ends
+from stablegpu._fit.datasets import SortedDataSets, make_starts, upload_ends
 from stablegpu._fit.fitted import Fitted
 from stablegpu._fit.intervals import Intervals, gather
 from stablegpu._fit.limits import ALPHA_RANGE
-from stablegpu._fit.records import make_starts
 
 _BREAK_EVEN = 10_000
 """Observations in all from which on a GPU is faster (not tuned)."""
@@ -38,8 +37,8 @@ class Likelihoods:
             self._sets = SortedDataSets(
                 *(workspace.output((0,)),) * 2, upload_ends(workspace, 0, 0)
             )
-            own = [fit.intervals for fit in fits]
-            if own[0] is None:
+            observed = [fit.intervals for fit in fits]
+            if observed[0] is None:
                 x = np.concatenate([on_host(fit.data).reshape(-1) for fit in fits])
                 for a, b in self._ends:
                     order = np.argsort(x[a:b])
@@ -50,10 +49,10 @@ class Likelihoods:
                 self._sets = self._sets._replace(x=x, weights=weights)
             else:
                 lower, upper = (
-                    np.concatenate([getattr(ends, name) for ends in own])
+                    np.concatenate([getattr(ends, name) for ends in observed])
                     for name in ("lower", "upper")
                 )
-                intervals = Intervals(lower, upper, None, own[0].truncation)
+                intervals = Intervals(lower, upper, None, observed[0].truncation)
                 starts, stops = self._ends.T.copy()
                 gathered, _, _ = gather(intervals, weights, starts, stops, workspace)
                 self._ends = workspace.result(gathered.ends, gathered.ends.shape).copy()

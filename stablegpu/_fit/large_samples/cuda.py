@@ -1,7 +1,8 @@
-"""Order statistics on the GPU by radix selection: eight passes over the data, nothing sorted.
+"""Order statistics of large samples and their bins on the GPU.
 
-A pass counts, for every rank that is looked for, the values of the next byte among the elements
-that agree with the bytes found so far.
+Radix selection passes over the data eight times, and sorts nothing. A pass counts, for every rank
+that is looked for, the values of the next byte among the elements that agree with the bytes found
+so far. Bins are filled by atomic additions to memory.
 """
 
 import numpy as np
@@ -11,6 +12,7 @@ from hetero.cuda import launch
 from hetero.cuda.driver import cuda
 from hetero.jit import kernel, scalar
 from hetero.measurement import profiling
+from stablegpu._fit.large_samples.formulas import BINS, bin_of
 
 _DIGITS = 256
 _MOST = 12  # distinct prefixes in a pass, or values that are counted
@@ -93,3 +95,28 @@ def count(data, values, stream=0):
         data, cuda.to_device(np.asarray(values, np.float64), stream=stream), counts
     )
     return counts.copy_to_host(stream=stream)
+
+
+@kernel
+def clear(table):
+    """Set a table to zero."""
+    for i in range(cuda.grid(1), table.size, cuda.gridsize(1)):
+        table[i] = 0.0
+
+
+@kernel
+def accumulate_bins(x, weights, centre, width, low, per_unit, table):
+    """Add weights and moments of the observations to their bins, atomically."""
+    for i in range(cuda.grid(1), x.size, cuda.gridsize(1)):
+        k, d = bin_of(x[i], centre, width, low, per_unit)
+        weight = weights[i] if weights.size else 1.0
+        cuda.atomic.add(table, k, weight)
+        cuda.atomic.add(table, BINS + k, weight * d)
+        cuda.atomic.add(table, 2 * BINS + k, weight * d * d)
+
+
+def accumulate(x, weights, centre, width, low, per_unit, table, stream=0):
+    """Write to `table`, by bin, the weights and their first two moments about the bin's middle."""
+    clear[launch.grid_stride_blocks(table.size), launch.THREADS, stream](table)
+    grid = launch.grid_stride_blocks(x.size)
+    accumulate_bins[grid, launch.THREADS, stream](x, weights, centre, width, low, per_unit, table)

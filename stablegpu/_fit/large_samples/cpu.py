@@ -1,10 +1,13 @@
-"""Binning of a large sample on the CPU: a table for each part of the data, then their sum."""
+"""Order statistics of large samples by NumPy's partition, and their bins, on the CPU.
+
+Each part of the data has a table of bins; they are added up at the end.
+"""
 
 import numpy as np
 from numba import get_num_threads, prange
 
 from hetero.jit import parallel
-from stablegpu._fit.binning.formulas import BINS, bin_of
+from stablegpu._fit.large_samples.formulas import BINS, bin_of
 
 
 @parallel
@@ -26,3 +29,13 @@ def accumulate(x, weights, centre, width, low, per_unit, table, stream=0):
     tables = np.zeros((get_num_threads(), 3 * BINS))
     _accumulate(x, weights, centre, width, low, per_unit, tables)
     table[:] = tables.sum(axis=0)
+
+
+def select(data, ranks, stream=0):
+    """Return the values of given ranks (0 is the smallest) of a flat float64 array."""
+    return np.partition(data, np.unique(ranks))[ranks]
+
+
+def count(data, values, stream=0):
+    """Count the elements of a flat float64 array that equal each of `values`."""
+    return np.array([np.count_nonzero(data == value) for value in values])

@@ -11,7 +11,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from hetero.arrays import Array, Workspace
-from stablegpu._fit import binning, order_statistics
+from stablegpu._fit import large_samples
 
 
 class Sample(Protocol):
@@ -33,7 +33,7 @@ class Sample(Protocol):
         """Count the observations that equal each of `values`."""
 
     def bin(self, centre: float, width: float, low: float, per_unit: float) -> np.ndarray:
-        """Return weights and two moments of bins, (3, BINS); see `_fit/binning/formulas.py`."""
+        """Return weights and two moments of bins, (3, BINS): see `large_samples/formulas.py`."""
 
 
 class ArraySample:
@@ -46,15 +46,13 @@ class ArraySample:
 
     def select(self, ranks: np.ndarray) -> np.ndarray:
         """See `Sample`."""
-        workspace = self._workspace
-        order = order_statistics.loops(workspace.device)
-        return order.select(self._data, ranks, workspace.stream)
+        loops = large_samples.loops(self._workspace.device)
+        return loops.select(self._data, ranks, self._workspace.stream)
 
     def count(self, values: np.ndarray) -> np.ndarray:
         """See `Sample`."""
-        workspace = self._workspace
-        order = order_statistics.loops(workspace.device)
-        return order.count(self._data, values, workspace.stream)
+        loops = large_samples.loops(self._workspace.device)
+        return loops.count(self._data, values, self._workspace.stream)
 
     def bin(self, centre: float, width: float, low: float, per_unit: float) -> np.ndarray:
         """See `Sample`."""
@@ -71,11 +69,11 @@ def bin_array(
     workspace: Workspace,
 ) -> np.ndarray:
     """Return the table of bins of an array on the device of `workspace`."""
-    from stablegpu._fit.binning.formulas import BINS
+    from stablegpu._fit.large_samples.formulas import BINS
 
     tables = workspace.for_host_arrays()
     table = tables.output((3 * BINS,))
-    binning.loops(workspace.device).accumulate(
+    large_samples.loops(workspace.device).accumulate(
         data, weights, centre, width, low, per_unit, table, workspace.stream
     )
     result: Any = tables.result(table, (3, BINS))

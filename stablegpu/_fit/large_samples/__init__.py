@@ -1,4 +1,4 @@
-"""Order statistics of large samples."""
+"""Order statistics and bins of samples that are too large to be sorted."""
 
 from typing import Protocol
 
@@ -9,7 +9,7 @@ from hetero.devices import Device
 
 
 class Loops(Protocol):
-    """Order statistics of a flat float64 array."""
+    """Order statistics of a flat float64 array, and the weights in its bins with their moments."""
 
     def select(self, data: Array, ranks: np.ndarray, stream: Stream = 0) -> np.ndarray:
         """Return the values of given ranks (0 is the smallest, and NaN ranks above +inf)."""
@@ -17,13 +17,26 @@ class Loops(Protocol):
     def count(self, data: Array, values: np.ndarray, stream: Stream = 0) -> np.ndarray:
         """Count the elements that equal each of `values`."""
 
+    def accumulate(
+        self,
+        x: Array,
+        weights: Array,
+        centre: float,
+        width: float,
+        low: float,
+        per_unit: float,
+        table: Array,
+        stream: Stream = 0,
+    ) -> None:
+        """Write the weight of each bin and its first two moments about the middle to `table`."""
+
 
 def loops(device: Device) -> Loops:
     """Return the loops for the kind of `device`, whose compiler is imported at the first call."""
     if device.kind == "cpu":
-        from stablegpu._fit.order_statistics import cpu
+        from stablegpu._fit.large_samples import cpu
 
         return cpu
-    from stablegpu._fit.order_statistics import cuda
+    from stablegpu._fit.large_samples import cuda
 
     return cuda

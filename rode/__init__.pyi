@@ -11,6 +11,9 @@ from .excitations import Excitation as Excitation
 from .excitations import Filtered as Filtered
 from .excitations import Record as Record
 from .excitations import Sum as Sum
+from .expectations import Expectation as Expectation
+from .expectations import Level as Level
+from .expectations import expectation as expectation
 from .functionals import Functional as Functional
 from .functionals import dwell_time as dwell_time
 from .functionals import energy as energy

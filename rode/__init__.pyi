@@ -10,6 +10,7 @@ from .excitations import OU as OU
 from .excitations import Excitation as Excitation
 from .excitations import Filtered as Filtered
 from .excitations import Record as Record
+from .excitations import Spectrum as Spectrum
 from .excitations import Sum as Sum
 from .expectations import Expectation as Expectation
 from .expectations import Level as Level

@@ -39,6 +39,9 @@ COARSEST_STEPS = 8
 MAX_PATHS = 1 << 18
 """Largest number of paths of a run, so that its arrays take some hundreds of MB at most."""
 
+MAX_NUMBERS = 1 << 24
+"""Largest number of numbers that an excitation may keep for the paths of a run; not tuned."""
+
 MAX_LEVELS = 20
 """Largest number of levels above the coarsest step."""
 
@@ -183,22 +186,12 @@ def expectation(
         raise TypeError(f"problem must be a rode.Problem, got {type(problem).__name__}")
     if problem.sets > 1:
         raise ValueError(f"problem must have one set of parameters, got {problem.sets}")
-    index = index_of(problem, output)
+    index = problem.index_of(output)
     reduction = _reduction_of(functional)
     plan = _coarsest_plan(problem, method, t_span, h, rng)
     plan = replace(plan, problem=with_one_output(problem, index), reductions=(reduction,))
     shift = _shift_of(problem, index) if reduction is PEAKS else 0.0
     return _Run(plan, shift, device).result(tolerance, relative, confidence, budget)
-
-
-def index_of(problem: Problem, output: str | None) -> int:
-    """Return the index of an output, which may be None if there is only one."""
-    names = problem.outputs
-    if output is None:
-        if len(names) > 1:
-            raise ValueError(f"output must be one of {', '.join(names)}, got None")
-        return 0
-    return names.index(validation.check_choice("output", output, names))
 
 
 def _reduction_of(functional: str | Functional) -> Reduction:
@@ -233,8 +226,8 @@ def _coarsest_plan(
         problem, method, t_span=t_span, h=h, paths=1, sampling="exact", rng=rng, device="cpu"
     )
     if problem.excitation is not None:
-        for source in problem.excitation.sources():
-            _require_linear_envelope(source.envelope, plan)
+        for envelope in problem.excitation.stepwise_envelopes:
+            _require_linear_envelope(envelope, plan)
     return plan
 
 
@@ -337,7 +330,7 @@ class _Run:
         level = self.levels[k]
         plan = level.plan if level.is_coarsest else paired(level.plan)
         while count > 0:
-            taken = min(count, MAX_PATHS)
+            taken = min(count, self.largest(plan))
             values = self.values(plan, taken)
             if values is None:
                 raise ValueError(
@@ -346,6 +339,13 @@ class _Run:
                 )
             level.add(values[0] if level.is_coarsest else values[0] - values[1])
             count -= taken
+
+    def largest(self, plan: Plan) -> int:
+        """Return the largest number of paths of a run."""
+        if (excitation := plan.problem.excitation) is None:
+            return MAX_PATHS
+        numbers = excitation.numbers_of_path(plan.steps, plan.scheme.form_count)
+        return min(MAX_PATHS, max(PILOT_PATHS, MAX_NUMBERS // max(numbers, 1)))
 
     def values(self, plan: Plan, count: int) -> np.ndarray | None:
         """Return functionals of new paths, (1 or 2, paths), or None if one is not finite."""

@@ -111,6 +111,14 @@ class Problem:
         """Number of sets of parameters: 1, or the number of paths."""
         return self.parameters.shape[1]
 
+    def index_of(self, output: str | None) -> int:
+        """Return the index of an output by its name, which may be None if there is only one."""
+        if output is None and len(self.outputs) > 1:
+            raise ValueError(f"output must be one of {', '.join(self.outputs)}, got None")
+        if output is None:
+            return 0
+        return self.outputs.index(validation.check_choice("output", output, self.outputs))
+
     @functools.cached_property
     def deviation(self) -> float:
         """Standard deviation of the process, or the largest one of the excitation's components."""

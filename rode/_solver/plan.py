@@ -260,7 +260,9 @@ class Plan:
             "normals": self.normals,
             "key": [int(word) for word in self.key],
         } | (
-            {} if problem.excitation is None else {"hash of excitation": self.excited()[1].digest()}
+            {}
+            if problem.excitation is None
+            else {"hash of excitation": self.excited(drawn=False)[1].digest()}
         )
 
     @property
@@ -282,22 +284,16 @@ class Plan:
             return integrals_distribution(process, self.h, degree)
         return sums_distribution(process, self.h / self.fine_steps, degree, self.fine_steps)
 
-    def excited(self) -> tuple[Shape, ExcitationArrays]:
-        """Return sizes and arrays of the excitation."""
-        assert self.problem.excitation is not None
-        shape, arrays = describe(
-            self.problem.excitation,
-            *(self.problem.dimension, self.t0, self.h, self.steps, self.scheme.form_count),
-        )
-        records = arrays.given.shape[3]
-        if records > 1:
-            if records != len(self.whole):
-                raise ValueError(
-                    f"the excitation has {records} records, but paths={len(self.whole)}"
-                )
-            first = self.extent.first
-            arrays = arrays._replace(given=arrays.given[..., first : first + self.paths])
-        return shape, arrays
+    def excited(self, drawn: bool = True) -> tuple[Shape, ExcitationArrays]:
+        """Return sizes and arrays of the excitation, with what is drawn at the start of each path
+        unless `drawn` is False."""
+        excitation = self.problem.excitation
+        assert excitation is not None
+        if drawn:
+            paths = range(self.first_path, self.first_path + self.paths)
+            excitation = excitation.for_paths(self.key, paths, self.whole)
+        forms = self.scheme.form_count
+        return describe(excitation, self.problem.dimension, self.t0, self.h, self.steps, forms)
 
     def transfers(self) -> np.ndarray:
         """Return T^(L 2^k), k < 5, for stretches of L fine steps."""

@@ -27,6 +27,7 @@ from .paths import ornstein_uhlenbeck as ornstein_uhlenbeck
 from .peaks import peak_correction as peak_correction
 from .problems import Problem as Problem
 from .problems import additive as additive
+from .problems import general as general
 from .problems import separable as separable
 from .process import Process as Process
 from .rare_events import RareEvent as RareEvent

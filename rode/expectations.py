@@ -396,9 +396,7 @@ class _Run:
         """Means of the levels, with the correction of peaks."""
         roots = [self.shift * math.sqrt(one.plan.h) for one in self.levels]
         before = [0.0, *roots[:-1]]
-        return [
-            one.mean + c - b for one, c, b in zip(self.levels, roots, before, strict=True)
-        ]
+        return [one.mean + c - b for one, c, b in zip(self.levels, roots, before, strict=True)]
 
     @property
     def estimate(self) -> float:

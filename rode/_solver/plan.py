@@ -205,7 +205,7 @@ class Plan:
         """Compute what follows from the others."""
         outputs, first = len(self.problem.outputs), self.first_path - self.whole.start
         times = self.steps // self.save_every + 1
-        kind = "separable" if self.problem.B is None else ("exact" if self.is_exact else "path")
+        kind = "separable" if self.problem.G is not None else ("exact" if self.is_exact else "path")
         kind = kind if self.problem.excitation is None else "excited"
         block = 2 if self.normals == "float64" else 4
         facts = {
@@ -333,7 +333,7 @@ class Plan:
 
 def _require_scheme(scheme: Scheme, problem: Problem, is_exact: bool) -> None:
     """Raise ValueError unless a scheme and the sampling are for problems of this kind."""
-    is_separable = problem.B is None
+    is_separable = problem.G is not None
     if problem.excitation is not None and not is_exact:
         raise ValueError(
             "sampling must be 'exact' for a problem with excitation=, whose integrals over a "
@@ -345,6 +345,14 @@ def _require_scheme(scheme: Scheme, problem: Problem, is_exact: bool) -> None:
             "sampling='exact' needs noise that enters linearly (rode.additive): averages of "
             "G(t, O) and g(t, O) have no joint normal distribution; use sampling='path'"
         )
+    if problem.f is not None:
+        if scheme.make_general_step is None:
+            names = [repr(one.name) for one in SCHEMES.values() if one.make_general_step]
+            raise ValueError(
+                f"method {scheme.name!r} needs the form H(x) + B O or G(t, O) + g(t, O) H(x), and "
+                f"{problem.name!r} is x' = f(t, x, O); use one of {', '.join(names)}"
+            )
+        return
     lacks_step = is_separable and scheme.make_separable_step is None
     if not lacks_step and (problem.linear or not scheme.linear_only):
         return

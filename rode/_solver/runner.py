@@ -305,6 +305,9 @@ def kernel_spec_of(plan: Plan, excited: tuple[Shape, ExcitationArrays] | None = 
 
 def step_of(problem: Problem, scheme: Scheme) -> Any:
     """Return the compiled step of a scheme for a problem, which `Plan.checked` has seen to fit."""
+    if problem.f is not None:
+        assert scheme.make_general_step is not None
+        return scheme.make_general_step(problem.f)
     if problem.G is not None:
         assert scheme.make_separable_step is not None
         return scheme.make_separable_step(problem.H)

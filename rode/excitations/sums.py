@@ -57,8 +57,7 @@ class Sum(Excitation):
         """Return the sum for some paths; each term has random numbers of its own."""
         # Terms of sums within sums are numbered in base 1024.
         terms = (
-            one.for_paths(key, paths, whole, 1024 * term + k)
-            for k, one in enumerate(self.terms, 1)
+            one.for_paths(key, paths, whole, 1024 * term + k) for k, one in enumerate(self.terms, 1)
         )
         return Sum(*terms)
 

@@ -409,7 +409,12 @@ class _Run:
 
         Its ratio is that of the last differences, within the orders that schemes have.
         """
-        sizes = [abs(one) for one in self.means[1:]]
+        # Where no path of a level differs, one more might have.
+        least = math.sqrt(self.levels[0].variance)
+        sizes = [
+            abs(mean) or least / one.count
+            for mean, one in zip(self.means[1:], self.levels[1:], strict=True)
+        ]
         order = float(self.levels[0].plan.scheme.order)
         rate = _rate_of(sizes, min(MIN_RATE, order), order)
         return max(sizes[-1], sizes[-2] / 2.0**rate) / (2.0**rate - 1.0)

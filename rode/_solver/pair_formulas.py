@@ -1,7 +1,5 @@
 """Formulas of two solutions of one path, by steps of h and of 2 h; see `pairs`."""
 
-# ruff: noqa: RUF005 - Numba joins tuples by +.
-
 from __future__ import annotations
 
 import functools

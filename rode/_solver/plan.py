@@ -347,10 +347,10 @@ def _require_scheme(scheme: Scheme, problem: Problem, is_exact: bool) -> None:
         )
     if problem.f is not None:
         if scheme.make_general_step is None:
-            names = [repr(one.name) for one in SCHEMES.values() if one.make_general_step]
+            general = [repr(one.name) for one in SCHEMES.values() if one.make_general_step]
             raise ValueError(
                 f"method {scheme.name!r} needs the form H(x) + B O or G(t, O) + g(t, O) H(x), and "
-                f"{problem.name!r} is x' = f(t, x, O); use one of {', '.join(names)}"
+                f"{problem.name!r} is x' = f(t, x, O); use one of {', '.join(general)}"
             )
         return
     lacks_step = is_separable and scheme.make_separable_step is None

@@ -38,8 +38,8 @@ WIDTH = 1.0
 MAX_LEVELS = 20
 
 HEADS = (
-    "threshold", "method", "probability", "standard error", "coefficient of variation of a run", "path steps of a run",
-    "its square x path steps", "s",
+    "threshold", "method", "probability", "standard error", "coefficient of variation of a run",
+    "path steps of a run", "its square x path steps", "s",
 )  # fmt: skip
 
 

@@ -42,6 +42,9 @@ MAX_PATHS = 1 << 18
 MAX_NUMBERS = 1 << 24
 """Largest number of numbers that an excitation may keep for the paths of a run; not tuned."""
 
+MAX_SKIPPED = 12
+"""Largest number of halvings of the coarsest step until differences are small; not tuned."""
+
 MAX_LEVELS = 20
 """Largest number of levels above the coarsest step."""
 
@@ -301,7 +304,7 @@ class _Run:
         than the next one alone: its solutions may be too wrong for that, or infinite.
         """
         self.values(plan, 1)  # errors of compilation name the user's functions
-        for _ in range(MAX_LEVELS):
+        for _ in range(MAX_SKIPPED):
             finer = _finer(plan)
             values = self.values(paired(finer), PILOT_PATHS)
             if values is not None:
@@ -334,8 +337,7 @@ class _Run:
             values = self.values(plan, taken)
             if values is None:
                 raise ValueError(
-                    f"the functional is infinite or NaN for a path solved by h={level.plan.h:g}: "
-                    "it has no mean, or needs a smaller h"
+                    f"a path is infinite or NaN by h={level.plan.h:g}: pass a smaller h"
                 )
             level.add(values[0] if level.is_coarsest else values[0] - values[1])
             count -= taken
@@ -348,7 +350,7 @@ class _Run:
         return min(MAX_PATHS, max(PILOT_PATHS, MAX_NUMBERS // max(numbers, 1)))
 
     def values(self, plan: Plan, count: int) -> np.ndarray | None:
-        """Return functionals of new paths, (1 or 2, paths), or None if one is not finite."""
+        """Return functionals of new paths, (1 or 2, paths), or None if a path is not finite."""
         if self.next_path + count > 1 << 32:
             raise ValueError("the tolerance takes more than 2^32 paths: use a larger one")
         first, work = self.next_path, count * plan.steps
@@ -365,8 +367,14 @@ class _Run:
         outcome = run(plan)
         values = outcome.states[0][plan.reductions[0].name]
         values = values[-1] if plan.reductions[0] is PATHS else values
-        is_good = not outcome.failures and bool(np.isfinite(values).all())
-        return values if is_good else None
+        if outcome.failures:
+            return None
+        if unknown := int(np.count_nonzero(~np.isfinite(values).all(axis=0))):
+            raise ValueError(
+                f"the functional is infinite or NaN for {unknown} of {count} paths, which are "
+                "finite: it has no mean"
+            )
+        return values
 
     def result(
         self, tolerance: float, relative: bool, confidence: float, budget: float

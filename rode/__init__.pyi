@@ -11,7 +11,11 @@ from .excitations import OU as OU
 from .excitations import Excitation as Excitation
 from .excitations import Filtered as Filtered
 from .excitations import Record as Record
+from .excitations import Spectrum as Spectrum
 from .excitations import Sum as Sum
+from .expectations import Expectation as Expectation
+from .expectations import Level as Level
+from .expectations import expectation as expectation
 from .functionals import Functional as Functional
 from .functionals import dwell_time as dwell_time
 from .functionals import energy as energy
@@ -24,6 +28,7 @@ from .paths import ornstein_uhlenbeck as ornstein_uhlenbeck
 from .peaks import peak_correction as peak_correction
 from .problems import Problem as Problem
 from .problems import additive as additive
+from .problems import general as general
 from .problems import separable as separable
 from .process import Process as Process
 from .rare_events import RareEvent as RareEvent

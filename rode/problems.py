@@ -12,9 +12,10 @@ from hetero import validation
 from rode._problems.checks import outputs_of, start_of, table_of
 from rode._problems.problem import Problem, Start, UserFunction
 from rode.excitations.excitation import Excitation
+from rode.excitations.ou import OU
 from rode.process import Process, process_of
 
-__all__ = ["Problem", "additive", "separable"]
+__all__ = ["Problem", "additive", "general", "separable"]
 
 _OPTIONAL = ("observe", "first_derivative", "second_derivative")
 """Functions of a problem that may be None."""
@@ -123,6 +124,38 @@ def separable(
     )
 
 
+def general(
+    f: UserFunction,
+    *,
+    dimension: int,
+    excitation: Excitation | None = None,
+    parameters: Sequence[ArrayLike] = (),
+    start: Start = None,
+    observe: UserFunction | None = None,
+    outputs: str | Sequence[str] | None = None,
+    name: str = "general problem",
+) -> Problem:
+    """Describe x' = f(t, x, O): the noise enters in any way, as in a stiffness that fluctuates.
+
+    `f` is (t, x, O, p) -> tuple, and O has one number, or a tuple for several components of the
+    excitation. The default excitation is `rode.OU(1, 1)`; the other arguments are those of
+    `additive`. `rode.solve` takes sampling="exact" and the methods "heun" and "euler". Where f is
+    H(x) + B O or G(t, O) + g(t, O) H(x), `additive` and `separable` allow methods of higher order.
+    """
+    return _make_problem(
+        functions={"f": f, "observe": observe},
+        dimension=dimension,
+        linear=False,
+        parameters=parameters,
+        start=start,
+        outputs=outputs,
+        process=None,
+        start_process=None,
+        name=name,
+        excitation=OU(1.0, 1.0) if excitation is None else excitation,
+    )
+
+
 def _make_problem(
     *,
     functions: dict[str, UserFunction | None],
@@ -163,7 +196,7 @@ def _make_problem(
     }
     problem = Problem(
         dimension=dimension,
-        H=callables["H"],
+        H=callables.get("H"),
         B=callables.get("B"),
         G=callables.get("G"),
         g=callables.get("g"),
@@ -179,5 +212,6 @@ def _make_problem(
         first_derivative=callables.get("first_derivative"),
         second_derivative=callables.get("second_derivative"),
         excitation=excitation,
+        f=callables.get("f"),
     )
     return replace(problem, outputs=outputs_of(problem, outputs))

@@ -128,13 +128,12 @@ def rare_event(
     )
     if problem.sets > 1:
         raise ValueError(f"problem must have one set of parameters, got {problem.sets}")
-    if output is None and len(problem.outputs) > 1:
-        raise ValueError(f"output must be one of {', '.join(problem.outputs)}, got None")
-    k = (
-        0
-        if output is None
-        else problem.outputs.index(validation.check_choice("output", output, problem.outputs))
-    )
+    if problem.excitation is not None and problem.excitation.draws_at_start:
+        raise ValueError(
+            "splitting needs random numbers in each step, but paths of a rode.Spectrum are decided "
+            "at their start: use a filter of white noise, rode.Filtered"
+        )
+    k = problem.index_of(output)
     choices = np.random.default_rng([int(word) for word in plan.key])
     runs: list[_Run] = []
     while len(runs) < max_runs:

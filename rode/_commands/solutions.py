@@ -153,7 +153,7 @@ def _run(options: argparse.Namespace) -> int:
     h = options.h or _choose_step(
         problem, method, end - begin, PEAK_STEPS if options.peaks else STEPS
     )
-    sampling = options.sampling or ("path" if problem.B is None or options.delta else "exact")
+    sampling = options.sampling or ("path" if problem.G is not None or options.delta else "exact")
     every = options.every or max(1, round((end - begin) / h / SAVED_TIMES))
     probabilities = Quantiles(*options.quantiles) if options.quantiles else None
     reduction: list[str | Reduction] = ["peaks" if options.peaks else "moments"]

@@ -9,6 +9,7 @@ import numpy as np
 
 RESULTS = {
     "start": "a tuple of {} numbers",
+    "f": "a tuple of {} numbers",
     "H": "a tuple of {} numbers",
     "B": "a tuple of {} numbers",
     "G": "a tuple of {} numbers",

@@ -157,7 +157,10 @@ def _try_at(problem: Problem, t: float, o: Any) -> tuple[float, ...]:
     p, count = first_parameters(problem), problem.dimension
     x = problem.start_numbers or _numbers(problem, "start", count, O=o, p=p)
     x = tuple(map(float, x))
-    _numbers(problem, "H", count, x=x, p=p)
+    if problem.f is not None:
+        _numbers(problem, "f", count, t=t, x=x, O=o, p=p)
+    else:
+        _numbers(problem, "H", count, x=x, p=p)
     if problem.B is not None:
         _try_columns(problem, p)
     if problem.G is not None:

@@ -59,6 +59,7 @@ def _first_failure(problem: Problem, dtype: str) -> str | None:
     components = 1 if problem.excitation is None else problem.excitation.components
     driver = number if components == 1 else typeof((zero,) * components)
     arguments: dict[str, tuple[Any, ...]] = {
+        "f": (number, x, driver, p),
         "H": (x, p),
         "B": (p,),
         "G": (number, number, p),

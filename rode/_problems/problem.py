@@ -29,14 +29,14 @@ Start: TypeAlias = Sequence[float] | UserFunction | None
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Problem:
-    """Equation x' = H(x) + B O, or x' = G(t, O) + g(t, O) H(x).
+    """Equation x' = H(x) + B O, x' = G(t, O) + g(t, O) H(x), or x' = f(t, x, O).
 
-    `additive`, `separable` and the functions of `rode.standard_problems` make one.
+    `additive`, `separable`, `general` and the functions of `rode.standard_problems` make one.
 
     Attributes
     ----------
-    H : (x, p) -> tuple of `dimension` numbers
-    B : (p) -> tuple; None for a separable problem
+    H : (x, p) -> tuple of `dimension` numbers; None for a general problem
+    B : (p) -> tuple; None for separable and general problems
     G, g : (t, O, p) -> tuple and number; None for additive noise
     linear : whether H is a matrix times x (K-RODE-Taylor schemes need this, or derivatives)
     observe : (t, x, O, p) -> the outputs
@@ -49,11 +49,12 @@ class Problem:
         Then `start` reads them behind the parameters, see `table`.
     first_derivative : (x, v, p) -> H'(x) v, a tuple, or None
     second_derivative : (x, u, v, p) -> H''(x)(u, v), a tuple, or None
+    f : (t, x, O, p) -> tuple of `dimension` numbers, for a general problem; else None
     excitation : what stands for O, with one component or several; None: the process
     """
 
     dimension: int
-    H: UserFunction
+    H: UserFunction | None
     B: UserFunction | None
     G: UserFunction | None
     g: UserFunction | None
@@ -69,6 +70,7 @@ class Problem:
     first_derivative: UserFunction | None = None
     second_derivative: UserFunction | None = None
     excitation: Excitation | None = None
+    f: UserFunction | None = None
 
     @functools.cached_property
     def known(self) -> dict[Any, Any]:
@@ -97,6 +99,8 @@ class Problem:
     @property
     def _equation(self) -> str:
         """Form of the equation as a text."""
+        if self.f is not None:
+            return "x' = f(t, x, O)"
         if self.B is None:
             return "x' = G(t, O) + g(t, O) H(x)"
         return "x' = A x + B O" if self.linear else "x' = H(x) + B O"
@@ -110,6 +114,14 @@ class Problem:
     def sets(self) -> int:
         """Number of sets of parameters: 1, or the number of paths."""
         return self.parameters.shape[1]
+
+    def index_of(self, output: str | None) -> int:
+        """Return the index of an output by its name, which may be None if there is only one."""
+        if output is None and len(self.outputs) > 1:
+            raise ValueError(f"output must be one of {', '.join(self.outputs)}, got None")
+        if output is None:
+            return 0
+        return self.outputs.index(validation.check_choice("output", output, self.outputs))
 
     @functools.cached_property
     def deviation(self) -> float:
@@ -147,6 +159,7 @@ class Problem:
         last = self.matrix(self.sets - 1)
         if self.sets == 1:
             return last[None]
+        assert self.H is not None
         stack = np.empty((self.sets, self.dimension, self.dimension))
         with contextlib.suppress(Exception):  # branches, functions of `math` or compiled ones
             for k, unit in enumerate(self._units()):

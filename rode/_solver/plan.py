@@ -214,7 +214,7 @@ class Plan:
         """Compute what follows from the others."""
         outputs, first = len(self.problem.outputs), self.first_path - self.whole.start
         times = self.steps // self.save_every + 1
-        kind = "separable" if self.problem.B is None else ("exact" if self.is_exact else "path")
+        kind = "separable" if self.problem.G is not None else ("exact" if self.is_exact else "path")
         kind = kind if self.problem.excitation is None else "excited"
         block = 2 if self.normals == "float64" else 4
         facts = {
@@ -269,7 +269,9 @@ class Plan:
             "normals": self.normals,
             "key": [int(word) for word in self.key],
         } | (
-            {} if problem.excitation is None else {"hash of excitation": self.excited()[1].digest()}
+            {}
+            if problem.excitation is None
+            else {"hash of excitation": self.excited(drawn=False)[1].digest()}
         )
 
     @property
@@ -291,22 +293,16 @@ class Plan:
             return integrals_distribution(process, self.h, degree)
         return sums_distribution(process, self.h / self.fine_steps, degree, self.fine_steps)
 
-    def excited(self) -> tuple[Shape, ExcitationArrays]:
-        """Return sizes and arrays of the excitation."""
-        assert self.problem.excitation is not None
-        shape, arrays = describe(
-            self.problem.excitation,
-            *(self.problem.dimension, self.t0, self.h, self.steps, self.scheme.form_count),
-        )
-        records = arrays.given.shape[3]
-        if records > 1:
-            if records != len(self.whole):
-                raise ValueError(
-                    f"the excitation has {records} records, but paths={len(self.whole)}"
-                )
-            first = self.extent.first
-            arrays = arrays._replace(given=arrays.given[..., first : first + self.paths])
-        return shape, arrays
+    def excited(self, drawn: bool = True) -> tuple[Shape, ExcitationArrays]:
+        """Return sizes and arrays of the excitation, with what is drawn at the start of each path
+        unless `drawn` is False."""
+        excitation = self.problem.excitation
+        assert excitation is not None
+        if drawn:
+            paths = range(self.first_path, self.first_path + self.paths)
+            excitation = excitation.for_paths(self.key, paths, self.whole)
+        forms = self.scheme.form_count
+        return describe(excitation, self.problem.dimension, self.t0, self.h, self.steps, forms)
 
     def transfers(self) -> np.ndarray:
         """Return T^(L 2^k), k < 5, for stretches of L fine steps."""
@@ -346,7 +342,7 @@ class Plan:
 
 def _require_scheme(scheme: Scheme, problem: Problem, is_exact: bool) -> None:
     """Raise ValueError unless a scheme and the sampling are for problems of this kind."""
-    is_separable = problem.B is None
+    is_separable = problem.G is not None
     if problem.excitation is not None and not is_exact:
         raise ValueError(
             "sampling must be 'exact' for a problem with excitation=, whose integrals over a "
@@ -358,6 +354,14 @@ def _require_scheme(scheme: Scheme, problem: Problem, is_exact: bool) -> None:
             "sampling='exact' needs noise that enters linearly (rode.additive): averages of "
             "G(t, O) and g(t, O) have no joint normal distribution; use sampling='path'"
         )
+    if problem.f is not None:
+        if scheme.make_general_step is None:
+            general = [repr(one.name) for one in SCHEMES.values() if one.make_general_step]
+            raise ValueError(
+                f"method {scheme.name!r} needs the form H(x) + B O or G(t, O) + g(t, O) H(x), and "
+                f"{problem.name!r} is x' = f(t, x, O); use one of {', '.join(general)}"
+            )
+        return
     lacks_step = is_separable and scheme.make_separable_step is None
     if not lacks_step and (problem.linear or not scheme.linear_only):
         return

@@ -6,7 +6,7 @@ import logging
 import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -28,6 +28,8 @@ from rode._solver.memory_forecast import require_memory, times_of_window
 from rode._solver.plan import Plan
 from rode._solver.reductions.peaks import PEAKS
 from rode._solver.reductions.reduction import Fold, Rows, State, chain_folds
+from rode._solver.schemes.scheme import Scheme
+from rode.problems import Problem
 
 LOGGER = logging.getLogger(__name__)
 
@@ -272,15 +274,8 @@ def kernel_spec_of(plan: Plan, excited: tuple[Shape, ExcitationArrays] | None = 
 
     problem, scheme, fields = plan.problem, plan.scheme, None
     if plan.kind == "separable":
-        assert scheme.make_separable_step is not None  # `Plan.checked` has seen to it
-        step = scheme.make_separable_step(problem.H)
         fields = fields_of(problem.G, problem.g)
-    elif scheme.linear_only and not problem.linear:
-        assert scheme.make_nonlinear_step is not None
-        derivatives = problem.first_derivative, problem.second_derivative
-        step = scheme.make_nonlinear_step(problem.H, problem.B, *derivatives)
-    else:
-        step = scheme.make_additive_step(problem.H, problem.B)
+    step = step_of(problem, scheme)
     dimension, observe, shape, numbers = problem.dimension, problem.observe, None, 0
     if excited is not None:
         from rode._solver.excited_formulas import make_observe
@@ -306,3 +301,18 @@ def kernel_spec_of(plan: Plan, excited: tuple[Shape, ExcitationArrays] | None = 
         excited=shape,
         excited_numbers=numbers,
     )
+
+
+def step_of(problem: Problem, scheme: Scheme) -> Any:
+    """Return the compiled step of a scheme for a problem, which `Plan.checked` has seen to fit."""
+    if problem.f is not None:
+        assert scheme.make_general_step is not None
+        return scheme.make_general_step(problem.f)
+    if problem.G is not None:
+        assert scheme.make_separable_step is not None
+        return scheme.make_separable_step(problem.H)
+    if scheme.linear_only and not problem.linear:
+        assert scheme.make_nonlinear_step is not None
+        derivatives = problem.first_derivative, problem.second_derivative
+        return scheme.make_nonlinear_step(problem.H, problem.B, *derivatives)
+    return scheme.make_additive_step(problem.H, problem.B)

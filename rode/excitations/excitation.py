@@ -66,6 +66,30 @@ class Excitation:
         """
         return None
 
+    def for_paths(
+        self, key: tuple[np.uint32, np.uint32], paths: range, whole: range, term: int = 0
+    ) -> Excitation:
+        """Return the excitation of some paths of a run whose paths are `whole`.
+
+        What is drawn at the start of a path is drawn here, by its number, Philox's key, and the
+        number of the term within a sum.
+        """
+        return self
+
+    @property
+    def draws_at_start(self) -> bool:
+        """Whether a path has random numbers that `for_paths` draws, and later steps do not."""
+        return False
+
+    def numbers_of_path(self, steps: int, forms: int) -> int:
+        """Return how many numbers `integrals` keeps for each path; 0 if all paths share them."""
+        return 0
+
+    @property
+    def stepwise_envelopes(self) -> list[Envelope]:
+        """Envelopes that a solver replaces by a line within each coarse step."""
+        return [one.envelope for one in self.sources()]
+
     @property
     def deviation(self) -> np.ndarray:
         """Standard deviation of each component at the start, without envelopes."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import math
 from typing import TYPE_CHECKING
 
@@ -94,3 +95,18 @@ class Record(Excitation):
                 linear = (far ** (d + 2) - near ** (d + 2)) / (math.factorial(d) * (d + 2))
                 np.add.at(result[:, 0, 2 + d, record], step, end * constant - rate * linear)
         return result
+
+    def for_paths(
+        self, key: tuple[np.uint32, np.uint32], paths: range, whole: range, term: int = 0
+    ) -> Record:
+        """Return the records of some paths, if each path has one of its own."""
+        if len(self.values) == 1:
+            return self
+        if len(self.values) != len(whole):
+            raise ValueError(
+                f"the excitation has {len(self.values)} records, but paths={len(whole)}"
+            )
+        chosen = copy.copy(self)
+        first = paths.start - whole.start
+        chosen.values = self.values[first : first + len(paths)]
+        return chosen

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from rode.excitations.excitation import Excitation, Source
+from rode.excitations.excitation import Envelope, Excitation, Source
 
 
 class Sum(Excitation):
@@ -50,3 +50,32 @@ class Sum(Excitation):
             if added is not None:
                 total = added if total is None else total + added
         return total
+
+    def for_paths(
+        self, key: tuple[np.uint32, np.uint32], paths: range, whole: range, term: int = 0
+    ) -> Sum:
+        """Return the sum for some paths; each term has random numbers of its own."""
+        # Terms of sums within sums are numbered in base 1024.
+        terms = (
+            one.for_paths(key, paths, whole, 1024 * term + k) for k, one in enumerate(self.terms, 1)
+        )
+        return Sum(*terms)
+
+    @property
+    def draws_at_start(self) -> bool:
+        """Whether a term does."""
+        return any(one.draws_at_start for one in self.terms)
+
+    def numbers_of_path(self, steps: int, forms: int) -> int:
+        """Return the sum of those of all terms."""
+        return sum(one.numbers_of_path(steps, forms) for one in self.terms)
+
+    @property
+    def stepwise_envelopes(self) -> list[Envelope]:
+        """Those of all terms."""
+        return [envelope for one in self.terms for envelope in one.stepwise_envelopes]
+
+    @property
+    def deviation(self) -> np.ndarray:
+        """Standard deviation of each component at the start, without envelopes."""
+        return np.sqrt(np.sum([one.deviation**2 for one in self.terms], axis=0))

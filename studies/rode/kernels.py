@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -71,11 +72,20 @@ def averages_kernel(dtype: str, count: int) -> tuple[Any, tuple]:
 
 
 def solver_kernel(
-    problem: Problem, method: str, sampling: str, dtype: str, normals: str | None = None
+    problem: Problem,
+    method: str,
+    sampling: str,
+    dtype: str,
+    normals: str | None = None,
+    is_paired: bool = False,
 ) -> tuple[Any, tuple]:
-    """Return the solver's kernel for a problem, and its argument types."""
+    """Return the solver's kernel for a problem, and its argument types.
+
+    A paired one solves each path by steps of h and of 2 h, as `rode.expectation` does.
+    """
     from rode._solver import cuda as solver
     from rode._solver.kernel_arguments import Counter, RunArrays, RunParameters, Saving
+    from rode._solver.pairs import paired, with_one_output
     from rode._solver.plan import Plan
     from rode._solver.runner import kernel_spec_of
 
@@ -91,6 +101,8 @@ def solver_kernel(
         dtype=dtype,
         normals=normals,
     )
+    if is_paired:
+        plan = paired(replace(plan, fine_steps=None, problem=with_one_output(problem, 0)))
     t = _real(dtype)
     tables = (_array(t, 2), _array(t, 2), _array(t, 3), _array(t, 2))
     paths = (_array(t), _array(t, 2), _array(t, 3), _array(t, 2), _array(uint8))

@@ -18,11 +18,11 @@ def check(kernel, signature, dtype, registers):
         assert report.opcodes(".f64") == 0
 
 
-@pytest.mark.parametrize(
-    ("problem", "method", "sampling", "dtype", "normals", "registers"), RODE_CASES
-)
-def test_solver(problem, method, sampling, dtype, normals, registers):
-    check(*solver_kernel(problem, method, sampling, dtype, normals), dtype, registers)
+@pytest.mark.parametrize("case", RODE_CASES, ids=lambda case: "-".join(map(str, case[1:])))
+def test_solver(case):
+    problem, method, sampling, dtype, normals, registers, *is_paired = case
+    kernel = solver_kernel(problem, method, sampling, dtype, normals, *is_paired)
+    check(*kernel, dtype, registers)
 
 
 @pytest.mark.parametrize(("dtype", "count"), [("float32", 2), ("float64", 3)])

@@ -167,6 +167,56 @@ def test_records_give_the_exact_response(device, dtype):
         rode.solve(problem, "6-rode-taylor", t_span=(0, 2), **settings | {"paths": 4})
 
 
+@pytest.mark.parametrize("envelope", [None, ([0.0, 1.0, 4.0], [0.0, 1.0, 0.5])])
+def test_spectra_give_the_process_that_they_say(device, envelope):
+    """Over its period the periodogram is the density, and the response that of the same cosines."""
+    steps, h, count = 256, 1.0 / 64, 40
+    omega = 2.0 * math.pi / (steps * h) * np.arange(count + 1)
+    density = np.exp(-0.01 * (omega - 6.0) ** 2)
+    excitation = rode.Spectrum(omega, density, envelope=envelope)
+    settings = RUN | {"h": h, "paths": 300, "device": device, "t_span": (0, steps * h)}
+    found = rode.solve(oscillator(excitation), "6-rode-taylor", **settings).paths
+    plain = rode.solve(oscillator(rode.Spectrum(omega, density)), "6-rode-taylor", **settings).paths
+    parts = rode.solve(oscillator(excitation), "6-rode-taylor", parts=3, **settings).paths
+    np.testing.assert_array_equal(parts, found)
+    waves = np.fft.rfft(plain[:-1, 2], axis=0)[: count + 1] * (2.0 / steps)  # A exp(i phi)
+    squares = np.abs(waves[1:]) ** 2 / 2.0  # the cosine of frequency 0 is a constant
+    expected = density[1:] * omega[1] * np.append(np.ones(count - 1), 0.5)
+    np.testing.assert_allclose(
+        squares, np.broadcast_to(expected[:, None], squares.shape), rtol=1e-9
+    )
+    assert np.abs(np.mean(waves[1:] / np.abs(waves[1:]))) < 4.0 / math.sqrt(300 * count)
+    assert excitation.variance == pytest.approx(np.trapezoid(density, omega), rel=1e-12)
+    # Path 0 by another method.
+    waves[0] = plain[0, 2] - waves[1:].real.sum(axis=0)
+    factor = values_of(envelope, h * np.arange(steps + 1))
+    np.testing.assert_allclose(found[:, 2], factor[:, None] * plain[:, 2], atol=1e-12)
+
+    def rates(t, y):
+        u = np.interp(t, h * np.arange(steps + 1), factor) * (waves[:, 0] @ np.exp(1j * omega * t))
+        return A @ y + np.array([0.0, -u.real])
+
+    times = np.array([0.0, 1.0, steps * h])  # the envelope has its bend at 1
+    y = np.zeros(2)
+    for low, high in itertools.pairwise(times):
+        y = integrate.solve_ivp(rates, (low, high), y, rtol=1e-10, atol=1e-12).y[:, -1]
+        np.testing.assert_allclose(found[round(high / h), :2, 0], y, atol=1e-7)
+
+
+def test_spectra_say_how_far_from_gaussian_they_are():
+    """The fourth cumulant of A cos(phi) is -3/8 A^4; phases of sums are drawn for each term."""
+    assert rode.Spectrum([1.0, 2.0], [1.0, 0.0]).excess_kurtosis == pytest.approx(-1.5)
+    omega = np.linspace(0.0, 20.0, 41)
+    two = rode.Spectrum(omega, np.exp(-omega))
+    u = rode.solve(
+        oscillator(rode.Sum(two, two)), "6-rode-taylor", t_span=(0, 1), paths=40_000, save_every=64,
+        device="cpu", **RUN,
+    ).paths[-1, 2]  # fmt: skip
+    assert np.var(u) == pytest.approx(2.0 * two.variance, rel=0.04)
+    kurtosis = np.mean(u**4) / np.var(u) ** 2 - 3.0
+    assert kurtosis == pytest.approx(0.5 * two.excess_kurtosis, abs=4 * math.sqrt(24 / 40_000))
+
+
 @pytest.mark.parametrize(
     ("make", "words"),
     [
@@ -180,6 +230,32 @@ def test_records_give_the_exact_response(device, dtype):
         (lambda: rode.Filtered.kanai_tajimi(zeta=-1.0), "zeta must lie in"),
         (lambda: rode.Record([1.0, math.nan, 2.0], 0.1), "sample 1 of record 0 is nan: fill the"),
         (lambda: rode.Record([1.0], 0.1), "at least two samples"),
+        (lambda: rode.Spectrum([1.0, 2.0], [1.0, -1.0]), "not negative, got -1.0 at 2 rad/s"),
+        (lambda: rode.Spectrum([2.0, 1.0], [1.0, 1.0]), "frequencies must be finite, not negative"),
+        (lambda: rode.Spectrum([1.0, 2.0], [0.0, 0.0]), "positive integral"),
+        (lambda: rode.Spectrum([1.0, 2.0], [1.0]), "a value for each of the 2 frequencies"),
+        (
+            lambda: rode.solve(
+                oscillator(rode.Spectrum(np.linspace(1, 3, 9), np.ones_like)),
+                "euler",
+                t_span=(0, 30),
+                paths=1,
+                device="cpu",
+                **RUN,
+            ),
+            r"period of 25\.1327 s .* at 11 or more equidistant",
+        ),
+        (
+            lambda: rode.rare_event(
+                oscillator(rode.Spectrum([1.0, 2.0], [1.0, 1.0])),
+                "euler",
+                2.0,
+                output="x",
+                t_span=(0, 1),
+                h=2.0**-6,
+            ),
+            "decided at their start",
+        ),
         (lambda: rode.Sum(rode.OU(1.0, 1.0), EXCITATIONS["correlated"]), "equally many components"),
         (
             lambda: rode.solve(

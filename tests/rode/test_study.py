@@ -83,7 +83,10 @@ def test_occupancies_need_no_gpu(tmp_path):
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "name",
-    ["convergence", "expectation", "normals", "paths", "peaks", "scaling", "solver", "variance"],
+    [
+        *("convergence", "expectation", "multilevel", "normals", "paths", "peaks", "scaling"),
+        *("solver", "subsets", "variance"),
+    ],
 )
 def test_studies_run(tmp_path, name):
     assert main(["run", f"rode-{name}", "--quick", "--out", str(tmp_path)]) == 0

@@ -132,6 +132,10 @@ EXCITED = rode.additive(
 )
 """Two unknowns behind three correlated processes."""
 
+GENERAL = rode.general(
+    lambda t, x, O, p: (x[1], -(p[0] + O) * x[0]), dimension=2, parameters=(40.0,)
+)
+
 RODE_CASES = [
     (QUAKE, "averaged-euler", "path", "float32", None, 88),
     (QUAKE, "averaged-euler", "path", "float32", "fast", 88),
@@ -141,8 +145,11 @@ RODE_CASES = [
     (rode.growth(), "averaged-heun", "path", "float32", None, 80),
     (duffing(), "3-rode-taylor", "path", "float32", None, 96),
     (EXCITED, "averaged-heun", "exact", "float32", None, 128),
+    (QUAKE, "3-rode-taylor", "exact", "float64", None, 168, True),
+    (GENERAL, "heun", "exact", "float64", None, 128, True),
 ]
-"""Cases of the solver: problem, method, sampling, dtype, normals, budget of registers."""
+"""Cases of the solver: problem, method, sampling, dtype, normals, budget of registers, and whether
+paths are solved by steps of h and of 2 h."""
 
 
 def tmd_kernel(algorithm, division, phase):
@@ -170,7 +177,7 @@ def _table() -> dict:
     for case in itertools.product(LBM_ITEMS, ("float32", "float64", "float16")):
         table["lbm item " + " ".join(case)] = lambda c=case: lbm_item_kernel(*c)
     for number, case in enumerate(RODE_CASES):
-        table[f"rode solver {number} {case[1]}"] = lambda c=case: solver_kernel(*c[:5])
+        table[f"rode solver {number} {case[1]}"] = lambda c=case: solver_kernel(*c[:5], *c[6:])
     for case in (("float32", 2), ("float64", 3)):
         table[f"rode averages {case}"] = lambda c=case: averages_kernel(*c)
     for case in itertools.product(ALGORITHMS, DIVISIONS, (1, 2)):

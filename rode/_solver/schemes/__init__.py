@@ -11,11 +11,12 @@ from hetero import validation
 from rode._solver.schemes.averaged_euler import AVERAGED_EULER
 from rode._solver.schemes.averaged_heun import AVERAGED_HEUN
 from rode._solver.schemes.euler import EULER
+from rode._solver.schemes.heun import HEUN
 from rode._solver.schemes.rode_taylor import RODE_TAYLOR
 from rode._solver.schemes.scheme import Scheme
 
 SCHEMES: dict[str, Scheme] = {
-    scheme.name: scheme for scheme in (EULER, AVERAGED_EULER, AVERAGED_HEUN, *RODE_TAYLOR)
+    scheme.name: scheme for scheme in (EULER, HEUN, AVERAGED_EULER, AVERAGED_HEUN, *RODE_TAYLOR)
 }
 """Every scheme by the name that `rode.solve` takes."""
 

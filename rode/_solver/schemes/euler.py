@@ -31,6 +31,17 @@ def make_additive_step(H: Any, B: Any) -> Any:
 
 
 @functools.cache
+def make_general_step(f: Any) -> Any:
+    """Make the step for any f."""
+
+    @scalar(forceinline=True)
+    def euler(t: float, x: Numbers, o: Any, forms: Numbers, p: Numbers, h: float) -> Numbers:
+        return axpy(h, cast(f(t, x, o, p), h), x)
+
+    return euler
+
+
+@functools.cache
 def make_separable_step(H: Any) -> Any:
     """Make the step from the averages of (G, g)."""
 
@@ -78,4 +89,5 @@ EULER = Scheme(
     reference_forms=reference_forms,
     reference_step=reference_step,
     uses_fine_steps=False,
+    make_general_step=make_general_step,
 )

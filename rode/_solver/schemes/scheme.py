@@ -23,7 +23,7 @@ ReferenceStep: TypeAlias = Callable[
 
 @dataclass(frozen=True, kw_only=True)
 class Scheme:
-    """A scheme for x' = H(x) + B O and, unless it is for such problems only, x' = G + g H(x).
+    """A scheme for x' = H(x) + B O and, where it has their steps, G + g H(x) or f(t, x, O).
 
     A coarse step of length h has M fine steps, which give O_0 .. O_M. All that a step uses of them
     are a few linear forms, such as averages. It gets them from F_d, the sum of
@@ -63,6 +63,8 @@ class Scheme:
     make_nonlinear_step : function (H, B, first, second) -> compiled step as of
         `make_additive_step`, for H whose derivatives are given; or None
     derivatives : number of derivatives of H that the nonlinear step uses
+    make_general_step : function (f) -> compiled step as of `make_additive_step`, for
+        x' = f(t, x, O); or None
     """
 
     name: str
@@ -79,6 +81,7 @@ class Scheme:
     linear_only: bool = False
     make_nonlinear_step: Callable[[Any, Any, Any, Any], Any] | None = None
     derivatives: int = 0
+    make_general_step: Callable[[Any], Any] | None = None
 
     def fine_steps(self, h: float) -> int:
         """Return M for delta = h^order: sub-sampling costs no order.

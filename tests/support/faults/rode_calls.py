@@ -96,6 +96,7 @@ CALLS = [
     good("rode.peak_correction", problem=Later(_problem), h=0.1),
     good("rode.solve", **SOLVE, nonsense={"dtype": ("type",)}, takes_long=True),
     good("rode.Problem.matrix", column=0, owner=_problem),
+    good("rode.Problem.index_of", output="y0", owner=_problem),
     good("rode.Process.step", rode.Process().step, delta=0.1),
     good("rode.Result.index", output="y0", owner=_result),
     good("rode.Result.to_frame", kind="paths", owner=_result),
@@ -118,19 +119,20 @@ CALLS = [
 ]  # fmt: skip
 
 _MACHINERY = {
-    "Excitation": ("integrals",),
+    "Excitation": ("for_paths", "integrals", "numbers_of_path"),
     "Reduction": ("begin", "columns", "combine", "finish", "join", "memory", "repeat", "take"),
 }
 
 NOT_CALLED = {
-    *("Excitation", "Exceedance", "Output", "Problem", "RareEvent", "ResponseSpectrum", "Result"),
-    *("Work", "scalars"),
+    *("Excitation", "Exceedance", "Expectation", "Level", "Output", "Problem", "RareEvent"),
+    *("ResponseSpectrum", "Result", "Work", "scalars"),
     # Their errors have tests of their own: tests/rode/test_excitations.py and others.
-    *("Filtered", "Functional", "OU", "Record", "Sum", "rare_event", "read_record"),
+    *("Filtered", "Functional", "OU", "Record", "Spectrum", "Sum", "expectation", "general"),
+    *("rare_event", "read_record"),
     "Exceedance.of",
     *(
         f"{name}.{method}"
-        for name in ("Excitation", "Filtered", "OU", "Record", "Sum")
+        for name in ("Excitation", "Filtered", "OU", "Record", "Spectrum", "Sum")
         for method in _MACHINERY["Excitation"]
     ),
     *(

@@ -1,0 +1,133 @@
+"""Multilevel Monte Carlo against exact means."""
+
+import math
+
+import numpy as np
+import pytest
+from scipy import integrate
+
+import rode
+from hetero.cuda.driver import SIMULATOR
+
+pytestmark = pytest.mark.skipif(SIMULATOR, reason="compiled solvers")
+
+RUN = {"t_span": (0, 2), "tolerance": 1e-3, "device": "cpu"}
+QUAKE = rode.kanai_tajimi(outputs="displacement")
+
+
+def integrate_twice(x, p):
+    return x[1], 0.0 * x[0]
+
+
+def push_by_three(p):
+    return (0.0, -1.0), (0.5, 1.0), (0.0, 2.0)
+
+
+def test_both_steps_see_the_same_path():
+    """For x1' = x2, x2' = u a Taylor scheme of two terms is exact: differences are of rounding.
+
+    The finer solution needs no sums over two steps, so that those of the coarser one are tested,
+    with correlated components and an envelope.
+    """
+    excitation = rode.OU(
+        [0.1, 0.5, 1.0], [2.0, 1.0, 0.5], envelope=([0.0, 1.0, 2.0], [0.2, 1.0, 0.5]),
+        correlation=[[1.0, 0.8, 0.0], [0.8, 1.0, -0.5], [0.0, -0.5, 1.0]],
+    )  # fmt: skip
+    problem = rode.additive(
+        integrate_twice, push_by_three, dimension=2, linear=True, start=(0.1, 0.0),
+        observe=lambda t, x, u, p: (x[0] + u[1],), excitation=excitation,
+    )  # fmt: skip
+    found = rode.expectation(problem, "2-rode-taylor", "end", rng=1, **RUN | {"tolerance": 0.05})
+    assert found.reached
+    assert found.levels[0].variance > 0.1
+    assert max(one.variance for one in found.levels[1:]) < 1e-24
+    assert found.low < 0.1 < found.high
+
+
+def energy_of_quake():
+    """Return the mean integral of the squared displacement over 2 s, by the moment equations."""
+    zeta, omega = 0.64, 15.56
+    M = np.array([[0, -1, -1], [omega**2, -2 * zeta * omega, 1 - 2 * zeta * omega], [0, 0, -1]])
+
+    def rates(t, y):
+        P = y[:9].reshape(3, 3)
+        return np.append((M @ P + P @ M.T + np.diag([0.0, 0.0, 1.0])).ravel(), y[0])
+
+    start = np.array([0.0, -1.0, 1.0])
+    y = np.append(0.5 * np.outer(start, start).ravel(), 0.0)
+    return integrate.solve_ivp(rates, (0, 2), y, rtol=1e-10, atol=1e-14).y[-1, -1]
+
+
+@pytest.mark.statistical
+def test_errors_are_those_that_are_estimated():
+    """20 seeds; the trapezoidal rule leaves a bias at every step. Two of 20 intervals may miss."""
+    exact, tolerance = energy_of_quake(), 2e-6
+    arguments = QUAKE, "3-rode-taylor", rode.energy()
+    found = [
+        rode.expectation(*arguments, rng=k, **RUN | {"tolerance": tolerance}) for k in range(20)
+    ]
+    errors = np.array([one.estimate - exact for one in found])
+    assert all(one.reached and one.error <= tolerance for one in found)
+    assert 0.5 < np.sqrt(np.mean(errors**2)) / tolerance < 1.4
+    assert sum(one.low <= exact <= one.high for one in found) >= 18
+    first = found[0]
+    assert [one.h for one in first.levels] == [2.0**-k for k in range(4, 4 + len(first.levels))]
+    assert first.path_steps >= sum(one.path_steps for one in first.levels)
+    assert "tolerance 2e-06 reached" in repr(first)
+
+
+@pytest.mark.statistical
+def test_a_general_equation():
+    """x' = -(1 + O) x has the mean exp(-t + V/2), V = t - 1 + exp(-t) of the integral of O.
+
+    Differences by Heun's scheme are of the order h, so that their variance falls as h^2.
+    """
+    problem = rode.general(lambda t, x, O, p: (-(1.0 + O) * x[0],), dimension=1, start=(1.0,))
+    exact = math.exp(-2.0 + 0.5 * (1.0 + math.exp(-2.0)))
+    scores, slopes = [], []
+    for seed in range(10):
+        found = rode.expectation(problem, "heun", "end", rng=seed, **RUN | {"tolerance": 2e-3})
+        scores.append((found.estimate - exact) / found.error)
+        slopes.append(math.log2(found.levels[1].variance / found.levels[2].variance))
+    assert abs(np.mean(scores)) < 1.5
+    assert np.abs(scores).max() < 4.0
+    assert np.mean(slopes) == pytest.approx(2.0, abs=0.5)
+
+
+def test_a_budget_that_does_not_suffice_is_said():
+    found = rode.expectation(
+        QUAKE, "3-rode-taylor", rode.energy(), rng=1, max_path_steps=1e6,
+        **RUN | {"tolerance": 1e-9},
+    )  # fmt: skip
+    assert not found.reached
+    assert found.error > 1e-9
+    assert "not reached" in repr(found)
+    assert found.path_steps < 1e6
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ({"tolerance": 0.0}, "tolerance must"),
+        ({"functional": "mean"}, "functional must be one of"),
+        ({"functional": 3.0}, "functional must be 'end', 'peaks' or a rode.Functional"),
+        ({"problem": rode.kanai_tajimi()}, "output must be one of displacement"),
+        ({"problem": rode.growth()}, "needs noise that enters linearly"),
+        ({"h": 0.5}, "h=0.5 is not stable"),
+        ({"t_span": (2, 0)}, "t_span must end after"),
+        ({"functional": rode.first_passage(1e9)}, "infinite or NaN for 1 of 1 paths"),
+    ],
+)
+def test_bad_arguments(arguments, words):
+    good = {"problem": QUAKE, "method": "3-rode-taylor", "functional": rode.energy(), "rng": 1}
+    with pytest.raises((TypeError, ValueError), match=words):
+        rode.expectation(**good | RUN | arguments)
+
+
+def test_an_envelope_must_be_linear_in_the_largest_steps():
+    problem = rode.additive(
+        integrate_twice, lambda p: (0.0, 1.0), dimension=2, linear=True, outputs=("x", "v"),
+        excitation=rode.Filtered.kanai_tajimi(envelope=([0.0, 0.3, 2.0], [0.0, 1.0, 0.5])),
+    )  # fmt: skip
+    with pytest.raises(ValueError, match=r"bends near t=0\.2.*pass h= of which"):
+        rode.expectation(problem, "2-rode-taylor", "end", output="x", **RUN)

@@ -50,6 +50,7 @@ class Problem:
     first_derivative : (x, v, p) -> H'(x) v, a tuple, or None
     second_derivative : (x, u, v, p) -> H''(x)(u, v), a tuple, or None
     excitation : what stands for O, with one component or several; None: the process
+    linearization : linear problem whose largest step is that of this one, or None
     """
 
     dimension: int
@@ -69,6 +70,7 @@ class Problem:
     first_derivative: UserFunction | None = None
     second_derivative: UserFunction | None = None
     excitation: Excitation | None = None
+    linearization: Problem | None = None
 
     @functools.cached_property
     def known(self) -> dict[Any, Any]:

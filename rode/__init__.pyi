@@ -11,6 +11,8 @@ from .excitations import Excitation as Excitation
 from .excitations import Filtered as Filtered
 from .excitations import Record as Record
 from .excitations import Sum as Sum
+from .fitting import ProcessFit as ProcessFit
+from .fitting import fit_process as fit_process
 from .frames import BoucWen as BoucWen
 from .frames import shear_frame as shear_frame
 from .functionals import Functional as Functional

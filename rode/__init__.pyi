@@ -16,6 +16,10 @@ from .excitations import Sum as Sum
 from .expectations import Expectation as Expectation
 from .expectations import Level as Level
 from .expectations import expectation as expectation
+from .fitting import ProcessFit as ProcessFit
+from .fitting import fit_process as fit_process
+from .frames import BoucWen as BoucWen
+from .frames import shear_frame as shear_frame
 from .functionals import Functional as Functional
 from .functionals import dwell_time as dwell_time
 from .functionals import energy as energy

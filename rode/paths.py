@@ -32,6 +32,7 @@ def ornstein_uhlenbeck(
     *,
     process: Process | None = None,
     start: float | None = None,
+    end: float | None = None,
     method: str | None = None,
     noise: Any = None,
     dtype: DTypeLike = np.float64,
@@ -49,6 +50,9 @@ def ornstein_uhlenbeck(
     delta : step, s
     process : `rode.Process(tau, c)`; tau = c = 1 if None
     start : O_0; None draws it from the stationary distribution, for each path
+    end : value of the last step; the paths are those of the process that end there
+        With `start` they are bridges between two values, such as the ends of a gap in data. For
+        arrays on the host only.
     method : {"bridge", "scan", "sweeps"}
         - "scan": O' = mu O + sigma n, as a prefix sum in one pass; the noise is drawn on the way,
           or is `noise`
@@ -83,6 +87,7 @@ def ornstein_uhlenbeck(
     process = process_of(process)
     delta = validation.check_in_range("delta", delta, 0.0, math.inf, closed="neither")
     start = None if start is None else validation.check_finite("start", start)
+    end = None if end is None else validation.check_finite("end", end)
     dtype = float_type(dtype, out)
     if noise is not None and device_of(noise) is None:
         noise = as_real("noise", noise, dtype)
@@ -109,6 +114,8 @@ def ornstein_uhlenbeck(
     validation.check_choice(
         "normals", normals, (dtype.name, "fast") if dtype == np.float32 else (dtype.name,)
     )
+    if end is not None and not (device_of(out) is None and device_of(noise) is None):
+        raise ValueError("end= needs out and noise on the host, got an array on a GPU")
     key = philox.key(rng)
     device = resolve(device, out, noise, work=math.prod(shape), break_even=BREAK_EVEN)
     with device.active(), region("Ornstein-Uhlenbeck"):
@@ -121,4 +128,24 @@ def ornstein_uhlenbeck(
         rows = (1, *shape)[-2:]
         source = None if source is None else source.reshape(rows)
         filler.fill(method, start, first_path, source, array.reshape(rows))
-        return work.result(array, shape, out)
+        result = work.result(array, shape, out)
+    if end is not None:
+        bend(result.reshape(rows), end, process, delta, start is not None)
+    return result
+
+
+def bend(paths: np.ndarray, end: float, process: Process, delta: float, has_start: bool) -> None:
+    """Bend paths, (paths, steps), so that they end at `end`: a Gaussian process given its end.
+
+    The distance by which a path misses its end is taken from each value times Cov(O_i, O_N) over
+    Var(O_N), which is mu^(N-i) or, between given ends, sinh(i a)/sinh(N a) with a = delta/tau.
+    """
+    steps = paths.shape[1]
+    a, i = delta / process.tau, np.arange(1, steps + 1)
+    weights = np.exp(-a * (steps - i))
+    if has_start:
+        weights *= np.expm1(-2.0 * a * i) / np.expm1(-2.0 * a * steps)
+    misses = end - paths[:, -1].astype(float)
+    for row, miss in zip(paths, misses, strict=True):
+        row += (miss * weights).astype(row.dtype)
+    paths[:, -1] = end

@@ -181,8 +181,8 @@ def _run(options: argparse.Namespace) -> int:
 
 def _choose_step(problem: Problem, method: str, length: float, steps: int) -> float:
     """Return a step that divides the time and that the scheme allows, of at least `steps`."""
-    if problem.linear:
-        largest = largest_step(problem, find_scheme(method))
+    if (linear := problem if problem.linear else problem.linearization) is not None:
+        largest = largest_step(linear, find_scheme(method))
         if math.isfinite(largest):
             steps = max(steps, math.ceil(2.0 * length / largest))
     return length / steps

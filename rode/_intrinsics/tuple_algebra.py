@@ -2,6 +2,7 @@
 
 from llvmlite import ir
 from numba import types
+from numba.core import cgutils
 from numba.extending import intrinsic
 
 
@@ -175,3 +176,38 @@ def walk_from_zero(typing, noise, mu):
         return _pack(context, builder, noise, parts)
 
     return noise(noise, noise.dtype), emit
+
+
+def _elements(context, builder, kind, array, column, size):
+    """Return the addresses of the first elements of a column of an array."""
+    parts = context.make_array(kind)(context, builder, array)
+    for i in range(size):
+        row = context.get_constant(types.intp, i)
+        yield cgutils.get_item_pointer(context, builder, kind, parts, [row, column])
+
+
+@intrinsic
+def read_column(typing, array, column, like):
+    """Return the first numbers of a column as a tuple of the length of `like`."""
+    result = types.UniTuple(array.dtype, len(like))
+
+    def emit(context, builder, signature, values):
+        column = context.cast(builder, values[1], signature.args[1], types.intp)
+        places = _elements(context, builder, array, values[0], column, len(like))
+        return _pack(context, builder, result, [builder.load(place) for place in places])
+
+    return result(array, column, like), emit
+
+
+@intrinsic
+def write_column(typing, values, array, column):
+    """Store a tuple as the first numbers of a column."""
+
+    def emit(context, builder, signature, arguments):
+        column = context.cast(builder, arguments[2], signature.args[2], types.intp)
+        places = _elements(context, builder, array, arguments[1], column, values.count)
+        for place, part in zip(places, _parts(builder, arguments[0], values.count), strict=True):
+            builder.store(part, place)
+        return context.get_dummy_value()
+
+    return types.void(values, array, column), emit

@@ -51,6 +51,7 @@ class Problem:
     second_derivative : (x, u, v, p) -> H''(x)(u, v), a tuple, or None
     f : (t, x, O, p) -> tuple of `dimension` numbers, for a general problem; else None
     excitation : what stands for O, with one component or several; None: the process
+    linearization : linear problem whose largest step is that of this one, or None
     """
 
     dimension: int
@@ -71,6 +72,7 @@ class Problem:
     second_derivative: UserFunction | None = None
     excitation: Excitation | None = None
     f: UserFunction | None = None
+    linearization: Problem | None = None
 
     @functools.cached_property
     def known(self) -> dict[Any, Any]:

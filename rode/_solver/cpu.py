@@ -22,6 +22,7 @@ import hetero
 from hetero.distributed.cancellation import results_of
 from hetero.jit import serial
 from rode._intrinsics.flags import is_set
+from rode._intrinsics.tuple_algebra import read_column, write_column
 from rode._paths.step_formulas import advance
 from rode._solver.excited_formulas import make_excited_step
 from rode._solver.kernel_arguments import STEP_WORK
@@ -178,15 +179,16 @@ def _make_write_column(count):
 def _make_record_group(spec):
     """Make `record_group(run, t, row, is_first, low, group, arrays)`, which records a group."""
     record = make_record(spec)
-    read_x, read_p = make_read_column(spec.dimension), make_read_column(spec.parameters)
+    xs, ps = (0.0,) * spec.dimension, (0.0,) * spec.parameters
 
     @serial
     def record_group(run, t, row, is_first, low, group, arrays):
         if row < 0 and not run.saving.folds:
             return
-        o, x, p, h = group.o, group.x, group.p, run.h
+        o, x, p = group.o, group.x, group.p
         for l in range(o.size):
-            record(run, t, row, is_first, low + l, read_x(x, l, h), o[l], read_p(p, l, h), arrays)
+            z, parameters = read_column(x, l, xs), read_column(p, l, ps)
+            record(run, t, row, is_first, low + l, z, o[l], parameters, arrays)
 
     return record_group
 
@@ -319,17 +321,16 @@ def _make_separable_step(spec):
 def _make_excited_step(spec):
     """Make `advance_group` for an excitation, whose state is a part of x."""
     take_step, number_at = make_excited_step(spec, block_of(spec)), make_number_at(spec)
-    read_x, read_p = make_read_column(spec.dimension), make_read_column(spec.parameters)
-    write_column = _make_write_column(spec.dimension)
+    xs, ps = (0.0,) * spec.dimension, (0.0,) * spec.parameters
 
     @serial
     def advance_excited(run, n, t, arrays, group, stop):
-        first, x, p, h = group.first, group.x, group.p, run.h
+        first, x, p = group.first, group.x, group.p
         low = int64(uint32(first - run.counter.first_path))
         for l in range(x.shape[1]):
             path = number_at(run, arrays, n, uint32(first + uint32(l)), low + l)
-            z = read_x(x, l, h)
-            z = take_step(run, arrays, n, path, low + l, z, read_p(p, l, h))
+            z = read_column(x, l, xs)
+            z = take_step(run, arrays, n, path, low + l, z, read_column(p, l, ps))
             write_column(z, x, l)
 
     return advance_excited

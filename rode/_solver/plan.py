@@ -161,9 +161,9 @@ class Plan:
                 f"{name}, got {deviation:.3g}: use other units, or dtype='float64'"
             )
         steps = _ratio("h", h, "t_span", t1 - t0)
-        if problem.linear:
+        if (linear := problem if problem.linear else problem.linearization) is not None:
             if scheme.name not in problem.known:
-                problem.known[scheme.name] = largest_step(problem, scheme)
+                problem.known[scheme.name] = largest_step(linear, scheme)
             if h > (largest := problem.known[scheme.name]):
                 raise ValueError(
                     f"h={h:g} is not stable: {method!r} needs h <= {largest:.6g} s for "

@@ -1,0 +1,367 @@
+"""The Ornstein-Uhlenbeck process from data, by maximum likelihood."""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from hetero import validation
+from hetero.arrays import as_real
+from hetero.equality import equal_by_value
+from rode.excitations.ou import OU
+from rode.process import Process
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+__all__ = ["ProcessFit", "fit_process"]
+
+NO_CORRELATION, NO_RETURN = 0.05, 1e3
+"""Relaxation times, in shortest steps and in lengths of the data, beyond which the data do not tell
+one from another: neighbours have a correlation of exp(-20), or the process does not return."""
+
+GRID = 40
+"""Number of relaxation times at which the likelihood is compared before its maximum is searched."""
+
+_DIFFERENCE = 1e-3  # step of second differences, in logarithms of tau and c: errors of 1e-6
+
+
+@equal_by_value
+@dataclass(frozen=True, eq=False, repr=False)
+class ProcessFit:
+    """Fitted process dO = -(O - mean)/tau dt + sqrt(c) dW.
+
+    Attributes
+    ----------
+    tau, c, mean : estimates of maximum likelihood
+    standard_errors : those of "tau", "c" and "mean", from the observed information
+        Without "mean" if it was given.
+    covariance : array, of log tau, log c and the mean, from the same
+    log_likelihood : at the maximum
+    residuals : (samples less those that begin a series,) array
+        What each step adds, in its standard deviations: independent normal numbers if the data are
+        such a process.
+    samples, series : numbers of samples and series
+    """
+
+    tau: float
+    c: float
+    mean: float
+    standard_errors: dict[str, float]
+    covariance: np.ndarray
+    log_likelihood: float
+    residuals: np.ndarray
+    samples: int
+    series: int
+    _likelihood: _Likelihood = field(compare=False)
+
+    def __repr__(self) -> str:
+        parts = [
+            f"{name}={getattr(self, name):.4g}"
+            + (f" +- {self.standard_errors[name]:.2g}" if name in self.standard_errors else "")
+            for name in ("tau", "c", "mean")
+        ]
+        return f"ProcessFit({', '.join(parts)}; {self.samples} samples, {self.series} series)"
+
+    @property
+    def process(self) -> Process:
+        """The process without its mean, for `process=` of problems."""
+        return Process(self.tau, self.c)
+
+    @property
+    def excitation(self) -> OU:
+        """The process with its mean, for `excitation=` of problems."""
+        return OU(self.tau, self.c, mean=self.mean)
+
+    def interval(self, name: str, confidence: float = 0.95) -> tuple[float, float]:
+        """Return the ends of the interval of "tau", "c" or "mean" by the likelihood ratio.
+
+        Values belong to it if the largest likelihood with them is not too far below the maximum.
+        Relaxation times that are not short compared with the data have skew intervals, which
+        standard errors do not show. The upper end of tau may be infinite.
+        """
+        from scipy.stats import chi2
+
+        validation.check_choice("name", name, tuple(self.standard_errors))
+        confidence = validation.check_in_range("confidence", confidence, 0.0, 1.0, closed="neither")
+        drop = 0.5 * float(chi2.ppf(confidence, 1))
+        centre, unit = getattr(self, name), self.standard_errors[name]
+        is_log = name != "mean"
+        unit = unit / centre if is_log else unit
+
+        def loss(z: float) -> float:
+            value = centre * math.exp(z * unit) if is_log else centre + z * unit
+            return self.log_likelihood - self._likelihood.best({name: value})[0] - drop
+
+        ends = [_root(loss, sign) for sign in (-1.0, 1.0)]
+        if is_log:
+            low, high = (centre * math.exp(min(z * unit, 700.0)) for z in ends)
+            return low, math.inf if math.isinf(ends[1]) else high
+        return centre + ends[0] * unit, centre + ends[1] * unit
+
+
+def fit_process(
+    series: ArrayLike | Sequence[ArrayLike],
+    dt: ArrayLike | None = None,
+    *,
+    times: ArrayLike | Sequence[ArrayLike] | None = None,
+    mean: float | None = None,
+    start: str = "stationary",
+) -> ProcessFit:
+    """Fit an Ornstein-Uhlenbeck process to one or several series by exact maximum likelihood.
+
+    Parameters
+    ----------
+    series : (samples,) array, or (series, samples), or a list of arrays of any lengths
+        Several series are independent, and have the same process.
+    dt : time between samples in s; or an array of the times between them
+    times : times of the samples instead; an array for all series, or a list of arrays
+    mean : mean of the process if it is known; None fits it
+    start : {"stationary", "given"}
+        Law of the first sample of a series: the stationary one, or none: the process may have begun
+        elsewhere, and the sample only begins the first step.
+
+    Returns
+    -------
+    ProcessFit
+
+    Raises
+    ------
+    TypeError, ValueError
+        Arguments are invalid: there are fewer than three steps, times do not ascend, a sample is
+        NaN or infinite (leave it out, and give `times`), or all are equal. Or the data determine no
+        process: neighbours are not correlated, or nothing returns to the mean.
+
+    Notes
+    -----
+    Estimates of tau are too small by some 4 tau/T of their value if the mean is fitted to data of
+    length T. Noise of the measurement is not part of the model: it makes tau too small.
+    """
+    values = _series_of(series)
+    gaps = _gaps_of(dt, times, [len(one) for one in values])
+    if mean is not None:
+        mean = validation.check_finite("mean", mean)
+    is_stationary = validation.check_choice("start", start, ("stationary", "given")) == "stationary"
+    steps = sum(len(one) for one in gaps)
+    if steps < 3:
+        raise ValueError(f"series must have at least three steps, got {steps}")
+    if np.ptp(np.concatenate(values)) == 0.0:
+        raise ValueError(f"series must not be constant, got {values[0][0]:g} everywhere")
+    shift = float(np.mean(np.concatenate(values)))
+    values = [one - shift for one in values]
+    likelihood = _Likelihood(
+        np.concatenate([one[:-1] for one in values]),
+        np.concatenate([one[1:] for one in values]),
+        np.concatenate(gaps),
+        np.array([one[0] for one in values]) if is_stationary else np.zeros(0),
+        *(mean, shift),
+    )
+    top, tau = likelihood.best({})
+    shortest, length = float(likelihood.gaps.min()), float(likelihood.gaps.sum())
+    if tau < NO_CORRELATION * shortest:
+        raise ValueError(
+            f"series has no correlation between neighbours: tau is below {tau:.3g} s, and nothing "
+            "else is known of it. Take samples at shorter distances"
+        )
+    if tau > 0.9 * NO_RETURN * length:
+        raise ValueError(
+            f"series does not return to a mean within its {length:.4g} s: it is a random walk as "
+            "far as one can tell. Take longer series, or start='stationary'"
+        )
+    centre, v = likelihood.moments_at(tau, {})
+    c = 2.0 * v / tau
+    covariance = _covariance(likelihood, tau, c, centre)
+    errors = np.sqrt(np.diag(covariance))
+    names = ("tau", "c", "mean")[: len(errors)]
+    scales = (tau, c, 1.0)
+    return ProcessFit(
+        tau=tau,
+        c=c,
+        mean=centre,
+        standard_errors={n: float(e * s) for n, e, s in zip(names, errors, scales, strict=False)},
+        covariance=covariance,
+        log_likelihood=top,
+        residuals=likelihood.residuals(tau, v, centre),
+        samples=sum(map(len, values)),
+        series=len(values),
+        _likelihood=likelihood,
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _Likelihood:
+    """Exact likelihood of steps from `before` to `after`, and of samples that begin a series.
+
+    Samples are less a number `shift` near them, against the loss of digits.
+    """
+
+    before: np.ndarray
+    after: np.ndarray
+    gaps: np.ndarray
+    first: np.ndarray
+    mean: float | None
+    shift: float
+
+    @property
+    def size(self) -> int:
+        """Number of terms."""
+        return self.after.size + self.first.size
+
+    @functools.cached_property
+    def sums(self) -> tuple[np.ndarray, ...]:
+        """Different gaps, and for each the sums of 1, b, b^2, d, d b and d^2 over its steps.
+
+        b is the sample before a step, d the difference. Gaps that differ by less than 1e-10 of
+        themselves, as those of equal steps do by rounding, are one.
+        """
+        logs, index = np.unique(np.round(np.log(self.gaps), 10), return_inverse=True)
+        b, d = self.before, self.after - self.before
+        terms = np.ones(b.size), b, b * b, d, d * b, d * d
+        return np.exp(logs), *(np.bincount(index, term) for term in terms)
+
+    def squares(self, tau: float, m: float) -> tuple[np.ndarray, np.ndarray]:
+        """Return the sums of squares of what steps of each gap add to a process of mean m, and
+        the variance of such a step over the stationary one."""
+        gaps, n, b, bb, d, db, dd = self.sums
+        rest = -np.expm1(-gaps / tau)
+        added = dd + 2.0 * rest * (db - m * d) + rest**2 * (bb - 2.0 * m * b + m * m * n)
+        return np.maximum(added, 0.0), rest * (2.0 - rest)
+
+    def moments_at(self, tau: float, fixed: dict[str, float]) -> tuple[float, float]:
+        """Return the most likely mean and stationary variance for one tau."""
+        gaps, n, b, _, d, _, _ = self.sums
+        mean = fixed.get("mean", self.mean)
+        if mean is None:
+            rest = -np.expm1(-gaps / tau)
+            weight = float(np.sum(n * rest / (2.0 - rest))) + self.first.size
+            total = float(np.sum((d + rest * b) / (2.0 - rest))) + float(self.first.sum())
+            m = total / weight
+        else:
+            m = mean - self.shift
+        if "c" in fixed:
+            return m + self.shift, 0.5 * fixed["c"] * tau
+        squares, q = self.squares(tau, m)
+        total = float(np.sum(squares / q)) + float(np.sum((self.first - m) ** 2))
+        return m + self.shift, total / self.size
+
+    def value(self, tau: float, v: float, mean: float) -> float:
+        """Return the logarithm of the likelihood."""
+        m = mean - self.shift
+        squares, q = self.squares(tau, m)
+        total = float(np.sum(squares / q)) + float(np.sum((self.first - m) ** 2))
+        logs = float(np.sum(self.sums[1] * np.log(q))) + self.size * math.log(2.0 * math.pi * v)
+        return -0.5 * (logs + total / v)
+
+    def residuals(self, tau: float, v: float, mean: float) -> np.ndarray:
+        """Return what steps add, in standard deviations."""
+        rest = -np.expm1(-self.gaps / tau)
+        added = self.after - self.before + rest * (self.before - (mean - self.shift))
+        return added / np.sqrt(v * rest * (2.0 - rest))
+
+    def best(self, fixed: dict[str, float]) -> tuple[float, float]:
+        """Return the largest likelihood with some parameters fixed, and its tau."""
+        from scipy.optimize import minimize_scalar
+
+        def loss(x: float) -> float:
+            tau = math.exp(x)
+            mean, v = self.moments_at(tau, fixed)
+            return -self.value(tau, v, mean) if v > 0.0 else math.inf
+
+        if "tau" in fixed:
+            return -loss(math.log(fixed["tau"])), fixed["tau"]
+        ends = 0.5 * NO_CORRELATION * self.gaps.min(), NO_RETURN * self.gaps.sum()
+        grid = np.linspace(*np.log(ends), GRID)
+        losses = [loss(x) for x in grid]
+        k = min(max(int(np.argmin(losses)), 1), GRID - 2)
+        found = minimize_scalar(
+            loss, bounds=(grid[k - 1], grid[k + 1]), method="bounded", options={"xatol": 1e-9}
+        )
+        return -float(found.fun), math.exp(found.x)
+
+
+def _covariance(likelihood: _Likelihood, tau: float, c: float, mean: float) -> np.ndarray:
+    """Return the inverse of the observed information of log tau, log c and the mean."""
+    count = 3 if likelihood.mean is None else 2
+    steps = np.array([_DIFFERENCE, _DIFFERENCE, math.sqrt(0.5 * c * tau)])[:count]
+
+    def value(change: np.ndarray) -> float:
+        t, k = tau * math.exp(change[0]), c * math.exp(change[1])
+        return likelihood.value(t, 0.5 * k * t, mean + (change[2] if count == 3 else 0.0))
+
+    information = np.empty((count, count))
+    for i in range(count):
+        for j in range(count):
+            a, b = np.eye(count)[i] * steps[i], np.eye(count)[j] * steps[j]
+            corners = value(a + b) - value(a - b) - value(b - a) + value(-a - b)
+            information[i, j] = -corners / (4.0 * steps[i] * steps[j])
+    return np.linalg.inv(information)
+
+
+def _root(loss: Callable[[float], float], sign: float) -> float:
+    """Return z of this sign with loss(z) = 0, in standard errors; infinity if there is none."""
+    from scipy.optimize import brentq
+
+    near, far = 0.0, sign
+    while loss(far) < 0.0:
+        near, far = far, 2.0 * far
+        if abs(far) > 1e3:
+            return sign * math.inf
+    return float(brentq(loss, near, far, xtol=1e-6))
+
+
+def _series_of(series: ArrayLike | Sequence[ArrayLike]) -> list[np.ndarray]:
+    """Return the samples of each series, checked."""
+    if isinstance(series, list | tuple) and series and np.ndim(series[0]) > 0:
+        rows = [as_real("series", one) for one in series]
+    else:
+        array = as_real("series", series)
+        rows = [array] if array.ndim < 2 else list(array)
+    for number, row in enumerate(rows):
+        if row.ndim != 1 or row.size < 2:
+            raise ValueError(
+                f"series must be arrays of at least two samples, got the shape {row.shape}"
+            )
+        if not np.isfinite(row).all():
+            k = int(np.argmin(np.isfinite(row)))
+            raise ValueError(
+                f"series must be finite, but sample {k} of series {number} is {row[k]}: leave it "
+                "out, and give the times of the others by times="
+            )
+    return rows
+
+
+def _gaps_of(
+    dt: ArrayLike | None, times: ArrayLike | Sequence[ArrayLike] | None, sizes: list[int]
+) -> list[np.ndarray]:
+    """Return the times between samples of each series."""
+    if (dt is None) == (times is None):
+        raise ValueError("fit_process needs dt, or times: one of both")
+    name, given, less = ("dt", dt, 1) if times is None else ("times", times, 0)
+    if isinstance(given, list | tuple) and given and np.ndim(given[0]) > 0:
+        rows = [as_real(name, one) for one in given]
+    else:
+        array = as_real(name, given)
+        if name == "dt" and array.ndim == 0:
+            step = validation.check_positive("dt", dt)
+            return [np.full(size - 1, step) for size in sizes]
+        rows = [array] if array.ndim < 2 else list(array)
+    rows = rows * len(sizes) if len(rows) == 1 else rows
+    if [row.shape for row in rows] != [(size - less,) for size in sizes]:
+        raise ValueError(
+            f"{name} must have {'one number less than' if less else 'as many numbers as'} each "
+            f"series, which are {sizes}, got the shapes {[row.shape for row in rows]}"
+        )
+    gaps = rows if name == "dt" else [np.diff(row) for row in rows]
+    for row in gaps:
+        if not np.all((row > 0.0) & (row < math.inf)):
+            k = int(np.argmin((row > 0.0) & (row < math.inf)))
+            raise ValueError(
+                f"{name} must be ascending, finite times, got a step of {row[k]:g} s behind "
+                f"sample {k}"
+            )
+    return gaps

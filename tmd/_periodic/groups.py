@@ -15,11 +15,17 @@ from tmd._search.taylor_models import Scale
 from tmd.formats import Format
 from tmd.functions.function import Ball, Function, ball, working_precision
 
-CANDIDATES = 1.0
+CANDIDATES = 4.0
 """Candidates that a window is expected to have: more of them would make fewer, wider windows."""
 
-MAX_WINDOWS = 1 << 11
+MAX_WINDOWS = 1 << 13
 """Most windows on both sides of a group's centre: a group's row costs as much as 300 windows."""
+
+_TRUNCATION = 2.0**-40
+"""What truncated polynomials may differ by, in test units, where a 16th of a distance is less.
+
+Balls then decide one argument in 2^39.
+"""
 
 _DIRECT_ARGUMENTS = 1 << 8
 """Arguments on each side of a zero or pole that balls decide one by one."""
@@ -101,9 +107,8 @@ def _choose_windows(question: PeriodicQuestion, lo: Fraction, hi: Fraction) -> t
     ulp = question.format.ulp(math.frexp(abs(c[0]))[1] - 1) or 0
     unit = 2.0 ** (int(question.scale.doubled) - ulp)
     curvature = abs(c[2]) * unit
-    # The first truncated term may be a small part of the distance of a case.
     fifth = (abs(c[5]) + abs(c[4])) * unit
-    radius = min(distance / 64, (2.0**-4 * question.limit / fifth) ** 0.2)
+    radius = min(distance / 64, (max(question.limit / 16, _TRUNCATION) / fifth) ** 0.2)
     width = min(
         distance / 64,
         (CANDIDATES / (2 * lattice.first * curvature)) ** (1 / 3) if curvature else 1.0,

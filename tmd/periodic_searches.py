@@ -185,7 +185,7 @@ def _validate_question(
         raise ValueError(f"phases must be (lo, hi) with 0 <= lo < hi <= 1, got ({lo}, {hi})")
     lattice = PhaseLattice.of_binade(exponent, fmt)
     function, scale = load_function(name), Scale.for_rounding(rounding)
-    return PeriodicQuestion(function, lattice, fmt, scale, bits, (lo, hi))
+    return PeriodicQuestion(function, exponent, lattice, fmt, scale, bits, (lo, hi))
 
 
 def _search_batch(batch: list[Group], device: Device) -> tuple[list[int], int]:
@@ -199,6 +199,10 @@ def _search_batch(batch: list[Group], device: Device) -> tuple[list[int], int]:
         if counts[:, 0].max() <= capacity:
             break
         capacity = int(counts[:, 0].max())
+    if counts[:, 1].min() < 0:
+        raise ArithmeticError(
+            "a basis could not be reduced: this is a bug in tmd, please report it"
+        )
     numbers = [
         group.argument(int(a), int(b))
         for group, rows, (count, _) in zip(batch, found, counts, strict=True)

@@ -24,7 +24,7 @@ The proof needs 1 + 2^-18.
 """
 
 MAX_ROUNDS = 200
-"""Rounds after which a basis is taken as it is. Each halves a vector, so that 60 are enough."""
+"""Rounds after which a reduction ends. Each shortens a vector, so that 10 are usual."""
 
 (_SLAB, _TOLERANCE, _U_X, _U_Y, _V_X, _V_Y, _A_START, _A_STEP, _B_START, _B_STEP, _VALUE,
  _U_VALUE, _V_VALUE, _SQUARE, _CUBE) = REALS  # fmt: skip
@@ -101,6 +101,21 @@ def _refresh(v, row, u_change, v_change):
 
 
 @scalar
+def _is_exact(v, u_change, v_change, weight):
+    """Return whether sums of z stay exact: all terms are multiples of 2^-50 below 4."""
+    change = max(abs(v[3] * u_change), abs(v[4] * v_change))
+    return change < 4.0 and _dot(v, v, weight) < 16.0 * weight
+
+
+@scalar
+def _first_basis(row, u_z, v_z):
+    """Return a basis of the lattice that is not reduced."""
+    u = (row[_U_X], row[_U_Y], u_z, 1.0, 0.0)
+    v = (row[_V_X], row[_V_Y], v_z, 0.0, 1.0)
+    return u, v, (0.0, 0.0, 1.0, 0.0, 0.0)
+
+
+@scalar
 def _cross(v, w, scale):
     """Return the cross product of (x, y, z scale) of two vectors."""
     return (
@@ -145,14 +160,13 @@ def search_group(row, words, windows, found):
     Returns
     -------
     (survivors, candidates) : int64
-        Numbers of the lattice points with a value near an integer, and of those in the slabs.
+        Numbers of the lattice points with a value near an integer, and of those in the slabs; -1
+        candidates if a basis could not be reduced.
     """
     slab = row[_SLAB]
     scale = 1.0 / slab
     weight = scale * scale
-    b1 = (row[_U_X], row[_U_Y], 0.0, 1.0, 0.0)
-    b2 = (row[_V_X], row[_V_Y], 0.0, 0.0, 1.0)
-    b3 = (0.0, 0.0, 1.0, 0.0, 0.0)
+    b1, b2, b3 = _first_basis(row, 0.0, 0.0)
     u_grid, v_grid = 0.0, 0.0
     survivors, candidates = 0, 0
     for number in range(-windows, windows + 1):
@@ -177,10 +191,20 @@ def search_group(row, words, windows, found):
         b1 = _refresh(b1, row, u_change, v_change)
         b2 = _refresh(b2, row, u_change, v_change)
         b3 = _refresh(b3, row, u_change, v_change)
+        if not (
+            _is_exact(b1, u_change, v_change, weight)
+            and _is_exact(b2, u_change, v_change, weight)
+            and _is_exact(b3, u_change, v_change, weight)
+        ):
+            b1, b2, b3 = _first_basis(row, u_grid, v_grid)
         b1, b2, b3 = reduce_basis(b1, b2, b3, weight)
         # Rows of the inverse matrix give the ranges of coordinates.
         d1, d2, d3 = _cross(b2, b3, scale), _cross(b3, b1, scale), _cross(b1, b2, scale)
-        factor = 1.0 / _project(d1, b1, scale)
+        volume = _project(d1, b1, scale)
+        norms = _dot(b1, b1, weight) * _dot(b2, b2, weight) * _dot(b3, b3, weight)
+        if not norms <= 4.0 * volume * volume:
+            return survivors, -1
+        factor = 1.0 / volume
         d1 = (d1[0] * factor, d1[1] * factor, d1[2] * factor)
         d2 = (d2[0] * factor, d2[1] * factor, d2[2] * factor)
         d3 = (d3[0] * factor, d3[1] * factor, d3[2] * factor)

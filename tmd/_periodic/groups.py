@@ -39,6 +39,7 @@ class PeriodicQuestion:
     """What is searched: a function on the arguments of a binade with phases in [lo, hi)."""
 
     function: Function
+    exponent: int
     lattice: PhaseLattice
     format: Format
     scale: Scale
@@ -223,6 +224,10 @@ def _set_bounds(question: PeriodicQuestion, reals: np.ndarray, windows: int, err
     )
     tolerance = 1.01 * (2 * question.limit + error)
     slab = 1.01 * (square / 2 + cube + tolerance)
-    if reach > 1 << 22 or extent * 2.0**-50 > slab * 2.0**-12:
-        raise ArithmeticError("the windows contain too many arguments for float64")
+    volume = abs(u_x * v_y - u_y * v_x) / slab
+    if reach > 1 << 22 or extent * 2.0**-50 > slab * 2.0**-12 or volume * extent**2 > 1 << 30:
+        raise ValueError(
+            f"exponent {question.exponent} is too small for this search, whose windows would "
+            "contain long rows of arguments: use tmd.search"
+        )
     reals[REALS.slab], reals[REALS.tolerance] = slab, tolerance

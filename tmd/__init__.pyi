@@ -12,6 +12,8 @@ from .functions import register as register
 from .functions.function import Function as Function
 from .library_check import LibraryScore as LibraryScore
 from .library_check import check_libraries as check_libraries
+from .periodic_searches import PeriodicResult as PeriodicResult
+from .periodic_searches import search_periodic as search_periodic
 from .results import Case as Case
 from .results import Result as Result
 from .searches import search as search

@@ -169,6 +169,8 @@ CALLS = {
     "sbth.full_to_band": lambda d: sbth.eigvals_banded(
         sbth.full_to_band(sbth.dense_from_band(BAND), 8, device=d), device="cpu"),
     "tmd.search": search_cases,
+    "tmd.search_periodic": lambda d: [float(case.argument) for case in tmd.search_periodic(
+        "sin", 100, phases=(0.25, 0.25 + 2.0**-20), bits=36, device=d).cases],
     "tmd.verify": lambda d: list(tmd.verify(
         tmd.search("exp", HARD, bits=30, device="cpu").certificate, device=d).values()),
     **{f"lbm.Simulation, {pattern}": lambda d, p=pattern: run_cavity(d, pattern=p)

@@ -54,6 +54,8 @@ class Function:
         Whether |f(x)| < 1 except at `points`. Balls may reach beyond 1 all the same.
     monotone : bool
         Whether f is monotone on both sides of 0, so that two values enclose all between them.
+    singular_phases : tuple of Fraction
+        If |f| has the period pi: the x/pi in [0, 1) at which it is zero or infinite.
     """
 
     name: str
@@ -70,6 +72,7 @@ class Function:
     symmetry: str = ""
     below_one: bool = False
     monotone: bool = False
+    singular_phases: tuple[Fraction, ...] = ()
 
     def __repr__(self) -> str:
         return f"Function({self.name!r})"

@@ -1,6 +1,7 @@
 """sin x for x in radians. It is irrational for every rational x but 0 (Lindemann)."""
 
 import math
+from fractions import Fraction
 
 from tmd.functions.function import Function, count_in, points_at
 
@@ -14,4 +15,5 @@ FUNCTION = Function(
     fixed_near_zero=("x", 2),
     symmetry="odd",
     below_one=True,
+    singular_phases=(Fraction(0),),
 )

@@ -1,6 +1,7 @@
 """tan x for x in radians. It is irrational for every rational x but 0 (Lindemann)."""
 
 import math
+from fractions import Fraction
 
 from tmd.functions.function import Function, count_in, points_at
 
@@ -13,4 +14,5 @@ FUNCTION = Function(
     count_points=count_in(math.pi / 2),
     fixed_near_zero=("x", 2),
     symmetry="odd",
+    singular_phases=(Fraction(0), Fraction(1, 2)),
 )

@@ -14,7 +14,10 @@ COUNTS, WORDS = array(types.int64), array(u8)
 
 KERNELS = read_budgets(
     "tmd",
-    "_search.cuda_kernels.list_candidates 128! u8*** pieces u8* u8* shape candidates",
+    """
+    _search.cuda_kernels.list_candidates 128! u8*** pieces u8* u8* shape candidates
+    _periodic.cuda.search_all 255 f8** u8** i8* i8*** i8**
+    """,
     pieces=types.NamedTuple((WORDS, types.boolean, u8, u8), Pieces),
     shape=SHAPE,
     candidates=types.NamedTuple((COUNTS, WORDS, WORDS), Candidates),

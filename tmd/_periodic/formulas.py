@@ -1,0 +1,247 @@
+"""Search of a group of windows: lattice points in a slab, by a reduced basis for each window.
+
+docs/packages/tmd-large-arguments.md has the theory and the proofs. A vector of the lattice is a
+tuple (x, y, z, a, b): its scaled coordinates in the window, the linear form modulo 1 in test units,
+and its coordinates in the basis (u, v). z is a multiple of 2^-50, so that sums of it are exact.
+"""
+
+import math
+
+import numpy as np
+
+from hetero.jit import scalar
+from tmd._periodic.columns import REALS, WORDS
+
+_U, _I = np.uint64, np.int64
+_UNIT = 2.0**-64
+_GRID_BITS = _I(14)
+_GRID_UNIT = 2.0**-50
+
+MARGIN = 1.0 + 2.0**-10
+"""Factor by which a window and its slab are enlarged, for the rounding errors of float64.
+
+The proof needs 1 + 2^-18.
+"""
+
+MAX_ROUNDS = 200
+"""Rounds after which a reduction ends. Each shortens a vector, so that 10 are usual."""
+
+(_SLAB, _TOLERANCE, _U_X, _U_Y, _V_X, _V_Y, _A_START, _A_STEP, _B_START, _B_STEP, _VALUE,
+ _U_VALUE, _V_VALUE, _SQUARE, _CUBE) = REALS  # fmt: skip
+_VALUE_WORD, _U_WORD, _V_WORD = WORDS
+
+
+@scalar
+def _nearest(x):
+    return float(math.floor(x + 0.5))
+
+
+@scalar
+def _to_word(x):
+    """Return x modulo 1 in units of 2^-64."""
+    return _U(_I((x - _nearest(x)) * 2.0**64))
+
+
+@scalar
+def _to_grid(word):
+    """Return a word as a signed number modulo 1, rounded down to a multiple of 2^-50."""
+    return float(_I(word) >> _GRID_BITS) * _GRID_UNIT
+
+
+@scalar
+def _dot(v, w, weight):
+    return v[0] * w[0] + v[1] * w[1] + v[2] * w[2] * weight
+
+
+@scalar
+def _subtract(v, k, w):
+    """Return v - k w."""
+    return (v[0] - k * w[0], v[1] - k * w[1], v[2] - k * w[2], v[3] - k * w[3], v[4] - k * w[4])
+
+
+@scalar
+def reduce_basis(b1, b2, b3, weight):
+    """Reduce three vectors: pairs by Lagrange's algorithm, and the longest by the nearest plane.
+
+    `weight` is the factor of z^2 in the norm. The vectors are returned by growing norm.
+    """
+    for _ in range(MAX_ROUNDS):
+        n1, n2, n3 = _dot(b1, b1, weight), _dot(b2, b2, weight), _dot(b3, b3, weight)
+        if n2 < n1:
+            b1, b2, n1, n2 = b2, b1, n2, n1
+        if n3 < n2:
+            b2, b3, n2, n3 = b3, b2, n3, n2
+            if n2 < n1:
+                b1, b2, n1, n2 = b2, b1, n2, n1
+        g12 = _dot(b1, b2, weight)
+        k = _nearest(g12 / n1)
+        if k != 0.0:
+            shorter = _subtract(b2, k, b1)
+            if _dot(shorter, shorter, weight) < 0.999 * n2:
+                b2 = shorter
+                continue
+        p1, p2 = _dot(b1, b3, weight), _dot(b2, b3, weight)
+        k2 = _nearest((n1 * p2 - g12 * p1) / (n1 * n2 - g12 * g12))
+        k1 = _nearest((p1 - k2 * g12) / n1)
+        if k1 == 0.0 and k2 == 0.0:
+            break
+        shorter = _subtract(_subtract(b3, k2, b2), k1, b1)
+        if not _dot(shorter, shorter, weight) < 0.999 * n3:
+            break
+        b3 = shorter
+    return b1, b2, b3
+
+
+@scalar
+def _refresh(v, row, u_change, v_change):
+    """Return a vector of the last window's lattice in the next one, where the slopes differ."""
+    a, b = v[3], v[4]
+    x, y = a * row[_U_X] + b * row[_V_X], a * row[_U_Y] + b * row[_V_Y]
+    return x, y, v[2] + (a * u_change + b * v_change), a, b
+
+
+@scalar
+def _is_exact(v, u_change, v_change, weight):
+    """Return whether sums of z stay exact: all terms are multiples of 2^-50 below 4."""
+    change = max(abs(v[3] * u_change), abs(v[4] * v_change))
+    return change < 4.0 and _dot(v, v, weight) < 16.0 * weight
+
+
+@scalar
+def _first_basis(row, u_z, v_z):
+    """Return a basis of the lattice that is not reduced."""
+    u = (row[_U_X], row[_U_Y], u_z, 1.0, 0.0)
+    v = (row[_V_X], row[_V_Y], v_z, 0.0, 1.0)
+    return u, v, (0.0, 0.0, 1.0, 0.0, 0.0)
+
+
+@scalar
+def _cross(v, w, scale):
+    """Return the cross product of (x, y, z scale) of two vectors."""
+    return (
+        (v[1] * w[2] - v[2] * w[1]) * scale,
+        (v[2] * w[0] - v[0] * w[2]) * scale,
+        v[0] * w[1] - v[1] * w[0],
+    )
+
+
+@scalar
+def _project(d, v, scale):
+    return d[0] * v[0] + d[1] * v[1] + d[2] * v[2] * scale
+
+
+@scalar
+def _length(d):
+    """Return the sum of the magnitudes: the half width of a range of coordinates."""
+    return (abs(d[0]) + abs(d[1]) + abs(d[2])) * MARGIN
+
+
+@scalar
+def _clip(lo, hi, o, b):
+    """Return the part of [lo, hi] in which |o + x b| <= MARGIN."""
+    if b == 0.0:
+        return (lo, hi) if abs(o) <= MARGIN else (1.0, 0.0)
+    middle, half = -o / b, MARGIN / abs(b)
+    return max(lo, middle - half), min(hi, middle + half)
+
+
+@scalar
+def search_group(row, words, windows, found):
+    """Search the windows -windows, ..., windows of a group.
+
+    Parameters
+    ----------
+    row, words : float64, uint64 arrays
+        The group's row of both tables; see `columns`.
+    windows : int64
+    found : int64 (capacity, 2)
+        Gets the coordinates (a, b) of the survivors; those beyond its capacity are only counted.
+
+    Returns
+    -------
+    (survivors, candidates) : int64
+        Numbers of the lattice points with a value near an integer, and of those in the slabs; -1
+        candidates if a basis could not be reduced.
+    """
+    slab = row[_SLAB]
+    scale = 1.0 / slab
+    weight = scale * scale
+    b1, b2, b3 = _first_basis(row, 0.0, 0.0)
+    u_grid, v_grid = 0.0, 0.0
+    survivors, candidates = 0, 0
+    for number in range(-windows, windows + 1):
+        i = float(number)
+        # The linear form modulo 1: at the anchor, and its changes along u and v.
+        k = _VALUE
+        value = words[_VALUE_WORD] + _to_word(
+            i * (row[k] + i * (row[k + 1] + i * (row[k + 2] + i * row[k + 3])))
+        )
+        k = _U_VALUE
+        u_word = words[_U_WORD] + _to_word(i * (row[k] + i * (row[k + 1] + i * row[k + 2])))
+        k = _V_VALUE
+        v_word = words[_V_WORD] + _to_word(i * (row[k] + i * (row[k + 1] + i * row[k + 2])))
+        square = row[_SQUARE] + i * (row[_SQUARE + 1] + i * row[_SQUARE + 2])
+        cube = row[_CUBE] + i * row[_CUBE + 1]
+        # The basis of the last window, reduced again.
+        u_next, v_next = _to_grid(u_word), _to_grid(v_word)
+        u_change, v_change = u_next - u_grid, v_next - v_grid
+        u_change -= _nearest(u_change)
+        v_change -= _nearest(v_change)
+        u_grid, v_grid = u_next, v_next
+        b1 = _refresh(b1, row, u_change, v_change)
+        b2 = _refresh(b2, row, u_change, v_change)
+        b3 = _refresh(b3, row, u_change, v_change)
+        if not (
+            _is_exact(b1, u_change, v_change, weight)
+            and _is_exact(b2, u_change, v_change, weight)
+            and _is_exact(b3, u_change, v_change, weight)
+        ):
+            b1, b2, b3 = _first_basis(row, u_grid, v_grid)
+        b1, b2, b3 = reduce_basis(b1, b2, b3, weight)
+        # Rows of the inverse matrix give the ranges of coordinates.
+        d1, d2, d3 = _cross(b2, b3, scale), _cross(b3, b1, scale), _cross(b1, b2, scale)
+        volume = _project(d1, b1, scale)
+        norms = _dot(b1, b1, weight) * _dot(b2, b2, weight) * _dot(b3, b3, weight)
+        if not norms <= 4.0 * volume * volume:
+            return survivors, -1
+        factor = 1.0 / volume
+        d1 = (d1[0] * factor, d1[1] * factor, d1[2] * factor)
+        d2 = (d2[0] * factor, d2[1] * factor, d2[2] * factor)
+        d3 = (d3[0] * factor, d3[1] * factor, d3[2] * factor)
+        # A lattice point near the centre of the window and its slab.
+        a, b = row[_A_START] + i * row[_A_STEP], row[_B_START] + i * row[_B_STEP]
+        a0, b0 = _nearest(a), _nearest(b)
+        centre = value + _U(_I(a0)) * u_word + _U(_I(b0)) * v_word
+        o = (
+            (a0 - a) * row[_U_X] + (b0 - b) * row[_V_X],
+            (a0 - a) * row[_U_Y] + (b0 - b) * row[_V_Y],
+            _to_grid(centre + _to_word(0.5 * square)),
+            a0,
+            b0,
+        )
+        k1 = _nearest(_project(d1, o, scale))
+        k2 = _nearest(_project(d2, o, scale))
+        k3 = _nearest(_project(d3, o, scale))
+        o = _subtract(_subtract(_subtract(o, k1, b1), k2, b2), k3, b3)
+        c1, c2, c3 = -_project(d1, o, scale), -_project(d2, o, scale), -_project(d3, o, scale)
+        l1, l2, l3 = _length(d1), _length(d2), _length(d3)
+        # All lattice points in the cube: x b1 + y b2 + z b3 - o.
+        for z in range(math.ceil(c3 - l3), math.floor(c3 + l3) + 1):
+            oz = _subtract(o, -float(z), b3)
+            for y in range(math.ceil(c2 - l2), math.floor(c2 + l2) + 1):
+                oy = _subtract(oz, -float(y), b2)
+                lo, hi = _clip(c1 - l1, c1 + l1, oy[0], b1[0])
+                lo, hi = _clip(lo, hi, oy[1], b1[1])
+                lo, hi = _clip(lo, hi, oy[2] * scale, b1[2] * scale)
+                for x in range(math.ceil(lo), math.floor(hi) + 1):
+                    p = _subtract(oy, -float(x), b1)
+                    candidates += 1
+                    t = p[1]
+                    exact = value + _U(_I(p[3])) * u_word + _U(_I(p[4])) * v_word
+                    exact += _to_word(t * t * (square + t * cube))
+                    if abs(float(_I(exact))) * _UNIT <= row[_TOLERANCE]:
+                        if survivors < found.shape[0]:
+                            found[survivors, 0] = _I(p[3])
+                            found[survivors, 1] = _I(p[4])
+                        survivors += 1
+    return survivors, candidates

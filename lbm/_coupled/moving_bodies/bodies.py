@@ -39,7 +39,8 @@ class MovingBody:
         self.name, self.solid, self._bodies = name, solid, bodies
         problem, store = bodies.problem, bodies.store
         shape, motions = make_shape(name, solid.cells), check_motion(solid.motion)
-        bounds = np.array(solid.cells.bounds)  # type: ignore[union-attr]
+        bounds = getattr(solid.cells, "bounds", None)
+        bounds = np.outer([-1.0, 1.0], [np.inf] * 3) if bounds is None else np.array(bounds)
         periodic = tuple(face.is_periodic for face in faces[::2])
         self._path = Path(name, motions, bounds, shape.middle, problem.shape, periodic)
         bx, by, bz = map(int, self._path.box)

@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from hetero.jit import FUSED, float_scalar
 from lbm._kernels.formulas.storage_formulas import codec
 from lbm.collisions.unroll import inlined
 from lbm.geometry.wall_links import FROM, INTO, SOLID_CLASS
@@ -44,13 +45,25 @@ SPHERE, CYLINDER, BOX, GRID = 0, 1, 2, 3
 """Kinds of shapes, the first of their numbers."""
 
 
-@inlined
+def called(function: Any) -> Any:
+    """Compile a formula that need not be inlined: it is long, and called in several places."""
+    return float_scalar(function, fastmath=FUSED, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+
+
+@called
 def height(shape, grid, x, y, z):
     """Return the distance of a point of the body's frame from the surface, below 0 inside.
 
-    `shape` has the kind, the position of the shape's centre, and what belongs to the kind. Beside
-    edges of a box it is less than the distance, but has the same zeros.
+    `shape` has the kind, the position of the shape's centre, what belongs to the kind, and -1 for
+    everything outside of the shape, else 1. Beside edges of a box the height is less than the
+    distance, but has the same zeros.
     """
+    return shape[8] * height_of_kind(shape, grid, x, y, z)
+
+
+@called
+def height_of_kind(shape, grid, x, y, z):
+    """Return `height` for what is inside of a shape."""
     x, y, z = x - shape[1], y - shape[2], z - shape[3]
     T = type(x)
     if shape[0] == T(GRID):  # shape[4] is the number of points of the grid in a cell
@@ -81,7 +94,7 @@ def height(shape, grid, x, y, z):
     return math.sqrt(x * x + y * y + z * z) - shape[4]
 
 
-@inlined
+@called
 def height_at(shape, grid, pose, row, first, x, y, z):
     """Return `height` of a point of the box, by the pose that begins at column `first`."""
     x, y, z = x - pose[row, first], y - pose[row, first + 1], z - pose[row, first + 2]
@@ -116,7 +129,7 @@ def velocity_at(pose, row, x, y, z):
     )
 
 
-@inlined
+@called
 def find_share(shape, grid, pose, row, x, y, z, cx, cy, cz):
     """Return how far along the link from a fluid cell, as a share of it, the surface is.
 
@@ -146,33 +159,33 @@ def find_share(shape, grid, pose, row, x, y, z, cx, cy, cz):
 
 
 @inlined
-def add_to(partial, k, i, value):
-    """Add a value to a sum of an item."""
+def in_units(value):
+    """Return a value as a number of units; what is less than one is cut off."""
     T = type(value)
-    partial[k, i] += np.int64(value * T(1.0 / UNIT))
+    return np.int64(value * T(1.0 / UNIT))
 
 
-@inlined
+@called
 def add_impulse(partial, i, mass, j, u, arm, scale):
     """Add momentum j and mass that the body takes up where it moves with u, to the sums."""
-    add_to(partial, 0, i, mass)
+    partial[0, i] += in_units(mass)
     fx, fy, fz = j[0] - mass * u[0], j[1] - mass * u[1], j[2] - mass * u[2]
-    add_to(partial, 1, i, j[0])
-    add_to(partial, 2, i, j[1])
-    add_to(partial, 3, i, j[2])
+    partial[1, i] += in_units(j[0])
+    partial[2, i] += in_units(j[1])
+    partial[3, i] += in_units(j[2])
     add_force(partial, i, fx, fy, fz, arm, scale)
 
 
-@inlined
+@called
 def add_force(partial, i, fx, fy, fz, arm, scale):
     """Add a force to the sums of an item, and its torque."""
-    add_to(partial, 4, i, fx)
-    add_to(partial, 5, i, fy)
-    add_to(partial, 6, i, fz)
+    partial[4, i] += in_units(fx)
+    partial[5, i] += in_units(fy)
+    partial[6, i] += in_units(fz)
     x, y, z = arm[0] * scale, arm[1] * scale, arm[2] * scale
-    add_to(partial, 7, i, y * fz - z * fy)
-    add_to(partial, 8, i, z * fx - x * fz)
-    add_to(partial, 9, i, x * fy - y * fx)
+    partial[7, i] += in_units(y * fz - z * fy)
+    partial[8, i] += in_units(z * fx - x * fz)
+    partial[9, i] += in_units(x * fy - y * fx)
 
 
 @inlined
@@ -195,7 +208,7 @@ def make_access(precision: str) -> Any:
     load is in the flat array of populations."""
     is_folded = PRECISIONS[precision].lanes == 2
 
-    @inlined
+    @called
     def index(x, y, z, q, classes, masks, tables, size):
         nx, ny, nz = size[0], size[1], size[2]
         mask = np.int64(masks[classes[(z * ny + y) * nx + x], FROM])
@@ -228,7 +241,7 @@ def make_bounce(precision: str) -> Any:
     decode, encode = codec(PRECISIONS[precision])
     index = make_access(precision)
 
-    @inlined
+    @called
     def bounce_cell(
         i, x, y, z, px, py, pz, row, populations, labels, classes, masks, tables, directions,
         weights, size, pose, shape, grid, partial, scale,
@@ -315,7 +328,7 @@ def make_cover(precision: str) -> Any:
     decode, _ = codec(PRECISIONS[precision])
     index = make_access(precision)
 
-    @inlined
+    @called
     def take_up(
         i, x, y, z, px, py, pz, row, populations, classes, masks, tables, directions, weights,
         size, pose, partial, scale,
@@ -376,7 +389,7 @@ def make_refill(precision: str) -> Any:
     decode, encode = codec(PRECISIONS[precision])
     index = make_access(precision)
 
-    @inlined
+    @called
     def refill_cell(
         i, x, y, z, px, py, pz, row, populations, labels, classes, masks, tables, directions,
         weights, size, pose, partial, scale,

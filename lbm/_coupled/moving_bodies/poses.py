@@ -68,11 +68,6 @@ class Path:
         self._spans = (low <= 0.0) & (high >= domain)
         with np.errstate(invalid="ignore"):
             box = np.where(self._spans, domain, np.ceil(high - low) + 2 * MARGIN + 1)
-        if not np.isfinite(box).all():
-            raise ValueError(
-                f"boundaries[{name!r}] has no end along an axis along which it moves or turns: use "
-                "a lbm.Box or a lbm.TriangleMesh, or a motion that leaves this axis in place"
-            )
         for axis, n in enumerate(domain):
             if box[axis] > n and periodic[axis] and not self._spans[axis]:
                 raise ValueError(

@@ -60,23 +60,36 @@ def carry_sphere(
 ) -> Drags:
     """Return the drags of a sphere at Re 100 over the last passage of its diameter.
 
-    In a periodic box a sphere that moves through fluid at rest, and one at rest in fluid that moves
-    against it, are the same flow; so are the waves of the start, and the wake that comes again.
+    In a periodic box a sphere that is carried through fluid at rest, and one at rest in fluid that
+    a body force has driven against it, are the same flow, with the wake that comes again. Both
+    grow over two fifths of the time: the waves of a sudden start would stay in the box.
     """
-    shape, diameters = (4 * diameter, 3 * diameter, 3 * diameter), round(passages)
-    steps, window = round(diameters * diameter / SPEED), round(diameter / SPEED)
+    shape = (4 * diameter, 3 * diameter, 3 * diameter)
+    steps, window = round(passages * diameter / SPEED), round(diameter / SPEED)
+    ramp = 0.4 * steps
+
+    def path(t: float) -> tuple[float, float, float]:
+        grown = min(t, ramp)
+        begin = 0.5 * grown - ramp / (2.0 * np.pi) * np.sin(np.pi * grown / ramp)
+        return SPEED * (begin + max(t - ramp, 0.0)), 0.0, 0.0
+
+    def force(t: float) -> tuple[float, float, float]:
+        begins = t + 0.5 < ramp
+        growth = np.pi / (2.0 * ramp) * np.sin(np.pi * (t + 0.5) / ramp) if begins else 0.0
+        return -SPEED * growth, 0.0, 0.0
+
     drags = []
-    for speed in (SPEED, 0.0):
+    for moves in (True, False):
         centre = tuple(n / 2 + 0.2 for n in shape)
-        motion = Translation((speed, 0.0, 0.0)) if speed else None
+        motion = Translation(path) if moves else None
         s = Simulation(
             shape, collision=operator(SPEED, diameter, 100.0), device=device,
             boundaries={"ball": Solid(Sphere(centre, diameter / 2), wall=wall, motion=motion)},
-            u=(speed - SPEED, 0.0, 0.0),
+            force=(0.0, 0.0, 0.0) if moves else force,
         )  # fmt: skip
         s.run(steps - window)
-        force = record(s, window, lambda s: s.force_on("ball")[0])
-        drags.append(-8.0 * force / (np.pi * SPEED**2 * diameter**2))
+        drag = record(s, window, lambda s: s.force_on("ball")[0])
+        drags.append(-8.0 * drag / (np.pi * SPEED**2 * diameter**2))
     return Drags(*drags)
 
 

@@ -1,9 +1,9 @@
 """A grid of heights above the surface of a mesh, for bodies that move through cells.
 
 A body that moves looks its surface up in a grid that moves with it, so that triangles cost nothing
-in a step. Between grid points heights are interpolated: exact beside flat sides; with a radius of
-curvature R (cells) the surface is displaced by up to 1/(32 R) cells, and edges are rounded by up
-to a fifth of a cell.
+in a step. Between grid points heights are interpolated: exact beside flat sides, but for a cell
+beside their edges, which are rounded by up to 0.22 cells; a sphere of radius R shrinks by 1/(24 R)
+cells on average and by 1/(16 R) at most.
 """
 
 from __future__ import annotations

@@ -11,6 +11,8 @@ from ._post.wall_stress import WallShear as WallShear
 from .boundaries.condition import Condition as Condition
 from .boundaries.free_slip import FreeSlip as FreeSlip
 from .boundaries.free_stream import FreeStream as FreeStream
+from .boundaries.motion import Rotation as Rotation
+from .boundaries.motion import Translation as Translation
 from .boundaries.moving_wall import MovingWall as MovingWall
 from .boundaries.no_slip import NoSlip as NoSlip
 from .boundaries.non_reflecting_inlet import NonReflectingInlet as NonReflectingInlet

@@ -14,6 +14,7 @@ from hetero.validation import check_choice, check_integer
 from hetero.version import VERSION
 from lbm import boundaries as conditions
 from lbm._coupled.flow import MAX_STEPS
+from lbm._coupled.moving_bodies.limits import require_bodies_can_move
 from lbm._coupled.scalars.scalar import Scalar, check_scalars, describe_scalars
 from lbm._coupled.turbulent_inlets.face_eddies import bind_eddies
 from lbm._domain import arguments
@@ -185,6 +186,8 @@ class Simulation(FlowWithOutputs):
         collision = _DEFAULT_COLLISION if collision is None else collision
         check_collision(collision, lattice)
         faces, solids = conditions.split_boundaries(boundaries)
+        moving = {name: s for name, s in solids.items() if s.motion is not None}
+        solids = {name: s for name, s in solids.items() if s.motion is None}
         if solids:
             with warnings.catch_warnings():
                 if ranks.rank:  # the first one says it
@@ -213,6 +216,9 @@ class Simulation(FlowWithOutputs):
         if form.moments:
             pattern = MOMENTS_PATTERN
             require_moments_suffice(collision, faces, solids, ranks.size * len(devices), ratio)
+        if moving:
+            parts = ranks.size * len(devices)
+            require_bodies_can_move(moving, collision, form, scalars, parts, ratio)
         require_memory_of_parts(
             partition, devices, ranks, pattern=pattern, dtype=dtype, storage=storage, state=state,
             ratio=ratio, solids=bool(solids), lattice=lattice, collision=collision,
@@ -235,7 +241,7 @@ class Simulation(FlowWithOutputs):
             ratio = min(ranks.gather_all(measure_best_ratio(problem, devices[0])))
         self.ratio = float(ratio)
         domain = create_domain(problem, partition, devices, self.ratio, ranks)
-        super().__init__(cells, faces, solids, domain, devices[0], sponges, scalars)
+        super().__init__(cells, faces, solids, domain, devices[0], sponges, scalars, moving)
         self._last_good = LastGoodState(bool(keep_good_state))
         moves = not at_rest or ranks.any(np.any(moments[0] != 1.0))
         if moves or problem.forced or domain.driver is not None:

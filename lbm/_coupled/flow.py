@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 
 import numpy as np
 
@@ -12,6 +14,7 @@ from hetero.validation import check_choice, check_integer, describe
 from lbm._coupled.companion import Companion
 from lbm._coupled.cut_walls.walls import InterpolatedWalls
 from lbm._coupled.eddy_viscosity.field import EddyViscosity
+from lbm._coupled.moving_bodies.bodies import MovingBodies, MovingBody
 from lbm._coupled.open_faces.free_streams import FreeStreams
 from lbm._coupled.open_faces.responding import RespondingFaces
 from lbm._coupled.open_faces.sheared import ShearedOutlets
@@ -79,6 +82,7 @@ class Flow:
     domain : the populations of this rank's cells
     device : the first of its devices
     sponges, scalars : those of the flow, checked
+    moving : solids that move through cells
 
     Attributes
     ----------
@@ -94,6 +98,7 @@ class Flow:
         device: Device,
         sponges: Mapping[str, Sponge],
         scalars: Mapping[str, Scalar],
+        moving: Mapping[str, Solid] = MappingProxyType({}),
     ):
         self.shape, self.faces, self.solids = shape, faces, solids
         self.domain, self.problem, self.region = domain, domain.problem, domain.region
@@ -106,6 +111,10 @@ class Flow:
         if self.problem.links.cut is not None:  # first: it completes the step
             self.interpolated = InterpolatedWalls(domain, solids, shape)
             self.companions.append(self.interpolated)
+        self.moving: MovingBodies | None = None
+        if moving:  # next: it completes the step around them
+            self.moving = MovingBodies(domain, moving, faces)
+            self.companions.append(self.moving)
         if self.problem.is_driven:
             self._prescriptions = Prescriptions(domain, self.interpolated)
         if isinstance(self.collision, EddyViscosityModel):  # it reads the flow that users see
@@ -205,7 +214,22 @@ class Flow:
     @property
     def fluid(self) -> np.ndarray:
         """Boolean array [x, y, z], True in fluid cells."""
-        return (self.problem.links.classes != SOLID_CLASS).T
+        fluid = self.problem.links.classes != SOLID_CLASS
+        if self.moving is not None:
+            fluid = fluid & self.moving.fluid(self.steps)
+        return fluid.T
+
+    @property
+    def bodies(self) -> dict[str, MovingBody]:
+        """Solids with a motion by name: where they are, and what they have taken from the fluid.
+
+        Each has `centre`, `rotation` (the matrix), `mass_taken` and `momentum_taken`, which the
+        fluid has lost to it since the start or a restart.
+        """
+        if self.moving is None:
+            return {}
+        self.moving.at = self.steps
+        return self.moving.bodies
 
     def populations(self) -> np.ndarray:
         """Return f_q - w_q before the next collision, [q, x, y, z]; meant for small domains."""
@@ -216,6 +240,9 @@ class Flow:
     def momentum(self) -> np.ndarray:
         """Return the total momentum of the fluid, with half of the force's impulse."""
         self.domain.ranks.require_same_call("momentum")
+        if self.moving is not None:
+            u, rho, fluid = self.u, 1.0 + self.drho.astype(float), self.fluid
+            return np.array([math.fsum((rho * c)[fluid].tolist()) for c in u])
         return self.domain.momentum(self.steps)
 
     def gather(self, field: str | np.ndarray) -> np.ndarray | None:

@@ -20,14 +20,18 @@ if TYPE_CHECKING:
 def force_on(flow: Flow, name: str) -> np.ndarray:
     """Return the force on the solid `name`; see `Simulation.force_on`."""
     flow.domain.ranks.require_same_call("force_on")
+    if flow.moving is not None and name in flow.bodies:
+        return flow.moving.of_last_step(name, flow.steps).force()
     return exact_sum(forces_on_links(flow, name)[0], flow.domain.ranks)
 
 
 def torque_on(flow: Flow, name: str, centre: Sequence[float]) -> np.ndarray:
     """Return the torque on the solid `name`; see `Simulation.torque_on`."""
     flow.domain.ranks.require_same_call("torque_on")
-    force, point, end = forces_on_links(flow, name)
     about = np.array(check_vector("centre", centre))
+    if flow.moving is not None and name in flow.bodies:
+        return flow.moving.of_last_step(name, flow.steps).torque(about)
+    force, point, end = forces_on_links(flow, name)
     for axis, n in enumerate(flow.shape):
         if flow.faces[2 * axis].is_periodic:
             point[:, axis] += _shifts_to_one_piece(end[:, axis], n, about[axis], flow.domain.ranks)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from hetero.validation import check_choice, describe, require_unmasked
 from lbm.boundaries.condition import Condition
+from lbm.boundaries.motion import Motion, check_motion
 from lbm.boundaries.no_slip import NoSlip
 from lbm.lattices.extent import Extent, Triple
 
@@ -37,15 +38,22 @@ class Solid:
         `lbm.TriangleMesh` or a `lbm.Shape` of your own. The condition must be NoSlip or MovingWall.
         "modelled": there, too, with the friction of the law of the wall in the cells beside it
         (Spalding 1961), for boundary layers that are thinner than cells; only NoSlip.
+    motion : Rotation, Translation, or a tuple of both, optional
+        How the body moves through the cells. `cells` must be a `lbm.Sphere`, `lbm.Cylinder`,
+        `lbm.Box` or `lbm.TriangleMesh`, whose place is that without the motion, and the condition
+        NoSlip: the wall has the velocity of the body.
     """
 
     cells: np.ndarray | Callable[..., np.ndarray]
     condition: Condition = _AT_REST
     wall: str = "halfway"
+    motion: Motion | Sequence[Motion] | None = None
 
     def __post_init__(self) -> None:
         self._check_condition()
         self._check_wall()
+        if self.motion is not None:
+            self._check_motion()
         if callable(self.cells):
             return
         require_unmasked("cells", self.cells)
@@ -92,6 +100,15 @@ class Solid:
             raise ValueError(
                 'wall="interpolated" needs the condition NoSlip or MovingWall, got '
                 f'{type(self.condition).__name__}: use wall="halfway"'
+            )
+
+    def _check_motion(self) -> None:
+        check_motion(self.motion)
+        if type(self.condition) is not NoSlip or self.is_modelled:
+            raise ValueError(
+                "a solid with a motion needs the condition NoSlip and wall='halfway' or "
+                f"'interpolated', got {type(self.condition).__name__} and wall={self.wall!r}: its "
+                "wall has the velocity of the body"
             )
 
     @property

@@ -66,6 +66,7 @@ def _lbm_item(name, precision):
     """Return the item of a loop over items of `lbm`; sums have names with a plus."""
     import lbm
     from lbm._coupled.cut_walls import formulas as walls
+    from lbm._coupled.moving_bodies import formulas as bodies
     from lbm._coupled.open_faces import formulas as faces
     from lbm._coupled.scalars import formulas as scalars
     from lbm._coupled.wall_model import formulas as slip
@@ -75,6 +76,9 @@ def _lbm_item(name, precision):
         "interpolate": lambda: walls.make_interpolate(precision),
         "store": lambda: walls.make_store(precision),
         "+excess": lambda: walls.excess_of_link,
+        "bounce": lambda: bodies.make_bounce(precision),
+        "cover": lambda: bodies.make_cover(precision),
+        "refill": lambda: bodies.make_refill(precision),
         "outlet": lambda: faces.make_correct_cell(lbm.NonReflectingOutlet.respond, precision),
         "inlet": lambda: faces.make_correct_cell(lbm.NonReflectingInlet.respond, precision),
         "free stream": lambda: faces.make_fill(precision),
@@ -87,7 +91,13 @@ def _lbm_item(name, precision):
     }[name]()
 
 
+_BODY = "S* u1* u1* u4** i8*** i8** T* i8* T** i8** i8* T* T*** i8** T"
+"""Populations, cells and walls, tables of the lattice, and the numbers of a moving body."""
+
 LBM_ITEMS = {
+    "bounce": (255, _BODY),
+    "cover": (255, _BODY),
+    "refill": (255, _BODY),
     "interpolate": (40, "S* i8* i8* T** T* T* T*"),
     "store": (32, "S* i8* T* T* i8* T"),
     "+excess": (48, "T* T*"),

@@ -1,0 +1,1 @@
+"""Solids that move through the cells with a prescribed motion."""

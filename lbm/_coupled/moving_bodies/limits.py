@@ -1,0 +1,45 @@
+"""Limits of simulations with moving bodies: errors that say what to change."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from lbm._coupled.scalars.scalar import Scalar
+from lbm.boundaries import Solid
+from lbm.collisions.eddy_viscosity import EddyViscosityModel
+from lbm.collisions.operator import Collision
+from lbm.lattices.precision import Precision
+
+MAX_BODIES = 127
+"""Largest number of moving bodies: labels of cells are bytes, of which one bit has a meaning."""
+
+
+def require_bodies_can_move(
+    moving: Mapping[str, Solid],
+    collision: Collision,
+    precision: Precision,
+    scalars: Mapping[str, Scalar],
+    parts: int,
+    ratio: float | str,
+) -> None:
+    """Raise ValueError if something of the simulation does not go with moving solids."""
+    name = next(iter(moving))
+    body = f"boundaries[{name!r}] has a motion, which"
+    if len(moving) > MAX_BODIES:
+        raise ValueError(f"at most {MAX_BODIES} solids may have a motion, got {len(moving)}")
+    if parts > 1 or ratio != 0.0:
+        raise ValueError(
+            f"{body} is for one part on one device, got {parts} parts and ratio={ratio!r}: use "
+            "one device and one rank, and ratio=0"
+        )
+    if precision.moments:
+        raise ValueError(f"{body} changes populations: use state='populations'")
+    if isinstance(collision, EddyViscosityModel):
+        raise ValueError(
+            f"{body} does not go with {type(collision).__name__}, whose eddy viscosity is a field "
+            "that does not know its cells: use lbm.Smagorinsky or lbm.SmagorinskyBGK"
+        )
+    if scalars:
+        raise ValueError(
+            f"{body} does not go with scalars, which would flow through it: leave out scalars={list(scalars)}"
+        )

@@ -1,0 +1,216 @@
+"""Bodies that move through cells, beside bodies at rest, exact solutions and measurements.
+
+A sphere that is carried through a periodic box beside one at rest in the stream that is the same to
+an observer on the sphere; an oscillating cylinder (Duetsch et al. 1998, KC = 5, Re = 100: drag 2.09
+and added mass 1.45); Couette flow between two cylinders given as moving solids; and a bar that
+turns, with its torque for two grids.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from hetero.devices import Device
+from lbm import TRT, Box, Cylinder, NoSlip, Rotation, Simulation, Solid, Sphere, Translation
+from lbm.callbacks import Every
+from studies.study import Study
+
+SPEED = 0.05
+"""Speed of bodies, or their largest one, in cells/step."""
+
+DUETSCH = 2.09, 1.45
+"""Drag and added-mass coefficients that Duetsch et al. (1998) computed for KC = 5 and Re = 100."""
+
+
+def operator(speed: float, length: float, reynolds: float) -> TRT:
+    """Return TRT for a Reynolds number."""
+    return TRT(0.5 + 3.0 * speed * length / reynolds)
+
+
+def record(s: Simulation, steps: int, read: Callable[[Simulation], object]) -> np.ndarray:
+    """Return what `read` returns after each of `steps` steps."""
+    rows: list[object] = []
+    s.run(steps, callbacks=[Every(1, lambda s: rows.append(read(s)))])
+    return np.array(rows)
+
+
+class Drags(NamedTuple):
+    """Drag coefficients of a sphere over the steps of a window, moving and at rest."""
+
+    moving: np.ndarray
+    at_rest: np.ndarray
+
+    @property
+    def difference(self) -> float:
+        """Relative difference of the means."""
+        return float(self.moving.mean() / self.at_rest.mean() - 1.0)
+
+    @property
+    def ripple(self) -> float:
+        """Standard deviation of the difference from step to step, over the mean."""
+        difference = self.moving - self.at_rest
+        return float(difference.std() / self.at_rest.mean())
+
+
+def carry_sphere(
+    diameter: int, device: Device, *, wall: str = "interpolated", passages: float = 5.0
+) -> Drags:
+    """Return the drags of a sphere at Re 100 over the last passage of its diameter.
+
+    In a periodic box a sphere that is carried through fluid at rest, and one at rest in fluid that
+    a body force has driven against it, are the same flow, with the wake that comes again. Both
+    grow over two fifths of the time: the waves of a sudden start would stay in the box.
+    """
+    shape = (4 * diameter, 3 * diameter, 3 * diameter)
+    steps, window = round(passages * diameter / SPEED), round(diameter / SPEED)
+    ramp = 0.4 * steps
+
+    def path(t: float) -> tuple[float, float, float]:
+        grown = min(t, ramp)
+        begin = 0.5 * grown - ramp / (2.0 * np.pi) * np.sin(np.pi * grown / ramp)
+        return SPEED * (begin + max(t - ramp, 0.0)), 0.0, 0.0
+
+    def force(t: float) -> tuple[float, float, float]:
+        begins = t + 0.5 < ramp
+        growth = np.pi / (2.0 * ramp) * np.sin(np.pi * (t + 0.5) / ramp) if begins else 0.0
+        return -SPEED * growth, 0.0, 0.0
+
+    drags = []
+    for moves in (True, False):
+        centre = tuple(n / 2 + 0.2 for n in shape)
+        motion = Translation(path) if moves else None
+        s = Simulation(
+            shape, collision=operator(SPEED, diameter, 100.0), device=device,
+            boundaries={"ball": Solid(Sphere(centre, diameter / 2), wall=wall, motion=motion)},
+            force=(0.0, 0.0, 0.0) if moves else force,
+        )  # fmt: skip
+        s.run(steps - window)
+        drag = record(s, window, lambda s: s.force_on("ball")[0])
+        drags.append(-8.0 * drag / (np.pi * SPEED**2 * diameter**2))
+    return Drags(*drags)
+
+
+def oscillate_cylinder(
+    diameter: int, device: Device, *, periods: int = 3, size: tuple[int, int] = (24, 16)
+) -> tuple[float, float]:
+    """Return the drag and added-mass coefficients of a cylinder that oscillates in fluid at rest.
+
+    They are fitted to the last period, F = -D/2 c_d u |u| - pi D^2/4 c_i du/dt.
+    """
+    shape = (size[0] * diameter, size[1] * diameter, 1)
+    period, amplitude = 5.0 * diameter / SPEED, 5.0 * diameter / (2.0 * np.pi)
+    turn = 2.0 * np.pi / period
+    body = Solid(
+        Cylinder((shape[0] / 2, shape[1] / 2), diameter / 2), wall="interpolated",
+        motion=Translation(lambda t: (-amplitude * np.sin(turn * t), 0.0, 0.0)),
+    )  # fmt: skip
+    s = Simulation(
+        shape, collision=operator(SPEED, diameter, 100.0), boundaries={"body": body}, device=device
+    )
+    steps = round(period)
+    s.run((periods - 1) * steps)
+    force = record(s, steps, lambda s: s.force_on("body")[0])
+    t = turn * ((periods - 1) * steps + np.arange(steps) + 0.5)
+    u, acceleration = -SPEED * np.cos(t), SPEED * turn * np.sin(t)
+    terms = np.column_stack(
+        [-diameter / 2 * u * np.abs(u), -np.pi / 4 * diameter**2 * acceleration]
+    )
+    drag, mass = np.linalg.lstsq(terms, force, rcond=None)[0]
+    return float(drag), float(mass)
+
+
+def turn_cylinders(cells: int, device: Device) -> float:
+    """Return the relative error, in the 2-norm, of the flow between cylinders that turn.
+
+    `cells` are those in the diameter of the outer one; the inner one has 0.4 of it, and turns the
+    other way. Both move as solids.
+    """
+    n, outer, inner = cells + 4, cells / 2, 0.2 * cells
+    centre, rates = np.array([n / 2 + 0.13, n / 2 - 0.21]), (0.02 / inner, -0.01 / outer)
+    about = (*centre, 0.0)
+    boundaries = {
+        name: Solid(shape, wall="interpolated", motion=Rotation(about, (0, 0, 1), rate))
+        for name, shape, rate in (
+            ("inner", Cylinder(centre, inner), rates[0]),
+            ("outer", ~Cylinder(centre, outer), rates[1]),
+        )
+    }
+    s = Simulation(
+        (n, n, 1), collision=TRT(0.8), boundaries=boundaries, dtype="float64", device=device
+    )
+    s.run(round(1.2 * (outer - inner) ** 2 / 0.1) + 100)
+    b = (rates[0] - rates[1]) / (inner**-2 - outer**-2)
+    a = rates[0] - b / inner**2
+    x, y = (np.arange(n) + 0.5 - c for c in centre)
+    x, y = np.meshgrid(x, y, indexing="ij")
+    spin = a + b / np.maximum(x**2 + y**2, 1.0)
+    fluid = s.fluid[..., 0]
+    exact = np.stack([-spin * y, spin * x])[:, fluid]
+    return float(np.linalg.norm(s.u[:2, ..., 0][:, fluid] - exact) / np.linalg.norm(exact))
+
+
+def turn_bar(length: int, device: Device, *, turns: float = 0.75) -> tuple[float, float]:
+    """Return the mean torque coefficient of a bar that turns in a closed box, and its ripple.
+
+    The bar is `length` cells long and a fifth as wide; its tips have the speed SPEED and Re 100. The
+    torque is taken over the last quarter of a turn, over SPEED^2 length^2 / 4.
+    """
+    n = 2 * length
+    middle, half = np.array([n / 2, n / 2, 0.5]), np.array([length / 2, length / 10, 9.0])
+    rate = 2.0 * SPEED / length
+    bar = Solid(
+        Box(middle - half, middle + half), wall="interpolated",
+        motion=Rotation(middle, (0, 0, 1), rate),
+    )  # fmt: skip
+    s = Simulation(
+        (n, n, 1), collision=operator(SPEED, length, 100.0), device=device,
+        boundaries={"x": NoSlip(), "y": NoSlip(), "bar": bar},
+    )  # fmt: skip
+    quarter = round(np.pi / 2 / rate)
+    s.run(round(2 * np.pi * turns / rate) - quarter)
+    torque = record(s, quarter, lambda s: s.torque_on("bar", middle)[2])
+    coefficient = -4.0 * torque / (SPEED**2 * length**2)
+    smooth = np.convolve(coefficient, np.ones(20) / 20, "valid")
+    ripple = (coefficient[10 : 10 + len(smooth)] - smooth).std() / coefficient.mean()
+    return float(coefficient.mean()), float(ripple)
+
+
+def run(study: Study) -> dict:
+    """Compute the flows and print their figures."""
+    quick, device = study.quick, study.device
+    result: dict = {}
+    rows: list[tuple] = []
+    for diameter in (6,) if quick else (16, 32):
+        for wall in ("halfway", "interpolated"):
+            drags = carry_sphere(diameter, device, wall=wall, passages=1 if quick else 4)
+            figures = drags.moving.mean(), drags.at_rest.mean(), drags.difference, drags.ripple
+            result[f"sphere {diameter} {wall}"] = list(map(float, figures))
+            rows.append((diameter, wall, *figures))
+    heads = ("cells", "wall", "drag, moving", "drag, at rest", "difference", "ripple")
+    study.table("A sphere carried through cells at Re 100", heads, rows)
+    rows = []
+    for diameter in (6,) if quick else (16, 32):
+        options = {"periods": 1, "size": (4, 4)} if quick else {}
+        figures = oscillate_cylinder(diameter, device, **options)
+        rows.append((diameter, *figures, *(a / b - 1.0 for a, b in zip(figures, DUETSCH, strict=True))))
+        result[f"cylinder {diameter}"] = list(figures)
+    heads = ("cells", "drag", "added mass", "drag, error", "added mass, error")
+    study.table("An oscillating cylinder, KC = 5, Re = 100", heads, rows)
+    rows, before = [], None
+    for cells in (12, 16) if quick else (16, 32, 64):
+        error = turn_cylinders(cells, device)
+        order = None if before is None else np.log(before[1] / error) / np.log(cells / before[0])
+        before = cells, error
+        rows.append((cells, error, order))
+        result[f"couette {cells}"] = error
+    study.table("Couette flow between turning cylinders", ("cells", "error", "order"), rows)
+    rows = []
+    for length in (10,) if quick else (40, 80):
+        figures = turn_bar(length, device, turns=0.3 if quick else 0.75)
+        rows.append((length, *figures))
+        result[f"bar {length}"] = list(figures)
+    study.table("A turning bar, tip Re 100", ("cells", "torque coefficient", "ripple"), rows)
+    return result

@@ -84,13 +84,13 @@ def _run(options: argparse.Namespace) -> int:
         check_vectors_name(options.vectors)
     others = () if options.vectors is None else (options.vectors,)
     check_outputs(out=options.out, others=others)
-    wanted = {"k": options.k, "which": options.which, "sigma": options.sigma}
-    wanted |= {"method": options.method, "device": options.device}
+    arguments = {"k": options.k, "which": options.which, "sigma": options.sigma}
+    arguments |= {"method": options.method, "device": options.device}
     matrix = read_matrix(options.file)
     try:
         if options.forecast:
-            return _print_forecast(forecast_eigsh(matrix, **wanted), options)
-        values, vectors = eigsh(matrix, **wanted, tol=options.tol, progress=not options.quiet)
+            return _print_forecast(forecast_eigsh(matrix, **arguments), options)
+        values, vectors = eigsh(matrix, **arguments, tol=options.tol, progress=not options.quiet)
     except (TypeError, ValueError, NoConvergenceError) as error:
         raise ValueError(f"{options.file}: {error}") from None
     if options.vectors is not None:

@@ -248,7 +248,7 @@ def _reduce(xp: ModuleType, problem: Problem, before: Any) -> Reduced:
     return Reduced(d, e, matrix.factor, transform if vectors else None, was_reduced=width > 1)
 
 
-def _kept(problem: Problem) -> int:
+def _kept_bytes(problem: Problem) -> int:
     """Return the bytes of the reflections for each element of a matrix (n, n)."""
     if not problem.vectors or problem.width <= 1:
         return 0
@@ -264,5 +264,5 @@ def wave_memory(problem: Problem) -> int:
     return wave_matrices(width) * problem.dtype.itemsize
 
 
-CHASE = Stage(lambda problem: "bulge chasing" * (problem.width > 1), _reduce, keeps=_kept)
+CHASE = Stage(lambda problem: "bulge chasing" * (problem.width > 1), _reduce, keeps=_kept_bytes)
 """Reduction of a real band by bulge chasing; of at most one subdiagonal, nothing is to be done."""

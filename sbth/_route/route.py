@@ -168,12 +168,12 @@ class Route(NamedTuple):
 
     def memory(self) -> int:
         """Return the bytes that the way needs for each element of an (n, n) matrix."""
-        kept = most = 0
+        held_bytes = most = 0
         for stage in self.row.stages:
             if stage.memory is not None:
-                most = max(most, kept + stage.memory(self.problem))
+                most = max(most, held_bytes + stage.memory(self.problem))
             if stage.keeps is not None:
-                kept += stage.keeps(self.problem)
+                held_bytes += stage.keeps(self.problem)
         return most
 
     def run(self, xp: ModuleType | None) -> tuple[Any, Any]:
@@ -287,9 +287,9 @@ def _solve_blocks(
     for rows, of_block in blocks:
         targets = target[begin : begin + rows.size]
         begin += rows.size
-        kept = np.flatnonzero(targets >= 0)
-        places = xp.asarray(rows)[:, None], xp.asarray(targets[kept])[None, :]
-        columns[places] = of_block[:, xp.asarray(kept)]
+        selected = np.flatnonzero(targets >= 0)
+        elements = xp.asarray(rows)[:, None], xp.asarray(targets[selected])[None, :]
+        columns[elements] = of_block[:, xp.asarray(selected)]
     return everything[chosen], columns
 
 
@@ -308,7 +308,7 @@ def _solve_tridiagonal_pairs(problem: Problem) -> tuple[Any, Any]:
                 with array_module(device, space.stream, problem.routine):
                     pass  # which says if CuPy is missing
         placed = solve_parts(problem, reduced, tridiagonal_driver, host_workspace(space))
-        rows = placed.place(space, dtype)
+        rows = placed.place_rows(space, dtype)
         values = round_to_dtype(problem.name, placed.read_values(), dtype)
         vectors = space.result(rows, (len(values), problem.order))
         return copy_like(values, like), vectors.T

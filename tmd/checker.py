@@ -38,7 +38,6 @@ FORMATS = {
     24: (24, -126, 127),
     53: (53, -1022, 1023),
 }
-DOUBLED = {"all": 1, "nearest": 0, "directed": 0}
 PRECISIONS = (256, 512, 1024, 2048, 4096, 8192)
 WINDOW_BITS = 100
 """Bits after the point of the numbers in the enumeration of a window."""

@@ -172,11 +172,8 @@ def search(
     searched = [plan for i, plan in enumerate(plans) if i not in images]
     store = None
     if checkpoint is not None:
-        method = {
-            "algorithm": algorithm,
-            "division": division,
-            "plans": records.hash_plans(searched),
-        }
+        plans_hash = records.hash_plans(searched)
+        method = {"algorithm": algorithm, "division": division, "plans": plans_hash}
         store = _open_checkpoint(checkpoint, question | method, searched, comm)
     if is_here:
         block_cases = _search_here(f, searched, progress, store, chosen)

@@ -217,11 +217,7 @@ def _solve_gpu_arrays(
         with array_module(device, stream, "a batch of matrices on a GPU") as xp:
             arrays = {name: as_module_array(xp, x) for name, x in passed.items()}
             lead = _shared_lead(arrays, dimensions)
-            flat = {
-                name: xp.broadcast_to(x, lead + (core := x.shape[x.ndim - dimensions[name] :]))
-                .reshape(math.prod(lead), *core)
-                for name, x in arrays.items()
-            }  # fmt: skip
+            flat = flatten(arrays, lead, dimensions, xp)
             if math.prod(lead) == 0:
                 cores = {name: x.shape[1:] for name, x in flat.items()}
                 dtypes = {name: x.dtype for name, x in flat.items()}
@@ -301,13 +297,13 @@ def _refuse_interval(arguments: dict[str, Any]) -> None:
 
 
 def flatten(
-    arrays: dict[str, np.ndarray], lead: tuple[int, ...], dimensions: dict[str, int]
-) -> dict[str, np.ndarray]:
+    arrays: dict[str, Any], lead: tuple[int, ...], dimensions: dict[str, int], xp: Any = np
+) -> dict[str, Any]:
     """Return the arrays of a batch with one leading dimension, in C order."""
     flat = {}
     for name, array in arrays.items():
         core = array.shape[array.ndim - dimensions[name] :]
-        flat[name] = np.broadcast_to(array, lead + core).reshape(math.prod(lead), *core)
+        flat[name] = xp.broadcast_to(array, lead + core).reshape(math.prod(lead), *core)
     return flat
 
 

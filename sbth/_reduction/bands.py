@@ -26,8 +26,7 @@ from sbth._problem.limits import (
     SERIAL_ORDER,
     TWO_STAGE_BANDWIDTH,
 )
-from sbth._problem.problem import Problem, Reduced
-from sbth._problem.stage import Stage
+from sbth._problem.problem import Problem, Reduced, Stage
 from sbth._problem.storage import diagonals, first_diagonals
 from sbth._problem.validation import validate_band, validate_bool
 from sbth._reduction import band_to_band, bulge_chasing

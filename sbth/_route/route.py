@@ -20,14 +20,15 @@ from sbth._problem import limits
 from sbth._problem.arrays import copy_like, host_workspace
 from sbth._problem.blocks import Partition, partition_band
 from sbth._problem.inspection import choose_scale, is_coupled_band, round_to_dtype
-from sbth._problem.problem import Problem, Reduced
-from sbth._problem.stage import Stage
+from sbth._problem.problem import Problem, Reduced, Stage
 from sbth._problem.storage import diagonals
 from sbth._reduction import one_stage, two_stages
 from sbth._reduction.bands import CHASE, wave_memory
+from sbth._reduction.pencils.band import reduce_pencil
+from sbth._reduction.pencils.band_as_full import reduce_as_full
+from sbth._reduction.pencils.full import module_arrays, reduce_full_pencil
 from sbth._route import cusolver
 from sbth._route.crossovers import is_faster_as_full, reduces_bands_faster, thread_key
-from sbth._route.pencils import reduce_pencil_problem
 from sbth._tridiagonal.bisection.eigenvalues import solve_values
 from sbth._tridiagonal.divide_and_conquer.merge_tree import MATRICES, require_memory
 from sbth._tridiagonal.pairs import solve_by_lapack, solve_pairs, solve_parts
@@ -252,9 +253,28 @@ def _follow(xp: ModuleType | None, problem: Problem) -> tuple[Any, Any]:
     if problem.second is None:
         return route(problem).run(xp)
     assert xp is not None
-    standard, transform = reduce_pencil_problem(xp, problem)
+    standard, transform = _reduce_pencil(xp, problem)
     values, vectors = route(standard).run(xp)
     return values, None if vectors is None else transform(vectors)
+
+
+def _reduce_pencil(xp: ModuleType, problem: Problem) -> tuple[Problem, Callable[[Any], Any]]:
+    """Return the problem of one matrix, and the function that turns its eigenvectors into x.
+
+    On a GPU bands are treated as full matrices.
+    """
+    (a,), b, lower = problem.arrays, problem.second, problem.lower
+    standard = problem._replace(second=None, lower=True)
+    if problem.form == "band" and xp is np:
+        band, x = reduce_pencil(a, b, lower, vectors=problem.vectors)
+        width = min(len(band) - 1, max(problem.order - 1, 0))
+        return standard._replace(arrays=(band,), width=width, dtype=band.dtype), lambda y: x @ y
+    if problem.form == "band":
+        c, transform = reduce_as_full(xp, a, b, lower, problem.device)
+    else:
+        c, transform = reduce_full_pencil(xp, *module_arrays(xp, a, b), lower)
+    standard = standard._replace(form="full", arrays=(c,), dtype=c.dtype)
+    return standard, lambda y: transform(xp.ascontiguousarray(y))
 
 
 def _solve_blocks(

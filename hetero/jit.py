@@ -15,8 +15,7 @@ from typing import Any
 import numba
 
 from hetero.compile_cache.disk_cache import attach
-from hetero.cpu.compiler_state import require_compiler
-from hetero.cpu.threading_layer import load_tbb, protect_loop
+from hetero.cpu.threading_layer import load_tbb, protect_loop, require_compiler
 from hetero.deferred_signals import DeferredSignals, run_whole
 from hetero.numba_internals import dispatchers
 from hetero.numba_internals.libraries import SelfContainedCompiler

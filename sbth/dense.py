@@ -162,13 +162,13 @@ def eigh(
     """
     flags = {"lower": lower, "overwrite_a": overwrite_a, "check_finite": check_finite}
     require_flags(eigvals_only=eigvals_only, **flags)
-    wanted = _subset(subset_by_index, subset_by_value)
+    choice = _subset(subset_by_index, subset_by_value)
     if b is not None:
         require_moderate_order(a, b)
     options = method, progress, device
     matrices = as_full(a, lower), None if b is None else as_full(b, lower), bool(lower)
     return solve(
-        full_problem(*matrices, wanted, options, vectors=not eigvals_only, routine="sbth.eigh")
+        full_problem(*matrices, choice, options, vectors=not eigvals_only, routine="sbth.eigh")
     )
 
 
@@ -215,17 +215,17 @@ def eigvalsh(
     """
     if lower is not True and lower is not False:
         require_flags(lower=lower)
-    wanted: tuple[Any, Any, Any, str] = select, select_range, tol, "select_range"
+    choice: tuple[Any, Any, Any, str] = select, select_range, tol, "select_range"
     if not (b is None and subset_by_index is None and subset_by_value is None):
         if not isinstance(select, str) or select != "a" or tol is not None:
             raise ValueError("select and tol must not be given beside a subset or b")
-        wanted = _subset(subset_by_index, subset_by_value)
+        choice = _subset(subset_by_index, subset_by_value)
     options = method, progress, device
     names: dict[str, Any] = {"vectors": False, "routine": "sbth.eigvalsh"}
     if b is not None:
         require_moderate_order(a, b)
     elif is_sparse(a) and (band := narrow_band(a, bool(lower))) is not None:
-        problem = band_problem(band, None, True, wanted[:3], options, **names)
+        problem = band_problem(band, None, True, choice[:3], options, **names)
         return solve(problem._replace(name="a"))
     matrices = as_full(a, lower), None if b is None else as_full(b, lower), bool(lower)
-    return solve(full_problem(*matrices, wanted, options, **names))
+    return solve(full_problem(*matrices, choice, options, **names))

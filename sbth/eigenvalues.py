@@ -89,9 +89,9 @@ def eigvalsh_tridiagonal(
     """
     if type(check_finite) is not bool:
         require_flags(check_finite=check_finite)
-    wanted, options = (select, select_range, tol), (method, progress, device)
+    choice, options = (select, select_range, tol), (method, progress, device)
     routine = "sbth.eigvalsh_tridiagonal"
-    return solve(tridiagonal_problem(d, e, wanted, options, vectors=False, routine=routine))
+    return solve(tridiagonal_problem(d, e, choice, options, vectors=False, routine=routine))
 
 
 @over_batches("band", a_band=2, b_band=2)
@@ -159,10 +159,10 @@ def eigvals_banded(
     """
     if not type(lower) is type(overwrite_a_band) is type(check_finite) is bool:
         require_flags(lower=lower, overwrite_a_band=overwrite_a_band, check_finite=check_finite)
-    wanted, options = (select, select_range, tol), (method, progress, device)
+    choice, options = (select, select_range, tol), (method, progress, device)
     matrices = a_band, b_band, bool(lower)
     routine = "sbth.eigvals_banded"
-    return solve(band_problem(*matrices, wanted, options, vectors=False, routine=routine))
+    return solve(band_problem(*matrices, choice, options, vectors=False, routine=routine))
 
 
 def spectrum(
@@ -205,12 +205,12 @@ def spectrum(
     """
     require_flags(progress=progress)
     matrix, storage, bandwidth, permuted = choose_storage(check_symmetric(a))
-    wanted, options = (select, select_range, tol), (method, progress, device)
+    choice, options = (select, select_range, tol), (method, progress, device)
     names: dict[str, Any] = {"vectors": False, "routine": "sbth.spectrum"}
     if storage == "band":
-        problem = band_problem(matrix, None, False, wanted, options, **names)
+        problem = band_problem(matrix, None, False, choice, options, **names)
     else:
-        problem = full_problem(matrix, None, True, (*wanted, "select_range"), options, **names)
+        problem = full_problem(matrix, None, True, (*choice, "select_range"), options, **names)
     values = np.asarray(solve(problem))
     method_name = "band" if storage == "band" else "dense"
     return Spectrum(values, problem.order, bandwidth, method_name, permuted)

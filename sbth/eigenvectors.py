@@ -95,10 +95,10 @@ def eigh_tridiagonal(
     """
     if not type(eigvals_only) is type(check_finite) is bool:
         require_flags(eigvals_only=eigvals_only, check_finite=check_finite)
-    wanted, options = (select, select_range, tol), (method, progress, device)
+    choice, options = (select, select_range, tol), (method, progress, device)
     return solve(
         tridiagonal_problem(
-            d, e, wanted, options, vectors=not eigvals_only, routine="sbth.eigh_tridiagonal"
+            d, e, choice, options, vectors=not eigvals_only, routine="sbth.eigh_tridiagonal"
         )
     )
 
@@ -183,8 +183,8 @@ def eig_banded(
     ):
         require_flags(eigvals_only=eigvals_only, lower=lower, overwrite_a_band=overwrite_a_band)
         require_flags(check_finite=check_finite)
-    wanted, options = (select, select_range, tol), (method, progress, device)
+    choice, options = (select, select_range, tol), (method, progress, device)
     matrices, vectors = (a_band, b_band, bool(lower)), not eigvals_only
     return solve(
-        band_problem(*matrices, wanted, options, vectors=vectors, routine="sbth.eig_banded")
+        band_problem(*matrices, choice, options, vectors=vectors, routine="sbth.eig_banded")
     )

@@ -38,26 +38,25 @@ FORMATS = {
     24: (24, -126, 127),
     53: (53, -1022, 1023),
 }
-DOUBLED = {"all": 1, "nearest": 0, "directed": 0}
 PRECISIONS = (256, 512, 1024, 2048, 4096, 8192)
 WINDOW_BITS = 100
 """Bits after the point of the numbers in the enumeration of a window."""
 
 
 def _cbrt(x: Any) -> Any:
-    return -_cbrt(-x) if _at(x) < 0 else (x.log() / 3).exp()
+    return -_cbrt(-x) if _constant_term(x) < 0 else (x.log() / 3).exp()
 
 
 def _asinh(x: Any) -> Any:
-    return -_asinh(-x) if _at(x) < 0 else (x + (x * x + 1).sqrt()).log()
+    return -_asinh(-x) if _constant_term(x) < 0 else (x + (x * x + 1).sqrt()).log()
 
 
 def _lgamma(x: Any) -> Any:
     gamma = x.gamma()
-    return (-gamma if _at(gamma) < 0 else gamma).log()
+    return (-gamma if _constant_term(gamma) < 0 else gamma).log()
 
 
-def _at(x: Any) -> Any:
+def _constant_term(x: Any) -> Any:
     """Return the value of a ball or the first coefficient of a series."""
     return x[0] if isinstance(x, arb_series) else x
 
@@ -192,23 +191,23 @@ class Checker:
 
     def check_list(self) -> str:
         """Prove each listed case, and that no block has others."""
-        found: list[dict[int, str]] = [{} for _ in self.blocks]
-        wanted = {"all": "FM", "nearest": "M", "directed": "F"}[self.rounding]
+        cases_of: list[dict[int, str]] = [{} for _ in self.blocks]
+        kinds = {"all": "FM", "nearest": "M", "directed": "F"}[self.rounding]
         for x in self.list:
             k = self._block_of(x)
             if k is None:
                 raise Refused(f"{float(x).hex()} is listed, but in no block")
             kind = self.find_kind(x, self.blocks[k]["ulp"])
-            if kind is None or kind not in wanted:
+            if kind is None or kind not in kinds:
                 raise Refused(f"{float(x).hex()} is listed, but is no case")
             number = (
                 int(abs(x) / Fraction(2) ** self.blocks[k]["quantum"]) - self.blocks[k]["first"]
             )
-            if number in found[k]:
+            if number in cases_of[k]:
                 raise Refused(f"{float(x).hex()} is listed twice")
-            found[k][number] = kind
-        self.found = found
-        for b, cases in zip(self.blocks, found, strict=True):
+            cases_of[k][number] = kind
+        self.found = cases_of
+        for b, cases in zip(self.blocks, cases_of, strict=True):
             digest = hashlib.blake2b(digest_size=12)
             order = sorted(cases)
             digest.update(b"".join(n.to_bytes(8, "little") for n in order))
@@ -412,22 +411,22 @@ class Checker:
                 number = int(abs(near) / Fraction(2) ** b["quantum"]) - b["first"]
                 begin = min(number, max(0, number - self.random.randrange(length)))
                 begin = min(begin, b["count"] - length)
-            found = self._enumerate(b, begin, length, is_short)
+            window = self._enumerate(b, begin, length, is_short)
             listed = {n: kind for n, kind in self.found[k].items() if begin <= n < begin + length}
-            if found != listed:
+            if window != listed:
                 raise Refused(
                     f"the window of {length} arguments from {float(self.argument(b, begin)).hex()} "
-                    f"has {len(found)} cases, but {len(listed)} are listed"
+                    f"has {len(window)} cases, but {len(listed)} are listed"
                 )
-            cases += len(found)
+            cases += len(window)
         return f"{self.windows} random windows have exactly the listed cases, {cases} in all"
 
     def _enumerate(self, b: dict, begin: int, length: int, is_short: bool) -> dict[int, str]:
         """Return all cases of a window, with their kinds."""
         numbers = range(begin, begin + length) if is_short else self._candidates(b, begin, length)
         kinds = {n: self.find_kind(self.argument(b, n), b["ulp"]) for n in numbers}
-        wanted = {"all": "FM", "nearest": "M", "directed": "F"}[self.rounding]
-        return {n: kind for n, kind in kinds.items() if kind is not None and kind in wanted}
+        searched = {"all": "FM", "nearest": "M", "directed": "F"}[self.rounding]
+        return {n: kind for n, kind in kinds.items() if kind is not None and kind in searched}
 
     def _candidates(self, b: dict, begin: int, length: int) -> list[int]:
         """Return all arguments of a window whose values may be cases, from a line."""
@@ -444,14 +443,14 @@ class Checker:
         unit = 1 << WINDOW_BITS
         e = int((error * unit).upper().ceil().unique_fmpz()) + 2 * length + 4
         v, a = (int((z * unit).floor().mid().floor().unique_fmpz()) % unit for z in (start, slope))
-        found: list[int] = []
+        numbers: list[int] = []
         x = 0
         while True:
-            at = (v + e + a * x) % unit
-            jump = 0 if at <= 2 * e else _first_hit(a, unit, unit - at, unit - at + 2 * e)
+            value = (v + e + a * x) % unit
+            jump = 0 if value <= 2 * e else _first_hit(a, unit, unit - value, unit - value + 2 * e)
             if jump is None or x + jump >= length:
-                return found
-            found.append(begin + x + jump)
+                return numbers
+            numbers.append(begin + x + jump)
             x += jump + 1
 
 

@@ -206,9 +206,9 @@ def _ranges_of(domain: tuple | None) -> list[tuple[int, int]]:
     except (TypeError, ValueError):
         raise TypeError(f"domain must be a pair (lo, hi), got {domain!r}") from None
     lo, hi = to_fraction("domain", lo), to_fraction("domain", hi)
-    found = []
+    ranges = []
     if hi > 0:
-        found.append((_first_at_least(max(lo, 0 * lo)), _first_at_least(hi)))
+        ranges.append((_first_at_least(max(lo, 0 * lo)), _first_at_least(hi)))
     if lo < 0:
         # Negative arguments with lo <= x < hi have magnitudes above -hi, up to -lo.
         after = _first_at_least(-hi) if hi <= 0 else 0
@@ -216,11 +216,11 @@ def _ranges_of(domain: tuple | None) -> list[tuple[int, int]]:
             after += 1
         last = _first_at_least(-lo)
         last += int(last < INFINITY_BITS and argument_of(last) == -lo)
-        found.append((SIGN_BIT | after, SIGN_BIT | last))
-    found = [(first, end) for first, end in found if first < end]
-    if not found:
+        ranges.append((SIGN_BIT | after, SIGN_BIT | last))
+    ranges = [(first, end) for first, end in ranges if first < end]
+    if not ranges:
         raise ValueError(f"domain: [{lo}, {hi}) contains no number of binary32")
-    return found
+    return ranges
 
 
 def _first_at_least(x: Any) -> int:
@@ -265,12 +265,12 @@ class _Count:
 
     def decide(self, bits: int) -> None:
         """Count an argument that float64 could not decide."""
-        found = self.judge(bits) if self.balls < MOST_BALLS else None
-        if found is None:
+        values = self.judge(bits) if self.balls < MOST_BALLS else None
+        if values is None:
             self.not_judged += 1
             return
         self.balls += 1
-        for m, (mode, (returned, right)) in enumerate(found.items()):
+        for m, (mode, (returned, right)) in enumerate(values.items()):
             if returned != right:
                 self.wrong[m][self.kind] += 1
                 self.add_example(mode, bits, returned, right)
@@ -284,13 +284,13 @@ class _Count:
         """Record a wrong result that float64 found, after balls have confirmed it."""
         if len(self.examples) >= self.most:
             return
-        mode, found = self.modes[m], self.judge(bits)
-        if found is None:  # no value: it should have returned NaN
+        mode, values = self.modes[m], self.judge(bits)
+        if values is None:  # no value: it should have returned NaN
             x = float(argument_of(bits))
             returned, _ = self.environment.call(self.function, (x,), mode)
             self.add_example(mode, bits, returned, float("nan"))
             return
-        returned, right = found[mode]
+        returned, right = values[mode]
         if returned == right:
             raise ArithmeticError(
                 f"{self.oracle.name}({float(argument_of(bits)).hex()}), rounding {mode}: float64 "

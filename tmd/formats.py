@@ -76,7 +76,7 @@ class Format:
 
     @property
     def names(self) -> tuple[Any, Any]:
-        """What `create` takes for the format of the values and of the arguments."""
+        """Names by which `create` takes the formats of the values and of the arguments."""
         return (
             _name_precision(self.precision, self.exponent_range),
             _name_precision(self.argument_precision, self.argument_exponent_range),
@@ -136,7 +136,7 @@ def _name_precision(digits: int, exponents: tuple[int, int] | None) -> Any:
         return digits
     assert exponents is not None
     numbers = [digits, *exponents]
-    return next((name for name, given in FORMATS.items() if [*given] == numbers), numbers)
+    return next((name for name, form in FORMATS.items() if [*form] == numbers), numbers)
 
 
 @dataclass(frozen=True)

@@ -245,7 +245,7 @@ def check_libraries(
     validation.require_iterable("arguments", arguments, "numbers")
     points = [_check_point(x, numbers) for x in arguments]
     arity = oracle.arity or (len(points[0]) if points else 1)
-    found = _all_libraries(oracle.name, libraries, symbol, numbers, arity)
+    labelled = _all_libraries(oracle.name, libraries, symbol, numbers, arity)
     for x in points:
         if len(x) != arity:
             raise ValueError(f"arguments: {oracle.name} takes {arity} numbers, got {x}")
@@ -260,7 +260,7 @@ def check_libraries(
         judged.append((x, judgement))
     return [
         _score(label, call, judged, mode, environment, flags)
-        for label, call in found
+        for label, call in labelled
         for mode in chosen
     ]
 
@@ -269,11 +269,11 @@ def _all_libraries(
     name: str, libraries: Any, symbol: str | None, precision: LibraryPrecision, arity: int
 ) -> list[Library]:
     """Return the libraries of Python and those that are given, of which there must be one."""
-    given = load_libraries(libraries, name, symbol, precision, arity)
-    found = number_equal_labels(libraries_of_python(name, precision, arity) + given)
-    if not found:
+    named = load_libraries(libraries, name, symbol, precision, arity)
+    labelled = number_equal_labels(libraries_of_python(name, precision, arity) + named)
+    if not labelled:
         raise ValueError(f"libraries must name one: neither Python nor NumPy has {name!r}")
-    return found
+    return labelled
 
 
 def _score(
@@ -296,12 +296,12 @@ def _score(
         y = judgement.values[mode]
         counts = kinds.setdefault(judgement.kind, [0, 0])
         counts[1] += 1
-        shown = x[0] if len(x) == 1 else x
+        argument = x[0] if len(x) == 1 else x
         if returned != y:
             counts[0] += 1
-            wrong.append((shown, returned, y))
+            wrong.append((argument, returned, y))
         if flags and judgement.has_flags and raised != {*judgement.flags}:
-            other_flags.append((shown, tuple(sorted(raised)), judgement.flags))
+            other_flags.append((argument, tuple(sorted(raised)), judgement.flags))
     summary = {kind: (bad, tried) for kind, (bad, tried) in sorted(kinds.items())}
     return LibraryScore(label, len(judged), wrong, mode, summary, other_flags)
 
@@ -342,12 +342,12 @@ def read_arguments(
     skipped: Counter[str] = Counter()
     arguments: list[Any] = []
     for source, text in read_lines(path):
-        number, _, rest = text.partition(",")
-        is_remark = oracle.arity != 2 and _REMARK.fullmatch(rest.strip())
-        others = [rest] if rest and not is_remark else []
+        number, _, remainder = text.partition(",")
+        is_remark = oracle.arity != 2 and _REMARK.fullmatch(remainder.strip())
+        others = [remainder] if remainder and not is_remark else []
         if oracle.arity not in (None, len(others) + 1):
-            wanted = "two arguments" if oracle.arity == 2 else "one argument"
-            raise CertificateError(f"{source} must be {wanted}: {text.strip()!r}")
+            expected = "two arguments" if oracle.arity == 2 else "one argument"
+            raise CertificateError(f"{source} must be {expected}: {text.strip()!r}")
         if any(_SPECIAL.fullmatch(part.strip()) for part in (number, *others)):
             skipped["NaN or infinity"] += 1
             continue

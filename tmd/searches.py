@@ -172,18 +172,16 @@ def search(
     searched = [plan for i, plan in enumerate(plans) if i not in images]
     store = None
     if checkpoint is not None:
-        method = {
-            "algorithm": algorithm,
-            "division": division,
-            "plans": records.hash_plans(searched),
-        }
+        plans_hash = records.hash_plans(searched)
+        method = {"algorithm": algorithm, "division": division, "plans": plans_hash}
         store = _open_checkpoint(checkpoint, question | method, searched, comm)
     if is_here:
         block_cases = _search_here(f, searched, progress, store, chosen)
     else:
         block_cases = _search_elsewhere(f, searched, engine, progress, store)
-    found = dict(zip([i for i in range(len(plans)) if i not in images], block_cases, strict=True))
-    pairs = [(plan, found[images.get(i, i)]) for i, plan in enumerate(plans)]
+    numbers = [i for i in range(len(plans)) if i not in images]
+    cases_of = dict(zip(numbers, block_cases, strict=True))
+    pairs = [(plan, cases_of[images.get(i, i)]) for i, plan in enumerate(plans)]
     block_records = [records.block_record(*pair) for pair in pairs]
     undecided = [p.block.run.argument(i) for p, cases in pairs for i in cases.undecided]
     return Result(

@@ -6,13 +6,13 @@ files that cannot be read or written, 130 after Ctrl-C, 141 if the reader of its
 """
 
 from hetero.command_line.figure_files import save_figure as save_figure
-from hetero.command_line.json_output import print_json as print_json
 from hetero.command_line.options import add_common_options as add_common_options
 from hetero.command_line.options import add_layout_options as add_layout_options
 from hetero.command_line.options import add_out_option as add_out_option
 from hetero.command_line.options import add_plot_option as add_plot_option
 from hetero.command_line.options import check_device as check_device
 from hetero.command_line.options import check_outputs as check_outputs
+from hetero.command_line.output_files import print_json as print_json
 from hetero.command_line.output_files import save_output as save_output
 from hetero.command_line.parsers import CommandParser as CommandParser
 from hetero.command_line.parsers import command_parser as command_parser

@@ -24,7 +24,7 @@ import enum
 import sys
 from collections.abc import Iterable, Iterator
 from types import FunctionType, ModuleType
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 from numba.core import types
@@ -132,8 +132,11 @@ class Fingerprints:
 
     def _object(self, value: Any) -> bytes:
         """Return the fingerprint of a function or of another object that is not plain data."""
-        if self._open and value is getattr(self._open[-1], "py_func", self._open[-1]):
-            _refuse_recursion(value)
+        # Numba resolves the call of a function by itself when it compiles the function. Code that
+        # links a copy of it from disk has nothing to resolve the call with: LLVM ends the process.
+        last = self._open[-1] if self._open else None
+        if last is not None and (value is last or value is getattr(last, "py_func", None)):
+            raise UnknownValueError(f"{value} calls itself")
         if is_dispatcher(value):
             return self._dispatcher(value)
         if isinstance(value, Intrinsic):
@@ -177,8 +180,6 @@ class Fingerprints:
 
     def _dispatcher(self, dispatcher: Any) -> bytes:
         """Return the fingerprint of a function compiled by Numba, with the options for it."""
-        if self._open and self._open[-1] is dispatcher:
-            _refuse_recursion(dispatcher)
         if id(dispatcher) in self._known:
             return self._known[id(dispatcher)]
         if self._is_for_code and is_kept_elsewhere(dispatcher):
@@ -327,15 +328,6 @@ class Fingerprints:
             yield
         finally:
             self._open.pop()
-
-
-def _refuse_recursion(function: Any) -> NoReturn:
-    """Raise the error for a function that calls itself.
-
-    Numba resolves this call when it compiles the function. Code that links a copy of it from disk
-    has nothing to resolve the call with, and LLVM ends the process.
-    """
-    raise UnknownValueError(f"{function} calls itself")
 
 
 def _array(array: np.ndarray, kind: type) -> bytes:

@@ -1,4 +1,4 @@
-"""Numba's threading layers, made safe for forks and for Python threads.
+"""Numba's compiler and threading layers, made safe for forks and for Python threads.
 
 Numba runs parallel loops on one of three layers, in this order of preference: TBB, OpenMP and its
 own "workqueue". Two of them end the process where they are misused:
@@ -25,13 +25,20 @@ from typing import Any
 
 from numba import config
 
-from hetero.errors import ForkedProcessError
+from hetero.errors import CompilerDisabledError, ForkedProcessError
+from hetero.numba_internals import compiler_lock
 from hetero.numba_internals.dispatchers import refuse_calls
 from hetero.numba_internals.parallel_layers import can_load, chosen_layer
 
 _loops: weakref.WeakSet = weakref.WeakSet()
 _workqueue_lock = threading.RLock()
 _cannot_run_loops = False
+
+
+def require_compiler() -> None:
+    """Raise CompilerDisabledError if the environment has switched Numba's compiler off."""
+    if config.DISABLE_JIT:
+        raise CompilerDisabledError
 
 
 def protect_loop(dispatcher: Any) -> Any:
@@ -101,4 +108,10 @@ def _after_fork_in_child() -> None:
 
 
 if hasattr(os, "register_at_fork"):
+    # A thread that compiles would leave its lock locked in the child for ever: the fork waits.
+    os.register_at_fork(
+        before=compiler_lock.acquire,
+        after_in_parent=compiler_lock.release,
+        after_in_child=compiler_lock.release,
+    )
     os.register_at_fork(after_in_child=_after_fork_in_child)

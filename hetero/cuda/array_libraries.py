@@ -48,12 +48,14 @@ class CupyArrays(ArrayLibrary):
 
     @staticmethod
     def stream(like: Any) -> int:
+        """Return the handle of CuPy's current stream."""
         import cupy
 
         return cupy.cuda.get_current_stream().ptr
 
     @staticmethod
     def flat(name: str, x: Any, dtype: np.dtype) -> Any:
+        """Return a converted copy where CuPy needs one."""
         import cupy
 
         require_real(name, x.dtype)
@@ -61,12 +63,14 @@ class CupyArrays(ArrayLibrary):
 
     @staticmethod
     def empty(size: int, dtype: DTypeLike, like: Any) -> Any:
+        """Return an array of CuPy's pool."""
         import cupy
 
         return cupy.empty(size, dtype)
 
     @staticmethod
     def finish(array: Any, shape: tuple[int, ...]) -> Any:
+        """Return the array in its shape."""
         return array.reshape(shape)
 
 
@@ -75,12 +79,14 @@ class TorchArrays(ArrayLibrary):
 
     @staticmethod
     def stream(like: Any) -> int:
+        """Return the handle of PyTorch's current stream on the tensor's device."""
         import torch
 
         return torch.cuda.current_stream(like.device).cuda_stream
 
     @staticmethod
     def flat(name: str, x: Any, dtype: np.dtype) -> Any:
+        """Return a view of the tensor without its gradient, converted where necessary."""
         import torch
 
         if x.is_complex():
@@ -90,6 +96,7 @@ class TorchArrays(ArrayLibrary):
 
     @staticmethod
     def empty(size: int, dtype: DTypeLike, like: Any) -> Any:
+        """Return a view of a new tensor, which the view keeps."""
         import torch
 
         kind = getattr(torch, np.dtype(dtype).name)
@@ -100,6 +107,7 @@ class TorchArrays(ArrayLibrary):
 
     @staticmethod
     def finish(array: Any, shape: tuple[int, ...]) -> Any:
+        """Return the tensor that the view keeps."""
         return array._tensor.reshape(shape)
 
 
@@ -108,10 +116,12 @@ class InterfaceArrays(ArrayLibrary):
 
     @staticmethod
     def stream(like: Any) -> int:
+        """Return the stream that the interface names, or the default one."""
         return int(_interface(like).get("stream") or 0)
 
     @staticmethod
     def flat(name: str, x: Any, dtype: np.dtype) -> Any:
+        """Return a view; raise TypeError where a copy would be needed."""
         view = view_as_numba(SimpleNamespace(__cuda_array_interface__=_interface(x)))
         require_real(name, view.dtype)
         if view.dtype != dtype or not view.is_c_contiguous():
@@ -124,12 +134,14 @@ class InterfaceArrays(ArrayLibrary):
 
     @staticmethod
     def empty(size: int, dtype: DTypeLike, like: Any) -> Any:
+        """Return an array of Numba."""
         from hetero.cuda.driver import cuda
 
         return cuda.device_array(size, dtype)
 
     @staticmethod
     def finish(array: Any, shape: tuple[int, ...]) -> Any:
+        """Return the array in its shape."""
         return array.reshape(shape)
 
 
@@ -141,6 +153,7 @@ class JaxArrays(InterfaceArrays):
 
     @staticmethod
     def finish(array: Any, shape: tuple[int, ...]) -> Any:
+        """Return a copy of JAX, once the memory is filled."""
         from jax import numpy as jnp
 
         from hetero.cuda.driver import cuda

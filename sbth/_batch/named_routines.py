@@ -30,7 +30,7 @@ def solve_by_scipy(function: str, arguments: Sequence[Any], options: dict[str, A
     named = {n: options[n] for n in NAMES & options.keys() if options[n] != _PLAIN[n]}
     if not named:
         return None
-    given = ", ".join(f"{name}={value!r}" for name, value in named.items())
+    described = ", ".join(f"{name}={value!r}" for name, value in named.items())
     method = options.get("method", "auto")
     by_name = (options.get(name) for name in ("a", "b", "d", "e"))
     arrays = [x for x in (*arguments[:2], *by_name) if x is not None]
@@ -40,13 +40,13 @@ def solve_by_scipy(function: str, arguments: Sequence[Any], options: dict[str, A
     device = resolve(device, *arrays)
     if device.kind != "cpu" or method not in ("auto", "lapack"):
         raise ValueError(
-            f"{given} asks for a routine of LAPACK, which runs on a CPU: leave it out for "
+            f"{described} asks for a routine of LAPACK, which runs on a CPU: leave it out for "
             f"method={method!r} on {device}"
         )
     others = {name: x for name, x in options.items() if name not in _OWN}
     if others.get("tol", 0.0) is None:
         others["tol"] = 0.0
     if "select" in others and "tridiagonal" not in function:
-        raise ValueError(f"select must not be given beside {given}: use subset_by_index")
+        raise ValueError(f"select must not be given beside {described}: use subset_by_index")
     result: Any = getattr(scipy.linalg, function)(*arguments, **others)
     return result

@@ -62,7 +62,7 @@ def over_batches(
     def decorate(function: Callable[P, R]) -> Callable[P, R]:
         signature = inspect.signature(function)
         names = list(signature.parameters)
-        places = [(name, names.index(name), count) for name, count in dimensions.items()]
+        positions = [(name, names.index(name), count) for name, count in dimensions.items()]
 
         @functools.wraps(function)
         def solve(*arguments: P.args, **options: P.kwargs) -> R:
@@ -71,8 +71,8 @@ def over_batches(
                 if named is not None:
                     return named
             is_shown = "progress" in options and validate_bool("progress", options["progress"])
-            for name, place, count in places:
-                value = arguments[place] if place < len(arguments) else options.get(name)
+            for name, position, count in positions:
+                value = arguments[position] if position < len(arguments) else options.get(name)
                 if value is not None and _dimensions(value) > count:
                     bound = signature.bind(*arguments, **options).arguments
                     bound.pop("progress", None)
@@ -209,19 +209,15 @@ def _solve_gpu_arrays(
 ) -> Any:
     """Solve the matrices of a batch in GPU arrays, one after the other, on their device."""
     _refuse_interval(arguments)
-    given = {name: arguments[name] for name in dimensions if arguments.get(name) is not None}
-    device = resolve(arguments.get("device"), *given.values())
-    like = next(x for x in given.values() if device_of(x) is not None)
+    passed = {name: arguments[name] for name in dimensions if arguments.get(name) is not None}
+    device = resolve(arguments.get("device"), *passed.values())
+    like = next(x for x in passed.values() if device_of(x) is not None)
     with device.active():
         stream = Workspace(device, like).stream
         with array_module(device, stream, "a batch of matrices on a GPU") as xp:
-            arrays = {name: as_module_array(xp, x) for name, x in given.items()}
+            arrays = {name: as_module_array(xp, x) for name, x in passed.items()}
             lead = _shared_lead(arrays, dimensions)
-            flat = {
-                name: xp.broadcast_to(x, lead + (core := x.shape[x.ndim - dimensions[name] :]))
-                .reshape(math.prod(lead), *core)
-                for name, x in arrays.items()
-            }  # fmt: skip
+            flat = flatten(arrays, lead, dimensions, xp)
             if math.prod(lead) == 0:
                 cores = {name: x.shape[1:] for name, x in flat.items()}
                 dtypes = {name: x.dtype for name, x in flat.items()}
@@ -301,13 +297,13 @@ def _refuse_interval(arguments: dict[str, Any]) -> None:
 
 
 def flatten(
-    arrays: dict[str, np.ndarray], lead: tuple[int, ...], dimensions: dict[str, int]
-) -> dict[str, np.ndarray]:
+    arrays: dict[str, Any], lead: tuple[int, ...], dimensions: dict[str, int], xp: Any = np
+) -> dict[str, Any]:
     """Return the arrays of a batch with one leading dimension, in C order."""
     flat = {}
     for name, array in arrays.items():
         core = array.shape[array.ndim - dimensions[name] :]
-        flat[name] = np.broadcast_to(array, lead + core).reshape(math.prod(lead), *core)
+        flat[name] = xp.broadcast_to(array, lead + core).reshape(math.prod(lead), *core)
     return flat
 
 

@@ -108,8 +108,10 @@ def _parse(
     chosen = resolve(device, *arrays.values(), work=elements, break_even=BATCH_BREAK_EVEN)
     if chosen.kind == "cpu":
         return None
-    selection = _selection(arguments, n)
-    if selection is None:
+    if arguments.get("subset_by_value") is not None:
+        return None  # the caller refuses it, and other intervals
+    selection = Selection.of_call(arguments, n)
+    if selection.kind == "v":
         return None
     lower = validate_bool("lower", arguments.get("lower", form == "full"))
     values_only = validate_bool("eigvals_only", arguments.get("eigvals_only", False))
@@ -127,18 +129,6 @@ def _has_form(form: str, shapes: dict[str, tuple[int, ...]], n: int) -> bool:
     if form == "band":
         return all(shape[-2] > 0 and shape[-1] == n for shape in shapes.values())
     return all(shape[-2:] == (n, n) for shape in shapes.values())
-
-
-def _selection(arguments: dict[str, Any], n: int) -> Selection | None:
-    """Return the selection of a call, or None if it is one by value, which the caller refuses."""
-    if arguments.get("subset_by_value") is not None:
-        return None
-    subset, tol = arguments.get("subset_by_index"), arguments.get("tol")
-    if subset is not None:
-        return Selection.create("i", subset, tol, n, "subset_by_index")
-    select = arguments.get("select", "a")
-    selection = Selection.create(select, arguments.get("select_range"), tol, n)
-    return None if selection.kind == "v" else selection
 
 
 @contextlib.contextmanager

@@ -36,12 +36,8 @@ def solve_stack(arguments: dict[str, Any], a: np.ndarray, has_vectors: bool) -> 
     vectors = has_vectors and not validate_bool(
         "eigvals_only", arguments.get("eigvals_only", False)
     )
-    select, name = arguments.get("select", "a"), "select_range"
-    if arguments.get("subset_by_index") is not None:
-        select, name = "i", "subset_by_index"
-    chosen_range = arguments.get(name)
     try:
-        selection = Selection.create(select, chosen_range, arguments.get("tol"), n, name)
+        selection = Selection.of_call(arguments, n)
     except ValueError as error:
         raise ValueError(f"{error}, where a has the shape {a.shape}") from None
     first, stop = selection.bounds(np.empty(n))
@@ -132,7 +128,7 @@ def solve_pencils(
                 else:
                     reduced[i], transforms[i] = reduce_full_pencil(np, a[i], b[i], lower)
             except ValueError as error:
-                raise ValueError(f"{_describe(i, lead)}: {error}") from error
+                raise ValueError(f"{matrix_of_batch('ab', i, lead)}: {error}") from error
 
     run_pieces(reduce, len(a), a.shape[1])
     others = {name: x for name, x in arguments.items() if name not in ("a", "b", "lower")}
@@ -156,10 +152,5 @@ def _require_finite(matrices: dict[str, np.ndarray], lower: bool, lead: tuple[in
     for name, x in matrices.items():
         finite = np.isfinite(np.tril(x) if lower else np.triu(x)).all(axis=(1, 2))
         if not finite.all():
-            which = _describe(int(np.argmin(finite)), lead)
+            which = matrix_of_batch("ab", int(np.argmin(finite)), lead)
             require_finite_triangle(math.inf, lower, f"{which}: {name}")
-
-
-def _describe(index: int, lead: tuple[int, ...]) -> str:
-    """Return which pencil of a batch an error is about."""
-    return matrix_of_batch("ab", index, lead)

@@ -64,18 +64,33 @@ def _run(options: argparse.Namespace) -> int:
         )
     except (TypeError, ValueError) as error:
         raise ValueError(f"{options.file}: {error}") from None
-    save_output(options.vectors, lambda path: write_vectors(path, vectors))
+    text = f"{len(values)} eigenvectors of length {len(vectors)} in {options.vectors}"
+    return write_pairs(options, values, vectors, {"bandwidth": bandwidth}, text)
+
+
+def write_pairs(
+    options: argparse.Namespace,
+    values: np.ndarray,
+    vectors: np.ndarray,
+    facts: dict[str, Any],
+    text: str,
+) -> int:
+    """Write the files that the options name, and print; return the exit code.
+
+    `facts` are further keys of the JSON; `text` is printed if the eigenvalues are in a file.
+    """
+    if options.vectors is not None:
+        save_output(options.vectors, lambda path: _write_vectors(path, vectors))
     columns = {"eigenvalue": values}
     if options.out is not None:
         save_output(options.out, lambda path: write_columns(path, columns))
     if options.json:
-        facts = {"version": VERSION, "file": options.file, "order": len(vectors)}
-        files = {"bandwidth": bandwidth, "vectors": options.vectors}
-        print_json(facts | files | {"eigenvalues": values})
+        facts = {"version": VERSION, "file": options.file, "order": len(vectors)} | facts
+        print_json(facts | {"vectors": options.vectors, "eigenvalues": values})
     elif options.out is None:
         write_columns(None, columns)
     else:
-        print(f"{len(values)} eigenvectors of length {len(vectors)} in {options.vectors}")
+        print(text)
     return 0
 
 
@@ -103,7 +118,7 @@ def check_vectors_name(path: Path) -> None:
         raise ValueError(f"--vectors: the name must end with .npy, got {path}")
 
 
-def write_vectors(path: Path, vectors: np.ndarray) -> None:
+def _write_vectors(path: Path, vectors: np.ndarray) -> None:
     """Write the eigenvectors; the open file keeps NumPy from changing the name."""
     with path.open("wb") as file:
         np.save(file, vectors)

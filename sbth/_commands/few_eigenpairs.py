@@ -13,11 +13,9 @@ from hetero.command_line import (
     check_device,
     check_outputs,
     print_json,
-    save_output,
 )
-from hetero.data_files import write_columns
 from hetero.version import VERSION
-from sbth._commands.eigenvectors import check_vectors_name, write_vectors
+from sbth._commands.eigenvectors import check_vectors_name, write_pairs
 from sbth._commands.matrix_files import read_matrix
 from sbth._lanczos.arguments import METHODS
 from sbth._lanczos.wanted import WHICH
@@ -84,28 +82,17 @@ def _run(options: argparse.Namespace) -> int:
         check_vectors_name(options.vectors)
     others = () if options.vectors is None else (options.vectors,)
     check_outputs(out=options.out, others=others)
-    wanted = {"k": options.k, "which": options.which, "sigma": options.sigma}
-    wanted |= {"method": options.method, "device": options.device}
+    arguments = {"k": options.k, "which": options.which, "sigma": options.sigma}
+    arguments |= {"method": options.method, "device": options.device}
     matrix = read_matrix(options.file)
     try:
         if options.forecast:
-            return _print_forecast(forecast_eigsh(matrix, **wanted), options)
-        values, vectors = eigsh(matrix, **wanted, tol=options.tol, progress=not options.quiet)
+            return _print_forecast(forecast_eigsh(matrix, **arguments), options)
+        values, vectors = eigsh(matrix, **arguments, tol=options.tol, progress=not options.quiet)
     except (TypeError, ValueError, NoConvergenceError) as error:
         raise ValueError(f"{options.file}: {error}") from None
-    if options.vectors is not None:
-        save_output(options.vectors, lambda path: write_vectors(path, vectors))
-    columns = {"eigenvalue": values}
-    if options.out is not None:
-        save_output(options.out, lambda path: write_columns(path, columns))
-    if options.json:
-        facts = {"version": VERSION, "file": options.file, "order": len(vectors)}
-        print_json(facts | {"vectors": options.vectors, "eigenvalues": values})
-    elif options.out is None:
-        write_columns(None, columns)
-    else:
-        print(f"{len(values)} eigenvalues of a matrix of order {len(vectors)} in {options.out}")
-    return 0
+    text = f"{len(values)} eigenvalues of a matrix of order {len(vectors)} in {options.out}"
+    return write_pairs(options, values, vectors, {}, text)
 
 
 def _print_forecast(forecast: Any, options: argparse.Namespace) -> int:

@@ -69,13 +69,13 @@ class NarrowedMatrix:
 
     def _solve(self, select_range: tuple[int, int], *, vectors: bool) -> Any:
         """Return what `sbth._route.route.solve` returns on a CPU."""
-        wanted, options = ("i", select_range, None), ("auto", False, "cpu")
+        choice, options = ("i", select_range, None), ("auto", False, "cpu")
         names: dict[str, Any] = {"vectors": vectors, "routine": "sbth.eigsh"}
         if self.is_wide:
-            named = *wanted, "subset_by_index"
+            named = *choice, "subset_by_index"
             return solve(full_problem(self._full(), None, True, named, options, **names))
         band = sparse_to_band(self.matrix, False)
-        return solve(band_problem(band, None, False, wanted, options, **names))
+        return solve(band_problem(band, None, False, choice, options, **names))
 
     def _full(self) -> np.ndarray:
         """Return the matrix as an array."""

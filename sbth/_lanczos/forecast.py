@@ -44,13 +44,13 @@ def choose_method(
     if method == "lanczos":
         return EigshForecast("lanczos", "method='lanczos' was requested", n), None
     if not problem.is_on_host:
-        place = "an operator" if problem.kind == "operator" else f"on {problem.device}"
+        location = "an operator" if problem.kind == "operator" else f"on {problem.device}"
         if method == "band":
             raise TypeError(
                 "method='band' requires a matrix in host memory and the CPU, but a is "
-                f"{place}: use method='lanczos'"
+                f"{location}: use method='lanczos'"
             )
-        return EigshForecast("lanczos", f"a is {place}, where only Lanczos runs", n), None
+        return EigshForecast("lanczos", f"a is {location}, where only Lanczos runs", n), None
     narrowed = NarrowedMatrix(problem)
     width, way = narrowed.bandwidth, _route_of(narrowed, problem, arguments.k, vectors)
     lanczos = forecast_lanczos(problem, arguments, width)

@@ -112,7 +112,7 @@ class KrylovSpace:
         return values, vectors, self.coupling * np.abs(vectors[-1])
 
     def restart(
-        self, values: np.ndarray, vectors: np.ndarray, locked: np.ndarray, kept: np.ndarray
+        self, values: np.ndarray, vectors: np.ndarray, locked: np.ndarray, retained: np.ndarray
     ) -> None:
         """Lock some Ritz vectors, keep some others, and go on with the next vector.
 
@@ -120,11 +120,11 @@ class KrylovSpace:
         ----------
         values, vectors : float64 (size,), (size, size)
             All Ritz pairs.
-        locked, kept : int64
+        locked, retained : int64
             Indices of Ritz pairs.
         """
         first, end = self.locked, self.locked + self.size
-        chosen = np.concatenate([locked, kept])
+        chosen = np.concatenate([locked, retained])
         turned = self.xp.asarray(vectors[:, chosen].T, dtype=self.operator.dtype)
         ritz_vectors = turned @ self.rows[first:end]
         following = self.rows[end].copy()
@@ -133,12 +133,12 @@ class KrylovSpace:
             self.rows[first + i] = ritz_vectors[i]
         start = first + locked.size
         self.values = np.concatenate([self.values, values[locked]])
-        self.rows[start : start + kept.size] = ritz_vectors[locked.size :]
-        self.kept = self.size = kept.size
-        self.t = np.diag(values[kept])
-        self.border = self.coupling * vectors[-1, kept]
+        self.rows[start : start + retained.size] = ritz_vectors[locked.size :]
+        self.kept = self.size = retained.size
+        self.t = np.diag(values[retained])
+        self.border = self.coupling * vectors[-1, retained]
         if not self.is_complete:
-            self.rows[start + kept.size] = following
+            self.rows[start + retained.size] = following
 
     def multiply_locked(self) -> None:
         """Multiply the locked vectors by the operator, and make them orthonormal.

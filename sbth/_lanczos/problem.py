@@ -81,8 +81,8 @@ def read_problem(a: Any, v0: Any, device: str | Device | None) -> SparseProblem:
     TypeError, ValueError, hetero.DeviceUnavailableError
     """
     if is_sparse(a):
-        held = device_of(getattr(a, "data", None))
-        return _host_matrix(a, "sparse", device) if held is None else _gpu_sparse(a, device)
+        gpu = device_of(getattr(a, "data", None))
+        return _host_matrix(a, "sparse", device) if gpu is None else _gpu_sparse(a, device)
     if device_of(a) is not None:
         a = validate_matrix(a, allow_complex=True)
         (n, _), dtype = shape_and_dtype("a", a, allow_complex=True)
@@ -152,13 +152,13 @@ def read_inverse(inverse: Any, problem: SparseProblem) -> SparseProblem:
             "OPinv must be a linear operator with matvec (scipy.sparse.linalg.LinearOperator), got "
             f"{type(inverse).__name__}"
         )
-    found = _operator("OPinv", inverse, None, problem.device)
-    if found.order != problem.order:
+    operator = _operator("OPinv", inverse, None, problem.device)
+    if operator.order != problem.order:
         raise ValueError(
             f"OPinv must have the shape of a, ({problem.order}, {problem.order}), got "
-            f"({found.order}, {found.order})"
+            f"({operator.order}, {operator.order})"
         )
-    return found
+    return operator
 
 
 def _require_square(name: str, shape: tuple[int, ...]) -> None:

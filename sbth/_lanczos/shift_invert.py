@@ -36,9 +36,9 @@ def inverse_operator(
         name = f"OPinv, the inverse of a - sigma with sigma={sigma!r},"
         return Operator(name, problem.order, problem.dtype, xp, product), sigma
     if problem.kind == "operator" or (problem.kind == "sparse" and problem.device.kind == "cuda"):
-        what = "a linear operator" if problem.kind == "operator" else "a sparse matrix on a GPU"
+        kind = "a linear operator" if problem.kind == "operator" else "a sparse matrix on a GPU"
         raise TypeError(
-            f"OPinv must be given with sigma if a is {what}: only sparse matrices in host memory "
+            f"OPinv must be given with sigma if a is {kind}: only sparse matrices in host memory "
             "and dense ones are factored (cupyx.scipy.sparse.linalg.splu(a - sigma I).solve is the "
             "product of such an operator on a GPU)"
         )

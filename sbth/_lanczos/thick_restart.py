@@ -131,10 +131,10 @@ class Iteration:
         self.space.drop(keep)
         self.space.norm = 0.0
         values, ends = self.space.values, self.settings.ends
-        known = [values.size]
+        locked = [values.size]
         if len(ends) > 1:  # the upper and the lower end
-            known = [int(np.sum(values > 0.0)), int(np.sum(values <= 0.0))]
-        self.missing = [max(0, e.count - m) for e, m in zip(ends, known, strict=True)]
+            locked = [int(np.sum(values > 0.0)), int(np.sum(values <= 0.0))]
+        self.missing = [max(0, e.count - m) for e, m in zip(ends, locked, strict=True)]
         return self.run(None)
 
     def _run_cycles(self, choose: Callable, is_done: Callable) -> bool:
@@ -147,8 +147,9 @@ class Iteration:
             converged = residuals <= self._tolerances(values)
             locked = choose(values, converged)
             others = np.setdiff1d(np.arange(values.size), locked)
-            kept = others[most_wanted(self.settings.ends, values[others], self._kept(locked.size))]
-            space.restart(values, vectors, locked, kept)
+            count = self._retained_count(locked.size)
+            retained = others[most_wanted(self.settings.ends, values[others], count)]
+            space.restart(values, vectors, locked, retained)
             if not any(self.missing):
                 self._forget_unwanted()
             if is_done(values[others], residuals[others]):
@@ -168,20 +169,20 @@ class Iteration:
         largest = float(np.max(np.abs(values), initial=0.0))
         return np.maximum(self._tolerances(values), TIE * self.eps * largest)
 
-    def _kept(self, locked: int) -> int:
+    def _retained_count(self, locked: int) -> int:
         """Return how many Ritz vectors a restart keeps, besides those that it locks."""
         size = min(self.space.most, self.n - self.space.locked - locked)
-        wanted = max(1, sum(self.missing))
-        kept = wanted + int(_KEPT_SHARE * max(size - wanted, 0))
-        return max(0, min(kept, size - 2))
+        missing = max(1, sum(self.missing))
+        count = missing + int(_KEPT_SHARE * max(size - missing, 0))
+        return max(0, min(count, size - 2))
 
     def _lock_first(self, values: np.ndarray, converged: np.ndarray) -> np.ndarray:
         """Return the indices of Ritz values to lock: converged ones of the most wanted."""
         if self.space.is_complete:  # all eigenvalues are known, also those that are wanted more
             self.missing = [0 for _ in self.missing]
             everything = np.concatenate([self.space.values, values])
-            wanted = choose_wanted(self.settings.ends, everything) - self.space.locked
-            return wanted[wanted >= 0]
+            numbers = choose_wanted(self.settings.ends, everything) - self.space.locked
+            return numbers[numbers >= 0]
         locked: list[int] = []
         for number, end in enumerate(self.settings.ends):
             order = [i for i in end.order(values) if i not in locked]
@@ -201,10 +202,10 @@ class Iteration:
         chosen = np.zeros(values.size, bool)
         for end, threshold in zip(self.settings.ends, self._thresholds(), strict=True):
             chosen |= converged & (end.rank(values) > threshold + self._ties(values))
-        found = np.flatnonzero(chosen)
-        found = found[most_wanted(self.settings.ends, values[found], self.settings.count)]
-        self.copies += found.size
-        return found
+        copies = np.flatnonzero(chosen)
+        copies = copies[most_wanted(self.settings.ends, values[copies], self.settings.count)]
+        self.copies += copies.size
+        return copies
 
     def _has_no_more_copies(self, values: np.ndarray, residuals: np.ndarray) -> bool:
         """Return whether the most wanted Ritz values show that no wanted eigenvalue was missed."""

@@ -95,10 +95,35 @@ class Reduced(NamedTuple):
     was_reduced: bool = True
 
 
+class Stage(NamedTuple):
+    """A step of the way, which takes what the step before leaves.
+
+    Attributes
+    ----------
+    describe : function
+        Says for a problem what the step is; "" if there is nothing to do.
+    run : function
+        Takes the array module, the problem, and what the step before has left. A reduction returns
+        `Reduced`, the others eigenvalues in host memory and eigenvectors (n, m) or None.
+    memory : function, optional
+        Bytes that it needs for each element of an (n, n) matrix.
+    keeps : function, optional
+        Bytes, for each element, of what the later steps need of it.
+    works_on_full : bool
+        Whether it works on a full matrix, whatever the storage.
+    """
+
+    describe: Callable[[Problem], str]
+    run: Callable[[Any, Problem, Any], Any]
+    memory: Callable[[Problem], int] | None = None
+    keeps: Callable[[Problem], int] | None = None
+    works_on_full: bool = False
+
+
 def tridiagonal_problem(
     d: Any,
     e: Any,
-    wanted: tuple[Any, Any, Any],
+    choice: tuple[Any, Any, Any],
     options: tuple[str, bool, Any],
     *,
     vectors: bool,
@@ -106,7 +131,7 @@ def tridiagonal_problem(
 ) -> Problem:
     """Validate the arguments for a tridiagonal matrix.
 
-    `wanted` is (select, select_range, tol), `options` are (method, progress, device).
+    `choice` is (select, select_range, tol), `options` are (method, progress, device).
     """
     method, progress, device = options
     like = d if device_of(d) is not None else e
@@ -121,7 +146,7 @@ def tridiagonal_problem(
     device = choose_device("tridiagonal", order, vectors, method, device, (d, e), routine)
     d, e = validate_tridiagonal(d, e)
     dtype = d.dtype if d.dtype == e.dtype else np.result_type(d, e)
-    selection = _select(wanted, len(d))
+    selection = _select(choice, len(d))
     n = len(d)
     return Problem(
         "tridiagonal", (d, e), n, min(1, max(n - 1, 0)), dtype, True, selection, vectors, device,
@@ -130,7 +155,7 @@ def tridiagonal_problem(
 
 
 def band_problem(
-    a_band: Any, b_band: Any, lower: bool, wanted: tuple[Any, Any, Any],
+    a_band: Any, b_band: Any, lower: bool, choice: tuple[Any, Any, Any],
     options: tuple[str, bool, Any], *, vectors: bool, routine: str,
 ) -> Problem:  # fmt: skip
     """Validate the arguments for a band matrix, or for a pencil; see `tridiagonal_problem`."""
@@ -161,7 +186,7 @@ def band_problem(
         require_real("a_band", method, device)
     if not vectors and rows == 1 and dtype.kind != "c" and not isinstance(band, np.ndarray):
         band = copy_to_host("a_band", band)
-    selection = _select(wanted, order)
+    selection = _select(choice, order)
     return Problem(
         "band", (band,), order, width, dtype, lower, selection, vectors, device,
         method, progress, b_band, "a_band", routine, a_band,
@@ -169,12 +194,12 @@ def band_problem(
 
 
 def full_problem(
-    a: Any, b: Any, lower: bool, wanted: tuple[Any, Any, Any, str],
+    a: Any, b: Any, lower: bool, choice: tuple[Any, Any, Any, str],
     options: tuple[str, bool, Any], *, vectors: bool, routine: str,
 ) -> Problem:  # fmt: skip
     """Validate the arguments for a full matrix, or for a pencil; see `tridiagonal_problem`.
 
-    The fourth element of `wanted` is the name of the argument that is the range.
+    The fourth element of `choice` is the name of the argument that is the range.
     """
     method, progress, device = options
     a = validate_matrix(a, allow_complex=True)
@@ -185,7 +210,7 @@ def full_problem(
     )
     arrays = (a,) if b is None else (a, b)
     device = choose_device("full", order, vectors, method, device, arrays, routine)
-    selection = _select(wanted, order)
+    selection = _select(choice, order)
     if b is not None:
         b = validate_matrix(b, "b", allow_complex=True)
         of_b, dtype_of_b = shape_and_dtype("b", b, allow_complex=True)
@@ -203,9 +228,9 @@ def full_problem(
     )  # fmt: skip
 
 
-def _select(wanted: tuple, order: int) -> Selection:
+def _select(choice: tuple, order: int) -> Selection:
     """Return the selection of (select, select_range, tol), and perhaps the range's name."""
-    select, select_range, tol, *name = wanted
+    select, select_range, tol, *name = choice
     if tol is None and isinstance(select, str) and select == "a":
         return select_all(order)
     return Selection.create(select, select_range, tol, order, *name)

@@ -45,6 +45,14 @@ class Selection:
         tolerance = 0.0 if tol is None else max(validation.check_finite("tol", tol), 0.0)
         return cls(*_parse_selection(select, select_range, n, name), tolerance)
 
+    @classmethod
+    def of_call(cls, arguments: dict[str, Any], n: int) -> Selection:
+        """Validate the arguments of a call by their names, for matrices of order n."""
+        select, name = arguments.get("select", "a"), "select_range"
+        if arguments.get("subset_by_index") is not None:
+            select, name = "i", "subset_by_index"
+        return cls.create(select, arguments.get(name), arguments.get("tol"), n, name)
+
     def of_part(self, all_values: bool = False) -> Selection:
         """Return the selection among the eigenvalues of a part of the matrix.
 

@@ -27,8 +27,8 @@ def first_diagonals(ab: np.ndarray, lower: bool) -> tuple[np.ndarray, ...]:
 
 def matrix_of_batch(names: Iterable[str], index: int, lead: Sequence[int]) -> str:
     """Return how errors call matrix number `index` of arrays with leading dimensions `lead`."""
-    place = tuple(int(i) for i in np.unravel_index(index, tuple(lead)))
-    return f"{', '.join(names)}, matrix {place} of the batch"
+    position = tuple(int(i) for i in np.unravel_index(index, tuple(lead)))
+    return f"{', '.join(names)}, matrix {position} of the batch"
 
 
 def expand_triangle(xp: ModuleType, band: Any, lower: bool) -> Any:

@@ -26,8 +26,7 @@ from sbth._problem.limits import (
     SERIAL_ORDER,
     TWO_STAGE_BANDWIDTH,
 )
-from sbth._problem.problem import Problem, Reduced
-from sbth._problem.stage import Stage
+from sbth._problem.problem import Problem, Reduced, Stage
 from sbth._problem.storage import diagonals, first_diagonals
 from sbth._problem.validation import validate_band, validate_bool
 from sbth._reduction import band_to_band, bulge_chasing
@@ -248,7 +247,7 @@ def _reduce(xp: ModuleType, problem: Problem, before: Any) -> Reduced:
     return Reduced(d, e, matrix.factor, transform if vectors else None, was_reduced=width > 1)
 
 
-def _kept(problem: Problem) -> int:
+def _kept_bytes(problem: Problem) -> int:
     """Return the bytes of the reflections for each element of a matrix (n, n)."""
     if not problem.vectors or problem.width <= 1:
         return 0
@@ -264,5 +263,5 @@ def wave_memory(problem: Problem) -> int:
     return wave_matrices(width) * problem.dtype.itemsize
 
 
-CHASE = Stage(lambda problem: "bulge chasing" * (problem.width > 1), _reduce, keeps=_kept)
+CHASE = Stage(lambda problem: "bulge chasing" * (problem.width > 1), _reduce, keeps=_kept_bytes)
 """Reduction of a real band by bulge chasing; of at most one subdiagonal, nothing is to be done."""

@@ -13,8 +13,7 @@ from hetero.display.progress_bar import loop_progress
 from sbth._problem.arrays import real_dtype
 from sbth._problem.inspection import choose_scale
 from sbth._problem.limits import MAX_GPU_BANDWIDTH
-from sbth._problem.problem import Problem, Reduced
-from sbth._problem.stage import Stage
+from sbth._problem.problem import Problem, Reduced, Stage
 from sbth._problem.storage import expand_triangle
 from sbth._reduction.bands import wave_memory
 from sbth._reduction.dense_to_band.back_transformation import apply_panels, join_panels

@@ -10,8 +10,7 @@ import numpy as np
 from hetero import region
 from sbth._problem.inspection import require_finite_triangle, round_to_dtype, safe_scale
 from sbth._problem.limits import LARGEST_CUSOLVER
-from sbth._problem.problem import Problem
-from sbth._problem.stage import Stage
+from sbth._problem.problem import Problem, Stage
 from sbth._vendor.array_modules import as_module_array
 
 

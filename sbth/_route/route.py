@@ -20,14 +20,15 @@ from sbth._problem import limits
 from sbth._problem.arrays import copy_like, host_workspace
 from sbth._problem.blocks import Partition, partition_band
 from sbth._problem.inspection import choose_scale, is_coupled_band, round_to_dtype
-from sbth._problem.problem import Problem, Reduced
-from sbth._problem.stage import Stage
+from sbth._problem.problem import Problem, Reduced, Stage
 from sbth._problem.storage import diagonals
 from sbth._reduction import one_stage, two_stages
 from sbth._reduction.bands import CHASE, wave_memory
+from sbth._reduction.pencils.band import reduce_pencil
+from sbth._reduction.pencils.band_as_full import reduce_as_full
+from sbth._reduction.pencils.full import module_arrays, reduce_full_pencil
 from sbth._route import cusolver
 from sbth._route.crossovers import is_faster_as_full, reduces_bands_faster, thread_key
-from sbth._route.pencils import reduce_pencil_problem
 from sbth._tridiagonal.bisection.eigenvalues import solve_values
 from sbth._tridiagonal.divide_and_conquer.merge_tree import MATRICES, require_memory
 from sbth._tridiagonal.pairs import solve_by_lapack, solve_pairs, solve_parts
@@ -168,12 +169,12 @@ class Route(NamedTuple):
 
     def memory(self) -> int:
         """Return the bytes that the way needs for each element of an (n, n) matrix."""
-        kept = most = 0
+        held_bytes = most = 0
         for stage in self.row.stages:
             if stage.memory is not None:
-                most = max(most, kept + stage.memory(self.problem))
+                most = max(most, held_bytes + stage.memory(self.problem))
             if stage.keeps is not None:
-                kept += stage.keeps(self.problem)
+                held_bytes += stage.keeps(self.problem)
         return most
 
     def run(self, xp: ModuleType | None) -> tuple[Any, Any]:
@@ -252,9 +253,28 @@ def _follow(xp: ModuleType | None, problem: Problem) -> tuple[Any, Any]:
     if problem.second is None:
         return route(problem).run(xp)
     assert xp is not None
-    standard, transform = reduce_pencil_problem(xp, problem)
+    standard, transform = _reduce_pencil(xp, problem)
     values, vectors = route(standard).run(xp)
     return values, None if vectors is None else transform(vectors)
+
+
+def _reduce_pencil(xp: ModuleType, problem: Problem) -> tuple[Problem, Callable[[Any], Any]]:
+    """Return the problem of one matrix, and the function that turns its eigenvectors into x.
+
+    On a GPU bands are treated as full matrices.
+    """
+    (a,), b, lower = problem.arrays, problem.second, problem.lower
+    standard = problem._replace(second=None, lower=True)
+    if problem.form == "band" and xp is np:
+        band, x = reduce_pencil(a, b, lower, vectors=problem.vectors)
+        width = min(len(band) - 1, max(problem.order - 1, 0))
+        return standard._replace(arrays=(band,), width=width, dtype=band.dtype), lambda y: x @ y
+    if problem.form == "band":
+        c, transform = reduce_as_full(xp, a, b, lower, problem.device)
+    else:
+        c, transform = reduce_full_pencil(xp, *module_arrays(xp, a, b), lower)
+    standard = standard._replace(form="full", arrays=(c,), dtype=c.dtype)
+    return standard, lambda y: transform(xp.ascontiguousarray(y))
 
 
 def _solve_blocks(
@@ -287,9 +307,9 @@ def _solve_blocks(
     for rows, of_block in blocks:
         targets = target[begin : begin + rows.size]
         begin += rows.size
-        kept = np.flatnonzero(targets >= 0)
-        places = xp.asarray(rows)[:, None], xp.asarray(targets[kept])[None, :]
-        columns[places] = of_block[:, xp.asarray(kept)]
+        selected = np.flatnonzero(targets >= 0)
+        elements = xp.asarray(rows)[:, None], xp.asarray(targets[selected])[None, :]
+        columns[elements] = of_block[:, xp.asarray(selected)]
     return everything[chosen], columns
 
 
@@ -308,7 +328,7 @@ def _solve_tridiagonal_pairs(problem: Problem) -> tuple[Any, Any]:
                 with array_module(device, space.stream, problem.routine):
                     pass  # which says if CuPy is missing
         placed = solve_parts(problem, reduced, tridiagonal_driver, host_workspace(space))
-        rows = placed.place(space, dtype)
+        rows = placed.place_rows(space, dtype)
         values = round_to_dtype(problem.name, placed.read_values(), dtype)
         vectors = space.result(rows, (len(values), problem.order))
         return copy_like(values, like), vectors.T

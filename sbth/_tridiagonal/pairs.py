@@ -43,7 +43,7 @@ def solve_pairs(
     if not placed.selected:
         return placed.read_values, xp.zeros(shape[::-1], dtype)
     memory = None if xp is np else xp.empty(math.prod(shape), dtype)
-    rows = placed.place(space, dtype, memory)
+    rows = placed.place_rows(space, dtype, memory)
     return placed.read_values, xp.ascontiguousarray(xp.asarray(rows).reshape(shape).T)
 
 

@@ -65,7 +65,7 @@ class EigenPairs(NamedTuple):
     targets: np.ndarray
     space: Workspace
 
-    def place(self, space: Workspace, dtype: DTypeLike, out: Any = None) -> Any:
+    def place_rows(self, space: Workspace, dtype: DTypeLike, out: Any = None) -> Any:
         """Return the eigenvectors as rows, in a flat array (m n) of the kind of `space`, or `out`.
 
         `out` is a flat array on the device.
@@ -87,8 +87,8 @@ class EigenPairs(NamedTuple):
             elements = self.targets[chosen] * n + self.single[chosen]
             one, zero = self.space.input("one", np.ones(1)).reshape((1, 1)), np.zeros(1, np.int64)
             indices = np.zeros_like(elements), elements, zero
-            sources, places, columns = loops.upload_indices(indices, stream)
-            loops.place_vectors(one, sources, places, columns, out.reshape((m * n, 1)), stream)
+            sources, positions, columns = loops.upload_indices(indices, stream)
+            loops.place_vectors(one, sources, positions, columns, out.reshape((m * n, 1)), stream)
         begin = s
         for part in self.parts:
             targets = self.targets[begin : begin + part.size]
@@ -96,9 +96,9 @@ class EigenPairs(NamedTuple):
             first, stop = map(int, np.searchsorted(targets, (0, m)))
             if first < stop:
                 indices = np.arange(first, stop), targets[first:stop], part.rows
-                numbers, places, rows = loops.upload_indices(indices, stream)
+                numbers, positions, rows = loops.upload_indices(indices, stream)
                 sources = numbers if part.order is None else part.order[first:stop]
                 loops.place_vectors(
-                    part.vectors, sources, places, rows, out.reshape((m, n)), stream
+                    part.vectors, sources, positions, rows, out.reshape((m, n)), stream
                 )
         return out

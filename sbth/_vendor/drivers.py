@@ -76,9 +76,9 @@ def tridiagonal_vectors(
         if stop <= first:
             return values, np.zeros((n, 0), d.dtype)
         if (stop - first) * _FEW[0] <= n:
-            some = _iterate_inversely(d, e, values[first:stop])
-            if some is not None:
-                return values, some
+            vectors = _iterate_inversely(d, e, values[first:stop])
+            if vectors is not None:
+                return values, vectors
     name, solve = routine("stevd", "", d.dtype)
     values, vectors, info = solve(d, e if n > 1 else np.zeros(1, d.dtype))
     if info != 0:
@@ -106,9 +106,9 @@ def selected_tridiagonal_vectors(
             return np.zeros(0), np.zeros((n, 0))
     if (stop - first) * _FEW[0] <= n:
         values = _some_tridiagonal_values(d, e, first, stop)
-        some = _iterate_inversely(d, e, values)
-        if some is not None:
-            return values, some
+        vectors = _iterate_inversely(d, e, values)
+        if vectors is not None:
+            return values, vectors
     require_memory()
     values, vectors = tridiagonal_vectors(d, e, None)
     return values[first:stop], vectors[:, first:stop]
@@ -134,10 +134,9 @@ def _some_tridiagonal_values(d: np.ndarray, e: np.ndarray, first: int, stop: int
     by_index, count = 2, stop - first
     if count * _BISECTED_SHARE <= d.size:
         _, solve = routine("stebz", "", d.dtype)
-        found, values, _, _, info = solve(d, e, by_index, 0.0, 1.0, first + 1, stop, 0.0, b"E")
-        if info == 0 and found == count:
-            some: np.ndarray = values[:count]
-            return some
+        number, values, _, _, info = solve(d, e, by_index, 0.0, 1.0, first + 1, stop, 0.0, b"E")
+        if info == 0 and number == count:
+            return np.asarray(values[:count])
     return tridiagonal_values(d, e)[first:stop]
 
 
@@ -151,12 +150,12 @@ def _iterate_inversely(d: np.ndarray, e: np.ndarray, values: np.ndarray) -> np.n
     _, solve = routine("stein", "", d.dtype)
     one_block = np.ones(n, np.int32), np.full(n, n, np.int32)
     vectors, info = solve(d, e, values, *one_block)
-    some = orthonormalize(vectors) if info == 0 else None
-    if some is not None and may_have_large_residuals(values, n):
+    vectors = orthonormalize(vectors) if info == 0 else None
+    if vectors is not None and may_have_large_residuals(values, n):
         norm = float(np.abs(d).max()) + 2.0 * float(np.abs(e).max())
-        if not are_small(tridiagonal_residuals(d, e, values, some), norm):
+        if not are_small(tridiagonal_residuals(d, e, values, vectors), norm):
             return None
-    return some
+    return vectors
 
 
 def _clip_interval(low: float, high: float, bound: float) -> tuple[float, float] | None:
@@ -275,9 +274,9 @@ def full_vectors(
     if selection.kind == "a" or n == 0:
         return _solve_full(a, lower, 1)
     if selection.kind == "v" or are_few(selection.count_indices(), n):
-        some = _some_full_vectors(a, lower, selection, factor)
-        if some is not None:
-            return some
+        pairs = _some_full_vectors(a, lower, selection, factor)
+        if pairs is not None:
+            return pairs
     values, vectors = _solve_full(a, lower, 1)
     chosen = slice(*selection.bounds(values / factor))
     return values[chosen], vectors[:, chosen]
@@ -309,9 +308,9 @@ def _some_full_vectors(
     values, vectors, count, _, info = solve(a, **options)
     if info != 0 or (selection.kind == "i" and count != selection.count_indices()):
         return None
-    values, some = values[:count], orthonormalize(vectors[:, :count])
-    if some is not None and may_have_large_residuals(values, n):
-        residuals = full_residuals(a, lower, values, some)
+    values, vectors = values[:count], orthonormalize(vectors[:, :count])
+    if vectors is not None and may_have_large_residuals(values, n):
+        residuals = full_residuals(a, lower, values, vectors)
         if not are_small(residuals, float(np.abs(values).max())):
             return None
-    return None if some is None else (values, some)
+    return None if vectors is None else (values, vectors)

@@ -10,8 +10,7 @@ import numpy as np
 
 from hetero import region
 from sbth._problem.inspection import choose_scale, unscale
-from sbth._problem.problem import Problem
-from sbth._problem.stage import Stage
+from sbth._problem.problem import Problem, Stage
 from sbth._vendor import drivers
 from sbth._vendor.full_matrices import solve_full
 

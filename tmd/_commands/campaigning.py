@@ -130,8 +130,8 @@ def _open_folder(options: argparse.Namespace, name: str) -> Path:
     question = {"function": name, "bits": options.bits, "precision": precision}
     state = folder / "campaign.json"
     if state.exists():
-        if (found := json.loads(state.read_text())) != question:
-            raise ValueError(f"--resume: {folder} belongs to another campaign: {found}")
+        if (stored := json.loads(state.read_text())) != question:
+            raise ValueError(f"--resume: {folder} belongs to another campaign: {stored}")
         return folder
     if folder.exists() and any(folder.iterdir()):
         raise ValueError(f"--resume: {folder} is no folder of a campaign, and not empty")

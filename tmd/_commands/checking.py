@@ -182,13 +182,13 @@ def _check(options: argparse.Namespace) -> int:
         print(f"{score.library}{mode}: {len(score.wrong)} of {score.tried} wrong ({kinds})")
         for x, returned, y in score.wrong[:_SHOWN]:
             print(f"  {options.function}({hex_of(x)}) = {returned.hex()}, correct is {y.hex()}")
-        if (more := len(score.wrong) - _SHOWN) > 0:
-            print(f"  and {more} more; --json has all")
+        if (hidden := len(score.wrong) - _SHOWN) > 0:
+            print(f"  and {hidden} more; --json has all")
         for x, raised, right in score.flags[:_SHOWN]:
             names = [" and ".join(flags) or "nothing" for flags in (raised, right)]
             print(f"  {options.function}({hex_of(x)}) raises {names[0]}, correct is {names[1]}")
-        if (more := len(score.flags) - _SHOWN) > 0:
-            print(f"  and {more} more flags; --json has all")
+        if (hidden := len(score.flags) - _SHOWN) > 0:
+            print(f"  and {hidden} more flags; --json has all")
     return 0
 
 

@@ -87,6 +87,6 @@ def _run(options: argparse.Namespace) -> int:
         print(f"  rounding {mode}: {count} wrong ({near_float} near floats, {near_middle} near "
               "midpoints)")  # fmt: skip
     for mode, x, returned, right in score.examples:
-        shown = "NaN" if math.isnan(right) else right.hex()
-        print(f"  {score.symbol}({x.hex()}), {mode}: {returned.hex()}, correct is {shown}")
+        correct = "NaN" if math.isnan(right) else right.hex()
+        print(f"  {score.symbol}({x.hex()}), {mode}: {returned.hex()}, correct is {correct}")
     return 0

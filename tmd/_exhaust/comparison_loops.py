@@ -37,7 +37,6 @@ EXAMPLES = 32
 
 _U = np.uint64
 _LARGEST = float(np.finfo(np.float32).max)
-_OVERFLOW = 2.0**128
 _LOW_BITS = _U((1 << 29) - 1)
 _NORMAL = 2.0**-126
 _STEP = 2.0**-149

@@ -73,18 +73,18 @@ class CLibrary:
         """
         function = getattr(self._handle, symbol, None)
         if function is None or not self._is_own(function):
-            found = ", ".join(self._similar_to(symbol)) or "none with a similar name"
+            similar = ", ".join(self._similar_to(symbol)) or "none with a similar name"
             raise ValueError(
-                f"library {self.path!r} exports no function {symbol!r} (it exports {found}); name "
-                "another one by symbol= or --symbol"
+                f"library {self.path!r} exports no function {symbol!r} (it exports {similar}); "
+                "name another one by symbol= or --symbol"
             )
         function.restype, function.argtypes = number, [number] * arity
         return function
 
     def _is_own(self, function: ctypes._NamedFuncPointer) -> bool:
         """Return whether a function is in this library rather than in one on which it depends."""
-        file, own = _file_of_function(function), self.file()
-        return file is None or own is None or file.resolve() == own.resolve()
+        file, library = _file_of_function(function), self.file()
+        return file is None or library is None or file.resolve() == library.resolve()
 
     def file(self) -> Path | None:
         """Return the file that was loaded; None where the system does not tell."""
@@ -136,8 +136,8 @@ def _file_of_function(function: ctypes._NamedFuncPointer) -> Path | None:
     info = _SymbolInfo()
     dladdr = getattr(ctypes.CDLL(None), "dladdr", None)
     address = ctypes.cast(function, ctypes.c_void_p)
-    found = dladdr is not None and dladdr(address, ctypes.byref(info))
-    return Path(info.file.decode()) if found and info.file else None
+    is_known = dladdr is not None and dladdr(address, ctypes.byref(info))
+    return Path(info.file.decode()) if is_known and info.file else None
 
 
 def _exported_functions(file: Path) -> list[str]:

@@ -49,15 +49,15 @@ _NAMES_IN_NUMPY = {
 
 def libraries_of_python(name: str, precision: LibraryPrecision, arity: int = 1) -> list[Library]:
     """Return the functions of Python's `math`, which has binary64 only, and NumPy, if any."""
-    found: list[Library] = []
+    libraries: list[Library] = []
     function = getattr(math, _NAMES_IN_PYTHON.get(name, name), None)
     if precision is BINARY64 and callable(function):
         is_odd = name in ("sinh", "expm1", "lgamma", "tgamma")
-        found.append(("Python's math", wrap_callable("Python's math", function, is_odd)))
+        libraries.append(("Python's math", wrap_callable("Python's math", function, is_odd)))
     ufunc = getattr(np, _NAMES_IN_NUMPY.get(name, name), None)
     if isinstance(ufunc, np.ufunc) and (ufunc.nin, ufunc.nout) == (arity, 1):
-        found.append((f"NumPy {np.__version__}", wrap_ufunc(ufunc, precision, arity)))
-    return found
+        libraries.append((f"NumPy {np.__version__}", wrap_ufunc(ufunc, precision, arity)))
+    return libraries
 
 
 def load_libraries(
@@ -92,12 +92,12 @@ def load_libraries(
 
 def number_equal_labels(libraries: list[Library]) -> list[Library]:
     """Return libraries with unique labels: the second "exp" becomes "exp (2)"."""
-    found: dict[str, Callable[..., float]] = {}
+    labelled: dict[str, Callable[..., float]] = {}
     for label, call in libraries:
         numbered = (f"{label} ({n})" for n in itertools.count(2))
-        unique = next(text for text in itertools.chain([label], numbered) if text not in found)
-        found[unique] = call
-    return list(found.items())
+        unique = next(text for text in itertools.chain([label], numbered) if text not in labelled)
+        labelled[unique] = call
+    return list(labelled.items())
 
 
 def _label_of(source: Any) -> str:

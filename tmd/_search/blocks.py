@@ -102,7 +102,7 @@ def _split_by_values(
     """Yield the same as `_split_run` for a monotone function: two values enclose all between."""
 
     @functools.cache
-    def at(i: int) -> tuple[int | None, bool]:
+    def ulp_and_sign_at(i: int) -> tuple[int | None, bool]:
         ulp_and_sign = _constant_ulp_and_sign(function, run, fmt, i, i + 1)
         assert ulp_and_sign is not None  # that of a single argument is always decided
         return ulp_and_sign
@@ -115,7 +115,7 @@ def _split_by_values(
         return math.log2(abs(int(mantissa)) or 1) + int(power)
 
     def find_changes(first: int, last: int, interpolate: bool = True) -> list[int]:
-        if at(first) == at(last):
+        if ulp_and_sign_at(first) == ulp_and_sign_at(last):
             return []
         if last - first == 1:
             return [last]
@@ -135,7 +135,7 @@ def _split_by_values(
 
     changes = [begin, *find_changes(begin, end - 1), end]
     for first, last in itertools.pairwise(changes):
-        yield first, last, at(first)
+        yield first, last, ulp_and_sign_at(first)
 
 
 def _constant_ulp_and_sign(

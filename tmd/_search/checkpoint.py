@@ -221,8 +221,8 @@ class BlockStore:
     def add(self, number: int, result: list[BlockCases]) -> None:
         """Store the blocks that the result of a task completes."""
         for (block, stretch), cases in zip(self._tasks[number], result, strict=True):
-            known = self._known.setdefault(block, {})
-            known[stretch.first] = cases
-            if len(known) == self._missing[block]:
-                self._store.add(block, join_batches([known[first] for first in sorted(known)]))
+            parts = self._known.setdefault(block, {})
+            parts[stretch.first] = cases
+            if len(parts) == self._missing[block]:
+                self._store.add(block, join_batches([parts[first] for first in sorted(parts)]))
                 del self._known[block]

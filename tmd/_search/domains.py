@@ -67,8 +67,8 @@ def split_domain(
     for sign in (1, -1):
         if (side := _side(lo, hi, sign, fmt)) is None:
             continue
-        kept, skipped, near = _split_side(function, *side, sign, fmt, bits, (lo, hi))
-        blocks, idle, near_zero = blocks + kept, idle + skipped, near_zero or near
+        new, skipped, near = _split_side(function, *side, sign, fmt, bits, (lo, hi))
+        blocks, idle, near_zero = blocks + new, idle + skipped, near_zero or near
     if not blocks and near_zero and not lo <= 0 < hi:
         raise ValueError(
             f"domain: rounding {function.name} is trivial near 0, where it is closer than "
@@ -138,8 +138,8 @@ def _split_side(
         if is_left_out or not _has_values(function, a, b, points):
             idle += count
         else:
-            kept, skipped = split_into_blocks(function, a, b, fmt, MAX_BLOCK_BITS)
-            blocks, idle = blocks + kept, idle + skipped
+            new, skipped = split_into_blocks(function, a, b, fmt, MAX_BLOCK_BITS)
+            blocks, idle = blocks + new, idle + skipped
     return blocks, idle, bool(trivial)
 
 
@@ -214,11 +214,11 @@ def _last(holds: Callable[[Fraction], bool], begin: Fraction, fmt: Format) -> Fr
     low, high = 0, 1 << fmt.argument_precision
     while high - low > 1:
         middle = (low + high) // 2
-        low, high = (middle, high) if holds(_at(begin, middle, fmt)) else (low, middle)
-    return _at(begin, high, fmt)
+        low, high = (middle, high) if holds(_step_from(begin, middle, fmt)) else (low, middle)
+    return _step_from(begin, high, fmt)
 
 
-def _at(begin: Fraction, steps: int, fmt: Format) -> Fraction:
+def _step_from(begin: Fraction, steps: int, fmt: Format) -> Fraction:
     return begin * (1 + Fraction(steps, 1 << fmt.argument_precision))
 
 

@@ -42,12 +42,12 @@ def load_function(name: str | Function) -> Function:
     if isinstance(name, str) and name in _registered:
         return _registered[name]
     if isinstance(name, str) and _MODULE_AND_NAME.fullmatch(name):
-        found = load_object("function", name)
-        if not isinstance(found, Function):
+        loaded = load_object("function", name)
+        if not isinstance(loaded, Function):
             raise TypeError(
-                f"function: {name} must be a tmd.Function, got {validation.describe(found)}"
+                f"function: {name} must be a tmd.Function, got {validation.describe(loaded)}"
             )
-        return register(found.renamed(name))
+        return register(loaded.renamed(name))
     validation.check_choice("function", name, NAMES)
     function: Function = importlib.import_module(f"tmd.functions.{name}").FUNCTION
     return function

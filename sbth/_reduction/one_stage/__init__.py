@@ -12,8 +12,7 @@ from typing import Any
 
 from hetero import region
 from sbth._problem.limits import LARGEST_ONE_STAGE
-from sbth._problem.problem import Problem, Reduced
-from sbth._problem.stage import Stage
+from sbth._problem.problem import Problem, Reduced, Stage
 from sbth._vendor.array_modules import as_module_array
 
 

@@ -119,9 +119,9 @@ def sort_values(merges, values, integers, stream=0):
 
 
 @scalar
-def _place_dropped(begin, kept, dropped, floats, integers):
+def _place_dropped(begin, undeflated, dropped, floats, integers):
     """List the rows behind those of the roots in GATHER, so that few of them have to be moved."""
-    first = begin + kept
+    first = begin + undeflated
     values, stays = np.empty(dropped), np.zeros(dropped, np.bool_)
     for i in range(dropped):
         values[i] = floats[at.DROPPED_VALUE, begin + i]
@@ -131,14 +131,14 @@ def _place_dropped(begin, kept, dropped, floats, integers):
     free = 0
     for i in range(dropped):
         row = integers[at.DROPPED, begin + i]
-        place = row - first
-        if place < 0:
+        slot = row - first
+        if slot < 0:
             while stays[free]:
                 free += 1
-            place = free
+            slot = free
             free += 1
-        integers[at.GATHER, first + place] = row
-        floats[at.DROPPED_VALUE, begin + place] = values[i]
+        integers[at.GATHER, first + slot] = row
+        floats[at.DROPPED_VALUE, begin + slot] = values[i]
 
 
 @scalar
@@ -165,15 +165,15 @@ def _scan_merge(merge, coupling, vectors, values, floats, integers):
     if pending[0] >= 0:
         counts = _keep(floats, integers, begin, pending, math.sqrt(rho), counts)
     upper, both, lower, dropped, rotations = counts
-    kept = upper + both + lower
-    merge[at.KEPT], merge[at.TOP] = kept, upper
+    undeflated = upper + both + lower
+    merge[at.KEPT], merge[at.TOP] = undeflated, upper
     merge[at.UPPER], merge[at.ROTATIONS] = upper + both, rotations
-    for i in range(begin, begin + kept):
+    for i in range(begin, begin + undeflated):
         kind = integers[at.KIND, i]
         if kind != at.IN_UPPER:
             integers[at.COLUMN, i] += upper + both if kind == at.IN_LOWER else upper
         integers[at.GATHER, begin + integers[at.COLUMN, i]] = integers[at.ROW, i]
-    _place_dropped(begin, kept, dropped, floats, integers)
+    _place_dropped(begin, undeflated, dropped, floats, integers)
 
 
 @parallel
@@ -230,11 +230,11 @@ def _find_roots(merges, owner, values, floats):
     """Compute the roots; the eigenvalues that deflation left follow them."""
     for index in prange(owner.size):
         i, g = np.int64(index), owner[index]
-        begin, kept = merges[g, at.BEGIN], merges[g, at.KEPT]
-        if i >= begin + kept:
-            values[i] = floats[at.DROPPED_VALUE, i - kept]
+        begin, undeflated = merges[g, at.BEGIN], merges[g, at.KEPT]
+        if i >= begin + undeflated:
+            values[i] = floats[at.DROPPED_VALUE, i - undeflated]
             continue
-        rows = slice(begin, begin + kept)
+        rows = slice(begin, begin + undeflated)
         origin, shift = find_root(floats[at.POLE, rows], floats[at.WEIGHT, rows], i - begin)
         floats[at.ORIGIN, i], floats[at.SHIFT, i] = origin, shift
         values[i] = origin + shift
@@ -245,9 +245,9 @@ def _refine_weights(merges, owner, floats):
     """Replace the weights by those for which the roots are exact."""
     for index in prange(owner.size):
         i, g = np.int64(index), owner[index]
-        begin, kept = merges[g, at.BEGIN], merges[g, at.KEPT]
-        if i < begin + kept:
-            rows = slice(begin, begin + kept)
+        begin, undeflated = merges[g, at.BEGIN], merges[g, at.KEPT]
+        if i < begin + undeflated:
+            rows = slice(begin, begin + undeflated)
             weight = _exact_weight(
                 floats[at.POLE, rows],
                 floats[at.ORIGIN, rows],
@@ -277,9 +277,9 @@ def _form_factors(merges, owner, floats, integers, factors):
     """Compute the eigenvectors of the secular equations."""
     for index in prange(owner.size):
         i, g = np.int64(index), owner[index]
-        begin, kept = merges[g, at.BEGIN], merges[g, at.KEPT]
-        if i < begin + kept:
-            rows, elements = slice(begin, begin + kept), np.empty(kept)
+        begin, undeflated = merges[g, at.BEGIN], merges[g, at.KEPT]
+        if i < begin + undeflated:
+            rows, elements = slice(begin, begin + undeflated), np.empty(undeflated)
             poles, weights = floats[at.POLE, rows], floats[at.WEIGHT, rows]
             _divide_weights(poles, weights, floats[at.ORIGIN, i], floats[at.SHIFT, i], elements)
             _scale_to_unit(factors[i, rows], elements, integers[at.COLUMN, rows])
@@ -325,11 +325,11 @@ def multiply(merges, integers, factors, packed, vectors, roots, read_merges, str
     table, owner = merges.table, merges.owner[merges.level.number]
     _gather_rows(table, owner, integers, vectors, packed)
     _move_dropped(table, owner, integers, vectors)
-    for begin, middle, end, kept, top, upper, _ in read_merges().tolist():
-        new = slice(begin + roots[0], begin + min(kept, roots[1]))
+    for begin, middle, end, undeflated, top, upper, _ in read_merges().tolist():
+        new = slice(begin + roots[0], begin + min(undeflated, roots[1]))
         for terms, columns in (
             (slice(begin, begin + upper), slice(begin, middle)),
-            (slice(begin + top, begin + kept), slice(middle, end)),
+            (slice(begin + top, begin + undeflated), slice(middle, end)),
         ):
             np.matmul(factors[new, terms], packed[terms, columns], out=vectors[new, columns])
 

@@ -145,8 +145,8 @@ def solve_tridiagonal(
         loops.solve_secular(merges, values, floats, integers, factors, stream)
         roots = 0, n
         if level.size == 1 and choose is not None:
-            kept = int(space.result(table[level.first], (MERGE_FIELDS,))[KEPT])
-            roots = _needed_roots(space.result(values, (n,)), kept, choose)
+            undeflated = int(space.result(table[level.first], (MERGE_FIELDS,))[KEPT])
+            roots = _needed_roots(space.result(values, (n,)), undeflated, choose)
         packed = arrays.packed
         loops.multiply(merges, integers, factors, packed, vectors, roots, read_merges, stream)
     loops.sort_values(Merges(table, arrays.owner, levels[-1]), values, integers, stream)
@@ -175,13 +175,13 @@ def _tear(d: np.ndarray, e: np.ndarray, tables: Tables) -> Torn:
 
 
 def _needed_roots(
-    values: np.ndarray, kept: int, choose: Callable[[np.ndarray], tuple[int, int]]
+    values: np.ndarray, undeflated: int, choose: Callable[[np.ndarray], tuple[int, int]]
 ) -> tuple[int, int]:
     """Return the numbers of the first root of the last merge that is chosen, and after the last.
 
-    `values` holds the `kept` roots in ascending order, and the eigenvalues that deflation left.
+    `values` holds the `undeflated` roots in ascending order, then eigenvalues that deflation left.
     """
     order = np.argsort(values, kind="stable")
     rows = order[slice(*choose(values[order]))]
-    roots = rows[rows < kept]
+    roots = rows[rows < undeflated]
     return (int(roots.min()), int(roots.max()) + 1) if roots.size else (0, 0)

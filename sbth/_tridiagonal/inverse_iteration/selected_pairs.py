@@ -68,23 +68,23 @@ def solve_selected(
         return None
     values, targets = numbered
     parts, begin = [], candidates.single.size
-    kept = [targets[:begin]]
+    target_parts = [targets[:begin]]
     for block, of_block in zip(candidates.blocks, scaled, strict=True):
         positions = targets[begin : begin + of_block.size]
         begin += of_block.size
         # The eigenvalues of a block are in ascending order, and so are their positions.
         chosen = slice(*np.searchsorted(positions, (0, values.size)))
-        kept.append(positions[chosen])
-        if kept[-1].size == 0:
+        target_parts.append(positions[chosen])
+        if target_parts[-1].size == 0:
             continue
         rows = np.arange(block.begin, block.begin + block.bisection.order)
         matrix = block.bisection.d, block.bisection.e
         vectors = compute_vectors(*matrix, of_block[chosen], space)
         if vectors is None:
             return None
-        parts.append(Part(rows, vectors, None, kept[-1].size))
+        parts.append(Part(rows, vectors, None, target_parts[-1].size))
     read = functools.partial(np.asarray, values)
-    single, targets = candidates.single, np.concatenate(kept)
+    single, targets = candidates.single, np.concatenate(target_parts)
     return EigenPairs(values.size, read, single, parts, n, targets, space)
 
 

@@ -4,8 +4,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 # Compiling takes most of the time and uses one core, so two processes run the test files in parallel.
 # With a thread of OpenBLAS for each core in both of them, its threads would wait for each other.
-# Python keeps bytecode, whatever the shell says: the tests start hundreds of processes, each of which would
-# otherwise take a second to translate the sources of a package.
+# The tests start hundreds of processes, each of which would take a second to translate the sources of a package
+# where the shell keeps Python from writing bytecode.
 PYTEST_ARGS ?= -n 2 --dist loadfile --no-loadscope-reorder
 
 .PHONY: tour test test-all docs lint check-pythons clean
@@ -14,7 +14,8 @@ tour: $(VENV)/installed-tour
 	$(BIN)/python examples/tour.py
 
 test: $(VENV)/installed-dev
-	PYTHONDONTWRITEBYTECODE= NUMBA_THREADING_LAYER_PRIORITY="omp tbb workqueue" OMP_WAIT_POLICY=passive OPENBLAS_NUM_THREADS=1 \
+	$(BIN)/python -m compileall -q -j 2 hetero lbm rode sbth stablegpu tmd
+	NUMBA_THREADING_LAYER_PRIORITY="omp tbb workqueue" OMP_WAIT_POLICY=passive OPENBLAS_NUM_THREADS=1 \
 		$(BIN)/python -m pytest $(PYTEST_ARGS)
 
 # All tests, those that take many seconds each (docs/developers/testing.md lists them) included.

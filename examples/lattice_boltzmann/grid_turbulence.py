@@ -64,7 +64,7 @@ def draw(intensity: np.ndarray, length: int, speed: np.ndarray, path: Path) -> P
 def main() -> int:
     """Run the example and return its exit status."""
     options = parse_arguments(__doc__.splitlines()[0], "out/grid_turbulence")
-    length, passages = (4, 2) if options.quick else (8, 8)
+    length, passages = (3, 1) if options.quick else (8, 8)
     simulation = build(length, None if options.device == "auto" else options.device)
     passage = round(LENGTHS * length / SPEED)
     simulation.run(passage, progress=True)

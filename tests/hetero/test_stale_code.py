@@ -297,13 +297,9 @@ CHANGED = {
 
 
 @pytest.mark.parametrize(
-    ("case", "decorator"),
-    [(case, "scalar") for case in CHANGED]
-    + [
-        pytest.param(case, "numba.njit", marks=[pytest.mark.slow] * (k > 0))
-        for k, case in enumerate(CHANGED)
-    ],
+    "decorator", ["scalar", pytest.param("numba.njit", marks=pytest.mark.slow)]
 )
+@pytest.mark.parametrize("case", CHANGED)
 def test_a_value_that_changes_between_two_compilations_poisons_nothing(
     server, tmp_path, case, decorator
 ):

@@ -575,15 +575,13 @@ def test_ranks_compute_the_cavity_of_one(tmp_path, capsys):
     options = ("cavity", "--n", 10, "--re", 200, "--steps", 150, "--device", "cpu", "--json")
     code, out, _ = call(capsys, *options, "--out", tmp_path / "one")
     assert code == 0
-    grids = {2: "2,1,1", 3: "auto"}
-    for count, grid in grids.items():
-        status, theirs, err = start(count, "-m", "lbm", *options, "--out", tmp_path / "many",
-                                    "--decomposition", grid)  # fmt: skip
-        assert status == 0, err
-        one, many = json.loads(out), json.loads(theirs)  # printed once
-        assert many["ranks"] == count
-        assert many["u"] == one["u"]
-        assert (tmp_path / "many" / "cavity.pvti").is_file()
+    status, theirs, err = start(2, "-m", "lbm", *options, "--out", tmp_path / "many",
+                                "--decomposition", "2,1,1")  # fmt: skip
+    assert status == 0, err
+    one, many = json.loads(out), json.loads(theirs)  # printed once
+    assert many["ranks"] == 2
+    assert many["u"] == one["u"]
+    assert (tmp_path / "many" / "cavity.pvti").is_file()
 
 
 @pytest.mark.mpi

@@ -112,7 +112,7 @@ def test_the_kernel_of_moving_walls(precision, registers):
 
 @compiled
 @pytest.mark.parametrize("name", generated_kernels.LBM_ITEMS)
-@pytest.mark.parametrize("precision", ["float16", "float32", "float64"])
+@pytest.mark.parametrize("precision", [*map(with_budget, ["float16", "float32", "float64"])])
 def test_the_kernels_of_loops_over_items(name, precision):
     registers, _ = generated_kernels.LBM_ITEMS[name]
     assert_keeps_budget(*generated_kernels.lbm_item_kernel(name, precision), precision, registers)

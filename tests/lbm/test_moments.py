@@ -55,11 +55,12 @@ def test_populations_after_the_collision_depend_on_ten_moments(operator, lattice
                        (lbm.Regularized, D3Q19, "float64"))),
     ],
 )  # fmt: skip
-def test_a_thousand_steps_are_those_of_populations(flow, operator, lattice, dtype, device):
+@pytest.mark.parametrize("steps", [200, pytest.param(1000, marks=pytest.mark.slow)])
+def test_many_steps_are_those_of_populations(flow, operator, lattice, dtype, steps, device):
     settings = TRIED[flow] | {"collision": operator(0.7), "lattice": lattice}
     ours, theirs = pair_in(SHAPE, settings, state="moments", dtype=dtype, device=device)
-    ours.run(1000)
-    for _ in range(1000):
+    ours.run(steps)
+    for _ in range(steps):
         theirs.step()
     assert difference(ours, theirs) < {"float64": 1e-12, "float32": 1e-5}[dtype]
     assert np.abs(ours.u).max() > 1e-4

@@ -53,8 +53,8 @@ def test_windows_are_drawn_over_their_dates():
 
 def test_the_page_of_a_fit_has_the_risk_that_was_asked_for(tmp_path, capsys):
     np.savetxt(tmp_path / "x.csv", X.reshape(200, 2), delimiter=",", header="a,b", comments="")
-    options = ["--var", "0.99", "--risk-interval", "profile", "--device", "cpu", "--quiet"]
-    for columns in (["--column", "a"], ["--all-columns"]):
+    options = ["--var", "0.99", "--device", "cpu", "--quiet"]
+    for columns in (["--column", "a", "--risk-interval", "profile"], ["--all-columns"]):
         page = tmp_path / "fit.html"
         call = ["fit", str(tmp_path / "x.csv"), *columns, *options, "--plot", str(page)]
         assert main(call) == 0

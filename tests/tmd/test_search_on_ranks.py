@@ -1,6 +1,7 @@
 """Searches on ranks: what a killed job has searched is not searched again."""
 
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -68,21 +69,16 @@ def test_a_killed_job_resumes(tmp_path, expected):
     assert stored(checkpoint) == {checkpoint.name: blocks}
 
 
-def test_one_process_continues_the_search_of_ranks(tmp_path, expected):
-    checkpoint, out = tmp_path / "blocks.txt", tmp_path / "out"
-    assert run_ranks(3, checkpoint, out, 1).returncode != 0
+def test_one_process_continues_the_search_of_ranks_and_no_other_search(tmp_path, expected):
+    checkpoint = tmp_path / "first" / "blocks.txt"
+    checkpoint.parent.mkdir()
+    assert run_ranks(3, checkpoint, tmp_path / "out", 1).returncode != 0
     assert len(stored(checkpoint)) > 1
-    result = tmd.search(
-        "exp", ("2**-10", "1"), bits=20, precision=26, checkpoint=checkpoint, device="cpu"
-    )
+    copy = shutil.copytree(checkpoint.parent, tmp_path / "copy") / checkpoint.name
+    copy.unlink()
+    options = {"precision": 26, "device": "cpu"}
+    with pytest.raises(tmd.CheckpointError, match=r"blocks\.txt\.rank1 belongs to a search with"):
+        tmd.search("exp", ("2**-10", "1"), bits=19, checkpoint=copy, **options)
+    result = tmd.search("exp", ("2**-10", "1"), bits=20, checkpoint=checkpoint, **options)
     assert result.certificate["hash"] == expected.certificate["hash"]
     assert stored(checkpoint) == {checkpoint.name: len(expected.certificate["blocks"])}
-
-
-def test_files_of_ranks_of_another_search_are_refused(tmp_path, expected):
-    checkpoint, out = tmp_path / "blocks.txt", tmp_path / "out"
-    assert run_ranks(3, checkpoint, out, 1).returncode != 0
-    checkpoint.unlink()
-    options = {"bits": 19, "precision": 26, "checkpoint": checkpoint, "device": "cpu"}
-    with pytest.raises(tmd.CheckpointError, match=r"blocks\.txt\.rank1 belongs to a search with"):
-        tmd.search("exp", ("2**-10", "1"), **options)

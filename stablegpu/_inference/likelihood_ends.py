@@ -115,7 +115,7 @@ def find_ends(
     free: np.ndarray,
     measure: Measure,
     sign: float,
-    limit: float,
+    limits: np.ndarray,
     is_mean: bool,
 ) -> Ends:
     """Return the ends of the intervals of sign loc + scale m(alpha, sign beta).
@@ -125,7 +125,7 @@ def find_ends(
     theta : (sets, 4) estimates: alpha, beta, S0's location, logarithm of the scale
     errors : (sets, 4) standard errors of these, NaN where unknown
     free : (sets, 4) whether each was fitted
-    limit : half of chi-square's quantile: the drop of the log-likelihood at the ends
+    limits : (sets, 2) drops of the log-likelihood at the lower and the upper end
     is_mean : whether the measure is infinite for alpha <= 1: then ends may be infinite
     """
     problem = _Problem(likelihoods, theta, free, measure, sign)
@@ -136,7 +136,8 @@ def find_ends(
     information = _information(problem, sets, centre, errors, bounds)
     which, side = np.repeat(sets, 2), np.tile([-1.0, 1.0], len(sets))
     xi, matrix = centre[which], information[which]
-    target = best[which] - limit
+    drops = limits.reshape(-1)
+    target = best[which] - drops
     result, before = np.full(len(which), np.nan), np.full(len(which), np.nan)
     half = np.empty(len(which))
     middle, _ = problem.measure(sets, centre)
@@ -171,7 +172,7 @@ def find_ends(
         new_values, new_gradient = problem.loglik(which[active], new)
         # Where the log-likelihood falls far below the limit, the step was too long.
         for _ in range(6):
-            bad = ~(new_values > target[active] - 1.0 - limit)
+            bad = ~(new_values > target[active] - 1.0 - drops[active])
             if not bad.any():
                 break
             moved[bad] *= 0.5

@@ -24,6 +24,9 @@ from stablegpu._parameters import PARAMETERS, tan_half_pi
 from stablegpu.functions import isf, sf
 from stablegpu.risk import RiskEstimate, RiskEstimates
 
+_AT_END = 1e-6
+"""Distance from the end of a range within which an estimate is at the end."""
+
 _STEP = 1e-4
 """Relative step of central differences: their error is near 1e-8, that of rounding 1e-9."""
 
@@ -123,7 +126,16 @@ def _delta_error(result: Fitted, measure: str, level: float, of: str) -> float:
 def _profile_ends(
     fits: Sequence[Fitted], measure: str, level: float, of: str, limit: float
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the ends of intervals from the profile of the likelihood, for fits of one call."""
+    """Return the ends of intervals from the profile of the likelihood, for fits of one call.
+
+    Where data hold no outlier among the losses, the likelihood of larger risks falls like exp(-k)
+    with the number k of outliers that they promise, which is no parabola in its logarithm. The
+    limit of chi-square is k = 1.9, and as many as 15 % of samples have no outlier where k is a
+    little larger. So the limit is that of Poisson's distribution with half of the probability of
+    no event (mid-p): exp(-k)/2 = (1 - confidence)/2.
+    """
+    from scipy.special import ndtr
+
     for fit in fits:
         fit.require_data()
         require_converged(fit)
@@ -144,9 +156,17 @@ def _profile_ends(
     sign = -1.0 if of == "returns" else 1.0
     standard = functools.partial(_standard_measure, measure, level)
     is_mean = measure == "expected_shortfall"
-    drop = 0.5 * limit**2
-    ends = find_ends(Likelihoods(fits), theta, errors, free, standard, sign, drop, is_mean)
+    limits = np.full((len(fits), 2), 0.5 * limit**2)
+    limits[_has_no_large_losses(theta, free, sign), 1] = -math.log(2.0 * ndtr(-limit))
+    ends = find_ends(Likelihoods(fits), theta, errors, free, standard, sign, limits, is_mean)
     return ends.low, ends.high
+
+
+def _has_no_large_losses(theta: np.ndarray, free: np.ndarray, sign: float) -> np.ndarray:
+    """Return whether estimates say that no outliers are losses: a light tail, or alpha = 2."""
+    is_light = free[:, 1] & (sign * theta[:, 1] < -1.0 + _AT_END)
+    result: np.ndarray = is_light | (free[:, 0] & (theta[:, 0] > ALPHA_RANGE[1] - _AT_END))
+    return result
 
 
 def _standard_measure(

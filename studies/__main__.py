@@ -221,8 +221,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--size",
         type=int,
-        help="observations of stablegpu-stream, samples of stablegpu-coverage, sets of each kind of "
-        "stablegpu-maxima, cells of the edge of lbm-cavity",
+        help="observations of stablegpu-stream, samples of stablegpu-coverage, data sets of each "
+        "kind of stablegpu-maxima, cells of the edge of lbm-cavity",
     )
 
 

@@ -1,8 +1,8 @@
 """Whether a search finds larger likelihoods than `stablegpu.fit` and `stablegpu.regress`.
 
 No paper's figure: data of all kinds that `fit` takes, and linear models, against Nelder-Mead from
-20 starts. The density of the search is that of quadrature, which shares no nodes with the fits. `--size` sets the
-number of data sets of each kind.
+20 starts. The density of the search is that of quadrature, which shares no nodes with the fits.
+`--size` sets the number of data sets of each kind.
 """
 
 from __future__ import annotations

@@ -225,8 +225,8 @@ def regress(
     if not (np.isfinite(y).all() and np.isfinite(lags).all()):
         raise ValueError("y and X must be finite: leave rows with NaN out")
     models = LinearModels(y, lags, device)
-    found = maximize(models)
-    theta = found.theta if not single else found.theta[0]
+    largest = maximize(models)
+    theta = largest.theta if not single else largest.theta[0]
 
     def pick(values: np.ndarray) -> np.ndarray:
         return values[0] if single else values
@@ -237,9 +237,9 @@ def regress(
         theta[..., 0],
         theta[..., 1],
         np.exp(theta[..., 3]),
-        covariance=pick(found.covariance),
-        loglik=pick(found.loglik),
-        converged=pick(found.converged),
+        covariance=pick(largest.covariance),
+        loglik=pick(largest.loglik),
+        converged=pick(largest.converged),
         nobs=size,
         order=ar,
         last=None if last is None else pick(last),

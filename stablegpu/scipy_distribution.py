@@ -108,8 +108,8 @@ class _Stable(type(levy_stable)):  # type: ignore[misc]
         0.1 go to SciPy.
         """
         fixed = {_FIXED[name]: kwds[name] for name in kwds if name in _FIXED}
-        rest = set(kwds) - set(_FIXED) - {"loc", "scale", "method"}
-        by_scipy = rest or str(kwds.get("method", "mle")).lower() != "mle"
+        others = set(kwds) - set(_FIXED) - {"loc", "scale", "method"}
+        by_scipy = others or str(kwds.get("method", "mle")).lower() != "mle"
         if by_scipy or fixed.get("alpha", ALPHA_RANGE[0]) < ALPHA_RANGE[0]:
             return super().fit(data, *args, **kwds)
         if len(fixed) == 4:

@@ -225,7 +225,10 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "--processes", type=int, default=1, help="processes that compute true values"
     )
     parser.add_argument(
-        "--size", type=int, help="observations of stablegpu-stream, cells of the edge of lbm-cavity"
+        "--size",
+        type=int,
+        help="observations of stablegpu-stream, samples of stablegpu-coverage, data sets of each "
+        "kind of stablegpu-maxima, cells of the edge of lbm-cavity",
     )
 
 

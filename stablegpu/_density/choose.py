@@ -131,8 +131,8 @@ def _evaluate_range(
     """Return the functions of these names in a range of the points."""
     with warnings.catch_warnings():  # the caller warns of the errors of all points
         warnings.simplefilter("ignore")
-        found = evaluate(part.inputs[0], parameters, evaluator=chosen, names=names, device=device)
-    return [getattr(found, name) for name in all_names]
+        values = evaluate(part.inputs[0], parameters, evaluator=chosen, names=names, device=device)
+    return [getattr(values, name) for name in all_names]
 
 
 def _check_outputs(out: Any) -> Mapping[str, Any]:

@@ -162,10 +162,10 @@ def select(sets: SortedDataSets, which: np.ndarray, host_workspace: Workspace) -
     ends = host_workspace.result(sets.ends, sets.ends.shape)[which]
     intervals = sets.intervals
     if intervals is not None:
-        own = host_workspace.result(intervals.ends, intervals.ends.shape)[which]
+        interval_ends = host_workspace.result(intervals.ends, intervals.ends.shape)[which]
         ranges = host_workspace.result(intervals.ranges, intervals.ranges.shape)[which]
         intervals = intervals._replace(
-            ends=upload_ends(host_workspace, *own.T),
+            ends=upload_ends(host_workspace, *interval_ends.T),
             ranges=host_workspace.input("ranges", ranges).reshape(ranges.shape),
         )
     return sets._replace(ends=upload_ends(host_workspace, *ends.T), intervals=intervals)

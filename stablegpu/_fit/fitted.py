@@ -304,7 +304,7 @@ def message_of(fits: FittedSets, k: int) -> str:
 def fit_at(fits: FittedSets, k: int, kind: type[Fit], device: Any = None) -> Fit:
     """Return fit number k of several, from 0 on, with its data and the ascent's log-likelihood."""
     data, weights, intervals = None, None, None
-    if fits.starts is not None:
+    if fits.data is not None and fits.starts is not None:
         part = slice(int(fits.starts[k]), int(fits.starts[k] + fits.size[k]))
         data = fits.data.reshape(-1)[part]
         weights = fits.weights if fits.weights is None else fits.weights.reshape(-1)[part]

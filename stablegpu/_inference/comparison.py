@@ -174,7 +174,7 @@ def compare(result: Fitted) -> Comparison:
         result.scale,
     )
 
-    def at(point: np.ndarray) -> Any:
+    def student_at(point: np.ndarray) -> Any:
         df = math.exp(min(point[2], math.log(_LARGEST_DF)))
         return t(df, middle + width * point[0], width * math.exp(point[1]))
 
@@ -182,7 +182,7 @@ def compare(result: Fitted) -> Comparison:
         return norm(middle + width * point[0], width * math.exp(point[1]))
 
     starts = [[0.0, 0.3, math.log(df)] for df in _STARTS_OF_DF]
-    student = at(_minimize(data, at, starts))
+    student = student_at(_minimize(data, student_at, starts))
     spread = math.log(max(_deviation(x, weights) / width, 1e-3))
     normal = normal_at(_minimize(data, normal_at, [[0.0, 0.3], [0.0, spread]]))
     models = [stable]
@@ -210,7 +210,7 @@ def _deviation(x: np.ndarray, weights: np.ndarray) -> float:
     return math.sqrt(np.average((x - mean) ** 2, weights=weights))
 
 
-def _minimize(data: _Data, at: Any, starts: list[list[float]]) -> np.ndarray:
+def _minimize(data: _Data, distribution_at: Any, starts: list[list[float]]) -> np.ndarray:
     """Return the coordinates of the largest likelihood, from several starts."""
     from scipy.optimize import minimize
 
@@ -218,12 +218,12 @@ def _minimize(data: _Data, at: Any, starts: list[list[float]]) -> np.ndarray:
 
     def cost(point: np.ndarray) -> float:
         with np.errstate(all="ignore"):
-            total = float((data.weights * data.logs_of(at(point)))[counts].sum())
+            total = float((data.weights * data.logs_of(distribution_at(point)))[counts].sum())
         return -total if math.isfinite(total) else 1e300
 
     options = {"xatol": 1e-7, "fatol": 1e-9, "maxiter": 2000}
-    found = [minimize(cost, s, method="Nelder-Mead", options=options) for s in starts]
-    best: np.ndarray = min(found, key=lambda one: one.fun).x
+    searches = [minimize(cost, s, method="Nelder-Mead", options=options) for s in starts]
+    best: np.ndarray = min(searches, key=lambda search: search.fun).x
     return best
 
 
@@ -245,8 +245,8 @@ def _with_vuong(
     from scipy.special import ndtr
 
     nobs = weights.sum()
-    kept = weights > 0.0
-    ratios, weights = ratios[kept], weights[kept]
+    counts = weights > 0.0
+    ratios, weights = ratios[counts], weights[counts]
     off = ratios - np.average(ratios, weights=weights)
     squares, fourths = float((weights * off**2).sum()), float((weights * off**4).sum())
     if not squares > _ALIKE:  # both are the same distribution

@@ -17,20 +17,20 @@ def require_converged(result: Any) -> None:
         )
 
 
-def check_failures(failed: int, total: int, what: str) -> None:
+def check_failures(failed: int, total: int, fits: str) -> None:
     """Warn that fits failed and are left out; raise ValueError if there are too many of them."""
     if failed > LARGEST_FAILED_SHARE * total:
         raise ValueError(
-            f"{failed} of {total} {what} could not be fitted, more than "
+            f"{failed} of {total} {fits} could not be fitted, more than "
             f"{LARGEST_FAILED_SHARE:.0%}: those that could are no fair sample. Fix fewer "
             "parameters, or use result.interval()"
         )
     if failed:
         warnings.warn(
-            f"{failed} of {total} {what} could not be fitted and are left out", stacklevel=4
+            f"{failed} of {total} {fits} could not be fitted and are left out", stacklevel=4
         )
 
 
-def name_failures(failed: int, what: str) -> str:
+def name_failures(failed: int, fits: str) -> str:
     """Return the end of a title that says how many fits failed, if any did."""
-    return f" ({failed} {what} could not be fitted and are left out)" if failed else ""
+    return f" ({failed} {fits} could not be fitted and are left out)" if failed else ""

@@ -43,8 +43,8 @@ def observe(samples: np.ndarray, intervals: Intervals) -> Intervals:
         )
     # Beyond the outermost edges, and in gaps, a sample is known to lie between two edges.
     edges = np.concatenate([[-np.inf], edges[np.isfinite(edges)], [np.inf]])
-    place = np.searchsorted(edges, samples, side="left").clip(1, edges.size - 1)
-    return Intervals(edges[place - 1], edges[place], None, intervals.truncation)
+    upper = np.searchsorted(edges, samples, side="left").clip(1, edges.size - 1)
+    return Intervals(edges[upper - 1], edges[upper], None, intervals.truncation)
 
 
 def _least(intervals: Intervals, middles: np.ndarray) -> float | None:

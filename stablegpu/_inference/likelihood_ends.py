@@ -33,7 +33,7 @@ OFFSET = 0.05
 """Added to 2 - alpha: the logarithm alone would hide, next to alpha = 2, how fast tails grow."""
 
 _MARGIN = 1e-6  # distance from bounds, where derivatives are one-sided
-_HEAVIEST = 1.001  # least alpha for a measure that is infinite for alpha <= 1
+LEAST_ALPHA_OF_MEANS = 1.001  # least alpha for a measure that is infinite for alpha <= 1
 _DIFFERENCE = 0.02  # of coordinates in standard errors, for the first information
 _MOST_STEPS = 40
 _TOLERANCE = 1e-3  # of the log-likelihood, and of r over the half length
@@ -115,7 +115,7 @@ def find_ends(
     free: np.ndarray,
     measure: Measure,
     sign: float,
-    limit: float,
+    limits: np.ndarray,
     is_mean: bool,
 ) -> Ends:
     """Return the ends of the intervals of sign loc + scale m(alpha, sign beta).
@@ -125,18 +125,19 @@ def find_ends(
     theta : (sets, 4) estimates: alpha, beta, S0's location, logarithm of the scale
     errors : (sets, 4) standard errors of these, NaN where unknown
     free : (sets, 4) whether each was fitted
-    limit : half of chi-square's quantile: the drop of the log-likelihood at the ends
+    limits : (sets, 2) drops of the log-likelihood at the lower and the upper end
     is_mean : whether the measure is infinite for alpha <= 1: then ends may be infinite
     """
     problem = _Problem(likelihoods, theta, free, measure, sign)
     sets = np.arange(len(theta))
-    bounds = problem.bounds(_HEAVIEST if is_mean else ALPHA_RANGE[0])
+    bounds = problem.bounds(LEAST_ALPHA_OF_MEANS if is_mean else ALPHA_RANGE[0])
     centre = problem.start().clip(*bounds)
     best, _ = problem.loglik(sets, centre)
     information = _information(problem, sets, centre, errors, bounds)
     which, side = np.repeat(sets, 2), np.tile([-1.0, 1.0], len(sets))
     xi, matrix = centre[which], information[which]
-    target = best[which] - limit
+    drops = limits.reshape(-1)
+    target = best[which] - drops
     result, before = np.full(len(which), np.nan), np.full(len(which), np.nan)
     half = np.empty(len(which))
     middle, _ = problem.measure(sets, centre)
@@ -164,20 +165,20 @@ def find_ends(
             fall += pull[active][:, None] * (last_slope[active] - slope)
             matrix[active] = correct_information(matrix[active], step[active], fall, 0.2)
         above = values[active] - target[active]
-        taken, pull[active] = _bounded_step(
+        moved, pull[active] = _bounded_step(
             matrix[active], gradient[active], slope, above, xi[active], bounds
         )
-        new = xi[active] + taken
+        new = xi[active] + moved
         new_values, new_gradient = problem.loglik(which[active], new)
         # Where the log-likelihood falls far below the limit, the step was too long.
         for _ in range(6):
-            bad = ~(new_values > target[active] - 1.0 - limit)
+            bad = ~(new_values > target[active] - 1.0 - drops[active])
             if not bad.any():
                 break
-            taken[bad] *= 0.5
-            new[bad] = xi[active[bad]] + taken[bad]
+            moved[bad] *= 0.5
+            new[bad] = xi[active[bad]] + moved[bad]
             new_values[bad], new_gradient[bad] = problem.loglik(which[active[bad]], new[bad])
-        last_gradient[active], last_slope[active], step[active] = gradient[active], slope, taken
+        last_gradient[active], last_slope[active], step[active] = gradient[active], slope, moved
         xi[active], values[active], gradient[active] = new, new_values, new_gradient
     return Ends(*result.reshape(-1, 2).T)
 
@@ -220,12 +221,12 @@ def _bounded_step(
     """Return the steps within bounds, and s."""
     fixed = np.zeros(xi.shape, bool)
     for _ in range(3):
-        kept = ~fixed
-        pairs = kept[:, :, None] & kept[:, None, :]
+        moving = ~fixed
+        pairs = moving[:, :, None] & moving[:, None, :]
         reduced = np.where(pairs, matrix, np.eye(4))
-        step, pull = _step(reduced, gradient * kept, slope * kept, above)
+        step, pull = _step(reduced, gradient * moving, slope * moving, above)
         low, high = (np.abs(xi - bound) < 2.0 * _MARGIN for bound in bounds)
-        crossing = kept & ((low & (step < 0.0)) | (high & (step > 0.0)))
+        crossing = moving & ((low & (step < 0.0)) | (high & (step > 0.0)))
         if not crossing.any():
             break
         fixed |= crossing

@@ -151,16 +151,16 @@ def _draw_density(
     for k, (name, pdf) in enumerate(others.items()):
         style = ("--", ":", "-.")[k % 3]
         values = pdf(x)
-        seen = values > 1e-3 * distribution.pdf(x).min()  # a light tail would fill the panel
-        axes.plot(u[seen], values[seen], style, color=PALETTE[-1 - k], label=name)
+        is_drawn = values > 1e-3 * distribution.pdf(x).min()  # a light tail would fill the panel
+        axes.plot(u[is_drawn], values[is_drawn], style, color=PALETTE[-1 - k], label=name)
     for k, risk in enumerate(risks):
-        place = -risk.value if risk.of == "returns" else risk.value
+        position = -risk.value if risk.of == "returns" else risk.value
         text = f"{100.0 * risk.level:.6g} % {risk.measure.replace('_', ' ')}"
         colour = PALETTE[1 + k % (len(PALETTE) - 1)]
-        if math.isfinite(place):
-            place = math.asinh((place - middle) / scale)
-            first, last = min(first, place), max(last, place)
-            axes.axvline(place, color=colour, label=text)
+        if math.isfinite(position):
+            position = math.asinh((position - middle) / scale)
+            first, last = min(first, position), max(last, position)
+            axes.axvline(position, color=colour, label=text)
     axes.set(yscale="log", xlabel="x", ylabel="density", title="Density")
     _label_values(axes.xaxis, middle, scale, first, last)
     low, high = axes.get_ylim()

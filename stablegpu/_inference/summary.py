@@ -105,8 +105,8 @@ def summarize_many(results: FittedSets) -> str:
         cells = [f"{results.nobs[k]:.6g}"]
         for parameter in PARAMETERS:
             error = results.stderr[parameter][k]
-            known = f" ({error:.2g})" if error > 0.0 else ""
-            cells.append(f"{getattr(results, parameter)[k]:.5g}{known}")
+            in_brackets = f" ({error:.2g})" if error > 0.0 else ""
+            cells.append(f"{getattr(results, parameter)[k]:.5g}{in_brackets}")
         rows.append((name, *cells, f"{results.loglik[k]:.6g}", str(results.status[k])))
     widths = [max(len(row[k]) for row in rows) for k in range(len(head))]
     lines = [

@@ -74,6 +74,7 @@ _FIRST = 1 << 14
 def _search_by_nodes(
     p, upper, centre, restoration, frame, right, left, right_range, left_range, nodes
 ):
+    """Return a quantile by a search whose values come from nodes."""
     s, low, high = choose_first(p, upper, centre), LOWEST, HIGHEST
     x = standardized_point(s, p, upper, centre)
     for _ in range(MOST_STEPS):

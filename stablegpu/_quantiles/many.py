@@ -17,6 +17,8 @@ from stablegpu._quantiles.quantile import quantile, quantile_in_parts
 _CENTRED = 0.1  # distance of alpha from 1 within which S0 is searched, as for one distribution
 _LARGEST = 700.0  # of asinh(x)
 _MOST_STEPS = 90
+_FREE_STEPS = 5  # after which a step must have half of the length of the one before
+_NEAR = 1e-6  # relative length of steps that need not, because rounding may lengthen them
 _DONE = 4e-16  # relative step; a Newton step before is then exact to rounding
 
 
@@ -75,8 +77,8 @@ def _search(
     target = np.where(is_right, log_p if upper else log_rest, log_rest if upper else log_p)
     sign = np.where(is_right, 1.0, -1.0)
     low, high, s = np.zeros(p.size), np.full(p.size, _LARGEST), np.full(p.size, 0.5)
-    active = np.arange(p.size)
-    for _ in range(_MOST_STEPS):
+    active, last = np.arange(p.size), np.full(p.size, np.inf)
+    for number in range(_MOST_STEPS):
         a, side, t = active, sign[active], s[active]
         x = side * np.sinh(t)
         values = evaluate_by(engine, (x, alpha[a], beta[a], 0.0, 1.0), form, names)
@@ -95,8 +97,11 @@ def _search(
             (low[a] > 0.0) & (high[a] > 4.0 * low[a]), np.sqrt(low[a] * high[a]), middle
         )
         bad = ~((new > low[a]) & (new < high[a]))
+        # Next to alpha = 2 Newton's steps may go to and fro between the body and the tail.
+        length = np.abs(new - t)
+        bad |= (number >= _FREE_STEPS) & (length > 0.5 * last[a]) & (length > _NEAR * t)
         new = np.where(bad, np.where(low[a] > 0.0, middle, 0.125 * high[a]), new)
-        s[a] = new
+        s[a], last[a] = new, np.abs(new - t)
         is_done = (np.abs(new - t) <= _DONE * t) | (excess == 0.0) | (new == 0.0)
         s[a] = np.where(excess == 0.0, t, new)
         active = a[~is_done]

@@ -15,6 +15,7 @@ from stablegpu._sampling.formulas import (
 
 @kernel
 def fill_samples(random_stream, right, left, sampler, loc, scale, out):
+    """Draw a number of the distribution for each element of `out`."""
     for i in range(cuda.grid(1), out.size, cuda.gridsize(1)):
         x, w = draw_variables(np.uint64(i), random_stream, loc)
         if sampler.near:

@@ -21,9 +21,9 @@ def draw(parameters: tuple[Any, ...], parameterization: str, size: Any, rng: Any
     for name, values in zip(PARAMETERS, parameters, strict=True):
         require_host_array(name, values)
     named, shape = check_arguments((0.0, *parameters), parameterization)
-    wanted = shape if size is None else check_shape("size", size)
+    full_shape = shape if size is None else check_shape("size", size)
     try:
-        fits = np.broadcast_shapes(shape, wanted) == wanted
+        fits = np.broadcast_shapes(shape, full_shape) == full_shape
     except ValueError:
         fits = False
     if not fits:
@@ -31,10 +31,10 @@ def draw(parameters: tuple[Any, ...], parameterization: str, size: Any, rng: Any
             f"size must be a shape to which alpha, beta, loc and scale broadcast, which have the "
             f"shape {shape}, got {size}"
         )
-    alpha, beta, loc, scale = (np.broadcast_to(named[n], wanted) for n in PARAMETERS)
+    alpha, beta, loc, scale = (np.broadcast_to(named[n], full_shape) for n in PARAMETERS)
     generator = np.random.default_rng(philox.key(rng))
-    angle = math.pi * (generator.random(wanted) - 0.5)
-    exponential = generator.standard_exponential(wanted)
+    angle = math.pi * (generator.random(full_shape) - 0.5)
+    exponential = generator.standard_exponential(full_shape)
     # With epsilon = 1 - alpha, T = tan(pi alpha/2), G = cos(epsilon U) + beta T sin(epsilon U) and
     # B = (G/(W cos U))^(epsilon/alpha), the S1 variable is
     # B (beta T cos(alpha U) + sin(alpha U))/cos U, and that of S0 is less by beta T. alpha = 1 is

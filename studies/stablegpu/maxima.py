@@ -2,6 +2,7 @@
 
 No paper's figure: data of all kinds that `fit` takes, and linear models, against Nelder-Mead from
 20 starts. The density of the search is that of quadrature, which shares no nodes with the fits.
+`--size` sets the number of data sets of each kind.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ IMPOSSIBLE = 1e300
 
 def run(study: Study) -> dict:
     """Return by how much the search was better, at most, by kind of data."""
-    sets = 1 if study.quick else (30 if study.device.kind == "cuda" else 4)
+    sets = 1 if study.quick else study.size or (30 if study.device.kind == "cuda" else 4)
     worst: dict[str, float] = {}
     rows = []
     for kind in KINDS:

@@ -5,10 +5,10 @@ from dataclasses import fields, replace
 
 import numpy as np
 import pytest
-from stablegpu._fit.batch import split
 
 import stablegpu
 from hetero.arrays import on_host
+from stablegpu._fit.batch import split
 
 
 def assert_equal_fits(found, expected):

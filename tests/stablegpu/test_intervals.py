@@ -8,7 +8,6 @@ import pytest
 from scipy.optimize import minimize
 from scipy.stats import CensoredData
 
-import stablegpu
 from stablegpu import bootstrap, fit, goodness_of_fit, profile_likelihood, stable
 from stablegpu._distribution import log_interval_probability
 

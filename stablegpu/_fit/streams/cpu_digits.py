@@ -66,11 +66,11 @@ def _mark(bits, leads, prefixes, shift, marks):
     size = (bits.size + parts - 1) // parts
     for part in prange(parts):
         for i in range(part * size, min((part + 1) * size, bits.size)):
-            key, found = _key_of(bits[i]), False
+            key, is_wanted = _key_of(bits[i]), False
             if leads[key >> _FIRST_SHIFT]:
                 for k in range(prefixes.size):
-                    found |= key >> shift == prefixes[k]
-            marks[i] = found
+                    is_wanted |= key >> shift == prefixes[k]
+            marks[i] = is_wanted
 
 
 def _leading_digits(prefixes: np.ndarray, bits: int) -> np.ndarray:

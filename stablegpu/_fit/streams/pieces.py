@@ -46,13 +46,13 @@ class Observations:
         """Yield the pieces as contiguous arrays of float64."""
         if self.end is None:
             for piece in self.source():
-                yield self.kept(_checked_piece(piece))
+                yield self.without_nan(_checked_piece(piece))
             return
         array = open_array(self.source) if isinstance(self.source, Path) else self.source
         for begin in range(self.begin, self.end, self.piece):
-            yield self.kept(_checked_piece(array[begin : min(begin + self.piece, self.end)]))
+            yield self.without_nan(_checked_piece(array[begin : min(begin + self.piece, self.end)]))
 
-    def kept(self, piece: np.ndarray) -> np.ndarray:
+    def without_nan(self, piece: np.ndarray) -> np.ndarray:
         """Return a piece without NaN if they are left out."""
         if self.omits_nan and (missing := np.isnan(piece)).any():
             piece = piece[~missing]

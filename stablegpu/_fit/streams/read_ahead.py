@@ -48,7 +48,7 @@ def read_ahead(observations: Observations, device: Device) -> Generator[np.ndarr
             filled.result()
             if number + 1 < len(ranges):
                 filled = thread.submit(fill, buffers[(number + 1) % 2], *ranges[number + 1])
-            yield observations.kept(buffers[number % 2][: end - begin])
+            yield observations.without_nan(buffers[number % 2][: end - begin])
 
 
 def _is_on_disk(source: Any) -> bool:

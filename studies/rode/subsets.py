@@ -20,13 +20,13 @@ from studies.study import Study
 T_SPAN, H = (0.0, 4.0), 2.0**-4
 TAU, C = 0.2, 4.0
 
-THRESHOLDS = 1.5, 2.25
-"""Largest displacements: probabilities of some 1e-3 and 1e-6."""
+THRESHOLDS = 0.6, 0.8
+"""Largest displacements: probabilities of some 1e-3 and 1e-5."""
 
 PATHS = 500
 """Paths of a run."""
 
-RUNS = 100
+RUNS = 50
 """Independent runs, whose spread is compared."""
 
 SHARE = 0.1
@@ -145,7 +145,8 @@ def run(study: Study) -> dict:
             start = time.perf_counter()
             values, cost = estimate(threshold, paths, runs, study)
             seconds = time.perf_counter() - start
-            mean, variation = float(values.mean()), float(values.std(ddof=1) / values.mean())
+            mean = float(values.mean())
+            variation = float(values.std(ddof=1)) / mean if mean > 0.0 else math.inf
             rows.append(
                 (threshold, name, mean, mean * variation / math.sqrt(runs), variation,
                  float(cost.mean()), variation**2 * float(cost.mean()), seconds)

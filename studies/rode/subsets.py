@@ -39,8 +39,8 @@ WIDTH = 1.0
 MAX_LEVELS = 20
 
 HEADS = (
-    "output", "threshold", "method", "probability", "standard error", "coefficient of variation of a run",
-    "path steps of a run", "its square x path steps", "s",
+    "output", "threshold", "method", "probability", "standard error",
+    "coefficient of variation of a run", "path steps of a run", "its square x path steps", "s",
 )  # fmt: skip
 
 

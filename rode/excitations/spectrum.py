@@ -26,6 +26,11 @@ BLOCK = 1 << 22
 """Numbers of the table of cosines that are in memory at a time: 32 MiB; not tuned."""
 
 
+PATHS = 64
+"""Paths whose products are computed at a time, counted from path number 0: the last digits of a
+product of matrices depend on its shape, and those of a path must not depend on others."""
+
+
 class Spectrum(Excitation):
     """Stationary process with a given spectral density, u = sum of A_k cos(omega_k t + phi_k).
 
@@ -101,7 +106,8 @@ class Spectrum(Excitation):
         self.variance = float(0.5 * squares.sum())
         self.excess_kurtosis = float(-1.5 * ((squares / squares.sum()) ** 2).sum())
         self.envelope = checked_envelope(envelope)
-        self.phases = np.zeros((1, omega.size))  # those of paths are drawn by `for_paths`
+        # Phases of whole groups of paths, drawn by `for_paths`, and the paths among them.
+        self.phases, self.chosen = np.zeros((1, omega.size)), slice(0, 1)
 
     def __repr__(self) -> str:
         return (
@@ -133,10 +139,12 @@ class Spectrum(Excitation):
         Those of a path are random numbers by counter: its number, the seed and the term of a sum.
         """
         blocks = -(-self.frequencies.size // 4)
+        first, end = paths.start // PATHS * PATHS, -(-paths.stop // PATHS) * PATHS
         words = np.random.Philox(key=[int(key[0]) << 32 | int(key[1]), term])
-        numbers = np.random.Generator(words.advance(paths.start * blocks))
+        numbers = np.random.Generator(words.advance(first * blocks))
         drawn = copy.copy(self)
-        uniform = numbers.random((len(paths), 4 * blocks))
+        drawn.chosen = slice(paths.start - first, paths.stop - first)
+        uniform = numbers.random((end - first, 4 * blocks))
         drawn.phases = 2.0 * math.pi * uniform[:, : self.frequencies.size]
         return drawn
 
@@ -156,9 +164,9 @@ class Spectrum(Excitation):
             )
         bends = self.envelope is not None
         factors = step_factors(self.frequencies * h, h, degree + bends)
-        cosines = self.amplitudes * np.cos(self.phases)
-        sines = self.amplitudes * np.sin(self.phases)
-        result = np.empty((steps, 1, degree + 3, len(self.phases)))
+        cosines = (self.amplitudes * np.cos(self.phases)).T
+        sines = (self.amplitudes * np.sin(self.phases)).T
+        result = np.empty((steps, 1, degree + 3, self.chosen.stop - self.chosen.start))
         times = t0 + h * np.arange(steps + 1)
         envelope = values_of(self.envelope, times)[:, None, None]
         size = max(1, BLOCK // (2 * factors.size))
@@ -166,7 +174,13 @@ class Spectrum(Excitation):
             high = min(low + size, steps)
             turns = np.exp(1j * np.outer(times[low:high], self.frequencies))
             table = (turns[:, None, :] * factors).reshape(-1, self.frequencies.size)
-            values = table.real @ cosines.T - table.imag @ sines.T
+            real, imag = np.ascontiguousarray(table.real), np.ascontiguousarray(table.imag)
+            products = [
+                real @ np.ascontiguousarray(cosines[:, k : k + PATHS])
+                - imag @ np.ascontiguousarray(sines[:, k : k + PATHS])
+                for k in range(0, len(self.phases), PATHS)
+            ]
+            values = np.concatenate(products, axis=1)[:, self.chosen]
             values = values.reshape(high - low, len(factors), -1)
             begin, end = envelope[low:high], envelope[low + 1 : high + 1]
             block = result[low:high, 0]

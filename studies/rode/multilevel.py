@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 
@@ -50,7 +51,11 @@ def costs(study: Study) -> Iterator[tuple]:
     tolerance = 0.02 if study.quick else TOLERANCE
     for output, method in CASES[2:] if study.quick else CASES:
         quake = rode.kanai_tajimi(outputs=output)
-        settings = {"t_span": (0.0, DURATION), "relative": True, "device": study.device}
+        settings: dict[str, Any] = {
+            "t_span": (0.0, DURATION),
+            "relative": True,
+            "device": study.device,
+        }
         rode.expectation(quake, method, "peaks", tolerance=0.1, rng=0, **settings)  # compiles
         start = time.perf_counter()
         found = rode.expectation(quake, method, "peaks", tolerance=tolerance, rng=1, **settings)

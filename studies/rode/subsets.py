@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 import time
+from collections.abc import Iterator
 
 import numpy as np
 
@@ -20,13 +21,13 @@ from studies.study import Study
 T_SPAN, H = (0.0, 4.0), 2.0**-4
 TAU, C = 0.2, 4.0
 
-THRESHOLDS = 1.5, 2.25
-"""Largest displacements: probabilities of some 1e-3 and 1e-6."""
+THRESHOLDS = {"displacement": (0.6, 0.8), "force": (2.5, 3.2)}
+"""Levels of the displacement, which is smooth, and of the process itself, which is rough."""
 
 PATHS = 500
 """Paths of a run."""
 
-RUNS = 100
+RUNS = 50
 """Independent runs, whose spread is compared."""
 
 SHARE = 0.1
@@ -38,8 +39,8 @@ WIDTH = 1.0
 MAX_LEVELS = 20
 
 HEADS = (
-    "threshold", "method", "probability", "standard error", "coefficient of variation of a run",
-    "path steps of a run", "its square x path steps", "s",
+    "output", "threshold", "method", "probability", "standard error",
+    "coefficient of variation of a run", "path steps of a run", "its square x path steps", "s",
 )  # fmt: skip
 
 
@@ -48,14 +49,24 @@ def duffing(t, x, O, p):  # type: ignore[no-untyped-def]
     return x[1], -4.0 * x[0] - 4.0 * x[0] * x[0] * x[0] - 0.4 * x[1] + O
 
 
-def problem_of(excitation: rode.Excitation) -> rode.Problem:
-    """Return the oscillator."""
+def displacement(t, x, O, p):  # type: ignore[no-untyped-def]
+    """Return a smooth output."""
+    return (x[0],)
+
+
+def force(t, x, O, p):  # type: ignore[no-untyped-def]
+    """Return a rough output."""
+    return (O,)
+
+
+def problem_of(excitation: rode.Excitation, output: str) -> rode.Problem:
+    """Return the oscillator with one output."""
     return rode.general(
         duffing,
         dimension=2,
         excitation=excitation,
-        observe=lambda t, x, O, p: (x[0],),
-        outputs="displacement",
+        observe={"displacement": displacement, "force": force}[output],
+        outputs=output,
     )
 
 
@@ -70,11 +81,11 @@ def process_of(numbers: np.ndarray) -> np.ndarray:
     return result
 
 
-def peaks_of(numbers: np.ndarray, study: Study) -> np.ndarray:
-    """Return the largest |displacement| of each path, for numbers (.., steps + 1)."""
+def peaks_of(numbers: np.ndarray, output: str, study: Study) -> np.ndarray:
+    """Return the largest |output| of each path, for numbers (.., steps + 1)."""
     values = process_of(numbers.reshape(-1, numbers.shape[-1]))
     result = rode.solve(
-        problem_of(rode.Record(values, H)), "heun", t_span=T_SPAN, h=H, paths=len(values),
+        problem_of(rode.Record(values, H), output), "heun", t_span=T_SPAN, h=H, paths=len(values),
         sampling="exact", reduction="peaks", device=study.device,
     )  # fmt: skip
     assert result.peaks is not None
@@ -82,13 +93,13 @@ def peaks_of(numbers: np.ndarray, study: Study) -> np.ndarray:
 
 
 def subset_runs(
-    threshold: float, paths: int, runs: int, study: Study
+    output: str, threshold: float, paths: int, runs: int, study: Study
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the estimates of independent runs, and the path steps of each."""
     rng, steps = np.random.default_rng(1), round((T_SPAN[1] - T_SPAN[0]) / H)
     seeds = round(SHARE * paths)
     numbers = rng.standard_normal((runs, paths, steps + 1))
-    peaks = peaks_of(numbers, study)
+    peaks = peaks_of(numbers, output, study)
     estimates, cost = np.ones(runs), np.full(runs, paths * steps)
     active = np.arange(runs)
     for _ in range(MAX_LEVELS):
@@ -109,7 +120,7 @@ def subset_runs(
             candidate = state + rng.uniform(-WIDTH, WIDTH, state.shape)
             ratio = np.exp(0.5 * (state**2 - candidate**2))
             candidate = np.where(rng.random(state.shape) < ratio, candidate, state)
-            found = peaks_of(candidate, study)
+            found = peaks_of(candidate, output, study)
             moves = found > levels[:, None]
             state = np.where(moves[:, :, None], candidate, state)
             value = np.where(moves, found, value)
@@ -122,39 +133,44 @@ def subset_runs(
 
 
 def splitting_runs(
-    threshold: float, paths: int, runs: int, study: Study
+    output: str, threshold: float, paths: int, runs: int, study: Study
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the same of `rode.rare_event`."""
     found = rode.rare_event(
-        problem_of(rode.OU(TAU, C)), "heun", threshold, t_span=T_SPAN, h=H, paths=paths,
+        problem_of(rode.OU(TAU, C), output), "heun", threshold, t_span=T_SPAN, h=H, paths=paths,
         coefficient_of_variation=1e-9, max_runs=runs, rng=1, device=study.device,
     )  # fmt: skip
     return found.runs, np.full(runs, found.path_steps / runs)
 
 
 def run(study: Study) -> dict:
-    """Compare both for two thresholds."""
+    """Compare both for two thresholds of each output."""
     paths, runs = (50, 10) if study.quick else (PATHS, RUNS)
-    thresholds = THRESHOLDS[:1] if study.quick else THRESHOLDS
-    methods = {"splitting": splitting_runs, "subset simulation": subset_runs}
-    for estimate in methods.values():  # compiled before it is timed
-        estimate(THRESHOLDS[0], 10, 10, study)
-    rows = []
-    for threshold in thresholds:
-        for name, estimate in methods.items():
-            start = time.perf_counter()
-            values, cost = estimate(threshold, paths, runs, study)
-            seconds = time.perf_counter() - start
-            mean, variation = float(values.mean()), float(values.std(ddof=1) / values.mean())
-            rows.append(
-                (threshold, name, mean, mean * variation / math.sqrt(runs), variation,
-                 float(cost.mean()), variation**2 * float(cost.mean()), seconds)
-            )  # fmt: skip
-    title = f"Probability of a displacement: {runs} runs of {paths} paths"
-    study.table(title, HEADS, rows)
-    pairs = zip(rows[::2], rows[1::2], strict=True)
+    title = f"Probability that the largest |output| exceeds a threshold: {runs} runs, {paths} paths"
+    rows = study.table(title, HEADS, estimates(study, paths, runs))
     return {
-        "work of subset simulation over that of splitting at equal errors": [
-            b[6] / a[6] for a, b in pairs
-        ]
+        "work of subset simulation over that of splitting at equal errors": {
+            f"{a[0]} {a[1]}": b[7] / a[7] if a[7] > 0.0 else None
+            for a, b in zip(rows[::2], rows[1::2], strict=True)
+        }
     }
+
+
+def estimates(study: Study, paths: int, runs: int) -> Iterator[tuple]:
+    """Yield a row for each output, threshold and method."""
+    methods = {"splitting": splitting_runs, "subset simulation": subset_runs}
+    outputs = list(THRESHOLDS)[: 1 if study.quick else None]
+    for output in outputs:
+        for estimate in methods.values():  # compiled before it is timed
+            estimate(output, THRESHOLDS[output][0], 10, 10, study)
+        for threshold in THRESHOLDS[output][: 1 if study.quick else None]:
+            for name, estimate in methods.items():
+                start = time.perf_counter()
+                values, cost = estimate(output, threshold, paths, runs, study)
+                seconds, mean = time.perf_counter() - start, float(values.mean())
+                variation = float(values.std(ddof=1)) / mean if mean > 0.0 else math.inf
+                error, steps = mean * variation / math.sqrt(runs), float(cost.mean())
+                yield (
+                    *(output, threshold, name, mean, error, variation, steps),
+                    *(variation**2 * steps, seconds),
+                )

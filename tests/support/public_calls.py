@@ -144,6 +144,9 @@ CALLS = {
         device=[d], t_span=(0.0, 1.0), h=2.0**-5).mean,
     "rode.response_spectrum": lambda d: rode.response_spectrum(
         NOISE.ravel(), 0.01, [0.1, 0.5, 2.0], device=d).velocity,
+    "rode.expectation": lambda d: np.array([one.mean for one in rode.expectation(
+        rode.relaxation(), "averaged-heun", "end", t_span=(0.0, 1.0), tolerance=0.1, rng=3,
+        device=d).levels]),
     "rode.rare_event": lambda d: rode.rare_event(
         rode.relaxation(start_process=0.0), "averaged-heun", 0.8, t_span=(0.0, 1.0), h=2.0**-4,
         paths=16, max_runs=10, rng=3, device=d).runs,

@@ -302,8 +302,8 @@ def _pairs_of(outputs: str | Sequence[str], storeys: int) -> tuple[tuple[str, in
         kind, bracket, number = name.partition("[")
         if kind not in KINDS or (bracket and kind == "ground"):
             raise ValueError(
-                f"outputs must be kinds, {', '.join(KINDS)}, or single ones such as 'drift[1]', got "
-                f"{name!r}"
+                f"outputs must be kinds, {', '.join(KINDS)}, or single ones such as 'drift[1]', "
+                f"got {name!r}"
             )
         if not bracket:
             pairs += [(kind, i) for i in range(1 if kind == "ground" else storeys)]

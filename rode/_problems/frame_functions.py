@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from hetero.codegen import compile_source
-from hetero.jit import scalar
+from rode._problems.user_functions import compiled
 
 ROWS = ("flexibility", "stiffness", "dashpot")
 """Parameters of each storey: 1/mass, stiffness of the elastic part, dashpot."""
@@ -34,12 +34,15 @@ def frame_functions(
 ) -> tuple[Any, Any, Any]:
     """Make H, B and observe; `exponent` is that of the hysteresis, None for an elastic frame.
 
-    `outputs` are pairs (kind, storey); storeys are counted from 0.
+    `outputs` are pairs (kind, storey); storeys are counted from 0. Frames with as many storeys
+    share the functions, and with them the compiled solver.
     """
     p = {name: f"p[{k}]" for k, name in enumerate(parameter_names(storeys, exponent is not None))}
     shear = [_shear(i, storeys, p, exponent is not None) for i in range(storeys)]
     # Force of storey i on its floors, with its dashpot.
-    lines = [f"    q{i} = {shear[i]} + {p[f'dashpot{i}']} * x[{storeys + i}]" for i in range(storeys)]
+    lines = [
+        f"    q{i} = {shear[i]} + {p[f'dashpot{i}']} * x[{storeys + i}]" for i in range(storeys)
+    ]
     above = [*(f"q{i + 1}" for i in range(storeys - 1)), ""]
     lines += [
         f"    a{i} = {p[f'flexibility{i}']} * ({f'{above[i]} - q{i}' if above[i] else f'-q{i}'})"
@@ -91,7 +94,7 @@ def _function(
 ) -> Any:
     """Compile the text of a function that returns a tuple."""
     text = "\n".join([f"def {name}({arguments}):", *lines, f"    return {', '.join(results)},\n"])
-    return compile_source(name, text, names)
+    return compiled(compile_source(name, text, names))
 
 
 @functools.cache
@@ -102,7 +105,6 @@ def make_bouc_wen(exponent: float) -> Any:
     """
     n = int(exponent) if exponent == int(exponent) else exponent  # whole powers are products
 
-    @scalar(forceinline=True)
     def bouc_wen(v: Any, z: Any, inverse_yield: Any, beta: Any, gamma: Any) -> Any:
         T = type(v)
         slope = gamma + beta if v * z > T(0.0) else gamma - beta

@@ -1,0 +1,179 @@
+"""Shear frames against oracles in displacements of floors: SciPy's integration, Lyapunov."""
+
+import math
+
+import numpy as np
+import pytest
+from scipy import integrate, linalg
+
+import rode
+from hetero.cuda.driver import SIMULATOR
+
+MASSES, STIFFNESSES = np.array([30.0, 25.0, 20.0]), np.array([9e3, 7e3, 4e3])
+SHAKE = rode.Filtered.kanai_tajimi(c=0.05)
+
+
+def matrices(m, k):
+    """Return mass and stiffness matrices over the displacements of floors."""
+    K = np.zeros((len(m), len(m)))
+    for i, stiffness in enumerate(k):  # the energy of storey i is k (u_i - u_(i-1))^2 / 2
+        row = np.zeros(len(m))
+        row[i] = 1.0
+        if i:
+            row[i - 1] = -1.0
+        K += stiffness * np.outer(row, row)
+    return np.diag(m), K
+
+
+def rayleigh(M, K, ratio):
+    """Return the damping matrix with a ratio in the first two modes."""
+    w = np.sqrt(linalg.eigh(K, M, eigvals_only=True))[:2]
+    a, b = np.linalg.solve([[1 / w[0], w[0]], [1 / w[1], w[1]]], [2 * ratio, 2 * ratio])
+    return a * M + b * K
+
+
+def observed(M, C, u, v, k, force):
+    """Return drifts, shears and absolute accelerations of floors."""
+    drifts = np.diff(u, prepend=0.0)
+    shears = force(drifts)
+    on_floors = shears - np.append(shears[1:], 0.0)
+    return np.concatenate([drifts, shears, -np.linalg.solve(M, C @ v + on_floors)])
+
+
+def test_a_linear_frame_is_the_one_of_displacements():
+    M, K = matrices(MASSES, STIFFNESSES)
+    C = rayleigh(M, K, 0.05)
+    frame = rode.shear_frame(MASSES, STIFFNESSES, 0.05, excitation=SHAKE, scale=2.0)
+    T = np.eye(3) - np.eye(3, k=-1)  # drifts of displacements
+    full = linalg.block_diag(T, T)
+    zero, one, inverse = np.zeros((3, 3)), np.eye(3), np.linalg.inv(M)
+    A = np.block([[zero, one], [-inverse @ K, -inverse @ C]])
+    np.testing.assert_allclose(frame.matrix() @ full, full @ A, rtol=1e-12, atol=1e-10)
+    p = tuple(map(float, frame.parameters[:, 0]))
+    np.testing.assert_allclose(frame.B.py_func(p), full @ [0, 0, 0, -2.0, -2.0, -2.0])
+    rng = np.random.default_rng(1)
+    u, v = rng.normal(size=(2, 3))
+    expected = observed(M, C, u, v, STIFFNESSES, lambda d: STIFFNESSES * d)
+    found = frame.observe.py_func(0.0, tuple(full @ np.append(u, v)), 0.3, p)
+    np.testing.assert_allclose(found, expected, rtol=1e-12)
+    assert frame.outputs[::3] == ("drift[1]", "shear[1]", "acceleration[1]")
+
+
+@pytest.mark.skipif(SIMULATOR, reason="compiled solvers")
+def test_bouc_wen_against_an_integration_by_scipy():
+    rng = np.random.default_rng(2)
+    dt, record = 0.05, 3.0 * rng.normal(size=81)
+    m, k, c = np.array([[30.0, 40.0], [25.0, 25.0]]), STIFFNESSES[:2], np.array([40.0, 30.0])
+    loop = {"alpha": 0.1, "beta": 0.7, "gamma": 0.2, "exponent": 2.0}
+    yields, scales = np.array([0.01, 0.02]), np.array([1.0, 0.4])
+    names = ("drift", "shear", "acceleration", "ground", "velocity[2]", "displacement[2]")
+    frame = rode.shear_frame(
+        m, k, dashpots=c, excitation=rode.Record(record, dt), scale=scales, outputs=names,
+        hysteresis=rode.BoucWen(yield_drift=yields, **loop),
+    )  # fmt: skip
+    result = rode.solve(
+        frame, "averaged-heun", t_span=(0, 4), h=2.0**-11, paths=2, sampling="exact", rng=1,
+        reduction="paths", save_every=64, device="cpu",
+    )  # fmt: skip
+    for path in range(2):
+        M = np.diag(m[:, path])
+        C = matrices(m[:, path], c)[1]
+
+        def ground(t, path=path):
+            return scales[path] * np.interp(t, dt * np.arange(81), record)
+
+        def force(d, z):
+            return k * (0.1 * d + 0.9 * z)
+
+        def rates(t, y, M=M, C=C, ground=ground):
+            u, v, z = y[:2], y[2:4], y[4:]
+            q = force(np.array([u[0], u[1] - u[0]]), z)
+            a = np.linalg.solve(M, -C @ v - np.array([q[0] - q[1], q[1]])) - ground(t)
+            d = np.array([v[0], v[1] - v[0]])
+            grow = d - (np.abs(z) / yields) ** 2 * (0.7 * np.abs(d) * np.sign(z) + 0.2 * d)
+            return np.concatenate([v, a, grow])
+
+        exact = integrate.solve_ivp(
+            rates, (0, 4), np.zeros(6), t_eval=result.t, rtol=1e-8, atol=1e-10, max_step=dt / 4
+        )
+        for j, t in enumerate(result.t):
+            u, v, z = exact.y[:2, j], exact.y[2:4, j], exact.y[4:, j]
+            seen = observed(M, C, u, v, k, lambda d, z=z: force(d, z))
+            expected = [*seen, ground(t), v[1], u[1]]
+            size = np.abs(result.paths[:, :, path]).max(axis=0)
+            error = np.abs(result.paths[j, :, path] - expected) / size
+            assert error.max() < 2e-3, (t, error)
+    assert np.abs(result["drift[1]"].paths).max() > 2 * yields[0]  # it has yielded
+
+
+@pytest.mark.skipif(SIMULATOR, reason="compiled solvers")
+def test_variances_of_a_linear_frame_are_those_of_lyapunov():
+    m, k = MASSES[:2], STIFFNESSES[:2]
+    M, K = matrices(m, k)
+    C, inverse, paths = rayleigh(M, K, 0.1), np.linalg.inv(M), 4000
+    frame = rode.shear_frame(m, k, 0.1, excitation=SHAKE)
+    result = rode.solve(
+        frame, "3-rode-taylor", t_span=(0, 8), h=2.0**-6, paths=paths, sampling="exact", rng=3,
+        reduction="moments", save_every=512,
+    )  # fmt: skip
+    zero, one = np.zeros((2, 2)), np.eye(2)
+    A = np.block([[zero, one], [-inverse @ K, -inverse @ C]])
+    ground = np.vstack([np.zeros((2, 2)), -np.tile(SHAKE.C, (2, 1))])
+    full = np.block([[A, ground], [np.zeros((2, 4)), SHAKE.F]])
+    noise = np.append(np.zeros(4), SHAKE.L[:, 0])
+    P = linalg.solve_continuous_lyapunov(full, -np.outer(noise, noise))[:4, :4]
+    rows = np.array(
+        [observed(M, C, e[:2], e[2:], k, lambda d: k * d) for e in np.eye(4)]
+    ).T  # fmt: skip
+    exact = np.diag(rows @ P @ rows.T)
+    scores = (result.variance[-1] / exact - 1.0) / math.sqrt(2 / paths)
+    assert np.abs(scores).max() < 4.0, scores
+
+
+GOOD = {"masses": MASSES, "stiffnesses": STIFFNESSES, "damping": 0.05, "excitation": SHAKE}
+SOFT = rode.BoucWen(yield_drift=0.01)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ({"masses": [1.0, 0.0, 2.0]}, "masses must be finite and positive, got 0 in storey 2"),
+        ({"masses": 3.0}, r"masses must have the shape \(storeys,\)"),
+        ({"masses": np.ones(513)}, "at most 512 storeys of a linear frame"),
+        ({"masses": np.ones(21), "hysteresis": SOFT}, "at most 20 storeys with hysteresis"),
+        ({"stiffnesses": [1.0, 2.0]}, r"stiffnesses must have the shape \(3,\)"),
+        ({"stiffnesses": [1.0, np.nan, 2.0]}, "got nan in storey 2"),
+        ({"stiffnesses": np.ones((3, 4)), "scale": np.ones(5)}, "as many paths, got .4, 5"),
+        ({"damping": 5.0}, r"damping must lie in \[0, 1\), got 5"),
+        ({"damping": None}, "needs damping, a ratio such as 0.05"),
+        ({"damping": None, "dashpots": -1.0}, "dashpots must be finite and not negative"),
+        ({"damped_modes": (1, 4)}, "damped_modes must be"),
+        ({"damped_modes": (1, 1)}, "damped_modes must be two modes"),
+        ({"scale": -1.0}, "scale must lie in"),
+        ({"excitation": None}, "excitation must be the acceleration"),
+        ({"excitation": rode.OU([1.0, 2.0], 1.0)}, "with one component"),
+        ({"hysteresis": 0.01}, "hysteresis must be rode.BoucWen"),
+        ({"hysteresis": rode.BoucWen(yield_drift=[1.0, 2.0])}, "yield_drift of hysteresis"),
+        ({"outputs": "torsion"}, "outputs must be kinds"),
+        ({"outputs": "drift[4]"}, "numbered from 1 to 3"),
+        ({"outputs": ("drift", "drift[1]")}, "each once"),
+    ],
+)
+def test_frames_refuse(arguments, words):
+    with pytest.raises((TypeError, ValueError), match=words):
+        rode.shear_frame(**GOOD | arguments)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [{"yield_drift": 0.0}, {"alpha": 1.5}, {"beta": -0.1}, {"gamma": -0.5}, {"exponent": 0.5}],
+)
+def test_hysteresis_names_what_it_refuses(arguments):
+    with pytest.raises(ValueError, match=next(iter(arguments))):
+        rode.BoucWen(**{"yield_drift": 0.01} | arguments)
+
+
+def test_steps_that_a_yielding_frame_does_not_allow_are_refused():
+    frame = rode.shear_frame(**GOOD, hysteresis=SOFT)
+    with pytest.raises(ValueError, match=r"h=0.25 is not stable: 'averaged-heun' needs h <="):
+        rode.solve(frame, "averaged-heun", t_span=(0, 1), h=0.25, paths=2, sampling="exact")

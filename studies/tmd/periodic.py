@@ -18,8 +18,7 @@ from tmd._search.decisions import measure_distance
 from tmd.formats import Format, to_fraction
 from tmd.functions import load_function
 
-WHOLE = (("sin", 100, 15, "all"), ("cos", 127, 15, "all"), ("tan", 63, 15, "all"),
-         ("sin", 24, 15, "nearest"), ("tan", 127, 15, "directed"))  # fmt: skip
+WHOLE = (("sin", 100, 15, "all"), ("cos", 127, 15, "nearest"), ("tan", 63, 15, "directed"))
 """Function, exponent, bits and rounding of whole binades of binary32."""
 
 PUBLIC = (
@@ -119,13 +118,12 @@ def run(study: Study) -> dict:
         rows.append(compare(result, expected, 1 << (precision - 1)))
     third = Fraction(1, 5)
     if not study.quick:
-        for name, exponent in (("sin", 200), ("tan", 900)):
-            phases = third, third + Fraction(1, 64)
-            result = tmd.search_periodic(
-                name, exponent, phases=phases, bits=19, precision=32, device=study.device
-            )
-            expected = find_by_brute_force(name, exponent, 32, 19, phases=phases)
-            rows.append(compare(result, expected, 1 << 25))
+        phases = third, third + Fraction(1, 64)
+        result = tmd.search_periodic(
+            "sin", 200, phases=phases, bits=19, precision=32, device=study.device
+        )
+        expected = find_by_brute_force("sin", 200, 32, 19, phases=phases)
+        rows.append(compare(result, expected, 1 << 25))
     fmt = Format.create(53)
     size = Fraction(1, 1 << (43 if study.quick else 36))
     for name, exponent in (("sin", 1023), ("cos", 11), ("tan", 1023)):

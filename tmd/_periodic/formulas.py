@@ -112,7 +112,10 @@ def reduce_basis(b1, b2, b3, weight):
 
 @float_scalar
 def _refresh(v, row, u_change, v_change):
-    """Return a vector of the last window's lattice in the next one, where the slopes differ."""
+    """Return a vector of the last window's lattice in the next one, where the slopes differ.
+
+    x and y are computed from the integers a and b, so that no errors accumulate.
+    """
     a, b = v[3], v[4]
     x, y = a * row[_U_X] + b * row[_V_X], a * row[_U_Y] + b * row[_V_Y]
     return x, y, v[2] + (a * u_change + b * v_change), a, b
@@ -120,9 +123,9 @@ def _refresh(v, row, u_change, v_change):
 
 @scalar
 def _is_exact(v, u_change, v_change, weight):
-    """Return whether sums of z stay exact: all terms are multiples of 2^-50 below 4."""
+    """Return whether sums of z, of multiples of 2^-50, stay below 8 and so exact."""
     change = max(abs(v[3] * u_change), abs(v[4] * v_change))
-    return change < 4.0 and _dot(v, v, weight) < 16.0 * weight
+    return change < 1.0 and _dot(v, v, weight) < 4.0 * weight
 
 
 @float_scalar
@@ -215,6 +218,11 @@ def search_group(row, words, windows, found):
         ):
             b1, b2, b3 = _first_basis(row, u_grid, v_grid)
         b1, b2, b3 = reduce_basis(b1, b2, b3, weight)
+        b1, b2, b3 = (
+            _refresh(b1, row, 0.0, 0.0),
+            _refresh(b2, row, 0.0, 0.0),
+            _refresh(b3, row, 0.0, 0.0),
+        )
         # Rows of the inverse matrix give the ranges of coordinates.
         d1, d2, d3 = _cross(b2, b3, scale), _cross(b3, b1, scale), _cross(b1, b2, scale)
         volume = _project(d1, b1, scale)

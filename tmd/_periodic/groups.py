@@ -221,7 +221,7 @@ def _set_bounds(question: PeriodicQuestion, reals: np.ndarray, windows: int, err
     error += (
         (2 + 2 * reach) * 2.0**-62
         + (bound(REALS.value, 4, 1) + reach * slopes) * 2.0**-50
-        + (square + cube) * 2.0**-28
+        + (square + cube) * (1 + abs(u_y) + abs(v_y)) * 2.0**-27
     )
     tolerance = 1.01 * (2 * question.limit + error)
     slab = 1.01 * (square / 2 + cube + tolerance)

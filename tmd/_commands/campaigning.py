@@ -228,7 +228,7 @@ def _report(
     total: int,
     done: int,
     refused: dict[str, str],
-    searched: int,
+    searched: float,
     seconds: float,
 ) -> int:
     """Say what is done, and estimate the time of what is left from the rate of this run."""

@@ -117,6 +117,8 @@ def _search_parts(options: argparse.Namespace) -> int:
     if options.parts < 1:
         raise ValueError(f"--parts must be at least 1, got {options.parts}")
     low, high = options.exponents
+    if low > high:
+        raise ValueError(f"--exponents must be FIRST <= LAST, got {low} {high}")
     parts = [(e, i) for e in range(low, high + 1) for i in range(options.parts)]
     folder = _open_folder(options, options.function)
     begun, searched, done = time.monotonic(), 0, 0
@@ -241,6 +243,6 @@ def _report(
     pieces = "binades" if options.parts is None else "parts of binades"
     print(f"{done} of {total} {pieces} are done, {len(refused)} of them cannot be searched")
     if done < total:
-        guess = "unknown: nothing was finished" if left is None else f"at most {left:.3g} s"
+        guess = "unknown: no binade was finished" if left is None else f"at most {left:.3g} s"
         print(f"what is left at the rate of this run: {guess}; the same command continues")
     return 0

@@ -84,3 +84,17 @@ def test_unlimited_exponents_need_ends(name, tmp_path, capsys):
     command = ["campaign", name, "--precision", "20", "--resume", str(tmp_path / "c")]
     assert main(command) == 2
     assert "--exponents FIRST LAST is needed" in capsys.readouterr().err
+
+
+def test_a_campaign_in_parts_gives_a_whole_search(tmp_path, capsys):
+    command = ["campaign", "sin", "--exponents", "100", "100", "--parts", "4", "--bits", "8",
+               "--precision", "16", "--quiet", "--device", "cpu"]  # fmt: skip
+    assert main([*command, "--budget", "1e-9", "--resume", str(tmp_path / "c")]) == 0
+    assert "0 of 4 parts of binades are done" in capsys.readouterr().out
+    assert main([*command, "--resume", str(tmp_path / "c")]) == 0
+    found = [line for path in (tmp_path / "c").glob("100-*.wc")
+             for line in path.read_text().splitlines() if line[0] != "#"]  # fmt: skip
+    whole = tmd.search_periodic("sin", 100, bits=8, precision=16, device="cpu")
+    assert sorted(found) == sorted(case.hex for case in whole.cases)
+    assert main([*command, "--parts", "5", "--resume", str(tmp_path / "c")]) == 2
+    assert "another campaign" in capsys.readouterr().err

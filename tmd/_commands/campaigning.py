@@ -20,6 +20,7 @@ from tmd._commands.searching import parse_precision
 _EXAMPLES = (
     ("exp --device cuda --budget 600 --resume exp-campaign", "ten minutes; again continues"),
     ("tanh --exponents -20 -10 --budget 60 --resume tanh-campaign", "binades 2^-20 to 2^-9"),
+    ("sin --exponents 1023 1023 --parts 4096 --resume sin-campaign", "by residues modulo pi"),
 )
 
 
@@ -45,6 +46,13 @@ def add_campaign(subcommands: Any) -> None:
         metavar=("FIRST", "LAST"),
         help="exponents of the arguments (default: all of the format, from 0 outwards)",
     )
+    campaign.add_argument(
+        "--parts",
+        type=int,
+        metavar="N",
+        help="search sin, cos or tan of large arguments by tmd.search_periodic, each binade in N"
+        " parts",
+    )
     add_common_options(campaign)
     campaign.set_defaults(run=_run)
 
@@ -58,6 +66,8 @@ def _run(options: argparse.Namespace) -> int:
     if not options.budget > 0:
         raise ValueError(f"--budget must be a positive number of seconds, got {options.budget}")
     f = load_function(options.function)
+    if options.parts is not None:
+        return _search_parts(options)
     pieces = list(_pieces(options, bool(f.symmetry)))
     folder = _open_folder(options, f.name)
     refused = json.loads((folder / "refused.json").read_text())
@@ -98,6 +108,45 @@ def _run(options: argparse.Namespace) -> int:
     return _report(options, len(pieces), len(done), refused, searched, time.monotonic() - begun)
 
 
+def _search_parts(options: argparse.Namespace) -> int:
+    """Search parts of binades by residues until the budget is spent, and say what is left."""
+    import tmd
+
+    if options.exponents is None:
+        raise ValueError("--parts needs --exponents FIRST LAST")
+    if options.parts < 1:
+        raise ValueError(f"--parts must be at least 1, got {options.parts}")
+    low, high = options.exponents
+    if low > high:
+        raise ValueError(f"--exponents must be FIRST <= LAST, got {low} {high}")
+    parts = [(e, i) for e in range(low, high + 1) for i in range(options.parts)]
+    folder = _open_folder(options, options.function)
+    begun, searched, done = time.monotonic(), 0, 0
+    for e, i in parts:
+        path = folder / f"{e}-{i}.wc"
+        if path.exists():
+            done += 1
+            continue
+        if time.monotonic() - begun >= options.budget:
+            continue
+        result = tmd.search_periodic(
+            options.function,
+            e,
+            phases=(Fraction(i, options.parts), Fraction(i + 1, options.parts)),
+            bits=options.bits,
+            precision=options.precision,
+            progress=not options.quiet,
+            device=options.device,
+        )
+        result.write(path)
+        done, searched = done + 1, searched + 1
+        if not options.json:
+            text = f"2^{e}, part {i}: {len(result.cases)} cases, hardness {result.hardness}"
+            print(text, flush=True)
+    arguments = searched * _arguments_of_piece(options)
+    return _report(options, len(parts), done, {}, arguments, time.monotonic() - begun)
+
+
 def _pieces(options: argparse.Namespace, once: bool) -> Iterator[tuple[str, tuple]]:
     """Yield a name and a domain for each sign and exponent, from exponent 0 outwards."""
     from tmd.formats import Format
@@ -128,6 +177,8 @@ def _open_folder(options: argparse.Namespace, name: str) -> Path:
     precision = options.precision
     precision = list(precision) if isinstance(precision, tuple) else precision
     question = {"function": name, "bits": options.bits, "precision": precision}
+    if options.parts is not None:
+        question["parts"] = options.parts
     state = folder / "campaign.json"
     if state.exists():
         if (stored := json.loads(state.read_text())) != question:
@@ -166,25 +217,31 @@ class _Deadline:
         self._timer.cancel()
 
 
+def _arguments_of_piece(options: argparse.Namespace) -> float:
+    """Return the number of arguments of a binade, or of its parts."""
+    from tmd.formats import Format
+
+    binade = 1 << (Format.create(options.precision).argument_precision - 1)
+    return binade / (options.parts or 1)
+
+
 def _report(
     options: argparse.Namespace,
     total: int,
     done: int,
     refused: dict[str, str],
-    searched: int,
+    searched: float,
     seconds: float,
 ) -> int:
     """Say what is done, and estimate the time of what is left from the rate of this run."""
-    from tmd.formats import Format
-
     rate = searched / max(seconds, 1e-9)
-    binade = 1 << (Format.create(options.precision).argument_precision - 1)
-    left = (total - done) * binade / rate if rate else None
+    left = (total - done) * _arguments_of_piece(options) / rate if rate else None
     if options.json:
         print_json({"version": VERSION, "function": options.function, "binades": total,
                     "done": done, "refused": refused, "seconds_left": left})  # fmt: skip
         return 0
-    print(f"{done} of {total} binades are done, {len(refused)} of them cannot be searched")
+    pieces = "binades" if options.parts is None else "parts of binades"
+    print(f"{done} of {total} {pieces} are done, {len(refused)} of them cannot be searched")
     if done < total:
         guess = "unknown: no binade was finished" if left is None else f"at most {left:.3g} s"
         print(f"what is left at the rate of this run: {guess}; the same command continues")

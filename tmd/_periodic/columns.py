@@ -28,7 +28,7 @@ class Reals(NamedTuple):
 
 
 class Words(NamedTuple):
-    """Columns of uint64: constants of linear forms modulo 1, in units of 2^-64."""
+    """Columns of int64: constants of linear forms modulo 1, in units of 2^-64."""
 
     value: int = 0
     u_value: int = 1

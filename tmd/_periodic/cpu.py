@@ -1,6 +1,6 @@
 """Groups of windows on the CPU: each is searched by one thread.
 
-`reals` (float64) and `words` (uint64) have a row for each group, with the columns of
+`reals` (float64) and `words` (int64) have a row for each group, with the columns of
 `_periodic.columns`; `windows` (int64) are the numbers of windows on both sides of the centre.
 """
 

@@ -9,7 +9,7 @@ import math
 
 import numpy as np
 
-from hetero.jit import scalar
+from hetero.jit import float_scalar, scalar
 from tmd._periodic.columns import REALS, WORDS
 
 _U, _I = np.uint64, np.int64
@@ -38,14 +38,32 @@ def _nearest(x):
 
 @scalar
 def _to_word(x):
-    """Return x modulo 1 in units of 2^-64."""
-    return _U(_I((x - _nearest(x)) * 2.0**64))
+    """Return x modulo 1 in units of 2^-64, as a signed word."""
+    return _I((x - _nearest(x)) * 2.0**64)
+
+
+@scalar
+def _add(word, x):
+    """Return a word plus x modulo 1."""
+    return _I(_U(word) + _U(_to_word(x)))
+
+
+@scalar
+def _linear_form(value, u_word, v_word, a, b):
+    """Return value + a u_word + b v_word modulo 1, as a word."""
+    return _I(_U(value) + _U(_I(a)) * _U(u_word) + _U(_I(b)) * _U(v_word))
+
+
+@scalar
+def _distance(word):
+    """Return the distance from the nearest integer."""
+    return abs(float(word)) * _UNIT
 
 
 @scalar
 def _to_grid(word):
     """Return a word as a signed number modulo 1, rounded down to a multiple of 2^-50."""
-    return float(_I(word) >> _GRID_BITS) * _GRID_UNIT
+    return float(word >> _GRID_BITS) * _GRID_UNIT
 
 
 @scalar
@@ -92,9 +110,12 @@ def reduce_basis(b1, b2, b3, weight):
     return b1, b2, b3
 
 
-@scalar
+@float_scalar
 def _refresh(v, row, u_change, v_change):
-    """Return a vector of the last window's lattice in the next one, where the slopes differ."""
+    """Return a vector of the last window's lattice in the next one, where the slopes differ.
+
+    x and y are computed from the integers a and b, so that no errors accumulate.
+    """
     a, b = v[3], v[4]
     x, y = a * row[_U_X] + b * row[_V_X], a * row[_U_Y] + b * row[_V_Y]
     return x, y, v[2] + (a * u_change + b * v_change), a, b
@@ -102,12 +123,12 @@ def _refresh(v, row, u_change, v_change):
 
 @scalar
 def _is_exact(v, u_change, v_change, weight):
-    """Return whether sums of z stay exact: all terms are multiples of 2^-50 below 4."""
+    """Return whether sums of z, of multiples of 2^-50, stay below 8 and so exact."""
     change = max(abs(v[3] * u_change), abs(v[4] * v_change))
-    return change < 4.0 and _dot(v, v, weight) < 16.0 * weight
+    return change < 1.0 and _dot(v, v, weight) < 4.0 * weight
 
 
-@scalar
+@float_scalar
 def _first_basis(row, u_z, v_z):
     """Return a basis of the lattice that is not reduced."""
     u = (row[_U_X], row[_U_Y], u_z, 1.0, 0.0)
@@ -145,13 +166,13 @@ def _clip(lo, hi, o, b):
     return max(lo, middle - half), min(hi, middle + half)
 
 
-@scalar
+@float_scalar
 def search_group(row, words, windows, found):
     """Search the windows -windows, ..., windows of a group.
 
     Parameters
     ----------
-    row, words : float64, uint64 arrays
+    row, words : float64, int64 arrays
         The group's row of both tables; see `columns`.
     windows : int64
     found : int64 (capacity, 2)
@@ -173,13 +194,12 @@ def search_group(row, words, windows, found):
         i = float(number)
         # The linear form modulo 1: at the anchor, and its changes along u and v.
         k = _VALUE
-        value = words[_VALUE_WORD] + _to_word(
-            i * (row[k] + i * (row[k + 1] + i * (row[k + 2] + i * row[k + 3])))
-        )
+        change = i * (row[k] + i * (row[k + 1] + i * (row[k + 2] + i * row[k + 3])))
+        value = _add(words[_VALUE_WORD], change)
         k = _U_VALUE
-        u_word = words[_U_WORD] + _to_word(i * (row[k] + i * (row[k + 1] + i * row[k + 2])))
+        u_word = _add(words[_U_WORD], i * (row[k] + i * (row[k + 1] + i * row[k + 2])))
         k = _V_VALUE
-        v_word = words[_V_WORD] + _to_word(i * (row[k] + i * (row[k + 1] + i * row[k + 2])))
+        v_word = _add(words[_V_WORD], i * (row[k] + i * (row[k + 1] + i * row[k + 2])))
         square = row[_SQUARE] + i * (row[_SQUARE + 1] + i * row[_SQUARE + 2])
         cube = row[_CUBE] + i * row[_CUBE + 1]
         # The basis of the last window, reduced again.
@@ -198,6 +218,11 @@ def search_group(row, words, windows, found):
         ):
             b1, b2, b3 = _first_basis(row, u_grid, v_grid)
         b1, b2, b3 = reduce_basis(b1, b2, b3, weight)
+        b1, b2, b3 = (
+            _refresh(b1, row, 0.0, 0.0),
+            _refresh(b2, row, 0.0, 0.0),
+            _refresh(b3, row, 0.0, 0.0),
+        )
         # Rows of the inverse matrix give the ranges of coordinates.
         d1, d2, d3 = _cross(b2, b3, scale), _cross(b3, b1, scale), _cross(b1, b2, scale)
         volume = _project(d1, b1, scale)
@@ -211,11 +236,11 @@ def search_group(row, words, windows, found):
         # A lattice point near the centre of the window and its slab.
         a, b = row[_A_START] + i * row[_A_STEP], row[_B_START] + i * row[_B_STEP]
         a0, b0 = _nearest(a), _nearest(b)
-        centre = value + _U(_I(a0)) * u_word + _U(_I(b0)) * v_word
+        centre = _linear_form(value, u_word, v_word, a0, b0)
         o = (
             (a0 - a) * row[_U_X] + (b0 - b) * row[_V_X],
             (a0 - a) * row[_U_Y] + (b0 - b) * row[_V_Y],
-            _to_grid(centre + _to_word(0.5 * square)),
+            _to_grid(_add(centre, 0.5 * square)),
             a0,
             b0,
         )
@@ -237,9 +262,9 @@ def search_group(row, words, windows, found):
                     p = _subtract(oy, -float(x), b1)
                     candidates += 1
                     t = p[1]
-                    exact = value + _U(_I(p[3])) * u_word + _U(_I(p[4])) * v_word
-                    exact += _to_word(t * t * (square + t * cube))
-                    if abs(float(_I(exact))) * _UNIT <= row[_TOLERANCE]:
+                    exact = _linear_form(value, u_word, v_word, p[3], p[4])
+                    exact = _add(exact, t * t * (square + t * cube))
+                    if _distance(exact) <= row[_TOLERANCE]:
                         if survivors < found.shape[0]:
                             found[survivors, 0] = _I(p[3])
                             found[survivors, 1] = _I(p[4])

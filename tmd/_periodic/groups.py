@@ -160,7 +160,7 @@ def _make_group(
     m, k = near[0] * u_m + near[1] * v_m, near[0] * u_k + near[1] * v_k
     steps = lattice.coordinates(basis, Fraction(0), 2 * half_width)
     u, v = lattice.phase(u_m, u_k), lattice.phase(v_m, v_k)
-    reals, words = np.empty(REAL_COLUMNS), np.empty(WORD_COLUMNS, np.uint64)
+    reals, words = np.empty(REAL_COLUMNS), np.empty(WORD_COLUMNS, np.int64)
     reals[REALS.u_x], reals[REALS.v_x] = float(u_m / middle * 3), float(v_m / middle * 3)
     reals[REALS.u_y], reals[REALS.v_y] = float(u / half_width), float(v / half_width)
     reals[REALS.a_start], reals[REALS.b_start] = float(a - near[0]), float(b - near[1])
@@ -197,8 +197,9 @@ def _make_group(
 
 
 def _to_word(number: Ball) -> int:
-    """Return a number modulo 1 in units of 2^-64, with an error below 2^-63."""
-    return int((number.mid() * 2**64).floor().unique_fmpz()) % (1 << 64)
+    """Return a number modulo 1 as a signed word in units of 2^-64, with an error below 2^-63."""
+    word = int((number.mid() * 2**64).floor().unique_fmpz()) + (1 << 63)
+    return word % (1 << 64) - (1 << 63)
 
 
 def _set_bounds(question: PeriodicQuestion, reals: np.ndarray, windows: int, error: float) -> None:
@@ -220,7 +221,7 @@ def _set_bounds(question: PeriodicQuestion, reals: np.ndarray, windows: int, err
     error += (
         (2 + 2 * reach) * 2.0**-62
         + (bound(REALS.value, 4, 1) + reach * slopes) * 2.0**-50
-        + (square + cube) * 2.0**-28
+        + (square + cube) * (1 + abs(u_y) + abs(v_y)) * 2.0**-27
     )
     tolerance = 1.01 * (2 * question.limit + error)
     slab = 1.01 * (square / 2 + cube + tolerance)

@@ -1,0 +1,81 @@
+"""Searches of sin, cos and tan by residues equal brute force, and find public cases."""
+
+from fractions import Fraction
+
+import pytest
+
+import tmd
+from studies.tmd.periodic import PUBLIC, WHOLE, compare, decide_all, find_by_brute_force
+from tmd._periodic.lattice import PhaseLattice
+
+FIFTH = Fraction(1, 5)
+
+
+def require_equal(result, expected, fewest=100):
+    *_, cases, extra, missing = compare(result, expected, 0)
+    assert cases >= fewest
+    assert (extra, missing) == (0, 0)
+
+
+@pytest.mark.parametrize(
+    ("name", "exponent", "rounding"),
+    [("sin", 100, "all"), ("cos", 5, "nearest"), ("tan", 1000, "directed")],
+)
+def test_whole_binades_equal_brute_force(name, exponent, rounding):
+    result = tmd.search_periodic(name, exponent, bits=8, precision=16, rounding=rounding)
+    require_equal(result, find_by_brute_force(name, exponent, 16, 8, rounding))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("question", WHOLE)
+def test_whole_binades_of_binary32_equal_brute_force(question):
+    name, exponent, bits, rounding = question
+    result = tmd.search_periodic(name, exponent, bits=bits, precision=24, rounding=rounding)
+    require_equal(result, find_by_brute_force(name, exponent, 24, bits, rounding))
+
+
+@pytest.mark.parametrize(("name", "exponent"), [("sin", 1023), ("cos", 11), ("tan", 500)])
+def test_all_arguments_of_windows_in_binary64_are_decided(name, exponent):
+    phases = FIFTH, FIFTH + Fraction(1, 1 << 42)
+    result = tmd.search_periodic(name, exponent, phases=phases, bits=5)
+    lattice = PhaseLattice.of_binade(exponent, result.format)
+    numbers = lattice.points(*phases)
+    assert abs(len(numbers) - 1024) < 8  # the phases of 2^52 arguments are spread evenly
+    require_equal(result, decide_all(name, result.format, lattice, numbers, 5), 60)
+
+
+@pytest.mark.parametrize("case", PUBLIC[:3] + PUBLIC[6:7])
+def test_public_cases_are_found(case):
+    name, text, kind, bits = case
+    x = tmd.Case(name, tmd.Format.create(53), Fraction(float.fromhex(text)), kind).exact_argument
+    exponent = x.numerator.bit_length() - 1
+    lattice = PhaseLattice.of_binade(exponent, tmd.Format.create(53))
+    phase = lattice.phase(x.numerator >> lattice.quantum) % 1
+    phases = max(phase - Fraction(1, 1 << 30), 0), min(phase + Fraction(1, 1 << 30), 1)
+    result = tmd.search_periodic(name, exponent, phases=phases, bits=44)
+    assert (x, kind, bits) in [(c.exact_argument, c.kind, c.identical_bits) for c in result.cases]
+    assert result.hardness >= bits + 2
+    assert f"{float.fromhex(text).hex()}" in list(result.lines())
+
+
+@pytest.mark.simulator
+def test_both_devices_find_the_same(device):
+    phases = FIFTH, FIFTH + Fraction(1, 32)
+    result = tmd.search_periodic("tan", 30, phases=phases, bits=8, precision=16, device=device)
+    assert result.windows > 50
+    require_equal(result, find_by_brute_force("tan", 30, 16, 8, phases=phases), 2)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"name": "exp"}, "name"),
+        ({"exponent": 1}, "use tmd.search"),
+        ({"exponent": 1024}, "exponent"),
+        ({"phases": (FIFTH, FIFTH)}, "phases"),
+        ({"phases": (0, 2)}, "phases"),
+    ],
+)
+def test_bad_arguments_are_named(arguments, message):
+    with pytest.raises(ValueError, match=message):
+        tmd.search_periodic(**{"name": "sin", "exponent": 100, "bits": 45} | arguments)

@@ -230,9 +230,7 @@ def equilibrium_of(q, drho, ux, uy, uz, directions, weights):
     T = type(drho)
     cu = T(directions[q, 0]) * ux + T(directions[q, 1]) * uy + T(directions[q, 2]) * uz
     square = ux * ux + uy * uy + uz * uz
-    return weights[q] * (
-        drho + (T(1) + drho) * (T(3) * cu + T(4.5) * cu * cu - T(1.5) * square)
-    )
+    return weights[q] * (drho + (T(1) + drho) * (T(3) * cu + T(4.5) * cu * cu - T(1.5) * square))
 
 
 @functools.cache

@@ -166,8 +166,8 @@ def turn_cylinders(cells: int, device: Device) -> float:
 def turn_bar(length: int, device: Device, *, turns: float = 0.75) -> tuple[float, float]:
     """Return the mean torque coefficient of a bar that turns in a closed box, and its ripple.
 
-    The bar is `length` cells long and a fifth as wide; its tips have the speed SPEED and Re 100. The
-    torque is taken over the last quarter of a turn, over SPEED^2 length^2 / 4.
+    The bar is `length` cells long and a fifth as wide; its tips have the speed SPEED and Re 100.
+    The torque is taken over the last quarter of a turn, over SPEED^2 length^2 / 4.
     """
     n = 2 * length
     middle, half = np.array([n / 2, n / 2, 0.5]), np.array([length / 2, length / 10, 9.0])
@@ -192,20 +192,22 @@ def turn_bar(length: int, device: Device, *, turns: float = 0.75) -> tuple[float
 def run(study: Study) -> dict:
     """Compute the flows and print their figures."""
     quick, device = study.quick, study.device
+    large = (32,) * (device.kind == "cuda")  # twenty minutes each on two cores
     result: dict = {}
     rows: list[tuple] = []
-    for diameter in (6,) if quick else (16, 32):
+    for diameter in (6,) if quick else (12, 16, *large):
         for wall in ("halfway", "interpolated"):
-            drags = carry_sphere(diameter, device, wall=wall, passages=1 if quick else 4)
+            drags = carry_sphere(diameter, device, wall=wall, passages=1.0 if quick else 4.0)
             figures = drags.moving.mean(), drags.at_rest.mean(), drags.difference, drags.ripple
             result[f"sphere {diameter} {wall}"] = list(map(float, figures))
             rows.append((diameter, wall, *figures))
     heads = ("cells", "wall", "drag, moving", "drag, at rest", "difference", "ripple")
     study.table("A sphere carried through cells at Re 100", heads, rows)
     rows = []
-    for diameter in (6,) if quick else (16, 32):
-        options = {"periods": 1, "size": (4, 4)} if quick else {}
-        figures = oscillate_cylinder(diameter, device, **options)
+    for diameter in (6,) if quick else (8, 16, *large):
+        figures = oscillate_cylinder(
+            diameter, device, periods=1 if quick else 3, size=(4, 4) if quick else (24, 16)
+        )
         rows.append(
             (diameter, *figures, *(a / b - 1.0 for a, b in zip(figures, DUETSCH, strict=True)))
         )

@@ -78,7 +78,7 @@ class Path:
         self.box = np.minimum(box, domain).astype(int)
 
     def _find_extent(self, bounds: np.ndarray) -> tuple[np.ndarray, float]:
-        """Return the lowest and highest coordinates from the centre at any angle, and the radius."""
+        """Return the lowest and highest coordinates from the centre at any angle; the radius."""
         if self._rotation is None:
             return bounds, 0.0
         axis, finite = self._axis, np.isfinite(bounds).all(axis=0)

@@ -25,7 +25,7 @@ class Pose(NamedTuple):
 
 def rotate_about(axis: np.ndarray, angle: float) -> np.ndarray:
     """Return the matrix [3, 3] of a rotation (Rodrigues' formula)."""
-    cross = np.cross(np.eye(3), -axis)
+    cross = np.cross(np.eye(3), axis)
     rotation: np.ndarray = np.eye(3) + np.sin(angle) * cross + (1 - np.cos(angle)) * cross @ cross
     return rotation
 

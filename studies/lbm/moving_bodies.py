@@ -140,7 +140,7 @@ def turn_cylinders(cells: int, device: Device) -> float:
     other way. Both move as solids.
     """
     n, outer, inner = cells + 4, cells / 2, 0.2 * cells
-    centre, rates = np.array([n / 2 + 0.13, n / 2 - 0.21]), (0.02 / inner, -0.01 / outer)
+    centre, rates = (n / 2 + 0.13, n / 2 - 0.21), (0.02 / inner, -0.01 / outer)
     about = (*centre, 0.0)
     boundaries = {
         name: Solid(shape, wall="interpolated", motion=Rotation(about, (0, 0, 1), rate))
@@ -174,7 +174,7 @@ def turn_bar(length: int, device: Device, *, turns: float = 0.75) -> tuple[float
     rate = 2.0 * SPEED / length
     bar = Solid(
         Box(middle - half, middle + half), wall="interpolated",
-        motion=Rotation(middle, (0, 0, 1), rate),
+        motion=Rotation(middle.tolist(), (0, 0, 1), rate),
     )  # fmt: skip
     s = Simulation(
         (n, n, 1), collision=operator(SPEED, length, 100.0), device=device,
@@ -182,7 +182,7 @@ def turn_bar(length: int, device: Device, *, turns: float = 0.75) -> tuple[float
     )  # fmt: skip
     quarter = round(np.pi / 2 / rate)
     s.run(round(2 * np.pi * turns / rate) - quarter)
-    torque = record(s, quarter, lambda s: s.torque_on("bar", middle)[2])
+    torque = record(s, quarter, lambda s: s.torque_on("bar", middle.tolist())[2])
     coefficient = -4.0 * torque / (SPEED**2 * length**2)
     smooth = np.convolve(coefficient, np.ones(20) / 20, "valid")
     ripple = (coefficient[10 : 10 + len(smooth)] - smooth).std() / coefficient.mean()
@@ -198,13 +198,13 @@ def run(study: Study) -> dict:
     for diameter in (6,) if quick else (12, 16, *large):
         for wall in ("halfway", "interpolated"):
             drags = carry_sphere(diameter, device, wall=wall, passages=1.0 if quick else 4.0)
-            figures = drags.moving.mean(), drags.at_rest.mean(), drags.difference, drags.ripple
-            result[f"sphere {diameter} {wall}"] = list(map(float, figures))
-            rows.append((diameter, wall, *figures))
+            four = drags.moving.mean(), drags.at_rest.mean(), drags.difference, drags.ripple
+            result[f"sphere {diameter} {wall}"] = list(map(float, four))
+            rows.append((diameter, wall, *four))
     heads = ("cells", "wall", "drag, moving", "drag, at rest", "difference", "ripple")
     study.table("A sphere carried through cells at Re 100", heads, rows)
     rows = []
-    for diameter in (6,) if quick else (8, 16, *large):
+    for diameter in (6,) if quick else (8, 16, 24, *large):
         figures = oscillate_cylinder(
             diameter, device, periods=1 if quick else 3, size=(4, 4) if quick else (24, 16)
         )
@@ -212,8 +212,8 @@ def run(study: Study) -> dict:
             (diameter, *figures, *(a / b - 1.0 for a, b in zip(figures, DUETSCH, strict=True)))
         )
         result[f"cylinder {diameter}"] = list(figures)
-    heads = ("cells", "drag", "added mass", "drag, error", "added mass, error")
-    study.table("An oscillating cylinder, KC = 5, Re = 100", heads, rows)
+    columns = ("cells", "drag", "added mass", "drag, error", "added mass, error")
+    study.table("An oscillating cylinder, KC = 5, Re = 100", columns, rows)
     rows, before = [], None
     for cells in (12, 16) if quick else (16, 32, 64):
         error = turn_cylinders(cells, device)

@@ -14,6 +14,7 @@ import numpy as np
 from lbm._cases.reader import Reader, read_array
 from lbm._io.tables import Table
 from lbm.boundaries import CONDITIONS, FACES, WALLS, Condition, NoSlip, Solid
+from lbm.boundaries.motion import Motion, Rotation, Translation
 from lbm.geometry.meshes import read_mesh
 from lbm.geometry.shapes import Box, Cylinder, Sphere
 
@@ -74,16 +75,41 @@ def _read_solid(table: Table, reader: Reader) -> Solid:
     if "condition" in table:
         condition = read_condition(table, "condition", SOLID_TYPES, reader)
     wall = table.choice("wall", WALLS, WALLS[0])
+    motion = _read_motion(table, reader) if "motion" in table else None
     cells = reader.read(table, read) if isinstance(read, type) else read(table, reader)
     table.finish()
     try:
-        return Solid(cells, condition, wall)
+        return Solid(cells, condition, wall, motion)
     except TypeError:
-        known = ", ".join(repr(name) for name in _SHAPES if name not in _STAIRCASES)
-        raise table.error("wall", f"= {wall!r} needs a shape whose surface is known: {known}"
+        raise table.error("wall", f"= {wall!r} needs a shape whose surface is known: {_KNOWN}"
                           ) from None  # fmt: skip
     except ValueError as error:
         raise table.error("condition", f"does not suit: {error}") from None
+
+
+def _read_motion(table: Table, reader: Reader) -> tuple[Motion, ...]:
+    """Read the motion of a solid: a velocity or an oscillation, and a rotation."""
+    if table.take("shape") in _STAIRCASES:
+        raise table.error("motion", f"needs a shape whose surface is known: {_KNOWN}")
+    motion, scales = table.table("motion"), reader.scales
+    motions: list[Motion] = []
+    try:
+        if "amplitude" in motion:
+            amplitude = np.array(scales.position(motion.vector("amplitude")))
+            turn = 2.0 * np.pi / scales.duration(motion.positive("period"))
+            motions.append(Translation(lambda t: tuple(amplitude * np.sin(turn * t))))
+        elif "velocity" in motion or "angular_velocity" not in motion:
+            motions.append(Translation(scales.velocity(motion.vector("velocity"))))
+        if "angular_velocity" in motion:
+            spin = scales.rate(motion.vector("angular_velocity"))
+            centre = scales.position(motion.vector("centre"))
+            motions.append(Rotation(centre, spin, float(np.linalg.norm(spin))))
+    except ValueError as error:
+        if str(error).startswith(table.file):
+            raise
+        raise table.error("motion", f"cannot be used: {error}") from None
+    motion.finish()
+    return tuple(motions)
 
 
 # ---- shapes: functions of the centres x, y, z, so that no rank needs all cells --------------
@@ -179,3 +205,5 @@ _SHAPES: dict[str, Any] = {
 
 _STAIRCASES = "heights", "mask"
 """Shapes whose surface is known only by the cells that it covers."""
+
+_KNOWN = ", ".join(repr(name) for name in _SHAPES if name not in _STAIRCASES)

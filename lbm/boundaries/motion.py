@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -42,9 +42,9 @@ class Rotation(Motion):
         rate(t) of the time in steps that returns the angle in radians.
     """
 
-    centre: Sequence[float] = field(metadata={"quantity": "position"})
+    centre: Sequence[float]
     axis: Sequence[float]
-    rate: float | Callable[[float], float] = field(metadata={"quantity": "rate"})
+    rate: float | Callable[[float], float]
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "centre", check_vector("centre", self.centre))
@@ -74,9 +74,7 @@ class Translation(Motion):
         asked for times up to 32 steps ahead.
     """
 
-    path: Sequence[float] | Callable[[float], Sequence[float]] = field(
-        metadata={"quantity": "velocity"}
-    )
+    path: Sequence[float] | Callable[[float], Sequence[float]]
 
     def __post_init__(self) -> None:
         if not callable(self.path):

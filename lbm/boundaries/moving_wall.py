@@ -17,7 +17,7 @@ class MovingWall(Condition):
     """A no-slip wall with a velocity (cells/step): Ladd (1994), density 1 at the wall.
 
     Faces of the domain must move in their own plane. The cells of a moving solid stay in place, as
-    is right for a cylinder that rotates; a bar keeps its position.
+    is right for a cylinder that rotates; a bar keeps its position (`lbm.Solid(motion=)` moves it).
 
     Parameters
     ----------

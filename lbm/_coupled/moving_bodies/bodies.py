@@ -10,7 +10,17 @@ import numpy as np
 from lbm._coupled.companion import Companion
 from lbm._coupled.moving_bodies import formulas
 from lbm._coupled.moving_bodies.formulas import (
-    CHUNK, COUNT, FORCE, FRESH, MASS, MOMENTUM, OVERLAP, POSE, SUMS, TORQUE, UNIT,
+    CHUNK,
+    COUNT,
+    FORCE,
+    FRESH,
+    MASS,
+    MOMENTUM,
+    OVERLAP,
+    POSE,
+    SUMS,
+    TORQUE,
+    UNIT,
 )  # fmt: skip
 from lbm._coupled.moving_bodies.poses import Path
 from lbm._coupled.moving_bodies.shapes import make_shape

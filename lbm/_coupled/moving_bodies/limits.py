@@ -41,5 +41,6 @@ def require_bodies_can_move(
         )
     if scalars:
         raise ValueError(
-            f"{body} does not go with scalars, which would flow through it: leave out scalars={list(scalars)}"
+            f"{body} does not go with scalars, which would flow through it: leave out "
+            f"scalars={list(scalars)}"
         )

@@ -25,7 +25,7 @@ class Pose(NamedTuple):
 
 def rotate_about(axis: np.ndarray, angle: float) -> np.ndarray:
     """Return the matrix [3, 3] of a rotation (Rodrigues' formula)."""
-    cross = np.cross(np.eye(3), -axis)
+    cross = np.cross(np.eye(3), axis)
     rotation: np.ndarray = np.eye(3) + np.sin(angle) * cross + (1 - np.cos(angle)) * cross @ cross
     return rotation
 
@@ -78,7 +78,7 @@ class Path:
         self.box = np.minimum(box, domain).astype(int)
 
     def _find_extent(self, bounds: np.ndarray) -> tuple[np.ndarray, float]:
-        """Return the lowest and highest coordinates from the centre at any angle, and the radius."""
+        """Return the lowest and highest coordinates from the centre at any angle; the radius."""
         if self._rotation is None:
             return bounds, 0.0
         axis, finite = self._axis, np.isfinite(bounds).all(axis=0)

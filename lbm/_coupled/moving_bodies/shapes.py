@@ -12,6 +12,7 @@ from lbm.geometry.meshes import TriangleMesh
 from lbm.geometry.shapes import AXES, Box, Complement, Cylinder, Sphere
 from lbm.geometry.triangles.height_grid import POINTS_PER_CELL, find_heights
 
+
 class BodyShape(NamedTuple):
     """A shape in the frame of its body.
 

@@ -1,0 +1,226 @@
+"""Solids that move through cells: what they take, walls that exist at rest, restarts, refusals."""
+
+import numpy as np
+import pytest
+
+import lbm
+from lbm_runs import read_text
+from studies.lbm.moving_bodies import carry_sphere, oscillate_cylinder, turn_cylinders
+
+BALL = lbm.Sphere((5.3, 7.2, 7.4), 2.2)
+FORWARD = lbm.Translation((0.06, -0.03, 0.02))
+
+
+def tumble(shape, wall="interpolated"):
+    """Return a solid that moves and turns about an oblique axis."""
+    spin = lbm.Rotation((12.1, 8.2, 7.8), (0.3, 0.2, 1.0), 0.015)
+    return lbm.Solid(shape, wall=wall, motion=(spin, lbm.Translation((-0.05, 0.0, 0.01))))
+
+
+def totals(s):
+    """Return mass and momentum of the fluid, and what bodies have taken of both."""
+    fluid = s.fluid
+    mass = float(s.drho[fluid].sum(dtype=float)) + int(fluid.sum())
+    taken = sum(b.mass_taken for b in s.bodies.values())
+    return mass + taken, s.momentum() + sum(b.momentum_taken for b in s.bodies.values())
+
+
+@pytest.mark.simulator
+@pytest.mark.parametrize("wall", ["halfway", "interpolated"])
+def test_bodies_take_what_the_fluid_loses(device, wall):
+    # The ball runs through a periodic face; cells are covered and left.
+    motion = lbm.Translation((0.2, 0.1, 0))
+    ball = lbm.Solid(lbm.Sphere((8.3, 4.2, 4.4), 1.6), wall=wall, motion=motion)
+    s = lbm.Simulation((10, 9, 9), boundaries={"ball": ball}, dtype="float64", device=device)
+    before, cells = totals(s), s.fluid
+    s.run(5)
+    after = totals(s)
+    assert (s.fluid & ~cells).any()
+    assert (cells & ~s.fluid).any()
+    assert after[0] == pytest.approx(before[0], abs=1e-10)
+    assert after[1] == pytest.approx(before[1], abs=1e-10)
+    assert abs(s.bodies["ball"].momentum_taken[0]) > 0.01
+
+
+def test_mass_in_a_closed_box_with_two_bodies():
+    boundaries = {
+        "x": lbm.NoSlip(), "y": lbm.NoSlip(), "z": lbm.FreeSlip(),
+        "ball": lbm.Solid(lbm.Sphere((5.3, 4.2, 4.4), 2.2), motion=FORWARD),
+        "bar": tumble(lbm.Box((10, 7, 6), (14, 9, 9))),
+        "post": lbm.Solid(lbm.Box((17, 0, 0), (19, 14, 3))),
+    }  # fmt: skip
+    s = lbm.Simulation((20, 15, 14), boundaries=boundaries, dtype="float64", device="cpu")
+    before, cells = totals(s)[0], s.fluid
+    s.run(60)
+    assert (s.fluid != cells).sum() > 50
+    assert totals(s)[0] == pytest.approx(before, abs=1e-9)
+    assert np.abs(s.u[:, s.fluid]).max() < 0.2
+
+
+@pytest.mark.parametrize("rate", [0.0, 0.01])
+@pytest.mark.parametrize("wall", ["halfway", "interpolated"])
+def test_a_body_that_spins_is_a_wall_with_a_velocity(wall, rate):
+    # Solids that stay in their cells are computed by other code.
+    axis, about = np.array([0.6, 0.0, 0.8]), np.array([4.0, 6.0, 8.0])
+    others = {
+        "x-": lbm.VelocityInlet((0.04, 0.0, 0.0)), "x+": lbm.PressureOutlet(), "y": lbm.NoSlip()
+    }  # fmt: skip
+
+    def spin(x, y, z):
+        arm = np.stack([x - BALL.centre[0], y - BALL.centre[1], z - BALL.centre[2]])
+        return tuple(np.cross(rate * axis, arm, axisb=0, axisc=0))
+
+    turning = lbm.Solid(BALL, wall=wall, motion=lbm.Rotation(BALL.centre, axis, rate))
+    resting = lbm.Solid(BALL, lbm.MovingWall(spin), wall)
+    first, second = (
+        lbm.Simulation(
+            (16, 16, 16), boundaries=others | {"ball": ball}, dtype="float64", device="cpu"
+        ).run(40)
+        for ball in (turning, resting)
+    )
+    assert (first.fluid == second.fluid).all()
+    # Shares of links are found by iteration.
+    tolerance = 1e-12 if wall == "halfway" else 1e-5
+    assert first.u[:, first.fluid] == pytest.approx(second.u[:, first.fluid], abs=tolerance)
+    before = first.bodies["ball"].momentum_taken
+    impulse = first.run(1).bodies["ball"].momentum_taken - before
+    assert impulse == pytest.approx(second.run(1).force_on("ball"), abs=1e2 * tolerance)
+    if not rate:  # else the force leaves out the momentum of mass that walls keep
+        assert impulse == pytest.approx(first.force_on("ball"), abs=1e-10)
+        torques = first.torque_on("ball", about), second.torque_on("ball", about)
+        assert torques[0] == pytest.approx(torques[1], abs=1e2 * tolerance)
+
+
+@pytest.mark.parametrize("pattern", ["aa", "ab"])
+def test_patterns_and_a_restart_give_the_same_flow(pattern, tmp_path):
+    def flow(pattern):
+        boundaries = {"bar": tumble(lbm.Box((9, 6, 6), (15, 10, 9))), "y": lbm.NoSlip()}
+        return lbm.Simulation(
+            (22, 16, 16), boundaries=boundaries, pattern=pattern, dtype="float64", device="cpu"
+        )
+
+    s = flow("esoteric").run(21)
+    s.save(tmp_path / "a.lbm")
+    s.run(40)
+    other = flow(pattern)
+    other.restore(tmp_path / "a.lbm")
+    with pytest.raises(ValueError, match="the force on 'bar'"):
+        other.force_on("bar")
+    other.run(40)
+    assert (other.u == s.u).all()
+    assert (other.fluid == s.fluid).all()
+    assert (other.force_on("bar") == s.force_on("bar")).all()
+    centre = np.array([12.1, 8.2, 7.8]) + 61 * np.array([-0.05, 0.0, 0.01])
+    assert s.bodies["bar"].centre == pytest.approx(centre)
+
+
+def test_a_mesh_moves_as_the_box_that_it_is():
+    low, high = np.array([9.0, 6.0, 6.0]), np.array([15.0, 10.0, 9.0])
+    corners = np.array(np.meshgrid(*zip(low, high, strict=True), indexing="ij")).reshape(3, 8).T
+    sides = [(0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3)]
+    faces = [f for a, b, c, d in sides for f in ((a, b, c), (a, c, d))]
+    forces = []
+    for shape in (lbm.Box(low, high), lbm.TriangleMesh(corners, faces)):
+        s = lbm.Simulation(
+            (22, 16, 16), boundaries={"bar": tumble(shape)}, dtype="float64", device="cpu"
+        )
+        s.run(1)
+        history = [s.run(1).force_on("bar") for _ in range(60)]
+        forces.append(np.mean(history, axis=0))
+    # Edges of the grid of heights are rounded.
+    assert forces[1] == pytest.approx(forces[0], rel=0.05, abs=0.05 * np.abs(forces[0]).max())
+
+
+def test_couette_flow_between_cylinders_that_turn(device):
+    errors = [turn_cylinders(cells, device) for cells in (12, 24)]
+    assert np.log2(errors[0] / errors[1]) > 1.5
+    assert errors[1] < 0.03
+
+
+@pytest.mark.slow
+def test_a_carried_sphere_has_the_drag_of_one_at_rest(device):
+    drags = carry_sphere(16, device, passages=4.0)
+    assert abs(drags.difference) < 0.02
+    assert drags.ripple < 0.05
+
+
+@pytest.mark.slow
+def test_a_cylinder_that_oscillates(device):
+    drag, mass = oscillate_cylinder(16, device)
+    assert drag == pytest.approx(2.09, rel=0.08)
+    assert mass == pytest.approx(1.45, rel=0.05)
+
+
+MOVING = lbm.Solid(BALL, motion=FORWARD)
+REFUSED = {
+    "moments": ({"state": "moments", "collision": lbm.Regularized(0.8)}, "state='populations'"),
+    "an eddy viscosity": ({"collision": lbm.Vreman(0.6)}, "lbm.Smagorinsky"),
+    "scalars": ({"scalars": {"heat": lbm.Scalar(0.1)}}, "leave out scalars=\\['heat'\\]"),
+    "parts": ({"device": ["cpu", "cpu"]}, "one device"),
+    "a fast body": (
+        {"boundaries": {"a": lbm.Solid(BALL, motion=lbm.Translation(lambda t: (0.4 * t, 0, 0)))}},
+        "boundaries\\['a'\\] in step 0: velocity must be at most 0.3",
+    ),
+    "a long body": (
+        {"boundaries": {"a": lbm.Solid(lbm.Box((1, 3, 3), (13, 5, 5)), motion=FORWARD)}},
+        "larger domain",
+    ),
+    "a function": (
+        {"boundaries": {"a": lbm.Solid(lambda x, y, z: x + y + z < 5, motion=FORWARD)}},
+        "must be a lbm.Sphere",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_moving_bodies_refuse(name):
+    options, message = REFUSED[name]
+    options = {"device": "cpu", "boundaries": {"ball": MOVING}} | options
+    with pytest.raises((ValueError, TypeError), match=message):
+        lbm.Simulation((14, 14, 14), **options).run(1)
+
+
+def test_motions_that_contradict_themselves():
+    with pytest.raises(TypeError, match="one of each"):
+        lbm.Solid(BALL, motion=(FORWARD, FORWARD))
+    with pytest.raises(ValueError, match="needs the condition NoSlip"):
+        lbm.Solid(BALL, lbm.MovingWall((0, 0, 0.1)), motion=FORWARD)
+    with pytest.raises(ValueError, match="axis must not be zero"):
+        lbm.Rotation((0, 0, 0), (0, 0, 0), 0.1)
+
+
+def test_bodies_that_run_into_each_other_end_a_run():
+    boundaries = {
+        "left": lbm.Solid(lbm.Sphere((4, 5, 5), 2.2), motion=lbm.Translation((0.1, 0, 0))),
+        "right": lbm.Solid(lbm.Sphere((10, 5, 5), 2.2), motion=lbm.Translation((-0.1, 0, 0))),
+    }
+    s = lbm.Simulation((14, 10, 10), boundaries=boundaries, device="cpu", check=1, dtype="float64")
+    with pytest.raises(RuntimeError, match="has run into another moving body"):
+        s.run(30)
+
+
+CASE = """
+shape = [16, 12, 12]
+steps = 30
+[solids.ball]
+shape = "sphere"
+centre = [5, 6, 6]
+radius = 2.2
+wall = "interpolated"
+[fluid]
+tau = 0.8
+[output.forces]
+[solids.ball.motion]
+"""
+
+
+def test_motions_of_case_files(tmp_path):
+    swing = "amplitude = [0, 2, 0]\nperiod = 100\n"
+    case = read_text(tmp_path, f"{CASE}{swing}angular_velocity = [0, 0, 0.01]\ncentre = [5, 6, 6]")
+    s = lbm.Simulation(**case.arguments | {"device": "cpu"}).run(30)
+    assert s.bodies["ball"].centre == pytest.approx([5, 6 + 2 * np.sin(0.6 * np.pi), 6])
+    assert s.bodies["ball"].rotation[1, 0] == pytest.approx(np.sin(0.3))
+    assert case.outputs.forces == ("ball",)
+    for words, wrong in (("velocity", ""), ("at most 0.3", "velocity = [1, 0, 0]")):
+        with pytest.raises(ValueError, match=words):
+            read_text(tmp_path, CASE + wrong)

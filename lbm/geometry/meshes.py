@@ -420,9 +420,7 @@ class TriangleMesh:
             )
 
 
-def read_mesh(
-    path: str | os.PathLike, weld: float = 0.0, *, repair: bool = False
-) -> TriangleMesh:
+def read_mesh(path: str | os.PathLike, weld: float = 0.0, *, repair: bool = False) -> TriangleMesh:
     """Read a triangle mesh from an STL file (binary or text), PLY, OBJ, OFF or GLB.
 
     Parameters

@@ -8,7 +8,7 @@ import pytest
 
 import lbm
 from lbm_runs import call
-from test_meshes import box, mesh_of, sphere, torus, write_stl
+from surfaces import box, hull, mesh_of, torus, write_stl
 
 SHAPE = (20, 18, 16)
 CENTRE = (10.0, 9.0, 8.0)
@@ -38,10 +38,11 @@ def repaired(vertices, faces, **options):
 
 
 def ball(share=1.0, seed=0):
-    """Return a sphere of 1,500 triangles without some of them."""
-    vertices, faces = sphere(40, 20)
-    distinct = np.array([len({tuple(v) for v in vertices[f].round(12)}) == 3 for f in faces])
-    faces = faces[distinct]
+    """Return a sphere of 1,396 triangles, without some of them."""
+    k = np.arange(700) + 0.5
+    height, angle = 1.0 - 2.0 * k / 700, np.pi * (1.0 + 5.0**0.5) * k
+    radius = np.sqrt(1.0 - height**2)
+    vertices, faces = hull(np.stack([radius * np.cos(angle), radius * np.sin(angle), height], 1))
     return vertices, faces[np.random.default_rng(seed).random(len(faces)) < share]
 
 
@@ -80,7 +81,7 @@ def test_a_damaged_sphere_has_the_cells_of_the_sphere(vertices, faces, note):
     r = np.linalg.norm(centres() - CENTRE, axis=3)
     far = ~near_surface(r, 7.0, 0.8)
     assert np.array_equal(cells[far], (r < 7.0)[far])
-    assert np.count_nonzero(cells != (r < 7.0)) < 0.02 * cells.sum()
+    assert np.count_nonzero(cells != (r < 7.0)) < 0.03 * cells.sum()
 
 
 @pytest.mark.parametrize("kind", ["holes", "torus", "soup", "bowl"])
@@ -107,7 +108,9 @@ def test_open_surfaces_agree_with_sums_of_solid_angles(kind):
     within = np.abs(winding - 0.5) > 0.015
     x, y, z = np.ix_(*(np.arange(n) + 0.5 for n in SHAPE))
     low, high = placed.bounds
-    boxed = (low[0] < x) & (x < high[0]) & (low[1] < y) & (y < high[1]) & (low[2] < z) & (z < high[2])
+    boxed = (
+        (low[0] < x) & (x < high[0]) & (low[1] < y) & (y < high[1]) & (low[2] < z) & (z < high[2])
+    )
     assert np.array_equal((cells & boxed)[within], ((winding > 0.5) & boxed)[within])
     assert 0.02 < cells.mean() < 0.5
     # A rank finds the same cells in its part, whatever its corner.
@@ -124,7 +127,9 @@ def test_trimesh_closes_holes_with_the_same_cells():
     assert body.fill_holes()
     closed = mesh_of(np.array(body.vertices), np.array(body.faces))
     place = {"length": 15, "centre": CENTRE}
-    difference = repaired(vertices, kept).place(**place).cells(SHAPE) != closed.place(**place).cells(SHAPE)
+    difference = repaired(vertices, kept).place(**place).cells(SHAPE) != closed.place(
+        **place
+    ).cells(SHAPE)
     assert np.count_nonzero(difference) <= 3
 
 
@@ -266,7 +271,7 @@ def test_a_wind_tunnel_says_what_was_repaired(tmp_path, capsys, caplog):
     assert "2 holes or open ends with 8 edges" in str(tunnel)
     assert "2 holes or open ends with 8 edges" in caplog.text
     solid = tunnel.plan.boundaries["body"].mask(tunnel.plan.shape)
-    assert solid.sum() == 12 * 5 * 4 + 3 * 3
+    assert solid.sum() == 12 * 4 * 4 + 3 * 3
     result = tunnel.run(most=0.5, fewest=0.5)
     assert np.isfinite(result.drag.value)
     assert "mesh" in result.summary()["choices"]

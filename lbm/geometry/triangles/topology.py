@@ -156,7 +156,9 @@ def _describe_open_edges(vertices: np.ndarray, faces: np.ndarray, edges: np.ndar
     if left < len(edges) and len(welded):
         remedy = f"With weld={near:.2g}, which merges vertices that are so near, {left} are left"
     else:
-        remedy = "Close the holes in a CAD program, or use repair=True, which takes cells for inside"
+        remedy = (
+            "Close the holes in a CAD program, or use repair=True, which takes cells for inside"
+        )
         remedy += " whose winding number is above one half"
     return (
         f"the surface is not closed: {len(edges)} of its edges are open, as they belong to an odd "

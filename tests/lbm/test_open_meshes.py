@@ -104,14 +104,15 @@ def test_open_surfaces_agree_with_sums_of_solid_angles(kind):
         warnings.simplefilter("ignore")  # parts of a torus and a soup are mostly open
         placed = mesh.place(length=15, centre=CENTRE, rotation=(20, 30, 0))
     cells = placed.cells(SHAPE)
-    winding = np.abs(winding_numbers(placed.triangles, centres().reshape(-1, 3))).reshape(SHAPE)
+    asked = random.random(SHAPE) < 0.15
+    winding = np.abs(winding_numbers(placed.triangles, centres()[asked]))
     within = np.abs(winding - 0.5) > 0.015
     x, y, z = np.ix_(*(np.arange(n) + 0.5 for n in SHAPE))
     low, high = placed.bounds
     boxed = (
         (low[0] < x) & (x < high[0]) & (low[1] < y) & (y < high[1]) & (low[2] < z) & (z < high[2])
     )
-    assert np.array_equal((cells & boxed)[within], ((winding > 0.5) & boxed)[within])
+    assert np.array_equal(cells[asked][within], ((winding > 0.5) & boxed[asked])[within])
     assert 0.02 < cells.mean() < 0.5
     # A rank finds the same cells in its part, whatever its corner.
     part = placed(x[3:14], y[:, 5:], z[:, :, 2:11])

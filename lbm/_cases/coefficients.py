@@ -24,8 +24,8 @@ def summarize_forces(
 ) -> dict[str, dict[str, Any]]:
     """Return area, mean coefficients [x, y, z], drift and Strouhal number of each solid by name.
 
-    Means are taken over the second half of the rows, an even number of them, as forces may alternate
-    from row to row (`output_settings.FORCES_EVERY`). For the drift see `measure_drift`. The
+    Means are taken over the second half of the rows, an even number of them, as forces may
+    alternate from row to row (`output_settings.FORCES_EVERY`). For the drift see `measure_drift`. The
     Strouhal number belongs to that component of the force that varies most in it; it and its
     resolution are None where `find_frequency` finds none. Without a row all but the area are None.
     """

@@ -16,7 +16,6 @@ from lbm._io.tables import Table
 from lbm.boundaries import Condition, Solid
 from lbm.lattices.extent import Triple
 
-
 FORCES_EVERY = 9
 """Steps between samples of forces by default: an odd number, since forces at tiny viscosities
 alternate from step to step by more than their mean (0.10 instead of 0.98 for a cube)."""

@@ -25,8 +25,8 @@ def summarize_forces(
     """Return area, mean coefficients [x, y, z], drift and Strouhal number of each solid by name.
 
     Means are taken over the second half of the rows, an even number of them, as forces may
-    alternate from row to row (`output_settings.FORCES_EVERY`). For the drift see `measure_drift`. The
-    Strouhal number belongs to that component of the force that varies most in it; it and its
+    alternate from row to row (`output_settings.FORCES_EVERY`). For the drift see `measure_drift`.
+    The Strouhal number belongs to that component of the force that varies most in it; it and its
     resolution are None where `find_frequency` finds none. Without a row all but the area are None.
     """
     lines = path.read_text(encoding="utf-8").splitlines()[1:]

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from hetero.validation import check_choice, check_finite, check_positive, describe
-from lbm.geometry.meshes import TriangleMesh, read_mesh
+from lbm.geometry.meshes import TriangleMesh, move_mesh, read_mesh
 from lbm.geometry.shapes import Shape
 from lbm.geometry.triangles.arrays import rotate
 
@@ -54,7 +54,9 @@ def orient(
             f"metres in a unit of the file (0.001 for mm); got length={length!r} and unit={unit!r}"
         )
     if isinstance(body, TriangleMesh):
-        mesh = TriangleMesh(body.vertices, body.faces, body.weld, True) if repair else body
+        mesh = body
+        if repair is not False:
+            mesh = TriangleMesh(body.vertices, body.faces, body.weld, repair)
         name = "the body"
     elif isinstance(body, str | os.PathLike):
         mesh, name = read_mesh(body, repair=repair), Path(body).name
@@ -71,7 +73,7 @@ def orient(
     )
     centred = (mesh.vertices - (low + high) / 2.0) * scale
     turned = rotate(centred @ frame.T, (0.0, float(incidence), float(yaw)))
-    return Body(mesh.moved_to(turned), side * scale, name)
+    return Body(move_mesh(mesh, turned), side * scale, name)
 
 
 def _frame(flow: str, up: str) -> np.ndarray:

@@ -241,7 +241,7 @@ class TriangleMesh:
                 f"the mesh must be at most {LARGEST_SIZE} cells long, got {size:g}: correct length "
                 "or dx, as the mesh may have another unit than you think"
             )
-        placed = self.moved_to(vertices)
+        placed = move_mesh(self, vertices)
         object.__setattr__(placed, "minimum_thickness", thickness)
         if not thickness:
             placed._warn_of_thin_parts()
@@ -379,14 +379,6 @@ class TriangleMesh:
         frame = np.stack([along, np.cross(second, along), second], axis=1)
         return measure_shadow((self.vertices @ frame)[self.faces])
 
-    def moved_to(self, vertices: np.ndarray) -> TriangleMesh:
-        """Return a mesh with the same faces and other vertices, which need no checks."""
-        mesh = copy.copy(self)
-        for name in ("triangles", "closed_triangles"):
-            mesh.__dict__.pop(name, None)
-        object.__setattr__(mesh, "vertices", vertices)
-        return mesh
-
     def _is_mostly_open(self) -> bool:
         """Return whether the caps of openings are larger than half of the surface."""
         if not len(self._caps):
@@ -418,6 +410,15 @@ class TriangleMesh:
                 "cell",
                 stacklevel=4,
             )
+
+
+def move_mesh(mesh: TriangleMesh, vertices: np.ndarray) -> TriangleMesh:
+    """Return a mesh with the same faces and other vertices, which need no checks."""
+    moved = copy.copy(mesh)
+    for name in ("triangles", "closed_triangles"):
+        moved.__dict__.pop(name, None)
+    object.__setattr__(moved, "vertices", vertices)
+    return moved
 
 
 def read_mesh(path: str | os.PathLike, weld: float = 0.0, *, repair: bool = False) -> TriangleMesh:

@@ -11,7 +11,7 @@ from lbm.geometry.triangles.winding_loops import BLOCK, COARSE, decide_cells
 
 LEAF = 2
 """Triangles in a leaf of the tree, at most; no leaf is empty then. Larger ones overlap so
-many cells that holes all over a body take several times as long (66 s with 8 instead of 18)."""
+many cells that holes all over a body take several times as long (66 s with 8 instead of 19)."""
 
 SHIFT = 3e-7, 2e-7, 1e-7
 """Cells by which centres are moved, so that none lies on a cap: on the surface, solid angles are

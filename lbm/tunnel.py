@@ -271,6 +271,8 @@ def wind_tunnel(
     ends: str = "auto",
     wall: str = "auto",
     lattice_speed: float | None = None,
+    repair: bool = False,
+    minimum_thickness: int = 0,
     **options: Unpack[Options],
 ) -> WindTunnel:
     """Place a body in a stream and choose all settings; `run` of the result computes its forces.
@@ -313,6 +315,11 @@ def wind_tunnel(
         Wall of the body, see `lbm.Solid`.
     lattice_speed : float, optional
         Speed of the stream in cells/step, by default 0.1, or less in viscous flows.
+    repair : bool
+        Take a surface with holes, open sheets or triangles that face the wrong way as it is; see
+        `TriangleMesh`.
+    minimum_thickness : {0, 1}
+        With 1, sheets and plates are one cell thick at least; see `TriangleMesh.place`.
     options
         Those of `Simulation`: device, dtype, storage, comm, ...
 
@@ -324,16 +331,17 @@ def wind_tunnel(
     Raises
     ------
     ValueError, TypeError
-        If an argument is out of range, or the mesh is not closed.
+        If an argument is out of range, or the mesh is not closed, without `repair`.
     MemoryError
         If the domain does not fit.
     """
     placed = orient(
-        body, length=length, unit=unit, flow=flow, up=up, incidence=incidence, yaw=yaw
+        body, length=length, unit=unit, flow=flow, up=up, incidence=incidence, yaw=yaw,
+        repair=repair,
     )  # fmt: skip
     plan = make_plan(
         placed, speed=speed, cells=cells, fluid=fluid, ground=ground, clearance=clearance,
         area=area, margins=margins, collision=collision, ends=ends, wall=wall,
-        lattice_speed=lattice_speed, **options,
+        lattice_speed=lattice_speed, minimum_thickness=minimum_thickness, **options,
     )  # fmt: skip
     return WindTunnel(plan, **options)

@@ -24,8 +24,9 @@ def summarize_forces(
 ) -> dict[str, dict[str, Any]]:
     """Return area, mean coefficients [x, y, z], drift and Strouhal number of each solid by name.
 
-    Means are taken over the second half of the rows. For the drift see `measure_drift`. The
-    Strouhal number belongs to that component of the force that varies most in it; it and its
+    Means are taken over the second half of the rows, an even number of them, as forces may
+    alternate from row to row (`output_settings.FORCES_EVERY`). For the drift see `measure_drift`.
+    The Strouhal number belongs to that component of the force that varies most in it; it and its
     resolution are None where `find_frequency` finds none. Without a row all but the area are None.
     """
     lines = path.read_text(encoding="utf-8").splitlines()[1:]
@@ -35,7 +36,7 @@ def summarize_forces(
         return {solid: {"area": area, **nothing} for solid, area in areas}
     rows = np.loadtxt(lines, delimiter=",", ndmin=2)
     steps, forces = rows[:, 0], rows[:, -3 * len(solids) :] / scales.pressure
-    half = len(rows) // 2
+    half = len(rows) - max(1, (len(rows) + 1) // 4 * 2)
     summary: dict[str, dict[str, Any]] = {}
     for k, (solid, area) in enumerate(zip(solids, scales.areas, strict=True)):
         coefficients = forces[half:, 3 * k : 3 * k + 3] / area

@@ -45,6 +45,7 @@ def read_tunnel(case: Table, numerics: Mapping[str, Any]) -> Plan | None:
         "up": text("up", DIRECTIONS, "z"),
         "incidence": table.number("incidence", 0.0),
         "yaw": table.number("yaw", 0.0),
+        "repair": table.boolean("repair", False),
     }
     settings: dict[str, Any] = {
         "speed": table.positive("speed"),
@@ -56,6 +57,7 @@ def read_tunnel(case: Table, numerics: Mapping[str, Any]) -> Plan | None:
         "ends": text("ends", (AUTO, "free-stream", "channel"), AUTO),
         "wall": text("wall", (AUTO, *WALLS), AUTO),
         "area": "frontal",
+        "minimum_thickness": table.integer("minimum_thickness", 0),
     }
     if "area" in table:
         is_name = isinstance(table.take("area"), str)

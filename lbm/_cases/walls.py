@@ -163,9 +163,10 @@ def _mesh(table: Table, reader: Reader) -> Cells:
     }
     rotation = table.vector("rotation", (0.0, 0.0, 0.0))
     weld = table.positive("weld", 0.0, or_zero=True)
+    repair, thickness = table.boolean("repair", False), table.integer("minimum_thickness", 0)
     with _naming_mesh(table):
         try:
-            mesh = read_mesh(path, weld)
+            mesh = read_mesh(path, weld, repair=repair)
         except OSError as error:
             raise table.error("file", f"names {path}: {error.strerror or error}") from None
         return mesh.place(
@@ -174,6 +175,7 @@ def _mesh(table: Table, reader: Reader) -> Cells:
             centre=place.get("centre"),
             corner=place.get("corner"),
             rotation=rotation,
+            minimum_thickness=thickness,
         )
 
 

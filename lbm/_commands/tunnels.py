@@ -26,6 +26,7 @@ from lbm.collisions.automatic import AUTO
 _EXAMPLES = (
     ("car.stl --speed 30 --length 4", "a car of 4 m in air of 30 m/s, with 64 cells in its length"),
     ("car.stl --speed 30 --length 4 --dry-run", "what would be chosen, and why"),
+    ("tree.stl --speed 10 --unit 1 --repair --minimum-thickness 1", "open sheets, one cell thick"),
     ("wing.stl --speed 10 --unit 0.001 --incidence 5 --area plan", "a wing given in millimetres"),
 )
 
@@ -69,6 +70,13 @@ def add_tunnel(subcommands: Any) -> None:
     parser.add_argument("--wall", choices=(AUTO, *WALLS), default=AUTO,
                         help="wall of the body (default: %(default)s)")  # fmt: skip
     parser.add_argument(
+        "--repair", action="store_true", help="take a surface that is not closed as it is"
+    )
+    parser.add_argument(
+        "--minimum-thickness", type=int, choices=(0, 1), default=0,
+        help="cells of which sheets and plates consist at least (default: %(default)s)",
+    )  # fmt: skip
+    parser.add_argument(
         "--tolerance", type=positive(float), default=0.03,
         help="error of the drag, as a share of it, at which the run ends (default: %(default)s)",
     )  # fmt: skip
@@ -99,7 +107,7 @@ def _run(options: argparse.Namespace) -> int:
     check_precision(options)
     names = ("speed", "length", "unit", "cells", "fluid", "flow", "up", "incidence", "yaw",
              "ground", "clearance", "collision", "ends", "wall", "lattice", "pattern", "ratio",
-             "decomposition", "comm")  # fmt: skip
+             "decomposition", "comm", "repair", "minimum_thickness")  # fmt: skip
     arguments: dict[str, Any] = {name: getattr(options, name) for name in names}
     tunnel = wind_tunnel(
         options.body, area=area, device=check_devices(options.device),

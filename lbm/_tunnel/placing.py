@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from hetero.validation import check_choice, check_finite, check_positive, describe
-from lbm.geometry.meshes import TriangleMesh, read_mesh
+from lbm.geometry.meshes import TriangleMesh, move_mesh, read_mesh
 from lbm.geometry.shapes import Shape
 from lbm.geometry.triangles.arrays import rotate
 
@@ -42,6 +42,7 @@ def orient(
     up: str,
     incidence: float,
     yaw: float,
+    repair: bool = False,
 ) -> Body:
     """Return a body in metres as it stands in the stream; see `lbm.wind_tunnel`."""
     frame = _frame(flow, up)
@@ -53,9 +54,12 @@ def orient(
             f"metres in a unit of the file (0.001 for mm); got length={length!r} and unit={unit!r}"
         )
     if isinstance(body, TriangleMesh):
-        mesh, name = body, "the body"
+        mesh = body
+        if repair is not False:
+            mesh = TriangleMesh(body.vertices, body.faces, body.weld, repair)
+        name = "the body"
     elif isinstance(body, str | os.PathLike):
-        mesh, name = read_mesh(body), Path(body).name
+        mesh, name = read_mesh(body, repair=repair), Path(body).name
     else:
         kind = "a shape: give its surface as a TriangleMesh" if isinstance(body, Shape) else ""
         raise TypeError(
@@ -69,7 +73,7 @@ def orient(
     )
     centred = (mesh.vertices - (low + high) / 2.0) * scale
     turned = rotate(centred @ frame.T, (0.0, float(incidence), float(yaw)))
-    return Body(TriangleMesh(turned, mesh.faces), side * scale, name)
+    return Body(move_mesh(mesh, turned), side * scale, name)
 
 
 def _frame(flow: str, up: str) -> np.ndarray:
@@ -88,6 +92,8 @@ def _unit(axis: str) -> np.ndarray:
     return vector
 
 
-def place(body: Body, dx: float, lowest: Sequence[float]) -> TriangleMesh:
+def place(
+    body: Body, dx: float, lowest: Sequence[float], minimum_thickness: int = 0
+) -> TriangleMesh:
     """Return the mesh in cells of dx metres; `lowest` is the lowest corner of its box in cells."""
-    return body.mesh.place(dx=dx, corner=lowest)
+    return body.mesh.place(dx=dx, corner=lowest, minimum_thickness=minimum_thickness)

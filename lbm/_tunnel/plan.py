@@ -153,6 +153,7 @@ def make_plan(
     ends: str = AUTO,
     wall: str = AUTO,
     lattice_speed: float | None = None,
+    minimum_thickness: int = 0,
     **options: Any,
 ) -> Plan:
     """Choose all settings of a tunnel; see `lbm.wind_tunnel`."""
@@ -176,12 +177,16 @@ def make_plan(
         (shape[1] - size[1]) / 2.0,
         clearance / dx if ground != "none" else (shape[2] - size[2]) / 2.0,
     )
-    mesh = place(body, dx, corner)
+    mesh = place(body, dx, corner, minimum_thickness)
     note = Choice("domain", f"{' x '.join(map(str, shape))} cells of {dx:.3g} m", (
         f"{upstream:g}, {downstream:g} and {beside:g} widths of the body, {width:.3g} cells, "
         "before, behind and beside it"
     ))  # fmt: skip
     choices.append(note)
+    if mesh.repairs:
+        choices.append(Choice("mesh", "repaired", "; ".join(mesh.repairs)))
+    if mesh.minimum_thickness:
+        choices.append(Choice("thickness", "one cell at least", "sheets and plates would vanish"))
     reynolds = speed * body.length / viscosity
     u, why = _choose_speed(lattice_speed, reynolds / cells)
     units = Units(dx, u * dx / speed, density, 0.5 + 3.0 * u * cells / reynolds)
@@ -296,6 +301,8 @@ def _choose_area(area: str | float, frontal: float, plan: float) -> tuple[float,
     """Return the reference area in m^2, and why."""
     if isinstance(area, str):
         value = {"frontal": frontal, "plan": plan}[check_choice("area", area, ("frontal", "plan"))]
+        if not value > 0.0:
+            raise ValueError(f"the {area} area of the body is 0: give area in m^2")
         return value, f"the {area} area; frontal {frontal:.4g}, plan {plan:.4g} m^2"
     return check_positive("area", area), "as given"
 

@@ -171,7 +171,8 @@ def _measure(
 
     Links are followed back from their solid end: behind a periodic face that is where the shape is.
     Behind a free-slip face the shape is mirrored: a link that meets it there is mirrored instead.
-    A link through an edge in which two solid cells touch ends there if it misses the surface.
+    A link through an edge in which two solid cells touch ends there if it misses the surface. So do
+    links into cells of a surface with holes, or of a sheet that was thickened, half-way.
     """
     shape_of_solid: Any = solid.cells
     shape, faces = boundary.shape, boundary.faces
@@ -191,7 +192,10 @@ def _measure(
         distance[behind] = _distances(shape_of_solid, foot - image, image)
     missing = ~((distance >= 0.0) & (distance <= 1.0))
     foot = np.where(mirrored, cells, ends)[missing].astype(np.int64)
-    at_edge = np.flatnonzero(missing)[boundary.labels.of_cells(*foot.T) == 0]
+    is_edge = boundary.labels.of_cells(*foot.T) == 0
+    if not getattr(shape_of_solid, "crosses_links", True):
+        is_edge[:] = True
+    at_edge = np.flatnonzero(missing)[is_edge]
     distance[at_edge], missing[at_edge] = 0.5, False
     if missing.any():
         first = tuple(int(x) for x in cells[missing][0])

@@ -1,9 +1,10 @@
-"""Bodies given by closed triangle meshes: their files, their place in a domain, their cells."""
+"""Bodies given by triangle meshes: their files, their place in a domain, their cells."""
 
 from __future__ import annotations
 
 import copy
 import functools
+import logging
 import os
 import warnings
 from collections.abc import Sequence
@@ -11,7 +12,13 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from hetero.validation import check_in_range, check_path, check_positive
+from hetero.validation import (
+    check_in_range,
+    check_integer,
+    check_path,
+    check_positive,
+    describe,
+)
 from lbm.boundaries import check_vector
 from lbm.geometry import check_domain
 from lbm.geometry.shapes import Complement
@@ -20,9 +27,15 @@ from lbm.geometry.triangles.files import read_triangles
 from lbm.geometry.triangles.topology import close_surface, describe_point
 from lbm.lattices.extent import Extent, Triple
 
+LOGGER = logging.getLogger("lbm.meshes")
+
 LARGEST_LOSS = 0.1
 """Share of passages without a cell from which on `TriangleMesh.place` warns: at the edges of a
 rotated box of 18 x 12 x 8 cells it is 0.07, of a sphere of 8 cells 0.01."""
+
+MOSTLY_OPEN = 0.5
+"""Area that closes what is open, in areas of the surface, from which on `TriangleMesh.place` warns:
+of a box without a side it is 0.2, of a flat sheet 1. Not tuned."""
 
 FEWEST_CELLS = 2.0
 """Cells along the longest side of a mesh below which its size is taken for a mistake: the body is
@@ -39,7 +52,7 @@ Vector = Sequence[float]
 
 @dataclass(frozen=True, eq=False)
 class TriangleMesh:
-    """A body whose surface is a closed mesh of triangles.
+    """A body whose surface is a mesh of triangles.
 
     It is a function of the centres of cells, so it is given to `lbm.Solid` as it is:
     `lbm.Solid(lbm.read_mesh("car.stl").place(length=60, centre=(50, 32, 32)))`. Each rank of a
@@ -62,32 +75,68 @@ class TriangleMesh:
     weld : float
         Vertices that are at most as far apart are merged, too. It closes meshes whose triangles
         repeat their corners with rounding errors.
+    repair : bool
+        Take a surface that is not closed as it is: with holes, open sheets, doubled walls,
+        triangles that face the wrong way. Cells are inside if their winding number is above one
+        half (Jacobson et al. 2013), triangles that face against their neighbours are turned over,
+        and `repairs` says so. A closed surface stays as it is.
+
+    Attributes
+    ----------
+    repairs : tuple of str
+        What was done to the surface.
+    minimum_thickness : int
+        Cells that the body has at least, see `place`.
 
     Raises
     ------
     ValueError
-        If the surface is not closed: some edges belong to an odd number of triangles.
+        If the surface is not closed, without `repair`: some edges belong to an odd number of
+        triangles.
     """
 
     vertices: np.ndarray
     faces: np.ndarray
     weld: float = 0.0
+    repair: bool = False
     is_oriented: bool = field(init=False)
     """True if all triangles face outwards, or all inwards."""
+    repairs: tuple[str, ...] = field(init=False, default=())
+    minimum_thickness: int = field(init=False, default=0)
+    _caps: np.ndarray = field(init=False, default_factory=lambda: np.zeros((0, 3), np.int64))
+    _sheets: int = field(init=False, default=0)
 
     def __post_init__(self) -> None:
         vertices, faces = check_arrays(self.vertices, self.faces)
         weld = check_in_range("weld", self.weld, 0.0, LARGEST_COORDINATE)
+        if not isinstance(self.repair, bool | np.bool_):
+            raise TypeError(f"repair must be True or False, got {describe(self.repair)}")
+        if self.repair:
+            self._repair(vertices, faces, weld)
+            return
         surface = close_surface(vertices, faces, weld)
         if not surface.is_oriented:
             warnings.warn(
                 "faces are not oriented consistently: some of the triangles face inwards and "
                 "others outwards, so that regions where parts of the body overlap are outside. "
-                "Unify the normals of the mesh if it has such parts",
+                "Use repair=True if it has such parts, or unify the normals of the mesh",
                 stacklevel=3,
             )
         for name, value in surface._asdict().items():
             object.__setattr__(self, name, value)
+
+    def _repair(self, vertices: np.ndarray, faces: np.ndarray, weld: float) -> None:
+        """Take over a surface that need not be closed, and say what was done to it."""
+        from lbm.geometry.triangles.repair import repair_surface
+
+        surface = repair_surface(vertices, faces, weld)
+        for name, value in (
+            ("vertices", surface.vertices), ("faces", surface.faces), ("repairs", surface.notes),
+            ("is_oriented", True), ("_caps", surface.caps), ("_sheets", surface.sheets),
+        ):  # fmt: skip
+            object.__setattr__(self, name, value)
+        for note in surface.notes:
+            LOGGER.info("%s", note)
 
     def __repr__(self) -> str:
         low, high = (", ".join(f"{c:g}" for c in corner) for corner in self.bounds)
@@ -97,6 +146,17 @@ class TriangleMesh:
     def triangles(self) -> np.ndarray:
         """Corners of the triangles, float64 [triangle, corner, (x, y, z)]."""
         return self.vertices[self.faces]
+
+    @functools.cached_property
+    def closed_triangles(self) -> np.ndarray:
+        """Corners of the triangles that bound the body, and of the caps of a repaired surface."""
+        bounding = self.faces[: len(self.faces) - self._sheets]
+        return self.vertices[np.concatenate([bounding, self._caps])]
+
+    @property
+    def crosses_links(self) -> bool:
+        """True if a triangle is between each cell inside and each neighbour outside."""
+        return not (len(self._caps) or self._sheets or self.minimum_thickness)
 
     @property
     def bounds(self) -> np.ndarray:
@@ -111,6 +171,7 @@ class TriangleMesh:
         centre: Vector | None = None,
         corner: Vector | None = None,
         rotation: Vector = (0.0, 0.0, 0.0),
+        minimum_thickness: int = 0,
     ) -> TriangleMesh:
         """Return the mesh in cells: scaled, rotated and moved into a domain.
 
@@ -129,6 +190,9 @@ class TriangleMesh:
             origin of the mesh, about which it rotates, is the corner of the domain.
         rotation : three floats
             Angles in degrees about the axes x, y and z, which stay where they are, in this order.
+        minimum_thickness : {0, 1}
+            With 1, plates, sheets and edges that would vanish between centres are one cell thick:
+            the cells that they cross are solid.
 
         Returns
         -------
@@ -156,6 +220,7 @@ class TriangleMesh:
             scale = check_positive("length", length) / float((high - low).max())
         else:
             scale = 1.0 / check_positive("dx", dx)
+        thickness = check_integer("minimum_thickness", minimum_thickness, 0, 1)
         pivot = np.zeros(3) if centre is None else (low + high) / 2.0
         with np.errstate(all="ignore"):  # the result is checked
             vertices = rotate((self.vertices - pivot) * scale, rotation)
@@ -176,8 +241,10 @@ class TriangleMesh:
                 f"the mesh must be at most {LARGEST_SIZE} cells long, got {size:g}: correct length "
                 "or dx, as the mesh may have another unit than you think"
             )
-        placed = self._moved_to(vertices)
-        placed._warn_of_thin_parts()
+        placed = move_mesh(self, vertices)
+        object.__setattr__(placed, "minimum_thickness", thickness)
+        if not thickness:
+            placed._warn_of_thin_parts()
         return placed
 
     def cells(self, shape: Sequence[int]) -> np.ndarray:
@@ -229,8 +296,6 @@ class TriangleMesh:
 
     def __call__(self, x: np.ndarray, y: np.ndarray, z: np.ndarray) -> np.ndarray:
         """Return the cells inside for coordinates of shape (nx, 1, 1), (1, ny, 1), (1, 1, nz)."""
-        from lbm.geometry.triangles.inside import mark_cells
-
         axes, positions = [], []
         for axis, values in enumerate((x, y, z)):
             if np.ndim(values) != 3 or np.shape(values)[axis] != np.size(values):
@@ -242,10 +307,46 @@ class TriangleMesh:
             centres, position = np.unique(np.ravel(values), return_inverse=True)
             axes.append(centres.astype(np.float64))
             positions.append(position)
-        cells = mark_cells(self.triangles, not self.is_oriented, *axes)
+        cells = self._mark_thick(*axes) if self.minimum_thickness else self._mark_inside(*axes)
         if all((p == np.arange(p.size)).all() for p in positions):
             return cells
         return cells[np.ix_(*positions)]
+
+    def _mark_inside(self, x: np.ndarray, y: np.ndarray, z: np.ndarray) -> np.ndarray:
+        """Return the cells inside for increasing coordinates along each axis."""
+        if len(self._caps):
+            from lbm.geometry.triangles.winding import mark_wound_cells
+
+            return mark_wound_cells(self.closed_triangles, self.vertices[self._caps], x, y, z)
+        if len(self.faces) == self._sheets:
+            return np.zeros((x.size, y.size, z.size), bool)
+        from lbm.geometry.triangles.inside import mark_cells
+
+        return mark_cells(self.closed_triangles, not self.is_oriented, x, y, z)
+
+    def _mark_thick(self, *axes: np.ndarray) -> np.ndarray:
+        """Return the cells inside, and those of parts that are thinner than a cell."""
+        from lbm.geometry.triangles.inside import find_thin_cells
+
+        if any((centres - np.floor(centres) != 0.5).any() for centres in axes):
+            raise ValueError(
+                "a mesh with minimum_thickness knows cells only: x, y and z must be centres, such "
+                "as 0.5, 1.5, ..."
+            )
+        cells = np.zeros([centres.size for centres in axes], bool)
+        # Cells around those that are wanted decide which of them are thin.
+        low = np.maximum(np.floor(self.bounds[0]).astype(int), [int(c[0]) for c in axes]) - 1
+        high = np.minimum(np.floor(self.bounds[1]).astype(int), [int(c[-1]) for c in axes]) + 2
+        if (low >= high).any():
+            return cells
+        inside = self._mark_inside(*(np.arange(a, b) + 0.5 for a, b in zip(low, high, strict=True)))
+        inside |= find_thin_cells(self.triangles, inside, low)
+        numbers = [np.floor(centres).astype(int) - a for centres, a in zip(axes, low, strict=True)]
+        held = [(k >= 0) & (k < n) for k, n in zip(numbers, inside.shape, strict=True)]
+        cells[np.ix_(*held)] = inside[
+            np.ix_(*(k[is_held] for k, is_held in zip(numbers, held, strict=True)))
+        ]
+        return cells
 
     def __invert__(self) -> Complement:
         """Return everything outside of the surface, such as the wall of a vessel around a flow."""
@@ -278,28 +379,50 @@ class TriangleMesh:
         frame = np.stack([along, np.cross(second, along), second], axis=1)
         return measure_shadow((self.vertices @ frame)[self.faces])
 
-    def _moved_to(self, vertices: np.ndarray) -> TriangleMesh:
-        """Return a mesh with the same faces and other vertices, which need no checks."""
-        mesh = copy.copy(self)
-        mesh.__dict__.pop("triangles", None)
-        object.__setattr__(mesh, "vertices", vertices)
-        return mesh
+    def _is_mostly_open(self) -> bool:
+        """Return whether the caps of openings are larger than half of the surface."""
+        if not len(self._caps):
+            return len(self.faces) == self._sheets
+        capped, whole = (self.vertices[corners] for corners in (self._caps, self.faces))
+        areas = [
+            np.linalg.norm(np.cross(t[:, 1] - t[:, 0], t[:, 2] - t[:, 0]), axis=1).sum()
+            for t in (capped, whole)
+        ]
+        return bool(areas[0] > MOSTLY_OPEN * areas[1])
 
     def _warn_of_thin_parts(self) -> None:
         from lbm.geometry.triangles.inside import find_lost_share
 
         share, axis = find_lost_share(self.triangles, not self.is_oriented)
+        if self._is_mostly_open():
+            warnings.warn(
+                "most of the surface is open: sheets hold no cell, unless with minimum_thickness=1,"
+                " and cracks along the edges of triangles are closed by weld, a distance in the "
+                "unit of the file",
+                stacklevel=4,
+            )
+            return
         if share > LARGEST_LOSS:
             warnings.warn(
                 f"of the passages of lines of cell centres along {'xyz'[axis]} through the mesh or "
                 f"its gaps, {share:.0%} contain no cell: parts or gaps thinner than a cell vanish. "
-                "Use more cells for the body, or move it by a fraction of a cell",
+                "Use more cells for the body, minimum_thickness=1, or move it by a fraction of a "
+                "cell",
                 stacklevel=4,
             )
 
 
-def read_mesh(path: str | os.PathLike, weld: float = 0.0) -> TriangleMesh:
-    """Read a closed triangle mesh from an STL file (binary or text), PLY, OBJ, OFF or GLB.
+def move_mesh(mesh: TriangleMesh, vertices: np.ndarray) -> TriangleMesh:
+    """Return a mesh with the same faces and other vertices, which need no checks."""
+    moved = copy.copy(mesh)
+    for name in ("triangles", "closed_triangles"):
+        moved.__dict__.pop(name, None)
+    object.__setattr__(moved, "vertices", vertices)
+    return moved
+
+
+def read_mesh(path: str | os.PathLike, weld: float = 0.0, *, repair: bool = False) -> TriangleMesh:
+    """Read a triangle mesh from an STL file (binary or text), PLY, OBJ, OFF or GLB.
 
     Parameters
     ----------
@@ -308,6 +431,8 @@ def read_mesh(path: str | os.PathLike, weld: float = 0.0) -> TriangleMesh:
     weld : float
         Vertices that are at most as far apart, in the unit of the file, are merged; see
         `TriangleMesh`.
+    repair : bool
+        Take a surface that is not closed as it is; see `TriangleMesh`.
 
     Returns
     -------
@@ -319,8 +444,8 @@ def read_mesh(path: str | os.PathLike, weld: float = 0.0) -> TriangleMesh:
     OSError
         If the file cannot be read.
     ValueError
-        If it is damaged or not complete, has no triangles, or its surface is not closed; the
-        message says how many edges are open.
+        If it is damaged or not complete, has no triangles, or its surface is not closed, without
+        `repair`; the message says how many edges are open.
     ImportError
         If trimesh is not installed.
     """
@@ -328,6 +453,6 @@ def read_mesh(path: str | os.PathLike, weld: float = 0.0) -> TriangleMesh:
     weld = check_in_range("weld", weld, 0.0, LARGEST_COORDINATE)
     vertices, faces = read_triangles(file)
     try:
-        return TriangleMesh(vertices, faces, weld)
+        return TriangleMesh(vertices, faces, weld, repair)
     except ValueError as error:
         raise ValueError(f"{file}: {error}") from None

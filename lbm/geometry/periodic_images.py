@@ -30,6 +30,11 @@ class PeriodicImages(Shape):
     shape: Any
     shifts: np.ndarray
 
+    @property
+    def crosses_links(self) -> bool:  # type: ignore[override]
+        """Return whether the surface of the body does."""
+        return getattr(self.shape, "crosses_links", True)
+
     def __call__(self, x: np.ndarray, y: np.ndarray, z: np.ndarray) -> np.ndarray:
         """Return whether points are inside of one of the images."""
         images = [self.shape(x - sx, y - sy, z - sz) for sx, sy, sz in self.shifts]

@@ -33,9 +33,13 @@ class Shape:
         Lowest and highest coordinates, which may be infinite. A body that has them and passes
         through a periodic face goes on behind the opposite one; a shape of your own without them is
         cut off.
+    crosses_links : bool
+        Whether the surface is between each cell inside and each neighbour outside. If not, as with
+        holes, links that do not meet it end half-way.
     """
 
     bounds: Any = None
+    crosses_links: bool = True
 
     def __call__(self, x: np.ndarray, y: np.ndarray, z: np.ndarray) -> np.ndarray:
         """Return whether points are inside, bool, for coordinates that broadcast."""
@@ -70,6 +74,11 @@ class Complement(Shape):
     """Everything outside of a shape; `~shape` makes it."""
 
     shape: Any
+
+    @property
+    def crosses_links(self) -> bool:  # type: ignore[override]
+        """Return whether the surface of the shape does."""
+        return getattr(self.shape, "crosses_links", True)
 
     def __call__(self, x: np.ndarray, y: np.ndarray, z: np.ndarray) -> np.ndarray:
         """Return whether points are outside of the shape."""

@@ -140,6 +140,29 @@ def tree() -> TriangleMesh:
     return join(box((-0.04, -0.04, 0.0), (0.04, 0.04, 0.95)), *sheets)
 
 
+def sheets() -> TriangleMesh:
+    """Return the same tree of sheets without thickness, on a closed trunk."""
+    flat = tree()
+    is_leaf = flat.faces.min(axis=1) >= 8  # the trunk has the first eight corners
+    vertices = flat.vertices.copy()
+    leaves = np.unique(flat.faces[is_leaf])
+    thin = np.abs(vertices[leaves, :2]) < 0.0101
+    vertices[leaves, :2] = np.where(thin, 0.0, vertices[leaves, :2])
+    return TriangleMesh(vertices, flat.faces, repair=True)
+
+
+def shell() -> TriangleMesh:
+    """Return the car without its floor and a twentieth of its other triangles, some turned over."""
+    whole = car()
+    random = np.random.default_rng(0)
+    count = len(whole.faces)
+    is_floor = (whole.vertices[whole.faces][:, :, 2] < 0.21).all(axis=1)
+    faces = np.where((random.random(count) < 0.3)[:, None], whole.faces[:, ::-1], whole.faces)
+    return TriangleMesh(
+        whole.vertices, faces[~is_floor & (random.random(count) > 0.05)], repair=True
+    )
+
+
 class Set(NamedTuple):
     """A body of the study.
 
@@ -167,5 +190,7 @@ BODIES = {
     "airship": Set(airship),
     "cone": Set(cone),
     "disc": Set(disc),
+    "tree of sheets": Set(sheets, {"ground": "fixed", "minimum_thickness": 1}),
+    "open car": Set(shell, {"ground": "moving", "yaw": 5.0}),
 }
 """Bodies by name, with the settings of their tunnels."""

@@ -1,6 +1,6 @@
 """Wind tunnels over a grid of bodies, Reynolds numbers and cells: what blows up, and drags.
 
-Twelve bodies run with the defaults of `lbm.wind_tunnel` for 20 passages of their length, and the
+Fourteen bodies run with the defaults of `lbm.wind_tunnel` for 20 passages of their length, and the
 table says which blow up. Then the drags of bodies with published values are averaged over 10 to 20
 passages, with interpolated and with modelled walls. `--size` is the number of cells of a body's
 length, by default 24; with more only the drags are computed.

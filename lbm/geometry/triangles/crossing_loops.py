@@ -149,3 +149,60 @@ def mark_shadow(triangles, y, z, shadow, blocks):
                     if y[j] >= y1:
                         break
                     shadow[k, j] = True
+
+
+@parallel
+def mark_gaps(triangles, x, y, z, halves, blocks):
+    """Mark where triangles cross lines between neighbouring centres, uint8 [z, y, x].
+
+    Between x[i] and x[i + 1], bit 1 of halves[.., i] is a crossing in the lower half of the gap,
+    bit 2 one in the upper half.
+    """
+    for block in prange(blocks):
+        begin = np.int64(block) * z.size // blocks
+        end = (np.int64(block) + 1) * z.size // blocks
+        for t in range(triangles.shape[0]):
+            first, last = layers_of(triangles, t, z, begin, end)
+            for k in range(first, last):
+                sign, y0, x0, y1, x1 = cross_triangle(triangles, t, z[k])
+                if sign == 0:
+                    continue
+                for j in range(first_not_below(y, y0), y.size):
+                    if y[j] >= y1:
+                        break
+                    crossing = x0 + (y[j] - y0) / (y1 - y0) * (x1 - x0)
+                    i = first_not_below(x, crossing) - 1
+                    if 0 <= i < x.size - 1:
+                        is_lower = crossing - x[i] <= x[i + 1] - crossing
+                        halves[k, j, i] |= np.uint8(1 if is_lower else 2)
+
+
+@parallel
+def find_outermost(triangles, y, z, seen, nearest, blocks):
+    """Find the first and the last triangle along x on the lines through (y, z).
+
+    Parameters
+    ----------
+    triangles : float64 [triangle, corner, (x, y, z)]
+    y, z : increasing float64
+    seen : int64 [first or last, z, y], which is -1 where a line meets no triangle
+    nearest : float64 of this shape, infinite; it receives x of the first and -x of the last
+    """
+    for block in prange(blocks):
+        begin = np.int64(block) * z.size // blocks
+        end = (np.int64(block) + 1) * z.size // blocks
+        for t in range(triangles.shape[0]):
+            first, last = layers_of(triangles, t, z, begin, end)
+            for k in range(first, last):
+                sign, y0, x0, y1, x1 = cross_triangle(triangles, t, z[k])
+                if sign == 0:
+                    continue
+                for j in range(first_not_below(y, y0), y.size):
+                    if y[j] >= y1:
+                        break
+                    crossing = x0 + (y[j] - y0) / (y1 - y0) * (x1 - x0)
+                    for side in range(2):
+                        depth = crossing if side == 0 else -crossing
+                        if depth < nearest[side, k, j]:
+                            nearest[side, k, j] = depth
+                            seen[side, k, j] = t

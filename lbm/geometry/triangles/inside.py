@@ -6,7 +6,13 @@ import math
 
 import numpy as np
 
-from lbm.geometry.triangles.crossing_loops import add_crossings, mark_shadow, sum_changes
+from lbm.geometry.triangles.crossing_loops import (
+    add_crossings,
+    find_outermost,
+    mark_gaps,
+    mark_shadow,
+    sum_changes,
+)
 
 _BLOCKS = 64
 """Blocks of layers that are shared out to the threads: each looks at every triangle once. Not
@@ -17,6 +23,9 @@ _SLAB = 1 << 26
 
 _SAMPLED_LINES = 512
 """Lines along each side on which lost passages are counted, at most: this bounds the time."""
+
+_VIEW_LINES = 256
+"""Lines across the longest side of a body by which it is seen along an axis. Not tuned."""
 
 _SHADOW_LINES = 1024
 """Lines across the longer side of a silhouette: its area is then good to about 0.1 %."""
@@ -38,17 +47,76 @@ def mark_cells(
     -------
     bool [x, y, z] ; its memory is ordered as [z, y, x]
     """
-    inside = np.zeros((z.size, y.size, x.size), np.int8)
+    inside, parts = cross_lines(triangles, x, y, z)
+    changes = inside[parts[::-1]]
+    if changes.size:
+        sum_changes(changes, by_parity)
+    return inside.view(bool).T
+
+
+def cross_lines(
+    triangles: np.ndarray, x: np.ndarray, y: np.ndarray, z: np.ndarray
+) -> tuple[np.ndarray, tuple[slice, ...]]:
+    """Return the changes of the winding number along lines of centres, and where they are.
+
+    Returns
+    -------
+    changes : int8 [z, y, x]
+    parts : slices along x, y and z of the centres within the bounds of the triangles
+    """
+    changes = np.zeros((z.size, y.size, x.size), np.int8)
     parts = []
     for axis, centres in enumerate((x, y, z)):
         along = triangles[..., axis]
         parts.append(slice(*np.searchsorted(centres, (along.min(), along.max()))))
     i, j, k = parts
-    changes, counts = inside[k, j, i], np.zeros(_BLOCKS, np.int64)
-    if changes.size:
-        add_crossings(triangles, x[i], y[j], z[k], changes, counts)
-        sum_changes(changes, by_parity)
-    return inside.view(bool).T
+    if changes[k, j, i].size:
+        counts = np.zeros(_BLOCKS, np.int64)
+        add_crossings(triangles, x[i], y[j], z[k], changes[k, j, i], counts)
+    return changes, (i, j, k)
+
+
+def find_thin_cells(triangles: np.ndarray, inside: np.ndarray, low: np.ndarray) -> np.ndarray:
+    """Return cells outside that hold what is thinner than cells, bool [x, y, z].
+
+    Where a triangle crosses the line between the centres of two neighbours outside, the nearer one
+    is such a cell: the first one, if triangles are near both.
+
+    Parameters
+    ----------
+    triangles : float64 [triangle, corner, (x, y, z)]
+    inside : bool [x, y, z]
+    low : int [(x, y, z)], the first cell of `inside`
+    """
+    thin = np.zeros(inside.shape, bool)
+    for axis in range(3):
+        order = np.roll(range(3), -axis)
+        x, y, z = (low[a] + 0.5 + np.arange(inside.shape[a]) for a in order)
+        halves = np.zeros((z.size, y.size, x.size), np.uint8)
+        turned = np.ascontiguousarray(triangles[..., order])
+        mark_gaps(turned, x, y, z, halves, _BLOCKS)
+        solid, marks = (cells.transpose(order).T for cells in (inside, thin))
+        is_empty = ~(solid[..., :-1] | solid[..., 1:])
+        is_first = is_empty & (halves[..., :-1] & 1 != 0)
+        marks[..., :-1] |= is_first
+        marks[..., 1:] |= is_empty & ~is_first & (halves[..., :-1] != 0)
+    return thin
+
+
+def find_outermost_triangles(triangles: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
+    """Return the first and the last triangles on lines along x, and the area of a line.
+
+    Lines are spread evenly over the body; those that meet nothing are left out.
+    """
+    turned = np.ascontiguousarray(triangles)
+    low, high = turned.min(axis=(0, 1)), turned.max(axis=(0, 1))
+    spacing = max(float((high - low).max()), 1e-300) / _VIEW_LINES
+    y, z = (a + spacing * (np.arange(math.ceil((b - a) / spacing)) + 0.5)
+            for a, b in zip(low[1:], high[1:], strict=True))  # fmt: skip
+    seen = np.full((2, z.size, y.size), -1)
+    find_outermost(turned, y, z, seen, np.full(seen.shape, np.inf), _BLOCKS)
+    hit = seen[0] >= 0
+    return seen[0][hit], seen[1][hit], spacing**2
 
 
 def find_lost_share(triangles: np.ndarray, by_parity: bool) -> tuple[float, int]:

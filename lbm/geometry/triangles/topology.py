@@ -108,18 +108,43 @@ def remove_repeated(faces: np.ndarray) -> np.ndarray:
     return faces[np.sort(stays[position])]
 
 
+class Edges(NamedTuple):
+    """Edges of triangles; the sides of triangle t are 3 t, 3 t + 1 and 3 t + 2.
+
+    Attributes
+    ----------
+    is_forward : bool [side], whether it runs from the lower to the higher number of a vertex
+    number : int64 [side], of its edge
+    uses : int64 [edge], the number of its triangles
+    ends : int64 [edge, end]
+    balance : int64 [edge], how many more triangles run along it forwards than backwards
+    """
+
+    is_forward: np.ndarray
+    number: np.ndarray
+    uses: np.ndarray
+    ends: np.ndarray
+    balance: np.ndarray
+
+
+def number_edges(faces: np.ndarray) -> Edges:
+    """Number the edges of triangles."""
+    start = faces.ravel()
+    end = np.roll(faces, -1, axis=1).ravel()
+    ends = np.stack([np.minimum(start, end), np.maximum(start, end)], axis=1)
+    first, number = number_rows(ends)
+    uses = np.bincount(number, minlength=len(first))
+    sums = np.bincount(number, np.where(start < end, 1.0, -1.0), minlength=len(first))
+    return Edges(start < end, number, uses, ends[first], sums.astype(np.int64))
+
+
 def examine_edges(faces: np.ndarray) -> tuple[np.ndarray, bool]:
     """Return the open edges [edge, end], and whether the triangles are oriented consistently.
 
     Open edges belong to an odd number of triangles.
     """
-    start = faces.ravel()
-    end = np.roll(faces, -1, axis=1).ravel()
-    ends = np.stack([np.minimum(start, end), np.maximum(start, end)], axis=1)
-    first, number = number_rows(ends)
-    count = np.bincount(number, minlength=len(first))
-    balance = np.bincount(number, np.where(start < end, 1.0, -1.0), minlength=len(first))
-    return ends[first[count % 2 == 1]], not balance.any()
+    edges = number_edges(faces)
+    return edges.ends[edges.uses % 2 == 1], not edges.balance.any()
 
 
 def _describe_open_edges(vertices: np.ndarray, faces: np.ndarray, edges: np.ndarray) -> str:
@@ -131,7 +156,10 @@ def _describe_open_edges(vertices: np.ndarray, faces: np.ndarray, edges: np.ndar
     if left < len(edges) and len(welded):
         remedy = f"With weld={near:.2g}, which merges vertices that are so near, {left} are left"
     else:
-        remedy = "Close the holes, with trimesh.repair.fill_holes for example, or in a CAD program"
+        remedy = (
+            "Close the holes in a CAD program, or use repair=True, which takes cells for inside"
+        )
+        remedy += " whose winding number is above one half"
     return (
         f"the surface is not closed: {len(edges)} of its edges are open, as they belong to an odd "
         f"number of triangles, the first from {start} to {end}. {remedy}"

@@ -1,0 +1,225 @@
+"""Surfaces that are not closed: triangles that face one way, and caps that close what is open.
+
+The winding number of an open surface S around a point is a real number: its solid angle over 4 pi
+(Jacobson, Kavan and Sorkine-Hornung 2013). With caps C, any triangles whose edges are the open ones
+of S, it is n(S + C) - w(C): the first is the integer of a closed surface, which crossings of lines
+count, and only the second, of a few triangles, needs solid angles.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
+
+from lbm.geometry.triangles.inside import find_outermost_triangles
+from lbm.geometry.triangles.topology import (
+    SUGGESTED_WELD,
+    close_surface,
+    examine_edges,
+    merge_vertices,
+    number_edges,
+    remove_repeated,
+)
+
+SEEN_FROM_BEHIND = 2.0
+"""How many times more of a patch is seen from behind than from its front if it faces inwards."""
+
+LEAST_SEEN = 0.25
+"""Share of a patch, seen along the axes, that must be seen from behind: less may be seen of the
+inner side of a vessel through its holes. Not tuned."""
+
+
+class RepairedSurface(NamedTuple):
+    """A surface with what makes it closed.
+
+    Attributes
+    ----------
+    vertices : float64 [vertex, xyz]
+    faces : int64 [triangle, corner]
+    sheets : the number of the last faces that bound nothing, as the fluid or the body is on both
+        sides of them
+    caps : int64 [triangle, corner], which close the other faces
+    is_oriented : True if all edges of faces and caps balance
+    notes : what was done
+    """
+
+    vertices: np.ndarray
+    faces: np.ndarray
+    sheets: int
+    caps: np.ndarray
+    is_oriented: bool
+    notes: tuple[str, ...]
+
+
+def repair_surface(vertices: np.ndarray, faces: np.ndarray, weld: float) -> RepairedSurface:
+    """Return a surface as it is, with caps; one that is closed and faces outwards stays the same.
+
+    Raises ValueError if all triangles are degenerate.
+    """
+    notes = []
+    points, corners = merge_vertices(vertices, faces, weld)
+    is_closed, is_oriented = _is_closed(corners)
+    if is_closed and is_oriented:
+        surface = close_surface(vertices, faces, weld)
+        points, corners, caps = surface.vertices, surface.faces, np.zeros((0, 3), np.int64)
+        corners, note = _face_outwards(points, corners, _unify(points, corners)[1])
+        return RepairedSurface(points, corners, 0, caps, True, tuple(note))
+    near = SUGGESTED_WELD * float(np.ptp(points, axis=0).max())
+    if near > weld and not is_closed:
+        merged, joined = merge_vertices(vertices, faces, near)
+        if (left := _count_open(joined)) < (before := _count_open(corners)):
+            notes.append(
+                f"vertices at most {near:.2g} apart are merged: {left} of {before} open edges stay"
+            )
+            points, corners = merged, joined
+    corners, sheets, doubled = _split_sheets(corners)
+    if not len(corners) + len(sheets):
+        raise ValueError(f"faces must span a surface, but all {len(faces)} are degenerate")
+    if len(sheets):
+        notes.append(f"{len(sheets)} walls inside have the body, or the fluid, on both sides")
+    if doubled:
+        notes.append(f"{doubled} triangles have a copy that faces the other way: it is left out")
+    corners, patch, note = _unify(points, corners)
+    notes += note
+    corners, note = _face_outwards(points, corners, patch)
+    notes += note
+    every = np.concatenate([corners, sheets])
+    used, numbers = np.unique(every, return_inverse=True)
+    every, points = numbers.reshape(every.shape), points[used]
+    points, caps, openings = _close(points, every[: len(corners)])
+    if openings:
+        notes.append(
+            f"{openings} holes or open ends with {len(caps)} edges: cells whose winding number is "
+            "above one half are inside"
+        )
+    return RepairedSurface(points, every, len(sheets), caps, True, tuple(notes))
+
+
+def _is_closed(faces: np.ndarray) -> tuple[bool, bool]:
+    """Return whether a surface encloses something, and whether its triangles face one way."""
+    kept = remove_repeated(faces)
+    open_edges, is_oriented = examine_edges(kept)
+    return bool(len(kept)) and not len(open_edges), is_oriented
+
+
+def _count_open(faces: np.ndarray) -> int:
+    return len(examine_edges(remove_repeated(faces))[0])
+
+
+def _components(links: np.ndarray, count: int) -> np.ndarray:
+    """Return the number of the connected component of each of `count` nodes; links [link, end]."""
+    graph = coo_array((np.ones(len(links), bool), links.T), shape=(count, count))
+    numbers: np.ndarray = connected_components(graph, directed=False)[1]
+    return numbers
+
+
+def _split_sheets(faces: np.ndarray) -> tuple[np.ndarray, np.ndarray, int]:
+    """Return triangles that bound the body, those between its parts, and how many are doubled.
+
+    Two copies with opposite orientations are one triangle. It is a wall between parts, such as the
+    common side of two boxes, if it is connected with other triangles, and else a doubled surface.
+    """
+    kept = remove_repeated(faces)
+    distinct = faces[(faces != np.roll(faces, 1, axis=1)).all(axis=1)]
+    order = np.sort(np.concatenate([kept, distinct]), axis=1)
+    _, first, number = np.unique(order, axis=0, return_index=True, return_inverse=True)
+    is_kept = np.zeros(len(first), bool)
+    is_kept[number.ravel()[: len(kept)]] = True
+    cancelled = distinct[first[~is_kept] - len(kept)]
+    if not len(cancelled):
+        return kept, cancelled, 0
+    of_vertex = _components(
+        np.concatenate([cancelled[:, :2], cancelled[:, 1:]]), int(faces.max()) + 1
+    )
+    is_wall = np.isin(of_vertex[cancelled[:, 0]], of_vertex[kept.ravel()])
+    bounding = np.concatenate([kept, cancelled[~is_wall]])
+    return bounding, cancelled[is_wall], int((~is_wall).sum())
+
+
+def _unify(vertices: np.ndarray, faces: np.ndarray) -> tuple[np.ndarray, np.ndarray, list[str]]:
+    """Let triangles face as the larger part of their patch; return faces, patches and notes.
+
+    A patch is what hangs together by edges of two triangles. Each triangle is two nodes of a graph,
+    as it is and turned over, and edges connect those that fit: a patch is two components then.
+    """
+    count = len(faces)
+    forward, number, uses = number_edges(faces)[:3]
+    halves = np.argsort(number, kind="stable")
+    halves = halves[uses[number[halves]] == 2].reshape(-1, 2)
+    t, u = (halves // 3).T
+    other = np.where(forward[halves[:, 0]] != forward[halves[:, 1]], u, u + count)
+    links = np.stack([np.concatenate([t, t + count]), np.concatenate([other, (other + count)
+                      % (2 * count)])], axis=1)  # fmt: skip
+    label = _components(links, 2 * count)
+    as_is, turned = label[:count], label[count:]
+    patch, is_turned = np.minimum(as_is, turned), as_is > turned
+    area = np.linalg.norm(_areas(vertices, faces), axis=1)
+    balance = np.bincount(patch, np.where(is_turned, -area, area), minlength=2 * count)
+    is_turned ^= (balance[patch] < 0.0) & (as_is != turned)
+    notes = []
+    if is_turned.any():
+        notes.append(f"{is_turned.sum()} of {count} triangles that face against their neighbours "
+                     "are turned over")  # fmt: skip
+    if one_sided := int((as_is == turned).sum()):
+        notes.append(f"{one_sided} triangles belong to one-sided patches, which bound no body")
+    return _turn(faces, is_turned), np.unique(patch, return_inverse=True)[1], notes
+
+
+def _areas(vertices: np.ndarray, faces: np.ndarray) -> np.ndarray:
+    """Return the vectors of area of triangles [triangle, xyz]."""
+    a, b, c = (vertices[faces[:, k]] for k in range(3))
+    areas: np.ndarray = np.cross(b - a, c - a) / 2.0
+    return areas
+
+
+def _turn(faces: np.ndarray, is_turned: np.ndarray) -> np.ndarray:
+    return np.where(is_turned[:, None], faces[:, ::-1], faces)
+
+
+def _face_outwards(
+    vertices: np.ndarray, faces: np.ndarray, patch: np.ndarray
+) -> tuple[np.ndarray, list[str]]:
+    """Turn over patches that are seen from behind along the axes, from both sides."""
+    if not len(faces):
+        return faces, []
+    areas, count = _areas(vertices, faces), int(patch.max()) + 1
+    front, behind, whole = np.zeros(count), np.zeros(count), np.zeros(count)
+    for axis in range(3):
+        first, last, pixel = find_outermost_triangles(np.roll(vertices[faces], -axis, axis=2))
+        whole += np.bincount(patch, np.abs(areas[:, axis]) / pixel, minlength=count)
+        for seen, sign in ((first, -1.0), (last, 1.0)):
+            faces_us = sign * areas[seen, axis] > 0.0
+            front += np.bincount(patch[seen], faces_us, minlength=count)
+            behind += np.bincount(patch[seen], ~faces_us, minlength=count)
+    is_inward = (behind > SEEN_FROM_BEHIND * front) & (behind > LEAST_SEEN * whole)
+    if is_inward.all():
+        return faces, []  # winding numbers are negative then, which is as good
+    turned = int(is_inward.sum())
+    notes = [f"{turned} of {count} parts that face inwards are turned over"] if turned else []
+    return _turn(faces, is_inward[patch]), notes
+
+
+def _close(vertices: np.ndarray, faces: np.ndarray) -> tuple[np.ndarray, np.ndarray, int]:
+    """Return vertices, caps and the number of openings.
+
+    Caps are fans around the middle of each set of connected edges that triangles run along more
+    often in one direction than in the other.
+    """
+    _, _, _, ends, balance = number_edges(faces)
+    is_open = balance != 0
+    ends, balance = ends[is_open], balance[is_open]
+    if not len(ends):
+        return vertices, np.zeros((0, 3), np.int64), 0
+    used, corners = np.unique(ends, return_inverse=True)
+    corners = corners.reshape(ends.shape)
+    opening = _components(corners, len(used))
+    count = int(opening.max()) + 1
+    sizes = np.bincount(opening)
+    middles = [np.bincount(opening, c) / sizes for c in vertices[used].T]
+    apex = len(vertices) + opening[corners[:, 0]]
+    back = np.where((balance > 0)[:, None], ends[:, ::-1], ends)
+    caps = np.column_stack([back, apex]).repeat(np.abs(balance), axis=0)
+    return np.concatenate([vertices, np.stack(middles, axis=1)]), caps, count

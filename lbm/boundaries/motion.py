@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -51,6 +52,7 @@ class Rotation(Motion):
         axis = np.array(check_vector("axis", self.axis))
         if not axis.any():
             raise ValueError(f"axis must not be zero, got {self.axis!r}")
+        axis /= np.abs(axis).max()  # its square might overflow
         object.__setattr__(self, "axis", tuple(map(float, axis / np.linalg.norm(axis))))
         if not callable(self.rate):
             object.__setattr__(self, "rate", check_finite("rate", self.rate))
@@ -79,7 +81,10 @@ class Translation(Motion):
     def __post_init__(self) -> None:
         if not callable(self.path):
             velocity = check_vector("path", self.path)
-            require_slow(float(np.linalg.norm(velocity)))
+            try:
+                require_slow(math.hypot(*velocity))
+            except ValueError as error:
+                raise ValueError(f"path: {error}") from None
             object.__setattr__(self, "path", velocity)
 
     def displacement(self, t: float) -> np.ndarray:

@@ -9,6 +9,7 @@ from numba import from_dtype, types
 import generated_kernels
 from compile_cuda import allowed_spills, compile_kernel
 from hetero.cuda.driver import SIMULATOR
+from kernel_budgets.budget import read_types
 from lbm import TRT, Vreman
 from lbm.__main__ import main
 from lbm._commands.kernels import OPERATIONS
@@ -116,6 +117,22 @@ def test_the_kernel_of_moving_walls(precision, registers):
 def test_the_kernels_of_loops_over_items(name, precision):
     registers, _ = generated_kernels.LBM_ITEMS[name]
     assert_keeps_budget(*generated_kernels.lbm_item_kernel(name, precision), precision, registers)
+
+
+@compiled
+@pytest.mark.parametrize(
+    ("name", "arguments", "registers"),
+    [("gather_sums", "i8** i8**", 40), ("finish_step", "i8** i8** i8*", 40)],
+)
+def test_the_kernels_of_sums_over_bodies(name, arguments, registers):
+    from lbm._coupled.moving_bodies import formulas
+    from lbm._kernels.items.cuda import LOOP, make_kernel
+
+    report = compile_kernel(
+        make_kernel(LOOP, getattr(formulas, name)), read_types(f"i8 {arguments}")
+    )
+    assert report.spills <= allowed_spills()
+    assert report.registers <= registers
 
 
 @compiled

@@ -233,8 +233,8 @@ def test_command_line(pattern, tmp_path, capsys):
 STUDIES = {*names_for(Device("cpu"), ["lbm"]), *names_for(Device("cuda"), ["lbm"])}
 FAST_STUDIES = {"lbm-cavity", "lbm-clusters"}
 WITHOUT_PICTURES = {"lbm-bodies", "lbm-lattices", "lbm-magic", "lbm-operators", "lbm-reflections",
-                    "lbm-features", "lbm-moving-bodies", "lbm-shedding", "lbm-domains", "lbm-published",
-                    "lbm-tunnels", "lbm-wall-model", "lbm-walls"}  # fmt: skip
+                    "lbm-features", "lbm-moving-bodies", "lbm-shedding", "lbm-domains",
+                    "lbm-published", "lbm-tunnels", "lbm-wall-model", "lbm-walls"}  # fmt: skip
 
 
 @pytest.mark.parametrize("name", [

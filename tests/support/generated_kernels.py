@@ -95,7 +95,7 @@ _BODY = "S* u1* u1* u4** i8*** i8** T* i8* T** i8** i8* T* T*** i8** T"
 """Populations, cells and walls, tables of the lattice, and the numbers of a moving body."""
 
 LBM_ITEMS = {
-    "bounce": (208, _BODY),
+    "bounce": (216, _BODY),
     "cover": (96, _BODY),
     "refill": (128, _BODY),
     "interpolate": (40, "S* i8* i8* T** T* T* T*"),

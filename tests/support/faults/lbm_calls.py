@@ -77,6 +77,9 @@ CALLS = [
          takes_functions=("cells",), known_as={"condition": ("solid",)}),
     good("lbm.Solid, interpolated", cells=lbm.Sphere((2, 2, 2), 1.0), condition=lbm.NoSlip(),
          wall="interpolated", known_as={"cells": ("wall", "cells")}),
+    good("lbm.Rotation", centre=(2.0, 2.0, 2.0), axis=(0.0, 0.0, 1.0), rate=0.01,
+         takes_functions=("rate",)),
+    good("lbm.Translation", path=(0.1, 0.0, 0.0), takes_functions=("path",)),
     good("lbm.Sphere", centre=(2.0, 2.0, 2.0), radius=1.0),
     good("lbm.Cylinder", centre=(2.0, 2.0), radius=1.0, axis="z"),
     good("lbm.Box", low=(1.0, 1.0, 1.0), high=(2.0, 3.0, 2.5)),
@@ -164,6 +167,8 @@ NOT_CALLED = {
       ("Condition", "FreeSlip", "FreeStream", "MovingWall", "NonReflectingInlet",
        "NonReflectingOutlet", "NoSlip", "Periodic", "PressureOutlet", "VelocityInlet")
       for method in ("at", "parameters", "reference_respond", "reference_return", "start_memory")),
+    *(f"{motion}.{method}" for motion in ("Rotation", "Translation")
+      for method in ("angle", "displacement")),
     "Simulation.start_companions", "Simulation.without_half_force",
     "WallShear", "geometry", "launcher",
     *(f"{operator}.{method}" for operator in

@@ -8,7 +8,7 @@ import pytest
 from scipy.optimize import minimize
 from scipy.stats import CensoredData
 
-from stablegpu import bootstrap, fit, goodness_of_fit, profile_likelihood, stable
+from stablegpu import bootstrap, fit, fit_windows, goodness_of_fit, profile_likelihood, stable
 from stablegpu._distribution import log_interval_probability
 
 TRUTH = stable(1.6, 0.3, 0.1, 1.2, parameterization="S0", device="cpu")
@@ -219,3 +219,17 @@ def test_one_evaluation_of_few_intervals(device):
     fixed = {"alpha": 1.6, "beta": 0.3, "loc": 0.1, "scale": 1.2}
     result = fit(lower=low, upper=high, fixed=fixed, parameterization="S0", device=device)
     assert result.loglik == pytest.approx(TRUTH.log_probability(low, high).sum(), abs=1e-8)
+
+
+def test_windows_of_rounded_data(device):
+    x = np.round(TRUTH.rvs(300, rng=12) / 0.5) * 0.5
+    windows = fit_windows(x, 200, step=40, rounding=0.5, device=device)
+    assert len(windows) == 3
+    for k in (0, 2):
+        alone = fit(x[40 * k : 40 * k + 200], rounding=0.5, device=device)
+        assert windows[k].params == pytest.approx(alone.params, abs=1e-9)
+        np.testing.assert_array_equal(windows[k].intervals.lower, alone.intervals.lower)
+    with pytest.raises(ValueError, match="series must be multiples of rounding"):
+        fit_windows(x, 200, rounding=0.3, device=device)
+    with pytest.raises(ValueError, match="need method='ml'"):
+        fit_windows(x, 200, rounding=0.5, method="koutrouvelis", device=device)

@@ -35,7 +35,7 @@ from rode.problems import Problem
 from rode.results import Result
 from rode.solving import solve
 
-LINEAR_METHOD, METHOD = "3-rode-taylor", "averaged-heun"
+LINEAR_METHOD, METHOD, GENERAL_METHOD = "3-rode-taylor", "averaged-heun", "heun"
 """Methods for linear problems and for others if --method is not given."""
 
 STEPS = 1024
@@ -82,7 +82,7 @@ def add_solve(subcommands: Any) -> None:
     parser.add_argument(
         "--method",
         help=f"one of {', '.join(SCHEMES)} (default: {LINEAR_METHOD} for linear problems, "
-        f"{METHOD} for others)",
+        f"{GENERAL_METHOD} for general and {METHOD} for other ones)",
     )
     parser.add_argument(
         "--h",
@@ -149,7 +149,8 @@ def _run(options: argparse.Namespace) -> int:
     begin, end = options.t_span
     if not end > begin:
         raise ValueError(f"--t-span must end after it begins, got {begin:g} {end:g}")
-    method = options.method or (LINEAR_METHOD if problem.linear else METHOD)
+    other = METHOD if problem.f is None else GENERAL_METHOD
+    method = options.method or (LINEAR_METHOD if problem.linear else other)
     h = options.h or _choose_step(
         problem, method, end - begin, PEAK_STEPS if options.peaks else STEPS
     )

@@ -185,10 +185,11 @@ def shear_frame(
             "a frame needs damping, a ratio such as 0.05 (0 for none), or dashpots: one of both"
         )
     periods = _periods(m, k)
-    if dashpots is None:
+    if damping is not None:
         c0, c1 = _rayleigh(_column("damping", damping, 0.0, 1.0), periods, damped_modes)
         c = c1 * k
     else:
+        assert dashpots is not None
         c0, c = np.zeros(1), _storeys("dashpots", dashpots, storeys, least=0.0)
     pairs = _pairs_of(outputs, storeys)
     whole = [c0[None], _column("scale", scale, 0.0, np.inf)[None]]
@@ -259,7 +260,7 @@ def _storeys(
     return array.reshape(len(array), -1)
 
 
-def _column(name: str, value: ArrayLike | None, least: float, most: float) -> np.ndarray:
+def _column(name: str, value: ArrayLike, least: float, most: float) -> np.ndarray:
     """Return a number, or one for each path, in [least, most)."""
     column = parameter_of(name, value)
     if not np.all((column >= least) & (column < most)):

@@ -90,7 +90,7 @@ class BoucWen:
         exponent = validation.check_in_range("exponent", self.exponent, 1.0, 100.0)
         object.__setattr__(self, "exponent", exponent)
 
-    def columns(self, storeys: int) -> list[np.ndarray]:
+    def _columns(self, storeys: int) -> list[np.ndarray]:
         """Return alpha, yield_drift, beta and gamma as (storeys, 1) arrays."""
         result = []
         for name in ("alpha", "yield_drift", "beta", "gamma"):
@@ -196,7 +196,7 @@ def shear_frame(
     exponent, rows, stiffest = None, [k], k
     if hysteresis is not None:
         exponent = hysteresis.exponent
-        alpha, d, beta, gamma = hysteresis.columns(storeys)
+        alpha, d, beta, gamma = hysteresis._columns(storeys)
         rows = [alpha * k, (1.0 - alpha) * k, 1.0 / d + 0.0 * k, beta + 0.0 * k, gamma + 0.0 * k]
         # On unloading z' may be larger than v, by at most this factor.
         stiffest = k * (1.0 + (1.0 - alpha) * np.maximum(beta - gamma, 0.0) / (beta + gamma))

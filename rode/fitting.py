@@ -274,8 +274,8 @@ class _Likelihood:
 
         if "tau" in fixed:
             return -loss(math.log(fixed["tau"])), fixed["tau"]
-        ends = 0.5 * NO_CORRELATION * self.gaps.min(), NO_RETURN * self.gaps.sum()
-        grid = np.linspace(*np.log(ends), GRID)
+        low, high = 0.5 * NO_CORRELATION * self.gaps.min(), NO_RETURN * self.gaps.sum()
+        grid = np.linspace(math.log(low), math.log(high), GRID)
         losses = [loss(x) for x in grid]
         k = min(max(int(np.argmin(losses)), 1), GRID - 2)
         found = minimize_scalar(

@@ -90,7 +90,7 @@ class BoucWen:
         exponent = validation.check_in_range("exponent", self.exponent, 1.0, 100.0)
         object.__setattr__(self, "exponent", exponent)
 
-    def columns(self, storeys: int) -> list[np.ndarray]:
+    def _columns(self, storeys: int) -> list[np.ndarray]:
         """Return alpha, yield_drift, beta and gamma as (storeys, 1) arrays."""
         result = []
         for name in ("alpha", "yield_drift", "beta", "gamma"):
@@ -185,17 +185,18 @@ def shear_frame(
             "a frame needs damping, a ratio such as 0.05 (0 for none), or dashpots: one of both"
         )
     periods = _periods(m, k)
-    if dashpots is None:
+    if damping is not None:
         c0, c1 = _rayleigh(_column("damping", damping, 0.0, 1.0), periods, damped_modes)
         c = c1 * k
     else:
+        assert dashpots is not None
         c0, c = np.zeros(1), _storeys("dashpots", dashpots, storeys, least=0.0)
     pairs = _pairs_of(outputs, storeys)
     whole = [c0[None], _column("scale", scale, 0.0, np.inf)[None]]
     exponent, rows, stiffest = None, [k], k
     if hysteresis is not None:
         exponent = hysteresis.exponent
-        alpha, d, beta, gamma = hysteresis.columns(storeys)
+        alpha, d, beta, gamma = hysteresis._columns(storeys)
         rows = [alpha * k, (1.0 - alpha) * k, 1.0 / d + 0.0 * k, beta + 0.0 * k, gamma + 0.0 * k]
         # On unloading z' may be larger than v, by at most this factor.
         stiffest = k * (1.0 + (1.0 - alpha) * np.maximum(beta - gamma, 0.0) / (beta + gamma))
@@ -259,7 +260,7 @@ def _storeys(
     return array.reshape(len(array), -1)
 
 
-def _column(name: str, value: ArrayLike | None, least: float, most: float) -> np.ndarray:
+def _column(name: str, value: ArrayLike, least: float, most: float) -> np.ndarray:
     """Return a number, or one for each path, in [least, most)."""
     column = parameter_of(name, value)
     if not np.all((column >= least) & (column < most)):

@@ -75,10 +75,18 @@ CALLS = [
     good("rode.normal by size", lambda size: rode.normal(size), size=4),
     good("rode.normal by strips", lambda strips: rode.normal(4, method="ziggurat", strips=strips),
          strips=64),
-    good("rode.ornstein_uhlenbeck", size=4, delta=0.1, process=rode.Process(), start=0.0,
+    good("rode.ornstein_uhlenbeck", size=4, delta=0.1, process=rode.Process(), start=0.0, end=1.0,
          method="scan", noise=np.ones(4), dtype="float64", normals=None, rng=1, first_path=0,
          out=np.empty(4), device="cpu", known_as={"size": ("noise",)},
          nonsense={"dtype": ("type",)}),
+    good("rode.fit_process", series=np.sin(np.arange(9.0)), dt=0.1, mean=0.5, start="stationary",
+         takes_long=True),
+    good("rode.ProcessFit.interval", name="tau", confidence=0.9, takes_long=True,
+         owner=lambda: rode.fit_process(np.sin(np.arange(9.0)), 0.1)),
+    good("rode.BoucWen", yield_drift=0.01, alpha=0.1, beta=0.5, gamma=0.5, exponent=1.0),
+    good("rode.shear_frame", masses=[1.0, 2.0], stiffnesses=[9.0, 8.0], damping=0.05,
+         excitation=rode.OU(1.0, 1.0), damped_modes=(1, 2), scale=1.0, outputs="drift",
+         takes_long=True),
     good("rode.average", path=np.ones(8), steps=4, device="cpu"),
     good("rode.double_average", path=np.ones(8), steps=4, device="cpu"),
     good("rode.riemann_sums", path=np.ones(9), steps=4, delta=0.1, count=2, device="cpu"),
@@ -124,8 +132,8 @@ _MACHINERY = {
 }
 
 NOT_CALLED = {
-    *("Excitation", "Exceedance", "Expectation", "Level", "Output", "Problem", "RareEvent"),
-    *("ResponseSpectrum", "Result", "Work", "scalars"),
+    *("Excitation", "Exceedance", "Expectation", "Level", "Output", "Problem", "ProcessFit"),
+    *("RareEvent", "ResponseSpectrum", "Result", "Work", "scalars"),
     # Their errors have tests of their own: tests/rode/test_excitations.py and others.
     *("Filtered", "Functional", "OU", "Record", "Spectrum", "Sum", "expectation", "general"),
     *("rare_event", "read_record"),

@@ -39,6 +39,10 @@ BREAK_EVEN = 1 << 50
 """Number of arguments from which the GPU is chosen (an estimate: it was not measured)."""
 
 
+MAX_CASES = 1 << 22
+"""Largest number of cases that may be expected: balls decide each of them, in some 0.1 ms."""
+
+
 @dataclass(frozen=True)
 class PeriodicResult:
     """Result of `tmd.search_periodic`.
@@ -126,7 +130,7 @@ def search_periodic(
     Raises
     ------
     ValueError
-        An argument is out of range, or so few bits are asked that most arguments are cases.
+        An argument is out of range, or there would be too many cases.
     ArithmeticError
         Balls of 8192 bits cannot decide an argument; none is known.
     hetero.DeviceUnavailableError
@@ -185,6 +189,12 @@ def _validate_question(
         raise ValueError(f"phases must be (lo, hi) with 0 <= lo < hi <= 1, got ({lo}, {hi})")
     lattice = PhaseLattice.of_binade(exponent, fmt)
     function, scale = load_function(name), Scale.for_rounding(rounding)
+    expected = lattice.first * (hi - lo) * Fraction(2) ** (1 + scale.doubled - bits)
+    if expected > MAX_CASES:
+        raise ValueError(
+            f"bits={bits} would give about {float(expected):.2g} cases, too many to decide: use "
+            "more bits or a smaller part of the phases"
+        )
     return PeriodicQuestion(function, exponent, lattice, fmt, scale, bits, (lo, hi))
 
 

@@ -20,7 +20,7 @@ _GRID_UNIT = 2.0**-50
 MARGIN = 1.0 + 2.0**-10
 """Factor by which a window and its slab are enlarged, for the rounding errors of float64.
 
-The proof needs 1 + 2^-18.
+The proof needs 1 + 2^-11.
 """
 
 MAX_ROUNDS = 200

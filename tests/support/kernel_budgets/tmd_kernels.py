@@ -16,7 +16,7 @@ KERNELS = read_budgets(
     "tmd",
     """
     _search.cuda_kernels.list_candidates 128! u8*** pieces u8* u8* shape candidates
-    _periodic.cuda.search_all 255 f8** i8** i8* i8*** i8**
+    _periodic.cuda.search_all 160 f8** i8** i8* i8*** i8**
     """,
     pieces=types.NamedTuple((WORDS, types.boolean, u8, u8), Pieces),
     shape=SHAPE,

@@ -211,3 +211,43 @@ def write_column(typing, values, array, column):
         return context.get_dummy_value()
 
     return types.void(values, array, column), emit
+
+
+@intrinsic
+def choose(typing, condition, x, y):
+    """Return x where the condition is true, else y, without a branch."""
+    if x != y or not isinstance(condition, types.Boolean):
+        return None
+
+    def emit(context, builder, signature, values):
+        xs, ys = (_parts(builder, v, x.count) for v in values[1:])
+        parts = [builder.select(values[0], p, q) for p, q in zip(xs, ys, strict=True)]
+        return _pack(context, builder, x, parts)
+
+    return x(condition, x, x), emit
+
+
+@intrinsic
+def multiply_rows(typing, matrix, scales, x, like):
+    """Return a matrix, row by row in a tuple, times the columns of x, each row times its scale.
+
+    x has as many numbers for each column of the matrix as `like`, and so has the result for each
+    row: component c of row k is scales[k] times the sum of matrix[k, j] x[j, c].
+    """
+    size, rows = like.count, scales.count
+    columns = x.count // size
+    result = types.UniTuple(x.dtype, rows * size)
+
+    def emit(context, builder, signature, values):
+        factors = _parts(builder, values[0], matrix.count)
+        units, numbers = _parts(builder, values[1], rows), _parts(builder, values[2], x.count)
+        parts = []
+        for row in range(rows):
+            for c in range(size):
+                total = builder.fmul(factors[row * columns], numbers[c])
+                for j in range(1, columns):
+                    total = builder.fma(factors[row * columns + j], numbers[j * size + c], total)
+                parts.append(builder.fmul(units[row], total))
+        return _pack(context, builder, result, parts)
+
+    return result(matrix, scales, x, like), emit

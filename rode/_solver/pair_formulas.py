@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import functools
 
-from numba import int64
-
 from hetero.jit import scalar
-from rode._intrinsics.tuple_algebra import cast, replace_component
+from rode._intrinsics.tuple_algebra import cast, choose, multiply_rows
 from rode._solver.excited_formulas import make_component_of
 
 
@@ -31,23 +29,22 @@ def make_paired_update(update, count):
     def update_both(t, h, y, old, is_first):
         T = type(h)
         fine = cast(update(t, h, y, old[:count], is_first), h)
+        coarse = cast(update(t, h + h, y, old[count:last], is_first), h)
         if is_first:
-            return fine + fine + (T(0.0),)
-        if old[last] < T(0.5):
-            return fine + old[count:last] + (T(1.0),)
-        return fine + cast(update(t, h + h, y, old[count:last], False), h) + (T(0.0),)
+            return fine + coarse + (T(0.0),)
+        return fine + choose(old[last] > T(0.5), coarse, old[count:last]) + (T(1.0) - old[last],)
 
     return update_both
 
 
 @functools.cache
-def make_paired_start(start, dimension, size, rows):
+def make_paired_start(start, dimension, size, rows, components):
     """Make the function that begins both solutions, each from the first `rows` parameters."""
-    nothing = (0.0,) * (size - 2 * dimension)
+    nothing, flatten_o = (0.0,) * (size - 2 * dimension), _make_flatten_one(components)
 
     @scalar(forceinline=True)
     def start_both(o, p):
-        like = p[0]
+        like = flatten_o(o)[0]
         x = cast(start(o, p[:rows]), like)
         return x + x + cast(nothing, like)
 
@@ -69,120 +66,130 @@ def make_paired_observe(observe, dimension, count):
 
 
 @functools.cache
-def make_paired_step(step, dimension, components, forms, counts, at_end):
+def make_paired_step(step, dimension, components, count, forms):
     """Make the step of both solutions from that of one.
 
-    The user's functions take the first counts[0] of the parameters, and the factors of the forms
-    begin at number counts[1]. If the only form is O at the end of the step (`at_end`), that of the
-    double step is that of its second half.
+    The user's functions take the first `count` parameters; `forms` is a `pairs.PairForms`.
     """
-    count, begin = counts
     n, end = dimension, 2 * dimension
-    sums, last = end + components, end + components * (1 + forms)
-    flatten, join = _make_flatten(components, forms), _make_join(components, forms)
-    fine_forms = _make_forms(components, forms, begin)
-    coarse_forms = _make_forms(components, forms, begin + forms * (forms + 1))
-    component_of = make_component_of(components)
-    if at_end:
-        join, fine_forms = _keep_second, _make_end(components)
-        coarse_forms = fine_forms
+    last = end + components * (1 + forms.number)
+    first, at_end = end + components, forms.at_end
+    fine_rows, coarse_rows = forms.fine or (0.0,), forms.coarse or (0.0,)
+    flatten_o, flatten = _make_flatten_one(components), _make_flatten(components, forms.number)
+    nested, component_of = _make_nested(components, forms.number), make_component_of(components)
+    powers = _make_powers(forms.degrees)
 
     @scalar(forceinline=True)
     def step_both(t, z, o, given, p, h):
         T, user = type(h), p[:count]
-        now, second = flatten(o, given, h)
-        fine = step(t, z[:n], o, fine_forms(now, second, p), user, h)
-        if z[last] < T(0.5):
-            return fine + z[n:end] + now + second + (T(1.0),)
-        start, both = z[end:sums], join(z[sums:last], second, h)
-        values = coarse_forms(start, both, p)
-        coarse = step(t - h, z[n:end], component_of(start), values, user, h + h)
-        return fine + coarse + now + second + (T(0.0),)
+        now, sums, start = flatten_o(o), flatten(given), z[end:first]
+        if at_end:
+            fine_forms, coarse_forms = given, given
+        else:
+            rows, others = cast(fine_rows, h), cast(coarse_rows, h)
+            fine_forms = nested(multiply_rows(rows, powers(h), now + sums, now))
+            coarse_forms = nested(multiply_rows(others, powers(h + h), z[end:last] + sums, now))
+        fine = step(t, z[:n], o, fine_forms, user, h)
+        coarse = step(t - h, z[n:end], component_of(start), coarse_forms, user, h + h)
+        # No branch, so that paths side by side are computed by vector units.
+        coarse = choose(z[last] > T(0.5), coarse, z[n:end])
+        return fine + coarse + now + sums + (T(1.0) - z[last],)
 
     return step_both
 
 
-@scalar(forceinline=True)
-def _keep_second(first, second, h):
-    """Return the end of the second step."""
-    return second
+def _make_powers(degrees):
+    """Make `powers(h)`: a tuple of h to each of some degrees."""
 
-
-def _make_end(components):
-    """Make `forms_of(start, sums, p)` for a form that is O at the end."""
-    component_of = make_component_of(components)
-
-    @scalar(forceinline=True)
-    def end_of(start, sums, p):
-        return (component_of(sums),)
-
-    return end_of
-
-
-def _make_flatten(components, forms):
-    """Make `flatten(o, given, h)`: O, and the forms one after another, as tuples of numbers."""
-    zeros = (0.0,) * (components * forms)
-
-    @scalar(forceinline=True)
-    def flatten_one(o, given, h):
-        return (o,), given
-
-    @scalar(forceinline=True)
-    def flatten_several(o, given, h):
-        result = cast(zeros, h)
-        for k in range(forms):
-            for c in range(components):
-                result = replace_component(result, int64(k * components + c), given[k][c])
-        return o, result
-
-    return flatten_one if components == 1 else flatten_several
-
-
-def _make_join(components, forms):
-    """Make `join(first, second, h)`: the integrals over two steps from those over each."""
-
-    @scalar(forceinline=True)
-    def join(first, second, h):
-        T, result = type(h), second
-        for c in range(components):
-            for d in range(forms):
-                total, power = second[d * components + c], T(1.0)
-                for k in range(d + 1):
-                    total = total + power * first[(d - k) * components + c]
-                    power = power * h / T(k + 1)
-                result = replace_component(result, int64(d * components + c), total)
-        return result
-
-    return join
-
-
-def _make_forms(components, forms, begin):
-    """Make `forms_of(start, sums, p)`: a scheme's forms, by factors from parameter `begin` on."""
-    zeros, component_of = (0.0,) * components, make_component_of(components)
-
-    def make_form(k):
-        first = begin + k * (forms + 1)
-
+    def make_power(degree):
         @scalar(forceinline=True)
-        def form(start, sums, p):
-            result = cast(zeros, p[0])
-            for c in range(components):
-                total = p[first] * start[c]
-                for d in range(forms):
-                    total = total + p[first + 1 + d] * sums[d * components + c]
-                result = replace_component(result, int64(c), total)
-            return (component_of(result),)
+        def power(h):
+            result = type(h)(1.0)
+            for _ in range(degree):
+                result = result * h
+            return (result,)
 
-        return form
+        return power
 
     def append(before, after):
         @scalar(forceinline=True)
-        def forms_of(start, sums, p):
-            return before(start, sums, p) + after(start, sums, p)
+        def powers(h):
+            return before(h) + after(h)
 
-        return forms_of
+        return powers
 
-    result = make_form(0)
-    for k in range(1, forms):
-        result = append(result, make_form(k))
+    result = make_power(degrees[0] if degrees else 0)
+    for degree in degrees[1:]:
+        result = append(result, make_power(degree))
     return result
+
+
+def _make_flatten_one(components):
+    """Make `flatten_o(o)`: O as a tuple."""
+    if components > 1:
+
+        @scalar(forceinline=True)
+        def flatten_o(o):
+            return o
+
+    else:
+
+        @scalar(forceinline=True)
+        def flatten_o(o):
+            return (o,)
+
+    return flatten_o
+
+
+def _make_flatten(components, forms):
+    """Make `flatten(given)`: the forms, which may be tuples, as one tuple of numbers."""
+    if components == 1:
+
+        @scalar(forceinline=True)
+        def flatten(given):
+            return given
+
+        return flatten
+
+    def append(before, k):
+        @scalar(forceinline=True)
+        def flatten(given):
+            return before(given) + given[k]
+
+        return flatten
+
+    @scalar(forceinline=True)
+    def flatten(given):
+        return given[0]
+
+    for k in range(1, forms):
+        flatten = append(flatten, k)
+    return flatten
+
+
+def _make_nested(components, forms):
+    """Make `nested(values)`: the forms, for several components each as a tuple."""
+    if components == 1:
+
+        @scalar(forceinline=True)
+        def nested(values):
+            return values
+
+        return nested
+
+    def append(before, k):
+        low, high = k * components, (k + 1) * components
+
+        @scalar(forceinline=True)
+        def nested(values):
+            return (*before(values), values[low:high])
+
+        return nested
+
+    @scalar(forceinline=True)
+    def nested(values):
+        return (values[:components],)
+
+    for k in range(1, forms):
+        nested = append(nested, k)
+    return nested

@@ -12,9 +12,12 @@ So the coarser solution has exactly the law that it has in a run of its own.
 
 from __future__ import annotations
 
+import functools
+import math
 from collections.abc import Mapping
 from dataclasses import replace
 from types import MappingProxyType
+from typing import NamedTuple
 
 import numpy as np
 
@@ -28,6 +31,7 @@ from rode._solver.pair_formulas import (
 from rode._solver.plan import Plan
 from rode._solver.reductions.reduction import Extent, Fold, Reduction, State
 from rode._solver.runner import step_of
+from rode._solver.schemes.scheme import Scheme
 from rode.problems import Problem
 
 
@@ -46,25 +50,21 @@ def paired(plan: Plan) -> Plan:
     """
     problem, scheme, h = plan.problem, plan.scheme, plan.h
     components = 1 if problem.excitation is None else problem.excitation.components
-    n, forms, count = problem.dimension, scheme.form_count, problem.parameters.shape[0]
-    rows, at_end = np.zeros((forms, forms + 2)), forms == 1 and scheme.forms(h, None)[0, 1] == 1.0
-    rows[:, 2:] = np.eye(forms)
-    # Coefficients of O_0, J_0, J_1, .. in the forms; only that which is O_h itself takes O_h.
-    factors = np.array([np.delete(scheme.forms(size, None), 1, axis=1) for size in (h, 2.0 * h)])
-    if at_end:
+    n, count = problem.dimension, problem.parameters.shape[0]
+    forms = _forms_of(scheme)
+    rows = np.zeros((forms.number, forms.number + 2))
+    rows[:, 2:] = np.diag(h ** -np.arange(1.0, forms.number + 1.0))
+    if forms.at_end:
         rows = scheme.forms(h, None)
     start_rows = count + len(problem.start_numbers)
-    table = problem.table[:start_rows, 0]
-    step = make_paired_step(
-        step_of(problem, scheme), n, components, forms, (count, start_rows), at_end
-    )
-    size = 2 * n + components * (1 + forms) + 1
+    step = make_paired_step(step_of(problem, scheme), n, components, count, forms)
+    size = 2 * n + components * (1 + forms.number) + 1
     doubled = replace(
         problem,
         dimension=size,
-        start=make_paired_start(problem.start, n, size, start_rows),
+        start=make_paired_start(problem.start, n, size, start_rows, components),
         observe=make_paired_observe(problem.observe, n, count),
-        parameters=np.append(table, factors.ravel())[:, None],
+        parameters=problem.table[:start_rows],
         outputs=("fine", "coarse"),
         start_numbers=(),
     )
@@ -79,6 +79,49 @@ def paired(plan: Plan) -> Plan:
         one if one.fold is None else PairedFunctional(one) for one in plan.reductions
     )
     return replace(plan, problem=doubled, scheme=both, reductions=reductions)
+
+
+class PairForms(NamedTuple):
+    """Forms of a scheme over O_0 and J_d/h^(d+1), which do not depend on h but for its power.
+
+    Attributes
+    ----------
+    number : number of forms
+    at_end : whether the only form is O at the end of the step, that of a double step that of its
+        second half
+    fine : coefficients of O_0 and the integrals of a step, row by row
+    coarse : those of a double step, of O_0 and the integrals of both of its halves
+    degrees : power of h of each form
+    """
+
+    number: int
+    at_end: bool
+    fine: tuple[float, ...]
+    coarse: tuple[float, ...]
+    degrees: tuple[int, ...]
+
+
+@functools.cache
+def _forms_of(scheme: Scheme) -> PairForms:
+    """Return the forms of a scheme for steps of 1, from which those of others follow."""
+    one, two = (scheme.forms(size, None) for size in (1.0, 2.0))
+    count = scheme.form_count
+    if two[0, 1] == 1.0:
+        return PairForms(count, True, (), (), ())
+    one = np.delete(one, 1, axis=1)
+    # A form of degree e takes J_d by h^(e-d-1) and O_0 by h^e.
+    scaled = np.delete(two, 1, axis=1) * 2.0 ** np.arange(count + 1)
+    largest = np.argmax(np.abs(one), axis=1)[:, None]
+    ratios = np.take_along_axis(scaled, largest, 1) / np.take_along_axis(one, largest, 1)
+    degrees = tuple(int(e) for e in np.round(np.log2(ratios[:, 0])))
+    # J_d of both halves of a step of 1, over (1/2)^(d+1), give that of the whole step.
+    half = 0.5 ** np.arange(1, count + 1)
+    first = [
+        [0.5 ** (d - k) / math.factorial(d - k) * half[k] if k <= d else 0.0 for k in range(count)]
+        for d in range(count)
+    ]
+    coarse = np.hstack([one[:, :1], one[:, 1:] @ np.array(first), one[:, 1:] * half])
+    return PairForms(count, False, tuple(one.ravel()), tuple(coarse.ravel()), degrees)
 
 
 class PairedFunctional(Reduction):

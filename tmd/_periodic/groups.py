@@ -214,7 +214,8 @@ def _set_bounds(question: PeriodicQuestion, reals: np.ndarray, windows: int, err
         return float(np.abs(reals[column : column + count]) @ powers)
 
     u_x, u_y, v_x, v_y = (reals[i] for i in (REALS.u_x, REALS.u_y, REALS.v_x, REALS.v_y))
-    extent = (abs(u_x) + abs(u_y) + abs(v_x) + abs(v_y)) / abs(u_x * v_y - u_y * v_x)
+    area = abs(u_x * v_y - u_y * v_x)
+    extent = (abs(u_x) + abs(u_y) + abs(v_x) + abs(v_y)) / area
     reach = extent + 1 + windows * (abs(reals[REALS.a_step]) + abs(reals[REALS.b_step]))
     square, cube = bound(REALS.square, 3, 0), bound(REALS.cube, 2, 0)
     slopes = bound(REALS.u_value, 3, 1) + bound(REALS.v_value, 3, 1)
@@ -225,8 +226,9 @@ def _set_bounds(question: PeriodicQuestion, reals: np.ndarray, windows: int, err
     )
     tolerance = 1.01 * (2 * question.limit + error)
     slab = 1.01 * (square / 2 + cube + tolerance)
-    volume = abs(u_x * v_y - u_y * v_x) / slab
-    if reach > 1 << 22 or extent * 2.0**-50 > slab * 2.0**-12 or volume * extent**2 > 1 << 30:
+    # A higher slab has more candidates. It keeps the rounding errors below those of the proof.
+    slab = max(slab, extent * 2.0**-38, area * extent**2 * 2.0**-29)
+    if reach > 1 << 22:
         raise ValueError(
             f"exponent {question.exponent} is too small for this search, whose windows would "
             "contain long rows of arguments: use tmd.search"

@@ -155,7 +155,7 @@ RODE_CASES = [
     (rode.growth(), "averaged-heun", "path", "float32", None, 80),
     (duffing(), "3-rode-taylor", "path", "float32", None, 96),
     (EXCITED, "averaged-heun", "exact", "float32", None, 128),
-    (QUAKE, "3-rode-taylor", "exact", "float64", None, 168, True),
+    (QUAKE, "3-rode-taylor", "exact", "float64", None, 144, True),
     (GENERAL, "heun", "exact", "float64", None, 128, True),
 ]
 """Cases of the solver: problem, method, sampling, dtype, normals, budget of registers, and whether

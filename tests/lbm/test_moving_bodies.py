@@ -189,6 +189,25 @@ def test_motions_that_contradict_themselves():
         lbm.Rotation((0, 0, 0), (0, 0, 0), 0.1)
 
 
+def test_sums_of_long_runs_do_not_overflow():
+    s = lbm.Simulation((14, 14, 14), boundaries={"ball": MOVING}, device="cpu", dtype="float64")
+    body = s.run(40).bodies["ball"]
+    lost, taken = body.mass_taken, body.momentum_taken
+    for _ in range(3):  # what would make 2^63 in the sums on the device
+        device, past = body.copy_totals()
+        device[1, 1:4] = 2**62
+        body.set_totals(device, past)
+        s.run(32)
+    assert body.momentum_taken == pytest.approx(3 * 2.0**18 + taken, abs=40.0)
+    assert abs(body.mass_taken - lost) < 10.0
+
+
+def test_a_body_outside_of_the_domain_is_announced():
+    far = lbm.Solid(lbm.Sphere((-30, 7, 7), 2.0), motion=FORWARD)
+    with pytest.warns(UserWarning, match="'far'.* outside of the domain .* at step 0"):
+        lbm.Simulation((14, 14, 14), boundaries={"x": lbm.NoSlip(), "far": far}, device="cpu")
+
+
 def test_bodies_that_run_into_each_other_end_a_run():
     boundaries = {
         "left": lbm.Solid(lbm.Sphere((4, 5, 5), 2.2), motion=lbm.Translation((0.1, 0, 0))),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import NamedTuple
 
 import numpy as np
@@ -9,6 +10,7 @@ import numpy as np
 from lbm._coupled.moving_bodies.formulas import END, HALF, POSE, SPIN, VELOCITY
 from lbm.boundaries.limits import require_slow
 from lbm.boundaries.motion import Motion, Rotation
+from lbm.geometry.triangles.topology import describe_point
 from lbm.lattices.extent import Triple
 
 MARGIN = 2
@@ -65,6 +67,13 @@ class Path:
         self._axis = np.zeros(3) if rotation is None else np.array(rotation.axis)
         self._extent, self.radius = self._find_extent(bounds - self.centre)
         low, high = self._extent + self.pose(0.0).centre
+        if (((high <= 0.0) | (low >= domain)) & ~np.array(periodic)).any():
+            warnings.warn(
+                f"boundaries[{name!r}] lies outside of the domain of shape {domain} at step 0: it "
+                f"reaches from {describe_point(low)} to {describe_point(high)}, in cells, and does "
+                "nothing until it moves in",
+                stacklevel=2,
+            )
         self._spans = (low <= 0.0) & (high >= domain)
         with np.errstate(invalid="ignore"):
             box = np.where(self._spans, domain, np.ceil(high - low) + 2 * MARGIN + 1)

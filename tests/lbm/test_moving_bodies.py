@@ -106,6 +106,8 @@ def test_patterns_and_a_restart_give_the_same_flow(pattern, tmp_path):
     other.restore(tmp_path / "a.lbm")
     with pytest.raises(ValueError, match="the force on 'bar'"):
         other.force_on("bar")
+    with pytest.raises(ValueError, match="the stress on 'bar', which moves"):
+        other.wall_shear("bar")
     other.run(40)
     assert (other.u == s.u).all()
     assert (other.fluid == s.fluid).all()

@@ -167,6 +167,29 @@ REFUSED = {
         {"boundaries": {"a": lbm.Solid(lbm.Box((1, 3, 3), (13, 5, 5)), motion=FORWARD)}},
         "larger domain",
     ),
+    "a tilting cylinder": (
+        {
+            "boundaries": {
+                "a": lbm.Solid(
+                    lbm.Cylinder((7, 7), 2), motion=lbm.Rotation((7, 7, 7), (1, 0, 0), 0.01)
+                )
+            }
+        },
+        "has no ends",
+    ),
+    "long arms": (
+        {
+            "boundaries": {
+                "x": lbm.NoSlip(),
+                "y": lbm.NoSlip(),
+                "z": lbm.NoSlip(),
+                "a": lbm.Solid(
+                    lbm.Cylinder((7, 7), 2), motion=lbm.Rotation((7, 7, 7), (1, 0, 0), 0.06)
+                ),
+            }
+        },
+        "must be at most 0.3",
+    ),
     "a function": (
         {"boundaries": {"a": lbm.Solid(lambda x, y, z: x + y + z < 5, motion=FORWARD)}},
         "must be a lbm.Sphere",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import numbers
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -175,7 +176,7 @@ def expectation(
     ------
     TypeError, ValueError
         An argument is invalid, the functional is infinite or NaN for a path, so that it has no
-        mean, or an envelope is not linear within the largest coarse steps.
+        mean, or the same for all of the first paths, so that its error is unknown, or an envelope is not linear within the largest coarse steps.
 
     References
     ----------
@@ -218,7 +219,8 @@ def _coarsest_plan(
     if h is None:
         # A span that is no pair of times gets a step that is not used: the check says why.
         ends = tuple(t_span) if np.iterable(t_span) and not isinstance(t_span, str) else ()
-        span = float(ends[1] - ends[0]) if len(ends) == 2 else 1.0
+        is_pair = len(ends) == 2 and all(isinstance(one, numbers.Real) for one in ends)
+        span = float(ends[1] - ends[0]) if is_pair else 1.0
         steps = COARSEST_STEPS
         if problem.linear and (method in METHODS) and math.isfinite(span):
             reach = largest_step(problem, METHODS[method])
@@ -322,6 +324,13 @@ class _Run:
         self.levels[1].add(fine - coarse)
         self.sample(0, PILOT_PATHS)
         self.extend()
+        if not any(one.variance for one in self.levels) and not any(self.means[1:]):
+            seen = sum(one.count for one in self.levels)
+            raise ValueError(
+                f"the functional is {self.levels[0].mean:g} for all of {seen} paths: it is constant, "
+                "or other values are too rare to estimate their share; probabilities of rare large "
+                "values are those of rode.rare_event"
+            )
 
     def extend(self) -> None:
         """Add a level and take its pilot paths."""
@@ -382,7 +391,7 @@ class _Run:
         """Sample until the estimated error is below the tolerance, and return the result."""
         while True:
             goal = tolerance * (abs(self.estimate) if relative else 1.0)
-            more = self.missing((1.0 - BIAS_SHARE) * goal**2)
+            more = self.missing((1.0 - BIAS_SHARE) * goal * goal)
             work = sum(n * one.cost for n, one in zip(more, self.levels, strict=True))
             if self.path_steps + work > budget:
                 break
@@ -436,6 +445,8 @@ class _Run:
         variances = [one.variance for one in self.levels]
         order = self.levels[0].plan.scheme.order
         rate = _rate_of(variances[1:], MIN_RATE, 2.0 * order)
+        # Coarsest solutions that are equal may be so in these few paths only.
+        variances[0] = variances[0] or variances[1]
         for k in range(1, len(variances)):
             least = variances[0] / self.levels[k].count if variances[k] == 0.0 else 0.0
             if k > 1:
@@ -443,8 +454,9 @@ class _Run:
             variances[k] = max(variances[k], least)
         costs = [one.cost for one in self.levels]
         total = sum(math.sqrt(v * c) for v, c in zip(variances, costs, strict=True))
+        least = max(variance, 1e-300)
         return [
-            max(0, math.ceil(total * math.sqrt(v / c) / variance) - one.count)
+            max(0, math.ceil(min(total * math.sqrt(v / c) / least, 2.0**62)) - one.count)
             for one, v, c in zip(self.levels, variances, costs, strict=True)
         ]
 

@@ -40,7 +40,7 @@ class ProcessFit:
     ----------
     tau, c, mean : estimates of maximum likelihood
     standard_errors : those of "tau", "c" and "mean", from the observed information
-        Without "mean" if it was given.
+        Without "mean" if it was given. Infinite if the likelihood is flat at its maximum.
     covariance : array, of log tau, log c and the mean, from the same
     log_likelihood : at the maximum
     residuals : (samples less those that begin a series,) array
@@ -83,7 +83,7 @@ class ProcessFit:
 
         Values belong to it if the largest likelihood with them is not too far below the maximum.
         Relaxation times that are not short compared with the data have skew intervals, which
-        standard errors do not show. The upper end of tau may be infinite.
+        standard errors do not show. Ends may be infinite, and the lower ones of tau and c 0.
         """
         from scipy.stats import chi2
 
@@ -91,18 +91,26 @@ class ProcessFit:
         confidence = validation.check_in_range("confidence", confidence, 0.0, 1.0, closed="neither")
         drop = 0.5 * float(chi2.ppf(confidence, 1))
         centre, unit = getattr(self, name), self.standard_errors[name]
-        is_log = name != "mean"
+        is_log, likelihood = name != "mean", self._likelihood
         unit = unit / centre if is_log else unit
+        if not math.isfinite(unit):
+            unit = 1.0 if is_log else math.sqrt(0.5 * self.c * self.tau)
+        limits = (-200.0 / unit, 200.0 / unit) if is_log else (-1e3, 1e3)
+        if name == "tau":
+            limits = tuple(math.log(end / centre) / unit for end in likelihood.range_of_tau)
 
         def loss(z: float) -> float:
             value = centre * math.exp(z * unit) if is_log else centre + z * unit
-            return self.log_likelihood - self._likelihood.best({name: value})[0] - drop
+            return self.log_likelihood - likelihood.best({name: value})[0] - drop
 
-        ends = [_root(loss, sign) for sign in (-1.0, 1.0)]
+        low, high = (_root(loss, limit) * unit for limit in limits)
         if is_log:
-            low, high = (centre * math.exp(min(z * unit, 700.0)) for z in ends)
-            return low, math.inf if math.isinf(ends[1]) else high
-        return centre + ends[0] * unit, centre + ends[1] * unit
+            if name == "c" and math.isfinite(high):
+                # As tau tends to 0, c tau is all that data without correlation tell.
+                tau = likelihood.best({"c": centre * math.exp(high)})[1]
+                high = math.inf if tau < NO_CORRELATION * likelihood.gaps.min() else high
+            return centre * math.exp(low), math.inf if math.isinf(high) else centre * math.exp(high)
+        return centre + low, centre + high
 
 
 def fit_process(
@@ -135,7 +143,7 @@ def fit_process(
     TypeError, ValueError
         Arguments are invalid: there are fewer than three steps, times do not ascend, a sample is
         NaN or infinite (leave it out, and give `times`), or all are equal. Or the data determine no
-        process: neighbours are not correlated, or nothing returns to the mean.
+        process: neighbours are not correlated, nothing returns to the mean, or there is no noise.
 
     Notes
     -----
@@ -150,8 +158,14 @@ def fit_process(
     steps = sum(len(one) for one in gaps)
     if steps < 3:
         raise ValueError(f"series must have at least three steps, got {steps}")
-    if np.ptp(np.concatenate(values)) == 0.0:
+    with np.errstate(over="ignore"):
+        spread = float(np.ptp(np.concatenate(values)))
+    if spread == 0.0:
         raise ValueError(f"series must not be constant, got {values[0][0]:g} everywhere")
+    if not 1e-100 < spread < 1e100:
+        raise ValueError(
+            f"series must spread by 1e-100 to 1e100, got {spread:g}: use another unit"
+        )
     shift = float(np.mean(np.concatenate(values)))
     values = [one - shift for one in values]
     likelihood = _Likelihood(
@@ -174,6 +188,10 @@ def fit_process(
             "far as one can tell. Take longer series, or start='stationary'"
         )
     centre, v = likelihood.moments_at(tau, {})
+    if v < 1e-16 * spread**2:
+        raise ValueError(
+            "series has no noise: it is an exponential function of time, and no random process"
+        )
     c = 2.0 * v / tau
     covariance = _covariance(likelihood, tau, c, centre)
     errors = np.sqrt(np.diag(covariance))
@@ -211,6 +229,12 @@ class _Likelihood:
     def size(self) -> int:
         """Number of terms."""
         return self.after.size + self.first.size
+
+    @functools.cached_property
+    def range_of_tau(self) -> tuple[float, float]:
+        """Ends of the search for tau, beyond those at which data are refused."""
+        low, high = 0.5 * NO_CORRELATION * self.gaps.min(), NO_RETURN * self.gaps.sum()
+        return float(low), float(high)
 
     @functools.cached_property
     def sums(self) -> tuple[np.ndarray, ...]:
@@ -274,7 +298,7 @@ class _Likelihood:
 
         if "tau" in fixed:
             return -loss(math.log(fixed["tau"])), fixed["tau"]
-        low, high = 0.5 * NO_CORRELATION * self.gaps.min(), NO_RETURN * self.gaps.sum()
+        low, high = self.range_of_tau
         grid = np.linspace(math.log(low), math.log(high), GRID)
         losses = [loss(x) for x in grid]
         k = min(max(int(np.argmin(losses)), 1), GRID - 2)
@@ -299,18 +323,22 @@ def _covariance(likelihood: _Likelihood, tau: float, c: float, mean: float) -> n
             a, b = np.eye(count)[i] * steps[i], np.eye(count)[j] * steps[j]
             corners = value(a + b) - value(a - b) - value(b - a) + value(-a - b)
             information[i, j] = -corners / (4.0 * steps[i] * steps[j])
-    return np.linalg.inv(information)
+    scale = np.sqrt(np.abs(np.diag(information)))
+    scaled = information / np.outer(scale, scale) if np.all(scale > 0.0) else np.zeros((1, 1))
+    if not np.linalg.eigvalsh(scaled)[0] > 1e-10:  # flat to within rounding, or not a maximum
+        return np.diag(np.full(count, math.inf))
+    return np.linalg.inv(scaled) / np.outer(scale, scale)
 
 
-def _root(loss: Callable[[float], float], sign: float) -> float:
-    """Return z of this sign with loss(z) = 0, in standard errors; infinity if there is none."""
+def _root(loss: Callable[[float], float], limit: float) -> float:
+    """Return z between 0 and the limit with loss(z) = 0; infinity of its sign if there is none."""
     from scipy.optimize import brentq
 
-    near, far = 0.0, sign
+    near, far = 0.0, math.copysign(min(1.0, abs(limit)), limit)
     while loss(far) < 0.0:
-        near, far = far, 2.0 * far
-        if abs(far) > 1e3:
-            return sign * math.inf
+        if far == limit:
+            return math.copysign(math.inf, limit)
+        near, far = far, math.copysign(min(2.0 * abs(far), abs(limit)), limit)
     return float(brentq(loss, near, far, xtol=1e-6))
 
 

@@ -82,7 +82,9 @@ class BoucWen:
             if not is_right.all():
                 value = columns[text.split(" ")[0]][~is_right][0]
                 raise ValueError(f"{text}, got {value:g}")
-        if min(columns["beta"]) + min(columns["gamma"]) <= 0.0:
+        beta, gamma = columns["beta"], columns["gamma"]
+        # Lengths that do not fit are refused by the frame, which knows the number of storeys.
+        if (beta.size == gamma.size or 1 in (beta.size, gamma.size)) and min(beta + gamma) <= 0.0:
             raise ValueError(
                 "beta + gamma must be positive, or the force of a storey grows without bounds, got "
                 f"beta={self.beta!r} and gamma={self.gamma!r}"

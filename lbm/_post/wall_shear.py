@@ -100,6 +100,11 @@ def require_wall(flow: Flow, name: str) -> None:
     """Raise TypeError or ValueError if a name is not that of a wall with friction."""
     if not isinstance(name, str):
         raise TypeError(f"name must be that of a face or a solid, got {describe(name)}")
+    if flow.moving is not None and name in flow.bodies:
+        raise ValueError(
+            f"name must be that of a face or a solid at rest: the stress on {name!r}, which moves, "
+            "is not known, but force_on and torque_on are"
+        )
     if name not in FACES and name not in flow.solids:
         names = ", ".join(map(repr, (*FACES, *flow.solids)))
         raise ValueError(f"name must be that of a face or a solid ({names}), got {name!r}")

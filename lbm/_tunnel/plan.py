@@ -13,6 +13,7 @@ import numpy as np
 from hetero.errors import format_bytes
 from hetero.validation import check_choice, check_integer, check_positive, describe
 from lbm._parallel.memory_forecast import required_bytes
+from lbm._tunnel.ground import FEWEST_BELOW, find_low_parts, move_ground
 from lbm._tunnel.placing import Body, place
 from lbm.boundaries import (
     Condition,
@@ -200,6 +201,11 @@ def make_plan(
     faces, sponges, why = _choose_ends(ends, stream, ground, int(width), is_resolved)
     names = ", ".join(f"{k} {c.name}" for k, c in faces.items())
     choices.append(Choice("ends", names, why))
+    if ground == "moving" and (still := find_low_parts(mesh, shape)).any():
+        faces["z-"] = move_ground(still, u)
+        choices.append(Choice("ground", "moving, but still below low parts of the body", (
+            f"gaps of fewer than {FEWEST_BELOW} cells resolve no flow between walls that slide"
+        )))  # fmt: skip
     frontal, plan = (
         mesh.frontal_area(along) * dx**2 for along in ((1.0, 0.0, 0.0), (0.0, 0.0, 1.0))
     )

@@ -106,6 +106,8 @@ def test_patterns_and_a_restart_give_the_same_flow(pattern, tmp_path):
     other.restore(tmp_path / "a.lbm")
     with pytest.raises(ValueError, match="the force on 'bar'"):
         other.force_on("bar")
+    with pytest.raises(ValueError, match="the stress on 'bar', which moves"):
+        other.wall_shear("bar")
     other.run(40)
     assert (other.u == s.u).all()
     assert (other.fluid == s.fluid).all()
@@ -165,6 +167,29 @@ REFUSED = {
         {"boundaries": {"a": lbm.Solid(lbm.Box((1, 3, 3), (13, 5, 5)), motion=FORWARD)}},
         "larger domain",
     ),
+    "a tilting cylinder": (
+        {
+            "boundaries": {
+                "a": lbm.Solid(
+                    lbm.Cylinder((7, 7), 2), motion=lbm.Rotation((7, 7, 7), (1, 0, 0), 0.01)
+                )
+            }
+        },
+        "has no ends",
+    ),
+    "long arms": (
+        {
+            "boundaries": {
+                "x": lbm.NoSlip(),
+                "y": lbm.NoSlip(),
+                "z": lbm.NoSlip(),
+                "a": lbm.Solid(
+                    lbm.Cylinder((7, 7), 2), motion=lbm.Rotation((7, 7, 7), (1, 0, 0), 0.06)
+                ),
+            }
+        },
+        "must be at most 0.3",
+    ),
     "a function": (
         {"boundaries": {"a": lbm.Solid(lambda x, y, z: x + y + z < 5, motion=FORWARD)}},
         "must be a lbm.Sphere",
@@ -187,6 +212,25 @@ def test_motions_that_contradict_themselves():
         lbm.Solid(BALL, lbm.MovingWall((0, 0, 0.1)), motion=FORWARD)
     with pytest.raises(ValueError, match="axis must not be zero"):
         lbm.Rotation((0, 0, 0), (0, 0, 0), 0.1)
+
+
+def test_sums_of_long_runs_do_not_overflow():
+    s = lbm.Simulation((14, 14, 14), boundaries={"ball": MOVING}, device="cpu", dtype="float64")
+    body = s.run(40).bodies["ball"]
+    lost, taken = body.mass_taken, body.momentum_taken
+    for _ in range(3):  # what would make 2^63 in the sums on the device
+        device, past = body.copy_totals()
+        device[1, 1:4] = 2**62
+        body.set_totals(device, past)
+        s.run(32)
+    assert body.momentum_taken == pytest.approx(3 * 2.0**18 + taken, abs=40.0)
+    assert abs(body.mass_taken - lost) < 10.0
+
+
+def test_a_body_outside_of_the_domain_is_announced():
+    far = lbm.Solid(lbm.Sphere((-30, 7, 7), 2.0), motion=FORWARD)
+    with pytest.warns(UserWarning, match="'far'.* outside of the domain .* at step 0"):
+        lbm.Simulation((14, 14, 14), boundaries={"x": lbm.NoSlip(), "far": far}, device="cpu")
 
 
 def test_bodies_that_run_into_each_other_end_a_run():

@@ -1,5 +1,7 @@
 """Processes from data: the likelihood by a full covariance matrix, intervals, paths to an end."""
 
+import math
+
 import numpy as np
 import pytest
 from scipy import optimize, stats
@@ -122,3 +124,16 @@ def test_data_without_a_process_are_refused(series, arguments, words):
 def test_an_end_that_is_no_number_is_refused():
     with pytest.raises(ValueError, match="end must be finite"):
         rode.ornstein_uhlenbeck(8, 0.1, end=np.inf)
+
+
+def test_series_at_the_edge_of_the_model_are_refused_or_have_infinite_ends():
+    with pytest.raises(ValueError, match="series has no noise"):
+        rode.fit_process(5 * np.exp(-0.1 * np.arange(50)), 0.1, start="given")
+    with pytest.raises(ValueError, match="series must spread by"):
+        rode.fit_process(1e200 * np.array([1.0, 2.0, 3.0, 1.0, 2.5]), 0.1)
+    # Noise without correlation explains these nearly as well: tau may be 0, and c infinite.
+    flat = rode.fit_process([0, 1, 1, 0, 0, 1, 0, -1, 0, 1, 0], 0.1, mean=0.0)
+    low, high = flat.interval("tau")
+    assert low == 0.0
+    assert flat.tau < high < 1.0
+    assert flat.interval("c")[1] == math.inf

@@ -60,6 +60,7 @@ class MovingBody:
         self._pose, self._first = store.zeros(AHEAD, POSE), store.zeros(AHEAD, 3, dtype=np.int64)
         self._clock = store.zeros(1, dtype=np.int64)
         self._totals = store.zeros(2, SUMS, dtype=np.int64)
+        self._past = [0] * SUMS  # sums of all steps would overflow on the device in long runs
         partial = store.zeros(SUMS, count, dtype=np.int64)
         sums = store.zeros(SUMS, lanes, dtype=np.int64)
         rest = (
@@ -123,7 +124,7 @@ class MovingBody:
         return self._integer(1, OVERLAP) > 0
 
     def _integer(self, row: int, k: int) -> int:
-        return int(self._bodies.store.get(self._totals)[row, k])
+        return int(self._bodies.store.get(self._totals)[row, k]) + row * self._past[k]
 
     def _total(self, row: int, k: int) -> float:
         return self._integer(row, k) * UNIT
@@ -154,21 +155,25 @@ class MovingBody:
         state = self.copy_totals()
         for loop in (self.loops[0][1], *self.sums):
             loop()
-        self.set_totals(state)
+        self.set_totals(*state)
 
     def skip_start(self) -> None:
         """Go on to the first step: the cells are marked."""
         self._bodies.store.set(self._clock, np.ones(1, np.int64))
 
-    def copy_totals(self) -> np.ndarray:
-        """Return the sums in host memory."""
-        return self._bodies.store.get(self._totals)
+    def carry(self) -> None:
+        """Take the sums of all steps over from the device, where they would overflow."""
+        now, past = self.copy_totals()
+        self.set_totals(now * [[1], [0]], [p + int(n) for p, n in zip(past, now[1], strict=True)])
 
-    def set_totals(self, totals: np.ndarray | int) -> None:
-        """Set the sums."""
-        values = np.zeros((2, SUMS), np.int64)
-        values[...] = totals
-        self._bodies.store.set(self._totals, values)
+    def copy_totals(self) -> tuple[np.ndarray, list[int]]:
+        """Return the sums on the device, and those that were taken over from it."""
+        return self._bodies.store.get(self._totals), self._past
+
+    def set_totals(self, totals: np.ndarray, past: list[int]) -> None:
+        """Set the sums to what `copy_totals` has returned."""
+        self._bodies.store.set(self._totals, totals)
+        self._past = past
 
 
 def _describe(value: Any) -> str:
@@ -212,7 +217,7 @@ class MovingBodies(Companion):
     def start(self, rho: np.ndarray, u: np.ndarray) -> None:
         """Start with nothing taken from the fluid."""
         for body in self.bodies.values():
-            body.set_totals(0)
+            body.set_totals(np.zeros((2, SUMS), np.int64), [0] * SUMS)
         self._marked = self._computed = -1
 
     def after_step(self, t: int) -> None:
@@ -222,6 +227,7 @@ class MovingBodies(Companion):
             self._set_poses(t)
             for body in self.bodies.values():
                 body.skip_start()
+                body.carry()
         for loop in range(3):
             for body in self.bodies.values():
                 body.loops[t % 2][loop]()
@@ -279,5 +285,5 @@ class MovingBodies(Companion):
     def return_to_state(self, t: int, state: Any) -> None:
         """Restore what the bodies had taken; their cells follow from the time."""
         for body, totals in zip(self.bodies.values(), state, strict=True):
-            body.set_totals(totals)
+            body.set_totals(*totals)
         self._marked = self._computed = -1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import NamedTuple
 
 import numpy as np
@@ -9,6 +10,7 @@ import numpy as np
 from lbm._coupled.moving_bodies.formulas import END, HALF, POSE, SPIN, VELOCITY
 from lbm.boundaries.limits import require_slow
 from lbm.boundaries.motion import Motion, Rotation
+from lbm.geometry.triangles.topology import describe_point
 from lbm.lattices.extent import Triple
 
 MARGIN = 2
@@ -59,12 +61,20 @@ class Path:
         periodic: tuple[bool, ...],
     ):
         self.name, self._motions, self._domain = name, motions, np.array(domain)
+        self._periodic = np.array(periodic)
         self._rotation = next((m for m in motions if isinstance(m, Rotation)), None)
         rotation = self._rotation
         self.centre = middle if rotation is None else np.array(rotation.centre)
         self._axis = np.zeros(3) if rotation is None else np.array(rotation.axis)
         self._extent, self.radius = self._find_extent(bounds - self.centre)
         low, high = self._extent + self.pose(0.0).centre
+        if (((high <= 0.0) | (low >= domain)) & ~self._periodic).any():
+            warnings.warn(
+                f"boundaries[{name!r}] lies outside of the domain of shape {domain} at step 0: it "
+                f"reaches from {describe_point(low)} to {describe_point(high)}, in cells, and does "
+                "nothing until it moves in",
+                stacklevel=2,
+            )
         self._spans = (low <= 0.0) & (high >= domain)
         with np.errstate(invalid="ignore"):
             box = np.where(self._spans, domain, np.ceil(high - low) + 2 * MARGIN + 1)
@@ -74,7 +84,6 @@ class Path:
                     f"boundaries[{name!r}] needs {int(box[axis])} cells along {'xyz'[axis]} where "
                     f"it moves, but the periodic domain has {n}: use a larger domain"
                 )
-        self._periodic = np.array(periodic)
         self.box = np.minimum(box, domain).astype(int)
 
     def _find_extent(self, bounds: np.ndarray) -> tuple[np.ndarray, float]:
@@ -83,14 +92,23 @@ class Path:
             return bounds, 0.0
         axis, finite = self._axis, np.isfinite(bounds).all(axis=0)
         # Along an axis of the domain about which it turns, a cylinder may have no ends.
-        inside = np.where(finite, bounds, 0.0)
+        keeps_ends = finite.all() or ((np.abs(axis) > 1 - 1e-12) == ~finite).all()
+        tilts = finite.any() and not keeps_ends
+        if tilts and self._periodic.any():
+            raise ValueError(
+                f"boundaries[{self.name!r}] has no ends and turns about the axis "
+                f"{describe_point(axis)}, so that it would not fit to itself at periodic faces: "
+                "use a mesh of a cylinder with ends, or walls"
+            )
+        ends = np.stack([-self.centre, self._domain - self.centre]) if tilts else 0.0
+        inside = np.where(finite, bounds, ends)
         corners = np.stack(np.meshgrid(*inside.T, indexing="ij"), axis=-1).reshape(-1, 3)
         along = corners @ axis
         radius = float(np.linalg.norm(corners - np.outer(along, axis), axis=1).max())
         spread = radius * np.sqrt(np.maximum(1.0 - axis**2, 0.0))
         ends = np.sort(np.outer([along.min(), along.max()], axis), axis=0)
         extent = ends + np.outer([-1.0, 1.0], spread)
-        if not finite.all() and (np.abs(axis) > 1 - 1e-12).tolist() != (~finite).tolist():
+        if not keeps_ends:
             extent[:] = np.outer([-1.0, 1.0], np.full(3, np.inf))
         return np.where(finite, extent, bounds), radius
 

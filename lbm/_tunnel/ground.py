@@ -1,0 +1,36 @@
+"""Ground that moves with the stream, but for places where a body nearly touches it."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from lbm.boundaries import MovingWall
+from lbm.geometry.meshes import TriangleMesh
+from lbm.lattices.extent import Triple
+
+FEWEST_BELOW = 2
+"""Cells below a part of the body from which on the ground moves below it. Half-way walls that slide
+past each other in one cell drag far too much fluid along, and pressures build up: at Re 1e6 the
+lift of a car of 20 cells, wheels on the ground, was -14, and at a yaw of 5 degrees it blew up."""
+
+
+def find_low_parts(mesh: TriangleMesh, shape: Triple) -> np.ndarray:
+    """Return the columns [x, y] in which the body is near the ground, and those beside them."""
+    nx, ny, _ = shape
+    low = mesh(*np.ix_(*(np.arange(n) + 0.5 for n in (nx, ny, FEWEST_BELOW)))).any(axis=2)
+    around = np.pad(low, 1)
+    near: np.ndarray = np.any(
+        [around[i : i + nx, j : j + ny] for i in range(3) for j in range(3)], axis=0
+    )
+    return near
+
+
+def move_ground(still: np.ndarray, speed: float) -> MovingWall:
+    """Return ground that moves along x, but for columns [x, y] where it stands still."""
+    last = np.array(still.shape) - 1
+
+    def velocity(x: np.ndarray, y: np.ndarray, z: np.ndarray) -> tuple[np.ndarray, float, float]:
+        i, j = (np.clip(np.floor(c).astype(int), 0, n) for c, n in zip((x, y), last, strict=True))
+        return np.where(still[i, j], 0.0, speed), 0.0, 0.0
+
+    return MovingWall(velocity)

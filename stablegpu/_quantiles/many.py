@@ -15,7 +15,7 @@ from stablegpu._parameters import PARAMETERS, Parameters, tan_half_pi
 from stablegpu._quantiles.quantile import quantile, quantile_in_parts
 
 _CENTRED = 0.1  # distance of alpha from 1 within which S0 is searched, as for one distribution
-_LARGEST = 600.0  # of asinh(x); quantiles beyond, perhaps beyond floats, are those of one by one
+_LARGEST = 600.0  # of asinh(x); quantiles beyond, perhaps beyond floats, are searched singly
 _LARGEST_LIGHT = 7.0  # of the light tail for alpha = 1, whose logarithm is -inf there
 _MOST_STEPS = 90
 _FREE_STEPS = 5  # after which a step must have half of the length of the one before
@@ -55,14 +55,14 @@ def quantiles(
     for chosen, form in ((inside & in_s0, "S0"), (inside & ~in_s0, "S1")):
         if chosen.any():
             result[chosen] = _search(p[chosen], alpha[chosen], beta[chosen], form, upper, engine)
-    far = np.flatnonzero(np.isinf(result))
+    missing = np.flatnonzero(np.isinf(result))
     with np.errstate(invalid="ignore"):
         result = _moved(result, alpha, beta, loc, scale, in_s0, parameterization)
     ends = np.flatnonzero((p == 0.0) | (p == 1.0))
     for k in ends:
         one = Parameters.checked(alpha[k], beta[k], loc[k], scale[k], parameterization)
         result[k] = one.support[int((p[k] == 1.0) != upper)]
-    for k in far:
+    for k in missing:
         one = Parameters.checked(alpha[k], beta[k], loc[k], scale[k], parameterization)
         result[k] = quantile(p[k : k + 1], one, upper=upper, device=engine.local)[0]
     return result.reshape(shape)[()]
@@ -71,7 +71,7 @@ def quantiles(
 def _search(
     p: np.ndarray, alpha: np.ndarray, beta: np.ndarray, form: str, upper: bool, engine: Engine
 ) -> np.ndarray:
-    """Return quantiles of standard distributions in one parameterization; +-inf: too far out."""
+    """Return quantiles of standard distributions in one parameterization; +-inf: not found."""
     names = ("logpdf", "logcdf", "logsf")
     at_zero = evaluate_by(engine, (np.zeros(p.size), alpha, beta, 0.0, 1.0), form, names)
     below = at_zero["logsf"] if upper else at_zero["logcdf"]
@@ -114,8 +114,10 @@ def _search(
         active = a[~is_done]
         if not active.size:
             break
-    is_far = (high == _LARGEST) & (s > 0.99 * _LARGEST)
-    return sign * np.where(is_far, np.inf, np.sinh(s))
+    # Those at the bound, and those that no step has enclosed closely enough.
+    is_open = (high == _LARGEST) & (s > 0.99 * _LARGEST)
+    is_open[active[high[active] - low[active] > _NEAR * s[active]]] = True
+    return sign * np.where(is_open, np.inf, np.sinh(s))
 
 
 def _moved(

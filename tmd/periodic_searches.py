@@ -140,7 +140,7 @@ def search_periodic(
     Every error is bounded (docs/packages/tmd-large-arguments.md), so that the list is complete.
     There is no certificate: its format describes blocks of consecutive arguments.
     """
-    question = _validate_question(name, exponent, phases, bits, precision, rounding)
+    question = check_question(name, exponent, phases, bits, precision, rounding)
     lattice, (lo, hi) = question.lattice, question.phases
     chosen = resolve(device, work=int(lattice.first * (hi - lo)), break_even=BREAK_EVEN)
     LOGGER.info("%s: arguments of 2^%d, phases [%s, %s), on %s", name, exponent, lo, hi, chosen)
@@ -168,10 +168,10 @@ def search_periodic(
     )  # fmt: skip
 
 
-def _validate_question(
+def check_question(
     name: str, exponent: int, phases: Any, bits: int, precision: Precision, rounding: str
 ) -> PeriodicQuestion:
-    """Return what is asked."""
+    """Return what is asked; raise what `search_periodic` raises if it cannot be."""
     periodic = tuple(n for n in NAMES if load_function(n).singular_phases)
     validation.check_choice("name", name, periodic)
     fmt = Format.create(precision)

@@ -15,7 +15,8 @@ from stablegpu._parameters import PARAMETERS, Parameters, tan_half_pi
 from stablegpu._quantiles.quantile import quantile, quantile_in_parts
 
 _CENTRED = 0.1  # distance of alpha from 1 within which S0 is searched, as for one distribution
-_LARGEST = 700.0  # of asinh(x)
+_LARGEST = 600.0  # of asinh(x); quantiles beyond, perhaps beyond floats, are searched singly
+_LARGEST_LIGHT = 7.0  # of the light tail for alpha = 1, whose logarithm is -inf there
 _MOST_STEPS = 90
 _FREE_STEPS = 5  # after which a step must have half of the length of the one before
 _NEAR = 1e-6  # relative length of steps that need not, because rounding may lengthen them
@@ -54,19 +55,23 @@ def quantiles(
     for chosen, form in ((inside & in_s0, "S0"), (inside & ~in_s0, "S1")):
         if chosen.any():
             result[chosen] = _search(p[chosen], alpha[chosen], beta[chosen], form, upper, engine)
+    missing = np.flatnonzero(np.isinf(result))
     with np.errstate(invalid="ignore"):
         result = _moved(result, alpha, beta, loc, scale, in_s0, parameterization)
     ends = np.flatnonzero((p == 0.0) | (p == 1.0))
     for k in ends:
         one = Parameters.checked(alpha[k], beta[k], loc[k], scale[k], parameterization)
         result[k] = one.support[int((p[k] == 1.0) != upper)]
+    for k in missing:
+        one = Parameters.checked(alpha[k], beta[k], loc[k], scale[k], parameterization)
+        result[k] = quantile(p[k : k + 1], one, upper=upper, device=engine.local)[0]
     return result.reshape(shape)[()]
 
 
 def _search(
     p: np.ndarray, alpha: np.ndarray, beta: np.ndarray, form: str, upper: bool, engine: Engine
 ) -> np.ndarray:
-    """Return quantiles of standard distributions in one parameterization."""
+    """Return quantiles of standard distributions in one parameterization; +-inf: not found."""
     names = ("logpdf", "logcdf", "logsf")
     at_zero = evaluate_by(engine, (np.zeros(p.size), alpha, beta, 0.0, 1.0), form, names)
     below = at_zero["logsf"] if upper else at_zero["logcdf"]
@@ -76,7 +81,9 @@ def _search(
     is_right = (log_p < below) if upper else (log_p > below)
     target = np.where(is_right, log_p if upper else log_rest, log_rest if upper else log_p)
     sign = np.where(is_right, 1.0, -1.0)
-    low, high, s = np.zeros(p.size), np.full(p.size, _LARGEST), np.full(p.size, 0.5)
+    low, s = np.zeros(p.size), np.full(p.size, 0.5)
+    is_light = (alpha == 1.0) & (beta == -sign)
+    high = np.where(is_light, _LARGEST_LIGHT, _LARGEST)
     active, last = np.arange(p.size), np.full(p.size, np.inf)
     for number in range(_MOST_STEPS):
         a, side, t = active, sign[active], s[active]
@@ -107,7 +114,10 @@ def _search(
         active = a[~is_done]
         if not active.size:
             break
-    return sign * np.sinh(s)
+    # Those at the bound, and those that no step has enclosed closely enough.
+    is_open = (high == _LARGEST) & (s > 0.99 * _LARGEST)
+    is_open[active[high[active] - low[active] > _NEAR * s[active]]] = True
+    return sign * np.where(is_open, np.inf, np.sinh(s))
 
 
 def _moved(

@@ -155,3 +155,18 @@ def test_quantiles_of_many_distributions_are_those_of_their_probabilities():
     options = {"parameterization": "S0", "device": "cpu"}
     x = stablegpu.isf(0.01, alpha, beta, **options)
     np.testing.assert_allclose(stablegpu.sf(x, alpha, beta, **options), 0.01, rtol=1e-9)
+
+
+def test_quantiles_of_extreme_points_are_those_of_one_distribution():
+    """They are beyond floats, in the lightest tail, near zero, or brought back by the scale."""
+    p = np.array([1e-250, 1e-250, 1e-290, 1e-22, 1e-290, 0.45])
+    alpha, beta = np.array([1.0, 1.0, 0.8, 0.072, 0.7, 0.0025]), np.array([1, -1, 0.3, 0, 0, 0])
+    scale = np.array([0.5, 2.0, 3.0, 0.01, 1e-300, 1.0])
+    for of_arrays, name in ((stablegpu.ppf, "ppf"), (stablegpu.isf, "isf")):
+        x = of_arrays(p, alpha, beta, 0.0, scale, device="cpu")
+        one = [
+            getattr(stable(a, b, 0.0, s), name)(q)
+            for q, a, b, s in zip(p, alpha, beta, scale, strict=True)
+        ]
+        np.testing.assert_allclose(x, one, rtol=1e-11)
+        assert np.isinf(x).sum() == 1

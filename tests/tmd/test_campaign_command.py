@@ -98,3 +98,7 @@ def test_a_campaign_in_parts_gives_a_whole_search(tmp_path, capsys):
     assert sorted(found) == sorted(case.hex for case in whole.cases)
     assert main([*command, "--parts", "5", "--resume", str(tmp_path / "c")]) == 2
     assert "another campaign" in capsys.readouterr().err
+    command = ["campaign", "sin", "--exponents", "1023", "1024", "--parts", "4"]
+    assert main([*command, "--resume", str(tmp_path / "d")]) == 2
+    assert "exponent must be one of the format" in capsys.readouterr().err
+    assert not (tmp_path / "d").exists()

@@ -111,6 +111,7 @@ def _run(options: argparse.Namespace) -> int:
 def _search_parts(options: argparse.Namespace) -> int:
     """Search parts of binades by residues until the budget is spent, and say what is left."""
     import tmd
+    from tmd.periodic_searches import check_question
 
     if options.exponents is None:
         raise ValueError("--parts needs --exponents FIRST LAST")
@@ -120,6 +121,10 @@ def _search_parts(options: argparse.Namespace) -> int:
     if low > high:
         raise ValueError(f"--exponents must be FIRST <= LAST, got {low} {high}")
     parts = [(e, i) for e in range(low, high + 1) for i in range(options.parts)]
+    # Refused at once are questions that otherwise leave a folder, or end a campaign after days.
+    for e in low, high:
+        first = Fraction(0), Fraction(1, options.parts)
+        check_question(options.function, e, first, options.bits, options.precision, "all")
     folder = _open_folder(options, options.function)
     begun, searched, done = time.monotonic(), 0, 0
     for e, i in parts:

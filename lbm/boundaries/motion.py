@@ -19,11 +19,11 @@ class Motion:
     Times are in steps, lengths in cells. A body is where its shape says, turned and shifted.
     """
 
-    def angle(self, t: float) -> float:
+    def angle_at(self, t: float) -> float:
         """Return the angle in radians by which the body has turned at time t."""
         return 0.0
 
-    def displacement(self, t: float) -> np.ndarray:
+    def displacement_at(self, t: float) -> np.ndarray:
         """Return by how many cells the body is shifted at time t, float64 [3]."""
         return np.zeros(3)
 
@@ -38,14 +38,17 @@ class Rotation(Motion):
         A point of the axis, in cells. A translation carries it along.
     axis : three floats
         Direction of the axis, of any length; the body turns by the right-hand rule.
-    rate : float or function
-        Angular velocity in radians/step, constant from an angle of 0 at step 0, or a function
-        rate(t) of the time in steps that returns the angle in radians.
+    rate : float
+        Angular velocity in radians/step, from an angle of 0 at step 0.
+    angle : function
+        Instead of `rate`, where it changes: angle(t) in radians at the time t in steps. It is
+        asked for times up to 32 steps ahead.
     """
 
     centre: Sequence[float]
     axis: Sequence[float]
-    rate: float | Callable[[float], float]
+    rate: float | None = None
+    angle: Callable[[float], float] | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "centre", check_vector("centre", self.centre))
@@ -54,14 +57,21 @@ class Rotation(Motion):
             raise ValueError(f"axis must not be zero, got {self.axis!r}")
         axis /= np.abs(axis).max()  # its square might overflow
         object.__setattr__(self, "axis", tuple(map(float, axis / np.linalg.norm(axis))))
-        if not callable(self.rate):
-            object.__setattr__(self, "rate", check_finite("rate", self.rate))
-
-    def angle(self, t: float) -> float:
-        """Return the angle in radians by which the body has turned at time t."""
+        if (self.rate is None) == (self.angle is None):
+            raise TypeError("a rotation needs either rate, a number, or angle, a function of time")
         if callable(self.rate):
-            return check_finite(f"rate({t:g})", self.rate(t))
-        return self.rate * t
+            raise TypeError("rate must be a number; give the angle as a function, angle=")
+        if self.rate is not None:
+            object.__setattr__(self, "rate", check_finite("rate", self.rate))
+        elif not callable(self.angle):
+            raise TypeError(f"angle must be a function of the time, got {describe(self.angle)}")
+
+    def angle_at(self, t: float) -> float:
+        """Return the angle in radians by which the body has turned at time t."""
+        if self.rate is not None:
+            return self.rate * t
+        assert self.angle is not None
+        return check_finite(f"angle({t:g})", self.angle(t))
 
 
 @dataclass(frozen=True)
@@ -87,7 +97,7 @@ class Translation(Motion):
                 raise ValueError(f"path: {error}") from None
             object.__setattr__(self, "path", velocity)
 
-    def displacement(self, t: float) -> np.ndarray:
+    def displacement_at(self, t: float) -> np.ndarray:
         """Return by how many cells the body is shifted at time t, float64 [3]."""
         if callable(self.path):
             return np.array(check_vector(f"path({t:g})", self.path(t)))

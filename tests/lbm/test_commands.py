@@ -650,10 +650,12 @@ every = 5
 shape = "cylinder"
 centre = [9.0, 3.0]
 radius = 1.5
+motion = { amplitude = [0, 0.1, 0], period = 50, angular_velocity = [0, 0, 0.01], centre = [9, 3, 3] }
 [solids.b]
 shape = "box"
 from = [2, 3, 1]
 to = [5, 6, 3]
+motion = { velocity = [0.0, 0.01, 0.0] }
 [solids.c]
 shape = "mask"
 file = "mask.npy"

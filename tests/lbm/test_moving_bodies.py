@@ -212,6 +212,11 @@ def test_motions_that_contradict_themselves():
         lbm.Solid(BALL, lbm.MovingWall((0, 0, 0.1)), motion=FORWARD)
     with pytest.raises(ValueError, match="axis must not be zero"):
         lbm.Rotation((0, 0, 0), (0, 0, 0), 0.1)
+    for arguments in ({}, {"rate": 0.1, "angle": float}, {"rate": float}, {"angle": 0.1}):
+        with pytest.raises(TypeError, match=r"rate|angle"):
+            lbm.Rotation((0, 0, 0), (0, 0, 1), **arguments)
+    given = lbm.Rotation((0, 0, 0), (0, 0, 1), angle=lambda t: 0.1 * t)
+    assert given.angle_at(3.0) == lbm.Rotation((0, 0, 0), (0, 0, 1), 0.1).angle_at(3.0)
 
 
 def test_sums_of_long_runs_do_not_overflow():

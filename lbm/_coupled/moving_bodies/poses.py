@@ -114,14 +114,16 @@ class Path:
 
     def pose(self, t: float) -> Pose:
         """Return the pose at time t in steps."""
-        angle = sum(m.angle(t) for m in self._motions)
-        shift = np.sum([m.displacement(t) for m in self._motions], axis=0)
+        angle = sum(m.angle_at(t) for m in self._motions)
+        shift = np.sum([m.displacement_at(t) for m in self._motions], axis=0)
         return Pose(self.centre + shift, rotate_about(self._axis, angle))
 
     def velocity(self, t: int) -> tuple[np.ndarray, np.ndarray]:
         """Return the velocity of the centre and the angular velocity during step t."""
-        angle = sum(m.angle(t + 1) - m.angle(t) for m in self._motions)
-        velocity = np.sum([m.displacement(t + 1) - m.displacement(t) for m in self._motions], 0)
+        angle = sum(m.angle_at(t + 1) - m.angle_at(t) for m in self._motions)
+        velocity = np.sum(
+            [m.displacement_at(t + 1) - m.displacement_at(t) for m in self._motions], 0
+        )
         try:
             require_slow(float(np.linalg.norm(velocity)) + abs(angle) * self.radius)
         except ValueError as error:
@@ -140,7 +142,7 @@ class Path:
         first = self.first_cell(t + 1)
         now, after = self.pose(t), self.pose(t + 1)
         velocity, spin = self.velocity(t)
-        angle = sum(m.angle(t) + m.angle(t + 1) for m in self._motions) / 2.0
+        angle = sum(m.angle_at(t) + m.angle_at(t + 1) for m in self._motions) / 2.0
         half = Pose((now.centre + after.centre) / 2.0, rotate_about(self._axis, angle))
         row[VELOCITY : VELOCITY + 3], row[SPIN : SPIN + 3] = velocity, spin
         _write(half, row[HALF:], first)

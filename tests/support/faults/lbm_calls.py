@@ -78,7 +78,7 @@ CALLS = [
     good("lbm.Solid, interpolated", cells=lbm.Sphere((2, 2, 2), 1.0), condition=lbm.NoSlip(),
          wall="interpolated", known_as={"cells": ("wall", "cells")}),
     good("lbm.Rotation", centre=(2.0, 2.0, 2.0), axis=(0.0, 0.0, 1.0), rate=0.01,
-         takes_functions=("rate",)),
+         takes_functions=("angle",)),
     good("lbm.Translation", path=(0.1, 0.0, 0.0), takes_functions=("path",)),
     good("lbm.Sphere", centre=(2.0, 2.0, 2.0), radius=1.0),
     good("lbm.Cylinder", centre=(2.0, 2.0), radius=1.0, axis="z"),
@@ -168,7 +168,7 @@ NOT_CALLED = {
        "NonReflectingOutlet", "NoSlip", "Periodic", "PressureOutlet", "VelocityInlet")
       for method in ("at", "parameters", "reference_respond", "reference_return", "start_memory")),
     *(f"{motion}.{method}" for motion in ("Rotation", "Translation")
-      for method in ("angle", "displacement")),
+      for method in ("angle_at", "displacement_at")),
     "Simulation.start_companions", "Simulation.without_half_force",
     "WallShear", "geometry", "launcher",
     *(f"{operator}.{method}" for operator in

@@ -650,7 +650,11 @@ every = 5
 shape = "cylinder"
 centre = [9.0, 3.0]
 radius = 1.5
-motion = { amplitude = [0, 0.1, 0], period = 50, angular_velocity = [0, 0, 0.01], centre = [9, 3, 3] }
+[solids.a.motion]
+amplitude = [0, 0.1, 0]
+period = 50
+angular_velocity = [0, 0, 0.01]
+centre = [9, 3, 3]
 [solids.b]
 shape = "box"
 from = [2, 3, 1]

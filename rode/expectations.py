@@ -329,8 +329,8 @@ class _Run:
             seen = sum(one.count for one in self.levels)
             raise ValueError(
                 f"the functional is {self.levels[0].mean:g} for all of {seen} paths: it is "
-                "constant, or other values are too rare to estimate their share; probabilities of rare large "
-                "values are those of rode.rare_event"
+                "constant, or other values are too rare to estimate their share; probabilities of "
+                "rare large values are those of rode.rare_event"
             )
 
     def extend(self) -> None:

@@ -176,7 +176,8 @@ def expectation(
     ------
     TypeError, ValueError
         An argument is invalid, the functional is infinite or NaN for a path, so that it has no
-        mean, or the same for all of the first paths, so that its error is unknown, or an envelope is not linear within the largest coarse steps.
+        mean, or the same for all of the first paths, so that its error is unknown, or an envelope
+        is not linear within the largest coarse steps.
 
     References
     ----------
@@ -327,9 +328,9 @@ class _Run:
         if not any(one.variance for one in self.levels) and not any(self.means[1:]):
             seen = sum(one.count for one in self.levels)
             raise ValueError(
-                f"the functional is {self.levels[0].mean:g} for all of {seen} paths: it is constant, "
-                "or other values are too rare to estimate their share; probabilities of rare large "
-                "values are those of rode.rare_event"
+                f"the functional is {self.levels[0].mean:g} for all of {seen} paths: it is "
+                "constant, or other values are too rare to estimate their share; probabilities of "
+                "rare large values are those of rode.rare_event"
             )
 
     def extend(self) -> None:

@@ -97,7 +97,8 @@ class ProcessFit:
             unit = 1.0 if is_log else math.sqrt(0.5 * self.c * self.tau)
         limits = (-200.0 / unit, 200.0 / unit) if is_log else (-1e3, 1e3)
         if name == "tau":
-            limits = tuple(math.log(end / centre) / unit for end in likelihood.range_of_tau)
+            shortest, longest = likelihood.range_of_tau
+            limits = math.log(shortest / centre) / unit, math.log(longest / centre) / unit
 
         def loss(z: float) -> float:
             value = centre * math.exp(z * unit) if is_log else centre + z * unit
@@ -163,9 +164,7 @@ def fit_process(
     if spread == 0.0:
         raise ValueError(f"series must not be constant, got {values[0][0]:g} everywhere")
     if not 1e-100 < spread < 1e100:
-        raise ValueError(
-            f"series must spread by 1e-100 to 1e100, got {spread:g}: use another unit"
-        )
+        raise ValueError(f"series must spread by 1e-100 to 1e100, got {spread:g}: use another unit")
     shift = float(np.mean(np.concatenate(values)))
     values = [one - shift for one in values]
     likelihood = _Likelihood(

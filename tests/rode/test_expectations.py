@@ -116,6 +116,8 @@ def test_a_budget_that_does_not_suffice_is_said():
         ({"h": 0.5}, "h=0.5 is not stable"),
         ({"t_span": (2, 0)}, "t_span must end after"),
         ({"functional": rode.first_passage(1e9)}, "infinite or NaN for 1 of 1 paths"),
+        ({"t_span": ("0", "2")}, "t_span must be a real number"),
+        ({"functional": rode.dwell_time(1e9)}, "is 0 for all of 1500 paths"),
     ],
 )
 def test_bad_arguments(arguments, words):

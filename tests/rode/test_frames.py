@@ -154,6 +154,11 @@ SOFT = rode.BoucWen(yield_drift=0.01)
         ({"excitation": rode.OU([1.0, 2.0], 1.0)}, "with one component"),
         ({"hysteresis": 0.01}, "hysteresis must be rode.BoucWen"),
         ({"hysteresis": rode.BoucWen(yield_drift=[1.0, 2.0])}, "yield_drift of hysteresis"),
+        # Each storey is right, though the least beta and the least gamma would not be.
+        (
+            {"hysteresis": rode.BoucWen(yield_drift=1.0, beta=[0.1, 0.9], gamma=[0.5, -0.3])},
+            "beta of hysteresis",
+        ),
         ({"outputs": "torsion"}, "outputs must be kinds"),
         ({"outputs": "drift[4]"}, "numbered from 1 to 3"),
         ({"outputs": ("drift", "drift[1]")}, "each once"),

@@ -127,7 +127,8 @@ def fit_process(
     Parameters
     ----------
     series : (samples,) array, or (series, samples), or a list of arrays of any lengths
-        Several series are independent, and have the same process.
+        The columns of a data frame are series. Several series are independent, and have the same
+        process.
     dt : time between samples in s; or an array of the times between them
     times : times of the samples instead; an array for all series, or a list of arrays
     mean : mean of the process if it is known; None fits it
@@ -347,6 +348,13 @@ def _series_of(series: ArrayLike | Sequence[ArrayLike]) -> list[np.ndarray]:
         rows = [as_real("series", one) for one in series]
     else:
         array = as_real("series", series)
+        if hasattr(series, "columns"):
+            array = array.T
+        elif array.ndim == 2 and len(array) > array.shape[1]:
+            raise ValueError(
+                f"series has {len(array)} series of {array.shape[1]} samples, fewer than series: an "
+                "array is (series, samples). Transpose it, or pass list(series) if this is meant"
+            )
         rows = [array] if array.ndim < 2 else list(array)
     for number, row in enumerate(rows):
         if row.ndim != 1 or row.size < 2:

@@ -3,6 +3,7 @@
 import math
 
 import numpy as np
+import pandas
 import pytest
 from scipy import optimize, stats
 
@@ -119,6 +120,14 @@ def test_paths_that_end_where_they_must():
 def test_data_without_a_process_are_refused(series, arguments, words):
     with pytest.raises((TypeError, ValueError), match=words):
         rode.fit_process(series, **arguments)
+
+
+def test_columns_of_frames_are_series():
+    series = np.cumsum(np.random.default_rng(3).normal(size=(3, 60)), 1) % 4.0
+    frame = pandas.DataFrame(series.T, columns=["x", "y", "z"])
+    assert rode.fit_process(frame, 0.1).tau == rode.fit_process(series, 0.1).tau
+    with pytest.raises(ValueError, match="series has 60 series of 3 samples"):
+        rode.fit_process(series.T, 0.1)
 
 
 def test_an_end_that_is_no_number_is_refused():

@@ -352,7 +352,7 @@ def _series_of(series: ArrayLike | Sequence[ArrayLike]) -> list[np.ndarray]:
             array = array.T
         elif array.ndim == 2 and len(array) > array.shape[1]:
             raise ValueError(
-                f"series has {len(array)} series of {array.shape[1]} samples, fewer than series: an "
+                f"series has {len(array)} series of {array.shape[1]} samples each: an "
                 "array is (series, samples). Transpose it, or pass list(series) if this is meant"
             )
         rows = [array] if array.ndim < 2 else list(array)

@@ -12,24 +12,29 @@ from sbth._problem.limits import LARGEST_THREADED_BATCH
 _PIECES = 8
 """Number of pieces of a batch for each thread, for balance (not tuned)."""
 
+_WORTH_A_THREAD = 1e6
+"""Sum of the cubes of orders from which on threads save more time than a pool takes to start."""
+
 
 def run_pieces(solve: Callable[[range], None], count: int, order: int) -> None:
     """Call `solve` for ranges of the matrices of a batch, on all threads if these are small."""
     from hetero.cpu.threads import threads, use_threads
 
     workers = threads() if order <= LARGEST_THREADED_BATCH else 1
-    pieces = list(_pieces(count, workers * _PIECES))
+    is_small = order <= LARGEST_THREADED_BATCH and count * order**3 < _WORTH_A_THREAD
+    pieces = list(_pieces(count, 1 if is_small else workers * _PIECES))
+
+    def solve_alone(piece: range) -> None:
+        """Solve a piece with one thread for each loop."""
+        with use_threads(1):
+            solve(piece)
+
     with report_loop(count) as advance:
-        if workers == 1 or count < 2:
+        if workers == 1 or count < 2 or is_small:
             for piece in pieces:
-                solve(piece)
+                (solve_alone if is_small else solve)(piece)
                 advance(len(piece))
             return
-
-        def solve_alone(piece: range) -> None:
-            """Solve a piece with one thread for each loop."""
-            with use_threads(1):
-                solve(piece)
 
         with ThreadPoolExecutor(workers) as pool:
             for piece, _ in zip(pieces, pool.map(solve_alone, pieces), strict=True):

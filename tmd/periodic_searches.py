@@ -160,6 +160,11 @@ def search_periodic(
                 last = batch[-1].centre + batch[-1].half_width * (2 * batch[-1].windows + 1)
                 advance(float(min(last, end) - begin))
                 begin = last
+            if begin < end:
+                raise ArithmeticError(
+                    f"no window covers the phases from {float(begin)} to {float(end)}: this is a "
+                    "bug in tmd, please report it"
+                )
     inside = sorted(m for m in numbers if _is_asked(question, m))
     cases = [case for m in inside for case in _decide(question, m)]
     return PeriodicResult(

@@ -70,6 +70,7 @@ def _read_type(table: Table, key: str, types: tuple[str, ...]) -> type[Condition
 
 
 def _read_solid(table: Table, reader: Reader) -> Solid:
+    """Read a solid: its shape, condition, wall and motion."""
     read = _SHAPES[table.choice("shape", tuple(_SHAPES))]
     condition: Condition = NoSlip()
     if "condition" in table:

@@ -9,9 +9,10 @@ from lbm.geometry.meshes import TriangleMesh
 from lbm.lattices.extent import Triple
 
 FEWEST_BELOW = 2
-"""Cells below a part of the body from which on the ground moves below it. Half-way walls that slide
-past each other in one cell drag far too much fluid along, and pressures build up: at Re 1e6 the
-lift of a car of 20 cells, wheels on the ground, was -14, and at a yaw of 5 degrees it blew up."""
+"""Least number of cells between a part of the body and ground that moves below it. Half-way walls
+that slide past each other in one cell drag far too much fluid along, and pressures build up: at Re
+1e6 the lift of a car of 20 cells, wheels on the ground, was -14, and at a yaw of 5 degrees it blew
+up."""
 
 
 def find_low_parts(mesh: TriangleMesh, shape: Triple) -> np.ndarray:

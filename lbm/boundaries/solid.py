@@ -77,6 +77,7 @@ class Solid:
             )
 
     def _check_wall(self) -> None:
+        """Raise TypeError or ValueError if the shape or the condition does not suit the wall."""
         check_choice("wall", self.wall, WALLS)
         if isinstance(self.cells, type):
             raise TypeError(

@@ -30,12 +30,12 @@ from lbm.lattices.extent import Extent, Triple
 LOGGER = logging.getLogger("lbm.meshes")
 
 LARGEST_LOSS = 0.1
-"""Share of passages without a cell from which on `TriangleMesh.place` warns: at the edges of a
+"""Share of passages without a cell above which `TriangleMesh.place` warns: at the edges of a
 rotated box of 18 x 12 x 8 cells it is 0.07, of a sphere of 8 cells 0.01."""
 
 MOSTLY_OPEN = 0.5
-"""Area that closes what is open, in areas of the surface, from which on `TriangleMesh.place` warns:
-of a box without a side it is 0.2, of a flat sheet 1. Not tuned."""
+"""Area of the caps that close a surface, in areas of the surface, above which `TriangleMesh.place`
+warns: for a box without a side it is 0.2, for a flat sheet 1. Not tuned."""
 
 FEWEST_CELLS = 2.0
 """Cells along the longest side of a mesh below which its size is taken for a mistake: the body is
@@ -391,6 +391,7 @@ class TriangleMesh:
         return bool(areas[0] > MOSTLY_OPEN * areas[1])
 
     def _warn_of_thin_parts(self) -> None:
+        """Warn if parts or gaps are thinner than a cell, so that they vanish."""
         from lbm.geometry.triangles.inside import find_lost_share
 
         share, axis = find_lost_share(self.triangles, not self.is_oriented)

@@ -78,7 +78,7 @@ class Excitation:
 
     @property
     def draws_at_start(self) -> bool:
-        """Whether a path has random numbers that `for_paths` draws, and later steps do not."""
+        """Return whether `for_paths` draws random numbers of a path that steps do not draw."""
         return False
 
     def numbers_of_path(self, steps: int, forms: int) -> int:

@@ -63,7 +63,7 @@ class Sum(Excitation):
 
     @property
     def draws_at_start(self) -> bool:
-        """Whether a term does."""
+        """Return whether a term draws random numbers at the start of a path."""
         return any(one.draws_at_start for one in self.terms)
 
     def numbers_of_path(self, steps: int, forms: int) -> int:
@@ -72,7 +72,7 @@ class Sum(Excitation):
 
     @property
     def stepwise_envelopes(self) -> list[Envelope]:
-        """Those of all terms."""
+        """Return the envelopes of all terms."""
         return [envelope for one in self.terms for envelope in one.stepwise_envelopes]
 
     @property

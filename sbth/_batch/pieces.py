@@ -13,15 +13,16 @@ _PIECES = 8
 """Number of pieces of a batch for each thread, for balance (not tuned)."""
 
 _WORTH_A_THREAD = 1e6
-"""Sum of the cubes of orders from which on threads save more time than a pool takes to start."""
+"""Sum of the cubed orders below which starting a pool of threads takes longer than solving (two
+cores)."""
 
 
 def run_pieces(solve: Callable[[range], None], count: int, order: int) -> None:
     """Call `solve` for ranges of the matrices of a batch, on all threads if these are small."""
     from hetero.cpu.threads import threads, use_threads
 
-    workers = threads() if order <= LARGEST_THREADED_BATCH else 1
     is_small = order <= LARGEST_THREADED_BATCH and count * order**3 < _WORTH_A_THREAD
+    workers = 1 if is_small or order > LARGEST_THREADED_BATCH else threads()
     pieces = list(_pieces(count, 1 if is_small else workers * _PIECES))
 
     def solve_alone(piece: range) -> None:
@@ -30,9 +31,10 @@ def run_pieces(solve: Callable[[range], None], count: int, order: int) -> None:
             solve(piece)
 
     with report_loop(count) as advance:
-        if workers == 1 or count < 2 or is_small:
+        if workers == 1 or count < 2:
+            solve_here = solve_alone if is_small else solve
             for piece in pieces:
-                (solve_alone if is_small else solve)(piece)
+                solve_here(piece)
                 advance(len(piece))
             return
 

@@ -36,7 +36,7 @@ _PRECISION = 256
 
 @dataclass(frozen=True)
 class PeriodicQuestion:
-    """What is searched: a function on the arguments of a binade with phases in [lo, hi)."""
+    """A question: the cases of a function among the arguments of a binade with phases [lo, hi)."""
 
     function: Function
     exponent: int

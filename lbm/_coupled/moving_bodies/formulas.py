@@ -204,6 +204,16 @@ def wrap(position, n):
 
 
 @inlined
+def find_piece(i, size, origin, row):
+    """Return the first cell of piece i within the box, and the y and z of its cells."""
+    pieces = (size[5] + CHUNK - 1) // CHUNK  # in a line of the box along x
+    line = i // pieces
+    by, bz = line % size[6], line // size[6]
+    y, z = wrap(origin[row, 1] + by, size[1]), wrap(origin[row, 2] + bz, size[2])
+    return (i - line * pieces) * CHUNK, by, bz, y, z
+
+
+@inlined
 def is_fluid(label):
     """Return whether no body covers a cell."""
     return label == 0 or label >= FRESH
@@ -305,10 +315,7 @@ def make_bounce(precision: str) -> Any:
     ):  # fmt: skip
         T = type(weights[0])
         row = clock[0]
-        chunks = (size[5] + CHUNK - 1) // CHUNK
-        rest = i // chunks
-        bx, by, bz = (i - rest * chunks) * CHUNK, rest % size[6], rest // size[6]
-        y, z = wrap(origin[row, 1] + by, size[1]), wrap(origin[row, 2] + bz, size[2])
+        bx, by, bz, y, z = find_piece(i, size, origin, row)
         for k in range(SUMS):
             partial[k, i] = 0
         for b in range(bx, min(bx + CHUNK, size[5])):
@@ -358,10 +365,7 @@ def make_cover(precision: str) -> Any:
     ):  # fmt: skip
         T = type(weights[0])
         row = clock[0]
-        chunks = (size[5] + CHUNK - 1) // CHUNK
-        rest = i // chunks
-        bx, by, bz = (i - rest * chunks) * CHUNK, rest % size[6], rest // size[6]
-        y, z = wrap(origin[row, 1] + by, size[1]), wrap(origin[row, 2] + bz, size[2])
+        bx, by, bz, y, z = find_piece(i, size, origin, row)
         py, pz = T(by) + T(0.5), T(bz) + T(0.5)
         for b in range(bx, min(bx + CHUNK, size[5])):
             x, px = wrap(origin[row, 0] + b, size[0]), T(b) + T(0.5)
@@ -462,10 +466,7 @@ def make_refill(precision: str) -> Any:
     ):  # fmt: skip
         T = type(weights[0])
         row = clock[0]
-        chunks = (size[5] + CHUNK - 1) // CHUNK
-        rest = i // chunks
-        bx, by, bz = (i - rest * chunks) * CHUNK, rest % size[6], rest // size[6]
-        y, z = wrap(origin[row, 1] + by, size[1]), wrap(origin[row, 2] + bz, size[2])
+        bx, by, bz, y, z = find_piece(i, size, origin, row)
         for b in range(bx, min(bx + CHUNK, size[5])):
             x = wrap(origin[row, 0] + b, size[0])
             if labels[(z * size[1] + y) * size[0] + x] == FRESH + size[7]:

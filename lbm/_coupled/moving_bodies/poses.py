@@ -19,7 +19,7 @@ cell in a step, and cells that it has left in the step before belong to the box.
 
 
 class Pose(NamedTuple):
-    """Where a body is: its centre, and the rotation [3, 3] from its frame to the domain."""
+    """Position of a body: its centre, and the rotation [3, 3] from its frame to the domain."""
 
     centre: np.ndarray
     rotation: np.ndarray

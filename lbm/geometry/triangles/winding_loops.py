@@ -18,22 +18,22 @@ COARSE = 16
 _CELLS = BLOCK**3
 
 _FAR = 2.0
-"""Radii of a node from which on its moments stand for its triangles: the winding number is then
-right to 0.005 (`tests/lbm/test_open_meshes.py`)."""
+"""Least distance, in radii of a node, at which its moments stand for its triangles: the winding
+number is then right to 0.005 (`tests/lbm/test_open_meshes.py`)."""
 
 _STACK = 64
 """Nodes that wait during a descent: one for each level of a tree of 2^60 leaves."""
 
 _INSIDE = 0.51
-"""Winding number from which on a cell is inside: one half, which it is beside a flat sheet, and
-twice the error of the moments."""
+"""Winding number above which a cell is inside: one half, which it is beside a flat sheet, and twice
+the error of the moments."""
 
 _CERTAIN = 0.48
 """Bound of the winding number of caps below which the integer alone decides."""
 
 _APART = 3.0
-"""Radii of a node between it and a cube from which on areas over squares of distances are summed
-for all of its triangles: they are at most 1.8 times too large then."""
+"""Least distance between a node and a cube, in radii of the node, at which areas over squares of
+distances are summed for all of its triangles: they are at most 1.8 times too large then."""
 
 _BULGE = 0.06
 """How far winding numbers in a cube may be outside of those in its corners, besides half of their

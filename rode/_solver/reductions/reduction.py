@@ -128,7 +128,7 @@ class Reduction:
 
     @property
     def fold(self) -> Fold | None:
-        """What each path keeps of the outputs of its coarse steps; None: nothing."""
+        """Return how each path combines the outputs of its coarse steps, or None if it does not."""
         return None
 
     def finish(self, state: State, folded: np.ndarray) -> None:

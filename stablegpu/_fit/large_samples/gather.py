@@ -18,7 +18,7 @@ from stablegpu._fit.large_samples.sample import Sample
 from stablegpu._fit.mcculloch import estimate as mcculloch_estimate
 
 COUNTED = 1.0 / 20.0
-"""Share of a large set from which on equal data are counted: fewer do not matter
+"""Share of a large set above which equal data are counted: fewer do not matter
 (`examine_sets` in `_fit/set_loops.py`)."""
 
 

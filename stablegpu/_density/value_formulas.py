@@ -12,6 +12,7 @@ from hetero.jit import scalar
 
 FAR_FOR_ONE_TERM = 92.0  # log of y^alpha: the next term of the tail's series is e^-92 of the first
 FAR_AT_ONE = 1e40  # there the next term is smaller by log(x)/x
+BELOW_SUPPORT_AT_ONE = -1e6  # alpha = beta = 1: below -460 even the logarithms overflow
 AT_ZETA = 1e-100  # closer to zeta the density and the distribution function do not change,
 SMALL_ALPHA, AT_ZETA_OF_SMALL = 0.03, 1e-300  # but for small alpha, whose spike is narrower
 
@@ -142,12 +143,14 @@ def is_at_zeta(y, side):
 def is_trivial(z, y, side):
     """Return whether no integral is needed.
 
-    That is at NaN, infinity and zeta itself, outside the support, for Cauchy, and in far tails.
+    That is at NaN, infinity and zeta itself, outside the support (or where a light tail underflows),
+    for Cauchy, and in far tails.
 
     y >= 0; for alpha = 1 the argument is z.
     """
     if side.alpha == 1.0:
-        return side.beta == 0.0 or not abs(z) < np.inf or is_far(z, side)
+        beyond = z < BELOW_SUPPORT_AT_ONE and side.log_left == -np.inf
+        return side.beta == 0.0 or not abs(z) < np.inf or beyond or is_far(z, side)
     return is_at_zeta(y, side) or not y < np.inf or side.length <= 0.0 or is_far(y, side)
 
 
@@ -158,7 +161,11 @@ def evaluate_trivial(z, y, side):
         return add_logarithms(y, y, y)
     if abs(y) < np.inf:
         if side.alpha == 1.0:
-            return evaluate_cauchy(z) if side.beta == 0.0 else evaluate_far_tail(z, side)
+            if side.beta == 0.0:
+                return evaluate_cauchy(z)
+            if is_far(z, side):
+                return evaluate_far_tail(z, side)
+            return add_logarithms(0.0, 0.0, 1.0)
         if is_at_zeta(y, side):
             prob_below, prob_above = side.left_angle / math.pi, side.length / math.pi
             return add_logarithms(side.peak, min(prob_below, 1.0), min(prob_above, 1.0))

@@ -73,7 +73,7 @@ def test_bouc_wen_against_an_integration_by_scipy():
     )  # fmt: skip
     result = rode.solve(
         frame, "averaged-heun", t_span=(0, 4), h=2.0**-11, paths=2, sampling="exact", rng=1,
-        reduction="paths", save_every=64, device="cpu",
+        reduction="paths", save_every=64,
     )  # fmt: skip
     for path in range(2):
         M = np.diag(m[:, path])

@@ -64,6 +64,12 @@ def test_huge_and_tiny_arguments_and_scales(device):
         distribution = stable(1.5, 0.5, scale=scale, device=device)
         standard = stable(1.5, 0.5, device=device)
         np.testing.assert_allclose(distribution.cdf(2 * scale), standard.cdf(2.0), rtol=1e-12)
+    for beta in (-1.0, 1.0):  # the light tail at alpha = 1 falls like exp(-exp(z))
+        result = stable(1.0, beta, device=device).evaluate(
+            -beta * np.array([1e7, 1e20, 1e200, 1e300])
+        )
+        below, above = (result.cdf, result.sf)[:: int(beta)]
+        assert np.all(result.pdf == 0.0) and np.all(below == 0.0) and np.all(above == 1.0)
 
 
 @pytest.mark.parametrize("x", ["a", b"a", None, [1j], object(), ["1", "2"]])

@@ -2,15 +2,17 @@
 
 No paper's figure: data of all kinds that `fit` takes, and linear models, against Nelder-Mead from
 20 starts. The density of the search is that of quadrature, which shares no nodes with the fits.
-`--size` sets the number of data sets of each kind.
+`--size` sets the number of data sets of each kind. Each core compares one set at a time.
 """
 
 from __future__ import annotations
 
 import math
+import multiprocessing
 from collections.abc import Callable
 from typing import Any
 
+import numba
 import numpy as np
 from scipy.optimize import minimize
 
@@ -28,19 +30,33 @@ IMPOSSIBLE = 1e300
 def run(study: Study) -> dict:
     """Return by how much the search was better, at most, by kind of data."""
     sets = 1 if study.quick else study.size or (30 if study.device.kind == "cuda" else 4)
+    tasks = [
+        (kind, seed, 1 if study.quick else STARTS, str(study.device))
+        for kind in KINDS
+        for seed in range(sets)
+    ]
+    if study.quick:
+        gains = list(map(compute_gain, tasks))
+    else:
+        context = multiprocessing.get_context("spawn")
+        with context.Pool(initializer=numba.set_num_threads, initargs=(1,)) as pool:
+            gains = pool.map(compute_gain, tasks, chunksize=1)
     worst: dict[str, float] = {}
     rows = []
-    for kind in KINDS:
-        gains = []
-        for seed in range(sets):
-            starts = 1 if study.quick else STARTS
-            gains.append(KINDS[kind](np.random.default_rng(1000 + seed), starts, study))
-        worst[kind] = float(max(gains))
-        count = sum(bool(gain > LARGEST_ALLOWED) for gain in gains)
+    for k, kind in enumerate(KINDS):
+        part = gains[k * sets : (k + 1) * sets]
+        worst[kind] = float(max(part))
+        count = sum(bool(gain > LARGEST_ALLOWED) for gain in part)
         rows.append((kind, sets, worst[kind], count))
     heads = ("data", "sets", "largest gain of the search", "gains above 1e-6")
     study.table("Fits against Nelder-Mead", heads, rows)
     return worst
+
+
+def compute_gain(task: tuple[str, int, int, str]) -> float:
+    """Return the gain of the search over one fit: kind of data, seed, starts, device."""
+    kind, seed, starts, device = task
+    return KINDS[kind](np.random.default_rng(1000 + seed), starts, device)
 
 
 def gain_of(
@@ -130,67 +146,65 @@ def draw(rng: np.random.Generator, size: int | None = None) -> np.ndarray:
     return np.asarray(stable(alpha, beta, device="cpu").rvs(size, rng=int(rng.integers(1 << 30))))
 
 
-def exact(rng: np.random.Generator, starts: int, study: Study) -> float:
+def exact(rng: np.random.Generator, starts: int, device: str) -> float:
     """Compare a fit of exact data."""
-    return against_search(stablegpu.fit(draw(rng), device=study.device), rng, starts)
+    return against_search(stablegpu.fit(draw(rng), device=device), rng, starts)
 
 
-def few(rng: np.random.Generator, starts: int, study: Study) -> float:
+def few(rng: np.random.Generator, starts: int, device: str) -> float:
     """Compare a fit of few data."""
     data = draw(rng, int(rng.integers(5, 20)))
-    return against_search(stablegpu.fit(data, device=study.device), rng, starts)
+    return against_search(stablegpu.fit(data, device=device), rng, starts)
 
 
-def with_ties(rng: np.random.Generator, starts: int, study: Study) -> float:
+def with_ties(rng: np.random.Generator, starts: int, device: str) -> float:
     """Compare a fit of data of which a tenth is equal."""
     data = draw(rng)
     data[: data.size // 10] = np.median(data)
-    return against_search(stablegpu.fit(data, device=study.device), rng, starts)
+    return against_search(stablegpu.fit(data, device=device), rng, starts)
 
 
-def two_clusters(rng: np.random.Generator, starts: int, study: Study) -> float:
+def two_clusters(rng: np.random.Generator, starts: int, device: str) -> float:
     """Compare a fit of two normal clusters."""
     data = np.concatenate([rng.normal(0.0, 1.0, 80), rng.normal(6.0, 0.3, 60)])
-    return against_search(stablegpu.fit(data, device=study.device), rng, starts)
+    return against_search(stablegpu.fit(data, device=device), rng, starts)
 
 
-def one_sided(rng: np.random.Generator, starts: int, study: Study) -> float:
+def one_sided(rng: np.random.Generator, starts: int, device: str) -> float:
     """Compare a fit with beta fixed at 1 or -1."""
-    result = stablegpu.fit(
-        draw(rng), fixed={"beta": float(rng.choice([-1.0, 1.0]))}, device=study.device
-    )
+    result = stablegpu.fit(draw(rng), fixed={"beta": float(rng.choice([-1.0, 1.0]))}, device=device)
     return against_search(result, rng, starts)
 
 
-def rounded(rng: np.random.Generator, starts: int, study: Study) -> float:
+def rounded(rng: np.random.Generator, starts: int, device: str) -> float:
     """Compare a fit of rounded data."""
     step = float(rng.choice([0.1, 0.5, 1.0]))
     data = np.round(draw(rng) / step) * step
-    return against_search(stablegpu.fit(data, rounding=step, device=study.device), rng, starts)
+    return against_search(stablegpu.fit(data, rounding=step, device=device), rng, starts)
 
 
-def censored(rng: np.random.Generator, starts: int, study: Study) -> float:
+def censored(rng: np.random.Generator, starts: int, device: str) -> float:
     """Compare a fit of data that are censored at both quantiles."""
     data = draw(rng)
     low, high = np.quantile(data, [0.1, 0.85])
     lower = np.where(data < low, -math.inf, np.minimum(data, high))
     upper = np.where(data > high, math.inf, np.maximum(data, low))
-    return against_search(stablegpu.fit(lower=lower, upper=upper, device=study.device), rng, starts)
+    return against_search(stablegpu.fit(lower=lower, upper=upper, device=device), rng, starts)
 
 
-def truncated(rng: np.random.Generator, starts: int, study: Study) -> float:
+def truncated(rng: np.random.Generator, starts: int, device: str) -> float:
     """Compare a fit of data above their lowest decile."""
     data = draw(rng, 400)
     low = float(np.quantile(data, 0.1))
-    result = stablegpu.fit(data[data > low], truncation=low, device=study.device)
+    result = stablegpu.fit(data[data > low], truncation=low, device=device)
     return against_search(result, rng, starts)
 
 
-def regression(rng: np.random.Generator, starts: int, study: Study) -> float:
+def regression(rng: np.random.Generator, starts: int, device: str) -> float:
     """Compare a linear model."""
     x = rng.standard_normal((200, 2))
     y = x @ [1.0, -2.0] + draw(rng, 200)
-    model = stablegpu.regress(y, x, device=study.device)
+    model = stablegpu.regress(y, x, device=device)
 
     def cost(point: np.ndarray) -> float:
         distribution = distribution_at(point)

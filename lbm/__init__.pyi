@@ -35,6 +35,7 @@ from .collisions.recursive import RecursiveRegularized as RecursiveRegularized
 from .collisions.regularized import Regularized as Regularized
 from .collisions.smagorinsky import Smagorinsky as Smagorinsky
 from .collisions.smagorinsky import SmagorinskyBGK as SmagorinskyBGK
+from .collisions.smagorinsky import SmagorinskyRecursive as SmagorinskyRecursive
 from .collisions.trt import TRT as TRT
 from .collisions.vreman import Vreman as Vreman
 from .collisions.vreman import VremanBGK as VremanBGK

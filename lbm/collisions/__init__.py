@@ -18,7 +18,7 @@ from lbm.collisions.central_moments import CentralMoments
 from lbm.collisions.operator import Collision, check_collision
 from lbm.collisions.recursive import RecursiveRegularized
 from lbm.collisions.regularized import Regularized
-from lbm.collisions.smagorinsky import Smagorinsky, SmagorinskyBGK
+from lbm.collisions.smagorinsky import Smagorinsky, SmagorinskyBGK, SmagorinskyRecursive
 from lbm.collisions.trt import TRT
 from lbm.collisions.vreman import Vreman, VremanBGK
 
@@ -27,6 +27,7 @@ OPERATORS: dict[str, type[Collision]] = {
     "bgk": BGK,
     "smagorinsky": Smagorinsky,
     "smagorinsky-bgk": SmagorinskyBGK,
+    "smagorinsky-recursive": SmagorinskyRecursive,
     "vreman": Vreman,
     "vreman-bgk": VremanBGK,
     "regularized": Regularized,

@@ -82,40 +82,46 @@ class RecursiveRegularized(Collision):
         return relax
 
     def reference_collide(self, f: np.ndarray, e: np.ndarray) -> np.ndarray:
-        """Return the sum of Hermite polynomials of orders 0 to 3 with the coefficients above.
+        """Return the populations after the collision, by orthogonal polynomials."""
+        return collide_recursively(f, e, self.tau)
 
-        On D3Q19 third-order polynomials are taken in the orthogonal combinations H_aac + H_bbc and
-        H_aac - H_bbc (Jacob, Malaspinas and Sagaut 2018).
-        """
-        lattice, delta = lattice_of_size(len(f)), np.eye(3)
-        c, w = np.array(lattice.velocities, float), np.array(lattice.weights)
-        rho = f.sum(axis=0)
-        u = np.tensordot(c.T, f, 1) / rho
-        stress = (1 - 1 / self.tau) * np.einsum("qa,qb,qxyz->abxyz", c, c, f - e)
-        second = np.einsum("qa,qb->qab", c, c) - delta / 3
-        result = e + 4.5 * np.einsum("q,qab,abxyz->qxyz", w, second, stress)
-        third = (
-            np.einsum("qa,qb,qd->qabd", c, c, c)
-            - (
-                np.einsum("qa,bd->qabd", c, delta)
-                + np.einsum("qb,ad->qabd", c, delta)
-                + np.einsum("qd,ab->qabd", c, delta)
-            )
-            / 3
+
+def collide_recursively(f: np.ndarray, e: np.ndarray, tau: float | np.ndarray) -> np.ndarray:
+    """Return the sum of Hermite polynomials of orders 0 to 3, whose coefficients
+    `RecursiveRegularized` describes.
+
+    On D3Q19 third-order polynomials are taken in the orthogonal combinations H_aac + H_bbc and
+    H_aac - H_bbc (Jacob, Malaspinas and Sagaut 2018).
+    """
+    lattice, delta = lattice_of_size(len(f)), np.eye(3)
+    c, w = np.array(lattice.velocities, float), np.array(lattice.weights)
+    rho = f.sum(axis=0)
+    u = np.tensordot(c.T, f, 1) / rho
+    stress = (1 - 1 / tau) * np.einsum("qa,qb,qxyz->abxyz", c, c, f - e)
+    second = np.einsum("qa,qb->qab", c, c) - delta / 3
+    result = e + 4.5 * np.einsum("q,qab,abxyz->qxyz", w, second, stress)
+    third = (
+        np.einsum("qa,qb,qd->qabd", c, c, c)
+        - (
+            np.einsum("qa,bd->qabd", c, delta)
+            + np.einsum("qb,ad->qabd", c, delta)
+            + np.einsum("qd,ab->qabd", c, delta)
         )
-        mixed = np.einsum("axyz,bdxyz->abdxyz", u, stress)
-        a3 = rho * np.einsum("axyz,bxyz,dxyz->abdxyz", u, u, u) + (
-            mixed + mixed.transpose(1, 0, 2, 3, 4, 5) + mixed.transpose(1, 2, 0, 3, 4, 5)
-        )
-        if lattice.has_corners:
-            return result + 4.5 * np.einsum("q,qabd,abdxyz->qxyz", w, third, a3)
-        for axis in range(3):
-            a, b = (axis + 1) % 3, (axis + 2) % 3
-            for sign in 1, -1:
-                h = third[:, a, a, axis] + sign * third[:, b, b, axis]
-                coefficient = (a3[a, a, axis] + sign * a3[b, b, axis]) / (w * h * h).sum()
-                result += (w * h)[:, None, None, None] * coefficient
-        return result
+        / 3
+    )
+    mixed = np.einsum("axyz,bdxyz->abdxyz", u, stress)
+    a3 = rho * np.einsum("axyz,bxyz,dxyz->abdxyz", u, u, u) + (
+        mixed + mixed.transpose(1, 0, 2, 3, 4, 5) + mixed.transpose(1, 2, 0, 3, 4, 5)
+    )
+    if lattice.has_corners:
+        return result + 4.5 * np.einsum("q,qabd,abdxyz->qxyz", w, third, a3)
+    for axis in range(3):
+        a, b = (axis + 1) % 3, (axis + 2) % 3
+        for sign in 1, -1:
+            h = third[:, a, a, axis] + sign * third[:, b, b, axis]
+            coefficient = (a3[a, a, axis] + sign * a3[b, b, axis]) / (w * h * h).sum()
+            result += (w * h)[:, None, None, None] * coefficient
+    return result
 
 
 def _make_third(lattice: Lattice) -> Callable[..., Any]:

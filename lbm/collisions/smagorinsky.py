@@ -1,4 +1,4 @@
-"""The subgrid model of Smagorinsky (1963), with two relaxation times and with one.
+"""The subgrid model of Smagorinsky (1963), with two relaxation times, with one, and regularized.
 
 The local strain rate S follows from the second moments P of f - e (Hou et al. 1996), so that no
 neighbour is read: S = -3 P / (2 rho tau'), where tau' is the local relaxation time. With the eddy
@@ -20,6 +20,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from lbm.collisions.operator import Bounds, Collision
+from lbm.collisions.recursive import RecursiveRegularized, collide_recursively
 from lbm.collisions.stability_map import FlowKind, choose_magic
 from lbm.collisions.trt import TRT, make_local_rates, relax_in_parts
 from lbm.lattices import LATTICES, Lattice, lattice_of_size
@@ -39,17 +40,30 @@ def _make_local_tau(lattice: Lattice) -> Callable[..., Any]:
     from lbm.collisions.unroll import inlined
 
     moments, non_equilibrium, second_moments = moments_of(lattice)[:3]
+    tau_of_stress = _make_tau_of_stress()
 
     @inlined
     def local_tau(f: Any, pairs: Any, tau: Any, strength: Any) -> Any:
-        T = type(f[0])
-        xx, yy, zz, xy, xz, yz = second_moments(non_equilibrium(f, pairs))
+        stress = second_moments(non_equilibrium(f, pairs))
+        return tau_of_stress(stress, moments(f)[0], tau, strength)
+
+    return local_tau
+
+
+def _make_tau_of_stress() -> Callable[..., Any]:
+    """Make tau_of_stress(P, rho - 1, tau, strength), which returns tau' of a cell."""
+    from lbm.collisions.unroll import inlined
+
+    @inlined
+    def tau_of_stress(stress: Any, drho: Any, tau: Any, strength: Any) -> Any:
+        T = type(drho)
+        xx, yy, zz, xy, xz, yz = stress
         product = (xx * xx + yy * yy) + zz * zz + T(2) * ((xy * xy + xz * xz) + yz * yz)
-        inverse = T(1) / (T(1) + moments(f)[0])  # the compiler has it from the velocity
+        inverse = T(1) / (T(1) + drho)  # the compiler has it from the velocity
         strain = strength * (T(math.sqrt(product)) * inverse)
         return T(0.5) * (tau + T(math.sqrt(tau * tau + strain)))
 
-    return local_tau
+    return tau_of_stress
 
 
 def _reference_tau(f: np.ndarray, e: np.ndarray, tau: float, constant: float) -> np.ndarray:
@@ -157,3 +171,63 @@ class SmagorinskyBGK(Collision):
     def reference_collide(self, f: np.ndarray, e: np.ndarray) -> np.ndarray:
         """Return f + (e - f) / tau' with the local relaxation time."""
         return f + (e - f) / _reference_tau(f, e, self.tau, self.constant)
+
+
+@dataclass(frozen=True)
+class SmagorinskyRecursive(Collision):
+    """Recursive regularized operator with the eddy viscosity of Smagorinsky (1963).
+
+    It is `RecursiveRegularized` with the local relaxation time of `SmagorinskyBGK`: the viscosity
+    is right in a mean flow along an axis, and ten moments of a cell are enough.
+
+    Parameters
+    ----------
+    tau, constant : float
+        The same as for `Smagorinsky`.
+    """
+
+    tau: float
+    constant: float = 0.1
+    lattices: ClassVar[tuple[str, ...]] = tuple(LATTICES)
+    bounds: ClassVar[Bounds] = {**Collision.bounds, "constant": (0.0, LARGEST_CONSTANT)}
+
+    @property
+    def rates(self) -> tuple[float, ...]:
+        """The relaxation time without eddies, and the strength of the model."""
+        return self.tau, _strength(self.constant)
+
+    @staticmethod
+    def relax_pairs(lattice: Lattice) -> Callable[..., Any]:
+        """Make the operator for pairs of opposite populations; see `Collision.relax_pairs`."""
+        from lbm.collisions.unroll import inlined
+
+        local_tau = _make_local_tau(lattice)
+        relax_with_share = inlined(RecursiveRegularized.relax_pairs(lattice))
+
+        def relax(f: Any, pairs: Any, rates: Any) -> Any:
+            T = type(f[0])
+            share = T(1) - T(1) / local_tau(f, pairs, rates[0], rates[1])
+            return relax_with_share(f, pairs, (share,))
+
+        return relax
+
+    @staticmethod
+    def relax_moments(lattice: Lattice) -> Callable[..., Any]:
+        """Make the operator for ten moments; see `Collision.relax_moments`."""
+        from lbm.collisions.moments import relax_stress
+        from lbm.collisions.unroll import inlined
+
+        tau_of_stress = _make_tau_of_stress()
+        relax_with_share = inlined(RecursiveRegularized.relax_moments(lattice))
+
+        def relax(drho: Any, j: Any, s: Any, rates: Any) -> Any:
+            T = type(drho)
+            _, stress, _ = relax_stress(drho, j, s, T(1))
+            share = T(1) - T(1) / tau_of_stress(stress, drho, rates[0], rates[1])
+            return relax_with_share(drho, j, s, (share,))
+
+        return relax
+
+    def reference_collide(self, f: np.ndarray, e: np.ndarray) -> np.ndarray:
+        """Return the populations after the collision with the local relaxation time."""
+        return collide_recursively(f, e, _reference_tau(f, e, self.tau, self.constant))

@@ -52,6 +52,7 @@ def test_populations_after_the_collision_depend_on_ten_moments(operator, lattice
           for case in ((lbm.RecursiveRegularized, D3Q19, "float32"),
                        (lbm.CentralMoments, D3Q19, "float64"),
                        (lbm.RecursiveRegularized, D3Q27, "float64"),
+                       (lbm.SmagorinskyRecursive, D3Q19, "float32"),
                        (lbm.Regularized, D3Q19, "float64"))),
     ],
 )  # fmt: skip

@@ -52,6 +52,7 @@ CALLS = [
     good("lbm.TRT", tau=0.8, magic=0.1875),
     good("lbm.Smagorinsky", tau=0.8, constant=0.1, magic=0.1875),
     good("lbm.SmagorinskyBGK", tau=0.8, constant=0.1),
+    good("lbm.SmagorinskyRecursive", tau=0.8, constant=0.1),
     good("lbm.Vreman", tau=0.8, constant=0.07, magic=0.1875, every=4),
     good("lbm.VremanBGK", tau=0.8, constant=0.07, every=4),
     good("lbm.RecursiveRegularized", tau=0.8),
@@ -173,7 +174,8 @@ NOT_CALLED = {
     "WallShear", "geometry", "launcher",
     *(f"{operator}.{method}" for operator in
       ("BGK", "CentralMoments", "Collision", "EddyViscosityModel", "RecursiveRegularized",
-       "Regularized", "Smagorinsky", "SmagorinskyBGK", "TRT", "Vreman", "VremanBGK")
+       "Regularized", "Smagorinsky", "SmagorinskyBGK", "SmagorinskyRecursive", "TRT",
+       "Vreman", "VremanBGK")
       for method in ("reference_collide", "relax", "relax_moments", "relax_pairs",
                      "stability_limit", "suited_to")),
     *(f"{model}.{method}" for model in ("EddyViscosityModel", "Vreman", "VremanBGK")

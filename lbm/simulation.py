@@ -210,15 +210,17 @@ class Simulation(FlowWithOutputs):
         devices = choose_devices(device, cells, ranks)
         if ratio != 0.0:
             ratio = arguments.check_ratio(ratio, *devices)
-        boxes = check_decomposition(decomposition, cells, ranks.size * len(devices), form.lanes)
+        count = ranks.size * len(devices)
+        if form.moments and isinstance(decomposition, str) and decomposition == "auto":
+            decomposition = 1, 1, count
+        boxes = check_decomposition(decomposition, cells, count, form.lanes)
         partition = make_partition(cells, faces, boxes, form.lanes, one_rank=ranks.size == 1)
         region = partition.region(ranks.rank)
         if form.moments:
             pattern = MOMENTS_PATTERN
-            require_moments_suffice(collision, faces, solids, ranks.size * len(devices), ratio)
+            require_moments_suffice(collision, faces, solids, cells, boxes, ranks.size, ratio)
         if moving:
-            parts = ranks.size * len(devices)
-            require_bodies_can_move(moving, collision, form, scalars, parts, ratio)
+            require_bodies_can_move(moving, collision, form, scalars, count, ratio)
         require_memory_of_parts(
             partition, devices, ranks, pattern=pattern, dtype=dtype, storage=storage, state=state,
             ratio=ratio, solids=bool(solids), lattice=lattice, collision=collision,

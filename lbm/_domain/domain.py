@@ -16,7 +16,7 @@ from lbm._kernels.problem import Box, Problem, wall_return_indices
 from lbm._parallel import exchange
 from lbm._parallel.exchange.exchange import Exchange
 from lbm._parallel.exchange.field_exchange import FieldExchange
-from lbm._parallel.exchange.halo_data import Field, HaloData, Populations
+from lbm._parallel.exchange.halo_data import Field, HaloData, Moments, Populations
 from lbm._parallel.memory_forecast import SLAB_CELLS
 from lbm._parallel.partition import AXES, Partition
 from lbm._parallel.parts import Part, cut_box, make_engine
@@ -116,7 +116,8 @@ class Domain:
         self.parts, self._workers = tuple(parts.values()), workers
         self.driver: Driver | None = None
         self._exchanges = itertools.count()
-        self.exchange = self._make_exchange(Populations())
+        data = Moments() if problem.precision.moments else Populations()
+        self.exchange = self._make_exchange(data)
 
     @staticmethod
     def _make_mapped_memory(gpus: list[Device], devices: Mapping[Triple, Device]) -> Any:
@@ -133,7 +134,10 @@ class Domain:
                   and self.partition.cut[axis] for axis in AXES)
             for sign in (-1, 1)
         )  # fmt: skip
-        edges, interior = part.split(*sides)
+        if self.problem.precision.moments:  # cells beside other parts are not stepped apart
+            edges, interior = [part.engine.whole], None
+        else:
+            edges, interior = part.split(*sides)
         pieces = cut_box(interior, sum(self.partition.cut))
         mapped = None if memory is None else memory.arrays
         loops = exchange.loops(part.engine.device)
@@ -157,13 +161,25 @@ class Domain:
         if self.exchange is None:
             self.parts[0].engine.step(t, self.parts[0].engine.whole)
             return
+        if self.problem.precision.moments:
+            self._fill_halos(t)
         for worker in self._workers.values():
             worker.begin(t)
+        if self.problem.precision.moments:
+            return
         for piece, axis in enumerate(self.exchange.axes):
             self.exchange.start(t, axis)
             for worker in self._workers.values():
                 worker.step_interior(t, piece)
             self.exchange.finish(t, axis)
+
+    def _fill_halos(self, t: int) -> None:
+        """Copy the moments beside other parts into their halos, with all that changed them."""
+        assert self.exchange is not None
+        self.exchange.join()  # no part is still writing what is copied
+        for axis in self.exchange.axes:
+            self.exchange.start(t - 1, axis)
+            self.exchange.finish(t - 1, axis)
 
     def worker_of(self, part: Part) -> exchange.Worker | None:
         """Return the worker of a part, if parts have halos."""
@@ -283,16 +299,20 @@ class Domain:
 
     def read_wall_returns(self, t: int, cells: np.ndarray, q: np.ndarray) -> np.ndarray:
         """Return what walls returned last, f - w in float64, on links q of cells [i, (z, y, x)]."""
-        self.wait()
         stored: np.ndarray = np.empty(len(q), self.problem.precision.storage)
+        for engine, inside, block in self.find_cells(cells):
+            indices = wall_return_indices(engine.problem, block, q[inside])
+            stored[inside] = engine.read_elements(t, indices)
+        return self.problem.precision.decode(stored)
+
+    def find_cells(self, cells: np.ndarray) -> Iterator[tuple[Engine, np.ndarray, np.ndarray]]:
+        """Yield for each part its engine, which of cells [i, (z, y, x)] it has, and where."""
+        self.wait()
         for part in self.parts:
             start, stop = (np.array(corner)[::-1] for corner in part.local)
             inside = ((cells >= start) & (cells < stop)).all(axis=1)
             if inside.any():
-                block = part.block_cells(cells[inside] - start)
-                indices = wall_return_indices(part.engine.problem, block, q[inside])
-                stored[inside] = part.engine.read_elements(t, indices)
-        return self.problem.precision.decode(stored)
+                yield part.engine, inside, part.block_cells(cells[inside] - start)
 
     # ---- writing -----------------------------------------------------------------------------
 

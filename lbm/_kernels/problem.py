@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from lbm._kernels.periodic_axes import classes_with_halo
 from lbm.collisions.eddy_viscosity import EddyViscosityModel
 from lbm.geometry.wall_links import SOLID_CLASS, Links
 from lbm.lattices import Lattice
@@ -153,8 +154,9 @@ class Problem:
     def select_block(self, extent: Extent, halo: Triple = (0, 0, 0)) -> Problem:
         """Return the problem of the cells in `extent`, with halos at both ends of the axes.
 
-        Cells of the halo are never updated. Those at the ends of x have the class of solids, since
-        a step goes over whole rows; further ones fill up the row.
+        Cells of the halo are never updated, or, where the state is moments, replaced before every
+        step: these have the classes of the neighbour's cells. Otherwise those at the ends of x have
+        the class of solids, since a step goes over whole rows; further ones fill up the row.
         """
         if extent == Extent.of_domain(self.shape) and not any(halo):
             return self
@@ -164,7 +166,10 @@ class Problem:
             # Rows of whole lines of memory: their first words are then aligned.
             unit, width = self.precision.lanes * ROW_WORDS, extent.shape[0] + 2 * halo[0]
             widths[2] = halo[0], halo[0] + -width % unit
-        classes = np.pad(self.links.classes[z, y, x], widths)
+        if self.precision.moments:
+            classes = classes_with_halo(self.links, z.start, z.stop)
+        else:
+            classes = np.pad(self.links.classes[z, y, x], widths)
         if halo[0]:
             classes[..., : halo[0]] = classes[..., halo[0] + extent.shape[0] :] = SOLID_CLASS
         nz, ny, nx = classes.shape

@@ -144,6 +144,35 @@ class PopulationFace(Face):
         return np.ascontiguousarray(writable[:, :, x])
 
 
+class MomentsFace(Face):
+    """A face across z of a block whose state is moments: whole layers of cells travel.
+
+    Parameters
+    ----------
+    problem : the block, with its halo, in layers of whole groups of cells
+    axis, edge, outside : those of `Face`
+    """
+
+    def __init__(self, problem: Problem, axis: int, edge: int, outside: int):
+        super().__init__(problem.shape, problem.precision.storage, axis, edge, outside)
+        self._words = problem.precision.moments
+
+    def crossing(self, odd: int, sign: int) -> tuple[np.ndarray, np.ndarray]:
+        """Return the only slot; its layer goes from the cells into the halo of the receiver."""
+        return np.zeros(1, np.int64), np.zeros(1, bool)
+
+    @property
+    def size(self) -> tuple[int, int]:
+        """Rows of a layer, and words of a row."""
+        nx, ny, _ = self.shape
+        return ny, nx * self._words
+
+    def planes(self, slots: np.ndarray, coordinates: np.ndarray) -> Planes:
+        """Return the layers with these coordinates in the flat array of the block."""
+        u, v = self.size
+        return Planes(slots, coordinates * (u * v), (v, 1))
+
+
 class FieldFace(Face):
     """A face across which planes of a field [row, z, y, x] travel, the same rows after every step.
 

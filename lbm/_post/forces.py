@@ -95,7 +95,9 @@ def forces_on_links(flow: Flow, name: str) -> tuple[np.ndarray, np.ndarray, np.n
     added = -6.0 * w * (c * velocity).sum(axis=1)
     if flow.problem.precision.moments:
         _require_step(flow)
-        returned = read_sent(flow.domain.engine, flow.steps, cells, q) + added
+        returned = added.copy()
+        for engine, inside, block in flow.domain.find_cells(cells):
+            returned[inside] += read_sent(engine, flow.steps, block, q[inside])
     else:
         returned = flow.domain.read_wall_returns(flow.steps, cells, q)
     cells, sent = cells[:, ::-1] + flow.region.start, returned - added

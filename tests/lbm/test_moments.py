@@ -6,7 +6,7 @@ from numba import from_dtype
 
 import lbm
 from compile_cuda import allowed_spills, compile_kernel
-from flows import FLOWS, SHAPE, TOLERANCE, difference, follow, noisy, pair_in
+from flows import FLOWS, FORMS, SHAPE, TOLERANCE, difference, follow, noisy, pair_in
 from hetero.cuda.driver import SIMULATOR
 from kernel_budgets.budget import read_types
 from lbm.collisions import OPERATORS
@@ -126,6 +126,30 @@ def test_checkpoints_pass_between_both_states(first, device, tmp_path):
         make("moments").restore(tmp_path / "state").force_on("moving")
 
 
+@pytest.mark.parametrize("storage", ["float64", pytest.param("float16", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("flow", ["periodic", "heated"])
+def test_parts_compute_the_flow_of_one_part(flow, storage, device):
+    body = {"body": lbm.Solid(lbm.Sphere((8.2, 5.1, 5.3), 3.1))}  # a cut goes through it
+    faces = {"z-": lbm.NoSlip(), "z+": lbm.MovingWall((0.05, 0.02, 0.0)), "y": lbm.NoSlip()}
+    heat = lbm.Scalar(0.05, {"z-": lbm.FixedValue(1.0), "z+": lbm.FixedValue(0.0)},
+                      buoyancy=(0.0, 0.0, 1e-3))  # fmt: skip
+    settings = {
+        "periodic": {"boundaries": body, "force": (1e-4, 2e-5, -3e-5)},
+        "heated": {"boundaries": body | faces, "scalars": {"heat": heat},
+                   "sponges": {"x+": lbm.Sponge(4)}},
+    }[flow]  # fmt: skip
+    rho, u = noisy((16, 10, 11))
+    one, parts = (
+        lbm.Simulation((16, 10, 11), collision=lbm.RecursiveRegularized(0.7), rho=rho, u=u,
+                       state="moments", device=where, **FORMS[storage], **settings).run(6)
+        for where in (device, [device] * 3)
+    )  # fmt: skip
+    tolerance = TOLERANCE[storage]
+    assert np.abs(parts.u - one.u).max() < tolerance
+    assert np.abs(parts.rho - one.rho).max() < tolerance
+    assert parts.force_on("body") == pytest.approx(one.force_on("body"), abs=100 * tolerance)
+
+
 WALLS = {"x-": lbm.NonReflectingInlet((0.05, 0.0, 0.0)), "x+": lbm.PressureOutlet()}
 
 
@@ -133,7 +157,8 @@ WALLS = {"x-": lbm.NonReflectingInlet((0.05, 0.0, 0.0)), "x+": lbm.PressureOutle
     ("settings", "words"),
     [
         ({"collision": lbm.TRT(0.7)}, "more than ten moments.*Regularized, RecursiveReg"),
-        ({"device": ["cpu", "cpu"]}, "one part on one device, got 2 parts"),
+        ({"device": ["cpu", "cpu"], "decomposition": (2, 1, 1)}, "use decomposition=.1, 1, 2."),
+        ({"ratio": 0.5}, "ratio"),
         ({"boundaries": WALLS}, r"boundaries\['x-'\] cannot be NonReflectingInlet"),
         ({"boundaries": {"b": lbm.Solid(lbm.Sphere((4, 4, 4), 2), wall="interpolated")}},
          "use wall='halfway'"),

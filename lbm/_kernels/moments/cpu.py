@@ -37,7 +37,7 @@ from lbm._kernels.intrinsics.vector_memory import (
 )
 from lbm._kernels.intrinsics.vector_width import vector_lanes
 from lbm._kernels.moments.formulas import GROUP, make_collision, make_conversions, make_packing
-from lbm._kernels.moments.periodic_axes import find_periodic_axes
+from lbm._kernels.periodic_axes import find_periodic_axes
 from lbm._kernels.problem import Problem
 from lbm.geometry.wall_links import INTO, MOVING, RETURN, SOLID_CLASS, SPECIAL
 from lbm.lattices import Lattice

@@ -24,8 +24,8 @@ from lbm._kernels.formulas.wall_formulas import make_outlet_returns, make_slip_r
 from lbm._kernels.intrinsics.local_arrays import make_local_array, peek, poke
 from lbm._kernels.moments.cuda_source import step_source
 from lbm._kernels.moments.formulas import make_collision, make_packing
-from lbm._kernels.moments.periodic_axes import find_periodic_axes
 from lbm._kernels.moments.tiles import TILES, choose_tile, count_moving, shared_bytes, threads_of
+from lbm._kernels.periodic_axes import find_periodic_axes
 from lbm._kernels.problem import Problem
 from lbm.lattices import D3Q19, Lattice
 from lbm.lattices.precision import PRECISIONS

@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
+from lbm._kernels.moments.formulas import GROUP
 from lbm.boundaries import FACES, Condition, Solid
 from lbm.collisions import OPERATORS
 from lbm.collisions.operator import Collision
+from lbm.lattices.extent import Triple
 from lbm.lattices.precision import Precision
+
+if TYPE_CHECKING:
+    from lbm._parallel.partition import Decomposition
 
 MOMENTS_PATTERN = "ab"
 """Streaming pattern of a problem whose state is moments: there are two copies."""
@@ -19,10 +25,15 @@ def require_moments_suffice(
     collision: Collision,
     faces: Sequence[Condition],
     solids: Mapping[str, Solid],
-    parts: int,
+    cells: Triple,
+    boxes: Decomposition,
+    ranks: int,
     ratio: float | str,
 ) -> None:
-    """Raise ValueError if the moments of cells are not enough to compute a flow."""
+    """Raise ValueError if the moments of cells are not enough to compute a flow.
+
+    A layer of cells across z must be a whole number of groups: it is what parts send each other.
+    """
     operator = type(collision)
     if operator.relax_moments is Collision.relax_moments:
         able = (o for o in OPERATORS.values() if o.relax_moments is not Collision.relax_moments)
@@ -30,10 +41,17 @@ def require_moments_suffice(
             f"collision={collision} needs more than ten moments of a cell: state='moments' goes "
             f"with {', '.join(o.__name__ for o in able)}"
         )
-    if parts > 1 or ratio != 0.0:
+    if ranks > 1 or ratio != 0.0:
         raise ValueError(
-            f"state='moments' is for one part on one device, got {parts} parts and "
-            f"ratio={ratio!r}: use one device and one rank, or state='populations'"
+            f"state='moments' is for the devices of one rank, got {ranks} ranks and "
+            f"ratio={ratio!r}: use device='cuda:all' in one process, or state='populations'"
+        )
+    layer = cells[0] * cells[1]
+    if boxes.count > 1 and (boxes.grid[:2] != (1, 1) or layer % GROUP):
+        raise ValueError(
+            f"state='moments' is cut across z into layers of a multiple of {GROUP} cells, got "
+            f"boxes {boxes.grid} and layers of {layer} cells: use decomposition="
+            f"(1, 1, {boxes.count}), another nx or ny, one device, or state='populations'"
         )
     for name, face in zip(FACES, faces, strict=True):
         if face.responds:

@@ -9,7 +9,7 @@ import numpy as np
 
 from lbm._parallel.exchange import Worker
 from lbm._parallel.parts import Part
-from lbm._parallel.planes import Face, FieldFace, PopulationFace
+from lbm._parallel.planes import Face, FieldFace, MomentsFace, PopulationFace
 from lbm.lattices.extent import Triple
 
 
@@ -44,6 +44,20 @@ class Populations:
     def array(self, worker: Worker, part: Part, odd: int, for_gpu: bool) -> Any:
         """Return the populations that an even or odd step writes."""
         return worker.populations_after(odd, for_gpu)
+
+
+class Moments:
+    """The moments of a flow, whose halos are filled before a step."""
+
+    is_mapped = True
+
+    def face(self, part: Part, axis: int, edge: int, outside: int) -> Face:
+        """Return a face of a part."""
+        return MomentsFace(part.engine.problem, axis, edge, outside)
+
+    def array(self, worker: Worker, part: Part, odd: int, for_gpu: bool) -> Any:
+        """Return the moments that an even or odd step writes, in one row."""
+        return part.engine.target(odd).reshape(1, -1)
 
 
 class Field:

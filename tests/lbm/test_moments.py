@@ -135,8 +135,9 @@ def test_parts_compute_the_flow_of_one_part(flow, storage, device):
                       buoyancy=(0.0, 0.0, 1e-3))  # fmt: skip
     settings = {
         "periodic": {"boundaries": body, "force": (1e-4, 2e-5, -3e-5)},
-        "heated": {"boundaries": body | faces, "scalars": {"heat": heat},
-                   "sponges": {"x+": lbm.Sponge(4)}},
+        "heated": {"boundaries": body | faces,
+                   "scalars": {"heat": heat},
+                   "sponges": {"z+": lbm.Sponge(5, reflection=0.2)}},
     }[flow]  # fmt: skip
     rho, u = noisy((16, 10, 11))
     one, parts = (

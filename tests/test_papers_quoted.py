@@ -22,10 +22,13 @@ FITS, FIT, CALLS = (
     "stablegpu/stable-calls-cuda.json",
 )
 
+MOMENTS = "lbm/lbm-moments-cuda.json"
+
 COMMITS = {
     TESTS: "6bd24045cbd2", PHASES: "6bd24045cbd2", SEARCH: "2c5cb6b", PHASE_1: "c62c370+",
     HYBRID: "6d192e42112a", WEAK: "34f8cc48f37f", STRONG: "13945d2", FLOWS: "c6fede84cea4",
     SPHERES: "fe17db4", PATHS: "cf81756", FITS: "6bd24045cbd2", FIT: "1ee0cc0", CALLS: "79878da",
+    MOMENTS: "a3c77f97f3e4+",
 }  # fmt: skip
 """The commit of each record."""
 
@@ -58,6 +61,10 @@ def box(record, cells, dtype, pattern, mode="alone", boxes="1x1x1", column="GLUP
 
 def cavity(dtype, pattern, lattice=""):
     return Figure(FLOWS, f"cavity 512^3, {dtype}, {pattern}{lattice}")
+
+
+def states(case):
+    return [Figure(MOMENTS, f"{case}, {state}") for state in ("moments", "populations")]
 
 
 def flow(operator, lattice=""):
@@ -157,6 +164,18 @@ QUOTED = [
             (STRONG, "512 x 512 x 128", "float64 | esoteric", "512x512x128", "float64", "esoteric",
              "12.8", "24.9", "97.5", "11.9"))),
         ("one GPU had {46.4} GLUPS on another host", [cavity("float16", "ab")], 1),
+    ]),
+    ("packages/lbm.md", [
+        (f"| {name}, {domain} | {{{numbers[0]}}} | {{{numbers[1]}}} |",
+         states(f"{domain} 512^3, {name.replace('16 bits', 'float16')}"), 1)
+        for name, domain, *numbers in (
+            ("D3Q19, float32", "cavity", "41.9", "25.1"),
+            ("D3Q19, float32", "periodic box", "45.9", "25.7"),
+            ("D3Q27, float32", "cavity", "34.8", "17.2"),
+            ("D3Q27, float32", "periodic box", "40.2", "17.7"),
+            ("D3Q19, float64", "cavity", "21.2", "13.2"),
+            ("D3Q19, 16 bits", "cavity", "38.2", "40.1"),
+            ("D3Q19, 16 bits", "periodic box", "44.8", "49.6"))
     ]),
     ("packages/lbm-accuracy.md", [
         ("float32, A-B | {25.0} |", [cavity("float32", "ab")], 1),

@@ -218,7 +218,7 @@ class Simulation(FlowWithOutputs):
         region = partition.region(ranks.rank)
         if form.moments:
             pattern = MOMENTS_PATTERN
-            require_moments_suffice(collision, faces, solids, cells, boxes, ranks.size, ratio)
+            require_moments_suffice(collision, faces, solids, cells, boxes.grid, ranks.size, ratio)
         if moving:
             require_bodies_can_move(moving, collision, form, scalars, count, ratio)
         require_memory_of_parts(

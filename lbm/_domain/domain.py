@@ -310,7 +310,7 @@ class Domain:
         self.wait()
         for part in self.parts:
             start, stop = (np.array(corner)[::-1] for corner in part.local)
-            inside: np.ndarray = ((cells >= start) & (cells < stop)).all(axis=1)
+            inside = np.asarray(((cells >= start) & (cells < stop)).all(axis=1))
             if inside.any():
                 yield part.engine, inside, part.block_cells(cells[inside] - start)
 

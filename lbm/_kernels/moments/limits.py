@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
 
 from lbm._kernels.moments.formulas import GROUP
 from lbm.boundaries import FACES, Condition, Solid
@@ -11,9 +11,6 @@ from lbm.collisions import OPERATORS
 from lbm.collisions.operator import Collision
 from lbm.lattices.extent import Triple
 from lbm.lattices.precision import Precision
-
-if TYPE_CHECKING:
-    from lbm._parallel.partition import Decomposition
 
 MOMENTS_PATTERN = "ab"
 """Streaming pattern of a problem whose state is moments: there are two copies."""
@@ -26,7 +23,7 @@ def require_moments_suffice(
     faces: Sequence[Condition],
     solids: Mapping[str, Solid],
     cells: Triple,
-    boxes: Decomposition,
+    grid: Triple,
     ranks: int,
     ratio: float | str,
 ) -> None:
@@ -47,11 +44,11 @@ def require_moments_suffice(
             f"ratio={ratio!r}: use device='cuda:all' in one process, or state='populations'"
         )
     layer = cells[0] * cells[1]
-    if boxes.count > 1 and (boxes.grid[:2] != (1, 1) or layer % GROUP):
+    if grid != (1, 1, 1) and (grid[:2] != (1, 1) or layer % GROUP):
         raise ValueError(
             f"state='moments' is cut across z into layers of a multiple of {GROUP} cells, got "
-            f"boxes {boxes.grid} and layers of {layer} cells: use decomposition="
-            f"(1, 1, {boxes.count}), another nx or ny, one device, or state='populations'"
+            f"boxes {grid} and layers of {layer} cells: use decomposition="
+            f"(1, 1, {math.prod(grid)}), another nx or ny, one device, or state='populations'"
         )
     for name, face in zip(FACES, faces, strict=True):
         if face.responds:

@@ -166,7 +166,7 @@ class Problem:
             # Rows of whole lines of memory: their first words are then aligned.
             unit, width = self.precision.lanes * ROW_WORDS, extent.shape[0] + 2 * halo[0]
             widths[2] = halo[0], halo[0] + -width % unit
-        if self.precision.moments:
+        if self.precision.moments and halo[2]:
             classes = classes_with_halo(self.links, z.start, z.stop)
         else:
             classes = np.pad(self.links.classes[z, y, x], widths)

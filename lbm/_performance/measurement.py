@@ -43,6 +43,10 @@ ROWS_RATIO = 0.8
 TRIED_SHARES = (0.5, 0.75, 1.0, 1.2)
 """Multiples of the predicted share that are tried: where it fails, it is mostly too large."""
 
+SHARE_TAKEN = 0.75
+"""Share of the best share that is taken. The rate rises slowly up to the best share and falls
+steeply beyond it, to which a CPU that has become slower by a third shifts it."""
+
 LEAST_GAIN = 1.02
 """Gain below which the GPU computes alone: measurements of a step vary by a percent."""
 
@@ -152,12 +156,12 @@ def measure_machine(
 
 
 def measure_best_ratio(problem: Problem, device: Device, machine: Machine | None = None) -> float:
-    """Measure steps with some shares of the rows on the CPU; return the best one, often 0.
+    """Measure steps with some shares of the rows on the CPU; return a good one, often 0.
 
     The model says about which share is best. The CPU shares its caches and its memory with other
     programs, which no model knows: a share is taken only if the slowest of its samples is faster by
-    `LEAST_GAIN` than the fastest of the GPU alone. Domains of fewer than 8 cells along an axis are
-    too small to share.
+    `LEAST_GAIN` than the fastest of the GPU alone, and then only `SHARE_TAKEN` of it. Domains of
+    fewer than 8 cells along an axis are too small to share.
 
     Parameters
     ----------
@@ -177,11 +181,12 @@ def measure_best_ratio(problem: Problem, device: Device, machine: Machine | None
         slowest = max(_time_samples(problem, device, share))
         if slowest < limit:
             best, limit = share, slowest
+    taken = int(SHARE_TAKEN * best * rows) / rows
     LOGGER.info(
-        "ratio='auto' takes %.4g: the model predicts %.4g, and of %s the best step took %.3g s",
-        *(best, predicted, [0.0, *sorted(shares)], limit),
+        "ratio='auto' takes %.4g: the model predicts %.4g, %.4g of %s had the best step, %.3g s",
+        *(taken, predicted, best, [0.0, *sorted(shares)], limit),
     )
-    return best
+    return taken
 
 
 def _time_samples(problem: Problem, device: Device, ratio: float) -> list[float]:

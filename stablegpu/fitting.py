@@ -18,16 +18,14 @@ from stablegpu._fit.arguments import (
     as_sets,
     check_fixed,
     check_weights,
-    intervals_of,
     omit_nan,
-    require_likelihood,
     select_weighted,
-    widened,
+    series_index,
 )
 from stablegpu._fit.batch import SetsToFit, fit_sets
 from stablegpu._fit.datasets import LARGEST_SORTED_SET
 from stablegpu._fit.fitted import FittedSets, fit_at
-from stablegpu._fit.frames import series_index
+from stablegpu._fit.intervals import observed_intervals, require_likelihood, widened
 from stablegpu._fit.limits import FEWEST_OBSERVATIONS
 from stablegpu._fit.records import REMEDIES
 from stablegpu._parameters import PARAMETERIZATIONS
@@ -208,11 +206,16 @@ def fit(
         return of_quantiles
     if n is not None:
         raise TypeError("n belongs to quantiles; the number of observations of data is known")
+    has_ends = data is None or type(data).__name__ == "CensoredData"
+    has_ends = has_ends or lower is not None or upper is not None
     engine = Engine.create(device, executor, comm)
     own_device = engine.kind if engine.is_elsewhere else engine.local
     with engine.raised_by_all():
-        sets, intervals = intervals_of(data, lower, upper, rounding, truncation)
-        require_likelihood(method, intervals)
+        if not (has_ends or rounding is not None or truncation is not None):
+            sets, intervals = as_sets("data", data), None
+        else:
+            sets, intervals = observed_intervals(data, lower, upper, rounding, truncation)
+            require_likelihood(method)
         weights = check_weights(weights, sets.counts, method, sets.labels)
         if nan_policy == "omit":
             if intervals is not None:
@@ -311,7 +314,8 @@ def fit_windows(
             index = [index[k] for k in np.flatnonzero(~np.isnan(everything))]
         size = int(sets.counts[0])
     intervals = None if rounding is None else widened("series", sets, rounding)
-    require_likelihood(method, intervals)
+    if intervals is not None:
+        require_likelihood(method)
     longest = min(size, LARGEST_SORTED_SET)
     window = validation.check_integer("window", window, FEWEST_OBSERVATIONS, longest)
     step = validation.check_integer("step", step, 1)

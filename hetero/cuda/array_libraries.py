@@ -9,11 +9,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import DTypeLike
 
-
-def require_real(name: str, dtype: DTypeLike) -> None:
-    """Raise TypeError unless `dtype` is one of real numbers."""
-    if np.dtype(dtype).kind not in "fiub":
-        raise TypeError(f"{name} must hold real numbers, got dtype {dtype}")
+from hetero.validation import require_real
 
 
 def view_as_numba(array: Any) -> Any:

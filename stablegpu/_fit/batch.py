@@ -6,6 +6,7 @@ sets are split.
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import logging
 import time
@@ -90,7 +91,7 @@ def fit_sets(sets: SetsToFit, engine: Engine, show_progress: bool) -> FittedSets
         "%d sets, %d observations in all, by %s, on %s", counts.size, size, sets.method, where
     )
     if engine.is_single:
-        with loop_progress(title, enabled=show_progress):
+        with loop_progress(title) if show_progress else contextlib.nullcontext():
             return _fit_on_device(sets, device)
     bounds = split(counts, engine.count_parts())
     parts = [sets.part(low, high) for low, high in itertools.pairwise(bounds)]

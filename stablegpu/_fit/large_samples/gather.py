@@ -19,7 +19,7 @@ from stablegpu._fit.mcculloch import estimate as mcculloch_estimate
 
 COUNTED = 1.0 / 20.0
 """Share of a large set above which equal data are counted: fewer do not matter
-(`examine_sets` in `_fit/set_loops.py`)."""
+(`examine_sets` in `_fit/ascents.py`)."""
 
 
 def gather_sample(

@@ -5,7 +5,6 @@ The choice of peaks is compiled for the host.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from importlib.resources import files
 
 import numpy as np
@@ -80,24 +79,6 @@ def load_profiles() -> np.ndarray:
     betas[alphas == 2.0] = 0.0
     pairs = np.stack([values, slopes], axis=-1).reshape(of.DISTRIBUTIONS, -1)
     return np.concatenate([alphas[:, None], betas[:, None], positions, pairs], axis=1).ravel()
-
-
-def set_choices(starts: np.ndarray, fixed_values: Mapping[str, np.ndarray]) -> None:
-    """Set which second starts are possible in records `START`.
-
-    Fixed parameters leave the nearest ones of the table.
-    """
-    starts["first_alpha"] = _ALPHAS.searchsorted(starts["lowest_alpha"])
-    starts["last_alpha"], starts["beta_index"] = len(_ALPHAS) - 1, -1
-    if "alpha" in fixed_values:
-        nearest = _nearest(np.log(_ALPHAS), np.log(fixed_values["alpha"]))
-        starts["first_alpha"] = starts["last_alpha"] = nearest
-    if "beta" in fixed_values:
-        starts["beta_index"] = _nearest(np.array(of.BETAS), fixed_values["beta"])
-
-
-def _nearest(positions: np.ndarray, values: np.ndarray) -> np.ndarray:
-    return np.abs(positions - values[:, None]).argmin(axis=1)
 
 
 def select_starts(

@@ -104,10 +104,10 @@ def _make_block(n, capacity):
 @_device
 def _far_rows(block, n, first):
     """Return the rows in global memory without the first ones."""
-    rest = block.outside - min(first, block.outside)
+    remaining = block.outside - min(first, block.outside)
     return Rows(
         *(block.far + first * n, block.number + first * block.count, block.count),
-        *(rest, slice_count(rest), block.partial),
+        *(remaining, slice_count(remaining), block.partial),
     )
 
 

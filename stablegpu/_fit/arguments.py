@@ -276,3 +276,19 @@ def check_fixed(
             "jumps; fix loc with parameterization='S0'"
         )
     return fixed_values
+
+
+def refuse_unknown(others: Mapping[str, Any]) -> None:
+    """Raise TypeError for arguments that `fit` lacks, and name those that SciPy's names mean."""
+    for name in others:
+        meant = _SCIPY_NAMES.get(name)
+        remedy = f"; use fixed={{'{meant}': ...}}" if meant else ""
+        raise TypeError(f"fit() got an unexpected keyword argument {name!r}{remedy}")
+
+
+_SCIPY_NAMES = {
+    **{"floc": "loc", "fscale": "scale", "fix_loc": "loc", "fix_scale": "scale"},
+    **{"f0": "alpha", "fa": "alpha", "falpha": "alpha", "fix_alpha": "alpha"},
+    **{"f1": "beta", "fb": "beta", "fbeta": "beta", "fix_beta": "beta"},
+}
+"""Parameters by the arguments that fix them in SciPy."""

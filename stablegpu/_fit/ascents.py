@@ -9,12 +9,12 @@ import numpy as np
 from hetero.jit import serial
 from stablegpu._fit import datasets
 from stablegpu._fit.datasets import BatchFit, PreparedDataSets, make_starts
+from stablegpu._fit.estimators.grid_search import search
+from stablegpu._fit.estimators.koutrouvelis.estimate import improve_estimates
 from stablegpu._fit.fitted import FittedSets
-from stablegpu._fit.grid_search import search
-from stablegpu._fit.koutrouvelis.estimate import improve_estimates
+from stablegpu._fit.likelihood.second_starts import selection_loops
 from stablegpu._fit.limits import ALPHA_RANGE, LARGEST_START_ALPHA
 from stablegpu._fit.records import LOC_IN_S1, STATUSES, missing_outcomes
-from stablegpu._fit.second_starts import selection_loops
 from stablegpu._fit.set_loops import at_boundary, covariances_of, parameters_of
 from stablegpu._parameters import PARAMETERS
 
@@ -183,7 +183,7 @@ def _climb_other_peaks(
 
     The better of the outcomes is kept.
     """
-    from stablegpu._fit.optimizer.state import TO_S0, TO_S1
+    from stablegpu._fit.likelihood.optimizer.state import TO_S0, TO_S1
 
     weights, fixed_values = prepared.ties[:, 1], batch.fixed_values
     alpha, beta = np.minimum(peaks["alpha"], LARGEST_START_ALPHA), peaks["beta"]

@@ -24,9 +24,9 @@ from hetero.distributed.engines import Engine
 from stablegpu._fit.ascents import fit_prepared
 from stablegpu._fit.datasets import LARGEST_SORTED_SET, BatchFit, UnsortedDataSets, prepare
 from stablegpu._fit.fitted import FittedSets
-from stablegpu._fit.intervals import Intervals, gather
-from stablegpu._fit.large_samples.gather import gather_sample
-from stablegpu._fit.large_samples.sample import ArraySample
+from stablegpu._fit.observations.intervals import Intervals, gather
+from stablegpu._fit.observations.large_samples.gather import gather_sample
+from stablegpu._fit.observations.large_samples.sample import ArraySample
 
 Fits = TypeVar("Fits", bound=FittedSets)
 

@@ -12,11 +12,13 @@ import numpy as np
 
 from hetero.arrays import Array, Workspace
 from hetero.cuda.device_cache import resident, resident_tuple
-from stablegpu._fit import likelihood, mcculloch, second_starts
-from stablegpu._fit.mcculloch import estimate as mcculloch_estimate
+from stablegpu._fit import likelihood
+from stablegpu._fit.estimators import mcculloch
+from stablegpu._fit.estimators.mcculloch import estimate as mcculloch_estimate
+from stablegpu._fit.likelihood import second_starts
+from stablegpu._fit.likelihood.second_starts import selection_loops
+from stablegpu._fit.likelihood.second_starts.formulas import ALPHAS, BETAS
 from stablegpu._fit.records import OUTCOME, START
-from stablegpu._fit.second_starts import selection_loops
-from stablegpu._fit.second_starts.formulas import ALPHAS, BETAS
 from stablegpu._parameters import PARAMETERS
 
 if TYPE_CHECKING:
@@ -139,7 +141,7 @@ def prepare(
     unsorted: UnsortedDataSets, weights: Array, workspace: Workspace, host_workspace: Workspace
 ) -> PreparedDataSets:
     """Sort data sets on the device, and estimate their parameters by McCulloch's quantiles."""
-    from stablegpu._fit.mcculloch.formulas import ESTIMATE_SIZE
+    from stablegpu._fit.estimators.mcculloch.formulas import ESTIMATE_SIZE
 
     data, starts, stops = unsorted
     counts = stops - starts

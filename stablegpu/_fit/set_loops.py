@@ -11,8 +11,8 @@ from __future__ import annotations
 import numpy as np
 
 from hetero.jit import serial
+from stablegpu._fit.likelihood.optimizer.state import SMALLEST_LOG_SCALE
 from stablegpu._fit.limits import ALPHA_RANGE
-from stablegpu._fit.optimizer.state import SMALLEST_LOG_SCALE
 
 SNAP = 1e-8
 """Distance from the end of a range within which a parameter is at that end."""

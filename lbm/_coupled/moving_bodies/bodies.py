@@ -9,6 +9,8 @@ import numpy as np
 
 from lbm._coupled.companion import Companion
 from lbm._coupled.moving_bodies import formulas
+from lbm._coupled.moving_bodies.bounce_formulas import make_bounce
+from lbm._coupled.moving_bodies.cover_formulas import make_cover
 from lbm._coupled.moving_bodies.formulas import (
     CHUNK,
     COUNT,
@@ -23,6 +25,7 @@ from lbm._coupled.moving_bodies.formulas import (
     UNIT,
 )  # fmt: skip
 from lbm._coupled.moving_bodies.poses import Path
+from lbm._coupled.moving_bodies.refill_formulas import make_refill
 from lbm._coupled.moving_bodies.shapes import make_shape
 from lbm._domain.domain import Domain
 from lbm._kernels.items.store import Store
@@ -68,7 +71,7 @@ class MovingBody:
             self._clock, store.put(shape.about(self._path.centre)), store.put(shape.grid), partial,
             store.T(1.0 / self._arm),
         )  # fmt: skip
-        makes = formulas.make_bounce, formulas.make_cover, formulas.make_refill
+        makes = make_bounce, make_cover, make_refill
         form = problem.precision.name
         self.loops = [
             [

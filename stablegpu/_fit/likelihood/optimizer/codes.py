@@ -9,7 +9,7 @@ DONE = 5
 """Phases say what the evaluation under way is for."""
 
 CONVERGED, STUCK, EXHAUSTED, IMPOSSIBLE = 0, 1, 2, 3
-"""Statuses, in the order of `STATUSES` (`_fit/outcomes.py`)."""
+"""Statuses, in the order of `STATUSES` (`_fit/records.py`)."""
 
 EVALUATE = 0  # evaluate the likelihood at the trial point: the caller does this
 PROPOSE = 1  # propose a step of the search

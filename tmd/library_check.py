@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import math
+import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from pathlib import Path
 from typing import Any, NamedTuple
+
+import numpy as np
 
 from hetero import validation
 from hetero.display.notebook import html_table
 from hetero.equality import equal_by_value
-from tmd._libraries.arguments import Point, check_point, check_precision
-from tmd._libraries.arguments import read_arguments as read_arguments
+from tmd._certificates.case_lists import parse_line, read_lines
 from tmd._libraries.callables import (
     BINARY64,
+    PRECISIONS,
     Library,
     LibraryPrecision,
     libraries_of_python,
@@ -24,7 +29,11 @@ from tmd._libraries.callables import (
 from tmd._libraries.environment import Environment, check_modes
 from tmd._libraries.oracles import Oracle, find_oracle
 from tmd._search.decisions import BALL_PRECISIONS, extra_precision
+from tmd.errors import CertificateError
 from tmd.functions.function import Ball, Function, working_precision
+
+Point = tuple[float, ...]
+"""The arguments of a call: one or two numbers."""
 
 
 @equal_by_value
@@ -229,12 +238,12 @@ def check_libraries(
         an argument is no number of the precision, or the function has no value there; balls cannot
         decide an argument; or there is no library.
     """
-    numbers = check_precision(precision)
+    numbers = _check_precision(precision)
     chosen = check_modes("modes", modes)
     oracle = find_oracle(name, reference)
     environment = Environment() if flags or chosen != ("nearest",) else None
     validation.require_iterable("arguments", arguments, "numbers")
-    points = [check_point(x, numbers) for x in arguments]
+    points = [_check_point(x, numbers) for x in arguments]
     arity = oracle.arity or (len(points[0]) if points else 1)
     labelled = _all_libraries(oracle.name, libraries, symbol, numbers, arity)
     for x in points:
@@ -297,6 +306,67 @@ def _score(
     return LibraryScore(label, len(judged), wrong, mode, summary, other_flags)
 
 
+_SPECIAL = re.compile(r"[+-]?([sq]?nan(\(.*\))?|inf(inity)?)", re.IGNORECASE)
+_REMARK = re.compile(r"[A-Za-z_]\w*")
+
+
+def read_arguments(
+    path: str | Path, name: str, precision: int = 53, reference: str | Callable | None = None
+) -> tuple[list[Any], dict[str, int]]:
+    """Read a list of arguments for `check_libraries`, such as those of CORE-MATH.
+
+    A line is a number, perhaps with a comma and a remark after it ("0x1p+10, ERANGE"), or with its
+    kind and its identical bits; or two numbers with a comma between them, for a function of two
+    arguments. `#` begins a comment.
+
+    Parameters
+    ----------
+    path : str or Path
+    name, reference
+        As in `check_libraries`.
+    precision : {53, 24}
+
+    Returns
+    -------
+    arguments : list of Fraction, or of pairs
+    skipped : dict of int
+        Lines that say nothing about rounding, counted by the reason: NaN or infinity, numbers that
+        the precision does not have, and those at which the function has no value.
+
+    Raises
+    ------
+    CertificateError
+        The file cannot be read, or a line is none of the above.
+    """
+    oracle, numbers = find_oracle(name, reference), _check_precision(precision)
+    skipped: Counter[str] = Counter()
+    arguments: list[Any] = []
+    for source, text in read_lines(path):
+        number, _, remainder = text.partition(",")
+        is_remark = oracle.arity != 2 and _REMARK.fullmatch(remainder.strip())
+        others = [remainder] if remainder and not is_remark else []
+        if oracle.arity not in (None, len(others) + 1):
+            expected = "two arguments" if oracle.arity == 2 else "one argument"
+            raise CertificateError(f"{source} must be {expected}: {text.strip()!r}")
+        if any(_SPECIAL.fullmatch(part.strip()) for part in (number, *others)):
+            skipped["NaN or infinity"] += 1
+            continue
+        point = tuple(parse_line(source, part).argument for part in (number, *others))
+        if not all(_is_number_of(x, numbers) for x in point):
+            skipped[f"no number of {numbers.name}"] += 1
+        elif not _has_value(oracle, point):
+            skipped[f"{name} has no value there"] += 1
+        else:
+            arguments.append(point if others else point[0])
+    return arguments, dict(skipped)
+
+
+def _has_value(oracle: Oracle, point: tuple[Fraction, ...]) -> bool:
+    """Return whether a function has a value at a point, by balls."""
+    with working_precision(64 + sum(map(extra_precision, point))):
+        return bool(oracle.enclose(point).is_finite())
+
+
 def require_libraries(
     name: str,
     libraries: Any,
@@ -307,5 +377,33 @@ def require_libraries(
 ) -> None:
     """Raise what `check_libraries` would raise about these, before a long search."""
     check_modes("modes", modes)
-    oracle, numbers = find_oracle(name, reference), check_precision(precision)
+    oracle, numbers = find_oracle(name, reference), _check_precision(precision)
     _all_libraries(oracle.name, libraries, symbol, numbers, oracle.arity or 1)
+
+
+def _check_precision(precision: int) -> LibraryPrecision:
+    digits = validation.check_integer("precision", precision)
+    if digits not in PRECISIONS:
+        raise ValueError(f"precision must be 53 or 24, got {validation.describe(precision)}")
+    return PRECISIONS[digits]
+
+
+def _check_point(x: Any, precision: LibraryPrecision) -> Point:
+    """Return one argument, or a pair, as floats, if they are numbers of the precision."""
+    numbers = x if isinstance(x, tuple | list) else (x,)
+    for number in numbers:
+        if not _is_number_of(validation.python_number("arguments", number), precision):
+            validation.check_finite("arguments", number)
+            raise ValueError(
+                f"arguments must be numbers of {precision.name}, got {validation.describe(number)}"
+            )
+    return tuple(validation.check_finite("arguments", number) for number in numbers)
+
+
+def _is_number_of(x: Any, precision: LibraryPrecision) -> bool:
+    """Return whether a finite number of Python is one of the precision."""
+    try:
+        with np.errstate(over="ignore"):
+            return bool(float(precision.numpy(float(x))) == x)
+    except (OverflowError, TypeError, ValueError):  # beyond binary64, or no number
+        return False

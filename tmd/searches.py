@@ -17,10 +17,10 @@ from hetero.distributed.engines import Engine
 from hetero.distributed.parts import raised_by_all
 from hetero.distributed.worker_devices import Devices
 from tmd._certificates import records
-from tmd._search.boolean_test_formulas import ALGORITHMS, DIVISIONS
 from tmd._search.checkpoint import BlockStore, Checkpoint, path_of_rank
 from tmd._search.decisions import BlockCases, join_batches
 from tmd._search.domains import split_domain
+from tmd._search.formulas.boolean_test_formulas import ALGORITHMS, DIVISIONS
 from tmd._search.pipeline import (
     Stretch,
     count_arguments,

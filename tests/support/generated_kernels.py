@@ -166,8 +166,8 @@ paths are solved by steps of h and of 2 h."""
 
 def tmd_kernel(algorithm, division, phase):
     """Return the kernel of a phase of a Boolean test, and its argument types."""
-    from tmd._search.boolean_test_formulas import DIVISIONS
-    from tmd._search.cuda_kernels import kernels_for
+    from tmd._search.formulas.boolean_test_formulas import DIVISIONS
+    from tmd._search.gpu.kernels import kernels_for
 
     number = NUMBERS.get(DIVISIONS[division][1], u8)
     kernels = kernels_for(algorithm, division)
@@ -177,7 +177,7 @@ def tmd_kernel(algorithm, division, phase):
 
 
 def _table() -> dict:
-    from tmd._search.boolean_test_formulas import ALGORITHMS, DIVISIONS
+    from tmd._search.formulas.boolean_test_formulas import ALGORITHMS, DIVISIONS
 
     table = {}
     for pattern, odds in {"ab": (0,), "aa": (0, 1), "esoteric": (0, 1)}.items():

@@ -10,10 +10,10 @@ import pytest
 from flint import arb, ctx
 
 from tmd._search import batches
-from tmd._search import line_formulas as scan
-from tmd._search import wide_integer_formulas as wide
 from tmd._search.batches import chord_error, make_batch, truncation_error
 from tmd._search.blocks import split_into_blocks
+from tmd._search.formulas import line_formulas as scan
+from tmd._search.formulas import wide_integer_formulas as wide
 from tmd._search.planning import make_plan
 from tmd._search.taylor_models import FRACTION_BITS, Scale, make_model
 from tmd.formats import Format, to_fraction

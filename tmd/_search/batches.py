@@ -12,9 +12,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tmd._search import boolean_test_formulas as tests
 from tmd._search.blocks import Block
-from tmd._search.line_formulas import Shape
+from tmd._search.formulas import boolean_test_formulas as tests
+from tmd._search.formulas.line_formulas import Shape
 from tmd._search.model_groups import (
     EXACT_TERMS,
     SMALLEST_GROUP,
@@ -79,7 +79,7 @@ def make_batch(function: Function, plan: Plan, first: int, count: int) -> Batch:
     for group, begin, end, arrays in groups:
         if arrays is not None:
             # Large searches alone need this compiled.
-            from tmd._search.shifting_formulas import shift_models
+            from tmd._search.formulas.shifting_formulas import shift_models
 
             rows = slice(begin - first, end - first)
             positions = 2 * (np.arange(begin, end) - group.first) + 1 - group.length

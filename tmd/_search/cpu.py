@@ -21,10 +21,10 @@ import numba
 import numpy as np
 
 from hetero.jit import parallel, serial
-from tmd._search import boolean_test_formulas as tests
 from tmd._search.batches import Batch
 from tmd._search.cpu_rows import make_row, make_vector_row
-from tmd._search.line_formulas import (
+from tmd._search.formulas import boolean_test_formulas as tests
+from tmd._search.formulas.line_formulas import (
     LANES,
     Shape,
     SuperBlocks,
@@ -35,7 +35,7 @@ from tmd._search.line_formulas import (
     taylor_coefficients,
     value_differences,
 )
-from tmd._search.wide_integer_formulas import add
+from tmd._search.formulas.wide_integer_formulas import add
 
 _U = np.uint64
 

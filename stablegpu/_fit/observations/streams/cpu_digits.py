@@ -2,7 +2,7 @@
 
 The bits of a number become an unsigned integer of the same order. A pass counts the next sixteen
 bits of the numbers whose higher bits are those of a prefix; a last one collects the numbers that
-are left. (On a GPU `_fit/large_samples/cuda.py` counts bytes of an array that it holds.)
+are left. (On a GPU `large_samples/cuda.py` counts bytes of an array that it holds.)
 """
 
 import numpy as np

@@ -1,4 +1,4 @@
-"""Launches of the kernels of the three phases, which `_search.cuda_kernels` describes."""
+"""Launches of the kernels of the three phases, which `_search.gpu.kernels` describes."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ import numpy as np
 
 from hetero.cuda import launch
 from tmd._search.batches import Batch
-from tmd._search.cuda_buffers import Buffers
-from tmd._search.cuda_kernels import THREADS, Candidates, Pieces, kernels_for, list_candidates
-from tmd._search.line_formulas import LANES, Shape, SuperBlocks
+from tmd._search.formulas.line_formulas import LANES, Shape, SuperBlocks
+from tmd._search.gpu.buffers import Buffers
+from tmd._search.gpu.kernels import THREADS, Candidates, Pieces, kernels_for, list_candidates
 
 BLOCKS_PER_MULTIPROCESSOR = 16
 """Blocks of a launch per multiprocessor (not tuned)."""

@@ -21,8 +21,8 @@ from numba import uint64
 from hetero.cuda.driver import cuda
 from hetero.intrinsics.warp import FULL_MASK
 from hetero.jit import kernel
-from tmd._search import boolean_test_formulas as tests
-from tmd._search.line_formulas import (
+from tmd._search.formulas import boolean_test_formulas as tests
+from tmd._search.formulas.line_formulas import (
     fraction_as_float,
     fraction_as_word,
     is_near_integer,
@@ -32,7 +32,7 @@ from tmd._search.line_formulas import (
     value_after_steps,
     value_differences,
 )
-from tmd._search.wide_integer_formulas import add
+from tmd._search.formulas.wide_integer_formulas import add
 
 THREADS = 128
 """Threads of a block (not tuned)."""

@@ -21,7 +21,7 @@ from typing import NamedTuple
 import numpy as np
 
 from hetero.jit import scalar
-from tmd._search.division_formulas import divide_by_reciprocal, floor
+from tmd._search.formulas.division_formulas import divide_by_reciprocal, floor
 
 HYBRID_SUBTRACTIONS = 4
 """Subtractions that the hybrid quotient tries before it divides (not tuned)."""

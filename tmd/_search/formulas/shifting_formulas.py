@@ -9,9 +9,9 @@ from __future__ import annotations
 import numpy as np
 
 from hetero.jit import scalar_internal, serial
+from tmd._search.formulas.wide_integer_formulas import add, floor_shift, horner, subtract
 from tmd._search.model_groups import EXACT_TERMS
 from tmd._search.taylor_models import FRACTION_BITS, GUARD_BITS
-from tmd._search.wide_integer_formulas import add, floor_shift, horner, subtract
 
 _U = np.uint64
 _ZERO = (_U(0), _U(0), _U(0), _U(0))

@@ -14,7 +14,7 @@ from numba import types
 from numba.extending import intrinsic
 
 from hetero.jit import scalar
-from tmd._search.wide_integer_formulas import (
+from tmd._search.formulas.wide_integer_formulas import (
     add,
     horner,
     horner_u32,

@@ -189,8 +189,12 @@ def sphere(
     nx, ny = (2 * round(k * diameter / 2) for k in (length, width))
     shape = nx, ny, ny
     require_memory_for(shape, options, collision, solids=True)
-    place = (0.35 * nx, ny / 2, ny / 2), diameter / 2
-    ball = geometry.sphere(shape, *place) if wall == "halfway" else Sphere(*place)
+    centre_and_radius = (0.35 * nx, ny / 2, ny / 2), diameter / 2
+    ball = (
+        geometry.sphere(shape, *centre_and_radius)
+        if wall == "halfway"
+        else Sphere(*centre_and_radius)
+    )
     walls: dict[str, Condition | Solid] = {
         "x-": VelocityInlet((speed, 0.0, 0.0)),
         "x+": PressureOutlet(1.0),

@@ -342,9 +342,9 @@ class TriangleMesh:
         inside = self._mark_inside(*(np.arange(a, b) + 0.5 for a, b in zip(low, high, strict=True)))
         inside |= find_thin_cells(self.triangles, inside, low)
         numbers = [np.floor(centres).astype(int) - a for centres, a in zip(axes, low, strict=True)]
-        held = [(k >= 0) & (k < n) for k, n in zip(numbers, inside.shape, strict=True)]
-        cells[np.ix_(*held)] = inside[
-            np.ix_(*(k[is_held] for k, is_held in zip(numbers, held, strict=True)))
+        inside_grid = [(k >= 0) & (k < n) for k, n in zip(numbers, inside.shape, strict=True)]
+        cells[np.ix_(*inside_grid)] = inside[
+            np.ix_(*(k[is_held] for k, is_held in zip(numbers, inside_grid, strict=True)))
         ]
         return cells
 

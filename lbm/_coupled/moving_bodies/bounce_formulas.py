@@ -42,9 +42,9 @@ def make_bounce(precision: str) -> Any:
         for q in range(1, size[4]):
             cx, cy, cz = directions[q, 0], directions[q, 1], directions[q, 2]
             fx, fy, fz = wrap(x - cx, nx), wrap(y - cy, ny), wrap(z - cz, nz)
-            own = index(x, y, z, q, classes, masks, tables, size)
+            source = index(x, y, z, q, classes, masks, tables, size)
             if (walls >> q) & 1 == 0 and is_fluid(labels[(fz * ny + fy) * nx + fx]):
-                f, w, opposite = decode(populations[own]), weights[q], directions[q, 3]
+                f, w, opposite = decode(populations[source]), weights[q], directions[q, 3]
                 dx, dy, dz = T(cx), T(cy), T(cz)
                 share, sent, other, g = T(0.5), T(1), T(0), T(0)
                 if size[8]:
@@ -71,16 +71,16 @@ def make_bounce(precision: str) -> Any:
                 if sent < T(1) and share >= T(0.5):
                     term = term * sent
                 r = sent * f + other * g - term
-                at = index(fx, fy, fz, opposite, classes, masks, tables, size)
-                populations[at] = encode(r)
-                r = decode(populations[at])
+                target = index(fx, fy, fz, opposite, classes, masks, tables, size)
+                populations[target] = encode(r)
+                r = decode(populations[target])
                 add_impulse(
                     partial, i, f - r, ((f + r) * dx, (f + r) * dy, (f + r) * dz),
                     (ux, uy, uz), (ax, ay, az), scale,
                 )  # fmt: skip
-            populations[own] = encode(equilibrium_of(q, T(0), bx, by, bz, directions, weights))
-        own = index(x, y, z, 0, classes, masks, tables, size)
-        populations[own] = encode(equilibrium_of(0, T(0), bx, by, bz, directions, weights))
+            populations[source] = encode(equilibrium_of(q, T(0), bx, by, bz, directions, weights))
+        source = index(x, y, z, 0, classes, masks, tables, size)
+        populations[source] = encode(equilibrium_of(0, T(0), bx, by, bz, directions, weights))
 
     @inlined
     def bounce(

@@ -82,9 +82,9 @@ def make_refill(precision: str) -> Any:
                 + T(2) * (cx * cy * sxy + cx * cz * sxz + cy * cz * syz)
             )  # fmt: skip
             f = equilibrium_of(q, drho, ux, uy, uz, directions, weights)
-            at = index(x, y, z, q, classes, masks, tables, size)
-            populations[at] = encode(f + T(4.5) * weights[q] * stress * share)
-            f = decode(populations[at])
+            target = index(x, y, z, q, classes, masks, tables, size)
+            populations[target] = encode(f + T(4.5) * weights[q] * stress * share)
+            f = decode(populations[target])
             mass += f
             jx += f * cx
             jy += f * cy

@@ -13,12 +13,7 @@ from hetero.devices import Device
 from hetero.memory import free_bytes
 from lbm.boundaries import kind_of_flow
 from lbm.boundaries.limits import DENSITY_LIMITS, SPEED_LIMIT
-from lbm.collisions.stability_map import (
-    LIMITS,
-    FlowKind,
-    advise_magic,
-    is_same_magic,
-)
+from lbm.collisions.stability_map import LIMITS, FlowKind, advise_magic, is_same_magic
 from lbm.errors import UnstableError
 
 if TYPE_CHECKING:

@@ -71,12 +71,7 @@ def lid_driven_box(
 
 def _lid_walls(speed: float) -> dict[str, Condition | Solid]:
     """Return the walls of a cavity with its lid at +y, which moves along +x."""
-    return {
-        "x": NoSlip(),
-        "z": NoSlip(),
-        "y-": NoSlip(),
-        "y+": MovingWall((speed, 0.0, 0.0)),
-    }
+    return {"x": NoSlip(), "z": NoSlip(), "y-": NoSlip(), "y+": MovingWall((speed, 0.0, 0.0))}
 
 
 def cavity(

@@ -120,12 +120,7 @@ class BoundaryCells:
         return label
 
     def _find_solids_behind_face(
-        self,
-        q: int,
-        near: np.ndarray,
-        axis: int,
-        face: Condition,
-        labels: Labels,
+        self, q: int, near: np.ndarray, axis: int, face: Condition, labels: Labels
     ) -> None:
         """Correct the links q of the cells `near` that leave through one face beside a solid."""
         cx, cy, cz = (0 if a == axis else k for a, k in enumerate(self.lattice.velocities[q]))

@@ -163,11 +163,7 @@ def find_cut_links(
 
 
 def _measure(
-    name: str,
-    solid: Solid,
-    cells: np.ndarray,
-    c: np.ndarray,
-    boundary: Any,
+    name: str, solid: Solid, cells: np.ndarray, c: np.ndarray, boundary: Any
 ) -> np.ndarray:
     """Return where the surface of a solid cuts links along c of cells, both [link, (x, y, z)].
 

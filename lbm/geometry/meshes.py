@@ -12,13 +12,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from hetero.validation import (
-    check_in_range,
-    check_integer,
-    check_path,
-    check_positive,
-    describe,
-)
+from hetero.validation import check_in_range, check_integer, check_path, check_positive, describe
 from lbm.boundaries import check_vector
 from lbm.geometry import check_domain
 from lbm.geometry.shapes import Complement

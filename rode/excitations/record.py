@@ -10,13 +10,7 @@ import numpy as np
 
 from hetero import validation
 from hetero.arrays import as_real
-from rode.excitations.excitation import (
-    Envelope,
-    Excitation,
-    checked_envelope,
-    positive,
-    values_of,
-)
+from rode.excitations.excitation import Envelope, Excitation, checked_envelope, positive, values_of
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike

@@ -69,16 +69,10 @@ def add_fit(subcommands: Any) -> None:
         help="keep a parameter at a value; may be given several times",
     )
     parser.add_argument(
-        "--rounding",
-        type=float,
-        metavar="STEP",
-        help="the data were rounded to multiples of STEP",
+        "--rounding", type=float, metavar="STEP", help="the data were rounded to multiples of STEP"
     )
     parser.add_argument(
-        "--truncation",
-        type=float,
-        metavar="VALUE",
-        help="values below VALUE were never recorded",
+        "--truncation", type=float, metavar="VALUE", help="values below VALUE were never recorded"
     )
     parser.add_argument(
         "--compare",

@@ -56,8 +56,7 @@ def _loops(algorithm: str, division: str) -> _Loops:
     else:
         test_row = make_row(test, read)
     return _Loops(
-        parallel(_make_test_subdomains(test_row)),
-        parallel(_make_test_pieces(test, read)),
+        parallel(_make_test_subdomains(test_row)), parallel(_make_test_pieces(test, read))
     )
 
 

@@ -156,9 +156,7 @@ def describe_scalars(scalars: Mapping[str, Scalar]) -> dict[str, object]:
 
 
 def check_scalars(
-    scalars: Mapping[str, Scalar] | None,
-    faces: Sequence[Condition],
-    solids: Mapping[str, Solid],
+    scalars: Mapping[str, Scalar] | None, faces: Sequence[Condition], solids: Mapping[str, Solid]
 ) -> dict[str, Scalar]:
     """Return the scalars of a simulation by name, the one with a buoyancy first.
 

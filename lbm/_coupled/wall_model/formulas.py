@@ -70,10 +70,7 @@ def friction_velocity(speed, distance, viscosity):
         return T(math.sqrt(speed * viscosity / distance))
     power = T(POWER)
     logarithm = T(math.log(local))
-    u = min(
-        T(math.sqrt(local)),
-        T(math.exp((T(LOG_FACTOR) + power * logarithm) / (T(1) + power))),
-    )
+    u = min(T(math.sqrt(local)), T(math.exp((T(LOG_FACTOR) + power * logarithm) / (T(1) + power))))
     for _ in range(NEWTON_STEPS):
         k = T(KAPPA) * u
         tail = T(SHIFT) * (T(math.exp(k)) - T(1) - k * (T(1) + k * (T(0.5) + k * T(1.0 / 6.0))))

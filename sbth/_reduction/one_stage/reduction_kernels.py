@@ -17,13 +17,7 @@ from numba import float32, float64, int32, uint64
 
 from hetero.cuda.driver import cuda
 from hetero.jit import kernel
-from sbth._gpu.block_sums import (
-    MOST_THREADS,
-    WARPS,
-    largest_of_block,
-    meet,
-    sum_over_block,
-)
+from sbth._gpu.block_sums import MOST_THREADS, WARPS, largest_of_block, meet, sum_over_block
 from sbth._gpu.blocks_of_threads import power_of_two
 from sbth._gpu.householder_formulas import reflection
 from sbth._reduction.one_stage.row_updates import (

@@ -89,10 +89,7 @@ def _split_halves(builder, words) -> list:
     return [
         half
         for word in words
-        for half in (
-            builder.and_(word, _word(0xFFFFFFFF)),
-            builder.lshr(word, _word(32)),
-        )
+        for half in (builder.and_(word, _word(0xFFFFFFFF)), builder.lshr(word, _word(32)))
     ]
 
 

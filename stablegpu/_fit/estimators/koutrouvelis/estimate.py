@@ -13,10 +13,7 @@ PART_SIZE = 1 << 16
 
 
 def improve_estimates(
-    sets: UnsortedDataSets,
-    estimates: np.ndarray,
-    workspace: Workspace,
-    host_workspace: Workspace,
+    sets: UnsortedDataSets, estimates: np.ndarray, workspace: Workspace, host_workspace: Workspace
 ) -> np.ndarray:
     """Return the estimates after all passes of the regression, a row for each set."""
     from stablegpu._fit.estimators.koutrouvelis.formulas import PASSES, SUMS

@@ -27,13 +27,7 @@ class Loops(Protocol):
         """
 
     def start(
-        self,
-        x: Array,
-        w: Array,
-        ends: Array,
-        surfaces: tuple,
-        estimates: Array,
-        stream: Stream = 0,
+        self, x: Array, w: Array, ends: Array, surfaces: tuple, estimates: Array, stream: Stream = 0
     ) -> None:
         """Write alpha, beta, S0 location and scale of each sorted set x[ends[s, 0]:ends[s, 1]]."""
 

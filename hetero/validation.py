@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import DTypeLike
 
 MAX_ELEMENTS = 1 << 60
 """Number of elements from which on the bytes of an array cannot be counted in 64 bits."""
@@ -56,12 +55,6 @@ def _as_float(name: str, value: Any) -> float:
         raise ValueError(
             f"{name} must be within the range of float64, got {describe(value)}"
         ) from None
-
-
-def require_real(name: str, dtype: DTypeLike) -> None:
-    """Raise TypeError unless `dtype` is one of real numbers."""
-    if np.dtype(dtype).kind not in "fiub":
-        raise TypeError(f"{name} must hold real numbers, got dtype {dtype}")
 
 
 def require_unmasked(name: str, values: Any) -> None:

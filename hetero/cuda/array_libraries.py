@@ -9,7 +9,14 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import DTypeLike
 
-from hetero.validation import require_real
+REAL_KINDS = "fiub"
+"""Kinds of NumPy's dtypes that hold real numbers."""
+
+
+def require_real(name: str, dtype: DTypeLike) -> None:
+    """Raise TypeError unless `dtype` is one of real numbers."""
+    if np.dtype(dtype).kind not in REAL_KINDS:
+        raise TypeError(f"{name} must hold real numbers, got dtype {dtype}")
 
 
 def view_as_numba(array: Any) -> Any:

@@ -15,7 +15,13 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from hetero import validation
-from hetero.cuda.array_libraries import JaxArrays, library_of, require_real, view_as_numba
+from hetero.cuda.array_libraries import (
+    REAL_KINDS,
+    JaxArrays,
+    library_of,
+    require_real,
+    view_as_numba,
+)
 from hetero.devices import Device, device_of
 from hetero.measurement import profiling
 
@@ -59,7 +65,8 @@ def as_real(name: str, values: Any, dtype: DTypeLike | None = np.float64) -> np.
         raise TypeError(
             f"{name} must be an array of real numbers, got {validation.describe(values)}"
         ) from None
-    require_real(name, array.dtype)
+    if array.dtype.kind not in REAL_KINDS:
+        require_real(name, array.dtype)
     if dtype is None:
         single = array.dtype.newbyteorder("=") == np.float32
         dtype = np.float32 if single else np.float64

@@ -246,8 +246,8 @@ def measure_y_plus(s: Simulation) -> tuple[float, float]:
     u -= (u * shear.normals).sum(axis=1)[:, None] * shear.normals
     speed = np.linalg.norm(u, axis=1)
     friction = find_friction_velocities(speed, shear.distance, shear.viscosity)
-    own = shear.distance * friction / shear.viscosity
-    y_plus = np.concatenate(s.domain.ranks.gather_all(own))
+    wall_distance = shear.distance * friction / shear.viscosity
+    y_plus = np.concatenate(s.domain.ranks.gather_all(wall_distance))
     return (float(np.median(y_plus)), float(y_plus.max())) if len(y_plus) else (np.nan, np.nan)
 
 

@@ -252,18 +252,18 @@ class _Likelihood:
         """Return the sums of squares of what steps of each gap add to a process of mean m, and
         the variance of such a step over the stationary one."""
         gaps, n, b, bb, d, db, dd = self.sums
-        rest = -np.expm1(-gaps / tau)
-        added = dd + 2.0 * rest * (db - m * d) + rest**2 * (bb - 2.0 * m * b + m * m * n)
-        return np.maximum(added, 0.0), rest * (2.0 - rest)
+        loss = -np.expm1(-gaps / tau)
+        added = dd + 2.0 * loss * (db - m * d) + loss**2 * (bb - 2.0 * m * b + m * m * n)
+        return np.maximum(added, 0.0), loss * (2.0 - loss)
 
     def moments_at(self, tau: float, fixed: dict[str, float]) -> tuple[float, float]:
         """Return the most likely mean and stationary variance for one tau."""
         gaps, n, b, _, d, _, _ = self.sums
         mean = fixed.get("mean", self.mean)
         if mean is None:
-            rest = -np.expm1(-gaps / tau)
-            weight = float(np.sum(n * rest / (2.0 - rest))) + self.first.size
-            total = float(np.sum((d + rest * b) / (2.0 - rest))) + float(self.first.sum())
+            loss = -np.expm1(-gaps / tau)
+            weight = float(np.sum(n * loss / (2.0 - loss))) + self.first.size
+            total = float(np.sum((d + loss * b) / (2.0 - loss))) + float(self.first.sum())
             m = total / weight
         else:
             m = mean - self.shift
@@ -283,9 +283,9 @@ class _Likelihood:
 
     def residuals(self, tau: float, v: float, mean: float) -> np.ndarray:
         """Return what steps add, in standard deviations."""
-        rest = -np.expm1(-self.gaps / tau)
-        added = self.after - self.before + rest * (self.before - (mean - self.shift))
-        return added / np.sqrt(v * rest * (2.0 - rest))
+        loss = -np.expm1(-self.gaps / tau)
+        added = self.after - self.before + loss * (self.before - (mean - self.shift))
+        return added / np.sqrt(v * loss * (2.0 - loss))
 
     def best(self, fixed: dict[str, float]) -> tuple[float, float]:
         """Return the largest likelihood with some parameters fixed, and its tau."""
@@ -302,10 +302,10 @@ class _Likelihood:
         grid = np.linspace(math.log(low), math.log(high), GRID)
         losses = [loss(x) for x in grid]
         k = min(max(int(np.argmin(losses)), 1), GRID - 2)
-        found = minimize_scalar(
+        optimum = minimize_scalar(
             loss, bounds=(grid[k - 1], grid[k + 1]), method="bounded", options={"xatol": 1e-9}
         )
-        return -float(found.fun), math.exp(found.x)
+        return -float(optimum.fun), math.exp(optimum.x)
 
 
 def _covariance(likelihood: _Likelihood, tau: float, c: float, mean: float) -> np.ndarray:
@@ -376,11 +376,11 @@ def _gaps_of(
     """Return the times between samples of each series."""
     if (dt is None) == (times is None):
         raise ValueError("fit_process needs dt, or times: one of both")
-    name, given, less = ("dt", dt, 1) if times is None else ("times", times, 0)
-    if isinstance(given, list | tuple) and given and np.ndim(given[0]) > 0:
-        rows = [as_real(name, one) for one in given]
+    name, argument, less = ("dt", dt, 1) if times is None else ("times", times, 0)
+    if isinstance(argument, list | tuple) and argument and np.ndim(argument[0]) > 0:
+        rows = [as_real(name, one) for one in argument]
     else:
-        array = as_real(name, given)
+        array = as_real(name, argument)
         if name == "dt" and array.ndim == 0:
             step = validation.check_positive("dt", dt)
             return [np.full(size - 1, step) for size in sizes]

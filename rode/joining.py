@@ -37,24 +37,24 @@ def join_results(results: Iterable[Result]) -> Result:
         settings; or two have paths of the same number.
     """
     validation.require_iterable("results", results, "rode.Result")
-    given = list(results)
-    for one in given:
+    values = list(results)
+    for one in values:
         if not isinstance(one, Result):
             described = validation.describe(one)
             raise TypeError(f"results must be a list of rode.Result, got one that is {described}")
-    if not given:
+    if not values:
         raise ValueError("results must hold at least one rode.Result")
-    for other in given[1:]:
-        _require_same_settings(given[0], other)
-    given.sort(key=lambda one: min((r.start for r in one.path_ranges), default=0))
-    ranges = sorted((r for one in given for r in one.path_ranges), key=lambda r: r.start)
+    for other in values[1:]:
+        _require_same_settings(values[0], other)
+    values.sort(key=lambda one: min((r.start for r in one.path_ranges), default=0))
+    ranges = sorted((r for one in values for r in one.path_ranges), key=lambda r: r.start)
     for before, after in itertools.pairwise(ranges):
         if after.start < before.stop:
             raise ValueError(
                 f"results must have disjoint paths, but several have path {after.start}: pass "
                 "another first_path to rode.solve for each"
             )
-    return join(given)
+    return join(values)
 
 
 def _require_same_settings(first: Result, other: Result) -> None:

@@ -60,8 +60,8 @@ class Arrays:
         """Probabilities of `quantiles`, in the order of the request."""
         if "quantiles" not in self.values:
             return ()
-        found = (one.probabilities for one in self.reductions if isinstance(one, Quantiles))
-        return next(found, ())
+        probabilities = (one.probabilities for one in self.reductions if isinstance(one, Quantiles))
+        return next(probabilities, ())
 
 
 @equal_by_value

@@ -181,10 +181,10 @@ def solve(
         parts_again = [replace(part, reductions=again) for part in split]
         others = compute_parts(parts_again, checkpoint=second, agreed=True)
         for outcome, other in zip(outcomes, others, strict=True):
-            found = iter(other.states)
+            states = iter(other.states)
             for k, one in enumerate(repeated):
                 if one is not None:
-                    outcome.states[k] = next(found)
+                    outcome.states[k] = next(states)
     reductions = [new or old for new, old in zip(repeated, plan.reductions, strict=True)]
     return _result_of(plan, outcomes, reductions)
 

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import functools
-import math
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from hetero import Device, validation
 from hetero.devices import parse
-from stablegpu._distribution import Distribution
+from stablegpu._distribution import StableMoments
 from stablegpu._parameters import Parameters, characteristic_function, check_pm
 
 if TYPE_CHECKING:
@@ -26,7 +25,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Stable(Distribution):
+class Stable(StableMoments):
     """An alpha-stable distribution; `stablegpu.stable` makes one.
 
     Attributes
@@ -36,12 +35,6 @@ class Stable(Distribution):
     device, executor, comm : who computes; see `stablegpu.stable`
     evaluator : None, str, stablegpu.Quadrature or stablegpu.Interpolation
     """
-
-    parameters: Parameters = field(repr=False)
-    device: str | Device | tuple[str | Device, ...] | None = None
-    evaluator: Any = None
-    executor: Executor | None = None
-    comm: Any = None
 
     def __post_init__(self) -> None:
         if not isinstance(self.parameters, Parameters):
@@ -186,97 +179,6 @@ class Stable(Distribution):
     def cf(self, t: ArrayLike) -> np.ndarray:
         """Return the characteristic function E exp(i t X), complex128, for real t on the host."""
         return characteristic_function(t, self.parameters)
-
-    def support(self) -> tuple[float, float]:
-        """Return the ends of the support: one is finite for alpha < 1 and beta = +-1."""
-        return self.parameters.support
-
-    def mean(self) -> float:
-        """Return the expectation, infinite or NaN for alpha <= 1.
-
-        For alpha <= 1 it is infinite if beta = +-1, since one tail is heavy and the other light. If
-        |beta| < 1 it does not exist, and the result is NaN.
-        """
-        return self.parameters.mean
-
-    def var(self) -> float:
-        """Return the variance: 2 scale^2 for alpha = 2, else infinite."""
-        return 2.0 * self.scale**2 if self.alpha == 2.0 else math.inf
-
-    def stats(self, moments: str = "mv") -> tuple[float, ...]:
-        """Return mean "m", variance "v", skewness "s" and excess kurtosis "k", in SciPy's order.
-
-        Skewness and kurtosis exist for alpha = 2 only, where both are 0; NaN otherwise.
-        """
-        higher = 0.0 if self.alpha == 2.0 else math.nan
-        values = {"m": self.mean(), "v": self.var(), "s": higher, "k": higher}
-        if not isinstance(moments, str) or not moments or not set(moments) <= set(values):
-            raise ValueError(
-                "moments must be text of the letters m, v, s, k, got "
-                f"{validation.describe(moments)}"
-            )
-        return tuple(values[letter] for letter in values if letter in moments)
-
-    def moment(self, order: int) -> float:
-        """Return E X^order for a whole order >= 0; infinite or NaN where it does not exist.
-
-        For alpha < 2 that of order 1 is the mean, even orders are infinite, and odd ones beyond the
-        first are infinite if one tail alone is heavy, else NaN.
-        """
-        order = validation.check_integer("order", order, 0)
-        if order == 0:
-            return 1.0
-        if order == 1:
-            return self.mean()
-        if self.alpha < 2.0:
-            if order % 2 == 0:
-                return math.inf
-            return math.copysign(math.inf, self.beta) if abs(self.beta) == 1.0 else math.nan
-        # Normal with standard deviation sqrt(2) scale: the recursion of its moments.
-        before, now = 1.0, self.loc
-        for k in range(1, order):
-            before, now = now, self.loc * now + k * self.var() * before
-        return now
-
-    def expect(
-        self,
-        func: Callable[[Any], Any] | None = None,
-        *,
-        lb: float = -math.inf,
-        ub: float = math.inf,
-        conditional: bool = False,
-    ) -> float:
-        """Return E func(X), or the part of it from X in [lb, ub].
-
-        Parameters
-        ----------
-        func : function of an array of points to an array of numbers; by default X itself
-            Smooth as a function of asinh(x - loc): oscillations far out are not resolved. The error
-            is then about 1e-10 of the integral of |func|.
-        lb, ub : float
-            Ends of the integral.
-        conditional : bool
-            Divide by the probability of [lb, ub].
-
-        Raises
-        ------
-        ValueError : the integral has not converged where the largest floats are reached
-        """
-        from stablegpu._density.expectations import integrate
-
-        lb = validation.check_bound("lb", lb)
-        ub = validation.check_bound("ub", ub)
-        if not lb <= ub:
-            raise ValueError(f"lb must be at most ub, got lb={lb:g}, ub={ub:g}")
-        density = Stable(self.parameters, "cpu", self.evaluator).pdf
-        function = (lambda x: x) if func is None else func
-        total = integrate(self.parameters, density, function, lb, ub)
-        return total / math.exp(self.log_probability(lb, ub)) if conditional else total
-
-    def entropy(self) -> float:
-        """Return the differential entropy, -E log pdf(X), in nats; the error is about 1e-10."""
-        standard = replace(self, parameters=replace(self.parameters, loc=0.0, scale=1.0))
-        return math.log(self.scale) + standard.expect(lambda x: -standard.logpdf(x))
 
     def nnlf(self, x: ArrayLike) -> float:
         """Return minus the log-likelihood of independent observations, by SciPy's name for it."""

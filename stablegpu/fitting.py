@@ -18,17 +18,16 @@ from stablegpu._fit.arguments import (
     as_sets,
     check_fixed,
     check_weights,
-    intervals_of,
     omit_nan,
-    require_likelihood,
+    refuse_unknown,
     select_weighted,
-    widened,
+    series_index,
 )
 from stablegpu._fit.batch import SetsToFit, fit_sets
 from stablegpu._fit.datasets import LARGEST_SORTED_SET
 from stablegpu._fit.fitted import FittedSets, fit_at
-from stablegpu._fit.frames import series_index
 from stablegpu._fit.limits import FEWEST_OBSERVATIONS
+from stablegpu._fit.observations.intervals import observed_intervals, require_likelihood, widened
 from stablegpu._fit.records import REMEDIES
 from stablegpu._parameters import PARAMETERIZATIONS
 from stablegpu.results import FitResult, FitResults
@@ -174,8 +173,8 @@ def fit(
     observed information. On a
     GPU a block of threads fits a data set from start to end, or a team of blocks if there are few
     sets. A rough profile of the likelihood over alpha tells where else an ascent should start
-    (`_fit/second_starts/formulas.py`). For small alpha the likelihood has local maxima near many
-    observations; the fit restarts from several of them around the densest region. More than 8192
+    (`_fit/likelihood/second_starts/formulas.py`). For small alpha the likelihood has local maxima
+    near many observations; the fit restarts from several around the densest region. More than 8192
     observations are gathered in 4096 bins with two points each. With beta fixed at 1 or -1 the
     ascent starts, and stays, with all data in the support; for small alpha it takes the logarithm
     of the distance between the end of the support and the nearest datum for the location.
@@ -195,12 +194,13 @@ def fit(
     >>> round(result.alpha, 1)
     1.7
     """
-    _refuse_names_of_scipy(others)
+    if others:
+        refuse_unknown(others)
     validation.check_choice("method", method, METHODS)
     validation.check_choice("parameterization", parameterization, PARAMETERIZATIONS)
     validation.check_choice("nan_policy", nan_policy, NAN_POLICIES)
     if quantiles is not None:
-        from stablegpu._fit.given_quantiles import fit_quantiles
+        from stablegpu._fit.observations.given_quantiles import fit_quantiles
 
         _leave_out("quantiles", data=data, lower=lower, upper=upper, weights=weights,
                    rounding=rounding, truncation=truncation)  # fmt: skip
@@ -208,11 +208,16 @@ def fit(
         return of_quantiles
     if n is not None:
         raise TypeError("n belongs to quantiles; the number of observations of data is known")
+    has_ends = data is None or type(data).__name__ == "CensoredData"
+    has_ends = has_ends or lower is not None or upper is not None
     engine = Engine.create(device, executor, comm)
     own_device = engine.kind if engine.is_elsewhere else engine.local
     with engine.raised_by_all():
-        sets, intervals = intervals_of(data, lower, upper, rounding, truncation)
-        require_likelihood(method, intervals)
+        if not (has_ends or rounding is not None or truncation is not None):
+            sets, intervals = as_sets("data", data), None
+        else:
+            sets, intervals = observed_intervals(data, lower, upper, rounding, truncation)
+            require_likelihood(method)
         weights = check_weights(weights, sets.counts, method, sets.labels)
         if nan_policy == "omit":
             if intervals is not None:
@@ -237,22 +242,6 @@ def _leave_out(chosen: str, **others: Any) -> None:
     for name, value in others.items():
         if value is not None:
             raise TypeError(f"fit() takes {chosen} or {name}, not both")
-
-
-def _refuse_names_of_scipy(others: Mapping[str, Any]) -> None:
-    """Raise TypeError for arguments that `fit` does not have, with what SciPy's names are here."""
-    for name in others:
-        meant = _SCIPY_NAMES.get(name)
-        remedy = f"; use fixed={{'{meant}': ...}}" if meant else ""
-        raise TypeError(f"fit() got an unexpected keyword argument {name!r}{remedy}")
-
-
-_SCIPY_NAMES = {
-    **{"floc": "loc", "fscale": "scale", "fix_loc": "loc", "fix_scale": "scale"},
-    **{"f0": "alpha", "fa": "alpha", "falpha": "alpha", "fix_alpha": "alpha"},
-    **{"f1": "beta", "fb": "beta", "fbeta": "beta", "fix_beta": "beta"},
-}
-"""Parameters by the arguments that fix them in SciPy."""
 
 
 def fit_windows(
@@ -311,7 +300,8 @@ def fit_windows(
             index = [index[k] for k in np.flatnonzero(~np.isnan(everything))]
         size = int(sets.counts[0])
     intervals = None if rounding is None else widened("series", sets, rounding)
-    require_likelihood(method, intervals)
+    if intervals is not None:
+        require_likelihood(method)
     longest = min(size, LARGEST_SORTED_SET)
     window = validation.check_integer("window", window, FEWEST_OBSERVATIONS, longest)
     step = validation.check_integer("step", step, 1)

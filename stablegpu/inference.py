@@ -19,8 +19,8 @@ from hetero.distributed.worker_devices import Devices
 from stablegpu._density.pointwise.evaluate import evaluate
 from stablegpu._fit.batch import join_results
 from stablegpu._fit.fitted import RANGES
-from stablegpu._fit.intervals import Intervals
 from stablegpu._fit.limits import ALPHA_RANGE
+from stablegpu._fit.observations.intervals import Intervals
 from stablegpu._inference.comparison import Comparison as Comparison
 from stablegpu._inference.failures import check_failures, require_converged
 from stablegpu._inference.interval_samples import (
@@ -32,6 +32,7 @@ from stablegpu._inference.profile_curve import trace_profile
 from stablegpu._inference.refits import largest_logliks, options_of, require_single
 from stablegpu._inference.replicas import (
     Replication,
+    bootstrap_interval,
     engine_arguments,
     repeat_observations,
     simulate_fits,
@@ -185,46 +186,12 @@ def bootstrap(
     good = results.converged
     check_failures(int(np.count_nonzero(~good)), len(results), "samples")
     intervals = {
-        name: _bootstrap_interval(
+        name: bootstrap_interval(
             name, getattr(result, name), getattr(results, name)[good], confidence
         )
         for name in PARAMETERS
     }
     return Bootstrap(intervals, confidence, results)
-
-
-LARGEST_ACCELERATION = 0.15
-"""Bound of BCa's acceleration, which is not known at alpha = 2."""
-
-
-def _bootstrap_interval(
-    name: str, value: float, replicas: np.ndarray, confidence: float
-) -> tuple[float, float]:
-    """Return the interval of a parameter from the estimates of replicas.
-
-    alpha: bias-corrected and accelerated percentiles (Efron 1987). The number of outliers that tell
-    alpha < 2 is like a Poisson number, whose acceleration is a sixth of its relative error. beta:
-    percentiles, which respect its range. loc and scale: percentiles reflected about the estimate,
-    those of the scale in its logarithm.
-    """
-    from scipy.special import ndtr, ndtri
-
-    tails = np.array([0.5 * (1.0 - confidence), 0.5 * (1.0 + confidence)])
-    if name == "alpha":
-        below = np.mean(replicas < value) + 0.5 * np.mean(replicas == value)
-        least = 1.0 / (replicas.size + 1.0)
-        bias = ndtri(min(max(float(below), least), 1.0 - least))
-        relative = float(np.std(replicas)) / max(2.0 - value, 1e-300)
-        acceleration = -min(relative / 6.0, LARGEST_ACCELERATION)
-        moved = bias + ndtri(tails)
-        tails = ndtr(bias + moved / (1.0 - acceleration * moved))
-    low, high = np.quantile(replicas, tails).tolist()
-    if name == "loc":
-        low, high = 2.0 * value - high, 2.0 * value - low
-    elif name == "scale":
-        low, high = value * value / high, value * value / low
-    least, most = RANGES.get(name, (-math.inf, math.inf))
-    return max(low, least), min(high, most)
 
 
 def goodness_of_fit(

@@ -151,11 +151,7 @@ class Prediction:
 
 
 def regress(
-    y: ArrayLike,
-    X: ArrayLike | None = None,
-    *,
-    ar: int = 0,
-    device: str | Device | None = None,
+    y: ArrayLike, X: ArrayLike | None = None, *, ar: int = 0, device: str | Device | None = None
 ) -> Regression:
     """Fit linear models with stable errors by maximum likelihood, many at once.
 

@@ -15,7 +15,7 @@ from hetero.arrays import as_real
 from hetero.equality import equal_by_value
 from stablegpu._density.choose import evaluate
 from stablegpu._density.half_line import half_lines
-from stablegpu._density.tail_series import integrate_tail
+from stablegpu._density.tails.heavy_series import integrate_tail
 from stablegpu._distribution import Distribution
 from stablegpu._parameters import Parameters
 from stablegpu._quantiles.quantile import quantile

@@ -20,10 +20,10 @@ from stablegpu._fit.arguments import check_fixed
 from stablegpu._fit.ascents import fit_prepared
 from stablegpu._fit.datasets import LARGEST_SORTED_SET, BatchFit, UnsortedDataSets
 from stablegpu._fit.fitted import fit_at
-from stablegpu._fit.large_samples.gather import gather_sample
+from stablegpu._fit.observations.large_samples.gather import gather_sample
+from stablegpu._fit.observations.streams.pieces import Observations, check_size, observations_of
+from stablegpu._fit.observations.streams.sample import StreamedSample
 from stablegpu._fit.records import REMEDIES
-from stablegpu._fit.streams.pieces import Observations, check_size, observations_of
-from stablegpu._fit.streams.sample import StreamedSample
 from stablegpu._parameters import PARAMETERIZATIONS
 from stablegpu.fitting import METHODS, NAN_POLICIES, fit
 from stablegpu.results import FitResult

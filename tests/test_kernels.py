@@ -30,7 +30,7 @@ BEHIND_A_TWIN = [
     "sbth._reduction.bulge_chasing.chase_kernels",
     "sbth._tridiagonal.divide_and_conquer.merge_kernels",
     "sbth._tridiagonal.divide_and_conquer.product_kernels",
-    "tmd._search.cuda_kernels",
+    "tmd._search.gpu.kernels",
 ]
 """Modules of kernels that the module `cuda` beside them launches by way of another one."""
 

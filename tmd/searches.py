@@ -17,10 +17,10 @@ from hetero.distributed.engines import Engine
 from hetero.distributed.parts import raised_by_all
 from hetero.distributed.worker_devices import Devices
 from tmd._certificates import records
-from tmd._search.boolean_test_formulas import ALGORITHMS, DIVISIONS
 from tmd._search.checkpoint import BlockStore, Checkpoint, path_of_rank
 from tmd._search.decisions import BlockCases, join_batches
 from tmd._search.domains import split_domain
+from tmd._search.formulas.boolean_test_formulas import ALGORITHMS, DIVISIONS
 from tmd._search.pipeline import (
     Stretch,
     count_arguments,
@@ -282,11 +282,7 @@ def _open_checkpoint(path: str | Path, search: dict, plans: list[Plan], comm: An
 
 
 def _search_here(
-    f: Function,
-    plans: list[Plan],
-    show_progress: bool,
-    store: Checkpoint | None,
-    device: Device,
+    f: Function, plans: list[Plan], show_progress: bool, store: Checkpoint | None, device: Device
 ) -> list[BlockCases]:
     """Return the cases of each block, from the checkpoint or by a search on one device."""
     finished = {} if store is None else dict(store.blocks)
@@ -302,11 +298,7 @@ def _search_here(
 
 
 def _search_elsewhere(
-    f: Function,
-    plans: list[Plan],
-    engine: Engine,
-    show_progress: bool,
-    store: Checkpoint | None,
+    f: Function, plans: list[Plan], engine: Engine, show_progress: bool, store: Checkpoint | None
 ) -> list[BlockCases]:
     """Return the cases of each block, from the checkpoint or by tasks that an engine runs."""
     finished = {} if store is None else dict(store.blocks)

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from stablegpu import stable
-from stablegpu._fit.mcculloch.estimate import PROBABILITIES
+from stablegpu._fit.estimators.mcculloch.estimate import PROBABILITIES
 
 ALPHAS = np.round(np.linspace(0.1, 2.0, 77), 3)
 BETAS = np.sin(np.linspace(0.0, 0.5 * np.pi, 37))  # ratios of quantiles turn sharply near beta = 1

@@ -9,7 +9,14 @@ from pathlib import Path
 import numpy as np
 
 from stablegpu import stable
-from stablegpu._fit.second_starts.formulas import ALPHAS, BETAS, FRACTIONS, HIGHEST, KNOTS, LOWEST
+from stablegpu._fit.likelihood.second_starts.formulas import (
+    ALPHAS,
+    BETAS,
+    FRACTIONS,
+    HIGHEST,
+    KNOTS,
+    LOWEST,
+)
 
 TARGET = Path(__file__).parents[1] / "stablegpu" / "data" / "likelihood_profile.npz"
 

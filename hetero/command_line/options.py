@@ -59,9 +59,7 @@ def add_layout_options(parser: argparse.ArgumentParser) -> None:
         "file (default: found out)",
     )
     parser.add_argument(
-        "--decimal",
-        choices=(".", ","),
-        help="decimal mark in a text file (default: found out)",
+        "--decimal", choices=(".", ","), help="decimal mark in a text file (default: found out)"
     )
     parser.add_argument(
         "--missing",

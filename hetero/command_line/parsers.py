@@ -35,11 +35,7 @@ class CommandParser(argparse.ArgumentParser):
     """
 
     def __init__(
-        self,
-        *,
-        examples: Sequence[tuple[str, str]] = (),
-        intermixed: bool = False,
-        **settings: Any,
+        self, *, examples: Sequence[tuple[str, str]] = (), intermixed: bool = False, **settings: Any
     ) -> None:
         from rich_argparse import RawDescriptionRichHelpFormatter
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 
-from hetero.display.progress_bar import loop_bar
-from hetero.distributed.cancellation import raise_if_stopped
+from hetero.display.progress_bar import LoopBar, shown_loops
+from hetero.distributed.cancellation import flag_of_caller, raise_if_stopped
 
 TARGET_SECONDS = 0.2
 """Time that one range should take: short for a waiting user, long compared with a call's 10 us."""
@@ -40,10 +40,12 @@ def ranges(total: int, *, first: int, multiple: int = 1) -> Iterator[tuple[int, 
     """
     begin, size = 0, max(multiple, min(first, LARGEST_RANGE) // multiple * multiple)
     fastest = 0.0  # items per second, of the fastest range so far: the first one may compile
-    bar = loop_bar(total)
+    loops, flag = shown_loops.get(), flag_of_caller.get()
+    bar = None if loops is None else LoopBar(loops, total)
     try:
         while begin < total:
-            raise_if_stopped()
+            if flag is not None:
+                raise_if_stopped()
             end = min(begin + size, total)
             start = time.perf_counter()
             yield begin, end

@@ -9,10 +9,13 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import DTypeLike
 
+REAL_KINDS = "fiub"
+"""Kinds of NumPy's dtypes that hold real numbers."""
+
 
 def require_real(name: str, dtype: DTypeLike) -> None:
     """Raise TypeError unless `dtype` is one of real numbers."""
-    if np.dtype(dtype).kind not in "fiub":
+    if np.dtype(dtype).kind not in REAL_KINDS:
         raise TypeError(f"{name} must hold real numbers, got dtype {dtype}")
 
 

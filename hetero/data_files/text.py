@@ -28,11 +28,7 @@ from hetero.data_files.text_layout import (
 _LINES_SEEN = 200
 """Lines that tell the layout of a file."""
 
-_OPEN: dict[str, Callable[..., Any]] = {
-    ".gz": gzip.open,
-    ".bz2": bz2.open,
-    ".xz": lzma.open,
-}
+_OPEN: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
 """Functions that open compressed files, by suffix."""
 
 _NO_TEXT = (

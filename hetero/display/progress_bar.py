@@ -154,7 +154,8 @@ class _Loops:
         return self.bars
 
 
-_loops: ContextVar[_Loops | None] = ContextVar("hetero_loops", default=None)
+shown_loops: ContextVar[_Loops | None] = ContextVar("hetero_loops", default=None)
+"""The `loop_progress` block around the call, whose loops get bars."""
 
 _NO_PROGRESS = contextlib.nullcontext()
 """The block of loops that show nothing; one serves all, because it has no state."""
@@ -212,39 +213,33 @@ def loop_progress(
 
     A loop gets a bar once it has run for half a second. Loops of other threads get none.
     """
-    return _show_loops(description) if enabled and _loops.get() is None else _NO_PROGRESS
+    return _show_loops(description) if enabled and shown_loops.get() is None else _NO_PROGRESS
 
 
 @contextlib.contextmanager
 def _show_loops(description: str) -> Iterator[None]:
     """Show a bar for each long loop in the block."""
     loops = _Loops(description)
-    token = _loops.set(loops)
+    token = shown_loops.set(loops)
     try:
         yield
     finally:
-        _loops.reset(token)
+        shown_loops.reset(token)
         if loops.bars is not None:
             loops.bars.close()
 
 
 def reports_loops() -> bool:
     """Return whether a `loop_progress` block around shows the progress of loops."""
-    return _loops.get() is not None
-
-
-def loop_bar(total: float) -> LoopBar | None:
-    """Return the bar of a loop, to be closed at its end; None without a `loop_progress` block."""
-    loops = _loops.get()
-    return None if loops is None else LoopBar(loops, total)
+    return shown_loops.get() is not None
 
 
 @contextlib.contextmanager
 def report_loop(total: float) -> Iterator[Advance]:
     """Yield the function by which a loop reports its work to the `loop_progress` around it."""
-    bar = loop_bar(total)
-    if bar is None:
+    loops = shown_loops.get()
+    if loops is None:
         yield _IGNORE
         return
-    with contextlib.closing(bar):
+    with contextlib.closing(LoopBar(loops, total)) as bar:
         yield bar.advance

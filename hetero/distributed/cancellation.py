@@ -21,7 +21,8 @@ T = TypeVar("T")
 POLL_SECONDS = 0.2
 """Longest wait without a look at signals: some systems deliver none to a thread that waits."""
 
-_flag_of_caller: ContextVar[np.ndarray | None] = ContextVar("flag", default=None)
+flag_of_caller: ContextVar[np.ndarray | None] = ContextVar("flag", default=None)
+"""Flag of the `use_flag` block around the call."""
 
 
 class StoppedError(RuntimeError):
@@ -35,13 +36,13 @@ def new_flag() -> np.ndarray:
 
 def current_flag() -> np.ndarray:
     """Return the flag of the `use_flag` block around the call, or a new one."""
-    flag = _flag_of_caller.get()
+    flag = flag_of_caller.get()
     return new_flag() if flag is None else flag
 
 
 def raise_if_stopped() -> None:
     """Raise StoppedError if the flag of the `use_flag` block around the call is set."""
-    flag = _flag_of_caller.get()
+    flag = flag_of_caller.get()
     if flag is not None and flag[0]:
         raise StoppedError("another part of the same work failed or was interrupted")
 
@@ -49,11 +50,11 @@ def raise_if_stopped() -> None:
 @contextlib.contextmanager
 def use_flag(flag: np.ndarray) -> Iterator[None]:
     """Let the runs that this thread starts in the block look at `flag`."""
-    token = _flag_of_caller.set(flag)
+    token = flag_of_caller.set(flag)
     try:
         yield
     finally:
-        _flag_of_caller.reset(token)
+        flag_of_caller.reset(token)
 
 
 def results_of(

@@ -91,7 +91,7 @@ class Engine:
 
     def raised_by_all(self) -> AbstractContextManager[None]:
         """Return a block whose errors all ranks raise; see `hetero.distributed.parts`."""
-        return contextlib.nullcontext() if self.comm is None else raised_by_all(self.comm)
+        return contextlib.nullcontext() if self.is_single else raised_by_all(self.comm)
 
     def run(
         self,

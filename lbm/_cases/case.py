@@ -180,18 +180,18 @@ def _read_parameters(fluid: Table, name: str, suited: Collision | None) -> dict[
 
     Their defaults are those of `suited`, if the operator that suits the flow is known.
     """
-    own = OPERATORS[name].parameters()
+    parameters = OPERATORS[name].parameters()
     if suited is not None:
-        own = {key: getattr(suited, key) for key in own}
+        parameters = {key: getattr(suited, key) for key in parameters}
     for other, operator in OPERATORS.items():
-        for key in operator.parameters().keys() - own.keys():
+        for key in operator.parameters().keys() - parameters.keys():
             if key in fluid:
                 raise fluid.error(
                     key, f"is a parameter of {other!r}: remove it, or use collision = {other!r}"
                 )
     return {
         key: (fluid.integer if isinstance(default, int) else fluid.number)(key, default)
-        for key, default in own.items()
+        for key, default in parameters.items()
     }
 
 

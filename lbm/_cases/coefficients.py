@@ -41,8 +41,10 @@ def summarize_forces(
     for k, (solid, area) in enumerate(zip(solids, scales.areas, strict=True)):
         coefficients = forces[half:, 3 * k : 3 * k + 3] / area
         signal = coefficients[:, int(coefficients.std(axis=0).argmax())]
-        found = find_frequency(steps[half:], signal) if scales.time else None
-        strouhal, resolution = (None, None) if found is None else (f * scales.time for f in found)
+        frequency = find_frequency(steps[half:], signal) if scales.time else None
+        strouhal, resolution = (
+            (None, None) if frequency is None else (f * scales.time for f in frequency)
+        )
         summary[solid] = {
             "area": area,
             "coefficients": [float(c) for c in coefficients.mean(axis=0)],

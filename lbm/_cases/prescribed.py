@@ -37,11 +37,11 @@ def read_velocity(
         spin = np.array(scales.rate(table.vector("angular_velocity")))
 
     def at(x: np.ndarray, y: np.ndarray, z: np.ndarray) -> Any:
-        place = {"x": x, "y": y, "z": z}
+        position = {"x": x, "y": y, "z": z}
         share = 1.0
         for axis in axes:
             n = shape["xyz".index(axis)]
-            share = share * (4.0 * place[axis] * (n - place[axis]) / n**2)
+            share = share * (4.0 * position[axis] * (n - position[axis]) / n**2)
         rx, ry, rz = x - centre[0], y - centre[1], z - centre[2]
         wx, wy, wz = spin
         return (

@@ -38,7 +38,7 @@ def read_tunnel(case: Table, numerics: Mapping[str, Any]) -> Plan | None:
             raise case.error(key, "is chosen by [tunnel]: remove it")
     file = Path(case.file).parent / table.text("body")
     text: Callable[..., str] = table.choice
-    place = {
+    placement = {
         "length": table.positive("length", None) if "length" in table else None,
         "unit": table.positive("unit", None) if "unit" in table else None,
         "flow": text("flow", DIRECTIONS, "x"),
@@ -70,7 +70,7 @@ def read_tunnel(case: Table, numerics: Mapping[str, Any]) -> Plan | None:
         settings["lattice_speed"] = table.positive("lattice_speed")
     table.finish()
     try:
-        return make_plan(orient(file, **place), **settings, **numerics)  # type: ignore[arg-type]
+        return make_plan(orient(file, **placement), **settings, **numerics)  # type: ignore[arg-type]
     except OSError as error:
         raise table.error("body", f"names {file}: {error.strerror or error}") from None
     except ValueError as error:

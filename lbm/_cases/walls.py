@@ -157,7 +157,7 @@ def _mesh(table: Table, reader: Reader) -> Cells:
     size = {key: scales.length(table.positive(key)) for key in ("length", "unit") if key in table}
     if "centre" in table and "corner" in table:
         raise table.error("corner", "and centre are both there: remove one of them")
-    place = {
+    corners = {
         key: reader.scales.position(table.vector(key))
         for key in ("centre", "corner")
         if key in table
@@ -173,8 +173,8 @@ def _mesh(table: Table, reader: Reader) -> Cells:
         return mesh.place(
             length=size.get("length"),
             dx=1.0 / size["unit"] if "unit" in size else None,
-            centre=place.get("centre"),
-            corner=place.get("corner"),
+            centre=corners.get("centre"),
+            corner=corners.get("corner"),
             rotation=rotation,
             minimum_thickness=thickness,
         )

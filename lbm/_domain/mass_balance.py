@@ -63,11 +63,11 @@ def require_balanced_mass(ranks: Ranks, partition: Partition, links: Links) -> N
     x0, y0, z0 = partition.region(ranks.rank).start
     for number in np.unique(numbers).tolist():
         of_region = numbers == number
-        own = classes[of_region]
+        region_classes = classes[of_region]
         first = int(np.argmax(of_region & (gross[classes] > 0.0)))
         cell = int(x[first]) + x0, int(y[first]) + y0, int(z[first]) + z0
-        sums = math.fsum(net[own]), math.fsum(gross[own])
-        totals[number] = _Inflow(*sums, bool(is_open[own].any()), cell)
+        sums = math.fsum(net[region_classes]), math.fsum(gross[region_classes])
+        totals[number] = _Inflow(*sums, bool(is_open[region_classes].any()), cell)
     for region in _join(ranks.gather_all(totals)):
         if not region.is_open and abs(region.net) > BALANCED * region.gross:
             raise ValueError(_describe(region))
@@ -129,10 +129,10 @@ def _touching_labels(labels: np.ndarray, ranks: Ranks, partition: Partition) -> 
     for axis in AXES:
         inner = tuple(slice(None) if a == axis else slice(1, -1) for a in AXES)
         along = np.moveaxis(around[inner], axis, 0)
-        for here, there in ((along[1], along[0]), (along[-2], along[-1])):
+        for inner_labels, there in ((along[1], along[0]), (along[-2], along[-1])):
             # In a domain with one layer of cells nearly all of them join a label to itself.
-            both = (here > 0) & (there > 0) & (here != there)
-            pairs.append(_distinct_pairs(here[both], there[both]))
+            both = (inner_labels > 0) & (there > 0) & (inner_labels != there)
+            pairs.append(_distinct_pairs(inner_labels[both], there[both]))
     return np.concatenate(pairs)
 
 

@@ -68,9 +68,9 @@ def _changes(inlet: Condition, face: int, shape: Triple, steps: float) -> bool:
     if not inlet.depends_on.time or hasattr(inlet.prescribed, "fluctuations"):
         return False
     axis, at_end = divmod(face, 2)
-    places = [np.arange(n) + 0.5 for n in shape]
-    places[axis] = np.array([float(shape[axis] * at_end)])
-    points = np.stack([p.ravel() for p in np.meshgrid(*places, indexing="ij")], axis=1)
+    coordinates = [np.arange(n) + 0.5 for n in shape]
+    coordinates[axis] = np.array([float(shape[axis] * at_end)])
+    points = np.stack([p.ravel() for p in np.meshgrid(*coordinates, indexing="ij")], axis=1)
     rates = []
     for t in HALF_STEP + np.linspace(0.0, steps, SAMPLES):
         try:

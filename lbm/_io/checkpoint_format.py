@@ -169,8 +169,8 @@ def hash_walls(flow: Flow) -> str:
     types = np.where(links.is_varying[:, None], np.inf, links.wall_types)
     walls = np.array([_hash_class(links, types, c) for c in range(len(links.masks))], np.uint64)
     mixed = _mix(position.astype(np.uint64) ^ walls[links.classes[z, y, x]])
-    own = int(mixed.sum(dtype=np.uint64)) + _hash_cut_links(flow)
-    total = flow.domain.ranks.gather_all(own)
+    hash_of_rank = int(mixed.sum(dtype=np.uint64)) + _hash_cut_links(flow)
+    total = flow.domain.ranks.gather_all(hash_of_rank)
     return f"{sum(total) % (1 << 64):016x}"
 
 
@@ -183,8 +183,8 @@ def _hash_cut_links(flow: Flow) -> int:
     nx, ny, _ = flow.shape
     cell = (z * ny + y) * nx + x
     position = (cell * links.lattice.size + links.q).astype(np.uint64)
-    place = np.rint(links.distance * _DISTANCE_STEPS).astype(np.uint64)
-    return int(_mix(position ^ _mix(place + np.uint64(1))).sum(dtype=np.uint64))
+    distance = np.rint(links.distance * _DISTANCE_STEPS).astype(np.uint64)
+    return int(_mix(position ^ _mix(distance + np.uint64(1))).sum(dtype=np.uint64))
 
 
 def _hash_class(links: Links, types: np.ndarray, c: int) -> int:

@@ -52,6 +52,7 @@ class GPUEngine(Engine):
         self._out = None
 
     def cells(self, memory):
+        """Return populations as 16-bit numbers, of which words hold two; others as they are."""
         if self.problem.precision.lanes == 1:
             return memory
         return cuda.devicearray.DeviceNDArray(
@@ -100,10 +101,12 @@ class GPUEngine(Engine):
             )
 
     def set_division(self, count):
+        """Set the number of threads of a block, for which launches are prepared anew."""
         self._threads = count
         self._launches, self._reads, self._dampings = {}, {}, {}
 
     def set_force(self, force):
+        """Set the force, which prepared launches hold."""
         super().set_force(force)
         # Prepared launches hold the old force: those of steps, and those that fill self._out.
         self._launches: dict = {}
@@ -115,6 +118,7 @@ class GPUEngine(Engine):
         return self._walls.types
 
     def set_wall_types(self, rows):
+        """Copy the table of walls to the GPU, and wait for it."""
         table = np.ascontiguousarray(rows, self.problem.precision.compute)
         profiling.count_transfer(to_device=table.nbytes)
         with self.device.active():
@@ -127,6 +131,7 @@ class GPUEngine(Engine):
             self._walls.update()
 
     def step(self, t, box, stream=None):
+        """Launch step t over a box, by a launch that is prepared once for each parity."""
         stream = self.stream if stream is None else stream
         key = t % 2, box, id(stream)
         if key not in self._launches:
@@ -138,6 +143,7 @@ class GPUEngine(Engine):
         self._launches[key]()
 
     def damp(self, t, box, layer, drho, rate):
+        """Launch the damping of a layer of a sponge."""
         key = t % 2, box, id(layer.target)
         if key not in self._dampings:
             T = self.problem.precision.compute
@@ -150,6 +156,7 @@ class GPUEngine(Engine):
         self._dampings[key]()
 
     def accelerate(self, t, box, scalar, velocity):
+        """Launch the impulse of buoyancy."""
         key = t % 2, box, id(scalar.g), id(velocity)
         if key not in self._dampings:
             rows = scalar.g.reshape(7, -1), velocity.reshape(3, -1)
@@ -159,6 +166,7 @@ class GPUEngine(Engine):
         self._dampings[key]()
 
     def copy_moments(self, t, box, out):
+        """Launch a copy of the moments of a box to `out` on the GPU."""
         key = "moments", t % 2, box, id(out)
         with self.device.active():
             if key not in self._dampings:
@@ -166,6 +174,7 @@ class GPUEngine(Engine):
             self._dampings[key]()
 
     def survey(self, t, box, scalar=None):
+        """Launch a search for cells that are not good; return the flag, still on the GPU."""
         operation = "survey" if scalar is None else "survey_with_scalar"
         key = operation, t % 2, box, None if scalar is None else id(scalar.g)
         with self.device.active():
@@ -217,11 +226,13 @@ class GPUEngine(Engine):
         self._write("write_populations", t, box, populations)
 
     def to_host(self, array):
+        """Copy an array to host memory."""
         profiling.count_transfer(to_host=array.nbytes)
         with self.device.active():
             return array.copy_to_host()
 
     def read_elements(self, t, indices):
+        """Return some populations by their indices in flat memory."""
         with self.device.active():
             form = self.problem.precision
             out = cuda.device_array(len(indices), form.storage)
@@ -231,6 +242,7 @@ class GPUEngine(Engine):
             return out.copy_to_host()
 
     def copy_state(self, t, into=None):
+        """Return a copy on the GPU of what step t loads."""
         with self.device.active():
             source = self.source(t)
             into = cuda.device_array(source.shape, source.dtype) if into is None else into
@@ -238,10 +250,12 @@ class GPUEngine(Engine):
         return into
 
     def return_to_state(self, t, state):
+        """Copy a state back to where step t loads it."""
         with self.device.active():
             self.source(t).copy_to_device(state)
 
     def synchronize(self):
+        """Wait for all launches of the device."""
         self.device.synchronize()
 
 

@@ -119,8 +119,8 @@ def _forces_on_cut_links(flow: Flow, name: str) -> tuple[np.ndarray, np.ndarray,
     assert links is not None
     assert walls is not None
     sent, returned = walls.read(flow.steps)
-    own = links.of_body(name)
-    force = (sent[own] + returned[own])[:, None] * links.directions[own]
+    of_body = links.of_body(name)
+    force = (sent[of_body] + returned[of_body])[:, None] * links.directions[of_body]
     start = flow.region.start
-    end = links.cells[own, ::-1] + start + links.directions[own].astype(np.int64)
-    return force, links.points(start)[own], end
+    end = links.cells[of_body, ::-1] + start + links.directions[of_body].astype(np.int64)
+    return force, links.points(start)[of_body], end

@@ -13,12 +13,7 @@ from hetero.devices import Device
 from hetero.memory import free_bytes
 from lbm.boundaries import kind_of_flow
 from lbm.boundaries.limits import DENSITY_LIMITS, SPEED_LIMIT
-from lbm.collisions.stability_map import (
-    LIMITS,
-    FlowKind,
-    advise_magic,
-    is_same_magic,
-)
+from lbm.collisions.stability_map import LIMITS, FlowKind, advise_magic, is_same_magic
 from lbm.errors import UnstableError
 
 if TYPE_CHECKING:
@@ -244,7 +239,7 @@ def suggest_remedy(flow: Flow) -> str:
         if c.prescribes == "velocity" and not c.depends_on
     ]
     cell_reynolds = 3.0 * max(speeds) / (tau - 0.5)
-    here = f"; here it is {cell_reynolds:.3g} at tau={tau:.6g}" if cell_reynolds > 0.0 else ""
+    present = f"; here it is {cell_reynolds:.3g} at tau={tau:.6g}" if cell_reynolds > 0.0 else ""
     more_cells = "more cells at the same Reynolds number, or a lower Reynolds number"
     slower = (
         "if only the speeds are too high, a smaller time step (lower speed and force, tau nearer "
@@ -253,14 +248,16 @@ def suggest_remedy(flow: Flow) -> str:
     name = type(flow.collision).__name__
     has_magic = "magic" in flow.collision.parameters()
     if not has_magic and flow.collision.stability_limit(kind) is None:
-        return f"For {name} no largest speed/viscosity is known{here}. Use {more_cells}; {slower}"
+        return (
+            f"For {name} no largest speed/viscosity is known{present}. Use {more_cells}; {slower}"
+        )
     better = advise_magic(magic, cell_reynolds, kind)
     limit = LIMITS[kind][better]
     in_use = has_magic and is_same_magic(better, magic or 0.0)
     operator = f"lbm.{name if has_magic else 'TRT'}(tau, magic={better:.4g})"
     words = (
         f"{_SURROUNDINGS[kind]}, flows were stable up to speed/viscosity = {limit:.3g} with "
-        f"{'this magic parameter' if in_use else operator}{here}"
+        f"{'this magic parameter' if in_use else operator}{present}"
     )
     change = "Use"
     if not in_use and cell_reynolds <= limit:

@@ -163,11 +163,12 @@ def _measure(flow: Flow, name: str, u: np.ndarray, fluid: np.ndarray) -> WallShe
     height = ((cells + start + 0.5 - points) * normal).sum(axis=1)
     density = flow.rho[tuple(cells.T)].astype(np.float64)
     viscosity = (flow.collision.tau - 0.5) / 3.0
-    kept = np.flatnonzero(is_measured)
+    measured = np.flatnonzero(is_measured)
     stress = (density * viscosity)[:, None] * traction
     return WallShear(
-        (cells + start)[kept], points[kept], normal[kept], np.abs(height)[kept], stress[kept],
-        density[kept], viscosity,
+        (cells + start)[measured], points[measured], normal[measured],
+        np.abs(height)[measured], stress[measured],
+        density[measured], viscosity,
     )  # fmt: skip
 
 
@@ -182,18 +183,18 @@ def _slope_at_wall(flow: Flow, links: _WallLinks, u: np.ndarray, fluid: np.ndarr
         tuple((links.cells + _REACH - k * links.c.astype(np.int64)).T)
         for k in range(2 + links.skips)
     ]
-    rise = [u[:, *cell].T.astype(np.float64) - wall for cell in cells]
+    relative = [u[:, *cell].T.astype(np.float64) - wall for cell in cells]
     is_fluid = [fluid[cell][:, None] for cell in cells]
     d = np.maximum(links.distance, NEARBY)[:, None]
-    slope = rise[0] / d
+    slope = relative[0] / d
     if not links.skips:
         is_gap, velocity = _walls_behind(flow, links)
         far = d + 0.5
-        parabola = (far / d * rise[0] - d / far * (velocity - wall)) / 0.5
+        parabola = (far / d * relative[0] - d / far * (velocity - wall)) / 0.5
         slope = np.where(is_gap[:, None], parabola, slope)
     for k in range(1 + links.skips):
         near, far = d + k, d + k + 1.0
-        parabola = far / near * rise[k] - near / far * rise[k + 1]
+        parabola = far / near * relative[k] - near / far * relative[k + 1]
         slope = np.where(is_fluid[k] & is_fluid[k + 1], parabola, slope)
     return slope
 
@@ -252,8 +253,8 @@ def _find_links(flow: Flow, name: str) -> _WallLinks:
     elif flow.solids[name].is_interpolated:
         cut = flow.problem.links.cut
         assert cut is not None
-        own, skips = cut.of_body(name), 1
-        cells, q, distance = cut.cells[own, ::-1], cut.q[own], cut.distance[own]
+        of_solid, skips = cut.of_body(name), 1
+        cells, q, distance = cut.cells[of_solid, ::-1], cut.q[of_solid], cut.distance[of_solid]
         normal = normals_of_shape(
             lattice, flow.shape, flow.solids[name].cells, cells + start, q, distance
         )

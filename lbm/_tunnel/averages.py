@@ -50,11 +50,11 @@ def estimate_mean(series: np.ndarray, scale: float = 0.0) -> Estimate:
     if count < 2 * FEWEST_BLOCKS:
         return Estimate(float(values.mean()) if count else np.nan, np.inf, False)
     time = np.linspace(-0.5, 0.5, count)
-    rise = 12.0 * float(np.mean(time * values))
+    trend = 12.0 * float(np.mean(time * values))
     error = _error_of(values)
-    own = _error_of(values - rise * time)
-    allowed = max(TREND * np.sqrt(12.0) * own, STEADY * max(abs(values.mean()), scale))
-    return Estimate(float(values.mean()), float(error), bool(abs(rise) <= allowed))
+    scatter = _error_of(values - trend * time)
+    allowed = max(TREND * np.sqrt(12.0) * scatter, STEADY * max(abs(values.mean()), scale))
+    return Estimate(float(values.mean()), float(error), bool(abs(trend) <= allowed))
 
 
 def average_pairs(rows: np.ndarray) -> np.ndarray:

@@ -257,10 +257,10 @@ def _round(lengths: Sequence[float]) -> tuple[int, int, int]:
     return x, y, z
 
 
-def _choose_speed(given: float | None, cell_reynolds: float) -> tuple[float, str]:
+def _choose_speed(requested: float | None, cell_reynolds: float) -> tuple[float, str]:
     """Return the speed of the stream in cells/step."""
-    if given is not None:
-        return check_positive("lattice_speed", given), "as asked"
+    if requested is not None:
+        return check_positive("lattice_speed", requested), "as asked"
     slow = (MOST_TAU - 0.5) / 3.0 * cell_reynolds
     if slow < LATTICE_SPEED:
         return slow, f"the flow is viscous: the relaxation time is at most {MOST_TAU:g}"

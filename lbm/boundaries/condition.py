@@ -136,8 +136,8 @@ class Condition:
         value = self.prescribed
         if not callable(value):
             return value
-        given = {1: (t,), 3: points, 4: (*points, t)}
-        return value(*given[len(inspect.signature(value).parameters)])
+        arguments = {1: (t,), 3: points, 4: (*points, t)}
+        return value(*arguments[len(inspect.signature(value).parameters)])
 
     def reference_return(
         self, f: np.ndarray, w: float, c: np.ndarray, u: np.ndarray, velocity_or_rho: Any

@@ -67,8 +67,8 @@ def evaluate(
 
     Raises ValueError if it returns another number of components, another shape, or NaN.
     """
-    given = [*points.T] if depends.position else []
-    values = function(*given, *([t] if depends.time else []))
+    arguments = [*points.T] if depends.position else []
+    values = function(*arguments, *([t] if depends.time else []))
     if components == 1:
         values = [values]
     if isinstance(values, np.ndarray):

@@ -67,10 +67,11 @@ def make_collision(collision: CollisionChoice, tau: float, **parameters: Any) ->
     if isinstance(collision, Collision):
         check_collision(collision)
         if abs(collision.tau - tau) > 1e-12 * tau or parameters:
-            what = ", ".join([f"tau={tau:.16g}", *(f"{n}={v!r}" for n, v in parameters.items())])
+            settings = [f"tau={tau:.16g}", *(f"{n}={v!r}" for n, v in parameters.items())]
             raise ValueError(
-                f"collision={collision!r} is complete, but the flow asks for {what}: pass its "
-                f"class (collision={type(collision).__name__}) or leave the other arguments out"
+                f"collision={collision!r} is complete, but the flow asks for "
+                f"{', '.join(settings)}: pass its class (collision={type(collision).__name__}) "
+                "or leave the other arguments out"
             )
         return collision
     operator = choose_operator(collision)

@@ -184,8 +184,8 @@ def _raw_moments_source(lattice: Lattice) -> str:
             moved = f"u[{axis}] * ({k0}{at_rest})" if k0 else ""
         if k1 or moved:
             lines.append(f"    {once} = {' + '.join(filter(None, (k1, moved)))}")
-            rest = f"u[{axis}] * {f'({k1} + {once})' if k1 else once}"
-            lines.append(f"    {twice} = {' + '.join(filter(None, (k2, rest)))}")
+            shift = f"u[{axis}] * {f'({k1} + {once})' if k1 else once}"
+            lines.append(f"    {twice} = {' + '.join(filter(None, (k2, shift)))}")
             moments |= {one: once, two: twice}
     results = ", ".join(moments[powers] for powers in powers_of(lattice))
     return "\n".join([*lines, f"    return ({results})", ""])

@@ -159,8 +159,8 @@ def _hermite_source(lattice: Lattice, with_third: bool) -> str:
         lines += [f"    e = {w} * ({_signed_sum([(1, name) for name in even] + cross)})"]
         lines += [f"    o = {_signed_sum(signed)}"]
         lines += [f"    f{i}, f{j} = e + {w} * o, e - {w} * o"]
-    rest = f"T({lattice.weights[0]!r}) * base"
-    results = ", ".join([rest, *(f"f{q}" for q in range(1, lattice.size))])
+    resting = f"T({lattice.weights[0]!r}) * base"
+    results = ", ".join([resting, *(f"f{q}" for q in range(1, lattice.size))])
     return "\n".join([*lines, f"    return ({results})", ""])
 
 

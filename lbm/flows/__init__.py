@@ -71,12 +71,7 @@ def lid_driven_box(
 
 def _lid_walls(speed: float) -> dict[str, Condition | Solid]:
     """Return the walls of a cavity with its lid at +y, which moves along +x."""
-    return {
-        "x": NoSlip(),
-        "z": NoSlip(),
-        "y-": NoSlip(),
-        "y+": MovingWall((speed, 0.0, 0.0)),
-    }
+    return {"x": NoSlip(), "z": NoSlip(), "y-": NoSlip(), "y+": MovingWall((speed, 0.0, 0.0))}
 
 
 def cavity(
@@ -189,8 +184,12 @@ def sphere(
     nx, ny = (2 * round(k * diameter / 2) for k in (length, width))
     shape = nx, ny, ny
     require_memory_for(shape, options, collision, solids=True)
-    place = (0.35 * nx, ny / 2, ny / 2), diameter / 2
-    ball = geometry.sphere(shape, *place) if wall == "halfway" else Sphere(*place)
+    centre_and_radius = (0.35 * nx, ny / 2, ny / 2), diameter / 2
+    ball = (
+        geometry.sphere(shape, *centre_and_radius)
+        if wall == "halfway"
+        else Sphere(*centre_and_radius)
+    )
     walls: dict[str, Condition | Solid] = {
         "x-": VelocityInlet((speed, 0.0, 0.0)),
         "x+": PressureOutlet(1.0),

@@ -103,29 +103,24 @@ class BoundaryCells:
         condition has the lowest rank.
         """
         values, strides = labels.values.ravel(), labels.strides
-        at = self._places[cells]
+        positions = self._places[cells]
         axes = [axis for axis in range(3) if c[axis]]
-        label = np.zeros(len(at), np.uint8)
+        label = np.zeros(len(positions), np.uint8)
         strongest = np.full(len(label), len(self.solids))
-        place = np.append(len(self.solids), np.argsort(self._by_rank))
+        solid_of_rank = np.append(len(self.solids), np.argsort(self._by_rank))
         is_open: dict[tuple[int, ...], np.ndarray] = {(): label == 0}
         for size in range(1, len(axes) + 1):
             for done in itertools.combinations(axes, size):
-                label = values[at + sum(c[a] * strides[a] for a in done)]
+                label = values[positions + sum(c[a] * strides[a] for a in done)]
                 before = [is_open[tuple(a for a in done if a != last)] for last in done]
                 is_open[done] = (label == 0) & np.logical_or.reduce(before)
-                strongest = np.minimum(strongest, place[label])
+                strongest = np.minimum(strongest, solid_of_rank[label])
         closed = (label == 0) & ~is_open[tuple(axes)]
         label[closed] = self._by_rank[strongest[closed]]
         return label
 
     def _find_solids_behind_face(
-        self,
-        q: int,
-        near: np.ndarray,
-        axis: int,
-        face: Condition,
-        labels: Labels,
+        self, q: int, near: np.ndarray, axis: int, face: Condition, labels: Labels
     ) -> None:
         """Correct the links q of the cells `near` that leave through one face beside a solid."""
         cx, cy, cz = (0 if a == axis else k for a, k in enumerate(self.lattice.velocities[q]))
@@ -172,8 +167,8 @@ class Labels:
     def places_of(self, x: np.ndarray, y: np.ndarray, z: np.ndarray) -> np.ndarray:
         """Return where cells are in the flat array of values, by their coordinates."""
         (x0, y0, z0), (_, row, layer) = self.start, self.strides
-        places: np.ndarray = (z - z0 + 1) * layer + (y - y0 + 1) * row + (x - x0 + 1)
-        return places
+        positions: np.ndarray = (z - z0 + 1) * layer + (y - y0 + 1) * row + (x - x0 + 1)
+        return positions
 
 
 def label_solids(

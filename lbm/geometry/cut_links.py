@@ -105,8 +105,10 @@ class CutLinks:
         position[inside] = np.arange(len(inside))
         moving = []
         for body in self.moving:
-            kept = position[body.links] >= 0
-            moving.append(MovingBody(body.condition, position[body.links][kept], body.points[kept]))
+            selected = position[body.links] >= 0
+            moving.append(
+                MovingBody(body.condition, position[body.links][selected], body.points[selected])
+            )
         return replace(
             self,
             cells=self.cells[inside] - start + np.array(halo[::-1]),
@@ -142,30 +144,26 @@ def find_cut_links(
     lattice: Lattice = boundary.lattice
     c = np.array(lattice.velocities, float)[q]
     for k in interpolated:
-        own = np.flatnonzero(body == k)
+        of_solid = np.flatnonzero(body == k)
         solid = solids[names[k]]
-        distance[own] = _measure(names[k], solid, position[own], c[own], boundary)
+        distance[of_solid] = _measure(names[k], solid, position[of_solid], c[of_solid], boundary)
     for k in interpolated if len(interpolated) > 1 else ():
         _cut_by_nearer(k, solids[names[k]].cells, position, c, boundary.shape, distance, body)
     moving = []
     for k in interpolated:
-        own, solid = np.flatnonzero(body == k), solids[names[k]]
+        of_solid, solid = np.flatnonzero(body == k), solids[names[k]]
         if solid.condition.moves:
-            points = position[own] + 0.5 + distance[own, None] * c[own]
-            velocity[own] = solid.condition.parameters(points, HALF_STEP)[:, 2:]
+            points = position[of_solid] + 0.5 + distance[of_solid, None] * c[of_solid]
+            velocity[of_solid] = solid.condition.parameters(points, HALF_STEP)[:, 2:]
             if solid.condition.depends_on.time:
-                moving.append(MovingBody(solid.condition, own, points))
+                moving.append(MovingBody(solid.condition, of_solid, points))
     cells = (position - np.array(extent.start))[:, ::-1]
     q = q.astype(np.int64)
     return CutLinks(lattice, cells, q, distance, body, names, velocity, tuple(moving))
 
 
 def _measure(
-    name: str,
-    solid: Solid,
-    cells: np.ndarray,
-    c: np.ndarray,
-    boundary: Any,
+    name: str, solid: Solid, cells: np.ndarray, c: np.ndarray, boundary: Any
 ) -> np.ndarray:
     """Return where the surface of a solid cuts links along c of cells, both [link, (x, y, z)].
 
@@ -226,8 +224,8 @@ def _cut_by_nearer(
     is_inside = ((ends >= 0) & (ends < np.array(shape))).all(axis=1)
     others = np.flatnonzero((body != number) & is_inside)
     nearer = _distances(shape_of_solid, cells[others] + 0.5, c[others])
-    taken = (nearer >= 0.0) & (nearer < distance[others])
-    distance[others[taken]], body[others[taken]] = nearer[taken], number
+    is_nearer = (nearer >= 0.0) & (nearer < distance[others])
+    distance[others[is_nearer]], body[others[is_nearer]] = nearer[is_nearer], number
 
 
 def _distances(shape: Any, points: np.ndarray, directions: np.ndarray) -> np.ndarray:
@@ -297,7 +295,7 @@ def find_mates(links: CutLinks) -> np.ndarray:
     position = (cells[:, 0] * size[1] + cells[:, 1]) * size[2] + cells[:, 2]
     opposite = links.q + np.where(links.q % 2 == 1, 1, -1)  # pairs are (1, 2), (3, 4), ...
     count = links.lattice.size
-    key, wanted = position * count + links.q, position * count + opposite
+    key, partner = position * count + links.q, position * count + opposite
     order = np.argsort(key)
-    at = np.minimum(np.searchsorted(key[order], wanted), len(key) - 1)
-    return np.where(key[order][at] == wanted, order[at], -1)
+    position_of_partner = np.minimum(np.searchsorted(key[order], partner), len(key) - 1)
+    return np.where(key[order][position_of_partner] == partner, order[position_of_partner], -1)

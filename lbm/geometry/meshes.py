@@ -12,13 +12,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from hetero.validation import (
-    check_in_range,
-    check_integer,
-    check_path,
-    check_positive,
-    describe,
-)
+from hetero.validation import check_in_range, check_integer, check_path, check_positive, describe
 from lbm.boundaries import check_vector
 from lbm.geometry import check_domain
 from lbm.geometry.shapes import Complement
@@ -342,9 +336,9 @@ class TriangleMesh:
         inside = self._mark_inside(*(np.arange(a, b) + 0.5 for a, b in zip(low, high, strict=True)))
         inside |= find_thin_cells(self.triangles, inside, low)
         numbers = [np.floor(centres).astype(int) - a for centres, a in zip(axes, low, strict=True)]
-        held = [(k >= 0) & (k < n) for k, n in zip(numbers, inside.shape, strict=True)]
-        cells[np.ix_(*held)] = inside[
-            np.ix_(*(k[is_held] for k, is_held in zip(numbers, held, strict=True)))
+        inside_grid = [(k >= 0) & (k < n) for k, n in zip(numbers, inside.shape, strict=True)]
+        cells[np.ix_(*inside_grid)] = inside[
+            np.ix_(*(k[is_held] for k, is_held in zip(numbers, inside_grid, strict=True)))
         ]
         return cells
 

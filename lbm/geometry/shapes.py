@@ -256,8 +256,8 @@ class Box(Shape):
             for side in (low, high):
                 t = _meet_plane(points[:, axis] - side[axis], directions[:, axis])
                 with np.errstate(invalid="ignore"):
-                    at = points + t[:, None] * directions
-                    near = (at > low - _SLACK) & (at < high + _SLACK)
+                    hits = points + t[:, None] * directions
+                    near = (hits > low - _SLACK) & (hits < high + _SLACK)
                     nearest = np.where(near[:, others].all(axis=1) & (t < nearest), t, nearest)
         return np.where(np.isfinite(nearest), nearest, np.nan)
 
@@ -271,13 +271,13 @@ def _check_radius(shape: Any) -> None:
     object.__setattr__(shape, "radius", radius)
 
 
-def _meet_plane(height: np.ndarray, rise: np.ndarray) -> np.ndarray:
+def _meet_plane(height: np.ndarray, change: np.ndarray) -> np.ndarray:
     """Return where links meet a plane, from 0 to 1, or NaN.
 
-    `height` is that of a link's begin above the plane, and `rise` what the link adds to it.
+    `height` is that of a link's begin above the plane, and `change` what the link adds to it.
     """
     with np.errstate(divide="ignore", invalid="ignore"):
-        t = np.where(height == 0.0, 0.0, -height / rise)
+        t = np.where(height == 0.0, 0.0, -height / change)
     return _within_link(t)
 
 

@@ -207,8 +207,8 @@ def has_outlet_link(links: Links) -> np.ndarray:
     Walls that change with time count as outlets: what they bring in now they may take out later.
     """
     lets_out = (links.wall_types[:, 0] != 0.0) | links.is_varying
-    found: np.ndarray = (links.bits(INTO) & lets_out[links.wall_rows[:, :, 0]]).any(axis=1)
-    return found
+    has_inflow: np.ndarray = (links.bits(INTO) & lets_out[links.wall_rows[:, :, 0]]).any(axis=1)
+    return has_inflow
 
 
 def slip_images(lattice: Lattice, axes: int) -> list[int]:

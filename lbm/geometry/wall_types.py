@@ -99,15 +99,15 @@ class WallTypes:
             halves = 2 * cells[cell] + 1 + self._velocities[q]
             # Sorting one number for each point takes a fraction of the time of sorting rows.
             keys = np.ravel_multi_index(tuple(halves.T), tuple(halves.max(axis=0, initial=0) + 1))
-            _, first, place = np.unique(keys, return_index=True, return_inverse=True)
+            _, first, index = np.unique(keys, return_index=True, return_inverse=True)
             points = halves[first] / 2.0
             rows = wall.parameters(points, HALF_STEP)
             if depends.time:
                 varying.append(VaryingRows(wall, size, points))
             else:
                 rows, same = np.unique(rows, axis=0, return_inverse=True)
-                place = same.ravel()[place]
-            row[cell, q] = size + place
+                index = same.ravel()[index]
+            row[cell, q] = size + index
             table.append(rows)
             size += len(rows)
         return row.astype(np.min_scalar_type(size - 1)), np.concatenate(table), tuple(varying)

@@ -85,10 +85,10 @@ class Reference(ReferenceWalls):
         """Relax the cells of sponges towards their targets, which follow the flow."""
         for name, sponge in self.sponges.items():
             axis, at_end = "xyz".index(name[0]), name[1] == "+"
-            rise = (np.arange(sponge.cells) + 0.5) ** 2
-            rise *= -0.5 / np.sqrt(3.0) * np.log(sponge.reflection) / rise.sum()
+            profile = (np.arange(sponge.cells) + 0.5) ** 2
+            profile *= -0.5 / np.sqrt(3.0) * np.log(sponge.reflection) / profile.sum()
             strength = np.zeros(self.shape[axis])
-            strength[-sponge.cells :] = rise
+            strength[-sponge.cells :] = profile
             strength = strength if at_end else strength[::-1]
             strength = np.expand_dims(strength, [a for a in range(3) if a != axis])
             target, (_, u) = self.targets[name], self.moments()
@@ -125,8 +125,8 @@ class Reference(ReferenceWalls):
                 beside = list(everywhere)
                 beside[axis] = slice(1 + side, self.shape[axis] + 1 + side)
                 is_fluid = (self.labels[tuple(beside)] == 0) & self.fluid
-                rise = side * (np.roll(u, -side, 1 + axis) - u)
-                total += np.where(is_fluid, rise, 0.0)
+                difference = side * (np.roll(u, -side, 1 + axis) - u)
+                total += np.where(is_fluid, difference, 0.0)
                 steps += is_fluid
             gradient[:, axis] = total / np.maximum(steps, 1.0)
         return gradient

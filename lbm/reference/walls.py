@@ -205,8 +205,8 @@ class ReferenceWalls:
         cells = np.zeros(self.shape, bool)
         for k, (wall, slip) in enumerate(self.conditions):
             if wall is condition:
-                here = self.ends[q] == k
-                cells |= here & ~self.is_mirrored(q, here, slip)[1] if slip else here
+                on_face = self.ends[q] == k
+                cells |= on_face & ~self.is_mirrored(q, on_face, slip)[1] if slip else on_face
         for other in range(axis):
             outside = np.moveaxis(cells, other, 0)
             for side, index in ((-1, 0), (1, -1)):

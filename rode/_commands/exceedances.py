@@ -23,13 +23,13 @@ def parse_level(text: str, outputs: tuple[str, ...]) -> tuple[str, float]:
 
 def exceedances_of(result: Result, levels: list[tuple[str, float]]) -> list[dict[str, Any]]:
     """Return the probability of each level with its interval, as values of JSON."""
-    found = []
+    rows = []
     for output, level in levels:
         one = result.exceedance(output, level)
         numbers = {name: float(getattr(one, name)[0]) for name in ("probability", "low", "high")}
         row: dict[str, Any] = {"output": output, "level": level, "count": int(one.counts[0])}
-        found.append(row | numbers | {"confidence": one.confidence})
-    return found
+        rows.append(row | numbers | {"confidence": one.confidence})
+    return rows
 
 
 def print_exceedances(rows: list[dict[str, Any]]) -> None:

@@ -250,14 +250,16 @@ def _derivatives_at(
     """
     p, count = first_parameters(problem), problem.dimension
     points = [_floats(x + k * step * v) for k in (1.0, -1.0)]
-    at: dict[str, Any] = {"x": _floats(x), "u": _floats(u), "v": _floats(v)}
+    arguments: dict[str, Any] = {"x": _floats(x), "u": _floats(u), "v": _floats(v)}
     ends = [_numbers(problem, "H", count, x=y, p=p) for y in points]
-    value = _numbers(problem, "first_derivative", count, x=at["x"], v=at["v"], p=p)
+    value = _numbers(problem, "first_derivative", count, x=arguments["x"], v=arguments["v"], p=p)
     yield "first_derivative", value, ends
     if problem.second_derivative is None:
         return
-    ends = [_numbers(problem, "first_derivative", count, x=y, v=at["u"], p=p) for y in points]
-    yield "second_derivative", _numbers(problem, "second_derivative", count, **at, p=p), ends
+    ends = [
+        _numbers(problem, "first_derivative", count, x=y, v=arguments["u"], p=p) for y in points
+    ]
+    yield "second_derivative", _numbers(problem, "second_derivative", count, **arguments, p=p), ends
 
 
 def _floats(values: np.ndarray) -> tuple[float, ...]:

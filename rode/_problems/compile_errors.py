@@ -87,8 +87,8 @@ def _describe(error: NumbaError) -> str:
     reason = _reason(text)
     words = re.findall(r"\w+", reason)
     remedy = next((REMEDIES[word] for word in words if word in REMEDIES), GENERAL_REMEDY)
-    place = _place(text)
-    return f"{place}{': ' if place else ''}{reason}. Remedy: {remedy}"
+    source = _find_line(text)
+    return f"{source}{': ' if source else ''}{reason}. Remedy: {remedy}"
 
 
 def _reason(text: str) -> str:
@@ -110,11 +110,11 @@ def _reason(text: str) -> str:
     return re.sub(r" for '\$.*", "", first).removesuffix(".")  # the name of a variable of Numba's
 
 
-def _place(text: str) -> str:
+def _find_line(text: str) -> str:
     """Return the innermost line of the user's code that Numba names, with its source."""
-    found = re.search(r'^File "([^"]+)", line (\d+):', text, re.MULTILINE)
-    if found is None:
+    match = re.search(r'^File "([^"]+)", line (\d+):', text, re.MULTILINE)
+    if match is None:
         return ""
-    file, line = Path(found[1]), int(found[2])
+    file, line = Path(match[1]), int(match[2])
     source = linecache.getline(str(file.resolve()), line).strip()
     return f"{file.name}, line {line}" + (f", `{source}`" if source else "")

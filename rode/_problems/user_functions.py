@@ -33,8 +33,8 @@ def uncompiled(function: Callable[..., Any]) -> Callable[..., Any]:
     return getattr(plain, _ORIGINAL, plain)
 
 
-def _compiled(function: Any, known: dict[FunctionType, Any]) -> Any:
-    """Return the dispatcher of a function; `known` has those of functions met before.
+def _compiled(function: Any, dispatchers: dict[FunctionType, Any]) -> Any:
+    """Return the dispatcher of a function; `dispatchers` has those of functions met before.
 
     It is entered before its helpers are compiled, so that functions may call themselves and each
     other.
@@ -51,25 +51,27 @@ def _compiled(function: Any, known: dict[FunctionType, Any]) -> Any:
     copy.__kwdefaults__ = function.__kwdefaults__
     copy.__qualname__, copy.__module__ = function.__qualname__, function.__module__
     setattr(copy, _ORIGINAL, function)
-    dispatcher = known[function] = scalar(copy, forceinline=True)
+    dispatcher = dispatchers[function] = scalar(copy, forceinline=True)
     for helper in helpers.values():
-        if helper not in known:
-            known[helper] = _compiled(helper, known)
-    space |= {name: known[helper] for name, helper in helpers.items() if space.get(name) is helper}
+        if helper not in dispatchers:
+            dispatchers[helper] = _compiled(helper, dispatchers)
+    space |= {
+        name: dispatchers[helper] for name, helper in helpers.items() if space.get(name) is helper
+    }
     for cell, old in zip(cells, function.__closure__ or (), strict=True):
         value = _contents(old)
         if value is not _EMPTY:
-            cell.cell_contents = known[value] if is_helper(value) else value
+            cell.cell_contents = dispatchers[value] if is_helper(value) else value
     return dispatcher
 
 
 def helpers_of(function: FunctionType) -> dict[str, FunctionType]:
     """Return the plain functions that a function refers to, by their names in its code."""
     code, space = describe(function.__code__), function.__globals__
-    found = {name: space[name] for name in code.names if name in space and code.reads_global(name)}
+    values = {name: space[name] for name in code.names if name in space and code.reads_global(name)}
     free = zip(function.__code__.co_freevars, function.__closure__ or (), strict=True)
-    found |= {name: _contents(cell) for name, cell in free}
-    return {name: value for name, value in found.items() if is_helper(value)}
+    values |= {name: _contents(cell) for name, cell in free}
+    return {name: value for name, value in values.items() if is_helper(value)}
 
 
 def is_helper(value: object) -> bool:

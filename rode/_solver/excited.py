@@ -75,10 +75,10 @@ def describe(
     """
     sources = list(excitation.sources())
     sums, components = forms + 1, excitation.components
-    given = excitation.integrals(t0, h, steps, forms - 1)
-    is_given = given is not None
-    if given is None:
-        given = np.zeros((1, 1, 1, 1))
+    integrals = excitation.integrals(t0, h, steps, forms - 1)
+    is_given = integrals is not None
+    if integrals is None:
+        integrals = np.zeros((1, 1, 1, 1))
     F, L, C, covariance = (
         linalg.block_diag(*[getattr(one, name) for one in sources]) if sources else np.zeros((0, 0))
         for name in ("F", "L", "C", "covariance")
@@ -104,4 +104,4 @@ def describe(
     shape = Shape(dimension, states, components, targets, sums, is_given)
     starting = np.hstack([mean[:, None], factor])
     assert outputs == len(targets)
-    return shape, ExcitationArrays(starting, drawing, C, envelopes, given)
+    return shape, ExcitationArrays(starting, drawing, C, envelopes, integrals)

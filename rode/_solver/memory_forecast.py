@@ -46,18 +46,18 @@ def required_bytes(plan: Plan) -> dict[Device, int]:
     """Return the memory that a run takes, {device: bytes}, its result included."""
     item = np.dtype(plan.dtype).itemsize
     state = plan.paths * (item * (1 + plan.problem.unknowns) + 1)
-    given = 0
+    drawn = 0
     if (excitation := plan.problem.excitation) is not None:
         # Float64, and once more while they are cast or joined.
         numbers = excitation.numbers_of_path(plan.steps, plan.scheme.form_count)
-        given = 16 * numbers * plan.paths
+        drawn = 16 * numbers * plan.paths
     window = times_of_window(plan) * _bytes_of_time(plan) if plan.saves_times else 0
     result = result_bytes(plan)
     if plan.device.kind == "cuda":
-        kept = sum(fold.numbers for one in plan.reductions if (fold := one.fold) is not None)
-        kept *= len(plan.problem.outputs)
-        on_gpu = state + given + item * kept * plan.paths + window
-        return {CPU: result + given, plan.device: on_gpu}
+        folds = sum(fold.numbers for one in plan.reductions if (fold := one.fold) is not None)
+        folds *= len(plan.problem.outputs)
+        on_gpu = state + drawn + item * folds * plan.paths + window
+        return {CPU: result + drawn, plan.device: on_gpu}
     copies = 0
     for one in plan.reductions:
         if one.keeps_rows:
@@ -65,7 +65,7 @@ def required_bytes(plan: Plan) -> dict[Device, int]:
         copies = max(copies, one.row_copies())
     if copies:
         copies *= threads() * item * plan.paths
-    return {CPU: result + state + given + window + copies}
+    return {CPU: result + state + drawn + window + copies}
 
 
 def _bytes_of_time(plan: Plan) -> int:

@@ -80,11 +80,11 @@ def make_paired_step(step, dimension, components, count, forms):
     powers = _make_powers(forms.degrees)
 
     @scalar(forceinline=True)
-    def step_both(t, z, o, given, p, h):
+    def step_both(t, z, o, terms, p, h):
         T, user = type(h), p[:count]
-        now, sums, start = flatten_o(o), flatten(given), z[end:first]
+        now, sums, start = flatten_o(o), flatten(terms), z[end:first]
         if at_end:
-            fine_forms, coarse_forms = given, given
+            fine_forms, coarse_forms = terms, terms
         else:
             rows, others = cast(fine_rows, h), cast(coarse_rows, h)
             fine_forms = nested(multiply_rows(rows, powers(h), now + sums, now))
@@ -146,21 +146,21 @@ def _make_flatten(components, forms):
     if components == 1:
 
         @scalar(forceinline=True)
-        def flatten(given):
-            return given
+        def flatten(terms):
+            return terms
 
         return flatten
 
     def append(before, k):
         @scalar(forceinline=True)
-        def flatten(given):
-            return before(given) + given[k]
+        def flatten(terms):
+            return before(terms) + terms[k]
 
         return flatten
 
     @scalar(forceinline=True)
-    def flatten(given):
-        return given[0]
+    def flatten(terms):
+        return terms[0]
 
     for k in range(1, forms):
         flatten = append(flatten, k)

@@ -10,13 +10,7 @@ import numpy as np
 
 from hetero import validation
 from hetero.arrays import as_real
-from rode.excitations.excitation import (
-    Envelope,
-    Excitation,
-    checked_envelope,
-    positive,
-    values_of,
-)
+from rode.excitations.excitation import Envelope, Excitation, checked_envelope, positive, values_of
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -81,10 +75,10 @@ class Record(Excitation):
         middle = 0.5 * (left + right)
         # A piece lies in one interval of samples, or outside of the record.
         k = np.clip(np.floor((middle - self.t0) / self.dt).astype(int), 0, knots.size - 2)
-        known = (middle >= knots[0]) & (middle <= knots[-1])
+        in_record = (middle >= knots[0]) & (middle <= knots[-1])
         step = np.clip(np.searchsorted(ends, middle) - 1, 0, steps - 1)
-        slope = np.where(known, (self.values[:, k + 1] - self.values[:, k]) / self.dt, 0.0)
-        at_end = np.where(known, self.values[:, k] + slope * (ends[step + 1] - knots[k]), 0.0)
+        slope = np.where(in_record, (self.values[:, k + 1] - self.values[:, k]) / self.dt, 0.0)
+        at_end = np.where(in_record, self.values[:, k] + slope * (ends[step + 1] - knots[k]), 0.0)
         far, near = ends[step + 1] - left, ends[step + 1] - right  # w at both ends of the piece
         result = np.zeros((steps, 1, degree + 3, len(self.values)))
         for record, (end, rate) in enumerate(zip(at_end, slope, strict=True)):

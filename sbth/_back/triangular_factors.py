@@ -41,13 +41,13 @@ def add_groups(shared, begin, column):
 
 
 @_device
-def extend_triangle(shared, places, j, tau, zero):
+def extend_triangle(shared, offsets, j, tau, zero):
     """Compute column j of T from the products V_j^H v_j with the earlier vectors.
 
-    `places` are the indices in shared memory of T, of the products, and of THREADS numbers for
+    `offsets` are the indices in shared memory of T, of the products, and of THREADS numbers for
     sums; `zero` is of the type of an element. All threads of a block must call it.
     """
-    t, products, sums = places
+    t, products, sums = offsets
     thread = uint64(cuda.threadIdx.x)
     row, group = thread % uint64(COLUMNS), thread // uint64(COLUMNS)
     total = zero
@@ -85,8 +85,8 @@ def _make_kernel(dtype):
             if thread < columns:
                 shared[products + thread] = grams[matrix + j * columns + thread].conjugate()
             cuda.syncthreads()
-            places = uint64(0), products, sums
-            extend_triangle(shared, places, j, taus[block * columns + j], dtype(0))
+            offsets = uint64(0), products, sums
+            extend_triangle(shared, offsets, j, taus[block * columns + j], dtype(0))
             cuda.syncthreads()
         index = thread
         while index < columns * columns:

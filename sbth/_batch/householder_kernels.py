@@ -36,12 +36,12 @@ _BOUNDS = {
 _scratch_size = kernel(device=True)(scratch_size)
 
 
-def make_kernel(dtype, place, bounds):
+def make_kernel(dtype, storage, bounds):
     """Make the kernel for matrices of a type in a place, with the bounds of its launches."""
     arithmetic, real = arithmetic_of(dtype)
     most = int(np.finfo(str(real)).maxexp) - 2
     load = make_load(arithmetic)
-    in_registers, in_shared_memory = place == REGISTERS, place != GLOBAL
+    in_registers, in_shared_memory = storage == REGISTERS, storage != GLOBAL
     if in_registers:
         reduce_matrix = warp_steps.make_reduction(dtype)
         form_reflections = warp_steps.make_transformation(dtype)
@@ -50,7 +50,7 @@ def make_kernel(dtype, place, bounds):
         form_reflections = make_transformation(arithmetic)
 
     @kernel(launch_bounds=bounds)
-    def reduce(source, places, size, work, tridiagonals, factors, status, has_vectors):
+    def reduce(source, layout, size, work, tridiagonals, factors, status, has_vectors):
         """Reduce matrix number `blockIdx.x` of order n, multiplied by its factor.
 
         Stores Q D by columns in `work` (count, n^2) if `has_vectors`; without shared memory this is
@@ -58,7 +58,7 @@ def make_kernel(dtype, place, bounds):
         """
         b, t, threads = cuda.blockIdx.x, cuda.threadIdx.x, cuda.blockDim.x
         zero, (n, ld) = dtype(0), size
-        offset, row, column, width, step = places
+        offset, row, column, width, step = layout
         memory = cuda.shared.array(0, dtype)
         rows = warp_steps.ROWS if in_registers else n
         scratch = make_scratch(memory, rows, threads)
@@ -95,9 +95,9 @@ def make_kernel(dtype, place, bounds):
 
 
 KERNELS = {
-    kernel_name("reduce", str(dtype), place): make_kernel(dtype, place, bounds)
+    kernel_name("reduce", str(dtype), storage): make_kernel(dtype, storage, bounds)
     for dtype in (float32, float64, complex64, complex128)
-    for place, bounds in _BOUNDS.items()
-    if place != REGISTERS or dtype in (float32, float64)
+    for storage, bounds in _BOUNDS.items()
+    if storage != REGISTERS or dtype in (float32, float64)
 }
 """The kernels by name: by type, and by the place of the matrix, registers only for real ones."""

@@ -25,14 +25,14 @@ def make_load(arithmetic: Arithmetic, by_rows: bool = False):
 
     # By rows, element (i, j) is where by columns (j, i) is, its conjugate.
     @_device
-    def load(source, places, a, ld, n, zero):
+    def load(source, layout, a, ld, n, zero):
         """Store both triangles of a Hermitian matrix; return this thread's largest magnitude.
 
         Element (i, j) with 0 <= i - j <= width is source[offset + i row + j column], or its
         conjugate if `row` is smaller than `column`, because then it is an element (j, i); imaginary
         parts of the diagonal are ignored. NaN counts as infinity.
         """
-        offset, row, column, width = places
+        offset, row, column, width = layout
         largest = float64(0.0)
         for slow in range(cuda.threadIdx.x // LANES, n, cuda.blockDim.x // LANES):
             for fast in range(cuda.threadIdx.x % LANES, n, LANES):

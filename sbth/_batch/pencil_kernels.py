@@ -81,19 +81,19 @@ def _make_kernels(dtype):
     load = make_load(arithmetic, by_rows=True)
 
     @kernel(launch_bounds=(LARGEST_ORDER, 1))
-    def reduce(first, second, places, n, reduced, factors, status):
+    def reduce(first, second, layouts, n, reduced, factors, status):
         """Store C and F of pencil number `blockIdx.x` by rows; both arrays are (count, n^2).
 
-        `places` are those of `first`, which holds A, and of `second`, which holds B.
+        `layouts` are those of `first`, which holds A, and of `second`, which holds B.
         """
         b, t = cuda.blockIdx.x, cuda.threadIdx.x
         zero, c, f = dtype(0), reduced[b], factors[b]
-        offset, row, column, width, step = places[0]
+        offset, row, column, width, step = layouts[0]
         size = load(first, (b * step + offset, row, column, width), c, n, n, zero)
         if not size < math.inf:
             status[b] = NOT_FINITE
         cuda.syncthreads()
-        offset, row, column, width, step = places[1]
+        offset, row, column, width, step = layouts[1]
         size = load(second, (b * step + offset, row, column, width), f, n, n, zero)
         if not size < math.inf and status[b] != NOT_FINITE:
             status[b] = SECOND_NOT_FINITE

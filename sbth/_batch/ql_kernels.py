@@ -87,8 +87,8 @@ def run_sweep(d, e, step, n, largest, position, sweep):
         size = negligible_size(count, largest)
         high = low
         while high < n - 1:
-            place = uint64(high) * step
-            if is_negligible(e[place], d[place], d[place + step], size):
+            index = uint64(high) * step
+            if is_negligible(e[index], d[index], d[index + step], size):
                 break
             high += 1
         if high > low and count < MAX_SWEEPS:
@@ -98,8 +98,8 @@ def run_sweep(d, e, step, n, largest, position, sweep):
     if low >= n:
         sweep.range[1] = END
         return low, count, failures
-    place = uint64(low) * step
-    g = first_bulge(d[place], d[place + step], e[place], d[uint64(high) * step])
+    index = uint64(low) * step
+    g = first_bulge(d[index], d[index + step], e[index], d[uint64(high) * step])
     s, c, p = 1.0, 1.0, 0.0
     i = uint64(high)
     d_i = d[i * step]
@@ -129,35 +129,35 @@ def _rotate_rows(q, ld, rows, sweep, one):
     kind = type(one)
     back = uint64(ld)
     for r in range(begin, n, step):
-        place, i = uint64(high * ld + r), uint64(high)
-        y = q[place]
+        index, i = uint64(high * ld + r), uint64(high)
+        y = q[index]
         for _ in range((high - first) // _UNROLL):
-            place1 = place - back
-            place2 = place1 - back
-            place3 = place2 - back
-            place4 = place3 - back
-            x1, x2, x3, x4 = q[place1], q[place2], q[place3], q[place4]
+            index1 = index - back
+            index2 = index1 - back
+            index3 = index2 - back
+            index4 = index3 - back
+            x1, x2, x3, x4 = q[index1], q[index2], q[index3], q[index4]
             c1, s1 = kind(cosines[i - uint64(1)]), kind(sines[i - uint64(1)])
             c2, s2 = kind(cosines[i - uint64(2)]), kind(sines[i - uint64(2)])
             c3, s3 = kind(cosines[i - uint64(3)]), kind(sines[i - uint64(3)])
             i -= uint64(4)
             c4, s4 = kind(cosines[i]), kind(sines[i])
-            q[place] = s1 * x1 + c1 * y
+            q[index] = s1 * x1 + c1 * y
             y = c1 * x1 - s1 * y
-            q[place1] = s2 * x2 + c2 * y
+            q[index1] = s2 * x2 + c2 * y
             y = c2 * x2 - s2 * y
-            q[place2] = s3 * x3 + c3 * y
+            q[index2] = s3 * x3 + c3 * y
             y = c3 * x3 - s3 * y
-            q[place3] = s4 * x4 + c4 * y
+            q[index3] = s4 * x4 + c4 * y
             y = c4 * x4 - s4 * y
-            place = place4
+            index = index4
         for _ in range((high - first) % _UNROLL):
             i -= uint64(1)
-            c, s, x = kind(cosines[i]), kind(sines[i]), q[place - back]
-            q[place] = s * x + c * y
+            c, s, x = kind(cosines[i]), kind(sines[i]), q[index - back]
+            q[index] = s * x + c * y
             y = c * x - s * y
-            place -= back
-        q[place] = y
+            index -= back
+        q[index] = y
 
 
 def make_store(dtype, parts):
@@ -193,8 +193,8 @@ def make_store(dtype, parts):
                 if parts == 1:
                     vectors[b, row * n + int(ranks[column])] = q[column * ld + row]
                 else:
-                    place = (row // parts * n + int(ranks[column])) * parts + row % parts
-                    vectors[b, place] = q[column * ld + row]
+                    index = (row // parts * n + int(ranks[column])) * parts + row % parts
+                    vectors[b, index] = q[column * ld + row]
 
     return store_in_order
 
@@ -260,14 +260,14 @@ def _make_kernel(dtype, parts, in_shared_memory):
 
 
 KERNELS = {
-    kernel_name("iterate", name, place): _make_kernel(dtype, parts, place == SHARED)
+    kernel_name("iterate", name, storage): _make_kernel(dtype, parts, storage == SHARED)
     for name, dtype, parts in (
         ("float32", float32, 1),
         ("float64", float64, 1),
         ("complex64", float32, 2),
         ("complex128", float64, 2),
     )
-    for place in (SHARED, GLOBAL)
+    for storage in (SHARED, GLOBAL)
 }
 """The kernels by name: by type, and by whether the vectors are in shared memory."""
 

@@ -76,14 +76,14 @@ def make_scratch(memory, n, threads):
 
 
 @_device
-def _update_row(a, place, row, count, scratch):
+def _update_row(a, position, row, count, scratch):
     """Update `count` elements of a row of real numbers, and return their product with u.
 
-    `place` holds the index in `a` and the column of the first element, and their steps; `row` is v
-    and w at the row.
+    `position` holds the index in `a` and the column of the first element, and their steps; `row` is
+    v and w at the row.
     """
     v, w, u = scratch.v, scratch.w, scratch.u
-    index, j, stride, skip = place
+    index, j, stride, skip = position
     v_i, w_i = row
     total = v_i - v_i
     for _ in range(count // _UNROLL):
@@ -109,10 +109,10 @@ def _update_row(a, place, row, count, scratch):
 
 
 @_device
-def _update_complex_row(a, place, row, count, scratch):
+def _update_complex_row(a, position, row, count, scratch):
     """Do the same for two elements at a time: more complex numbers would not fit in registers."""
     v, w, u = scratch.v, scratch.w, scratch.u
-    index, j, stride, skip = place
+    index, j, stride, skip = position
     v_i, w_i = row
     total = v_i - v_i
     for _ in range(count // 2):
@@ -198,8 +198,8 @@ def make_reduction(arithmetic: Arithmetic):
             if group < groups and i < n:
                 j = k + 1 + group
                 count = (n - j + groups - 1) // groups
-                place = uint64(j * ld + i), uint64(j), uint64(groups * ld), uint64(groups)
-                y = update_row(a, place, (v[i], w[i]), count, scratch)
+                position = uint64(j * ld + i), uint64(j), uint64(groups * ld), uint64(groups)
+                y = update_row(a, position, (v[i], w[i]), count, scratch)
             partial[t] = y
             cuda.syncthreads()
             i = k + 1 + t

@@ -143,10 +143,10 @@ def solve_pencils(first: Source, second: Source, results: Results, stream: Any) 
         forms = matrices, matrices, ((count,), np.int8)
         reduced, factors, status = allocate_as_one(forms, stream)
         fill_with_zeros(status, stream)  # FINE
-        places = tuple(first.layout), tuple(second.layout)
+        layouts = tuple(first.layout), tuple(second.layout)
         with region("Cholesky factorization"):
             arrays = first.part(begin, end), second.part(begin, end)
-            arguments = *arrays, places, n, reduced, factors, status
+            arguments = *arrays, layouts, n, reduced, factors, status
             launch.launch(reduce, count, threads, stream, arguments)
         _solve_matrices(
             reduced.reshape(reduced.size), Layout.of_full(n, True), part, memory, stream
@@ -172,8 +172,8 @@ def solve_tridiagonals(d: Array, e: Array, results: Results, stream: Any) -> np.
     def solve(part: Results, begin: int, memory: _Memory) -> None:
         """Solve the matrices from number `begin` on."""
         count = len(memory.factors)
-        some = slice(begin, begin + count)
-        arguments = d[some], e[some], memory.tridiagonals, memory.factors, memory.status
+        matrices = slice(begin, begin + count)
+        arguments = d[matrices], e[matrices], memory.tridiagonals, memory.factors, memory.status
         launch.launch(bisection_kernels.scale, count, threads, stream, arguments)
         work = _work_array(part, dtype, False, stream)
         if part.vectors is not None:
@@ -207,13 +207,13 @@ def _solve_matrices(
 ) -> None:
     """Compute the results of the full or band matrices in `source`, a flat array."""
     (count, n), dtype = part.values.shape, str(source.dtype)
-    place = _place_of_reduction(n, dtype)
-    work = _work_array(part, dtype, place == GLOBAL, stream)
+    storage = _storage_of_reduction(n, dtype)
+    work = _work_array(part, dtype, storage == GLOBAL, stream)
     with region("reduction to tridiagonal form"):
-        reduce = householder_kernels.KERNELS[kernel_name("reduce", dtype, place)]
-        arguments = source, tuple(layout), (n, _pitch(n, place)), work
+        reduce = householder_kernels.KERNELS[kernel_name("reduce", dtype, storage)]
+        arguments = source, tuple(layout), (n, _pitch(n, storage)), work
         results = memory.tridiagonals, memory.factors, memory.status, part.vectors is not None
-        threads, size = _reduction_threads(n, place), _reduction_bytes(n, dtype, place)
+        threads, size = _reduction_threads(n, storage), _reduction_bytes(n, dtype, storage)
         _launch(reduce, (*arguments, *results), count, threads, size, stream)
     _solve_tridiagonals(memory, work, part, stream)
 
@@ -233,16 +233,16 @@ def _solve_tridiagonals(memory: _Memory, work: Array, results: Results, stream: 
         if _iterates_in_rounds(n, dtype):
             _iterate_in_rounds(memory, work, results, stream)
             return
-        place = SHARED if _iterates_in_shared_memory(n, dtype) else GLOBAL
-        iterate = ql_kernels.KERNELS[kernel_name("iterate", dtype, place)]
+        storage = SHARED if _iterates_in_shared_memory(n, dtype) else GLOBAL
+        iterate = ql_kernels.KERNELS[kernel_name("iterate", dtype, storage)]
         rows = n if dtype == real else 2 * n  # real and imaginary parts
         if dtype != real:
             work, results = work.view(real), Results(results.values, results.vectors.view(real))
-        sizes = n, _pitch(rows, place)
+        sizes = n, _pitch(rows, storage)
         arrays = tridiagonals, factors, work, sizes, results.values, results.vectors, status
-        most = ql_kernels.MOST_IN_SHARED_MEMORY - LANES if place == SHARED else LARGEST_ORDER
+        most = ql_kernels.MOST_IN_SHARED_MEMORY - LANES if storage == SHARED else LARGEST_ORDER
         threads = LANES + min(round_to_warps(rows), most)
-        _launch(iterate, arrays, count, threads, _ql_bytes(n, dtype, place), stream)
+        _launch(iterate, arrays, count, threads, _ql_bytes(n, dtype, storage), stream)
 
 
 def _iterate_in_rounds(memory: _Memory, work: Array, results: Results, stream: Any) -> None:
@@ -290,41 +290,45 @@ def _work_array(part: Results, dtype: str, is_needed: bool, stream: Any) -> Arra
     return allocate_as_one([((count, n * n) if is_needed else (1, 1), dtype)], stream)[0]
 
 
-def _place_of_reduction(n: int, dtype: str) -> str:
+def _storage_of_reduction(n: int, dtype: str) -> str:
     """Return where a matrix of order n is while a block reduces it."""
-    places = (SHARED,) if n > ROWS or np.dtype(dtype).kind == "c" else (REGISTERS, SHARED)
+    storages = (SHARED,) if n > ROWS or np.dtype(dtype).kind == "c" else (REGISTERS, SHARED)
     most = launch.max_shared_memory()
-    return next((place for place in places if _reduction_bytes(n, dtype, place) <= most), GLOBAL)
+    return next(
+        (storage for storage in storages if _reduction_bytes(n, dtype, storage) <= most), GLOBAL
+    )
 
 
-def _pitch(n: int, place: str) -> int:
+def _pitch(n: int, storage: str) -> int:
     """Return the distance of columns: odd in shared memory, to avoid bank conflicts."""
-    return {SHARED: n | 1, GLOBAL: n, REGISTERS: ROWS | 1}[place]
+    return {SHARED: n | 1, GLOBAL: n, REGISTERS: ROWS | 1}[storage]
 
 
-def _reduction_threads(n: int, place: str) -> int:
+def _reduction_threads(n: int, storage: str) -> int:
     """Return how many threads reduce a matrix: one to four for each row."""
-    if place == REGISTERS:
+    if storage == REGISTERS:
         return ROWS
     rows = round_to_warps(n)
     most = LARGEST_ORDER
-    if place == SHARED:
+    if storage == SHARED:
         most = min(householder_kernels.MOST_THREADS, rows * -(-n // 32))
     return rows * max(most // rows, 1)
 
 
-def _reduction_bytes(n: int, dtype: str, place: str) -> int:
+def _reduction_bytes(n: int, dtype: str, storage: str) -> int:
     """Return the shared memory of a block that reduces a matrix."""
-    rows = ROWS if place == REGISTERS else n
-    scratch = scratch_size(rows, _reduction_threads(n, place))
-    return np.dtype(dtype).itemsize * (scratch + (0 if place == GLOBAL else _pitch(n, place) * n))
+    rows = ROWS if storage == REGISTERS else n
+    scratch = scratch_size(rows, _reduction_threads(n, storage))
+    return np.dtype(dtype).itemsize * (
+        scratch + (0 if storage == GLOBAL else _pitch(n, storage) * n)
+    )
 
 
-def _ql_bytes(n: int, dtype: str, place: str) -> int:
+def _ql_bytes(n: int, dtype: str, storage: str) -> int:
     """Return the shared memory of a block that iterates."""
     parts = 2 if np.dtype(dtype).kind == "c" else 1
     column = np.dtype(dtype).itemsize // parts * _pitch(parts * n, SHARED)
-    return 8 * ql_kernels.float64_count(n) + (column * n if place == SHARED else 0)
+    return 8 * ql_kernels.float64_count(n) + (column * n if storage == SHARED else 0)
 
 
 def _iterates_in_rounds(n: int, dtype: str) -> bool:

@@ -10,12 +10,7 @@ import numpy as np
 
 from hetero import region
 from sbth._batch.pieces import run_pieces
-from sbth._problem.inspection import (
-    magnitudes,
-    require_finite_triangle,
-    round_to_dtype,
-    safe_scale,
-)
+from sbth._problem.inspection import magnitudes, require_finite_triangle, round_to_dtype, safe_scale
 from sbth._problem.selection import Selection
 from sbth._problem.storage import matrix_of_batch
 from sbth._problem.validation import validate_bool

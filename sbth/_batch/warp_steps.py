@@ -94,7 +94,7 @@ def make_reduction(dtype):
         for step in range(n - 1):
             k = uint32(step)
             # Elements of u and w are stored from that of row k + 1 on, then zeros.
-            place = (i + uint32(ROWS - 1) - k) % uint32(ROWS)
+            index = (i + uint32(ROWS - 1) - k) % uint32(ROWS)
             x, remaining = row[0], n - 1 - step
             if i == k:
                 diagonal[k] = x
@@ -108,7 +108,7 @@ def make_reduction(dtype):
                 u_i = x * factor if i > k + uint32(1) else dtype(1)
             if i >= order:
                 u_i = zero
-            u[place] = u_i
+            u[index] = u_i
             a[k * pitch + i] = u_i
             if i == uint32(0):
                 below[k] = beta
@@ -117,7 +117,7 @@ def make_reduction(dtype):
             y = tau * multiply(row, u, remaining)
             product = _sum(y * u_i, partial)
             w_i = y - tau * product * dtype(0.5) * u_i if i > k else zero
-            w[place] = w_i
+            w[index] = w_i
             synchronize()
             for c in range(0, ROWS, CHUNK):
                 if c < remaining:

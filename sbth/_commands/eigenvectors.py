@@ -37,16 +37,16 @@ def add_eigenvectors(subcommands: Any) -> None:
     text = "compute eigenvalues and eigenvectors of a symmetric matrix: Matrix Market, NPY or NPZ"
     parser = subcommands.add_parser("eigh", help=text, description=text, examples=_EXAMPLES)
     add_matrix_and_selection(parser)
-    parser.add_argument(
-        "--vectors",
-        type=Path,
-        required=True,
-        metavar="FILE",
-        help="write the eigenvectors, the columns of an array, to a .npy file",
-    )
+    add_output_options(parser, has_vectors=True)
+    parser.set_defaults(run=_run)
+
+
+def add_output_options(parser: argparse.ArgumentParser, *, has_vectors: bool) -> None:
+    """Add the files of eigenvectors, which may be left out unless `has_vectors`, and of values."""
+    text = "write the eigenvectors, the columns of an array, to a .npy file"
+    parser.add_argument("--vectors", type=Path, required=has_vectors, metavar="FILE", help=text)
     add_out_option(parser, "the eigenvalues")
     add_common_options(parser)
-    parser.set_defaults(run=_run)
 
 
 def _run(options: argparse.Namespace) -> int:
@@ -106,10 +106,7 @@ def _solve(
         dense = matrix.toarray() if sparse else matrix
         return *eigh(dense, **chosen, **options), bandwidth
     band = band_from_sparse(matrix) if sparse else band_from_dense(matrix, bandwidth)
-    return (
-        *eig_banded(band, select=select, select_range=select_range, **options),
-        bandwidth,
-    )
+    return (*eig_banded(band, select=select, select_range=select_range, **options), bandwidth)
 
 
 def check_vectors_name(path: Path) -> None:

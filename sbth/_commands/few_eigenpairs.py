@@ -7,15 +7,9 @@ import dataclasses
 from pathlib import Path
 from typing import Any
 
-from hetero.command_line import (
-    add_common_options,
-    add_out_option,
-    check_device,
-    check_outputs,
-    print_json,
-)
+from hetero.command_line import check_device, check_outputs, print_json
 from hetero.version import VERSION
-from sbth._commands.eigenvectors import check_vectors_name, write_pairs
+from sbth._commands.eigenvectors import add_output_options, check_vectors_name, write_pairs
 from sbth._commands.matrix_files import read_matrix
 from sbth._lanczos.arguments import METHODS
 from sbth._lanczos.wanted import WHICH
@@ -64,14 +58,7 @@ def add_few_eigenpairs(subcommands: Any) -> None:
     parser.add_argument(
         "--forecast", action="store_true", help="say which method would be used, and why"
     )
-    parser.add_argument(
-        "--vectors",
-        type=Path,
-        metavar="FILE",
-        help="write the eigenvectors, the columns of an array, to a .npy file",
-    )
-    add_out_option(parser, "the eigenvalues")
-    add_common_options(parser)
+    add_output_options(parser, has_vectors=False)
     parser.set_defaults(run=_run)
 
 

@@ -60,11 +60,11 @@ def sum_over_block(value, shared, sums):
     cuda.syncthreads()
     s0, s1 = shared[sums], shared[sums + uint64(1)]
     s2, s3 = shared[sums + uint64(2)], shared[sums + uint64(3)]
-    place, end = sums + uint64(4), sums + uint64(cuda.blockDim.x) // uint64(LANES)
-    while place < end:
-        s0 += shared[place]
-        s1 += shared[place + uint64(1)]
-        s2 += shared[place + uint64(2)]
-        s3 += shared[place + uint64(3)]
-        place += uint64(4)
+    index, end = sums + uint64(4), sums + uint64(cuda.blockDim.x) // uint64(LANES)
+    while index < end:
+        s0 += shared[index]
+        s1 += shared[index + uint64(1)]
+        s2 += shared[index + uint64(2)]
+        s3 += shared[index + uint64(3)]
+        index += uint64(4)
     return (s0 + s1) + (s2 + s3)

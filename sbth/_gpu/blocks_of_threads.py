@@ -17,9 +17,9 @@ SHARED, GLOBAL, REGISTERS = "shared_memory", "global_memory", "registers"
 """Places of a matrix while a kernel works on it."""
 
 
-def kernel_name(verb: str, dtype: str, place: str) -> str:
-    """Return the name of a kernel for matrices of a type in one of the places."""
-    return f"{verb}_{dtype}" + ("" if place == SHARED else f"_in_{place}")
+def kernel_name(verb: str, dtype: str, storage: str) -> str:
+    """Return the name of a kernel for matrices of a type in a kind of memory."""
+    return f"{verb}_{dtype}" + ("" if storage == SHARED else f"_in_{storage}")
 
 
 @kernel(device=True)

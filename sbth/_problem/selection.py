@@ -31,12 +31,7 @@ class Selection:
 
     @classmethod
     def create(
-        cls,
-        select: Any,
-        select_range: Any,
-        tol: float | None,
-        n: int,
-        name: str = "select_range",
+        cls, select: Any, select_range: Any, tol: float | None, n: int, name: str = "select_range"
     ) -> Selection:
         """Validate the arguments of a public function for a matrix of order n.
 

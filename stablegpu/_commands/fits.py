@@ -69,16 +69,10 @@ def add_fit(subcommands: Any) -> None:
         help="keep a parameter at a value; may be given several times",
     )
     parser.add_argument(
-        "--rounding",
-        type=float,
-        metavar="STEP",
-        help="the data were rounded to multiples of STEP",
+        "--rounding", type=float, metavar="STEP", help="the data were rounded to multiples of STEP"
     )
     parser.add_argument(
-        "--truncation",
-        type=float,
-        metavar="VALUE",
-        help="values below VALUE were never recorded",
+        "--truncation", type=float, metavar="VALUE", help="values below VALUE were never recorded"
     )
     parser.add_argument(
         "--compare",
@@ -303,15 +297,14 @@ def _as_dict(result: FitResult, name: str, options: argparse.Namespace) -> dict[
         "stderr": result.stderr,
         "confidence": options.confidence,
         "interval": result.interval(options.confidence),
-        "loglik": result.loglik,
-        "nobs": result.nobs,
-        "aic": result.aic,
-        "bic": result.bic,
-        "ks_distance": result.ks_distance,
-        "converged": result.converged,
-        "status": result.status,
-        "message": result.message,
+        **{key: getattr(result, key) for key in ("loglik", "nobs", "aic", "bic", "ks_distance")},
+        **{key: getattr(result, key) for key in ("converged", "status", "message")},
     }
+
+
+_JSON_KEYS = ("size", *PARAMETERS, "loglik", "aic", "bic", "stderr", "converged", "status",
+              "message")  # fmt: skip
+"""Attributes of each of several fits in JSON."""
 
 
 def _report_many(results: FitResults, options: argparse.Namespace) -> int:
@@ -335,13 +328,7 @@ def _report_many(results: FitResults, options: argparse.Namespace) -> int:
         fits = [
             {
                 "column": name,
-                **{key: getattr(one, key) for key in ("size", *PARAMETERS, "loglik")},
-                "aic": one.aic,
-                "bic": one.bic,
-                "stderr": one.stderr,
-                "converged": one.converged,
-                "status": one.status,
-                "message": one.message,
+                **{key: getattr(one, key) for key in _JSON_KEYS},
                 "risk": [dataclasses.asdict(estimate) for estimate in estimates],
             }
             for name, one, estimates in zip(names, results, risks, strict=True)

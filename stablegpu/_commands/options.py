@@ -60,10 +60,7 @@ def add_column(parser: argparse.ArgumentParser, several: bool = False) -> None:
 def open_file(options: argparse.Namespace) -> Table:
     """Open the file of the options, and say on standard error what was assumed about it."""
     table = open_table(
-        options.file,
-        delimiter=options.delimiter,
-        decimal=options.decimal,
-        missing=options.missing,
+        options.file, delimiter=options.delimiter, decimal=options.decimal, missing=options.missing
     )
     if table.assumptions:
         print(f"{options.file}: read with {table.assumptions}", file=sys.stderr)

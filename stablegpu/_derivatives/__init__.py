@@ -20,13 +20,7 @@ class Loops(Protocol):
         """
 
     def combine(
-        self,
-        points: tuple,
-        s1: bool,
-        first: int,
-        values: Array,
-        outputs: tuple,
-        stream: Stream = 0,
+        self, points: tuple, s1: bool, first: int, values: Array, outputs: tuple, stream: Stream = 0
     ) -> None:
         """Write all five derivatives from the values of log pdf, which are overwritten."""
 

@@ -1,4 +1,8 @@
-"""Arguments of fits: checks of data sets, weights and fixed parameters, and those of a batch."""
+"""Arguments of fits: data sets, with or without labels, weights and fixed parameters.
+
+Data with labels are mappings, and frames and series of pandas, polars, pyarrow and others. No such
+library is imported: frames are known by their methods.
+"""
 
 from __future__ import annotations
 
@@ -9,10 +13,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from hetero import validation
-from hetero.arrays import on_host
+from hetero.arrays import as_real
 from hetero.devices import device_of
-from stablegpu._fit.frames import is_series, labelled_columns, series_values
-from stablegpu._fit.intervals import Intervals
 from stablegpu._fit.limits import ALPHA_RANGE, BETA_RANGE, FEWEST_OBSERVATIONS
 from stablegpu._parameters import PARAMETERS
 
@@ -39,9 +41,9 @@ class DataSets(NamedTuple):
 
 def as_sets(name: str, data: Any) -> DataSets:
     """Return the data sets in an array, a list of sequences, a series, a frame or a mapping."""
+    has_name = is_series(data) and data.name is not None
     if device_of(data) is not None:
         return _array_sets(name, data)
-    has_name = is_series(data) and data.name is not None
     if (columns := labelled_columns(data)) is not None:
         parts = [_column_values(name, label, column) for label, column in columns]
         return _joined_sets(name, parts, tuple(label for label, _ in columns))
@@ -53,6 +55,51 @@ def as_sets(name: str, data: Any) -> DataSets:
     if sets.single and has_name:
         sets = sets._replace(labels=(data.name,))
     return sets
+
+
+def labelled_columns(data: Any) -> list[tuple[Any, Any]] | None:
+    """Return the labels and columns of a frame or a mapping; None for anything else.
+
+    Frames are those of pandas and polars, with which Modin, cuDF and Narwhals agree, and tables of
+    pyarrow.
+    """
+    if isinstance(data, Mapping) or (hasattr(data, "columns") and hasattr(data, "items")):
+        return list(data.items())
+    if hasattr(data, "columns") and hasattr(data, "iter_columns"):
+        return [(column.name, column) for column in data.iter_columns()]
+    if hasattr(data, "column_names") and hasattr(data, "itercolumns"):
+        return list(zip(data.column_names, data.itercolumns(), strict=True))
+    return None
+
+
+def is_series(data: Any) -> bool:
+    """Return whether `data` is a column of a frame: one dimension, with a name."""
+    return hasattr(data, "to_numpy") and hasattr(data, "name")
+
+
+def series_values(name: str, data: Any) -> np.ndarray:
+    """Return a series, or an array, in host memory as float64; NaN for missing values.
+
+    Raises
+    ------
+    TypeError : the values are no real numbers
+    """
+    if not hasattr(data, "to_numpy"):
+        return as_real(name, data)
+    values = np.asarray(data.to_numpy())
+    if values.dtype == object and hasattr(data, "isna"):  # pandas' numbers with missing values
+        try:
+            values = data.to_numpy(dtype=float, na_value=np.nan)
+        except (TypeError, ValueError):
+            raise TypeError(f"{name} must hold real numbers, got {data.dtype}") from None
+    return as_real(name, values)
+
+
+def series_index(data: Any) -> Any:
+    """Return the index of a pandas series, such as its dates; None for row numbers."""
+    index = getattr(data, "index", None)
+    is_plain = index is None or callable(index) or type(index).__name__ == "RangeIndex"
+    return None if is_plain else index
 
 
 def _column_values(name: str, label: Any, column: Any) -> np.ndarray:
@@ -100,114 +147,6 @@ def _check_counts(name: str, counts: np.ndarray, kind: str = "values in a set") 
             f"{name} must hold at least {FEWEST_OBSERVATIONS} {kind}, got {int(counts.min())}"
         )
     return counts.astype(np.int64)
-
-
-GRID_TOLERANCE = 1e-6
-"""Distance of data from multiples of their rounding, in units of it, that float64 explains."""
-
-
-def intervals_of(
-    data: Any, lower: Any, upper: Any, rounding: float | None, truncation: float | None
-) -> tuple[DataSets, Intervals | None]:
-    """Return data sets and the intervals of their observations, None if these are points.
-
-    Raises TypeError or ValueError if the arguments contradict each other.
-    """
-    if type(data).__name__ == "CensoredData":
-        if lower is not None or upper is not None or rounding is not None:
-            raise TypeError("CensoredData say where data lie: leave lower, upper and rounding out")
-        lower, upper = _ends_of_censored(data)
-        data = None
-    if truncation is not None:
-        truncation = validation.check_finite("truncation", truncation)
-    if data is not None and (lower is not None or upper is not None):
-        raise TypeError("fit() takes data, or lower and upper: exact observations have equal ends")
-    if data is None:
-        if lower is None or upper is None:
-            raise TypeError("fit() needs data, or both lower and upper (infinite where unknown)")
-        if rounding is not None:
-            raise TypeError("rounding belongs to data; lower and upper already say where they lie")
-        sets, high = as_sets("lower", lower), as_sets("upper", upper)
-        if (sets.counts.size, sets.single) != (high.counts.size, high.single) or (
-            sets.counts != high.counts
-        ).any():
-            raise ValueError("lower and upper must have the same shape")
-        ends = Intervals(_flat(sets), _flat(high), None, truncation)
-        _check_ends(ends)
-        return sets._replace(data=ends.points), ends
-    sets = as_sets("data", data)
-    if rounding is None and truncation is None:
-        return sets, None
-    ends = widened("data", sets, rounding, truncation)
-    return sets._replace(data=_flat(sets)), ends
-
-
-def widened(
-    name: str, sets: DataSets, rounding: float | None, truncation: float | None = None
-) -> Intervals:
-    """Return the intervals in which observations lie that were rounded or truncated.
-
-    Without rounding they have no width. Raises ValueError if the data are not so rounded.
-    """
-    x, half = _flat(sets), 0.0
-    if rounding is not None:
-        rounding = validation.check_in_range("rounding", rounding, 0.0, np.inf, closed="neither")
-        finite = x[np.isfinite(x)]
-        steps = (x - (finite[0] if finite.size else 0.0)) / rounding
-        off = np.abs(steps - np.round(steps)) > GRID_TOLERANCE + 4e-16 * np.abs(x / rounding)
-        if off.any():
-            raise ValueError(
-                f"{name} must be multiples of rounding={rounding:g}, up to a common offset, but "
-                f"{x[off][0]!r} is not: pass the rounding of the data, or lower= and upper="
-            )
-        half = 0.5 * rounding
-    ends = Intervals(x - half, x + half, rounding, truncation)
-    _check_ends(ends)
-    return ends
-
-
-def _flat(sets: DataSets) -> np.ndarray:
-    """Return all observations in host memory, one set behind the other."""
-    return np.asarray(on_host(sets.data), np.float64).reshape(-1)
-
-
-def _check_ends(ends: Intervals) -> None:
-    """Raise ValueError unless all intervals make sense, and lie above the truncation."""
-    bad = ~(ends.lower <= ends.upper) & ~(np.isnan(ends.lower) & np.isnan(ends.upper))
-    bad |= np.isinf(ends.lower) & (ends.lower == ends.upper)
-    bad |= np.isinf(ends.lower) & np.isinf(ends.upper)
-    if bad.any():
-        k = int(np.flatnonzero(bad)[0])
-        raise ValueError(
-            f"lower must not exceed upper, and one of them must be finite; observation {k} has "
-            f"lower={ends.lower[k]:g}, upper={ends.upper[k]:g}"
-        )
-    if ends.truncation is not None and (ends.points < ends.truncation).any():
-        worst = float(ends.points[ends.points < ends.truncation][0])
-        raise ValueError(
-            f"truncation={ends.truncation:g} says that smaller values were never recorded, but the "
-            f"data hold {worst:g}: remove these, or lower the truncation"
-        )
-
-
-def _ends_of_censored(data: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Return lower and upper ends of SciPy's `CensoredData`."""
-    exact, left, right, between = (
-        np.asarray(getattr(data, name), np.float64)
-        for name in ("_uncensored", "_left", "_right", "_interval")
-    )
-    between = between.reshape(-1, 2)
-    unknown = np.full(left.size, -np.inf), np.full(right.size, np.inf)
-    lower = np.concatenate([exact, unknown[0], right, between[:, 0]])
-    return lower, np.concatenate([exact, left, unknown[1], between[:, 1]])
-
-
-def require_likelihood(method: str, intervals: Intervals | None) -> None:
-    """Raise ValueError for observations in intervals and a method that takes points alone."""
-    if intervals is not None and method != "ml":
-        raise ValueError(
-            f"lower, upper, rounding and truncation need method='ml', got method={method!r}"
-        )
 
 
 def omit_nan(name: str, sets: DataSets, weights: Any) -> tuple[DataSets, Any]:
@@ -337,3 +276,19 @@ def check_fixed(
             "jumps; fix loc with parameterization='S0'"
         )
     return fixed_values
+
+
+def refuse_unknown(others: Mapping[str, Any]) -> None:
+    """Raise TypeError for arguments that `fit` lacks, and name those that SciPy's names mean."""
+    for name in others:
+        meant = _SCIPY_NAMES.get(name)
+        remedy = f"; use fixed={{'{meant}': ...}}" if meant else ""
+        raise TypeError(f"fit() got an unexpected keyword argument {name!r}{remedy}")
+
+
+_SCIPY_NAMES = {
+    **{"floc": "loc", "fscale": "scale", "fix_loc": "loc", "fix_scale": "scale"},
+    **{"f0": "alpha", "fa": "alpha", "falpha": "alpha", "fix_alpha": "alpha"},
+    **{"f1": "beta", "fb": "beta", "fbeta": "beta", "fix_beta": "beta"},
+}
+"""Parameters by the arguments that fix them in SciPy."""

@@ -6,15 +6,16 @@ import time
 
 import numpy as np
 
+from hetero.jit import serial
 from stablegpu._fit import datasets
 from stablegpu._fit.datasets import BatchFit, PreparedDataSets, make_starts
+from stablegpu._fit.estimators.grid_search import search
+from stablegpu._fit.estimators.koutrouvelis.estimate import improve_estimates
 from stablegpu._fit.fitted import FittedSets
-from stablegpu._fit.grid_search import search
-from stablegpu._fit.koutrouvelis.estimate import improve_estimates
+from stablegpu._fit.likelihood.second_starts import selection_loops
 from stablegpu._fit.limits import ALPHA_RANGE, LARGEST_START_ALPHA
 from stablegpu._fit.records import LOC_IN_S1, STATUSES, missing_outcomes
-from stablegpu._fit.second_starts import selection_loops
-from stablegpu._fit.set_loops import at_boundary, covariances_of, examine_sets, parameters_of
+from stablegpu._fit.set_loops import at_boundary, covariances_of, parameters_of
 from stablegpu._parameters import PARAMETERS
 
 _STAGES = ("start", "ascent", "results")
@@ -24,6 +25,46 @@ _STATUS_TEXTS = np.array(STATUSES)
 _GRID_DIMENSIONS = {"grid": 4, "grid2": 2}
 
 _LARGEST_START_BETA = 0.9  # ascents start away from |beta| = 1, where a step may end; not tuned
+
+
+OVER_SPIKE, OVER_SPIKE_OF_TIES = 4.0 / 3.0, 2.0
+"""Least alpha over the bound above which the likelihood is bounded, without equal data and with
+them. At the bound itself a spike is as likely at any scale, and a little above it still more likely
+than a distribution that fits: with a fifth of zeros among draws of alpha = 1.5 up to twice the
+bound."""
+
+_LEAST_ALPHA, _LARGEST_ALPHA = ALPHA_RANGE
+_CONSTANT, _NOT_FINITE, _TOO_WIDE = map(STATUSES.index, ("constant", "not finite", "too wide"))
+
+
+@serial
+def examine_sets(
+    estimates: np.ndarray, ties: np.ndarray, codes: np.ndarray, lowest: np.ndarray
+) -> bool:
+    """Write which sets cannot be fitted, and the least alpha of each; return if any cannot.
+
+    `estimates` and `ties` are those of `PreparedDataSets`. `codes` is the index in STATUSES of the
+    reason why a set cannot be fitted, or -1.
+    """
+    some_are_bad = False
+    for s in range(codes.size):
+        alpha, most_equal, total = estimates[s, 0], ties[s, 0], ties[s, 1]
+        codes[s] = -1
+        if alpha == np.inf:
+            codes[s] = _NOT_FINITE
+        elif alpha == -np.inf:
+            codes[s] = _TOO_WIDE
+        elif np.isnan(alpha) or most_equal >= 0.5 * total:
+            codes[s] = _CONSTANT
+        some_are_bad = some_are_bad or codes[s] >= 0
+        # If the mode is on k equal ones of n data, the likelihood has no bound for alpha below
+        # k/(n - k), as the scale goes to 0.
+        share = most_equal / total
+        least = (OVER_SPIKE_OF_TIES if most_equal > 1.0 else OVER_SPIKE) * share / (1.0 - share)
+        if np.isnan(least):
+            least = np.inf
+        lowest[s] = min(max(least, _LEAST_ALPHA), _LARGEST_ALPHA)
+    return some_are_bad
 
 
 def fit_prepared(prepared: PreparedDataSets, batch: BatchFit, clock: list[float]) -> FittedSets:
@@ -142,7 +183,7 @@ def _climb_other_peaks(
 
     The better of the outcomes is kept.
     """
-    from stablegpu._fit.optimizer.state import TO_S0, TO_S1
+    from stablegpu._fit.likelihood.optimizer.state import TO_S0, TO_S1
 
     weights, fixed_values = prepared.ties[:, 1], batch.fixed_values
     alpha, beta = np.minimum(peaks["alpha"], LARGEST_START_ALPHA), peaks["beta"]

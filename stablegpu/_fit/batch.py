@@ -6,6 +6,7 @@ sets are split.
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import logging
 import time
@@ -23,9 +24,9 @@ from hetero.distributed.engines import Engine
 from stablegpu._fit.ascents import fit_prepared
 from stablegpu._fit.datasets import LARGEST_SORTED_SET, BatchFit, UnsortedDataSets, prepare
 from stablegpu._fit.fitted import FittedSets
-from stablegpu._fit.intervals import Intervals, gather
-from stablegpu._fit.large_samples.gather import gather_sample
-from stablegpu._fit.large_samples.sample import ArraySample
+from stablegpu._fit.observations.intervals import Intervals, gather
+from stablegpu._fit.observations.large_samples.gather import gather_sample
+from stablegpu._fit.observations.large_samples.sample import ArraySample
 
 Fits = TypeVar("Fits", bound=FittedSets)
 
@@ -90,7 +91,7 @@ def fit_sets(sets: SetsToFit, engine: Engine, show_progress: bool) -> FittedSets
         "%d sets, %d observations in all, by %s, on %s", counts.size, size, sets.method, where
     )
     if engine.is_single:
-        with loop_progress(title, enabled=show_progress):
+        with loop_progress(title) if show_progress else contextlib.nullcontext():
             return _fit_on_device(sets, device)
     bounds = split(counts, engine.count_parts())
     parts = [sets.part(low, high) for low, high in itertools.pairwise(bounds)]

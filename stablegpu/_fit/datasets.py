@@ -12,10 +12,13 @@ import numpy as np
 
 from hetero.arrays import Array, Workspace
 from hetero.cuda.device_cache import resident, resident_tuple
-from stablegpu._fit import likelihood, mcculloch, second_starts
-from stablegpu._fit.mcculloch import estimate as mcculloch_estimate
+from stablegpu._fit import likelihood
+from stablegpu._fit.estimators import mcculloch
+from stablegpu._fit.estimators.mcculloch import estimate as mcculloch_estimate
+from stablegpu._fit.likelihood import second_starts
+from stablegpu._fit.likelihood.second_starts import selection_loops
+from stablegpu._fit.likelihood.second_starts.formulas import ALPHAS, BETAS
 from stablegpu._fit.records import OUTCOME, START
-from stablegpu._fit.second_starts import selection_loops
 from stablegpu._parameters import PARAMETERS
 
 if TYPE_CHECKING:
@@ -23,6 +26,8 @@ if TYPE_CHECKING:
 
 LARGEST_SORTED_SET = 8192
 """Observations of a data set that are sorted and used one by one; more are gathered in bins."""
+
+_ALPHAS = np.array(ALPHAS)
 
 FEW = 4
 """Largest number of sets whose ends stay on a GPU (not tuned)."""
@@ -136,7 +141,7 @@ def prepare(
     unsorted: UnsortedDataSets, weights: Array, workspace: Workspace, host_workspace: Workspace
 ) -> PreparedDataSets:
     """Sort data sets on the device, and estimate their parameters by McCulloch's quantiles."""
-    from stablegpu._fit.mcculloch.formulas import ESTIMATE_SIZE
+    from stablegpu._fit.estimators.mcculloch.formulas import ESTIMATE_SIZE
 
     data, starts, stops = unsorted
     counts = stops - starts
@@ -179,6 +184,24 @@ def make_starts(parameters: np.ndarray, units: np.ndarray, lowest: ArrayLike) ->
     return starts
 
 
+def set_choices(starts: np.ndarray, fixed_values: Mapping[str, np.ndarray]) -> None:
+    """Set which second starts are possible in records `START`.
+
+    Fixed parameters leave the nearest ones of the table.
+    """
+    starts["first_alpha"] = _ALPHAS.searchsorted(starts["lowest_alpha"])
+    starts["last_alpha"], starts["beta_index"] = len(_ALPHAS) - 1, -1
+    if "alpha" in fixed_values:
+        nearest = _nearest(np.log(_ALPHAS), np.log(fixed_values["alpha"]))
+        starts["first_alpha"] = starts["last_alpha"] = nearest
+    if "beta" in fixed_values:
+        starts["beta_index"] = _nearest(np.array(BETAS), fixed_values["beta"])
+
+
+def _nearest(positions: np.ndarray, values: np.ndarray) -> np.ndarray:
+    return np.abs(positions - values[:, None]).argmin(axis=1)
+
+
 def maximize(
     sets: SortedDataSets,
     starts: np.ndarray,
@@ -194,7 +217,7 @@ def maximize(
     a transfer costs a fit alone as much as an evaluation.
     """
     if peaks_with is not None:
-        selection_loops.set_choices(starts, peaks_with)
+        set_choices(starts, peaks_with)
     tables, stream = constants(workspace), workspace.stream
     records = host_workspace.input("starts", starts.view(np.float64), reuse=True)
     outcomes = host_workspace.output((len(starts) * OUTCOME.itemsize // 8,), reuse="outcomes")

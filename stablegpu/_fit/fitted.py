@@ -17,11 +17,11 @@ import numpy as np
 from hetero import Device, validation
 from hetero.arrays import on_host
 from hetero.equality import equal_by_value
-from stablegpu._fit.intervals import Intervals
 from stablegpu._fit.limits import ALPHA_RANGE, BETA_RANGE
+from stablegpu._fit.observations.intervals import Intervals
+from stablegpu._fit.observations.streams.pieces import Observations, check_size
+from stablegpu._fit.observations.streams.read_ahead import read_ahead
 from stablegpu._fit.records import CONVERGED, REMEDIES
-from stablegpu._fit.streams.pieces import Observations, check_size
-from stablegpu._fit.streams.read_ahead import read_ahead
 from stablegpu._parameters import PARAMETERS, Parameters
 from stablegpu.distribution import Stable
 

@@ -13,8 +13,8 @@ import numpy as np
 PEAK = np.dtype(
     [(name, np.float64) for name in ("loglik", "alpha", "beta", "loc", "scale")], align=True
 )
-"""Peak of a rough profile of the likelihood (`_fit/second_starts/formulas.py`): a distribution in
-S0, and its log-likelihood for each observation."""
+"""Peak of a rough profile of the likelihood (`_fit/likelihood/second_starts/formulas.py`): a
+distribution in S0, and its log-likelihood for each observation."""
 
 PEAKS = 6
 """Peaks that are kept of a profile."""
@@ -39,7 +39,7 @@ START = np.dtype(
 OUTCOME = np.dtype(
     [
         ("evaluations", np.int64),  # of the likelihood
-        ("status", np.int64),  # its number in STATUSES; see `_fit/optimizer/codes.py`
+        ("status", np.int64),  # its number in STATUSES; see `_fit/likelihood/optimizer/codes.py`
         ("in_s1", np.bool_),  # whether the location is that of S1
         ("loglik", np.float64),
         ("parameters", np.float64, 4),  # in the units of `START`

@@ -1,4 +1,4 @@
-"""Checks of data sets before the ascents; parameters and covariances from their outcomes.
+"""Parameters and covariances from the outcomes of ascents.
 
 The host runs this, whichever the device is. Loops are compiled because a fit alone has a hundred
 operations on a few numbers there, of which NumPy takes 1 to 5 us for each. Exponentials,
@@ -11,49 +11,11 @@ from __future__ import annotations
 import numpy as np
 
 from hetero.jit import serial
+from stablegpu._fit.likelihood.optimizer.state import SMALLEST_LOG_SCALE
 from stablegpu._fit.limits import ALPHA_RANGE
-from stablegpu._fit.optimizer.state import SMALLEST_LOG_SCALE
-from stablegpu._fit.records import STATUSES
 
 SNAP = 1e-8
 """Distance from the end of a range within which a parameter is at that end."""
-
-OVER_SPIKE, OVER_SPIKE_OF_TIES = 4.0 / 3.0, 2.0
-"""Least alpha over the bound above which the likelihood is bounded, without equal data and with
-them. At the bound itself a spike is as likely at any scale, and a little above it still more likely
-than a distribution that fits: with a fifth of zeros among draws of alpha = 1.5 up to twice the
-bound."""
-
-_LEAST_ALPHA, _LARGEST_ALPHA = ALPHA_RANGE
-_CONSTANT, _NOT_FINITE, _TOO_WIDE = map(STATUSES.index, ("constant", "not finite", "too wide"))
-
-
-@serial
-def examine_sets(estimates, ties, codes, lowest):
-    """Write which sets cannot be fitted, and the least alpha of each; return if any cannot.
-
-    `estimates` and `ties` are those of `PreparedDataSets`. `codes` is the index in STATUSES of the
-    reason why a set cannot be fitted, or -1.
-    """
-    some_are_bad = False
-    for s in range(codes.size):
-        alpha, most_equal, total = estimates[s, 0], ties[s, 0], ties[s, 1]
-        codes[s] = -1
-        if alpha == np.inf:
-            codes[s] = _NOT_FINITE
-        elif alpha == -np.inf:
-            codes[s] = _TOO_WIDE
-        elif np.isnan(alpha) or most_equal >= 0.5 * total:
-            codes[s] = _CONSTANT
-        some_are_bad = some_are_bad or codes[s] >= 0
-        # If the mode is on k equal ones of n data, the likelihood has no bound for alpha below
-        # k/(n - k), as the scale goes to 0.
-        share = most_equal / total
-        least = (OVER_SPIKE_OF_TIES if most_equal > 1.0 else OVER_SPIKE) * share / (1.0 - share)
-        if np.isnan(least):
-            least = np.inf
-        lowest[s] = min(max(least, _LEAST_ALPHA), _LARGEST_ALPHA)
-    return some_are_bad
 
 
 @serial
@@ -174,7 +136,7 @@ def find_boundaries(parameters, outcomes, lowest, is_at):
     """Write whether alpha is `lowest` or 2, |beta| is 1, and the scale the least: (sets, 3)."""
     for s in range(len(parameters)):
         alpha, beta = parameters[s, 0], parameters[s, 1]
-        is_at[s, 0] = alpha <= lowest[s] * (1.0 + SNAP) or alpha == _LARGEST_ALPHA
+        is_at[s, 0] = alpha <= lowest[s] * (1.0 + SNAP) or alpha == ALPHA_RANGE[1]
         is_at[s, 1] = abs(beta) == 1.0
         is_at[s, 2] = outcomes[s].parameters[3] <= SMALLEST_LOG_SCALE + SNAP
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from stablegpu._fit.fitted import Fitted
-from stablegpu._fit.intervals import Intervals
+from stablegpu._fit.observations.intervals import Intervals
 
 
 def draw(result: Fitted, shape: tuple[int, int], generator: np.random.Generator) -> np.ndarray:

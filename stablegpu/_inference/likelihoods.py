@@ -11,8 +11,8 @@ from hetero.devices import resolve
 from stablegpu._fit import datasets
 from stablegpu._fit.datasets import SortedDataSets, make_starts, upload_ends
 from stablegpu._fit.fitted import Fitted
-from stablegpu._fit.intervals import Intervals, gather
 from stablegpu._fit.limits import ALPHA_RANGE
+from stablegpu._fit.observations.intervals import Intervals, gather
 
 _BREAK_EVEN = 10_000
 """Observations in all from which on a GPU is faster (not tuned)."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
@@ -11,8 +12,8 @@ from hetero import philox, validation
 from hetero.arrays import on_host
 from hetero.distributed.agreement import agree_on_key
 from hetero.distributed.parts import check_engine
-from stablegpu._fit.fitted import Fitted, FittedSets
-from stablegpu._fit.intervals import Intervals
+from stablegpu._fit.fitted import RANGES, Fitted, FittedSets
+from stablegpu._fit.observations.intervals import Intervals
 from stablegpu._inference.failures import require_converged
 from stablegpu._inference.interval_samples import draw, observe
 from stablegpu._inference.refits import options_of, require_single
@@ -116,3 +117,37 @@ def simulate_fits(
         fits = replication.fit(**where, **options, progress=replication.progress)
         assert isinstance(fits, FittedSets)  # two dimensions
         yield samples, fits
+
+
+LARGEST_ACCELERATION = 0.15
+"""Bound of BCa's acceleration, which is not known at alpha = 2."""
+
+
+def bootstrap_interval(
+    name: str, value: float, replicas: np.ndarray, confidence: float
+) -> tuple[float, float]:
+    """Return the interval of a parameter from the estimates of replicas.
+
+    alpha: bias-corrected and accelerated percentiles (Efron 1987). The number of outliers that tell
+    alpha < 2 is like a Poisson number, whose acceleration is a sixth of its relative error. beta:
+    percentiles, which respect its range. loc and scale: percentiles reflected about the estimate,
+    those of the scale in its logarithm.
+    """
+    from scipy.special import ndtr, ndtri
+
+    tails = np.array([0.5 * (1.0 - confidence), 0.5 * (1.0 + confidence)])
+    if name == "alpha":
+        below = np.mean(replicas < value) + 0.5 * np.mean(replicas == value)
+        least = 1.0 / (replicas.size + 1.0)
+        bias = ndtri(min(max(float(below), least), 1.0 - least))
+        relative = float(np.std(replicas)) / max(2.0 - value, 1e-300)
+        acceleration = -min(relative / 6.0, LARGEST_ACCELERATION)
+        moved = bias + ndtri(tails)
+        tails = ndtr(bias + moved / (1.0 - acceleration * moved))
+    low, high = np.quantile(replicas, tails).tolist()
+    if name == "loc":
+        low, high = 2.0 * value - high, 2.0 * value - low
+    elif name == "scale":
+        low, high = value * value / high, value * value / low
+    least, most = RANGES.get(name, (-math.inf, math.inf))
+    return max(low, least), min(high, most)

@@ -32,12 +32,7 @@ _STEP = 1e-4
 
 
 def estimate_risks(
-    results: Any,
-    measure: str,
-    level: float,
-    of: str,
-    confidence: float,
-    method: str | None,
+    results: Any, measure: str, level: float, of: str, confidence: float, method: str | None
 ) -> Any:
     """Estimate "value_at_risk" or "expected_shortfall" of one fit or of several.
 

@@ -32,13 +32,7 @@ class Loops(Protocol):
         """
 
     def begin(
-        self,
-        p: Array,
-        upper: bool,
-        centre: Centre,
-        search: Search,
-        x: Array,
-        stream: Stream = 0,
+        self, p: Array, upper: bool, centre: Centre, search: Search, x: Array, stream: Stream = 0
     ) -> None:
         """Write the first trial points `x` for probabilities `p`, and the state of the search."""
 

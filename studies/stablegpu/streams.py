@@ -21,7 +21,7 @@ from unittest import mock
 import numpy as np
 
 import stablegpu
-from stablegpu._fit.streams.sample import StreamedSample
+from stablegpu._fit.observations.streams.sample import StreamedSample
 from stablegpu.streaming import PIECE
 from studies.study import Study
 

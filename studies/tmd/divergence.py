@@ -18,7 +18,7 @@ from studies.study import Study
 from studies.tmd.domains import PUBLISHED, plan_first_block
 from studies.tmd.rounds import PLAIN, Window, count_rounds, nmdm
 from tmd._search.batches import make_batch
-from tmd._search.line_formulas import Shape
+from tmd._search.formulas.line_formulas import Shape
 from tmd._search.planning import Plan
 from tmd.formats import Format
 from tmd.functions.function import Function

@@ -15,10 +15,14 @@ import numba
 import numpy as np
 
 from hetero.jit import parallel, scalar
-from tmd._search import boolean_test_formulas as tests
-from tmd._search.division_formulas import floor
-from tmd._search.line_formulas import fraction_as_float, line_differences, taylor_coefficients
-from tmd._search.wide_integer_formulas import shift_right, subtract
+from tmd._search.formulas import boolean_test_formulas as tests
+from tmd._search.formulas.division_formulas import floor
+from tmd._search.formulas.line_formulas import (
+    fraction_as_float,
+    line_differences,
+    taylor_coefficients,
+)
+from tmd._search.formulas.wide_integer_formulas import shift_right, subtract
 
 WARP = 32
 """Threads of a warp: as many neighbouring lines wait for the slowest of them."""

@@ -20,8 +20,8 @@ from studies.study import Study
 from studies.tmd.domains import PUBLISHED, plan_first_block, random_windows
 from studies.tmd.rounds import PLAIN, Window, count_rounds, count_warp_rounds
 from tmd._search.batches import make_batch
-from tmd._search.boolean_test_formulas import UNIT_BITS
-from tmd._search.line_formulas import Shape
+from tmd._search.formulas.boolean_test_formulas import UNIT_BITS
+from tmd._search.formulas.line_formulas import Shape
 from tmd._search.planning import Plan
 from tmd._search.taylor_models import FRACTION_BITS, Scale, make_model
 from tmd.formats import Format

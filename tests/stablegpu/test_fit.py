@@ -8,9 +8,9 @@ import pytest
 import stablegpu
 from hetero import Device
 from stablegpu import stable
-from stablegpu._fit import large_samples
-from stablegpu._fit.mcculloch import estimate as mcculloch_estimate
-from stablegpu._fit.mcculloch.formulas import quantile
+from stablegpu._fit.estimators.mcculloch import estimate as mcculloch_estimate
+from stablegpu._fit.estimators.mcculloch.formulas import quantile
+from stablegpu._fit.observations import large_samples
 
 PROBABILITIES = np.array(mcculloch_estimate.PROBABILITIES)
 

@@ -7,8 +7,15 @@ import pytest
 
 import stablegpu
 from stablegpu import stable
-from stablegpu._fit.koutrouvelis import estimate as koutrouvelis_estimate
-from stablegpu._fit.koutrouvelis.formulas import POINTS, SCRATCH, eta, origin, point, regress
+from stablegpu._fit.estimators.koutrouvelis import estimate as koutrouvelis_estimate
+from stablegpu._fit.estimators.koutrouvelis.formulas import (
+    POINTS,
+    SCRATCH,
+    eta,
+    origin,
+    point,
+    regress,
+)
 
 PARAMETERS = ("alpha", "beta", "loc", "scale")
 

@@ -11,8 +11,8 @@ import pytest
 import stablegpu
 from hetero.devices import Device
 from hetero.distributed.engines import Engine
-from stablegpu._fit.streams.pieces import observations_of
-from stablegpu._fit.streams.sample import StreamedSample
+from stablegpu._fit.observations.streams.pieces import observations_of
+from stablegpu._fit.observations.streams.sample import StreamedSample
 
 PIECE = 7000
 
@@ -93,7 +93,7 @@ def test_order_statistics_of_hard_data(parts):
 
 
 def test_digits_that_do_not_end_early(monkeypatch):
-    monkeypatch.setattr("stablegpu._fit.streams.sample.COLLECTED", 0)
+    monkeypatch.setattr("stablegpu._fit.observations.streams.sample.COLLECTED", 0)
     data = np.random.default_rng(3).standard_cauchy(1000)
     ranks = np.arange(0, 1000, 99)
     np.testing.assert_array_equal(sample_of(data, 170).select(ranks), np.sort(data)[ranks])

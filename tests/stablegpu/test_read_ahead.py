@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from hetero.devices import Device
-from stablegpu._fit.streams.cpu_digits import find_extremes_and_count
-from stablegpu._fit.streams.pieces import observations_of
-from stablegpu._fit.streams.read_ahead import read_ahead
+from stablegpu._fit.observations.streams.cpu_digits import find_extremes_and_count
+from stablegpu._fit.observations.streams.pieces import observations_of
+from stablegpu._fit.observations.streams.read_ahead import read_ahead
 
 CPU = Device("cpu")
 DATA = np.random.default_rng(2).standard_cauchy(1000)

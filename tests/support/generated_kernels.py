@@ -66,7 +66,9 @@ def _lbm_item(name, precision):
     """Return the item of a loop over items of `lbm`; sums have names with a plus."""
     import lbm
     from lbm._coupled.cut_walls import formulas as walls
-    from lbm._coupled.moving_bodies import formulas as bodies
+    from lbm._coupled.moving_bodies.bounce_formulas import make_bounce
+    from lbm._coupled.moving_bodies.cover_formulas import make_cover
+    from lbm._coupled.moving_bodies.refill_formulas import make_refill
     from lbm._coupled.open_faces import formulas as faces
     from lbm._coupled.scalars import formulas as scalars
     from lbm._coupled.wall_model import formulas as slip
@@ -76,9 +78,9 @@ def _lbm_item(name, precision):
         "interpolate": lambda: walls.make_interpolate(precision),
         "store": lambda: walls.make_store(precision),
         "+excess": lambda: walls.excess_of_link,
-        "bounce": lambda: bodies.make_bounce(precision),
-        "cover": lambda: bodies.make_cover(precision),
-        "refill": lambda: bodies.make_refill(precision),
+        "bounce": lambda: make_bounce(precision),
+        "cover": lambda: make_cover(precision),
+        "refill": lambda: make_refill(precision),
         "outlet": lambda: faces.make_correct_cell(lbm.NonReflectingOutlet.respond, precision),
         "inlet": lambda: faces.make_correct_cell(lbm.NonReflectingInlet.respond, precision),
         "free stream": lambda: faces.make_fill(precision),
@@ -164,8 +166,8 @@ paths are solved by steps of h and of 2 h."""
 
 def tmd_kernel(algorithm, division, phase):
     """Return the kernel of a phase of a Boolean test, and its argument types."""
-    from tmd._search.boolean_test_formulas import DIVISIONS
-    from tmd._search.cuda_kernels import kernels_for
+    from tmd._search.formulas.boolean_test_formulas import DIVISIONS
+    from tmd._search.gpu.kernels import kernels_for
 
     number = NUMBERS.get(DIVISIONS[division][1], u8)
     kernels = kernels_for(algorithm, division)
@@ -175,7 +177,7 @@ def tmd_kernel(algorithm, division, phase):
 
 
 def _table() -> dict:
-    from tmd._search.boolean_test_formulas import ALGORITHMS, DIVISIONS
+    from tmd._search.formulas.boolean_test_formulas import ALGORITHMS, DIVISIONS
 
     table = {}
     for pattern, odds in {"ab": (0,), "aa": (0, 1), "esoteric": (0, 1)}.items():

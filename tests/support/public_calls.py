@@ -197,7 +197,7 @@ IN_FLOAT32 = {
        for method in METHODS},
     "rode.ornstein_uhlenbeck":
         lambda d: rode.ornstein_uhlenbeck((3, 500), 0.01, dtype="float32", rng=1, device=d),
-    "rode.solve": lambda d: solve(d, "3-rode-taylor", dtype="float32").paths,
+    "rode.solve": lambda d: solve(d, "euler", dtype="float32").paths,
     "lbm.Simulation":
         lambda d: lbm.Simulation((20, 12, 10), u=(0.05, 0.02, 0.0), device=d).run(9).u,
 }  # fmt: skip

@@ -8,7 +8,12 @@ import pytest
 
 from hetero.jit import scalar
 from studies.tmd.rounds import plain_lefevre
-from tmd._search.boolean_test_formulas import ALGORITHMS, DIVISIONS, UNIT_BITS, compile_test
+from tmd._search.formulas.boolean_test_formulas import (
+    ALGORITHMS,
+    DIVISIONS,
+    UNIT_BITS,
+    compile_test,
+)
 
 SIZE = 40_000
 

@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 from flint import arb, ctx
 
-from tmd._search import batches, model_groups
-from tmd._search import line_formulas as scan
-from tmd._search import wide_integer_formulas as wide
+from tmd._search import batches
 from tmd._search.batches import chord_error, make_batch, truncation_error
 from tmd._search.blocks import split_into_blocks
+from tmd._search.formulas import line_formulas as scan
+from tmd._search.formulas import wide_integer_formulas as wide
 from tmd._search.planning import make_plan
 from tmd._search.taylor_models import FRACTION_BITS, Scale, make_model
 from tmd.formats import Format, to_fraction
@@ -82,7 +82,7 @@ def test_models_of_groups_are_those_of_single_super_blocks(name, lo, bits, scale
     first, count = 3, min(45, p.super_blocks - 3)  # parts of two groups
     assert count > 8
     same = f, block, p.shape.super_block, p.degree, scale
-    assert any(arrays for *_, arrays in model_groups.groups_of(*same, first, count))
+    assert any(arrays for *_, arrays in batches.groups_of(*same, first, count))
     shifted = make_batch(f, p, first, count)
     monkeypatch.setattr(
         batches, "groups_of", lambda *_: [(None, first, first + count, None)]

@@ -6,7 +6,7 @@ from compile_cuda import allowed_spills, compile_kernel
 from hetero.cuda.driver import SIMULATOR
 from kernel_budgets.budget import u8
 from kernel_budgets.tmd_kernels import NUMBERS, phase_1_signature, phase_2_signature
-from tmd._search.boolean_test_formulas import ALGORITHMS, DIVISIONS
+from tmd._search.formulas.boolean_test_formulas import ALGORITHMS, DIVISIONS
 
 pytestmark = pytest.mark.skipif(SIMULATOR, reason="the simulator compiles nothing")
 
@@ -22,7 +22,7 @@ QUICK = [("clipped", "reciprocal"), ("lefevre", "reciprocal"), ("regular", "inte
     ],
 )
 def test_kernels_compile_within_their_budget(algorithm, division):
-    from tmd._search.cuda_kernels import kernels_for
+    from tmd._search.gpu.kernels import kernels_for
 
     number = NUMBERS.get(DIVISIONS[division][1], u8)
     kernels = kernels_for(algorithm, division)
@@ -36,7 +36,7 @@ def test_kernels_compile_within_their_budget(algorithm, division):
 
 
 def test_the_loop_over_subdomains_divides_by_reciprocals_alone():
-    from tmd._search.cuda_kernels import kernels_for
+    from tmd._search.gpu.kernels import kernels_for
 
     kernel = kernels_for("clipped", "reciprocal").test_subdomains
     report = compile_kernel(kernel, phase_1_signature(NUMBERS[float]))

@@ -14,7 +14,7 @@ from studies.tmd.differences import loops
 from studies.tmd.domains import PUBLISHED, plan_first_block
 from studies.tmd.generation import coefficients_of
 from studies.tmd.truncation import count_block
-from tmd._search.line_formulas import Shape
+from tmd._search.formulas.line_formulas import Shape
 from tmd._search.taylor_models import make_model
 from tmd.formats import Format
 

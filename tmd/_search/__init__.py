@@ -10,7 +10,7 @@ from hetero.devices import Device
 
 if TYPE_CHECKING:
     from tmd._search.batches import Batch
-    from tmd._search.line_formulas import Shape
+    from tmd._search.formulas.line_formulas import Shape
 
 
 class Loops(Protocol):

@@ -7,16 +7,26 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
-from tmd._search import boolean_test_formulas as tests
-from tmd._search.line_formulas import Shape
-from tmd._search.model_groups import EXACT_TERMS, ModelSettings, groups_of, to_words
+from tmd._search.blocks import Block
+from tmd._search.formulas import boolean_test_formulas as tests
+from tmd._search.formulas.line_formulas import Shape
+from tmd._search.model_groups import (
+    EXACT_TERMS,
+    SMALLEST_GROUP,
+    Group,
+    GroupArrays,
+    ModelSettings,
+    choose_log2_length,
+    expand_group,
+    to_words,
+)
 from tmd._search.planning import Plan
-from tmd._search.taylor_models import FRACTION_BITS, Model, make_model
+from tmd._search.taylor_models import FRACTION_BITS, Model, Scale, make_model
 from tmd.functions.function import Function
 
 HALF_UNIT = 1 << 62
@@ -69,7 +79,7 @@ def make_batch(function: Function, plan: Plan, first: int, count: int) -> Batch:
     for group, begin, end, arrays in groups:
         if arrays is not None:
             # Large searches alone need this compiled.
-            from tmd._search.shifting_formulas import shift_models
+            from tmd._search.formulas.shifting_formulas import shift_models
 
             rows = slice(begin - first, end - first)
             positions = 2 * (np.arange(begin, end) - group.first) + 1 - group.length
@@ -88,6 +98,33 @@ def make_batch(function: Function, plan: Plan, first: int, count: int) -> Batch:
     types = (np.uint64, number, np.uint64, number, np.uint64, np.int64)
     columns = [column.astype(t) for column, t in zip(thresholds.T, types, strict=True)]
     return Batch(first, table, np.array(subdomain_counts, np.uint64), *columns)
+
+
+def groups_of(
+    function: Function, block: Block, size: int, degree: int, scale: Scale, first: int, count: int
+) -> Iterator[tuple[Group, int, int, GroupArrays | None]]:
+    """Yield the groups that super-blocks first, ..., first + count - 1 of a block belong to.
+
+    Yields
+    ------
+    group : Group
+    begin, end : int
+        Numbers of the super-blocks that are wanted of the group.
+    arrays : GroupArrays or None
+        Its expansion; None where each super-block needs its own.
+    """
+    super_blocks = -(-block.run.count >> size)
+    log2_length = choose_log2_length(function, block, size, degree, scale)
+    begin = first
+    while begin < first + count:
+        start = begin >> log2_length << log2_length
+        group = Group(start, min(1 << log2_length, super_blocks - start))
+        end = min(first + count, group.first + group.length)
+        arrays = None
+        if group.length >= SMALLEST_GROUP:
+            arrays = expand_group(function, block, size, degree, scale, group)
+        yield group, begin, end, arrays
+        begin = end
 
 
 @functools.lru_cache(maxsize=64)

@@ -21,10 +21,10 @@ import numba
 import numpy as np
 
 from hetero.jit import parallel, serial
-from tmd._search import boolean_test_formulas as tests
 from tmd._search.batches import Batch
 from tmd._search.cpu_rows import make_row, make_vector_row
-from tmd._search.line_formulas import (
+from tmd._search.formulas import boolean_test_formulas as tests
+from tmd._search.formulas.line_formulas import (
     LANES,
     Shape,
     SuperBlocks,
@@ -35,7 +35,7 @@ from tmd._search.line_formulas import (
     taylor_coefficients,
     value_differences,
 )
-from tmd._search.wide_integer_formulas import add
+from tmd._search.formulas.wide_integer_formulas import add
 
 _U = np.uint64
 
@@ -56,8 +56,7 @@ def _loops(algorithm: str, division: str) -> _Loops:
     else:
         test_row = make_row(test, read)
     return _Loops(
-        parallel(_make_test_subdomains(test_row)),
-        parallel(_make_test_pieces(test, read)),
+        parallel(_make_test_subdomains(test_row)), parallel(_make_test_pieces(test, read))
     )
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from hetero.jit import scalar
-from tmd._search.division_formulas import floor
-from tmd._search.line_formulas import LANES, fraction_as_float
+from tmd._search.formulas.division_formulas import floor
+from tmd._search.formulas.line_formulas import LANES, fraction_as_float
 
 
 @scalar

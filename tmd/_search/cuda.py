@@ -1,6 +1,6 @@
 """Search of batches on a GPU: three kernels, launched back to back without host synchronization.
 
-`_search.cuda_phases` launches them.
+`_search.gpu.phases` launches them.
 """
 
 from __future__ import annotations
@@ -8,9 +8,9 @@ from __future__ import annotations
 import numpy as np
 
 from tmd._search.batches import Batch
-from tmd._search.cuda_buffers import enlarge_capacity, return_buffers, take_buffers
-from tmd._search.cuda_phases import Ticket, launch_phase_1, launch_phase_2, launch_phase_3
-from tmd._search.line_formulas import Shape
+from tmd._search.formulas.line_formulas import Shape
+from tmd._search.gpu.buffers import enlarge_capacity, return_buffers, take_buffers
+from tmd._search.gpu.phases import Ticket, launch_phase_1, launch_phase_2, launch_phase_3
 
 
 def start_batch(batch: Batch, shape: Shape, algorithm: str, division: str) -> Ticket:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -113,35 +112,8 @@ class ModelSettings(NamedTuple):
     twice: np.ndarray
 
 
-def groups_of(
-    function: Function, block: Block, size: int, degree: int, scale: Scale, first: int, count: int
-) -> Iterator[tuple[Group, int, int, GroupArrays | None]]:
-    """Yield the groups that super-blocks first, ..., first + count - 1 of a block belong to.
-
-    Yields
-    ------
-    group : Group
-    begin, end : int
-        Numbers of the super-blocks that are wanted of the group.
-    arrays : GroupArrays or None
-        Its expansion; None where each super-block needs its own.
-    """
-    super_blocks = -(-block.run.count >> size)
-    log2_length = _choose_log2_length(function, block, size, degree, scale)
-    begin = first
-    while begin < first + count:
-        start = begin >> log2_length << log2_length
-        group = Group(start, min(1 << log2_length, super_blocks - start))
-        end = min(first + count, group.first + group.length)
-        arrays = None
-        if group.length >= SMALLEST_GROUP:
-            arrays = _expand_group(function, block, size, degree, scale, group)
-        yield group, begin, end, arrays
-        begin = end
-
-
 @functools.lru_cache(maxsize=64)
-def _choose_log2_length(
+def choose_log2_length(
     function: Function, block: Block, size: int, degree: int, scale: Scale
 ) -> int:
     """Return log2 of the length of a block's groups: the largest with which its first has one."""
@@ -152,13 +124,13 @@ def _choose_log2_length(
         group = Group(0, min(1 << log2_length, super_blocks))
         if group.length < SMALLEST_GROUP:
             break
-        if _expand_group(function, block, size, degree, scale, group) is not None:
+        if expand_group(function, block, size, degree, scale, group) is not None:
             return log2_length
     return 0
 
 
 @functools.lru_cache(maxsize=64)
-def _expand_group(
+def expand_group(
     function: Function, block: Block, size: int, degree: int, scale: Scale, group: Group
 ) -> GroupArrays | None:
     """Return the expansion of a group, or None if its errors cannot be bounded tightly enough."""

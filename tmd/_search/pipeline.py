@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from hetero import region
 from hetero.devices import Device
-from hetero.distributed.cancellation import raise_if_stopped
+from hetero.distributed.cancellation import flag_of_caller, raise_if_stopped
 from tmd import _search
 from tmd._search import Loops
 from tmd._search.batches import Batch, make_batch
@@ -87,13 +87,14 @@ def search_stretches(
     The Taylor models of later batches are computed while the device searches. After each batch,
     `advance` is called with the number of its arguments.
     """
-    loops = _search.loops(device)
+    loops, flag = _search.loops(device), flag_of_caller.get()
     in_flight: collections.deque[_StartedBatch] = collections.deque()
     parts: list[BlockCases] = []
     with device.active():
         for stretch, begin, count in _split_into_batches(stretches, device):
             plan = stretch.plan
-            raise_if_stopped()
+            if flag is not None:
+                raise_if_stopped()
             if plan.algorithm == "balls":
                 while in_flight:
                     yield from _collect_batch(function, loops, in_flight.popleft(), parts, advance)

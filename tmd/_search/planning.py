@@ -6,9 +6,9 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from tmd._search import boolean_test_formulas as tests
 from tmd._search.blocks import Block
-from tmd._search.line_formulas import Shape
+from tmd._search.formulas import boolean_test_formulas as tests
+from tmd._search.formulas.line_formulas import Shape
 from tmd._search.taylor_models import FRACTION_BITS, Scale, make_model
 from tmd.formats import format_fraction
 from tmd.functions.function import Function, ball, working_precision

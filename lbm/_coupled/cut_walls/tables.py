@@ -118,8 +118,8 @@ class BlockLinks:
         now, after = problem.pattern.steps[odd], problem.pattern.steps[1 - odd]
         opposite = self._opposite
         behind = population_indices(problem, cut.cells, cut.q, after.load)
-        own = population_indices(problem, cut.cells, opposite, now.store)
-        free = np.where(self._shares.is_behind, behind, own)
+        opposite_stored = population_indices(problem, cut.cells, opposite, now.store)
+        free = np.where(self._shares.is_behind, behind, opposite_stored)
         # What a wall has returned to a pair of populations that slip is that of the other one.
         mirrored = problem.links.wall_rows[self._classes, opposite, 1].astype(np.int64)
         mirrored = np.where(self._shares.is_behind, opposite, mirrored)

@@ -71,12 +71,12 @@ class PartLinks:
         wall, sent, returned = self._arrays
         lattice = np.vstack([c.T, problem.lattice.weights])
         numbers = [store.put(table.links), store.put(table.first), store.put(table.q)]
-        rest = *numbers, store.put(table.cells), store.put(lattice)
+        tables_of_links = *numbers, store.put(table.cells), store.put(lattice)
         nu = store.T((problem.collision.tau - 0.5) / 3.0)
         self.slip = [
             store.prepare(
                 make_slip(form), len(table.first) - 1, store.flat_target(t),
-                store.put(table.loads[t]), wall, sent, returned, *rest, nu,
+                store.put(table.loads[t]), wall, sent, returned, *tables_of_links, nu,
             )
             for t in (0, 1)
         ]  # fmt: skip

@@ -44,15 +44,15 @@ def _make_cell(formula, form: Precision):
 
     @inner_loop(forceinline=True)
     def cell(u, n, steps, step, sides, constant):
-        here = velocity(u, n, step)
+        centre = velocity(u, n, step)
         along_x = difference_at_walls(
-            velocity(u, n + steps[0], step), here, velocity(u, n + steps[1], step), sides, 0
+            velocity(u, n + steps[0], step), centre, velocity(u, n + steps[1], step), sides, 0
         )
         along_y = difference_at_walls(
-            velocity(u, n + steps[2], step), here, velocity(u, n + steps[3], step), sides, 1
+            velocity(u, n + steps[2], step), centre, velocity(u, n + steps[3], step), sides, 1
         )
         along_z = difference_at_walls(
-            velocity(u, n + steps[4], step), here, velocity(u, n + steps[5], step), sides, 2
+            velocity(u, n + steps[4], step), centre, velocity(u, n + steps[5], step), sides, 2
         )
         return formula(along_x, along_y, along_z, constant)
 
@@ -137,9 +137,9 @@ def _make_update(make_formula, precision: str):
             if x == 0 or x + 1 == nx:
                 west, east = -1 if x > 0 else nx - 1, 1 if x + 1 < nx else 1 - nx
                 steps = west, east, below, above, back, ahead
-            place = x if word == 1 else 2 * (x % (nx // 2)) + x // (nx // 2)
+            position = x if word == 1 else 2 * (x % (nx // 2)) + x // (nx // 2)
             value = cell(u, n + x, steps, step, sides[n + x], constant)
-            viscosity[n + place] = encode(value)
+            viscosity[n + position] = encode(value)
             x += 1
 
     @parallel

@@ -36,28 +36,28 @@ def make_update_kernel(make_formula, precision: str):
             return
         row = (z * ny + y) * nx
         n = row + x
-        here = moments[1, n], moments[2, n], moments[3, n]
+        centre = moments[1, n], moments[2, n], moments[3, n]
         side = sides[n]
         a = row + (x - 1 if x > 0 else nx - 1)
         b = row + (x + 1 if x + 1 < nx else 0)
         along_x = difference_at_walls(
-            (moments[1, a], moments[2, a], moments[3, a]), here,
+            (moments[1, a], moments[2, a], moments[3, a]), centre,
             (moments[1, b], moments[2, b], moments[3, b]), side, 0,
         )  # fmt: skip
         a = n + nx * (-1 if y > 0 else ny - 1)
         b = n + nx * (1 if y + 1 < ny else 1 - ny)
         along_y = difference_at_walls(
-            (moments[1, a], moments[2, a], moments[3, a]), here,
+            (moments[1, a], moments[2, a], moments[3, a]), centre,
             (moments[1, b], moments[2, b], moments[3, b]), side, 1,
         )  # fmt: skip
         a = n + nx * ny * (-1 if z > 0 else nz - 1)
         b = n + nx * ny * (1 if z + 1 < nz else 1 - nz)
         along_z = difference_at_walls(
-            (moments[1, a], moments[2, a], moments[3, a]), here,
+            (moments[1, a], moments[2, a], moments[3, a]), centre,
             (moments[1, b], moments[2, b], moments[3, b]), side, 2,
         )  # fmt: skip
-        place = x if word == 1 else 2 * (x % (nx // 2)) + x // (nx // 2)
-        viscosity[row + place] = encode(formula(along_x, along_y, along_z, constant))
+        position = x if word == 1 else 2 * (x % (nx // 2)) + x // (nx // 2)
+        viscosity[row + position] = encode(formula(along_x, along_y, along_z, constant))
 
     return kernel(update)
 

@@ -169,8 +169,8 @@ class EddyViscosity(Companion):
             form = part.engine.problem.precision
             block: np.ndarray = np.zeros((last - first, ny, nx), form.storage)
             positions = row_position(np.arange(hx, hx + x1 - x), nx, form.lanes)
-            own = values[0, first - z0 : last - z0, y:y1, x:x1]
-            block[:, hy : hy + y1 - y, positions] = _encode(own, form)
+            overlap = values[0, first - z0 : last - z0, y:y1, x:x1]
+            block[:, hy : hy + y1 - y, positions] = _encode(overlap, form)
             self.parts[part.index].write_layers(first - z + hz, block.reshape(-1))
 
     def copy_state(self, t: int) -> dict[Triple, np.ndarray]:

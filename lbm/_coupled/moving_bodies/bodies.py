@@ -9,6 +9,8 @@ import numpy as np
 
 from lbm._coupled.companion import Companion
 from lbm._coupled.moving_bodies import formulas
+from lbm._coupled.moving_bodies.bounce_formulas import make_bounce
+from lbm._coupled.moving_bodies.cover_formulas import make_cover
 from lbm._coupled.moving_bodies.formulas import (
     CHUNK,
     COUNT,
@@ -23,6 +25,7 @@ from lbm._coupled.moving_bodies.formulas import (
     UNIT,
 )  # fmt: skip
 from lbm._coupled.moving_bodies.poses import Path
+from lbm._coupled.moving_bodies.refill_formulas import make_refill
 from lbm._coupled.moving_bodies.shapes import make_shape
 from lbm._domain.domain import Domain
 from lbm._kernels.items.store import Store
@@ -63,18 +66,18 @@ class MovingBody:
         self._past = [0] * SUMS  # sums of all steps would overflow on the device in long runs
         partial = store.zeros(SUMS, count, dtype=np.int64)
         sums = store.zeros(SUMS, lanes, dtype=np.int64)
-        rest = (
+        shared = (
             store.put(np.array([*size, solid.is_interpolated])), self._pose, self._first,
             self._clock, store.put(shape.about(self._path.centre)), store.put(shape.grid), partial,
             store.T(1.0 / self._arm),
         )  # fmt: skip
-        makes = formulas.make_bounce, formulas.make_cover, formulas.make_refill
+        makes = make_bounce, make_cover, make_refill
         form = problem.precision.name
         self.loops = [
             [
                 store.prepare(
                     make(form), count, store.flat_target(t), bodies.labels, bodies.classes,
-                    bodies.masks, bodies.tables[t], *bodies.lattice, *rest,
+                    bodies.masks, bodies.tables[t], *bodies.lattice, *shared,
                 )
                 for make in makes
             ]
@@ -114,9 +117,9 @@ class MovingBody:
 
     def torque(self, centre: np.ndarray) -> np.ndarray:
         """Return the torque of the last step about a point."""
-        own = np.array([self._total(0, TORQUE + k) for k in range(3)]) * self._arm
-        at = (self._path.pose(self._bodies.at - 1).centre + self.centre) / 2.0
-        return own + np.cross(at - centre, self.force())
+        torque = np.array([self._total(0, TORQUE + k) for k in range(3)]) * self._arm
+        middle = (self._path.pose(self._bodies.at - 1).centre + self.centre) / 2.0
+        return torque + np.cross(middle - centre, self.force())
 
     @property
     def overlaps(self) -> bool:

@@ -1,8 +1,9 @@
-"""Items of solids that move through cells, for both targets.
+"""Formulas of solids that move through cells, for the items of both targets.
 
 An item is a piece of CHUNK cells along x of the box around a body. After step t three loops run:
-`bounce` lets the body, where it is at time t, return what has run into it; `cover` marks the cells
-that it covers at time t + 1; `refill` makes populations for those that it has left.
+`bounce` (`bounce_formulas.py`) lets the body, where it is at time t, return what has run into it;
+`cover` marks the cells that it covers at time t + 1; `refill` makes populations for those that it
+has left.
 
 All of them read and write populations where step t + 1 loads them. There each belongs to one cell,
 so that no two items touch the same: what has run from the fluid cell x into the cell b of the body
@@ -19,9 +20,8 @@ from typing import Any
 import numpy as np
 
 from hetero.jit import FUSED, float_scalar
-from lbm._kernels.formulas.storage_formulas import codec
 from lbm.collisions.unroll import inlined
-from lbm.geometry.wall_links import FROM, INTO, SOLID_CLASS
+from lbm.geometry.wall_links import FROM
 from lbm.lattices.precision import PRECISIONS
 
 CHUNK = 8
@@ -248,235 +248,6 @@ def equilibrium_of(q, drho, ux, uy, uz, directions, weights):
     cu = T(directions[q, 0]) * ux + T(directions[q, 1]) * uy + T(directions[q, 2]) * uz
     square = ux * ux + uy * uy + uz * uz
     return weights[q] * (drho + (T(1) + drho) * (T(3) * cu + T(4.5) * cu * cu - T(1.5) * square))
-
-
-@functools.cache
-def make_bounce(precision: str) -> Any:
-    """Make the item that returns what has run into a body."""
-    decode, encode = codec(PRECISIONS[precision])
-    index = make_access(precision)
-
-    @called
-    def bounce_cell(
-        i, x, y, z, px, py, pz, row, populations, labels, classes, masks, tables, directions,
-        weights, size, pose, shape, grid, partial, scale,
-    ):  # fmt: skip
-        nx, ny, nz = size[0], size[1], size[2]
-        T = type(px)
-        walls = np.int64(masks[classes[(z * ny + y) * nx + x], FROM])
-        bx, by, bz, _, _, _ = velocity_at(pose, row, px, py, pz)
-        for q in range(1, size[4]):
-            cx, cy, cz = directions[q, 0], directions[q, 1], directions[q, 2]
-            fx, fy, fz = wrap(x - cx, nx), wrap(y - cy, ny), wrap(z - cz, nz)
-            own = index(x, y, z, q, classes, masks, tables, size)
-            if (walls >> q) & 1 == 0 and is_fluid(labels[(fz * ny + fy) * nx + fx]):
-                f, w, opposite = decode(populations[own]), weights[q], directions[q, 3]
-                dx, dy, dz = T(cx), T(cy), T(cz)
-                share, sent, other, g = T(0.5), T(1), T(0), T(0)
-                if size[8]:
-                    share = find_share(
-                        shape, grid, pose, row, px - dx, py - dy, pz - dz, dx, dy, dz
-                    )
-                    hx, hy, hz = wrap(fx - cx, nx), wrap(fy - cy, ny), wrap(fz - cz, nz)
-                    behind = np.int64(masks[classes[(fz * ny + fy) * nx + fx], FROM])
-                    if (behind >> q) & 1 == 0 and is_fluid(labels[(hz * ny + hy) * nx + hx]):
-                        if share < T(0.5):
-                            sent = share + share
-                            other = T(1) - sent
-                            k = index(fx, fy, fz, q, classes, masks, tables, size)
-                        else:
-                            sent = T(0.5) / share
-                            other = T(1) - sent
-                            k = index(hx, hy, hz, opposite, classes, masks, tables, size)
-                        g = decode(populations[k])
-                back = share - T(1)
-                ux, uy, uz, ax, ay, az = velocity_at(
-                    pose, row, px + back * dx, py + back * dy, pz + back * dz
-                )
-                term = T(6) * w * (dx * ux + dy * uy + dz * uz)
-                if sent < T(1) and share >= T(0.5):
-                    term = term * sent
-                r = sent * f + other * g - term
-                at = index(fx, fy, fz, opposite, classes, masks, tables, size)
-                populations[at] = encode(r)
-                r = decode(populations[at])
-                add_impulse(
-                    partial, i, f - r, ((f + r) * dx, (f + r) * dy, (f + r) * dz),
-                    (ux, uy, uz), (ax, ay, az), scale,
-                )  # fmt: skip
-            populations[own] = encode(equilibrium_of(q, T(0), bx, by, bz, directions, weights))
-        own = index(x, y, z, 0, classes, masks, tables, size)
-        populations[own] = encode(equilibrium_of(0, T(0), bx, by, bz, directions, weights))
-
-    @inlined
-    def bounce(
-        i, populations, labels, classes, masks, tables, directions, weights, size, pose, origin,
-        clock, shape, grid, partial, scale,
-    ):  # fmt: skip
-        T = type(weights[0])
-        row = clock[0]
-        bx, by, bz, y, z = find_piece(i, size, origin, row)
-        for k in range(SUMS):
-            partial[k, i] = 0
-        for b in range(bx, min(bx + CHUNK, size[5])):
-            x = wrap(origin[row, 0] + b, size[0])
-            cell = (z * size[1] + y) * size[0] + x
-            label = labels[cell]
-            if label >= FRESH:
-                labels[cell] = 0
-            elif label == size[7]:
-                bounce_cell(
-                    i, x, y, z, T(b) + T(0.5), T(by) + T(0.5), T(bz) + T(0.5), row, populations,
-                    labels, classes, masks, tables, directions, weights, size, pose, shape, grid,
-                    partial, scale,
-                )  # fmt: skip
-
-    return bounce
-
-
-@functools.cache
-def make_cover(precision: str) -> Any:
-    """Make the item that marks the cells of a body, and takes up what newly covered ones hold."""
-    decode, _ = codec(PRECISIONS[precision])
-    index = make_access(precision)
-
-    @called
-    def take_up(
-        i, x, y, z, px, py, pz, row, populations, classes, masks, tables, directions, weights,
-        size, pose, partial, scale,
-    ):  # fmt: skip
-        T = type(px)
-        drho, jx, jy, jz = T(0), T(0), T(0), T(0)
-        for q in range(size[4]):
-            f = decode(populations[index(x, y, z, q, classes, masks, tables, size)])
-            drho += f
-            jx += f * T(directions[q, 0])
-            jy += f * T(directions[q, 1])
-            jz += f * T(directions[q, 2])
-        ux, uy, uz, ax, ay, az = velocity_at(pose, row, px, py, pz)
-        add_impulse(partial, i, drho, (jx, jy, jz), (ux, uy, uz), (ax, ay, az), scale)
-        add_force(partial, i, -ux, -uy, -uz, (ax, ay, az), scale)  # that of density 1
-        partial[COUNT, i] += 1
-
-    @inlined
-    def cover(
-        i, populations, labels, classes, masks, tables, directions, weights, size, pose, origin,
-        clock, shape, grid, partial, scale,
-    ):  # fmt: skip
-        T = type(weights[0])
-        row = clock[0]
-        bx, by, bz, y, z = find_piece(i, size, origin, row)
-        py, pz = T(by) + T(0.5), T(bz) + T(0.5)
-        for b in range(bx, min(bx + CHUNK, size[5])):
-            x, px = wrap(origin[row, 0] + b, size[0]), T(b) + T(0.5)
-            cell = (z * size[1] + y) * size[0] + x
-            label = labels[cell]
-            if classes[cell] == SOLID_CLASS:
-                continue
-            if height_at(shape, grid, pose, row, END, px, py, pz) < T(0):
-                if label == 0:
-                    take_up(
-                        i, x, y, z, px, py, pz, row, populations, classes, masks, tables,
-                        directions, weights, size, pose, partial, scale,
-                    )  # fmt: skip
-                if is_fluid(label):
-                    labels[cell] = size[7]
-                elif label != size[7]:
-                    partial[OVERLAP, i] += 1
-            elif label == size[7]:
-                labels[cell] = FRESH + size[7]
-
-    return cover
-
-
-@functools.cache
-def make_refill(precision: str) -> Any:
-    """Make the item that fills the cells that a body has left.
-
-    They get its velocity, and the mean density and stress out of equilibrium of the fluid beside.
-    """
-    decode, encode = codec(PRECISIONS[precision])
-    index = make_access(precision)
-
-    @called
-    def refill_cell(
-        i, x, y, z, px, py, pz, row, populations, labels, classes, masks, tables, directions,
-        weights, size, pose, partial, scale,
-    ):  # fmt: skip
-        nx, ny, nz = size[0], size[1], size[2]
-        T = type(px)
-        walls = np.int64(masks[classes[(z * ny + y) * nx + x], INTO])
-        count, density, third = T(0), T(0), T(1.0 / 3.0)
-        sxx, syy, szz, sxy, sxz, syz = T(0), T(0), T(0), T(0), T(0), T(0)
-        for n in range(1, size[4]):
-            kx = wrap(x + directions[n, 0], nx)
-            ky = wrap(y + directions[n, 1], ny)
-            kz = wrap(z + directions[n, 2], nz)
-            if (walls >> n) & 1 == 0 and labels[(kz * ny + ky) * nx + kx] == 0:
-                drho, jx, jy, jz = T(0), T(0), T(0), T(0)
-                for q in range(size[4]):
-                    f = decode(populations[index(kx, ky, kz, q, classes, masks, tables, size)])
-                    cx, cy, cz = T(directions[q, 0]), T(directions[q, 1]), T(directions[q, 2])
-                    drho += f
-                    jx += f * cx
-                    jy += f * cy
-                    jz += f * cz
-                    sxx += f * cx * cx
-                    syy += f * cy * cy
-                    szz += f * cz * cz
-                    sxy += f * cx * cy
-                    sxz += f * cx * cz
-                    syz += f * cy * cz
-                inverse = T(1) / (T(1) + drho)
-                sxx -= drho * third + jx * jx * inverse
-                syy -= drho * third + jy * jy * inverse
-                szz -= drho * third + jz * jz * inverse
-                sxy -= jx * jy * inverse
-                sxz -= jx * jz * inverse
-                syz -= jy * jz * inverse
-                density += drho
-                count += T(1)
-        share = T(1) / max(count, T(1))
-        drho = density * share
-        ux, uy, uz, ax, ay, az = velocity_at(pose, row, px, py, pz)
-        trace = (sxx + syy + szz) * third
-        mass, jx, jy, jz = T(0), T(0), T(0), T(0)
-        for q in range(size[4]):
-            cx, cy, cz = T(directions[q, 0]), T(directions[q, 1]), T(directions[q, 2])
-            stress = (
-                cx * cx * sxx + cy * cy * syy + cz * cz * szz - trace
-                + T(2) * (cx * cy * sxy + cx * cz * sxz + cy * cz * syz)
-            )  # fmt: skip
-            f = equilibrium_of(q, drho, ux, uy, uz, directions, weights)
-            at = index(x, y, z, q, classes, masks, tables, size)
-            populations[at] = encode(f + T(4.5) * weights[q] * stress * share)
-            f = decode(populations[at])
-            mass += f
-            jx += f * cx
-            jy += f * cy
-            jz += f * cz
-        add_impulse(partial, i, -mass, (-jx, -jy, -jz), (ux, uy, uz), (ax, ay, az), scale)
-        add_force(partial, i, ux, uy, uz, (ax, ay, az), scale)  # that of density 1
-        partial[COUNT, i] -= 1
-
-    @inlined
-    def refill(
-        i, populations, labels, classes, masks, tables, directions, weights, size, pose, origin,
-        clock, shape, grid, partial, scale,
-    ):  # fmt: skip
-        T = type(weights[0])
-        row = clock[0]
-        bx, by, bz, y, z = find_piece(i, size, origin, row)
-        for b in range(bx, min(bx + CHUNK, size[5])):
-            x = wrap(origin[row, 0] + b, size[0])
-            if labels[(z * size[1] + y) * size[0] + x] == FRESH + size[7]:
-                refill_cell(
-                    i, x, y, z, T(b) + T(0.5), T(by) + T(0.5), T(bz) + T(0.5), row, populations,
-                    labels, classes, masks, tables, directions, weights, size, pose, partial,
-                    scale,
-                )  # fmt: skip
-
-    return refill
 
 
 @inlined

@@ -24,13 +24,15 @@ class _PartLinks:
         problem = part.engine.problem
         links, size = problem.links, problem.lattice.size
         self._links = links
-        own = tuple(
+        interior = tuple(
             slice(h, h + n) for h, n in zip(part.halo[::-1], part.extent.shape[::-1], strict=True)
         )
         is_stream = links.wall_types[links.wall_rows[:, :, 0], 0] == EQUILIBRIUM
         is_stream &= links.bits(INTO) & (links.wall_rows[:, :, 1] == np.arange(size))
         is_stream[SOLID_CLASS] = False
-        cells = np.argwhere(is_stream.any(axis=1)[links.classes[own]]) + [s.start for s in own]
+        cells = np.argwhere(is_stream.any(axis=1)[links.classes[interior]]) + [
+            s.start for s in interior
+        ]
         classes = links.classes[tuple(cells.T)]
         cell, self._q = np.nonzero(is_stream[classes])
         self._rows = links.wall_rows[classes[cell], self._q, 0].astype(np.int64)

@@ -118,15 +118,15 @@ class RespondingFaces(Companion):
     def read_rows(self, t: int, z0: int, z1: int) -> np.ndarray:
         """Return the memory in the layers z0 to z1 of this rank; 0 in other cells."""
         out = super().read_rows(t, z0, z1)
-        for face, inside, places in self._within(z0, z1):
-            out[face.row][places] = face.memory[inside]
+        for face, inside, positions in self._within(z0, z1):
+            out[face.row][positions] = face.memory[inside]
         return out
 
     def write_rows(self, t: int, z0: int, values: np.ndarray) -> None:
         """Set the memory in the layers from z0 on."""
-        for face, inside, places in self._within(z0, z0 + values.shape[1]):
+        for face, inside, positions in self._within(z0, z0 + values.shape[1]):
             memory = face.memory
-            memory[inside] = values[face.row][places]
+            memory[inside] = values[face.row][positions]
             face.memory = memory
 
     def copy_state(self, t: int) -> list[np.ndarray]:

@@ -71,10 +71,10 @@ def make_table(
     as in the step itself.
     """
     condition = faces[face]
-    found = _find_cells(part, face, shape, condition)
-    if found is None:
+    face_cells = _find_cells(part, face, shape, condition)
+    if face_cells is None:
         return None
-    (axis, at_end), (cells, position, leaves) = divmod(face, 2), found
+    (axis, at_end), (cells, position, leaves) = divmod(face, 2), face_cells
     problem = part.engine.problem
     lattice, c = problem.lattice, np.array(problem.lattice.velocities)
     for earlier in range(axis):
@@ -94,10 +94,10 @@ def make_sheared_table(
 ) -> ShearedTable | None:
     """Return the diagonals through the outlet of a face from the cells of a part; None if there are
     none. Those that also leave through another face are not among them."""
-    found = _find_cells(part, face, shape, faces[face])
-    if found is None:
+    face_cells = _find_cells(part, face, shape, faces[face])
+    if face_cells is None:
         return None
-    axis, (cells, position, leaves) = face // 2, found
+    axis, (cells, position, leaves) = face // 2, face_cells
     c = np.array(part.engine.problem.lattice.velocities)
     others = [a for a in range(3) if a != axis]
     leaves &= c[:, others].any(axis=1)
@@ -105,10 +105,10 @@ def make_sheared_table(
         if not faces[2 * other].is_periodic:
             end = position[:, other, None] + c[None, :, other]
             leaves &= (end >= 0) & (end < shape[other])
-    kept = np.flatnonzero(leaves.any(axis=1))
-    if not len(kept):
+    leaving = np.flatnonzero(leaves.any(axis=1))
+    if not len(leaving):
         return None
-    return ShearedTable(_loads(part.engine.problem, cells[kept]), _pack_bits(leaves[kept]))
+    return ShearedTable(_loads(part.engine.problem, cells[leaving]), _pack_bits(leaves[leaving]))
 
 
 def _find_cells(part: Part, face: int, shape: Triple, condition: Condition) -> _Cells | None:

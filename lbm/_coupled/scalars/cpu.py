@@ -21,9 +21,9 @@ def _send(target, q, cell, end, h, kind, number, s, u):
 
 
 @serial(forceinline=True)
-def _step_row(g, target, velocity, classes, kinds, numbers, rates, place):
+def _step_row(g, target, velocity, classes, kinds, numbers, rates, extent):
     """Step the cells x0 to x1 of the row (y, z)."""
-    x0, x1, y, z = place
+    x0, x1, y, z = extent
     nz, ny, nx = classes.shape
     zm, zp = (z if z > 0 else nz) - 1, z + 1 if z + 1 < nz else 0
     ym, yp = (y if y > 0 else ny) - 1, y + 1 if y + 1 < ny else 0
@@ -55,8 +55,8 @@ def _step(g, target, velocity, classes, kinds, numbers, rates, box):
     height = y1 - y0
     for r in prange(height * (z1 - z0)):
         row = np.int64(r)
-        place = x0, x1, y0 + row % height, z0 + row // height
-        _step_row(g, target, velocity, classes, kinds, numbers, rates, place)
+        extent = x0, x1, y0 + row % height, z0 + row // height
+        _step_row(g, target, velocity, classes, kinds, numbers, rates, extent)
 
 
 def prepare_step(g, target, velocity, classes, kinds, numbers, rates, box):

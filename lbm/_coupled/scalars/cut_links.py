@@ -69,8 +69,8 @@ def find_value_links(cut: CutLinks | None, links: ScalarLinks, walls: Mapping[st
         return None
     valued = [k for k, name in enumerate(cut.names) if walls[name].kind == VALUE]
     # The population of the scalar's lattice with the velocity of each link, or -1.
-    own = [DIRECTIONS.index(c) if c in DIRECTIONS else -1 for c in cut.lattice.velocities]
-    q = np.array(own)[cut.q]
+    scalar_q = [DIRECTIONS.index(c) if c in DIRECTIONS else -1 for c in cut.lattice.velocities]
+    q = np.array(scalar_q)[cut.q]
     chosen = np.flatnonzero(np.isin(cut.body, np.array(valued, np.int64)) & (q > 0))
     cells, q = cut.cells[chosen], q[chosen]
     numbers = np.array([walls[name].number for name in cut.names])
@@ -125,14 +125,14 @@ def _between_two(
 
     They solve the equations of both walls. Where both coincide, the walls stay half-way.
     """
-    far, rest, rest2 = d2 >= 0.5, 1.0 - 2.0 * d, 1.0 - 2.0 * d2
+    far, excess, rest2 = d2 >= 0.5, 1.0 - 2.0 * d, 1.0 - 2.0 * d2
     twice = np.maximum(2.0 * d2, 1.0)
-    scale = np.where(far, 1.0, 1.0 - rest * rest2)
+    scale = np.where(far, 1.0, 1.0 - excess * rest2)
     narrow = scale < NARROWEST
     scale = np.where(narrow, 1.0, scale)
-    sent = np.where(far, -2.0 * d - rest * (1.0 - 1.0 / twice), -2.0 * d / scale)
-    sent2 = np.where(far, rest / twice, rest * 2.0 * d2 / scale)
-    k = (value - rest * value2 / np.where(far, twice, 1.0)) / (4.0 * scale)
+    sent = np.where(far, -2.0 * d - excess * (1.0 - 1.0 / twice), -2.0 * d / scale)
+    sent2 = np.where(far, excess / twice, excess * 2.0 * d2 / scale)
+    k = (value - excess * value2 / np.where(far, twice, 1.0)) / (4.0 * scale)
     k += (sent * value + sent2 * value2) / 4.0
     return np.where(narrow, 1.0, -sent), np.where(narrow, 0.0, -sent2), np.where(narrow, 0.0, k)
 
@@ -141,10 +141,10 @@ def _find_mates(cells: np.ndarray, q: np.ndarray) -> np.ndarray:
     """Return the number of the link of the same cell against each link, or -1."""
     size = cells.max(axis=0, initial=0) + 1
     position = (cells[:, 0] * size[1] + cells[:, 1]) * size[2] + cells[:, 2]
-    key, wanted = position * Q7 + q, position * Q7 + np.array(OPPOSITE)[q]
+    key, partner = position * Q7 + q, position * Q7 + np.array(OPPOSITE)[q]
     order = np.argsort(key)
-    at = np.minimum(np.searchsorted(key[order], wanted), len(key) - 1)
-    return np.where(key[order][at] == wanted, order[at], -1)
+    position_of_partner = np.minimum(np.searchsorted(key[order], partner), len(key) - 1)
+    return np.where(key[order][position_of_partner] == partner, order[position_of_partner], -1)
 
 
 def _behind(cells: np.ndarray, q: np.ndarray, shape: Triple) -> np.ndarray:

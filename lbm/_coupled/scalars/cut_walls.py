@@ -91,14 +91,14 @@ class CutWalls:
                 "the flux of interpolated walls is that of the last step that was computed here: "
                 "run a step after restoring a state"
             )
-        own = self._links.names == name
+        of_solid = self._links.names == name
         shape = np.array(self._scalar.classes.shape)
-        ours = _key(self._links.cells[own], self._links.q[own], shape)
+        ours = _key(self._links.cells[of_solid], self._links.q[of_solid], shape)
         is_cut = np.isin(_key(cells, q, shape), ours)
-        entered = np.zeros(len(own))
+        entered = np.zeros(len(of_solid))
         for part in self._parts:
             entered[part.inside] = part.read_entered()
-        return is_cut, entered[own]
+        return is_cut, entered[of_solid]
 
 
 def _key(cells: np.ndarray, q: np.ndarray, shape: np.ndarray) -> np.ndarray:

@@ -98,10 +98,10 @@ class ScalarField:
         self._domain.ranks.require_same_call("flux", {"name": name})
         returned = np.empty(len(q))
         for z in np.unique(cells[:, 0]):
-            here = cells[:, 0] == z
+            in_layer = cells[:, 0] == z
             rows = self.read_rows(z, z + 1)[:, 0]
-            _, y, x = cells[here].T
-            returned[here] = rows[np.array(OPPOSITE)[q[here]], y, x]
+            _, y, x = cells[in_layer].T
+            returned[in_layer] = rows[np.array(OPPOSITE)[q[in_layer]], y, x]
         entered = 2.0 * returned - 0.25 * wall.number
         if wall.kind == FLUX:
             entered = np.full(len(q), wall.number)

@@ -156,9 +156,7 @@ def describe_scalars(scalars: Mapping[str, Scalar]) -> dict[str, object]:
 
 
 def check_scalars(
-    scalars: Mapping[str, Scalar] | None,
-    faces: Sequence[Condition],
-    solids: Mapping[str, Solid],
+    scalars: Mapping[str, Scalar] | None, faces: Sequence[Condition], solids: Mapping[str, Solid]
 ) -> dict[str, Scalar]:
     """Return the scalars of a simulation by name, the one with a buoyancy first.
 
@@ -198,22 +196,24 @@ def _check_conditions(
                 f"({', '.join(FACES)}), an axis or the name of a solid"
             )
     for face, condition in zip(FACES, faces, strict=True):
-        given = scalar.boundaries.get(face, scalar.boundaries.get(face[0]))
+        boundary = scalar.boundaries.get(face, scalar.boundaries.get(face[0]))
         if face in scalar.boundaries and face[0] in scalar.boundaries:
             raise ValueError(f"scalars[{name!r}].boundaries specifies the face {face!r} twice")
-        if condition.is_periodic and given is not None:
+        if condition.is_periodic and boundary is not None:
             raise ValueError(
                 f"scalars[{name!r}].boundaries: the face {face!r} is periodic for the flow, so "
                 "that it has no condition: remove it, or give the flow a wall there"
             )
-        if condition.is_inlet and not (condition.is_equilibrium or isinstance(given, FixedValue)):
+        if condition.is_inlet and not (
+            condition.is_equilibrium or isinstance(boundary, FixedValue)
+        ):
             raise ValueError(
                 f"scalars[{name!r}].boundaries: the inlet {face!r} needs lbm.FixedValue(value), "
                 "the value of the fluid that enters"
             )
     for key, solid in solids.items():
-        given = scalar.boundaries.get(key)
-        if solid.condition.is_inlet and not isinstance(given, FixedValue):
+        boundary = scalar.boundaries.get(key)
+        if solid.condition.is_inlet and not isinstance(boundary, FixedValue):
             raise ValueError(
                 f"scalars[{name!r}].boundaries: the inlet {key!r} needs lbm.FixedValue(value), "
                 "the value of the fluid that enters"

@@ -52,12 +52,12 @@ class ScalarLinks(NamedTuple):
 
 def make_wall(scalar: Scalar, key: str, axis: str, condition: Condition) -> Wall:
     """Return the wall of a scalar at a face or a solid, whose condition for the flow is known."""
-    given = scalar.boundaries.get(key, scalar.boundaries.get(axis))
+    boundary = scalar.boundaries.get(key, scalar.boundaries.get(axis))
     is_open = condition.is_open
-    if isinstance(given, FixedValue):
-        return Wall(INFLOW if is_open else VALUE, given.value)
-    if given is not None:
-        return Wall(FLUX, given.flux)
+    if isinstance(boundary, FixedValue):
+        return Wall(INFLOW if is_open else VALUE, boundary.value)
+    if boundary is not None:
+        return Wall(FLUX, boundary.flux)
     return Wall(OUTFLOW if is_open else FLUX, 0.0)
 
 

@@ -117,15 +117,15 @@ def sum_inflow(inflow, share, shift):
         shift[0] = share * total
 
 
-def _write_rows(places, mean, out, axis, shift, first, table):
+def _write_rows(indices, mean, out, axis, shift, first, table):
     """Set a row of the table of walls in each thread, from row `first` on.
 
-    places : int64 [2, point], rows and columns of points
+    indices : int64 [2, point], rows and columns of points
     mean : float64 [3, row or 1, column or 1]
     """
     point = cuda.grid(1)
-    if point < places.shape[1]:
-        row, column = places[0, point], places[1, point]
+    if point < indices.shape[1]:
+        row, column = indices[0, point], indices[1, point]
         i, j = min(row, mean.shape[1] - 1), min(column, mean.shape[2] - 1)
         for k in range(3):
             u = out[k, row, column] + mean[k, i, j]
@@ -153,7 +153,7 @@ class InletRows:
         self._device, self._velocity, self._engine = engine.device, velocity, engine
         stream, block = engine.stream, (THREADS,)
         with engine.device.active():
-            places, root, weights = (
+            indices, root, weights = (
                 cuda.to_device(np.ascontiguousarray(array))
                 for array in (
                     velocity.plane.find_places(*rows.points.T),
@@ -167,13 +167,13 @@ class InletRows:
                 for shape in ((grid.eddies, 5), size, blocks, (1,))
             )
             layout = grid.sizes, grid.lengths
-            place = np.int64(0), velocity.rate, *layout, eddies
-            self._place = Launcher(place_eddies, block, stream, place)
+            placement = np.int64(0), velocity.rate, *layout, eddies
+            self._place = Launcher(place_eddies, block, stream, placement)
             self._blocks = (blocks_for(grid.eddies, THREADS),)
             sums = eddies, *layout, root, weights, out, inflow
             share = plane.inwards / plane.area
             write = (
-                places, self._mean, out, np.int64(plane.axis), shift, np.int64(rows.first),
+                indices, self._mean, out, np.int64(plane.axis), shift, np.int64(rows.first),
                 engine.wall_types,
             )  # fmt: skip
             self._launches = [

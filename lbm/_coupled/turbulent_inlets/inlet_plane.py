@@ -73,11 +73,11 @@ class InletPlane:
         cell, q = cell[bounces], q[bounces]
         c = np.array(lattice.velocities)[q]
         points = np.stack([cells.x, cells.y, cells.z], axis=1)[cell] + 0.5 + 0.5 * c
-        places = tuple(self.find_places(*points.T))
+        positions = tuple(self.find_places(*points.T))
         weights = np.zeros((3, *self.size))
         brought = -6.0 * np.array(lattice.weights)[q] * c.T
         for k in range(3):
-            np.add.at(weights[k], places, brought[k])
+            np.add.at(weights[k], positions, brought[k])
         return weights
 
     def find_places(self, x: np.ndarray, y: np.ndarray, z: np.ndarray) -> np.ndarray:

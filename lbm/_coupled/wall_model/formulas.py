@@ -70,17 +70,14 @@ def friction_velocity(speed, distance, viscosity):
         return T(math.sqrt(speed * viscosity / distance))
     power = T(POWER)
     logarithm = T(math.log(local))
-    u = min(
-        T(math.sqrt(local)),
-        T(math.exp((T(LOG_FACTOR) + power * logarithm) / (T(1) + power))),
-    )
+    u = min(T(math.sqrt(local)), T(math.exp((T(LOG_FACTOR) + power * logarithm) / (T(1) + power))))
     for _ in range(NEWTON_STEPS):
         k = T(KAPPA) * u
         tail = T(SHIFT) * (T(math.exp(k)) - T(1) - k * (T(1) + k * (T(0.5) + k * T(1.0 / 6.0))))
         slope = T(SHIFT) * T(KAPPA) * (T(math.exp(k)) - T(1) - k * (T(1) + T(0.5) * k))
         y = u + tail
-        rise = T(1) / u + (T(1) + slope) / y
-        u = max(T(0.5) * u, u - (T(math.log(u * y)) - logarithm) / rise)
+        derivative = T(1) / u + (T(1) + slope) / y
+        u = max(T(0.5) * u, u - (T(math.log(u * y)) - logarithm) / derivative)
     return speed / u
 
 
@@ -149,8 +146,8 @@ def make_slip(precision: str) -> Any:
             returned[k] = back
             populations[wall[k]] = encode(back)
             mass += change
-        rest = loads[0, i]
-        populations[rest] = encode(decode(populations[rest]) - mass)
+        resting = loads[0, i]
+        populations[resting] = encode(decode(populations[resting]) - mass)
 
     return slip
 

@@ -48,27 +48,31 @@ def make_slip_table(part: Part, solids: Mapping[str, Solid], shape: Triple) -> S
     cut, lattice = problem.links.cut, problem.lattice
     assert cut is not None
     modelled = [k for k, name in enumerate(cut.names) if solids[name].is_modelled]
-    own = np.flatnonzero(np.isin(cut.body, modelled))
-    if not len(own):
+    modelled_links = np.flatnonzero(np.isin(cut.body, modelled))
+    if not len(modelled_links):
         return None
-    cells, q, distance = cut.cells[own], cut.q[own], cut.distance[own]
+    cells, q, distance = (
+        cut.cells[modelled_links],
+        cut.q[modelled_links],
+        cut.distance[modelled_links],
+    )
     position = cells[:, ::-1] + np.array(part.extent.start) - np.array(part.halo)
-    normal = np.empty((len(own), 3))
+    normal = np.empty((len(modelled_links), 3))
     for k in modelled:
-        of_body = np.flatnonzero(cut.body[own] == k)
+        of_body = np.flatnonzero(cut.body[modelled_links] == k)
         if len(of_body):
             normal[of_body] = normals_of_shape(
                 lattice, shape, solids[cut.names[k]].cells, position[of_body], q[of_body],
                 distance[of_body],
             )  # fmt: skip
     starts = np.flatnonzero(np.any(np.diff(cells, axis=0, prepend=-1) != 0, axis=1))
-    first = np.append(starts, len(own))
+    first = np.append(starts, len(modelled_links))
     geometry = _describe_cells(
         np.array(lattice.velocities, float)[q], np.array(lattice.weights)[q], distance, normal,
         starts,
     )  # fmt: skip
     loads = np.stack([_loads(problem, cells[starts], odd) for odd in (0, 1)])
-    return SlipTable(loads, own, first, q, geometry)
+    return SlipTable(loads, modelled_links, first, q, geometry)
 
 
 def _describe_cells(

@@ -81,14 +81,14 @@ def make_row_loops(lattice: Lattice, precision: str, operator: type, forced: boo
         "keep_out_of_line": keep_out_of_line,
         "scratch": make_stack_array(numba.from_dtype(form.storage), form.moments * lanes),
     }
-    at = f"at = cell // {GROUP} * {GROUP * form.moments} + cell % {GROUP}"
+    address = f"at = cell // {GROUP} * {GROUP * form.moments} + cell % {GROUP}"
     loop = [f"    for k in range(-(start % {lanes}), n, {lanes}):", "        cell = start + k"]
     loaded = ", ".join(f"load(source, at + {GROUP * k})" for k in words)
     reconstruct = [
         "def reconstruct(source, ring, row, start, n, into, rates, force):",
         "    keep_out_of_line()",
         *loop,
-        f"        {at}",
+        f"        {address}",
         *(f"        prefetch(source, at + {GROUP * (k + AHEAD * form.moments)})" for k in words),
         f"        g = collide(unpack(({loaded})), rates, force)",
         *(f"        store(ring, into + {q} * row + k, g[{q}])" for q in range(size)),
@@ -104,12 +104,12 @@ def make_row_loops(lattice: Lattice, precision: str, operator: type, forced: boo
             *loop,
             f"        w = pack(moments(({', '.join(terms)})))",
             f"        if k >= 0 and k + {lanes} <= n:",
-            f"            {at}",
+            f"            {address}",
             *(f"            stream(target, at + {GROUP * k}, w[{k}])" for k in words),
             "        else:",
             *(f"            store(part, {k * lanes}, w[{k}])" for k in words),
             f"            for i in range(max(0, -k), min({lanes}, n - k)):",
-            f"                {at} + i",
+            f"                {address} + i",
             *(f"                target[at + {GROUP * k}] = part[{k * lanes} + i]" for k in words),
         ]
 

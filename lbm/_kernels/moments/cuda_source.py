@@ -97,12 +97,12 @@ def step_source(lattice: Lattice, walls: str, forced: bool, words: int) -> str:
             f"v{q} = shared[there + R{q}]" for q, v in enumerate(c) if v[2] == up and any(v[:2])
         ]
         a, b, d, e = (f"v{q_of[x, y, up]}" for x, y in ((1, 0), (-1, 0), (0, 1), (0, -1)))
-        rest = f"f[{q_of[0, 0, up]}]"
+        resting = f"f[{q_of[0, 0, up]}]"
         if (1, 1, up) not in q_of:
             return [
                 *lines,
                 f"{prefix}_xx, {prefix}_yy, {prefix}_xy = {a} + {b}, {d} + {e}, T(0)",
-                f"{prefix}_s = ({prefix}_xx + {prefix}_yy) + {rest}",
+                f"{prefix}_s = ({prefix}_xx + {prefix}_yy) + {resting}",
                 f"{prefix}_x, {prefix}_y = {a} - {b}, {d} - {e}",
             ]
         g, h, i, j = (f"v{q_of[x, y, up]}" for x, y in ((1, 1), (-1, -1), (1, -1), (-1, 1)))
@@ -111,7 +111,7 @@ def step_source(lattice: Lattice, walls: str, forced: bool, words: int) -> str:
             f"one, two = {g} + {h}, {i} + {j}",
             f"{prefix}_xx, {prefix}_yy, {prefix}_xy = {a} + {b}, {d} + {e}, one - two",
             "both = one + two",
-            f"{prefix}_s = ({prefix}_xx + {prefix}_yy) + (both + {rest})",
+            f"{prefix}_s = ({prefix}_xx + {prefix}_yy) + (both + {resting})",
             f"{prefix}_xx, {prefix}_yy = {prefix}_xx + both, {prefix}_yy + both",
             f"one, two = {g} - {h}, {i} - {j}",
             f"{prefix}_x, {prefix}_y = ({a} - {b}) + (one + two), ({d} - {e}) + (one - two)",

@@ -29,8 +29,8 @@ class LocalCopy:
         for odd in (0, 1):
             incoming, writable = target.face.incoming(odd)
             tables = copy_tables(source.face.outgoing(odd), incoming, source.face.size, writable)
-            here, there = source.array(odd, on_gpu), target.array(odd, on_gpu)
-            self._copies.append(executor.prepare_copy(here, there, tables))
+            sent, there = source.array(odd, on_gpu), target.array(odd, on_gpu)
+            self._copies.append(executor.prepare_copy(sent, there, tables))
 
     def start(self, t: int) -> None:
         """Copy the planes of step t."""

@@ -178,14 +178,14 @@ def mark_gaps(triangles, x, y, z, halves, blocks):
 
 
 @parallel
-def find_outermost(triangles, y, z, seen, nearest, blocks):
+def find_outermost(triangles, y, z, outermost, nearest, blocks):
     """Find the first and the last triangle along x on the lines through (y, z).
 
     Parameters
     ----------
     triangles : float64 [triangle, corner, (x, y, z)]
     y, z : increasing float64
-    seen : int64 [first or last, z, y], which is -1 where a line meets no triangle
+    outermost : int64 [first or last, z, y], which is -1 where a line meets no triangle
     nearest : float64 of this shape, infinite; it receives x of the first and -x of the last
     """
     for block in prange(blocks):
@@ -205,4 +205,4 @@ def find_outermost(triangles, y, z, seen, nearest, blocks):
                         depth = crossing if side == 0 else -crossing
                         if depth < nearest[side, k, j]:
                             nearest[side, k, j] = depth
-                            seen[side, k, j] = t
+                            outermost[side, k, j] = t

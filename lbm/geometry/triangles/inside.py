@@ -113,10 +113,10 @@ def find_outermost_triangles(triangles: np.ndarray) -> tuple[np.ndarray, np.ndar
     spacing = max(float((high - low).max()), 1e-300) / _VIEW_LINES
     y, z = (a + spacing * (np.arange(math.ceil((b - a) / spacing)) + 0.5)
             for a, b in zip(low[1:], high[1:], strict=True))  # fmt: skip
-    seen = np.full((2, z.size, y.size), -1)
-    find_outermost(turned, y, z, seen, np.full(seen.shape, np.inf), _BLOCKS)
-    hit = seen[0] >= 0
-    return seen[0][hit], seen[1][hit], spacing**2
+    outermost = np.full((2, z.size, y.size), -1)
+    find_outermost(turned, y, z, outermost, np.full(outermost.shape, np.inf), _BLOCKS)
+    hit = outermost[0] >= 0
+    return outermost[0][hit], outermost[1][hit], spacing**2
 
 
 def find_lost_share(triangles: np.ndarray, by_parity: bool) -> tuple[float, int]:
@@ -128,10 +128,10 @@ def find_lost_share(triangles: np.ndarray, by_parity: bool) -> tuple[float, int]
     """
     shares, crossings = [0.0, 0.0, 0.0], 0
     for axis in range(3):
-        count, kept = _count_crossings(np.roll(triangles, -axis, axis=2), by_parity)
+        count, changed = _count_crossings(np.roll(triangles, -axis, axis=2), by_parity)
         crossings += count
         if count:
-            shares[axis] = 1.0 - kept / count
+            shares[axis] = 1.0 - changed / count
     axis = int(np.argmax(shares))
     return (shares[axis], axis) if crossings else (1.0, 0)
 
@@ -141,14 +141,16 @@ def _count_crossings(triangles: np.ndarray, by_parity: bool) -> tuple[int, int]:
     triangles = np.ascontiguousarray(triangles)
     x, y, z = (_centres_between(triangles[..., a].min(), triangles[..., a].max()) for a in range(3))
     y, z = (centres[:: -(-centres.size // _SAMPLED_LINES)] for centres in (y, z))
-    counts, kept = np.zeros(_BLOCKS, np.int64), 0
+    counts, changed = np.zeros(_BLOCKS, np.int64), 0
     layers = max(1, _SLAB // max(1, x.size * y.size))
     for first in range(0, z.size, layers):
         slab = z[first : first + layers]
         changes = np.zeros((slab.size, y.size, x.size), np.int8)
         add_crossings(triangles, x, y, slab, changes, counts)
-        kept += int(np.count_nonzero(changes & 1) if by_parity else np.abs(changes).sum(dtype=int))
-    return int(counts.sum()), kept
+        changed += int(
+            np.count_nonzero(changes & 1) if by_parity else np.abs(changes).sum(dtype=int)
+        )
+    return int(counts.sum()), changed
 
 
 def _centres_between(low: float, high: float) -> np.ndarray:

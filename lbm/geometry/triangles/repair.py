@@ -100,9 +100,9 @@ def repair_surface(vertices: np.ndarray, faces: np.ndarray, weld: float) -> Repa
 
 def _is_closed(faces: np.ndarray) -> tuple[bool, bool]:
     """Return whether a surface encloses something, and whether its triangles face one way."""
-    kept = remove_repeated(faces)
-    open_edges, is_oriented = examine_edges(kept)
-    return bool(len(kept)) and not len(open_edges), is_oriented
+    distinct = remove_repeated(faces)
+    open_edges, is_oriented = examine_edges(distinct)
+    return bool(len(distinct)) and not len(open_edges), is_oriented
 
 
 def _count_open(faces: np.ndarray) -> int:
@@ -122,20 +122,20 @@ def _split_sheets(faces: np.ndarray) -> tuple[np.ndarray, np.ndarray, int]:
     Two copies with opposite orientations are one triangle. It is a wall between parts, such as the
     common side of two boxes, if it is connected with other triangles, and else a doubled surface.
     """
-    kept = remove_repeated(faces)
+    unrepeated = remove_repeated(faces)
     distinct = faces[(faces != np.roll(faces, 1, axis=1)).all(axis=1)]
-    order = np.sort(np.concatenate([kept, distinct]), axis=1)
+    order = np.sort(np.concatenate([unrepeated, distinct]), axis=1)
     _, first, number = np.unique(order, axis=0, return_index=True, return_inverse=True)
     is_kept = np.zeros(len(first), bool)
-    is_kept[number.ravel()[: len(kept)]] = True
-    cancelled = distinct[first[~is_kept] - len(kept)]
+    is_kept[number.ravel()[: len(unrepeated)]] = True
+    cancelled = distinct[first[~is_kept] - len(unrepeated)]
     if not len(cancelled):
-        return kept, cancelled, 0
+        return unrepeated, cancelled, 0
     of_vertex = _components(
         np.concatenate([cancelled[:, :2], cancelled[:, 1:]]), int(faces.max()) + 1
     )
-    is_wall = np.isin(of_vertex[cancelled[:, 0]], of_vertex[kept.ravel()])
-    bounding = np.concatenate([kept, cancelled[~is_wall]])
+    is_wall = np.isin(of_vertex[cancelled[:, 0]], of_vertex[unrepeated.ravel()])
+    bounding = np.concatenate([unrepeated, cancelled[~is_wall]])
     return bounding, cancelled[is_wall], int((~is_wall).sum())
 
 
@@ -190,10 +190,10 @@ def _face_outwards(
     for axis in range(3):
         first, last, pixel = find_outermost_triangles(np.roll(vertices[faces], -axis, axis=2))
         whole += np.bincount(patch, np.abs(areas[:, axis]) / pixel, minlength=count)
-        for seen, sign in ((first, -1.0), (last, 1.0)):
-            faces_us = sign * areas[seen, axis] > 0.0
-            front += np.bincount(patch[seen], faces_us, minlength=count)
-            behind += np.bincount(patch[seen], ~faces_us, minlength=count)
+        for visible, sign in ((first, -1.0), (last, 1.0)):
+            faces_us = sign * areas[visible, axis] > 0.0
+            front += np.bincount(patch[visible], faces_us, minlength=count)
+            behind += np.bincount(patch[visible], ~faces_us, minlength=count)
     is_inward = (behind > SEEN_FROM_BEHIND * front) & (behind > LEAST_SEEN * whole)
     if is_inward.all():
         return faces, []  # winding numbers are negative then, which is as good

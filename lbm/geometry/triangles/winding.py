@@ -103,13 +103,13 @@ def mark_wound_cells(
     windings = inside[parts[::-1]]
     if windings.size:
         np.cumsum(windings, axis=2, dtype=np.int8, out=windings)
-        kept = [centres[part] for centres, part in zip(axes, parts, strict=True)]
-        groups = [_group(centres, BLOCK, BLOCK) for centres in kept]
+        coordinates = [centres[part] for centres, part in zip(axes, parts, strict=True)]
+        groups = [_group(centres, BLOCK, BLOCK) for centres in coordinates]
         blocks = [
             _group(centres[first[:-1]], COARSE, COARSE)
-            for centres, first in zip(kept, groups, strict=True)
+            for centres, first in zip(coordinates, groups, strict=True)
         ]
-        decide_cells(*build_tree(caps), *kept, *groups, *blocks, windings)
+        decide_cells(*build_tree(caps), *coordinates, *groups, *blocks, windings)
     return inside.view(bool).T
 
 

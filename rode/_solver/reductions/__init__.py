@@ -29,12 +29,12 @@ def find_reductions(requested: Requested) -> tuple[Reduction, ...]:
     """
     requested = "paths" if requested is None else requested
     several = requested if isinstance(requested, tuple | list) else (requested,)
-    found: dict[str, Reduction] = {}
+    by_name: dict[str, Reduction] = {}
     for one in several:
         if not isinstance(one, Reduction):
             one = REDUCTIONS[validation.check_choice("reduction", one, tuple(REDUCTIONS))]
-        before = found.get(one.name)
+        before = by_name.get(one.name)
         if isinstance(before, Quantiles) and isinstance(one, Quantiles):
             one = Quantiles(*before.probabilities, *one.probabilities)
-        found[one.name] = one
-    return tuple(found.values())
+        by_name[one.name] = one
+    return tuple(by_name.values())

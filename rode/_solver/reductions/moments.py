@@ -64,15 +64,15 @@ class Moments(Reduction):
 
         paths = extent.all_paths
         leaf = leaf_size(paths)
-        known = {
+        moments_of = {
             node: (state["mean"][..., k], state["squares"][..., k])
             for state in states
             for k, node in enumerate(state["nodes"])
         }
 
         def value_of(level: int, index: int) -> Pair:
-            if (level, index) in known:
-                return known[level, index]
+            if (level, index) in moments_of:
+                return moments_of[level, index]
             first = value_of(level - 1, 2 * index)
             size = leaf << (level - 1)
             count = min(size, paths - (2 * index + 1) * size)

@@ -122,11 +122,11 @@ class Between(Reduction):
         rows.loops.count_between(matrix, low, high, below, inside)
         counts = work.result(inside, shape).ravel()
         begins = np.cumsum(counts) - counts
-        places = work.input("places", begins.copy(), np.int64).reshape(shape)
+        positions = work.input("places", begins.copy(), np.int64).reshape(shape)
         values = work.output((max(1, int(counts.sum())),), dtype)
-        rows.loops.collect_between(matrix, low, high, places, values)
-        found = work.result(values, values.shape)[: int(counts.sum())]
-        parts = [np.sort(part) for part in np.split(found, begins[1:])]
+        rows.loops.collect_between(matrix, low, high, positions, values)
+        collected = work.result(values, values.shape)[: int(counts.sum())]
+        parts = [np.sort(part) for part in np.split(collected, begins[1:])]
         part = state["below"][:, rows.times]
         part[:] = work.result(below, shape).reshape(part.shape)
         for k in range(levels):
@@ -180,8 +180,8 @@ def _order_statistics(rows: Rows, *wanted: np.ndarray) -> list[np.ndarray]:
     ends = [0, matrix.shape[1] - 1]  # NaN is sorted to an end
     ranks = np.unique(np.concatenate([*wanted, ends]))
     shape = (matrix.shape[0], ranks.size)
-    found = work.output(shape, matrix.dtype, flat=False)
-    rows.loops.select_ranks(matrix, work.input("ranks", ranks, ranks.dtype), found)
-    values = work.result(found, shape).astype(np.float64)
+    selected = work.output(shape, matrix.dtype, flat=False)
+    rows.loops.select_ranks(matrix, work.input("ranks", ranks, ranks.dtype), selected)
+    values = work.result(selected, shape).astype(np.float64)
     values[np.isnan(values[:, [0, -1]]).any(axis=1)] = np.nan
     return [values[:, np.searchsorted(ranks, one)] for one in wanted]

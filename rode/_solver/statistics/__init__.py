@@ -43,7 +43,7 @@ class Loops(Protocol):
         """
 
     def collect_between(
-        self, rows: Array, lower: Array, upper: Array, places: Array, values: Array
+        self, rows: Array, lower: Array, upper: Array, positions: Array, values: Array
     ) -> None:
         """Write the numbers of row r from lower[k, r] to upper[k, r] into `values`, in any order.
 

@@ -119,21 +119,23 @@ def _count_rows(rows, lower, upper, below, inside):
             inside[k, r] = within
 
 
-def collect_between(rows, lower, upper, places, values):
+def collect_between(rows, lower, upper, positions, values):
     """Collect the numbers inside of intervals; see the Protocol."""
     for begin, end in _row_ranges(rows):
         chosen = slice(begin, end)
-        _collect_rows(rows[chosen], lower[:, chosen], upper[:, chosen], places[:, chosen], values)
+        _collect_rows(
+            rows[chosen], lower[:, chosen], upper[:, chosen], positions[:, chosen], values
+        )
 
 
 @parallel
-def _collect_rows(rows, lower, upper, places, values):
+def _collect_rows(rows, lower, upper, positions, values):
     """Collect from some rows; see `collect_between`."""
     for r in prange(rows.shape[0]):
         for k in range(lower.shape[0]):
-            place = places[k, r]
+            position = positions[k, r]
             for x in rows[r]:
                 if lower[k, r] <= x <= upper[k, r]:
-                    values[place] = x
-                    place += 1
-            places[k, r] = place
+                    values[position] = x
+                    position += 1
+            positions[k, r] = position

@@ -152,16 +152,18 @@ def count_between(rows, lower, upper, below, inside):
 
 
 @kernel
-def collect_interval(rows, lower, upper, places, values):
+def collect_interval(rows, lower, upper, positions, values):
     """Collect the numbers inside of one interval of one row by each block of threads."""
     r, k = cuda.blockIdx.x, cuda.blockIdx.y
     low, high = lower[k, r], upper[k, r]
     for i in range(cuda.threadIdx.x, rows.shape[1], THREADS):
         x = rows[r, i]
         if low <= x <= high:
-            values[cuda.atomic.add(places, (k, r), 1)] = x
+            values[cuda.atomic.add(positions, (k, r), 1)] = x
 
 
-def collect_between(rows, lower, upper, places, values):
+def collect_between(rows, lower, upper, positions, values):
     """Collect the numbers inside of intervals; see the Protocol."""
-    collect_interval[(rows.shape[0], lower.shape[0]), THREADS](rows, lower, upper, places, values)
+    collect_interval[(rows.shape[0], lower.shape[0]), THREADS](
+        rows, lower, upper, positions, values
+    )

@@ -39,9 +39,9 @@ def _make_kernels(dtype) -> dict:
 
 
 KERNELS = {
-    f"{name}_{dtype}": made
+    f"{name}_{dtype}": kernel
     for dtype in (float32, float64)
-    for name, made in _make_kernels(dtype).items()
+    for name, kernel in _make_kernels(dtype).items()
 }
 """The kernels by name and dtype."""
 

@@ -146,9 +146,9 @@ def _make_kernels(tile: int, dtype) -> tuple:
 
 
 KERNELS = {
-    f"{name}_{tile}_{dtype}": made
+    f"{name}_{tile}_{dtype}": kernel
     for tile in text.TILES
     for dtype in (float32, float64, complex64, complex128)
-    for name, made in zip(("chase", "step"), _make_kernels(tile, dtype), strict=True)
+    for name, kernel in zip(("chase", "step"), _make_kernels(tile, dtype), strict=True)
 }
 """The kernels by name, number of rows of a tile, and dtype."""

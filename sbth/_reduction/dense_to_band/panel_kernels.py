@@ -127,9 +127,9 @@ def _column_and_group():
 
 
 @_device
-def _load_panel(a, place, shared, memory, rows, zero):
+def _load_panel(a, position, shared, memory, rows, zero):
     """Store this block's rows of the panel, and zeros in T and in the products."""
-    start, pitch, b = place
+    start, pitch, b = position
     first, count = rows
     columns = uint64(COLUMNS)
     c, group = _column_and_group()
@@ -226,10 +226,10 @@ def _meet(shared, memory, j, tau, zero, exchange, meeting):
 
 
 @_device
-def _store_factors(shared, memory, rows, b, scale, factors, places):
-    """Store this block's rows of V and of U = V T; `places` are the last three of `Place`."""
+def _store_factors(shared, memory, rows, b, scale, factors, positions):
+    """Store this block's rows of V and of U = V T; `positions` are the last three of `Place`."""
     first, count = rows
-    left, right, factor_pitch = places
+    left, right, factor_pitch = positions
     (c, group), columns = _column_and_group(), uint64(COLUMNS)
     chunk = (memory.sums - memory.x) // uint64(2)
     last = memory.x + (b + uint64(1)) % uint64(2) * chunk
@@ -271,14 +271,14 @@ def _make_kernel(dtype):
     reflect = arithmetic.reflect
 
     @kernel(launch_bounds=(THREADS, 1))
-    def factor(a, place, offset, factors, exchange, arrivals):
+    def factor(a, position, offset, factors, exchange, arrivals):
         """Factor a panel of `a`, of which R takes the place; elements below R are not changed.
 
         V and U go to `factors.v` and `factors.u` from index `offset` on. `arrivals` is the number
         of arrivals at the meetings of earlier launches.
         """
-        start, pitch, b = uint64(place[0]), uint64(place[1]), uint64(place[3])
-        m, chunk = uint64(place[2]), uint64(place[4])
+        start, pitch, b = uint64(position[0]), uint64(position[1]), uint64(position[3])
+        m, chunk = uint64(position[2]), uint64(position[4])
         columns, blocks = uint64(COLUMNS), uint64(cuda.gridDim.x)
         block, zero, (c, group) = uint64(cuda.blockIdx.x), dtype(0), _column_and_group()
         shared = cuda.shared.array(0, dtype)
@@ -314,9 +314,9 @@ def _make_kernel(dtype):
         triangle = memory.t, memory.gram, memory.products
         extend_triangle(shared, triangle, steps - uint64(1), tau, zero)
         cuda.syncthreads()
-        kept = Factors(factors.left, factors.right, factors.v[offset:], factors.u[offset:])
-        places = uint64(place[5]), uint64(place[6]), uint64(place[7])
-        _store_factors(shared, memory, rows, b, scale, kept, places)
+        stored = Factors(factors.left, factors.right, factors.v[offset:], factors.u[offset:])
+        positions = uint64(position[5]), uint64(position[6]), uint64(position[7])
+        _store_factors(shared, memory, rows, b, scale, stored, positions)
 
     return factor
 

@@ -166,8 +166,8 @@ class PanelReduction:
         `begin` is the place of V among the factors that are kept, P the product X^H U.
         """
         b, first = self._b, self._first_element(number)
-        place = m, b, self._pitch, first, first + b, begin
-        arguments = *self._factors[:3], self._small, place
+        position = m, b, self._pitch, first, first + b, begin
+        arguments = *self._factors[:3], self._small, position
         kernel, size = self._finish_kernel, b * b * self._a.itemsize
         blocks = min(-(-m * b // update_kernels.THREADS), 4 * launch.multiprocessors())
         launch.request_shared_memory(kernel, arguments, size)
@@ -183,9 +183,9 @@ class PanelReduction:
         chunk = _rows_of_block(m)
         blocks = -(-m // chunk)
         first = self._first_element(number)
-        place = (start + b) * n + start, n, m, b, chunk, first + b, first, self._pitch
+        position = (start + b) * n + start, n, m, b, chunk, first + b, first, self._pitch
         kernel, size = self._factor_kernel, _shared_bytes(chunk, dtype)
-        arguments = self._matrix, place, offset, self._factors, self._exchange, self._arrivals
+        arguments = self._matrix, position, offset, self._factors, self._exchange, self._arrivals
         if not self._has_shared_memory:  # the first panel needs most
             launch.request_shared_memory(kernel, arguments, size, _STATIC)
             self._has_shared_memory = True

@@ -15,15 +15,15 @@ def _make_finish(dtype):
     _, real = arithmetic_of(dtype)
 
     @kernel(launch_bounds=(THREADS, 1))
-    def finish(left, right, v, product, place):
+    def finish(left, right, v, product, position):
         """Replace X (m, b) in `left` by W = X - V P / 2, and store it in `right`, too.
 
-        `place` is m, b, the distance of the rows of `left` and `right`, the indices of the first
+        `position` is m, b, the distance of the rows of `left` and `right`, the indices of the first
         elements of W there, and that of V, whose rows follow each other. P (b, b) is `product`, for
         which a block needs dynamic shared memory.
         """
-        m, b, pitch = uint64(place[0]), uint64(place[1]), uint64(place[2])
-        in_left, in_right, in_v = uint64(place[3]), uint64(place[4]), uint64(place[5])
+        m, b, pitch = uint64(position[0]), uint64(position[1]), uint64(position[2])
+        in_left, in_right, in_v = uint64(position[3]), uint64(position[4]), uint64(position[5])
         shared, thread = cuda.shared.array(0, dtype), uint64(cuda.threadIdx.x)
         index = thread
         while index < b * b:

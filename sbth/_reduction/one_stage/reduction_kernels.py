@@ -17,13 +17,7 @@ from numba import float32, float64, int32, uint64
 
 from hetero.cuda.driver import cuda
 from hetero.jit import kernel
-from sbth._gpu.block_sums import (
-    MOST_THREADS,
-    WARPS,
-    largest_of_block,
-    meet,
-    sum_over_block,
-)
+from sbth._gpu.block_sums import MOST_THREADS, WARPS, largest_of_block, meet, sum_over_block
 from sbth._gpu.blocks_of_threads import power_of_two
 from sbth._gpu.householder_formulas import reflection
 from sbth._reduction.one_stage.row_updates import (
@@ -104,10 +98,10 @@ def _make_block(n, capacity):
 @_device
 def _far_rows(block, n, first):
     """Return the rows in global memory without the first ones."""
-    rest = block.outside - min(first, block.outside)
+    remaining = block.outside - min(first, block.outside)
     return Rows(
         *(block.far + first * n, block.number + first * block.count, block.count),
-        *(rest, slice_count(rest), block.partial),
+        *(remaining, slice_count(remaining), block.partial),
     )
 
 

@@ -147,15 +147,15 @@ def update_rows(rows, step, memory, shared, published):
             while j < n:
                 published[j] = memory[r0 + j]
                 j += stride
-        place = rows.partial + uint64(WARPS) * s + part
+        index = rows.partial + uint64(WARPS) * s + part
         if SIMULATOR:
             for row, y in enumerate((y0, y1, y2, y3)[: rows.count - s]):
-                shared[place + WARPS * row] = y
+                shared[index + WARPS * row] = y
         else:
             total = _sum_four_over_lanes(y0, y1, y2, y3)
             row = lane // uint64(8)
             if lane % uint64(8) == 0 and row < left:
-                shared[place + uint64(WARPS) * row] = total
+                shared[index + uint64(WARPS) * row] = total
         s += uint64(ROWS) * uint64(width)
 
 
@@ -169,11 +169,11 @@ def store_products(rows, shared, products):
     # All threads of a warp repeat this equally often, because they exchange numbers.
     while base < rows.count:
         s = base if SIMULATOR else base + thread % uint64(LANES) // uint64(WARPS)
-        place = rows.partial + uint64(WARPS) * min(s, rows.count - uint64(1))
-        total = shared[place + min(part, rows.slices - uint64(1))]
+        index = rows.partial + uint64(WARPS) * min(s, rows.count - uint64(1))
+        total = shared[index + min(part, rows.slices - uint64(1))]
         if SIMULATOR:
             for other in range(1, rows.slices):
-                total += shared[place + other]
+                total += shared[index + other]
         else:
             if part >= rows.slices:
                 total = total - total

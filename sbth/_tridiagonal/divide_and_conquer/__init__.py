@@ -52,11 +52,7 @@ class Loops(Protocol):
         """
 
     def sort_values(
-        self,
-        merges: Merges,
-        values: Array,
-        integers: Array,
-        stream: Stream = 0,
+        self, merges: Merges, values: Array, integers: Array, stream: Stream = 0
     ) -> None:
         """Store in ORDER the rows of the eigenvalues of each merge, in ascending order."""
 

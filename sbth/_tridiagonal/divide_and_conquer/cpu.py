@@ -249,10 +249,7 @@ def _refine_weights(merges, owner, floats):
         if i < begin + undeflated:
             rows = slice(begin, begin + undeflated)
             weight = _exact_weight(
-                floats[at.POLE, rows],
-                floats[at.ORIGIN, rows],
-                floats[at.SHIFT, rows],
-                i - begin,
+                floats[at.POLE, rows], floats[at.ORIGIN, rows], floats[at.SHIFT, rows], i - begin
             )
             floats[at.WEIGHT, i] = math.copysign(weight, floats[at.WEIGHT, i])
 

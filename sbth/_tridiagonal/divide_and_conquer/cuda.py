@@ -147,11 +147,11 @@ def _multiply_by_cublas(merges, factors, packed, vectors, roots, stream):
     device = Device("cuda", launch.device_id())
     with array_module(device, stream, "sbth.eigh_tridiagonal") as xp:
         factors, packed, vectors = (xp.asarray(a) for a in (factors, packed, vectors))
-        for begin, middle, end, kept, top, upper, _ in merges.tolist():
-            new = slice(begin + roots[0], begin + min(kept, roots[1]))
+        for begin, middle, end, undeflated, top, upper, _ in merges.tolist():
+            new = slice(begin + roots[0], begin + min(undeflated, roots[1]))
             for terms, columns in (
                 (slice(begin, begin + upper), slice(begin, middle)),
-                (slice(begin + top, begin + kept), slice(middle, end)),
+                (slice(begin + top, begin + undeflated), slice(middle, end)),
             ):
                 xp.matmul(factors[new, terms], packed[terms, columns], out=vectors[new, columns])
 

@@ -61,18 +61,18 @@ def make_scan(decorate):
         """Store a pole of the secular equation; return the new counts."""
         row, pole, weight, kind = pending
         upper, both, lower, dropped, rotations = counts
-        at = begin + upper + both + lower
-        floats[POLE, at] = pole
-        floats[WEIGHT, at] = weight * scale
-        integers[ROW, at] = row
-        integers[KIND, at] = kind
+        slot = begin + upper + both + lower
+        floats[POLE, slot] = pole
+        floats[WEIGHT, slot] = weight * scale
+        integers[ROW, slot] = row
+        integers[KIND, slot] = kind
         if kind == IN_UPPER:
-            integers[COLUMN, at] = upper
+            integers[COLUMN, slot] = upper
             return upper + 1, both, lower, dropped, rotations
         if kind == IN_BOTH:
-            integers[COLUMN, at] = both
+            integers[COLUMN, slot] = both
             return upper, both + 1, lower, dropped, rotations
-        integers[COLUMN, at] = lower
+        integers[COLUMN, slot] = lower
         return upper, both, lower + 1, dropped, rotations
 
     @decorate
@@ -98,9 +98,9 @@ def make_scan(decorate):
         if not can_rotate(pole - first_pole, weight, first_weight, tolerance):
             return candidate, keep(floats, integers, begin, pending, math.sqrt(rho), counts)
         c, s, value, pole, weight = rotate_poles(first_pole, first_weight, pole, weight)
-        at = begin + counts[4]
-        floats[COSINE, at], floats[SINE, at] = c, s
-        integers[FIRST, at], integers[SECOND, at] = first, row
+        slot = begin + counts[4]
+        floats[COSINE, slot], floats[SINE, slot] = c, s
+        integers[FIRST, slot], integers[SECOND, slot] = first, row
         upper, both, lower, dropped, rotations = drop(floats, integers, begin, first, value, counts)
         kind = kind if kind == first_kind else IN_BOTH
         return (row, pole, weight, kind), (upper, both, lower, dropped, rotations + 1)

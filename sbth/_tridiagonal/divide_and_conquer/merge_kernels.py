@@ -196,14 +196,14 @@ def scan_merge(merges, first, couplings, vectors, values, floats, integers):
         merge[at.KEPT], merge[at.TOP] = upper + both + lower, upper
         merge[at.UPPER], merge[at.ROTATIONS] = upper + both, rotations
     cuda.syncthreads()
-    kept = merge[at.KEPT]
-    for i in range(begin + t, begin + kept, THREADS):
+    undeflated = merge[at.KEPT]
+    for i in range(begin + t, begin + undeflated, THREADS):
         kind = integers[at.KIND, i]
         if kind != at.IN_UPPER:
             integers[at.COLUMN, i] += merge[at.UPPER] if kind == at.IN_LOWER else merge[at.TOP]
         integers[at.GATHER, begin + integers[at.COLUMN, i]] = integers[at.ROW, i]
-    for i in range(begin + t, end - kept, THREADS):
-        integers[at.GATHER, kept + i] = integers[at.DROPPED, i]
+    for i in range(begin + t, end - undeflated, THREADS):
+        integers[at.GATHER, undeflated + i] = integers[at.DROPPED, i]
 
 
 @kernel
@@ -238,15 +238,15 @@ def find_roots(merges, owner, level, values, floats):
     if i >= values.size:
         return
     merge = merges[owner[level, i]]
-    begin, kept = merge[at.BEGIN], merge[at.KEPT]
+    begin, undeflated = merge[at.BEGIN], merge[at.KEPT]
     is_first = cuda.threadIdx.x % LANES == 0
-    if i >= begin + kept:
+    if i >= begin + undeflated:
         if is_first:
-            values[i] = floats[at.DROPPED_VALUE, i - kept]
+            values[i] = floats[at.DROPPED_VALUE, i - undeflated]
         return
     poles, weights = (
-        floats[at.POLE, begin : begin + kept],
-        floats[at.WEIGHT, begin : begin + kept],
+        floats[at.POLE, begin : begin + undeflated],
+        floats[at.WEIGHT, begin : begin + undeflated],
     )
     origin, shift = _find_root(poles, weights, i - begin)
     if is_first:
@@ -261,13 +261,13 @@ def refine_weights(merges, owner, level, floats):
     if i >= floats.shape[1]:
         return
     merge = merges[owner[level, i]]
-    begin, kept = merge[at.BEGIN], merge[at.KEPT]
-    if i >= begin + kept:
+    begin, undeflated = merge[at.BEGIN], merge[at.KEPT]
+    if i >= begin + undeflated:
         return
     poles, origins, shifts = (
-        floats[at.POLE, begin : begin + kept],
-        floats[at.ORIGIN, begin : begin + kept],
-        floats[at.SHIFT, begin : begin + kept],
+        floats[at.POLE, begin : begin + undeflated],
+        floats[at.ORIGIN, begin : begin + undeflated],
+        floats[at.SHIFT, begin : begin + undeflated],
     )
     weight = _exact_weight(poles, origins, shifts, i - begin)
     floats[at.WEIGHT, i] = math.copysign(weight, floats[at.WEIGHT, i])
@@ -278,12 +278,12 @@ def form_factors(merges, owner, level, floats, integers, factors):
     """Compute an eigenvector of a secular equation by each block."""
     row, t = cuda.blockIdx.x, int64(cuda.threadIdx.x)
     merge = merges[owner[level, row]]
-    begin, kept = merge[at.BEGIN], merge[at.KEPT]
-    if row >= begin + kept:
+    begin, undeflated = merge[at.BEGIN], merge[at.KEPT]
+    if row >= begin + undeflated:
         return
     partial = cuda.shared.array(THREADS, float64)
     origin, shift, square = floats[at.ORIGIN, row], floats[at.SHIFT, row], 0.0
-    for i in range(begin + t, begin + kept, THREADS):
+    for i in range(begin + t, begin + undeflated, THREADS):
         element = floats[at.WEIGHT, i] / distance(floats[at.POLE, i], origin, shift)
         square += element * element
     partial[t] = square
@@ -295,7 +295,7 @@ def form_factors(merges, owner, level, floats, integers, factors):
         size //= 2
     cuda.syncthreads()
     factor = 1.0 / math.sqrt(partial[0])
-    for i in range(begin + t, begin + kept, THREADS):
+    for i in range(begin + t, begin + undeflated, THREADS):
         element = floats[at.WEIGHT, i] / distance(floats[at.POLE, i], origin, shift)
         factors[row, begin + integers[at.COLUMN, i]] = factor * element
 

@@ -50,15 +50,15 @@ def multiply_tiles(merges, first, tiles, factors, packed, vectors):
     """
     half, tile = cuda.blockIdx.x // tiles, cuda.blockIdx.x % tiles
     merge, is_lower = merges[first + half // 2], half % 2 == 1
-    begin, kept = merge[BEGIN], merge[KEPT]
+    begin, undeflated = merge[BEGIN], merge[KEPT]
     left, right = (merge[MIDDLE], merge[END]) if is_lower else (begin, merge[MIDDLE])
     term, stop = (
         begin + (merge[TOP] if is_lower else 0),
-        begin + (kept if is_lower else merge[UPPER]),
+        begin + (undeflated if is_lower else merge[UPPER]),
     )
     across = (right - left + TILE - 1) // TILE
     row, column = begin + tile // across * TILE, left + tile % across * TILE
-    if row >= begin + kept:
+    if row >= begin + undeflated:
         return
     lefts = cuda.shared.array((_CHUNK, _PITCH), float64)
     rights = cuda.shared.array((_CHUNK, TILE), float64)
@@ -72,7 +72,7 @@ def multiply_tiles(merges, first, tiles, factors, packed, vectors):
         cuda.syncthreads()
         for q in range(t, _CHUNK * TILE, TILE_THREADS):
             i, k = row + q // _CHUNK, term + q % _CHUNK
-            inside = i < begin + kept and k < stop
+            inside = i < begin + undeflated and k < stop
             lefts[q % _CHUNK, q // _CHUNK] = factors[i, k] if inside else 0.0
             k, j = term + q // TILE, column + q % TILE
             rights[q // TILE, q % TILE] = packed[k, j] if k < stop and j < right else 0.0
@@ -86,5 +86,5 @@ def multiply_tiles(merges, first, tiles, factors, packed, vectors):
     for i in range(_MICRO):
         for j in range(_MICRO):
             r, c = row + y + i * (TILE // _MICRO), column + x + j * (TILE // _MICRO)
-            if r < begin + kept and c < right:
+            if r < begin + undeflated and c < right:
                 vectors[r, c] = sums[i, j]

@@ -65,10 +65,10 @@ def interpolation_step(f, slope_below, slope_above, p, q, above):
 
 
 @scalar
-def start_between(rest, first, second, p, q, above):
+def start_between(constant, first, second, p, q, above):
     """Return the root of rest + first / (p - x) + second / (q - x)."""
-    sum_term = rest * (p + q) + first + second
-    return solve_two_poles(rest, sum_term, rest * p * q + first * q + second * p, above)
+    sum_term = constant * (p + q) + first + second
+    return solve_two_poles(constant, sum_term, constant * p * q + first * q + second * p, above)
 
 
 @scalar
@@ -122,18 +122,18 @@ def make_root_finder(decorate, evaluate, sum_of_squares):
         f = 1.0 + below + upper
         first, second = weights[p] * weights[p], weights[p + 1] * weights[p + 1]
         if above:
-            rest = f + first / (gap + x) + second / x
+            constant = f + first / (gap + x) + second / x
             low = 0.5 * second
-            x = start_between(rest, first, second, -gap, 0.0, above)
+            x = start_between(constant, first, second, -gap, 0.0, above)
         else:
-            rest = f + 2.0 * first / gap - 2.0 * second / gap
+            constant = f + 2.0 * first / gap - 2.0 * second / gap
             if f < 0.0:
                 origin, sign = j + 1, -1.0
             weight = first if sign > 0.0 else second
             # The part of f without the pole at the origin is largest in magnitude in the middle.
             low = 0.5 * weight / abs(f + sign * weight / high)
             left, right = (0.0, gap) if sign > 0.0 else (-gap, 0.0)
-            x = sign * start_between(rest, first, second, left, right, above)
+            x = sign * start_between(constant, first, second, left, right, above)
         pole = poles[origin]
         left, right = poles[p] - pole, poles[p + 1] - pole
         previous = math.inf

@@ -59,8 +59,8 @@ def make_elimination(decorate, quotient):
 def forward_step(carry, element, multiplier, swapped):
     """Apply a step of the elimination to the right side: return its element, and what is left."""
     top = element if swapped else carry
-    rest = carry if swapped else element
-    return top, rest - multiplier * top
+    other = carry if swapped else element
+    return top, other - multiplier * top
 
 
 @scalar

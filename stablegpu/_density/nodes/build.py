@@ -9,13 +9,7 @@ from hetero.jit import scalar, serial
 from stablegpu._density.half_line import HalfLine
 from stablegpu._density.nodes.formulas import FIRST_OCTAVE, OCTAVES, Nodes
 from stablegpu._density.nodes.rule import NODES
-from stablegpu._density.nolan_formulas import (
-    distances,
-    log_rise,
-    log_v_of_sines,
-    make_sines,
-    sines,
-)
+from stablegpu._density.nolan_formulas import distances, log_rise, log_v_of_sines, make_sines, sines
 from stablegpu._numerics.trigonometry_formulas import sine
 
 _LEAST, _MOST = -670.0, 700.0  # of log U
@@ -137,12 +131,7 @@ def _lay_out_side(
 
 @serial
 def _compute_nodes(
-    values: np.ndarray,
-    weights: np.ndarray,
-    start: float,
-    step: float,
-    limit: float,
-    side: HalfLine,
+    values: np.ndarray, weights: np.ndarray, start: float, step: float, limit: float, side: HalfLine
 ) -> None:
     """Compute U and weights at equidistant values of t from `start` on.
 

@@ -14,7 +14,7 @@ from stablegpu._density.half_line import HalfLine, half_lines
 from stablegpu._density.nodes import loops
 from stablegpu._density.nodes.rule import NODES
 from stablegpu._density.outputs import output_arrays
-from stablegpu._density.tail_series import (
+from stablegpu._density.tails.heavy_series import (
     FAR_LOG,
     TAIL_TERMS,
     log_limit_of_light_tail,

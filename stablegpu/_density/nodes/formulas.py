@@ -21,7 +21,7 @@ from typing import NamedTuple
 from hetero.arrays import Array
 from hetero.intrinsics.floats import signed_bits_of
 from hetero.jit import FUSED, scalar
-from stablegpu._density.tail_formulas import sum_tail
+from stablegpu._density.tails.heavy_formulas import sum_tail
 from stablegpu._density.value_formulas import add_logarithms, assemble, compute_values
 from stablegpu._numerics.exponential_formulas import LARGEST_EXPONENT, exp_minus
 

@@ -13,7 +13,11 @@ from hetero.devices import Device
 from stablegpu._density.half_line import HalfLine, half_lines
 from stablegpu._density.nodes import evaluate as nodes_evaluate
 from stablegpu._density.quadrature import evaluate as quadrature_evaluate
-from stablegpu._density.tail_series import FAR_LOG, log_limit_of_light_tail, tail_coefficients
+from stablegpu._density.tails.heavy_series import (
+    FAR_LOG,
+    log_limit_of_light_tail,
+    tail_coefficients,
+)
 from stablegpu._parameters import Parameters, zeta
 from stablegpu.evaluators import InterpolationError, Quadrature
 

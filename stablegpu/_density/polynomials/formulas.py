@@ -16,7 +16,7 @@ from typing import NamedTuple
 from hetero.arrays import Array
 from hetero.intrinsics.floats import float_of_signed, signed_bits_of
 from hetero.jit import FUSED, scalar
-from stablegpu._density.tail_formulas import sum_tail
+from stablegpu._density.tails.heavy_formulas import sum_tail
 
 DEGREE = 11  # of pdf
 ROW = DEGREE + 3  # coefficients of t, t^2, ...; low and high at the middle

@@ -164,12 +164,7 @@ def point_of_block(
         cuda.syncthreads()
         left, right = -U_STEP * slots[_LEFT], U_STEP * slots[_RIGHT]
         g_min, below, above = cut_ends(
-            width * math.sinh(left),
-            width * math.sinh(right),
-            base,
-            steep,
-            log_y,
-            side,
+            width * math.sinh(left), width * math.sinh(right), base, steep, log_y, side
         )
 
         density = e0 = e1 = e2 = 0.0
@@ -182,14 +177,7 @@ def point_of_block(
             size = (right - left) / panels
             half_size = 0.5 * size
             f0, f1, f2 = _pair(
-                left + (i + 0.5) * size,
-                half_size * node,
-                width,
-                base,
-                steep,
-                log_y,
-                g_min,
-                side,
+                left + (i + 0.5) * size, half_size * node, width, base, steep, log_y, g_min, side
             )
             cell = _SUMS * me
             shared[cell] = half_size * weight * f0

@@ -36,9 +36,9 @@ from stablegpu._fit.likelihood.interval_formulas import (
     range_of_intervals,
 )
 from stablegpu._fit.likelihood.node_formulas import NODE_NUMBERS, SERIES_NUMBERS
-from stablegpu._fit.optimizer import codes
-from stablegpu._fit.optimizer.ascent_formulas import advance, begin
-from stablegpu._fit.optimizer.state import (
+from stablegpu._fit.likelihood.optimizer import codes
+from stablegpu._fit.likelihood.optimizer.ascent_formulas import advance, begin
+from stablegpu._fit.likelihood.optimizer.state import (
     CANDIDATE_COUNT,
     STATE,
     SUMS,

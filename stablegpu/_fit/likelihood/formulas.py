@@ -16,10 +16,10 @@ from stablegpu._fit.likelihood import near_one_formulas as near_one
 from stablegpu._fit.likelihood import node_formulas as of_nodes
 from stablegpu._fit.likelihood.half_line_formulas import HALF_LINE
 from stablegpu._fit.likelihood.log_pdf_formulas import log_pdf, log_pdf_alone
+from stablegpu._fit.likelihood.optimizer import codes
+from stablegpu._fit.likelihood.optimizer.restart_formulas import CENTRE
+from stablegpu._fit.likelihood.optimizer.state import CANDIDATE_COUNT, location_of
 from stablegpu._fit.likelihood.rule import FIT
-from stablegpu._fit.optimizer import codes
-from stablegpu._fit.optimizer.restart_formulas import CENTRE
-from stablegpu._fit.optimizer.state import CANDIDATE_COUNT, location_of
 from stablegpu._numerics.trigonometry_formulas import tan_half_pi
 
 DISTRIBUTION = np.dtype(

@@ -8,7 +8,7 @@ polynomials through six of them interpolate. Where a light tail becomes a heavy 
 bend, sharp for small b: there R and log a are interpolated instead, each of which is smooth.
 
 For b = 0 the light tail goes on below e^-80, where the table ends: there its asymptotic formula is
-taken (`_density/thin_tail_formulas.py`).
+taken (`_density/tails/light_formulas.py`).
 
 Errors of log pdf (tools/make_near_one_table.py): below 2e-4 for |beta| < 0.7 and 1e-3 for |beta| <
 0.9; at random points of which half have beta next to an end the median is 6e-11, 99.9 % are below
@@ -18,7 +18,7 @@ Errors of log pdf (tools/make_near_one_table.py): below 2e-4 for |beta| < 0.7 an
 import math
 
 from hetero.jit import FUSED, scalar
-from stablegpu._density.thin_tail_formulas import log_pdf_in_thin_tail
+from stablegpu._density.tails.light_formulas import log_pdf_in_thin_tail
 from stablegpu._numerics.asinh_formulas import asinh
 
 HALF_WIDTH = 0.12  # of alpha around 1 in the table

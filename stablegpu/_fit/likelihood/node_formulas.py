@@ -74,11 +74,7 @@ def set_node_range(side, nearest, farthest):
         high = math.log(most + math.exp(min(lowest + limit, 700.0))) - lowest
         slope = 1.0
     side.ends[0], side.ends[1] = low, high
-    side.step, side.fade, side.largest_g = (
-        FIT.step / steepest,
-        FIT.decay / slope,
-        most,
-    )
+    side.step, side.fade, side.largest_g = (FIT.step / steepest, FIT.decay / slope, most)
 
 
 @scalar_internal

@@ -56,15 +56,15 @@ _FLOAT64 = """
     _quantiles.cuda.finish_points              48  restoration f8* f8* f8*
     _fit.likelihood.cuda.maximize_sets         168 2xf8* i8** f8* i8 f8* i8 i8* f8**** f8*
     _fit.likelihood.cuda.maximize_interval_sets 255 intervals i8** f8* i8 f8* i8 i8* f8**** f8*
-    _fit.mcculloch.cuda.sort_sets              64  f8* f8* i8** i8** f8* f8* f8**
-    _fit.second_starts.cuda.find_peaks_of_sets 96  f8* f8* i8** f8* f8* f8*
-    _fit.mcculloch.cuda.start_sets             80  f8* f8* i8** f8* f8**
-    _fit.koutrouvelis.cuda.add_sets            72  f8* i8* i8* f8** i8 f8**
-    _fit.koutrouvelis.cuda.regress_sets        128 i8* i8* i8 f8** f8** bool
-    _fit.large_samples.cuda.clear              32  f8*
-    _fit.large_samples.cuda.accumulate_bins    56  f8* f8* f8 f8 f8 f8 f8*
-    _fit.large_samples.cuda.count_equals       64  f8* f8* i8*
-    _fit.large_samples.cuda.count_digits       40  u8* u8* i8 i8**
+    _fit.estimators.mcculloch.cuda.sort_sets              64  f8* f8* i8** i8** f8* f8* f8**
+    _fit.likelihood.second_starts.cuda.find_peaks_of_sets 96  f8* f8* i8** f8* f8* f8*
+    _fit.estimators.mcculloch.cuda.start_sets             80  f8* f8* i8** f8* f8**
+    _fit.estimators.koutrouvelis.cuda.add_sets            72  f8* i8* i8* f8** i8 f8**
+    _fit.estimators.koutrouvelis.cuda.regress_sets        128 i8* i8* i8 f8** f8** bool
+    _fit.observations.large_samples.cuda.clear              32  f8*
+    _fit.observations.large_samples.cuda.accumulate_bins    56  f8* f8* f8 f8 f8 f8 f8*
+    _fit.observations.large_samples.cuda.count_equals       64  f8* f8* i8*
+    _fit.observations.large_samples.cuda.count_digits       40  u8* u8* i8 i8**
 """
 # 168 registers let three blocks of 128 threads of maximize_sets run on a multiprocessor.
 

@@ -6,8 +6,8 @@ Those of phases 1 and 2 are made for each Boolean test: tests/tmd/test_kernel_bu
 from numba import typeof, types
 
 from kernel_budgets.budget import array, f8, read_budgets, u8
-from tmd._search.cuda_kernels import Candidates, Pieces
-from tmd._search.line_formulas import Shape, SuperBlocks
+from tmd._search.formulas.line_formulas import Shape, SuperBlocks
+from tmd._search.gpu.kernels import Candidates, Pieces
 
 SHAPE = typeof(Shape(40, 16, 12, 9))
 COUNTS, WORDS = array(types.int64), array(u8)
@@ -15,7 +15,7 @@ COUNTS, WORDS = array(types.int64), array(u8)
 KERNELS = read_budgets(
     "tmd",
     """
-    _search.cuda_kernels.list_candidates 128! u8*** pieces u8* u8* shape candidates
+    _search.gpu.kernels.list_candidates 128! u8*** pieces u8* u8* shape candidates
     _periodic.cuda.search_all 160 f8** i8** i8* i8*** i8**
     """,
     pieces=types.NamedTuple((WORDS, types.boolean, u8, u8), Pieces),

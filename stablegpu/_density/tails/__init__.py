@@ -1,0 +1,1 @@
+"""Tails of densities and distribution functions."""

@@ -1,0 +1,1 @@
+"""Estimators beside maximum likelihood: quantiles, characteristic functions, grids."""

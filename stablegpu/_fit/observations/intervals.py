@@ -1,0 +1,189 @@
+"""Observations that are known to lie in intervals: rounded, censored, binned or truncated data."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from hetero import validation
+from hetero.arrays import Workspace, on_host
+from stablegpu._fit.arguments import DataSets, as_sets
+from stablegpu._fit.datasets import GatheredIntervals, upload_ends
+
+
+@dataclass(frozen=True)
+class Intervals:
+    """Ends of the intervals in which the observations of all sets lie; the same shape, flat.
+
+    Attributes
+    ----------
+    lower, upper : float64 arrays; equal where an observation is exact
+    rounding : the width of all intervals, if they come from rounding
+    truncation : observations at or below it were never recorded
+    """
+
+    lower: np.ndarray
+    upper: np.ndarray
+    rounding: float | None = None
+    truncation: float | None = None
+
+    def select(self, which: Any) -> Intervals:
+        """Return the intervals of a slice or of indices."""
+        return replace(self, lower=self.lower[which], upper=self.upper[which])
+
+    @property
+    def points(self) -> np.ndarray:
+        """Points that stand for the intervals: their middles, or their finite ends."""
+        lower = np.where(np.isinf(self.lower), self.upper, self.lower)
+        upper = np.where(np.isinf(self.upper), self.lower, self.upper)
+        return lower + 0.5 * (upper - lower)
+
+
+GRID_TOLERANCE = 1e-6
+"""Distance of data from multiples of their rounding, in units of it, that float64 explains."""
+
+
+def observed_intervals(
+    data: Any, lower: Any, upper: Any, rounding: float | None, truncation: float | None
+) -> tuple[DataSets, Intervals]:
+    """Return data sets and the intervals of their observations.
+
+    Raises TypeError or ValueError if the arguments contradict each other.
+    """
+    if type(data).__name__ == "CensoredData":
+        if lower is not None or upper is not None or rounding is not None:
+            raise TypeError("CensoredData say where data lie: leave lower, upper and rounding out")
+        lower, upper = _ends_of_censored(data)
+        data = None
+    if truncation is not None:
+        truncation = validation.check_finite("truncation", truncation)
+    if data is not None and (lower is not None or upper is not None):
+        raise TypeError("fit() takes data, or lower and upper: exact observations have equal ends")
+    if data is None:
+        if lower is None or upper is None:
+            raise TypeError("fit() needs data, or both lower and upper (infinite where unknown)")
+        if rounding is not None:
+            raise TypeError("rounding belongs to data; lower and upper already say where they lie")
+        sets, high = as_sets("lower", lower), as_sets("upper", upper)
+        if (sets.counts.size, sets.single) != (high.counts.size, high.single) or (
+            sets.counts != high.counts
+        ).any():
+            raise ValueError("lower and upper must have the same shape")
+        ends = Intervals(_flat(sets), _flat(high), None, truncation)
+        _check_ends(ends)
+        return sets._replace(data=ends.points), ends
+    sets = as_sets("data", data)
+    ends = widened("data", sets, rounding, truncation)
+    return sets._replace(data=_flat(sets)), ends
+
+
+def widened(
+    name: str, sets: DataSets, rounding: float | None, truncation: float | None = None
+) -> Intervals:
+    """Return the intervals in which observations lie that were rounded or truncated.
+
+    Without rounding they have no width. Raises ValueError if the data are not so rounded.
+    """
+    x, half = _flat(sets), 0.0
+    if rounding is not None:
+        rounding = validation.check_in_range("rounding", rounding, 0.0, np.inf, closed="neither")
+        finite = x[np.isfinite(x)]
+        steps = (x - (finite[0] if finite.size else 0.0)) / rounding
+        off = np.abs(steps - np.round(steps)) > GRID_TOLERANCE + 4e-16 * np.abs(x / rounding)
+        if off.any():
+            raise ValueError(
+                f"{name} must be multiples of rounding={rounding:g}, up to a common offset, but "
+                f"{x[off][0]!r} is not: pass the rounding of the data, or lower= and upper="
+            )
+        half = 0.5 * rounding
+    ends = Intervals(x - half, x + half, rounding, truncation)
+    _check_ends(ends)
+    return ends
+
+
+def _flat(sets: DataSets) -> np.ndarray:
+    """Return all observations in host memory, one set behind the other."""
+    return np.asarray(on_host(sets.data), np.float64).reshape(-1)
+
+
+def _check_ends(ends: Intervals) -> None:
+    """Raise ValueError unless all intervals make sense, and lie above the truncation."""
+    bad = ~(ends.lower <= ends.upper) & ~(np.isnan(ends.lower) & np.isnan(ends.upper))
+    bad |= np.isinf(ends.lower) & (ends.lower == ends.upper)
+    bad |= np.isinf(ends.lower) & np.isinf(ends.upper)
+    if bad.any():
+        k = int(np.flatnonzero(bad)[0])
+        raise ValueError(
+            f"lower must not exceed upper, and one of them must be finite; observation {k} has "
+            f"lower={ends.lower[k]:g}, upper={ends.upper[k]:g}"
+        )
+    if ends.truncation is not None and (ends.points < ends.truncation).any():
+        worst = float(ends.points[ends.points < ends.truncation][0])
+        raise ValueError(
+            f"truncation={ends.truncation:g} says that smaller values were never recorded, but the "
+            f"data hold {worst:g}: remove these, or lower the truncation"
+        )
+
+
+def _ends_of_censored(data: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Return lower and upper ends of SciPy's `CensoredData`."""
+    exact, left, right, between = (
+        np.asarray(getattr(data, name), np.float64)
+        for name in ("_uncensored", "_left", "_right", "_interval")
+    )
+    between = between.reshape(-1, 2)
+    unknown = np.full(left.size, -np.inf), np.full(right.size, np.inf)
+    lower = np.concatenate([exact, unknown[0], right, between[:, 0]])
+    return lower, np.concatenate([exact, left, unknown[1], between[:, 1]])
+
+
+def require_likelihood(method: str) -> None:
+    """Raise ValueError for a method that cannot take observations in intervals."""
+    if method != "ml":
+        raise ValueError(
+            f"lower, upper, rounding and truncation need method='ml', got method={method!r}"
+        )
+
+
+def gather(
+    intervals: Intervals,
+    weights: np.ndarray,
+    starts: np.ndarray,
+    stops: np.ndarray,
+    host_workspace: Workspace,
+) -> tuple[GatheredIntervals, np.ndarray, np.ndarray]:
+    """Merge equal intervals of each set and copy them to the device.
+
+    Also return samples for starting values, (sets, points), and the ties of `PreparedDataSets`.
+    """
+    from stablegpu._fit.observations.interval_loops import START_POINTS, gather_sets
+
+    sets, lengths = len(starts), stops - starts + 1  # a truncation takes a place
+    firsts, size = np.cumsum(lengths) - lengths, int(lengths.sum())
+    points, masses, bounds = np.zeros(size), np.zeros(size), np.zeros((2, size))
+    counts, ranges, ties = np.zeros(sets, np.int64), np.zeros((sets, 6)), np.zeros((sets, 2))
+    samples = np.empty((sets, START_POINTS))
+    truncation = np.nan if intervals.truncation is None else intervals.truncation
+    gathered = points, masses, bounds, counts, ranges, ties
+    lower, upper = intervals.lower, intervals.upper
+    truncations = np.full(sets, truncation)
+    gather_sets(lower, upper, weights, truncations, starts, stops, firsts, gathered, samples)
+    # Only what the sets hold goes to the device.
+    if counts.sum() < size // 2:
+        used = np.repeat(firsts - (np.cumsum(counts) - counts), counts) + np.arange(counts.sum())
+        points, masses, bounds = points[used], masses[used], bounds[:, used]
+        firsts = np.cumsum(counts) - counts
+    take = host_workspace.input
+    return (
+        GatheredIntervals(
+            take("points", points),
+            take("masses", masses),
+            take("bounds", bounds).reshape(2, points.size),
+            upload_ends(host_workspace, firsts, firsts + counts),
+            take("ranges", ranges).reshape(sets, 6),
+        ),
+        samples,
+        ties,
+    )

@@ -1,0 +1,1 @@
+"""Formulas of searches for both targets: Boolean tests, lines, and integers of several words."""

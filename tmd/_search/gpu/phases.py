@@ -1,0 +1,94 @@
+"""Launches of the kernels of the three phases, which `_search.gpu.kernels` describes."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from hetero.cuda import launch
+from tmd._search.batches import Batch
+from tmd._search.formulas.line_formulas import LANES, Shape, SuperBlocks
+from tmd._search.gpu.buffers import Buffers
+from tmd._search.gpu.kernels import THREADS, Candidates, Pieces, kernels_for, list_candidates
+
+BLOCKS_PER_MULTIPROCESSOR = 16
+"""Blocks of a launch per multiprocessor (not tuned)."""
+
+_ZERO_COUNTERS = np.zeros(4, np.int64)
+
+
+class Ticket(NamedTuple):
+    """A batch that is searched, and the memory for it."""
+
+    buffers: Buffers
+    batch: Batch
+    shape: Shape
+    algorithm: str
+    division: str
+
+
+def launch_phase_1(ticket: Ticket) -> tuple[Any, Any]:
+    """Launch phase 1, unless the search is exhaustive.
+
+    Returns the table and the numbers of sub-domains of the super-blocks, on the GPU.
+    """
+    buffers, batch, shape, algorithm, division = ticket
+    table = buffers.upload("table", batch.table)
+    subdomain_counts = buffers.upload("subdomain_counts", batch.subdomain_counts)
+    buffers.counters.copy_to_device(_ZERO_COUNTERS, stream=buffers.stream)
+    if algorithm != "exhaustive":
+        offsets = buffers.upload("offsets", batch.offsets)
+        bounds = buffers.upload("bounds", batch.bounds)
+        number = np.float64 if batch.bounds.dtype == np.float64 else np.uint64
+        log2_packets = shape.super_block - shape.subdomain - shape.packet - 5
+        packets = batch.subdomain_counts.size << log2_packets
+        grid = min(_full_grid(), launch.blocks_for(packets * LANES, THREADS))
+        kernels_for(algorithm, division).test_subdomains[grid, THREADS, buffers.stream](
+            SuperBlocks(table, subdomain_counts, offsets, bounds),
+            shape,
+            number(1 << shape.subdomain),
+            np.uint64(packets),
+            buffers.subdomains,
+            buffers.counters,
+        )
+    return table, subdomain_counts
+
+
+def launch_phase_2(ticket: Ticket, table: Any) -> None:
+    """Launch phase 2, which tests the pieces of failing sub-domains; see `launch_phase_1`."""
+    buffers, batch, shape, algorithm, division = ticket
+    if algorithm == "exhaustive":
+        return
+    number = np.float64 if batch.bounds.dtype == np.float64 else np.uint64
+    kernels_for(algorithm, division).test_pieces[_full_grid(), THREADS, buffers.stream](
+        table,
+        buffers.subdomains,
+        buffers.upload("piece_offsets", batch.piece_offsets),
+        buffers.upload("piece_bounds", batch.piece_bounds),
+        shape,
+        number(1 << shape.piece),
+        buffers.pieces,
+        buffers.counters,
+    )
+
+
+def launch_phase_3(ticket: Ticket, table: Any, subdomain_counts: Any) -> None:
+    """Launch phase 3, which lists the candidates in failing pieces; see `launch_phase_1`."""
+    buffers, batch, shape, algorithm, _ = ticket
+    per_super_block = 1 << (shape.super_block - shape.piece)
+    total = per_super_block * subdomain_counts.size
+    listed = algorithm != "exhaustive"
+    list_candidates[_full_grid(), THREADS, buffers.stream](
+        table,
+        Pieces(buffers.pieces, listed, np.uint64(total), np.uint64(per_super_block)),
+        subdomain_counts,
+        buffers.upload("limits", batch.limits),
+        shape,
+        Candidates(buffers.counters, buffers.numbers, buffers.words),
+    )
+
+
+def _full_grid() -> int:
+    """Return the number of blocks of a launch that may use the whole GPU."""
+    return BLOCKS_PER_MULTIPROCESSOR * launch.multiprocessors()

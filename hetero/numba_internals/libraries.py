@@ -20,7 +20,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from llvmlite.binding import Linkage
-from numba.core.codegen import JITCodeLibrary
+from numba.core.codegen import JITCodeLibrary, RuntimeLinker
 from numba.core.compiler import Compiler
 from numba.core.compiler_machinery import FunctionPass, register_pass
 from numba.core.environment import lookup_environment
@@ -54,10 +54,16 @@ class SelfContainedLibrary(JITCodeLibrary):  # type: ignore[misc]  # its base ha
             super()._optimize_final_module()
 
     def _finalize_final_module(self) -> None:
-        """Check a module that is whole; machine code may be made of it later."""
+        """Check a module that is whole; machine code may be made of it later.
+
+        Functions that call each other do so through addresses: they have to be somewhere.
+        """
         self._finalize_dynamic_globals()
         self._verify_declare_only_symbols()
         self._finalized = True
+        variables = self._final_module.global_variables
+        if any(variable.name.startswith(RuntimeLinker.PREFIX) for variable in variables):
+            self._make_machine_code()
 
     def _make_machine_code(self) -> None:
         """Make machine code from a copy of the module, in which linked functions are internal.

@@ -98,7 +98,7 @@ def _compile(function: Any, options: dict[str, Any]) -> Any:
     Options that are not set would be inherited from the first caller: the same function would then
     be compiled in different ways, depending on what a process has called before.
     """
-    options = {"fastmath": False, "forceinline": False} | options
+    options = {"fastmath": False, "forceinline": False, "no_cfunc_wrapper": True} | options
     compiler = numba.njit(error_model="numpy", pipeline_class=SelfContainedCompiler, **options)
     return _defer_signals(lambda: compiler(function))
 

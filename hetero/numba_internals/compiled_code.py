@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import pickle
+from contextlib import nullcontext
 from typing import Any
 
 from numba.core.compiler import CompileResult
 from numba.core.serialize import dumps
+
+from hetero.numba_internals.libraries import self_contained
 
 
 def has_addresses(code: Any) -> bool:
@@ -21,4 +24,7 @@ def to_bytes(code: Any) -> bytes:
 
 def from_bytes(target_context: Any, data: bytes) -> Any:
     """Return compiled code from what `to_bytes` returned."""
-    return CompileResult._rebuild(target_context, *pickle.loads(data))
+    library, *rest = pickle.loads(data)
+    codegen, has_machine_code = target_context.codegen(), library[1] == "object"
+    with nullcontext() if has_machine_code else self_contained(codegen):
+        return CompileResult._rebuild(target_context, library, *rest)

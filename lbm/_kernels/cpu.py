@@ -7,7 +7,7 @@ import numpy as np
 from hetero import threads
 from hetero.devices import Device
 from lbm._kernels.cpu_changes import Buoyancy, Damping, make_acceleration, make_damping
-from lbm._kernels.cpu_offsets import Region, find_runs
+from lbm._kernels.cpu_offsets import Region, find_runs, make_offset_table
 from lbm._kernels.cpu_readings import (
     DrivenSurvey,
     Moments,
@@ -54,20 +54,20 @@ class CPUEngine(Engine):
         self.viscosity = _aligned_zeros((problem.pitch * reads_viscosity,), form.storage)
         wall_types = links.wall_types.astype(form.compute)
         self._walls = Walls(links.masks.astype(np.int64), links.wall_rows, wall_types)
-        self._addresses = [self._address_tables(access) for access in problem.pattern.steps]
+        self._offsets = [self._find_offsets(access) for access in problem.pattern.steps]
         self._runs = [self._find_runs(access) for access in problem.pattern.steps]
         self._sweeps = make_sweeps(
             problem.lattice, form.name, type(problem.collision), len(self.rates), problem.forced
         )
 
-    @staticmethod
-    def _address_tables(access):
-        """Return slots and shifts [4, way, wall, q], as `_kernels.cpu_offsets.fill_offset_table`
-        expects them."""
+    def _find_offsets(self, access):
+        """Return the table of `make_offset_table` for a step, flat."""
+        problem = self.problem
         rows = access.load, access.wall, access.store, access.reflected
         table = [[(a.slot, *a.shift) for a in row] for row in rows]
         table = np.array(table, np.int64).reshape(2, 2, len(access.load), 4)
-        return np.ascontiguousarray(np.moveaxis(table, 3, 0))
+        shape, lanes = problem.shape, problem.precision.lanes
+        return make_offset_table(np.moveaxis(table, 3, 0), shape, problem.pitch, lanes).reshape(-1)
 
     def _find_runs(self, access):
         """Find the runs of cells that have their populations at the same offsets."""
@@ -83,7 +83,7 @@ class CPUEngine(Engine):
         return find_runs(classes, before, behind)
 
     def _region(self, box):
-        return Region(*box.flat(), *self.problem.shape, self.problem.pitch)
+        return Region(*box.flat(), *self.problem.shape)
 
     def set_division(self, count):
         self._tasks = count
@@ -98,7 +98,7 @@ class CPUEngine(Engine):
     def step(self, t, box):
         self._sweeps.step(
             Populations(self.source(t).reshape(-1), self.target(t).reshape(-1)),
-            self._addresses[t % 2],
+            self._offsets[t % 2],
             self._walls,
             self.rates,
             self.force,
@@ -137,7 +137,7 @@ class CPUEngine(Engine):
         """Call a sweep of `cpu_changes` or `cpu_readings` over a box."""
         sweep(
             self.source(t).reshape(-1),
-            self._addresses[t % 2],
+            self._offsets[t % 2],
             self._walls.masks,
             self.force,
             layer,
@@ -150,7 +150,7 @@ class CPUEngine(Engine):
         rows = data.reshape(len(data), -1, data.shape[-1])
         self._sweeps.move(
             self.source(t).reshape(-1),
-            self._addresses[t % 2],
+            self._offsets[t % 2],
             self._walls.masks,
             self.force,
             Transfer(rows, reads, moments),

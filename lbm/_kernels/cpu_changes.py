@@ -20,9 +20,8 @@ from lbm._kernels.cpu_offsets import (
     EDGE_KINDS,
     edge_kind,
     find_segment,
-    is_at_edge,
-    make_offset_loops,
-    offset_table_size,
+    make_gather,
+    row_kind,
 )
 from lbm._kernels.cpu_rows import (
     SCRATCH_CELLS,
@@ -222,7 +221,7 @@ def _make_change(lattice: Lattice, precision: str, copy_cell: Callable, work: Ca
 
 
 def make_sweep(lattice: Lattice, precision: str, visit: Callable) -> Callable:
-    """Make sweep(memory, addresses, masks, force, layer, runs, region, tasks).
+    """Make sweep(memory, table, masks, force, layer, runs, region, tasks).
 
     It calls visit(memory, offsets, j, scratch, place, layer, force) for pieces of the rows of the
     region whose cells have their populations at the same offsets, from number j on. `place` is
@@ -231,24 +230,23 @@ def make_sweep(lattice: Lattice, precision: str, visit: Callable) -> Callable:
     """
     form = PRECISIONS[precision]
     lanes, size = form.lanes, lattice.size
-    fill_offset_table, gather_offsets = make_offset_loops(size)
+    gather_offsets = make_gather(size, lanes)
     new_scratch = make_stack_array(numba.from_dtype(form.compute), scratch_size(lattice))
-    new_table = make_stack_array(types.int64, offset_table_size(size))
     new_offsets = make_stack_array(types.int64, CACHED_OFFSETS * 2 * size)
     new_kinds = make_stack_array(types.int64, CACHED_OFFSETS)
 
     @inner_loop
-    def sweep_rows(memory, addresses, masks, force, layer, runs, region, rows):
+    def sweep_rows(memory, table, masks, force, layer, runs, region, rows):
         """Visit the cells of the rows (first, end) of the region."""
-        memory = pointer_to(memory)
+        memory, table = pointer_to(memory), pointer_to(table)
         height, nx = region.y1 - region.y0, region.nx
-        scratch, offsets, table, cached = new_scratch(), new_offsets(), new_table(), new_kinds()
-        zero, edge = np.int64(0), True
+        scratch, offsets, cached = new_scratch(), new_offsets(), new_kinds()
+        zero, last_kind = np.int64(0), np.int64(-1)
         for r in range(rows[0], rows[1]):
             y, z = region.y0 + r % height, region.z0 + r // height
-            if edge or is_at_edge(y, z, region.ny, region.nz):
-                edge = is_at_edge(y, z, region.ny, region.nz)
-                fill_offset_table(addresses, region, y, z, lanes, table)
+            kind_of_row = row_kind(y, z, region.ny, region.nz)
+            if kind_of_row != last_kind:  # rows of a kind all have the same offsets
+                last_kind = kind_of_row
                 for slot in range(CACHED_OFFSETS):  # the kind of cells in each, plus 1
                     cached[slot] = 0
             row = z * region.ny + y
@@ -264,19 +262,19 @@ def make_sweep(lattice: Lattice, precision: str, visit: Callable) -> Callable:
                 slot = kind % CACHED_OFFSETS
                 j = slot * 2 * size
                 if cached[slot] != kind + 1:
-                    gather_offsets(table, position, masks[c, FROM], zero, offsets, j)
+                    gather_offsets(table, kind_of_row, position, masks[c, FROM], zero, offsets, j)
                     cached[slot] = kind + 1
                 visit(memory, offsets, j, scratch, (start, n, s, y, z, r, nx), layer, force)
                 s += n
 
     @parallel
-    def sweep(memory, addresses, masks, force, layer, runs, region, tasks):
+    def sweep(memory, table, masks, force, layer, runs, region, tasks):
         """Visit all cells of the region; `tasks` pieces of it are shared out to the threads."""
         rows = (region.y1 - region.y0) * (region.z1 - region.z0)
         for task in prange(tasks):
             begin, end = np.int64(task) * rows // tasks, (np.int64(task) + 1) * rows // tasks
             settings = flush_subnormals()
-            sweep_rows(memory, addresses, masks, force, layer, runs, region, (begin, end))
+            sweep_rows(memory, table, masks, force, layer, runs, region, (begin, end))
             restore_subnormals(settings)
 
     return sweep

@@ -1,10 +1,10 @@
 """Memory offsets of populations on the CPU, and runs of identical cells in a row.
 
 A row of cells is cut into runs of cells of one class (same walls around them), so that the inner
-loop reads and writes at fixed offsets from a cell. `OffsetLoops.fill_table` computes the offsets of
-a row once for all positions in it, and `OffsetLoops.gather` picks those of a class of cells. The
-periodic wrap at both ends of a row is handled by the few cells there, which have offsets of their
-own. Positions, offsets and pitches count populations.
+loop reads and writes at fixed offsets from a cell. `make_offset_table` computes those of a block,
+and a loop of `make_gather` picks those of a class of cells. The periodic wrap at the ends of rows,
+and of the block, is handled by the cells there, which have offsets of their own. Positions, offsets
+and pitches count populations.
 """
 
 from __future__ import annotations
@@ -15,7 +15,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hetero.jit import serial
+from lbm._kernels.cpu_rows import inner_loop
+
+ROW_KINDS = 16
+"""Kinds of rows: see `row_kind`."""
 
 EDGE_KINDS = 5
 """Kinds of positions in a row at most: two at either end (one per lane), and all others."""
@@ -43,7 +46,7 @@ class Runs(NamedTuple):
 class Region(NamedTuple):
     """The cells x0 <= x < x1, ... that a sweep goes over, in a block of nx * ny * nz cells.
 
-    `pitch` is the number of populations from the start of a slot to the next. All are integers.
+    All are integers.
     """
 
     x0: int
@@ -55,7 +58,6 @@ class Region(NamedTuple):
     nx: int
     ny: int
     nz: int
-    pitch: int
 
 
 def find_runs(classes: np.ndarray, head: int, tail: int) -> Runs:
@@ -75,7 +77,7 @@ def find_runs(classes: np.ndarray, head: int, tail: int) -> Runs:
     return Runs(first, last + 1, flat[row, last].astype(np.int64))
 
 
-@serial(forceinline=True)
+@inner_loop(forceinline=True)
 def find_segment(s, x1, k, ends, classes):
     """Return (run at position s, its class, number of its cells from s to x1); starts at run k."""
     while ends[k] <= s:
@@ -83,95 +85,62 @@ def find_segment(s, x1, k, ends, classes):
     return k, classes[k], min(ends[k], x1) - s
 
 
-@serial(forceinline=True)
+@inner_loop(forceinline=True)
 def edge_kind(s, nx, lanes):
     """Kind of the position s in a row: `lanes` if it is at no end."""
     return s if s < lanes else (lanes if s < nx - lanes else s - nx + 2 * lanes + 1)
 
 
-@serial(forceinline=True)
-def edge_position(edge, nx, lanes):
-    """Return a position of this kind; -1 for the kind of those that are at no end."""
-    return edge if edge < lanes else (-1 if edge == lanes else edge + nx - 2 * lanes - 1)
+@inner_loop(forceinline=True)
+def row_kind(y, z, ny, nz):
+    """Kind of a row: a bit for each end of the block where it lies; 0 for inner rows."""
+    along_y = np.int64(y == 0) + 2 * np.int64(y == ny - 1)
+    return along_y + 4 * np.int64(z == 0) + 8 * np.int64(z == nz - 1)
 
 
-@serial
-def wrap_correction(s, nx, lanes):
-    """Corrections to the offsets of the x - 1 and x + 1 neighbours where the row wraps around.
+def make_offset_table(
+    addresses: np.ndarray, shape: tuple[int, int, int], pitch: int, lanes: int
+) -> np.ndarray:
+    """Return the offsets from a cell to its populations: int64 [row, edge, way, wall, q].
+
+    `row` is its `row_kind` and `edge` its `edge_kind`; `way` is 0 for loads and 1 for stores, and
+    `wall` is 1 for links into walls. `addresses` int64 [4, way, wall, q] holds slots and shifts in
+    x, y and z, in a block of `shape` (nx, ny, nz).
 
     With two half-precision values packed in a word (lanes = 2), the neighbour across the end of the
     row also changes its lane: the cell before x = 0 is in the upper lane of the last word.
     """
+    (slot, dx, dy, dz), (nx, ny, nz) = addresses, shape
+    s = np.array([*range(lanes), -1, *range(nx - lanes, nx)])[:, None, None, None]
     lane_change = 1 - 2 * (s % 2) if lanes == 2 else 0
-    backward = nx + lane_change if 0 <= s < lanes else 0
-    forward = lane_change - nx if s >= nx - lanes else 0
-    return backward, forward
-
-
-@serial(forceinline=True)
-def is_at_edge(y, z, ny, nz):
-    """Return whether a row lies at an end of the block, where y or z wraps around.
-
-    All other rows have the same offsets.
-    """
-    return y == 0 or z == 0 or y == ny - 1 or z == nz - 1
-
-
-def offset_table_size(populations: int) -> int:
-    """Return how many numbers `OffsetLoops.fill_table` writes; `populations` is that of a cell."""
-    return EDGE_KINDS * 2 * 2 * populations
-
-
-class OffsetLoops(NamedTuple):
-    """Loops over the offsets of the populations of a cell.
-
-    Attributes
-    ----------
-    fill_table : fill_table(addresses, region, y, z, lanes, out) writes the offsets from a cell of
-        the row (y, z) to its populations: out[edge, way, wall, q]. `out` is flat. `way` is 0 for
-        loads and 1 for stores; `wall` is 1 for links into walls. `addresses` int64 [4, way, wall,
-        q] holds their slots and their shifts in x, y and z.
-    gather : gather(table, edge, from_wall, into_wall, offsets, j) copies the offsets of a kind of
-        cells from the table of its row to `offsets`, from j on. offsets[j + q] leads from a cell to
-        where population q is loaded, offsets[j + Q + q], where Q is the number of populations, to
-        where it is stored. `edge` is the cell's kind of position; bit q of `from_wall` and
-        `into_wall` says whether q comes out of a wall or runs into one.
-    """
-
-    fill_table: Callable
-    gather: Callable
+    backward = np.where((0 <= s) & (s < lanes), nx + lane_change, 0)
+    forward = np.where(s >= nx - lanes, lane_change - nx, 0)
+    table = slot * pitch + (dz * ny + dy) * nx + dx * lanes
+    table = table + np.where(dx < 0, backward, 0) + np.where(dx > 0, forward, 0)
+    kind = np.arange(ROW_KINDS)[:, None, None, None, None]
+    along_y = ((kind & 1 > 0) & (dy < 0)) | ((kind & 2 > 0) & (dy > 0))
+    along_z = ((kind & 4 > 0) & (dz < 0)) | ((kind & 8 > 0) & (dz > 0))
+    return table - along_y * (dy * ny * nx) - along_z * (dz * nz * ny * nx)
 
 
 @functools.cache
-def make_offset_loops(populations: int) -> OffsetLoops:
-    """Make the loops for cells with so many populations."""
+def make_gather(populations: int, lanes: int) -> Callable:
+    """Make gather(table, row, edge, from_wall, into_wall, offsets, j) for cells with so many
+    populations.
 
-    @serial
-    def fill_table(addresses, region, y, z, lanes, out):
-        nx, ny, nz = region.nx, region.ny, region.nz
-        j = 0
-        for edge in range(2 * lanes + 1):
-            backward, forward = wrap_correction(edge_position(edge, nx, lanes), nx, lanes)
-            for way in range(2):
-                for wall in range(2):
-                    for q in range(populations):
-                        slot, dx = addresses[0, way, wall, q], addresses[1, way, wall, q]
-                        dy, dz = addresses[2, way, wall, q], addresses[3, way, wall, q]
-                        offset = slot * region.pitch + (dz * ny + dy) * nx + dx * lanes
-                        offset += backward if dx < 0 else (forward if dx > 0 else 0)
-                        if y + dy < 0 or y + dy >= ny:
-                            offset -= dy * ny * nx
-                        if z + dz < 0 or z + dz >= nz:
-                            offset -= dz * nz * ny * nx
-                        out[j] = offset
-                        j += 1
+    It copies the offsets of a kind of cells from the flat table of `make_offset_table` to
+    `offsets`, from j on. offsets[j + q] leads from a cell to where population q is loaded,
+    offsets[j + Q + q], where Q is the number of populations, to where it is stored. Bit q of
+    `from_wall` and `into_wall` says whether q comes out of a wall or runs into one.
+    """
 
-    @serial(forceinline=True)
-    def gather(table, edge, from_wall, into_wall, offsets, j):
+    @inner_loop
+    def gather(table, row, edge, from_wall, into_wall, offsets, j):
+        kind = row * (2 * lanes + 1) + edge
         for way in range(2):
-            bits, first = into_wall if way else from_wall, (edge * 2 + way) * 2 * populations
+            bits, first = into_wall if way else from_wall, (kind * 2 + way) * 2 * populations
             for q in range(populations):
                 offset = table[first + populations * (bits >> q & 1) + q]
                 offsets[j + way * populations + q] = offset
 
-    return OffsetLoops(fill_table, gather)
+    return gather

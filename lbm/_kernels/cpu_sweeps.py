@@ -23,9 +23,8 @@ from lbm._kernels.cpu_offsets import (
     EDGE_KINDS,
     edge_kind,
     find_segment,
-    is_at_edge,
-    make_offset_loops,
-    offset_table_size,
+    make_gather,
+    row_kind,
 )
 from lbm._kernels.cpu_operators import vector_functions
 from lbm._kernels.cpu_rows import (
@@ -114,7 +113,7 @@ def make_sweeps(
     # Index, in the array of remembered offsets, of those of the cells of a scratch array.
     size, in_scratch = lattice.size, CACHED_OFFSETS * 2 * lattice.size
     moments_at = moments_row(lattice)
-    fill_offset_table, gather_offsets = make_offset_loops(size)
+    gather_offsets = make_gather(size, lanes)
     if form.moments:  # its step is another one: see `lbm._kernels.moments.cpu`
         velocity, collide = make_cell_functions(lattice, lambda f, e, rates: f, True, forced)
     else:
@@ -133,7 +132,6 @@ def make_sweeps(
     new_row = make_stack_array(numba.from_dtype(form.storage), row_size)
     new_special_row = make_stack_array(numba.from_dtype(form.compute), row_size)
     new_records = make_stack_array(types.int64, RECORD * (SCRATCH_CELLS + 2))
-    new_table = make_stack_array(types.int64, offset_table_size(size))
     new_offsets = make_stack_array(types.int64, in_scratch + 2 * size)
     new_kinds = make_stack_array(types.int64, CACHED_OFFSETS)
 
@@ -174,39 +172,40 @@ def make_sweeps(
         deferred[1] += n
 
     @inner_loop
-    def step_rows(populations, addresses, walls, coefficients, runs, region, begin, end):
+    def step_rows(populations, table, walls, coefficients, runs, region, begin, end):
         """Step the rows number begin to end - 1 of the region.
 
         Tuples are unpacked once, because taking an array out of one costs two atomic operations.
         """
         source, target = pointer_to(populations.source), pointer_to(populations.target)
+        table = pointer_to(table)
         misalignment = np.int64(populations.source.ctypes.data) // itemsize
         masks = walls.masks
         rates, force = attach(coefficients.rates, coefficients.viscosity), coefficients.force
         first_runs, ends, classes = runs
-        x0, x1, y0, y1, z0, _, nx, ny, nz, _ = region
+        x0, x1, y0, y1, z0, _, nx, ny, nz = region
         scratch, deferred = new_scratch(), new_records()
         special_scratch, special_deferred = new_special_scratch(), new_records()
         row_of_scratch, special_row = new_row(), new_special_row()
         scratch_rates, wall_rates = replace(rates, row_of_scratch), replace(rates, special_row)
-        table, offsets, cached = new_table(), new_offsets(), new_kinds()
+        offsets, cached = new_offsets(), new_kinds()
         deferred[0] = deferred[1] = special_deferred[0] = special_deferred[1] = 0
         for q in range(size):
             offsets[in_scratch + q] = offsets[in_scratch + size + q] = q * SCRATCH_ROW
-        edge, ahead = True, ROWS_AHEAD * nx
+        ahead, last_kind = ROWS_AHEAD * nx, np.int64(-1)
         for r in range(begin, end):
             y, z = y0 + r % (y1 - y0), z0 + r // (y1 - y0)
-            if edge or is_at_edge(y, z, ny, nz):  # inner rows all have the same offsets
+            kind_of_row = row_kind(y, z, ny, nz)
+            if kind_of_row != last_kind:  # rows of a kind all have the same offsets
                 if deferred[0]:
                     finish(target, scratch_rates, force, scratch, offsets, deferred)
                 if special_deferred[0]:
                     finish_special(
                         target, walls, wall_rates, force, special_scratch, offsets, special_deferred
                     )
-                edge = is_at_edge(y, z, ny, nz)
+                last_kind = kind_of_row
                 for slot in range(CACHED_OFFSETS):  # the kind of cells in each, plus 1
                     cached[slot] = 0
-                fill_offset_table(addresses, region, y, z, lanes, table)
             row = (z * ny + y) * nx
             k, s = first_runs[z * ny + y], x0
             while s < x1:
@@ -232,7 +231,10 @@ def make_sweeps(
                         target, walls, wall_rates, force, special_scratch, offsets, special_deferred
                     )
                 if renew:
-                    gather_offsets(table, position, masks[c, FROM], masks[c, INTO], offsets, first)
+                    from_wall, into_wall = masks[c, FROM], masks[c, INTO]
+                    gather_offsets(
+                        table, kind_of_row, position, from_wall, into_wall, offsets, first
+                    )
                     cached[slot] = kind + 1
                 start = row + s
                 s += n
@@ -268,19 +270,15 @@ def make_sweeps(
         return s if lanes == 1 else (s & 1) * (nx // 2) + s // 2
 
     @inner_loop
-    def move_rows(memory, addresses, masks, force, transfer, runs, region, rows):
+    def move_rows(memory, table, masks, force, transfer, runs, region, rows):
         """Copy moments or populations of the rows (first, end) to data, or back."""
-        memory, data = pointer_to(memory), transfer.data
+        memory, table, data = pointer_to(memory), pointer_to(table), transfer.data
         height, nx, x1 = region.y1 - region.y0, region.nx, region.x1
-        scratch, offsets, table = new_special_scratch(), new_offsets(), new_table()
+        scratch, offsets = new_special_scratch(), new_offsets()
         field, first, lane = moments_at if transfer.moments else 0, np.int64(0), np.int64(0)
-        edge = True
         for r in range(rows[0], rows[1]):
             y, z = region.y0 + r % height, region.z0 + r // height
-            if edge or is_at_edge(y, z, region.ny, region.nz):
-                edge = is_at_edge(y, z, region.ny, region.nz)
-                fill_offset_table(addresses, region, y, z, lanes, table)
-            row = z * region.ny + y
+            kind_of_row, row = row_kind(y, z, region.ny, region.nz), z * region.ny + y
             k, s = runs.first[row], region.x0
             while s < x1:
                 k, c, n = find_segment(s, x1, k, runs.ends, runs.classes)
@@ -288,9 +286,8 @@ def make_sweeps(
                     s += n
                     continue
                 n, start = min(n, SCRATCH_CELLS), row * nx + s
-                gather_offsets(
-                    table, edge_kind(s, nx, lanes), masks[c, FROM], first, offsets, first
-                )
+                position = edge_kind(s, nx, lanes)
+                gather_offsets(table, kind_of_row, position, masks[c, FROM], first, offsets, first)
                 if transfer.reads:
                     gather_special(memory, offsets, first, start, scratch, lane, n, nx)
                     if transfer.moments:
@@ -309,7 +306,7 @@ def make_sweeps(
                 s += n
 
     @parallel
-    def step(populations, addresses, walls, rates, force, viscosity, runs, region, tasks):
+    def step(populations, table, walls, rates, force, viscosity, runs, region, tasks):
         """Step all cells of the region; `tasks` pieces of it are shared out to the threads."""
         rows = (region.y1 - region.y0) * (region.z1 - region.z0)
         for task in prange(tasks):
@@ -317,15 +314,15 @@ def make_sweeps(
             # Numba's parallel loops take no tuples of tuples: this one is made inside.
             coefficients = Coefficients(rates, force, viscosity)
             settings = flush_subnormals()
-            step_rows(populations, addresses, walls, coefficients, runs, region, begin, end)
+            step_rows(populations, table, walls, coefficients, runs, region, begin, end)
             restore_subnormals(settings)
 
     @parallel
-    def move(memory, addresses, masks, force, transfer, runs, region, tasks):
+    def move(memory, table, masks, force, transfer, runs, region, tasks):
         """Copy moments or populations of the region to the data of `transfer`, or back."""
         rows = (region.y1 - region.y0) * (region.z1 - region.z0)
         for task in prange(tasks):
             begin, end = np.int64(task) * rows // tasks, (np.int64(task) + 1) * rows // tasks
-            move_rows(memory, addresses, masks, force, transfer, runs, region, (begin, end))
+            move_rows(memory, table, masks, force, transfer, runs, region, (begin, end))
 
     return Sweeps(step, move)

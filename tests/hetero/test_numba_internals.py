@@ -168,6 +168,48 @@ def test_machine_code_calls_its_own_copies():
     assert bindings == ["STB_LOCAL"]
 
 
+def test_machine_code_is_made_only_of_what_is_called_from_outside():
+    own = {"pipeline_class": libraries.SelfContainedCompiler}
+    inside = own | {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+    inner = numba.njit(double, **inside)
+
+    @numba.njit(parallel=True, **own)
+    def fill(x):
+        for i in numba.prange(x.size):
+            x[i] = inner(x[i])
+
+    x = np.arange(5.0)
+    fill(x)
+    np.testing.assert_array_equal(x, [0.0, 2.0, 4.0, 6.0, 8.0])
+    (code,), (loop,) = inner.overloads.values(), fill.overloads.values()
+    assert compiled_code.to_bytes(loop)
+    with pytest.raises(RuntimeError, match="no compiled object"):
+        code.library._get_compiled_object()
+
+    # What is kept of the inner function, without machine code, is linked like itself.
+    from numba.core.registry import cpu_target
+
+    again = compiled_code.from_bytes(cpu_target.target_context, compiled_code.to_bytes(code))
+    assert isinstance(again.library, libraries.SelfContainedLibrary)
+    assert again.library.get_pointer_to_function(again.fndesc.llvm_func_name)
+
+
+def test_functions_that_only_compiled_code_calls_may_call_each_other():
+    inside = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+
+    @jit.serial(**inside)
+    def is_even(n):
+        return True if n == 0 else is_odd(n - 1)
+
+    @jit.serial(**inside)
+    def is_odd(n):
+        return False if n == 0 else is_even(n - 1)
+
+    ask = jit.serial(lambda n: is_even(n))
+    assert ask(10)
+    assert not ask(7)
+
+
 def test_the_lock_tells_whether_a_thread_compiles():
     answers = []
     thread = threading.Thread(

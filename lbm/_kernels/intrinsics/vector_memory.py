@@ -13,7 +13,7 @@ from numba.extending import intrinsic
 
 from lbm._kernels.intrinsics.vectors import Vector, llvm_suffix
 
-_I32, _BYTE = ir.IntType(32), ir.IntType(8)
+_I32, _I64, _BYTE = ir.IntType(32), ir.IntType(64), ir.IntType(8)
 _ALIGNMENT = 64  # bytes: a cache line
 
 
@@ -37,8 +37,11 @@ def make_stack_array(dtype, size: int):
     def stack_array(typing):
         def emit(context, builder, signature, values):
             kind = ir.ArrayType(context.get_data_type(dtype), size)
-            block = cgutils.alloca_once(builder, kind)  # filled with zeros
-            block.align = _ALIGNMENT
+            with builder.goto_entry_block():
+                block = builder.alloca(kind)
+                block.align = _ALIGNMENT
+                # Storing zeros one by one, as `alloca_once` does, takes long to compile.
+                cgutils.memset(builder, block, _I64(context.get_abi_sizeof(kind)), 0)
             return builder.gep(block, [_I32(0), _I32(0)])
 
         return types.CPointer(dtype)(), emit

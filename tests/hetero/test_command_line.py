@@ -17,8 +17,6 @@ import pytest
 from hetero.command_line import (
     CommandParser,
     ComputationFailedError,
-    add_out_option,
-    add_plot_option,
     check_outputs,
     print_json,
     run_command,
@@ -296,21 +294,6 @@ def test_negative_numbers_with_exponents_are_no_options():
     parser = CommandParser(prog="p")
     parser.add_argument("x", type=float, nargs="+")
     assert parser.parse_args(["-1e-3", "-.5", "-2", "3"]).x == [-1e-3, -0.5, -2.0, 3.0]
-
-
-def test_the_help_of_plot_and_out_names_every_format_that_is_accepted(tmp_path):
-    parser = CommandParser(prog="p")
-    add_plot_option(parser, "the fit")
-    add_out_option(parser, "the estimates")
-    words = " ".join(parser.format_help().split())
-    assert "draw the fit to a .html, .png, .svg or .pdf file" in words
-    assert "write the estimates to a .csv, .xlsx, .html, .tex, .parquet or .npy file" in words
-    assert parser.parse_args(["--plot", "a.svg"]).out is None
-    check_outputs()
-    for suffix in (".html", ".png", ".SVG", ".pdf"):
-        check_outputs(plot=tmp_path / f"a{suffix}")
-    for suffix in (".csv", ".parquet", ".npy"):
-        check_outputs(out=tmp_path / f"a{suffix}")
 
 
 @pytest.mark.parametrize(

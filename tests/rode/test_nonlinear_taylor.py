@@ -1,7 +1,5 @@
 """K-RODE-Taylor schemes for right-hand sides that are not linear in x."""
 
-import math
-
 import numpy as np
 import pytest
 
@@ -145,14 +143,3 @@ def test_missing_and_wrong_derivatives_are_named():
     ):
         with pytest.raises(error, match=message):
             logistic(**change)
-
-
-@pytest.mark.parametrize("sqrt", [np.sqrt, math.sqrt], ids=["NaN", "ValueError"])
-def test_functions_that_are_not_defined_everywhere_may_have_derivatives(sqrt):
-    def root(x):
-        return sqrt(1.0 - x[0] * x[0])
-
-    rode.additive(
-        lambda x, p: (root(x),), lambda p: (1.0,), dimension=1, start=(0.9,),
-        first_derivative=lambda x, v, p: (-x[0] * v[0] / root(x),),
-    )  # fmt: skip

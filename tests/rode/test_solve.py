@@ -281,19 +281,6 @@ def test_exact_sampling_has_the_distribution_of_paths(device, delta):
 
 
 @pytest.mark.statistical
-def test_distribution_of_the_relaxation(device):
-    """x' = -x + O, x_0 = 1, O_0 = 0.5: the mean e^-t (1 + t/2) and the exact variance."""
-    paths, problem = 1 << 16, rode.relaxation(1.0, start_process=0.5)
-    settings = {"t_span": (0, 5), "h": 0.05, "sampling": "exact", "reduction": "moments", "rng": 3}
-    result = rode.solve(problem, "3-rode-taylor", paths=paths, device=device, **settings)
-    for index, variance in ((20, 0.080830895954234135), (100, 0.24930765107112211)):
-        t = result.t[index]
-        mean = math.exp(-t) * (1.0 + 0.5 * t)
-        assert abs(result.mean[index, 0] - mean) < 5 * math.sqrt(variance / paths) + 1e-4
-        assert abs(result.variance[index, 0] / variance - 1) < 5 * math.sqrt(2 / paths) + 1e-3
-
-
-@pytest.mark.statistical
 @pytest.mark.parametrize("dtype", ["float32", pytest.param("float64", marks=pytest.mark.slow)])
 def test_distribution_of_the_growth(device, dtype):
     """x' = O x: log x is normal with variance t - 3/2 + 2 e^-t - e^-2t/2."""

@@ -8,7 +8,7 @@ import pytest
 import hetero
 import sbth
 from eigen_checks import EPS, THRESHOLD, assert_eigenpairs
-from hermitian_matrices import definite, hermitian, narrow, store, tridiagonal
+from hermitian_matrices import definite, hermitian, narrow, store
 from hetero.cpu.threads import use_threads
 from lapack_matrices import TYPES
 
@@ -118,36 +118,6 @@ def test_generalized_problems(dtype, method):
             assert_eigenpairs(band, w, v, of_b)
             for computed in (w, sbth.eigvals_banded(store(band, d, lower), **options)):
                 np.testing.assert_allclose(computed, true, **accuracy)
-
-
-def test_few_vectors_of_tridiagonal_matrices():
-    options = {"device": "cpu", "method": "lapack"}
-    for d, e in (
-        (np.random.default_rng(1).standard_normal(60), np.ones(59)),
-        (np.abs(np.arange(63) % 21 - 10.0), np.where(np.arange(1, 63) % 21 == 0, 1e-9, 1.0)),
-    ):
-        a = tridiagonal(d, e)
-        every, vectors = sbth.eigh_tridiagonal(d, e, **options)
-        assert_eigenpairs(a, every, vectors)
-        for first, last in ((0, 0), (5, 9), (50, 59), (0, 40)):
-            chosen = {"select": "i", "select_range": (first, last)}
-            w, v = sbth.eigh_tridiagonal(d, e, **chosen, **options)
-            assert len(w) == last - first + 1
-            assert_eigenpairs(a, w, v, first=first)
-        inside = np.flatnonzero((every > 0.5) & (every <= 2.5))
-        w, v = sbth.eigh_tridiagonal(d, e, select="v", select_range=(0.5, 2.5), **options)
-        assert len(w) == inside.size
-        assert_eigenpairs(a, w, v, first=inside[0])
-
-
-@pytest.mark.parametrize("window", [(-np.inf, 0.0), (1.0, np.inf), (1e9, 1e10), (-1.0, 2.0)])
-@pytest.mark.parametrize("dtype", [np.float64, np.complex128])
-def test_intervals(window, dtype):
-    a = hermitian(40, dtype)
-    first, stop = np.searchsorted(np.linalg.eigvalsh(a), window, side="right")
-    w, v = sbth.eigh(a, subset_by_value=window, device="cpu", method="lapack")
-    assert v.shape == (40, stop - first)
-    assert_eigenpairs(a, w, v, first=first)
 
 
 def test_bad_input():

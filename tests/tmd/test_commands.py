@@ -169,16 +169,6 @@ def test_a_result_shows_itself(result):
     assert none.plot() is not None
 
 
-def test_an_interruption_prints_no_traceback(capsys, monkeypatch):
-    def interrupt(*_, **__):
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(tmd, "search", interrupt, raising=False)
-    code, _, err = run(capsys, "search", *DOMAIN, *BITS)
-    assert code == 130
-    assert "interrupted" in err
-
-
 def test_progress_counts_every_argument(monkeypatch):
     bars = RecordedBars(monkeypatch)
     monkeypatch.setitem(pipeline.SUBDOMAINS_PER_BATCH, "cpu", 64)

@@ -143,7 +143,7 @@ def is_at_zeta(y, side):
 def is_trivial(z, y, side):
     """Return whether no integral is needed.
 
-    That is at NaN, infinity and zeta itself, outside the support (or where a light tail underflows),
+    That is at NaN, infinity and zeta itself, outside the support, where a light tail underflows,
     for Cauchy, and in far tails.
 
     y >= 0; for alpha = 1 the argument is z.

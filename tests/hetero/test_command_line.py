@@ -103,6 +103,23 @@ def test_every_package_and_its_command_know_their_version(package, capsys):
     assert capsys.readouterr().out == f"{package} {version('heterokit')}\n"
 
 
+@pytest.mark.parametrize(
+    ("package", "commands"),
+    [
+        ("stablegpu", ("fit", "pdf", "cdf", "quantile", "rvs")),
+        ("rode", ("solve",)),
+        ("sbth", ("eigvals", "eigh", "eigsh")),
+        ("tmd", ("search", "verify", "check")),
+    ],
+)
+def test_the_help_of_each_command_has_examples(package, commands, capsys):
+    for command in commands:
+        with pytest.raises(SystemExit) as exit_of:
+            run_inside(package, command, "--help")
+        assert exit_of.value.code == 0
+        assert f"examples:\n  {package} {command} " in capsys.readouterr().out
+
+
 @pytest.mark.parametrize("package", ["stablegpu", "rode", "sbth"])
 def test_optional_arguments_are_not_called_required(package, capsys):
     with pytest.raises(SystemExit):

@@ -92,10 +92,3 @@ def test_a_notebook_shows_the_value_of_a_cell_once(no_figures, monkeypatch):
     figure._ipython_display_()
     assert shown[0].startswith(b"\x89PNG")
     assert pyplot.get_fignums() == []  # so that the end of the cell shows no second one
-
-
-def test_axes_may_be_given(figure):
-    (axes,) = figure.axes
-    assert axes_of(axes) is axes
-    assert figure_of(axes) is figure
-    assert figure_of(axes_of(None)) is not figure

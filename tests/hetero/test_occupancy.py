@@ -21,22 +21,9 @@ BY_HAND = [
     ((9, 0), 256, 33, 0, 6, 48, ("registers",)),
     # 20,000 + 1024 bytes become 21,120: 11 blocks in 233,472 bytes.
     ((9, 0), 64, 16, 20_000, 11, 22, ("shared memory",)),
-    # 9000 bytes become 9216: 5 blocks in 49,152 bytes, 10 of 64 warps.
-    ((3, 5), 64, 16, 9000, 5, 10, ("shared memory",)),
     # A warp a block: 16 blocks on 3.5 and 32 on 6.0 are the limit.
     ((3, 5), 32, 16, 0, 16, 16, ("blocks",)),
     ((6, 0), 20, 16, 0, 32, 32, ("blocks",)),
-    # 42 registers: 1536 a warp; 10 warps in each of 4 partitions, but 21 in each of 2.
-    ((3, 5), 96, 42, 0, 13, 39, ("registers",)),
-    ((6, 0), 96, 42, 0, 14, 42, ("registers",)),
-    # 32 warps of 2048 registers take all 65,536; with one register more nothing starts.
-    ((3, 5), 1024, 64, 0, 1, 32, ("registers",)),
-    ((3, 5), 1024, 65, 0, 0, 0, ("registers",)),
-    # On 6.0 too, 13 warps of 4352 registers count as 16, too many; 12 are 12, which fit once.
-    ((6, 0), 13 * 32, 136, 0, 0, 0, ("registers",)),
-    ((6, 0), 12 * 32, 136, 0, 1, 12, ("registers",)),
-    # 5 warps count as 8 when a launch is checked: 8 * 8192 are allowed, then 8 warps fit.
-    ((9, 0), 160, 255, 0, 1, 5, ("registers",)),
     # A block has at most 227 KiB on 9.0, and 48 KiB on 6.0.
     ((9, 0), 128, 16, 227 * 1024, 1, 4, ("shared memory",)),
     ((6, 0), 128, 16, 48 * 1024 + 1, 0, 0, ("shared memory",)),

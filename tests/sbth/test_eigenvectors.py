@@ -108,28 +108,6 @@ def test_blocks_of_a_band_are_selected_together():
     np.testing.assert_array_equal(vectors, v[:, 5:21])
 
 
-def test_bad_input():
-    a = np.eye(3)
-    for call, error, message in (
-        (lambda: sbth.eigh(a, subset_by_index=(0, 3)), ValueError, "subset_by_index must hold ind"),
-        (lambda: sbth.eigh(a, subset_by_value=(2, 1)), ValueError, "subset_by_value must be asce"),
-        (lambda: sbth.eigh(a, subset_by_value=5), ValueError, "subset_by_value must be a pair of"),
-        (
-            lambda: sbth.eigh(a, subset_by_value=(0, 1), subset_by_index=(0, 1)),
-            ValueError,
-            "must not be given both",
-        ),
-        (lambda: sbth.eigh(np.ones((2, 3))), ValueError, "a must be a square matrix"),
-        (lambda: sbth.eigh(np.full((3, 3), np.nan)), ValueError, "a must be finite"),
-        (lambda: sbth.eigh(np.full((9, 9), 1e308)), ValueError, "a is too large: an eigenvalue ex"),
-        (lambda: sbth.eig_banded(a, "lower"), TypeError, "lower must be True or False"),
-        (lambda: sbth.eig_banded(np.full((2, 9), np.nan)), ValueError, "a_band holds nan"),
-        (lambda: sbth.eig_banded(np.ones(3)), ValueError, "a_band must have the shape"),
-    ):
-        with pytest.raises(error, match=message):
-            call()
-
-
 @pytest.mark.parametrize(
     ("solve", "method"),
     [(sbth.eigh, "lapack"), (sbth.eig_banded, "lapack"), (sbth.eig_banded, "sbth")],

@@ -356,21 +356,3 @@ def test_float32_and_repeated_calls(device, is_all):
         calls = (solve(d.astype(dtype), e.astype(dtype), device, *chosen) for _ in range(2))
         for x, y in zip(*calls, strict=True):
             np.testing.assert_array_equal(x, y)
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (([1.0, np.nan], [0.0]), "d must be finite"),
-        (([1.0, 2.0], [np.inf]), "e must be finite"),
-        (([1.0, 2.0], [0.0, 1.0]), "d and e must have shapes"),
-        (([1.0, 2.0], [0.0], False, "x"), "select must be one of"),
-        (([1.0, 2.0], [0.0], False, "i", (0, 2)), "select_range must hold indices"),
-        (([1e308, 1e308], [1e308]), "d, e is too large"),
-    ],
-)
-def test_bad_input(arguments, message):
-    with pytest.raises(ValueError, match=message):
-        sbth.eigh_tridiagonal(*arguments, device="cpu", method="sbth")
-    with pytest.raises(TypeError, match="eigvals_only must be True or False"):
-        sbth.eigh_tridiagonal([1.0], [], "no", device="cpu", method="sbth")

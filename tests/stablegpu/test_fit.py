@@ -162,10 +162,3 @@ def test_arrays_without_dimensions_are_observations():
     x = stable(1.5, 0.2).rvs(50, rng=1)
     results = stablegpu.fit([np.array(v) for v in x], method="mcculloch")
     assert results.alpha == stablegpu.fit(x, method="mcculloch").alpha
-
-
-def test_unknown_method():
-    with pytest.raises(
-        ValueError, match="method must be one of 'ml', 'mcculloch', 'koutrouvelis', 'grid', 'grid2'"
-    ):
-        stablegpu.fit(np.arange(10.0), method="best")

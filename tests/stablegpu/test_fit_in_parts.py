@@ -86,18 +86,6 @@ def test_data_on_a_gpu_stay_there(require_cuda):
     assert np.isfinite(on_host(stablegpu.fit(data).alpha)).all()
 
 
-def test_engines_are_checked_before_anything_runs(sets):
-    with ThreadPoolExecutor(1) as executor:
-        for options, error, message in (
-            ({"executor": 2}, TypeError, "executor must be a concurrent"),
-            ({"comm": "world"}, TypeError, "comm must be a communicator"),
-            ({"executor": executor, "device": ["cpu"]}, TypeError, "takes its own"),
-            ({"device": ()}, ValueError, "of one kind, got none"),
-        ):
-            with pytest.raises(error, match=message):
-                stablegpu.fit(sets, **options)
-
-
 @pytest.mark.parametrize("method", ["parametric", "nonparametric"])
 def test_bootstraps(sets, method):
     result = stablegpu.fit(sets[2], method="mcculloch", device="cpu")

@@ -144,14 +144,6 @@ def test_undecided_arguments_end_with_1(result, monkeypatch, capsys):
     assert run(capsys, "search", *DOMAIN, *BITS)[0] == 1
 
 
-def test_help_has_examples(capsys):
-    for command in ("search", "verify", "check"):
-        code, out, _ = run(capsys, command, "--help")
-        assert code == 0
-        assert f"examples:\n  tmd {command} exp" in out
-        assert run(capsys, command, "--version")[1].startswith("tmd ")
-
-
 def test_a_result_shows_itself(result):
     assert "<img" in result._repr_html_()
     figure = result.plot()

@@ -100,8 +100,6 @@ def _lines(table, x, size, domain, step):
     return scan.line_differences(scan.taylor_coefficients(table, 0, x, size), step, size, domain)
 
 
-
-
 def to_fixed_point(pair):
     """Return a pair as a Fraction modulo 2."""
     return Fraction(int(pair[0]) << 64 | int(pair[1]), 1 << 127)

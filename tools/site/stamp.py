@@ -1,6 +1,6 @@
 """Says which sources `make docs` built the site from, so that its tests need not build it again.
 
-    python tools/site/stamp.py        writes out/site.stamp, beside out/site
+python tools/site/stamp.py        writes out/site.stamp, beside out/site
 """
 
 from __future__ import annotations

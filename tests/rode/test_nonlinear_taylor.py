@@ -29,6 +29,7 @@ def end(problem, method, h, device="cpu", **options):
     return result.paths[-1, 0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("order", [1, 2, 3])
 def test_without_noise_the_order_is_that_of_taylors_method(device, order):
     exact = 1.0 / (1.0 + 4.0 * np.exp(-1.0))
@@ -76,7 +77,8 @@ def test_one_step_is_the_integral_of_the_taylor_polynomial():
 @pytest.mark.parametrize(
     ("method", "sampling"),
     [
-        *(("2-rode-taylor", "exact"), ("3-rode-taylor", "path")),
+        ("2-rode-taylor", "exact"),
+        pytest.param("3-rode-taylor", "path", marks=pytest.mark.slow),
         pytest.param("1-rode-taylor", "exact", marks=pytest.mark.slow),
         pytest.param("1-rode-taylor", "path", marks=pytest.mark.slow),
         pytest.param("2-rode-taylor", "path", marks=pytest.mark.slow),

@@ -90,5 +90,7 @@ def _of_type(dtype) -> dict:
 
 
 KERNELS = (
-    read_budgets("stablegpu", _FLOAT64, slow="interval", **_NAMES) | _of_type(f4) | _of_type(f8)
+    read_budgets("stablegpu", _FLOAT64, slow="interval|quadrature", **_NAMES)
+    | _of_type(f4)
+    | _of_type(f8)
 )

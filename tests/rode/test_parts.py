@@ -1,8 +1,5 @@
 """Runs of `rode.solve` in parts: any number of them, devices, threads, processes and ranks."""
 
-from concurrent.futures import ProcessPoolExecutor
-from multiprocessing import get_context
-
 import numpy as np
 import pytest
 
@@ -58,17 +55,6 @@ def test_every_gpu(require_cuda):
     settings = RUN | {"paths": 1001, "reduction": WANTED}
     expected = rode.solve(QUAKE, "3-rode-taylor", device="cuda", **settings)
     assert_same(rode.solve(QUAKE, "3-rode-taylor", device="cuda:all", **settings), expected)
-
-
-@pytest.mark.slow
-def test_processes_give_the_same_paths():
-    settings = RUN | {"paths": 9, "reduction": WANTED}
-    expected = rode.solve(QUAKE, "averaged-euler", device="cpu", **settings)
-    with ProcessPoolExecutor(2, get_context("spawn")) as executor:
-        result = rode.solve(
-            QUAKE, "averaged-euler", parts=2, device="cpu", executor=executor, **settings
-        )
-    assert_same(result, expected)
 
 
 def test_fresh_entropy_is_shared_by_all_parts():

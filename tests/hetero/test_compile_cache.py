@@ -7,6 +7,7 @@ import subprocess
 import sys
 import threading
 import time
+from types import ModuleType
 
 import numpy as np
 import pytest
@@ -149,10 +150,11 @@ def test_a_function_that_calls_itself_is_not_kept():
 
 @pytest.mark.parametrize("is_notebook", [False, True])
 def test_a_user_who_waits_is_told_once(monkeypatch, capsys, is_notebook):
-    monkeypatch.setattr(notice, "SECONDS", 0.05)
-    monkeypatch.setattr(notice, "_is_interactive", lambda: True)
-    monkeypatch.setattr(notice, "_is_notebook", lambda: is_notebook)
-    monkeypatch.setattr(notice, "_noticed", set())
+    name = "of_a_notebook" if is_notebook else "of_a_terminal"
+    if is_notebook:
+        monkeypatch.setitem(sys.modules, "ipykernel", ModuleType("ipykernel"))
+    else:
+        monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
     compiles, done = threading.Event(), threading.Event()
 
     def compile_slowly():
@@ -165,20 +167,18 @@ def test_a_user_who_waits_is_told_once(monkeypatch, capsys, is_notebook):
     thread.start()
     compiles.wait()
     for _ in range(3):
-        notice.compilation_begins("lbm._kernels.cpu")
+        notice.compilation_begins(f"{name}.loops", after=0.05)
     time.sleep(0.3)
     done.set()
     thread.join()
-    line, output = "lbm: compiling (once per installation) ...\n", capsys.readouterr()
+    line, output = f"{name}: compiling (once per installation) ...\n", capsys.readouterr()
     assert (output.out, output.err) == ((line, "") if is_notebook else ("", line))
 
 
 def test_short_compilations_and_pipes_are_silent(monkeypatch, capsys):
-    monkeypatch.setattr(notice, "SECONDS", 0.01)
-    monkeypatch.setattr(notice, "_noticed", set())
-    notice.compilation_begins("lbm._kernels.cpu")  # stderr is no terminal here
-    monkeypatch.setattr(notice, "_is_interactive", lambda: True)
-    notice.compilation_begins("lbm._kernels.cpu")  # nothing compiles when the timer ends
+    notice.compilation_begins("of_a_pipe.loops", after=0.01)  # stderr is no terminal here
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    notice.compilation_begins("of_a_pipe.loops", after=0.01)  # nothing compiles when it ends
     time.sleep(0.1)
     assert capsys.readouterr().err == ""
 

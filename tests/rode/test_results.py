@@ -49,13 +49,6 @@ def test_reprs_are_readable():
     assert repr(generator) == "Generator(method='box-muller', dtype='float32')"
 
 
-def test_notebooks_show_tables():
-    result = rode.solve(QUAKE, "averaged-euler", reduction="peaks", **RUN)
-    assert "<td>all paths are finite</td>" in result._repr_html_()
-    assert "<td>none</td>" in result._repr_html_()
-    assert "<caption>rode.Problem: growth</caption>" in rode.growth()._repr_html_()
-
-
 def test_outputs_are_read_by_name():
     result = rode.solve(QUAKE, "averaged-euler", reduction=EVERYTHING, **RUN)
     velocity = result["velocity"]

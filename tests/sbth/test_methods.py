@@ -79,19 +79,6 @@ def test_subnormal_elements_of_complex_bands(dtype, width):
         np.testing.assert_allclose(values, true, rtol=0, atol=THRESHOLD * n * eps)
 
 
-@pytest.mark.parametrize("dtype", [np.float64, np.complex128])
-def test_hermitian_blocks_keep_their_own_accuracy(dtype):
-    a = narrow(hermitian(30, dtype), 2)
-    a[:15, 15:] = a[15:, :15] = 0.0
-    a[:15, :15] *= 1e140
-    a[15:, 15:] *= 1e-140
-    w, v = sbth.eig_banded(store(a, 2, True), True, device="cpu", method="lapack")
-    large = np.abs(v[:15]).max(axis=0) > 0
-    assert not np.any(large & (np.abs(v[15:]).max(axis=0) > 0))
-    assert_eigenpairs(a[:15, :15], w[large], v[:15, large])
-    assert_eigenpairs(a[15:, 15:], w[~large], v[15:, ~large])
-
-
 @pytest.mark.parametrize(
     ("dtype", "method"), [("float64", "auto"), ("float64", "lapack"), ("complex128", "auto")]
 )

@@ -8,7 +8,6 @@ import pytest
 
 import stablegpu
 from hetero.arrays import on_host
-from stablegpu._fit.batch import split
 
 
 def assert_equal_fits(found, expected):
@@ -64,17 +63,6 @@ def test_options_and_labels_go_with_their_sets(sets):
         found = stablegpu.fit(data, executor=executor, device="cpu", **options)
     assert found.labels == tuple(names)
     assert_equal_fits(found, alone)
-
-
-def test_split_by_observations():
-    assert split(np.array([10, 10, 10, 10]), 2) == [0, 2, 4]
-    assert split(np.array([90, 1, 1, 1]), 3) == [0, 1, 4]
-    assert split(np.array([7]), 5) == [0, 1]
-    for parts in range(1, 40):
-        bounds = split(np.arange(1, 30), parts)
-        assert bounds[0] == 0
-        assert bounds[-1] == 29
-        assert (np.diff(bounds) > 0).all()
 
 
 def test_data_on_a_gpu_stay_there(require_cuda):

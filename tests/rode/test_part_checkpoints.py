@@ -12,7 +12,6 @@ import rode
 from hetero.compile_cache.fingerprint import fingerprint_of_results
 from rode._solver.finished_parts.folder import Checkpoint
 
-CPU = hetero.Device("cpu")
 SETTINGS = parts_worker.SETTINGS | {"paths": 40, "device": "cpu"}
 """Those of the other tests of parts, whose compiled code is then on disk."""
 

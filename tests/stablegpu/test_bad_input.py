@@ -69,8 +69,9 @@ def test_huge_and_tiny_arguments_and_scales(device):
             -beta * np.array([1e7, 1e20, 1e200, 1e300])
         )
         below, above = (result.cdf, result.sf)[:: int(beta)]
-        for found, limit in ((result.pdf, 0.0), (below, 0.0), (above, 1.0)):
-            np.testing.assert_array_equal(found, limit)
+        assert not np.any(result.pdf)
+        assert not np.any(below)
+        assert np.all(above == 1.0)
 
 
 def test_outputs_come_in_pairs():

@@ -26,6 +26,7 @@ test-all:
 # Warnings are errors; not with --quiet, which keeps MkDocs from counting them.
 docs: $(VENV)/installed-dev
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
+	@$(BIN)/python tools/site/stamp.py
 	@echo "out/site/index.html"
 
 lint: $(VENV)/installed-dev

@@ -4,9 +4,8 @@ import re
 
 import pytest
 
-from rode._normals.ziggurat.tables import ziggurat
 from studies.__main__ import STUDIES, find_studies
-from studies.papers import DOCUMENTS, RESULTS, find, printed
+from studies.papers import DOCUMENTS, RESULTS, find
 from studies.papers.page import PAGE, page
 from studies.papers.result import RECORDS, NumberedResult, Value
 
@@ -60,15 +59,6 @@ def test_each_result_has_its_page():
             check_place(nowhere)
 
 
-def test_pages_follow_the_numbers():
-    for kind in ("table", "figure"):
-        for chapter in PAGES:
-            results = [r for r in RESULTS if r.key.startswith(f"thesis {kind} {chapter}.")]
-            order = sorted(results, key=lambda r: int(r.number.partition(".")[2]))
-            pages = [int(r.place.split(";")[0].removeprefix("p. ")) for r in order]
-            assert pages == sorted(pages), (kind, chapter, pages)
-
-
 def test_no_numbered_result_is_missing():
     """Drawings of algorithms and data sheets of hardware have no row."""
     numbers = {
@@ -104,28 +94,6 @@ def test_every_value_is_in_its_record():
                 sources = [source for source in (value.ours, value.over) if source]
                 assert {source.record for source in sources} <= {*result.records}, result.key
                 assert value.number == value.number, (result.key, value.what)  # not NaN
-
-
-def test_printed_tables_agree_with_themselves():
-    for strips, (r, v, fast, diverging) in printed.ZIGGURATS.items():
-        table = ziggurat(strips)
-        assert abs(table.r - r) < 3e-15, strips
-        assert abs(table.v / v - 1) < 2e-14, strips
-        assert abs(100 * table.fast - fast) < 0.0051, strips
-        assert abs(100 * (1 - (fast / 100) ** 32) - diverging) < 0.1, strips
-    for calls in printed.BLAS_CALLS.values():
-        for symv, syr2 in zip(calls["symv"], calls["syr2"], strict=True):
-            assert abs(symv / syr2 - 1) < 0.002
-        for routine in calls.values():
-            assert len(routine) == len(printed.BANDWIDTHS)
-    for column in printed.MEAN_ERRORS.values():
-        for (_, beta), errors in column.items():
-            assert (errors[0] is None) == (beta == 1.0)
-            assert all(1e-16 < error < 1e-12 for error in errors if error is not None)
-    for kernel in zip(*printed.KERNEL_OF_500_POINTS.values(), strict=True):
-        _, bandwidth, share, local, local_share = kernel
-        assert 170 < 100 * bandwidth / share < 360  # GB/s of the data sheets
-        assert 2600 < 100 * local / local_share < 17200
 
 
 def test_the_page_is_that_of_the_records():

@@ -2,10 +2,8 @@
 
 import pytest
 
-import hetero
 from studies.hetero import profiles
-from studies.hetero.profiled_calls import CALLS, MARK
-from studies.study import Study
+from studies.hetero.profiled_calls import MARK
 
 OUTPUT = """==PROF== Connected to process 7
 "ID","Process ID","Kernel Name","{time}","sm__warps_active"
@@ -47,19 +45,3 @@ def test_a_row_is_that_of_the_longest_kernel():
     assert row["global memory, GB/s"] == pytest.approx(2.0)
     assert row["shared memory, GB/s"] == pytest.approx(6.4)  # 50 times 128 bytes
     assert row["shared memory, %"] == 7.0
-
-
-def test_no_measures_is_an_error_with_the_profilers_words():
-    with pytest.raises(RuntimeError, match="ERR_NVGPUCTRPERM"):
-        profiles.read_metrics("==ERROR== ERR_NVGPUCTRPERM: the user may not read the counters")
-
-
-def test_a_missing_profiler_is_named(monkeypatch):
-    monkeypatch.setenv("PATH", "")
-    with pytest.raises(FileNotFoundError, match="ncu"):
-        profiles.profile(list(CALLS))
-
-
-def test_a_cpu_is_refused(tmp_path):
-    with pytest.raises(ValueError, match="--device cuda"):
-        profiles.run(Study(tmp_path, hetero.Device("cpu"), quick=True))

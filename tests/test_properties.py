@@ -8,7 +8,6 @@ from hypothesis.extra import numpy as arrays
 from scipy import linalg, special
 
 import lbm
-import rode
 import sbth
 import stablegpu
 from hetero.cuda import driver
@@ -66,13 +65,6 @@ def test_probabilities_are_probabilities(alpha, beta, x):
 def test_quantiles_invert_the_distribution_function(alpha, beta, p):
     distribution = stablegpu.stable(alpha, beta, parameterization="S0", device="cpu")
     assert distribution.cdf(distribution.ppf(p)) == pytest.approx(p, rel=1e-7)
-
-
-@given(n=st.integers(0, 40), offset=st.integers(0, 40), seed=st.integers(0, 2**64))
-def test_a_longer_sequence_begins_with_the_shorter_one(n, offset, seed):
-    short = rode.normal(n, rng=seed, device="cpu")
-    long = rode.normal(n + offset, rng=seed, device="cpu")
-    np.testing.assert_array_equal(long[:n], short)
 
 
 @given(

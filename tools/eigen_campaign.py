@@ -209,14 +209,14 @@ def run_case(seed: int, number: int) -> tuple[str, str]:
     return way.__name__, ""
 
 
-def main() -> int:
+def main(arguments: list[str] | None = None) -> int:
     """Run the campaign; return the exit status."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--cases", type=int, default=1000)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--first", type=int, default=0, help="number of the first case")
     parser.add_argument("--minutes", type=float, default=math.inf, help="begin no case after this")
-    options = parser.parse_args()
+    options = parser.parse_args(arguments)
     warnings.simplefilter("error", RuntimeWarning)
     start, counts, deviations = time.monotonic(), Counter[str](), 0
     for number in range(options.first, options.first + options.cases):

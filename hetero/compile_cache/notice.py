@@ -14,8 +14,8 @@ SECONDS = 1.0
 _noticed: set[str] = set()
 
 
-def compilation_begins(module: str) -> None:
-    """Tell the user once per package, if the compiler is still at work a second from now.
+def compilation_begins(module: str, after: float = SECONDS) -> None:
+    """Tell the user once per package, if the compiler is still at work `after` seconds from now.
 
     Only in a terminal or a notebook; HETERO_NOTICE=0 silences it.
     """
@@ -23,7 +23,7 @@ def compilation_begins(module: str) -> None:
     if package in _noticed or not _is_interactive():
         return
     _noticed.add(package)
-    timer = threading.Timer(SECONDS, _tell, (package,))
+    timer = threading.Timer(after, _tell, (package,))
     timer.daemon = True
     timer.start()
 

@@ -53,25 +53,27 @@ class _File:
     age: float
 
 
-def prune_if_due(root: int, written: int) -> None:
-    """Remove what is no longer used, once a day or after much was written.
+def prune_if_due(
+    root: int, written: int, every: int = BYTES_BETWEEN_PRUNINGS, most_bytes: int = MAX_BYTES
+) -> None:
+    """Remove what is no longer used, once a day or after `every` bytes were written.
 
     `root` is a descriptor of the open folder that holds everything, and `written` the number of
     bytes that this process has just written.
     """
     global _written
     _written += written
-    if _written < BYTES_BETWEEN_PRUNINGS and _seconds_since_pruning(root) < BETWEEN_PRUNINGS:
+    if _written < every and _seconds_since_pruning(root) < BETWEEN_PRUNINGS:
         return
     _written = 0
     write_file(_STAMP, root)
-    prune(root)
+    prune(root, most_bytes)
 
 
-def prune(root: int) -> None:
+def prune(root: int, most_bytes: int = MAX_BYTES, most_folders: int = MAX_PER_PACKAGE) -> None:
     """Remove files that are old or too many, and the folders that are empty then."""
     files = _files_in(root)
-    for file in _superfluous(files):
+    for file in _superfluous(files, most_bytes, most_folders):
         with (
             contextlib.suppress(OSError),  # another process has removed it
             opened_folder(file.folder, within=root) as folder,
@@ -82,7 +84,7 @@ def prune(root: int) -> None:
             os.rmdir(name, dir_fd=root)
 
 
-def _superfluous(files: list[_File]) -> list[_File]:
+def _superfluous(files: list[_File], most_bytes: int, most_folders: int) -> list[_File]:
     """Return the files that are to be removed."""
     files = sorted(files, key=lambda file: file.age)
     states = defaultdict[str, list[str]](list)  # folders of each package, the last used one first
@@ -90,13 +92,13 @@ def _superfluous(files: list[_File]) -> list[_File]:
         package = file.folder.rpartition("-")[0]
         if file.folder not in states[package]:
             states[package].append(file.folder)
-    surplus = {folder for folders in states.values() for folder in folders[MAX_PER_PACKAGE:]}
+    surplus = {folder for folders in states.values() for folder in folders[most_folders:]}
     totals = accumulate(file.bytes for file in files)
     return [
         file
         for file, total in zip(files, totals, strict=True)
         if file.age > (_ABANDONED if file.name.endswith(PARTIAL) else MAX_AGE)
-        or total > MAX_BYTES
+        or total > most_bytes
         or file.folder in surplus
     ]
 

@@ -265,6 +265,6 @@ def run(study: Study) -> dict:
     rates = [measure_rate(n, rings, device, moves=moves) for moves in (False, True)]
     rates.append(rates[1] / rates[0])
     result["rate"] = rates
-    heads = ("cells", "triangles", "at rest, GLUPS", "turning, GLUPS", "share")
-    study.table("An ellipsoid as a mesh", heads, [(n, 4 * rings * (rings - 1), *rates)])
+    columns = ("cells", "triangles", "at rest, GLUPS", "turning, GLUPS", "share")
+    study.table("An ellipsoid as a mesh", columns, [(n, 4 * rings * (rings - 1), *rates)])
     return result

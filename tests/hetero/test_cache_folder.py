@@ -36,9 +36,9 @@ def set_age(path: Path, days: float) -> None:
     os.utime(path, (then, then))
 
 
-def prune_now(root: Path) -> None:
+def prune_now(root: Path, **limits: int) -> None:
     with secure_files.opened_folder(root) as descriptor:
-        pruning.prune(descriptor)
+        pruning.prune(descriptor, **limits)
 
 
 # ---- what is removed ---------------------------------------------------------------------------
@@ -100,36 +100,34 @@ def test_a_folder_with_its_name_that_it_has_not_made_is_not_touched(tmp_path, mo
     ]
 
 
-def test_what_was_used_longest_ago_goes_first(root, monkeypatch):
+def test_what_was_used_longest_ago_goes_first(root):
     folder = root / "toy-0123456789abcdef"
     for number, days in enumerate((0, 1, 2, 29, 31, -31)):  # the last one has a date to come
         store.write(folder.name, file_name(number), bytes(1000))
         set_age(folder / file_name(number), days)
     prune_now(root)
     assert {path.name for path in folder.iterdir()} == {file_name(i) for i in range(4)}
-    monkeypatch.setattr(pruning, "MAX_BYTES", 2500)
     assert store.read(folder.name, file_name(3)) == bytes(1000)  # it is the last one used now
-    prune_now(root)
+    prune_now(root, most_bytes=2500)
     assert {path.name for path in folder.iterdir()} == {file_name(0), file_name(3)}
 
 
-def test_folders_of_older_sources_are_removed(root, monkeypatch):
-    monkeypatch.setattr(pruning, "MAX_PER_PACKAGE", 2)
+def test_folders_of_older_sources_are_removed(root):
     for state in range(4):
         store.write(f"toy-{state:016x}", file_name(0), b"data")
         set_age(root / f"toy-{state:016x}" / file_name(0), state)
     store.write("other-0123456789abcdef", file_name(0), b"data")
     set_age(root / "toy-0123456789abcdef" / file_name(0), 5)
-    prune_now(root)
+    prune_now(root, most_folders=2)
     left = {path.name for path in root.iterdir() if path.is_dir()}
     assert left == {f"toy-{0:016x}", f"toy-{1:016x}", "other-0123456789abcdef"}
 
 
-def test_a_program_that_writes_much_prunes_more_than_once_a_day(root, monkeypatch):
-    monkeypatch.setattr(pruning, "BYTES_BETWEEN_PRUNINGS", 10_000)
-    monkeypatch.setattr(pruning, "MAX_BYTES", 20_000)
+def test_a_program_that_writes_much_prunes_more_than_once_a_day(root):
     for number in range(200):
         store.write("toy-0123456789abcdef", file_name(number), bytes(1000))
+        with secure_files.opened_folder(root) as descriptor:
+            pruning.prune_if_due(descriptor, 1000, every=10_000, most_bytes=20_000)
     left = sum(path.stat().st_size for path in (root / "toy-0123456789abcdef").iterdir())
     assert left < 35_000
     assert store.read("toy-0123456789abcdef", file_name(199)) == bytes(1000)

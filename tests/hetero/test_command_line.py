@@ -17,8 +17,6 @@ import pytest
 from hetero.command_line import (
     CommandParser,
     ComputationFailedError,
-    add_out_option,
-    add_plot_option,
     check_outputs,
     print_json,
     run_command,
@@ -103,6 +101,23 @@ def test_every_package_and_its_command_know_their_version(package, capsys):
         run_inside(package, "--version")
     assert exit_of.value.code == 0
     assert capsys.readouterr().out == f"{package} {version('heterokit')}\n"
+
+
+@pytest.mark.parametrize(
+    ("package", "commands"),
+    [
+        ("stablegpu", ("fit", "pdf", "cdf", "quantile", "rvs")),
+        ("rode", ("solve",)),
+        ("sbth", ("eigvals", "eigh", "eigsh")),
+        ("tmd", ("search", "verify", "check")),
+    ],
+)
+def test_the_help_of_each_command_has_examples(package, commands, capsys):
+    for command in commands:
+        with pytest.raises(SystemExit) as exit_of:
+            run_inside(package, command, "--help")
+        assert exit_of.value.code == 0
+        assert f"examples:\n  {package} {command} " in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("package", ["stablegpu", "rode", "sbth"])
@@ -296,21 +311,6 @@ def test_negative_numbers_with_exponents_are_no_options():
     parser = CommandParser(prog="p")
     parser.add_argument("x", type=float, nargs="+")
     assert parser.parse_args(["-1e-3", "-.5", "-2", "3"]).x == [-1e-3, -0.5, -2.0, 3.0]
-
-
-def test_the_help_of_plot_and_out_names_every_format_that_is_accepted(tmp_path):
-    parser = CommandParser(prog="p")
-    add_plot_option(parser, "the fit")
-    add_out_option(parser, "the estimates")
-    words = " ".join(parser.format_help().split())
-    assert "draw the fit to a .html, .png, .svg or .pdf file" in words
-    assert "write the estimates to a .csv, .xlsx, .html, .tex, .parquet or .npy file" in words
-    assert parser.parse_args(["--plot", "a.svg"]).out is None
-    check_outputs()
-    for suffix in (".html", ".png", ".SVG", ".pdf"):
-        check_outputs(plot=tmp_path / f"a{suffix}")
-    for suffix in (".csv", ".parquet", ".npy"):
-        check_outputs(out=tmp_path / f"a{suffix}")
 
 
 @pytest.mark.parametrize(

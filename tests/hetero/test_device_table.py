@@ -92,20 +92,6 @@ def test_memory_that_another_stream_reads_is_not_used_again(
     assert len(memories) == (1 if stream == 0 else 2)
 
 
-def test_only_some_pieces_of_memory_of_a_size_are_kept(memories):
-    tables = [DeviceTable(host_table(10)) for _ in range(20)]
-    tables.clear()
-    (spare,) = device_table._spare.values()
-    assert len(spare) == device_table._MOST_SPARE
-
-
-def test_memory_of_threads_with_streams_of_their_own_is_not_used_again(memories, monkeypatch):
-    monkeypatch.setattr(device_table, "HAS_STREAMS_OF_THREADS", True)
-    DeviceTable(host_table(10))
-    DeviceTable(host_table(10))
-    assert len(memories) == 2
-
-
 @pytest.mark.cuda
 @HARDWARE
 def test_kernels_read_their_table_although_its_memory_goes_to_the_next(require_cuda):

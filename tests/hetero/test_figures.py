@@ -92,17 +92,3 @@ def test_a_notebook_shows_the_value_of_a_cell_once(no_figures, monkeypatch):
     figure._ipython_display_()
     assert shown[0].startswith(b"\x89PNG")
     assert pyplot.get_fignums() == []  # so that the end of the cell shows no second one
-
-
-def test_axes_may_be_given(figure):
-    (axes,) = figure.axes
-    assert axes_of(axes) is axes
-    assert figure_of(axes) is figure
-    assert figure_of(axes_of(None)) is not figure
-
-
-def test_paths_that_cannot_be_written_are_refused(figure, tmp_path):
-    for path in (tmp_path / "a.docx", tmp_path / "none" / "a.png"):
-        with pytest.raises(ValueError, match="path must"):
-            save_figure(lambda: figure, path)
-        assert not path.exists()

@@ -1,7 +1,5 @@
 """Prepared launches, with a driver of which only the contexts are modelled."""
 
-import time
-from concurrent.futures import ThreadPoolExecutor
 from types import SimpleNamespace
 
 import pytest
@@ -65,27 +63,3 @@ def test_the_callers_gpu_is_current_again_after_a_launch_that_failed(contexts):
     with pytest.raises(RuntimeError, match="CUDA_ERROR_ILLEGAL_ADDRESS"):
         launch()
     assert contexts.stack == [1, 2]
-
-
-def test_threads_that_launch_a_kernel_for_the_first_time_load_it_once(monkeypatch):
-    """Numba keeps the modules of a GPU by their handles, and refuses one that it has."""
-    from numba.cuda import codegen
-    from numba.cuda.utils import UniqueDict
-
-    import hetero.cuda.driver  # noqa: F401  # it is imported before kernels are launched
-
-    modules = UniqueDict()
-
-    def create(cubin, *callbacks):
-        time.sleep(0.02)
-        modules[cubin] = SimpleNamespace(get_function=lambda name: f"{name} of {cubin}")
-        return modules[cubin]
-
-    context = SimpleNamespace(device=SimpleNamespace(id=0), create_module_image=create)
-    monkeypatch.setattr(codegen.devices, "get_context", lambda: context)
-    library = object.__new__(codegen.CUDACodeLibrary)
-    vars(library).update(_entry_name="kernel", _cufunc_cache={}, get_cubin=lambda: "cubin")
-    vars(library).update(_setup_functions=[], _teardown_functions=[])
-    with ThreadPoolExecutor(4) as threads:
-        loaded = [threads.submit(library.get_cufunc) for _ in range(4)]
-    assert {future.result() for future in loaded} == {"kernel of cubin"}

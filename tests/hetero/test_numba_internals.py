@@ -3,7 +3,6 @@
 import ast
 import importlib.util
 import io
-import threading
 from pathlib import Path
 
 import numba
@@ -15,11 +14,9 @@ from hetero import jit
 from hetero.cuda import driver
 from hetero.numba_internals import (
     compiled_code,
-    compiler_lock,
     dispatchers,
     libraries,
     parallel_layers,
-    registries,
 )
 
 pytestmark = pytest.mark.skipif(driver.SIMULATOR, reason="the simulator compiles nothing")
@@ -67,53 +64,6 @@ def test_a_function_called_as_written_is_still_compiled_for_compiled_callers():
     assert doubled.signatures
 
 
-def test_functions_are_numbered_from_a_given_number():
-    first = 1 << 40
-    dispatchers.number_functions_from(first)
-    try:
-        (code,) = compiled().overloads.values()
-        assert f"v{first}" in code.library.get_llvm_str()
-    finally:
-        jit._count_from_random_number()
-
-
-def test_compilations_are_wrapped():
-    calls = []
-
-    def wrap(function):
-        return lambda *arguments: calls.append(function.__name__) or function(*arguments)
-
-    dispatcher = numba.njit(double)
-    dispatchers.wrap_compilations(dispatcher, wrap)
-    assert dispatcher(1.5) == 3.0
-    assert dispatcher.compile((numba.int64,)) is not None
-    assert calls == ["_compile_for_args", "compile", "compile"]
-
-
-def test_calls_are_refused():
-    dispatcher = compiled()
-    dispatchers.refuse_calls(dispatcher, ZeroDivisionError)
-    with pytest.raises(ZeroDivisionError):
-        dispatcher(1.5)
-
-
-def test_a_cache_is_asked_before_a_compilation():
-    class Cache:
-        asked = saved = 0
-
-        def load_overload(self, signature, context):
-            self.asked += 1
-
-        def save_overload(self, signature, code):
-            self.saved += 1
-
-    dispatcher, cache = numba.njit(double), Cache()
-    dispatchers.set_cache(dispatcher, cache)
-    assert dispatchers.cache_of(dispatcher) is cache
-    assert dispatcher(1.5) == 3.0
-    assert (cache.asked, cache.saved) == (1, 1)
-
-
 def test_compilers_of_dispatchers_are_known():
     assert dispatchers.is_for_cpu(compiled())
     assert not dispatchers.is_for_cpu(double)
@@ -140,16 +90,6 @@ def test_the_variant_of_a_function_in_a_kernel_is_found():
 
     assert ".entry" in compile_ptx(apply, (numba.float64[::1],))
     assert len(dispatchers.variant_for_gpu(helper).overloads) == 1
-
-
-def test_compiled_code_survives_as_bytes():
-    from numba.core.registry import cpu_target
-
-    (code,) = compiled().overloads.values()
-    assert not compiled_code.has_addresses(code)
-    context = cpu_target.target_context
-    again = compiled_code.from_bytes(context, compiled_code.to_bytes(code))
-    assert context.get_executable(again.library, again.fndesc, again.environment)(1.5) == 3.0
 
 
 def test_machine_code_calls_its_own_copies():
@@ -210,21 +150,6 @@ def test_functions_that_only_compiled_code_calls_may_call_each_other():
     assert not ask(7)
 
 
-def test_the_lock_tells_whether_a_thread_compiles():
-    answers = []
-    thread = threading.Thread(
-        target=lambda: answers.append(compiler_lock.is_another_thread_compiling())
-    )
-    compiler_lock.acquire()
-    try:
-        thread.start()
-        thread.join()
-    finally:
-        compiler_lock.release()
-    assert answers == [True]
-    assert not compiler_lock.is_another_thread_compiling()
-
-
 def test_layers_of_threads_are_known():
     @numba.njit(parallel=True)
     def fill(x):
@@ -235,21 +160,6 @@ def test_layers_of_threads_are_known():
     assert parallel_layers.chosen_layer() == numba.threading_layer()
     assert parallel_layers.can_load(parallel_layers.chosen_layer())
     assert not parallel_layers.can_load("no such layer")
-
-
-def test_tables_of_types_are_read():
-    assert registries.is_known(np.sin)
-    assert not registries.is_known(double)
-    assert [type(text) for text in registries.processor()] == [str, str, str]
-    kinds = {kind for kind, _ in registries.registrations()}
-    assert kinds == {"template", "lowering"}
-
-
-def test_the_function_of_an_intrinsic_is_found():
-    from hetero.intrinsics import bits
-
-    (intrinsic, *_) = [v for v in vars(bits).values() if isinstance(v, registries.Intrinsic)]
-    assert registries.definition_of(intrinsic).__module__ == bits.__name__
 
 
 @needs_numba_cuda

@@ -46,11 +46,6 @@ def test_a_region_outlives_an_exception():
     assert set(profile.children) == {"fails", "next"}
 
 
-def test_region_without_a_profile_does_nothing():
-    with hetero.region("unseen"):
-        pass
-
-
 def test_benchmark_separates_the_first_call():
     calls = []
 
@@ -105,12 +100,6 @@ def test_gpu_limits_agree_with_a_plain_copy(require_cuda):
 def test_facts_are_json():
     facts = json.loads(json.dumps(hetero.facts()))
     assert {"cpu", "cores", "threads", "gpus", "versions", "commit", "date"} <= set(facts)
-
-
-def test_progress_passes_items_on(capsys):
-    assert list(hetero.progress(range(3), "count")) == [0, 1, 2]
-    assert list(hetero.progress(range(3), enabled=False)) == [0, 1, 2]
-    assert capsys.readouterr().out == ""
 
 
 def test_a_user_without_a_home_measures_every_time(monkeypatch):

@@ -57,7 +57,7 @@ def test_durations_read_well(seconds, text):
 def test_a_notebook_without_widgets_gets_lines(capfd, monkeypatch):
     monkeypatch.setitem(sys.modules, "ipykernel", types.ModuleType("ipykernel"))
     monkeypatch.setattr(type(sys.stderr), "isatty", lambda self: True, raising=False)
-    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    monkeypatch.setitem(sys.modules, "ipywidgets", None)
     assert list(progress(range(4), "work")) == [0, 1, 2, 3]
     assert capfd.readouterr() == ("", "")
 

@@ -158,19 +158,31 @@ OF_MODULES = {
 }
 
 
-@pytest.mark.parametrize("case", KEPT | OF_MODULES)
-def test_an_edit_is_seen(server, tmp_path, case):
-    if case in KEPT:
-        user, old, new, before, after = KEPT[case]
-        files, name = {"user.py": user}, "user.py"
-    else:
-        files, name, old, new, before, after = OF_MODULES[case]
+def test_edits_are_seen(server, tmp_path):
+    """Each case is a module of its own, and one process calls all of them."""
+    names = [f"user{k}" for k in range(len(KEPT))]
+    calls = ", ".join(f"{name}.go(2.0)" for name in names)
+    for _ in range(2):
+        for state in (0, 1):
+            files, expected = {}, []
+            for name, (text, old, new, *values) in zip(names, KEPT.values(), strict=True):
+                files[f"{name}.py"] = IMPORTS + (text.replace(old, new) if state else text)
+                expected.append(str(values[state]))
+            write(tmp_path, files)
+            found = server.run(f"import {', '.join(names)}; print({calls})", path=tmp_path)
+            assert dict(zip(KEPT, found, strict=True)) == dict(zip(KEPT, expected, strict=True))
+    assert server.hits >= len(KEPT)  # they are kept, so the test has tested something
+
+
+@pytest.mark.parametrize("case", OF_MODULES)
+def test_an_edit_of_another_module_is_seen(server, tmp_path, case):
+    files, name, old, new, before, after = OF_MODULES[case]
     files = files | {"user.py": IMPORTS + files["user.py"]}
     for _ in range(2):
         for value, text in {before: files[name], after: files[name].replace(old, new)}.items():
             write(tmp_path, files | {name: text})
             assert server.run(GO, path=tmp_path) == [str(value)]
-    assert server.hits > 0  # it is kept, so the test has tested something
+    assert server.hits > 0
 
 
 CAUGHT = """
@@ -260,7 +272,7 @@ BESIDE = {
 
 @pytest.mark.parametrize("case", NOT_KEPT)
 def test_what_cannot_be_read_by_value_is_not_kept(server, tmp_path, case):
-    for value, rate in [(3.0, "1.5"), (7.0, "3.5"), (3.0, "1.5")]:
+    for value, rate in [(3.0, "1.5"), (7.0, "3.5")]:
         files = BESIDE | {"user.py": IMPORTS + NOT_KEPT[case]}
         write(tmp_path, {name: text.replace("1.5", rate) for name, text in files.items()})
         assert server.run(GO, path=tmp_path) == [str(value)]

@@ -1,6 +1,7 @@
 """Cells of triangle meshes against exact solids and winding numbers; damaged meshes."""
 
 import json
+import sys
 import warnings
 
 import numpy as np
@@ -263,7 +264,7 @@ def test_other_files(tmp_path):
 
 def test_a_missing_trimesh_is_an_error_that_names_the_extra(tmp_path, monkeypatch):
     path = write_stl(tmp_path / "body.stl", *box((0, 0, 0), (1, 1, 1)))
-    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    monkeypatch.setitem(sys.modules, "trimesh", None)
     with pytest.raises(ImportError, match=r"pip install 'heterokit\[mesh\]'"):
         lbm.read_mesh(path)
 

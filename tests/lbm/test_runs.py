@@ -2,6 +2,7 @@
 
 import pickle
 import signal
+import sys
 from threading import current_thread, main_thread
 
 import numpy as np
@@ -253,7 +254,7 @@ def test_a_dataset_has_the_fields_with_their_coordinates_and_units(units):
 
 
 def test_a_dataset_without_xarray_says_what_to_install(monkeypatch):
-    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    monkeypatch.setitem(sys.modules, "xarray", None)
     with pytest.raises(ImportError, match="to_xarray needs xarray: pip install xarray"):
         flow("cpu").to_xarray()
 

@@ -96,16 +96,6 @@ def test_bad_problems(change, error, message):
         rode.additive(**({"H": bent, "B": one, "dimension": 1} | change))
 
 
-def test_bad_arguments_of_other_functions():
-    for change in ({"zeta": -1.0}, {"outputs": ("speed",)}):
-        with pytest.raises(ValueError, match=next(iter(change))):
-            rode.kanai_tajimi(**change)
-    with pytest.raises(TypeError, match="size must be an int"):
-        rode.normal(b"a")
-    problem = rode.additive(bent, one, dimension=1, outputs="speed")
-    assert problem.outputs == ("speed",)  # a text names the only output
-
-
 def test_problems_and_results_compare_without_an_error():
     settings = {"t_span": (0, 0.5), "h": 2.0**-4, "paths": np.int32(3), "device": "cpu"}
     one, two, other = (
@@ -116,9 +106,3 @@ def test_problems_and_results_compare_without_an_error():
     assert QUAKE != rode.kanai_tajimi()
     assert len({QUAKE, NOISE}) == 2
     assert rode.kanai_tajimi(outputs="acceleration").outputs == ("acceleration",)
-
-
-@pytest.mark.parametrize("dtype", [None, "a", np.int32, np.ones(2), [("a", float)]])
-def test_generators_of_other_types(dtype):
-    with pytest.raises(ValueError, match="dtype must be one of"):
-        rode.Generator(dtype=dtype)

@@ -161,13 +161,6 @@ def test_mistakes_are_explained_with_exit_code_2(model, capsys):
         assert "Traceback" not in err
 
 
-def test_help_has_examples(capsys):
-    code, out, _ = run(capsys, "--help")
-    assert code == 0
-    assert "examples:\n  rode solve model.py:problem" in out
-    assert run(capsys, "--version")[1].startswith("rode ")
-
-
 def solved(*reduction, **settings):
     options = {"t_span": (0, 1), "h": 0.125, "paths": 40, "rng": 1, "device": "cpu"} | settings
     return rode.solve(rode.relaxation(), "averaged-euler", reduction=reduction, **options)

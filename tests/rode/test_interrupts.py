@@ -1,6 +1,5 @@
 """Long loops run in pieces, or check a flag, so that Ctrl-C is answered; no number changes."""
 
-import functools
 import signal
 import threading
 import time
@@ -10,55 +9,8 @@ import pytest
 
 import rode
 from hetero.cpu import interruptible
-from rode import normal, ornstein_uhlenbeck
 from rode._solver import cuda as solver_cuda
 from rode._solver.kernel_arguments import Counter, RunParameters, Saving
-from rode.normals import METHODS
-
-
-def assert_pieces_change_nothing(call, most: int, monkeypatch):
-    """Compare results with those of loops that have at most `most` items in a piece."""
-    whole = call()
-    monkeypatch.setattr(interruptible, "LARGEST_RANGE", most)
-    np.testing.assert_array_equal(call(), whole)
-
-
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@pytest.mark.parametrize("method", METHODS)
-def test_pieces_change_no_normal_number(method, dtype, monkeypatch):
-    if method == "box-muller-fast" and dtype == np.float64:
-        pytest.skip("float32 only")
-    options = {"method": method, "dtype": dtype, "rng": 3, "strips": 256, "device": "cpu"}
-    assert_pieces_change_nothing(lambda: normal(300_001, **options), 5000, monkeypatch)
-
-
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@pytest.mark.parametrize(
-    ("shape", "method"), [((50, 300), "scan"), (200_001, "scan"), (200_001, "bridge")]
-)
-def test_pieces_change_no_path(shape, method, dtype, monkeypatch):
-    options = {"method": method, "start": 0.5, "dtype": dtype, "rng": 3, "device": "cpu"}
-    draw = functools.partial(ornstein_uhlenbeck, shape, 0.01, **options)
-    assert_pieces_change_nothing(draw, 7, monkeypatch)
-
-
-@pytest.mark.parametrize(("method", "size"), [("scan", 200_001), ("sweeps", 1_100_000)])
-def test_pieces_change_no_path_of_given_noise(method, size, monkeypatch):
-    options = {"noise": normal(size, rng=1, device="cpu"), "start": 0.5, "method": method}
-    sweep = functools.partial(ornstein_uhlenbeck, None, 0.01, **options, device="cpu")
-    assert_pieces_change_nothing(sweep, 7, monkeypatch)
-
-
-def test_pieces_change_no_mean(monkeypatch):
-    """Loops over fewer than 2^24 numbers are not cut."""
-    path = normal(17_000_001, rng=1, dtype="float32", device="cpu")
-
-    def averages():
-        first = rode.average(path[:-1], 10, device="cpu")
-        return np.stack([first, *rode.riemann_sums(path, 10, 0.1, 2, device="cpu")])
-
-    assert_pieces_change_nothing(averages, 70_000, monkeypatch)
-
 
 # ---- the solver --------------------------------------------------------------------------------
 

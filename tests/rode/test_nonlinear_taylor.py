@@ -1,7 +1,5 @@
 """K-RODE-Taylor schemes for right-hand sides that are not linear in x."""
 
-import math
-
 import numpy as np
 import pytest
 
@@ -31,6 +29,7 @@ def end(problem, method, h, device="cpu", **options):
     return result.paths[-1, 0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("order", [1, 2, 3])
 def test_without_noise_the_order_is_that_of_taylors_method(device, order):
     exact = 1.0 / (1.0 + 4.0 * np.exp(-1.0))
@@ -78,7 +77,8 @@ def test_one_step_is_the_integral_of_the_taylor_polynomial():
 @pytest.mark.parametrize(
     ("method", "sampling"),
     [
-        *(("2-rode-taylor", "exact"), ("3-rode-taylor", "path")),
+        ("2-rode-taylor", "exact"),
+        pytest.param("3-rode-taylor", "path", marks=pytest.mark.slow),
         pytest.param("1-rode-taylor", "exact", marks=pytest.mark.slow),
         pytest.param("1-rode-taylor", "path", marks=pytest.mark.slow),
         pytest.param("2-rode-taylor", "path", marks=pytest.mark.slow),
@@ -145,14 +145,3 @@ def test_missing_and_wrong_derivatives_are_named():
     ):
         with pytest.raises(error, match=message):
             logistic(**change)
-
-
-@pytest.mark.parametrize("sqrt", [np.sqrt, math.sqrt], ids=["NaN", "ValueError"])
-def test_functions_that_are_not_defined_everywhere_may_have_derivatives(sqrt):
-    def root(x):
-        return sqrt(1.0 - x[0] * x[0])
-
-    rode.additive(
-        lambda x, p: (root(x),), lambda p: (1.0,), dimension=1, start=(0.9,),
-        first_derivative=lambda x, v, p: (-x[0] * v[0] / root(x),),
-    )  # fmt: skip

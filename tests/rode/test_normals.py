@@ -18,7 +18,7 @@ from rode import _normals
 from rode._normals import box_muller_formulas as box_muller
 from rode._normals import inverse_formulas as inverse
 from rode._normals import wallace
-from rode._normals.launches import Words, split_into_launches
+from rode._normals.launches import Words
 from rode._normals.wallace.formulas import rotate
 from rode._normals.wallace.pool_shape import PoolShape
 from rode._normals.ziggurat.tables import STRIPS, TAIL_STARTS, area_of_strip, edges_of, ziggurat
@@ -268,31 +268,6 @@ def test_shapes_seeds_and_paths(device):
     assert rode.normal(rng=1, out=out, device=device) is out
     np.testing.assert_array_equal(out, x)
     assert rode.normal(0, rng=1, device=device).size == 0
-
-
-def test_devices_count_blocks_alike_beyond_a_launch():
-    from rode._normals.cpu_chunks import counter
-
-    class Huge:
-        """An array too large to exist: only the offsets of its parts are known."""
-
-        def __init__(self, begin, end):
-            self.begin, self.size = begin, end - begin
-
-        def __getitem__(self, part):
-            return Huge(self.begin + part.start, self.begin + part.stop)
-
-    size, begin = 4, 2**31 * 5 - 3
-    for first in (0, begin):
-        end = 0
-        for (high, low), piece, _ in split_into_launches(Huge(0, 3 * 2**33 + 5), size, first):
-            assert piece.begin == end
-            end = piece.begin + piece.size
-            for block in (0, (piece.size - 1) // size):
-                expected = (int(high) << 32) + int(low) + block
-                assert int(counter(np.uint64(first + piece.begin // size + block))) == expected
-                assert int(low) + block < 2**31
-        assert end == 3 * 2**33 + 5
 
 
 def test_generator_goes_on():

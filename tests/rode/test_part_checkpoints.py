@@ -10,10 +10,8 @@ import hetero
 import parts_worker
 import rode
 from hetero.compile_cache.fingerprint import fingerprint_of_results
-from hetero.distributed.parts import run_parts
 from rode._solver.finished_parts.folder import Checkpoint
 
-CPU = hetero.Device("cpu")
 SETTINGS = parts_worker.SETTINGS | {"paths": 40, "device": "cpu"}
 """Those of the other tests of parts, whose compiled code is then on disk."""
 
@@ -22,27 +20,6 @@ def opened(folder, **identity):
     checkpoint = Checkpoint(folder, "results")
     checkpoint.open(identity)
     return checkpoint
-
-
-def test_finished_parts_are_not_computed_again(tmp_path):
-    begun = []
-
-    def compute(part, device):
-        begun.append(part)
-        if part == 3 and len(begun) < 5:
-            raise ValueError("part 3 is wrong")
-        return np.full(2, part)
-
-    checkpoint = opened(tmp_path, run=1)
-    with pytest.raises(ValueError, match="part 3"):
-        run_parts(compute, range(6), devices=[CPU], checkpoint=checkpoint)
-    assert begun == [0, 1, 2, 3]
-    for _ in range(2):
-        results = run_parts(
-            compute, range(6), devices=[CPU, CPU], checkpoint=opened(tmp_path, run=1)
-        )
-        assert [r.tolist() for r in results] == [[k, k] for k in range(6)]
-    assert sorted(begun) == [0, 1, 2, 3, 3, 4, 5]
 
 
 def test_folders_of_other_computations_are_refused(tmp_path):

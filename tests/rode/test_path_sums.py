@@ -114,9 +114,3 @@ def test_forms_have_limits(scheme):
         abs(scheme.reference_forms(2.0 + h * np.arange(M + 1) / M, h) - limit) for M in (256, 512)
     )
     assert np.all(fine <= 0.501 * coarse + 1e-15)
-
-
-@pytest.mark.parametrize("arguments", [{"tau": 0.0}, {"c": -1.0}, {"tau": float("nan")}])
-def test_bad_process(arguments):
-    with pytest.raises(ValueError, match=next(iter(arguments))):
-        Process(**arguments)

@@ -42,11 +42,28 @@ def process_values(path, steps, delta, process, start, key_of, first=0):
     return np.append(start, reference.ornstein_uhlenbeck(drawn, start, delta, process))
 
 
+@pytest.mark.skipif(SIMULATOR, reason="compiled steps of a CPU")
+@pytest.mark.parametrize("scheme", SCHEMES.values(), ids=SCHEMES)
+def test_compiled_steps_are_those_of_the_oracle(scheme):
+    A, B, _ = reference.kanai_tajimi()
+    o, x, h = *np.split(np.random.default_rng(1).standard_normal(11), [9]), 2.0**-6
+    parameters = tuple(map(float, QUAKE.parameters[:, 0]))
+    step = scheme.make_additive_step(QUAKE.H, QUAKE.B)
+    found = step(0.0, tuple(x), o[0], tuple(scheme.reference_forms(o, h)), parameters, h)
+    expected = reference.step_by(scheme, lambda v: A @ v, B, x, o, h)
+    np.testing.assert_allclose(found, expected, rtol=1e-12)
+
+
+def follow(names, whole):
+    """Return cases of schemes; those not in `whole` are slow, because each compiles a solver."""
+    slow = [pytest.mark.slow]
+    return [pytest.param(name, marks=slow * (name not in whole)) for name in names]
+
+
 FOLLOWED = [name for name, scheme in SCHEMES.items() if scheme.order <= 3]
-"""Schemes whose compiled steps are compared with the oracle's: one of each kind at least."""
 
 
-@pytest.mark.parametrize("method", FOLLOWED)
+@pytest.mark.parametrize("method", follow(FOLLOWED, ("averaged-heun", "3-rode-taylor")))
 def test_paths_follow_the_scheme(device, method):
     steps, h, fine, scheme = 5, 2.0**-6, 7, SCHEMES[method]
     result = rode.solve(
@@ -87,7 +104,7 @@ def make_separable(*parameters):
     )  # fmt: skip
 
 
-@pytest.mark.parametrize("method", SEPARABLE)
+@pytest.mark.parametrize("method", follow(SEPARABLE, ("averaged-euler", "averaged-heun")))
 def test_paths_of_separable_noise_follow_the_scheme(device, method):
     """x' = O + (t + 2 O) sin x, whose coefficients change within a coarse step."""
     problem = make_separable(0.0, 0.0, 1.0, 0.0, 1.0, 2.0, 0.0, 1.0)
@@ -278,19 +295,6 @@ def test_exact_sampling_has_the_distribution_of_paths(device, delta):
             assert stats.ks_2samp(*pair).pvalue > 1e-4
     combined = [p[16, 2] - 2.0 * p[15, 2] for p in (exact, path)]
     assert stats.ks_2samp(*combined).pvalue > 1e-4
-
-
-@pytest.mark.statistical
-def test_distribution_of_the_relaxation(device):
-    """x' = -x + O, x_0 = 1, O_0 = 0.5: the mean e^-t (1 + t/2) and the exact variance."""
-    paths, problem = 1 << 16, rode.relaxation(1.0, start_process=0.5)
-    settings = {"t_span": (0, 5), "h": 0.05, "sampling": "exact", "reduction": "moments", "rng": 3}
-    result = rode.solve(problem, "3-rode-taylor", paths=paths, device=device, **settings)
-    for index, variance in ((20, 0.080830895954234135), (100, 0.24930765107112211)):
-        t = result.t[index]
-        mean = math.exp(-t) * (1.0 + 0.5 * t)
-        assert abs(result.mean[index, 0] - mean) < 5 * math.sqrt(variance / paths) + 1e-4
-        assert abs(result.variance[index, 0] / variance - 1) < 5 * math.sqrt(2 / paths) + 1e-3
 
 
 @pytest.mark.statistical

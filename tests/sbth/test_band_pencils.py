@@ -194,18 +194,6 @@ class TestReductionByNumPy:
             expected = np.tril(full_matrix(band, lower))
             np.testing.assert_array_equal(expand_triangle(np, band, lower), expected)
 
-    @pytest.mark.parametrize("scales", [(1.0, 1.0), (1e200, 1.0), (1e-200, 1e-190)])
-    @pytest.mark.parametrize("dtype", [np.float64, np.complex128])
-    def test_the_problem_has_the_same_eigenvalues(self, dtype, scales):
-        bands, _, b, true = random_problem(30, 4, 2, False, dtype)
-        given = [band * scale for band, scale in zip(bands, scales, strict=True)]
-        c, transform = reduce_as_full(np, *given, False, CPU)
-        values, y = np.linalg.eigh(c, "L")
-        x = transform(y)
-        values = values / scales[0] * scales[1]
-        np.testing.assert_allclose(values, true, rtol=0, atol=1e-13)
-        np.testing.assert_allclose(x.conj().T @ (b * scales[1]) @ x, np.eye(30), atol=1e-13)
-
     def test_an_overflow_is_an_error(self):
         with pytest.raises(ValueError, match="a_band is too large beside b_band"):
             reduce_as_full(np, np.full((1, 5), 1e300), np.full((1, 5), 1e-300), True, CPU)

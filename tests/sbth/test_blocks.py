@@ -6,7 +6,6 @@ import pytest
 import scipy.linalg
 
 import sbth
-from sbth._problem.blocks import partition_band, partition_tridiagonal
 
 
 def exact_pair(a, b, c):
@@ -97,26 +96,6 @@ def test_small_and_bad_matrices():
     ):
         with pytest.raises(ValueError, match=rf"a_band holds (nan|inf) for element {place}"):
             sbth.eigvals_banded(np.array(band))
-
-
-def test_partitions_have_every_row_once():
-    rng = np.random.default_rng(4)
-    for _ in range(200):
-        n = int(rng.integers(1, 30))
-        band = rng.standard_normal((3, n)) * 10.0 ** rng.integers(-20, 20, n)
-        band[1:] *= rng.random((2, n)) < 0.5
-        for partition in (
-            partition_band(band, lower=True),
-            partition_tridiagonal(band[0], band[1, : n - 1]),
-        ):
-            rows = np.concatenate([partition.single, *partition.groups])
-            assert sorted(rows.tolist()) == list(range(n))
-        dense = sbth.dense_from_band(band, lower=True)
-        partition = partition_band(band, lower=True)
-        inside = np.zeros((n, n), bool)
-        for group in [*partition.single[:, None], *partition.groups]:
-            inside[np.ix_(group, group)] = True
-        assert not dense[~inside].any()
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.complex128, np.float32, np.complex64])

@@ -157,25 +157,6 @@ def test_mistakes_are_explained_with_exit_code_2(files, capsys):
         assert "Traceback" not in err
 
 
-def test_sparse_mistakes():
-    matrix = laplacian().tolil()
-    matrix[0, 5] = 3.0
-    with pytest.raises(ValueError, match="a must be symmetric"):
-        sbth.spectrum(matrix)
-    matrix[0, 5] = matrix[5, 0] = np.inf
-    with pytest.raises(ValueError, match="a must be finite, got inf"):
-        sbth.spectrum(matrix)
-    with pytest.raises(ValueError, match="a must be Hermitian"):
-        sbth.spectrum(laplacian() * 1j)
-
-
-def test_help_has_examples(capsys):
-    code, out, _ = run(capsys, "--help")
-    assert code == 0
-    assert "examples:\n  sbth eigvals matrix.mtx\n" in out
-    assert run(capsys, "--version")[1].startswith("sbth ")
-
-
 def test_a_spectrum_shows_itself():
     result = sbth.spectrum(laplacian(), device="cpu")
     np.testing.assert_array_equal(np.asarray(result), result.values)

@@ -48,6 +48,5 @@ def test_wrong_results_are_deviations(campaign, monkeypatch, capsys):
     assert n > 1
     reverse = spoil(campaign.sbth.eigh, lambda w, v: (w, v[:, ::-1]))
     monkeypatch.setattr(campaign.sbth, "eigh", reverse, raising=False)
-    monkeypatch.setattr(campaign.sys, "argv", ["eigen_campaign.py", "--cases", "20", "--seed", "4"])
-    assert campaign.main() == 1
+    assert campaign.main(["--cases", "20", "--seed", "4"]) == 1
     assert "python tools/eigen_campaign.py --seed 4 --first" in capsys.readouterr().out

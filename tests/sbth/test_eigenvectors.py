@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-import scipy.linalg
 
 import sbth
 from eigen_checks import assert_eigenpairs
@@ -98,24 +97,6 @@ def test_blocks_keep_their_own_accuracy():
     require_pairs(full[20:, 20:], w[small], v[20:, small])
 
 
-@pytest.mark.parametrize(
-    ("select", "limits"), [("i", (3, 9)), ("i", (0, 0)), ("v", (-1.0, 2.0)), ("v", (1e3, 2e3))]
-)
-def test_subsets(select, limits):
-    a = hermitian(80)
-    ab, chosen = sbth.band_from_dense(a), {"select": select, "select_range": limits}
-    w, v = sbth.eig_banded(ab, **OURS)
-    some, vectors = sbth.eig_banded(ab, **chosen, **OURS)
-    inside = (w > limits[0]) & (w <= limits[1])
-    if select == "i":
-        inside = slice(limits[0], limits[1] + 1)
-    np.testing.assert_array_equal(some, w[inside])
-    np.testing.assert_allclose(vectors, v[:, inside], rtol=0, atol=1e-14)
-    subset = {"subset_by_index" if select == "i" else "subset_by_value": limits}
-    for values in (sbth.eigh(a, **subset, **CPU)[0], sbth.eigvalsh(a, **subset, **CPU)):
-        np.testing.assert_allclose(values, some, rtol=0, atol=1e-12)
-
-
 def test_blocks_of_a_band_are_selected_together():
     ab = np.random.default_rng(3).standard_normal((3, 40))
     ab[1:, 17:20] = 0.0
@@ -125,62 +106,6 @@ def test_blocks_of_a_band_are_selected_together():
     some, vectors = sbth.eig_banded(ab, True, False, False, "i", (5, 20), **OURS)
     np.testing.assert_array_equal(some, w[5:21])
     np.testing.assert_array_equal(vectors, v[:, 5:21])
-
-
-def test_float32():
-    a = hermitian(90, np.float32)
-    w, v = sbth.eig_banded(sbth.band_from_dense(a), **OURS)
-    assert w.dtype == v.dtype == np.float32
-    require_pairs(a, w, v)
-
-
-def test_results_are_reproducible_and_inputs_unchanged():
-    for solve, matrix in (
-        (sbth.eigh, hermitian(100)),
-        (sbth.eig_banded, np.random.default_rng(1).standard_normal((5, 100))),
-    ):
-        before = matrix.copy()
-        options = CPU if solve is sbth.eigh else OURS
-        first, second = (solve(matrix, **options) for _ in range(2))
-        for x, y in zip(first, second, strict=True):
-            np.testing.assert_array_equal(x, y)
-        np.testing.assert_array_equal(before, matrix)
-
-
-def test_the_arguments_are_those_of_scipy():
-    ab, a = np.random.default_rng(1).standard_normal((5, 60)), hermitian(60)
-    arguments = ab, False, False, False, "i", (2, 5), 0, True
-    for ours, theirs in (
-        (sbth.eig_banded(*arguments, **OURS), scipy.linalg.eig_banded(*arguments)),
-        (
-            sbth.eigh(a, subset_by_index=[50, 59], **CPU),
-            scipy.linalg.eigh(a, subset_by_index=[50, 59]),
-        ),
-    ):
-        np.testing.assert_allclose(ours[0], theirs[0], atol=1e-12)
-        np.testing.assert_allclose(np.abs(ours[1]), np.abs(theirs[1]), atol=1e-11)
-
-
-def test_bad_input():
-    a = np.eye(3)
-    for call, error, message in (
-        (lambda: sbth.eigh(a, subset_by_index=(0, 3)), ValueError, "subset_by_index must hold ind"),
-        (lambda: sbth.eigh(a, subset_by_value=(2, 1)), ValueError, "subset_by_value must be asce"),
-        (lambda: sbth.eigh(a, subset_by_value=5), ValueError, "subset_by_value must be a pair of"),
-        (
-            lambda: sbth.eigh(a, subset_by_value=(0, 1), subset_by_index=(0, 1)),
-            ValueError,
-            "must not be given both",
-        ),
-        (lambda: sbth.eigh(np.ones((2, 3))), ValueError, "a must be a square matrix"),
-        (lambda: sbth.eigh(np.full((3, 3), np.nan)), ValueError, "a must be finite"),
-        (lambda: sbth.eigh(np.full((9, 9), 1e308)), ValueError, "a is too large: an eigenvalue ex"),
-        (lambda: sbth.eig_banded(a, "lower"), TypeError, "lower must be True or False"),
-        (lambda: sbth.eig_banded(np.full((2, 9), np.nan)), ValueError, "a_band holds nan"),
-        (lambda: sbth.eig_banded(np.ones(3)), ValueError, "a_band must have the shape"),
-    ):
-        with pytest.raises(error, match=message):
-            call()
 
 
 @pytest.mark.parametrize(

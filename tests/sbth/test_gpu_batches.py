@@ -22,7 +22,7 @@ from recorded_bars import RecordedBars
 
 pytestmark = [pytest.mark.cuda, pytest.mark.usefixtures("require_cuda")]
 
-ORDERS = (1, 5, 8) if SIMULATOR else (1, 2, 3, 31, 32, 33, 64, 100, 128, 160, 161, 168, 200, 300)
+ORDERS = (1, 5) if SIMULATOR else (1, 2, 3, 31, 32, 33, 64, 100, 128, 160, 161, 168, 200, 300)
 DTYPES = [np.float64, np.complex128]
 if not SIMULATOR:  # which does not check types
     DTYPES += [np.float32, np.complex64]
@@ -168,10 +168,12 @@ def test_short_rounds_of_sweeps_give_the_same(monkeypatch):
 
 @pytest.mark.parametrize("dtype", [pytest.param(float, marks=pytest.mark.simulator), complex])
 def test_matrices_in_global_memory_give_the_same(monkeypatch, dtype):
-    a, b = pencil(4 if SIMULATOR else 90, dtype)
+    a, b = pencil(3, dtype, 2) if SIMULATOR else pencil(90, dtype)
     d, e = a[:, 0].real, a[:, 1, 1:].real
     monkeypatch.setattr(launch, "max_shared_memory", lambda: 0)
     assert_solves(a, *sbth.eigh(a, device="cuda"))
+    if SIMULATOR:  # where each solver takes many seconds, and the others use the same kernels
+        return
     assert_solves(a, sbth.eigvalsh(a, device="cuda"))
     full = np.array([tridiagonal(x, y) for x, y in zip(d, e, strict=True)])
     assert_solves(full, *sbth.eigh_tridiagonal(d, e, device="cuda"))

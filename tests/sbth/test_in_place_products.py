@@ -65,14 +65,6 @@ def test_blocks_of_reflections_are_applied_one_after_the_other(n, m):
     np.testing.assert_allclose(x, expected, atol=1e-12)
 
 
-def test_arrays_of_numpy_are_multiplied_by_numpy():
-    rng = np.random.default_rng(1)
-    x, y, c = (rng.standard_normal(s) for s in ((2, 3, 4), (2, 4, 5), (2, 3, 5)))
-    expected = 2.0 * c + 3.0 * (x @ y)
-    add_products(np, c, x, y, 3.0, keep=2.0)
-    np.testing.assert_allclose(c, expected, atol=1e-14)
-
-
 @pytest.mark.parametrize("adjoint", ["", "x", "y"])
 @pytest.mark.parametrize("dtype", [np.float64, np.complex128])
 class TestAdjoints:

@@ -9,7 +9,6 @@ from hetero import Device
 from sbth import reference
 from studies.__main__ import main as run_studies
 from studies.sbth.host_driven import ORDERS, HostDriven
-from studies.sbth.operations import sum_instructions
 from studies.sbth.prepared import PreparedPipeline
 from studies.sbth.prepared.encoding import LIBRARIES
 from studies.sbth.task_formulas import LAYOUTS
@@ -64,15 +63,6 @@ def test_a_gpu_reduces_the_matrix_with_prepared_launches(machine, length, order)
     else:
         with pytest.raises(ValueError, match="layout must be 'column-major' for the vendor's BLAS"):
             PreparedPipeline(work, cuda, length, order, library, LAYOUTS[1])
-
-
-@pytest.mark.cuda
-def test_calls_of_routines_are_counted_by_tasks(machine):
-    n, d = 31, 4
-    pipeline = PreparedPipeline(np.ones((n, 2 * d)), machine[0], 1, ORDERS[1], machine[1])
-    counted = sum_instructions(n, d, pipeline, [1.0] * len(pipeline.names))
-    pipeline.issue()
-    assert counted["seconds"] == sum(counted["calls"].values()) == pipeline.issued
 
 
 @pytest.mark.cuda

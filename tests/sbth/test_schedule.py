@@ -50,11 +50,3 @@ def test_tasks_of_a_wavefront_modify_different_elements(n, d, b):
     for front in wavefronts(n, d, b):
         for one, other in itertools.combinations(front, 2):
             assert not modified_elements(*one, n, d, b) & modified_elements(*other, n, d, b)
-
-
-@pytest.mark.parametrize(("n", "d", "b"), CASES)
-def test_sweeps_eliminate_all_columns(n, d, b):
-    """The sweeps cover exactly the columns with elements below b subdiagonals."""
-    wide = {j for j in range(n) if j + b < n - 1}
-    assert wide <= set(range(sweep_count(n, b) * b))
-    assert (sweep_count(n, b) - 1) * b + b < n - 1 or not wide

@@ -2,13 +2,11 @@
 
 import numpy as np
 import pytest
-import scipy.io
 import scipy.sparse as sp
 from scipy.sparse.linalg import LinearOperator, aslinearoperator, splu
 
 import sbth
 from hetero.cuda.driver import SIMULATOR
-from sbth.__main__ import main
 from sparse_spectra import path_graph
 
 pytestmark = pytest.mark.skipif(SIMULATOR, reason="the CPU shows the same")
@@ -131,11 +129,3 @@ def test_a_pivot_of_rounding_errors_of_rounding_errors():
         w, v, a = w / 2.0**50, v.astype(float), a.toarray().astype(float) / 2.0**50
         assert np.max(np.abs(np.sort(np.abs(w - 2.0)) - [0, 0, 0, 1, 1, 1, 1])) < 1e-4
         assert np.max(np.linalg.norm(a @ v - v * w, axis=0)) < 1e-4
-
-
-def test_the_command(tmp_path, capsys):
-    scipy.io.mmwrite(tmp_path / "grid.mtx", GRID)
-    options = "--sigma", "0", "--method", "lanczos", "-k", "6"
-    assert main(["eigsh", str(tmp_path / "grid.mtx"), *options]) == 0
-    values = np.array([float(x) for x in capsys.readouterr().out.split()[1:]])
-    np.testing.assert_allclose(values, nearest(0.0, 6), rtol=0, atol=1e-12)

@@ -38,13 +38,6 @@ def test_eigenvalues_are_those_of_the_dense_matrix(name):
     np.testing.assert_allclose(chosen, expected[1:3], atol=1e-13 * scale)
 
 
-def test_only_the_lower_triangle_is_read():
-    a = chain(40, np.random.default_rng(2))
-    expected = np.linalg.eigvalsh(a.toarray())
-    lower = sbth.eigvalsh(scipy.sparse.tril(a), device="cpu")
-    np.testing.assert_allclose(lower, expected, atol=1e-13)
-
-
 @pytest.mark.parametrize(
     ("a", "error", "message"),
     [

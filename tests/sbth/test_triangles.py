@@ -5,13 +5,9 @@ import pytest
 
 import sbth
 from hermitian_matrices import hermitian
-from hetero import Device
 from hetero.cuda.driver import SIMULATOR, cuda
-from sbth._problem.problem import Problem
-from sbth._problem.selection import Selection
 from sbth._reduction.dense_to_band.back_transformation import apply_panels, join_panels
 from sbth._reduction.dense_to_band.reduction import reduce_panels
-from sbth._route import cusolver
 
 on_gpu = [pytest.mark.cuda, pytest.mark.usefixtures("require_cuda")]
 
@@ -143,49 +139,6 @@ class TestWholeMatrices:
         for values_only in (True, False):
             with pytest.raises(ValueError, match="triangle holds NaN or infinity"):
                 sbth.eigh(given, lower=lower, eigvals_only=values_only, method=method)
-
-
-class _SearchOnHost:
-    """The search for the largest magnitude in a triangle, of a NumPy array."""
-
-    def __init__(self, _, matrix, lower):
-        triangle = np.tril(matrix) if lower else np.triu(matrix)
-        self.largest = float(np.max(np.abs(triangle)))
-
-    def result(self):
-        return self.largest if np.isfinite(self.largest) else np.inf
-
-
-class TestVendorWithoutItsLibrary:
-    """The vendor's solver gets a matrix before its elements are checked; NumPy stands for it."""
-
-    def solve(self, monkeypatch, a, error=None, vectors=True):
-        def fail(*_):
-            raise error
-
-        search = "sbth._reduction.dense_to_band.triangles.MagnitudeSearch"
-        monkeypatch.setattr(search, _SearchOnHost)
-        if error is not None:
-            for name in ("eigh", "eigvalsh"):
-                monkeypatch.setattr(np.linalg, name, fail)
-        everything, n = Selection.create("a", None, None, len(a)), len(a)
-        there = Device("cuda", 0)
-        problem = Problem("full", (a,), n, n - 1, a.dtype, True, everything, vectors, there)
-        return cusolver.CUSOLVER.run(np, problem, None)
-
-    @pytest.mark.parametrize("error", [None, RuntimeError("cuSOLVER"), np.linalg.LinAlgError("")])
-    def test_nan_is_refused_whatever_the_solver_does(self, monkeypatch, error):
-        a = np.eye(5)
-        a[4, 0] = np.nan
-        with pytest.raises(ValueError, match="its lower triangle holds NaN or infinity"):
-            self.solve(monkeypatch, a, error)
-
-    def test_finite_matrices_have_the_results_or_the_error_of_the_solver(self, monkeypatch):
-        a = np.random.default_rng(1).standard_normal((6, 6))
-        for x, true in zip(self.solve(monkeypatch, a), np.linalg.eigh(a), strict=True):
-            np.testing.assert_array_equal(x, true)
-        with pytest.raises(RuntimeError, match="out of order"):
-            self.solve(monkeypatch, np.eye(5), RuntimeError("out of order"), vectors=False)
 
 
 @pytest.mark.cuda

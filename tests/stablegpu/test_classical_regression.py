@@ -5,10 +5,7 @@ import pytest
 
 import stablegpu
 from studies.stablegpu.classical_regression import (
-    K_TABLE,
-    L_TABLE,
     Estimate,
-    choose_points,
     covariances,
     regress,
 )
@@ -23,15 +20,6 @@ def test_quantiles_of_a_distribution_give_its_parameters(alpha, beta, weighted):
     estimate = regress(np.asarray(true.ppf(p)), start, weighted=weighted)
     np.testing.assert_allclose(estimate, (alpha, beta, 3.0, 2.0), atol=0.02)
     assert abs(start.alpha - alpha) > 5 * abs(estimate.alpha - alpha)
-
-
-def test_numbers_of_points_are_interpolated_within_the_tables():
-    assert [choose_points(K_TABLE, 1.3, n) for n in (200, 800, 1600)] == [22, 16, 14]
-    assert choose_points(L_TABLE, 0.5, 1200) == 37
-    assert choose_points(K_TABLE, 0.4, 200) == 110
-    # Beyond the tables their nearest entries are taken.
-    assert choose_points(K_TABLE, 0.1, 50) == 134
-    assert choose_points(L_TABLE, 2.0, 10**6) == 11
 
 
 @pytest.mark.parametrize(("alpha", "beta"), [(1.5, 0.5), (0.8, -0.7)])

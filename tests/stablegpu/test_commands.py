@@ -215,15 +215,6 @@ def test_mistakes_are_explained_with_exit_code_2(arguments, message, table, caps
     assert "Traceback" not in err
 
 
-def test_every_command_has_examples_and_a_version(capsys):
-    for command in ("fit", "pdf", "cdf", "quantile", "rvs"):
-        code, out, _ = run(capsys, command, "--help")
-        assert code == 0
-        assert f"examples:\n  stablegpu {command} " in out
-        assert run(capsys, command, "--version")[1].startswith("stablegpu ")
-    assert "exit codes:" in run(capsys, "--help")[1]
-
-
 def test_a_reader_that_leaves_is_no_error():
     command = [sys.executable, "-m", "stablegpu", "rvs", "1.5", "0", "--size", "300000"]
     with subprocess.Popen(

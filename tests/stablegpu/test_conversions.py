@@ -99,14 +99,3 @@ def test_mode_of_known_laws():
     around = narrow.pdf(m * np.array([0.999, 1.0, 1.001]))
     assert 0 < m < 0.01
     assert around[1] == max(around)
-
-
-def test_bad_arguments():
-    for pm in (3, -1, "1", True):
-        for call in (lambda p=pm: from_r(1.5, 0.0, pm=p), lambda p=pm: stable(1.5, 0.0).to_r(p)):
-            with pytest.raises((TypeError, ValueError), match="pm must be an integer"):
-                call()
-    with pytest.raises(ValueError, match="parameterization"):
-        stable(1.5, 0.0).to_scipy("S2")
-    with pytest.raises(ValueError, match="alpha"):
-        from_scipy(2.5, 0.0)

@@ -8,7 +8,6 @@ import pytest
 
 import stablegpu
 from hetero.arrays import on_host
-from stablegpu._fit.batch import split
 
 
 def assert_equal_fits(found, expected):
@@ -66,17 +65,6 @@ def test_options_and_labels_go_with_their_sets(sets):
     assert_equal_fits(found, alone)
 
 
-def test_split_by_observations():
-    assert split(np.array([10, 10, 10, 10]), 2) == [0, 2, 4]
-    assert split(np.array([90, 1, 1, 1]), 3) == [0, 1, 4]
-    assert split(np.array([7]), 5) == [0, 1]
-    for parts in range(1, 40):
-        bounds = split(np.arange(1, 30), parts)
-        assert bounds[0] == 0
-        assert bounds[-1] == 29
-        assert (np.diff(bounds) > 0).all()
-
-
 def test_data_on_a_gpu_stay_there(require_cuda):
     from hetero.cuda.driver import cuda
 
@@ -84,18 +72,6 @@ def test_data_on_a_gpu_stay_there(require_cuda):
     with pytest.raises(TypeError, match="data on a GPU are fitted there"):
         stablegpu.fit(data, device=["cpu", "cpu"])
     assert np.isfinite(on_host(stablegpu.fit(data).alpha)).all()
-
-
-def test_engines_are_checked_before_anything_runs(sets):
-    with ThreadPoolExecutor(1) as executor:
-        for options, error, message in (
-            ({"executor": 2}, TypeError, "executor must be a concurrent"),
-            ({"comm": "world"}, TypeError, "comm must be a communicator"),
-            ({"executor": executor, "device": ["cpu"]}, TypeError, "takes its own"),
-            ({"device": ()}, ValueError, "of one kind, got none"),
-        ):
-            with pytest.raises(error, match=message):
-                stablegpu.fit(sets, **options)
 
 
 @pytest.mark.parametrize("method", ["parametric", "nonparametric"])

@@ -1,7 +1,5 @@
 """Maximum likelihood: the likelihood is exact, its maximum is found, its errors are those seen."""
 
-import math
-
 import numpy as np
 import pytest
 
@@ -383,37 +381,3 @@ def test_grids_come_close_and_never_above(device, alpha, beta):
 def test_bad_options(options, words):
     with pytest.raises(ValueError, match=words):
         stablegpu.fit(np.arange(20.0) ** 2, **options)
-
-
-def test_other_bad_arguments():
-    x = np.arange(20.0)
-    for call, error, message in (
-        (lambda: stablegpu.fit_windows(x, 30), ValueError, "window must be an integer in"),
-        (lambda: stablegpu.fit_windows(x, 10.5), TypeError, "must be an integer, got 1"),
-        (lambda: stablegpu.fit_windows(x, 10, step=1.5), TypeError, "must be an integer, got 1"),
-        (lambda: stablegpu.fit(x, fixed=["beta"]), TypeError, "fixed must be a dict"),
-        (lambda: stablegpu.fit_windows(x, 10, widow=2), TypeError, "unexpected .* 'widow'"),
-    ):
-        with pytest.raises(error, match=message):
-            call()
-
-
-@pytest.mark.parametrize(("alpha", "beta"), [(0.3, -0.8), (0.85, 0.4), (1.2, 1.0), (1.8, -0.3)])
-def test_the_half_lines_of_fits_are_those_of_densities(alpha, beta):
-    """The record has the names of `HalfLine`; it is filled by other formulas, with derivatives."""
-    import numba
-
-    from stablegpu._density.half_line import half_lines
-    from stablegpu._fit.likelihood.half_line_formulas import HALF_LINE, set_half_line
-
-    @numba.njit
-    def fill(sides, alpha, beta):
-        set_half_line(sides[0], alpha, beta)
-
-    sides = np.zeros(1, HALF_LINE)
-    for exact, sign in zip(half_lines(alpha, beta), (1.0, -1.0), strict=True):
-        fill(sides, alpha, sign * beta)
-        for name in ("alpha", "length", "tail_gap", "left_angle", "kappa", "log_scale"):
-            expected = pytest.approx(getattr(exact, name), rel=1e-13, abs=1e-15)
-            assert sides[name][0] == expected, name
-        assert sides["log_front"][0] == pytest.approx(math.log(exact.front), rel=1e-13)

@@ -111,16 +111,6 @@ def test_integers_and_float32_are_read_as_float64(data, tmp_path):
     assert found.params == expected.params
 
 
-def test_parts_of_observations():
-    observations = observations_of(np.arange(25.0), 7)
-    for parts in range(1, 6):
-        split = observations.split(parts)
-        assert len(split) == min(parts, 4)
-        together = np.concatenate([piece for part in split for piece in part])
-        np.testing.assert_array_equal(together, np.arange(25.0))
-    assert [piece.size for piece in observations] == [7, 7, 7, 4]
-
-
 def test_results_without_data_in_memory_say_so(path):
     result = stablegpu.fit_stream(path, method="mcculloch", device="cpu")
     with pytest.raises(TypeError, match="fit a sample of them"):

@@ -17,17 +17,3 @@ def test_exactness(n):
         assert 2 * np.sum(kronrod * nodes**degree) == pytest.approx(exact, rel=2e-14)
         if degree <= 2 * n - 1:
             assert 2 * np.sum(gauss * nodes**degree) == pytest.approx(exact, rel=2e-14)
-
-
-def test_known_rule():
-    """QUADPACK's 7-15 rule: facts."""
-    nodes, kronrod, gauss = half_rule(7)
-    assert nodes[-1] == pytest.approx(0.991455371120812639206854697526329, abs=2e-16)
-    assert kronrod[0] * 2 == pytest.approx(0.209482141084727828012999174891714, abs=1e-15)
-    assert gauss[0] * 2 == pytest.approx(0.417959183673469387755102040816327, abs=1e-15)
-
-
-@pytest.mark.parametrize("n", [1, 4, 0])
-def test_orders(n):
-    with pytest.raises(ValueError, match="odd"):
-        half_rule(n)

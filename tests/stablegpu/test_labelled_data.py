@@ -115,6 +115,7 @@ def test_criteria_count_observations_by_their_weights(columns):
     assert weighted.conf_int(confidence=0.9)["scale"] == weighted.interval(0.9)["scale"]
 
 
+@pytest.mark.slow
 def test_the_type_of_a_fit_is_known_to_type_checkers(tmp_path):
     from mypy import api
 

@@ -82,16 +82,6 @@ def test_estimates_of_errors_are_those_of_all_points(threads):
         np.testing.assert_array_equal(found.cdf, expected.cdf)
 
 
-def test_bad_engines():
-    with pytest.raises(TypeError, match="executor must be a concurrent"):
-        stablegpu.stable(1.5, 0.0, executor=3)
-    with pytest.raises(ValueError, match="device must be None"):
-        stablegpu.stable(1.5, 0.0, device="gpu")
-    with pytest.raises(TypeError, match="device must"):
-        stablegpu.stable(1.5, 0.0, device=3)
-    assert repr(stablegpu.stable(1.5, 0.0, device=["cpu", "cpu"])).endswith("('cpu', 'cpu')\")")
-
-
 @pytest.mark.parametrize("alpha", [pytest.param(1.7, marks=pytest.mark.simulator), 1.02])
 def test_parts_of_samples_on_the_device(device, alpha):
     """The kernel that begins in the middle continues the one that begins at 0."""

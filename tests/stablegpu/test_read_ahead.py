@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from hetero.devices import Device
-from stablegpu._fit.observations.streams.cpu_digits import find_extremes_and_count
 from stablegpu._fit.observations.streams.pieces import observations_of
 from stablegpu._fit.observations.streams.read_ahead import read_ahead
 
@@ -35,23 +34,6 @@ def test_pieces_are_those_of_the_file(tmp_path, dtype, is_map, piece):
     assert not readers()
 
 
-def test_two_buffers_serve_a_file_and_none_data_in_memory(tmp_path):
-    np.save(tmp_path / "data.npy", DATA)
-    pieces = read_ahead(observations_of(tmp_path / "data.npy", 10), CPU)
-    assert len({piece.__array_interface__["data"][0] for piece in pieces}) == 2
-    for source in (DATA, [DATA]):
-        (piece,) = read_ahead(observations_of(source, 1 << 20), CPU)
-        assert np.shares_memory(piece, DATA)
-    threads = []
-
-    def function():
-        threads.append(threading.current_thread())
-        yield DATA
-
-    list(read_ahead(observations_of(function, 10), CPU))
-    assert threads == [threading.current_thread()]
-
-
 def test_a_file_that_becomes_shorter_is_an_error(tmp_path):
     path = tmp_path / "data.npy"
     np.save(path, DATA)
@@ -69,17 +51,3 @@ def test_buffers_for_a_gpu(require_cuda, tmp_path):
     with device.active():
         pieces = [p.copy() for p in read_ahead(observations_of(tmp_path / "data.npy", 70), device)]
     np.testing.assert_array_equal(np.concatenate(pieces), DATA)
-
-
-def test_extremes_and_digits_of_a_piece():
-    (low, high), counts = find_extremes_and_count(DATA)
-    assert (low, high) == (DATA.min(), DATA.max())
-    bits = DATA.view(np.int64)
-    keys = np.where(bits < 0, ~bits, bits ^ np.int64(-(2**63))).view(np.uint64)
-    expected = np.bincount((keys >> np.uint64(48)).astype(np.int64), minlength=1 << 16)
-    np.testing.assert_array_equal(counts, expected[None])
-    for place in (0, 500, 999):
-        data = DATA.copy()
-        data[place] = np.nan
-        assert np.isnan(find_extremes_and_count(data)[0]).all()
-    assert find_extremes_and_count(np.array([-np.inf, 1.0, np.inf]))[0] == (-np.inf, np.inf)

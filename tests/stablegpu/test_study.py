@@ -3,14 +3,13 @@
 import json
 import math
 
-import numpy as np
 import pytest
 
 from hetero import Device
 from hetero.cuda.driver import SIMULATOR
 from stable_references import DENSITIES
 from studies.__main__ import ON_CPUS_ONLY, STUDIES, main
-from studies.stablegpu import ball_oracle, generator, thread_rates, true_values
+from studies.stablegpu import ball_oracle
 
 
 @pytest.mark.parametrize("row", DENSITIES[7::97], ids=lambda r: r["x"])
@@ -42,29 +41,6 @@ def test_oracle_refuses_what_underflows():
         ball_oracle.evaluate(-5.0, 0.5, 1.0)
     with pytest.raises(ball_oracle.NotResolved, match="underflow"):
         ball_oracle.evaluate(60.0, 2.0, 0.0)
-
-
-def test_truths_are_kept(tmp_path, monkeypatch):
-    points = [(1.5, 0.5, 1.0), (0.7, -1.0, 0.3), (1.5, 0.5, 1.0)]
-    path = tmp_path / "cache" / "some.jsonl"
-    first = true_values.truths(points, path)
-    np.testing.assert_array_equal(first[0], first[2])
-    monkeypatch.setattr(ball_oracle, "evaluate", None)  # not called again
-    np.testing.assert_array_equal(true_values.truths(points, path), first)
-
-
-def test_amdahl_finds_the_fraction():
-    records = [
-        {"threads": n, "tolerance": 1e-6, "rate": 1 / (0.1 + 0.9 / n)} for n in (1, 2, 4, 16)
-    ]
-    assert thread_rates.amdahl(records) == pytest.approx(0.9)
-    assert thread_rates.amdahl(records[:1]) is None
-
-
-def test_the_first_win_is_followed_by_no_defeat():
-    rows = [[1, 5.0, 6.0], [10, 7.0, 6.0], [100, 8.0, 9.0], [1000, 9.0, 90.0]]
-    assert generator.first_win(rows) == 100
-    assert generator.first_win(rows[:2]) is None
 
 
 TABLES_ONLY = {

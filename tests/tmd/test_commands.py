@@ -144,14 +144,6 @@ def test_undecided_arguments_end_with_1(result, monkeypatch, capsys):
     assert run(capsys, "search", *DOMAIN, *BITS)[0] == 1
 
 
-def test_help_has_examples(capsys):
-    for command in ("search", "verify", "check"):
-        code, out, _ = run(capsys, command, "--help")
-        assert code == 0
-        assert f"examples:\n  tmd {command} exp" in out
-        assert run(capsys, command, "--version")[1].startswith("tmd ")
-
-
 def test_a_result_shows_itself(result):
     assert "<img" in result._repr_html_()
     figure = result.plot()
@@ -167,16 +159,6 @@ def test_a_result_shows_itself(result):
     none = tmd.search("exp", ("1", "0x1.00000000001p+0"), bits=40, device="cpu")
     assert "<img" not in none._repr_html_()
     assert none.plot() is not None
-
-
-def test_an_interruption_prints_no_traceback(capsys, monkeypatch):
-    def interrupt(*_, **__):
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(tmd, "search", interrupt, raising=False)
-    code, _, err = run(capsys, "search", *DOMAIN, *BITS)
-    assert code == 130
-    assert "interrupted" in err
 
 
 def test_progress_counts_every_argument(monkeypatch):

@@ -100,11 +100,6 @@ def _lines(table, x, size, domain, step):
     return scan.line_differences(scan.taylor_coefficients(table, 0, x, size), step, size, domain)
 
 
-@numba.njit
-def _values(table, x, size):
-    return scan.value_differences(scan.taylor_coefficients(table, 0, x, size), size)
-
-
 def to_fixed_point(pair):
     """Return a pair as a Fraction modulo 2."""
     return Fraction(int(pair[0]) << 64 | int(pair[1]), 1 << 127)
@@ -147,18 +142,6 @@ def test_lines_stay_within_their_bound(name, lo, width):
             worst = max(worst, distance(b - a * x, Fraction(int(true), 1 << 200), 1))
     assert worst * (1 << FRACTION_BITS) <= bound
     assert worst * (1 << FRACTION_BITS) > bound / 20  # and the bound is not too generous
-
-
-def test_values_have_the_parity_of_the_function():
-    f, p = plan_window("exp", "1.25", 38)
-    batch = make_batch(f, p, 0, 1)
-    size = p.shape.super_block
-    for x in (0, 12345, (1 << size) - 5):
-        value = to_fixed_point(_values(batch.table, np.uint64(x), np.uint64(size))[0])
-        with ctx.workprec(300):
-            true = exact_value(f, p, x)
-            exact = Fraction(int((true * arb(2) ** 150).floor().unique_fmpz()), 1 << 150)
-        assert distance(value, exact, 2) < Fraction(1, 1 << 40)
 
 
 def test_thresholds_cover_twice_the_distance():

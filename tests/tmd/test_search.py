@@ -221,18 +221,6 @@ def test_devices_share_a_block_and_store_it_whole(tmp_path, monkeypatch):
     assert again.certificate == alone.certificate
 
 
-def test_an_executor_shares_the_blocks():
-    from concurrent.futures import ThreadPoolExecutor
-
-    domain = "0x1.62e4p+0", "0x1.62e5p+0"  # e^x crosses 4 there: two blocks
-    serial = tmd.search("exp", domain, bits=30)
-    with ThreadPoolExecutor(1) as pool:
-        shared = tmd.search("exp", domain, bits=30, executor=pool)
-    assert len(serial.certificate["blocks"]) == 2
-    assert shared.certificate == serial.certificate
-    assert pairs(shared) == pairs(serial)
-
-
 def test_exact_values_have_correct_kinds_and_distances():
     """2^k is a float but no midpoint; log2 of a power of two may have more digits than fit."""
     assert len(tmd.search("exp2", (13, 14), bits=6, precision=8, rounding="nearest").cases) == 0

@@ -89,6 +89,5 @@ def _of_type(dtype) -> dict:
     )
 
 
-KERNELS = (
-    read_budgets("stablegpu", _FLOAT64, slow="interval", **_NAMES) | _of_type(f4) | _of_type(f8)
-)
+KERNELS = read_budgets("stablegpu", _FLOAT64, slow="interval|quadrature", **_NAMES)
+KERNELS |= _of_type(f4) | _of_type(f8)

@@ -6,13 +6,14 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 
 from tmd._periodic.columns import REAL_COLUMNS, REALS, WORD_COLUMNS, WORDS
 from tmd._periodic.lattice import PhaseLattice
 from tmd._search.taylor_models import Scale
-from tmd.formats import Format
+from tmd.formats import Format, format_fraction
 from tmd.functions.function import Ball, Function, ball, working_precision
 
 CANDIDATES = 4.0
@@ -27,8 +28,8 @@ _TRUNCATION = 2.0**-40
 Balls then decide one argument in 2^37.
 """
 
-_DIRECT_ARGUMENTS = 1 << 8
-"""Arguments on each side of a zero or pole that balls decide one by one."""
+MAX_POINTS = 1 << 9
+"""Arguments around a zero or pole that balls decide one by one."""
 
 _PRECISION = 256
 """Bits of the balls from which the rows are computed."""
@@ -42,14 +43,31 @@ class PeriodicQuestion:
     exponent: int
     lattice: PhaseLattice
     format: Format
-    scale: Scale
+    rounding: str
     bits: int
     phases: tuple[Fraction, Fraction]
+
+    @property
+    def scale(self) -> Scale:
+        """The map from values to test units."""
+        return Scale.for_rounding(self.rounding)
+
+    @property
+    def names(self) -> dict[str, Any]:
+        """The arguments of the search, as certificates name them."""
+        return {
+            "function": self.function.name,
+            "exponent": self.exponent,
+            "phases": [format_fraction(end) for end in self.phases],
+            "bits": self.bits,
+            "precision": self.format.names[0],
+            "rounding": self.rounding,
+        }
 
     def intervals(self) -> Iterator[tuple[Fraction, Fraction, bool]]:
         """Yield the parts of the phases, and whether each is next to a zero or pole."""
         lo, hi = self.phases
-        near = Fraction(_DIRECT_ARGUMENTS, self.lattice.first)
+        near = Fraction(MAX_POINTS // 2, self.lattice.first)
         begin = lo
         for s in sorted(s + k for s in self.function.singular_phases for k in (0, 1)):
             parts = (begin, s - near, False), (max(begin, s - near), min(hi, s + near), True)
@@ -82,25 +100,41 @@ class Group:
     windows: int
     basis: tuple[int, int, int, int]
     anchor: tuple[int, int]
+    ulp: int
     reals: np.ndarray
     words: np.ndarray
+
+    @property
+    def begin(self) -> Fraction:
+        """The phase at which the first window begins."""
+        return self.centre - (2 * self.windows + 1) * self.half_width
+
+    @property
+    def slab(self) -> float:
+        """Half the height of the slab in which candidates are enumerated, in test units."""
+        return float(self.reals[REALS.slab])
 
     def argument(self, a: int, b: int) -> int:
         """Return the m of a lattice point."""
         return self.anchor[0] + a * self.basis[0] + b * self.basis[2]
 
 
-def make_groups(question: PeriodicQuestion, lo: Fraction, hi: Fraction) -> Iterator[Group]:
-    """Yield groups whose windows cover the phases from lo to hi, away from zeros and poles."""
+def make_groups(
+    question: PeriodicQuestion, lo: Fraction, hi: Fraction
+) -> Iterator[tuple[Group, ...]]:
+    """Yield groups whose windows cover the phases from lo to hi, away from zeros and poles.
+
+    The groups of an interval come together: one for each ulp of its values.
+    """
     while lo < hi:
-        half_width, windows = _choose_windows(question, lo, hi)
+        half_width, windows = choose_windows(question, lo, hi)
         radius = (2 * windows + 1) * half_width
-        for ulp in _find_ulps(question, lo + radius, radius):
-            yield _make_group(question, lo + radius, half_width, windows, ulp)
+        ulps = find_ulps(question, lo + radius, radius)
+        yield tuple(make_group(question, lo + radius, half_width, windows, ulp) for ulp in ulps)
         lo += 2 * radius
 
 
-def _choose_windows(question: PeriodicQuestion, lo: Fraction, hi: Fraction) -> tuple[Fraction, int]:
+def choose_windows(question: PeriodicQuestion, lo: Fraction, hi: Fraction) -> tuple[Fraction, int]:
     """Return half the width of windows from the phase lo on, and their number on both sides."""
     lattice, distance = question.lattice, float(question.distance(lo))
     with working_precision(64):
@@ -134,7 +168,7 @@ def _phase_coefficients(f: Function, phase: Fraction, radius: Fraction, count: i
     return [c * pi**j for j, c in enumerate(f.coefficients(centre * pi, count))]
 
 
-def _find_ulps(question: PeriodicQuestion, centre: Fraction, radius: Fraction) -> list[int]:
+def find_ulps(question: PeriodicQuestion, centre: Fraction, radius: Fraction) -> list[int]:
     """Return log2 of the ulps of all values on a group."""
     with working_precision(_PRECISION):
         value = abs(_phase_coefficients(question.function, centre, radius, 1)[0])
@@ -146,7 +180,7 @@ def _find_ulps(question: PeriodicQuestion, centre: Fraction, radius: Fraction) -
     return sorted(ulp for ulp in ulps if ulp is not None)
 
 
-def _make_group(
+def make_group(
     question: PeriodicQuestion, centre: Fraction, half_width: Fraction, windows: int, ulp: int
 ) -> Group:
     """Compute the row of a group, with bounds of its errors."""
@@ -193,7 +227,7 @@ def _make_group(
             reals[column : column + len(numbers)] = [float(x.mid()) for x in numbers]
         error = float(remainder.upper())
     _set_bounds(question, reals, windows, error)
-    return Group(centre, half_width, windows, basis, (m, k), reals, words)
+    return Group(centre, half_width, windows, basis, (m, k), ulp, reals, words)
 
 
 def _to_word(number: Ball) -> int:

@@ -1,0 +1,177 @@
+"""Searches of windows of phases: their groups in batches, and the decision of what they find."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from hetero import validation
+from hetero.devices import Device
+from tmd._certificates.case_lists import KINDS
+from tmd._certificates.periodic_records import Row
+from tmd._periodic import loops
+from tmd._periodic.groups import Group, PeriodicQuestion, make_groups
+from tmd._periodic.lattice import PhaseLattice
+from tmd._search.decisions import measure_distance
+from tmd._search.planning import MAX_BITS
+from tmd._search.taylor_models import ROUNDINGS, Scale
+from tmd.formats import Format, Precision, Run, to_fraction
+from tmd.functions import NAMES, load_function
+
+GROUPS_PER_BATCH = {"cpu": 1 << 8, "cuda": 1 << 15}
+"""Groups that are searched between two reports of progress (not tuned)."""
+
+CAPACITY = 4
+"""Survivors of a group that are stored at first; a batch with more is searched again."""
+
+MAX_CASES = 1 << 22
+"""Largest number of cases that may be expected: balls decide each of them, in some 0.1 ms."""
+
+SLAB_SPREAD = 1.005
+"""Largest ratio of the slabs of groups in one row of a certificate.
+
+Slabs are one per cent higher than needed, so that the lowest of a row is high enough for all of it.
+"""
+
+
+@dataclass
+class Findings:
+    """What a search has covered: the phases up to `reached`, in `rows` and `points`.
+
+    `points` are intervals next to zeros and poles, whose arguments are all in `numbers`, which
+    holds besides them what survived in the windows.
+    """
+
+    reached: Fraction
+    rows: list[Row] = field(default_factory=list)
+    points: list[tuple[Fraction, Fraction]] = field(default_factory=list)
+    numbers: set[int] = field(default_factory=set)
+    windows: int = 0
+    candidates: int = 0
+
+    def add(self, groups: Sequence[Group]) -> None:
+        """Append the groups of one interval, one for each ulp, to the last row or to a new one."""
+        first, ulps = groups[0], tuple(group.ulp for group in groups)
+        slabs = tuple(group.slab for group in groups)
+        self.windows += sum(2 * group.windows + 1 for group in groups)
+        if self.rows:
+            row = self.rows[-1]
+            low = tuple(map(min, zip(row.slabs, slabs, strict=False)))
+            high = tuple(map(max, zip(row.highest_slabs, slabs, strict=False)))
+            same = row.end, row.half_width, row.windows, row.ulps
+            if same == (first.begin, first.half_width, first.windows, ulps) and all(
+                b <= SLAB_SPREAD * a for a, b in zip(low, high, strict=True)
+            ):
+                row.groups, row.slabs, row.highest_slabs = row.groups + 1, low, high
+                return
+        self.rows.append(Row(first.begin, 1, first.half_width, first.windows, ulps, slabs, slabs))
+
+
+def check_question(
+    name: str, exponent: int, phases: Any, bits: int, precision: Precision, rounding: str
+) -> PeriodicQuestion:
+    """Return what is asked; raise what `search_periodic` raises if it cannot be."""
+    periodic = tuple(n for n in NAMES if load_function(n).singular_phases)
+    validation.check_choice("name", name, periodic)
+    fmt = Format.create(precision)
+    validation.check_choice("rounding", rounding, ROUNDINGS)
+    exponent = validation.check_integer("exponent", exponent, 0, 1 << 14)
+    bits = validation.check_integer("bits", bits, 4)
+    if bits > MAX_BITS:
+        raise ValueError(f"bits must lie in [4, {MAX_BITS}], got {bits}")
+    try:
+        lo, hi = phases
+    except (TypeError, ValueError):
+        raise TypeError(f"phases must be a pair (lo, hi), got {phases!r}") from None
+    lo, hi = to_fraction("phases", lo), to_fraction("phases", hi)
+    if not 0 <= lo < hi <= 1:
+        raise ValueError(f"phases must be (lo, hi) with 0 <= lo < hi <= 1, got ({lo}, {hi})")
+    lattice = PhaseLattice.of_binade(exponent, fmt)
+    function, scale = load_function(name), Scale.for_rounding(rounding)
+    expected = lattice.first * (hi - lo) * Fraction(2) ** (1 + scale.doubled - bits)
+    if expected > MAX_CASES:
+        raise ValueError(
+            f"bits={bits} would give about {float(expected):.2g} cases, too many to decide: use "
+            "more bits or a smaller part of the phases"
+        )
+    return PeriodicQuestion(function, exponent, lattice, fmt, rounding, bits, (lo, hi))
+
+
+def search_windows(
+    question: PeriodicQuestion,
+    device: Device,
+    advance: Callable[[float], Any],
+    is_due: Callable[[], bool],
+) -> Findings:
+    """Search the windows of a question, one batch after another until `is_due` returns True."""
+    found = Findings(question.phases[0])
+    for begin, end, is_near in question.intervals():
+        if is_near:
+            found.numbers.update(question.lattice.points(begin, end))
+            found.points.append((begin, end))
+            found.reached = end
+            continue
+        sections = make_groups(question, begin, end)
+        while batch := list(itertools.islice(sections, GROUPS_PER_BATCH[device.kind])):
+            groups = [group for section in batch for group in section]
+            survivors, candidates = search_groups(groups, device)
+            found.numbers.update(itertools.chain.from_iterable(survivors))
+            found.candidates += candidates
+            for section in batch:
+                found.add(section)
+            reached = min(found.rows[-1].end, end)
+            advance(float(reached - found.reached))
+            found.reached = reached
+            if is_due():
+                return found
+        if found.reached < end:
+            raise ArithmeticError(
+                f"no window covers the phases from {float(found.reached)} to {float(end)}: this is "
+                "a bug in tmd, please report it"
+            )
+    return found
+
+
+def search_groups(groups: Sequence[Group], device: Device) -> tuple[list[list[int]], int]:
+    """Return the numbers m of the survivors of each group, and the number of candidates."""
+    reals = np.stack([group.reals for group in groups])
+    words = np.stack([group.words for group in groups])
+    windows = np.array([group.windows for group in groups], np.int64)
+    capacity = CAPACITY
+    while True:
+        found, counts = loops(device).search_groups(reals, words, windows, capacity)
+        if counts[:, 0].max() <= capacity:
+            break
+        capacity = int(counts[:, 0].max())
+    if counts[:, 1].min() < 0:
+        raise ArithmeticError(
+            "a basis could not be reduced: this is a bug in tmd, please report it"
+        )
+    numbers = [
+        [group.argument(int(a), int(b)) for a, b in rows[:count]]
+        for group, rows, (count, _) in zip(groups, found, counts, strict=True)
+    ]
+    return numbers, int(counts[:, 1].sum())
+
+
+def is_asked(question: PeriodicQuestion, m: int) -> bool:
+    """Return whether an argument lies in the binade and has a phase that is asked for."""
+    lattice, (lo, hi) = question.lattice, question.phases
+    return lattice.first <= m < 2 * lattice.first and lo <= lattice.phase(m) % 1 < hi
+
+
+def decide(question: PeriodicQuestion, m: int) -> list[str]:
+    """Return the kinds of which balls find an argument to be a case: one, or none."""
+    f, fmt, scale = question.function, question.format, question.scale
+    x = Run(1, question.lattice.quantum, m, 1).argument(0)
+    kinds = []
+    for middle in (False, True) if scale.doubled else (scale.half,):
+        _, identical = measure_distance(f, fmt, x, middle)
+        if identical is None or identical + 1 >= question.bits:
+            kinds.append(KINDS[middle])
+    return kinds

@@ -753,11 +753,11 @@ class PhaseChecker(Statement):
         middle, half = (lo + hi) / 2, (hi - lo) / 2
         whole = ball(lo).union(ball(hi))
         y = abs(self.coefficients(whole, 1)[0])
-        ulps = {self.ulp(_exponent(y.lower())), self.ulp(_exponent(y.upper()))}
+        ulps = [self.ulp(e) or 0 for e in range(_exponent(y.lower()), _exponent(y.upper()) + 1)]
         step = int(half * UNIT)
         shift = max(0, step.bit_length() - 128)
         near: list[int] = []
-        for ulp in {min(ulps) + i for i in range(max(ulps) - min(ulps) + 1)}:
+        for ulp in {*ulps}:
             # In units of 2^-128 of half an ulp, for t in units of 2^(shift + 128) phases.
             scale, size = arb(2) ** (129 - ulp), arb(2) ** (shift + 128 - PHASE_BITS)
             c = [x * scale * size**k for k, x in enumerate(self.coefficients(ball(middle), 4))]

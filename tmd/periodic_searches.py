@@ -12,10 +12,10 @@ from hetero import validation
 from hetero.atomic_files import replace_atomically
 from hetero.devices import Device, resolve
 from hetero.display.progress_bar import open_bar
-from tmd._certificates.periodic_records import make_certificate
+from tmd._certificates.periodic_records import list_cases, make_certificate
 from tmd._periodic.groups import PeriodicQuestion
 from tmd._periodic.searching import check_question, decide, is_asked, search_windows
-from tmd.formats import Format, Precision, format_fraction
+from tmd.formats import Format, Precision
 from tmd.results import Case
 
 LOGGER = logging.getLogger(__name__)
@@ -62,13 +62,8 @@ class PeriodicResult:
         return max((bits + 2 for bits in identical if bits is not None), default=self.bits)
 
     def lines(self) -> Iterator[str]:
-        """Yield the arguments as lines of a CORE-MATH `.wc` file, after some comments."""
-        lo, hi = map(format_fraction, self.phases)
-        yield f"# {self.function}: {len(self.cases)} arguments (k + t) pi of 2^{self.exponent} to"
-        yield f"# 2^{self.exponent + 1} with t in [{lo}, {hi}), closer than 2^-{self.bits} ulp;"
-        yield f"# certificate {self.certificate['hash']}"
-        for case in self.cases:
-            yield case.hex
+        """Return the arguments as lines of a CORE-MATH `.wc` file, after some comments."""
+        return list_cases(self.certificate)
 
     def write(self, path: str | Path) -> Path:
         """Write `lines` to a file, which is complete or unchanged, and return its path."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -105,6 +105,16 @@ def _assemble(content: dict[str, Any]) -> dict:
     fixed = {"kind": KIND, "version": VERSION, "definition": DEFINITION, "columns": list(COLUMNS)}
     body = fixed | content
     return body | {"hash": hash_json(body)}
+
+
+def list_cases(certificate: dict) -> Iterator[str]:
+    """Yield the cases of a certificate as lines of a CORE-MATH `.wc` file, after some comments."""
+    e, (lo, hi), cases = certificate["exponent"], certificate["phases"], certificate["cases"]
+    yield f"# {certificate['function']}: {len(cases)} arguments (k + t) pi of 2^{e} to 2^{e + 1}"
+    yield f"# with t in [{lo}, {hi}), closer than 2^-{certificate['bits']} ulp;"
+    yield f"# certificate {certificate['hash']}"
+    for x, _ in cases:
+        yield x
 
 
 def join_certificates(certificates: Sequence[dict]) -> dict:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
@@ -15,7 +15,8 @@ from hetero.devices import Device
 from tmd._certificates.case_lists import KINDS
 from tmd._certificates.periodic_records import Row
 from tmd._periodic import loops
-from tmd._periodic.groups import Group, PeriodicQuestion, make_groups
+from tmd._periodic.columns import REAL_COLUMNS, WORD_COLUMNS
+from tmd._periodic.groups import Groups, PeriodicQuestion, make_groups
 from tmd._periodic.lattice import PhaseLattice
 from tmd._search.decisions import measure_distance
 from tmd._search.planning import MAX_BITS
@@ -54,22 +55,34 @@ class Findings:
     windows: int = 0
     candidates: int = 0
 
-    def add(self, groups: Sequence[Group]) -> None:
-        """Append the groups of one interval, one for each ulp, to the last row or to a new one."""
-        first, ulps = groups[0], tuple(group.ulp for group in groups)
-        slabs = tuple(group.slab for group in groups)
-        self.windows += sum(2 * group.windows + 1 for group in groups)
-        if self.rows:
-            row = self.rows[-1]
-            low = tuple(map(min, zip(row.slabs, slabs, strict=False)))
-            high = tuple(map(max, zip(row.highest_slabs, slabs, strict=False)))
-            same = row.end, row.half_width, row.windows, row.ulps
-            if same == (first.begin, first.half_width, first.windows, ulps) and all(
-                b <= SLAB_SPREAD * a for a, b in zip(low, high, strict=True)
-            ):
-                row.groups, row.slabs, row.highest_slabs = row.groups + 1, low, high
-                return
-        self.rows.append(Row(first.begin, 1, first.half_width, first.windows, ulps, slabs, slabs))
+    def add(self, groups: Groups) -> None:
+        """Append groups to the last row, or to new ones where their slabs differ too much."""
+        self.windows += (2 * groups.windows + 1) * groups.count * len(groups.ulps)
+        sizes = groups.half_width, groups.windows, groups.ulps
+        first = 0
+        while first < groups.count:
+            slabs = groups.slabs[:, first:]
+            begin = groups.begin + first * groups.length
+            row = self.rows[-1] if self.rows else None
+            more = 0
+            if row and (row.end, row.half_width, row.windows, row.ulps) == (begin, *sizes):
+                more = _extend(row, slabs)
+            if not more:
+                slab = tuple(slabs[:, 0].tolist())
+                self.rows.append(Row(begin, 0, *sizes, slab, slab))
+                more = _extend(self.rows[-1], slabs)
+            first += more
+
+
+def _extend(row: Row, slabs: np.ndarray) -> int:
+    """Add groups with the slabs (ulps, groups) to a row; return how many do not differ too much."""
+    low = np.minimum.accumulate(np.column_stack([row.slabs, slabs]), axis=1)
+    high = np.maximum.accumulate(np.column_stack([row.highest_slabs, slabs]), axis=1)
+    fits = np.all(high <= SLAB_SPREAD * low, axis=0)
+    more = int(fits.sum()) - 1  # they are true up to the first that differs too much
+    row.groups += more
+    row.slabs, row.highest_slabs = (tuple(x[:, more].tolist()) for x in (low, high))
+    return more
 
 
 def check_question(
@@ -116,14 +129,13 @@ def search_windows(
             found.points.append((begin, end))
             found.reached = end
             continue
-        sections = make_groups(question, begin, end)
-        while batch := list(itertools.islice(sections, GROUPS_PER_BATCH[device.kind])):
-            groups = [group for section in batch for group in section]
-            survivors, candidates = search_groups(groups, device)
+        stretches = make_groups(question, begin, end)
+        while batch := _take(stretches, GROUPS_PER_BATCH[device.kind]):
+            survivors, candidates = search_groups(batch, device)
             found.numbers.update(itertools.chain.from_iterable(survivors))
             found.candidates += candidates
-            for section in batch:
-                found.add(section)
+            for groups in batch:
+                found.add(groups)
             reached = min(found.rows[-1].end, end)
             advance(float(reached - found.reached))
             found.reached = reached
@@ -137,11 +149,24 @@ def search_windows(
     return found
 
 
-def search_groups(groups: Sequence[Group], device: Device) -> tuple[list[list[int]], int]:
-    """Return the numbers m of the survivors of each group, and the number of candidates."""
-    reals = np.stack([group.reals for group in groups])
-    words = np.stack([group.words for group in groups])
-    windows = np.array([group.windows for group in groups], np.int64)
+def _take(stretches: Iterator[Groups], count: int) -> list[Groups]:
+    """Return the next stretches, with `count` groups or a few more; fewer at the end."""
+    taken: list[Groups] = []
+    while sum(groups.count for groups in taken) < count and (groups := next(stretches, None)):
+        taken.append(groups)
+    return taken
+
+
+def search_groups(stretches: Sequence[Groups], device: Device) -> tuple[list[list[int]], int]:
+    """Return the numbers m of the survivors of each group, and the number of candidates.
+
+    The order is that of the rows: the ulps of a stretch after each other, with all of its groups.
+    """
+    reals = np.concatenate([g.reals.reshape(-1, REAL_COLUMNS) for g in stretches])
+    words = np.concatenate([g.words.reshape(-1, WORD_COLUMNS) for g in stretches])
+    windows = np.concatenate(
+        [np.full(g.count * len(g.ulps), g.windows, np.int64) for g in stretches]
+    )
     capacity = CAPACITY
     while True:
         found, counts = loops(device).search_groups(reals, words, windows, capacity)
@@ -152,10 +177,13 @@ def search_groups(groups: Sequence[Group], device: Device) -> tuple[list[list[in
         raise ArithmeticError(
             "a basis could not be reduced: this is a bug in tmd, please report it"
         )
-    numbers = [
-        [group.argument(int(a), int(b)) for a, b in rows[:count]]
-        for group, rows, (count, _) in zip(groups, found, counts, strict=True)
-    ]
+    numbers, first = [], 0
+    for g in stretches:
+        u_m, _, v_m, _ = g.basis
+        for i in range(g.count * len(g.ulps)):
+            points = found[first + i, : counts[first + i, 0]].tolist()
+            numbers.append([g.anchors[i % g.count] + a * u_m + b * v_m for a, b in points])
+        first += g.count * len(g.ulps)
     return numbers, int(counts[:, 1].sum())
 
 

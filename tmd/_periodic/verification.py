@@ -13,7 +13,7 @@ from typing import Any
 from hetero.devices import Device
 from tmd._certificates.case_lists import CaseList
 from tmd._certificates.periodic_records import Row
-from tmd._periodic.groups import MAX_POINTS, PeriodicQuestion, find_ulps, make_group
+from tmd._periodic.groups import MAX_POINTS, PeriodicQuestion, compute_rows, find_ulps
 from tmd._periodic.searching import (
     GROUPS_PER_BATCH,
     SLAB_SPREAD,
@@ -138,16 +138,15 @@ def _check_coverage(
 
 def _check_ulps(question: PeriodicQuestion, row: Row, first: int, after: int) -> None:
     """Raise CertificateError unless the values in groups of a row have no other ulps than it."""
-    radius = (after - first) * row.length / 2
-    centre = row.begin + first * row.length + radius
+    begin, end = (row.begin + i * row.length for i in (first, after))
     try:
-        if {*find_ulps(question, centre, radius)} <= {*row.ulps}:
+        if {*find_ulps(question, begin, end)} <= {*row.ulps}:
             return
     except (ValueError, OverflowError, ArithmeticError):
         pass  # a ball that is not finite: halves may have finite ones
     if after - first == 1:
         raise CertificateError(
-            f"certificate: the group at the phase {format_fraction(centre)} leaves out an ulp"
+            f"certificate: the group from the phase {format_fraction(begin)} leaves out an ulp"
         )
     middle = (first + after) // 2
     _check_ulps(question, row, first, middle)
@@ -197,17 +196,17 @@ def search_again(
     size = GROUPS_PER_BATCH[device.kind]
     for k in range(0, len(chosen), size):
         places = [certified.interval(number) for number in chosen[k : k + size]]
-        groups = []
-        for row, begin in places:
-            centre = begin + row.length / 2
-            for ulp, slab in zip(row.ulps, row.slabs, strict=True):
-                group = make_group(question, centre, row.half_width, row.windows, ulp)
-                if not slab <= group.slab * (1 + 1e-9) <= slab * (SLAB_SPREAD + 1e-6):
+        groups = [
+            compute_rows(question, begin, row.half_width, row.windows, 1, row.ulps)
+            for row, begin in places
+        ]
+        for (row, begin), group in zip(places, groups, strict=True):
+            for slab, searched in zip(row.slabs, group.slabs[:, 0], strict=True):
+                if not slab <= searched * (1 + 1e-5) <= slab * (SLAB_SPREAD + 1e-4):
                     raise CertificateError(
                         f"the slab {slab} is not that of the group from the phase "
-                        f"{format_fraction(begin)}, which is {group.slab}"
+                        f"{format_fraction(begin)}, which is {searched}"
                     )
-                groups.append(group)
         survivors = iter(search_groups(groups, device)[0])
         for row, begin in places:
             numbers = [m for _ in row.ulps for m in next(survivors)]

@@ -195,6 +195,7 @@ def search_group(row, words, windows, found):
         candidates if a basis could not be reduced.
     """
     slab = row[_SLAB]
+    near = row[_TOLERANCE] + slab / 64.0
     scale = 1.0 / slab
     weight = scale * scale
     b1, b2, b3 = _first_basis(row, 0.0, 0.0)
@@ -268,9 +269,10 @@ def search_group(row, words, windows, found):
                 for x in range(math.ceil(lo), math.floor(hi) + 1):
                     p = _subtract(oy, -float(x), b1)
                     candidates += 1
-                    t = p[1]
-                    exact = _linear_form(value, u_word, v_word, p[3], p[4])
-                    exact = _add(exact, t * t * (square + t * cube))
+                    bend = p[1] * p[1] * (square + p[1] * cube)
+                    if abs(p[2] + (bend - 0.5 * square)) > near:
+                        continue  # the linear form in float64 is enough to exclude most
+                    exact = _add(_linear_form(value, u_word, v_word, p[3], p[4]), bend)
                     if _distance(exact) <= row[_TOLERANCE]:
                         if survivors < found.shape[0]:
                             found[survivors, 0] = _I(p[3])

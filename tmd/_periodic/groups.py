@@ -16,8 +16,8 @@ from tmd._search.taylor_models import Scale
 from tmd.formats import Format, format_fraction
 from tmd.functions.function import Ball, Function, ball, working_precision
 
-CANDIDATES = 4.0
-"""Candidates that a window is expected to have: 1/4, 1 and 16 took more time for a binade."""
+CANDIDATES = 6.0
+"""Candidates that a window is expected to have: with 3 and 12 a binade took as long or longer."""
 
 MAX_WINDOWS = 1 << 13
 """Most windows on both sides of a group's centre."""
@@ -149,7 +149,7 @@ def choose_windows(
     """
     lattice, distance = question.lattice, float(question.distance(lo))
     with working_precision(64):
-        balls = _phase_coefficients(question.function, lo, Fraction(0), _DEGREE + 2)
+        balls = expand_at_phase(question.function, lo, Fraction(0), _DEGREE + 2)
     c = [abs(float(x.mid())) for x in balls]
     ulp = question.format.ulp(math.frexp(c[0])[1] - 1) or 0
     unit = 2.0 ** (int(question.scale.doubled) - ulp)
@@ -175,7 +175,7 @@ def choose_windows(
     return half_width, windows, max(1, count)
 
 
-def _phase_coefficients(f: Function, phase: Fraction, radius: Fraction, count: int) -> list[Ball]:
+def expand_at_phase(f: Function, phase: Fraction, radius: Fraction, count: int) -> list[Ball]:
     """Return the Taylor coefficients of f(pi phase) in the phase, on a ball around it."""
     from flint import arb
 
@@ -184,13 +184,18 @@ def _phase_coefficients(f: Function, phase: Fraction, radius: Fraction, count: i
     return [c * pi**j for j, c in enumerate(f.coefficients(centre * pi, count))]
 
 
+def exponent_of(y: Ball) -> int:
+    """Return e with 2^e <= y < 2^(e+1) for the midpoint of a ball."""
+    mantissa, power = y.mid().man_exp()
+    return int(mantissa).bit_length() + int(power) - 1
+
+
 def find_ulps(question: PeriodicQuestion, lo: Fraction, hi: Fraction) -> tuple[int, ...]:
     """Return log2 of the ulps of all values at phases between two."""
     with working_precision(_PRECISION):
         centre, radius = (lo + hi) / 2, (hi - lo) / 2
-        value = abs(_phase_coefficients(question.function, centre, radius, 1)[0])
-        ends = [end.mid().man_exp() for end in (value.lower(), value.upper())]
-    first, last = (int(m).bit_length() + int(e) - 1 for m, e in ends)
+        value = abs(expand_at_phase(question.function, centre, radius, 1)[0])
+        first, last = exponent_of(value.lower()), exponent_of(value.upper())
     if question.function.below_one:
         last = min(last, -1)
     ulps = {question.format.ulp(e) for e in range(first, last + 1)}
@@ -269,8 +274,8 @@ def _expand(
     with working_precision(_PRECISION):
         unit = arb(2) ** (int(scale.doubled) - ulp)
         centre, radius = begin + count * length / 2, count * length / 2
-        balls = _phase_coefficients(question.function, centre, Fraction(0), _DEGREE + 1)
-        wide = _phase_coefficients(question.function, centre, radius, _DEGREE + 2)[-1]
+        balls = expand_at_phase(question.function, centre, Fraction(0), _DEGREE + 1)
+        wide = expand_at_phase(question.function, centre, radius, _DEGREE + 2)[-1]
         balls = [x * unit * (-1 if balls[0] < 0 else 1) for x in balls]
         balls[0] += arb(0.5) if scale.half else arb(0)
         size, group = ball(radius), ball(length / 2)

@@ -30,7 +30,7 @@ _SECONDS_BETWEEN_STATES = 60.0
 _EXAMPLES = (
     ("exp --device cuda --budget 600 --resume exp-campaign", "ten minutes; again continues"),
     ("tanh --exponents -20 -10 --budget 60 --resume tanh-campaign", "binades 2^-20 to 2^-9"),
-    ("sin --exponents 1023 1023 --parts 4096 --resume sin-campaign", "by residues modulo pi"),
+    ("sin --exponents 1023 1023 --parts 64 --resume sin-campaign", "by residues modulo pi"),
 )
 
 

@@ -53,10 +53,9 @@ def _check_form(certificate: Any) -> dict:
     if not isinstance(certificate, dict):
         raise CertificateError("certificate must be a JSON object")
     body = {k: v for k, v in certificate.items() if k != "hash"}
-    form = body.get("kind"), body.get("version")
-    validators = _VALIDATORS if form == (KIND, VERSION) else _PERIODIC_VALIDATORS
-    is_known_form = form in ((KIND, VERSION), (periodic_records.KIND, periodic_records.VERSION))
-    if not is_known_form or type(form[1]) is not int:
+    kind, version = body.get("kind"), body.get("version")
+    known, validators = _FORMS.get(kind if isinstance(kind, str) else "", (None, {}))
+    if known is None or type(version) is not int or version != known:
         raise CertificateError(f"certificate must be a {KIND} of version {VERSION}")
     try:
         matches = certificate.get("hash") == hash_json(body)
@@ -156,6 +155,12 @@ _PERIODIC_VALIDATORS = {
     "rows": lambda value: isinstance(value, list) and all(isinstance(row, list) for row in value),
 }
 """The same for certificates of periodic searches, whose rows `Row.read` checks."""
+
+_FORMS = {
+    KIND: (VERSION, _VALIDATORS),
+    periodic_records.KIND: (periodic_records.VERSION, _PERIODIC_VALIDATORS),
+}
+"""Version and predicates for each kind of certificate."""
 
 
 MAX_BYTES = 1 << 29

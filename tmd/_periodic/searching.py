@@ -213,11 +213,11 @@ def _is_far(question: PeriodicQuestion, m: int) -> bool:
     with working_precision(128):
         phase = question.lattice.phase(m) % 1
         (y,) = expand_at_phase(question.function, phase, Fraction(1, 1 << 240), 1)
-        ends = {question.format.ulp(exponent_of(end)) for end in (abs(y).lower(), abs(y).upper())}
-        if len(ends) > 1 or None in ends:
+        ulp = question.format.ulp(exponent_of(abs(y).lower()))
+        if ulp is None or ulp != question.format.ulp(exponent_of(abs(y).upper())):
             return False
         doubled = int(question.scale.doubled)
-        value = abs(y) * arb(2) ** (doubled - ends.pop()) + (0.5 if question.scale.half else 0.0)
+        value = abs(y) * arb(2) ** (doubled - ulp) + (0.5 if question.scale.half else 0.0)
         nearest = (value + arb(0.5)).floor().unique_fmpz()
         return nearest is not None and bool(abs(value - arb(nearest)) > 2 * question.limit)
 

@@ -17,7 +17,10 @@ from tmd.formats import Format, format_fraction
 from tmd.functions.function import Ball, Function, ball, working_precision
 
 CANDIDATES = 6.0
-"""Candidates that a window is expected to have: a binade takes as long with 4 and 8, no less with 3 and 12."""
+"""Candidates that a window is expected to have.
+
+A binade takes as long with 4 and 8, and no less with 3 and 12.
+"""
 
 MAX_WINDOWS = 1 << 13
 """Most windows on both sides of a group's centre."""

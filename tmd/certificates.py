@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -15,8 +15,11 @@ from hetero.devices import Device, resolve
 from hetero.display.progress_bar import open_bar
 from tmd._certificates.blocks import check_blocks
 from tmd._certificates.case_lists import check_cases, load_cases
+from tmd._certificates.periodic_records import KIND as PERIODIC_KIND
+from tmd._certificates.periodic_records import join_certificates
 from tmd._certificates.reading import load_certificate, read_certificates
 from tmd._certificates.records import COLUMNS, block_record, make_certificate
+from tmd._periodic.verification import check_periodic_cases, check_phases, search_again
 from tmd._search.decisions import BlockCases
 from tmd._search.pipeline import count_arguments, search_blocks
 from tmd._search.planning import Plan, make_plan
@@ -27,6 +30,7 @@ from tmd.functions.function import Function
 __all__ = [
     "COLUMNS",
     "block_record",
+    "join_certificates",
     "load_cases",
     "load_certificate",
     "make_certificate",
@@ -57,7 +61,7 @@ def verify(
     Parameters
     ----------
     certificate : dict, or path of a JSON file
-        `read_certificates` reads files that hold several.
+        Of `search` or `search_periodic`. `read_certificates` reads files that hold several.
     cases : path, or iterable of Case or of numbers, optional
         A list to compare with the certificate in both directions: each listed argument must be a
         case, and no case may be missing. `Result.write` and `Result.cases` provide such lists.
@@ -65,7 +69,8 @@ def verify(
         Search every block again, instead of `samples` blocks that are chosen at random.
     samples : int
         Number of blocks to search again, and of windows of 2^22 arguments in each of them that are
-        checked one by one, which involves neither lines nor Boolean tests. At least 1, but 0 is
+        checked one by one, which involves neither lines nor Boolean tests. For periodic searches:
+        of groups, and of windows of 2^8 arguments, which balls decide. At least 1, but 0 is
         accepted with `cases`, to check the list alone, and with `full`, to check no windows.
     rng : None, int >= 0, numpy.random.SeedSequence or numpy.random.Generator
         Source of the random choice of blocks and windows; None makes another choice in each call.
@@ -78,7 +83,7 @@ def verify(
     dict
         Numbers of "blocks" searched again, out of "certified_blocks"; of "windows" checked; of
         "arguments" searched again and "cases" found there; and of "listed" cases if there is a
-        list.
+        list. Of a periodic search, "groups" of "certified_groups" are searched again.
 
     Raises
     ------
@@ -95,18 +100,14 @@ def verify(
     certificate = load_certificate(certificate)
     fewest = 1 if cases is None and not full else 0
     samples = validation.check_integer("samples", samples, fewest, MAX_SAMPLES)
+    if certificate["kind"] == PERIODIC_KIND:
+        return _verify_phases(certificate, cases, full, samples, rng, progress, device)
     certified = check_blocks(certificate)
     f, plans = certified.function, certified.plans
     report = {"blocks": 0, "certified_blocks": len(plans), "windows": 0, "arguments": 0, "cases": 0}
     if cases is not None:
         report["listed"] = check_cases([certified], load_cases(cases))
-    high, low = philox.key(rng)
-    choice = random.Random(int(high) << 32 | int(low))
-    chosen = (
-        range(len(plans))
-        if full
-        else sorted(choice.sample(range(len(plans)), min(samples, len(plans))))
-    )
+    choice, chosen = _choose(len(plans), full, samples, rng)
     device = resolve(device)
     results = COLUMNS.index("subdomains")
     total = count_arguments(plans[i] for i in chosen)
@@ -128,6 +129,39 @@ def verify(
     return report
 
 
+def _choose(count: int, full: bool, samples: int, rng: Any) -> tuple[random.Random, Sequence[int]]:
+    """Return a source of choices, and the numbers of blocks or groups to search again."""
+    high, low = philox.key(rng)
+    choice = random.Random(int(high) << 32 | int(low))
+    numbers = range(count)
+    return choice, numbers if full else sorted(choice.sample(numbers, min(samples, count)))
+
+
+def _verify_phases(
+    certificate: dict,
+    cases: str | Path | Iterable | None,
+    full: bool,
+    samples: int,
+    rng: Any,
+    progress: bool,
+    device: str | Device | None,
+) -> dict:
+    """Verify the certificate of a periodic search; see `verify`."""
+    certified = check_phases(certificate)
+    report = {"certified_groups": certified.groups}
+    if cases is not None:
+        names = {certificate["hash"]}
+        report["listed"] = check_periodic_cases([certified], names, load_cases(cases))
+    choice, chosen = _choose(certified.groups, full, samples, rng)
+    chosen_device = resolve(device)
+    with (
+        chosen_device.active(),
+        open_bar("verification", float(len(chosen)), enabled=progress) as advance,
+    ):
+        searched = search_again(certified, chosen, samples, choice, chosen_device, advance)
+    return searched | report
+
+
 def verify_cases(certificates: list[dict], cases: str | Path | Iterable) -> int:
     """Compare a list of cases with several certificates of one function, without a new search.
 
@@ -139,10 +173,16 @@ def verify_cases(certificates: list[dict], cases: str | Path | Iterable) -> int:
         The list does not match the certificates, or a certificate is wrong.
     """
     validation.require_iterable("certificates", certificates, "certificates")
-    checked = [check_blocks(load_certificate(c)) for c in certificates]
-    if not checked:
+    loaded = [load_certificate(c) for c in certificates]
+    if not loaded:
         raise ValueError("certificates must hold at least one")
-    return check_cases(checked, load_cases(cases))
+    kinds = {c["kind"] for c in loaded}
+    if len(kinds) > 1:
+        raise CertificateError("certificates of a list must all be of blocks, or all of phases")
+    if kinds == {PERIODIC_KIND}:
+        names = {c["hash"] for c in loaded}
+        return check_periodic_cases([*map(check_phases, loaded)], names, load_cases(cases))
+    return check_cases([*map(check_blocks, loaded)], load_cases(cases))
 
 
 def _check_window(

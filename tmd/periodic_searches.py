@@ -2,45 +2,26 @@
 
 from __future__ import annotations
 
-import itertools
 import logging
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
-
-import numpy as np
 
 from hetero import validation
 from hetero.atomic_files import replace_atomically
 from hetero.devices import Device, resolve
 from hetero.display.progress_bar import open_bar
-from tmd._certificates.case_lists import KINDS
-from tmd._periodic import loops
-from tmd._periodic.groups import Group, PeriodicQuestion, make_groups
-from tmd._periodic.lattice import PhaseLattice
-from tmd._search.decisions import measure_distance
-from tmd._search.planning import MAX_BITS
-from tmd._search.taylor_models import ROUNDINGS, Scale
-from tmd.formats import Format, Precision, Run, format_fraction, to_fraction
-from tmd.functions import NAMES, load_function
+from tmd._certificates.periodic_records import list_cases, make_certificate
+from tmd._periodic.groups import PeriodicQuestion
+from tmd._periodic.searching import check_question, decide, is_asked, search_windows
+from tmd.formats import Format, Precision
 from tmd.results import Case
 
 LOGGER = logging.getLogger(__name__)
 
-GROUPS_PER_BATCH = {"cpu": 1 << 8, "cuda": 1 << 15}
-"""Groups that are searched between two reports of progress (not tuned)."""
-
-CAPACITY = 4
-"""Survivors of a group that are stored at first; a batch with more is searched again."""
-
 BREAK_EVEN = 1 << 50
 """Number of arguments from which the GPU is chosen (an estimate: it was not measured)."""
-
-
-MAX_CASES = 1 << 22
-"""Largest number of cases that may be expected: balls decide each of them, in some 0.1 ms."""
 
 
 @dataclass(frozen=True)
@@ -55,6 +36,8 @@ class PeriodicResult:
     windows, candidates, decided : int
         Numbers of the windows that were searched, of the lattice points in their slabs, and of the
         arguments that balls decided.
+    certificate : dict
+        What was searched and found, for `tmd.verify` and `tmd/checker.py`; `json.dump` writes it.
     """
 
     function: str
@@ -67,6 +50,7 @@ class PeriodicResult:
     windows: int
     candidates: int
     decided: int
+    certificate: dict
 
     @property
     def hardness(self) -> int:
@@ -78,12 +62,8 @@ class PeriodicResult:
         return max((bits + 2 for bits in identical if bits is not None), default=self.bits)
 
     def lines(self) -> Iterator[str]:
-        """Yield the arguments as lines of a CORE-MATH `.wc` file, after some comments."""
-        lo, hi = map(format_fraction, self.phases)
-        yield f"# {self.function}: {len(self.cases)} arguments (k + t) pi of 2^{self.exponent} to"
-        yield f"# 2^{self.exponent + 1} with t in [{lo}, {hi}), closer than 2^-{self.bits} ulp"
-        for case in self.cases:
-            yield case.hex
+        """Return the arguments as lines of a CORE-MATH `.wc` file, after some comments."""
+        return list_cases(self.certificate)
 
     def write(self, path: str | Path) -> Path:
         """Write `lines` to a file, which is complete or unchanged, and return its path."""
@@ -138,106 +118,37 @@ def search_periodic(
     Notes
     -----
     Every error is bounded (docs/packages/tmd-large-arguments.md), so that the list is complete.
-    There is no certificate: its format describes blocks of consecutive arguments.
     """
     question = check_question(name, exponent, phases, bits, precision, rounding)
+    return search_question(question, progress, device)
+
+
+def search_question(
+    question: PeriodicQuestion,
+    progress: bool,
+    device: str | Device | None,
+    is_due: Callable[[], bool] = lambda: False,
+) -> PeriodicResult:
+    """Search what `check_question` returned, or its first phases until `is_due` returns True.
+
+    The phases of the result say how far the search came. It goes on for a second or so.
+    """
     lattice, (lo, hi) = question.lattice, question.phases
+    name, exponent = question.function.name, question.exponent
     chosen = resolve(device, work=int(lattice.first * (hi - lo)), break_even=BREAK_EVEN)
     LOGGER.info("%s: arguments of 2^%d, phases [%s, %s), on %s", name, exponent, lo, hi, chosen)
-    numbers: set[int] = set()
-    windows = candidates = 0
     with chosen.active(), open_bar(name, float(hi - lo), enabled=progress) as advance:
-        for begin, end, is_near in question.intervals():
-            if is_near:
-                numbers.update(lattice.points(begin, end))
-                continue
-            groups = make_groups(question, begin, end)
-            while batch := list(itertools.islice(groups, GROUPS_PER_BATCH[chosen.kind])):
-                survivors, count = _search_batch(batch, chosen)
-                numbers.update(survivors)
-                candidates += count
-                windows += sum(2 * group.windows + 1 for group in batch)
-                last = batch[-1].centre + batch[-1].half_width * (2 * batch[-1].windows + 1)
-                advance(float(min(last, end) - begin))
-                begin = last
-            if begin < end:
-                raise ArithmeticError(
-                    f"no window covers the phases from {float(begin)} to {float(end)}: this is a "
-                    "bug in tmd, please report it"
-                )
-    inside = sorted(m for m in numbers if _is_asked(question, m))
-    cases = [case for m in inside for case in _decide(question, m)]
-    return PeriodicResult(
-        name, exponent, (lo, hi), question.bits, rounding, question.format, cases,
-        windows, candidates, len(inside),
-    )  # fmt: skip
-
-
-def check_question(
-    name: str, exponent: int, phases: Any, bits: int, precision: Precision, rounding: str
-) -> PeriodicQuestion:
-    """Return what is asked; raise what `search_periodic` raises if it cannot be."""
-    periodic = tuple(n for n in NAMES if load_function(n).singular_phases)
-    validation.check_choice("name", name, periodic)
-    fmt = Format.create(precision)
-    validation.check_choice("rounding", rounding, ROUNDINGS)
-    exponent = validation.check_integer("exponent", exponent, 0, 1 << 14)
-    bits = validation.check_integer("bits", bits, 4)
-    if bits > MAX_BITS:
-        raise ValueError(f"bits must lie in [4, {MAX_BITS}], got {bits}")
-    try:
-        lo, hi = phases
-    except (TypeError, ValueError):
-        raise TypeError(f"phases must be a pair (lo, hi), got {phases!r}") from None
-    lo, hi = to_fraction("phases", lo), to_fraction("phases", hi)
-    if not 0 <= lo < hi <= 1:
-        raise ValueError(f"phases must be (lo, hi) with 0 <= lo < hi <= 1, got ({lo}, {hi})")
-    lattice = PhaseLattice.of_binade(exponent, fmt)
-    function, scale = load_function(name), Scale.for_rounding(rounding)
-    expected = lattice.first * (hi - lo) * Fraction(2) ** (1 + scale.doubled - bits)
-    if expected > MAX_CASES:
-        raise ValueError(
-            f"bits={bits} would give about {float(expected):.2g} cases, too many to decide: use "
-            "more bits or a smaller part of the phases"
-        )
-    return PeriodicQuestion(function, exponent, lattice, fmt, scale, bits, (lo, hi))
-
-
-def _search_batch(batch: list[Group], device: Device) -> tuple[list[int], int]:
-    """Return the numbers m of the survivors of some groups, and the number of candidates."""
-    reals = np.stack([group.reals for group in batch])
-    words = np.stack([group.words for group in batch])
-    windows = np.array([group.windows for group in batch], np.int64)
-    capacity = CAPACITY
-    while True:
-        found, counts = loops(device).search_groups(reals, words, windows, capacity)
-        if counts[:, 0].max() <= capacity:
-            break
-        capacity = int(counts[:, 0].max())
-    if counts[:, 1].min() < 0:
-        raise ArithmeticError(
-            "a basis could not be reduced: this is a bug in tmd, please report it"
-        )
-    numbers = [
-        group.argument(int(a), int(b))
-        for group, rows, (count, _) in zip(batch, found, counts, strict=True)
-        for a, b in rows[:count]
+        found = search_windows(question, chosen, advance, is_due)
+    question = replace(question, phases=(lo, found.reached))
+    inside = sorted(m for m in found.numbers if is_asked(question, m))
+    unit = Fraction(2) ** lattice.quantum
+    cases = [
+        Case(name, question.format, m * unit, kind) for m in inside for kind in decide(question, m)
     ]
-    return numbers, int(counts[:, 1].sum())
-
-
-def _is_asked(question: PeriodicQuestion, m: int) -> bool:
-    """Return whether an argument lies in the binade and has a phase that is asked for."""
-    lattice, (lo, hi) = question.lattice, question.phases
-    return lattice.first <= m < 2 * lattice.first and lo <= lattice.phase(m) % 1 < hi
-
-
-def _decide(question: PeriodicQuestion, m: int) -> list[Case]:
-    """Return an argument as a case if balls find it to be one."""
-    f, fmt, scale = question.function, question.format, question.scale
-    x = Run(1, question.lattice.quantum, m, 1).argument(0)
-    for middle in (False, True) if scale.doubled else (scale.half,):
-        _, identical = measure_distance(f, fmt, x, middle)
-        if identical is None or identical + 1 >= question.bits:
-            return [Case(f.name, fmt, x, KINDS[middle])]
-    return []
+    counts = found.windows, found.candidates, len(inside)
+    listed = [(case.hex, case.kind) for case in cases]
+    certificate = make_certificate(question.names, counts, listed, found.rows, found.points)
+    return PeriodicResult(
+        name, exponent, question.phases, question.bits, question.rounding, question.format, cases,
+        *counts, certificate,
+    )  # fmt: skip

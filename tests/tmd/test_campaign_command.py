@@ -1,5 +1,6 @@
 """`tmd campaign`: runs with a budget continue, and give what single searches give."""
 
+import itertools
 import json
 from fractions import Fraction
 
@@ -7,6 +8,9 @@ import pytest
 
 import tmd
 from tmd.__main__ import main
+from tmd._certificates.reading import load_certificate
+from tmd._commands import campaigning
+from tmd._periodic import searching
 
 
 def run(folder, *options, budget="60"):
@@ -58,7 +62,7 @@ def test_a_budget_ends_a_search_and_its_blocks_stay(tmp_path, capsys):
     assert main([*command, "--budget", "3", "--resume", str(tmp_path / "c")]) == 0
     out = capsys.readouterr().out
     assert "0 of 2 binades are done" in out
-    assert "unknown: no binade was finished" in out
+    assert "unknown: nothing was finished" in out
     assert {path.name for path in (tmp_path / "c").iterdir()} <= {
         "campaign.json", "refused.json", "positive-0.blocks"
     }  # fmt: skip
@@ -86,16 +90,40 @@ def test_unlimited_exponents_need_ends(name, tmp_path, capsys):
     assert "--exponents FIRST LAST is needed" in capsys.readouterr().err
 
 
-def test_a_campaign_in_parts_gives_a_whole_search(tmp_path, capsys):
+def test_a_campaign_in_parts_gives_a_whole_search(tmp_path, capsys, monkeypatch):
     command = ["campaign", "sin", "--exponents", "100", "100", "--parts", "4", "--bits", "8",
                "--precision", "16", "--quiet", "--device", "cpu"]  # fmt: skip
     assert main([*command, "--budget", "1e-9", "--resume", str(tmp_path / "c")]) == 0
     assert "0 of 4 parts of binades are done" in capsys.readouterr().out
+    # A budget ends a part after each batch, whose phases are then certified and not searched again.
+    monkeypatch.setitem(searching.GROUPS_PER_BATCH, "cpu", 24)
+    ends = []
+    for _ in range(6):
+        monkeypatch.setattr(campaigning.time, "monotonic", itertools.count().__next__)
+        assert main([*command, "--budget", "3", "--json", "--resume", str(tmp_path / "c")]) == 0
+        monkeypatch.undo()
+        monkeypatch.setitem(searching.GROUPS_PER_BATCH, "cpu", 24)
+        report = json.loads(capsys.readouterr().out)
+        states = [load_certificate(path) for path in (tmp_path / "c").glob("*.part.json")]
+        ends += [Fraction(float.fromhex(state["phases"][1])) for state in states]
+    assert ends == sorted(set(ends))
+    assert len(ends) >= 4
+    assert 0 < report["done"] < 4
+    assert report["seconds_left"] > 0
     assert main([*command, "--resume", str(tmp_path / "c")]) == 0
-    found = [line for path in (tmp_path / "c").glob("100-*.wc")
-             for line in path.read_text().splitlines() if line[0] != "#"]  # fmt: skip
+    assert "4 of 4 parts" in capsys.readouterr().out
+    assert {path.name for path in (tmp_path / "c").iterdir()} == {
+        "campaign.json", "refused.json", "100.json", "100.wc"
+    }  # fmt: skip
     whole = tmd.search_periodic("sin", 100, bits=8, precision=16, device="cpu")
-    assert sorted(found) == sorted(case.hex for case in whole.cases)
+    joined = load_certificate(tmp_path / "c" / "100.json")
+    assert joined["cases"] == whole.certificate["cases"]
+    assert joined["phases"] == whole.certificate["phases"]
+    verify = ["verify", str(tmp_path / "c" / "100.json"), "--samples", "1", "--device", "cpu"]
+    assert main([*verify, "--cases", str(tmp_path / "c" / "100.wc")]) == 0
+    out = capsys.readouterr().out
+    assert f"{len(whole.cases)} cases, exactly those" in out
+    assert "verified 1 of" in out
     assert main([*command, "--parts", "5", "--resume", str(tmp_path / "c")]) == 2
     assert "another campaign" in capsys.readouterr().err
     command = ["campaign", "sin", "--exponents", "1023", "1024", "--parts", "4"]

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from hetero.validation import check_path
+from tmd._certificates import periodic_records
 from tmd._certificates.records import COLUMNS, DEFINITION, KIND, VERSION, hash_json
 from tmd._search.planning import MAX_BITS
 from tmd._search.taylor_models import ROUNDINGS
@@ -52,13 +53,9 @@ def _check_form(certificate: Any) -> dict:
     if not isinstance(certificate, dict):
         raise CertificateError("certificate must be a JSON object")
     body = {k: v for k, v in certificate.items() if k != "hash"}
-    kind = body.get("kind")
-    if (
-        not isinstance(kind, str)
-        or kind != KIND
-        or type(body.get("version")) is not int
-        or body["version"] != VERSION
-    ):
+    kind, version = body.get("kind"), body.get("version")
+    known, validators = _FORMS.get(kind if isinstance(kind, str) else "", (None, {}))
+    if known is None or type(version) is not int or version != known:
         raise CertificateError(f"certificate must be a {KIND} of version {VERSION}")
     try:
         matches = certificate.get("hash") == hash_json(body)
@@ -67,11 +64,11 @@ def _check_form(certificate: Any) -> dict:
         raise CertificateError(f"certificate cannot be written as JSON: {error}") from None
     if not matches:
         raise CertificateError("certificate is damaged: its hash does not match its content")
-    keys = {"kind", "version", "hash", *_VALIDATORS}
+    keys = {"kind", "version", "hash", *validators}
     for key in sorted(keys ^ set(certificate)):
         verb = "must not have" if key in certificate else "lacks"
         raise CertificateError(f"certificate {verb} the key {key!r}")
-    for key, valid in _VALIDATORS.items():
+    for key, valid in validators.items():
         if not valid(certificate[key]):
             value = _abbreviate(certificate[key])
             raise CertificateError(f"certificate has an invalid {key}: {value}")
@@ -137,6 +134,33 @@ _VALIDATORS = {
     "blocks": _are_records,
 }
 """Predicate for the value of each key."""
+
+
+def _are_pairs_of_text(value: object) -> bool:
+    return isinstance(value, list) and all(
+        isinstance(pair, list) and [*map(type, pair)] == [str, str] for pair in value
+    )
+
+
+_PERIODIC_VALIDATORS = {
+    "definition": lambda value: value == periodic_records.DEFINITION,
+    "function": is_known,
+    "exponent": is_count,
+    "phases": _is_domain,
+    **{key: _VALIDATORS[key] for key in ("bits", "precision", "rounding")},
+    **dict.fromkeys(periodic_records.COUNTS, is_count),
+    **dict.fromkeys(("cases", "points"), _are_pairs_of_text),
+    "versions": lambda value: isinstance(value, list) and value and all(map(_are_versions, value)),
+    "columns": lambda value: value == list(periodic_records.COLUMNS),
+    "rows": lambda value: isinstance(value, list) and all(isinstance(row, list) for row in value),
+}
+"""The same for certificates of periodic searches, whose rows `Row.read` checks."""
+
+_FORMS = {
+    KIND: (VERSION, _VALIDATORS),
+    periodic_records.KIND: (periodic_records.VERSION, _PERIODIC_VALIDATORS),
+}
+"""Version and predicates for each kind of certificate."""
 
 
 MAX_BYTES = 1 << 29

@@ -4,23 +4,33 @@ from __future__ import annotations
 
 import _thread
 import argparse
+import functools
 import json
 import threading
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from hetero.atomic_files import replace_atomically
 from hetero.command_line import add_common_options, check_device, print_json
 from hetero.version import VERSION
 from tmd._commands.searching import parse_precision
 
+if TYPE_CHECKING:
+    from tmd._periodic.groups import PeriodicQuestion
+
+    Phases = tuple[Fraction, Fraction]
+
+_SECONDS_BETWEEN_STATES = 60.0
+"""Seconds of a part that are lost at most if a campaign is killed."""
+
 _EXAMPLES = (
     ("exp --device cuda --budget 600 --resume exp-campaign", "ten minutes; again continues"),
     ("tanh --exponents -20 -10 --budget 60 --resume tanh-campaign", "binades 2^-20 to 2^-9"),
-    ("sin --exponents 1023 1023 --parts 4096 --resume sin-campaign", "by residues modulo pi"),
+    ("sin --exponents 1023 1023 --parts 64 --resume sin-campaign", "by residues modulo pi"),
 )
 
 
@@ -105,51 +115,137 @@ def _run(options: argparse.Namespace) -> int:
         searched += result.cases.searched
         if not options.json:
             print(f"{name}: {len(result.cases)} cases, hardness {result.hardness}", flush=True)
-    return _report(options, len(pieces), len(done), refused, searched, time.monotonic() - begun)
+    rate = searched / (time.monotonic() - begun)
+    left = (len(pieces) - len(done)) * _arguments_of_binade(options) / rate if rate else None
+    return _report(options, len(pieces), len(done), refused, left)
 
 
 def _search_parts(options: argparse.Namespace) -> int:
     """Search parts of binades by residues until the budget is spent, and say what is left."""
-    import tmd
-    from tmd.periodic_searches import check_question
+    from tmd._periodic.searching import check_question
 
     if options.exponents is None:
         raise ValueError("--parts needs --exponents FIRST LAST")
-    if options.parts < 1:
-        raise ValueError(f"--parts must be at least 1, got {options.parts}")
+    count = options.parts
+    if count < 1:
+        raise ValueError(f"--parts must be at least 1, got {count}")
     low, high = options.exponents
     if low > high:
         raise ValueError(f"--exponents must be FIRST <= LAST, got {low} {high}")
-    parts = [(e, i) for e in range(low, high + 1) for i in range(options.parts)]
     # Refused at once are questions that otherwise leave a folder, or end a campaign after days.
     for e in low, high:
-        first = Fraction(0), Fraction(1, options.parts)
-        check_question(options.function, e, first, options.bits, options.precision, "all")
-    folder = _open_folder(options, options.function)
-    begun, searched, done = time.monotonic(), 0, 0
-    for e, i in parts:
-        path = folder / f"{e}-{i}.wc"
-        if path.exists():
-            done += 1
-            continue
-        if time.monotonic() - begun >= options.budget:
-            continue
-        result = tmd.search_periodic(
-            options.function,
-            e,
-            phases=(Fraction(i, options.parts), Fraction(i + 1, options.parts)),
-            bits=options.bits,
-            precision=options.precision,
-            progress=not options.quiet,
-            device=options.device,
+        phases: tuple = 0, Fraction(1, count)
+        question = check_question(
+            options.function, e, phases, options.bits, options.precision, "all"
         )
-        result.write(path)
-        done, searched = done + 1, searched + 1
-        if not options.json:
-            text = f"2^{e}, part {i}: {len(result.cases)} cases, hardness {result.hardness}"
-            print(text, flush=True)
-    arguments = searched * _arguments_of_piece(options)
-    return _report(options, len(parts), done, {}, arguments, time.monotonic() - begun)
+    folder = _open_folder(options, options.function)
+    begun, windows, done = time.monotonic(), 0, 0
+    unfinished: list[Phases] = []
+    for e in range(low, high + 1):
+        if (folder / f"{e}.json").exists():
+            done += count
+            continue
+        if time.monotonic() - begun >= options.budget and not any(folder.glob(f"{e}-*")):
+            unfinished.append((Fraction(0), Fraction(1)))
+            continue
+        question = check_question(
+            options.function, e, phases, options.bits, options.precision, "all"
+        )
+        for i in range(count):
+            part = replace(question, phases=(Fraction(i, count), Fraction(i + 1, count)))
+            searched, left = _search_part(options, part, folder / f"{e}-{i}", begun)
+            windows, done = windows + searched, done + (left is None)
+            if left is not None:
+                unfinished.append(left)
+        _join_binade(folder, e, count)
+    seconds = time.monotonic() - begun
+    time_left = None
+    if windows or not unfinished:
+        time_left = _count_windows(question, unfinished) / max(windows, 1) * seconds
+    return _report(options, (high - low + 1) * count, done, {}, time_left)
+
+
+def _search_part(
+    options: argparse.Namespace, question: PeriodicQuestion, path: Path, begun: float
+) -> tuple[int, Phases | None]:
+    """Search a part, or go on with it; return the number of windows, and the phases that are left.
+
+    What is searched is stored every minute as the certificate of the phases up to there.
+    """
+    from tmd._certificates.periodic_records import join_certificates
+    from tmd._certificates.reading import load_certificate
+    from tmd.formats import to_fraction
+    from tmd.periodic_searches import search_question
+
+    (lo, hi), state = question.phases, path.with_name(f"{path.name}.part.json")
+    if path.with_suffix(".json").exists():
+        return 0, None
+    certificate: Any = load_certificate(state) if state.exists() else None
+    windows = 0
+    if certificate is not None:
+        names = question.names
+        names["phases"] = [names["phases"][0], certificate["phases"][1]]
+        if any(certificate[key] != value for key, value in names.items()):
+            raise ValueError(f"--resume: {state} does not belong to this campaign")
+        lo = to_fraction("phases", certificate["phases"][1])
+    end = begun + options.budget
+    while lo < hi:
+        if (now := time.monotonic()) >= end:
+            return windows, (lo, hi)
+        due = min(end, now + _SECONDS_BETWEEN_STATES)
+        rest = replace(question, phases=(lo, hi))
+        is_due = functools.partial(_is_past, due)
+        result = search_question(rest, not options.quiet, options.device, is_due)
+        windows, lo = windows + result.windows, result.phases[1]
+        parts = [result.certificate] if certificate is None else [certificate, result.certificate]
+        certificate = join_certificates(parts)
+        if lo < hi:
+            _write(state, certificate)
+    _write_certified(path, certificate)
+    state.unlink(missing_ok=True)
+    if not options.json:
+        print(f"{path.name}: {len(certificate['cases'])} cases", flush=True)
+    return windows, None
+
+
+def _is_past(due: float) -> bool:
+    return time.monotonic() >= due
+
+
+def _join_binade(folder: Path, e: int, count: int) -> None:
+    """Write one list and one certificate of a binade if all of its parts are done."""
+    from tmd._certificates.periodic_records import join_certificates
+    from tmd._certificates.reading import load_certificate
+
+    paths = [folder / f"{e}-{i}.json" for i in range(count)]
+    if all(path.exists() for path in paths):
+        _write_certified(folder / str(e), join_certificates([load_certificate(p) for p in paths]))
+        for path in paths:
+            path.unlink()
+            path.with_suffix(".wc").unlink(missing_ok=True)
+
+
+def _write_certified(path: Path, certificate: dict) -> None:
+    """Write the list of a certificate, and then the certificate, which says that it is complete."""
+    from tmd._certificates.periodic_records import list_cases
+
+    with replace_atomically(path.with_suffix(".wc")) as part:
+        part.write_text("\n".join(list_cases(certificate)) + "\n")
+    _write(path.with_suffix(".json"), certificate)
+
+
+def _count_windows(question: PeriodicQuestion, unfinished: list[Phases]) -> float:
+    """Estimate the number of windows of some phases; it is almost the same in all binades."""
+    import numpy as np
+
+    from tmd._periodic.groups import choose_windows
+
+    edges = np.linspace(0.0, 1.0, 257)
+    middles = [Fraction(2 * i + 1, 512) for i in range(256)]
+    density = [1 / (2 * float(choose_windows(question, c, c + 1)[0])) for c in middles]
+    before = np.concatenate([[0.0], np.cumsum(density) / 256])
+    ends = np.array([[float(end) for end in phases] for phases in unfinished]).reshape(-1, 2)
+    return float(np.diff(np.interp(ends, edges, before)).sum())
 
 
 def _pieces(options: argparse.Namespace, once: bool) -> Iterator[tuple[str, tuple]]:
@@ -222,25 +318,16 @@ class _Deadline:
         self._timer.cancel()
 
 
-def _arguments_of_piece(options: argparse.Namespace) -> float:
-    """Return the number of arguments of a binade, or of its parts."""
+def _arguments_of_binade(options: argparse.Namespace) -> int:
     from tmd.formats import Format
 
-    binade = 1 << (Format.create(options.precision).argument_precision - 1)
-    return binade / (options.parts or 1)
+    return 1 << (Format.create(options.precision).argument_precision - 1)
 
 
 def _report(
-    options: argparse.Namespace,
-    total: int,
-    done: int,
-    refused: dict[str, str],
-    searched: float,
-    seconds: float,
+    options: argparse.Namespace, total: int, done: int, refused: dict[str, str], left: float | None
 ) -> int:
-    """Say what is done, and estimate the time of what is left from the rate of this run."""
-    rate = searched / max(seconds, 1e-9)
-    left = (total - done) * _arguments_of_piece(options) / rate if rate else None
+    """Say what is done, and the estimated seconds of what is left at the rate of this run."""
     if options.json:
         print_json({"version": VERSION, "function": options.function, "binades": total,
                     "done": done, "refused": refused, "seconds_left": left})  # fmt: skip
@@ -248,6 +335,6 @@ def _report(
     pieces = "binades" if options.parts is None else "parts of binades"
     print(f"{done} of {total} {pieces} are done, {len(refused)} of them cannot be searched")
     if done < total:
-        guess = "unknown: no binade was finished" if left is None else f"at most {left:.3g} s"
+        guess = "unknown: nothing was finished" if left is None else f"about {left:.3g} s"
         print(f"what is left at the rate of this run: {guess}; the same command continues")
     return 0

@@ -132,9 +132,12 @@ def _verify(options: argparse.Namespace) -> int:
                 progress=not options.quiet,
                 device=options.device,
             )
-            question = {"function": c["function"], "domain": c["domain"]}
+            question = {k: c[k] for k in ("function", "domain", "exponent", "phases") if k in c}
             summary["searches"].append(question | report)
-            tell(f"{c['function']} on [{', '.join(c['domain'])}): {_summarize(report)}")
+            place = f"[{', '.join(c['domain'])})" if "domain" in c else (
+                f"2^{c['exponent']}, phases [{', '.join(c['phases'])})"
+            )  # fmt: skip
+            tell(f"{c['function']} on {place}: {_summarize(report)}")
     else:
         tell("no block was searched again: --samples 0")
     if options.json:
@@ -144,10 +147,11 @@ def _verify(options: argparse.Namespace) -> int:
 
 def _summarize(report: dict) -> str:
     """Describe what was searched again, and whether that was everything."""
-    blocks, total = report["blocks"], report["certified_blocks"]
+    noun = "blocks" if "blocks" in report else "groups of windows"
+    blocks, total = (report[prefix + noun.split()[0]] for prefix in ("", "certified_"))
     sample = "" if blocks == total else " (a sample; --full takes all)"
     return (
-        f"verified {blocks} of {total} blocks{sample}, {report['windows']} windows, "
+        f"verified {blocks} of {total} {noun}{sample}, {report['windows']} windows, "
         f"{report['arguments']} arguments, {report['cases']} cases"
     )
 

@@ -14,6 +14,7 @@ from tmd._periodic.columns import REALS, WORDS
 
 _U, _I = np.uint64, np.int64
 _UNIT = 2.0**-64
+_ROUNDER = 1.5 * 2.0**52
 _GRID_BITS = _I(14)
 _GRID_UNIT = 2.0**-50
 
@@ -33,13 +34,14 @@ _VALUE_WORD, _U_WORD, _V_WORD = WORDS
 
 @scalar
 def _nearest(x):
-    return float(math.floor(x + 0.5))
+    """Return the integer next to x, for |x| < 2^51: rounding of the sum does it."""
+    return (x + _ROUNDER) - _ROUNDER
 
 
 @scalar
 def _to_word(x):
     """Return x modulo 1 in units of 2^-64, as a signed word."""
-    return _I((x - _nearest(x)) * 2.0**64)
+    return _I((x - math.floor(x + 0.5)) * 2.0**64)
 
 
 @scalar
@@ -81,44 +83,48 @@ def _subtract(v, k, w):
 def reduce_basis(b1, b2, b3, weight):
     """Reduce three vectors: pairs by Lagrange's algorithm, and the longest by the nearest plane.
 
-    `weight` is the factor of z^2 in the norm. The vectors are returned by growing norm.
+    `weight` is the factor of z^2 in the norm. The vectors are returned by growing norm. Their inner
+    products are updated rather than computed again, which shortens the chain of operations.
     """
+    n1, n2, n3 = _dot(b1, b1, weight), _dot(b2, b2, weight), _dot(b3, b3, weight)
+    g12, g13, g23 = _dot(b1, b2, weight), _dot(b1, b3, weight), _dot(b2, b3, weight)
     for _ in range(MAX_ROUNDS):
-        n1, n2, n3 = _dot(b1, b1, weight), _dot(b2, b2, weight), _dot(b3, b3, weight)
         if n2 < n1:
-            b1, b2, n1, n2 = b2, b1, n2, n1
+            b1, b2, n1, n2, g13, g23 = b2, b1, n2, n1, g23, g13
         if n3 < n2:
-            b2, b3, n2, n3 = b3, b2, n3, n2
+            b2, b3, n2, n3, g12, g13 = b3, b2, n3, n2, g13, g12
             if n2 < n1:
-                b1, b2, n1, n2 = b2, b1, n2, n1
-        g12 = _dot(b1, b2, weight)
-        k = _nearest(g12 / n1)
-        if k != 0.0:
-            shorter = _subtract(b2, k, b1)
-            if _dot(shorter, shorter, weight) < 0.999 * n2:
-                b2 = shorter
-                continue
-        p1, p2 = _dot(b1, b3, weight), _dot(b2, b3, weight)
-        k2 = _nearest((n1 * p2 - g12 * p1) / (n1 * n2 - g12 * g12))
-        k1 = _nearest((p1 - k2 * g12) / n1)
-        if k1 == 0.0 and k2 == 0.0:
+                b1, b2, n1, n2, g13, g23 = b2, b1, n2, n1, g23, g13
+        inverse = 1.0 / n1
+        k = _nearest(g12 * inverse)
+        shorter = n2 - k * (2.0 * g12 - k * n1)
+        if k != 0.0 and shorter < 0.999 * n2:
+            b2, n2 = _subtract(b2, k, b1), shorter
+            g12, g23 = g12 - k * n1, g23 - k * g13
+            continue
+        k2 = _nearest((n1 * g23 - g12 * g13) / (n1 * n2 - g12 * g12))
+        k1 = _nearest((g13 - k2 * g12) * inverse)
+        h13, h23 = k1 * n1 + k2 * g12, k1 * g12 + k2 * n2
+        shorter = n3 - k1 * (2.0 * g13 - h13) - k2 * (2.0 * g23 - h23)
+        if (k1 == 0.0 and k2 == 0.0) or not shorter < 0.999 * n3:
             break
-        shorter = _subtract(_subtract(b3, k2, b2), k1, b1)
-        if not _dot(shorter, shorter, weight) < 0.999 * n3:
-            break
-        b3 = shorter
+        b3, n3 = _subtract(_subtract(b3, k2, b2), k1, b1), shorter
+        g13, g23 = g13 - h13, g23 - h23
     return b1, b2, b3
 
 
-@float_scalar
-def _refresh(v, row, u_change, v_change):
-    """Return a vector of the last window's lattice in the next one, where the slopes differ.
+@scalar
+def _shear(v, u_change, v_change):
+    """Return a vector of the last window's lattice in the next one, where the slopes differ."""
+    return v[0], v[1], v[2] + (v[3] * u_change + v[4] * v_change), v[3], v[4]
 
-    x and y are computed from the integers a and b, so that no errors accumulate.
-    """
+
+@float_scalar
+def _refresh(v, row):
+    """Return a vector with x and y from the integers a and b, so that no errors accumulate."""
     a, b = v[3], v[4]
     x, y = a * row[_U_X] + b * row[_V_X], a * row[_U_Y] + b * row[_V_Y]
-    return x, y, v[2] + (a * u_change + b * v_change), a, b
+    return x, y, v[2], a, b
 
 
 @scalar
@@ -158,11 +164,15 @@ def _length(d):
 
 
 @scalar
-def _clip(lo, hi, o, b):
-    """Return the part of [lo, hi] in which |o + x b| <= MARGIN."""
-    if b == 0.0:
-        return (lo, hi) if abs(o) <= MARGIN else (1.0, 0.0)
-    middle, half = -o / b, MARGIN / abs(b)
+def _invert(b):
+    """Return 1/b; for 0 a number with which `_clip` leaves all of a range or nothing."""
+    return 1.0 / b if b != 0.0 else 1e300
+
+
+@scalar
+def _clip(lo, hi, o, inverse):
+    """Return the part of [lo, hi] in which |o + x b| <= MARGIN, where `inverse` is 1/b."""
+    middle, half = -o * inverse, MARGIN * abs(inverse)
     return max(lo, middle - half), min(hi, middle + half)
 
 
@@ -185,6 +195,7 @@ def search_group(row, words, windows, found):
         candidates if a basis could not be reduced.
     """
     slab = row[_SLAB]
+    near = row[_TOLERANCE] + slab / 64.0
     scale = 1.0 / slab
     weight = scale * scale
     b1, b2, b3 = _first_basis(row, 0.0, 0.0)
@@ -208,9 +219,9 @@ def search_group(row, words, windows, found):
         u_change -= _nearest(u_change)
         v_change -= _nearest(v_change)
         u_grid, v_grid = u_next, v_next
-        b1 = _refresh(b1, row, u_change, v_change)
-        b2 = _refresh(b2, row, u_change, v_change)
-        b3 = _refresh(b3, row, u_change, v_change)
+        b1 = _shear(b1, u_change, v_change)
+        b2 = _shear(b2, u_change, v_change)
+        b3 = _shear(b3, u_change, v_change)
         if not (
             _is_exact(b1, u_change, v_change, weight)
             and _is_exact(b2, u_change, v_change, weight)
@@ -218,11 +229,7 @@ def search_group(row, words, windows, found):
         ):
             b1, b2, b3 = _first_basis(row, u_grid, v_grid)
         b1, b2, b3 = reduce_basis(b1, b2, b3, weight)
-        b1, b2, b3 = (
-            _refresh(b1, row, 0.0, 0.0),
-            _refresh(b2, row, 0.0, 0.0),
-            _refresh(b3, row, 0.0, 0.0),
-        )
+        b1, b2, b3 = _refresh(b1, row), _refresh(b2, row), _refresh(b3, row)
         # Rows of the inverse matrix give the ranges of coordinates.
         d1, d2, d3 = _cross(b2, b3, scale), _cross(b3, b1, scale), _cross(b1, b2, scale)
         volume = _project(d1, b1, scale)
@@ -250,20 +257,22 @@ def search_group(row, words, windows, found):
         o = _subtract(_subtract(_subtract(o, k1, b1), k2, b2), k3, b3)
         c1, c2, c3 = -_project(d1, o, scale), -_project(d2, o, scale), -_project(d3, o, scale)
         l1, l2, l3 = _length(d1), _length(d2), _length(d3)
+        i1, i2, i3 = _invert(b1[0]), _invert(b1[1]), _invert(b1[2] * scale)
         # All lattice points in the cube: x b1 + y b2 + z b3 - o.
         for z in range(math.ceil(c3 - l3), math.floor(c3 + l3) + 1):
             oz = _subtract(o, -float(z), b3)
             for y in range(math.ceil(c2 - l2), math.floor(c2 + l2) + 1):
                 oy = _subtract(oz, -float(y), b2)
-                lo, hi = _clip(c1 - l1, c1 + l1, oy[0], b1[0])
-                lo, hi = _clip(lo, hi, oy[1], b1[1])
-                lo, hi = _clip(lo, hi, oy[2] * scale, b1[2] * scale)
+                lo, hi = _clip(c1 - l1, c1 + l1, oy[0], i1)
+                lo, hi = _clip(lo, hi, oy[1], i2)
+                lo, hi = _clip(lo, hi, oy[2] * scale, i3)
                 for x in range(math.ceil(lo), math.floor(hi) + 1):
                     p = _subtract(oy, -float(x), b1)
                     candidates += 1
-                    t = p[1]
-                    exact = _linear_form(value, u_word, v_word, p[3], p[4])
-                    exact = _add(exact, t * t * (square + t * cube))
+                    bend = p[1] * p[1] * (square + p[1] * cube)
+                    if abs(p[2] + (bend - 0.5 * square)) > near:
+                        continue  # the linear form in float64 is enough to exclude most
+                    exact = _add(_linear_form(value, u_word, v_word, p[3], p[4]), bend)
                     if _distance(exact) <= row[_TOLERANCE]:
                         if survivors < found.shape[0]:
                             found[survivors, 0] = _I(p[3])

@@ -1,0 +1,236 @@
+"""Searches of windows of phases: their groups in batches, and the decision of what they find."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from hetero import validation
+from hetero.devices import Device
+from tmd._certificates.case_lists import KINDS
+from tmd._certificates.periodic_records import Row
+from tmd._periodic import loops
+from tmd._periodic.columns import REAL_COLUMNS, WORD_COLUMNS
+from tmd._periodic.groups import Groups, PeriodicQuestion, expand_at_phase, exponent_of, make_groups
+from tmd._periodic.lattice import PhaseLattice
+from tmd._search.decisions import measure_distance
+from tmd._search.planning import MAX_BITS
+from tmd._search.taylor_models import ROUNDINGS, Scale
+from tmd.formats import Format, Precision, Run, to_fraction
+from tmd.functions import NAMES, load_function
+from tmd.functions.function import working_precision
+
+GROUPS_PER_BATCH = {"cpu": 1 << 8, "cuda": 1 << 16}
+"""Groups that are searched between two reports of progress.
+
+An H200 has room for 51,000 threads with the registers that the kernel takes (not tuned).
+"""
+
+CAPACITY = 4
+"""Survivors of a group that are stored at first; a batch with more is searched again."""
+
+MAX_CASES = 1 << 22
+"""Largest number of cases that may be expected: balls decide each of them, in some 0.1 ms."""
+
+SLAB_SPREAD = 1.005
+"""Largest ratio of the slabs of groups in one row of a certificate.
+
+Slabs are one per cent higher than needed, so that the lowest of a row is high enough for all of it.
+"""
+
+
+@dataclass
+class Findings:
+    """What a search has covered: the phases up to `reached`, in `rows` and `points`.
+
+    `points` are intervals next to zeros and poles, whose arguments are all in `numbers`, which
+    holds besides them what survived in the windows.
+    """
+
+    reached: Fraction
+    rows: list[Row] = field(default_factory=list)
+    points: list[tuple[Fraction, Fraction]] = field(default_factory=list)
+    numbers: set[int] = field(default_factory=set)
+    windows: int = 0
+    candidates: int = 0
+
+    def add(self, groups: Groups) -> None:
+        """Append groups to the last row, or to new ones where their slabs differ too much."""
+        self.windows += (2 * groups.windows + 1) * groups.count * len(groups.ulps)
+        sizes = groups.half_width, groups.windows, groups.ulps
+        first = 0
+        while first < groups.count:
+            slabs = groups.slabs[:, first:]
+            begin = groups.begin + first * groups.length
+            row = self.rows[-1] if self.rows else None
+            more = 0
+            if row and (row.end, row.half_width, row.windows, row.ulps) == (begin, *sizes):
+                more = _extend(row, slabs)
+            if not more:
+                slab = tuple(slabs[:, 0].tolist())
+                self.rows.append(Row(begin, 0, *sizes, slab, slab))
+                more = _extend(self.rows[-1], slabs)
+            first += more
+
+
+def _extend(row: Row, slabs: np.ndarray) -> int:
+    """Add groups with the slabs (ulps, groups) to a row; return how many do not differ too much."""
+    low = np.minimum.accumulate(np.column_stack([row.slabs, slabs]), axis=1)
+    high = np.maximum.accumulate(np.column_stack([row.highest_slabs, slabs]), axis=1)
+    fits = np.all(high <= SLAB_SPREAD * low, axis=0)
+    more = int(fits.sum()) - 1  # they are true up to the first that differs too much
+    row.groups += more
+    row.slabs, row.highest_slabs = (tuple(x[:, more].tolist()) for x in (low, high))
+    return more
+
+
+def check_question(
+    name: str, exponent: int, phases: Any, bits: int, precision: Precision, rounding: str
+) -> PeriodicQuestion:
+    """Return what is asked; raise what `search_periodic` raises if it cannot be."""
+    periodic = tuple(n for n in NAMES if load_function(n).singular_phases)
+    validation.check_choice("name", name, periodic)
+    fmt = Format.create(precision)
+    validation.check_choice("rounding", rounding, ROUNDINGS)
+    exponent = validation.check_integer("exponent", exponent, 0, 1 << 14)
+    bits = validation.check_integer("bits", bits, 4)
+    if bits > MAX_BITS:
+        raise ValueError(f"bits must lie in [4, {MAX_BITS}], got {bits}")
+    try:
+        lo, hi = phases
+    except (TypeError, ValueError):
+        raise TypeError(f"phases must be a pair (lo, hi), got {phases!r}") from None
+    lo, hi = to_fraction("phases", lo), to_fraction("phases", hi)
+    if not 0 <= lo < hi <= 1:
+        raise ValueError(f"phases must be (lo, hi) with 0 <= lo < hi <= 1, got ({lo}, {hi})")
+    lattice = PhaseLattice.of_binade(exponent, fmt)
+    function, scale = load_function(name), Scale.for_rounding(rounding)
+    expected = lattice.first * (hi - lo) * Fraction(2) ** (1 + scale.doubled - bits)
+    if expected > MAX_CASES:
+        raise ValueError(
+            f"bits={bits} would give about {float(expected):.2g} cases, too many to decide: use "
+            "more bits or a smaller part of the phases"
+        )
+    return PeriodicQuestion(function, exponent, lattice, fmt, rounding, bits, (lo, hi))
+
+
+def search_windows(
+    question: PeriodicQuestion,
+    device: Device,
+    advance: Callable[[float], Any],
+    is_due: Callable[[], bool],
+) -> Findings:
+    """Search the windows of a question, one batch after another until `is_due` returns True."""
+    found = Findings(question.phases[0])
+    for begin, end, is_near in question.intervals():
+        if is_near:
+            found.numbers.update(question.lattice.points(begin, end))
+            found.points.append((begin, end))
+            found.reached = end
+            continue
+        for batch in _prefetch(make_groups(question, begin, end), GROUPS_PER_BATCH[device.kind]):
+            survivors, candidates = search_groups(batch, device)
+            found.numbers.update(itertools.chain.from_iterable(survivors))
+            found.candidates += candidates
+            for groups in batch:
+                found.add(groups)
+            reached = min(found.rows[-1].end, end)
+            advance(float(reached - found.reached))
+            found.reached = reached
+            if is_due():
+                return found
+        if found.reached < end:
+            raise ArithmeticError(
+                f"no window covers the phases from {float(found.reached)} to {float(end)}: this is "
+                "a bug in tmd, please report it"
+            )
+    return found
+
+
+def _prefetch(stretches: Iterator[Groups], count: int) -> Iterator[list[Groups]]:
+    """Yield batches of `count` groups; the rows of the next are computed while one is searched."""
+    with ThreadPoolExecutor(1) as thread:
+        following = thread.submit(_take, stretches, count)
+        while batch := following.result():
+            following = thread.submit(_take, stretches, count)
+            yield batch
+
+
+def _take(stretches: Iterator[Groups], count: int) -> list[Groups]:
+    """Return the next stretches, with `count` groups or a few more; fewer at the end."""
+    taken: list[Groups] = []
+    while sum(groups.count for groups in taken) < count and (groups := next(stretches, None)):
+        taken.append(groups)
+    return taken
+
+
+def search_groups(stretches: Sequence[Groups], device: Device) -> tuple[list[list[int]], int]:
+    """Return the numbers m of the survivors of each group, and the number of candidates.
+
+    The order is that of the rows: the ulps of a stretch after each other, with all of its groups.
+    """
+    reals = np.concatenate([g.reals.reshape(-1, REAL_COLUMNS) for g in stretches])
+    words = np.concatenate([g.words.reshape(-1, WORD_COLUMNS) for g in stretches])
+    windows = np.concatenate(
+        [np.full(g.count * len(g.ulps), g.windows, np.int64) for g in stretches]
+    )
+    capacity = CAPACITY
+    while True:
+        found, counts = loops(device).search_groups(reals, words, windows, capacity)
+        if counts[:, 0].max() <= capacity:
+            break
+        capacity = int(counts[:, 0].max())
+    if counts[:, 1].min() < 0:
+        raise ArithmeticError(
+            "a basis could not be reduced: this is a bug in tmd, please report it"
+        )
+    numbers, first = [], 0
+    for g in stretches:
+        u_m, _, v_m, _ = g.basis
+        for i in range(g.count * len(g.ulps)):
+            points = found[first + i, : counts[first + i, 0]].tolist()
+            numbers.append([g.anchors[i % g.count] + a * u_m + b * v_m for a, b in points])
+        first += g.count * len(g.ulps)
+    return numbers, int(counts[:, 1].sum())
+
+
+def is_asked(question: PeriodicQuestion, m: int) -> bool:
+    """Return whether an argument lies in the binade and has a phase that is asked for."""
+    lattice, (lo, hi) = question.lattice, question.phases
+    return lattice.first <= m < 2 * lattice.first and lo <= lattice.phase(m) % 1 < hi
+
+
+def _is_far(question: PeriodicQuestion, m: int) -> bool:
+    """Return True if balls of few bits show that an argument is no case: for most survivors."""
+    from flint import arb
+
+    with working_precision(128):
+        phase = question.lattice.phase(m) % 1
+        (y,) = expand_at_phase(question.function, phase, Fraction(1, 1 << 240), 1)
+        ulp = question.format.ulp(exponent_of(abs(y).lower()))
+        if ulp is None or ulp != question.format.ulp(exponent_of(abs(y).upper())):
+            return False
+        doubled = int(question.scale.doubled)
+        value = abs(y) * arb(2) ** (doubled - ulp) + (0.5 if question.scale.half else 0.0)
+        nearest = (value + arb(0.5)).floor().unique_fmpz()
+        return nearest is not None and bool(abs(value - arb(nearest)) > 2 * question.limit)
+
+
+def decide(question: PeriodicQuestion, m: int) -> list[str]:
+    """Return the kinds of which balls find an argument to be a case: one, or none."""
+    if _is_far(question, m):
+        return []
+    f, fmt, scale = question.function, question.format, question.scale
+    x = Run(1, question.lattice.quantum, m, 1).argument(0)
+    kinds = []
+    for middle in (False, True) if scale.doubled else (scale.half,):
+        _, identical = measure_distance(f, fmt, x, middle)
+        if identical is None or identical + 1 >= question.bits:
+            kinds.append(KINDS[middle])
+    return kinds

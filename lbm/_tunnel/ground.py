@@ -12,27 +12,18 @@ FEWEST_BELOW = 2
 """Least number of cells between a part of the body and ground that moves below it. Half-way walls
 that slide past each other in one cell drag far too much fluid along, and pressures build up: at Re
 1e6 the lift of a car of 20 cells, wheels on the ground, was -14, and at a yaw of 5 degrees it blew
-up. The same is true of ground that low parts enclose: below the sills of a car without a floor it
-pumped air into the hollow, and the lift of 20 cells was LIFTBEFORE instead of LIFTAFTER."""
-
-_WAYS = (0, ()), (0, (0,)), (1, ()), (1, (1,))
-"""Axes of columns, and those that are turned over, so that a sum along them goes each of four ways."""
+up."""
 
 
 def find_low_parts(mesh: TriangleMesh, shape: Triple) -> np.ndarray:
-    """Return the columns [x, y] in which the body is near the ground, those beside them, and those
-    with such columns before, behind and on both sides."""
+    """Return the columns [x, y] in which the body is near the ground, and those beside them."""
     nx, ny, _ = shape
     low = mesh(*np.ix_(*(np.arange(n) + 0.5 for n in (nx, ny, FEWEST_BELOW)))).any(axis=2)
     around = np.pad(low, 1)
     near: np.ndarray = np.any(
         [around[i : i + nx, j : j + ny] for i in range(3) for j in range(3)], axis=0
     )
-    beyond = [np.logical_or.accumulate(np.flip(near, flip), axis) for axis, flip in _WAYS]
-    enclosed: np.ndarray = np.all(
-        [np.flip(found, flip) for found, (_, flip) in zip(beyond, _WAYS, strict=True)], axis=0
-    )
-    return enclosed
+    return near
 
 
 def move_ground(still: np.ndarray, speed: float) -> MovingWall:

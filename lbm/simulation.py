@@ -218,7 +218,7 @@ class Simulation(FlowWithOutputs):
             require_moments_suffice(collision, faces, solids, ranks.size * len(devices), ratio)
         if moving:
             parts = ranks.size * len(devices)
-            require_bodies_can_move(moving, collision, form, scalars, parts, ratio)
+            require_bodies_can_move(moving, form, scalars, parts, ratio)
         require_memory_of_parts(
             partition, devices, ranks, pattern=pattern, dtype=dtype, storage=storage, state=state,
             ratio=ratio, solids=bool(solids), lattice=lattice, collision=collision,

@@ -232,7 +232,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "--size",
         type=int,
         help="observations of stablegpu-stream, samples of stablegpu-coverage, data sets of each "
-        "kind of stablegpu-maxima, cells of the edge of lbm-cavity or of a body's length in lbm-tunnels "
+        "kind of stablegpu-maxima, cells of the edge of lbm-cavity, of a body in lbm-tunnels "
         "and lbm-tunnel-drags",
     )
 

@@ -117,8 +117,8 @@ def run_square_cylinder(
     the stream has passed the domain.
     """
     nx, ny, nz = (cells * n for n in SQUARE_SHAPE)
-    low = np.array([5 * cells, -1, (nz - cells) / 2])
-    body = Box(low, [low[0] + cells, ny + 1, low[2] + cells])
+    front, below = 5.0 * cells, (nz - cells) / 2
+    body = Box((front, -1.0, below), (front + cells, ny + 1.0, below + cells))
     stream, tau = FreeStream((0.1, 0.0, 0.0)), 0.5 + 0.3 * cells / reynolds
     s = Simulation(
         (nx, ny, nz), collision=choose_automatically(tau, reynolds / cells, "open")[0],

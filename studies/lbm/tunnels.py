@@ -37,7 +37,7 @@ BUDGETS = {"cuda": 1.9e12, "cpu": 1.5e10}
 
 GALLERY_REYNOLDS, GALLERY_PASSAGES = 1e5, 4.0
 GALLERY_CELLS = 64, 48, 32, 28, 24, 20, 16, 12, 10, 8
-GALLERY_BUDGETS = {"cuda": 1e11, "cpu": 6e8}
+GALLERY_BUDGETS = {"cuda": 1e11, "cpu": 3e8}
 """Cell updates of each body of the gallery; it has the first of the numbers of cells that fits."""
 
 GRID = (

@@ -37,12 +37,11 @@ def make_tunnels_table(root: Path) -> str:
     """Return the table of the gallery in Markdown."""
     rows = ["| body | cells | domain | drag | lift | blew up |", "|---|---|---|---|---|---|"]
     for name, entry in read_gallery(root).items():
-        forces = [
-            f"{entry[k]['value']:.2f}" if k in entry else "" for k in ("drag", "lift")
-        ]  # fmt: skip
+        values = [round(entry[k]["value"], 2) + 0.0 for k in ("drag", "lift") if k in entry]
+        forces = f"{values[0]:.2f} | {values[1]:.2f}" if values else " | "
         shape = " x ".join(map(str, entry["shape"]))
         fate = "no" if entry["blew up"] is None else f"step {entry['blew up']}"
-        rows.append(f"| {name} | {entry['cells']} | {shape} | {' | '.join(forces)} | {fate} |")
+        rows.append(f"| {name} | {entry['cells']} | {shape} | {forces} | {fate} |")
     return "\n".join(rows)
 
 

@@ -220,7 +220,7 @@ class Simulation(FlowWithOutputs):
             pattern = MOMENTS_PATTERN
             require_moments_suffice(collision, faces, solids, cells, boxes.grid, ranks.size, ratio)
         if moving:
-            require_bodies_can_move(moving, collision, form, scalars, count, ratio)
+            require_bodies_can_move(moving, form, scalars, count, ratio)
         require_memory_of_parts(
             partition, devices, ranks, pattern=pattern, dtype=dtype, storage=storage, state=state,
             ratio=ratio, solids=bool(solids), lattice=lattice, collision=collision,

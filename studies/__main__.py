@@ -48,6 +48,7 @@ STUDIES = {
     "lbm-sphere": "studies.lbm.sphere",
     "lbm-stability": "studies.lbm.stability",
     "lbm-strong": "studies.lbm.strong",
+    "lbm-tunnel-drags": "studies.lbm.tunnel_drags",
     "lbm-tunnels": "studies.lbm.tunnels",
     "lbm-wall-model": "studies.lbm.wall_model",
     "lbm-walls": "studies.lbm.walls",
@@ -123,7 +124,8 @@ DURATIONS = {
     "lbm-stability": "> 5 min",
     "lbm-cylinder": "days",
     "lbm-sphere": "days",
-    "lbm-tunnels": "days",
+    "lbm-tunnel-drags": "> 5 min",
+    "lbm-tunnels": "> 5 min",
     "lbm-wall-model": "days",
     "rode-convergence": "minutes",
     "rode-expectation": "> 5 min",
@@ -230,7 +232,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "--size",
         type=int,
         help="observations of stablegpu-stream, samples of stablegpu-coverage, data sets of each "
-        "kind of stablegpu-maxima, cells of the edge of lbm-cavity",
+        "kind of stablegpu-maxima, cells of the edge of lbm-cavity, of a body in lbm-tunnels "
+        "and lbm-tunnel-drags",
     )
 
 

@@ -81,7 +81,7 @@ def read_case(path: Path, steps: int | None = None) -> Case:
         arguments = tunnel.arguments
     arguments = {"shape": shape, **arguments, **numerics, **_read_devices(case)}
     boundaries = arguments["boundaries"]
-    outputs = read_outputs(case, shape, boundaries, own_steps, scales, arguments.get("scalars", ()))
+    outputs = read_outputs(case, shape, boundaries, own_steps, scales, arguments.get("scalars", {}))
     if tunnel is not None and not outputs.forces:
         outputs = replace(
             outputs, forces=("body",), forces_every=min(own_steps, tunnel.sample_every),

@@ -10,8 +10,8 @@ from pathlib import Path
 from hetero.atomic_files import require_writable
 from lbm._parallel.ranks.communication import Ranks
 
-CHECKPOINT, PROBES, FORCES, STATISTICS, STATISTICS_STATE, SERIES, RUN_FACTS = (
-    *("checkpoint.state", "probes.csv", "forces.csv"),
+CHECKPOINT, PROBES, FORCES, FLOW, HEAT, STATISTICS, STATISTICS_STATE, SERIES, RUN_FACTS = _NAMES = (
+    *("checkpoint.state", "probes.csv", "forces.csv", "flow.csv", "heat.csv"),
     *("statistics.npz", "statistics.state", "flow.pvd", "run.json"),
 )
 """Names of files in the folder of a case."""
@@ -85,8 +85,7 @@ def _list_outputs(folder: Path) -> list[Path]:
     """Return the files in a folder that have the names of a case's outputs."""
     if not folder.is_dir():
         return []
-    names = {CHECKPOINT, PROBES, FORCES, STATISTICS, STATISTICS_STATE, SERIES, RUN_FACTS}
-    return sorted(p for p in folder.iterdir() if p.name in names or _IMAGE.fullmatch(p.name))
+    return sorted(p for p in folder.iterdir() if p.name in _NAMES or _IMAGE.fullmatch(p.name))
 
 
 def _is_whole_image(path: Path) -> bool:

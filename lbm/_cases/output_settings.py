@@ -9,7 +9,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from lbm._cases.force_scales import ForceScales, read_force_scales
+from lbm._cases.integrals import FlowSections, HeatWalls, read_flow, read_heat
 from lbm._cases.scales import Scales
+from lbm._coupled.scalars.scalar import Scalar
 from lbm._io.fields import DERIVED
 from lbm._io.plot import FIELDS
 from lbm._io.tables import Table
@@ -60,6 +62,8 @@ class Outputs:
     forces : names of solids
     forces_every : steps between samples
     force_scales : ForceScales, or None
+    flow : FlowSections, or None
+    heat : HeatWalls, or None
     pictures : PictureSettings, or None
     statistics_every, statistics_start : steps between samples, and the first step that counts
     """
@@ -72,6 +76,8 @@ class Outputs:
     forces: tuple[str, ...] = ()
     forces_every: int = 0
     force_scales: ForceScales | None = None
+    flow: FlowSections | None = None
+    heat: HeatWalls | None = None
     pictures: PictureSettings | None = None
     statistics_every: int = 0
     statistics_start: int = 0
@@ -81,6 +87,8 @@ class Outputs:
         periods = {
             "output.probes.every": self.probes.every if self.probes else 0,
             "output.forces.every": self.forces_every,
+            "output.flow.every": self.flow.every if self.flow else 0,
+            "output.heat.every": self.heat.every if self.heat else 0,
             "output.pictures.every": self.pictures.every if self.pictures else 0,
             "output.statistics.every": (every := self.statistics_every),
         }
@@ -96,12 +104,9 @@ def read_outputs(
     boundaries: Mapping[str, Condition | Solid],
     steps: int,
     scales: Scales,
-    scalars: Collection[str] = (),
+    scalars: Mapping[str, Scalar],
 ) -> Outputs:
-    """Read [output] with its tables probes, forces, pictures and statistics.
-
-    `scalars` are the names of the scalars of the case, of which there may be pictures.
-    """
+    """Read [output] with its tables probes, forces, flow, heat, pictures and statistics."""
     table = case.table("output", {})
     folder = Path(table.text("folder", f"out/lbm/{Path(case.file).stem}"))
     settings: dict[str, Any] = {
@@ -119,6 +124,10 @@ def read_outputs(
             forces, settings["forces"], boundaries, shape, scales
         )
         forces.finish()
+    if (flow := table.table("flow", None)) is not None:
+        settings["flow"] = read_flow(flow, shape, scales, steps)
+    if (heat := table.table("heat", None)) is not None:
+        settings["heat"] = read_heat(heat, shape, boundaries, scales, scalars, steps)
     if (pictures := table.table("pictures", None)) is not None:
         settings["pictures"] = _read_pictures(pictures, shape, steps, scalars)
         pictures.finish()

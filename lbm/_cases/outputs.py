@@ -14,7 +14,9 @@ from lbm._cases.case import Case
 from lbm._cases.coefficients import summarize_forces
 from lbm._cases.folder import (
     CHECKPOINT,
+    FLOW,
     FORCES,
+    HEAT,
     PROBES,
     SERIES,
     STATISTICS,
@@ -23,10 +25,12 @@ from lbm._cases.folder import (
     list_images,
     picture_name,
 )
+from lbm._cases.integrals import Integrals, summarize_integrals
 from lbm._cases.output_settings import PictureSettings, ProbeTable
 from lbm._cases.run_facts import require_same_facts, write_facts
 from lbm._cases.statistics_state import read_sums, write_sums
 from lbm._io.vtk import require_pyevtk, write_series
+from lbm._tunnel.averages import Estimate
 from lbm.callbacks import Every, Probe, Statistics
 from lbm.simulation import Simulation
 
@@ -49,6 +53,8 @@ class Recorder:
         self._rows: dict[Path, list[str]] = {}
         if outputs.vtk:
             require_pyevtk()
+        tables = {FLOW: outputs.flow, HEAT: outputs.heat}
+        self._integrals = {name: table for name, table in tables.items() if table is not None}
         self._images: list[tuple[int, Path]] = []
         self._statistics = (
             Statistics(outputs.statistics_every, outputs.statistics_start)
@@ -59,7 +65,8 @@ class Recorder:
             with simulation.domain.ranks.agreeing():
                 if self._statistics is not None and restart.with_name(STATISTICS_STATE).is_file():
                     require_same_facts(restart.parent, case, ("units", "output.statistics"))
-                keys = ("units", "output.forces.every", "output.probes.every")
+                names = "forces", "probes", "flow", "heat"
+                keys = ("units", *(f"output.{name}.every" for name in names))
                 require_same_facts(outputs.folder, case, keys)
         if self._statistics is not None and restart is not None:
             read_sums(restart.with_name(STATISTICS_STATE), self._statistics, simulation)
@@ -73,6 +80,8 @@ class Recorder:
             callbacks.append(Every(outputs.probes.every, self._write_probes(outputs.probes)))
         if outputs.forces:
             callbacks.append(Every(outputs.forces_every, self._write_forces(outputs.forces)))
+        for name, integrals in self._integrals.items():
+            callbacks.append(Every(integrals.every, self._write_integrals(name, integrals)))
         if self._statistics is not None:
             callbacks.append(self._statistics)
         if outputs.vtk:
@@ -102,6 +111,14 @@ class Recorder:
         if outputs.force_scales is None or self.simulation.rank:
             return {}
         return summarize_forces(outputs.folder / FORCES, outputs.forces, outputs.force_scales)
+
+    def summarize_integrals(self) -> dict[str, tuple[Estimate, str]]:
+        """Return means of flow rates, pressures and fluxes with their units; of rank 0."""
+        tables = {} if self.simulation.rank else self._integrals
+        means: dict[str, tuple[Estimate, str]] = {}
+        for name, integrals in tables.items():
+            means |= summarize_integrals(self.case.outputs.folder / name, integrals)
+        return means
 
     def close(self) -> None:
         """Close all tables."""
@@ -205,6 +222,12 @@ class Recorder:
             write(simulation, np.concatenate(forces))
 
         return sample
+
+    def _write_integrals(self, name: str, integrals: Integrals) -> Callable[[Simulation], None]:
+        """Return a callback that appends flow rates and pressures, or fluxes, to a table."""
+        heads = [f"{head} ({unit})" if unit else head for head, unit in integrals.columns]
+        write = self._make_table(name, heads)
+        return lambda simulation: write(simulation, integrals.sample(simulation))
 
     def open(self) -> None:
         """Open the tables and the series of images, with those of an earlier run."""

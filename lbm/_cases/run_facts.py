@@ -21,6 +21,8 @@ def describe_run(case: Case) -> dict[str, Any]:
         "output.statistics": [outputs.statistics_every, outputs.statistics_start],
         "output.forces.every": outputs.forces_every,
         "output.probes.every": outputs.probes and outputs.probes.every,
+        "output.flow.every": outputs.flow and outputs.flow.every,
+        "output.heat.every": outputs.heat and outputs.heat.every,
     }
 
 

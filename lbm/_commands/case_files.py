@@ -135,6 +135,7 @@ def _report(
     from lbm._cases.tunnels import summarize_tunnel
 
     files, forces = list(recorder.files), recorder.summarize_forces()
+    means = recorder.summarize_integrals()
     tunnel = {}
     if case.tunnel is not None and simulation.rank == 0 and case.outputs.forces == ("body",):
         tunnel = summarize_tunnel(case.outputs.folder / FORCES, case.tunnel)
@@ -151,6 +152,7 @@ def _report(
         "files": files,
         "forces": forces,
         **{name: vars(estimate) for name, estimate in tunnel.items()},
+        **{name: {**vars(mean), "unit": unit} for name, (mean, unit) in means.items()},
     }
     if options.json:
         print_json({"version": VERSION, **about})
@@ -165,6 +167,8 @@ def _report(
         print(f"{name} coefficient: {estimate} (area {case.tunnel.area:.4g} m^2)")
     for solid, summary in forces.items() if not tunnel else ():
         print(_describe_force(solid, summary, case.scales.length_name))
+    for name, (mean, unit) in means.items():
+        print(f"{name}: {mean} {unit}".rstrip())
     print(*files, sep="\n")
 
 

@@ -64,7 +64,7 @@ def average_pairs(rows: np.ndarray) -> np.ndarray:
     apart then alternate, too, and their means do not.
     """
     count = len(rows) // 2
-    return rows[: 2 * count].reshape(count, 2, -1).mean(axis=1)
+    return rows[: 2 * count].reshape(count, 2, *rows.shape[1:]).mean(axis=1)
 
 
 def _error_of(values: np.ndarray) -> float:

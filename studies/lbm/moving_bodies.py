@@ -3,12 +3,13 @@
 A sphere that is carried through a periodic box beside one at rest in the stream that is the same to
 an observer on the sphere; an oscillating cylinder (Duetsch et al. 1998, KC = 5, Re = 100: drag 2.09
 and added mass 1.45); Couette flow between two cylinders given as moving solids; and a bar that
-turns, with its torque for two grids. On a GPU the rate around a mesh of 1e5 triangles that turns.
+turns, and a propeller, with their torques for two grids. On a GPU the rate around a mesh of 1e5
+triangles that turns.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -29,6 +30,7 @@ from lbm import (
     TriangleMesh,
 )
 from lbm.callbacks import Every
+from studies.lbm.tunnel_bodies import box, join
 from studies.study import Study
 
 SPEED = 0.05
@@ -222,11 +224,72 @@ def measure_rate(n: int, rings: int, device: Device, *, moves: bool) -> float:
     return float(n**3 * 50 / timing.median / 1e9)
 
 
+def make_propeller(diameter: float, centre: Sequence[float]) -> TriangleMesh:
+    """Return a propeller of four flat blades, which are pitched by 35 degrees, about the axis z.
+
+    The blades are a fifth of the diameter wide and a twelfth thick, and meet in a hub.
+    """
+    hub, pitch = box((-0.12, -0.12, -0.12), (0.12, 0.12, 0.12)), np.radians(35.0)
+    blade = box((0.05, -0.1, -1 / 24), (0.5, 0.1, 1 / 24)).vertices
+    y, z = blade[:, 1].copy(), blade[:, 2].copy()
+    blade[:, 1], blade[:, 2] = (
+        np.cos(pitch) * y - np.sin(pitch) * z, np.sin(pitch) * y + np.cos(pitch) * z
+    )  # fmt: skip
+    faces, parts = box((0, 0, 0), (1, 1, 1)).faces, [hub]
+    for _ in range(4):
+        parts.append(TriangleMesh(blade, faces))
+        blade = np.stack([-blade[:, 1], blade[:, 0], blade[:, 2]], axis=1)
+    whole = join(*parts)
+    return TriangleMesh(whole.vertices * diameter + np.array(centre), whole.faces)
+
+
+def turn_propeller(
+    diameter: int, device: Device, *, turns: float = 0.75, reynolds: float = 200.0
+) -> tuple[float, float]:
+    """Return the mean coefficients of torque and thrust of a propeller in a closed box.
+
+    Its tips have the speed SPEED, with which and the diameter the Reynolds number is made. Means
+    are taken over the last quarter of a turn, over SPEED^2 and diameter^3 or diameter^2. It starts
+    within an eighth of a turn, so that the waves of the start are weak.
+    """
+    shape = 2 * diameter, 2 * diameter, round(1.25 * diameter)
+    middle = [n / 2 for n in shape]
+    rate = 2.0 * SPEED / diameter
+    ramp = 0.25 * np.pi / rate
+
+    def angle(t: float) -> float:
+        begun = min(t, ramp)
+        return rate * (0.5 * begun - ramp / (2 * np.pi) * np.sin(np.pi * begun / ramp)
+                       + max(t - ramp, 0.0))  # fmt: skip
+
+    propeller = Solid(
+        make_propeller(diameter, middle), wall="interpolated",
+        motion=Rotation(middle, (0, 0, 1), angle=angle),
+    )  # fmt: skip
+    s = Simulation(
+        shape, collision=operator(SPEED, diameter, reynolds), device=device,
+        boundaries={"x": NoSlip(), "y": NoSlip(), "z": NoSlip(), "propeller": propeller},
+    )  # fmt: skip
+    quarter = round(np.pi / 2 / rate)
+    s.run(round(2 * np.pi * turns / rate) - quarter)
+    both = record(
+        s, quarter, lambda s: (s.torque_on("propeller", middle)[2], s.force_on("propeller")[2])
+    )
+    torque, thrust = both.mean(axis=0) / SPEED**2 / np.array([diameter**3, diameter**2])
+    return float(-torque), float(thrust)
+
+
 def run(study: Study) -> dict:
     """Compute the flows and print their figures."""
     quick, device = study.quick, study.device
     large = (32,) * (device.kind == "cuda")  # twenty minutes each on two cores
     result: dict = {}
+    n, rings = (32, 12) if quick or device.kind == "cpu" else (256, 159)
+    rates = [measure_rate(n, rings, device, moves=moves) for moves in (False, True)]
+    rates.append(rates[1] / rates[0])
+    result["rate"] = rates
+    names = ("cells", "triangles", "at rest, GLUPS", "turning, GLUPS", "share")
+    study.table("An ellipsoid as a mesh", names, [(n, 4 * rings * (rings - 1), *rates)])
     rows: list[tuple] = []
     for diameter in (6,) if quick else (12, 16, *large):
         for wall in ("halfway", "interpolated"):
@@ -261,10 +324,10 @@ def run(study: Study) -> dict:
         rows.append((length, *figures))
         result[f"bar {length}"] = list(figures)
     study.table("A turning bar, tip Re 100", ("cells", "torque coefficient", "ripple"), rows)
-    n, rings = (32, 12) if quick or device.kind == "cpu" else (256, 159)
-    rates = [measure_rate(n, rings, device, moves=moves) for moves in (False, True)]
-    rates.append(rates[1] / rates[0])
-    result["rate"] = rates
-    columns = ("cells", "triangles", "at rest, GLUPS", "turning, GLUPS", "share")
-    study.table("An ellipsoid as a mesh", columns, [(n, 4 * rings * (rings - 1), *rates)])
+    rows = []
+    for diameter in (12,) if quick else (24, 48, *(96,) * (device.kind == "cuda")):
+        figures = turn_propeller(diameter, device, turns=0.3 if quick else 0.75)
+        rows.append((diameter, *figures))
+        result[f"propeller {diameter}"] = list(figures)
+    study.table("A propeller of four blades, Re 200", ("cells", "torque", "thrust"), rows)
     return result

@@ -186,7 +186,7 @@ BODIES = {
     "Ahmed 25": Set(ahmed(25.0), {"ground": "moving", "clearance": 0.05}),
     "car": Set(car, {"ground": "moving", "yaw": 5.0}),
     "building": Set(lambda: box((0, 0, 0), (0.5, 0.5, 1)), {"ground": "fixed"}),
-    "tree": Set(tree, {"ground": "fixed"}),
+    "tree": Set(tree, {"ground": "fixed", "minimum_thickness": 1}),
     "airship": Set(airship),
     "cone": Set(cone),
     "disc": Set(disc),

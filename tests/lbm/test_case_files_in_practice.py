@@ -2,10 +2,12 @@
 
 import json
 
+import numpy as np
 import pytest
 
 from lbm.__main__ import main
 from lbm._cases.case import read_case
+from lbm_runs import call, read_text
 
 CASE = """
 shape = [12, 8, 8]
@@ -121,3 +123,117 @@ def test_a_restart_leaves_no_image_that_is_not_due(case, run, tmp_path):
         images("out") == images("whole") == ["flow-00000004.vti", "flow-00000008.vti", "flow.pvd"]
     )
     assert len({(tmp_path / folder / "flow.pvd").read_text() for folder in ("out", "whole")}) == 1
+
+
+PLATES = """
+steps = 4000
+shape = [{cells}, 8, 2]
+units = {{ length = 0.008, cells = 8, speed = 0.01, viscosity = 1e-5, density = 998.0 }}
+fluid = {{ magic = 0.1875, force = [{force}, 0.0, 0.0] }}
+numerics = {{ dtype = "float64" }}
+devices = {{ device = "cpu" }}
+[scalars.temperature]
+diffusivity = 1e-5
+boundaries = {{ "y-" = 20.0, "y+" = 10.0{entering} }}
+start = 15.0
+[boundaries]
+y = "no-slip"
+{ends}
+[output.flow]
+every = 35
+{sections}
+[output.heat]
+every = 35
+{heat}
+"""
+"""Water between plates 8 mm apart, 2 mm wide, the lower one 10 K warmer."""
+
+SCALES = "heat_capacity = 4182.0\ndifference = 10.0\nlength = 0.008"
+
+
+def write_plates(folder, cells=4, force=0.01, entering="", ends="", sections="", heat=SCALES):
+    """Write a case with plates into a folder."""
+    text = PLATES.format(cells=cells, force=force, entering=entering, ends=ends,
+                         sections=sections, heat=heat)  # fmt: skip
+    (folder / "plates.toml").write_text(text)
+    return folder / "plates.toml"
+
+
+def test_flow_rate_and_heat_flux_between_plates_are_exact(tmp_path, capsys):
+    command = "run", write_plates(tmp_path), "--out", tmp_path / "out", "--quiet"
+    code, printed, _ = call(capsys, *command, "--json")
+    assert code == 0
+    means = json.loads(printed)
+    found = means["flow rate at x = 0 m"]
+    exact = 0.01 * 0.008**3 / (12 * 1e-5) * 0.002 * (1 + 0.5 / 8**2)  # the sum over 8 cells
+    assert found["value"] == pytest.approx(exact, rel=1e-6)
+    assert (found["unit"], found["settled"]) == ("m^3/s", True)
+    assert found["error"] < 1e-6 * found["value"]
+    assert means["pressure drop from x = 0 m to x = 0.004 m"]["value"] == pytest.approx(0, abs=1e-9)
+    watts = 998.0 * 4182.0 * 1e-5 * 10.0 / 0.008 * (0.004 * 0.002)
+    for wall, sign in (("y-", 1.0), ("y+", -1.0)):
+        heat = means[f"heat flux through {wall}"]
+        assert heat["value"] == pytest.approx(sign * watts, rel=1e-6)
+        assert heat["unit"] == "W"
+        number = means[f"Nusselt number of {wall}"]["value"]
+        assert number == pytest.approx(sign, rel=1e-6)
+    _, printed, _ = call(capsys, *command, "--overwrite", "--steps", 70)
+    assert "heat flux through y-: " in printed
+    assert "(not settled) W" in printed
+
+
+def test_the_pressure_drop_of_a_channel_is_that_of_poiseuille(tmp_path, capsys):
+    ends = (
+        '"x-" = { type = "velocity-inlet", velocity = [0.005, 0.0, 0.0], parabola = "y" }\n'
+        '"x+" = { type = "pressure-outlet", pressure = 0.0 }'
+    )
+    sections = "sections = [0.0085, 0.0165]"
+    path = write_plates(tmp_path, 24, 0.0, ', "x-" = 15.0', ends, sections)
+    code, printed, _ = call(capsys, "run", path, "--out", tmp_path / "out", "--quiet", "--json")
+    assert code == 0
+    means = json.loads(printed)
+    rates = [means[f"flow rate at x = {x} m"]["value"] for x in (0.0085, 0.0165)]
+    assert rates[0] == pytest.approx(rates[1], rel=1e-6)
+    assert rates[0] == pytest.approx(2 / 3 * 0.005 * 0.008 * 0.002, rel=0.01)
+    drop = means["pressure drop from x = 0.0085 m to x = 0.0165 m"]
+    exact = 12 * 998.0 * 1e-5 * rates[0] / 0.002 / 0.008**3 * 0.008
+    assert drop["value"] == pytest.approx(exact, rel=0.005)
+    assert (drop["unit"], drop["settled"]) == ("Pa", True)
+    rows = np.loadtxt(tmp_path / "out" / "flow.csv", delimiter=",", skiprows=1)
+    assert rows[-1, -1] == rows[-1, -3] - rows[-1, -2]
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"sections": "sections = [0.0, 0.005]"}, "sections must list positions along x such as"),
+        ({"sections": "sections = [0.001, 0.0015]"}, "must lie in different layers of cells"),
+        ({"sections": "sections = []"}, "must list positions along x"),
+        ({"sections": 'axis = "r"'}, "output.flow.axis must be one of"),
+        ({"heat": "area = -1.0"}, "output.heat.difference is missing"),
+        ({"heat": 'walls = ["x-"]'}, r"walls must list .* \(y-, y\+\), got \['x-'\]: the flow"),
+        ({"heat": 'scalar = "salt"'}, "output.heat.scalar must be one of 'temperature'"),
+        ({"heat": "difference = 0.0\nlength = 1.0"}, "output.heat.difference must be positive"),
+        ({"heat": "conductivity = 0.6"}, "conductivity"),
+    ],
+)
+def test_impossible_integrals_are_refused(settings, message, tmp_path):
+    with pytest.raises(ValueError, match=message):
+        read_case(write_plates(tmp_path, **settings))
+
+
+def test_heat_needs_a_scalar_and_scales(tmp_path):
+    text = CASE.replace("[output]", "[output]\nheat = { SETTINGS }")
+    with pytest.raises(ValueError, match=r"\[output.heat\] needs a scalar: add \[scalars.temp"):
+        read_text(tmp_path, text.replace("SETTINGS", ""))
+    hot = text.replace(
+        "[output]", "[scalars.t]\ndiffusivity = 0.1\nboundaries.ball = 1.0\n[output]"
+    )
+    for settings, message in (
+        ("heat_capacity = 4182.0", r"heat_capacity is in J/\(kg K\) and needs \[units\]"),
+        ("difference = 1.0, length = 4.0", "area is missing: give the area of ball"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            read_text(tmp_path, hot.replace("SETTINGS", settings))
+    columns = read_text(tmp_path, hot.replace("SETTINGS", "")).outputs.heat.columns
+    assert columns == [("flux of t through ball", "")]

@@ -586,12 +586,13 @@ def test_ranks_compute_the_cavity_of_one(tmp_path, capsys):
 
 @pytest.mark.mpi
 def test_ranks_run_a_case_and_report_a_mistake_once(case, tmp_path, capsys):
+    change(case, "[output.statistics]", "[output.flow]\nevery = 5\n[output.statistics]")
     assert call(capsys, "run", case, "--out", tmp_path / "one")[0] == 0
     status, out, err = start(2, "-m", "lbm", "run", case, "--out", tmp_path / "two")
     assert status == 0, err
     assert out.count("a test") == 1
     assert "2 ranks" in out
-    for name in ("probes.csv", "forces.csv", "checkpoint.state"):
+    for name in ("probes.csv", "forces.csv", "flow.csv", "checkpoint.state"):
         assert (tmp_path / "two" / name).read_bytes() == (tmp_path / "one" / name).read_bytes()
     status, out, err = start(2, "-m", "lbm", "run", case, "--decomposition", "2,2,1")
     assert (status, out) == (2, "")
@@ -673,6 +674,12 @@ corner = [1, 0, 1]
 [scalars.heat]
 diffusivity = 0.1
 boundaries = { "y-" = { flux = 0.1 } }
+[output.flow]
+sections = [1.0, 9.0]
+[output.heat]
+scalar = "heat"
+difference = 1.0
+length = 8.0
 """
     change(case, "[initial]", f"{solids}[initial]")
     read_case(case)

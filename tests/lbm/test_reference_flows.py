@@ -234,7 +234,8 @@ STUDIES = {*names_for(Device("cpu"), ["lbm"]), *names_for(Device("cuda"), ["lbm"
 FAST_STUDIES = {"lbm-cavity", "lbm-clusters"}
 WITHOUT_PICTURES = {"lbm-bodies", "lbm-lattices", "lbm-magic", "lbm-operators", "lbm-reflections",
                     "lbm-features", "lbm-moving-bodies", "lbm-shedding", "lbm-domains",
-                    "lbm-published", "lbm-tunnels", "lbm-wall-model", "lbm-walls"}  # fmt: skip
+                    "lbm-published", "lbm-tunnel-drags", "lbm-tunnels", "lbm-wall-model",
+                    "lbm-walls"}  # fmt: skip
 
 
 @pytest.mark.parametrize("name", [

@@ -17,6 +17,7 @@ from urllib.parse import urlsplit
 
 import bibliography
 import outputs
+import pictures
 import records
 import tutorials
 from mkdocs.structure.files import File, InclusionLevel
@@ -51,6 +52,9 @@ hide: [toc]
 CARDS = ("benchmarks.md", "papers.md")
 """Pages whose rows become cards with a label for each cell on a narrow screen."""
 
+TUNNELS_PICTURE = "images/lbm-tunnels.png"
+"""Path in the site of the picture of the gallery of wind tunnels."""
+
 PLACEHOLDER = ".example"
 """Top-level domain of addresses that nobody has; see RFC 2606."""
 
@@ -72,6 +76,7 @@ def on_files(files, config):
         files.append(File.generated(config, page, content=redirect_links(content, name, page)))
     for target in sorted(find_linked_files()):
         files.append(make_source(target, config))
+    files.append(File.generated(config, TUNNELS_PICTURE, content=pictures.draw_tunnels(ROOT)))
     load = functools.partial(tutorials.load_or_run, run=os.environ.get("SITE_RUN", "1") != "0")
     with ThreadPoolExecutor(2) as pool:  # each runs in a process; compiling takes one core
         results = list(pool.map(load, sorted((ROOT / "docs/tutorials").glob("*.md"))))
@@ -157,6 +162,10 @@ def on_page_markdown(markdown, page, config, files):
     if path == "benchmarks.md":
         markdown = markdown.replace("<!-- overview -->", records.make_overview(ROOT))
         markdown = markdown.replace("<!-- records -->", records.make_tables(ROOT))
+    if path == "packages/lbm-tunnel-gallery.md":
+        picture = f"![Speed around the bodies, in the plane of symmetry](../{TUNNELS_PICTURE})"
+        markdown = markdown.replace("<!-- picture -->", picture)
+        markdown = markdown.replace("<!-- table -->", pictures.make_tunnels_table(ROOT))
     if path == "bibliography.md":
         markdown = markdown.replace(
             "<!-- references -->", bibliography.make_list(ROOT / "docs/references.bib")

@@ -6,8 +6,6 @@ from collections.abc import Mapping
 
 from lbm._coupled.scalars.scalar import Scalar
 from lbm.boundaries import Solid
-from lbm.collisions.eddy_viscosity import EddyViscosityModel
-from lbm.collisions.operator import Collision
 from lbm.lattices.precision import Precision
 
 MAX_BODIES = 127
@@ -16,7 +14,6 @@ MAX_BODIES = 127
 
 def require_bodies_can_move(
     moving: Mapping[str, Solid],
-    collision: Collision,
     precision: Precision,
     scalars: Mapping[str, Scalar],
     parts: int,
@@ -34,11 +31,6 @@ def require_bodies_can_move(
         )
     if precision.moments:
         raise ValueError(f"{body} changes populations: use state='populations'")
-    if isinstance(collision, EddyViscosityModel):
-        raise ValueError(
-            f"{body} does not go with {type(collision).__name__}, whose eddy viscosity is a field "
-            "that does not know its cells: use lbm.Smagorinsky or lbm.SmagorinskyBGK"
-        )
     if scalars:
         raise ValueError(
             f"{body} does not go with scalars, which would flow through it: leave out "

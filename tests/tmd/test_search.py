@@ -169,6 +169,21 @@ def test_arrays_and_cases_agree():
     assert undecided.message == "1 arguments are undecided"
 
 
+def test_short_subdomains_beside_a_pole_miss_nothing(device):
+    """Far from it by the Boolean test, near it by all values of super-blocks of 2^11."""
+    lo, hi = 1415.225071632206, 1415.225071632206 + 2.0**-20  # a sixteenth from the pole
+    result = tmd.search("tan", (lo, hi), bits=22, device=device)
+    others = tmd.search("tan", (lo, hi), bits=22, algorithm="exhaustive", device=device)
+    assert {tuple(block[7:9]) for block in result.certificate["blocks"]} == {(7, 5)}
+    assert len(result.cases) == 5
+    assert list(result.cases) == list(others.cases)
+    lo, hi = 1415.2874904273008, 1415.2874904273008 + 2.0**-30
+    result = tmd.search("tan", (lo, hi), bits=8, device=device)
+    assert {tuple(block[6:9]) for block in result.certificate["blocks"]} == {(11, 6, 5)}
+    expected = sorted(reference.cases("tan", lo, hi, 8, 53))
+    assert [(c.exact_argument, c.kind) for c in result.cases] == expected
+
+
 def test_undecided_arguments_are_reported(monkeypatch):
     """Near a pole balls decide every argument; here those of many bits never succeed."""
     from tmd._search import decisions

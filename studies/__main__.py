@@ -87,8 +87,10 @@ STUDIES = {
     "stablegpu-stream": "studies.stablegpu.streams",
     "stablegpu-threads": "studies.stablegpu.thread_rates",
     "tmd-binades": "studies.tmd.binades",
+    "tmd-c-libraries": "studies.tmd.c_libraries",
     "tmd-configurations": "studies.tmd.configurations",
     "tmd-divergence": "studies.tmd.divergence",
+    "tmd-exhaustive": "studies.tmd.exhaustive",
     "tmd-generation": "studies.tmd.generation",
     "tmd-periodic": "studies.tmd.periodic",
     "tmd-phases": "studies.tmd.phases",
@@ -104,7 +106,7 @@ second much room on a disk, the others a day on a CPU."""
 ON_GPUS_ONLY = ("hetero-devices", "lbm-hybrid")
 """Studies that `all` leaves out on a CPU."""
 
-ON_CPUS_ONLY = ("sbth-plane", "stablegpu-threads")
+ON_CPUS_ONLY = ("sbth-plane", "stablegpu-threads", "tmd-c-libraries")
 """Studies that `all` leaves out on a GPU."""
 
 DURATIONS = {
@@ -144,7 +146,9 @@ DURATIONS = {
     "stablegpu-stream": "minutes",
     "stablegpu-threads": "minutes",
     "tmd-binades": "minutes",
+    "tmd-c-libraries": "> 5 min",
     "tmd-divergence": "minutes",
+    "tmd-exhaustive": "minutes",
     "tmd-periodic": "minutes",
     "tmd-phases": "minutes",
     "tmd-tests": "minutes",

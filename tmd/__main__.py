@@ -6,7 +6,7 @@ import sys
 
 from hetero.command_line import command_parser, run_command
 from tmd._commands.campaigning import add_campaign
-from tmd._commands.checking import add_check, add_verify
+from tmd._commands.checking import add_check, add_convert, add_verify
 from tmd._commands.exhausting import add_exhaust
 from tmd._commands.searching import add_search
 
@@ -22,11 +22,12 @@ def main(argv: list[str] | None = None) -> int:
     """Run the command line and return the exit code."""
     parser = command_parser("tmd", __doc__ or "", _EXAMPLES)
     subcommands = parser.add_subparsers(
-        required=True, metavar="search|verify|check|exhaust|campaign"
+        required=True, metavar="search|verify|check|convert|exhaust|campaign"
     )
     add_search(subcommands)
     add_verify(subcommands)
     add_check(subcommands)
+    add_convert(subcommands)
     add_exhaust(subcommands)
     add_campaign(subcommands)
     options = parser.parse_args(argv)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,10 +10,14 @@ from typing import Any
 import numpy as np
 
 from hetero import validation
+from hetero.arrays import Array
 from hetero.cpu.interruptible import ranges
+from hetero.devices import Device, resolve
 from hetero.display.notebook import html_table
 from hetero.display.progress_bar import loop_progress
 from hetero.equality import equal_by_value
+from tmd._exhaust import Loops, loops
+from tmd._exhaust.chunks import CHUNK, Chunks
 from tmd._exhaust.segments import (
     INFINITY_BITS,
     NOT_JUDGED,
@@ -23,18 +26,23 @@ from tmd._exhaust.segments import (
     argument_of,
     make_table,
 )
-from tmd._libraries.c_library import CLibrary
+from tmd._exhaust.sources import ALL_HALVES, Source, make_source
 from tmd._libraries.callables import BINARY16, BINARY32
-from tmd._libraries.environment import MODES, Environment, check_modes
+from tmd._libraries.environment import MODES, check_modes
 from tmd._libraries.oracles import Oracle
 from tmd.formats import to_fraction
 from tmd.functions import load_function
 from tmd.functions.function import Function
 from tmd.library_check import judge
 
-CHUNKS_PER_CALL = 1 << 11
-"""Chunks of a call of the loops, whose buffers take 40 MiB at most."""
+CHUNKS_PER_CALL = {"cpu": 1 << 11, "cuda": 1 << 15}
+"""Chunks of a call of the loops: 4 and 64 million arguments, by kind of device."""
 
+
+CPU = Device("cpu")
+
+ALL_ARGUMENTS = [(0, 1 << 31), (1 << 31, 1 << 32)]
+"""The bits of all numbers of binary32, as ranges of one sign."""
 
 MOST_BALLS = 1 << 20
 """Most arguments that balls decide, in some minutes; others are not judged."""
@@ -84,35 +92,42 @@ class ExhaustiveScore:
 
 def exhaust(
     name: str | Function,
-    library: str | Path,
+    library: str | Path | Callable[[Array], Array],
     *,
     symbol: str | None = None,
     domain: tuple | None = None,
     precision: str = "binary32",
-    modes: str | Sequence[str] = "all",
+    modes: str | Sequence[str] | None = None,
     examples: int = 100,
     progress: bool = False,
+    device: Any = "cpu",
 ) -> ExhaustiveScore:
-    """Compare a C function `float f(float)` with correct rounding at every argument.
+    """Compare a function of binary32 with correct rounding at every argument.
 
-    Or one of binary16, `_Float16 f(_Float16)`.
+    Or one of binary16.
 
     Parameters
     ----------
     name : str or Function
         A function in `tmd.functions.NAMES`, or one of your own.
-    library : str or Path
-        Text without a slash is a name that the loader searches for, such as "libm.so.6".
+    library : str, Path, or callable (array) -> array
+        A C library with `float f(float)` or `_Float16 f(_Float16)`; text without a slash is a name
+        that the loader searches for, such as "libm.so.6". Or a function from float32 (or float16)
+        arrays to arrays of the same shape and dtype: `numpy.exp`, or on a GPU `cupy.exp`.
     symbol : str, optional
         By default `name` with an "f", or with "f16".
     domain : (lo, hi), optional
         The arguments lo <= x < hi of binary32; by default all 2^32 numbers, or 2^16 of binary16.
     precision : {"binary32", "binary16"}
     modes : {"nearest", "up", "down", "zero", "all"}, or several
-        Rounding modes, which fesetround sets in the threads that call.
+        Rounding modes, which fesetround sets in the threads that call; by default all, or of a
+        function of arrays "nearest".
     examples : int
         Most wrong results to return.
     progress : bool
+    device : device specification
+        Where a function of arrays computes: it gets arrays of Numba there, and may return those of
+        any library. C functions run on the CPU.
 
     Returns
     -------
@@ -121,7 +136,8 @@ def exhaust(
     Raises
     ------
     TypeError, ValueError
-        The function is unknown; the library cannot be loaded or lacks the symbol; the domain is
+        The function is unknown; the library cannot be loaded or lacks the symbol; a function of
+        arrays returns something else, or has other modes than "nearest" on a GPU; the domain is
         empty; or this machine has no fenv.h.
 
     Notes
@@ -129,52 +145,54 @@ def exhaust(
     The correct results come from float64 arithmetic with bounds that balls prove, segment by
     segment (docs/packages/tmd.md); balls decide where these do not suffice, and every example.
     """
-    f = load_function(name)
+    f, place = load_function(name), resolve(device)
+    is_array_function = callable(library)
+    if modes is None:
+        modes = "nearest" if is_array_function else "all"
     chosen = check_modes("modes", modes)
+    if place.kind != "cpu" and chosen != ("nearest",):
+        raise ValueError("modes: a GPU rounds to nearest: leave out modes")
     examples = validation.check_integer("examples", examples)
     validation.check_choice("precision", precision, ("binary32", "binary16"))
     numbers = BINARY16 if precision == "binary16" else BINARY32
     symbol = symbol if symbol is not None else f.name.rpartition(":")[2] + numbers.suffix
-    function = CLibrary(library).find(symbol, numbers.c)
-    environment = Environment()
-    if numbers is BINARY16:
-        if domain is not None:
-            raise ValueError("domain is for binary32; binary16 has 2^16 arguments: leave it out")
-        return _exhaust_halves(f, str(library), symbol, function, environment, chosen, examples)
-    table = make_table(f, _ranges_of(domain))
-    count = _Count(Oracle.of_function(f), function, environment, chosen, examples)
-    _run(table, count, environment, chosen, function, progress)
-    judged = ~np.isin(table.segments["rule"], (NOT_JUDGED,))
-    total = int(table.segments["count"][judged].sum()) - count.not_judged
-    wrong = {mode: int(sum(count.wrong[i])) for i, mode in enumerate(chosen)}
-    kinds = {mode: (count.wrong[i][0], count.wrong[i][1]) for i, mode in enumerate(chosen)}
-    skipped = int(table.segments["count"][~judged].sum()) + count.not_judged
+    with place.active():
+        source = make_source(library, symbol, numbers, place, loops(place))
+        if numbers is BINARY16:
+            if domain is not None:
+                raise ValueError(
+                    "domain is for binary32; binary16 has 2^16 arguments: leave it out"
+                )
+            return _exhaust_halves(f, source, chosen, examples)
+        table = make_table(f, _ranges_of(domain))
+        return compare_all(f, source, table, chosen, examples, place, progress)
+
+
+def compare_all(
+    name: str | Function, source: Source, table: Table, modes: tuple[str, ...] = ("nearest",),
+    examples: int = 100, device: Device = CPU, progress: bool = False,
+) -> ExhaustiveScore:  # fmt: skip
+    """Compare a function of binary32 at all arguments of a table, whose device is active."""
+    count = _Count(Oracle.of_function(load_function(name)), source, modes, examples)
+    _run(table, count, device, progress)
+    sizes, judged = table.segments["count"].astype(np.int64), table.segments["rule"] != NOT_JUDGED
+    wrong = {mode: sum(count.wrong[i]) for i, mode in enumerate(modes)}
+    kinds = {mode: (count.wrong[i][0], count.wrong[i][1]) for i, mode in enumerate(modes)}
     return ExhaustiveScore(
-        str(library), symbol, total, wrong, kinds, count.examples, count.balls, skipped
-    )
+        source.library, source.symbol, int(sizes[judged].sum()) - count.not_judged, wrong, kinds,
+        count.examples, count.balls, int(sizes[~judged].sum()) + count.not_judged,
+    )  # fmt: skip
 
 
 def _exhaust_halves(
-    f: Function,
-    library: str,
-    symbol: str,
-    function: Any,
-    environment: Environment,
-    modes: tuple[str, ...],
-    examples: int,
+    f: Function, source: Source, modes: tuple[str, ...], examples: int
 ) -> ExhaustiveScore:
     """Compare a function of binary16; balls decide all arguments."""
-    from tmd._exhaust.comparison_loops import call_all_halves
-
-    address = np.uint64(ctypes.cast(function, ctypes.c_void_p).value or 0)
-    returned = np.empty((len(modes), 1 << 16), np.uint16)
-    for mode, row in zip(modes, returned, strict=True):
-        number = np.int32(environment.number(mode))
-        call_all_halves(address, np.uint64(environment.address), number, row)
+    returned = {mode: source.evaluate_halves(mode).tolist() for mode in modes}
     kinds = {mode: [0, 0] for mode in modes}
     wrong: list[tuple[str, float, float, float]] = []
     oracle, judged = Oracle.of_function(f), 0
-    for bits, x in enumerate(np.arange(1 << 16, dtype=np.uint16).view(np.float16).tolist()):
+    for bits, x in enumerate(ALL_HALVES.tolist()):
         try:
             judgement = judge(oracle, (x,), BINARY16, modes) if np.isfinite(x) else None
         except ValueError:  # a pole, or no value
@@ -182,16 +200,13 @@ def _exhaust_halves(
         if judgement is None:
             continue
         judged += 1
-        for m, mode in enumerate(modes):
-            y, right = (
-                float(returned[m, bits : bits + 1].view(np.float16)[0]),
-                judgement.values[mode],
-            )
+        for mode in modes:
+            y, right = returned[mode][bits], judgement.values[mode]
             if y != right:
                 kinds[mode][int(judgement.kind == "M")] += 1
                 wrong.append((mode, x, y, right))
     return ExhaustiveScore(
-        library, symbol, judged, {mode: sum(pair) for mode, pair in kinds.items()},
+        source.library, source.symbol, judged, {mode: sum(pair) for mode, pair in kinds.items()},
         {mode: (pair[0], pair[1]) for mode, pair in kinds.items()}, wrong[:examples], judged,
         (1 << 16) - judged,
     )  # fmt: skip
@@ -200,7 +215,7 @@ def _exhaust_halves(
 def _ranges_of(domain: tuple | None) -> list[tuple[int, int]]:
     """Return the bits of the arguments of a domain, as ranges of one sign."""
     if domain is None:
-        return [(0, 1 << 31), (1 << 31, 1 << 32)]
+        return ALL_ARGUMENTS
     try:
         lo, hi = domain
     except (TypeError, ValueError):
@@ -237,8 +252,7 @@ class _Count:
     """Results so far, and how single arguments are judged by balls."""
 
     oracle: Oracle
-    function: Callable[[float], float]
-    environment: Environment
+    source: Source
     modes: tuple[str, ...]
     most: int
     examples: list[tuple[str, float, float, float]] = field(default_factory=list)
@@ -259,8 +273,7 @@ class _Count:
             return None
         self.kind = int(judgement.kind == "M")
         return {
-            mode: (self.environment.call(self.function, (x,), mode)[0], judgement.values[mode])
-            for mode in self.modes
+            mode: (self.source.evaluate_one(x, mode), judgement.values[mode]) for mode in self.modes
         }
 
     def decide(self, bits: int) -> None:
@@ -280,17 +293,12 @@ class _Count:
         if len(self.examples) < self.most:
             self.examples.append((mode, float(argument_of(bits)), returned, right))
 
-    def confirm(self, m: int, bits: int) -> None:
+    def confirm(self, m: int, bits: int, returned: float) -> None:
         """Record a wrong result that float64 found, after balls have confirmed it."""
         if len(self.examples) >= self.most:
             return
         mode, values = self.modes[m], self.judge(bits)
-        if values is None:  # no value: it should have returned NaN
-            x = float(argument_of(bits))
-            returned, _ = self.environment.call(self.function, (x,), mode)
-            self.add_example(mode, bits, returned, float("nan"))
-            return
-        returned, right = values[mode]
+        right = float("nan") if values is None else values[mode][1]  # where there is no value
         if returned == right:
             raise ArithmeticError(
                 f"{self.oracle.name}({float(argument_of(bits)).hex()}), rounding {mode}: float64 "
@@ -299,57 +307,37 @@ class _Count:
         self.add_example(mode, bits, returned, right)
 
 
-def _chunks(table: Table, size: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return segment, first bits and number of arguments of all chunks."""
+def _chunks(table: Table) -> Chunks:
+    """Return all chunks of the segments that can be judged."""
     segments = table.segments
     sizes = segments["count"].astype(np.int64)
-    numbers = np.where(segments["rule"] == NOT_JUDGED, 0, -(-sizes // size))
+    numbers = np.where(segments["rule"] == NOT_JUDGED, 0, -(-sizes // CHUNK))
     ids = np.repeat(np.arange(segments.size), numbers)
     position = np.arange(ids.size) - np.repeat(np.cumsum(numbers) - numbers, numbers)
-    starts = segments["start"][ids].astype(np.int64) + position * size
-    counts = np.minimum(size, sizes[ids] - position * size)
-    return ids, starts.astype(np.uint32), counts
+    starts = segments["start"][ids].astype(np.int64) + position * CHUNK
+    counts = np.minimum(CHUNK, sizes[ids] - position * CHUNK)
+    return Chunks(ids, starts.astype(np.uint32), counts)
 
 
-def _run(
-    table: Table,
-    count: _Count,
-    environment: Environment,
-    modes: tuple[str, ...],
-    function: Any,
-    progress: bool,
-) -> None:
+def _run(table: Table, count: _Count, device: Device, progress: bool) -> None:
     """Compare all chunks, and let balls decide what the loops leave."""
-    from tmd._exhaust import comparison_loops as loops
-
-    ids, starts, counts = _chunks(table, loops.CHUNK)
-    numbers = np.array([[environment.number(m), MODES.index(m)] for m in modes], np.int32)
-    address = np.uint64(ctypes.cast(function, ctypes.c_void_p).value or 0)
-    set_mode = np.uint64(environment.address)
-    shared = table.phases, table.frequencies, table.quarters
+    twin: Loops = loops(device)
+    chunks, placed = _chunks(table), twin.place(table)
+    columns = np.array([MODES.index(mode) for mode in count.modes], np.int32)
+    most = CHUNKS_PER_CALL[device.kind]
     with loop_progress(count.oracle.name, enabled=progress):
-        for begin, end in ranges(ids.size, first=64):
-            for first in range(begin, end, CHUNKS_PER_CALL):
-                part = slice(first, min(first + CHUNKS_PER_CALL, end))
-                size = part.stop - first
-                outcomes = np.zeros((size, 2 + 2 * len(modes)), np.int64)
-                examples = np.zeros((size, loops.EXAMPLES, 2), np.int64)
-                undecided = np.empty((size, loops.CHUNK), np.uint32)
-                loops.compare(
-                    table.segments, ids[part], starts[part], counts[part], shared, address,
-                    set_mode, numbers, outcomes, examples, undecided,
-                )  # fmt: skip
-                totals = outcomes[:, 2:].sum(axis=0).reshape(-1, 2)
-                for m, (near_number, near_middle) in enumerate(totals.tolist()):
-                    count.wrong[m][0] += near_number
-                    count.wrong[m][1] += near_middle
-                for i in np.flatnonzero(outcomes[:, 0]):
-                    for bits in undecided[i, : outcomes[i, 0]]:
-                        count.decide(int(bits))
-                with_examples = outcomes[:, 1] * (len(count.examples) < count.most)
-                for i in np.flatnonzero(with_examples):
-                    for m, bits in examples[i, : outcomes[i, 1]].tolist():
-                        count.confirm(m, bits)
+        for begin, end in ranges(chunks.starts.size, first=64):
+            for first in range(begin, end, most):
+                part = Chunks(*(array[first : min(first + most, end)] for array in chunks))
+                returned = count.source.evaluate(part.starts, count.modes)
+                found = twin.judge_returned(placed, part, returned, columns)
+                for total, row in zip(count.wrong, found.wrong.tolist(), strict=True):
+                    total[0] += row[0]
+                    total[1] += row[1]
+                for bits in found.undecided.tolist():
+                    count.decide(bits)
+                for m, bits, y in found.examples.tolist():
+                    count.confirm(int(m), int(bits), y)
 
 
 def correct_results(name: str | Function, bits: np.ndarray) -> np.ndarray:
@@ -358,13 +346,12 @@ def correct_results(name: str | Function, bits: np.ndarray) -> np.ndarray:
     `bits` are uint32; the result has a row for each with the columns of `MODES`, NaN where float64
     does not decide.
     """
-    from tmd._exhaust import comparison_loops as loops
+    from tmd._exhaust.cpu import find_results
 
     f = load_function(name)
     binades = np.unique(bits >> np.uint32(23)).tolist()
     table = make_table(f, [(b << 23, (b + 1) << 23) for b in binades])
     ids = np.searchsorted(table.segments["start"], bits, side="right") - 1
     results = np.empty((bits.size, len(MODES)))
-    shared = table.phases, table.frequencies, table.quarters
-    loops.find_results(table.segments, ids, bits, shared, results)
+    find_results(table.arrays, ids, bits, results)
     return results

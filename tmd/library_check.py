@@ -16,7 +16,7 @@ import numpy as np
 from hetero import validation
 from hetero.display.notebook import html_table
 from hetero.equality import equal_by_value
-from tmd._certificates.case_lists import parse_line, read_lines
+from tmd._certificates.case_lists import parse_line, read_text
 from tmd._libraries.callables import (
     BINARY64,
     PRECISIONS,
@@ -27,6 +27,7 @@ from tmd._libraries.callables import (
     number_equal_labels,
 )
 from tmd._libraries.environment import Environment, check_modes
+from tmd._libraries.list_formats import choose_format
 from tmd._libraries.oracles import Oracle, find_oracle
 from tmd._search.decisions import BALL_PRECISIONS, extra_precision
 from tmd.errors import CertificateError
@@ -311,13 +312,17 @@ _REMARK = re.compile(r"[A-Za-z_]\w*")
 
 
 def read_arguments(
-    path: str | Path, name: str, precision: int = 53, reference: str | Callable | None = None
-) -> tuple[list[Any], dict[str, int]]:
-    """Read a list of arguments for `check_libraries`, such as those of CORE-MATH.
+    path: str | Path, name: str, precision: int = 53, reference: str | Callable | None = None,
+    form: str | None = None,
+) -> tuple[list[Any], dict[str, int]]:  # fmt: skip
+    """Read a list of arguments for `check_libraries`, as CORE-MATH, LLVM-libc or glibc write it.
 
-    A line is a number, perhaps with a comma and a remark after it ("0x1p+10, ERANGE"), or with its
-    kind and its identical bits; or two numbers with a comma between them, for a function of two
-    arguments. `#` begins a comment.
+    A line of CORE-MATH is a number, perhaps with a comma and a remark after it
+    ("0x1p+10, ERANGE"), or with its kind and its identical bits; or two numbers with a comma
+    between them, for a function of two arguments. `#` begins a comment. Of LLVM-libc's tests all
+    arrays of numbers, or of the bits of numbers, are taken. Of glibc's auto-libm-test-in those
+    lines that begin with the function; numbers that the precision does not have stand for their
+    two neighbours there. Of its auto-libm-test-out the inputs to nearest are taken.
 
     Parameters
     ----------
@@ -325,6 +330,8 @@ def read_arguments(
     name, reference
         As in `check_libraries`.
     precision : {53, 24}
+    form : {"core-math", "llvm", "glibc"}, optional
+        The format; by default the one that the text looks like.
 
     Returns
     -------
@@ -336,12 +343,15 @@ def read_arguments(
     Raises
     ------
     CertificateError
-        The file cannot be read, or a line is none of the above.
+        The file cannot be read, or it, or a line, is none of the above.
     """
     oracle, numbers = find_oracle(name, reference), _check_precision(precision)
+    content = read_text(path)
+    chosen = choose_format(form, str(path), content)
     skipped: Counter[str] = Counter()
     arguments: list[Any] = []
-    for source, text in read_lines(path):
+    for line, text in chosen.read(content, oracle.name, oracle.arity, numbers):
+        source = f"line {line} of {path}"
         number, _, remainder = text.partition(",")
         is_remark = oracle.arity != 2 and _REMARK.fullmatch(remainder.strip())
         others = [remainder] if remainder and not is_remark else []

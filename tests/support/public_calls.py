@@ -174,6 +174,8 @@ CALLS = {
     "tmd.search": search_cases,
     "tmd.search_periodic": lambda d: [float(case.argument) for case in tmd.search_periodic(
         "sin", 100, phases=(0.25, 0.25 + 2.0**-20), bits=36, device=d).cases],
+    "tmd.exhaust": lambda d: [*tmd.exhaust(
+        "sinh", lambda x: x, domain=(2.0**-10, 2.0**-10 + 2.0**-29), device=d).kinds["nearest"]],
     "tmd.verify": lambda d: list(tmd.verify(
         tmd.search("exp", HARD, bits=30, device="cpu").certificate, device=d).values()),
     **{f"lbm.Simulation, {pattern}": lambda d, p=pattern: run_cavity(d, pattern=p)

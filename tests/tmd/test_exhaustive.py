@@ -5,11 +5,17 @@ import math
 import shutil
 import subprocess
 import sys
+from functools import partial
 
 import numpy as np
 import pytest
 
 import tmd
+from compile_cuda import allowed_spills, compile_kernel
+from hetero.arrays import on_host
+from hetero.cuda.driver import SIMULATOR, cuda
+from kernel_budgets.budget import array, f4
+from studies.tmd import exhaustive
 from tmd.__main__ import main
 from tmd._exhaust import segments
 from tmd._libraries.callables import BINARY32
@@ -130,6 +136,52 @@ def test_every_number_of_binary16(library):
     assert score.not_judged == 2 * 1024
     assert score.wrong["nearest"] <= 1  # double rounding
     assert all(score.wrong[mode] < 60 for mode in MODES)
+
+
+@pytest.mark.simulator
+def test_functions_of_arrays_are_tried_on_each_device(device):
+    """One result of sin is made wrong; a function that returns another type is refused."""
+
+    def sine(x, dtype=np.float32):
+        host = on_host(x)
+        y = np.sin(host.astype(float)).astype(dtype)
+        y[host == 1.25] *= dtype(1 + 2.0**-20)
+        return y if device == "cpu" else cuda.to_device(y)
+
+    domain = (1.25, 1.25 + 60 * 2.0**-23)
+    score = tmd.exhaust("sin", sine, domain=domain, device=device)
+    assert (score.arguments, score.wrong, score.not_judged) == (60, {"nearest": 1}, 0)
+    assert score.examples[0][:2] == ("nearest", 1.25)
+    assert score.examples[0][3] == np.float32(np.sin(1.25)) != score.examples[0][2]
+    with pytest.raises(TypeError, match="array of 2048 numbers of float32"):
+        tmd.exhaust("sin", partial(sine, dtype=np.float64), domain=domain, device=device)
+    if device != "cpu":
+        with pytest.raises(ValueError, match="a GPU rounds to nearest"):
+            tmd.exhaust("sin", sine, device=device, modes="up")
+
+
+def test_numpy_is_tried_in_all_modes():
+    score = tmd.exhaust("exp", np.exp, domain=(1, 1.001), modes="all")
+    assert score.library.startswith("NumPy")
+    assert score.wrong["up"] > score.wrong["nearest"] >= 0
+    halves = tmd.exhaust("cbrt", np.cbrt, precision="binary16")
+    assert halves.wrong == {"nearest": 0}
+    assert halves.arguments == 2 * 31 * 1024
+
+
+@pytest.mark.skipif(SIMULATOR, reason="the simulator compiles nothing")
+@pytest.mark.parametrize("symbol", ["expf", "fast_sinf", "lgammaf"])
+def test_functions_of_cuda_compile(symbol):
+    """The study of CUDA's functions names functions that there are."""
+    report = compile_kernel(exhaustive.make_kernel(symbol), (array(f4), array(f4)))
+    assert report.spills <= allowed_spills()
+    assert report.registers <= 64
+
+
+def test_the_study_names_functions_of_cuda():
+    symbols = [f"{name}f" for name in exhaustive.IN_CUDA]
+    symbols += [f"fast_{name}f" for name in exhaustive.FAST]
+    assert SIMULATOR or all(hasattr(cuda.libdevice, symbol) for symbol in symbols)
 
 
 def test_the_command(library, capsys):

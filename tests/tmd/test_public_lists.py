@@ -1,8 +1,10 @@
 """Lists of arguments as makers of libraries publish them are read, and libraries judged by them."""
 
 import json
+import math
 import shutil
 import subprocess
+from fractions import Fraction
 
 import pytest
 
@@ -69,6 +71,100 @@ def test_the_command_says_what_it_skips(path, capsys):
     assert f"{path}: 4 lines skipped, NaN or infinity" in captured.err
     assert f"{path}: 3 lines skipped, log has no value there" in captured.err
     assert json.loads(captured.out)["skipped"] == 9
+
+
+LLVM = """\
+// Arguments of sin that are hard to round. {1.0, 2.0}
+TEST_F(LlvmLibcSinTest, TrickyInputs) {
+  constexpr int N = 3;
+  constexpr double INPUTS[N] = {
+      0x1.5p+3, -0x1.8p-20, /* 0.25, */ 2.5,
+  };
+  constexpr uint64_t WORDS[] = {
+      0x3ff8'0000'0000'0000,  // x = 1.5
+      0xbfe0000000000001ULL, 1,
+  };
+  int modes[2] = {0, 1};
+  const float MORE[] = {0x1.8p+4f, 0.75f};
+}
+"""
+GLIBC = """\
+# Inputs of tests.
+cos 1
+
+sin 0x1.8p+3 no-test-inline
+sin -0
+sin pi/2 xfail-rounding:ibm128-libgcc
+sin -min_subnorm
+sin max
+sin 1e-400
+sinh 3
+"""
+OUTPUT = """\
+sin 0x1p+1
+= sin downward binary64 0x2p+0 : 0xe.8c7b7568da228p-4 : inexact-ok
+= sin tonearest binary32 0x3p+0 : 0xe.8c7b7p-4 : inexact-ok
+= sin tonearest binary64 0x2p+0 : 0xe.8c7b7568da23p-4 : inexact-ok
+"""
+
+
+def test_lists_of_llvm_are_read(tmp_path):
+    (tmp_path / "sin_test.cpp").write_text(LLVM)
+    arguments, skipped = read_arguments(tmp_path / "sin_test.cpp", "sin")
+    words = [1.5, -0.5 - 2.0**-53, 2.0**-1074]
+    assert arguments == [10.5, -1.5 * 2.0**-20, 2.5, *map(Fraction, words), 24, 0.75]
+    assert skipped == {}
+    assert read_arguments(tmp_path / "sin_test.cpp", "sin", 24)[1] == {"no number of binary32": 2}
+    for item in ("inf", "0x7ff0000000000000"):
+        kind = "double" if item == "inf" else "uint64_t"
+        (tmp_path / "bad.cpp").write_text(f"{kind} X[] = {{\n  {item}}};\n")
+        if item == "inf":
+            assert read_arguments(tmp_path / "bad.cpp", "sin") == ([], {"NaN or infinity": 1})
+        else:
+            with pytest.raises(tmd.CertificateError, match="line 2 has '0x7ff0000000000000'"):
+                read_arguments(tmp_path / "bad.cpp", "sin")
+
+
+def test_lists_of_glibc_are_read(tmp_path):
+    (tmp_path / "in").write_text(GLIBC)
+    arguments, skipped = read_arguments(tmp_path / "in", "sin")
+    ends = [-(2.0**-1074), float.fromhex("0x1.fffffffffffffp+1023")]
+    half_pi = [math.pi / 2, math.nextafter(math.pi / 2, 2)]
+    assert arguments == [12, 0, *half_pi, *ends, 0, 2.0**-1074]
+    assert skipped == {}
+    (tmp_path / "out").write_text(OUTPUT)
+    assert read_arguments(tmp_path / "out", "sin", form="glibc")[0] == [2, 2]
+    with pytest.raises(tmd.CertificateError, match="no line of tan, but those of cos, sin, sinh"):
+        read_arguments(tmp_path / "in", "tan")
+
+
+@pytest.mark.parametrize("name", ["exp", "hypot"])
+@pytest.mark.parametrize("form", ["core-math", "glibc", "llvm"])
+@pytest.mark.parametrize("precision", [53, 24])
+def test_lists_are_converted_and_read_again(name, form, precision, tmp_path, capsys):
+    numbers = [1.5, -(2.0**-149), 2.0**100 + 2.0**77, 0.0]
+    points = numbers if name == "exp" else [*zip(numbers, numbers[::-1], strict=True)]
+    first, second = tmp_path / "first", tmp_path / "second"
+    texts = [x.hex() if name == "exp" else f"{x[0].hex()},{x[1].hex()}" for x in points]
+    first.write_text("# a list\n" + "\n".join(texts) + "\n")
+    options = ["--to", form, "--precision", str(precision), "--out", str(second)]
+    assert main(["convert", name, str(first), *options]) == 0
+    assert read_arguments(second, name, precision) == (points, {})  # its format is seen
+    assert main(["check", name, "--cases", str(second), "--format", form, "--json",
+                 "--precision", str(precision)]) == 0  # fmt: skip
+    assert json.loads(capsys.readouterr().out)["libraries"][0]["tried"] == 4
+
+
+def test_what_was_seen_is_said(tmp_path, capsys):
+    path = tmp_path / "list"
+    path.write_text("\n# comment\n<html>\n")
+    assert main(["convert", "exp", str(path), "--to", "llvm"]) == 2
+    error = capsys.readouterr().err
+    assert "line 3 of" in error
+    assert "is '<html>', but a list that is known here has arrays of numbers in C++ (llvm)" in error
+    path.write_text(GLIBC)
+    with pytest.raises(tmd.CertificateError, match=r"line 2 of .*'cos'"):
+        read_arguments(path, "sin", form="core-math")
 
 
 @pytest.mark.skipif(shutil.which("cc") is None, reason="a library is compiled by cc")

@@ -169,16 +169,33 @@ def test_arrays_and_cases_agree():
     assert undecided.message == "1 arguments are undecided"
 
 
+def test_short_subdomains_beside_a_pole_miss_nothing(device):
+    """Far from it by the Boolean test, near it by all values of super-blocks of 2^11."""
+    lo, hi = 1415.225071632206, 1415.225071632206 + 2.0**-20  # a sixteenth from the pole
+    result = tmd.search("tan", (lo, hi), bits=22, device=device)
+    others = tmd.search("tan", (lo, hi), bits=22, algorithm="exhaustive", device=device)
+    assert {tuple(block[7:9]) for block in result.certificate["blocks"]} == {(7, 5)}
+    assert len(result.cases) == 5
+    assert list(result.cases) == list(others.cases)
+    lo, hi = 1415.2874904273008, 1415.2874904273008 + 2.0**-30
+    result = tmd.search("tan", (lo, hi), bits=8, device=device)
+    assert {tuple(block[6:9]) for block in result.certificate["blocks"]} == {(11, 6, 5)}
+    expected = sorted(reference.cases("tan", lo, hi, 8, 53))
+    assert [(c.exact_argument, c.kind) for c in result.cases] == expected
+
+
 def test_undecided_arguments_are_reported(monkeypatch):
-    """Near a pole balls decide every argument; in this test they never succeed."""
+    """Near a pole balls decide every argument; here those of many bits never succeed."""
     from tmd._search import decisions
 
-    monkeypatch.setattr(decisions, "decide_by_balls", lambda load_function, make_plan, index: None)
     lo, hi = window("0x1.921fb54442d00p+0", 4)
+    cases = [case.exact_argument for case in tmd.search("tan", (lo, hi), bits=5).cases]
+    assert cases
+    monkeypatch.setattr(decisions, "decide_by_balls", lambda load_function, make_plan, index: None)
     result = tmd.search("tan", (lo, hi), bits=5)
     assert len(result.cases) == 0
-    assert result.undecided == list(reference.arguments(lo, hi))
-    assert sum(b[-2] for b in result.certificate["blocks"]) == 16
+    assert result.undecided == cases
+    assert sum(b[-2] for b in result.certificate["blocks"]) == len(cases)
 
 
 def test_overflow_is_trivial_and_counted():

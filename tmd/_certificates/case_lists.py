@@ -5,7 +5,7 @@ from __future__ import annotations
 import bisect
 import itertools
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -77,7 +77,8 @@ def read_cases(path: str | Path) -> CaseList:
         The file cannot be read, or a line does not have this form.
     """
     cases, names = [], []
-    for source, line in read_lines(path, comments=True):
+    for number, line in enumerate(read_text(path).splitlines(), 1):
+        source = f"line {number} of {path}"
         if line.startswith(UNDECIDED_PREFIX):
             cases.append(parse_line(source, line.removeprefix(UNDECIDED_PREFIX), undecided=True))
             continue
@@ -88,16 +89,12 @@ def read_cases(path: str | Path) -> CaseList:
     return CaseList(cases, tuple(names))
 
 
-def read_lines(path: str | Path, comments: bool = False) -> Iterator[tuple[str, str]]:
-    """Yield the name of each line of a list and its text, which is not empty without `comments`."""
+def read_text(path: str | Path) -> str:
+    """Return the text of a list."""
     try:
-        lines = Path(path).read_text().splitlines()
+        return Path(path).read_text()
     except (OSError, ValueError, TypeError) as error:
         raise CertificateError(f"list {str(path)!r} cannot be read: {error}") from None
-    for number, line in enumerate(lines, 1):
-        text = line if comments else line.partition("#")[0]
-        if text.strip():
-            yield f"line {number} of {path}", text
 
 
 def parse_line(source: str, text: str, undecided: bool = False) -> ListedCase:

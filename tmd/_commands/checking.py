@@ -8,7 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hetero import validation
-from hetero.command_line import add_common_options, check_device, print_json
+from hetero.command_line import add_common_options, check_device, print_json, save_output
+from hetero.command_line.parsers import add_version
+from hetero.validation import check_output_path
 from hetero.version import VERSION
 from tmd._commands.searching import add_domain
 
@@ -29,6 +31,10 @@ _CHECK_EXAMPLES = (
     ("zeta --cases z.wc --library ./z.so --reference mpmath:zeta", "a function of your own"),
 )
 
+_CONVERT_EXAMPLES = (
+    ("exp exp.wc --to llvm", "an array for a test of LLVM-libc"),
+    ("sin auto-libm-test-in --to core-math --out sin.wc", "glibc's inputs of sin"),
+)
 
 _SHOWN = 20
 """Wrong values of a library that are printed."""
@@ -67,7 +73,8 @@ def add_check(subcommands: Any) -> None:
     check.add_argument(
         "--count", type=int, default=1000, help="number of hardest cases to try (default: 1000)"
     )
-    check.add_argument("--cases", type=Path, help="file of cases (.wc), instead of a search")
+    check.add_argument("--cases", type=Path, help="list of arguments, instead of a search")
+    add_format(check, "--format")
     check.add_argument(
         "--library",
         action="append",
@@ -99,6 +106,36 @@ def add_check(subcommands: Any) -> None:
     )
     add_common_options(check)
     check.set_defaults(run=_check)
+
+
+def add_format(parser: argparse.ArgumentParser, option: str) -> None:
+    """Add the option that names the format of a list."""
+    from tmd._libraries.list_formats import FORMATS
+
+    parser.add_argument(
+        option, choices=sorted(FORMATS), help="format of the list (default: what it looks like)"
+    )
+
+
+def add_convert(subcommands: Any) -> None:
+    """Add the command that converts lists."""
+    from tmd._libraries.list_formats import FORMATS
+
+    text = "write a list of arguments in the format of another project"
+    convert = subcommands.add_parser(
+        "convert", help=text, description=text, examples=_CONVERT_EXAMPLES
+    )
+    convert.add_argument("function", help="as in check")
+    convert.add_argument("list", type=Path, help="a list of CORE-MATH, LLVM-libc or glibc")
+    convert.add_argument("--to", required=True, choices=sorted(FORMATS), help="format to write")
+    add_format(convert, "--format")
+    convert.add_argument(
+        "--precision", type=int, default=53, choices=[53, 24], help="as in check (default: 53)"
+    )
+    convert.add_argument("--reference", metavar="MODULE:NAME", help="as in check")
+    convert.add_argument("--out", type=Path, help="file to write (default: standard output)")
+    add_version(convert, "tmd")
+    convert.set_defaults(run=_convert)
 
 
 def _verify(options: argparse.Namespace) -> int:
@@ -206,13 +243,11 @@ def _arguments_of(options: argparse.Namespace) -> tuple[list[Any], dict[str, Any
         if options.lo is not None:
             raise ValueError("--cases replaces the domain: leave out LO and HI, or --cases")
         listed, skipped = read_arguments(
-            options.cases, options.function, options.precision, options.reference
+            options.cases, options.function, options.precision, options.reference, options.format
         )
         if not listed:
             raise ValueError(f"--cases: {str(options.cases)!r} holds no case")
-        for reason, count in skipped.items():
-            noun = "line" if count == 1 else "lines"
-            print(f"{options.cases}: {count} {noun} skipped, {reason}", file=sys.stderr)
+        _tell_skipped(options.cases, skipped)
         return listed, {"cases": options.cases, "skipped": sum(skipped.values())}
     if options.reference is not None or options.function in PAIRS:
         raise ValueError(f"{options.function} has no search here: pass --cases FILE")
@@ -230,6 +265,34 @@ def _arguments_of(options: argparse.Namespace) -> tuple[list[Any], dict[str, Any
     if not arguments:
         raise ValueError(f"the domain has no case closer than 2^-{options.bits} ulp: lower --bits")
     return arguments, {"domain": result.certificate["domain"], "bits": options.bits}
+
+
+def _tell_skipped(path: Path, skipped: dict[str, int]) -> None:
+    """Say how many lines of a list say nothing about rounding."""
+    for reason, count in skipped.items():
+        noun = "line" if count == 1 else "lines"
+        print(f"{path}: {count} {noun} skipped, {reason}", file=sys.stderr)
+
+
+def _convert(options: argparse.Namespace) -> int:
+    """Read a list, and write it in another format."""
+    from tmd._libraries.callables import PRECISIONS
+    from tmd._libraries.list_formats import write_list
+    from tmd.library_check import read_arguments
+
+    check_output_path("--out", options.out)
+    arguments, skipped = read_arguments(
+        options.list, options.function, options.precision, options.reference, options.format
+    )
+    _tell_skipped(options.list, skipped)
+    points = [x if isinstance(x, tuple) else (x,) for x in arguments]
+    lines = write_list(options.to, options.function, points, PRECISIONS[options.precision])
+    text = "\n".join(lines) + "\n"
+    if options.out is None:
+        print(text, end="")
+    else:
+        save_output(options.out, lambda path: path.write_text(text))
+    return 0
 
 
 def _as_dict(score: LibraryScore) -> dict[str, Any]:

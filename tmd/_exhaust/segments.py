@@ -64,6 +64,10 @@ SEGMENT = np.dtype(
     ]
 )
 
+CENTRE, SCALE, BOUND, COEFFICIENTS = range(4)
+RESULTS = COEFFICIENTS + DEGREE + 1
+"""Columns of `Table.arrays[1]`: those of SEGMENT with floating-point numbers."""
+
 
 @dataclass(frozen=True)
 class Period:
@@ -133,6 +137,14 @@ class Table:
     phases: np.ndarray = field(default_factory=lambda: np.zeros((1, DEGREE + 3)))
     frequencies: np.ndarray = field(default_factory=lambda: np.zeros((256, 2), np.uint64))
     quarters: np.ndarray = field(default_factory=lambda: np.full(4, np.nan))
+
+    @property
+    def arrays(self) -> tuple[np.ndarray, ...]:
+        """Rules and numbers of the segments, and the phases, frequencies and quarters."""
+        columns = ("centre", "scale", "bound", "coefficients", "results")
+        numbers = np.column_stack([self.segments[name] for name in columns])
+        rules = np.ascontiguousarray(self.segments["rule"])
+        return rules, numbers, self.phases, self.frequencies, self.quarters
 
 
 def make_table(f: Function, ranges: list[tuple[int, int]]) -> Table:

@@ -54,10 +54,16 @@ def libraries_of_python(name: str, precision: LibraryPrecision, arity: int = 1) 
     if precision is BINARY64 and callable(function):
         is_odd = name in ("sinh", "expm1", "lgamma", "tgamma")
         libraries.append(("Python's math", wrap_callable("Python's math", function, is_odd)))
-    ufunc = getattr(np, _NAMES_IN_NUMPY.get(name, name), None)
-    if isinstance(ufunc, np.ufunc) and (ufunc.nin, ufunc.nout) == (arity, 1):
+    if (ufunc := find_ufunc(name, arity)) is not None:
         libraries.append((f"NumPy {np.__version__}", wrap_ufunc(ufunc, precision, arity)))
     return libraries
+
+
+def find_ufunc(name: str, arity: int = 1) -> np.ufunc | None:
+    """Return NumPy's function of this name in C, if it has one."""
+    ufunc = getattr(np, _NAMES_IN_NUMPY.get(name, name), None)
+    is_one = isinstance(ufunc, np.ufunc) and (ufunc.nin, ufunc.nout) == (arity, 1)
+    return ufunc if is_one else None
 
 
 def load_libraries(

@@ -22,6 +22,12 @@ _FRACTION_MASK = np.uint64((1 << 63) - 1)
 BALL_PRECISIONS = (256, 512, 1024, 2048, 4096, 8192)
 """Precisions in bits, tried one after the other until balls decide."""
 
+QUICK_PRECISION = 160
+"""Bits, besides those of the argument's exponent, that tell most arguments from cases: 64 digits of
+the value, 58 bits of a search, and some for what functions lose."""
+
+_QUICK_ARGUMENTS = 1 << 12
+
 BALL_ERROR = 1 << 11
 """Bound on the error of a value from a ball, in units of 2^-63 test units.
 
@@ -153,7 +159,7 @@ def join_batches(parts: Sequence[BlockCases]) -> BlockCases:
 def decide_every_argument(function: Function, plan: Plan) -> BlockCases:
     """Return the cases of a short block, all of whose arguments are decided by balls."""
     rows, undecided = [], []
-    for i in range(plan.block.run.count):
+    for i in _near_breakpoints(function, plan):
         verdict = decide_by_balls(function, plan, i)
         if verdict is None:
             undecided.append(i)
@@ -168,6 +174,32 @@ def decide_every_argument(function: Function, plan: Plan) -> BlockCases:
         counts=[0, 0, 0, count, count],
         undecided=undecided,
     )
+
+
+def _near_breakpoints(function: Function, plan: Plan) -> Iterator[int]:
+    """Yield the numbers of the arguments that balls of few bits do not prove to be no cases.
+
+    Near a pole there are 2^17 arguments to decide, one after the other. Without their conversions
+    to fractions and contexts this takes a tenth of the time of `decide_by_balls`.
+    """
+    from flint import arb
+
+    run, value = plan.block.run, function.value or function.enclosure
+    last = run.argument(run.count - 1)
+    precision = QUICK_PRECISION + 2 * max(0, exponent(last))
+    for begin in range(0, run.count, _QUICK_ARGUMENTS):
+        near = []
+        with working_precision(precision):  # which other threads wait for
+            unit = arb(run.sign) * arb(2) ** run.quantum
+            scale = arb(2) ** (int(plan.scale.doubled) - plan.block.ulp)
+            offset, half = arb(0.5 if plan.scale.half else 0.0), arb(0.5)
+            limit = arb(2) ** (int(plan.scale.doubled) - plan.bits)
+            for i in range(begin, min(begin + _QUICK_ARGUMENTS, run.count)):
+                y = abs(value(unit * (run.first + i))) * scale + offset
+                nearest = (y + half).floor().unique_fmpz()
+                if nearest is None or not abs(y - nearest) >= limit:
+                    near.append(i)
+        yield from near
 
 
 def decide_by_balls(function: Function, plan: Plan, index: int) -> tuple[bool, bool, int] | None:

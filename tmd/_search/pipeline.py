@@ -96,9 +96,9 @@ def search_stretches(
             if flag is not None:
                 raise_if_stopped()
             if plan.algorithm == "balls":
+                cases = decide_every_argument(function, plan)  # while a GPU searches the last ones
                 while in_flight:
                     yield from _collect_batch(function, loops, in_flight.popleft(), parts, advance)
-                cases = decide_every_argument(function, plan)
                 advance(plan.block.run.count)
                 yield cases
                 continue

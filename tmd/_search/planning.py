@@ -15,8 +15,9 @@ from tmd.functions.function import Function, ball, working_precision
 
 # Sizes are binary logarithms of numbers of arguments.
 SPLITS = (3, 4, 5)  # phase 2 splits a sub-domain into 8, 16 or 32 pieces: at most one for each lane
+SPLITS_NEAR_POLES = (1, 2)  # of the shortest sub-domains, into pieces of 2^MIN_PIECE arguments
 MAX_SUBDOMAIN = tests.MAX_SUBDOMAIN_LENGTH.bit_length() - 1
-MIN_SUBDOMAIN = 8  # the smallest that splits into 8 pieces of 2^5 arguments
+MIN_SUBDOMAIN = 6  # the smallest that splits into pieces of 2^5 arguments
 MAX_SUPER_BLOCK = 42  # not tuned
 MIN_PIECE = 5  # phase 3 gives at least one argument to each of 32 lanes
 MAX_PACKET = 9  # the ledger of errors in docs/packages/tmd.md holds up to here
@@ -96,8 +97,8 @@ def make_plan(
     candidates = (
         (subdomain, split)
         for subdomain in range(MIN_SUBDOMAIN, min(MAX_SUBDOMAIN, super_block - 5) + 1)
-        for split in SPLITS
-        if subdomain - split >= MIN_PIECE
+        for split in (*SPLITS_NEAR_POLES, *SPLITS)
+        if _is_valid_split(subdomain, subdomain - split)
     )
 
     def estimate(sizes: tuple[int, int]) -> float:
@@ -120,12 +121,17 @@ def is_valid_shape(shape: Shape, degree: int) -> bool:
     super_block, subdomain, piece, packet = shape
     return (
         MIN_SUBDOMAIN <= subdomain <= min(MAX_SUBDOMAIN, super_block - 5)
-        and subdomain - piece in SPLITS
-        and piece >= MIN_PIECE
+        and _is_valid_split(subdomain, piece)
         and 0 <= packet <= min(MAX_PACKET, super_block - subdomain - 5)
         and super_block <= min(MAX_SUPER_BLOCK, subdomain + 30)
         and degree in DEGREES
     )
+
+
+def _is_valid_split(subdomain: int, piece: int) -> bool:
+    """Return whether sub-domains of 2^subdomain arguments may have pieces of 2^piece."""
+    splits = SPLITS if piece > MIN_PIECE else (*SPLITS_NEAR_POLES, *SPLITS)
+    return piece >= MIN_PIECE and subdomain - piece in splits
 
 
 def _plan_one_by_one(block: Block, bits: int, scale: Scale, division: str) -> Plan:

@@ -72,11 +72,19 @@ def rare_event(
 ) -> RareEvent:
     """Estimate the probability that the largest |output| of a path exceeds a threshold.
 
-    Adaptive multilevel splitting: of `paths` paths, the half with the smaller largest |output| is
-    replaced. Each becomes a copy of a survivor, chosen at random, up to the coarse step in which
-    that first exceeds the largest value of the other half, and goes on with random numbers of its
-    own. This is repeated until half of the paths exceed the threshold. Runs are repeated until the
-    mean of their estimates is known well enough.
+    Subset simulation holds the normal numbers of `paths` paths. Levels are chosen so that a tenth
+    of the paths exceed each. From these, Markov chains go on that change all numbers of a path a
+    little and stay above the level, until paths exceed the threshold. A first run chooses the
+    levels; those that are counted take them as they are, so that they have no bias.
+
+    Adaptive multilevel splitting changes a path from some step on only: of `paths` paths, the half
+    with the smaller largest |output| is replaced. Each becomes a copy of a survivor, chosen at
+    random, up to the coarse step in which that first exceeds the largest value of the other half,
+    and goes on with random numbers of its own. This is repeated until half of the paths exceed the
+    threshold.
+
+    Runs of either are repeated until the mean of their estimates is known well enough. Their
+    spread contains what paths of a run have in common, as those of a chain do.
 
     Parameters
     ----------
@@ -84,7 +92,13 @@ def rare_event(
     method, t_span, h : as for `rode.solve`
     threshold : level of the largest |output| over the coarse steps
     output : name of the output; may be left out if there is only one
-    paths : paths of a run, which are in memory at all coarse steps
+    algorithm : {"subset", "splitting"}
+        Subset simulation mostly takes less work, most of all for smooth outputs, which are nearly
+        decided when they pass a level. Splitting is better where the output is the process itself
+        that begins at one value, and needs memory for the output alone.
+    paths : paths of a run; each has its numbers or, for splitting, its output of all coarse steps
+        in memory
+        Subset simulation rounds them down to a multiple of ten.
     coefficient_of_variation : estimated relative standard error at which the runs end
     confidence : of the interval
     max_runs : largest number of runs
@@ -103,9 +117,12 @@ def rare_event(
 
     References
     ----------
-    Cerou and Guyader (2007), Adaptive multilevel splitting for rare event analysis, Stochastic
-    Analysis and Applications 25, 417; Brehier et al. (2016), Unbiasedness of some generalized
-    adaptive multilevel splitting algorithms, Annals of Applied Probability 26, 3559.
+    Au and Beck (2001), Estimation of small failure probabilities in high dimensions by subset
+    simulation, Probabilistic Engineering Mechanics 16, 263; Papaioannou et al. (2015), MCMC
+    algorithms for subset simulation, Probabilistic Engineering Mechanics 41, 89; Cerou and Guyader
+    (2007), Adaptive multilevel splitting for rare event analysis, Stochastic Analysis and
+    Applications 25, 417; Brehier et al. (2016), Unbiasedness of some generalized adaptive
+    multilevel splitting algorithms, Annals of Applied Probability 26, 3559.
     """
     threshold = validation.check_finite("threshold", threshold)
     paths = validation.check_integer("paths", paths, 4, 1 << 20)

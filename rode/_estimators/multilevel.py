@@ -58,8 +58,9 @@ class Samples:
     `expected` are known. The mean is that of the regression on them.
     """
 
-    def __init__(self, plan: Plan, is_coarsest: bool, expected: Sequence[float] = ()) -> None:
-        self.plan, self.is_coarsest, self.expected = plan, is_coarsest, np.array(expected)
+    def __init__(self, plan: Plan, is_coarsest: bool, expected: np.ndarray | None = None) -> None:
+        self.plan, self.is_coarsest = plan, is_coarsest
+        self.expected = np.zeros(0) if expected is None else expected
         size = 1 + self.expected.size
         self.count, self.means, self.products = 0, np.zeros(size), np.zeros((size, size))
 

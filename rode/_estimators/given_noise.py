@@ -69,6 +69,11 @@ class GivenNoise:
         # Outputs of filters are added to their components.
         self.gather = np.eye(shape.components)[:, list(shape.targets)]
         self.numbers = self.states + plan.steps * self.spread.shape[1]
+        if self.numbers == 0 or arrays.given.shape[3] > 1:
+            raise ValueError(
+                "subset simulation needs an excitation with random numbers, beside which there may "
+                f"be one record for all paths, got {excitation!r}: use rode.solve for records"
+            )
 
     def peaks(self, numbers: np.ndarray) -> np.ndarray:
         """Return the largest |output| of each path, for `numbers` (numbers of a path, ...)."""
@@ -102,7 +107,7 @@ class GivenNoise:
         plan, arrays, states = self.plan, self.arrays, self.states
         paths = numbers.shape[1]
         values = np.zeros((plan.steps, len(self.gather), self.length, paths))
-        noise = numbers[states:].reshape(plan.steps, -1, paths)
+        noise = numbers[states:].reshape(plan.steps, self.spread.shape[1], paths)
         s = arrays.starting[:, :1] + arrays.starting[:, 1:] @ numbers[:states]
         for n in range(plan.steps):
             after = self.carry @ s + self.spread @ noise[n]

@@ -1,7 +1,8 @@
 """Subset simulation and splitting, the two algorithms of `rode.rare_event`.
 
 Their costs for equal errors are compared by the squared coefficient of variation of a run times the
-path steps that it takes, for a Duffing oscillator that is pushed by an Ornstein-Uhlenbeck process.
+path steps that it takes, for a Duffing oscillator that is pushed by an Ornstein-Uhlenbeck process,
+and for the ground of Kanai and Tajimi.
 """
 
 from __future__ import annotations
@@ -13,11 +14,11 @@ from collections.abc import Iterator
 import rode
 from studies.study import Study
 
-T_SPAN, H = (0.0, 4.0), 2.0**-4
 TAU, C = 0.2, 4.0
 
-THRESHOLDS = {"displacement": (0.6, 0.8), "force": (2.5, 3.2)}
-"""Levels of the displacement, which is smooth, and of the process itself, which is rough."""
+THRESHOLDS = {"displacement": (0.6, 0.8), "force": (2.5, 3.2), "acceleration": (1.8, 2.4)}
+"""Levels of the oscillator's displacement, which is smooth, of the process that pushes it, and of
+the ground's acceleration, which are rough."""
 
 PATHS = 500
 """Paths of a run."""
@@ -52,15 +53,17 @@ def estimate(
     output: str, threshold: float, algorithm: str, paths: int, runs: int, study: Study
 ) -> rode.RareEvent:
     """Return the result of some runs."""
-    problem = rode.general(
-        duffing,
-        dimension=2,
-        excitation=rode.OU(TAU, C),
-        observe={"displacement": displacement, "force": force}[output],
-        outputs=output,
-    )
+    if output == "acceleration":
+        problem, method = rode.kanai_tajimi(c=0.01, outputs=output), "3-rode-taylor"
+        t_span, h = (0.0, 2.0), 2.0**-6
+    else:
+        problem, method = rode.general(
+            duffing, dimension=2, excitation=rode.OU(TAU, C), outputs=output,
+            observe={"displacement": displacement, "force": force}[output],
+        ), "heun"  # fmt: skip
+        t_span, h = (0.0, 4.0), 2.0**-4
     return rode.rare_event(
-        problem, "heun", threshold, t_span=T_SPAN, h=H, algorithm=algorithm, paths=paths,
+        problem, method, threshold, t_span=t_span, h=h, algorithm=algorithm, paths=paths,
         coefficient_of_variation=1e-9, max_runs=runs, rng=1, device=study.device,
     )  # fmt: skip
 

@@ -16,8 +16,9 @@ H = 2.0**-5
 
 
 def process(**options):
+    options = options or {"start_process": 0.0}
     return rode.additive(
-        lambda x, p: (-x[0],), lambda p: (1.0,), dimension=1, start_process=0.0,
+        lambda x, p: (-x[0],), lambda p: (1.0,), dimension=1,
         observe=lambda t, x, O, p: (O,), **options,
     )  # fmt: skip
 
@@ -151,6 +152,7 @@ def test_a_threshold_that_is_never_reached_is_said(algorithm):
         ({"paths": 19}, "paths must be at least 20 for subset simulation"),
         ({"problem": rode.kanai_tajimi()}, "output must be one of displacement"),
         ({"problem": rode.growth()}, "needs noise that enters linearly"),
+        ({"problem": process(excitation=rode.Record([0.0] * 40, H))}, "needs an excitation with"),
     ],
 )
 def test_bad_arguments(arguments, words):

@@ -57,15 +57,15 @@ def means_of_controls(plan: Plan, index: int) -> np.ndarray:
     if not problem.linear or problem.excitation or problem.dimension > MAX_DIMENSION:
         return none
     size, fixed, deviation = problem.dimension, problem.start_process, problem.process.deviation
-    p, user = tuple(map(float, problem.table[:, 0])), tuple(map(float, problem.parameters[:, 0]))
+    p = tuple(map(float, problem.parameters[:, 0]))
     ends = plan.t0, plan.t0 + plan.h * plan.steps
 
     def start_at(z: np.ndarray, t: float) -> Any:
-        return call_uncompiled(problem, "start", O=float(z[0]), p=p)
+        return problem.start_numbers or call_uncompiled(problem, "start", O=float(z[0]), p=p)
 
     def observe_at(z: np.ndarray, t: float) -> Any:
         x = tuple(map(float, z[:size]))
-        return call_uncompiled(problem, "observe", t=t, x=x, O=float(z[size]), p=user)[index]
+        return call_uncompiled(problem, "observe", t=t, x=x, O=float(z[size]), p=p)[index]
 
     try:
         start = _affine(start_at, np.full(1, deviation), ends)

@@ -101,11 +101,11 @@ def test_control_variates_leave_the_mean_of_the_coarsest_level():
         lambda x, p: (x[1], -9.0 * x[0] - x[1]), lambda p: (0.3, 1.0), dimension=2, linear=True,
         start=(0.4, 0.0), start_process=0.7, observe=lambda t, x, O, p: (x[0] - 0.3 * O + 0.2,),
     )  # fmt: skip
+    h = 2.0**-6
     found = [
-        rode.expectation(problem, "averaged-heun", "peaks", rng=k, **RUN | {"tolerance": 5e-3})
+        rode.expectation(problem, "averaged-heun", "peaks", h=h, rng=k, **RUN | {"tolerance": 5e-3})
         for k in range(20)
     ]
-    h = found[0].levels[0].h
     assert {one.levels[0].h for one in found} == {h}
     plain = rode.solve(
         problem, "averaged-heun", t_span=RUN["t_span"], h=h, paths=200_000, sampling="exact",

@@ -1,18 +1,19 @@
-"""Small probabilities by splitting: paths that come closer to a threshold have descendants."""
+"""Small probabilities, by subset simulation or by splitting."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from hetero import validation
 from hetero.equality import equal_by_value
+from rode._estimators.splitting import SplittingRun
+from rode._estimators.subsets import CHAIN, SubsetRun, SubsetSimulation
 from rode._solver.plan import Plan
-from rode._solver.runner import run
 from rode.problems import Problem
 
 if TYPE_CHECKING:
@@ -21,9 +22,6 @@ if TYPE_CHECKING:
 
 MIN_RUNS, MAX_RUNS = 10, 1000
 """Numbers of independent runs, whose spread gives the error."""
-
-MAX_LEVELS = 1000
-"""Largest number of levels of a run: a probability of 2^-1000."""
 
 
 @equal_by_value
@@ -64,6 +62,7 @@ def rare_event(
     output: str | None = None,
     t_span: Sequence[float],
     h: float,
+    algorithm: str = "subset",
     paths: int = 500,
     coefficient_of_variation: float = 0.1,
     confidence: float = 0.95,
@@ -73,11 +72,19 @@ def rare_event(
 ) -> RareEvent:
     """Estimate the probability that the largest |output| of a path exceeds a threshold.
 
-    Adaptive multilevel splitting: of `paths` paths, the half with the smaller largest |output| is
-    replaced. Each becomes a copy of a survivor, chosen at random, up to the coarse step in which
-    that first exceeds the largest value of the other half, and goes on with random numbers of its
-    own. This is repeated until half of the paths exceed the threshold. Runs are repeated until the
-    mean of their estimates is known well enough.
+    Subset simulation holds the normal numbers of `paths` paths. Levels are chosen so that a tenth
+    of the paths exceed each. From these, Markov chains go on that change all numbers of a path a
+    little and stay above the level, until paths exceed the threshold. A first run chooses the
+    levels; those that are counted take them as they are, so that they have no bias.
+
+    Adaptive multilevel splitting changes a path from some step on only: of `paths` paths, the half
+    with the smaller largest |output| is replaced. Each becomes a copy of a survivor, chosen at
+    random, up to the coarse step in which that first exceeds the largest value of the other half,
+    and goes on with random numbers of its own. This is repeated until half of the paths exceed the
+    threshold.
+
+    Runs of either are repeated until the mean of their estimates is known well enough. Their
+    spread contains what paths of a run have in common, as those of a chain do.
 
     Parameters
     ----------
@@ -85,7 +92,13 @@ def rare_event(
     method, t_span, h : as for `rode.solve`
     threshold : level of the largest |output| over the coarse steps
     output : name of the output; may be left out if there is only one
-    paths : paths of a run, which are in memory at all coarse steps
+    algorithm : {"subset", "splitting"}
+        Subset simulation mostly takes less work, most of all for smooth outputs, which are nearly
+        decided when they pass a level. Splitting is better where the output is the process itself
+        that begins at one value, and needs memory for the output alone.
+    paths : paths of a run; each has its numbers or, for splitting, its output of all coarse steps
+        in memory
+        Subset simulation rounds them down to a multiple of ten.
     coefficient_of_variation : estimated relative standard error at which the runs end
     confidence : of the interval
     max_runs : largest number of runs
@@ -104,9 +117,12 @@ def rare_event(
 
     References
     ----------
-    Cerou and Guyader (2007), Adaptive multilevel splitting for rare event analysis, Stochastic
-    Analysis and Applications 25, 417; Brehier et al. (2016), Unbiasedness of some generalized
-    adaptive multilevel splitting algorithms, Annals of Applied Probability 26, 3559.
+    Au and Beck (2001), Estimation of small failure probabilities in high dimensions by subset
+    simulation, Probabilistic Engineering Mechanics 16, 263; Papaioannou et al. (2015), MCMC
+    algorithms for subset simulation, Probabilistic Engineering Mechanics 41, 89; Cerou and Guyader
+    (2007), Adaptive multilevel splitting for rare event analysis, Stochastic Analysis and
+    Applications 25, 417; Brehier et al. (2016), Unbiasedness of some generalized adaptive
+    multilevel splitting algorithms, Annals of Applied Probability 26, 3559.
     """
     threshold = validation.check_finite("threshold", threshold)
     paths = validation.check_integer("paths", paths, 4, 1 << 20)
@@ -115,6 +131,12 @@ def rare_event(
     )
     confidence = validation.check_in_range("confidence", confidence, 0.0, 1.0, closed="neither")
     max_runs = validation.check_integer("max_runs", max_runs, MIN_RUNS, MAX_RUNS)
+    validation.check_choice("algorithm", algorithm, ("subset", "splitting"))
+    if algorithm == "subset" and paths < 2 * CHAIN:
+        raise ValueError(
+            f"paths must be at least {2 * CHAIN} for subset simulation, whose levels keep a tenth, "
+            f"got {paths}: use more, or algorithm='splitting'"
+        )
     plan = Plan.checked(
         problem,
         method,
@@ -130,18 +152,50 @@ def rare_event(
         raise ValueError(f"problem must have one set of parameters, got {problem.sets}")
     if problem.excitation is not None and problem.excitation.draws_at_start:
         raise ValueError(
-            "splitting needs random numbers in each step, but paths of a rode.Spectrum are decided "
-            "at their start: use a filter of white noise, rode.Filtered"
+            "rare_event needs random numbers in each step, but paths of a rode.Spectrum are "
+            "decided at their start: use a filter of white noise, rode.Filtered"
         )
     k = problem.index_of(output)
     choices = np.random.default_rng([int(word) for word in plan.key])
-    runs: list[_Run] = []
+    if algorithm == "splitting":
+        return _result_of(_split(plan, k, threshold, goal, max_runs, choices), confidence)
+    simulation = SubsetSimulation(plan, k, threshold, choices)
+    runs = _simulate(simulation, goal, max_runs)
+    return _result_of(runs, confidence, simulation.path_steps)
+
+
+def _split(
+    plan: Plan, output: int, threshold: float, goal: float, max_runs: int, rng: np.random.Generator
+) -> list[SplittingRun]:
+    """Return runs of the splitting, until their mean is known well enough."""
+    runs: list[SplittingRun] = []
     while len(runs) < max_runs:
-        runs.append(_Run(plan, k, threshold, runs[-1].next_number if runs else 0, choices))
-        estimates = np.array([one.probability for one in runs])
-        if len(runs) >= MIN_RUNS and _variation(estimates) <= goal:
+        first = runs[-1].next_number if runs else 0
+        runs.append(SplittingRun(plan, output, threshold, first, rng))
+        if len(runs) >= MIN_RUNS and _variation(_estimates_of(runs)) <= goal:
             break
-    return _result_of(runs, estimates, confidence)
+    return runs
+
+
+def _simulate(simulation: SubsetSimulation, goal: float, max_runs: int) -> list[SubsetRun]:
+    """Return runs of subset simulation, until their mean is known well enough.
+
+    Their number is doubled at most, because the spread of few runs is not well known.
+    """
+    runs: list[SubsetRun] = []
+    while len(runs) < max_runs:
+        more = MIN_RUNS
+        if runs and (variation := _variation(_estimates_of(runs))) < math.inf:
+            more = min(len(runs), math.ceil(len(runs) * ((variation / goal) ** 2 - 1.0)))
+        runs += simulation.runs(min(max(more, 1), max_runs - len(runs)))
+        if _variation(_estimates_of(runs)) <= goal:
+            break
+    return runs
+
+
+def _estimates_of(runs: Sequence[SplittingRun] | Sequence[SubsetRun]) -> np.ndarray:
+    """Return the estimates of runs."""
+    return np.array([one.probability for one in runs])
 
 
 def _variation(estimates: np.ndarray) -> float:
@@ -150,10 +204,13 @@ def _variation(estimates: np.ndarray) -> float:
     return float(estimates.std(ddof=1)) / math.sqrt(size) / mean if mean > 0.0 else math.inf
 
 
-def _result_of(runs: list[_Run], estimates: np.ndarray, confidence: float) -> RareEvent:
-    """Return the result of all runs."""
+def _result_of(
+    runs: Sequence[SplittingRun] | Sequence[SubsetRun], confidence: float, path_steps: int = 0
+) -> RareEvent:
+    """Return the result of all runs, with the coarse steps of what is not counted."""
     from scipy.stats import t
 
+    estimates = _estimates_of(runs)
     mean, variation = float(estimates.mean()), _variation(estimates)
     half = (
         t.ppf(0.5 + 0.5 * confidence, estimates.size - 1) * variation * mean if mean else math.nan
@@ -167,64 +224,6 @@ def _result_of(runs: list[_Run], estimates: np.ndarray, confidence: float) -> Ra
         runs=estimates,
         levels=tuple(tuple(one.levels) for one in runs),
         survivors=tuple(tuple(one.survivors) for one in runs),
-        path_steps=sum(one.path_steps for one in runs),
+        path_steps=path_steps + sum(one.path_steps for one in runs),
         reached=all(one.probability > 0.0 for one in runs),
     )
-
-
-class _Run:
-    """One run of the splitting: its levels, survivors and estimate.
-
-    Path i of a run has the random words of several numbers one after another: `numbers[b, i]` from
-    coarse step `switches[b, i]` on.
-    """
-
-    def __init__(
-        self, plan: Plan, output: int, threshold: float, next_number: int, choices: Any
-    ) -> None:
-        self.plan, self.output, self.next_number = plan, output, next_number
-        self.levels: list[float] = []
-        self.survivors: list[int] = []
-        self.path_steps, self.probability = 0, 1.0
-        size = plan.paths
-        switches = np.full((1, size), -1)
-        numbers = self.fresh(size)[None]
-        sizes = self.solve(switches, numbers)
-        while len(self.levels) < MAX_LEVELS:
-            peaks = sizes.max(axis=0)
-            level = float(np.sort(peaks)[size // 2 - 1])
-            above = peaks > min(level, threshold)
-            self.levels.append(min(level, threshold))
-            self.survivors.append(int(above.sum()))
-            self.probability *= self.survivors[-1] / size
-            if level >= threshold or not above.any():
-                return
-            lost, kept = np.flatnonzero(~above), np.flatnonzero(above)
-            parents = kept[choices.integers(0, kept.size, lost.size)]
-            # Step n begins at time n: it is the first with words of its own, if time n exceeds.
-            steps = np.argmax(sizes[:, parents] > level, axis=0)
-            switches = np.vstack([switches, np.full(size, plan.steps)])
-            numbers = np.vstack([numbers, numbers[-1]])
-            switches[:, lost], numbers[:, lost] = switches[:, parents], numbers[:, parents]
-            switches[-1, lost], numbers[-1, lost] = steps, self.fresh(lost.size)
-            sizes[:, lost] = self.solve(switches[:, lost], numbers[:, lost])
-        self.probability = 0.0
-
-    def fresh(self, count: int) -> np.ndarray:
-        """Return numbers of paths that have not been used."""
-        begin = self.next_number
-        self.next_number += count
-        if self.next_number > 1 << 32:
-            raise ValueError(f"paths={self.plan.paths} takes more than 2^32 paths: use fewer")
-        return np.arange(begin, self.next_number).astype(np.uint32)
-
-    def solve(self, switches: np.ndarray, numbers: np.ndarray) -> np.ndarray:
-        """Return |output| of paths at all coarse steps, (times, paths)."""
-        count = switches.shape[1]
-        branches = np.ascontiguousarray(switches), np.ascontiguousarray(numbers)
-        plan = replace(self.plan, paths=count, whole=range(count), branches=branches)
-        outcome = run(plan)
-        if outcome.failures:
-            raise ValueError(f"the run has failed: {outcome.failures}; use a smaller h")
-        self.path_steps += count * plan.steps
-        return np.abs(outcome.states[0]["paths"][:, self.output])

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 import rode
-from rode.expectations import BIAS_SHARE
+from rode._estimators.multilevel import BIAS_SHARE
 from studies.study import Study
 
 DURATION = 4.0

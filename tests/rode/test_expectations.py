@@ -94,6 +94,32 @@ def test_a_general_equation():
     assert np.mean(slopes) == pytest.approx(2.0, abs=0.5)
 
 
+@pytest.mark.statistical
+def test_control_variates_leave_the_mean_of_the_coarsest_level():
+    """20 seeds against many plain paths, for a start, a process and an output that are not 0."""
+    problem = rode.additive(
+        lambda x, p: (x[1], -9.0 * x[0] - x[1]), lambda p: (0.3, 1.0), dimension=2, linear=True,
+        start=(0.4, 0.0), start_process=0.7, observe=lambda t, x, O, p: (x[0] - 0.3 * O + 0.2,),
+    )  # fmt: skip
+    h = 2.0**-6
+    found = [
+        rode.expectation(problem, "averaged-heun", "peaks", h=h, rng=k, **RUN | {"tolerance": 5e-3})
+        for k in range(20)
+    ]
+    assert {one.levels[0].h for one in found} == {h}
+    plain = rode.solve(
+        problem, "averaged-heun", t_span=RUN["t_span"], h=h, paths=200_000, sampling="exact",
+        reduction="peaks", rng=99, device="cpu",
+    ).peaks[0]  # fmt: skip
+    mean = plain.mean() + rode.peak_correction(problem, h)[0, 0]
+    levels = [one.levels[0] for one in found]
+    errors = np.array([one.mean for one in levels]) - mean
+    deviations = np.sqrt([one.variance / one.paths for one in levels])
+    assert abs(np.mean(errors / deviations)) * math.sqrt(20.0) < 3.5
+    assert 0.5 < np.std(errors / deviations, ddof=1) < 1.6
+    assert np.mean([one.variance for one in levels]) < 0.6 * plain.var()
+
+
 def test_a_budget_that_does_not_suffice_is_said():
     found = rode.expectation(
         QUAKE, "3-rode-taylor", rode.energy(), rng=1, max_path_steps=1e6,
@@ -118,6 +144,7 @@ def test_a_budget_that_does_not_suffice_is_said():
         ({"functional": rode.first_passage(1e9)}, "infinite or NaN for 1 of 1 paths"),
         ({"t_span": ("0", "2")}, "t_span must be a real number"),
         ({"functional": rode.dwell_time(1e9)}, "is 0 for all of 1500 paths"),
+        ({"max_path_steps": 1e4}, "does not suffice for the first 500 paths"),
     ],
 )
 def test_bad_arguments(arguments, words):

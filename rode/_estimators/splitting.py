@@ -1,0 +1,72 @@
+"""Adaptive multilevel splitting: paths that come closer to a threshold have descendants."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from rode._solver.plan import Plan
+from rode._solver.runner import run
+
+MAX_LEVELS = 1000
+"""Largest number of levels of a run: a probability of 2^-1000."""
+
+
+class SplittingRun:
+    """One run of the splitting: its levels, survivors and estimate.
+
+    Path i of a run has the random words of several numbers one after another: `numbers[b, i]` from
+    coarse step `switches[b, i]` on.
+    """
+
+    def __init__(
+        self, plan: Plan, output: int, threshold: float, next_number: int, choices: Any
+    ) -> None:
+        self.plan, self.output, self.next_number = plan, output, next_number
+        self.levels: list[float] = []
+        self.survivors: list[int] = []
+        self.path_steps, self.probability = 0, 1.0
+        size = plan.paths
+        switches = np.full((1, size), -1)
+        numbers = self.fresh(size)[None]
+        sizes = self.solve(switches, numbers)
+        while len(self.levels) < MAX_LEVELS:
+            peaks = sizes.max(axis=0)
+            level = float(np.sort(peaks)[size // 2 - 1])
+            above = peaks > min(level, threshold)
+            self.levels.append(min(level, threshold))
+            self.survivors.append(int(above.sum()))
+            self.probability *= self.survivors[-1] / size
+            if level >= threshold or not above.any():
+                return
+            lost, kept = np.flatnonzero(~above), np.flatnonzero(above)
+            parents = kept[choices.integers(0, kept.size, lost.size)]
+            # Step n begins at time n: it is the first with words of its own, if time n exceeds.
+            steps = np.argmax(sizes[:, parents] > level, axis=0)
+            switches = np.vstack([switches, np.full(size, plan.steps)])
+            numbers = np.vstack([numbers, numbers[-1]])
+            switches[:, lost], numbers[:, lost] = switches[:, parents], numbers[:, parents]
+            switches[-1, lost], numbers[-1, lost] = steps, self.fresh(lost.size)
+            sizes[:, lost] = self.solve(switches[:, lost], numbers[:, lost])
+        self.probability = 0.0
+
+    def fresh(self, count: int) -> np.ndarray:
+        """Return numbers of paths that have not been used."""
+        begin = self.next_number
+        self.next_number += count
+        if self.next_number > 1 << 32:
+            raise ValueError(f"paths={self.plan.paths} takes more than 2^32 paths: use fewer")
+        return np.arange(begin, self.next_number).astype(np.uint32)
+
+    def solve(self, switches: np.ndarray, numbers: np.ndarray) -> np.ndarray:
+        """Return |output| of paths at all coarse steps, (times, paths)."""
+        count = switches.shape[1]
+        branches = np.ascontiguousarray(switches), np.ascontiguousarray(numbers)
+        plan = replace(self.plan, paths=count, whole=range(count), branches=branches)
+        outcome = run(plan)
+        if outcome.failures:
+            raise ValueError(f"the run has failed: {outcome.failures}; use a smaller h")
+        self.path_steps += count * plan.steps
+        return np.abs(outcome.states[0]["paths"][:, self.output])

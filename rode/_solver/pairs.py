@@ -40,7 +40,8 @@ def with_one_output(problem: Problem, index: int) -> Problem:
     if len(problem.outputs) == 1:
         return problem
     observe = make_selection(problem.observe, index)
-    return replace(problem, observe=observe, outputs=(problem.outputs[index],))
+    frame = None if problem.frame is None else (problem.frame[index],)
+    return replace(problem, observe=observe, outputs=(problem.outputs[index],), frame=frame)
 
 
 def paired(plan: Plan) -> Plan:
@@ -67,6 +68,7 @@ def paired(plan: Plan) -> Plan:
         parameters=problem.table[:start_rows],
         outputs=("fine", "coarse"),
         start_numbers=(),
+        frame=None,
     )
     both = replace(
         scheme,

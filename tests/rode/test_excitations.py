@@ -327,8 +327,8 @@ def test_spectra_say_how_far_from_gaussian_they_are():
             "B must return a tuple of 3 columns",
         ),
         (
-            lambda: rode.peak_correction(oscillator(rode.OU(1.0, 1.0)), 0.1),
-            "no correction of peaks",
+            lambda: rode.peak_correction(oscillator(EXCITATIONS["envelope"]), 0.1),
+            "'u' contains white noise with an envelope",
         ),
     ],
 )

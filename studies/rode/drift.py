@@ -12,6 +12,7 @@ import math
 import sys
 import time
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 
@@ -71,7 +72,12 @@ def estimates(study: Study) -> Iterator[tuple]:
     rare, times = [], []
     goal, size = (0.5, 100) if study.quick else SPLITTING[kind][::-1]
     for threshold in THRESHOLDS:
-        settings = {"t_span": T_SPAN, "h": H, "paths": size, "device": study.device}
+        settings: dict[str, Any] = {
+            "t_span": T_SPAN,
+            "h": H,
+            "paths": size,
+            "device": study.device,
+        }
         rode.rare_event(problem, "3-rode-taylor", 0.001, coefficient_of_variation=1.0, **settings)
         start = time.perf_counter()
         rare.append(

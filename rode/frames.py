@@ -147,7 +147,7 @@ def shear_frame(
     -------
     Problem
         Linear frames are for "3-rode-taylor", others for "averaged-heun"; both take
-        sampling="exact".
+        sampling="exact". Linear ones of more than 50 storeys take K-RODE-Taylor on a CPU only.
 
     Raises
     ------

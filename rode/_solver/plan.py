@@ -191,7 +191,7 @@ class Plan:
         first_path = validation.check_integer("first_path", first_path, 0, 2**32 - paths)
         reductions = find_reductions(reduction)
         work = paths * steps * (1 if is_exact else fine_steps or 1)
-        if device is None and _is_large(problem):
+        if device is None and is_large_frame(problem):
             device = CPU
         device = resolve(device, work=work, break_even=BREAK_EVEN)
         plan = cls(
@@ -225,7 +225,7 @@ class Plan:
         times = self.steps // self.save_every + 1
         kind = "separable" if self.problem.G is not None else ("exact" if self.is_exact else "path")
         kind = kind if self.problem.excitation is None else "excited"
-        if _is_large(self.problem) and self.device.kind == "cuda":
+        if is_large_frame(self.problem) and self.device.kind == "cuda":
             raise ValueError(
                 f"device must be 'cpu' for a frame of more than {MAX_UNROLLED} storeys, got "
                 f"{str(self.device)!r}"
@@ -372,7 +372,7 @@ def _require_scheme(scheme: Scheme, problem: Problem, is_exact: bool) -> None:
             "sampling='exact' needs noise that enters linearly (rode.additive): averages of "
             "G(t, O) and g(t, O) have no joint normal distribution; use sampling='path'"
         )
-    if _is_large(problem) and not scheme.linear_only:
+    if is_large_frame(problem) and not scheme.linear_only:
         raise ValueError(
             f"method must be one such as '3-rode-taylor' for a frame of more than {MAX_UNROLLED} "
             f"storeys, got {scheme.name!r}"
@@ -418,7 +418,7 @@ def _require_one_component(plan: Plan) -> None:
         )
 
 
-def _is_large(problem: Problem) -> bool:
+def is_large_frame(problem: Problem) -> bool:
     """Return whether a problem is a frame that only loops on a CPU solve."""
     return problem.frame is not None and problem.dimension > 2 * MAX_UNROLLED
 

@@ -106,30 +106,6 @@ def test_bouc_wen_against_an_integration_by_scipy():
     assert np.abs(result["drift[1]"].paths).max() > 2 * yields[0]  # it has yielded
 
 
-@pytest.mark.skipif(SIMULATOR, reason="compiled solvers")
-def test_variances_of_a_linear_frame_are_those_of_lyapunov():
-    m, k = MASSES[:2], STIFFNESSES[:2]
-    M, K = matrices(m, k)
-    C, inverse, paths = rayleigh(M, K, 0.1), np.linalg.inv(M), 4000
-    frame = rode.shear_frame(m, k, 0.1, excitation=SHAKE)
-    result = rode.solve(
-        frame, "3-rode-taylor", t_span=(0, 8), h=2.0**-6, paths=paths, sampling="exact", rng=3,
-        reduction="moments", save_every=512,
-    )  # fmt: skip
-    zero, one = np.zeros((2, 2)), np.eye(2)
-    A = np.block([[zero, one], [-inverse @ K, -inverse @ C]])
-    ground = np.vstack([np.zeros((2, 2)), -np.tile(SHAKE.C, (2, 1))])
-    full = np.block([[A, ground], [np.zeros((2, 4)), SHAKE.F]])
-    noise = np.append(np.zeros(4), SHAKE.L[:, 0])
-    P = linalg.solve_continuous_lyapunov(full, -np.outer(noise, noise))[:4, :4]
-    rows = np.array(
-        [observed(M, C, e[:2], e[2:], k, lambda d: k * d) for e in np.eye(4)]
-    ).T  # fmt: skip
-    exact = np.diag(rows @ P @ rows.T)
-    scores = (result.variance[-1] / exact - 1.0) / math.sqrt(2 / paths)
-    assert np.abs(scores).max() < 4.0, scores
-
-
 @pytest.mark.skipif(SIMULATOR, reason="loops of the CPU")
 def test_two_hundred_storeys_follow_their_modes():
     """Modal superposition under a record, whose modes SciPy solves; the parts of a run agree."""

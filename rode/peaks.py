@@ -27,7 +27,8 @@ def peak_correction(problem: Problem, h: float) -> np.ndarray:
     O(t) itself, and not only its integrals, is as rough as a Brownian path and has higher values
     between the steps. To leading order in sqrt(h) they are higher by 0.5826 s sqrt(h), where
     s = sqrt(c) |dy/dO| is the size of the output's white noise. The remaining error falls faster
-    than sqrt(h); halve h to see it.
+    than sqrt(h); halve h to see it. For `excitation=`, c is that of the white noise in O, or its
+    matrix for several components: C L L^T C^T of a filter, and 0 for records and spectra.
 
     Parameters
     ----------
@@ -39,13 +40,14 @@ def peak_correction(problem: Problem, h: float) -> np.ndarray:
     array (outputs, sets)
         In units of the outputs, with a column for each set of parameters, so that
         ``result.peaks + rode.peak_correction(problem, h)`` are the corrected peaks. It is 0 for
-        outputs without O, which have a derivative in time: their peaks lack O(h^2).
+        outputs without O, or with an O that is smooth, as they have a derivative in time: their
+        peaks lack O(h^2).
 
     Raises
     ------
     TypeError, ValueError
-        ValueError also if the slope dy/dO of an output depends on t, x or O, as in y = x O: then
-        there is no constant correction.
+        ValueError also if the slope dy/dO of an output depends on t, x or O, as in y = x O, or if O
+        is rough and has an envelope: then there is no constant correction.
 
     References
     ----------
@@ -55,41 +57,65 @@ def peak_correction(problem: Problem, h: float) -> np.ndarray:
     """
     if not isinstance(problem, Problem):
         raise TypeError(f"problem must be a rode.Problem, got {type(problem).__name__}")
-    if problem.excitation is not None:
-        raise ValueError(
-            "there is no correction of peaks for a problem with excitation=: halve h until peaks "
-            "do not change"
-        )
     h = validation.check_in_range("h", h, 0.0, math.inf, closed="neither")
-    slopes = [_slopes(problem, tuple(map(float, p))) for p in problem.parameters.T]
-    sigma: float = OVERSHOOT * math.sqrt(problem.process.c * h)
-    return sigma * np.abs(np.array(slopes).T)
+    noise, shaped = _noise_of(problem)
+    if not (noise.any() or shaped.any()):  # O is smooth, and so are all outputs
+        return np.zeros((len(problem.outputs), problem.sets))
+    slopes = np.array([_slopes(problem, tuple(map(float, p))) for p in problem.parameters.T])
+    if (changing := np.einsum("soi,ij,soj->o", slopes, shaped, slopes) > 0.0).any():
+        raise ValueError(
+            f"the output {problem.outputs[int(np.argmax(changing))]!r} contains white noise with "
+            "an envelope, whose peaks have no constant correction. Halve h until they do not change"
+        )
+    sigma: np.ndarray = OVERSHOOT * np.sqrt(h * np.einsum("soi,ij,soj->os", slopes, noise, slopes))
+    return sigma
+
+
+def _noise_of(problem: Problem) -> tuple[np.ndarray, np.ndarray]:
+    """Return the matrices of the white noise in the components of O, without and with envelopes."""
+    excitation = problem.excitation
+    if excitation is None:
+        return np.array([[problem.process.c]]), np.zeros((1, 1))
+    total = np.zeros((2, excitation.components, excitation.components))
+    for one in excitation.sources():
+        noise = one.C @ one.L
+        noise[np.abs(noise) <= 1e-12 * (np.abs(one.C) @ np.abs(one.L))] = 0.0
+        total[int(one.envelope is not None)] += noise @ noise.T
+    return total[0], total[1]
 
 
 def _slopes(problem: Problem, p: tuple[float, ...]) -> np.ndarray:
-    """Return dy/dO of each output for one set of parameters, if it is the same everywhere."""
+    """Return dy/dO of each output, for each component of O, if it is the same everywhere."""
     rng = np.random.default_rng(1)
-    size, first, failure = problem.process.deviation, None, None
+    if problem.excitation is None:
+        sizes = np.array([problem.process.deviation])
+    else:
+        sizes = problem.excitation.deviation
+    sizes = np.where(sizes > 0.0, sizes, 1.0)
+    first, failure = None, None
     for t, scale_of_x in itertools.product(_TIMES, SIZES):
         x = tuple(map(float, scale_of_x * rng.standard_normal(problem.dimension)))
-        o = float(rng.standard_normal())
+        o = rng.standard_normal(sizes.size)
         try:
             low, high = (
-                np.array(call_uncompiled(problem, "observe", t=t, x=x, O=value, p=p), dtype=float)
-                for value in (size * (o - 1.0), size * (o + 1.0))
+                np.array(
+                    [_outputs(problem, t, x, sizes * one, p) for one in (o + sign * np.eye(o.size))]
+                )
+                for sign in (-1.0, 1.0)
             )
         except ValueError as error:  # not defined there, as an exponential of a large x
             failure = error
             continue
         with np.errstate(all="ignore"):
-            slope, scale = (high - low) / (2.0 * size), (np.abs(high) + np.abs(low)) / size
+            slope = (high - low).T / (2.0 * sizes)
+            scale = (np.abs(high) + np.abs(low)).T / sizes
         is_finite = np.isfinite(slope)
         if scale_of_x != 1.0 and not is_finite.all():
             continue
         first = slope if first is None else first
         unequal = ~is_finite | (np.abs(slope - first) > 1e-9 * scale + 1e-300)
         if unequal.any():
-            name = problem.outputs[int(np.argmax(unequal))]
+            name = problem.outputs[int(np.argmax(unequal.any(axis=1)))]
             raise ValueError(
                 f"the output {name!r} depends on O in another way than a constant times O: its "
                 "peaks have no constant correction. Halve h until they do not change"
@@ -98,3 +124,11 @@ def _slopes(problem: Problem, p: tuple[float, ...]) -> np.ndarray:
         assert failure is not None
         raise failure
     return first
+
+
+def _outputs(
+    problem: Problem, t: float, x: tuple[float, ...], o: np.ndarray, p: tuple[float, ...]
+) -> np.ndarray:
+    """Return the outputs for the components o of O."""
+    value = float(o[0]) if o.size == 1 else tuple(map(float, o))
+    return np.array(call_uncompiled(problem, "observe", t=t, x=x, O=value, p=p), dtype=float)

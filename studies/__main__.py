@@ -54,6 +54,8 @@ STUDIES = {
     "lbm-walls": "studies.lbm.walls",
     "lbm-weak": "studies.lbm.weak",
     "rode-convergence": "studies.rode.convergence",
+    "rode-drift": "studies.rode.drift",
+    "rode-excitations": "studies.rode.excitations",
     "rode-expectation": "studies.rode.expectation",
     "rode-multilevel": "studies.rode.multilevel",
     "rode-nonlinear": "studies.rode.nonlinear_noise",
@@ -64,6 +66,7 @@ STUDIES = {
     "rode-quality": "studies.rode.quality",
     "rode-scaling": "studies.rode.scaling",
     "rode-solver": "studies.rode.solver",
+    "rode-spectra": "studies.rode.spectra",
     "rode-subsets": "studies.rode.subsets",
     "rode-variance": "studies.rode.variance",
     "rode-ziggurats": "studies.rode.ziggurats",
@@ -130,6 +133,7 @@ DURATIONS = {
     "lbm-tunnels": "> 5 min",
     "lbm-wall-model": "days",
     "rode-convergence": "minutes",
+    "rode-drift": "minutes",
     "rode-expectation": "> 5 min",
     "rode-multilevel": "minutes",
     "rode-subsets": "minutes",
@@ -237,7 +241,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         type=int,
         help="observations of stablegpu-stream, samples of stablegpu-coverage, data sets of each "
         "kind of stablegpu-maxima, cells of the edge of lbm-cavity, of a body in lbm-tunnels "
-        "and lbm-tunnel-drags",
+        "and lbm-tunnel-drags, plain paths of rode-drift",
     )
 
 

@@ -15,6 +15,9 @@ from typing import Any
 from hetero.codegen import compile_source
 from rode._problems.user_functions import compiled
 
+KINDS = ("drift", "shear", "acceleration", "displacement", "velocity", "ground")
+"""What a frame can put out; all but "ground" of each storey."""
+
 ROWS = ("flexibility", "stiffness", "dashpot")
 """Parameters of each storey: 1/mass, stiffness of the elastic part, dashpot."""
 

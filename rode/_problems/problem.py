@@ -52,6 +52,8 @@ class Problem:
     f : (t, x, O, p) -> tuple of `dimension` numbers, for a general problem; else None
     excitation : what stands for O, with one component or several; None: the process
     linearization : linear problem whose largest step is that of this one, or None
+    frame : kinds and storeys of the outputs of a linear shear frame, which loops can solve; or None
+    rates : eigenvalues of A of all sets of parameters, where they are known; or None
     """
 
     dimension: int
@@ -73,6 +75,8 @@ class Problem:
     excitation: Excitation | None = None
     f: UserFunction | None = None
     linearization: Problem | None = None
+    frame: tuple[tuple[str, int], ...] | None = None
+    rates: np.ndarray | None = None
 
     @functools.cached_property
     def known(self) -> dict[Any, Any]:

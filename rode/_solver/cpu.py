@@ -25,6 +25,7 @@ from rode._intrinsics.flags import is_set
 from rode._intrinsics.tuple_algebra import read_column, write_column
 from rode._paths.step_formulas import advance
 from rode._solver.excited_formulas import make_excited_step
+from rode._solver.frame_loops import make_frame_step, make_record_frame
 from rode._solver.kernel_arguments import STEP_WORK
 from rode._solver.stage_formulas import (
     block_of,
@@ -42,6 +43,9 @@ from rode._solver.stage_formulas import (
 GROUP = 512
 """Largest number of paths side by side: enough to hide the setup of each loop; not tuned."""
 
+FRAME_GROUP = 32
+"""The same for frames in loops, a path of which has thousands of numbers; not tuned."""
+
 
 SHORT_WORK = 1 << 24
 """Number of fine steps that take less than 0.1 s. Below it, the calling thread takes a share of the
@@ -58,7 +62,8 @@ def integrate(spec, run, arrays, stop, stream=0):
     """
     paths = arrays.o.size
     share = -(-paths // hetero.threads())
-    size = min(GROUP, max(32, 32 * -(-share // 32)))
+    largest = FRAME_GROUP if spec.kind == "frame" else GROUP
+    size = min(largest, max(32, 32 * -(-share // 32)))
     integrate_group = compiled(spec)
     starts, lock = iter(range(0, paths, size)), threading.Lock()
 
@@ -92,6 +97,7 @@ def compiled(spec):
         "exact": _make_exact_step,
         "separable": _make_separable_step,
         "excited": _make_excited_step,
+        "frame": make_frame_step,
     }
     return _make_integrate_group(spec, kinds[spec.kind](spec))
 
@@ -103,8 +109,8 @@ class Group(NamedTuple):
     ----------
     first : Philox's number of the first path
     old, o : the process before and after a coarse step
-    x : (dimension, paths), the solution
-    p : (parameters, paths)
+    x : (dimension, paths), the solution; more rows for frames in loops
+    p : (rows, paths), the rows of `RunArrays.parameters`
     sums : (form_count, paths), F_0, F_1, ..
     words : (4, paths) uint32, a Philox block of each path
     """
@@ -121,16 +127,18 @@ class Group(NamedTuple):
 def _make_integrate_group(spec, advance_group):
     """Make the loop over coarse steps for a group of paths, around `advance_group` of each kind."""
     number_of = np.float32 if spec.dtype == "float32" else np.float64
-    initialize, record = make_initialize(spec), _make_record_group(spec)
+    initialize = make_initialize(spec)
+    record = make_record_frame(spec) if spec.kind == "frame" else _make_record_group(spec)
     write_column = _make_write_column(spec.dimension)
-    dimension, count, forms = spec.dimension, spec.parameters, spec.form_count
+    dimension, forms = spec.dimension, spec.form_count
 
     @serial
     def integrate_group(run, low, high, arrays, stop):
         """Integrate the paths number low to high; return early when `stop` is set."""
         lanes, parameters = high - low, arrays.parameters
         first = uint32(run.counter.first_path + uint32(low))
-        o, x = np.empty(lanes, number_of), np.empty((dimension, lanes), number_of)
+        rows, count = arrays.x.shape[0], parameters.shape[0]
+        o, x = np.empty(lanes, number_of), np.zeros((rows, lanes), number_of)
         p, old = np.empty((count, lanes), number_of), np.empty(lanes, number_of)
         sums, words = np.empty((forms, lanes), number_of), np.empty((4, lanes), np.uint32)
         paths_o, paths_x = arrays.o, arrays.x
@@ -140,6 +148,9 @@ def _make_integrate_group(spec, advance_group):
                 p[k, l] = parameters[k, i if parameters.shape[1] > 1 else int64(0)]
             o[l], state = initialize(run, uint32(first + uint32(l)), i, arrays)
             write_column(state, x, l)
+            if run.done > 0:
+                for k in range(dimension, rows):
+                    x[k, l] = paths_x[k, low + l]
         group = Group(first, old, o, x, p, sums, words)
         row, until = run.saving.row, run.saving.until
         if run.done == 0:
@@ -159,7 +170,7 @@ def _make_integrate_group(spec, advance_group):
             record(run, t + run.h, due_row, False, low, group, arrays)
         for l in range(lanes):
             paths_o[low + l] = o[l]
-            for k in range(dimension):
+            for k in range(rows):
                 paths_x[k, low + l] = x[k, l]
 
     return integrate_group

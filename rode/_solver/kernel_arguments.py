@@ -17,9 +17,9 @@ class KernelSpec(NamedTuple):
 
     Attributes
     ----------
-    kind : {"path", "exact", "separable", "excited"}
+    kind : {"path", "exact", "separable", "excited", "frame"}
         Sums over the path's fine steps; sums drawn from their distribution; averages of G and g;
-        an excitation, whose path keeps its states, too.
+        an excitation, whose path keeps its states, too; that of a frame in loops.
     step : a coarse step, from `Scheme.make_additive_step` or `make_separable_step`
     observe : (t, x, O, p) -> outputs
     start : (O, p) -> x at the beginning
@@ -117,7 +117,8 @@ class RunArrays(NamedTuple):
     ----------
     rows : (K, K + 2), the K linear forms of (O_0, O_M, F_0, .., F_(K-1)); see `Scheme.forms`
     drawing : (K + 1, 1 + numbers), makes (O_M, F_0, .., F_(K-1)) of O_0 and normals; kind "exact"
-    transfers : (5, K + 1, K + 1), T^(L 2^k) for stretches of L fine steps, on a GPU
+    transfers : (5, K + 1, K + 1), T^(L 2^k) for stretches of L fine steps, on a GPU; for kind
+        "frame" (outputs, 2, 1), kind and storey of each output
     parameters : (numbers, sets), one set, or one for each path; see `Problem.table`
     o : (paths,), the process; x : (dimension, paths), the solution; both at the end of the call
     saved : (times, outputs, paths)

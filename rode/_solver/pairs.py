@@ -28,7 +28,7 @@ from rode._solver.pair_formulas import (
     make_paired_update,
     make_selection,
 )
-from rode._solver.plan import Plan
+from rode._solver.plan import MAX_UNROLLED, Plan, is_large_frame
 from rode._solver.reductions.reduction import Extent, Fold, Reduction, State
 from rode._solver.runner import step_of
 from rode._solver.schemes.scheme import Scheme
@@ -40,7 +40,8 @@ def with_one_output(problem: Problem, index: int) -> Problem:
     if len(problem.outputs) == 1:
         return problem
     observe = make_selection(problem.observe, index)
-    return replace(problem, observe=observe, outputs=(problem.outputs[index],))
+    frame = None if problem.frame is None else (problem.frame[index],)
+    return replace(problem, observe=observe, outputs=(problem.outputs[index],), frame=frame)
 
 
 def paired(plan: Plan) -> Plan:
@@ -49,6 +50,11 @@ def paired(plan: Plan) -> Plan:
     The problem has one output; that of the paired problem are those of both solutions.
     """
     problem, scheme, h = plan.problem, plan.scheme, plan.h
+    if is_large_frame(problem):
+        raise ValueError(
+            f"problem must not be a frame of more than {MAX_UNROLLED} storeys, whose two solutions "
+            "of a path take too long to compile; use rode.solve"
+        )
     components = 1 if problem.excitation is None else problem.excitation.components
     n, count = problem.dimension, problem.parameters.shape[0]
     forms = _forms_of(scheme)
@@ -67,6 +73,7 @@ def paired(plan: Plan) -> Plan:
         parameters=problem.table[:start_rows],
         outputs=("fine", "coarse"),
         start_numbers=(),
+        frame=None,
     )
     both = replace(
         scheme,

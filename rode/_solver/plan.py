@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from hetero import philox, validation
-from hetero.devices import Device, resolve
+from hetero.devices import CPU, Device, resolve
 from rode._problems.checks import try_functions
 from rode._solver.excited import ExcitationArrays, Shape, describe
 from rode._solver.path_sums import (
@@ -35,6 +35,13 @@ if TYPE_CHECKING:
 
 BREAK_EVEN = 2_000_000
 """Number of fine steps of all paths above which a GPU is faster (measured)."""
+
+FRAME_LOOPS = 8
+"""Storeys of a linear frame beyond which its matrices are arrays in loops, on a CPU. Other code is
+written out for a number of storeys, which takes the compiler half a minute for 10."""
+
+MAX_UNROLLED = 50
+"""Storeys of a linear frame beyond which it has no other code: compiling it takes many minutes."""
 
 MAX_STEPS = 2**31
 """Bound of the numbers of coarse steps and of fine steps in one; of all fine steps, its square."""
@@ -184,6 +191,8 @@ class Plan:
         first_path = validation.check_integer("first_path", first_path, 0, 2**32 - paths)
         reductions = find_reductions(reduction)
         work = paths * steps * (1 if is_exact else fine_steps or 1)
+        if device is None and is_large_frame(problem):
+            device = CPU
         device = resolve(device, work=work, break_even=BREAK_EVEN)
         plan = cls(
             problem=problem,
@@ -216,6 +225,14 @@ class Plan:
         times = self.steps // self.save_every + 1
         kind = "separable" if self.problem.G is not None else ("exact" if self.is_exact else "path")
         kind = kind if self.problem.excitation is None else "excited"
+        if is_large_frame(self.problem) and self.device.kind == "cuda":
+            raise ValueError(
+                f"device must be 'cpu' for a frame of more than {MAX_UNROLLED} storeys, got "
+                f"{str(self.device)!r}"
+            )
+        storeys = 0 if self.problem.frame is None else self.problem.dimension // 2
+        if storeys > FRAME_LOOPS and self.scheme.linear_only and self.device.kind == "cpu":
+            kind = "frame"
         block = 2 if self.normals == "float64" else 4
         facts = {
             "kind": kind,
@@ -302,7 +319,8 @@ class Plan:
             paths = range(self.first_path, self.first_path + self.paths)
             excitation = excitation.for_paths(self.key, paths, self.whole)
         forms = self.scheme.form_count
-        return describe(excitation, self.problem.dimension, self.t0, self.h, self.steps, forms)
+        dimension = forms + 1 if self.kind == "frame" else self.problem.dimension
+        return describe(excitation, dimension, self.t0, self.h, self.steps, forms)
 
     def transfers(self) -> np.ndarray:
         """Return T^(L 2^k), k < 5, for stretches of L fine steps."""
@@ -354,6 +372,11 @@ def _require_scheme(scheme: Scheme, problem: Problem, is_exact: bool) -> None:
             "sampling='exact' needs noise that enters linearly (rode.additive): averages of "
             "G(t, O) and g(t, O) have no joint normal distribution; use sampling='path'"
         )
+    if is_large_frame(problem) and not scheme.linear_only:
+        raise ValueError(
+            f"method must be one such as '3-rode-taylor' for a frame of more than {MAX_UNROLLED} "
+            f"storeys, got {scheme.name!r}"
+        )
     if problem.f is not None:
         if scheme.make_general_step is None:
             general = [repr(one.name) for one in SCHEMES.values() if one.make_general_step]
@@ -393,6 +416,11 @@ def _require_one_component(plan: Plan) -> None:
             f"method {plan.scheme.name!r} takes one component of an excitation if H is not linear, "
             f"got {problem.excitation.components}; use 'averaged-heun'"
         )
+
+
+def is_large_frame(problem: Problem) -> bool:
+    """Return whether a problem is a frame that only loops on a CPU solve."""
+    return problem.frame is not None and problem.dimension > 2 * MAX_UNROLLED
 
 
 def _stretches(fine_steps: int | None, block: int) -> int:

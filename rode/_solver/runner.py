@@ -15,6 +15,7 @@ from hetero.arrays import Array, Workspace
 from hetero.devices import Device
 from hetero.distributed.cancellation import StoppedError, current_flag
 from rode import _solver
+from rode._problems.frame_functions import KINDS
 from rode._solver.excited import ExcitationArrays, Shape
 from rode._solver.kernel_arguments import (
     Counter,
@@ -90,7 +91,7 @@ class Solver:
 
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
-        self.excited = plan.excited() if plan.kind == "excited" else None
+        self.excited = plan.excited() if plan.problem.excitation is not None else None
         self.spec = kernel_spec_of(plan, self.excited)
         self.outputs = outputs = len(plan.problem.outputs)
         matrices = self.matrices()
@@ -111,6 +112,7 @@ class Solver:
         none = np.zeros((1, 1), np.int64), np.zeros((1, 1), np.uint32)
         switches, numbers = none if plan.branches is None else plan.branches
         failed = work.input("failed", np.zeros(plan.paths, np.uint8), np.uint8)
+        more = plan.problem.dimension if plan.kind == "frame" else 0
         folds = (fold.numbers * outputs, plan.paths) if fold is not None else (1, 1)
         self.arrays = RunArrays(
             rows=rows,
@@ -118,7 +120,7 @@ class Solver:
             transfers=transfers,
             parameters=parameters,
             o=work.output((plan.paths,), plan.dtype),
-            x=work.output((self.spec.dimension, plan.paths), plan.dtype, flat=False),
+            x=work.output((self.spec.dimension + more, plan.paths), plan.dtype, flat=False),
             saved=work.output((1, 1, 1), plan.dtype, flat=False),
             folds=work.output(folds, plan.dtype, flat=False),
             failed=failed,
@@ -141,8 +143,11 @@ class Solver:
         rows, drawing = plan.scheme.forms(plan.h, plan.fine_steps), none
         if self.excited is not None:
             starting, drawing, outputs, envelopes, given = self.excited[1]
-            arrays = starting, outputs, envelopes, given
-            return rows, drawing, np.zeros((1, 1, 1)), plan.problem.table, *arrays
+            arrays, codes = (starting, outputs, envelopes, given), np.zeros((1, 1, 1))
+            if plan.kind == "frame":
+                pairs = [(KINDS.index(kind), storey) for kind, storey in plan.problem.frame or ()]
+                codes = np.array(pairs, float)[:, :, None]
+            return rows, drawing, codes, plan.problem.table, *arrays
         if plan.kind == "exact":
             from rode._solver.stage_formulas import block_of, exact_blocks
 
@@ -273,6 +278,8 @@ def kernel_spec_of(plan: Plan, excited: tuple[Shape, ExcitationArrays] | None = 
     from rode._problems.functions import fields_of
 
     problem, scheme, fields = plan.problem, plan.scheme, None
+    if plan.kind == "frame":
+        return _frame_spec_of(plan, excited)
     if plan.kind == "separable":
         fields = fields_of(problem.G, problem.g)
     step = step_of(problem, scheme)
@@ -300,6 +307,32 @@ def kernel_spec_of(plan: Plan, excited: tuple[Shape, ExcitationArrays] | None = 
         branches=plan.branches is not None,
         excited=shape,
         excited_numbers=numbers,
+    )
+
+
+def _frame_spec_of(plan: Plan, excited: tuple[Shape, ExcitationArrays] | None) -> KernelSpec:
+    """Return the functions of a frame in loops, which are those of all frames."""
+    from rode._solver.frame_loops import keep_forms, make_start, observe_value
+
+    assert excited is not None
+    shape, arrays = excited
+    return KernelSpec(
+        kind=plan.kind,
+        step=keep_forms,
+        observe=observe_value,
+        start=make_start(plan.scheme.form_count),
+        fold=PEAKS.fold,
+        fields=None,
+        dtype=plan.dtype,
+        normals=plan.normals,
+        form_count=plan.scheme.form_count,
+        averages="start",
+        dimension=shape.unknowns,
+        parameters=1,
+        table_rows=1,
+        branches=plan.branches is not None,
+        excited=shape,
+        excited_numbers=arrays.drawing.shape[1] - shape.states,
     )
 
 

@@ -176,6 +176,15 @@ def test_spectra_give_the_process_that_they_say(device, envelope):
     excitation = rode.Spectrum(omega, density, envelope=envelope)
     settings = RUN | {"h": h, "paths": 300, "device": device, "t_span": (0, steps * h)}
     found = rode.solve(oscillator(excitation), "6-rode-taylor", **settings).paths
+    # Frequencies that are not equidistant: the product of matrices instead of a fast transform.
+    many = np.append(np.linspace(1.0, 60.0, 401), 60.1)  # with density 0 in the last two
+    slow, fast = (
+        rode.Spectrum(w, np.where(w < 60.0, 1.0, 0.0), envelope=envelope) for w in (many, many[:-1])
+    )
+    slow, fast = (
+        rode.solve(oscillator(one), "6-rode-taylor", **settings).paths for one in (slow, fast)
+    )
+    np.testing.assert_allclose(slow, fast, atol=1e-11)
     plain = rode.solve(oscillator(rode.Spectrum(omega, density)), "6-rode-taylor", **settings).paths
     parts = rode.solve(oscillator(excitation), "6-rode-taylor", parts=3, **settings).paths
     np.testing.assert_array_equal(parts, found)
@@ -201,6 +210,42 @@ def test_spectra_give_the_process_that_they_say(device, envelope):
     for low, high in itertools.pairwise(times):
         y = integrate.solve_ivp(rates, (low, high), y, rtol=1e-10, atol=1e-12).y[:, -1]
         np.testing.assert_allclose(found[round(high / h), :2, 0], y, atol=1e-7)
+
+
+def test_several_spectra_have_their_cross_spectra(device):
+    """Over a period the waves of components have products whose mean is the cross spectrum."""
+    steps, h, count, paths, delay = 128, 1.0 / 32, 24, 2000, 0.3
+    omega = 2.0 * math.pi / (steps * h) * np.arange(1, count + 1)
+    density = np.array([np.exp(-0.1 * omega), 2.0 * np.exp(-0.05 * omega), np.full(count, 0.1)])
+    density[:, -1] = 0.0
+
+    def coherence(w):  # the second component is behind the first; the third is the first
+        result = np.tile(np.eye(3, dtype=complex), (w.size, 1, 1))
+        result[:, 0, 1] = result[:, 2, 1] = np.exp(-0.05 * w + 1j * delay * w)
+        result[:, 1, 0] = result[:, 1, 2] = result[:, 0, 1].conj()
+        result[:, 0, 2] = result[:, 2, 0] = 1.0
+        return result
+
+    problem = rode.additive(
+        lambda x, p: (0.0 * x[0], 0.0 * x[1], 0.0 * x[2]),
+        lambda p: ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)),
+        dimension=3, linear=True, observe=lambda t, x, u, p: (*u, x[0], x[1], x[2]),
+        excitation=rode.Spectrum(omega, density, coherence=coherence),
+    )  # fmt: skip
+    settings = RUN | {"h": h, "t_span": (0, steps * h), "paths": paths, "device": device}
+    found = rode.solve(problem, "1-rode-taylor", **settings).paths
+    waves = np.fft.rfft(found[:-1, :3], axis=0)[1 : count + 1] * (2.0 / steps)
+    gap = omega[1] - omega[0]
+    cross = coherence(omega) * np.sqrt(density.T[:, :, None] * density.T[:, None, :])
+    products = np.einsum("kip,kjp->kijp", waves, waves.conj()) / (2.0 * gap)
+    error = np.abs(products.mean(axis=-1) - cross)[1:-1]
+    size = np.sqrt(density.T[:, :, None] * density.T[:, None, :])[1:-1] / math.sqrt(paths)
+    assert (error / size).max() < 5.0
+    same = np.broadcast_to(cross[1:-1, 2, 0, None], (count - 2, paths))
+    np.testing.assert_allclose(products[1:-1, 2, 0], same, rtol=1e-9)
+    turns = (np.exp(1j * np.outer(h * np.arange(steps + 1), omega)) - 1.0) / (1j * omega)
+    integral = np.einsum("nk,kip->nip", turns, waves).real
+    np.testing.assert_allclose(found[:, 3:], integral, atol=1e-11)
 
 
 def test_spectra_say_how_far_from_gaussian_they_are():
@@ -234,6 +279,18 @@ def test_spectra_say_how_far_from_gaussian_they_are():
         (lambda: rode.Spectrum([2.0, 1.0], [1.0, 1.0]), "frequencies must be finite, not negative"),
         (lambda: rode.Spectrum([1.0, 2.0], [0.0, 0.0]), "positive integral"),
         (lambda: rode.Spectrum([1.0, 2.0], [1.0]), "a value for each of the 2 frequencies"),
+        (
+            lambda: rode.Spectrum([1.0, 2.0], np.ones((2, 2)), coherence=[[1.0, 1.1], [1.1, 1.0]]),
+            "coherence must have no negative eigenvalue",
+        ),
+        (
+            lambda: rode.Spectrum([1.0, 2.0], np.ones((2, 2)), coherence=np.ones((3, 3))),
+            r"coherence must have the shape \(2, 2\)",
+        ),
+        (
+            lambda: rode.Spectrum([1.0, 2.0], np.ones((2, 2)), coherence=[[1.0, 1j], [1j, 1.0]]),
+            "coherence must be finite and Hermitian",
+        ),
         (
             lambda: rode.solve(
                 oscillator(rode.Spectrum(np.linspace(1, 3, 9), np.ones_like)),
@@ -270,8 +327,8 @@ def test_spectra_say_how_far_from_gaussian_they_are():
             "B must return a tuple of 3 columns",
         ),
         (
-            lambda: rode.peak_correction(oscillator(rode.OU(1.0, 1.0)), 0.1),
-            "no correction of peaks",
+            lambda: rode.peak_correction(oscillator(EXCITATIONS["envelope"]), 0.1),
+            "'u' contains white noise with an envelope",
         ),
     ],
 )

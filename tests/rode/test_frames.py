@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from scipy import integrate, linalg
+from scipy import integrate, linalg, signal
 
 import rode
 from hetero.cuda.driver import SIMULATOR
@@ -106,28 +106,61 @@ def test_bouc_wen_against_an_integration_by_scipy():
     assert np.abs(result["drift[1]"].paths).max() > 2 * yields[0]  # it has yielded
 
 
-@pytest.mark.skipif(SIMULATOR, reason="compiled solvers")
-def test_variances_of_a_linear_frame_are_those_of_lyapunov():
-    m, k = MASSES[:2], STIFFNESSES[:2]
+@pytest.mark.skipif(SIMULATOR, reason="loops of the CPU")
+def test_two_hundred_storeys_follow_their_modes():
+    """Modal superposition under a record, whose modes SciPy solves; the parts of a run agree."""
+    rng, n, dt, T = np.random.default_rng(4), 200, 0.125, 4.0
+    m, k = rng.uniform(20, 30, n), rng.uniform(20e3, 40e3, n)
+    record = rng.normal(size=(2, round(T / dt) + 1))
+    names = ("drift", "shear", "acceleration", "displacement", "velocity", "ground")
+    # With the noise the frame takes the compiled code of the next test.
+    shake = rode.Sum(rode.Record(record, dt), rode.Filtered.kanai_tajimi(c=1e-40))
+    frame = rode.shear_frame(m, k, 0.05, excitation=shake, scale=[1.0, 2.0], outputs=names)
+    settings = {"t_span": (0, T), "h": 1 / 256, "paths": 2, "sampling": "exact", "rng": 1}
+    result = rode.solve(frame, "5-rode-taylor", **settings, save_every=512, device="cpu")
+    again = rode.solve(frame, "5-rode-taylor", **settings, save_every=512, parts=2, device="cpu")
+    np.testing.assert_array_equal(again.paths, result.paths)
     M, K = matrices(m, k)
-    C, inverse, paths = rayleigh(M, K, 0.1), np.linalg.inv(M), 4000
-    frame = rode.shear_frame(m, k, 0.1, excitation=SHAKE)
+    squares, modes = linalg.eigh(K, M)
+    damping = np.diag(modes.T @ rayleigh(M, K, 0.05) @ modes)
+    times, a = dt * np.arange(record.shape[1]), 2.0 * record[1]
+    q = np.zeros((2, n, times.size))
+    for j, share in enumerate(modes.T @ m):
+        A, b = [[0.0, 1.0], [-squares[j], -damping[j]]], [[0.0], [-share]]
+        q[:, j] = signal.lsim((A, b, np.eye(2), np.zeros((2, 1))), a, times)[2].T
+    for row, t in enumerate((16, 32), 1):
+        u, v = modes @ q[0, :, t], modes @ q[1, :, t]
+        total = -modes @ (damping * q[1, :, t] + squares * q[0, :, t])
+        drift, begin = np.diff(u, prepend=0.0), 0
+        for expected in (drift, k * drift, total, u, v, a[t : t + 1]):
+            found = result.paths[row, begin : begin + expected.size, 1]
+            assert np.abs(found - expected).max() < 1e-4 * np.abs(expected).max()
+            begin += expected.size
+    with pytest.raises(ValueError, match="'3-rode-taylor' for a frame of more than 50 storeys"):
+        rode.solve(frame, "averaged-heun", **settings)
+
+
+@pytest.mark.statistical
+@pytest.mark.skipif(SIMULATOR, reason="loops of the CPU")
+def test_variances_of_two_hundred_storeys_are_those_of_lyapunov():
+    """P(t) = P + e^(At) (P(0) - P) e^(A't), with the stationary covariance P."""
+    n, paths, T = 200, 500, 4.0
+    shake = rode.Sum(rode.Record([0.0, 0.0], T), SHAKE)
+    frame = rode.shear_frame(np.full(n, 20.0), 40e3, 0.05, excitation=shake, outputs="drift")
     result = rode.solve(
-        frame, "3-rode-taylor", t_span=(0, 8), h=2.0**-6, paths=paths, sampling="exact", rng=3,
-        reduction="moments", save_every=512,
+        frame, "5-rode-taylor", t_span=(0, T), h=2.0**-8, paths=paths, sampling="exact", rng=3,
+        reduction="moments", save_every=1024, device="cpu",
     )  # fmt: skip
-    zero, one = np.zeros((2, 2)), np.eye(2)
-    A = np.block([[zero, one], [-inverse @ K, -inverse @ C]])
-    ground = np.vstack([np.zeros((2, 2)), -np.tile(SHAKE.C, (2, 1))])
-    full = np.block([[A, ground], [np.zeros((2, 4)), SHAKE.F]])
-    noise = np.append(np.zeros(4), SHAKE.L[:, 0])
-    P = linalg.solve_continuous_lyapunov(full, -np.outer(noise, noise))[:4, :4]
-    rows = np.array(
-        [observed(M, C, e[:2], e[2:], k, lambda d: k * d) for e in np.eye(4)]
-    ).T  # fmt: skip
-    exact = np.diag(rows @ P @ rows.T)
-    scores = (result.variance[-1] / exact - 1.0) / math.sqrt(2 / paths)
-    assert np.abs(scores).max() < 4.0, scores
+    B = np.array(frame.B.py_func(tuple(frame.parameters[:, 0])))
+    A = np.block([[frame.matrix(), np.outer(B, SHAKE.C[0])], [np.zeros((2, 2 * n)), SHAKE.F]])
+    noise = np.append(np.zeros(2 * n), SHAKE.L[:, 0])
+    P = linalg.solve_continuous_lyapunov(A, -np.outer(noise, noise))
+    start, carry = np.zeros_like(P), linalg.expm(T * A)
+    start[2 * n :, 2 * n :] = SHAKE.covariance
+    exact = np.diag(P + carry @ (start - P) @ carry.T)[:n]
+    scores = (result.variance[-1] / exact - 1.0)[:100] / math.sqrt(2 / paths)
+    assert np.abs(scores).max() < 5.0, scores
+    assert abs(scores.mean()) < 2.0
 
 
 GOOD = {"masses": MASSES, "stiffnesses": STIFFNESSES, "damping": 0.05, "excitation": SHAKE}

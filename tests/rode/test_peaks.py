@@ -77,6 +77,31 @@ def test_each_set_of_parameters_has_its_correction():
     np.testing.assert_allclose(correction[2], size * 2.0 * zeta * 15.56, rtol=1e-9)
 
 
+def test_excitations_have_the_correction_of_their_white_noise():
+    def problem(excitation, observe, columns=((1.0,),)):
+        return rode.additive(
+            lambda x, p: (-x[0],), lambda p: columns[0] if len(columns) == 1 else columns,
+            dimension=1, observe=observe, excitation=excitation,
+        )  # fmt: skip
+
+    def show(t, x, o, p):
+        return o, x[0]
+
+    size = 0.5825971579390107 * 0.5  # sqrt(h) = 0.5
+    kt = rode.Filtered.kanai_tajimi(0.5, 12.0, c=4.0)
+    found = rode.peak_correction(problem(kt, show), 0.25)
+    np.testing.assert_allclose(found[:, 0], [size * 2.0 * 2 * 0.5 * 12.0, 0.0], rtol=1e-12)
+    shaken = rode.Filtered.kanai_tajimi(envelope=([0.0, 1.0], [0.0, 1.0]))
+    assert rode.peak_correction(problem(shaken, lambda t, x, o, p: (x[0],)), 0.25) == 0.0
+    smooth = rode.Filtered(kt.F, kt.L, [1.0, 0.0])  # the displacement of the filter
+    for one in (smooth, rode.Record([0.0, 1.0, 0.0], 1.0), rode.Spectrum([1.0, 2.0], [1.0, 1.0])):
+        assert not rode.peak_correction(problem(one, lambda t, x, o, p: (x[0] * o,)), 0.25).any()
+    pair = rode.OU(1.0, [1.0, 4.0], correlation=[[1.0, 0.5], [0.5, 1.0]])
+    two = problem(pair, lambda t, x, o, p: (2.0 * o[0] - o[1],), ((1.0,), (1.0,)))
+    noise = 4.0 + 4.0 - 2 * 2.0 * 0.5 * 2.0  # of 2 dW_1 - 2 dW_2
+    assert rode.peak_correction(two, 0.25) == pytest.approx(size * noise**0.5, rel=1e-9)
+
+
 def test_outputs_without_a_constant_slope_are_refused():
     problem = rode.relaxation()
     product = rode.additive(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pickle
-from contextlib import nullcontext
 from typing import Any
 
 from numba.core.compiler import CompileResult
@@ -24,7 +23,5 @@ def to_bytes(code: Any) -> bytes:
 
 def from_bytes(target_context: Any, data: bytes) -> Any:
     """Return compiled code from what `to_bytes` returned."""
-    library, *rest = pickle.loads(data)
-    codegen, has_machine_code = target_context.codegen(), library[1] == "object"
-    with nullcontext() if has_machine_code else self_contained(codegen):
-        return CompileResult._rebuild(target_context, library, *rest)
+    with self_contained(target_context.codegen()):
+        return CompileResult._rebuild(target_context, *pickle.loads(data))

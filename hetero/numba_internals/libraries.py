@@ -16,20 +16,23 @@ function when its address is asked for.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
 from llvmlite.binding import Linkage
 from numba.core.codegen import JITCodeLibrary, RuntimeLinker
 from numba.core.compiler import Compiler
+from numba.core.compiler_lock import global_compiler_lock
 from numba.core.compiler_machinery import FunctionPass, register_pass
 from numba.core.environment import lookup_environment
 from numba.core.typed_passes import ParforPreLoweringPass
 from numba.parfors.parfor import Parfor
 
-_OF_LOOPS = "__numba_parfor_gufunc", "<numba.np.ufunc.wrappers._GufuncWrapper", "parallelgufunc"
-"""How the names of the libraries begin that Numba makes of the body of a parallel loop: two are of
-its wrappers."""
+_BODY = "__numba_parfor_gufunc"
+"""How the name of the library begins that Numba makes of the body of a parallel loop."""
+
+_WRAPPERS = "<numba.np.ufunc.wrappers._GufuncWrapper", "parallelgufuncwrapper"
+"""How the names of the libraries of its two wrappers begin; one of a user's ufunc can be cached."""
 
 
 class SelfContainedLibrary(JITCodeLibrary):  # type: ignore[misc]  # its base has no types
@@ -46,11 +49,17 @@ class SelfContainedLibrary(JITCodeLibrary):  # type: ignore[misc]  # its base ha
 
     def __init__(self, codegen: Any, name: str) -> None:
         super().__init__(codegen, name)
-        self._is_body = name.startswith(_OF_LOOPS)
+        self._is_body = name.startswith(_BODY)
+        self._is_wrapper = name.startswith(_WRAPPERS)
+
+    @property
+    def _is_linked_as_it_is(self) -> bool:
+        is_wrapper = self._is_wrapper and not self._object_caching_enabled
+        return self._is_body or is_wrapper or self.is_internal
 
     def _optimize_final_module(self) -> None:
-        """Optimize a module, unless only modules that link it are run: they optimize its copy."""
-        if not (self._is_body or self.is_internal):
+        """Optimize a module, unless modules that link it are mostly run: they optimize its copy."""
+        if not self._is_linked_as_it_is:
             super()._optimize_final_module()
 
     def _finalize_final_module(self) -> None:
@@ -76,6 +85,8 @@ class SelfContainedLibrary(JITCodeLibrary):  # type: ignore[misc]  # its base ha
             if not function.is_declaration and function.linkage == Linkage.linkonce_odr:
                 function.linkage = Linkage.internal
         try:
+            if self._is_linked_as_it_is:
+                super()._optimize_final_module()
             super()._finalize_final_module()
         finally:
             self._final_module = module
@@ -85,6 +96,7 @@ class SelfContainedLibrary(JITCodeLibrary):  # type: ignore[misc]  # its base ha
             if constants is not None:
                 self._codegen.set_env(variable.name, constants)
 
+    @global_compiler_lock
     def get_pointer_to_function(self, name: str) -> int:
         """Return the address of a function, or 0 if the library has none of this name."""
         self._ensure_finalized()
@@ -106,6 +118,14 @@ class SelfContainedLibrary(JITCodeLibrary):  # type: ignore[misc]  # its base ha
         if self._has_machine_code:
             self._codegen.set_env(name, constants)
 
+    @classmethod
+    def _unserialize(cls, codegen: Any, state: tuple) -> Any:
+        """Return a library from what was serialized; if it is machine code, one as Numba's own."""
+        if state[1] == "object":
+            with _libraries_of(codegen, JITCodeLibrary):
+                return JITCodeLibrary._unserialize(codegen, state)
+        return super()._unserialize(codegen, state)
+
     def serialize_using_object_code(self) -> tuple:
         """Return what `unserialize` needs: machine code, or the module if there is none."""
         if self._has_machine_code:
@@ -114,13 +134,18 @@ class SelfContainedLibrary(JITCodeLibrary):  # type: ignore[misc]  # its base ha
 
 
 @contextmanager
-def self_contained(codegen: Any) -> Iterator[None]:
-    """Let Numba put what it compiles or loads now into a `SelfContainedLibrary`."""
-    before, codegen._library_class = codegen._library_class, SelfContainedLibrary
+def _libraries_of(codegen: Any, kind: type) -> Iterator[None]:
+    """Let Numba put what it compiles or loads now into libraries of this class."""
+    before, codegen._library_class = codegen._library_class, kind
     try:
         yield
     finally:
         codegen._library_class = before
+
+
+def self_contained(codegen: Any) -> AbstractContextManager[None]:
+    """Let Numba put what it compiles or loads now into a `SelfContainedLibrary`."""
+    return _libraries_of(codegen, SelfContainedLibrary)
 
 
 @register_pass(mutates_CFG=False, analysis_only=True)

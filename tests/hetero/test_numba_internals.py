@@ -134,6 +134,18 @@ def test_machine_code_is_made_only_of_what_is_called_from_outside():
     assert again.library.get_pointer_to_function(again.fndesc.llvm_func_name)
 
 
+def test_machine_code_that_is_read_while_a_caller_is_compiled_can_be_called_from_python():
+    from numba.core.registry import cpu_target
+
+    target, function = cpu_target.target_context, jit.scalar(double)
+    assert function(1.5) == 3.0
+    data = compiled_code.to_bytes(*function.overloads.values())
+    with libraries.self_contained(target.codegen()):  # as while its caller is compiled
+        again = compiled_code.from_bytes(target, data)
+    assert again.library.get_pointer_to_function(again.fndesc.llvm_cpython_wrapper_name)
+    assert again.entry_point(1.5) == 3.0
+
+
 def test_functions_that_only_compiled_code_calls_may_call_each_other():
     inside = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 

@@ -120,7 +120,7 @@ class Source(NamedTuple):
 
 
 def solve_matrices(source: Source, results: Results, stream: Any) -> np.ndarray:
-    """Solve full or band matrices; returns for each one of the numbers of `_gpu_batches.status`."""
+    """Solve full or band matrices; returns for each one of the numbers of `status`."""
 
     def solve(part: Results, begin: int, memory: _Memory) -> None:
         """Solve the matrices from number `begin` on."""

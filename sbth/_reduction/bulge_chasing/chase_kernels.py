@@ -19,7 +19,7 @@ from sbth._reduction.bulge_chasing.schedule_formulas import (
 
 
 class Thread(NamedTuple):
-    """A thread of a block: its part of the tiles (see `_bulge_chasing.cuda_source`). All uint64.
+    """A thread of a block: its part of the tiles (see `cuda_source`). All uint64.
 
     Attributes
     ----------

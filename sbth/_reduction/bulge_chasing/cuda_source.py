@@ -3,7 +3,7 @@
 A block of threads holds both blocks of a pair in registers: thread t has row t mod TILE of each, in
 `columns` columns from column (t / TILE) columns on. Registers cannot be indexed, and so the
 statements are written out; the kernels that call these functions are ordinary code
-(`_bulge_chasing.chase_kernels`). A task has five barriers, after each of which the threads can read
+(`chase_kernels`). A task has five barriers, after each of which the threads can read
 
     1. the lower triangle of A, to complete its upper triangle, and the columns of B
     2. the partial sums of x = A v and y = B v

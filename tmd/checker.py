@@ -735,7 +735,6 @@ class PhaseChecker(Statement):
     def _choose_windows(self) -> list[tuple[Fraction, Fraction, list[int]]]:
         """Return windows with their ulps: half with a listed case, a quarter any, and of any row.
 
-
         If as many are asked for as there are, it returns all.
         """
         sizes = [(2 * row["windows"] + 1) * row["groups"] for row in self.rows]

@@ -133,7 +133,10 @@ def exponent(x: Fraction) -> int:
 
 def parse(text: str) -> Fraction:
     """Parse a fraction, a decimal or a hexadecimal number."""
-    if "0x" not in text.lower():
+    is_hexadecimal = "0x" in text.lower()
+    if abs(int(text.lower().partition("p" if is_hexadecimal else "e")[2] or "0")) > 1 << 16:
+        raise ValueError(f"the exponent of {text} is too large")
+    if not is_hexadecimal:
         return Fraction(text)
     sign, _, digits = text.lower().strip().rpartition("0x")
     digits, _, power = digits.partition("p")
@@ -154,6 +157,8 @@ class Statement:
             raise Refused(f"no formula for {certificate['function']!r} is known here")
         self.name, self.f = certificate["function"], VALUES[certificate["function"]]
         self.bits, self.rounding = certificate["bits"], certificate["rounding"]
+        if type(self.bits) is not int or self.bits < 4:  # with fewer, a case is of both kinds
+            raise Refused(f"bits must be an integer of at least 4, not {self.bits!r}")
         self.kinds = {"all": "FM", "nearest": "M", "directed": "F"}[self.rounding]
         self.values = self._format(certificate["precision"])
         self.list = [parse(s.split()[0]) for line in lines if (s := line.partition("#")[0]).strip()]
@@ -164,9 +169,14 @@ class Statement:
     @staticmethod
     def _format(name: Any) -> tuple[int, int | None, int | None]:
         """Return digits, emin and emax, which are None if the exponent is unlimited."""
-        if isinstance(name, list):
-            return name[0], name[1], name[2]
-        return FORMATS.get(name, (name, None, None))
+        form = tuple(name) if isinstance(name, list) else FORMATS.get(name, (name, None, None))
+        digits, *ends = form
+        # The phases below have enough digits for arguments of 64.
+        if type(digits) is not int or not 2 <= digits <= 64 or (
+            ends != [None, None] and [*map(type, ends)] != [int, int]
+        ):  # fmt: skip
+            raise Refused(f"{name!r} is no format of 2 to 64 digits")
+        return digits, ends[0], ends[1]
 
     def ulp(self, e: int) -> int | None:
         """Return log2 of the ulp of values with exponent e; None if they round trivially."""
@@ -496,6 +506,8 @@ class PhaseChecker(Statement):
             raise Refused(f"|{self.name}| does not have the period pi")
         digits, low, high = self.values
         e = certificate["exponent"]
+        if type(e) is not int or not 0 <= e <= 1 << 14:
+            raise Refused(f"the exponent must be an integer from 0 to 2^14, not {e!r}")
         if low is not None and high is not None and not low <= e <= high:
             raise Refused(f"the format has no binade 2^{e}")
         self.quantum, self.first = e - digits + 1, 1 << (digits - 1)
@@ -512,7 +524,11 @@ class PhaseChecker(Statement):
             row["begin"], w = parse(row["begin"]), parse(row["half_width"])
             row["half_width"], row["length"] = w, 2 * w * (2 * row["windows"] + 1)
             row["end"] = row["begin"] + row["groups"] * row["length"]
-            if min(w, row["groups"], row["windows"] + 1) <= 0:
+            counts = row["groups"], row["windows"], *row["ulps"]
+            if (
+                any(type(count) is not int for count in counts) or w < Fraction(1, 1 << 200)
+                or row["groups"] <= 0 or row["windows"] < 0 or not row["ulps"]
+            ):  # fmt: skip
                 raise Refused(f"the row at {row['begin']} has no windows")
         self.total = sum((2 * r["windows"] + 1) * r["groups"] * len(r["ulps"]) for r in self.rows)
         if self.total != certificate["windows"]:
@@ -578,8 +594,8 @@ class PhaseChecker(Statement):
             raise Refused(f"no window covers the phases from {float(reached)} on")
         arguments = 0
         for lo, hi in self.points:
-            if (hi - lo) * self.first > 1 << 12:
-                raise Refused("an interval of points is too long to be decided by balls")
+            if not 0 < (hi - lo) * self.first <= 1 << 12:
+                raise Refused("an interval of points is empty, or too long to be decided by balls")
             numbers = self.walk(lo, hi)
             self._compare({m: self.kind_of(m) for m, _ in numbers}, lo, hi)
             arguments += len(numbers)
@@ -703,9 +719,9 @@ class PhaseChecker(Statement):
         """Walk through all arguments of random windows, and compare with the list."""
         cases = arguments = 0
         chosen = self._choose_windows()
-        for lo, hi in chosen:
+        for lo, hi, ulps in chosen:
             numbers = self.walk(lo, hi)
-            near = self._near(numbers, lo, hi)
+            near = self._near(numbers, lo, hi, ulps)
             cases += self._compare({m: self.kind_of(m) for m in near}, lo, hi)
             arguments += len(numbers)
         which = f"{len(chosen)} random" if len(chosen) < self.count else f"all {self.count}"
@@ -716,8 +732,8 @@ class PhaseChecker(Statement):
         """The number of windows, those for several ulps counted once."""
         return sum((2 * row["windows"] + 1) * row["groups"] for row in self.rows)
 
-    def _choose_windows(self) -> list[tuple[Fraction, Fraction]]:
-        """Return windows: half of them with a listed case, a quarter any, a quarter of any row.
+    def _choose_windows(self) -> list[tuple[Fraction, Fraction, list[int]]]:
+        """Return windows with their ulps: half with a listed case, a quarter any, and of any row.
 
         If as many are asked for as there are, it returns all.
         """
@@ -731,7 +747,7 @@ class PhaseChecker(Statement):
             i = bisect.bisect_right(ends, number)
             row = self.rows[i]
             lo = row["begin"] + 2 * (number - ends[i] + sizes[i]) * row["half_width"]
-            windows.append((lo, lo + 2 * row["half_width"]))
+            windows.append((lo, lo + 2 * row["half_width"], row["ulps"]))
         return windows
 
     def _choose_number(self, sizes: list[int], ends: list[int]) -> int:
@@ -747,13 +763,11 @@ class PhaseChecker(Statement):
         i = self.random.randrange(len(ends))
         return ends[i] - sizes[i] + self.random.randrange(sizes[i])
 
-    def _near(self, numbers: list, lo: Fraction, hi: Fraction) -> list[int]:
+    def _near(self, numbers: list, lo: Fraction, hi: Fraction, ulps: list[int]) -> list[int]:
         """Return the arguments of a window at which a Taylor polynomial is near a breakpoint."""
         ctx.prec = 256
         middle, half = (lo + hi) / 2, (hi - lo) / 2
         whole = ball(lo).union(ball(hi))
-        y = abs(self.coefficients(whole, 1)[0])
-        ulps = [self.ulp(e) or 0 for e in range(_exponent(y.lower()), _exponent(y.upper()) + 1)]
         step = int(half * UNIT)
         shift = max(0, step.bit_length() - 128)
         near: list[int] = []
@@ -763,7 +777,8 @@ class PhaseChecker(Statement):
             c = [x * scale * size**k for k, x in enumerate(self.coefficients(ball(middle), 4))]
             rest = abs(self.coefficients(whole, 5)[4]) * scale * ball(half) ** 4
             c0, c1, c2, c3 = (int(x.mid().floor().unique_fmpz()) for x in c)
-            error = int((rest + arb(2) ** (129 - self.bits)).upper().ceil().unique_fmpz())
+            error = rest + sum(x.rad() for x in c) + arb(2) ** (129 - self.bits)
+            error = int(error.upper().ceil().unique_fmpz())
             # Four roundings of the sum, and four of t, times the slope.
             error += 8 + (4 * (abs(c1) + 2 * abs(c2) + 3 * abs(c3)) >> 128)
             for m, y in numbers:
@@ -807,6 +822,13 @@ def _first_hit(a: int, m: int, low: int, high: int) -> int | None:
     return None if y is None else -(-(low + m * y) // a)
 
 
+CHECKERS: dict[tuple[str, int], type[Checker] | type[PhaseChecker]] = {
+    ("tmd-certificate", 1): Checker,
+    ("tmd-periodic-certificate", 1): PhaseChecker,
+}
+"""The checker of each kind and version of certificates."""
+
+
 def main(argv: list[str] | None = None) -> int:
     """Check a certificate and a list; return 0 if everything is proved, else 1."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
@@ -820,10 +842,12 @@ def main(argv: list[str] | None = None) -> int:
             certificate = json.load(file)
         with open(options.cases) as file:
             lines = file.read().splitlines()
-        kind = PhaseChecker if "phases" in certificate else Checker
+        kind = CHECKERS[certificate["kind"], certificate["version"]]
         for step in kind(certificate, lines, options.windows, options.seed).steps():
             print("proved:", step(), flush=True)
-    except (OSError, ValueError, KeyError, TypeError) as error:
+    except (
+        OSError, ValueError, LookupError, TypeError, AttributeError, ArithmeticError, RecursionError
+    ) as error:  # fmt: skip
         print(f"not a certificate and its list: {error!r}", file=sys.stderr)
         return 2
     except Refused as error:

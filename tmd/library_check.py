@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
@@ -350,11 +350,12 @@ def read_arguments(
     chosen = choose_format(form, str(path), content)
     skipped: Counter[str] = Counter()
     arguments: list[Any] = []
-    for line, text in chosen.read(content, oracle.name, oracle.arity, numbers):
+    lines = chosen.read(content, oracle.name, oracle.arity, numbers)
+    for line, text in _name_file(lines, path):
         source = f"line {line} of {path}"
         number, _, remainder = text.partition(",")
         is_remark = oracle.arity != 2 and _REMARK.fullmatch(remainder.strip())
-        others = [remainder] if remainder and not is_remark else []
+        others = remainder.split(",") if remainder and not is_remark else []
         if oracle.arity not in (None, len(others) + 1):
             expected = "two arguments" if oracle.arity == 2 else "one argument"
             raise CertificateError(f"{source} must be {expected}: {text.strip()!r}")
@@ -369,6 +370,14 @@ def read_arguments(
         else:
             arguments.append(point if others else point[0])
     return arguments, dict(skipped)
+
+
+def _name_file(lines: Iterator[tuple[int, str]], path: str | Path) -> Iterator[tuple[int, str]]:
+    """Yield lines, and name their file in the error that reading them may raise."""
+    try:
+        yield from lines
+    except CertificateError as error:
+        raise CertificateError(f"{path}: {error}") from None
 
 
 def _has_value(oracle: Oracle, point: tuple[Fraction, ...]) -> bool:

@@ -112,6 +112,11 @@ def test_a_campaign_in_parts_gives_a_whole_search(tmp_path, capsys, monkeypatch)
     assert report["seconds_left"] > 0
     assert main([*command, "--resume", str(tmp_path / "c")]) == 0
     assert "4 of 4 parts" in capsys.readouterr().out
+    # A process that was killed, or ran beside this one, leaves parts of a binade that is done.
+    for name in ("100-1.json", "100-1.wc", "100-2.part.json"):
+        (tmp_path / "c" / name).write_text("left")
+    assert main([*command, "--resume", str(tmp_path / "c")]) == 0
+    assert "4 of 4 parts" in capsys.readouterr().out
     assert {path.name for path in (tmp_path / "c").iterdir()} == {
         "campaign.json", "refused.json", "100.json", "100.wc"
     }  # fmt: skip

@@ -169,6 +169,25 @@ def test_numpy_is_tried_in_all_modes():
     assert halves.arguments == 2 * 31 * 1024
 
 
+def test_functions_may_overwrite_their_argument_and_return_one_array():
+    def overwrite(x):
+        return np.exp(x, out=x)
+
+    buffer = np.empty(2048, np.float32)
+
+    def return_one(x):
+        return np.exp(x, out=buffer[: x.size])
+
+    domain, modes = (1, 1 + 200 * 2.0**-23), ("nearest", "up")
+    expected = tmd.exhaust("exp", np.exp, domain=domain, modes=modes).wrong
+    assert 0 < expected["up"] < 200
+    for function in (overwrite, return_one):
+        assert tmd.exhaust("exp", function, domain=domain, modes=modes).wrong == expected
+    for _ in range(2):
+        halves = tmd.exhaust("cbrt", lambda x: np.cbrt(x, out=x), precision="binary16")
+        assert halves.wrong == {"nearest": 0}
+
+
 @pytest.mark.skipif(SIMULATOR, reason="the simulator compiles nothing")
 @pytest.mark.parametrize("symbol", ["expf", "fast_sinf", "lgammaf"])
 def test_functions_of_cuda_compile(symbol):

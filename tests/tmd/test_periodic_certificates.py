@@ -148,6 +148,39 @@ def test_what_is_wrong_is_refused_by_both(result, change, refusal, message, tmp_
         tmd.verify(certificate, full=True, samples=0, device="cpu")
 
 
+@pytest.mark.parametrize(
+    ("change", "status"),
+    [
+        ({"version": 2}, 2),
+        ({"kind": "tmd-certificate"}, 2),
+        ({"exponent": 5.0}, 1),
+        ({"exponent": 10**9}, 1),
+        ({"bits": 1}, 1),
+        ({"precision": 100}, 1),
+        ({"precision": [16]}, 1),
+        ({"phases": ["0", "1/0"]}, 2),
+        ({"points": [[0, 1]]}, 2),
+        ({"points": [["0", "1e999999"]]}, 2),
+        ({"rows": [["0", 1.5, "1", 0, [-16], [1.0]]]}, 1),
+    ],
+)
+def test_statements_of_other_forms_are_refused_by_the_checker(result, change, status, tmp_path):
+    certificate = result.certificate | change
+    body = {key: value for key, value in certificate.items() if key != "hash"}
+    certificate["hash"] = hash_json(body)
+    assert check(certificate, tmp_path, lines=[x for x, _ in result.certificate["cases"]]) == status
+
+
+def test_a_window_across_a_zero_leaves_out_ulps(result):
+    certificate = json.loads(json.dumps(result.certificate))
+    half_width = "0x1.0000000000000p-6"  # the values reach from 0 to 2^-4
+    certificate["rows"].append(["0x1.f000000000000p-2", 1, half_width, 0, [-20], [1.0]])
+    certificate["windows"] += 1
+    certificate["hash"] = hash_json({k: v for k, v in certificate.items() if k != "hash"})
+    with pytest.raises(tmd.CertificateError, match="leaves out an ulp"):
+        tmd.verify(certificate)
+
+
 def test_lists_that_differ_are_refused(result, tmp_path, capsys):
     lines = [case.hex for case in result.cases]
     for wrong in (lines[1:], [*lines, lines[0]], [*lines[1:], "0x1.8p+5"]):

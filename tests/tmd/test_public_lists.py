@@ -65,6 +65,28 @@ def test_what_is_no_list_of_arguments_is_refused(tmp_path):
             read_arguments(tmp_path / "list.wc", "exp")
 
 
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("constexpr double X[] = {1.5,\n", r"list.wc: line 1 begins an array without an end"),
+        ("constexpr uint64_t X[] = {0x7FF8000000000000};", r"list.wc: line 1 has '0x7FF8"),
+        ("exp 1\n= exp tonearest binary64 0x1p+0\n", r"list.wc: line 2 has no result"),
+        ("sin 1\n", r"list.wc: the list has no line of exp"),
+    ],
+)
+def test_what_is_wrong_in_lists_of_other_projects_names_file_and_line(text, message, tmp_path):
+    (tmp_path / "list.wc").write_text(text)
+    with pytest.raises(tmd.CertificateError, match=message):
+        read_arguments(tmp_path / "list.wc", "exp")
+
+
+def test_lists_of_windows_and_digit_separators_are_read(tmp_path):
+    (tmp_path / "a.wc").write_bytes(b"\xef\xbb\xbf0x1.8p+0\r\n1.25\r\n")
+    (tmp_path / "b.h").write_text("constexpr double X[] = {1'000.5, 0x1.8p1};")
+    assert read_arguments(tmp_path / "a.wc", "exp")[0] == [Fraction(3, 2), Fraction(5, 4)]
+    assert read_arguments(tmp_path / "b.h", "exp")[0] == [Fraction(2001, 2), 3]
+
+
 def test_the_command_says_what_it_skips(path, capsys):
     assert main(["check", "log", "--cases", str(path), "--json"]) == 0
     captured = capsys.readouterr()

@@ -90,9 +90,9 @@ def read_cases(path: str | Path) -> CaseList:
 
 
 def read_text(path: str | Path) -> str:
-    """Return the text of a list."""
+    """Return the text of a list, without the mark with which editors of Windows begin it."""
     try:
-        return Path(path).read_text()
+        return Path(path).read_text(encoding="utf-8-sig")
     except (OSError, ValueError, TypeError) as error:
         raise CertificateError(f"list {str(path)!r} cannot be read: {error}") from None
 

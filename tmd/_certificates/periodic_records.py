@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -70,8 +71,8 @@ class Row:
         is_valid = (
             type(groups) is int and groups > 0 and type(windows) is int and windows >= 0
             and row.half_width > 0 and all(type(ulp) is int for ulp in ulps) and ulps
-            and len(slabs) == len(ulps) and all(type(x) is float and x > 0 for x in slabs)
-            and row.record == record
+            and len(slabs) == len(ulps) and all(type(x) is float for x in slabs)
+            and all(0 < x < math.inf for x in slabs) and row.record == record
         )  # fmt: skip
         if not is_valid:
             raise ValueError(f"no row of groups: {record!r}")

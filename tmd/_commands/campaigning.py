@@ -143,6 +143,7 @@ def _search_parts(options: argparse.Namespace) -> int:
     unfinished: list[Phases] = []
     for e in range(low, high + 1):
         if (folder / f"{e}.json").exists():
+            _join_binade(folder, e, count)
             done += count
             continue
         if time.monotonic() - begun >= options.budget and not any(folder.glob(f"{e}-*")):
@@ -178,7 +179,7 @@ def _search_part(
     from tmd.periodic_searches import search_question
 
     (lo, hi), state = question.phases, path.with_name(f"{path.name}.part.json")
-    if path.with_suffix(".json").exists():
+    if any(path.with_name(f"{name}.json").exists() for name in (path.name, question.exponent)):
         return 0, None
     certificate: Any = load_certificate(state) if state.exists() else None
     windows = 0
@@ -213,16 +214,20 @@ def _is_past(due: float) -> bool:
 
 
 def _join_binade(folder: Path, e: int, count: int) -> None:
-    """Write one list and one certificate of a binade if all of its parts are done."""
+    """Write one list and one certificate of a binade if all of its parts are done.
+
+    Parts that a process leaves which is killed now, or runs beside another one, are removed later.
+    """
     from tmd._certificates.periodic_records import join_certificates
     from tmd._certificates.reading import load_certificate
 
-    paths = [folder / f"{e}-{i}.json" for i in range(count)]
-    if all(path.exists() for path in paths):
+    paths, whole = [folder / f"{e}-{i}.json" for i in range(count)], folder / f"{e}.json"
+    if not whole.exists() and all(path.exists() for path in paths):
         _write_certified(folder / str(e), join_certificates([load_certificate(p) for p in paths]))
+    if whole.exists():
         for path in paths:
-            path.unlink()
-            path.with_suffix(".wc").unlink(missing_ok=True)
+            for suffix in (".json", ".wc", ".part.json"):
+                path.with_suffix(suffix).unlink(missing_ok=True)
 
 
 def _write_certified(path: Path, certificate: dict) -> None:

@@ -126,15 +126,21 @@ def _read_llvm(text: str, name: str, arity: int | None, precision: LibraryPrecis
             if point and (depth == 1):
                 yield number, ",".join(point)
                 point = []
+        else:
+            raise CertificateError(
+                f"line {1 + code.count(chr(10), 0, head.start())} begins an array without an end: "
+                "the file is cut off"
+            )
 
 
 def _parse_item(kind: str, item: str, number: int) -> str:
     """Return a number of C++ as CORE-MATH writes it; integers of arrays of words are bits."""
+    item = item.replace("'", "")  # separates digits
     if kind not in _WORDS:
         has_suffix = "p" in item or "x" not in item
         return re.sub(r"(?<=\d)(?:f16|[fFlL])$", "", item) if has_suffix else item
     try:
-        bits = int(re.sub(r"[uUlL]+$", "", item.replace("'", "")), 0)
+        bits = int(re.sub(r"[uUlL]+$", "", item), 0)
         return format_hexadecimal(_number_of_bits(bits, _WORDS[kind]))
     except (ValueError, OverflowError):
         raise CertificateError(f"line {number} has {item!r} among words of {kind}") from None
@@ -186,6 +192,8 @@ def _read_glibc(text: str, name: str, arity: int | None, precision: LibraryPreci
             continue
         if line.startswith("="):
             if words[:2] == ["tonearest", precision.name]:
+                if ":" not in words:
+                    raise CertificateError(f"line {number} has no result after a colon: {line!r}")
                 yield number, ",".join(words[2 : words.index(":")])
             continue
         count = arity or 1

@@ -198,6 +198,8 @@ def find_ulps(question: PeriodicQuestion, lo: Fraction, hi: Fraction) -> tuple[i
     with working_precision(_PRECISION):
         centre, radius = (lo + hi) / 2, (hi - lo) / 2
         value = abs(expand_at_phase(question.function, centre, radius, 1)[0])
+        if not value > 0:
+            raise ArithmeticError(f"values next to the phase {float(centre)} may be 0")
         first, last = exponent_of(value.lower()), exponent_of(value.upper())
     if question.function.below_one:
         last = min(last, -1)

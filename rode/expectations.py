@@ -142,7 +142,8 @@ def expectation(
     h : largest coarse step, s; None: an eighth of t_span, or less as stability needs
         Larger steps whose solutions differ too much from finer ones to be of use are left out.
     confidence : of the interval
-    max_path_steps : coarse steps of all paths at which to stop without the tolerance
+    max_path_steps : largest number of coarse steps of all paths
+        If the tolerance takes more, sampling ends at once, and `reached` is False.
     rng : None, int, SeedSequence or NumPy Generator
     device : the device that solves; by default a GPU for levels whose work is large
 

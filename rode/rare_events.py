@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from hetero import validation
+from hetero import memory, validation
 from hetero.equality import equal_by_value
 from rode._estimators.splitting import SplittingRun
 from rode._estimators.subsets import CHAIN, SubsetRun, SubsetSimulation
+from rode._solver.memory_forecast import required_bytes
+from rode._solver.pairs import with_one_output
 from rode._solver.plan import Plan
 from rode.problems import Problem
 
@@ -32,7 +34,8 @@ class RareEvent:
     Attributes
     ----------
     probability : mean of the runs; 0 if no run has reached the threshold
-    low, high : ends of its interval, by Student's distribution of the runs' mean
+    low, high : ends of its interval, by Student's distribution of the runs' mean, at most 1
+        If all paths exceed the threshold, the lower end is that of a binomial probability.
     coefficient_of_variation : estimated standard error over probability
     confidence : probability with which the interval contains the true value, nearly
     runs : (runs,) array, estimate of each run; they are independent and have no bias
@@ -150,28 +153,41 @@ def rare_event(
     )
     if problem.sets > 1:
         raise ValueError(f"problem must have one set of parameters, got {problem.sets}")
-    if problem.excitation is not None and problem.excitation.draws_at_start:
-        raise ValueError(
-            "rare_event needs random numbers in each step, but paths of a rode.Spectrum are "
-            "decided at their start: use a filter of white noise, rode.Filtered"
-        )
+    if (excitation := problem.excitation) is not None:
+        if excitation.draws_at_start:
+            raise ValueError(
+                "rare_event needs random numbers in each step, but paths of a rode.Spectrum are "
+                "decided at their start: use a filter of white noise, rode.Filtered"
+            )
+        given = excitation.integrals(plan.t0, plan.h, 1, 0)
+        if not excitation.sources() or (given is not None and given.shape[3] > 1):
+            raise ValueError(
+                "rare_event needs an excitation with random numbers, beside which there may be one "
+                f"record for all paths, got {excitation!r}: use rode.solve for records"
+            )
     k = problem.index_of(output)
     choices = np.random.default_rng([int(word) for word in plan.key])
     if algorithm == "splitting":
-        return _result_of(_split(plan, k, threshold, goal, max_runs, choices), confidence)
+        plan = replace(plan, problem=with_one_output(problem, k))
+        return _result_of(_split(plan, threshold, goal, max_runs, choices), confidence)
     simulation = SubsetSimulation(plan, k, threshold, choices)
     runs = _simulate(simulation, goal, max_runs)
     return _result_of(runs, confidence, simulation.path_steps)
 
 
 def _split(
-    plan: Plan, output: int, threshold: float, goal: float, max_runs: int, rng: np.random.Generator
+    plan: Plan, threshold: float, goal: float, max_runs: int, rng: np.random.Generator
 ) -> list[SplittingRun]:
     """Return runs of the splitting, until their mean is known well enough."""
+    for device, need in required_bytes(plan).items():
+        if need >= memory.SMALL and need > (free := memory.free_bytes(device, need)):
+            subject = f"splitting of {plan.paths} paths with {plan.times} times"
+            remedies = ["use fewer paths", "use a larger h"]
+            raise memory.shortage(subject, device, need, free, remedies)
     runs: list[SplittingRun] = []
     while len(runs) < max_runs:
         first = runs[-1].next_number if runs else 0
-        runs.append(SplittingRun(plan, output, threshold, first, rng))
+        runs.append(SplittingRun(plan, threshold, first, rng))
         if len(runs) >= MIN_RUNS and _variation(_estimates_of(runs)) <= goal:
             break
     return runs
@@ -212,13 +228,14 @@ def _result_of(
 
     estimates = _estimates_of(runs)
     mean, variation = float(estimates.mean()), _variation(estimates)
-    half = (
-        t.ppf(0.5 + 0.5 * confidence, estimates.size - 1) * variation * mean if mean else math.nan
-    )
+    half = float(t.ppf(0.5 + 0.5 * confidence, estimates.size - 1)) * variation * mean
+    low, high = (max(0.0, mean - half), min(1.0, mean + half)) if mean else (0.0, math.nan)
+    if mean == 1.0:  # the runs have no spread, but have not seen all paths
+        low = (0.5 - 0.5 * confidence) ** (1.0 / sum(one.survivors[-1] for one in runs))
     return RareEvent(
         probability=mean,
-        low=max(0.0, mean - half) if mean else 0.0,
-        high=mean + half if mean else math.nan,
+        low=low,
+        high=high,
         coefficient_of_variation=variation,
         confidence=confidence,
         runs=estimates,

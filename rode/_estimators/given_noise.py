@@ -69,11 +69,6 @@ class GivenNoise:
         # Outputs of filters are added to their components.
         self.gather = np.eye(shape.components)[:, list(shape.targets)]
         self.numbers = self.states + plan.steps * self.spread.shape[1]
-        if self.numbers == 0 or arrays.given.shape[3] > 1:
-            raise ValueError(
-                "subset simulation needs an excitation with random numbers, beside which there may "
-                f"be one record for all paths, got {excitation!r}: use rode.solve for records"
-            )
 
     def peaks(self, numbers: np.ndarray) -> np.ndarray:
         """Return the largest |output| of each path, for `numbers` (numbers of a path, ...)."""

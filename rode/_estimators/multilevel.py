@@ -228,7 +228,7 @@ class Multilevel:
         return values
 
     def reach(self, tolerance: float, relative: bool) -> float:
-        """Sample until the estimated error is below the tolerance or the budget is spent.
+        """Sample until the error is below the tolerance, or what is left exceeds the budget.
 
         Return the largest error that was asked for.
         """

@@ -17,14 +17,12 @@ MAX_LEVELS = 1000
 class SplittingRun:
     """One run of the splitting: its levels, survivors and estimate.
 
-    Path i of a run has the random words of several numbers one after another: `numbers[b, i]` from
-    coarse step `switches[b, i]` on.
+    The problem has one output. Path i of a run has the random words of several numbers one after
+    another: `numbers[b, i]` from coarse step `switches[b, i]` on.
     """
 
-    def __init__(
-        self, plan: Plan, output: int, threshold: float, next_number: int, choices: Any
-    ) -> None:
-        self.plan, self.output, self.next_number = plan, output, next_number
+    def __init__(self, plan: Plan, threshold: float, next_number: int, choices: Any) -> None:
+        self.plan, self.next_number = plan, next_number
         self.levels: list[float] = []
         self.survivors: list[int] = []
         self.path_steps, self.probability = 0, 1.0
@@ -69,4 +67,4 @@ class SplittingRun:
         if outcome.failures:
             raise ValueError(f"the run has failed: {outcome.failures}; use a smaller h")
         self.path_steps += count * plan.steps
-        return np.abs(outcome.states[0]["paths"][:, self.output])
+        return np.abs(outcome.states[0]["paths"][:, 0])

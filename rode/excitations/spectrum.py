@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 from scipy import fft
 
+from hetero import validation
 from hetero.arrays import as_real
 from hetero.cpu.threads import threads
 from rode.excitations.excitation import Envelope, Excitation, checked_envelope, values_of
@@ -241,9 +242,16 @@ def _factor_of(coherence: Any, components: int, omega: np.ndarray) -> np.ndarray
     """
     if coherence is None:
         return np.eye(components)[None]
-    matrix = np.asarray(coherence(omega) if callable(coherence) else coherence)
+    values = coherence(omega) if callable(coherence) else coherence
+    try:
+        matrix = np.asarray(values)
+    except ValueError:  # rows of different lengths
+        matrix = np.empty(0, object)
     if matrix.dtype.kind not in "iufc":
-        raise TypeError(f"coherence must hold numbers, got {coherence!r}")
+        raise TypeError(
+            "coherence must be a matrix of numbers, or a function of the array of frequencies that "
+            f"returns one for each of them, got {validation.describe(values)}"
+        )
     matrix = matrix[None] if matrix.ndim == 2 else matrix
     if matrix.shape[1:] != (components, components) or len(matrix) not in (1, omega.size):
         raise ValueError(

@@ -153,10 +153,35 @@ def test_a_threshold_that_is_never_reached_is_said(algorithm):
         ({"paths": 19}, "paths must be at least 20 for subset simulation"),
         ({"problem": rode.kanai_tajimi()}, "output must be one of displacement"),
         ({"problem": rode.growth()}, "needs noise that enters linearly"),
-        ({"problem": process(excitation=rode.Record([0.0] * 40, H))}, "needs an excitation with"),
+        *(
+            ({"algorithm": algorithm, "problem": process(excitation=one)}, "one record for all")
+            for algorithm in ("subset", "splitting")
+            for one in (
+                rode.Record([0.0] * 40, H),
+                rode.Sum(rode.OU(tau=1.0, c=1.0), rode.Record(np.zeros((500, 40)), H)),
+            )
+        ),
     ],
 )
 def test_bad_arguments(arguments, words):
     good = {"problem": process(), "method": "averaged-heun", "threshold": 1.0, "h": H}
     with pytest.raises(ValueError, match=words):
         rode.rare_event(**good | {"t_span": (0, 1), "rng": 1} | arguments)
+
+
+@pytest.mark.parametrize("algorithm", ["splitting", "subset"])
+def test_probabilities_near_one_and_memory(algorithm):
+    """Intervals end at 1 and are not empty where no path stays below; remedies can be used."""
+    options = {"t_span": (0, 2), "h": H, "paths": 20, "rng": 1, "algorithm": algorithm}
+    found = rode.rare_event(process(), "euler", 0.0, **options, device="cpu")
+    assert found.probability == found.high == 1.0
+    assert found.low == pytest.approx(0.025 ** (1.0 / 200.0))
+    found = rode.rare_event(process(), "euler", 0.6, **options, device="cpu")
+    assert 0.9 < found.low <= exit_probability(0.6, 64) <= found.high <= 1.0
+    with pytest.raises(MemoryError, match=r"Remedy: use fewer paths; use a[^;]*$"):
+        rode.rare_event(
+            process(),
+            "euler",
+            1.0,
+            **options | {"h": H / 64.0, "t_span": (0, 256), "paths": 1 << 20},
+        )

@@ -164,6 +164,7 @@ WALLS = {"x-": lbm.NonReflectingInlet((0.05, 0.0, 0.0)), "x+": lbm.PressureOutle
         ({"device": ["cpu"] * 9}, "9 boxes along z do not fit .* or devices"),
         ({"ratio": 0.5}, "ratio"),
         ({"boundaries": WALLS}, r"boundaries\['x-'\] cannot be NonReflectingInlet"),
+        ({"boundaries": {"x": lbm.FreeStream((0.05, 0, 0))}}, "'x-'. cannot be FreeStream"),
         ({"boundaries": {"b": lbm.Solid(lbm.Sphere((4, 4, 4), 2), wall="interpolated")}},
          "use wall='halfway'"),
         ({"boundaries": {"x-": lbm.VelocityInlet((0.01, 0, 0)), "x+": lbm.PressureOutlet(),

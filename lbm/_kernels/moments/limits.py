@@ -55,7 +55,7 @@ def require_moments_suffice(
             "or state='populations'"
         )
     for name, face in zip(FACES, faces, strict=True):
-        if face.responds:
+        if face.responds or face.is_equilibrium:
             raise ValueError(
                 f"boundaries[{name!r}] cannot be {type(face).__name__} with state='moments', "
                 f"because it changes populations that it has returned: {_REMEDY}"

@@ -56,8 +56,27 @@ class FlowSections:
         """Return flow rates, mean pressures and pressure drops; all ranks must call it.
 
         The flow rate is that of mass over the density of the units, which all sections of a steady
-        flow have in common.
+        flow have in common. The pressure of a section that a moving body fills is NaN.
         """
+        rate, excess, count = np.transpose(self._sum(simulation))
+        units = self.scales.units
+        area, speed, pressure = (
+            (1.0, 1.0, 1.0 / 3.0) if units is None
+            else (units.dx**2, units.to_physical(speed=1.0), units.to_physical(pressure=1.0))
+        )  # fmt: skip
+        mean = pressure * excess / np.where(count > 0.0, count, np.nan)
+        return np.concatenate([rate * area * speed, mean, mean[:-1] - mean[1:]])
+
+    def require_fluid(self, simulation: Simulation) -> None:
+        """Raise ValueError for a section without fluid; all ranks must call it."""
+        for label, (_, _, count) in zip(self.labels, self._sum(simulation), strict=True):
+            if not count:
+                raise ValueError(
+                    f"output.flow.sections: all cells of the section at {label} are solid: move it"
+                )
+
+    def _sum(self, simulation: Simulation) -> list[np.ndarray]:
+        """Return the sums over the fluid cells of each section of rho u, rho - 1 and 1."""
         start, sums = simulation.region.start[self.axis], []
         drho, fluid, along = simulation.drho, simulation.fluid, simulation.u[self.axis]
         for layer in (layer - start for layer in self.layers):
@@ -67,14 +86,7 @@ class FlowSections:
                 excess, u = (a[np.take(fluid, layer, self.axis)].astype(float) for a in here)
                 rows = np.stack([(1.0 + excess) * u, excess, np.ones(len(u))], axis=1)
             sums.append(exact_sum(rows, simulation.domain.ranks))
-        rate, excess, count = np.transpose(sums)
-        units = self.scales.units
-        area, speed, pressure = (
-            (1.0, 1.0, 1.0 / 3.0) if units is None
-            else (units.dx**2, units.to_physical(speed=1.0), units.to_physical(pressure=1.0))
-        )  # fmt: skip
-        mean = pressure * excess / np.maximum(count, 1.0)
-        return np.concatenate([rate * area * speed, mean, mean[:-1] - mean[1:]])
+        return sums
 
 
 @dataclass(frozen=True)
@@ -159,6 +171,8 @@ def read_heat(
             f"must list faces and solids that are walls of {name} ({', '.join(possible) or 'none'}"
             f"), got {walls!r}: the flow carries it through inlets, outlets and periodic faces",
         )
+    if len(set(walls)) < len(walls):
+        raise table.error("walls", f"must list each wall once, got {walls!r}")
     scale, unit = 1.0, ""
     if scales.units is not None:
         scale, unit = scales.cell**3 / scales.units.dt, "value m^3/s"
@@ -209,7 +223,8 @@ def summarize_integrals(path: Path, integrals: Integrals) -> dict[str, tuple[Est
     lines = path.read_text(encoding="utf-8").splitlines()[1:]
     columns = integrals.columns
     rows = np.loadtxt(lines, delimiter=",", ndmin=2) if lines else np.zeros((0, len(columns)))
-    pairs = average_pairs(rows[len(rows) // 2 :, -len(columns) :])
+    last = rows[len(rows) // 2 :, -len(columns) :]
+    pairs = average_pairs(last) if len(last) > 1 else last
     return {
         name: (estimate_mean(values), unit)
         for (name, unit), values in zip(columns, pairs.T, strict=True)

@@ -27,7 +27,7 @@ from lbm._cases.folder import (
 )
 from lbm._cases.integrals import Integrals, summarize_integrals
 from lbm._cases.output_settings import PictureSettings, ProbeTable
-from lbm._cases.run_facts import require_same_facts, write_facts
+from lbm._cases.run_facts import ROWS, require_same_facts, write_facts
 from lbm._cases.statistics_state import read_sums, write_sums
 from lbm._io.vtk import require_pyevtk, write_series
 from lbm._tunnel.averages import Estimate
@@ -55,6 +55,8 @@ class Recorder:
             require_pyevtk()
         tables = {FLOW: outputs.flow, HEAT: outputs.heat}
         self._integrals = {name: table for name, table in tables.items() if table is not None}
+        if outputs.flow is not None:
+            outputs.flow.require_fluid(simulation)
         self._images: list[tuple[int, Path]] = []
         self._statistics = (
             Statistics(outputs.statistics_every, outputs.statistics_start)
@@ -65,9 +67,7 @@ class Recorder:
             with simulation.domain.ranks.agreeing():
                 if self._statistics is not None and restart.with_name(STATISTICS_STATE).is_file():
                     require_same_facts(restart.parent, case, ("units", "output.statistics"))
-                names = "forces", "probes", "flow", "heat"
-                keys = ("units", *(f"output.{name}.every" for name in names))
-                require_same_facts(outputs.folder, case, keys)
+                require_same_facts(outputs.folder, case, ROWS)
         if self._statistics is not None and restart is not None:
             read_sums(restart.with_name(STATISTICS_STATE), self._statistics, simulation)
         self.callbacks = self._make_callbacks()

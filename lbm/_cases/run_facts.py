@@ -12,17 +12,24 @@ from lbm._cases.case import Case
 from lbm._cases.folder import RUN_FACTS
 from lbm.errors import CheckpointError
 
+_HEAT_SCALES = "scales (heat_capacity, difference, length, area) of output.heat"
+ROWS = ("units", *(f"output.{name}.every" for name in ("forces", "probes", "flow", "heat")),
+        "output.heat.scalar", _HEAT_SCALES)  # fmt: skip
+"""Facts that rows of tables have in common."""
+
 
 def describe_run(case: Case) -> dict[str, Any]:
     """Return the scales of a case and the times of its samples, as values of JSON."""
-    units, outputs = case.scales.units, case.outputs
+    units, outputs, heat = case.scales.units, case.outputs, case.outputs.heat
     return {
         "units": units and {"dx": units.dx, "dt": units.dt, "density": units.density},
         "output.statistics": [outputs.statistics_every, outputs.statistics_start],
         "output.forces.every": outputs.forces_every,
         "output.probes.every": outputs.probes and outputs.probes.every,
         "output.flow.every": outputs.flow and outputs.flow.every,
-        "output.heat.every": outputs.heat and outputs.heat.every,
+        "output.heat.every": heat and heat.every,
+        "output.heat.scalar": heat and heat.scalar,
+        _HEAT_SCALES: heat and [heat.scale, *heat.conduction],
     }
 
 
@@ -42,14 +49,14 @@ def require_same_facts(folder: Path, case: Case, keys: Iterable[str]) -> None:
         return
     try:
         earlier = json.loads(path.read_text())
-        different = [key for key in keys if not _are_close(earlier[key], facts[key])]
-    except (ValueError, KeyError, TypeError, OSError) as error:
+        different = [key for key in keys if not _are_close(earlier.get(key), facts[key])]
+    except (ValueError, AttributeError, TypeError, OSError) as error:
         raise CheckpointError(f"{path} cannot be read: {error!r}") from None
     for key in different:
         raise CheckpointError(
-            f"{folder} has the files of a run with {key} = {_written(earlier[key])}, but this case "
-            f"has {_written(facts[key])}: continue with the case file of that run, or write to "
-            "another folder (--out) and begin its statistics anew (remove statistics.state)"
+            f"{folder} has the files of a run with {key} = {_written(earlier.get(key))}, but this "
+            f"case has {_written(facts[key])}: continue with the case file of that run, or write "
+            "to another folder (--out) and begin its statistics anew (remove statistics.state)"
         )
 
 

@@ -159,7 +159,8 @@ def _cut(
     if count > units:
         raise ValueError(
             f"{count} boxes along {axis} do not fit into {n} cells"
-            f"{f', in multiples of {multiple}' if multiple > 1 else ''}: use a smaller grid"
+            f"{f', in multiples of {multiple}' if multiple > 1 else ''}: use another grid, "
+            "or fewer ranks or devices"
         )
     shares = np.cumsum((0.0, *(weights or (1.0,) * count)))
     bounds = [round(units * share / shares[-1]) for share in shares]

@@ -160,8 +160,8 @@ def measure_best_ratio(problem: Problem, device: Device, machine: Machine | None
 
     The model says about which share is best. The CPU shares its caches and its memory with other
     programs, which no model knows: a share is taken only if the slowest of its samples is faster by
-    `LEAST_GAIN` than the fastest of the GPU alone, and then only `SHARE_TAKEN` of it. Domains of
-    fewer than 8 cells along an axis are too small to share.
+    `LEAST_GAIN` than the fastest of the GPU alone, and then only `SHARE_TAKEN` of it, or all rows,
+    if the CPU alone was best. Domains of fewer than 8 cells along an axis are too small to share.
 
     Parameters
     ----------
@@ -173,20 +173,21 @@ def measure_best_ratio(problem: Problem, device: Device, machine: Machine | None
     predicted = best_ratio(
         machine or measure_machine(problem, [device], links=False), problem.shape
     )
-    shares = {round(factor * predicted * rows) / rows for factor in TRIED_SHARES} - {0.0}
-    best, limit = 0.0, 0.0
-    if shares:
+    counts = {min(round(factor * predicted * rows), rows) for factor in TRIED_SHARES} - {0}
+    best, limit = 0, 0.0
+    if counts:
         limit = min(_time_samples(problem, device, 0.0)) / LEAST_GAIN
-    for share in sorted(shares):
-        slowest = max(_time_samples(problem, device, share))
+    for count in sorted(counts):
+        slowest = max(_time_samples(problem, device, count / rows))
         if slowest < limit:
-            best, limit = share, slowest
-    taken = int(SHARE_TAKEN * best * rows) / rows
+            best, limit = count, slowest
+    taken = rows if best == rows else int(SHARE_TAKEN * best)
     LOGGER.info(
-        "ratio='auto' takes %.4g: the model predicts %.4g, %.4g of %s had the best step, %.3g s",
-        *(taken, predicted, best, [0.0, *sorted(shares)], limit),
+        "ratio='auto' takes %d of %d rows: the model predicts %.4g, %d of %s had the best step, "
+        "%.3g s",
+        *(taken, rows, predicted * rows, best, [0, *sorted(counts)], limit),
     )
-    return taken
+    return taken / rows
 
 
 def _time_samples(problem: Problem, device: Device, ratio: float) -> list[float]:

@@ -215,11 +215,35 @@ def test_the_pressure_drop_of_a_channel_is_that_of_poiseuille(tmp_path, capsys):
         ({"heat": 'scalar = "salt"'}, "output.heat.scalar must be one of 'temperature'"),
         ({"heat": "difference = 0.0\nlength = 1.0"}, "output.heat.difference must be positive"),
         ({"heat": "conductivity = 0.6"}, "conductivity"),
+        ({"heat": 'walls = ["y-", "y-"]'}, "walls must list each wall once"),
     ],
 )
 def test_impossible_integrals_are_refused(settings, message, tmp_path):
     with pytest.raises(ValueError, match=message):
         read_case(write_plates(tmp_path, **settings))
+
+
+def test_rows_of_heat_in_other_scales_are_not_continued(tmp_path, capsys):
+    def run(scales, *options):
+        path = write_plates(tmp_path, heat=f"{scales}\n[output]\ncheckpoint = 35")
+        return call(capsys, "run", path, "--out", tmp_path / "out", "--quiet", *options)
+
+    code, printed, _ = run(SCALES, "--steps", 35)
+    assert (code, "nan" in printed) == (0, False)  # of one row
+    restart = "--restart", tmp_path / "out" / "checkpoint.state", "--steps", 70
+    code, _, err = run(SCALES.replace("4182", "1000"), *restart)
+    assert code == 2
+    assert "run with scales (heat_capacity, difference, length, area) of output.heat" in err
+    assert run(SCALES, *restart)[0] == 0
+
+
+def test_a_section_without_fluid_is_refused(tmp_path, capsys):
+    box = 'shape = "box"\nfrom = [0.001, 0.0, 0.0]\nto = [0.002, 0.008, 0.002]'
+    path = write_plates(tmp_path, sections="sections = [0.0005, 0.0015]",
+                        heat=f"[solids.plug]\n{box}")  # fmt: skip
+    code, _, err = call(capsys, "run", path, "--dry-run")
+    assert code == 2
+    assert "output.flow.sections: all cells of the section at x = 0.0015 m are solid" in err
 
 
 def test_heat_needs_a_scalar_and_scales(tmp_path):

@@ -159,8 +159,12 @@ WALLS = {"x-": lbm.NonReflectingInlet((0.05, 0.0, 0.0)), "x+": lbm.PressureOutle
     [
         ({"collision": lbm.TRT(0.7)}, "more than ten moments.*Regularized, RecursiveReg"),
         ({"device": ["cpu", "cpu"], "decomposition": (2, 1, 1)}, "use decomposition=.1, 1, 2."),
+        ({"device": ["cpu", "cpu"], "decomposition": (1, 1, 2), "shape": (6, 8, 8)},
+         "use another nx or ny, one device"),
+        ({"device": ["cpu"] * 9}, "9 boxes along z do not fit .* or devices"),
         ({"ratio": 0.5}, "ratio"),
         ({"boundaries": WALLS}, r"boundaries\['x-'\] cannot be NonReflectingInlet"),
+        ({"boundaries": {"x": lbm.FreeStream((0.05, 0, 0))}}, "'x-'. cannot be FreeStream"),
         ({"boundaries": {"b": lbm.Solid(lbm.Sphere((4, 4, 4), 2), wall="interpolated")}},
          "use wall='halfway'"),
         ({"boundaries": {"x-": lbm.VelocityInlet((0.01, 0, 0)), "x+": lbm.PressureOutlet(),
@@ -169,9 +173,10 @@ WALLS = {"x-": lbm.NonReflectingInlet((0.05, 0.0, 0.0)), "x+": lbm.PressureOutle
     ],
 )  # fmt: skip
 def test_what_moments_cannot_do_is_refused(settings, words):
-    settings = {"collision": lbm.Regularized(0.7), "state": "moments", "device": "cpu"} | settings
+    settings = {"collision": lbm.Regularized(0.7), "state": "moments", "device": "cpu",
+                "shape": (8, 8, 8)} | settings  # fmt: skip
     with pytest.raises(ValueError, match=words):
-        lbm.Simulation((8, 8, 8), **settings)
+        lbm.Simulation(**settings)
 
 
 def test_moments_take_half_of_the_bytes():

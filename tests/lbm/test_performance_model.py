@@ -307,16 +307,19 @@ def test_a_study_measures_with_the_threads_of_a_rank(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("samples", "chosen"),
+    ("samples", "rows", "predicted", "chosen"),
     [
-        ({0.0: [1.0, 1.1], 0.1: [0.97, 0.95], 0.15: [0.9, 0.92], 0.2: [0.8, 1.3]}, 0.1),
-        ({0.0: [1.0, 1.1], 0.1: [0.985, 0.9], 0.15: [0.99, 0.7], 0.2: [2.0, 2.0]}, 0.0),
+        ({0.0: [1.0, 1.1], 0.1: [0.97, 0.95], 0.15: [0.9, 0.92], 0.2: [0.8, 1.3]}, 20, 0.2, 0.1),
+        ({0.0: [1.0, 1.1], 0.1: [0.985, 0.9], 0.15: [0.99, 0.7], 0.2: [2.0, 2.0]}, 20, 0.2, 0.0),
+        ({0.0: [1.0], 4 / 17: [0.5]}, 17, 0.24, 3 / 17),
+        ({0.0: [1.0], 1.0: [0.5]}, 10, 0.9, 1.0),
     ],
-    ids=["less than the share whose slowest sample is best", "a gain that may be noise"],
-)
-def test_auto_takes_a_share_that_gains_for_certain(monkeypatch, samples, chosen):
-    problem = cavity_problem((16, 20, 16))
-    monkeypatch.setattr(measurement, "best_ratio", lambda machine, shape: 0.2)
+    ids=["less than the share whose slowest sample is best", "a gain that may be noise",
+         "three of four rows", "the CPU alone"],
+)  # fmt: skip
+def test_auto_takes_a_share_that_gains_for_certain(monkeypatch, samples, rows, predicted, chosen):
+    problem = cavity_problem((16, rows, 16))
+    monkeypatch.setattr(measurement, "best_ratio", lambda machine, shape: predicted)
     monkeypatch.setattr(
         measurement, "_time_samples", lambda problem, device, share: samples.get(share, [9.0])
     )

@@ -83,4 +83,6 @@ class Store:
 
     def flat_target(self, t: int) -> Any:
         """Return the flat array of populations that step t writes, one element for each."""
-        return self.engine.cells(self.engine.target(t)).reshape(self.engine.problem.populations)
+        problem = self.engine.problem
+        assert not problem.precision.moments, "moments are not addressed like populations"
+        return self.engine.cells(self.engine.target(t)).reshape(problem.populations)

@@ -44,14 +44,18 @@ def require_moments_suffice(
             f"ratio={ratio!r}: use device='cuda:all' in one process, or state='populations'"
         )
     layer = cells[0] * cells[1]
-    if grid != (1, 1, 1) and (grid[:2] != (1, 1) or layer % GROUP):
+    across = grid[:2] == (1, 1)
+    if grid != (1, 1, 1) and not (across and layer % GROUP == 0):
+        remedies = [] if across else [f"decomposition=(1, 1, {math.prod(grid)})"]
+        if layer % GROUP:
+            remedies.append("another nx or ny")
         raise ValueError(
             f"state='moments' is cut across z into layers of a multiple of {GROUP} cells, got "
-            f"boxes {grid} and layers of {layer} cells: use decomposition="
-            f"(1, 1, {math.prod(grid)}), another nx or ny, one device, or state='populations'"
+            f"boxes {grid} and layers of {layer} cells: use {' and '.join(remedies)}, one device, "
+            "or state='populations'"
         )
     for name, face in zip(FACES, faces, strict=True):
-        if face.responds:
+        if face.responds or face.is_equilibrium:
             raise ValueError(
                 f"boundaries[{name!r}] cannot be {type(face).__name__} with state='moments', "
                 f"because it changes populations that it has returned: {_REMEDY}"

@@ -24,6 +24,10 @@ MARGIN = 1.0 + 2.0**-10
 The proof needs 1 + 2^-11.
 """
 
+_LEAST = 2.0**-32
+"""Share of the largest norm below which norms that have been updated are computed again: the
+updates have errors of some 2^-50 of it."""
+
 MAX_ROUNDS = 200
 """Rounds after which a reduction ends. Each shortens a vector, so that 10 are usual."""
 
@@ -80,14 +84,22 @@ def _subtract(v, k, w):
 
 
 @scalar
+def _inner_products(b1, b2, b3, weight):
+    """Return n1, n2, n3, g12, g13, g23, and a norm below which their updates have lost digits."""
+    n1, n2, n3 = _dot(b1, b1, weight), _dot(b2, b2, weight), _dot(b3, b3, weight)
+    g12, g13, g23 = _dot(b1, b2, weight), _dot(b1, b3, weight), _dot(b2, b3, weight)
+    return n1, n2, n3, g12, g13, g23, _LEAST * max(n1, n2, n3)
+
+
+@scalar
 def reduce_basis(b1, b2, b3, weight):
     """Reduce three vectors: pairs by Lagrange's algorithm, and the longest by the nearest plane.
 
     `weight` is the factor of z^2 in the norm. The vectors are returned by growing norm. Their inner
-    products are updated rather than computed again, which shortens the chain of operations.
+    products are updated rather than computed again, which shortens the chain of operations, until
+    cancellation leaves few of their digits.
     """
-    n1, n2, n3 = _dot(b1, b1, weight), _dot(b2, b2, weight), _dot(b3, b3, weight)
-    g12, g13, g23 = _dot(b1, b2, weight), _dot(b1, b3, weight), _dot(b2, b3, weight)
+    n1, n2, n3, g12, g13, g23, least = _inner_products(b1, b2, b3, weight)
     for _ in range(MAX_ROUNDS):
         if n2 < n1:
             b1, b2, n1, n2, g13, g23 = b2, b1, n2, n1, g23, g13
@@ -101,6 +113,8 @@ def reduce_basis(b1, b2, b3, weight):
         if k != 0.0 and shorter < 0.999 * n2:
             b2, n2 = _subtract(b2, k, b1), shorter
             g12, g23 = g12 - k * n1, g23 - k * g13
+            if shorter < least:
+                n1, n2, n3, g12, g13, g23, least = _inner_products(b1, b2, b3, weight)
             continue
         k2 = _nearest((n1 * g23 - g12 * g13) / (n1 * n2 - g12 * g12))
         k1 = _nearest((g13 - k2 * g12) * inverse)
@@ -110,6 +124,8 @@ def reduce_basis(b1, b2, b3, weight):
             break
         b3, n3 = _subtract(_subtract(b3, k2, b2), k1, b1), shorter
         g13, g23 = g13 - h13, g23 - h23
+        if shorter < least:
+            n1, n2, n3, g12, g13, g23, least = _inner_products(b1, b2, b3, weight)
     return b1, b2, b3
 
 

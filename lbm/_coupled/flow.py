@@ -24,7 +24,6 @@ from lbm._coupled.scalars.fields import ScalarFields
 from lbm._coupled.scalars.scalar import Scalar
 from lbm._coupled.sponge_layers import SpongeLayers
 from lbm._domain.domain import Domain
-from lbm._kernels.moments.limits import require_no_shear
 from lbm.boundaries import Condition, Solid
 from lbm.boundaries.sponge import Sponge
 from lbm.collisions.eddy_viscosity import EddyViscosityModel
@@ -129,7 +128,6 @@ class Flow:
         if any(face.is_outlet for face in faces):
             sheared = ShearedOutlets(shape, faces, domain)
             if sheared.faces:
-                require_no_shear(self.problem.precision, sheared.faces)
                 self.companions.append(sheared)
         if any(face.responds for face in faces):
             self.companions.append(RespondingFaces(shape, faces, domain))

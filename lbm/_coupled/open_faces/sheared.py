@@ -11,6 +11,7 @@ from lbm._coupled.open_faces.formulas import make_bend_cell
 from lbm._coupled.open_faces.tables import ShearedTable, make_sheared_table
 from lbm._domain.domain import Domain
 from lbm._kernels.items.store import Store
+from lbm._kernels.moments.limits import require_no_shear
 from lbm._parallel.parts import Part
 from lbm.boundaries import FACES, Condition
 from lbm.collisions.operator import Collision
@@ -48,6 +49,8 @@ class ShearedOutlets(Companion):
             if face.is_outlet
             and (_has_walls_beside(k, faces) or domain.ranks.any(_has_solids_before(k, domain)))
         ]
+        if self.faces:
+            require_no_shear(domain.problem.precision, self.faces)
         self._corrections = [
             _prepare(part, face, table)
             for face in self.faces

@@ -37,7 +37,8 @@ class RareEvent:
     low, high : ends of its interval, by Student's distribution of the runs' mean, at most 1
         If all paths exceed the threshold, the lower end is that of a binomial probability.
     coefficient_of_variation : estimated standard error over probability
-    confidence : probability with which the interval contains the true value, nearly
+    confidence : probability with which the interval contains the true value, nearly. With fewer
+        than 100 paths in a run it is less: 195 of 218 intervals of 95 % held with 20 and 50 paths.
     runs : (runs,) array, estimate of each run; they are independent and have no bias
     levels : levels of each run, and behind them the threshold if the run has reached it
     survivors : numbers of paths above these levels

@@ -146,7 +146,7 @@ def parse(text: str) -> Fraction:
 
 
 class Statement:
-    """What both kinds of certificates say, and the decision of an argument."""
+    """Statements that both kinds of certificates have, and the decision of an argument."""
 
     def __init__(self, certificate: dict, lines: list[str], windows: int, seed: int) -> None:
         body = {k: v for k, v in certificate.items() if k != "hash"}

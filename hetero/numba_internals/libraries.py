@@ -110,7 +110,7 @@ class SelfContainedLibrary(JITCodeLibrary):  # type: ignore[misc]  # its base ha
 
     @property
     def codegen(self) -> Any:
-        """What sets the addresses of constants of functions: this library."""
+        """This library, which sets the addresses of constants of functions itself."""
         return self
 
     def set_env(self, name: str, constants: Any) -> None:
@@ -135,12 +135,16 @@ class SelfContainedLibrary(JITCodeLibrary):  # type: ignore[misc]  # its base ha
 
 @contextmanager
 def _libraries_of(codegen: Any, kind: type) -> Iterator[None]:
-    """Let Numba put what it compiles or loads now into libraries of this class."""
-    before, codegen._library_class = codegen._library_class, kind
-    try:
-        yield
-    finally:
-        codegen._library_class = before
+    """Let Numba put what it compiles or loads now into libraries of this class.
+
+    The class is that of all threads: the lock keeps others from compiling and from changing it.
+    """
+    with global_compiler_lock:
+        before, codegen._library_class = codegen._library_class, kind
+        try:
+            yield
+        finally:
+            codegen._library_class = before
 
 
 def self_contained(codegen: Any) -> AbstractContextManager[None]:
@@ -158,6 +162,7 @@ class LeaveWrappersOut(FunctionPass):  # type: ignore[misc]  # its base has no t
         super().__init__()
 
     def run_pass(self, state: Any) -> bool:
+        """Change the flags of all parallel loops of a function; its code stays as it is."""
         for block in state.func_ir.blocks.values():
             for loop in block.find_insts(Parfor):
                 loop.flags = loop.flags.copy()

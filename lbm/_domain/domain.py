@@ -161,11 +161,12 @@ class Domain:
         if self.exchange is None:
             self.parts[0].engine.step(t, self.parts[0].engine.whole)
             return
-        if self.problem.precision.moments:
+        is_filled_before = self.problem.precision.moments > 0
+        if is_filled_before:
             self._fill_halos(t)
         for worker in self._workers.values():
             worker.begin(t)
-        if self.problem.precision.moments:
+        if is_filled_before:  # all cells have been stepped
             return
         for piece, axis in enumerate(self.exchange.axes):
             self.exchange.start(t, axis)

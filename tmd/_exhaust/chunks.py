@@ -19,7 +19,7 @@ class Chunks(NamedTuple):
 
 
 class Judged(NamedTuple):
-    """What a comparison found.
+    """Result of a comparison.
 
     Attributes
     ----------

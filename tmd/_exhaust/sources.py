@@ -1,4 +1,4 @@
-"""What is tried: a function of a C library, or one of arrays on a device."""
+"""Functions under test: one of a C library, or one of arrays on a device."""
 
 from __future__ import annotations
 

@@ -47,7 +47,7 @@ Slabs are one per cent higher than needed, so that the lowest of a row is high e
 
 @dataclass
 class Findings:
-    """What a search has covered: the phases up to `reached`, in `rows` and `points`.
+    """Progress of a search: the phases up to `reached`, in `rows` and `points`.
 
     `points` are intervals next to zeros and poles, whose arguments are all in `numbers`, which
     holds besides them what survived in the windows.

@@ -31,7 +31,7 @@ WINDOW_ARGUMENTS = 1 << 8
 
 @dataclass(frozen=True)
 class CertifiedPhases:
-    """What a certificate of a periodic search says, after `check_phases`.
+    """Statements of a certificate of a periodic search, after `check_phases`.
 
     `cases` are (phase, m, kind) by growing phase, where m is the number of the argument; `starts`
     are the numbers of groups before each row.

@@ -47,8 +47,9 @@ SHARE_TAKEN = 0.75
 """Share of the best share that is taken. The rate rises slowly up to the best share and falls
 steeply beyond it, to which a CPU that has become slower by a third shifts it."""
 
-LEAST_GAIN = 1.02
-"""Gain below which the GPU computes alone: measurements of a step vary by a percent."""
+LEAST_GAIN = 1.1
+"""Gain below which the GPU computes alone. A CPU that other programs use may take twice as long a
+second after it has been measured, and the whole step waits for it: a smaller gain is not worth it."""
 
 
 def time_call(function: Callable[[int], object], wait: Callable[[], object]) -> float:

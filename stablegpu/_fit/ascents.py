@@ -15,7 +15,7 @@ from stablegpu._fit.fitted import FittedSets
 from stablegpu._fit.likelihood.second_starts import selection_loops
 from stablegpu._fit.limits import ALPHA_RANGE, LARGEST_START_ALPHA
 from stablegpu._fit.records import LOC_IN_S1, STATUSES, missing_outcomes
-from stablegpu._fit.set_loops import at_boundary, covariances_of, parameters_of
+from stablegpu._fit.set_loops import at_boundary, covariances_of, keep_better, parameters_of
 from stablegpu._parameters import PARAMETERS
 
 _STAGES = ("start", "ascent", "results")
@@ -211,12 +211,7 @@ def _climb_other_peaks(
             batch.workspace,
             batch.host_workspace,
         )
-        for s, outcome in zip(chosen_sets, new_outcomes, strict=True):
-            evaluations = outcomes["evaluations"][s] + outcome["evaluations"]
-            best = outcomes["loglik"][s]
-            if outcome["loglik"] > best or not np.isfinite(best):
-                outcomes[s] = outcome
-            outcomes["evaluations"][s] = evaluations
+        keep_better(outcomes, chosen_sets, new_outcomes)
 
 
 def _initial_points(

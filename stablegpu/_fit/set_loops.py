@@ -1,9 +1,9 @@
 """Parameters and covariances from the outcomes of ascents.
 
 The host runs this, whichever the device is. Loops are compiled because a fit alone has a hundred
-operations on a few numbers there, of which NumPy takes 1 to 5 us for each. Exponentials,
-logarithms, tangents, inverses and products of matrices stay with NumPy: it computes those of many
-sets with vector instructions.
+operations on a few numbers there, of which NumPy takes 1 to 5 us for each, and many at once wait
+for them: LAPACK takes 2 us to invert a matrix of order 4. Exponentials, logarithms and tangents
+stay with NumPy, which computes those of many sets with vector instructions.
 """
 
 from __future__ import annotations
@@ -52,53 +52,32 @@ def write_parameters(outcomes, units, scale, log_scale, cotangent, to_s1, parame
 
 
 @serial
-def is_positive_definite(matrix):
-    """Return whether all pivots of a symmetric matrix are positive; they overwrite the matrix.
+def invert_positive_definite(matrix, inverse):
+    """Write the inverse of a symmetric matrix if all its pivots are positive; return if they are.
 
-    This takes a tenth of the time of eigenvalues.
+    The elimination by Gauss and Jordan overwrites the matrix.
     """
     size = matrix.shape[0]
+    for i in range(size):
+        for j in range(size):
+            inverse[i, j] = 1.0 if i == j else 0.0
     for k in range(size):
         pivot = matrix[k, k]
         if not pivot > 0.0:
             return False
-        inverse = 1.0 / pivot
-        for i in range(k + 1, size):
-            for j in range(k + 1, size):
-                matrix[i, j] -= inverse * matrix[k, i] * matrix[k, j]
+        reciprocal = 1.0 / pivot
+        for i in range(size):
+            if i != k:
+                factor = reciprocal * matrix[i, k]
+                for j in range(k + 1, size):
+                    matrix[i, j] -= factor * matrix[k, j]
+                for j in range(k + 1):
+                    inverse[i, j] -= factor * inverse[k, j]
+        for j in range(k + 1):
+            inverse[k, j] *= reciprocal
+        for j in range(k + 1, size):
+            matrix[k, j] *= reciprocal
     return True
-
-
-@serial
-def prepare_covariances(outcomes, slope, parameters, matrices, relative):
-    """Write what the covariances are products of; return at which sets they exist.
-
-    These are the information of each ascent, or the identity where it was not measured or is not
-    positive definite, and `slope` with location and scale in units of the scale.
-    """
-    definite, scaled = np.zeros(outcomes.size, np.bool_), np.zeros((4, 4))
-    for s in range(outcomes.size):
-        information, widths = outcomes[s].information, outcomes[s].widths
-        measured, finite = False, True
-        for i in range(4):
-            measured = measured or widths[i] != 0.0
-            for j in range(4):
-                finite = finite and np.isfinite(information[i, j])
-        if measured and finite:
-            # With a diagonal of ones the matrix is as definite, and its pivots do not overflow.
-            for i in range(4):
-                for j in range(4):
-                    scaled[i, j] = information[i, j] / (
-                        _root_of_diagonal(information, i) * _root_of_diagonal(information, j)
-                    )
-            definite[s] = is_positive_definite(scaled)
-        for i in range(4):
-            unit = 1.0 if i < 2 else parameters[s, 3]
-            for j in range(4):
-                identity = 1.0 if i == j else 0.0
-                matrices[s, i, j] = information[i, j] if definite[s] else identity
-                relative[s, i, j] = slope[s, i, j] / unit
-    return definite
 
 
 @serial
@@ -109,26 +88,74 @@ def _root_of_diagonal(matrix, i):
 
 
 @serial
-def write_covariances(outcomes, definite, relative, free, parameters, covariance, errors):
+def write_covariances(outcomes, slope, free, parameters, covariance, errors):
     """Write covariances (sets, 4, 4) and standard errors (sets, 4).
 
-    `relative` are covariances with location and scale in units of the scale. Results are NaN where
-    the information is not `definite` or was not measured, 0 for parameters that are not `free`.
+    They are NaN where the information is not positive definite or was not measured, 0 for
+    parameters that are not `free`.
     """
+    scaled, inverse, relative, half = (
+        np.empty((4, 4)), np.empty((4, 4)), np.empty((4, 4)), np.empty((4, 4))
+    )  # fmt: skip
+    roots, unit = np.empty(4), np.ones(4)
     for s in range(outcomes.size):
-        widths, scale = outcomes[s].widths, parameters[s, 3]
+        information, widths = outcomes[s].information, outcomes[s].widths
+        scale, definite = parameters[s, 3], False
+        unit[2], unit[3] = scale, scale
         for i in range(4):
-            row_unit = 1.0 if i < 2 else scale
+            roots[i] = _root_of_diagonal(information, i)
+            definite = definite or widths[i] != 0.0
+        for i in range(4):
+            for j in range(4):
+                # With a diagonal of ones the matrix is as definite; its pivots do not overflow.
+                scaled[i, j] = information[i, j] / (roots[i] * roots[j])
+                definite = definite and np.isfinite(information[i, j])
+                # Covariances with location and scale in units of the scale.
+                relative[i, j] = slope[s, i, j] / unit[i]
+        definite = definite and invert_positive_definite(scaled, inverse)
+        if definite:
+            for i in range(4):
+                for j in range(4):
+                    is_measured = widths[i] != 0.0 and widths[j] != 0.0
+                    inverse[i, j] = inverse[i, j] / (roots[i] * roots[j]) if is_measured else 0.0
+            _multiply(relative, inverse, half, False)
+            _multiply(half, relative, inverse, True)
+        for i in range(4):
             row_is_free = (free >> i) & 1
             for j in range(4):
-                value = relative[s, i, j] if definite[s] else np.nan
+                value = inverse[i, j] if definite else np.nan
                 if not (row_is_free and (free >> j) & 1):
                     value = 0.0
                 if (widths[i] == 0.0 and row_is_free) or (widths[j] == 0.0 and (free >> j) & 1):
                     value = np.nan
                 if i == j:
-                    errors[s, i] = row_unit * np.sqrt(value)
-                covariance[s, i, j] = row_unit * value * (1.0 if j < 2 else scale)
+                    errors[s, i] = unit[i] * np.sqrt(value)
+                covariance[s, i, j] = unit[i] * value * unit[j]
+
+
+@serial
+def _multiply(a, b, product, transposed):
+    """Write the product of two matrices of order 4, of which b may be `transposed`."""
+    for i in range(4):
+        for j in range(4):
+            total = 0.0
+            for k in range(4):
+                total += a[i, k] * (b[j, k] if transposed else b[k, j])
+            product[i, j] = total
+
+
+@serial
+def keep_better(outcomes, which, others):
+    """Overwrite the outcomes of the sets `which` by `others` of a larger likelihood.
+
+    A set may occur several times. The evaluations of its ascents are added up.
+    """
+    for k in range(which.size):
+        s = which[k]
+        evaluations, best = outcomes[s].evaluations + others[k].evaluations, outcomes[s].loglik
+        if others[k].loglik > best or not np.isfinite(best):
+            outcomes[s] = others[k]
+        outcomes[s].evaluations = evaluations
 
 
 @serial
@@ -167,16 +194,8 @@ def covariances_of(
     They are NaN at boundaries and where there is no maximum, 0 for fixed parameters. Standard
     errors are not roots of the covariances: squares of scales may leave the range of floats.
     """
-    matrices, relative = np.empty_like(slope), np.empty_like(slope)
-    definite = prepare_covariances(outcomes, slope, parameters, matrices, relative)
-    inner = np.linalg.inv(matrices)
-    measured = outcomes["widths"] != 0.0
-    if not measured.all():
-        inner *= measured[:, :, None] & measured[:, None, :]
-    with np.errstate(invalid="ignore", over="ignore"):
-        products = relative @ inner @ relative.transpose(0, 2, 1)
     covariance, errors = np.empty_like(slope), np.empty((len(slope), 4))
-    write_covariances(outcomes, definite, products, free, parameters, covariance, errors)
+    write_covariances(outcomes, slope, free, parameters, covariance, errors)
     return covariance, errors
 
 

@@ -124,8 +124,8 @@ def test_half_equal_data_are_refused(device, size, method):
         stablegpu.fit(x, method=method, device=device)
 
 
-def test_matrices_are_positive_definite_if_their_eigenvalues_are_positive():
-    from stablegpu._fit.set_loops import is_positive_definite
+def test_matrices_are_inverted_if_their_eigenvalues_are_positive():
+    from stablegpu._fit.set_loops import invert_positive_definite
 
     a = np.random.default_rng(3).standard_normal((500, 4, 5))
     matrices = a @ a.transpose(0, 2, 1) - 0.5 * np.eye(4)
@@ -134,4 +134,9 @@ def test_matrices_are_positive_definite_if_their_eigenvalues_are_positive():
     with_numbers = np.nan_to_num(matrices, nan=-1.0)
     expected = np.linalg.eigvalsh(with_numbers).min(axis=1) > 0.0
     assert 0.2 < expected.mean() < 0.8
-    np.testing.assert_array_equal([is_positive_definite(m) for m in matrices], expected)
+    inverses = np.empty_like(matrices)
+    pairs = zip(matrices.copy(), inverses, strict=True)
+    np.testing.assert_array_equal([invert_positive_definite(*pair) for pair in pairs], expected)
+    products = matrices[expected] @ inverses[expected]
+    condition = np.linalg.cond(matrices[expected])
+    assert (np.abs(products - np.eye(4)).max(axis=(1, 2)) < 1e-14 * condition).all()

@@ -195,7 +195,7 @@ class Workspace:
         if out is not None:
             view = self._view_of_out(out)
             if view is None:
-                out[...] = self._to_host(array).reshape(shape)
+                self._to_host(array, np.asarray(out).reshape(-1))
             elif _addresses(view) != _addresses(array):
                 self._copy_over(view, array)
             return out
@@ -268,7 +268,8 @@ class Workspace:
         else:
             view.copy_to_device(view_as_numba(array), stream=self.stream)
 
-    def _to_host(self, array: Any) -> np.ndarray:
+    def _to_host(self, array: Any, out: np.ndarray | None = None) -> np.ndarray:
+        """Return a copy of an array in host memory, which is `out` if that is given."""
         from hetero.cuda import staging
         from hetero.cuda.driver import copy_from_gpu, cuda
 
@@ -276,8 +277,14 @@ class Workspace:
         is_flat = len(array.shape) == 1 and hasattr(array, "__cuda_ndarray__")
         if is_flat and array.nbytes >= staging.SMALLEST_STAGED:
             (cuda if isinstance(self.stream, int) else self.stream).synchronize()
-            return staging.download_staged(array)
-        return copy_from_gpu(array, self.stream) if array.size else np.empty(0, array.dtype)
+            host = np.empty(array.shape, array.dtype) if out is None else out
+            staging.download_staged(array, host)
+            return host
+        host = copy_from_gpu(array, self.stream) if array.size else np.empty(0, array.dtype)
+        if out is None:
+            return host
+        out[:] = host.reshape(-1)
+        return out
 
 
 def _addresses(array: Any) -> range:

@@ -5,11 +5,10 @@ from __future__ import annotations
 import contextlib
 import pickle
 import queue
-import threading
 import traceback
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import BrokenExecutor, Executor, Future, ThreadPoolExecutor
+from concurrent.futures import BrokenExecutor, Executor, Future, wait
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
@@ -26,6 +25,7 @@ from hetero.distributed.cancellation import (
     use_flag,
 )
 from hetero.distributed.dask_tasks import stopped_when_cancelled
+from hetero.distributed.device_threads import borrow_threads
 from hetero.distributed.interruption import interrupted_without, waiting_file
 from hetero.distributed.worker_devices import device_of_rank, device_of_worker
 from hetero.numba_internals.pickling import pickle_by_value
@@ -172,30 +172,39 @@ def _run_on_devices(
     take: Callable[[int, Result], None],
 ) -> None:
     """Compute parts by a thread for each device."""
-    flag, free, of_thread = new_flag(), queue.SimpleQueue[Device](), threading.local()
-    for device in devices:
-        free.put(device)
+    flag, waiting = new_flag(), queue.SimpleQueue[tuple[Future[Result], Part]]()
+    numbers: dict[Future[Result], int] = {}
+    for number, part in enumerate(parts):
+        future: Future[Result] = Future()
+        numbers[future] = number
+        waiting.put((future, part))
 
-    def take_device() -> None:
-        of_thread.device = free.get()
-
-    def compute(part: Part) -> Result:
-        with use_flag(flag):
+    def compute_next(device: Device) -> None:
+        future, part = waiting.get_nowait()
+        if not future.set_running_or_notify_cancel():
+            return
+        try:
             raise_if_stopped()
-            try:
-                return task(part, of_thread.device)
-            except BaseException:  # before this thread takes another part
-                flag[0] = 1
-                raise
+            future.set_result(task(part, device))
+        except BaseException as error:
+            flag[0] = 1  # before this thread takes another part
+            future.set_exception(error)
 
-    with ThreadPoolExecutor(len(devices), "heterokit-device", take_device) as threads:
-        numbers = {threads.submit(compute, part): number for number, part in enumerate(parts)}
+    def compute_all(device: Device) -> None:
+        with use_flag(flag), contextlib.suppress(queue.Empty):
+            while True:
+                compute_next(device)
+
+    with borrow_threads(devices) as threads:
+        pairs = zip(threads, devices, strict=True)
+        working = [thread.submit(compute_all, device) for thread, device in pairs]
         try:
             _take_all(numbers, take, StoppedError)  # of which another part says why
         except BaseException:
             flag[0] = 1
-            threads.shutdown(wait=False, cancel_futures=True)
             raise
+        finally:
+            wait(working)
 
 
 def _run_by_workers(

@@ -131,7 +131,10 @@ def _evaluate_range(
     """Return the functions of these names in a range of the points."""
     with warnings.catch_warnings():  # the caller warns of the errors of all points
         warnings.simplefilter("ignore")
-        values = evaluate(part.inputs[0], parameters, evaluator=chosen, names=names, device=device)
+        values = evaluate(
+            part.inputs[0], parameters, evaluator=chosen, names=names, device=device,
+            out=part.outputs and dict(zip(all_names, part.outputs, strict=True)),
+        )  # fmt: skip
     return [getattr(values, name) for name in all_names]
 
 

@@ -17,15 +17,23 @@ alike, whatever the number of parts."""
 
 
 class Range(NamedTuple):
-    """A range of elements: where it begins and ends, and its elements of each input."""
+    """A range of elements.
+
+    Attributes
+    ----------
+    begin, end : where it begins and ends
+    inputs : its elements of each input
+    outputs : its elements of each output, or None in another process
+    """
 
     begin: int
     end: int
     inputs: tuple[np.ndarray, ...]
+    outputs: tuple[np.ndarray, ...] | None
 
 
 ArrayTask: TypeAlias = Callable[[Range, Device], Sequence[np.ndarray]]
-"""Returns the elements of each output in a range."""
+"""Returns the elements of each output in a range; it has written them to `outputs` if there are."""
 
 
 def require_host_array(name: str, values: Any) -> None:
@@ -57,20 +65,20 @@ def fill_in_parts(
     blocks = -(-size // MULTIPLE)
     parts = max(1, min(engine.count_parts(), blocks))
     ends = [min(size, k * blocks // parts * MULTIPLE) for k in range(parts + 1)]
+
+    def select(arrays: Sequence[np.ndarray], part: slice) -> tuple[np.ndarray, ...]:
+        return tuple(array[part] for array in arrays)
+
+    slices = [slice(begin, end) for begin, end in itertools.pairwise(ends)]
+    elsewhere = engine.is_elsewhere
     ranges = [
-        Range(begin, end, tuple(array[begin:end] for array in inputs))
-        for begin, end in itertools.pairwise(ends)
-    ]
+        Range(part.start, part.stop, select(inputs, part),
+              None if elsewhere else select(outputs, part))
+        for part in slices
+    ]  # fmt: skip
 
-    def write(values: Sequence[np.ndarray], part: Range) -> None:
+    def write(number: int, values: Sequence[np.ndarray]) -> None:
         for output, elements in zip(outputs, values, strict=True):
-            output[part.begin : part.end] = elements
+            output[slices[number]] = elements
 
-    if engine.is_elsewhere:
-        engine.run(task, ranges, on_result=lambda k, values: write(values, ranges[k]), title=title)
-        return
-
-    def compute_and_write(part: Range, device: Device) -> None:
-        write(task(part, device), part)
-
-    engine.run(compute_and_write, ranges, title=title)
+    engine.run(task, ranges, on_result=write if elsewhere else None, title=title)

@@ -143,7 +143,10 @@ def _invert_range(
     device: Device,
 ) -> tuple[Any]:
     """Return the quantiles in a range of the probabilities."""
-    return (quantile(part.inputs[0], parameters, upper=upper, evaluator=chosen, device=device),)
+    out = part.outputs[0] if part.outputs else None
+    return (
+        quantile(part.inputs[0], parameters, upper=upper, evaluator=chosen, out=out, device=device),
+    )
 
 
 def _choose(parameters: Parameters, evaluator: Any, size: int) -> Quadrature | Interpolation | str:

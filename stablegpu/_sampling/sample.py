@@ -162,6 +162,7 @@ def _draw_range(
     """Return the draws of a range."""
     with device.active(), region("stable samples"):
         workspace, shape = Workspace(device), (part.end - part.begin,)
-        array = workspace.output(shape, dtype)
+        out = part.outputs[0] if part.outputs else None
+        array = workspace.output(shape, dtype, out)
         _draw(parameters, dtype, key, part.begin, array, workspace)
-        return (workspace.result(array, shape),)
+        return (workspace.result(array, shape, out),)

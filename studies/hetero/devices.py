@@ -64,9 +64,10 @@ def run(study: Study) -> dict:
 
     def measure() -> Iterator[tuple]:
         for count in counts:
-            with _pool(count, study.quick) as pool:
+            with _pool(count, study.quick) as pool, ThreadPoolExecutor(count) as threads:
+                pools = {WORKERS: pool, THREADS: threads}
                 for job, way in ((j, w) for j in jobs for w in j.ways):
-                    s = _median(_way(way, job, devices[:count], pool), study.quick)
+                    s = _median(_way(way, job, devices[:count], pools), study.quick)
                     alone = seconds.setdefault((job.name, way), s)
                     yield job.name, way, count, s, 100.0 * alone / s
 
@@ -75,20 +76,21 @@ def run(study: Study) -> dict:
     return {"columns": heads, "rows": rows}
 
 
-def _way(way: str, job: Job, devices: list[Device], pool: Executor) -> Callable[[], object]:
+def _way(
+    way: str, job: Job, devices: list[Device], pools: dict[str, Executor]
+) -> Callable[[], object]:
     """Return a function that does the work of all devices in one of the ways."""
     count = len(devices)
     if way == ONE_PROCESS:
         return lambda: job.call(0, count, device=devices if count > 1 else devices[0])
     if way == WORKERS:
-        return lambda: job.call(0, count, device=devices[0].kind, executor=pool)
+        return lambda: job.call(0, count, device=devices[0].kind, executor=pools[WORKERS])
 
     def by_threads() -> None:
-        with ThreadPoolExecutor(count) as threads:
-            for future in [
-                threads.submit(job.call, k, 1, device=device) for k, device in enumerate(devices)
-            ]:
-                future.result()
+        for future in [
+            pools[THREADS].submit(job.call, k, 1, device=device) for k, device in enumerate(devices)
+        ]:
+            future.result()
 
     return by_threads
 

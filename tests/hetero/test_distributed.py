@@ -51,7 +51,7 @@ def test_results_have_the_order_of_the_parts():
 
 
 def test_an_error_ends_the_other_parts():
-    begun = []
+    begun, ended = [], []
 
     def compute(part, device):
         begun.append(part)
@@ -60,11 +60,27 @@ def test_an_error_ends_the_other_parts():
         stop = current_flag()
         while not stop[0]:
             time.sleep(0.001)
+        time.sleep(0.1)
+        ended.append(part)
 
     with pytest.raises(ValueError, match="part 0 is wrong"):
         run_parts(compute, range(100), devices=[CPU, CPU])
     assert len(begun) <= 4
-    assert not [t.name for t in threading.enumerate() if t.name.startswith("heterokit-device")]
+    assert sorted([0, *ended]) == sorted(begun)
+
+
+def test_threads_of_devices_are_kept_and_calls_within_calls_get_others():
+    innermost = threading.Barrier(4)
+
+    def call(depth, device=CPU):
+        inner = run_parts(call, [depth - 1] * 2, devices=[CPU, CPU]) if depth else []
+        if not depth:
+            innermost.wait(timeout=60.0)
+        return {threading.get_ident()}.union(*inner)
+
+    threads = call(2)
+    assert len(threads) == 1 + 2 + 4
+    assert call(2) == threads
 
 
 def test_workers_get_functions_by_value(pool):

@@ -77,7 +77,6 @@ def test_ctrl_c_ends_a_run(name):
     solve(**long | {"t_span": (0, 1), "save_every": 3, "delta": 2.0**-7})  # compiles
     assert interrupted(lambda: solve(**long)) < 10.0
     assert_same(solve("cpu"), expected)
-    assert not [t.name for t in threading.enumerate() if t.name.startswith("heterokit-device")]
 
 
 def test_ctrl_c_ends_averages_of_fields():

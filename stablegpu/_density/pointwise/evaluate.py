@@ -109,7 +109,8 @@ def _evaluate_range(
     named = {**{name: values.reshape(-1) for name, values in single.items()},
              **dict(zip(several, part.inputs, strict=True))}  # fmt: skip
     arguments = [named[name] for name in ARGUMENTS]
-    values = evaluate(arguments, parameterization, names, device=device)
+    out = dict(zip(names, part.outputs, strict=True)) if part.outputs else None
+    values = evaluate(arguments, parameterization, names, out=out, device=device)
     return [values[name] for name in names]
 
 

@@ -129,12 +129,12 @@ def _evaluate_range(
     device: Device,
 ) -> list[Any]:
     """Return the functions of these names in a range of the points."""
+    out = dict(zip(all_names, part.outputs, strict=True)) if part.outputs else None
     with warnings.catch_warnings():  # the caller warns of the errors of all points
         warnings.simplefilter("ignore")
         values = evaluate(
-            part.inputs[0], parameters, evaluator=chosen, names=names, device=device,
-            out=part.outputs and dict(zip(all_names, part.outputs, strict=True)),
-        )  # fmt: skip
+            part.inputs[0], parameters, evaluator=chosen, names=names, out=out, device=device
+        )
     return [getattr(values, name) for name in all_names]
 
 

@@ -106,11 +106,11 @@ class ReadyArray:
         """Return a copy in host memory, once the work on the stream is done."""
         from cuda.bindings import driver
 
-        host, handle = np.empty(self.shape, self.dtype), _stream_handle(stream)
+        host, handle = np.empty(self.shape, self.dtype), stream_handle(stream)
         if self.size:
             address = host.ctypes.data
-            _check(driver.cuMemcpyDtoHAsync(address, self.address, host.nbytes, handle))
-            _check(driver.cuStreamSynchronize(handle))
+            check_call(driver.cuMemcpyDtoHAsync(address, self.address, host.nbytes, handle))
+            check_call(driver.cuStreamSynchronize(handle))
         return host
 
 
@@ -202,7 +202,7 @@ def fill_from_host(array: Any, host: np.ndarray, stream: Any) -> None:
         # The host's array may change as soon as this returns, unless it is page-locked. The
         # synchronous copy would wait for all earlier work of the default stream, too.
         arguments = array.address, host.ctypes.data, host.nbytes
-        _check(driver.cuMemcpyHtoDAsync(*arguments, _stream_handle(stream)))
+        check_call(driver.cuMemcpyHtoDAsync(*arguments, stream_handle(stream)))
 
 
 class PendingCopy:
@@ -234,22 +234,22 @@ class PendingCopy:
         # more: a power of two serves arrays of other sizes, too.
         size = 1 << (max(end, _SMALLEST_PINNED) - 1).bit_length()
         self._memory = cupy.cuda.alloc_pinned_memory(size)
-        handle = _stream_handle(stream)
+        handle = stream_handle(stream)
         result = driver.cuEventCreate(int(driver.CUevent_flags.CU_EVENT_DISABLE_TIMING))
-        _check(result)
+        check_call(result)
         self._event = result[1]
         for array, start in zip(arrays, self._starts, strict=True):
             if array.size:
                 address = self._memory.ptr + start
-                _check(driver.cuMemcpyDtoHAsync(address, array.address, array.nbytes, handle))
-        _check(driver.cuEventRecord(self._event, handle))
+                check_call(driver.cuMemcpyDtoHAsync(address, array.address, array.nbytes, handle))
+        check_call(driver.cuEventRecord(self._event, handle))
 
     def wait(self) -> list[np.ndarray]:
         """Return the arrays in host memory, once they are there."""
         if self._results is None:
             from cuda.bindings import driver
 
-            _check(driver.cuEventSynchronize(self._event))
+            check_call(driver.cuEventSynchronize(self._event))
             self._results = [
                 np.frombuffer(self._memory, dtype, math.prod(shape), start).reshape(shape).copy()
                 for (shape, dtype), start in zip(self._forms, self._starts, strict=True)
@@ -280,8 +280,8 @@ def fill_from_gpu(array: Any, source: Any, stream: Any) -> None:
     elif array.size:
         from cuda.bindings import driver
 
-        handle = _stream_handle(stream)
-        _check(driver.cuMemcpyDtoDAsync(array.address, source.address, array.nbytes, handle))
+        handle = stream_handle(stream)
+        check_call(driver.cuMemcpyDtoDAsync(array.address, source.address, array.nbytes, handle))
 
 
 def fill_with_zeros(array: Any, stream: Any) -> None:
@@ -291,18 +291,18 @@ def fill_with_zeros(array: Any, stream: Any) -> None:
     elif array.size:
         from cuda.bindings import driver
 
-        _check(driver.cuMemsetD8Async(array.address, 0, array.nbytes, _stream_handle(stream)))
+        check_call(driver.cuMemsetD8Async(array.address, 0, array.nbytes, stream_handle(stream)))
 
 
-def _stream_handle(stream: Any) -> Any:
+def stream_handle(stream: Any) -> Any:
     """Return a stream as the driver takes it."""
     from cuda.bindings import driver
 
     return driver.CUstream(int(stream) if stream else 0)
 
 
-def _check(result: tuple[Any, ...]) -> None:
-    """Raise RuntimeError for an error code of the driver."""
+def check_call(result: tuple[Any, ...]) -> None:
+    """Raise RuntimeError if a call of the driver, whose results these are, has failed."""
     from cuda.bindings import driver
 
     if result[0] != driver.CUresult.CUDA_SUCCESS:

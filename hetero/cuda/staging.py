@@ -12,8 +12,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from hetero.cuda.driver import cuda
+from hetero.cuda.driver import SIMULATOR, cuda
 from hetero.cuda.launch import device_id
+from hetero.cuda.ready_arrays import check_call, stream_handle
 
 BUFFER_BYTES = 1 << 22
 """Bytes of a buffer (not tuned): small enough for the cache of a core."""
@@ -21,13 +22,15 @@ BUFFER_BYTES = 1 << 22
 BUFFERS = 4
 """Buffers of a ring: one is filled while the GPU reads from another, and two are spare."""
 
-SMALLEST_STAGED = 1 << 24
-"""Bytes from which arrays are staged (not tuned)."""
+SMALLEST_STAGED = 1 << (63 if SIMULATOR else 24)
+"""Bytes from which arrays are staged (not tuned); the simulator has no driver."""
 
 
 class _Buffer(NamedTuple):
-    memory: np.ndarray  # page-locked
+    memory: np.ndarray  # page-locked bytes
+    address: int
     stream: Any  # on which it is read and written
+    handle: Any  # of the stream, as the driver takes it
 
 
 _free_rings: dict[int, list[list[_Buffer]]] = {}
@@ -36,37 +39,39 @@ _free_rings: dict[int, list[list[_Buffer]]] = {}
 
 def upload_staged(host: np.ndarray) -> Any:
     """Copy a flat contiguous array to the current GPU; the copy is complete."""
+    from cuda.bindings import driver
+
     array = cuda.device_array(host.shape, host.dtype)
-    ring = _take_ring()
-    step = BUFFER_BYTES // host.itemsize
-    for number, begin in enumerate(range(0, host.size, step)):
-        memory, stream = ring[number % BUFFERS]
-        stream.synchronize()
-        part = host[begin : begin + step]
-        filled = memory[: part.nbytes].view(host.dtype)
-        filled[:] = part
-        array[begin : begin + part.size].copy_to_device(filled, stream=stream)
-    for _, stream in ring:
-        stream.synchronize()
+    ring, source, target = _take_ring(), host.view(np.uint8), array.device_ctypes_pointer.value
+    # The driver is called directly: slices and copies of Numba's arrays take 0.2 ms with Python's
+    # lock, for which the threads of other GPUs wait.
+    for number, begin in enumerate(range(0, source.size, BUFFER_BYTES)):
+        memory, address, _, handle = ring[number % BUFFERS]
+        check_call(driver.cuStreamSynchronize(handle))
+        part = source[begin : begin + BUFFER_BYTES]
+        memory[: part.size] = part
+        check_call(driver.cuMemcpyHtoDAsync(target + begin, address, part.size, handle))
+    for buffer in ring:
+        check_call(driver.cuStreamSynchronize(buffer.handle))
     _free_rings[device_id()].append(ring)
     return array
 
 
 def download_staged(array: Any, host: np.ndarray) -> None:
     """Copy a flat array on the current GPU, which no kernel writes any more, to one of the host."""
-    ring = _take_ring()
-    step = BUFFER_BYTES // host.itemsize
-    begins = range(0, host.size, step)
+    from cuda.bindings import driver
+
+    ring, target, source = _take_ring(), host.view(np.uint8), array.device_ctypes_pointer.value
+    begins = range(0, target.size, BUFFER_BYTES)
     for number in range(len(begins) + BUFFERS):
-        memory, stream = ring[number % BUFFERS]
+        memory, address, _, handle = ring[number % BUFFERS]
         if number >= BUFFERS:  # empty the buffer before it is filled again
-            stream.synchronize()
-            target = host[begins[number - BUFFERS] :][:step]
-            target[:] = memory[: target.nbytes].view(host.dtype)
+            check_call(driver.cuStreamSynchronize(handle))
+            part = target[begins[number - BUFFERS] :][:BUFFER_BYTES]
+            part[:] = memory[: part.size]
         if number < len(begins):
-            source = array[begins[number] : min(begins[number] + step, host.size)]
-            filled = memory[: source.size * host.itemsize].view(host.dtype)
-            source.copy_to_host(filled, stream=stream)
+            size = min(BUFFER_BYTES, target.size - begins[number])
+            check_call(driver.cuMemcpyDtoHAsync(address, source + begins[number], size, handle))
     _free_rings[device_id()].append(ring)
 
 
@@ -76,7 +81,9 @@ def _take_ring() -> list[_Buffer]:
     try:
         return free.pop()
     except IndexError:
-        return [
-            _Buffer(cuda.pinned_array(BUFFER_BYTES, np.uint8), cuda.stream())
-            for _ in range(BUFFERS)
-        ]
+        return [_new_buffer() for _ in range(BUFFERS)]
+
+
+def _new_buffer() -> _Buffer:
+    memory, stream = cuda.pinned_array(BUFFER_BYTES, np.uint8), cuda.stream()
+    return _Buffer(memory, memory.ctypes.data, stream, stream_handle(stream))

@@ -31,7 +31,7 @@ from tmd._search.pipeline import (
 from tmd._search.planning import MAX_BITS, Plan, make_plans
 from tmd._search.taylor_models import ROUNDINGS, Scale
 from tmd.errors import CheckpointError
-from tmd.formats import Format, Precision, format_fraction, to_fraction
+from tmd.formats import Format, Precision, format_fraction, to_interval
 from tmd.functions import load_function
 from tmd.functions.function import Function
 from tmd.results import Cases, Result
@@ -206,15 +206,9 @@ def _validate_question(
 ) -> tuple[Function, Fraction, Fraction, Format, dict]:
     """Return the function, the ends of the domain, the format, and the certificate's first keys."""
     validation.check_choice("rounding", rounding, ROUNDINGS)
-    bits = validation.check_integer("bits", bits, 4)
-    if bits > MAX_BITS:
-        raise ValueError(f"bits must lie in [4, {MAX_BITS}], got {bits}")
+    bits = validation.check_integer("bits", bits, 4, MAX_BITS)
     f, fmt = load_function(name), Format.create(precision, argument_precision)
-    try:
-        lo, hi = domain
-    except (TypeError, ValueError):
-        raise TypeError(f"domain must be a pair (lo, hi), got {domain!r}") from None
-    lo, hi = to_fraction("domain", lo), to_fraction("domain", hi)
+    lo, hi = to_interval("domain", domain)
     question = {
         "function": f.name,
         "domain": [format_fraction(lo), format_fraction(hi)],

@@ -20,10 +20,10 @@ from tmd.__main__ import main
 from tmd._exhaust import segments
 from tmd._libraries.callables import BINARY32
 from tmd._libraries.environment import MODES
+from tmd._libraries.judging import judge
 from tmd._libraries.oracles import Oracle
 from tmd.exhaustive import correct_results
 from tmd.functions import load_function
-from tmd.library_check import judge
 
 pytestmark = pytest.mark.skipif(
     shutil.which("cc") is None or not sys.platform.startswith("linux"),

@@ -21,7 +21,7 @@ import numba
 import numpy as np
 
 from hetero.jit import parallel, serial
-from tmd._search.batches import Batch
+from tmd._search import Batch
 from tmd._search.cpu_rows import make_row, make_vector_row
 from tmd._search.formulas import boolean_test_formulas as tests
 from tmd._search.formulas.line_formulas import (

@@ -10,7 +10,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from tmd._search.batches import Batch
+from tmd._search import Batch
 from tmd._search.blocks import Block
 from tmd._search.planning import Plan
 from tmd._search.taylor_models import FRACTION_BITS, Scale
@@ -125,7 +125,7 @@ def decide_candidates(
     value -= rounded_up.astype(np.int64) << np.int64(62) << np.int64(1)
     odd = ((words >> np.uint64(63)).astype(bool)) ^ rounded_up
     middle = odd if plan.scale.doubled else np.full(odd.shape, plan.scale.half)
-    limit = plan.case_distance >> (FRACTION_BITS - 63)
+    limit = plan.scale.case_distance(plan.bits) >> (FRACTION_BITS - 63)
     distance = np.abs(value)
     is_case = distance < limit - error
     unsure = np.flatnonzero(~is_case & (distance - error < limit))

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from tmd._search.blocks import Block
 from tmd._search.formulas import boolean_test_formulas as tests
 from tmd._search.formulas.line_formulas import Shape
-from tmd._search.taylor_models import FRACTION_BITS, Scale, make_model
+from tmd._search.taylor_models import Scale, make_model
 from tmd.formats import format_fraction
 from tmd.functions.function import Function, ball, working_precision
 
@@ -64,11 +64,6 @@ class Plan:
     def super_blocks(self) -> int:
         """Number of super-blocks, the last of which may be incomplete."""
         return -(-self.block.run.count >> self.shape.super_block)
-
-    @property
-    def case_distance(self) -> int:
-        """Distance below which an argument is a case, in units of 2^-128 test units."""
-        return _case_distance(self.scale, self.bits)
 
 
 def make_plans(
@@ -191,7 +186,7 @@ def _shrink_until_proven(
         try:
             if all(
                 make_model(function, block, i, size, degree, scale).error
-                <= _case_distance(scale, bits)
+                <= scale.case_distance(bits)
                 for i in ends
             ):
                 break
@@ -199,11 +194,6 @@ def _shrink_until_proven(
             pass
         size -= 1
     return size
-
-
-def _case_distance(scale: Scale, bits: int) -> int:
-    """Distance below which an argument is a case, in units of 2^-128 test units."""
-    return 1 << (FRACTION_BITS + int(scale.doubled) - bits)
 
 
 def _estimate_error(logs: list[float], bits: int, scale: Scale, length: int) -> float:

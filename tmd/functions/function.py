@@ -33,7 +33,7 @@ class Function:
         f alone, where the series has no value (asin at 1) or takes longer.
     domain : (lo, hi)
         The ends of the interval on which f is defined, perhaps without its ends; None: unbounded.
-    points : callable (lo, hi: Fraction) -> iterable of Fraction
+    points : callable (lo, hi: Fraction) -> iterable of Fraction, optional
         The rational numbers in [lo, hi] at which f is zero, infinite or not smooth, or where
         |f| = 1 if `below_one`. Domains are cut there. Irrational ones need no mention: between two
         arguments, halving ends there.
@@ -63,7 +63,7 @@ class Function:
     exact: Callable
     value: Callable | None = None
     domain: tuple[int | None, int | None] = (None, None)
-    points: Callable[[Fraction, Fraction], Iterable[Fraction]] = lambda lo, hi: ()
+    points: Callable[[Fraction, Fraction], Iterable[Fraction]] | None = None
     count_points: Callable[[Fraction, Fraction], int] | None = None
     lattices: tuple[Fraction | None, Fraction | None] = (None, None)
     is_singular: bool = False

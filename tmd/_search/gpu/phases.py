@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from hetero.cuda import launch
-from tmd._search.batches import Batch
+from tmd._search import Batch
 from tmd._search.formulas.line_formulas import LANES, Shape, SuperBlocks
 from tmd._search.gpu.buffers import Buffers
 from tmd._search.gpu.kernels import THREADS, Candidates, Pieces, kernels_for, list_candidates

@@ -3,6 +3,7 @@
 import ctypes
 import itertools
 import math
+import struct
 import sys
 from types import SimpleNamespace
 
@@ -195,13 +196,22 @@ def test_a_refused_copy_is_an_error(allocations, replace_driver):
         array.copy_to_host()
 
 
+def test_each_number_of_a_launch_begins_a_slot():
+    from hetero.cuda.launch import _FORMATS, _SLOT
+
+    for kind, layout in _FORMATS.items():
+        packed = struct.pack(f"={layout}", kind(3))
+        assert len(packed) == _SLOT
+        assert np.frombuffer(packed[: np.dtype(kind).itemsize], kind)[0] == kind(3)
+
+
 @HARDWARE
 def test_launches_get_the_numbers_of_numba_arrays():
     """A view of Numba on the same memory is the oracle."""
     from numba.cuda.cudadrv.devicearray import DeviceNDArray
     from numba.cuda.cudadrv.driver import MemoryPointer
 
-    from hetero.cuda.quick_launch import _append_numbers
+    from hetero.cuda.launch import _append_numbers
 
     for shape, dtype in (((5,), np.float64), ((3, 4), np.int64), ((1, 1), np.float32)):
         host = np.empty(shape, dtype)

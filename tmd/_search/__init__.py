@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
@@ -10,41 +10,7 @@ from hetero.devices import Device
 
 if TYPE_CHECKING:
     from tmd._search.formulas.line_formulas import Shape
-
-
-class Batch(NamedTuple):
-    """Consecutive super-blocks of a block that are searched together.
-
-    Offsets are added to the b of lines, and are in units of 2^-63 test units. Bounds are those of
-    the Boolean test, in its own unit (2^-52 or 2^-63); float64 or uint64 like the test's numbers.
-
-    Attributes
-    ----------
-    first : int
-        Number of the first super-block in its block.
-    table : uint64 (super-blocks, degree + 1, 3)
-        Coefficients, as in `Model.words`.
-    subdomain_counts : uint64 (super-blocks,)
-        Number of sub-domains; the last one may be incomplete.
-    offsets, bounds : (super-blocks,)
-        For the sub-domains of phase 1.
-    piece_offsets, piece_bounds : (super-blocks,)
-        For the pieces of phase 2.
-    limits : uint64 (super-blocks,)
-        Distance below which an argument is a candidate, in units of 2^-63 test units.
-    errors : int64 (super-blocks,)
-        Bound of the errors of the candidates' values, in units of 2^-63 test units.
-    """
-
-    first: int
-    table: np.ndarray
-    subdomain_counts: np.ndarray
-    offsets: np.ndarray
-    bounds: np.ndarray
-    piece_offsets: np.ndarray
-    piece_bounds: np.ndarray
-    limits: np.ndarray
-    errors: np.ndarray
+    from tmd._search.planning import Batch
 
 
 class Loops(Protocol):

@@ -17,7 +17,7 @@ from hetero import region
 from hetero.devices import Device
 from hetero.distributed.cancellation import flag_of_caller, raise_if_stopped
 from tmd import _search
-from tmd._search import Batch, Loops
+from tmd._search import Loops
 from tmd._search.blocks import Block
 from tmd._search.decisions import BlockCases, decide_candidates, decide_every_argument, join_batches
 from tmd._search.formulas import boolean_test_formulas as tests
@@ -32,7 +32,7 @@ from tmd._search.model_groups import (
     expand_group,
     to_words,
 )
-from tmd._search.planning import Plan
+from tmd._search.planning import Batch, Plan
 from tmd._search.taylor_models import FRACTION_BITS, Model, Scale, make_model
 from tmd.functions.function import Function
 

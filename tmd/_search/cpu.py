@@ -21,7 +21,6 @@ import numba
 import numpy as np
 
 from hetero.jit import parallel, serial
-from tmd._search import Batch
 from tmd._search.cpu_rows import make_row, make_vector_row
 from tmd._search.formulas import boolean_test_formulas as tests
 from tmd._search.formulas.line_formulas import (
@@ -36,6 +35,7 @@ from tmd._search.formulas.line_formulas import (
     value_differences,
 )
 from tmd._search.formulas.wide_integer_formulas import add
+from tmd._search.planning import Batch
 
 _U = np.uint64
 

@@ -10,9 +10,8 @@ from fractions import Fraction
 
 import numpy as np
 
-from tmd._search import Batch
 from tmd._search.blocks import Block
-from tmd._search.planning import Plan
+from tmd._search.planning import Batch, Plan
 from tmd._search.taylor_models import FRACTION_BITS, Scale
 from tmd.formats import Format, exponent
 from tmd.functions.function import Ball, Function, working_precision

@@ -7,10 +7,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from hetero.cuda import launch
-from tmd._search import Batch
 from tmd._search.formulas.line_formulas import LANES, Shape, SuperBlocks
 from tmd._search.gpu.buffers import Buffers
 from tmd._search.gpu.kernels import THREADS, Candidates, Pieces, kernels_for, list_candidates
+from tmd._search.planning import Batch
 
 BLOCKS_PER_MULTIPROCESSOR = 16
 """Blocks of a launch per multiprocessor (not tuned)."""

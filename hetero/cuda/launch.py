@@ -37,7 +37,7 @@ DEFAULT_SHARED_MEMORY = 48 * 1024
 _SLOT = 8
 """Bytes of a number, with padding for those that have fewer."""
 
-_FORMATS = {
+_FORMATS: dict[type, str] = {
     **{float: "d", np.float64: "d", int: "q", np.int64: "q", np.uint64: "Q", bool: "q"},
     **{np.int32: "i4x", np.uint32: "I4x", np.float32: "f4x"},
 }

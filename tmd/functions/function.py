@@ -151,6 +151,17 @@ def count_in(period: float) -> Callable:
     return lambda lo, hi: math.ceil((hi - lo) / Fraction(period))
 
 
+def in_base(base: int, logarithm: Callable) -> Callable:
+    """Make a logarithm to the base 2 or 10 from a natural one, of balls or of power series."""
+
+    def divided(x: Any) -> Any:
+        from flint import arb
+
+        return logarithm(x) / (arb.const_log2() if base == 2 else arb.const_log10())
+
+    return divided
+
+
 def exponent_of_power(x: Fraction, base: int) -> int | None:
     """Return n if x = base^n and n >= 0, or n is any integer and the base is 2."""
     if base == 2:

@@ -3,7 +3,6 @@
 import ctypes
 import itertools
 import math
-import struct
 import sys
 from types import SimpleNamespace
 
@@ -194,15 +193,6 @@ def test_a_refused_copy_is_an_error(allocations, replace_driver):
     replace_driver(cuStreamSynchronize=lambda stream: refused)
     with pytest.raises(RuntimeError, match="CUDA_ERROR_ILLEGAL_ADDRESS"):
         array.copy_to_host()
-
-
-def test_each_number_of_a_launch_begins_a_slot():
-    from hetero.cuda.launch import _FORMATS, _SLOT
-
-    for kind, layout in _FORMATS.items():
-        packed = struct.pack(f"={layout}", kind(3))
-        assert len(packed) == _SLOT
-        assert np.frombuffer(packed[: np.dtype(kind).itemsize], kind)[0] == kind(3)
 
 
 @HARDWARE

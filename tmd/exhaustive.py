@@ -322,20 +322,3 @@ def _run(table: Table, count: _Count, device: Device, progress: bool) -> None:
                     count.decide(bits)
                 for m, bits, y in judged.examples.tolist():
                     count.confirm(int(m), int(bits), y)
-
-
-def correct_results(name: str | Function, bits: np.ndarray) -> np.ndarray:
-    """Return the results in all modes of arguments of binary32, as float64 arithmetic finds them.
-
-    `bits` are uint32; the result has a row for each with the columns of `MODES`, NaN where float64
-    does not decide.
-    """
-    from tmd._exhaust.cpu import find_results
-
-    f = load_function(name)
-    binades = np.unique(bits >> np.uint32(23)).tolist()
-    table = make_table(f, [(b << 23, (b + 1) << 23) for b in binades])
-    ids = np.searchsorted(table.segments["start"], bits, side="right") - 1
-    results = np.empty((bits.size, len(MODES)))
-    find_results(table.arrays, ids, bits, results)
-    return results

@@ -17,7 +17,6 @@ from hetero.display.notebook import html_table
 from hetero.equality import equal_by_value
 from tmd._certificates.case_lists import parse_line, read_text
 from tmd._libraries.callables import (
-    BINARY64,
     PRECISIONS,
     Library,
     LibraryPrecision,
@@ -75,21 +74,6 @@ class LibraryScore:
 def hex_of(x: Any) -> str:
     """Write one or two arguments as C's hexadecimal numbers."""
     return ", ".join(v.hex() for v in x) if isinstance(x, tuple) else str(x.hex())
-
-
-def round_correctly(f: Function, x: float, precision: LibraryPrecision = BINARY64) -> float:
-    """Return f(x) rounded to the nearest number of binary64 (or binary32), as proven by balls.
-
-    Raises
-    ------
-    TypeError, ValueError
-        The argument is not a finite real number, or f has no value there.
-    """
-    point = (validation.check_finite("arguments", x),)
-    judged = judge(Oracle.of_function(f), point, precision)
-    if judged is None:
-        raise ValueError(f"arguments: balls cannot round {f.name}({float(point[0])!r})")
-    return judged.values["nearest"]
 
 
 def check_libraries(

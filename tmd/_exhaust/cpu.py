@@ -93,17 +93,3 @@ def judge_returned(
         undecided[np.arange(CHUNK) < outcomes[:, :1]],
         examples[np.arange(EXAMPLES) < outcomes[:, 1:2]],
     )
-
-
-@parallel
-def find_results(table, ids, arguments, results):
-    """Store the results of arguments in all modes; NaN where float64 cannot decide.
-
-    `ids` are the segments of the `arguments` (uint32 bits); `results` is float64 (arguments, 4).
-    """
-    for i in numba.prange(arguments.size):
-        r = results_at(table, ids[i], arguments[i])
-        for m in range(4):
-            results[i, m] = np.nan
-        if r[0]:
-            results[i, 0], results[i, 1], results[i, 2], results[i, 3] = r[1], r[2], r[3], r[4]

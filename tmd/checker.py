@@ -694,9 +694,9 @@ class PhaseChecker(Statement):
         ends = (row["begin"] + (2 * n + 1) * w for n in (first, after - 1))
         centres = ball(next(ends)).union(ball(next(ends)))
         c = self.coefficients(centres, 4)
-        rest = self.coefficients(centres + arb(0, ball(w)), 5)[4]
+        remainder = self.coefficients(centres + arb(0, ball(w)), 5)[4]
         size = ball(w)
-        deviation = abs(c[2]) * size**2 / 2 + abs(c[3]) * size**3 + abs(rest) * size**4
+        deviation = abs(c[2]) * size**2 / 2 + abs(c[3]) * size**3 + abs(remainder) * size**4
         if all(
             (deviation * arb(2) ** -ulp + arb(2) ** -self.bits) * 2**self._doubled < slab
             for ulp, slab in zip(row["ulps"], row["slabs"], strict=True)
@@ -775,9 +775,9 @@ class PhaseChecker(Statement):
             # In units of 2^-128 of half an ulp, for t in units of 2^(shift + 128) phases.
             scale, size = arb(2) ** (129 - ulp), arb(2) ** (shift + 128 - PHASE_BITS)
             c = [x * scale * size**k for k, x in enumerate(self.coefficients(ball(middle), 4))]
-            rest = abs(self.coefficients(whole, 5)[4]) * scale * ball(half) ** 4
+            remainder = abs(self.coefficients(whole, 5)[4]) * scale * ball(half) ** 4
             c0, c1, c2, c3 = (int(x.mid().floor().unique_fmpz()) for x in c)
-            error = rest + sum(x.rad() for x in c) + arb(2) ** (129 - self.bits)
+            error = remainder + sum(x.rad() for x in c) + arb(2) ** (129 - self.bits)
             error = int(error.upper().ceil().unique_fmpz())
             # Four roundings of the sum, and four of t, times the slope.
             error += 8 + (4 * (abs(c1) + 2 * abs(c2) + 3 * abs(c3)) >> 128)

@@ -17,7 +17,7 @@ from hetero.display.notebook import html_table
 from hetero.display.progress_bar import loop_progress
 from hetero.equality import equal_by_value
 from tmd._exhaust import Loops, loops
-from tmd._exhaust.chunks import CHUNK, Chunks
+from tmd._exhaust.chunks import Chunks, split_into_chunks
 from tmd._exhaust.segments import (
     INFINITY_BITS,
     NOT_JUDGED,
@@ -29,11 +29,11 @@ from tmd._exhaust.segments import (
 from tmd._exhaust.sources import ALL_HALVES, Source, make_source
 from tmd._libraries.callables import BINARY16, BINARY32
 from tmd._libraries.environment import MODES, check_modes
+from tmd._libraries.judging import judge
 from tmd._libraries.oracles import Oracle
-from tmd.formats import to_fraction
+from tmd.formats import to_interval
 from tmd.functions import load_function
 from tmd.functions.function import Function
-from tmd.library_check import judge
 
 CHUNKS_PER_CALL = {"cpu": 1 << 11, "cuda": 1 << 15}
 """Chunks of a call of the loops: 4 and 64 million arguments, by kind of device."""
@@ -145,19 +145,19 @@ def exhaust(
     The correct results come from float64 arithmetic with bounds that balls prove, segment by
     segment (docs/packages/tmd.md); balls decide where these do not suffice, and every example.
     """
-    f, place = load_function(name), resolve(device)
+    f, device = load_function(name), resolve(device)
     is_array_function = callable(library)
     if modes is None:
         modes = "nearest" if is_array_function else "all"
     chosen = check_modes("modes", modes)
-    if place.kind != "cpu" and chosen != ("nearest",):
+    if device.kind != "cpu" and chosen != ("nearest",):
         raise ValueError("modes: a GPU rounds to nearest: leave out modes")
     examples = validation.check_integer("examples", examples)
     validation.check_choice("precision", precision, ("binary32", "binary16"))
     numbers = BINARY16 if precision == "binary16" else BINARY32
     symbol = symbol if symbol is not None else f.name.rpartition(":")[2] + numbers.suffix
-    with place.active():
-        source = make_source(library, symbol, numbers, place, loops(place))
+    with device.active():
+        source = make_source(library, symbol, numbers, device, loops(device))
         if numbers is BINARY16:
             if domain is not None:
                 raise ValueError(
@@ -165,7 +165,7 @@ def exhaust(
                 )
             return _exhaust_halves(f, source, chosen, examples)
         table = make_table(f, _ranges_of(domain))
-        return compare_all(f, source, table, chosen, examples, place, progress)
+        return compare_all(f, source, table, chosen, examples, device, progress)
 
 
 def compare_all(
@@ -216,11 +216,7 @@ def _ranges_of(domain: tuple | None) -> list[tuple[int, int]]:
     """Return the bits of the arguments of a domain, as ranges of one sign."""
     if domain is None:
         return ALL_ARGUMENTS
-    try:
-        lo, hi = domain
-    except (TypeError, ValueError):
-        raise TypeError(f"domain must be a pair (lo, hi), got {domain!r}") from None
-    lo, hi = to_fraction("domain", lo), to_fraction("domain", hi)
+    lo, hi = to_interval("domain", domain)
     ranges = []
     if hi > 0:
         ranges.append((_first_at_least(max(lo, 0 * lo)), _first_at_least(hi)))
@@ -307,22 +303,10 @@ class _Count:
         self.add_example(mode, bits, returned, right)
 
 
-def _chunks(table: Table) -> Chunks:
-    """Return all chunks of the segments that can be judged."""
-    segments = table.segments
-    sizes = segments["count"].astype(np.int64)
-    numbers = np.where(segments["rule"] == NOT_JUDGED, 0, -(-sizes // CHUNK))
-    ids = np.repeat(np.arange(segments.size), numbers)
-    position = np.arange(ids.size) - np.repeat(np.cumsum(numbers) - numbers, numbers)
-    starts = segments["start"][ids].astype(np.int64) + position * CHUNK
-    counts = np.minimum(CHUNK, sizes[ids] - position * CHUNK)
-    return Chunks(ids, starts.astype(np.uint32), counts)
-
-
 def _run(table: Table, count: _Count, device: Device, progress: bool) -> None:
     """Compare all chunks, and let balls decide what the loops leave."""
     twin: Loops = loops(device)
-    chunks, placed = _chunks(table), twin.place(table)
+    chunks, arrays = split_into_chunks(table), twin.upload(table)
     columns = np.array([MODES.index(mode) for mode in count.modes], np.int32)
     most = CHUNKS_PER_CALL[device.kind]
     with loop_progress(count.oracle.name, enabled=progress):
@@ -330,28 +314,11 @@ def _run(table: Table, count: _Count, device: Device, progress: bool) -> None:
             for first in range(begin, end, most):
                 part = Chunks(*(array[first : min(first + most, end)] for array in chunks))
                 returned = count.source.evaluate(part.starts, count.modes)
-                found = twin.judge_returned(placed, part, returned, columns)
-                for total, row in zip(count.wrong, found.wrong.tolist(), strict=True):
+                judged = twin.judge_returned(arrays, part, returned, columns)
+                for total, row in zip(count.wrong, judged.wrong.tolist(), strict=True):
                     total[0] += row[0]
                     total[1] += row[1]
-                for bits in found.undecided.tolist():
+                for bits in judged.undecided.tolist():
                     count.decide(bits)
-                for m, bits, y in found.examples.tolist():
+                for m, bits, y in judged.examples.tolist():
                     count.confirm(int(m), int(bits), y)
-
-
-def correct_results(name: str | Function, bits: np.ndarray) -> np.ndarray:
-    """Return the results in all modes of arguments of binary32, as float64 arithmetic finds them.
-
-    `bits` are uint32; the result has a row for each with the columns of `MODES`, NaN where float64
-    does not decide.
-    """
-    from tmd._exhaust.cpu import find_results
-
-    f = load_function(name)
-    binades = np.unique(bits >> np.uint32(23)).tolist()
-    table = make_table(f, [(b << 23, (b + 1) << 23) for b in binades])
-    ids = np.searchsorted(table.segments["start"], bits, side="right") - 1
-    results = np.empty((bits.size, len(MODES)))
-    find_results(table.arrays, ids, bits, results)
-    return results

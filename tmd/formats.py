@@ -124,9 +124,7 @@ def _parse_precision(name: str, value: Any) -> tuple[int, tuple[int, int] | None
         exponents: tuple[int, int] | None = (low, high)
     else:
         digits, exponents = value, None
-    digits = validation.check_integer(name, digits, 2)
-    if digits > 64:
-        raise ValueError(f"{name} must lie in [2, 64], got {digits}")
+    digits = validation.check_integer(name, digits, 2, 64)
     return digits, exponents or _IEEE_EXPONENTS.get(digits)
 
 
@@ -181,6 +179,15 @@ def to_fraction(name: str, value: Any) -> Fraction:
         if not isinstance(value, bool):  # floats of any length, and Decimals
             return Fraction(*map(int, value.as_integer_ratio()))
     return Fraction(validation.check_finite(name, value))
+
+
+def to_interval(name: str, pair: Any) -> tuple[Fraction, Fraction]:
+    """Convert a pair of numbers to Fractions exactly; see `to_fraction`."""
+    try:
+        lo, hi = pair
+    except (TypeError, ValueError):
+        raise TypeError(f"{name} must be a pair (lo, hi), got {pair!r}") from None
+    return to_fraction(name, lo), to_fraction(name, hi)
 
 
 def _too_long(name: str, value: Any) -> ValueError:

@@ -13,8 +13,8 @@ from hetero.atomic_files import replace_atomically
 from hetero.devices import Device, resolve
 from hetero.display.progress_bar import open_bar
 from tmd._certificates.periodic_records import list_cases, make_certificate
-from tmd._periodic.groups import PeriodicQuestion
-from tmd._periodic.searching import check_question, decide, is_asked, search_windows
+from tmd._periodic.question import PeriodicQuestion, check_question
+from tmd._periodic.searching import decide, is_asked, search_windows
 from tmd.formats import Format, Precision
 from tmd.results import Case
 
@@ -138,16 +138,16 @@ def search_question(
     chosen = resolve(device, work=int(lattice.first * (hi - lo)), break_even=BREAK_EVEN)
     LOGGER.info("%s: arguments of 2^%d, phases [%s, %s), on %s", name, exponent, lo, hi, chosen)
     with chosen.active(), open_bar(name, float(hi - lo), enabled=progress) as advance:
-        found = search_windows(question, chosen, advance, is_due)
-    question = replace(question, phases=(lo, found.reached))
-    inside = sorted(m for m in found.numbers if is_asked(question, m))
+        findings = search_windows(question, chosen, advance, is_due)
+    question = replace(question, phases=(lo, findings.reached))
+    inside = sorted(m for m in findings.numbers if is_asked(question, m))
     unit = Fraction(2) ** lattice.quantum
     cases = [
         Case(name, question.format, m * unit, kind) for m in inside for kind in decide(question, m)
     ]
-    counts = found.windows, found.candidates, len(inside)
+    counts = findings.windows, findings.candidates, len(inside)
     listed = [(case.hex, case.kind) for case in cases]
-    certificate = make_certificate(question.names, counts, listed, found.rows, found.points)
+    certificate = make_certificate(question.names, counts, listed, findings.rows, findings.points)
     return PeriodicResult(
         name, exponent, question.phases, question.bits, question.rounding, question.format, cases,
         *counts, certificate,

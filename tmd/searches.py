@@ -17,21 +17,21 @@ from hetero.distributed.engines import Engine
 from hetero.distributed.parts import raised_by_all
 from hetero.distributed.worker_devices import Devices
 from tmd._certificates import records
-from tmd._search.checkpoint import BlockStore, Checkpoint, path_of_rank
-from tmd._search.decisions import BlockCases, join_batches
-from tmd._search.domains import split_domain
-from tmd._search.formulas.boolean_test_formulas import ALGORITHMS, DIVISIONS
-from tmd._search.pipeline import (
+from tmd._search.batches import (
     Stretch,
     count_arguments,
     search_blocks,
     search_stretches,
     share_out,
 )
+from tmd._search.blocks import split_domain
+from tmd._search.checkpoint import BlockStore, Checkpoint, path_of_rank
+from tmd._search.decisions import BlockCases, join_batches
+from tmd._search.formulas.boolean_test_formulas import ALGORITHMS, DIVISIONS
 from tmd._search.planning import MAX_BITS, Plan, make_plans
 from tmd._search.taylor_models import ROUNDINGS, Scale
 from tmd.errors import CheckpointError
-from tmd.formats import Format, Precision, format_fraction, to_fraction
+from tmd.formats import Format, Precision, format_fraction, to_interval
 from tmd.functions import load_function
 from tmd.functions.function import Function
 from tmd.results import Cases, Result
@@ -154,7 +154,6 @@ def search(
     validation.check_choice("algorithm", algorithm, ("auto", *ALGORITHMS, "exhaustive"))
     validation.check_choice("division", division, tuple(DIVISIONS))
     engine = Engine.create(device, executor, comm)
-    is_elsewhere, is_here = engine.is_elsewhere, engine.is_single
     if checkpoint is not None:
         checkpoint = validation.check_path("checkpoint", checkpoint)
     with engine.raised_by_all(), open_bar(f"{name}: planning", 1.0, enabled=progress):
@@ -166,24 +165,24 @@ def search(
     LOGGER.info(
         "%s: %d arguments, blocks by algorithm: %s, on %s",
         *(name, arguments, _count_algorithms(plans)),
-        "workers" if is_elsewhere else chosen,
+        "workers" if engine.is_elsewhere else chosen,
     )
     images = _find_mirror_images(f, plans)
-    searched = [plan for i, plan in enumerate(plans) if i not in images]
+    numbers = [i for i in range(len(plans)) if i not in images]
+    searched = [plans[i] for i in numbers]
     store = None
     if checkpoint is not None:
         plans_hash = records.hash_plans(searched)
         method = {"algorithm": algorithm, "division": division, "plans": plans_hash}
         store = _open_checkpoint(checkpoint, question | method, searched, comm)
-    if is_here:
+    if engine.is_single:
         block_cases = _search_here(f, searched, progress, store, chosen)
     else:
         block_cases = _search_elsewhere(f, searched, engine, progress, store)
-    numbers = [i for i in range(len(plans)) if i not in images]
     cases_of = dict(zip(numbers, block_cases, strict=True))
     pairs = [(plan, cases_of[images.get(i, i)]) for i, plan in enumerate(plans)]
-    block_records = [records.block_record(*pair) for pair in pairs]
     undecided = [p.block.run.argument(i) for p, cases in pairs for i in cases.undecided]
+    block_records = [records.block_record(*pair) for pair in pairs]
     return Result(
         name,
         (lo, hi),
@@ -206,15 +205,9 @@ def _validate_question(
 ) -> tuple[Function, Fraction, Fraction, Format, dict]:
     """Return the function, the ends of the domain, the format, and the certificate's first keys."""
     validation.check_choice("rounding", rounding, ROUNDINGS)
-    bits = validation.check_integer("bits", bits, 4)
-    if bits > MAX_BITS:
-        raise ValueError(f"bits must lie in [4, {MAX_BITS}], got {bits}")
+    bits = validation.check_integer("bits", bits, 4, MAX_BITS)
     f, fmt = load_function(name), Format.create(precision, argument_precision)
-    try:
-        lo, hi = domain
-    except (TypeError, ValueError):
-        raise TypeError(f"domain must be a pair (lo, hi), got {domain!r}") from None
-    lo, hi = to_fraction("domain", lo), to_fraction("domain", hi)
+    lo, hi = to_interval("domain", domain)
     question = {
         "function": f.name,
         "domain": [format_fraction(lo), format_fraction(hi)],

@@ -23,7 +23,7 @@ _resident_tables: dict[tuple[int, int], tuple[Any, Any]] = {}
 def resident_table(table: Any) -> Any:
     """Return the arrays of a NamedTuple on the current GPU, copied there at the first call.
 
-    The result is an argument of `hetero.cuda.quick_launch.launch`; `resident_tuple` returns arrays.
+    The result is an argument of `hetero.cuda.launch.launch`; `resident_tuple` returns arrays.
 
     The key is the identity of `table`, which must therefore live on, for example in a cache.
     """

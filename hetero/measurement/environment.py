@@ -7,13 +7,15 @@ import importlib.metadata
 import os
 import platform
 import subprocess
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 
 PACKAGES = ("heterokit", "numba", "numba-cuda", "llvmlite", "numpy", "scipy", "cupy-cuda13x")
 
 
-def versions() -> dict[str, str]:
+@functools.cache
+def versions() -> Mapping[str, str]:
     """Return the versions of Python and of the packages that matter for speed."""
     names_and_versions = {"python": platform.python_version()}
     for name in PACKAGES:
@@ -94,6 +96,6 @@ def facts() -> dict:
         "cores": os.cpu_count(),
         "threads": threads(),
         "gpus": [gpu_facts(d.index) for d in available() if d.kind == "cuda"],
-        "versions": versions(),
+        "versions": dict(versions()),
         "commit": commit(),
     }

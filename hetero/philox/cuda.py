@@ -57,7 +57,6 @@ _FILLS = {"uint32": fill_words, "float64": fill_float64, "float32": fill_float32
 def fill(key, path, stream, rounds, out, launch_stream=0):
     """Fill `out` (uint32: words; floats: uniforms in (0, 1)) from block 0 on."""
     kernel_ = _FILLS[np.dtype(out.dtype).name]
-    grid = launch.grid_stride_blocks((out.size + 1) // 2)
-    kernel_[grid, launch.THREADS, launch_stream](
-        *key, np.uint32(path), np.uint32(stream), rounds, out
-    )
+    blocks = launch.grid_stride_blocks((out.size + 1) // 2)
+    arguments = *key, np.uint32(path), np.uint32(stream), rounds, out
+    launch.launch(kernel_, blocks, launch.THREADS, launch_stream, arguments)

@@ -8,8 +8,8 @@ from dataclasses import replace
 from hetero.devices import Device
 from studies.study import Study
 from studies.tmd.domains import PUBLISHED, plan_first_block, random_windows
+from tmd._search.batches import search_blocks
 from tmd._search.formulas.line_formulas import Shape
-from tmd._search.pipeline import search_blocks
 from tmd._search.planning import Plan
 from tmd.formats import Format
 from tmd.functions import load_function

@@ -82,7 +82,7 @@ def tangent_window(f: Function, plan: Plan, number: int, length: int) -> Window:
     size = plan.shape.super_block
     model = make_model(f, plan.block, number, size, plan.degree, plan.scale)
     inner = size - length
-    error = plan.case_distance + model.error
+    error = plan.scale.case_distance(plan.bits) + model.error
     error += (model.bounds[0] >> (2 * inner)) + (model.bounds[1] >> (3 * inner)) + 2
     offset = (error >> (FRACTION_BITS - 63)) + 1
     bound = (2 * offset >> (63 - UNIT_BITS[float])) + (1 << length) + 3

@@ -77,16 +77,16 @@ def test_the_next_table_of_about_the_size_has_the_memory_of_the_last(memories):
 def test_memory_that_another_stream_reads_is_not_used_again(
     memories, monkeypatch, replace_driver, stream
 ):
-    from hetero.cuda import quick_launch
+    from hetero.cuda import launch
 
     prepared = SimpleNamespace(
-        function=None, pack_into=lambda *_: None, memory=None, pointers=quick_launch.ctypes.c_int()
+        function=None, pack_into=lambda *_: None, memory=None, pointers=launch.ctypes.c_int()
     )
-    monkeypatch.setattr(quick_launch, "_prepare", lambda *_: prepared)
-    monkeypatch.setattr(quick_launch, "device_id", lambda: 0)
+    monkeypatch.setattr(launch, "_prepare", lambda *_: prepared)
+    monkeypatch.setattr(launch, "device_id", lambda: 0)
     replace_driver(cuLaunchKernel=lambda *_: None)
     table = DeviceTable(host_table(100))
-    quick_launch.launch(None, 1, 1, stream, (1.0, (2, (table,))))
+    launch.launch(None, 1, 1, stream, (1.0, (2, (table,))))
     del table
     DeviceTable(host_table(100))
     assert len(memories) == (1 if stream == 0 else 2)

@@ -149,12 +149,14 @@ def test_numbers_are_those_that_numba_passes(launches):
 
     table = Table(*(device_array(a, 4096 * k) for k, a in enumerate(host_table(), 1)))
     arguments = (table, SCALES, 2.5, np.float64(-1.5), True, np.int64(1 << 40))
+    arguments += np.uint64(1 << 63), np.uint32(1 << 31), np.int32(-5), np.float32(0.1)
     launch(Kernel(), 3, (16, 2), 0, arguments, 64)
     array, matrix = types.Array(types.float64, 1, "C"), types.Array(types.float64, 2, "C")
     kinds = (
         types.NamedTuple((array, matrix, types.Array(types.int64, 1, "C")), Table),
         types.NamedTuple((types.float64, types.int64, types.boolean), Scales),
         *(types.float64, types.float64, types.boolean, types.int64),
+        *(types.uint64, types.uint32, types.int32, types.float32),
     )
     expected = []
     for kind, value in zip(kinds, arguments, strict=True):
@@ -163,9 +165,11 @@ def test_numbers_are_those_that_numba_passes(launches):
             k, *a
         )
         numba_kernel._prepare_args(kind, value, 0, [], expected)
-    assert len(expected) == 30
+    assert len(expected) == 34
     expected = [
-        bytes(v) if hasattr(v, "_type_") else int(v).to_bytes(8, "little", signed=True)
+        bytes(v).ljust(8, b"\0")
+        if hasattr(v, "_type_")
+        else int(v).to_bytes(8, "little", signed=True)
         for v in expected
     ]
     ((function, sizes, shared, stream, pointers),) = launches.calls
@@ -195,7 +199,7 @@ def test_the_address_of_an_array_is_asked_for_once(launches):
 
 
 @HARDWARE
-@pytest.mark.parametrize("value", [np.float32(1.0), 1j, 1 << 63, "text"], ids=repr)
+@pytest.mark.parametrize("value", [np.float16(1.0), 1j, 1 << 63, "text"], ids=repr)
 def test_other_values_are_left_to_numba(launches, value):
     kernel = Kernel()
     launch(kernel, 2, 32, 0, (value, (1.0, value)), 8)

@@ -201,7 +201,7 @@ def test_launches_get_the_numbers_of_numba_arrays():
     from numba.cuda.cudadrv.devicearray import DeviceNDArray
     from numba.cuda.cudadrv.driver import MemoryPointer
 
-    from hetero.cuda.quick_launch import _append_numbers
+    from hetero.cuda.launch import _append_numbers
 
     for shape, dtype in (((5,), np.float64), ((3, 4), np.int64), ((1, 1), np.float32)):
         host = np.empty(shape, dtype)

@@ -147,7 +147,7 @@ def test_lines_stay_within_their_bound(name, lo, width):
 def test_thresholds_cover_twice_the_distance():
     f, p = plan_window("exp", "1.25", 38)
     batch = make_batch(f, p, 0, 1)
-    limit = p.case_distance >> (FRACTION_BITS - 63)
+    limit = p.scale.case_distance(p.bits) >> (FRACTION_BITS - 63)
     assert batch.limits[0] >= 2 * limit
     assert batch.offsets[0] >= 2 * limit
     assert int(batch.bounds[0]) << 11 >= 2 * int(batch.offsets[0])

@@ -14,6 +14,9 @@ import numpy as np
 import pytest
 
 from tmd import library_check as checking
+from tmd._libraries.callables import PRECISIONS
+from tmd._libraries.judging import judge
+from tmd._libraries.oracles import Oracle
 from tmd.checker import VALUES
 from tmd.functions import NAMES, load_function
 
@@ -39,16 +42,20 @@ def test_a_wrong_function_is_detected():
     assert repr(load_function("sin")) == "Function('sin')"
 
 
+def round_correctly(f, x, precision=PRECISIONS[53]):
+    return judge(Oracle.of_function(f), (x,), precision).values["nearest"]
+
+
 def test_overflow_underflow_and_ties():
-    exp, exp2, binary32 = load_function("exp"), load_function("exp2"), checking.PRECISIONS[24]
+    exp, exp2, binary32 = load_function("exp"), load_function("exp2"), PRECISIONS[24]
     for value, expected in (
-        (checking.round_correctly(exp, 710.0), math.inf),
-        (checking.round_correctly(exp, -800.0), 0.0),
-        (checking.round_correctly(exp2, -1075.0), 0.0),  # halfway to the smallest number: to even
-        (checking.round_correctly(exp2, -1074.0), 5e-324),
-        (checking.round_correctly(exp2, 128.0, binary32), math.inf),
-        (checking.round_correctly(exp2, -149.0, binary32), 2.0**-149),
-        (checking.round_correctly(exp2, -150.0, binary32), 0.0),
+        (round_correctly(exp, 710.0), math.inf),
+        (round_correctly(exp, -800.0), 0.0),
+        (round_correctly(exp2, -1075.0), 0.0),  # halfway to the smallest number: to even
+        (round_correctly(exp2, -1074.0), 5e-324),
+        (round_correctly(exp2, 128.0, binary32), math.inf),
+        (round_correctly(exp2, -149.0, binary32), 2.0**-149),
+        (round_correctly(exp2, -150.0, binary32), 0.0),
     ):
         assert value == expected
     for score in checking.check_libraries("exp", [710.0, -800.0, 0.0]):
@@ -157,7 +164,7 @@ def test_rounding_to_binary32_is_that_of_60_digits(name):
         neighbours = [np.float32(float(exact))]
         neighbours += [np.nextafter(neighbours[0], np.float32(s)) for s in (-9e9, 9e9)]
         nearest = min(neighbours, key=lambda v: abs(Fraction(float(v)) - exact))
-        assert checking.round_correctly(f, x, checking.PRECISIONS[24]) == nearest
+        assert round_correctly(f, x, PRECISIONS[24]) == nearest
 
 
 def test_callables_ufuncs_and_ctypes_functions_are_libraries():

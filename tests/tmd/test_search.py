@@ -8,8 +8,8 @@ import pytest
 
 import tmd
 from tmd import reference
+from tmd._search.batches import share_out
 from tmd._search.blocks import split_into_blocks
-from tmd._search.pipeline import share_out
 from tmd._search.planning import is_valid_shape, make_plan
 from tmd._search.taylor_models import Scale
 from tmd.formats import Format, argument_runs, exponent, to_fraction
@@ -226,7 +226,7 @@ def test_tasks_keep_all_workers_busy_to_the_end(workers):
 
 def test_devices_share_a_block_and_store_it_whole(tmp_path, monkeypatch):
     monkeypatch.setattr("tmd._search.planning.MAX_SUPER_BLOCK", 13)
-    monkeypatch.setattr("tmd._search.pipeline.SUBDOMAINS_PER_BATCH", {"cpu": 1})
+    monkeypatch.setattr("tmd._search.batches.SUBDOMAINS_PER_BATCH", {"cpu": 1})
     domain, checkpoint = window("1.25", 18), tmp_path / "blocks.txt"
     alone = tmd.search("exp", domain, bits=10, device="cpu")
     (block,) = alone.certificate["blocks"]

@@ -95,7 +95,7 @@ def make_certificate(
         | dict(zip(COUNTS, counts, strict=True))
         | {
             "cases": [list(case) for case in cases],
-            "versions": [versions()],
+            "versions": [dict(versions())],
             "points": [[format_fraction(end) for end in ends] for ends in points],
             "rows": [row.record for row in rows],
         }

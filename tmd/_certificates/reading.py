@@ -54,8 +54,8 @@ def _check_form(certificate: Any) -> dict:
         raise CertificateError("certificate must be a JSON object")
     body = {k: v for k, v in certificate.items() if k != "hash"}
     kind, version = body.get("kind"), body.get("version")
-    known, validators = _FORMS.get(kind if isinstance(kind, str) else "", (None, {}))
-    if known is None or type(version) is not int or version != known:
+    known_version, validators = _FORMS.get(kind if isinstance(kind, str) else "", (None, {}))
+    if known_version is None or type(version) is not int or version != known_version:
         raise CertificateError(f"certificate must be a {KIND} of version {VERSION}")
     try:
         matches = certificate.get("hash") == hash_json(body)

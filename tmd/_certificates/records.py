@@ -59,7 +59,7 @@ def make_certificate(question: dict, trivial: int, records: list[list]) -> dict:
         **question,
         "trivial": trivial,
         "cases": sum(record[COLUMNS.index("cases")] for record in records),
-        "versions": versions(),
+        "versions": dict(versions()),
         "columns": list(COLUMNS),
         "blocks": records,
     }

@@ -20,7 +20,7 @@ from hetero.version import VERSION
 from tmd._commands.searching import parse_precision
 
 if TYPE_CHECKING:
-    from tmd._periodic.groups import PeriodicQuestion
+    from tmd._periodic.question import PeriodicQuestion
 
     Phases = tuple[Fraction, Fraction]
 
@@ -122,7 +122,7 @@ def _run(options: argparse.Namespace) -> int:
 
 def _search_parts(options: argparse.Namespace) -> int:
     """Search parts of binades by residues until the budget is spent, and say what is left."""
-    from tmd._periodic.searching import check_question
+    from tmd._periodic.question import check_question
 
     if options.exponents is None:
         raise ValueError("--parts needs --exponents FIRST LAST")
@@ -194,9 +194,9 @@ def _search_part(
         if (now := time.monotonic()) >= end:
             return windows, (lo, hi)
         due = min(end, now + _SECONDS_BETWEEN_STATES)
-        rest = replace(question, phases=(lo, hi))
+        remainder = replace(question, phases=(lo, hi))
         is_due = functools.partial(_is_past, due)
-        result = search_question(rest, not options.quiet, options.device, is_due)
+        result = search_question(remainder, not options.quiet, options.device, is_due)
         windows, lo = windows + result.windows, result.phases[1]
         parts = [result.certificate] if certificate is None else [certificate, result.certificate]
         certificate = join_certificates(parts)

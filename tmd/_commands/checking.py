@@ -171,10 +171,10 @@ def _verify(options: argparse.Namespace) -> int:
             )
             question = {k: c[k] for k in ("function", "domain", "exponent", "phases") if k in c}
             summary["searches"].append(question | report)
-            place = f"[{', '.join(c['domain'])})" if "domain" in c else (
+            domain = f"[{', '.join(c['domain'])})" if "domain" in c else (
                 f"2^{c['exponent']}, phases [{', '.join(c['phases'])})"
             )  # fmt: skip
-            tell(f"{c['function']} on {place}: {_summarize(report)}")
+            tell(f"{c['function']} on {domain}: {_summarize(report)}")
     else:
         tell("no block was searched again: --samples 0")
     if options.json:

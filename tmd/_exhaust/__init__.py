@@ -15,7 +15,7 @@ from tmd._exhaust.segments import Table
 class Loops(Protocol):
     """The comparison of results with proven ones."""
 
-    def place(self, table: Table) -> tuple[Array, ...]:
+    def upload(self, table: Table) -> tuple[Array, ...]:
         """Return rules, numbers, phases, frequencies and quarters of a table on the device."""
 
     def make_arguments(self, starts: np.ndarray) -> Array:

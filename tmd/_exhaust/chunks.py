@@ -6,6 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from tmd._exhaust.segments import NOT_JUDGED, Table
+
 CHUNK = 2048
 """Arguments of a chunk: consecutive ones of one segment."""
 
@@ -34,3 +36,15 @@ class Judged(NamedTuple):
     wrong: np.ndarray
     undecided: np.ndarray
     examples: np.ndarray
+
+
+def split_into_chunks(table: Table) -> Chunks:
+    """Return all chunks of the segments that can be judged."""
+    segments = table.segments
+    sizes = segments["count"].astype(np.int64)
+    numbers = np.where(segments["rule"] == NOT_JUDGED, 0, -(-sizes // CHUNK))
+    ids = np.repeat(np.arange(segments.size), numbers)
+    position = np.arange(ids.size) - np.repeat(np.cumsum(numbers) - numbers, numbers)
+    starts = segments["start"][ids].astype(np.int64) + position * CHUNK
+    counts = np.minimum(CHUNK, sizes[ids] - position * CHUNK)
+    return Chunks(ids, starts.astype(np.uint32), counts)

@@ -42,7 +42,7 @@ def call_all_halves(address, set_mode, mode, returned):
     call_int(set_mode, np.int32(0))
 
 
-def place(table: Table) -> tuple[np.ndarray, ...]:
+def upload(table: Table) -> tuple[np.ndarray, ...]:
     """Return rules, numbers, phases, frequencies and quarters of a table."""
     return table.arrays
 
@@ -54,12 +54,13 @@ def make_arguments(starts: np.ndarray) -> np.ndarray:
 
 
 @parallel
-def _judge_all(table, ids, starts, counts, returned, columns, outcomes, examples, undecided):
+def _judge_all(table, chunks, returned, columns, outcomes, undecided, examples):
     """Compare chunk by chunk.
 
     `outcomes` (chunks, 2 + 2 modes) are the numbers of undecided arguments, of examples, and of
     wrong results by mode: near numbers, near midpoints.
     """
+    ids, starts, counts = chunks
     for i in numba.prange(ids.size):
         for k in range(counts[i]):
             bits = starts[i] + np.uint32(k)
@@ -86,23 +87,9 @@ def judge_returned(
     outcomes = np.zeros((size, 2 + 2 * columns.size), np.int64)
     examples = np.empty((size, EXAMPLES, 3))
     undecided = np.empty((size, CHUNK), np.uint32)
-    _judge_all(table, *chunks, returned, columns, outcomes, examples, undecided)
+    _judge_all(table, chunks, returned, columns, outcomes, undecided, examples)
     return Judged(
         outcomes[:, 2:].sum(axis=0).reshape(-1, 2),
         undecided[np.arange(CHUNK) < outcomes[:, :1]],
         examples[np.arange(EXAMPLES) < outcomes[:, 1:2]],
     )
-
-
-@parallel
-def find_results(table, ids, arguments, results):
-    """Store the results of arguments in all modes; NaN where float64 cannot decide.
-
-    `ids` are the segments of the `arguments` (uint32 bits); `results` is float64 (arguments, 4).
-    """
-    for i in numba.prange(arguments.size):
-        r = results_at(table, ids[i], arguments[i])
-        for m in range(4):
-            results[i, m] = np.nan
-        if r[0]:
-            results[i, 0], results[i, 1], results[i, 2], results[i, 3] = r[1], r[2], r[3], r[4]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from hetero.arrays import Array
+from hetero.cuda import launch
 from hetero.cuda.driver import cuda
 from hetero.jit import kernel
 from tmd._exhaust.chunks import CHUNK, Chunks, Judged
@@ -26,17 +27,14 @@ def fill_arguments(starts, arguments):
 
 
 @kernel
-def judge_all(
-    rules, numbers, phases, frequencies, quarters, ids, starts, counts, returned, columns,
-    outcomes, undecided, examples,
-):  # fmt: skip
+def judge_all(table, chunks, returned, columns, outcomes, undecided, examples):
     """Compare the results of a chunk in a block.
 
     `outcomes` (2 + 2 modes) are the numbers of undecided arguments, of examples, and of wrong
     results by mode: near numbers, near midpoints.
     """
     i = cuda.blockIdx.x
-    table = rules, numbers, phases, frequencies, quarters
+    ids, starts, counts = chunks
     for k in range(cuda.threadIdx.x, counts[i], cuda.blockDim.x):
         bits = starts[i] + np.uint32(k)
         results = results_at(table, ids[i], bits)
@@ -54,7 +52,7 @@ def judge_all(
                     examples[slot, 0], examples[slot, 1], examples[slot, 2] = m, bits, y
 
 
-def place(table: Table) -> tuple[Array, ...]:
+def upload(table: Table) -> tuple[Array, ...]:
     """Return rules, numbers, phases, frequencies and quarters of a table on the device."""
     return tuple(map(cuda.to_device, table.arrays))
 
@@ -62,7 +60,7 @@ def place(table: Table) -> tuple[Array, ...]:
 def make_arguments(starts: np.ndarray) -> Array:
     """Return CHUNK numbers with consecutive bits from each start on, as one flat array."""
     arguments = cuda.device_array(starts.size * CHUNK, np.float32)
-    fill_arguments[starts.size, _THREADS](cuda.to_device(starts), arguments)
+    launch.launch(fill_arguments, starts.size, _THREADS, 0, (cuda.to_device(starts), arguments))
     return arguments
 
 
@@ -73,17 +71,15 @@ def judge_returned(
     outcomes = cuda.to_device(np.zeros(2 + 2 * columns.size, np.int64))
     undecided = cuda.device_array(MOST_UNDECIDED, np.uint32)
     examples = cuda.device_array((MOST_EXAMPLES, 3), np.float64)
-    lists = map(cuda.to_device, (*chunks, columns))
-    ids, starts, counts, numbers = lists
-    judge_all[chunks.starts.size, _THREADS](
-        *table, ids, starts, counts, returned, numbers, outcomes, undecided, examples
-    )
-    found = outcomes.copy_to_host()
-    if found[0] > MOST_UNDECIDED:
-        raise ArithmeticError(f"float64 leaves {found[0]} arguments of a call undecided")
-    listed = min(found[1], MOST_EXAMPLES)
+    lists, columns = Chunks(*map(cuda.to_device, chunks)), cuda.to_device(columns)
+    arguments = table, lists, returned, columns, outcomes, undecided, examples
+    launch.launch(judge_all, chunks.starts.size, _THREADS, 0, arguments)
+    counted = outcomes.copy_to_host()
+    if counted[0] > MOST_UNDECIDED:
+        raise ArithmeticError(f"float64 leaves {counted[0]} arguments of a call undecided")
+    listed = min(counted[1], MOST_EXAMPLES)
     return Judged(
-        found[2:].reshape(-1, 2),
-        np.sort(undecided[: found[0]].copy_to_host()) if found[0] else np.empty(0, np.uint32),
+        counted[2:].reshape(-1, 2),
+        np.sort(undecided[: counted[0]].copy_to_host()) if counted[0] else np.empty(0, np.uint32),
         examples[:listed].copy_to_host() if listed else np.empty((0, 3)),
     )

@@ -9,17 +9,16 @@ import numpy as np
 
 from hetero.jit import float_scalar, scalar
 from tmd._exhaust.c_calls import bits_of_double, double_of_bits, float_of_bits
+from tmd._exhaust.polynomials import DEGREE, PHASES
 from tmd._exhaust.segments import (
     BALLS,
     BOUND,
     CENTRE,
     COEFFICIENTS,
     CONSTANT,
-    DEGREE,
     NEXT_TO_X,
     NO_VALUE,
     NOT_JUDGED,
-    PHASES,
     POLYNOMIAL,
     RESULTS,
     SCALE,
@@ -97,9 +96,9 @@ def _periodic_results(bits, phases, frequencies, quarters):
         y = quarters[np.int64(phase >> _U(62))]
         return not math.isnan(y), y, y, y, y, False
     j = np.int64(phase >> _U(64 - _LOG2_PHASES))
-    rest = np.int64(phase & ((_U(1) << _U(64 - _LOG2_PHASES)) - _U(1)))
+    remainder = np.int64(phase & ((_U(1) << _U(64 - _LOG2_PHASES)) - _U(1)))
     half = 1 << (63 - _LOG2_PHASES)
-    t = float(rest - half) / float(half)
+    t = float(remainder - half) / float(half)
     y, bound = _evaluate(phases[j], 0, t), phases[j, DEGREE + 1]
     if phases[j, DEGREE + 2] != 0.0:
         if not abs(y) > 2.0 * bound:

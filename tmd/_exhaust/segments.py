@@ -23,16 +23,24 @@ from typing import Any
 
 import numpy as np
 
+from tmd._exhaust.polynomials import (
+    DEGREE,
+    PERIODS,
+    PRECISION,
+    Period,
+    expand,
+    frequencies,
+    phase_polynomials,
+)
 from tmd._libraries.callables import BINARY32
 from tmd._libraries.environment import MODES
-from tmd._search.domains import start_of_trivial
+from tmd._libraries.judging import judge_number
+from tmd._search.trivial_rounding import start_of_trivial
 from tmd.formats import Format, exponent
 from tmd.functions.function import Ball, Function, ball, working_precision
-from tmd.library_check import judge_number
 
 POLYNOMIAL, CONSTANT, NEXT_TO_X, PERIODIC, BALLS, NO_VALUE, NOT_JUDGED = range(7)
 
-DEGREE = 7
 ACCURACY = 50
 """A polynomial is accepted if its bound is below 2^-50 of the smallest value."""
 
@@ -41,12 +49,6 @@ FEWEST = 64
 
 MOST = 1 << 15
 """Most segments of a binade; the whole binade is not judged if it needs more."""
-
-PRECISION = 200
-"""Bits of the balls."""
-
-PHASES = 256
-"""Segments of a period."""
 
 INFINITY_BITS = 0x7F800000
 SIGN_BIT = 0x80000000
@@ -67,50 +69,6 @@ SEGMENT = np.dtype(
 CENTRE, SCALE, BOUND, COEFFICIENTS = range(4)
 RESULTS = COEFFICIENTS + DEGREE + 1
 """Columns of `Table.arrays[1]`: those of SEGMENT with floating-point numbers."""
-
-
-@dataclass(frozen=True)
-class Period:
-    """The period of a function, as a ball, and how it is computed beside a pole.
-
-    Attributes
-    ----------
-    length : callable () -> arb
-    is_rational : whether phases are exact, and the four quarters of a period have exact values
-    has_poles : whether 1/f(x) = -f(x - period/2) is used in the middle half of the period
-    """
-
-    length: Any
-    is_rational: bool
-    has_poles: bool
-
-
-def _turns(number: int) -> Any:
-    def length() -> Ball:
-        from flint import arb
-
-        return arb.pi() * number
-
-    return length
-
-
-def _number(number: int) -> Any:
-    def length() -> Ball:
-        from flint import arb
-
-        return arb(number)
-
-    return length
-
-
-PERIODS = {
-    "sin": Period(_turns(2), False, False),
-    "cos": Period(_turns(2), False, False),
-    "tan": Period(_turns(1), False, True),
-    "sinpi": Period(_number(2), True, False),
-    "cospi": Period(_number(2), True, False),
-    "tanpi": Period(_number(1), True, True),
-}
 
 
 def argument_of(bits: int) -> Fraction:
@@ -156,12 +114,10 @@ def make_table(f: Function, ranges: list[tuple[int, int]]) -> Table:
             rows += _segments_of_binade(f, period, begin, stop)
     table = Table(np.array(rows, SEGMENT))
     if period is not None:
-        table.phases = _phase_polynomials(f, period)
-        table.frequencies = _frequencies(period)
+        table.phases = phase_polynomials(f, period)
+        table.frequencies = frequencies(period)
         if period.is_rational:
-            values = [
-                f.exact(Fraction(k, 4) * int(period.length().unique_fmpz())) for k in range(4)
-            ]
+            values = [f.exact(Fraction(k, 4) * int(period.length.unique_fmpz())) for k in range(4)]
             table.quarters = np.array([math.nan if v is None else float(v) for v in values])
     return table
 
@@ -267,7 +223,7 @@ def _prove(f: Function, first: int, end: int) -> tuple | None:
         half = (high - low) / 2
         power = half.numerator.bit_length() - half.denominator.bit_length() + 1
         unit = Fraction(2) ** power  # half <= unit
-        polynomial = _polynomial(f, ball(centre), ball(unit), ends[0].union(ends[1]))
+        polynomial = expand(f, ball(centre), ball(unit), ends[0].union(ends[1]))
         if polynomial is None:
             return None
         coefficients, bound = polynomial
@@ -311,63 +267,3 @@ def _side_of_x(f: Function, low: Fraction, high: Fraction) -> float | None:
     if not abs(ratio) < ball(Fraction(1, 1 << 27)):
         return None
     return 1.0 if ratio > 0 else -1.0 if ratio < 0 else None
-
-
-def _polynomial(
-    f: Function, centre: Ball, unit: Ball, whole: Ball
-) -> tuple[list[float], float] | None:
-    """Return the coefficients of a Taylor polynomial in (x - centre)/unit, and its proven bound.
-
-    The bound holds for |x - centre| <= unit: Lagrange's remainder, the rounding of coefficients,
-    and that of Horner's scheme in float64: with S_k = |c_k| + ... + |c_d|, step k adds an error of
-    at most u S_(k+1) in the product and u S_k in the sum, u = 2^-53. The bound is doubled, so that
-    y - bound and y + bound may be rounded, and t may have an error of u.
-    """
-    exact = f.coefficients(centre, DEGREE + 1)
-    last = f.coefficients(whole, DEGREE + 2)[-1]
-    if not last.is_finite() or not all(c.is_finite() for c in exact):
-        return None
-    scaled = [c * unit**k for k, c in enumerate(exact)]
-    coefficients = [float(c.mid()) for c in scaled]
-    error = abs(last) * unit ** (DEGREE + 1)
-    for c, rounded in zip(scaled, coefficients, strict=True):
-        error += abs(c - ball(Fraction(rounded)))
-    sums = [math.fsum(map(abs, coefficients[k:])) for k in range(DEGREE + 1)]
-    roundings = (2 * math.fsum(sums) + DEGREE * sums[1]) * 2.0**-53
-    return coefficients, 2.0 * (float(error.upper()) + roundings) * (1 + 2.0**-20) + 2.0**-1000
-
-
-def _phase_polynomials(f: Function, period: Period) -> np.ndarray:
-    """Return the polynomials of all phases, with bounds."""
-    rows = np.zeros((PHASES, DEGREE + 3))
-    with working_precision(PRECISION):
-        length = period.length()
-        unit = length / (2 * PHASES)
-        for j in range(PHASES):
-            centre = length * (2 * j + 1) / (2 * PHASES)
-            inverse = period.has_poles and PHASES // 4 <= j < 3 * PHASES // 4
-            if inverse:
-                centre = centre - length / 2
-            whole = (centre - unit).union(centre + unit)
-            polynomial = _polynomial(f, centre, unit, whole)
-            assert polynomial is not None
-            coefficients, bound = polynomial
-            # The phase is off by at most 2^-62 periods, and its float64 number by u.
-            slope = math.fsum(map(abs, coefficients[1:])) * DEGREE
-            bound += 2 * slope * (2.0**-53 + 2.0**-62 * 2 * PHASES)
-            sign = -1.0 if inverse else 1.0
-            rows[j] = (*(sign * c for c in coefficients), bound, float(inverse))
-    return rows
-
-
-def _frequencies(period: Period) -> np.ndarray:
-    """Return 2^q / period modulo 1 in units of 2^-128, rounded down, by exponent field."""
-    words = np.zeros((256, 2), np.uint64)
-    with working_precision(512):
-        from flint import arb
-
-        for e in range(127, 255):
-            turns = arb(2) ** (e - 127 - 23) / period.length()
-            fraction = int((turns * arb(2) ** 128).floor().unique_fmpz()) % (1 << 128)
-            words[e] = fraction >> 64, fraction & ((1 << 64) - 1)
-    return words

@@ -113,6 +113,7 @@ def _arrays(text: str) -> Iterator[re.Match]:
 
 
 def _read_llvm(text: str, name: str, arity: int | None, precision: LibraryPrecision) -> Lines:
+    """Read all arrays of numbers, or of the bits of numbers; a line for each point."""
     code = _blank_comments(text)
     for head in _arrays(text):
         depth, point = 1, list[str]()
@@ -182,12 +183,12 @@ def _is_like_glibc(text: str) -> bool:
 
 def _read_glibc(text: str, name: str, arity: int | None, precision: LibraryPrecision) -> Lines:
     """Read inputs of tests, or outputs, of which those of the precision to nearest are taken."""
-    seen = set()
+    heads = set()
     for number, line in _content(text):
         if not line:
             continue
         head, *words = line.removeprefix("=").split()
-        seen.add(head)
+        heads.add(head)
         if head != name:
             continue
         if line.startswith("="):
@@ -202,9 +203,9 @@ def _read_glibc(text: str, name: str, arity: int | None, precision: LibraryPreci
             raise CertificateError(f"line {number} must have {count} arguments: {line!r}")
         for point in itertools.product(*choices):
             yield number, ",".join(point)
-    if name not in seen:
+    if name not in heads:
         raise CertificateError(
-            f"the list has no line of {name}, but those of {', '.join(sorted(seen)[:12])}"
+            f"the list has no line of {name}, but those of {', '.join(sorted(heads)[:12])}"
         )
 
 

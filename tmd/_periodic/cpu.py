@@ -14,17 +14,17 @@ from tmd._periodic.formulas import search_group
 
 
 @parallel
-def _search_groups(reals, words, windows, found, counts):
-    """Search each group; row i of `found` and of `counts` (groups, 2) belongs to group i."""
+def _search_groups(reals, words, windows, survivors, counts):
+    """Search each group; row i of `survivors` and of `counts` (groups, 2) belongs to group i."""
     for i in numba.prange(windows.size):
-        counts[i, 0], counts[i, 1] = search_group(reals[i], words[i], windows[i], found[i])
+        counts[i, 0], counts[i, 1] = search_group(reals[i], words[i], windows[i], survivors[i])
 
 
 def search_groups(
     reals: np.ndarray, words: np.ndarray, windows: np.ndarray, capacity: int
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the survivors (groups, capacity, 2), and the numbers of survivors and candidates."""
-    found = np.empty((windows.size, capacity, 2), np.int64)
+    survivors = np.empty((windows.size, capacity, 2), np.int64)
     counts = np.empty((windows.size, 2), np.int64)
-    _search_groups(reals, words, windows, found, counts)
-    return found, counts
+    _search_groups(reals, words, windows, survivors, counts)
+    return survivors, counts

@@ -13,11 +13,11 @@ _THREADS = 128
 
 
 @kernel
-def search_all(reals, words, windows, found, counts):
-    """Search each group; row i of `found` and of `counts` (groups, 2) belongs to group i."""
+def search_all(reals, words, windows, survivors, counts):
+    """Search each group; row i of `survivors` and of `counts` (groups, 2) belongs to group i."""
     i = cuda.grid(1)
     if i < windows.size:
-        counts[i, 0], counts[i, 1] = search_group(reals[i], words[i], windows[i], found[i])
+        counts[i, 0], counts[i, 1] = search_group(reals[i], words[i], windows[i], survivors[i])
 
 
 def search_groups(
@@ -25,8 +25,8 @@ def search_groups(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the survivors (groups, capacity, 2), and the numbers of survivors and candidates."""
     tables = [cuda.to_device(table) for table in (reals, words, windows)]
-    found = cuda.device_array((windows.size, capacity, 2), np.int64)
+    survivors = cuda.device_array((windows.size, capacity, 2), np.int64)
     counts = cuda.device_array((windows.size, 2), np.int64)
-    grid = launch.blocks_for(windows.size, _THREADS)
-    search_all[grid, _THREADS](*tables, found, counts)
-    return found.copy_to_host(), counts.copy_to_host()
+    blocks = launch.blocks_for(windows.size, _THREADS)
+    launch.launch(search_all, blocks, _THREADS, 0, (*tables, survivors, counts))
+    return survivors.copy_to_host(), counts.copy_to_host()

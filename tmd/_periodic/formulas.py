@@ -193,7 +193,7 @@ def _clip(lo, hi, o, inverse):
 
 
 @float_scalar
-def search_group(row, words, windows, found):
+def search_group(row, words, windows, points):
     """Search the windows -windows, ..., windows of a group.
 
     Parameters
@@ -201,7 +201,7 @@ def search_group(row, words, windows, found):
     row, words : float64, int64 arrays
         The group's row of both tables; see `columns`.
     windows : int64
-    found : int64 (capacity, 2)
+    points : int64 (capacity, 2)
         Gets the coordinates (a, b) of the survivors; those beyond its capacity are only counted.
 
     Returns
@@ -290,8 +290,8 @@ def search_group(row, words, windows, found):
                         continue  # the linear form in float64 is enough to exclude most
                     exact = _add(_linear_form(value, u_word, v_word, p[3], p[4]), bend)
                     if _distance(exact) <= row[_TOLERANCE]:
-                        if survivors < found.shape[0]:
-                            found[survivors, 0] = _I(p[3])
-                            found[survivors, 1] = _I(p[4])
+                        if survivors < points.shape[0]:
+                            points[survivors, 0] = _I(p[3])
+                            points[survivors, 1] = _I(p[4])
                         survivors += 1
     return survivors, candidates

@@ -6,14 +6,12 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 
 from tmd._periodic.columns import REAL_COLUMNS, REALS, WORD_COLUMNS, WORDS
 from tmd._periodic.lattice import PhaseLattice
-from tmd._search.taylor_models import Scale
-from tmd.formats import Format, format_fraction
+from tmd._periodic.question import PeriodicQuestion
 from tmd.functions.function import Ball, Function, ball, working_precision
 
 CANDIDATES = 6.0
@@ -37,64 +35,8 @@ _TRUNCATION = 2.0**-40
 Balls then decide one argument in 2^37.
 """
 
-MAX_POINTS = 1 << 9
-"""Arguments around a zero or pole that balls decide one by one."""
-
 _PRECISION = 256
 """Bits of the balls from which the rows are computed, and bits after the point of their numbers."""
-
-
-@dataclass(frozen=True)
-class PeriodicQuestion:
-    """A question: the cases of a function among the arguments of a binade with phases [lo, hi)."""
-
-    function: Function
-    exponent: int
-    lattice: PhaseLattice
-    format: Format
-    rounding: str
-    bits: int
-    phases: tuple[Fraction, Fraction]
-
-    @property
-    def scale(self) -> Scale:
-        """The map from values to test units."""
-        return Scale.for_rounding(self.rounding)
-
-    @property
-    def names(self) -> dict[str, Any]:
-        """The arguments of the search, as certificates name them."""
-        return {
-            "function": self.function.name,
-            "exponent": self.exponent,
-            "phases": [format_fraction(end) for end in self.phases],
-            "bits": self.bits,
-            "precision": self.format.names[0],
-            "rounding": self.rounding,
-        }
-
-    def intervals(self) -> Iterator[tuple[Fraction, Fraction, bool]]:
-        """Yield the parts of the phases, and whether each is next to a zero or pole."""
-        lo, hi = self.phases
-        near = Fraction(MAX_POINTS // 2, self.lattice.first)
-        begin = lo
-        for s in sorted(s + k for s in self.function.singular_phases for k in (0, 1)):
-            parts = (begin, s - near, False), (max(begin, s - near), min(hi, s + near), True)
-            for first, end, is_near in parts:
-                if max(lo, first) < min(hi, end):
-                    yield max(lo, first), min(hi, end), is_near
-            begin = max(begin, s + near)
-        if begin < hi:
-            yield begin, hi, False
-
-    @property
-    def limit(self) -> float:
-        """Distance of a case from an integer, in test units."""
-        return 2.0 ** (int(self.scale.doubled) - self.bits)
-
-    def distance(self, phase: Fraction) -> Fraction:
-        """Return the distance from the nearest zero or pole."""
-        return min(abs(phase - s - k) for s in self.function.singular_phases for k in (-1, 0, 1))
 
 
 @dataclass(frozen=True)
@@ -167,14 +109,14 @@ def choose_windows(
     # A few digits are enough, and one basis serves many groups.
     mantissa, power = math.frexp(width)
     half_width = Fraction(math.floor(mantissa * 64)) * Fraction(2) ** (power - 6)
-    wanted = math.ceil((hi - lo) / (2 * half_width))
+    needed = math.ceil((hi - lo) / (2 * half_width))
     basis = lattice.basis(half_width)
     steps = max(abs(2 * half_width * basis[0]), abs(2 * half_width * basis[2]), Fraction(1))
-    limits = MAX_WINDOWS, math.ceil((wanted - 1) / 2), int((1 << 20) / steps)
+    limits = MAX_WINDOWS, math.ceil((needed - 1) / 2), int((1 << 20) / steps)
     windows = max(0, min(*limits, int(radius / (2 * half_width))))
     reach = (truncation / 16 / ((c[-1] + c[-2]) * unit)) ** (1 / (_DEGREE + 1))
     group = (2 * windows + 1) * float(half_width)
-    count = min(MAX_GROUPS, wanted // (2 * windows + 1), int(min(reach, distance / 64) / group))
+    count = min(MAX_GROUPS, needed // (2 * windows + 1), int(min(reach, distance / 64) / group))
     return half_width, windows, max(1, count)
 
 

@@ -84,7 +84,7 @@ class PhaseLattice:
             for m in (self.first, 2 * self.first)
             for phase in (lo, hi)
         ]
-        found = []
+        numbers = []
         for b in range(int(min(c[1] for c in corners)) - 1, int(max(c[1] for c in corners)) + 2):
             # The row of points a u + b v: those whose phase is within the interval.
             step, start = self.phase(u_m, u_k), self.phase(v_m, v_k) * b - middle
@@ -92,5 +92,5 @@ class PhaseLattice:
             for a in range(int(ends[0]) - 1, int(ends[1]) + 2):
                 m = a * u_m + b * v_m
                 if self.first <= m < 2 * self.first and abs(start + a * step) <= half:
-                    found.append(m)
-        return found
+                    numbers.append(m)
+        return numbers

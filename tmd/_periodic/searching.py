@@ -11,19 +11,15 @@ from typing import Any
 
 import numpy as np
 
-from hetero import validation
 from hetero.devices import Device
 from tmd._certificates.case_lists import KINDS
 from tmd._certificates.periodic_records import Row
 from tmd._periodic import loops
 from tmd._periodic.columns import REAL_COLUMNS, WORD_COLUMNS
-from tmd._periodic.groups import Groups, PeriodicQuestion, expand_at_phase, exponent_of, make_groups
-from tmd._periodic.lattice import PhaseLattice
+from tmd._periodic.groups import Groups, expand_at_phase, exponent_of, make_groups
+from tmd._periodic.question import PeriodicQuestion
 from tmd._search.decisions import measure_distance
-from tmd._search.planning import MAX_BITS
-from tmd._search.taylor_models import ROUNDINGS, Scale
-from tmd.formats import Format, Precision, Run, to_fraction
-from tmd.functions import NAMES, load_function
+from tmd.formats import Run
 from tmd.functions.function import working_precision
 
 GROUPS_PER_BATCH = {"cpu": 1 << 8, "cuda": 1 << 16}
@@ -34,9 +30,6 @@ An H200 has room for 51,000 threads with the registers that the kernel takes (no
 
 CAPACITY = 4
 """Survivors of a group that are stored at first; a batch with more is searched again."""
-
-MAX_CASES = 1 << 22
-"""Largest number of cases that may be expected: balls decide each of them, in some 0.1 ms."""
 
 SLAB_SPREAD = 1.005
 """Largest ratio of the slabs of groups in one row of a certificate.
@@ -69,14 +62,14 @@ class Findings:
             slabs = groups.slabs[:, first:]
             begin = groups.begin + first * groups.length
             row = self.rows[-1] if self.rows else None
-            more = 0
+            appended = 0
             if row and (row.end, row.half_width, row.windows, row.ulps) == (begin, *sizes):
-                more = _extend(row, slabs)
-            if not more:
+                appended = _extend(row, slabs)
+            if not appended:
                 slab = tuple(slabs[:, 0].tolist())
                 self.rows.append(Row(begin, 0, *sizes, slab, slab))
-                more = _extend(self.rows[-1], slabs)
-            first += more
+                appended = _extend(self.rows[-1], slabs)
+            first += appended
 
 
 def _extend(row: Row, slabs: np.ndarray) -> int:
@@ -84,40 +77,10 @@ def _extend(row: Row, slabs: np.ndarray) -> int:
     low = np.minimum.accumulate(np.column_stack([row.slabs, slabs]), axis=1)
     high = np.maximum.accumulate(np.column_stack([row.highest_slabs, slabs]), axis=1)
     fits = np.all(high <= SLAB_SPREAD * low, axis=0)
-    more = int(fits.sum()) - 1  # they are true up to the first that differs too much
-    row.groups += more
-    row.slabs, row.highest_slabs = (tuple(x[:, more].tolist()) for x in (low, high))
-    return more
-
-
-def check_question(
-    name: str, exponent: int, phases: Any, bits: int, precision: Precision, rounding: str
-) -> PeriodicQuestion:
-    """Return what is asked; raise what `search_periodic` raises if it cannot be."""
-    periodic = tuple(n for n in NAMES if load_function(n).singular_phases)
-    validation.check_choice("name", name, periodic)
-    fmt = Format.create(precision)
-    validation.check_choice("rounding", rounding, ROUNDINGS)
-    exponent = validation.check_integer("exponent", exponent, 0, 1 << 14)
-    bits = validation.check_integer("bits", bits, 4)
-    if bits > MAX_BITS:
-        raise ValueError(f"bits must lie in [4, {MAX_BITS}], got {bits}")
-    try:
-        lo, hi = phases
-    except (TypeError, ValueError):
-        raise TypeError(f"phases must be a pair (lo, hi), got {phases!r}") from None
-    lo, hi = to_fraction("phases", lo), to_fraction("phases", hi)
-    if not 0 <= lo < hi <= 1:
-        raise ValueError(f"phases must be (lo, hi) with 0 <= lo < hi <= 1, got ({lo}, {hi})")
-    lattice = PhaseLattice.of_binade(exponent, fmt)
-    function, scale = load_function(name), Scale.for_rounding(rounding)
-    expected = lattice.first * (hi - lo) * Fraction(2) ** (1 + scale.doubled - bits)
-    if expected > MAX_CASES:
-        raise ValueError(
-            f"bits={bits} would give about {float(expected):.2g} cases, too many to decide: use "
-            "more bits or a smaller part of the phases"
-        )
-    return PeriodicQuestion(function, exponent, lattice, fmt, rounding, bits, (lo, hi))
+    fitting = int(fits.sum()) - 1  # they are true up to the first that differs too much
+    row.groups += fitting
+    row.slabs, row.highest_slabs = (tuple(x[:, fitting].tolist()) for x in (low, high))
+    return fitting
 
 
 def search_windows(
@@ -127,30 +90,30 @@ def search_windows(
     is_due: Callable[[], bool],
 ) -> Findings:
     """Search the windows of a question, one batch after another until `is_due` returns True."""
-    found = Findings(question.phases[0])
+    findings = Findings(question.phases[0])
     for begin, end, is_near in question.intervals():
         if is_near:
-            found.numbers.update(question.lattice.points(begin, end))
-            found.points.append((begin, end))
-            found.reached = end
+            findings.numbers.update(question.lattice.points(begin, end))
+            findings.points.append((begin, end))
+            findings.reached = end
             continue
         for batch in _prefetch(make_groups(question, begin, end), GROUPS_PER_BATCH[device.kind]):
             survivors, candidates = search_groups(batch, device)
-            found.numbers.update(itertools.chain.from_iterable(survivors))
-            found.candidates += candidates
+            findings.numbers.update(itertools.chain.from_iterable(survivors))
+            findings.candidates += candidates
             for groups in batch:
-                found.add(groups)
-            reached = min(found.rows[-1].end, end)
-            advance(float(reached - found.reached))
-            found.reached = reached
+                findings.add(groups)
+            reached = min(findings.rows[-1].end, end)
+            advance(float(reached - findings.reached))
+            findings.reached = reached
             if is_due():
-                return found
-        if found.reached < end:
+                return findings
+        if findings.reached < end:
             raise ArithmeticError(
-                f"no window covers the phases from {float(found.reached)} to {float(end)}: this is "
-                "a bug in tmd, please report it"
+                f"no window covers the phases from {float(findings.reached)} to {float(end)}: "
+                "this is a bug in tmd, please report it"
             )
-    return found
+    return findings
 
 
 def _prefetch(stretches: Iterator[Groups], count: int) -> Iterator[list[Groups]]:
@@ -164,10 +127,10 @@ def _prefetch(stretches: Iterator[Groups], count: int) -> Iterator[list[Groups]]
 
 def _take(stretches: Iterator[Groups], count: int) -> list[Groups]:
     """Return the next stretches, with `count` groups or a few more; fewer at the end."""
-    taken: list[Groups] = []
-    while sum(groups.count for groups in taken) < count and (groups := next(stretches, None)):
-        taken.append(groups)
-    return taken
+    following: list[Groups] = []
+    while sum(groups.count for groups in following) < count and (groups := next(stretches, None)):
+        following.append(groups)
+    return following
 
 
 def search_groups(stretches: Sequence[Groups], device: Device) -> tuple[list[list[int]], int]:
@@ -182,7 +145,7 @@ def search_groups(stretches: Sequence[Groups], device: Device) -> tuple[list[lis
     )
     capacity = CAPACITY
     while True:
-        found, counts = loops(device).search_groups(reals, words, windows, capacity)
+        survivors, counts = loops(device).search_groups(reals, words, windows, capacity)
         if counts[:, 0].max() <= capacity:
             break
         capacity = int(counts[:, 0].max())
@@ -194,7 +157,7 @@ def search_groups(stretches: Sequence[Groups], device: Device) -> tuple[list[lis
     for g in stretches:
         u_m, _, v_m, _ = g.basis
         for i in range(g.count * len(g.ulps)):
-            points = found[first + i, : counts[first + i, 0]].tolist()
+            points = survivors[first + i, : counts[first + i, 0]].tolist()
             numbers.append([g.anchors[i % g.count] + a * u_m + b * v_m for a, b in points])
         first += g.count * len(g.ulps)
     return numbers, int(counts[:, 1].sum())

@@ -13,11 +13,11 @@ from typing import Any
 from hetero.devices import Device
 from tmd._certificates.case_lists import CaseList
 from tmd._certificates.periodic_records import Row
-from tmd._periodic.groups import MAX_POINTS, PeriodicQuestion, compute_rows, find_ulps
+from tmd._periodic.groups import compute_rows, find_ulps
+from tmd._periodic.question import MAX_POINTS, PeriodicQuestion, check_question
 from tmd._periodic.searching import (
     GROUPS_PER_BATCH,
     SLAB_SPREAD,
-    check_question,
     decide,
     is_asked,
     search_groups,
@@ -63,17 +63,17 @@ class CertifiedPhases:
         """Decide arguments with phases in [lo, hi), and compare with the cases there."""
         lo, hi = max(lo, self.question.phases[0]), min(hi, self.question.phases[1])
         lattice = self.question.lattice
-        found: dict[int, str] = {}
+        kinds: dict[int, str] = {}
         for m in numbers:
             if is_asked(self.question, m) and lo <= lattice.phase(m) % 1 < hi:
                 for kind in decide(self.question, m):
-                    found[m] = kind
-        if found != (certified := self.cases_between(lo, hi)):
+                    kinds[m] = kind
+        if kinds != (certified := self.cases_between(lo, hi)):
             raise CertificateError(
                 f"the phases from {format_fraction(lo)} to {format_fraction(hi)} have "
-                f"{len(found)} cases, but the certificate has {len(certified)} there, or others"
+                f"{len(kinds)} cases, but the certificate has {len(certified)} there, or others"
             )
-        return len(found)
+        return len(kinds)
 
 
 def check_phases(certificate: dict) -> CertifiedPhases:
@@ -195,12 +195,12 @@ def search_again(
         certified.require_cases(lattice.points(begin, end), begin, end)
     size = GROUPS_PER_BATCH[device.kind]
     for k in range(0, len(chosen), size):
-        places = [certified.interval(number) for number in chosen[k : k + size]]
+        intervals = [certified.interval(number) for number in chosen[k : k + size]]
         groups = [
             compute_rows(question, begin, row.half_width, row.windows, 1, row.ulps)
-            for row, begin in places
+            for row, begin in intervals
         ]
-        for (row, begin), group in zip(places, groups, strict=True):
+        for (row, begin), group in zip(intervals, groups, strict=True):
             for slab, searched in zip(row.slabs, group.slabs[:, 0], strict=True):
                 if not slab <= searched * (1 + 1e-5) <= slab * (SLAB_SPREAD + 1e-4):
                     raise CertificateError(
@@ -208,7 +208,7 @@ def search_again(
                         f"{format_fraction(begin)}, which is {searched}"
                     )
         survivors = iter(search_groups(groups, device)[0])
-        for row, begin in places:
+        for row, begin in intervals:
             numbers = [m for _ in row.ulps for m in next(survivors)]
             report["cases"] += certified.require_cases(numbers, begin, begin + row.length)
             report["groups"] += 1

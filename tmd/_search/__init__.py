@@ -9,8 +9,8 @@ import numpy as np
 from hetero.devices import Device
 
 if TYPE_CHECKING:
-    from tmd._search.batches import Batch
     from tmd._search.formulas.line_formulas import Shape
+    from tmd._search.planning import Batch
 
 
 class Loops(Protocol):

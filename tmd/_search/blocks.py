@@ -1,4 +1,9 @@
-"""Division of a domain into blocks: arguments of one exponent whose values have one ulp."""
+"""Division of a domain into blocks: arguments of one exponent whose values have one ulp.
+
+Domains are cut at special points. No search is needed, and none is made, of arguments outside the
+domain of the function, at its poles and rational zeros, and where rounding is trivial because of
+`trivial_rounding` or of the exponent of the value. All are counted.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +14,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 
+from tmd._search.trivial_rounding import INFINITY, Interval, start_of_trivial, trivial_near_zero
 from tmd.formats import Format, Run, argument_runs, exponent, format_fraction
 from tmd.functions.function import Ball, Function, ball, working_precision
 
@@ -21,6 +27,12 @@ MAX_EXPONENTS = 1 << 12
 _PRECISIONS = (64, 128, 256, 1024, 4096, 16384)
 """Precisions, in bits, tried for balls of single arguments; longer parts use only the second."""
 
+MAX_POINTS = 1 << 12
+"""Most zeros and poles in a domain: each cuts it into about a hundred blocks."""
+
+MAX_ARGUMENTS = 1 << 20
+"""Most arguments of a domain with more of them: each block has at least one argument."""
+
 
 @dataclass(frozen=True)
 class Block:
@@ -29,6 +41,142 @@ class Block:
     run: Run
     ulp: int
     negative: bool
+
+
+def split_domain(
+    function: Function, lo: Fraction, hi: Fraction, fmt: Format, bits: int
+) -> tuple[list[Block], int]:
+    """Return the blocks that must be searched, and the number of arguments outside of them.
+
+    They are sorted by magnitude, positive ones first. If the function is odd or even, the blocks
+    of negative arguments mirror those of positive ones, as far as the domain does.
+
+    Raises
+    ------
+    ValueError
+        The domain is empty; it contains 0, but the format has numbers of any magnitude; the
+        function is defined nowhere in it, or trivial everywhere because it is near 0; or it has
+        too many zeros and poles there.
+    """
+    interval = f"[{format_fraction(lo)}, {format_fraction(hi)})"
+    if not lo < hi:
+        raise ValueError(f"domain must be (lo, hi) with lo < hi, got {interval[1:-1]}")
+    first, last = function.domain
+    if (first is not None and hi <= first) or (last is not None and lo > last):
+        raise ValueError(f"domain: {function.name} {_describe_domain(first, last)}, got {interval}")
+    if lo <= 0 <= hi and fmt.argument_exponent_range is None:
+        raise ValueError(
+            f"domain must not contain or end at 0, got {interval}: numbers of "
+            f"{fmt.argument_precision} digits may be arbitrarily small; begin at the smallest "
+            "magnitude that matters, or name a format such as binary64 or (digits, emin, emax)"
+        )
+    blocks: list[Block] = []
+    idle, near_zero = int(lo <= 0 < hi), False
+    for sign in (1, -1):
+        if (side := _side(lo, hi, sign, fmt)) is None:
+            continue
+        new, skipped, near = _split_side(function, *side, sign, fmt, bits, (lo, hi))
+        blocks, idle, near_zero = blocks + new, idle + skipped, near_zero or near
+    if not blocks and near_zero and not lo <= 0 < hi:
+        raise ValueError(
+            f"domain: rounding {function.name} is trivial near 0, where it is closer than "
+            f"2^-{bits} ulp to {function.fixed_near_zero[0]}; search arguments of larger "  # type: ignore[index]
+            f"magnitude than {interval}"
+        )
+    if not blocks and not idle:
+        raise ValueError(f"domain {interval} contains no argument")
+    return blocks, idle
+
+
+def _describe_domain(first: int | None, last: int | None) -> str:
+    if last is None:
+        return f"has no value at {first} and below" if first == 0 else f"needs x >= {first}"
+    return f"needs {first} <= x <= {last}"
+
+
+def _side(lo: Fraction, hi: Fraction, sign: int, fmt: Format) -> Interval | None:
+    """Return the positive (or negative) arguments of a domain as an interval without 0."""
+    if (hi if sign > 0 else -lo) <= 0:
+        return None
+    tiny = Fraction(0)
+    if fmt.argument_exponent_range is not None:
+        tiny = Fraction(2) ** (fmt.argument_exponent_range[0] - fmt.argument_precision + 1)
+    lo, hi = (max(lo, tiny), hi) if sign > 0 else (lo, min(hi, -tiny / 2))
+    return (lo, hi) if lo < hi else None
+
+
+def _count(lo: Fraction, hi: Fraction, fmt: Format) -> int:
+    """Return the number of arguments in [lo, hi), both of one sign."""
+    return sum(run.count for run in argument_runs(lo, hi, fmt))
+
+
+def _split_side(
+    function: Function,
+    lo: Fraction,
+    hi: Fraction,
+    sign: int,
+    fmt: Format,
+    bits: int,
+    whole: Interval,
+) -> tuple[list[Block], int, bool]:
+    """Return blocks, the number of other arguments, and whether there are any trivial near 0."""
+    near, far = sorted((abs(lo), abs(hi)))
+    trivial = list(trivial_near_zero(function, sign, near, far, fmt, bits))
+    end = start_of_trivial(function, sign, far, fmt, bits)
+    points = _points(function, max(lo, -end), min(hi, end), fmt)
+    # In [x, x + after) there is no argument but x; so [a, b) is (-b, -a] if mirrored and shifted.
+    after = Fraction(2) ** (exponent(near) - 2 * fmt.argument_precision - 2)
+    magnitudes = [*trivial, (end, INFINITY)]
+    left_out = magnitudes if sign > 0 else [(after - b, after - a) for a, b in magnitudes]
+    cuts = {lo, hi, *itertools.chain(*left_out)}
+    for p in points:
+        cuts |= {p, p + after}
+        if function.is_singular and p:
+            quantum = exponent(p) - fmt.argument_precision
+            cuts |= {p + side * Fraction(2) ** k for k in range(quantum, 0) for side in (1, -1)}
+    if function.symmetry and sign < 0:
+        cuts |= {after - x for x in whole if x > 0}
+    edges = sorted(x for x in cuts if lo <= x <= hi)
+    blocks: list[Block] = []
+    idle = 0
+    for a, b in list(itertools.pairwise(edges))[::sign]:  # by magnitude, as blocks are
+        if not (count := _count(a, b, fmt)):
+            continue
+        is_left_out = any(p <= a and b <= q for p, q in left_out)
+        if is_left_out or not _has_values(function, a, b, points):
+            idle += count
+        else:
+            new, skipped = split_into_blocks(function, a, b, fmt, MAX_BLOCK_BITS)
+            blocks, idle = blocks + new, idle + skipped
+    return blocks, idle, bool(trivial)
+
+
+def _has_values(function: Function, a: Fraction, b: Fraction, points: set[Fraction]) -> bool:
+    """Return whether f has values other than 0 in [a, b), which is a point or holds none."""
+    if a not in points:
+        return function.is_defined_between(a, b)
+    with working_precision(64 + 2 * abs(exponent(a))):
+        value = function.evaluate(a)
+        return bool(value.is_finite() and value != 0)
+
+
+def _points(function: Function, lo: Fraction, hi: Fraction, fmt: Format) -> set[Fraction]:
+    """Return the points of a function in a domain, if they are not too many."""
+    if not lo < hi:
+        return set()
+    lattice = function.lattices[lo >= 0]
+    count = function.count_points
+    number = int((hi - lo) / lattice) if lattice else count(lo, hi) if count else 0
+    if number > MAX_POINTS and _count(lo, hi, fmt) > MAX_ARGUMENTS:
+        raise ValueError(
+            f"domain: {function.name} has about {number} zeros and poles in "
+            f"[{format_fraction(lo)}, {format_fraction(hi)}), each of which is searched from both "
+            f"sides: take domains with at most {MAX_POINTS}"
+        )
+    points = set(function.points(lo, hi) if function.points else ())
+    if lattice:
+        points |= {k * lattice for k in range(math.ceil(lo / lattice), int(hi // lattice) + 1)}
+    return points
 
 
 def split_into_blocks(

@@ -23,8 +23,8 @@ from pathlib import Path
 
 import numpy as np
 
+from tmd._search.batches import Stretch
 from tmd._search.decisions import BlockCases, find_contradiction, join_batches
-from tmd._search.pipeline import Stretch
 from tmd._search.planning import Plan
 from tmd._search.taylor_models import FRACTION_BITS
 from tmd.errors import CheckpointError
@@ -189,7 +189,7 @@ def _parse_block(record: dict, plans: Sequence[Plan]) -> tuple[int, BlockCases]:
         if not ascending or (numbers.size and numbers[-1] >= plan.block.run.count):
             raise ValueError("its arguments are not in ascending order within the block")
     if (error < 0).any() or (
-        np.abs(value) - error > plan.case_distance >> (FRACTION_BITS - 63)
+        np.abs(value) - error > plan.scale.case_distance(plan.bits) >> (FRACTION_BITS - 63)
     ).any():
         raise ValueError("its cases are too far from breakpoints to be cases")
     cases = BlockCases(index, middle, value, error, list(counts), list(undecided))

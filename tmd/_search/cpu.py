@@ -4,7 +4,7 @@ Packets of sub-domains are distributed over the threads, and the sub-domains of 
 vector lanes. A sub-domain or a piece fails its test if it may contain a candidate; only then does
 the next phase examine it. Its number counts from the first super-block of the batch.
 
-Arguments of the loops: `table`, `offsets`, `bounds` and `limits` are those of `batches.Batch` (in
+Arguments of the loops: `table`, `offsets`, `bounds` and `limits` are those of `planning.Batch` (in
 phase 2 its piece_offsets and piece_bounds); `super_blocks` is a `SuperBlocks`, `shape` a `Shape`;
 `count` is the number of arguments of a sub-domain or piece, in the type of the test's numbers
 (float64 or uint64); `ids` are uint64 numbers of sub-domains or pieces. Row i of an output belongs
@@ -21,7 +21,6 @@ import numba
 import numpy as np
 
 from hetero.jit import parallel, serial
-from tmd._search.batches import Batch
 from tmd._search.cpu_rows import make_row, make_vector_row
 from tmd._search.formulas import boolean_test_formulas as tests
 from tmd._search.formulas.line_formulas import (
@@ -36,6 +35,7 @@ from tmd._search.formulas.line_formulas import (
     value_differences,
 )
 from tmd._search.formulas.wide_integer_formulas import add
+from tmd._search.planning import Batch
 
 _U = np.uint64
 

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from tmd._search.batches import Batch
 from tmd._search.formulas.line_formulas import Shape
 from tmd._search.gpu.buffers import enlarge_capacity, return_buffers, take_buffers
 from tmd._search.gpu.phases import Ticket, launch_phase_1, launch_phase_2, launch_phase_3
+from tmd._search.planning import Batch
 
 
 def start_batch(batch: Batch, shape: Shape, algorithm: str, division: str) -> Ticket:

@@ -10,9 +10,8 @@ from fractions import Fraction
 
 import numpy as np
 
-from tmd._search.batches import Batch
 from tmd._search.blocks import Block
-from tmd._search.planning import Plan
+from tmd._search.planning import Batch, Plan
 from tmd._search.taylor_models import FRACTION_BITS, Scale
 from tmd.formats import Format, exponent
 from tmd.functions.function import Ball, Function, working_precision
@@ -125,7 +124,7 @@ def decide_candidates(
     value -= rounded_up.astype(np.int64) << np.int64(62) << np.int64(1)
     odd = ((words >> np.uint64(63)).astype(bool)) ^ rounded_up
     middle = odd if plan.scale.doubled else np.full(odd.shape, plan.scale.half)
-    limit = plan.case_distance >> (FRACTION_BITS - 63)
+    limit = plan.scale.case_distance(plan.bits) >> (FRACTION_BITS - 63)
     distance = np.abs(value)
     is_case = distance < limit - error
     unsure = np.flatnonzero(~is_case & (distance - error < limit))

@@ -1,15 +1,18 @@
-"""Sizes for the search of a block, chosen from truncation errors."""
+"""Plans and batches of a search; the sizes of a block's search follow from truncation errors."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
 
 from tmd._search.blocks import Block
 from tmd._search.formulas import boolean_test_formulas as tests
 from tmd._search.formulas.line_formulas import Shape
-from tmd._search.taylor_models import FRACTION_BITS, Scale, make_model
+from tmd._search.taylor_models import Scale, make_model
 from tmd.formats import format_fraction
 from tmd.functions.function import Function, ball, working_precision
 
@@ -65,10 +68,40 @@ class Plan:
         """Number of super-blocks, the last of which may be incomplete."""
         return -(-self.block.run.count >> self.shape.super_block)
 
-    @property
-    def case_distance(self) -> int:
-        """Distance below which an argument is a case, in units of 2^-128 test units."""
-        return _case_distance(self.scale, self.bits)
+
+class Batch(NamedTuple):
+    """Consecutive super-blocks of a block that are searched together.
+
+    Offsets are added to the b of lines, and are in units of 2^-63 test units. Bounds are those of
+    the Boolean test, in its own unit (2^-52 or 2^-63); float64 or uint64 like the test's numbers.
+
+    Attributes
+    ----------
+    first : int
+        Number of the first super-block in its block.
+    table : uint64 (super-blocks, degree + 1, 3)
+        Coefficients, as in `Model.words`.
+    subdomain_counts : uint64 (super-blocks,)
+        Number of sub-domains; the last one may be incomplete.
+    offsets, bounds : (super-blocks,)
+        For the sub-domains of phase 1.
+    piece_offsets, piece_bounds : (super-blocks,)
+        For the pieces of phase 2.
+    limits : uint64 (super-blocks,)
+        Distance below which an argument is a candidate, in units of 2^-63 test units.
+    errors : int64 (super-blocks,)
+        Bound of the errors of the candidates' values, in units of 2^-63 test units.
+    """
+
+    first: int
+    table: np.ndarray
+    subdomain_counts: np.ndarray
+    offsets: np.ndarray
+    bounds: np.ndarray
+    piece_offsets: np.ndarray
+    piece_bounds: np.ndarray
+    limits: np.ndarray
+    errors: np.ndarray
 
 
 def make_plans(
@@ -191,7 +224,7 @@ def _shrink_until_proven(
         try:
             if all(
                 make_model(function, block, i, size, degree, scale).error
-                <= _case_distance(scale, bits)
+                <= scale.case_distance(bits)
                 for i in ends
             ):
                 break
@@ -199,11 +232,6 @@ def _shrink_until_proven(
             pass
         size -= 1
     return size
-
-
-def _case_distance(scale: Scale, bits: int) -> int:
-    """Distance below which an argument is a case, in units of 2^-128 test units."""
-    return 1 << (FRACTION_BITS + int(scale.doubled) - bits)
 
 
 def _estimate_error(logs: list[float], bits: int, scale: Scale, length: int) -> float:

@@ -47,6 +47,10 @@ class Scale:
         """Return the scale of one of `ROUNDINGS`."""
         return cls(rounding == "all", rounding == "nearest")
 
+    def case_distance(self, bits: int) -> int:
+        """Return the distance below which an argument is a case, in units of 2^-128 test units."""
+        return 1 << (FRACTION_BITS + int(self.doubled) - bits)
+
 
 @dataclass(frozen=True)
 class Model:

@@ -33,7 +33,7 @@ class Function:
         f alone, where the series has no value (asin at 1) or takes longer.
     domain : (lo, hi)
         The ends of the interval on which f is defined, perhaps without its ends; None: unbounded.
-    points : callable (lo, hi: Fraction) -> iterable of Fraction
+    points : callable (lo, hi: Fraction) -> iterable of Fraction, optional
         The rational numbers in [lo, hi] at which f is zero, infinite or not smooth, or where
         |f| = 1 if `below_one`. Domains are cut there. Irrational ones need no mention: between two
         arguments, halving ends there.
@@ -63,7 +63,7 @@ class Function:
     exact: Callable
     value: Callable | None = None
     domain: tuple[int | None, int | None] = (None, None)
-    points: Callable[[Fraction, Fraction], Iterable[Fraction]] = lambda lo, hi: ()
+    points: Callable[[Fraction, Fraction], Iterable[Fraction]] | None = None
     count_points: Callable[[Fraction, Fraction], int] | None = None
     lattices: tuple[Fraction | None, Fraction | None] = (None, None)
     is_singular: bool = False
@@ -149,6 +149,17 @@ def points_at(*points: int) -> Callable:
 def count_in(period: float) -> Callable:
     """Make a `Function.count_points` for points at a distance of `period` from each other."""
     return lambda lo, hi: math.ceil((hi - lo) / Fraction(period))
+
+
+def in_base(base: int, logarithm: Callable) -> Callable:
+    """Make a logarithm to the base 2 or 10 from a natural one, of balls or of power series."""
+
+    def divided(x: Any) -> Any:
+        from flint import arb
+
+        return logarithm(x) / (arb.const_log2() if base == 2 else arb.const_log10())
+
+    return divided
 
 
 def exponent_of_power(x: Fraction, base: int) -> int | None:

@@ -3,16 +3,9 @@
 From x^b = 10^a follows that 5 divides x a/b times, so that a/b = n is an integer and x = 10^n.
 """
 
-from typing import Any
+from tmd.functions.function import Function, exponent_of_power, in_base, points_at
 
-from tmd.functions.function import Function, exponent_of_power, points_at
-
-
-def _value(x: Any) -> Any:
-    from flint import arb
-
-    return x.log() / arb.const_log10()
-
+_value = in_base(10, lambda x: x.log())
 
 FUNCTION = Function(
     "log10",

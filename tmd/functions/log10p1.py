@@ -1,28 +1,13 @@
 """log10(1 + x) for x > -1. It is rational where 1 + x is a power of ten, like log10."""
 
-from typing import Any
-
 from tmd.functions import log1p
-from tmd.functions.function import Function, exponent_of_power, points_at
-
-
-def _series(x: Any) -> Any:
-    from flint import arb
-
-    return log1p.series(x) / arb.const_log10()
-
-
-def _value(x: Any) -> Any:
-    from flint import arb
-
-    return x.log1p() / arb.const_log10()
-
+from tmd.functions.function import Function, exponent_of_power, in_base, points_at
 
 FUNCTION = Function(
     "log10p1",
-    series=_series,
+    series=in_base(10, log1p.series),
     exact=lambda x: exponent_of_power(1 + x, 10),
-    value=_value,
+    value=in_base(10, lambda x: x.log1p()),
     domain=(-1, None),
     points=points_at(-1, 0),
     is_singular=True,

@@ -1,15 +1,8 @@
 """log2 x for x > 0. It is rational for powers of two only (unique factorization)."""
 
-from typing import Any
+from tmd.functions.function import Function, exponent_of_power, in_base, points_at
 
-from tmd.functions.function import Function, exponent_of_power, points_at
-
-
-def _value(x: Any) -> Any:
-    from flint import arb
-
-    return x.log() / arb.const_log2()
-
+_value = in_base(2, lambda x: x.log())
 
 FUNCTION = Function(
     "log2",

@@ -81,15 +81,20 @@ def find_extremes(ab, lower, width, extremes):
     cuda.atomic.max(extremes, 0, maximum)
 
 
+def _launch(kernel_, items, stream, *arguments):
+    """Launch a kernel that strides over items."""
+    launch.launch(kernel_, launch.grid_stride_blocks(items), launch.THREADS, stream, arguments)
+
+
 def load_band(ab, d, lower, factor, width, work, stream=0):
     """Load `width` subdiagonals of band storage, times a factor, into `work`."""
     arguments = ab, d, lower, work.dtype.type(factor), width, work
-    load_band_columns[launch.grid_stride_blocks(work.size), launch.THREADS, stream](*arguments)
+    _launch(load_band_columns, work.size, stream, *arguments)
 
 
 def truncate(work, b, out, stream=0):
     """Copy the diagonal and b subdiagonals of a working matrix to a narrower one."""
-    truncate_columns[launch.grid_stride_blocks(out.size), launch.THREADS, stream](work, b, out)
+    _launch(truncate_columns, out.size, stream, work, b, out)
 
 
 def extract_diagonals(work, factor, main, below, stream=0):
@@ -97,7 +102,7 @@ def extract_diagonals(work, factor, main, below, stream=0):
     n = work.shape[0]
     if n == 1:
         below = main  # libraries differ in how they pass arrays without elements
-    extract_columns[launch.grid_stride_blocks(n), launch.THREADS, stream](work, factor, main, below)
+    _launch(extract_columns, n, stream, work, factor, main, below)
 
 
 def zeros(size, dtype, stream=0):
@@ -110,14 +115,13 @@ def zeros(size, dtype, stream=0):
 
 def clear(values, stream=0):
     """Fill a vector with zeros."""
-    fill_zeros[launch.grid_stride_blocks(values.size), launch.THREADS, stream](values)
+    _launch(fill_zeros, values.size, stream, values)
 
 
 def inspect_band(ab, lower, width, stream=0):
     """Find the largest magnitude in band storage (d + 1, n), and an element that is not finite."""
     count = (width + 1) * ab.shape[1]
     extremes = upload(np.array([0.0, count]), stream)
-    blocks = launch.grid_stride_blocks(count)
-    find_extremes[blocks, launch.THREADS, stream](ab, lower, width, extremes)
+    _launch(find_extremes, count, stream, ab, lower, width, extremes)
     largest, index = extremes.copy_to_host(stream=stream)
     return float(largest), int(index) if index < count else -1

@@ -58,6 +58,16 @@ def make_product_kernels(dtype, b: int, chunk: int) -> dict:
     }
 
 
+def _always(device):
+    """Return a function that says that elements are contiguous along k everywhere."""
+
+    @device
+    def along(row, k):
+        return True
+
+    return along
+
+
 def _right_products(dtype, b, indices, device):
     """Describe the product for [X; Y] = [A; B] U."""
     pair_of, element, u_at, x_at = indices.pair_of, indices.element, indices.u, indices.x
@@ -85,16 +95,7 @@ def _right_products(dtype, b, indices, device):
         if row < pair.m + pair.rows:
             space[x_at(d, pair, row, j)] = total
 
-    return TiledProduct(
-        resident=4,
-        assign_tile=assign_tile,
-        left=left,
-        left_along=along,
-        right=right,
-        right_along=False,
-        store=store,
-        lanes_down=False,
-    )
+    return TiledProduct(4, assign_tile, left, along, right, store)
 
 
 def _left_products(dtype, b, indices, device):
@@ -123,10 +124,6 @@ def _left_products(dtype, b, indices, device):
         return space[x_at(d, pair, d + k if of_y else k, j)]
 
     @device
-    def along(row, k):
-        return True
-
-    @device
     def right(work, space, d, pair, k, j):
         if int32(cuda.blockIdx.x) <= tiles(d):
             return space[u_at(d, pair, 1, k, j)] if k < pair.rows else dtype(0)
@@ -141,16 +138,7 @@ def _left_products(dtype, b, indices, device):
         elif i < b:
             space[small_at(d, pair, tile - tiles(d), i, j)] = total
 
-    return TiledProduct(
-        resident=3,
-        assign_tile=assign_tile,
-        left=left,
-        left_along=along,
-        right=right,
-        right_along=False,
-        store=store,
-        lanes_down=False,
-    )
+    return TiledProduct(3, assign_tile, left, _always(device), right, store)
 
 
 def _correct(dtype, b, indices, device):
@@ -170,10 +158,6 @@ def _correct(dtype, b, indices, device):
         return space[v_at(d, pair, 0, row, k)] if row < pair.m else dtype(0)
 
     @device
-    def along(row, k):
-        return True
-
-    @device
     def right(work, space, d, pair, k, j):
         return space[small_at(d, pair, int32(cuda.blockIdx.z), k, j)]
 
@@ -185,16 +169,7 @@ def _correct(dtype, b, indices, device):
             else:
                 space[x_at(d, pair, row, j)] -= dtype(0.5) * total
 
-    return TiledProduct(
-        resident=4,
-        assign_tile=assign_tile,
-        left=left,
-        left_along=along,
-        right=right,
-        right_along=False,
-        store=store,
-        lanes_down=False,
-    )
+    return TiledProduct(4, assign_tile, left, _always(device), right, store)
 
 
 def _update(dtype, b, indices, device):
@@ -225,10 +200,6 @@ def _update(dtype, b, indices, device):
         return space[v_at(d, pair, 1, row - d, k - b)]
 
     @device
-    def along(row, k):
-        return True
-
-    @device
     def right(work, space, d, pair, k, j):
         if j >= pair.m:
             return dtype(0)
@@ -243,13 +214,4 @@ def _update(dtype, b, indices, device):
         if inside and j < pair.m:
             work[cell(d, pair, row, j)] -= total
 
-    return TiledProduct(
-        resident=4,
-        assign_tile=assign_tile,
-        left=left,
-        left_along=along,
-        right=right,
-        right_along=True,
-        store=store,
-        lanes_down=True,
-    )
+    return TiledProduct(4, assign_tile, left, _always(device), right, store, True, True)

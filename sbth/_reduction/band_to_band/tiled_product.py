@@ -36,9 +36,9 @@ class TiledProduct(NamedTuple):
         0 outside the matrices.
     left_along : (row, k) -> bool
         Whether left(i, k) is contiguous along k for the tile that begins with `row`.
+    store : (*data, i, j, sum)
     right_along : bool
         Whether right(k, j) is contiguous along k.
-    store : (*data, i, j, sum)
     lanes_down : bool
         Whether neighbouring threads store neighbouring rows rather than columns.
     """
@@ -48,9 +48,9 @@ class TiledProduct(NamedTuple):
     left: Callable
     left_along: Callable
     right: Callable
-    right_along: bool
     store: Callable
-    lanes_down: bool
+    right_along: bool = False
+    lanes_down: bool = False
 
 
 def make_tiled_product(dtype, width: int, chunk: int, description: TiledProduct):
@@ -60,7 +60,7 @@ def make_tiled_product(dtype, width: int, chunk: int, description: TiledProduct)
     A block of threads computes one tile of `width` columns. `chunk` terms k are in shared memory at
     a time, while the next ones are being loaded.
     """
-    resident, assign_tile, left, left_along, right, right_along, store, lanes_down = description
+    resident, assign_tile, left, left_along, right, store, right_along, lanes_down = description
     across, down, threads = width // MICRO, TILE // MICRO, tile_threads(width)
     lefts_pitch, rights_pitch = TILE + 1, width + 1  # odd, to avoid bank conflicts
     lefts_size, rights_size = chunk * lefts_pitch, chunk * rights_pitch

@@ -35,7 +35,7 @@ def chase_bulges(work, d, method, in_flight, reflectors, stream=0):
         arguments = flat, sizes, np.int32(number), np.int32(first), (state, taus), reflectors
         if number == 0:
             launch.request_shared_memory(step, arguments, size)
-        step[count, threads, stream, size](*arguments)
+        launch.launch(step, count, threads, stream, arguments, size)
 
 
 def _list_launches(n, d, slots):

@@ -131,6 +131,5 @@ def bisect(d, e2, limits, first, values, stream=0):
 
 def count_below(d, e2, tiny, x, counts, stream=0):
     """Count the eigenvalues below each x, into `counts` (int64)."""
-    count_at_points[launch.grid_stride_blocks(x.size), launch.THREADS, stream](
-        d, e2, tiny, x, counts
-    )
+    blocks = launch.grid_stride_blocks(x.size)
+    launch.launch(count_at_points, blocks, launch.THREADS, stream, (d, e2, tiny, x, counts))

@@ -49,10 +49,9 @@ def allocate(n, m, stream=0):
 
 
 @kernel(launch_bounds=(_THREADS, 1))
-def factor_columns(
-    diagonal, below, shifts, smallest, reciprocal, first, second, multiplier, swapped
-):
+def factor_columns(diagonal, below, shifts, smallest, factors):
     """Factor T - x for the shift of each thread."""
+    reciprocal, first, second, multiplier, swapped = factors
     j, n = cuda.grid(1), len(reciprocal)
     diagonals = cuda.shared.array(_ROWS, float64)
     couplings = cuda.shared.array(_COUPLINGS, float64)
@@ -79,7 +78,7 @@ def factor_columns(
 def factor(matrix, smallest, factors, stream=0):
     """Factor T - x for each shift x."""
     blocks = launch.blocks_for(matrix.shifts.size, _THREADS)
-    arguments = *matrix, float(smallest), *factors[:5]
+    arguments = *matrix, float(smallest), factors[:5]
     launch.launch(factor_columns, blocks, _THREADS, stream, arguments)
 
 

@@ -73,7 +73,7 @@ _TRIDIAGONAL = """
     divide_and_conquer.product_kernels.restore_rows 48 i8** i8** i8 f8** f8**
     divide_and_conquer.product_kernels.multiply_tiles 128 i8** i8 i8 f8** f8** f8**
     divide_and_conquer.merge_kernels.place_rows 48 f8** i8* i8* i8* f8**
-    inverse_iteration.cuda.factor_columns 80 f8* f8* f8* f8 f8** f8** f8** f8** i1**
+    inverse_iteration.cuda.factor_columns 80 f8* f8* f8* f8 factors
     inverse_iteration.cuda.eliminate_columns 96 f8** i1** f8**
     inverse_iteration.cuda.substitute_columns 160 f8** f8** f8** f8** f8** bool
     inverse_iteration.cuda.scale_elements 48 f8** f8**
@@ -123,9 +123,11 @@ def _of_type(T, R) -> dict:
     return budgets
 
 
+_INVERSE_FACTORS = types.Tuple((*(array(f8, 2),) * 4, array(types.int8, 2)))
+
 KERNELS = (
     read_budgets("sbth", _FLOAT64)
-    | read_budgets("sbth._tridiagonal", _TRIDIAGONAL)
+    | read_budgets("sbth._tridiagonal", _TRIDIAGONAL, factors=_INVERSE_FACTORS)
     | read_budgets("studies.sbth", _STUDY, slow=".")
 )
 for _dtype, _real in ((f4, f4), (f8, f8), (c8, f4), (c16, f8)):

@@ -5,7 +5,8 @@ Those of phases 1 and 2 are made for each Boolean test: tests/tmd/test_kernel_bu
 
 from numba import typeof, types
 
-from kernel_budgets.budget import array, f8, read_budgets, u8
+from kernel_budgets.budget import array, f8, read_budgets, u4, u8
+from tmd._exhaust.chunks import Chunks
 from tmd._search.formulas.line_formulas import Shape, SuperBlocks
 from tmd._search.gpu.kernels import Candidates, Pieces
 
@@ -17,11 +18,13 @@ KERNELS = read_budgets(
     """
     _search.gpu.kernels.list_candidates 128! u8*** pieces u8* u8* shape candidates
     _exhaust.cuda.fill_arguments 32! u4* f4*
-    _exhaust.cuda.judge_all 64 i8* f8** f8** u8** f8* i8* u4* i8* f4** i4* i8* u4* f8**
+    _exhaust.cuda.judge_all 64 segments chunks f4** i4* i8* u4* f8**
     _periodic.cuda.search_all 160 f8** i8** i8* i8*** i8**
     """,
     pieces=types.NamedTuple((WORDS, types.boolean, u8, u8), Pieces),
     shape=SHAPE,
+    segments=types.Tuple((COUNTS, array(f8, 2), array(f8, 2), array(u8, 2), array(f8))),
+    chunks=types.NamedTuple((COUNTS, array(u4), COUNTS), Chunks),
     candidates=types.NamedTuple((COUNTS, WORDS, WORDS), Candidates),
 )
 

@@ -45,7 +45,7 @@ class Shape(NamedTuple):
 
 
 class SuperBlocks(NamedTuple):
-    """Arrays of a batch that phase 1 reads: those of the same names in `batches.Batch`."""
+    """Arrays of a batch that phase 1 reads: those of the same names in `planning.Batch`."""
 
     table: np.ndarray
     subdomain_counts: np.ndarray
@@ -57,7 +57,7 @@ class SuperBlocks(NamedTuple):
 def taylor_coefficients(table, block, x, size):
     """Return the first four Taylor coefficients at argument x of super-block `block`.
 
-    They are triples, for steps in units of 2^size arguments. `table` is that of `batches.Batch`;
+    They are triples, for steps in units of 2^size arguments. `table` is that of `planning.Batch`;
     block, x and size are uint64.
     """
     zero = (np.uint64(0), np.uint64(0), np.uint64(0))

@@ -7,10 +7,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from hetero.cuda import launch
-from tmd._search.batches import Batch
 from tmd._search.formulas.line_formulas import LANES, Shape, SuperBlocks
 from tmd._search.gpu.buffers import Buffers
 from tmd._search.gpu.kernels import THREADS, Candidates, Pieces, kernels_for, list_candidates
+from tmd._search.planning import Batch
 
 BLOCKS_PER_MULTIPROCESSOR = 16
 """Blocks of a launch per multiprocessor (not tuned)."""
@@ -44,7 +44,7 @@ def launch_phase_1(ticket: Ticket) -> tuple[Any, Any]:
         log2_packets = shape.super_block - shape.subdomain - shape.packet - 5
         packets = batch.subdomain_counts.size << log2_packets
         grid = min(_full_grid(), launch.blocks_for(packets * LANES, THREADS))
-        kernels_for(algorithm, division).test_subdomains[grid, THREADS, buffers.stream](
+        arguments = (
             SuperBlocks(table, subdomain_counts, offsets, bounds),
             shape,
             number(1 << shape.subdomain),
@@ -52,6 +52,8 @@ def launch_phase_1(ticket: Ticket) -> tuple[Any, Any]:
             buffers.subdomains,
             buffers.counters,
         )
+        kernel = kernels_for(algorithm, division).test_subdomains
+        launch.launch(kernel, grid, THREADS, buffers.stream, arguments)
     return table, subdomain_counts
 
 
@@ -61,7 +63,7 @@ def launch_phase_2(ticket: Ticket, table: Any) -> None:
     if algorithm == "exhaustive":
         return
     number = np.float64 if batch.bounds.dtype == np.float64 else np.uint64
-    kernels_for(algorithm, division).test_pieces[_full_grid(), THREADS, buffers.stream](
+    arguments = (
         table,
         buffers.subdomains,
         buffers.upload("piece_offsets", batch.piece_offsets),
@@ -71,6 +73,8 @@ def launch_phase_2(ticket: Ticket, table: Any) -> None:
         buffers.pieces,
         buffers.counters,
     )
+    kernel = kernels_for(algorithm, division).test_pieces
+    launch.launch(kernel, _full_grid(), THREADS, buffers.stream, arguments)
 
 
 def launch_phase_3(ticket: Ticket, table: Any, subdomain_counts: Any) -> None:
@@ -79,7 +83,7 @@ def launch_phase_3(ticket: Ticket, table: Any, subdomain_counts: Any) -> None:
     per_super_block = 1 << (shape.super_block - shape.piece)
     total = per_super_block * subdomain_counts.size
     listed = algorithm != "exhaustive"
-    list_candidates[_full_grid(), THREADS, buffers.stream](
+    arguments = (
         table,
         Pieces(buffers.pieces, listed, np.uint64(total), np.uint64(per_super_block)),
         subdomain_counts,
@@ -87,6 +91,7 @@ def launch_phase_3(ticket: Ticket, table: Any, subdomain_counts: Any) -> None:
         shape,
         Candidates(buffers.counters, buffers.numbers, buffers.words),
     )
+    launch.launch(list_candidates, _full_grid(), THREADS, buffers.stream, arguments)
 
 
 def _full_grid() -> int:

@@ -39,8 +39,11 @@ from tmd.functions.function import Function
 HALF_UNIT = 1 << 62
 """Half a test unit in units of 2^-63: no distance from an integer is larger."""
 
-SUBDOMAINS_PER_BATCH = {"cpu": 1 << 22, "cuda": 1 << 28}
-"""Approximate number of sub-domains in a batch, which has at least one super-block (not tuned)."""
+SUBDOMAINS_PER_BATCH = {"cpu": 1 << 22, "cuda": 1 << 30}
+"""Approximate number of sub-domains in a batch, which has at least one super-block.
+
+A batch takes 50 ms of an H200 and some milliseconds with Python's lock, for which the threads of
+four GPUs would wait if batches were smaller."""
 
 MAX_BATCHES_IN_FLIGHT = {"cpu": 1, "cuda": 3}
 """Number of batches that are started before the first result is awaited.
@@ -51,13 +54,13 @@ On the CPU a batch is done when `start_batch` returns, so that more would only t
 FIRST_BATCH = {"cpu": 2.0**-10, "cuda": 1.0}
 """Size of the first batch of a search as a share of the others; each is twice as large as the last.
 
-A batch takes a minute on a slow CPU, and 0.1 s on an H200."""
+A batch takes a minute on a slow CPU."""
 
 EXHAUSTIVE_ARGUMENTS_PER_BATCH = {"cpu": 1 << 27, "cuda": 1 << 36}
 """Number of arguments in a batch whose arguments are all checked (not tuned)."""
 
 
-BATCHES_PER_TASK = 2, 64
+BATCHES_PER_TASK = 1, 16
 """Fewest and most batches that a worker searches between two results (not tuned).
 
 The most are lost if a worker dies: 0.8 s of an H200, and many minutes of a core of a CPU."""

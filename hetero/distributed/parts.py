@@ -171,7 +171,11 @@ def _run_on_devices(
     devices: Sequence[Device],
     take: Callable[[int, Result], None],
 ) -> None:
-    """Compute parts by a thread for each device."""
+    """Compute parts by a thread for each device; the threads share the caller's CPU threads."""
+    from hetero.cpu.threads import threads as count_threads
+    from hetero.cpu.threads import use_threads
+
+    share = max(1, count_threads() // len(devices))
     flag, waiting = new_flag(), queue.SimpleQueue[tuple[Future[Result], Part]]()
     numbers: dict[Future[Result], int] = {}
     for number, part in enumerate(parts):
@@ -191,7 +195,7 @@ def _run_on_devices(
             future.set_exception(error)
 
     def compute_all(device: Device) -> None:
-        with use_flag(flag), contextlib.suppress(queue.Empty):
+        with use_flag(flag), use_threads(share), contextlib.suppress(queue.Empty):
             while True:
                 compute_next(device)
 

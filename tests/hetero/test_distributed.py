@@ -69,6 +69,11 @@ def test_an_error_ends_the_other_parts():
     assert sorted([0, *ended]) == sorted(begun)
 
 
+def test_devices_share_the_threads_of_the_caller():
+    counts = run_parts(lambda *_: hetero.threads(), range(4), devices=[CPU, CPU])
+    assert set(counts) == {max(1, hetero.threads() // 2)}
+
+
 def test_threads_of_devices_are_kept_and_calls_within_calls_get_others():
     innermost = threading.Barrier(4)
 

@@ -172,10 +172,9 @@ def _run_on_devices(
     take: Callable[[int, Result], None],
 ) -> None:
     """Compute parts by a thread for each device; the threads share the caller's CPU threads."""
-    from hetero.cpu.threads import threads as count_threads
-    from hetero.cpu.threads import use_threads
+    import numba
 
-    share = max(1, count_threads() // len(devices))
+    share = max(1, numba.get_num_threads() // len(devices))
     flag, waiting = new_flag(), queue.SimpleQueue[tuple[Future[Result], Part]]()
     numbers: dict[Future[Result], int] = {}
     for number, part in enumerate(parts):
@@ -195,7 +194,8 @@ def _run_on_devices(
             future.set_exception(error)
 
     def compute_all(device: Device) -> None:
-        with use_flag(flag), use_threads(share), contextlib.suppress(queue.Empty):
+        numba.set_num_threads(share)
+        with use_flag(flag), contextlib.suppress(queue.Empty):
             while True:
                 compute_next(device)
 

@@ -108,3 +108,26 @@ def _lock(descriptor: int, wait: bool) -> bool:
     except OSError:  # its writer holds the lock, or the file system has no locks
         return False
     return True
+
+
+@contextlib.contextmanager
+def lock_name(path: Path, wait: bool) -> Iterator[bool]:
+    """Yield whether no other process has locked a name, which is locked while the block runs.
+
+    The system releases the locks of a process that ends. Where it has none, the answer is yes. The
+    file that stands for the name is removed at the end.
+    """
+    descriptor, is_ours = os.open(path, os.O_RDWR | os.O_CREAT, 0o666), True
+    try:
+        if fcntl is not None:
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+            except BlockingIOError:
+                is_ours = False
+            except OSError:  # the file system has no locks
+                pass
+        yield is_ours
+    finally:
+        if is_ours:
+            path.unlink(missing_ok=True)
+        os.close(descriptor)

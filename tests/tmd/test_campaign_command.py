@@ -7,6 +7,7 @@ from fractions import Fraction
 import pytest
 
 import tmd
+from hetero.atomic_files import lock_name
 from tmd.__main__ import main
 from tmd._certificates.reading import load_certificate
 from tmd._commands import campaigning
@@ -66,6 +67,21 @@ def test_a_budget_ends_a_search_and_its_blocks_stay(tmp_path, capsys):
     assert {path.name for path in (tmp_path / "c").iterdir()} <= {
         "campaign.json", "refused.json", "positive-0.blocks"
     }  # fmt: skip
+
+
+def test_commands_that_share_a_folder_search_different_parts(tmp_path, capsys):
+    def search(exponent):
+        command = ["campaign", "sin", "--precision", "20", "--bits", "8", "--parts", "3", "--quiet"]
+        exponents = ["--exponents", exponent, exponent, "--device", "cpu"]
+        assert main([*command, *exponents, "--resume", str(tmp_path / "c")]) == 0
+        return capsys.readouterr().out
+
+    assert "3 of 3 parts" in search("41")
+    with lock_name(tmp_path / "c" / "40-1.lock", wait=False) as is_ours:  # by another command
+        assert is_ours
+        assert "2 of 3 parts" in search("40")
+    assert "3 of 3 parts" in search("40")
+    assert {path.stem for path in (tmp_path / "c").glob("*.wc")} == {"40", "41"}
 
 
 def test_mistakes(tmp_path, capsys):

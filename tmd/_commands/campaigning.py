@@ -14,7 +14,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from hetero.atomic_files import replace_atomically
+from hetero.atomic_files import lock_name, replace_atomically
 from hetero.command_line import add_common_options, check_device, print_json
 from hetero.version import VERSION
 from tmd._commands.searching import parse_precision
@@ -86,35 +86,41 @@ def _run(options: argparse.Namespace) -> int:
     for name, domain in pieces:
         if name in done or time.monotonic() >= end:
             continue
-        try:
-            with _Deadline(end) as deadline:
-                result = tmd.search(
-                    options.function,
-                    domain,
-                    bits=options.bits,
-                    precision=options.precision,
-                    checkpoint=folder / f"{name}.blocks",
-                    progress=not options.quiet,
-                    device=options.device,
-                )
-        except KeyboardInterrupt:
-            if not deadline.fired:
+        with lock_name(folder / f"{name}.lock", wait=False) as is_ours:
+            if not is_ours:  # another process searches it
+                continue
+            if (folder / f"{name}.json").exists():
+                done.add(name)
+                continue
+            try:
+                with _Deadline(end) as deadline:
+                    result = tmd.search(
+                        options.function,
+                        domain,
+                        bits=options.bits,
+                        precision=options.precision,
+                        checkpoint=folder / f"{name}.blocks",
+                        progress=not options.quiet,
+                        device=options.device,
+                    )
+            except KeyboardInterrupt:
+                if not deadline.fired:
+                    raise
+                break
+            except tmd.CheckpointError:
                 raise
-            break
-        except tmd.CheckpointError:
-            raise
-        except ValueError as error:  # a domain that cannot be searched, such as one with no value
-            refused[name] = str(error)
-            _write(folder / "refused.json", refused)
+            except ValueError as error:  # such as a domain where nothing has a value
+                refused[name] = str(error)
+                _write(folder / "refused.json", refused)
+                done.add(name)
+                continue
+            result.write(folder / f"{name}.wc")
+            _write(folder / f"{name}.json", result.certificate)
+            (folder / f"{name}.blocks").unlink(missing_ok=True)
             done.add(name)
-            continue
-        result.write(folder / f"{name}.wc")
-        _write(folder / f"{name}.json", result.certificate)
-        (folder / f"{name}.blocks").unlink(missing_ok=True)
-        done.add(name)
-        searched += result.cases.searched
-        if not options.json:
-            print(f"{name}: {len(result.cases)} cases, hardness {result.hardness}", flush=True)
+            searched += result.cases.searched
+            if not options.json:
+                print(f"{name}: {len(result.cases)} cases, hardness {result.hardness}", flush=True)
     rate = searched / (time.monotonic() - begun)
     left = (len(pieces) - len(done)) * _arguments_of_binade(options) / rate if rate else None
     return _report(options, len(pieces), len(done), refused, left)
@@ -152,13 +158,21 @@ def _search_parts(options: argparse.Namespace) -> int:
         question = check_question(
             options.function, e, phases, options.bits, options.precision, "all"
         )
+        left_of_binade = []
         for i in range(count):
             part = replace(question, phases=(Fraction(i, count), Fraction(i + 1, count)))
-            searched, left = _search_part(options, part, folder / f"{e}-{i}", begun)
-            windows, done = windows + searched, done + (left is None)
+            searched, left = 0, part.phases
+            with lock_name(folder / f"{e}-{i}.lock", wait=False) as is_ours:
+                if is_ours:  # else another process searches it
+                    searched, left = _search_part(options, part, folder / f"{e}-{i}", begun)
+            windows += searched
             if left is not None:
-                unfinished.append(left)
+                left_of_binade.append(left)
         _join_binade(folder, e, count)
+        if not (folder / f"{e}.json").exists():
+            unfinished += left_of_binade
+            done -= len(left_of_binade)
+        done += count
     seconds = time.monotonic() - begun
     time_left = None
     if windows or not unfinished:
@@ -216,18 +230,20 @@ def _is_past(due: float) -> bool:
 def _join_binade(folder: Path, e: int, count: int) -> None:
     """Write one list and one certificate of a binade if all of its parts are done.
 
-    Parts that a process leaves which is killed now, or runs beside another one, are removed later.
+    Parts that a process leaves which is killed now are removed later.
     """
     from tmd._certificates.periodic_records import join_certificates
     from tmd._certificates.reading import load_certificate
 
     paths, whole = [folder / f"{e}-{i}.json" for i in range(count)], folder / f"{e}.json"
-    if not whole.exists() and all(path.exists() for path in paths):
-        _write_certified(folder / str(e), join_certificates([load_certificate(p) for p in paths]))
-    if whole.exists():
-        for path in paths:
-            for suffix in (".json", ".wc", ".part.json"):
-                path.with_suffix(suffix).unlink(missing_ok=True)
+    with lock_name(folder / f"{e}.lock", wait=True):
+        if not whole.exists() and all(path.exists() for path in paths):
+            parts = [load_certificate(path) for path in paths]
+            _write_certified(folder / str(e), join_certificates(parts))
+        if whole.exists():
+            for path in paths:
+                for suffix in (".json", ".wc", ".part.json"):
+                    path.with_suffix(suffix).unlink(missing_ok=True)
 
 
 def _write_certified(path: Path, certificate: dict) -> None:

@@ -131,7 +131,7 @@ class Flow:
                 self.companions.append(sheared)
         if any(face.responds for face in faces):
             self.companions.append(RespondingFaces(shape, faces, domain))
-        if any(face.is_equilibrium for face in faces):
+        if any(face.is_equilibrium for face in faces) and not self.problem.precision.moments:
             self.companions.append(FreeStreams(domain))
 
     @property

@@ -92,6 +92,9 @@ DTYPES = "float64", "float32", "float16"
 STATES = "populations", "moments"
 """What is stored of a cell."""
 
+AUTO_STATE = "auto"
+"""The state that asks for moments where they are faster."""
+
 
 def choose_precision(
     dtype: DTypeLike = "float32", storage: DTypeLike | None = None, state: str = "populations"
@@ -99,6 +102,7 @@ def choose_precision(
     """Return the precision with these dtypes of the arithmetic and of the memory, and this state.
 
     `storage` is the same as `dtype` by default; "float16" goes with the arithmetic in float32.
+    "auto" is no state yet, and gives that of populations.
     """
     compute = _dtype_name("dtype", dtype)
     if compute == "float16":

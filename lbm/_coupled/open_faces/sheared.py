@@ -11,12 +11,12 @@ from lbm._coupled.open_faces.formulas import make_bend_cell
 from lbm._coupled.open_faces.tables import ShearedTable, make_sheared_table
 from lbm._domain.domain import Domain
 from lbm._kernels.items.store import Store
-from lbm._kernels.moments.limits import require_no_shear
 from lbm._parallel.parts import Part
+from lbm._parallel.ranks.communication import Ranks
 from lbm.boundaries import FACES, Condition
 from lbm.collisions.operator import Collision
 from lbm.geometry.wall_links import SOLID_CLASS
-from lbm.lattices.extent import Triple
+from lbm.lattices.extent import Extent, Triple
 
 STEADY_MAGIC = 3 / 16
 """Magic parameter below which the term of the curvature is reduced: at small viscosities it would
@@ -43,14 +43,9 @@ class ShearedOutlets(Companion):
 
     def __init__(self, shape: Triple, faces: Sequence[Condition], domain: Domain):
         super().__init__(domain)
-        self.faces = [
-            k
-            for k, face in enumerate(faces)
-            if face.is_outlet
-            and (_has_walls_beside(k, faces) or domain.ranks.any(_has_solids_before(k, domain)))
-        ]
-        if self.faces:
-            require_no_shear(domain.problem.precision, self.faces)
+        self.faces = find_sheared(
+            faces, shape, domain.region, domain.problem.links.classes, domain.ranks
+        )
         self._corrections = [
             _prepare(part, face, table)
             for face in self.faces
@@ -83,19 +78,33 @@ def _prepare(part: Part, face: int, table: ShearedTable) -> list[Callable[[], No
     ]  # fmt: skip
 
 
+def find_sheared(
+    faces: Sequence[Condition], shape: Triple, region: Extent, classes: np.ndarray, ranks: Ranks
+) -> list[int]:
+    """Return the numbers of the outlets that walls with friction touch, the same on all ranks.
+
+    `classes` are those of the cells of this rank's region.
+    """
+    return [
+        k
+        for k, face in enumerate(faces)
+        if face.is_outlet
+        and (_has_walls_beside(k, faces) or ranks.any(_has_solids_before(k, shape, region, classes)))
+    ]
+
+
 def _has_walls_beside(face: int, faces: Sequence[Condition]) -> bool:
     """Return whether one of the four faces beside a face is a wall with friction."""
     beside = (end for k, end in enumerate(faces) if k // 2 != face // 2)
     return any(end.has_friction for end in beside)
 
 
-def _has_solids_before(face: int, domain: Domain) -> bool:
+def _has_solids_before(face: int, shape: Triple, region: Extent, classes: np.ndarray) -> bool:
     """Return whether cells of this rank in the layer before a face are solid."""
     axis, at_end = divmod(face, 2)
-    n, region = domain.partition.shape[axis], domain.region
-    if (region.stop[axis] < n) if at_end else (region.start[axis] > 0):
+    if (region.stop[axis] < shape[axis]) if at_end else (region.start[axis] > 0):
         return False
-    layer = np.moveaxis(domain.problem.links.classes, 2 - axis, 0)[-1 if at_end else 0]
+    layer = np.moveaxis(classes, 2 - axis, 0)[-1 if at_end else 0]
     return bool((layer == SOLID_CLASS).any())
 
 

@@ -37,7 +37,7 @@ from lbm._kernels.intrinsics.vector_memory import (
 )
 from lbm._kernels.intrinsics.vector_width import vector_lanes
 from lbm._kernels.moments.formulas import GROUP, make_collision, make_conversions, make_packing
-from lbm._kernels.periodic_axes import find_periodic_axes
+from lbm._kernels.moments.wall_tables import STREAM, tabulate_added, tabulate_masks
 from lbm._kernels.problem import Problem
 from lbm.geometry.wall_links import INTO, MOVING, RETURN, SOLID_CLASS, SPECIAL
 from lbm.lattices import Lattice
@@ -160,12 +160,15 @@ def make_step(lattice: Lattice, precision: str, operator: type, forced: bool):
     def finish_cell(ring, bases, into, row, cell, kind, tables, target, force, arrays):
         """Finish a cell beside walls that do more than to bounce or to move."""
         f, g = arrays
-        masks, rows, types_ = tables
+        masks, rows, types_, added = tables
         for q in range(size):
             f[q], g[q] = ring[bases[q]], ring[into + q * row]
         _, ux, uy, uz = velocity(of_list(g), (-force[0], -force[1], -force[2]))
         for q in range(1, size):
             if masks[kind, INTO] >> q & 1:
+                if masks[kind, STREAM] >> q & 1:
+                    f[opposite[q]] = added[kind, q]
+                    continue
                 t = rows[kind, q, 0]
                 wall = types_[t, 0], types_[t, 1], types_[t, 2], types_[t, 3], types_[t, 4]
                 c_q = form_of(c[q, 0]), form_of(c[q, 1]), form_of(c[q, 2])
@@ -183,7 +186,10 @@ def make_step(lattice: Lattice, precision: str, operator: type, forced: bool):
 
     @inner_loop
     def march(source, target, ring, classes, runs, tables, rates, force, shape, wraps, bounds):
-        """Step the cells y0 <= y < y1 and z0 <= z < z1 of `bounds`."""
+        """Step the cells y0 <= y < y1 and z0 <= z < z1 of `bounds`.
+
+        Behind the layers the ring has a row of zeros, to which streams add what they return.
+        """
         nx, ny, nz = shape
         y0, y1, z0, z1 = bounds
         masks, rows, types_, added = tables
@@ -191,6 +197,9 @@ def make_step(lattice: Lattice, precision: str, operator: type, forced: bool):
         row, height = nx + 2 * PAD, y1 - y0 + 2
         bases, shifted, adds = new_bases(), new_bases(), new_numbers()
         arrays = new_numbers(), new_numbers()
+        zeros = 3 * height * size * row + PAD
+        for k in range(zeros - PAD, zeros - PAD + row):
+            ring[k] = zero
         for p in range(z0 - 1, z1 + 1):
             for y in range(y0 - 1, y1 + 1):
                 into = ((p + 3) % 3 * height + y - y0 + 1) * size * row + PAD
@@ -227,7 +236,7 @@ def make_step(lattice: Lattice, precision: str, operator: type, forced: bool):
                                     row,
                                     start + x + i,
                                     kind,
-                                    (masks, rows, types_),
+                                    tables,
                                     target,
                                     force,
                                     arrays,
@@ -237,20 +246,24 @@ def make_step(lattice: Lattice, precision: str, operator: type, forced: bool):
                         else:
                             for q in range(1, size):
                                 if masks[kind, INTO] >> q & 1:
-                                    shifted[opposite[q]] = into + q * row + x
+                                    streams = masks[kind, STREAM] >> q & 1
+                                    sent = zeros if streams else into + q * row
+                                    shifted[opposite[q]] = sent + x
                                     adds[opposite[q]] = added[kind, q]
                             finish_at_walls(ring, shifted, adds, target, start + x, n)
                     x += n
 
     @parallel
-    def step(source, target, classes, runs, tables, rates, force, shape, wraps, rows, layers):
-        """Step all cells; a task has `rows` rows and `layers` layers of them."""
-        nx, ny, nz = shape
+    def step(
+        source, target, classes, runs, tables, rates, force, shape, wraps, first, last, rows, layers
+    ):
+        """Step the layers first <= z < last; a task has `rows` rows of `layers` of them."""
+        nx, ny, _ = shape
         across = (ny + rows - 1) // rows
-        for task in prange(across * ((nz + layers - 1) // layers)):
-            y0, z0 = np.int64(task) % across * rows, np.int64(task) // across * layers
-            bounds = y0, min(y0 + rows, ny), z0, min(z0 + layers, nz)
-            ring = np.empty(3 * (rows + 2) * size * (nx + 2 * PAD), form_of)
+        for task in prange(across * ((last - first + layers - 1) // layers)):
+            y0, z0 = np.int64(task) % across * rows, first + np.int64(task) // across * layers
+            bounds = y0, min(y0 + rows, ny), z0, min(z0 + layers, last)
+            ring = np.empty((3 * (rows + 2) * size + 1) * (nx + 2 * PAD), form_of)
             settings = flush_subnormals()
             march(
                 pointer_to(source), pointer_to(target), pointer_to(ring), classes, runs, tables,
@@ -275,16 +288,15 @@ class CPUMoments(CPUEngine):
             problem.lattice, problem.precision.name, type(problem.collision), problem.forced
         )
         self._of_rows = find_runs(problem.links.classes, 0, 0)
-        self._returns = problem.links.masks_with_returns().astype(np.int64)
-        self._wraps = find_periodic_axes(problem.links)
+        self._returns = tabulate_masks(problem.links).astype(np.int64)
         self.update_walls()
 
     def update_walls(self):
         links = replace(self.problem.links, wall_types=self.wall_types)
-        self._added = links.added_by_walls().astype(self.problem.precision.compute)
+        self._added = tabulate_added(links).astype(self.problem.precision.compute)
 
     def step(self, t, box):
-        (nx, ny, nz), size = self.problem.shape, self.problem.lattice.size
+        (nx, ny, _), size, nz = self.problem.shape, self.problem.lattice.size, box.z1 - box.z0
         row = 3 * size * (nx + 2 * PAD) * np.dtype(self.problem.precision.compute).itemsize
         rows = min(max(RING_BYTES // row - 2, ROWS[0]), ROWS[1], -(-ny // threads()))
         across = -(-ny // rows)
@@ -293,5 +305,6 @@ class CPUMoments(CPUEngine):
             self.source(t).reshape(-1), self.target(t).reshape(-1),
             self.problem.links.classes.reshape(-1), self._of_rows,
             (self._returns, self._walls.rows, self._walls.types, self._added),
-            self.rates, self.force, self.problem.shape, self._wraps, rows, layers,
+            self.rates, self.force, self.problem.shape, self.problem.periodic, box.z0, box.z1, rows,
+            layers,
         )  # fmt: skip

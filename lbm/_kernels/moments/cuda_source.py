@@ -22,12 +22,13 @@ from __future__ import annotations
 
 from lbm._kernels.cuda_source import ARRAYS, POSITION, KernelSource
 from lbm._kernels.moments.formulas import GROUP, MOMENTS
+from lbm._kernels.moments.wall_tables import STREAM
 from lbm.geometry.wall_links import INTO, SOLID_CLASS
 from lbm.lattices import Lattice
 
-SIZES = "nx, ny, nz, layers, wrap_x, wrap_y, wrap_z"
-"""Last arguments of a step, int64: the size of the block, the layers through which a block of
-threads marches, and 1 for each axis that is periodic."""
+SIZES = "nx, ny, nz, z0, z1, layers, wrap_x, wrap_y, wrap_z"
+"""Last arguments of a step, int64: the size of the block, the layers z0 <= z < z1 to step, those
+through which a block of threads marches, and 1 for each axis that is periodic."""
 
 _THREAD = """\
 shared = cuda.shared.array(0, NUMBER)
@@ -52,8 +53,8 @@ if y < 0 or y >= ny:
 write = I((ly + 1) * (TX + 2) + lx + 1)
 read = I(max(ly, 0) * (TX + 2) + max(lx, 0))
 column, layer = U(y * nx + x), U(nx * ny)
-first = cuda.blockIdx.z * layers
-last = min(first + layers, nz)
+first = z0 + cuda.blockIdx.z * layers
+last = min(first + layers, z1)
 """.splitlines()
 
 _FINISHED = (
@@ -69,8 +70,10 @@ def _word_of_cell(name: str, cell: str, words: int) -> str:
     return f"{name} = I(({cell}) // U({GROUP})) * I({GROUP * words}) + I(({cell}) % U({GROUP}))"
 
 
-def step_source(lattice: Lattice, walls: str, forced: bool, words: int) -> str:
-    """Write the step of all cells of a block; `words` hold a cell."""
+def step_source(
+    lattice: Lattice, walls: str, forced: bool, words: int, streams: bool = False
+) -> str:
+    """Write the step of some layers; `words` hold a cell, and `streams` are free ones at faces."""
     has_walls = walls != "none"
     c = lattice.velocities
     q_of = {v: q for q, v in enumerate(c)}
@@ -145,7 +148,7 @@ def step_source(lattice: Lattice, walls: str, forced: bool, words: int) -> str:
     inner += ["sum_z, sum_zz, sum_xz, sum_yz = up_s, up_s, up_x, up_y"]
     inner += arriving(1, "up")
     if has_walls:
-        inner += _returns(lattice)
+        inner += _returns(lattice, streams)
     body += [f"    {line}" for line in inner]
     lines += [f"    {line}" for line in body]
     head = f"def step(\n    source, target, classes, {_TABLES}, rates, force, {SIZES}\n):"
@@ -156,7 +159,7 @@ _TABLES = ARRAYS.partition("classes, ")[2]
 """The tables of walls among the arguments of all kernels."""
 
 
-def _returns(lattice: Lattice) -> list[str]:
+def _returns(lattice: Lattice, streams: bool) -> list[str]:
     """Add what walls return into a cell to its sums."""
     walls = MomentsSource(MOMENTS, lattice, "faces")
     walls.lines = []
@@ -172,6 +175,12 @@ def _returns(lattice: Lattice) -> list[str]:
         f"    _, ux_0, uy_0, uz_0 = velocity(({g}), (-force[0], -force[1], -force[2]))",
         *walls.lines,
     ]
+    if streams:
+        lines += [f"    stream = masks[class_0, {STREAM}]", "    if stream != U(0):"]
+        lines += [
+            f"        g{q}_0 = added[class_0, {q}] if stream & U({1 << q}) != U(0) else g{q}_0"
+            for q in range(1, lattice.size)
+        ]
     for q, (x, y, z) in enumerate(lattice.velocities):
         if q:
             lines.append(f"    v = g{q}_0 if into & U({1 << q}) != U(0) else T(0)")

@@ -165,10 +165,9 @@ def make_step(lattice: Lattice, precision: str, operator: type, forced: bool):
             f[q], g[q] = ring[bases[q]], ring[into + q * row]
         _, ux, uy, uz = velocity(of_list(g), (-force[0], -force[1], -force[2]))
         for q in range(1, size):
+            if masks[kind, STREAM] >> q & 1:
+                f[opposite[q]] = added[kind, q]
             if masks[kind, INTO] >> q & 1:
-                if masks[kind, STREAM] >> q & 1:
-                    f[opposite[q]] = added[kind, q]
-                    continue
                 t = rows[kind, q, 0]
                 wall = types_[t, 0], types_[t, 1], types_[t, 2], types_[t, 3], types_[t, 4]
                 c_q = form_of(c[q, 0]), form_of(c[q, 1]), form_of(c[q, 2])
@@ -245,8 +244,8 @@ def make_step(lattice: Lattice, precision: str, operator: type, forced: bool):
                                     shifted[q] += 1
                         else:
                             for q in range(1, size):
-                                if masks[kind, INTO] >> q & 1:
-                                    streams = masks[kind, STREAM] >> q & 1
+                                streams = masks[kind, STREAM] >> q & 1
+                                if streams or masks[kind, INTO] >> q & 1:
                                     sent = zeros if streams else into + q * row
                                     shifted[opposite[q]] = sent + x
                                     adds[opposite[q]] = added[kind, q]

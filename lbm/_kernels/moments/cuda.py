@@ -22,7 +22,7 @@ from hetero.jit import kernel
 from lbm._kernels.cuda import GPUEngine
 from lbm._kernels.formulas.cell_formulas import make_cell_functions
 from lbm._kernels.formulas.wall_formulas import make_outlet_returns, make_slip_returns, wall_return
-from lbm._kernels.intrinsics.local_arrays import make_local_array, peek, poke
+from lbm._kernels.intrinsics.local_arrays import make_local_array, opaque, peek, poke
 from lbm._kernels.moments.cuda_source import step_source
 from lbm._kernels.moments.formulas import make_collision, make_packing
 from lbm._kernels.moments.tiles import TILES, choose_tile, count_moving, shared_bytes, threads_of
@@ -60,6 +60,7 @@ def make_step(
         "velocity": velocity,
         "unpack": unpack,
         "pack": pack,
+        "opaque": opaque,
         "local_array": make_local_array(lattice.size),
         "peek": peek,
         "poke": poke,

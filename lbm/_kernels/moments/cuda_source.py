@@ -22,7 +22,6 @@ from __future__ import annotations
 
 from lbm._kernels.cuda_source import ARRAYS, POSITION, KernelSource
 from lbm._kernels.moments.formulas import GROUP, MOMENTS
-from lbm._kernels.moments.wall_tables import STREAM
 from lbm.geometry.wall_links import INTO, SOLID_CLASS
 from lbm.lattices import Lattice
 
@@ -160,30 +159,29 @@ _TABLES = ARRAYS.partition("classes, ")[2]
 
 
 def _returns(lattice: Lattice, streams: bool) -> list[str]:
-    """Add what walls return into a cell to its sums."""
+    """Add what walls return into a cell to its sums.
+
+    With streams, INTO has no links into them, and `added` what they return (`wall_tables`).
+    """
     walls = MomentsSource(MOMENTS, lattice, "faces")
     walls.lines = []
     walls.apply_special_walls()
     g = ", ".join(f"g{q}_0" for q in range(lattice.size))
     lines = [
         f"into = masks[class_0, {INTO}]",
-        "if into != U(0):",
+        "if class_0 != U(0):" if streams else "if into != U(0):",
         *(
             f"    g{q}_0 = {f'shared[here + A{q}]' if any(v[:2]) else f'f[{q}]'}"
             for q, v in enumerate(lattice.velocities)
         ),
         f"    _, ux_0, uy_0, uz_0 = velocity(({g}), (-force[0], -force[1], -force[2]))",
         *walls.lines,
+        *["    class_0 = opaque(class_0)"] * streams,  # addresses kept from above cost registers
     ]
-    if streams:
-        lines += [f"    stream = masks[class_0, {STREAM}]", "    if stream != U(0):"]
-        lines += [
-            f"        g{q}_0 = added[class_0, {q}] if stream & U({1 << q}) != U(0) else g{q}_0"
-            for q in range(1, lattice.size)
-        ]
     for q, (x, y, z) in enumerate(lattice.velocities):
         if q:
-            lines.append(f"    v = g{q}_0 if into & U({1 << q}) != U(0) else T(0)")
+            nothing = f"added[class_0, {q}]" if streams else "T(0)"
+            lines.append(f"    v = g{q}_0 if into & U({1 << q}) != U(0) else {nothing}")
             sums = {"s": 1, "x": -x, "y": -y, "z": -z, "xx": x * x, "yy": y * y, "zz": z * z,
                     "xy": x * y, "xz": x * z, "yz": y * z}  # fmt: skip
             lines += [

@@ -155,6 +155,7 @@ def test_parts_compute_the_flow_of_one_part(flow, storage, device):
     assert parts.force_on("body") == pytest.approx(one.force_on("body"), abs=100 * tolerance)
 
 
+ENDS = {"x-": lbm.VelocityInlet((0.01, 0, 0)), "x+": lbm.PressureOutlet()}
 WALLS = {"x-": lbm.NonReflectingInlet((0.05, 0.0, 0.0)), "x+": lbm.PressureOutlet()}
 
 
@@ -170,8 +171,7 @@ WALLS = {"x-": lbm.NonReflectingInlet((0.05, 0.0, 0.0)), "x+": lbm.PressureOutle
         ({"boundaries": WALLS}, r"boundaries\['x-'\] cannot be NonReflectingInlet"),
         ({"boundaries": {"b": lbm.Solid(lbm.Sphere((4, 4, 4), 2), wall="interpolated")}},
          "use wall='halfway'"),
-        ({"boundaries": {"x-": lbm.VelocityInlet((0.01, 0, 0)), "x+": lbm.PressureOutlet(),
-                         "y": lbm.NoSlip()}}, "outlet 'x.' touches walls with friction"),
+        ({"boundaries": ENDS | {"y": lbm.NoSlip()}}, "outlet 'x.' touches walls with friction"),
         ({"state": "moment"}, "state must be one of 'populations', 'moments', 'auto'"),
     ],
 )  # fmt: skip
@@ -180,6 +180,46 @@ def test_what_moments_cannot_do_is_refused(settings, words):
                 "shape": (8, 8, 8)} | settings  # fmt: skip
     with pytest.raises(ValueError, match=words):
         lbm.Simulation(**settings)
+
+
+@pytest.mark.simulator
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        ({}, "half of the bytes"),
+        ({"storage": "float16"}, "slower"),
+        ({"boundaries": ENDS | {"y": lbm.NoSlip()}}, "touches walls with friction"),
+    ],
+)
+def test_moments_are_taken_where_they_are_faster(settings, words, device, caplog):
+    with caplog.at_level("INFO", logger="lbm.simulation"):
+        s = lbm.Simulation(
+            (8, 8, 8), collision=lbm.Regularized(0.7), state="auto", device=device, **settings
+        )
+    on_gpu = device.startswith("cuda")
+    assert s.state == STATES[on_gpu and not settings]
+    assert (s.problem.precision.moments > 0) == (s.state == "moments")
+    assert (words if on_gpu else "slower") in s.state_reason
+    assert f"state={s.state!r}: {s.state_reason}" in caplog.text
+
+
+MOVES = lbm.Solid(lbm.Sphere((8, 4, 4), 2), motion=lbm.Translation((0.01, 0.0, 0.0)))
+
+
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        ({"collision": lbm.TRT(0.7)}, "more than ten moments"),
+        ({"boundaries": WALLS}, "NonReflectingInlet"),
+        ({"boundaries": {"ball": MOVES}, "shape": (18, 12, 12)}, "has a motion"),
+        ({"device": ["cpu"] * 9, "shape": (18, 8, 8)}, "9 boxes along z"),
+    ],
+)  # fmt: skip
+def test_populations_are_taken_where_moments_are_not_enough(settings, words):
+    settings = {"collision": lbm.Regularized(0.7), "device": "cpu", "shape": (8, 8, 8)} | settings
+    s = lbm.Simulation(state="auto", **settings)
+    assert (s.state, s.problem.precision.moments) == ("populations", 0)
+    assert words in s.state_reason
 
 
 def test_moments_take_half_of_the_bytes():

@@ -44,8 +44,8 @@ def fields_of(s):
 
 
 def run(name, **options):
-    """Run one of `FEATURES`, and return its fields."""
-    return fields_of(FEATURES[name](**options).run(STEPS))
+    """Run one of `FEATURES` or `BY_MOMENTS`, and return its fields."""
+    return fields_of((FEATURES | BY_MOMENTS)[name](**options).run(STEPS))
 
 
 def heat(**values):

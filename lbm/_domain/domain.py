@@ -89,8 +89,9 @@ class Domain:
     -----
     A step of a part begins with the cells beside other parts. What they send each other travels
     while the others are computed. Where the state is moments, those travel that a step begins with,
-    while the cells inside are computed, and the cells beside other parts come last. In all methods `t` is the number of steps done before, and
-    coordinates are counted from the first cell of the rank.
+    while the cells inside are computed, and the cells beside other parts come last. In all methods
+    `t` is the number of steps done before, and coordinates are counted from the first cell of the
+    rank.
     """
 
     def __init__(

@@ -20,9 +20,8 @@ NAMES = ["periodic", "cavity with bodies", "open channel", "sponges", "slip in t
 TRIED = {name: FLOWS[name] for name in NAMES} | {
     # Its outlet must not touch walls with friction.
     "driven in time": DRIVEN | {"boundaries": DRIVEN["boundaries"] | {"y": lbm.FreeSlip()}},
-    "free streams": STREAMS | {
-        "boundaries": {k: v for k, v in STREAMS["boundaries"].items() if k != "ball"}
-    },
+    "free streams": STREAMS
+    | {"boundaries": {k: v for k, v in STREAMS["boundaries"].items() if k != "ball"}},
 }
 
 

@@ -27,7 +27,7 @@ class _PartLinks:
             slice(h, h + n) for h, n in zip(part.halo[::-1], part.extent.shape[::-1], strict=True)
         )
         is_stream = links.into_streams()
-        cells = np.argwhere(is_stream.any(axis=1)[links.classes[interior]]) + [
+        cells = np.argwhere(np.asarray(is_stream.any(axis=1))[links.classes[interior]]) + [
             s.start for s in interior
         ]
         classes = links.classes[tuple(cells.T)]

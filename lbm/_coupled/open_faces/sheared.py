@@ -85,12 +85,12 @@ def find_sheared(
 
     `classes` are those of the cells of this rank's region.
     """
-    return [
-        k
-        for k, face in enumerate(faces)
-        if face.is_outlet
-        and (_has_walls_beside(k, faces) or ranks.any(_has_solids_before(k, shape, region, classes)))
-    ]
+
+    def is_touched(k: int) -> bool:
+        beside = _has_walls_beside(k, faces)
+        return beside or ranks.any(_has_solids_before(k, shape, region, classes))
+
+    return [k for k, face in enumerate(faces) if face.is_outlet and is_touched(k)]
 
 
 def _has_walls_beside(face: int, faces: Sequence[Condition]) -> bool:

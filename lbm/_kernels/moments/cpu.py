@@ -191,7 +191,7 @@ def make_step(lattice: Lattice, precision: str, operator: type, forced: bool):
         """
         nx, ny, nz = shape
         y0, y1, z0, z1 = bounds
-        masks, rows, types_, added = tables
+        masks, _, _, added = tables
         first, ends, kinds = runs
         row, height = nx + 2 * PAD, y1 - y0 + 2
         bases, shifted, adds = new_bases(), new_bases(), new_numbers()

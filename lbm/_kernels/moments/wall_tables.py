@@ -1,5 +1,5 @@
-"""Tables of walls of a block whose state is moments: a step returns the equilibria of free streams by
-itself, where populations are replaced after it."""
+"""Tables of walls of a block whose state is moments: a step returns the equilibria of free streams
+by itself, where populations are replaced after it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 from lbm.geometry.wall_links import INTO, SPECIAL, Links
 
 STREAM = 4
-"""Column of `tabulate_masks`, behind those of `Links.masks_with_returns`: links into free streams."""
+"""Column of `tabulate_masks`, behind those of `masks_with_returns`: links into free streams."""
 
 
 def has_streams(links: Links) -> bool:

@@ -71,7 +71,7 @@ def make_step(
         x, y, _ = lattice.velocities[q]
         names[f"A{q}"] = np.uint64(slot * page)
         names[f"R{q}"] = np.uint64(slot * page + (1 - y) * row + 1 - x)
-    source = step_source(lattice, walls, forced, form.moments)
+    source = step_source(lattice, walls, forced, form.moments, operator.reads_viscosity)
     head, end_of_head, body = source.partition("):\n")
     for name, table in {"velocity_of": lattice.velocities, "weight_of": lattice.weights}.items():
         if f"{name}[" in body:
@@ -111,8 +111,9 @@ class GPUMoments(GPUEngine):
         columns = blocks_for(nx, tile[0]), blocks_for(ny, tile[1])
         blocks = blocks_for(4 * multiprocessors(), columns[0] * columns[1])
         layers = max(min(MOST_LAYERS, blocks_for(nz, blocks)), min(8, nz))
+        eddies = () if self.viscosity is None else (self.viscosity,)
         arguments = (self.source(t), self.target(t), *self._walls.arrays, self.rates, self.force,
-                     *p.shape, layers, *self._wraps)  # fmt: skip
+                     *eddies, *p.shape, layers, *self._wraps)  # fmt: skip
         size = shared_bytes(p.lattice, itemsize, tile)
         request_shared_memory(step, arguments, size)
         launch = Launcher(step, (threads_of(tile),), stream, arguments, size)

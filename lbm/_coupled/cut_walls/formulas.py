@@ -9,7 +9,10 @@ import numpy as np
 
 from lbm._coupled.cut_walls.tables import MASS_UNIT
 from lbm._kernels.formulas.storage_formulas import codec
+from lbm._kernels.formulas.wall_formulas import wall_return
+from lbm._kernels.moments.formulas import add_population, make_cell_access, make_sent_population
 from lbm.collisions.unroll import inlined
+from lbm.lattices import Lattice
 from lbm.lattices.precision import PRECISIONS
 
 
@@ -76,6 +79,66 @@ def make_store(precision: str) -> Any:
         populations[wall[i]] = encode(back)
 
     return store
+
+
+@functools.cache
+def make_interpolate_moments(lattice: Lattice, precision: str, operator: type, forced: bool) -> Any:
+    """Make the `interpolate` of blocks whose state is moments; `words` are those before the step.
+
+    Arrays are those of `LinkTable` and `MomentsTable`, with the population that was sent and the
+    second one in the rows of `cells` and `q`, and rows of `Links.wall_types`.
+    """
+    load, half = make_cell_access(precision)[0], 0.5 * forced
+    sent_population = make_sent_population(lattice, precision, operator, forced)
+
+    @inlined
+    def interpolate(
+        i, words, viscosity, cells, q, rows, types, velocities, weight, shares, terms, rates, force,
+        sent, returned,
+    ):  # fmt: skip
+        f = g = terms[i]
+        for k in range(2):
+            f, g = g, sent_population(words, viscosity, cells[k, i], q[k, i], rates, force)
+        t = rows[i]
+        if t >= 0:
+            m = load(words, cells[0, i])
+            T = type(g)
+            h, inverse = T(half), T(1) / (T(1) + m[0])
+            u = (
+                (m[1] + h * force[0]) * inverse, (m[2] + h * force[1]) * inverse,
+                (m[3] + h * force[2]) * inverse,
+            )  # fmt: skip
+            wall = types[t, 0], types[t, 1], types[t, 2], types[t, 3], types[t, 4]
+            c = velocities[0, i], velocities[1, i], velocities[2, i]
+            g = wall_return(g, weight[i], c, wall, u)
+        sent[i] = f
+        returned[i] = interpolate_population(f, g, shares[0, i], shares[1, i], terms[i])
+
+    return interpolate
+
+
+@functools.cache
+def make_store_moments(precision: str) -> Any:
+    """Make the `store` of cell number i of a block whose state is moments.
+
+    The step has added what a wall half-way returns; `words` are those behind it.
+    """
+    load, store = make_cell_access(precision)
+
+    @inlined
+    def store_moments(
+        i, words, first, cells, velocities, sent, returned, weight, total, share
+    ):
+        cell = cells[0, first[i]]
+        m = load(words, cell)
+        for k in range(first[i], first[i + 1]):
+            back = remove_share(returned[k], weight[k], total[0], share)
+            returned[k] = back
+            c = velocities[0, k], velocities[1, k], velocities[2, k]
+            m = add_population(m, back - sent[k], c[0], c[1], c[2])
+        store(words, cell, m)
+
+    return store_moments
 
 
 @inlined

@@ -39,6 +39,26 @@ class LinkTable(NamedTuple):
     mass_share: float
 
 
+class MomentsTable(NamedTuple):
+    """What links of a block whose state is moments need besides a `LinkTable`.
+
+    Attributes
+    ----------
+    cells : int64 [2, link], numbers of the cells of the links, and of those that have sent the
+        second population
+    q : int64 [2, link], both populations
+    rows : int64 [link], row of the wall that has returned the second population, or -1
+    velocities : float64 [3, link], c_-q
+    first : int64 [cell + 1], first link of each cell
+    """
+
+    cells: np.ndarray
+    q: np.ndarray
+    rows: np.ndarray
+    velocities: np.ndarray
+    first: np.ndarray
+
+
 class BlockLinks:
     """The links of a block, from which tables are made.
 
@@ -56,6 +76,8 @@ class BlockLinks:
         z, y, x = self._cut.cells.T
         self._classes = problem.links.classes[z, y, x]
         self._rows = self._find_rows_behind()
+        if problem.precision.moments:  # its f_-q after the collision is that of no wall
+            self._rows[:] = -1
         self._changed = np.flatnonzero(self._rows >= 0)
 
     @property
@@ -73,6 +95,22 @@ class BlockLinks:
         share[self._changed] *= np.where(is_outlet[self._rows[self._changed]], -1.0, 1.0)
         terms = self.wall_terms_in(0)
         return LinkTable(wall, other, shares.sent, share, terms, cut.weights, mass_share)
+
+    def make_moments_table(self) -> MomentsTable:
+        """Return where moments give the populations of all links."""
+        cut, links, opposite = self._cut, self._problem.links, self._opposite
+        at_wall = self._shares.is_behind & self._opposite_is_wall
+        streams = self._shares.is_behind & ~at_wall
+        size = np.array(self._problem.shape[::-1])
+        from_cells = (cut.cells - streams[:, None] * cut.directions[:, ::-1].astype(int)) % size
+        numbers = [np.ravel_multi_index(tuple(cells.T), size) for cells in (cut.cells, from_cells)]
+        row, partner = np.moveaxis(links.wall_rows[self._classes, opposite].astype(np.int64), 1, 0)
+        second = np.where(streams, cut.q, np.where(at_wall, partner, opposite))
+        first = np.append(np.flatnonzero(np.diff(numbers[0], prepend=-1)), len(cut))
+        return MomentsTable(
+            np.stack(numbers), np.stack([cut.q, second]), np.where(at_wall, row, -1),
+            -cut.directions.T, first,
+        )  # fmt: skip
 
     def wall_terms_in(self, step: int) -> np.ndarray:
         """Return `LinkTable.wall_terms` of a step."""

@@ -16,6 +16,7 @@ from lbm._kernels.formulas.storage_formulas import join_word, split_word
 from lbm.collisions.moments import SECOND, make_hermite_populations
 from lbm.collisions.unroll import balanced_sum, inlined
 from lbm.lattices import Lattice
+from lbm.lattices.precision import PRECISIONS
 
 MOMENTS = 10
 """Numbers of a cell."""
@@ -136,3 +137,52 @@ def make_packing(words: int):
         )  # fmt: skip
 
     return unpack, pack
+
+
+@functools.cache
+def make_cell_access(precision: str):
+    """Make (load, store) of a cell by its number n in the flat array of a block.
+
+    load(words, n) returns its moments, and store(words, n, moments) sets them.
+    """
+    count = PRECISIONS[precision].moments
+    names = dict(zip(("unpack", "pack"), make_packing(count), strict=True))
+    at = f"    at = n // {GROUP} * {GROUP * count} + n % {GROUP}"
+    loaded = ", ".join(f"words[at + {GROUP * k}]" for k in range(count))
+    load = ["def load(words, n):", at, f"    return unpack(({loaded}))"]
+    store = ["def store(words, n, moments):", at, "    w = pack(moments)"]
+    store += [f"    words[at + {GROUP * k}] = w[{k}]" for k in range(count)]
+    return tuple(
+        inlined(compile_source(name, "\n".join(lines) + "\n", names))
+        for name, lines in (("load", load), ("store", store))
+    )
+
+
+@inlined
+def add_population(m, f, x, y, z):
+    """Return the moments m of a cell that gets the population f with the velocity (x, y, z)."""
+    third = type(f)(1 / 3) * f
+    return (
+        m[0] + f, m[1] + x * f, m[2] + y * f, m[3] + z * f,
+        m[4] + (x * x * f - third), m[5] + (y * y * f - third), m[6] + (z * z * f - third),
+        m[7] + x * y * f, m[8] + x * z * f, m[9] + y * z * f,
+    )  # fmt: skip
+
+
+@functools.cache
+def make_sent_population(lattice: Lattice, precision: str, operator: type, forced: bool):
+    """Make sent_population(words, viscosity, n, q, rates, force), the population q that leaves the
+    cell number n in the step that reads `words`."""
+    load, collide = make_cell_access(precision)[0], make_collision(lattice, operator, forced)
+    lines = ["def pick(f, q):", "    chosen = f[0]"]
+    lines += [f"    chosen = f[{k}] if q == {k} else chosen" for k in range(1, lattice.size)]
+    pick = inlined(compile_source("pick", "\n".join([*lines, "    return chosen", ""]), {}))
+    if operator.reads_viscosity:  # type: ignore[attr-defined]
+        return inlined(
+            lambda words, viscosity, n, q, rates, force: pick(
+                collide(load(words, n), (*rates, viscosity[n]), force), q
+            )
+        )
+    return inlined(
+        lambda words, viscosity, n, q, rates, force: pick(collide(load(words, n), rates, force), q)
+    )

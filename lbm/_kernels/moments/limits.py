@@ -55,16 +55,10 @@ def require_moments_suffice(
             "or state='populations'"
         )
     for name, face in zip(FACES, faces, strict=True):
-        if face.responds or face.is_equilibrium:
+        if face.is_equilibrium:
             raise ValueError(
                 f"boundaries[{name!r}] cannot be {type(face).__name__} with state='moments', "
                 f"because it changes populations that it has returned: {_REMEDY}"
-            )
-    for name, solid in solids.items():
-        if solid.is_interpolated:
-            raise ValueError(
-                f"boundaries[{name!r}] cannot have wall='interpolated' with state='moments': use "
-                "wall='halfway', or state='populations'"
             )
 
 

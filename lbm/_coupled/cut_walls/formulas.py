@@ -126,9 +126,7 @@ def make_store_moments(precision: str) -> Any:
     load, store = make_cell_access(precision)
 
     @inlined
-    def store_moments(
-        i, words, first, cells, velocities, sent, returned, weight, total, share
-    ):
+    def store_moments(i, words, first, cells, velocities, sent, returned, weight, total, share):
         cell = cells[0, first[i]]
         m = load(words, cell)
         for k in range(first[i], first[i + 1]):

@@ -21,6 +21,7 @@ import numpy as np
 
 from hetero.codegen import compile_source
 from lbm._kernels.formulas.storage_formulas import codec
+from lbm._kernels.moments.formulas import MOMENTS, make_cell_access
 from lbm.collisions.unroll import balanced_sum, inlined
 from lbm.lattices import Lattice
 from lbm.lattices.precision import PRECISIONS
@@ -54,6 +55,31 @@ def make_correct_cell(make_response: Callable[[], Any], precision: str):
         cells[1, i] = memory
 
     return correct_cell
+
+
+@functools.cache
+def make_correct_moments(make_response: Callable[[], Any], precision: str, face: int):
+    """Make correct_moments(i, words, numbers_of, cells, changes, numbers) for a face and a state
+    of moments.
+
+    `numbers_of` [cell] are those of the cells, `cells` and `numbers` as for `make_correct_cell`,
+    and `changes` [10, cell] the moments of all populations that the face returns, each 2 w_q.
+    """
+    (load, store), respond = make_cell_access(precision), make_response()
+    axis, at_end = divmod(face, 2)
+    sums = ", ".join(f"m[{k}] + changes[{k}, i] * change" for k in range(MOMENTS))
+    text = f"def add(m, changes, i, change):\n    return ({sums})\n"
+    add, row, sign = inlined(compile_source("add", text, {})), 1 + axis, 1 if at_end else -1
+
+    @inlined
+    def correct_moments(i, words, numbers_of, cells, changes, numbers):
+        m = load(words, numbers_of[i])
+        momentum = type(m[0])(sign) * m[row]
+        change, memory = respond(m[0], momentum, cells[0, i], cells[1, i], numbers)
+        store(words, numbers_of[i], add(m, changes, i, change))
+        cells[1, i] = memory
+
+    return correct_moments
 
 
 @functools.cache

@@ -11,6 +11,7 @@ import numpy as np
 from lbm._kernels.problem import Problem, population_indices
 from lbm._parallel.parts import Part
 from lbm.boundaries import Condition
+from lbm.collisions.moments import SECOND
 from lbm.geometry.wall_links import FROM, INTO, SOLID_CLASS
 from lbm.lattices.extent import Triple
 
@@ -87,6 +88,17 @@ def make_table(
     directions = np.stack([(1 if at_end else -1) * c[:, axis], double])
     share = (leaves * double).sum(axis=1)
     return FaceTable(cells, _loads(problem, cells), _pack_bits(leaves), share, directions)
+
+
+def find_returned_moments(problem: Problem, table: FaceTable) -> tuple[np.ndarray, np.ndarray]:
+    """Return the numbers of cells, and the moments [10, cell] of what their face returns if each of
+    its populations is 2 w_q."""
+    leaves = table.links[:, None] >> np.arange(problem.lattice.size, dtype=np.uint32) & 1
+    f, c = leaves * table.directions[1], -np.array(problem.lattice.velocities, float)
+    drho = f.sum(axis=1)
+    second = [f @ (c[:, a] * c[:, b]) - (a == b) * drho / 3 for a, b in SECOND]
+    numbers = np.ravel_multi_index(tuple(table.cells.T), problem.shape[::-1])
+    return numbers, np.array([drho, *(f @ c).T, *second])
 
 
 def make_sheared_table(

@@ -126,7 +126,7 @@ class Flow:
             self.companions.append(fields)
             self.scalars = fields.fields
         if any(face.is_outlet for face in faces):
-            sheared = ShearedOutlets(shape, faces, domain)
+            sheared = ShearedOutlets(shape, faces, domain, self.interpolated)
             if sheared.faces:
                 self.companions.append(sheared)
         if any(face.responds for face in faces):

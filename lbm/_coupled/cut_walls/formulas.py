@@ -9,8 +9,11 @@ import numpy as np
 
 from lbm._coupled.cut_walls.tables import MASS_UNIT
 from lbm._kernels.formulas.storage_formulas import codec
-from lbm._kernels.formulas.wall_formulas import wall_return
-from lbm._kernels.moments.formulas import add_population, make_cell_access, make_sent_population
+from lbm._kernels.moments.formulas import (
+    add_population,
+    make_arriving_population,
+    make_cell_access,
+)
 from lbm.collisions.unroll import inlined
 from lbm.lattices import Lattice
 from lbm.lattices.precision import PRECISIONS
@@ -83,34 +86,23 @@ def make_store(precision: str) -> Any:
 
 @functools.cache
 def make_interpolate_moments(lattice: Lattice, precision: str, operator: type, forced: bool) -> Any:
-    """Make the `interpolate` of blocks whose state is moments; `words` are those before the step.
+    """Make the `interpolate` of blocks whose state is moments.
 
-    Arrays are those of `LinkTable` and `MomentsTable`, with the population that was sent and the
-    second one in the rows of `cells` and `q`, and rows of `Links.wall_types`.
+    Arrays are those of `LinkTable` and `MomentsTable`, and arguments of `arriving_population`.
     """
-    load, half = make_cell_access(precision)[0], 0.5 * forced
-    sent_population = make_sent_population(lattice, precision, operator, forced)
+    arriving_population = make_arriving_population(lattice, precision, operator, forced)
 
     @inlined
     def interpolate(
-        i, words, viscosity, cells, q, rows, types, velocities, weight, shares, terms, rates, force,
-        sent, returned,
+        i, words, viscosity, types, directions, rates, force, numbers, populations, rows, shares,
+        terms, sent, returned,
     ):  # fmt: skip
-        f = g = terms[i]
+        q, f, g = populations[0, i], terms[i], terms[i]
         for k in range(2):
-            f, g = g, sent_population(words, viscosity, cells[k, i], q[k, i], rates, force)
-        t = rows[i]
-        if t >= 0:
-            m = load(words, cells[0, i])
-            T = type(g)
-            h, inverse = T(half), T(1) / (T(1) + m[0])
-            u = (
-                (m[1] + h * force[0]) * inverse, (m[2] + h * force[1]) * inverse,
-                (m[3] + h * force[2]) * inverse,
+            f, g = g, arriving_population(
+                q, words, viscosity, numbers[k, i], populations[k, i], rows[k, i], types,
+                directions, rates, force,
             )  # fmt: skip
-            wall = types[t, 0], types[t, 1], types[t, 2], types[t, 3], types[t, 4]
-            c = velocities[0, i], velocities[1, i], velocities[2, i]
-            g = wall_return(g, weight[i], c, wall, u)
         sent[i] = f
         returned[i] = interpolate_population(f, g, shares[0, i], shares[1, i], terms[i])
 
@@ -126,15 +118,17 @@ def make_store_moments(precision: str) -> Any:
     load, store = make_cell_access(precision)
 
     @inlined
-    def store_moments(i, words, first, cells, velocities, sent, returned, weight, total, share):
-        cell = cells[0, first[i]]
-        m = load(words, cell)
+    def store_moments(
+        i, words, directions, first, numbers, populations, sent, returned, weight, total, share
+    ):
+        n = numbers[0, first[i]]
+        m = load(words, n)
         for k in range(first[i], first[i + 1]):
             back = remove_share(returned[k], weight[k], total[0], share)
-            returned[k] = back
-            c = velocities[0, k], velocities[1, k], velocities[2, k]
-            m = add_population(m, back - sent[k], c[0], c[1], c[2])
-        store(words, cell, m)
+            returned[k], q = back, populations[0, k]
+            x, y, z = -directions[0, q], -directions[1, q], -directions[2, q]
+            m = add_population(m, back - sent[k], x, y, z)
+        store(words, n, m)
 
     return store_moments
 

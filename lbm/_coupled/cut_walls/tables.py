@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from lbm._kernels.moments.arrivals import find_arrivals, number_cells
 from lbm._kernels.problem import Problem, population_indices, wall_return_indices
 from lbm.geometry.cut_links import CutLinks, find_mates, interpolate_linearly
 from lbm.geometry.wall_links import INTO
@@ -44,18 +45,14 @@ class MomentsTable(NamedTuple):
 
     Attributes
     ----------
-    cells : int64 [2, link], numbers of the cells of the links, and of those that have sent the
-        second population
-    q : int64 [2, link], both populations
-    rows : int64 [link], row of the wall that has returned the second population, or -1
-    velocities : float64 [3, link], c_-q
+    numbers, populations, rows : int64 [2, link], where the population that the wall gets, and the
+        second one, come from, as in `lbm._kernels.moments.arrivals.Arrivals`
     first : int64 [cell + 1], first link of each cell
     """
 
-    cells: np.ndarray
-    q: np.ndarray
+    numbers: np.ndarray
+    populations: np.ndarray
     rows: np.ndarray
-    velocities: np.ndarray
     first: np.ndarray
 
 
@@ -97,20 +94,17 @@ class BlockLinks:
         return LinkTable(wall, other, shares.sent, share, terms, cut.weights, mass_share)
 
     def make_moments_table(self) -> MomentsTable:
-        """Return where moments give the populations of all links."""
-        cut, links, opposite = self._cut, self._problem.links, self._opposite
-        at_wall = self._shares.is_behind & self._opposite_is_wall
-        streams = self._shares.is_behind & ~at_wall
-        size = np.array(self._problem.shape[::-1])
-        from_cells = (cut.cells - streams[:, None] * cut.directions[:, ::-1].astype(int)) % size
-        numbers = [np.ravel_multi_index(tuple(cells.T), size) for cells in (cut.cells, from_cells)]
-        row, partner = np.moveaxis(links.wall_rows[self._classes, opposite].astype(np.int64), 1, 0)
-        second = np.where(streams, cut.q, np.where(at_wall, partner, opposite))
-        first = np.append(np.flatnonzero(np.diff(numbers[0], prepend=-1)), len(cut))
-        return MomentsTable(
-            np.stack(numbers), np.stack([cut.q, second]), np.where(at_wall, row, -1),
-            -cut.directions.T, first,
-        )  # fmt: skip
+        """Return where the populations of all links come from, if moments are stored."""
+        cut, problem, is_behind = self._cut, self._problem, self._shares.is_behind
+        own, none = number_cells(problem, cut.cells), np.full(len(cut), -1)
+        behind = find_arrivals(problem, cut.cells, cut.q)
+        here = own, self._opposite, none
+        numbers, populations, rows = (
+            np.stack([first, np.where(is_behind, a, b)])
+            for first, a, b in zip((own, cut.q, none), behind, here, strict=True)
+        )
+        first = np.append(np.flatnonzero(np.diff(own, prepend=-1)), len(cut))
+        return MomentsTable(numbers, populations, rows, first)
 
     def wall_terms_in(self, step: int) -> np.ndarray:
         """Return `LinkTable.wall_terms` of a step."""

@@ -21,7 +21,12 @@ import numpy as np
 
 from hetero.codegen import compile_source
 from lbm._kernels.formulas.storage_formulas import codec
-from lbm._kernels.moments.formulas import MOMENTS, make_cell_access
+from lbm._kernels.moments.formulas import (
+    MOMENTS,
+    add_population,
+    make_arriving_population,
+    make_cell_access,
+)
 from lbm.collisions.unroll import balanced_sum, inlined
 from lbm.lattices import Lattice
 from lbm.lattices.precision import PRECISIONS
@@ -92,6 +97,50 @@ def make_fill(precision: str) -> Any:
         populations[wall[i]] = encode(values[i])
 
     return fill
+
+
+@functools.cache
+def make_arrive(lattice: Lattice, precision: str, operator: type, forced: bool) -> Any:
+    """Make arrive(i, ...), which computes population number i of cells after a step.
+
+    Arrays are those of `Arrivals` for [q, cell], arguments of `arriving_population`, and the
+    numbers of links into interpolated walls, or -1, with what these have returned.
+    """
+    arriving_population = make_arriving_population(lattice, precision, operator, forced)
+
+    @inlined
+    def arrive(
+        i, words, viscosity, types, directions, rates, force, numbers, sent, rows, links, returned,
+        before, after,
+    ):  # fmt: skip
+        q = i * directions.shape[1] // after.shape[0]
+        if links[i] < 0:
+            f = arriving_population(
+                q, words, viscosity, numbers[i], sent[i], rows[i], types, directions, rates, force
+            )
+        else:
+            f = returned[links[i]]
+        before[i] = after[i] = f
+
+    return arrive
+
+
+@functools.cache
+def make_add_changes(precision: str) -> Any:
+    """Make add_changes(i, words, cells, directions, before, after), which adds what populations
+    [q, cell] have gained to the moments of cell number i."""
+    load, store = make_cell_access(precision)
+
+    @inlined
+    def add_changes(i, words, cells, directions, before, after):
+        m = load(words, cells[i])
+        for q in range(directions.shape[1]):
+            k = q * cells.shape[0] + i
+            x, y, z = directions[0, q], directions[1, q], directions[2, q]
+            m = add_population(m, after[k] - before[k], x, y, z)
+        store(words, cells[i], m)
+
+    return add_changes
 
 
 @inlined

@@ -41,9 +41,10 @@ class ShearedTable(NamedTuple):
 
     Attributes
     ----------
-    loads, links : as in `FaceTable`, with the diagonals through the outlet
+    cells, loads, links : as in `FaceTable`, with the diagonals through the outlet
     """
 
+    cells: np.ndarray
     loads: np.ndarray
     links: np.ndarray
 
@@ -120,7 +121,8 @@ def make_sheared_table(
     leaving = np.flatnonzero(leaves.any(axis=1))
     if not len(leaving):
         return None
-    return ShearedTable(_loads(part.engine.problem, cells[leaving]), _pack_bits(leaves[leaving]))
+    cells = cells[leaving]
+    return ShearedTable(cells, _loads(part.engine.problem, cells), _pack_bits(leaves[leaving]))
 
 
 def _find_cells(part: Part, face: int, shape: Triple, condition: Condition) -> _Cells | None:

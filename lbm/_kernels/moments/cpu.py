@@ -63,8 +63,8 @@ def make_row_loops(lattice: Lattice, precision: str, operator: type, forced: boo
     """Make (reconstruct, finish, finish_at_walls): loops over neighbours in a row.
 
     reconstruct(source, ring, row, start, n, into, rates, force) writes the populations of the n
-    cells from `start` on, each to a row of the ring, of `row` numbers, the first to `into`. The last
-    of the rates of an operator that reads the eddy viscosity is a pointer to it.
+    cells from `start` on, each to a row of the ring, of `row` numbers, the first to `into`. Behind
+    the rates of an operator that reads the eddy viscosity is a pointer to it.
     finish(ring, bases, added, target, start, n) sums what arrives in the n cells: population q of
     the first is at bases[q]; `finish_at_walls` adds added[q] to it.
     """

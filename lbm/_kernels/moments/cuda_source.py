@@ -10,8 +10,8 @@ which the cell is complete. Moments of the next layer are loaded before the barr
 Cells that are solid, or behind a wall, have moments of zero and send nothing. What walls return
 into a cell are its own populations, which it adds in its own layer. Names in the source:
 
-- m0 to m9, eddies: moments and eddy viscosity of the cell in the layer to come; class_0 and below: classes of this cell and of
-  that in the layer below; into: links into walls (`Links.masks`);
+- m0 to m9, eddies: moments and eddy viscosity of the cell in the layer to come; class_0 and below:
+  classes of this cell and of that in the layer below; into: links into walls (`Links.masks`);
 - up_s, up_x, ...: sums of f, c_x f, c_y f, c_x^2 f, ... that arrive from the layer below; sum_s,
   sum_x, ...: those of a cell that lacks only what comes from the layer above;
 - A<q>: where a thread writes population q in shared memory; R<q>: where it reads what arrives;

@@ -13,6 +13,7 @@ import functools
 from hetero.codegen import compile_source
 from lbm._kernels.formulas.cell_formulas import cell_formulas
 from lbm._kernels.formulas.storage_formulas import join_word, split_word
+from lbm._kernels.formulas.wall_formulas import wall_return
 from lbm.collisions.moments import SECOND, make_hermite_populations
 from lbm.collisions.unroll import balanced_sum, inlined
 from lbm.lattices import Lattice
@@ -170,19 +171,37 @@ def add_population(m, f, x, y, z):
 
 
 @functools.cache
-def make_sent_population(lattice: Lattice, precision: str, operator: type, forced: bool):
-    """Make sent_population(words, viscosity, n, q, rates, force), the population q that leaves the
-    cell number n in the step that reads `words`."""
+def make_arriving_population(lattice: Lattice, precision: str, operator: type, forced: bool):
+    """Make arriving_population(q, words, viscosity, n, sent, row, types, directions, rates, force).
+
+    It returns the population q of a cell after the step that reads `words`. Cell number n has sent
+    the population `sent`, which the wall of a row of `types` (`Links.wall_types`) has returned into
+    the same cell, or, if the row is -1, nothing has changed; `sent` is then q, unless what leaves
+    the cell is asked for. `directions` [4, q] are velocities and weights.
+    """
     load, collide = make_cell_access(precision)[0], make_collision(lattice, operator, forced)
     lines = ["def pick(f, q):", "    chosen = f[0]"]
     lines += [f"    chosen = f[{k}] if q == {k} else chosen" for k in range(1, lattice.size)]
     pick = inlined(compile_source("pick", "\n".join([*lines, "    return chosen", ""]), {}))
+    attach = inlined(lambda rates, viscosity, n: rates)
     if operator.reads_viscosity:  # type: ignore[attr-defined]
-        return inlined(
-            lambda words, viscosity, n, q, rates, force: pick(
-                collide(load(words, n), (*rates, viscosity[n]), force), q
-            )
-        )
-    return inlined(
-        lambda words, viscosity, n, q, rates, force: pick(collide(load(words, n), rates, force), q)
-    )
+        attach = inlined(lambda rates, viscosity, n: (*rates, viscosity[n]))
+    half = 0.5 * forced
+
+    @inlined
+    def arriving_population(q, words, viscosity, n, sent, row, types, directions, rates, force):
+        m = load(words, n)
+        f = pick(collide(m, attach(rates, viscosity, n), force), sent)
+        if row < 0:
+            return f
+        T = type(f)
+        h, inverse = T(half), T(1) / (T(1) + m[0])
+        u = (
+            (m[1] + h * force[0]) * inverse, (m[2] + h * force[1]) * inverse,
+            (m[3] + h * force[2]) * inverse,
+        )  # fmt: skip
+        wall = types[row, 0], types[row, 1], types[row, 2], types[row, 3], types[row, 4]
+        c = -directions[0, q], -directions[1, q], -directions[2, q]
+        return wall_return(f, directions[3, q], c, wall, u)
+
+    return arriving_population

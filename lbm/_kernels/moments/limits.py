@@ -10,7 +10,6 @@ from lbm.boundaries import FACES, Condition, Solid
 from lbm.collisions import OPERATORS
 from lbm.collisions.operator import Collision
 from lbm.lattices.extent import Triple
-from lbm.lattices.precision import Precision
 
 MOMENTS_PATTERN = "ab"
 """Streaming pattern of a problem whose state is moments: there are two copies."""
@@ -60,13 +59,10 @@ def require_moments_suffice(
                 f"boundaries[{name!r}] cannot be {type(face).__name__} with state='moments', "
                 f"because it changes populations that it has returned: {_REMEDY}"
             )
-
-
-def require_no_shear(precision: Precision, faces: Sequence[int]) -> None:
-    """Raise ValueError for outlets beside walls with friction, which change populations."""
-    if precision.moments:
-        names = ", ".join(repr(FACES[k]) for k in faces)
-        raise ValueError(
-            f"boundaries: the outlet {names} touches walls with friction, whose shear stress "
-            "state='moments' cannot add: use lbm.FreeSlip beside it, or state='populations'"
-        )
+    for name, solid in solids.items():
+        if solid.is_modelled:
+            raise ValueError(
+                f"boundaries[{name!r}] cannot have wall='modelled' with state='moments': the law of "
+                "the wall was tried with SmagorinskyBGK only, which needs more than ten moments. "
+                "Use wall='interpolated', or state='populations'"
+            )

@@ -179,7 +179,8 @@ NOT_CALLED = {
        "Vreman", "VremanBGK", "VremanRecursive")
       for method in ("reference_collide", "relax", "relax_moments", "relax_pairs",
                      "stability_limit", "suited_to")),
-    *(f"{model}.{method}" for model in ("EddyViscosityModel", "Vreman", "VremanBGK", "VremanRecursive")
+    *(f"{model}.{method}"
+      for model in ("EddyViscosityModel", "Vreman", "VremanBGK", "VremanRecursive")
       for method in ("eddy_viscosity", "reference_viscosity")),
 }  # fmt: skip
 """Public names that users do not call, or with no argument: errors, types, plain walls."""

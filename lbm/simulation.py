@@ -16,7 +16,6 @@ from hetero.version import VERSION
 from lbm import boundaries as conditions
 from lbm._coupled.flow import MAX_STEPS
 from lbm._coupled.moving_bodies.limits import require_bodies_can_move
-from lbm._coupled.open_faces.sheared import find_sheared
 from lbm._coupled.scalars.scalar import Scalar, check_scalars, describe_scalars
 from lbm._coupled.turbulent_inlets.face_eddies import bind_eddies
 from lbm._domain import arguments
@@ -28,7 +27,6 @@ from lbm._io.outputs import FlowWithOutputs
 from lbm._kernels.moments.limits import (
     MOMENTS_PATTERN,
     choose_state,
-    describe_shear,
     require_moments_suffice,
 )
 from lbm._kernels.problem import Problem
@@ -102,9 +100,9 @@ class Simulation(FlowWithOutputs):
     state : {"populations", "moments", "auto"}
         What is stored of a cell. A regularized operator keeps ten moments of it, which take half
         of the memory traffic of the populations or less (docs/packages/lbm.md says for what it is
-        built): `collision` must be `Regularized`, `RecursiveRegularized`, `SmagorinskyRecursive`
-        or `CentralMoments`. `pattern` does not matter then. "auto" takes moments where they are
-        possible and faster: on GPUs, but for `storage="float16"`.
+        built): `collision` must be `Regularized`, `RecursiveRegularized`, `SmagorinskyRecursive`,
+        `VremanRecursive` or `CentralMoments`. `pattern` does not matter then. "auto" takes moments
+        where they are possible and faster: on GPUs, but for `storage="float16"`.
     ratio : float or "auto"
         Share of the rows that the CPU computes beside the GPU. "auto" measures both and uses the
         best share, often 0. Only with device="cuda".
@@ -229,7 +227,7 @@ class Simulation(FlowWithOutputs):
         def require_moments() -> None:
             boxes = check_decomposition(layers, cells, count)
             boxes.bounds(cells)
-            require_moments_suffice(collision, faces, solids, cells, boxes.grid, ratio)
+            require_moments_suffice(collision, solids, cells, boxes.grid, ratio)
             if moving:
                 by_moments = choose_precision(dtype, storage, "moments")
                 require_bodies_can_move(moving, by_moments, scalars, count, ratio)
@@ -250,11 +248,6 @@ class Simulation(FlowWithOutputs):
         )  # fmt: skip
         moments = arguments.select_moments(cells, region, rho, u)
         walls = wall_links.classify_cells(lattice, cells, faces, solids, region)
-        if form.moments and (sheared := find_sheared(faces, cells, region, walls.classes, ranks)):
-            reason = describe_shear(sheared)
-            if state != AUTO_STATE:
-                raise ValueError(reason)
-            chosen, form = "populations", choose_precision(dtype, storage)
         self.state, self.state_reason = chosen, reason
         if state == AUTO_STATE and ranks.rank == 0:
             LOGGER.info("state=%r: %s", chosen, reason)

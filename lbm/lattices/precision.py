@@ -64,6 +64,12 @@ class Precision:
             return self.storage
         return {2: np.uint32, 4: np.uint64}[self.itemsize]
 
+    @property
+    def number(self) -> type:
+        """dtype of a number that is stored for each cell beside its state, such as an eddy
+        viscosity: that of a population, or of the arithmetic where words hold moments."""
+        return self.compute if self.moments else self.storage
+
     def require_width(self, nx: int) -> None:
         """Raise ValueError if rows of nx cells do not fill whole words."""
         if nx % self.lanes:

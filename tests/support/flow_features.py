@@ -109,6 +109,9 @@ BY_MOMENTS = {
     "moments, free streams": partial(
         by_moments, "free streams", walls=BALL | {"still": lbm.Solid(lbm.Sphere((3, 3, 9), 1.5))},
     ),
+    "moments, interpolated walls": partial(
+        by_moments, "interpolated walls", collision=lbm.VremanRecursive(0.6, every=2),
+    ),
     "moments, periodic": partial(by_moments, "periodic", walls=BALL),
 }  # fmt: skip
 """Those whose state is moments, which are cut across z only; cuts go through the ball."""

@@ -23,6 +23,7 @@ from hetero.jit import FUSED, parallel
 from lbm._kernels.cpu import CPUEngine
 from lbm._kernels.cpu_offsets import find_runs, find_segment
 from lbm._kernels.cpu_rows import inner_loop
+from lbm._kernels.cpu_viscosity import make_viscosity_loops
 from lbm._kernels.formulas.cell_formulas import make_cell_functions
 from lbm._kernels.formulas.wall_formulas import wall_return
 from lbm._kernels.intrinsics.subnormals import flush_subnormals, restore_subnormals
@@ -62,7 +63,8 @@ def make_row_loops(lattice: Lattice, precision: str, operator: type, forced: boo
     """Make (reconstruct, finish, finish_at_walls): loops over neighbours in a row.
 
     reconstruct(source, ring, row, start, n, into, rates, force) writes the populations of the n
-    cells from `start` on, each to a row of the ring, of `row` numbers, the first to `into`.
+    cells from `start` on, each to a row of the ring, of `row` numbers, the first to `into`. Behind
+    the rates of an operator that reads the eddy viscosity is a pointer to it.
     finish(ring, bases, added, target, start, n) sums what arrives in the n cells: population q of
     the first is at bases[q]; `finish_at_walls` adds added[q] to it.
     """
@@ -84,13 +86,14 @@ def make_row_loops(lattice: Lattice, precision: str, operator: type, forced: boo
     address = f"at = cell // {GROUP} * {GROUP * form.moments} + cell % {GROUP}"
     loop = [f"    for k in range(-(start % {lanes}), n, {lanes}):", "        cell = start + k"]
     loaded = ", ".join(f"load(source, at + {GROUP * k})" for k in words)
+    rates = "(*rates[:-1], load(rates[-1], cell))" if operator.reads_viscosity else "rates"
     reconstruct = [
         "def reconstruct(source, ring, row, start, n, into, rates, force):",
         "    keep_out_of_line()",
         *loop,
         f"        {address}",
         *(f"        prefetch(source, at + {GROUP * (k + AHEAD * form.moments)})" for k in words),
-        f"        g = collide(unpack(({loaded})), rates, force)",
+        f"        g = collide(unpack(({loaded})), {rates}, force)",
         *(f"        store(ring, into + {q} * row + k, g[{q}])" for q in range(size)),
     ]
 
@@ -128,6 +131,7 @@ def make_step(lattice: Lattice, precision: str, operator: type, forced: bool):
     reconstruct, finish, finish_at_walls = make_row_loops(lattice, precision, operator, forced)
     velocity, _ = make_cell_functions(lattice, lambda f, e, rates: f, True, forced)
     compute, pack = numba.from_dtype(form.compute), make_packing(form.moments)[1]
+    attach = make_viscosity_loops(form, operator.reads_viscosity).attach
     moments = make_conversions(lattice)[0]
     new_numbers, new_bases = (make_stack_array(kind, size) for kind in (compute, types.int64))
     c = np.array(lattice.velocities)
@@ -254,8 +258,9 @@ def make_step(lattice: Lattice, precision: str, operator: type, forced: bool):
 
     @parallel
     def step(
-        source, target, classes, runs, tables, rates, force, shape, wraps, first, last, rows, layers
-    ):
+        source, target, classes, runs, tables, rates, viscosity, force, shape, wraps, first, last,
+        rows, layers,
+    ):  # fmt: skip
         """Step the layers first <= z < last; a task has `rows` rows of `layers` of them."""
         nx, ny, _ = shape
         across = (ny + rows - 1) // rows
@@ -266,7 +271,7 @@ def make_step(lattice: Lattice, precision: str, operator: type, forced: bool):
             settings = flush_subnormals()
             march(
                 pointer_to(source), pointer_to(target), pointer_to(ring), classes, runs, tables,
-                rates, force, shape, wraps, bounds,
+                attach(rates, viscosity), force, shape, wraps, bounds,
             )  # fmt: skip
             restore_subnormals(settings)
 
@@ -304,6 +309,6 @@ class CPUMoments(CPUEngine):
             self.source(t).reshape(-1), self.target(t).reshape(-1),
             self.problem.links.classes.reshape(-1), self._of_rows,
             (self._returns, self._walls.rows, self._walls.types, self._added),
-            self.rates, self.force, self.problem.shape, self.problem.periodic, box.z0, box.z1, rows,
-            layers,
+            self.rates, self.viscosity, self.force, self.problem.shape, self.problem.periodic,
+            box.z0, box.z1, rows, layers,
         )  # fmt: skip

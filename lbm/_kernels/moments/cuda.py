@@ -73,7 +73,7 @@ def make_step(
         x, y, _ = lattice.velocities[q]
         names[f"A{q}"] = np.uint64(slot * page)
         names[f"R{q}"] = np.uint64(slot * page + (1 - y) * row + 1 - x)
-    source = step_source(lattice, walls, forced, form.moments, streams)
+    source = step_source(lattice, walls, forced, form.moments, operator.reads_viscosity, streams)
     head, end_of_head, body = source.partition("):\n")
     for name, table in {"velocity_of": lattice.velocities, "weight_of": lattice.weights}.items():
         if f"{name}[" in body:
@@ -129,8 +129,10 @@ class GPUMoments(GPUEngine):
         columns = blocks_for(nx, tile[0]), blocks_for(ny, tile[1])
         blocks = blocks_for(4 * multiprocessors(), columns[0] * columns[1])
         layers = max(min(MOST_LAYERS, blocks_for(nz, blocks)), min(8, nz))
+        eddies = () if self.viscosity is None else (self.viscosity,)
         arguments = (self.source(t), self.target(t), *self._walls.arrays, self.rates, self.force,
-                     *p.shape, box.z0, box.z1, layers, *map(int, p.periodic))  # fmt: skip
+                     *eddies, *p.shape, box.z0, box.z1, layers,
+                     *map(int, p.periodic))  # fmt: skip
         size = shared_bytes(p.lattice, itemsize, tile)
         request_shared_memory(step, arguments, size)
         launch = Launcher(step, (threads_of(tile),), stream, arguments, size)

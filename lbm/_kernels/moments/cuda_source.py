@@ -10,8 +10,8 @@ which the cell is complete. Moments of the next layer are loaded before the barr
 Cells that are solid, or behind a wall, have moments of zero and send nothing. What walls return
 into a cell are its own populations, which it adds in its own layer. Names in the source:
 
-- m0 to m9: moments of the cell in the layer to come; class_0 and below: classes of this cell and of
-  that in the layer below; into: links into walls (`Links.masks`);
+- m0 to m9, eddies: moments and eddy viscosity of the cell in the layer to come; class_0 and below:
+  classes of this cell and of that in the layer below; into: links into walls (`Links.masks`);
 - up_s, up_x, ...: sums of f, c_x f, c_y f, c_x^2 f, ... that arrive from the layer below; sum_s,
   sum_x, ...: those of a cell that lacks only what comes from the layer above;
 - A<q>: where a thread writes population q in shared memory; R<q>: where it reads what arrives;
@@ -70,10 +70,11 @@ def _word_of_cell(name: str, cell: str, words: int) -> str:
 
 
 def step_source(
-    lattice: Lattice, walls: str, forced: bool, words: int, streams: bool = False
-) -> str:
+    lattice: Lattice, walls: str, forced: bool, words: int, reads_viscosity: bool = False,
+    streams: bool = False,
+) -> str:  # fmt: skip
     """Write the step of some layers; `words` hold a cell, and `streams` are free ones at faces."""
-    has_walls = walls != "none"
+    has_walls, viscosity = walls != "none", ", viscosity" * reads_viscosity
     c = lattice.velocities
     q_of = {v: q for q, v in enumerate(c)}
     moments = ", ".join(f"m{k}" for k in range(MOMENTS))
@@ -83,6 +84,7 @@ def step_source(
     def load(p: str) -> list[str]:
         lines = [f"inside = exists and (wrap_z != 0 or 0 <= {p} < nz)", f"{moments} = {zeros}"]
         lines += [f"class_next = U({SOLID_CLASS})"] * has_walls
+        lines += ["eddies = T(0)"] * reads_viscosity
         lines += [
             "if inside:",
             f"    z = U({p} + nz if {p} < 0 else ({p} - nz if {p} >= nz else {p}))",
@@ -91,6 +93,7 @@ def step_source(
             *(f"    w{k} = source[at + I({GROUP * k})]" for k in range(words)),
             f"    {moments} = unpack(({', '.join(f'w{k}' for k in range(words))},))",
         ]
+        lines += ["    eddies = viscosity[cell]"] * reads_viscosity
         return lines + ["    class_next = U(classes[cell])"] * has_walls
 
     def arriving(up: int, prefix: str) -> list[str]:
@@ -132,7 +135,8 @@ def step_source(
         body += ["here_force = share * force[0], share * force[1], share * force[2]"]
     elif forced:
         body += ["here_force = force"]
-    body += [f"f = collide(({moments}), rates, {'here_force' if forced else 'force'})"]
+    rates = "(*rates, eddies)" if reads_viscosity else "rates"
+    body += [f"f = collide(({moments}), {rates}, {'here_force' if forced else 'force'})"]
     body += ["if p < last:", *(f"    {line}" for line in load("(p + 1)"))]
     body += [f"shared[here + A{q}] = f[{q}]" for q, v in enumerate(c) if any(v[:2])]
     body += ["cuda.syncthreads()", "if owned:"]
@@ -150,7 +154,9 @@ def step_source(
         inner += _returns(lattice, streams)
     body += [f"    {line}" for line in inner]
     lines += [f"    {line}" for line in body]
-    head = f"def step(\n    source, target, classes, {_TABLES}, rates, force, {SIZES}\n):"
+    head = (
+        f"def step(\n    source, target, classes, {_TABLES}, rates, force{viscosity}, {SIZES}\n):"
+    )
     return "\n".join([head, *(f"    {line}" for line in lines), ""])
 
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 
 from lbm._kernels.moments.formulas import GROUP
-from lbm.boundaries import FACES, Condition, Solid
+from lbm.boundaries import Solid
 from lbm.collisions import OPERATORS
 from lbm.collisions.operator import Collision
 from lbm.lattices.extent import Triple
@@ -15,12 +15,9 @@ from lbm.lattices.precision import AUTO_STATE
 MOMENTS_PATTERN = "ab"
 """Streaming pattern of a problem whose state is moments: there are two copies."""
 
-_REMEDY = "choose another, or state='populations'"
-
 
 def require_moments_suffice(
     collision: Collision,
-    faces: Sequence[Condition],
     solids: Mapping[str, Solid],
     cells: Triple,
     grid: Triple,
@@ -53,27 +50,13 @@ def require_moments_suffice(
             f"boxes {grid} and layers of {layer} cells: use {' and '.join(remedies)}, one device "
             "of one rank, or state='populations'"
         )
-    for name, face in zip(FACES, faces, strict=True):
-        if face.responds:
-            raise ValueError(
-                f"boundaries[{name!r}] cannot be {type(face).__name__} with state='moments', "
-                f"because it changes populations that it has returned: {_REMEDY}"
-            )
     for name, solid in solids.items():
-        if solid.is_interpolated:
+        if solid.is_modelled:
             raise ValueError(
-                f"boundaries[{name!r}] cannot have wall='interpolated' with state='moments': use "
-                "wall='halfway', or state='populations'"
+                f"boundaries[{name!r}] cannot have wall='modelled' with state='moments': its "
+                "friction was tried with SmagorinskyBGK only, which needs more than ten moments: "
+                "use wall='interpolated', or state='populations'"
             )
-
-
-def describe_shear(faces: Sequence[int]) -> str:
-    """Return why outlets beside walls with friction, which change populations, are refused."""
-    names = ", ".join(repr(FACES[k]) for k in faces)
-    return (
-        f"boundaries: the outlet {names} touches walls with friction, whose shear stress "
-        "state='moments' cannot add: use lbm.FreeSlip beside it, or state='populations'"
-    )
 
 
 def choose_state(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -23,7 +24,11 @@ from lbm._domain.mass_balance import require_balanced_mass
 from lbm._domain.narrow_gaps import warn_of_narrow_gaps
 from lbm._domain.slow_targets import warn_of_slow_targets
 from lbm._io.outputs import FlowWithOutputs
-from lbm._kernels.moments.limits import MOMENTS_PATTERN, require_moments_suffice
+from lbm._kernels.moments.limits import (
+    MOMENTS_PATTERN,
+    choose_state,
+    require_moments_suffice,
+)
 from lbm._kernels.problem import Problem
 from lbm._parallel.partition import Decomposition, check_decomposition, make_partition
 from lbm._parallel.placement import DeviceArgument, choose_devices, require_memory_of_parts
@@ -43,11 +48,13 @@ from lbm.collisions.operator import Collision, check_collision
 from lbm.geometry import wall_links
 from lbm.geometry.periodic_images import repeat_solids, require_bodies_inside
 from lbm.lattices import D3Q19, Lattice, choose_lattice
-from lbm.lattices.precision import STATES, choose_precision
+from lbm.lattices.precision import AUTO_STATE, STATES, choose_precision
 from lbm.lattices.streaming_patterns import PATTERNS, make_pattern
 
 if TYPE_CHECKING:
     pass
+
+LOGGER = logging.getLogger(__name__)
 
 _DEFAULT_COLLISION = make_collision(DEFAULT, 0.8)
 
@@ -90,11 +97,12 @@ class Simulation(FlowWithOutputs):
     storage : {"float32", "float64", "float16"}, optional
         Type of the populations in memory, by default `dtype`. "float16" goes with dtype="float32",
         takes half of its memory and time, and needs an even nx.
-    state : {"populations", "moments"}
+    state : {"populations", "moments", "auto"}
         What is stored of a cell. A regularized operator keeps ten moments of it, which take half
         of the memory traffic of the populations or less (docs/packages/lbm.md says for what it is
-        built): `collision` must be `Regularized`, `RecursiveRegularized`, `SmagorinskyRecursive`
-        or `CentralMoments`. `pattern` does not matter then.
+        built): `collision` must be `Regularized`, `RecursiveRegularized`, `SmagorinskyRecursive`,
+        `VremanRecursive` or `CentralMoments`. `pattern` does not matter then. "auto" takes moments
+        where they are possible and faster: on GPUs, but for `storage="float16"`.
     ratio : float or "auto"
         Share of the rows that the CPU computes beside the GPU. "auto" measures both and uses the
         best share, often 0. Only with device="cuda".
@@ -125,6 +133,8 @@ class Simulation(FlowWithOutputs):
         memory of the devices.
     scalars : dict
         The scalars by name: `values` [x, y, z], `total()`, `flux(wall)` and `nusselt(wall, ...)`.
+    state, state_reason : str
+        What is stored of a cell, "populations" or "moments", and why it was chosen.
     problem : Problem
         What is computed, without its state.
 
@@ -180,7 +190,7 @@ class Simulation(FlowWithOutputs):
         force_in_time, first_force = arguments.check_force(force)
         self.check = check_integer("check", check)
         check_choice("pattern", pattern, tuple(PATTERNS))
-        check_choice("state", state, STATES)
+        check_choice("state", state, (*STATES, AUTO_STATE))
         lattice, form = choose_lattice(lattice), choose_precision(dtype, storage, state)
         form.require_width(cells[0])
         collision = _DEFAULT_COLLISION if collision is None else collision
@@ -202,7 +212,7 @@ class Simulation(FlowWithOutputs):
             agreement.require_same_arguments(
                 ranks, cells, solids=solids, version=VERSION, collision=collision,
                 faces=faces, check=check, lattice=lattice, pattern=pattern, precision=form.name,
-                force=force, rho=rho, u=u, ratio=ratio, decomposition=decomposition,
+                state=state, force=force, rho=rho, u=u, ratio=ratio, decomposition=decomposition,
                 keep_good_state=keep_good_state,
                 **describe_sponges(sponges), **describe_scalars(scalars),
             )  # fmt: skip
@@ -211,22 +221,37 @@ class Simulation(FlowWithOutputs):
         if ratio != 0.0:
             ratio = arguments.check_ratio(ratio, *devices)
         count = ranks.size * len(devices)
-        if form.moments and isinstance(decomposition, str) and decomposition == "auto":
-            decomposition = 1, 1, count
+        is_cut_freely = isinstance(decomposition, str) and decomposition == "auto"
+        layers = (1, 1, count) if is_cut_freely else decomposition
+
+        def require_moments() -> None:
+            boxes = check_decomposition(layers, cells, count)
+            boxes.bounds(cells)
+            require_moments_suffice(collision, solids, cells, boxes.grid, ratio)
+            if moving:
+                by_moments = choose_precision(dtype, storage, "moments")
+                require_bodies_can_move(moving, by_moments, scalars, count, ratio)
+
+        on_gpus = not ranks.any(any(d.kind == "cpu" for d in devices))
+        chosen, reason = choose_state(state, form.storage_name, on_gpus, require_moments)
+        form = choose_precision(dtype, storage, chosen)
+        decomposition = layers if form.moments else decomposition
         boxes = check_decomposition(decomposition, cells, count, form.lanes)
         partition = make_partition(cells, faces, boxes, form.lanes, one_rank=ranks.size == 1)
         region = partition.region(ranks.rank)
-        if form.moments:
-            pattern = MOMENTS_PATTERN
-            require_moments_suffice(collision, faces, solids, cells, boxes.grid, ranks.size, ratio)
         if moving:
             require_bodies_can_move(moving, form, scalars, count, ratio)
         require_memory_of_parts(
-            partition, devices, ranks, pattern=pattern, dtype=dtype, storage=storage, state=state,
-            ratio=ratio, solids=bool(solids), lattice=lattice, collision=collision,
+            partition, devices, ranks, pattern=MOMENTS_PATTERN if form.moments else pattern,
+            dtype=dtype, storage=storage, state=chosen, ratio=ratio, solids=bool(solids),
+            lattice=lattice, collision=collision,
         )  # fmt: skip
         moments = arguments.select_moments(cells, region, rho, u)
         walls = wall_links.classify_cells(lattice, cells, faces, solids, region)
+        self.state, self.state_reason = chosen, reason
+        if state == AUTO_STATE and ranks.rank == 0:
+            LOGGER.info("state=%r: %s", chosen, reason)
+        pattern = MOMENTS_PATTERN if form.moments else pattern
         problem = Problem(
             region.shape, walls, make_pattern(pattern, lattice), form, collision, first_force,
             force_in_time,

@@ -24,7 +24,7 @@ from lbm.collisions.stability_map import FlowKind
 from lbm.lattices import DEFAULT as DEFAULT_LATTICE
 from lbm.lattices import LATTICES
 from lbm.lattices.extent import Triple
-from lbm.lattices.precision import DTYPES, STATES
+from lbm.lattices.precision import AUTO_STATE, DTYPES, STATES
 from lbm.lattices.streaming_patterns import PATTERNS
 
 
@@ -215,7 +215,7 @@ class Numerics:
 
     dtype: str = field(default="float32", metadata={"choices": ("float32", "float64")})
     storage: str | None = field(default=None, metadata={"choices": DTYPES})
-    state: str = field(default="populations", metadata={"choices": STATES})
+    state: str = field(default="populations", metadata={"choices": (*STATES, AUTO_STATE)})
     lattice: str = field(default=DEFAULT_LATTICE, metadata={"choices": LATTICES})
     pattern: str = field(default="esoteric", metadata={"choices": PATTERNS})
     check: int = 500

@@ -126,12 +126,12 @@ class Flow:
             self.companions.append(fields)
             self.scalars = fields.fields
         if any(face.is_outlet for face in faces):
-            sheared = ShearedOutlets(shape, faces, domain)
+            sheared = ShearedOutlets(shape, faces, domain, self.interpolated)
             if sheared.faces:
                 self.companions.append(sheared)
         if any(face.responds for face in faces):
             self.companions.append(RespondingFaces(shape, faces, domain))
-        if any(face.is_equilibrium for face in faces):
+        if any(face.is_equilibrium for face in faces) and not self.problem.precision.moments:
             self.companions.append(FreeStreams(domain))
 
     @property
@@ -182,7 +182,7 @@ class Flow:
         if self._eddies is None:
             raise AttributeError(
                 f"collision={self.collision} keeps no eddy viscosity: operators that do are "
-                "lbm.Vreman and lbm.VremanBGK"
+                "lbm.Vreman, lbm.VremanBGK and lbm.VremanRecursive"
             )
         self.domain.ranks.require_same_call("eddy_viscosity")
         return self._eddies.values(self.steps)

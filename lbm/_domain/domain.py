@@ -6,6 +6,7 @@ import contextlib
 import itertools
 import logging
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -18,11 +19,13 @@ from lbm._parallel.exchange.exchange import Exchange
 from lbm._parallel.exchange.field_exchange import FieldExchange
 from lbm._parallel.exchange.halo_data import Field, HaloData, Moments, Populations
 from lbm._parallel.memory_forecast import SLAB_CELLS
+from lbm._parallel.neighbours import add_neighbours
 from lbm._parallel.partition import AXES, Partition
 from lbm._parallel.parts import Part, cut_box, make_engine
 from lbm._parallel.placement import place_parts
 from lbm._parallel.ranks.communication import Ranks
 from lbm._parallel.ranks.exact_sum import ExactSum
+from lbm.geometry.wall_links import SOLID_CLASS
 from lbm.lattices.extent import Triple
 
 LOGGER = logging.getLogger(__name__)
@@ -85,8 +88,10 @@ class Domain:
     Notes
     -----
     A step of a part begins with the cells beside other parts. What they send each other travels
-    while the others are computed. In all methods `t` is the number of steps done before, and
-    coordinates are counted from the first cell of the rank.
+    while the others are computed. Where the state is moments, those travel that a step begins with,
+    while the cells inside are computed, and the cells beside other parts come last. In all methods
+    `t` is the number of steps done before, and coordinates are counted from the first cell of the
+    rank.
     """
 
     def __init__(
@@ -103,11 +108,17 @@ class Domain:
         mapped = self._make_mapped_memory(gpus, devices)
         parts, workers = {}, {}
         halo = tuple(map(int, partition.cut))
+        beside = self._find_solids() if problem.precision.moments and partition.cut[2] else None
         # GPUs get their work first, so that they compute while the CPU does.
         for index, device in sorted(devices.items(), key=lambda item: item[1].kind == "cpu"):
             extent = partition.extent(index)
             local = extent.relative_to(self.region)
             block = problem.select_block(local, (halo[0], halo[1], halo[2]))
+            if problem.precision.moments:
+                block = replace(block, periodic=partition.periodic)
+                if beside is not None:  # a step reads halos, where solids send nothing
+                    block.links.classes[0] = SOLID_CLASS * beside[local.start[2]]
+                    block.links.classes[-1] = SOLID_CLASS * beside[local.stop[2] + 1]
             memory = mapped() if mapped is not None and device.kind == "cpu" else None
             engine = make_engine(block, device, None if memory is None else memory.allocate)
             parts[index] = Part(index, extent, local, (halo[0], halo[1], halo[2]), engine)
@@ -118,6 +129,18 @@ class Domain:
         self._exchanges = itertools.count()
         data = Moments() if problem.precision.moments else Populations()
         self.exchange = self._make_exchange(data)
+
+    def _find_solids(self) -> np.ndarray:
+        """Return where there are solids, [z, y, x], in the layers of this rank and beside them.
+
+        Layers beyond faces that are not periodic count as solid.
+        """
+        solid = self.problem.links.classes == SOLID_CLASS
+        beside = add_neighbours(solid.T, self.ranks, self.partition).T[:, 1:-1, 1:-1]
+        if not self.partition.periodic[2]:
+            beside[0] |= self.region.start[2] == 0
+            beside[-1] |= self.region.stop[2] == self.partition.shape[2]
+        return beside
 
     @staticmethod
     def _make_mapped_memory(gpus: list[Device], devices: Mapping[Triple, Device]) -> Any:
@@ -134,10 +157,7 @@ class Domain:
                   and self.partition.cut[axis] for axis in AXES)
             for sign in (-1, 1)
         )  # fmt: skip
-        if self.problem.precision.moments:  # cells beside other parts are not stepped apart
-            edges, interior = [part.engine.whole], None
-        else:
-            edges, interior = part.split(*sides)
+        edges, interior = part.split(*sides)
         pieces = cut_box(interior, sum(self.partition.cut))
         mapped = None if memory is None else memory.arrays
         loops = exchange.loops(part.engine.device)
@@ -161,26 +181,31 @@ class Domain:
         if self.exchange is None:
             self.parts[0].engine.step(t, self.parts[0].engine.whole)
             return
-        is_filled_before = self.problem.precision.moments > 0
-        if is_filled_before:
-            self._fill_halos(t)
+        if self.problem.precision.moments:
+            self._step_with_halos(t, self.exchange)
+            return
         for worker in self._workers.values():
             worker.begin(t)
-        if is_filled_before:  # all cells have been stepped
-            return
         for piece, axis in enumerate(self.exchange.axes):
             self.exchange.start(t, axis)
             for worker in self._workers.values():
                 worker.step_interior(t, piece)
             self.exchange.finish(t, axis)
 
-    def _fill_halos(self, t: int) -> None:
-        """Copy the moments beside other parts into their halos, with all that changed them."""
-        assert self.exchange is not None
-        self.exchange.join()  # no part is still writing what is copied
-        for axis in self.exchange.axes:
-            self.exchange.start(t - 1, axis)
-            self.exchange.finish(t - 1, axis)
+    def _step_with_halos(self, t: int, exchange: Exchange) -> None:
+        """Do a step that reads the moments beside other parts, with all that changed them.
+
+        They are cut across z only.
+        """
+        exchange.join()  # no part is still writing what is copied
+        (axis,) = exchange.axes
+        exchange.pack(t - 1, axis)
+        for worker in self._workers.values():
+            worker.begin_inside(t)
+        exchange.post(t - 1, axis)
+        exchange.finish(t - 1, axis)
+        for worker in self._workers.values():
+            worker.end_outside(t)
 
     def worker_of(self, part: Part) -> exchange.Worker | None:
         """Return the worker of a part, if parts have halos."""

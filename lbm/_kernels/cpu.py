@@ -51,7 +51,7 @@ class CPUEngine(Engine):
         self._tasks, shape = TASKS_PER_THREAD, (problem.slots, problem.pitch)
         self.populations = [allocate(shape, form.storage) for _ in range(problem.pattern.copies)]
         reads_viscosity = type(problem.collision).reads_viscosity
-        self.viscosity = _aligned_zeros((problem.pitch * reads_viscosity,), form.storage)
+        self.viscosity = _aligned_zeros((problem.pitch * reads_viscosity,), form.number)
         wall_types = links.wall_types.astype(form.compute)
         self._walls = Walls(links.masks.astype(np.int64), links.wall_rows, wall_types)
         self._offsets = [self._find_offsets(access) for access in problem.pattern.steps]
@@ -186,6 +186,9 @@ class CPUEngine(Engine):
 
     def read_elements(self, t, indices):
         return self.source(t).reshape(-1)[indices]
+
+    def read_viscosity(self, cells):
+        return self.viscosity[cells]
 
     def copy_state(self, t, into=None):
         into = np.empty_like(self.source(t)) if into is None else into

@@ -43,7 +43,8 @@ class GPUEngine(Engine):
                 _clear(memory)
                 self.populations.append(memory)
             if type(problem.collision).reads_viscosity:
-                self.viscosity = cuda.device_array(words[1], form.word)
+                number = form.word if form.lanes > 1 else form.number
+                self.viscosity = cuda.device_array(words[1], number)
                 _clear(self.viscosity)
             self._walls = WallTables(problem, self.stream)
             self._flag = cuda.device_array(1, np.int32)
@@ -234,12 +235,19 @@ class GPUEngine(Engine):
     def read_elements(self, t, indices):
         """Return some populations by their indices in flat memory."""
         with self.device.active():
-            form = self.problem.precision
-            out = cuda.device_array(len(indices), form.storage)
-            cells = self.cells(self.source(t)).reshape(self.problem.populations)
-            grid = blocks_for(len(indices), 256)
-            take_elements[grid, 256, self.stream](cells, cuda.to_device(indices), out)
-            return out.copy_to_host()
+            return self._take(self.cells(self.source(t)).reshape(self.problem.populations), indices)
+
+    def read_viscosity(self, cells):
+        """Return the stored eddy viscosity of cells by their numbers."""
+        with self.device.active():
+            return self._take(self.cells(self.viscosity), cells)
+
+    def _take(self, flat, indices):
+        """Return elements of a flat array on the current GPU in host memory."""
+        out = cuda.device_array(len(indices), flat.dtype)
+        grid = blocks_for(len(indices), 256)
+        take_elements[grid, 256, self.stream](flat, cuda.to_device(indices), out)
+        return out.copy_to_host()
 
     def copy_state(self, t, into=None):
         """Return a copy on the GPU of what step t loads."""

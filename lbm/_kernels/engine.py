@@ -157,6 +157,10 @@ class Engine:
         """Return elements of the flat array of populations, in stored form, in host memory."""
         raise NotImplementedError
 
+    def read_viscosity(self, cells: np.ndarray) -> np.ndarray:
+        """Return the stored eddy viscosity of cells by their numbers, in host memory."""
+        raise NotImplementedError
+
     def to_host(self, array: Any) -> np.ndarray:
         """Return an array of this engine as a NumPy array."""
         raise NotImplementedError

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from lbm._kernels.periodic_axes import classes_with_halo
 from lbm.collisions.eddy_viscosity import EddyViscosityModel
 from lbm.geometry.wall_links import SOLID_CLASS, Links
 from lbm.lattices import Lattice
@@ -73,6 +72,7 @@ class Problem:
     collision : operator with its rates
     force : body force on a cell in step 0, density times cells/step^2
     force_in_time : function of the time in steps that returns the force, if it changes
+    periodic : whether the cells at both ends of an axis are neighbours, where the state is moments
     cells : number of cells of the block, solid ones included
     pitch : number of populations from the start of a slot to the next
     populations : number of them in a copy of the block's memory, with the gaps between slots
@@ -89,6 +89,7 @@ class Problem:
     collision: Collision
     force: tuple[float, float, float]
     force_in_time: Callable[[float], tuple[float, float, float]] | None = None
+    periodic: tuple[bool, ...] = (True, True, True)
 
     cells: int = field(init=False)
     pitch: int = field(init=False)
@@ -154,9 +155,8 @@ class Problem:
     def select_block(self, extent: Extent, halo: Triple = (0, 0, 0)) -> Problem:
         """Return the problem of the cells in `extent`, with halos at both ends of the axes.
 
-        Cells of the halo are never updated, or, where the state is moments, replaced before every
-        step: these have the classes of the neighbour's cells. Otherwise those at the ends of x have
-        the class of solids, since a step goes over whole rows; further ones fill up the row.
+        Cells of the halo are never updated. Those at the ends of x have the class of solids, since
+        a step goes over whole rows; further ones fill up the row.
         """
         if extent == Extent.of_domain(self.shape) and not any(halo):
             return self
@@ -166,10 +166,7 @@ class Problem:
             # Rows of whole lines of memory: their first words are then aligned.
             unit, width = self.precision.lanes * ROW_WORDS, extent.shape[0] + 2 * halo[0]
             widths[2] = halo[0], halo[0] + -width % unit
-        if self.precision.moments and halo[2]:
-            classes = classes_with_halo(self.links, z.start, z.stop)
-        else:
-            classes = np.pad(self.links.classes[z, y, x], widths)
+        classes = np.pad(self.links.classes[z, y, x], widths)
         if halo[0]:
             classes[..., : halo[0]] = classes[..., halo[0] + extent.shape[0] :] = SOLID_CLASS
         nz, ny, nx = classes.shape

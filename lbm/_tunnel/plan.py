@@ -12,6 +12,7 @@ import numpy as np
 
 from hetero.errors import format_bytes
 from hetero.validation import check_choice, check_integer, check_positive, describe
+from lbm._kernels.moments.limits import MOMENTS_PATTERN
 from lbm._parallel.memory_forecast import required_bytes
 from lbm._tunnel.ground import FEWEST_BELOW, find_low_parts, move_ground
 from lbm._tunnel.placing import Body, place
@@ -192,7 +193,8 @@ def make_plan(
     u, why = _choose_speed(lattice_speed, reynolds / cells)
     units = Units(dx, u * dx / speed, density, 0.5 + 3.0 * u * cells / reynolds)
     choices.append(Choice("lattice speed", f"{u:.3g} cells/step, steps of {units.dt:.3g} s", why))
-    operator, why = _choose_operator(collision, units.tau, reynolds / cells)
+    state = options.get("state", "populations")
+    operator, why = _choose_operator(collision, units.tau, reynolds / cells, state)
     choices.append(Choice("collision", str(operator), f"Reynolds number {reynolds:.3g}; {why}"))
     is_resolved = reynolds / cells <= RESOLVED["open"]
     wall, why = _choose_wall(wall, is_resolved)
@@ -268,11 +270,11 @@ def _choose_speed(requested: float | None, cell_reynolds: float) -> tuple[float,
 
 
 def _choose_operator(
-    collision: CollisionChoice, tau: float, cell_reynolds: float
+    collision: CollisionChoice, tau: float, cell_reynolds: float, state: str
 ) -> tuple[Collision, str]:
     """Return the collision operator, and why."""
     if isinstance(collision, str) and collision == AUTO:
-        return choose_automatically(tau, cell_reynolds, "open")
+        return choose_automatically(tau, cell_reynolds, "open", state)
     return make_collision(collision, tau), "as asked"
 
 
@@ -317,10 +319,11 @@ def _forecast_memory(
     shape: tuple[int, int, int], operator: Collision, options: Mapping[str, Any]
 ) -> Choice:
     """Return how much memory the populations of a domain take."""
-    precision = choose_precision(options.get("dtype", "float32"), options.get("storage"))
+    dtype, storage = options.get("dtype", "float32"), options.get("storage")
+    precision = choose_precision(dtype, storage, options.get("state", "populations"))
     count = required_bytes(
         shape,
-        options.get("pattern", "esoteric"),
+        MOMENTS_PATTERN if precision.moments else options.get("pattern", "esoteric"),
         precision,
         choose_lattice(options.get("lattice", "D3Q19")),
         operator.reads_viscosity,

@@ -11,8 +11,9 @@ from lbm.boundaries.condition import NOWHERE
 from lbm.boundaries.moving_wall import MovingWall
 
 EQUILIBRIUM = 2.0
-"""First number of the rows of `Links.wall_types` of faces that return an equilibrium. The step
-takes them for outlets, and `lbm._coupled.open_faces.free_streams` replaces what it returns."""
+"""First number of the rows of `Links.wall_types` of faces that return an equilibrium. A step of
+populations takes them for outlets, and `lbm._coupled.open_faces.free_streams` replaces what it
+returns; one of moments returns the equilibrium by itself."""
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from lbm.collisions.operator import Collision
-from lbm.collisions.smagorinsky import SmagorinskyBGK
+from lbm.collisions.recursive import RecursiveRegularized
+from lbm.collisions.smagorinsky import SmagorinskyBGK, SmagorinskyRecursive
 from lbm.collisions.stability_map import FlowKind
 from lbm.collisions.trt import TRT
 
@@ -18,19 +19,25 @@ CONSTANT = 0.173
 """Smagorinsky's constant beyond: that of isotropic turbulence (study `lbm-tunnels`)."""
 
 
-def choose_automatically(tau: float, cell_reynolds: float, kind: FlowKind) -> tuple[Collision, str]:
+def choose_automatically(
+    tau: float, cell_reynolds: float, kind: FlowKind, state: str = "populations"
+) -> tuple[Collision, str]:
     """Return the operator for a flow, and why.
 
-    `cell_reynolds` is speed/viscosity in lattice units, and `kind` says what bounds the flow.
+    `cell_reynolds` is speed/viscosity in lattice units, and `kind` says what bounds the flow. With
+    the state "moments" it is one to which ten moments are enough.
     """
-    limit = RESOLVED[kind]
+    limit, by_moments = RESOLVED[kind], state == "moments"
     if cell_reynolds <= limit:
-        operator = TRT.suited_to(tau, cell_reynolds, kind)
+        operator: Collision = TRT.suited_to(tau, cell_reynolds, kind)
+        if by_moments:
+            operator = RecursiveRegularized(tau)
         return operator, (
             f"the Reynolds number of a cell is {cell_reynolds:.3g}, at most {limit:g}: the flow is "
             "resolved"
         )
-    return SmagorinskyBGK(tau, CONSTANT), (
+    return (SmagorinskyRecursive if by_moments else SmagorinskyBGK)(tau, CONSTANT), (
         f"the Reynolds number of a cell is {cell_reynolds:.3g}, above {limit:g}: eddies smaller "
-        "than cells need a viscosity, and one relaxation time damps what is left"
+        "than cells need a viscosity, and "
+        f"{'a regularized operator' if by_moments else 'one relaxation time'} damps what is left"
     )

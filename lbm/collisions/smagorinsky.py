@@ -134,7 +134,22 @@ class Smagorinsky(Collision):
 
 
 @dataclass(frozen=True)
-class SmagorinskyBGK(Collision):
+class _OneTime(Collision):
+    """The fields of the operators whose only relaxation time is local."""
+
+    tau: float
+    constant: float = 0.1
+    lattices: ClassVar[tuple[str, ...]] = tuple(LATTICES)
+    bounds: ClassVar[Bounds] = {**Collision.bounds, "constant": (0.0, LARGEST_CONSTANT)}
+
+    @property
+    def rates(self) -> tuple[float, ...]:
+        """The relaxation time without eddies, and the strength of the model."""
+        return self.tau, _strength(self.constant)
+
+
+@dataclass(frozen=True)
+class SmagorinskyBGK(_OneTime):
     """Collision operator with one relaxation time and the eddy viscosity of Smagorinsky (1963).
 
     Parameters
@@ -143,16 +158,7 @@ class SmagorinskyBGK(Collision):
         The same as for `Smagorinsky`.
     """
 
-    tau: float
-    constant: float = 0.1
     suits_modelled_walls: ClassVar[bool] = True
-    lattices: ClassVar[tuple[str, ...]] = tuple(LATTICES)
-    bounds: ClassVar[Bounds] = {**Collision.bounds, "constant": (0.0, LARGEST_CONSTANT)}
-
-    @property
-    def rates(self) -> tuple[float, ...]:
-        """The relaxation time without eddies, and the strength of the model."""
-        return self.tau, _strength(self.constant)
 
     @staticmethod
     def relax_pairs(lattice: Lattice) -> Callable[..., Any]:
@@ -174,7 +180,7 @@ class SmagorinskyBGK(Collision):
 
 
 @dataclass(frozen=True)
-class SmagorinskyRecursive(Collision):
+class SmagorinskyRecursive(_OneTime):
     """Recursive regularized operator with the eddy viscosity of Smagorinsky (1963).
 
     It is `RecursiveRegularized` with the local relaxation time of `SmagorinskyBGK`: the viscosity
@@ -185,16 +191,6 @@ class SmagorinskyRecursive(Collision):
     tau, constant : float
         The same as for `Smagorinsky`.
     """
-
-    tau: float
-    constant: float = 0.1
-    lattices: ClassVar[tuple[str, ...]] = tuple(LATTICES)
-    bounds: ClassVar[Bounds] = {**Collision.bounds, "constant": (0.0, LARGEST_CONSTANT)}
-
-    @property
-    def rates(self) -> tuple[float, ...]:
-        """The relaxation time without eddies, and the strength of the model."""
-        return self.tau, _strength(self.constant)
 
     @staticmethod
     def relax_pairs(lattice: Lattice) -> Callable[..., Any]:

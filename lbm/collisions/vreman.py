@@ -1,4 +1,4 @@
-"""The subgrid model of Vreman (2004), with two relaxation times and with one.
+"""The subgrid model of Vreman (2004), with two relaxation times, with one, and regularized.
 
 With the derivatives a_ij = du_j/dx_i and b_ij = sum_m a_mi a_mj, for a filter of one cell, the eddy
 viscosity is (equations 5 to 8)
@@ -22,6 +22,7 @@ import numpy as np
 
 from lbm.collisions.eddy_viscosity import EddyViscosityModel
 from lbm.collisions.operator import Bounds
+from lbm.collisions.recursive import RecursiveRegularized, collide_recursively
 from lbm.collisions.stability_map import FlowKind, choose_magic
 from lbm.collisions.trt import TRT, make_local_rates, relax_in_parts
 from lbm.lattices import LATTICES, Lattice
@@ -149,14 +150,8 @@ class Vreman(_VremanModel):
 
 
 @dataclass(frozen=True)
-class VremanBGK(_VremanModel):
-    """Collision operator with one relaxation time and the eddy viscosity of Vreman (2004).
-
-    Parameters
-    ----------
-    tau, constant, every
-        The same as for `Vreman`.
-    """
+class _OneTime(_VremanModel):
+    """The fields of the operators whose only relaxation time is local."""
 
     tau: float
     constant: float = 0.07
@@ -167,6 +162,17 @@ class VremanBGK(_VremanModel):
     def rates(self) -> tuple[float, ...]:
         """The relaxation time without eddies."""
         return (self.tau,)
+
+
+@dataclass(frozen=True)
+class VremanBGK(_OneTime):
+    """Collision operator with one relaxation time and the eddy viscosity of Vreman (2004).
+
+    Parameters
+    ----------
+    tau, constant, every
+        The same as for `Vreman`.
+    """
 
     @staticmethod
     def relax_pairs(lattice: Lattice) -> Callable[..., Any]:
@@ -187,3 +193,53 @@ class VremanBGK(_VremanModel):
     ) -> np.ndarray:
         """Return f + (e - f) / tau' with the local relaxation time."""
         return f + (e - f) / (self.tau + 3.0 * viscosity)
+
+
+@dataclass(frozen=True)
+class VremanRecursive(_OneTime):
+    """Recursive regularized operator with the eddy viscosity of Vreman (2004).
+
+    It is `RecursiveRegularized` with the local relaxation time of `VremanBGK`: the viscosity is
+    right in a mean flow along an axis, and ten moments of a cell are enough.
+
+    Parameters
+    ----------
+    tau, constant, every
+        The same as for `Vreman`.
+    """
+
+    is_linear: ClassVar[bool] = False
+
+    @staticmethod
+    def relax_pairs(lattice: Lattice) -> Callable[..., Any]:
+        """Make the operator for pairs of opposite populations; see `Collision.relax_pairs`."""
+        from lbm.collisions.unroll import inlined
+
+        relax_with_share = inlined(RecursiveRegularized.relax_pairs(lattice))
+
+        def relax(f: Any, pairs: Any, rates: Any) -> Any:
+            T = type(f[0])
+            share = T(1) - T(1) / (rates[0] + T(3) * rates[1])
+            return relax_with_share(f, pairs, (share,))
+
+        return relax
+
+    @staticmethod
+    def relax_moments(lattice: Lattice) -> Callable[..., Any]:
+        """Make the operator for ten moments; see `Collision.relax_moments`."""
+        from lbm.collisions.unroll import inlined
+
+        relax_with_share = inlined(RecursiveRegularized.relax_moments(lattice))
+
+        def relax(drho: Any, j: Any, s: Any, rates: Any) -> Any:
+            T = type(drho)
+            share = T(1) - T(1) / (rates[0] + T(3) * rates[1])
+            return relax_with_share(drho, j, s, (share,))
+
+        return relax
+
+    def reference_collide(
+        self, f: np.ndarray, e: np.ndarray, viscosity: np.ndarray | float = 0.0
+    ) -> np.ndarray:
+        """Return the populations after the collision with the local relaxation time."""
+        return collide_recursively(f, e, self.tau + 3.0 * viscosity)

@@ -28,6 +28,7 @@ class Options(TypedDict, total=False):
     pattern: str
     dtype: DTypeLike
     storage: DTypeLike | None
+    state: str
     ratio: float | str
     check: int
     keep_good_state: bool

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from lbm.boundaries import Condition, Solid
+from lbm.boundaries.free_stream import EQUILIBRIUM
 from lbm.geometry.boundary_cells import BoundaryCells, label_solids
 from lbm.geometry.cut_links import CutLinks, find_cut_links
 from lbm.geometry.wall_types import HALF_STEP, VaryingRows
@@ -129,6 +130,22 @@ class Links:
         c, w = np.array(self.lattice.velocities), np.array(self.lattice.weights)
         added: np.ndarray = -6.0 * w * (velocity * c).sum(axis=2)
         return added
+
+    def into_streams(self) -> np.ndarray:
+        """Return which links end at free streams, bool [class, q]."""
+        is_stream: np.ndarray = self.wall_types[self.wall_rows[:, :, 0], 0] == EQUILIBRIUM
+        is_stream &= self.bits(INTO)
+        is_stream &= self.wall_rows[:, :, 1] == np.arange(self.lattice.size)
+        return is_stream
+
+    def returned_by_streams(self) -> np.ndarray:
+        """Return what free streams with the velocities of all walls would return, less the weights,
+        float64 [class, q]: the equilibrium of density 1 with the velocity -c_q."""
+        velocity = self.wall_types[self.wall_rows[:, :, 0], 2:]
+        c, w = np.array(self.lattice.velocities), np.array(self.lattice.weights)
+        cu, square = (velocity * c).sum(axis=2), (velocity**2).sum(axis=2)
+        returned: np.ndarray = w * (4.5 * cu**2 - 3.0 * cu - 1.5 * square)
+        return returned
 
     @property
     def is_varying(self) -> np.ndarray:

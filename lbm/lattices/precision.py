@@ -64,6 +64,12 @@ class Precision:
             return self.storage
         return {2: np.uint32, 4: np.uint64}[self.itemsize]
 
+    @property
+    def number(self) -> type:
+        """dtype of a number that is stored for each cell beside its state, such as an eddy
+        viscosity: that of a population, or of the arithmetic where words hold moments."""
+        return self.compute if self.moments else self.storage
+
     def require_width(self, nx: int) -> None:
         """Raise ValueError if rows of nx cells do not fill whole words."""
         if nx % self.lanes:
@@ -92,6 +98,9 @@ DTYPES = "float64", "float32", "float16"
 STATES = "populations", "moments"
 """What is stored of a cell."""
 
+AUTO_STATE = "auto"
+"""The state that asks for moments where they are faster."""
+
 
 def choose_precision(
     dtype: DTypeLike = "float32", storage: DTypeLike | None = None, state: str = "populations"
@@ -99,6 +108,7 @@ def choose_precision(
     """Return the precision with these dtypes of the arithmetic and of the memory, and this state.
 
     `storage` is the same as `dtype` by default; "float16" goes with the arithmetic in float32.
+    "auto" is no state yet, and gives that of populations.
     """
     compute = _dtype_name("dtype", dtype)
     if compute == "float16":

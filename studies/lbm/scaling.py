@@ -73,16 +73,17 @@ FEATURES = (
     {"collision": "smagorinsky"},
     {"collision": "vreman"},
     {"collision": "central-moments"},
+    {"flow": "cavity by moments", "collision": "recursive"},
     {"lattice": "D3Q27"},
     {"flow": "turbulent inlet"},
     {"flow": "heated box"},
     {"flow": "stream past a sphere"},
 )
 """What series of weak scaling differ in from the cavity of TRT on D3Q19: more arithmetic beside the
-same messages, messages of their own (velocities for Vreman's model, a population of each scalar),
-longer messages (9 populations of a cell instead of 5), an inlet that each device computes as a
-whole, and kernels between two steps (scalars, sponges, ends that do not reflect, interpolated
-walls)."""
+same messages, moments of the layers at the faces instead of populations, messages of their own
+(velocities for Vreman's model, a population of each scalar), longer messages (9 populations of a
+cell instead of 5), an inlet that each device computes as a whole, and kernels between two steps
+(scalars, sponges, ends that do not reflect, interpolated walls)."""
 
 FEATURE_BOX = 512, 512, 128
 """Cells of a box on a GPU in the series of FEATURES: a quarter of a cube, because the host takes

@@ -11,6 +11,7 @@ import os
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -93,6 +94,7 @@ def stream_past_sphere(
 
 FLOWS: dict[str, Callable[..., Simulation]] = {
     "cavity": lid_driven_box,
+    "cavity by moments": partial(lid_driven_box, state="moments"),
     "turbulent inlet": turbulent_channel,
     "heated box": heated_box,
     "stream past a sphere": stream_past_sphere,

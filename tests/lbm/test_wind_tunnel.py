@@ -122,6 +122,9 @@ def test_resolved_flows_get_trt_and_others_an_eddy_viscosity():
     fast = lbm.wind_tunnel(SLAB, **SETTINGS)
     assert fast.plan.collision == lbm.SmagorinskyBGK(fast.plan.units.tau, 0.173)
     assert fast.plan.units.viscosity == pytest.approx(1.516e-5)
+    fast = lbm.wind_tunnel(SLAB, wall="halfway", state="moments", **SETTINGS)
+    assert fast.plan.collision == lbm.SmagorinskyRecursive(fast.plan.units.tau, 0.173)
+    assert fast.simulation.state == "moments"
     assert isinstance(lbm.flows.sphere(8, reynolds=1e4, width=3, length=4, collision="auto",
                                        device="cpu").collision, lbm.SmagorinskyBGK)  # fmt: skip
 

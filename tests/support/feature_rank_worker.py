@@ -10,15 +10,15 @@ from pathlib import Path
 import numpy as np
 from mpi4py import MPI
 
-from flow_features import FEATURES, STEPS, fields_of
+from flow_features import BY_MOMENTS, FEATURES, STEPS, fields_of
 
 
 def main(folder, kind, *names):
     """Run flows, cut across z and across x in turn."""
     comm = MPI.COMM_WORLD
     for k, name in enumerate(names):
-        cut = (comm.size, 1, 1) if k % 2 else (1, 1, comm.size)
-        s = FEATURES[name](device=kind, comm=comm, decomposition=cut).run(STEPS)
+        cut = (comm.size, 1, 1) if k % 2 and name in FEATURES else (1, 1, comm.size)
+        s = (FEATURES | BY_MOMENTS)[name](device=kind, comm=comm, decomposition=cut).run(STEPS)
         s.save(folder / f"{name}.state")
         fields = fields_of(s)
         if comm.rank == 0:

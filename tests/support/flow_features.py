@@ -15,12 +15,12 @@ TRT = lbm.TRT(0.7)
 EDDIES = lbm.SyntheticEddies((0.05, 0.0, 0.0), intensity=0.2, length=1.5, seed=7)
 
 
-def make(flow, collision=TRT, scalars=None, *, walls=None, **options):
+def make(flow, collision=TRT, scalars=None, *, walls=None, shape=SHAPE, **options):
     """Make one of `FLOWS`, by its name, with another operator, scalars, or some other walls."""
-    flow, (rho, u) = dict(FLOWS[flow]), noisy(SHAPE)
+    flow, (rho, u) = dict(FLOWS[flow]), noisy(shape)
     flow["boundaries"] = flow.get("boundaries", {}) | (walls or {})
     options = {"dtype": "float64"} | flow | options
-    return lbm.Simulation(SHAPE, collision=collision, scalars=scalars, rho=rho, u=u, **options)
+    return lbm.Simulation(shape, collision=collision, scalars=scalars, rho=rho, u=u, **options)
 
 
 def fields_of(s):
@@ -44,8 +44,8 @@ def fields_of(s):
 
 
 def run(name, **options):
-    """Run one of `FEATURES`, and return its fields."""
-    return fields_of(FEATURES[name](**options).run(STEPS))
+    """Run one of `FEATURES` or `BY_MOMENTS`, and return its fields."""
+    return fields_of((FEATURES | BY_MOMENTS)[name](**options).run(STEPS))
 
 
 def heat(**values):
@@ -96,3 +96,22 @@ VARIANTS = {
 """Those with other operators, for slow tests: an operator knows nothing of the cells around it."""
 
 FEATURES |= VARIANTS
+
+by_moments = partial(make, collision=lbm.RecursiveRegularized(0.6), state="moments",
+                     shape=(16, 10, 11))  # fmt: skip
+BALL = {"ball": lbm.Solid(lbm.Sphere((8.3, 5.1, 5.2), 2.6))}
+BY_MOMENTS = {
+    "moments": partial(
+        by_moments, "periodic", walls=BALL | {"z-": lbm.NoSlip(), "y": lbm.NoSlip(),
+                                              "z+": lbm.MovingWall((0.05, 0.02, 0.0))},
+        scalars=heat(z_=0.5), sponges={"z+": lbm.Sponge(5, reflection=0.2)},
+    ),
+    "moments, free streams": partial(
+        by_moments, "free streams", walls=BALL | {"still": lbm.Solid(lbm.Sphere((3, 3, 9), 1.5))},
+    ),
+    "moments, interpolated walls": partial(
+        by_moments, "interpolated walls", collision=lbm.VremanRecursive(0.6, every=2),
+    ),
+    "moments, periodic": partial(by_moments, "periodic", walls=BALL),
+}  # fmt: skip
+"""Those whose state is moments, which are cut across z only; cuts go through the ball."""

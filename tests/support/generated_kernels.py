@@ -18,11 +18,12 @@ _CELLS = 8 * " u4"
 
 
 def _lbm_types(precision, text) -> tuple:
-    """Return types, with W for words of populations, S for stored numbers, T for arithmetic."""
+    """Return types, with W for words of populations, S for stored numbers, M for words of moments,
+    T for arithmetic."""
     from lbm.lattices.precision import PRECISIONS
 
-    form = PRECISIONS[precision]
-    kinds = {"W": form.word, "S": form.storage, "T": form.compute}
+    form, moments = PRECISIONS[precision], PRECISIONS[f"{precision} moments"]
+    kinds = {"W": form.word, "S": form.storage, "M": moments.storage, "T": form.compute}
     return read_types(text, **{k: numba.from_dtype(np.dtype(kind)) for k, kind in kinds.items()})
 
 
@@ -73,8 +74,18 @@ def _lbm_item(name, precision):
     from lbm._coupled.scalars import formulas as scalars
     from lbm._coupled.wall_model import formulas as slip
     from lbm._post.formulas import add_sample
+    from lbm.lattices import D3Q19
 
+    moments = f"{precision} moments"
+    of_step = D3Q19, moments, lbm.VremanRecursive, True
     return {
+        "interpolate moments": lambda: walls.make_interpolate_moments(*of_step),
+        "store moments": lambda: walls.make_store_moments(moments),
+        "outlet of moments": lambda: faces.make_correct_moments(
+            lbm.NonReflectingOutlet.respond, moments, 3
+        ),
+        "arrive": lambda: faces.make_arrive(*of_step),
+        "add changes": lambda: faces.make_add_changes(moments),
         "interpolate": lambda: walls.make_interpolate(precision),
         "store": lambda: walls.make_store(precision),
         "+excess": lambda: walls.excess_of_link,
@@ -96,12 +107,20 @@ def _lbm_item(name, precision):
 _BODY = "S* u1* u1* u4** i8*** i8** T* i8* T** i8** i8* T* T*** i8** T"
 """Populations, cells and walls, tables of the lattice, and the numbers of a moving body."""
 
+_STEP = "T** T** 1xT T*"
+"""Types of walls, directions, rates and the force: `StepArguments.rest` of `lbm`."""
+
 LBM_ITEMS = {
     "bounce": (216, _BODY),
     "cover": (96, _BODY),
     "refill": (128, _BODY),
     "interpolate": (40, "S* i8* i8* T** T* T* T*"),
     "store": (32, "S* i8* T* T* i8* T"),
+    "interpolate moments": (128, f"M* T* {_STEP} i8** i8** i8** T** T* T* T*"),
+    "store moments": (64, "M* T** i8* i8** i8** T* T* T* i8* T"),
+    "outlet of moments": (64, "M* i8* T** T** 1xT"),
+    "arrive": (96, f"M* T* {_STEP} i8* i8* i8* i8* T* T* T*"),
+    "add changes": (64, "M* i8* T** T* T*"),
     "+excess": (48, "T* T*"),
     "outlet": (48, "S* i8** u4* T** T** i8* 1xT"),
     "inlet": (48, "S* i8** u4* T** T** i8* 1xT"),

@@ -9,7 +9,13 @@ import numpy as np
 
 from lbm._coupled.cut_walls.tables import MASS_UNIT
 from lbm._kernels.formulas.storage_formulas import codec
+from lbm._kernels.moments.formulas import (
+    add_population,
+    make_arriving_population,
+    make_cell_access,
+)
 from lbm.collisions.unroll import inlined
+from lbm.lattices import Lattice
 from lbm.lattices.precision import PRECISIONS
 
 
@@ -76,6 +82,55 @@ def make_store(precision: str) -> Any:
         populations[wall[i]] = encode(back)
 
     return store
+
+
+@functools.cache
+def make_interpolate_moments(lattice: Lattice, precision: str, operator: type, forced: bool) -> Any:
+    """Make the `interpolate` of blocks whose state is moments.
+
+    Arrays are those of `LinkTable` and `MomentsTable`, and arguments of `arriving_population`.
+    """
+    arriving_population = make_arriving_population(lattice, precision, operator, forced)
+
+    @inlined
+    def interpolate(
+        i, words, viscosity, types, directions, rates, force, numbers, populations, rows, shares,
+        terms, sent, returned,
+    ):  # fmt: skip
+        q, f, g = populations[0, i], terms[i], terms[i]
+        for k in range(2):
+            f, g = g, arriving_population(
+                q, words, viscosity, numbers[k, i], populations[k, i], rows[k, i], types,
+                directions, rates, force,
+            )  # fmt: skip
+        sent[i] = f
+        returned[i] = interpolate_population(f, g, shares[0, i], shares[1, i], terms[i])
+
+    return interpolate
+
+
+@functools.cache
+def make_store_moments(precision: str) -> Any:
+    """Make the `store` of cell number i of a block whose state is moments.
+
+    The step has added what a wall half-way returns; `words` are those behind it.
+    """
+    load, store = make_cell_access(precision)
+
+    @inlined
+    def store_moments(
+        i, words, directions, first, numbers, populations, sent, returned, weight, total, share
+    ):
+        n = numbers[0, first[i]]
+        m = load(words, n)
+        for k in range(first[i], first[i + 1]):
+            back = remove_share(returned[k], weight[k], total[0], share)
+            returned[k], q = back, populations[0, k]
+            x, y, z = -directions[0, q], -directions[1, q], -directions[2, q]
+            m = add_population(m, back - sent[k], x, y, z)
+        store(words, n, m)
+
+    return store_moments
 
 
 @inlined

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from lbm._kernels.moments.arrivals import find_arrivals, number_cells
 from lbm._kernels.problem import Problem, population_indices, wall_return_indices
 from lbm.geometry.cut_links import CutLinks, find_mates, interpolate_linearly
 from lbm.geometry.wall_links import INTO
@@ -39,6 +40,22 @@ class LinkTable(NamedTuple):
     mass_share: float
 
 
+class MomentsTable(NamedTuple):
+    """What links of a block whose state is moments need besides a `LinkTable`.
+
+    Attributes
+    ----------
+    numbers, populations, rows : int64 [2, link], where the population that the wall gets, and the
+        second one, come from, as in `lbm._kernels.moments.arrivals.Arrivals`
+    first : int64 [cell + 1], first link of each cell
+    """
+
+    numbers: np.ndarray
+    populations: np.ndarray
+    rows: np.ndarray
+    first: np.ndarray
+
+
 class BlockLinks:
     """The links of a block, from which tables are made.
 
@@ -56,6 +73,8 @@ class BlockLinks:
         z, y, x = self._cut.cells.T
         self._classes = problem.links.classes[z, y, x]
         self._rows = self._find_rows_behind()
+        if problem.precision.moments:  # its f_-q after the collision is that of no wall
+            self._rows[:] = -1
         self._changed = np.flatnonzero(self._rows >= 0)
 
     @property
@@ -73,6 +92,19 @@ class BlockLinks:
         share[self._changed] *= np.where(is_outlet[self._rows[self._changed]], -1.0, 1.0)
         terms = self.wall_terms_in(0)
         return LinkTable(wall, other, shares.sent, share, terms, cut.weights, mass_share)
+
+    def make_moments_table(self) -> MomentsTable:
+        """Return where the populations of all links come from, if moments are stored."""
+        cut, problem, is_behind = self._cut, self._problem, self._shares.is_behind
+        own, none = number_cells(problem, cut.cells), np.full(len(cut), -1)
+        behind = find_arrivals(problem, cut.cells, cut.q)
+        here = own, self._opposite, none
+        numbers, populations, rows = (
+            np.stack([first, np.where(is_behind, a, b)])
+            for first, a, b in zip((own, cut.q, none), behind, here, strict=True)
+        )
+        first = np.append(np.flatnonzero(np.diff(own, prepend=-1)), len(cut))
+        return MomentsTable(numbers, populations, rows, first)
 
     def wall_terms_in(self, step: int) -> np.ndarray:
         """Return `LinkTable.wall_terms` of a step."""

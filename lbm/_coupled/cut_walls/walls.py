@@ -3,18 +3,25 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
 
 from lbm._coupled.companion import Companion
-from lbm._coupled.cut_walls.formulas import excess_of_link, make_interpolate, make_store
-from lbm._coupled.cut_walls.tables import MASS_UNIT, BlockLinks, sum_of_weights
+from lbm._coupled.cut_walls.formulas import (
+    excess_of_link,
+    make_interpolate,
+    make_interpolate_moments,
+    make_store,
+    make_store_moments,
+)
+from lbm._coupled.cut_walls.tables import MASS_UNIT, BlockLinks, LinkTable, sum_of_weights
 from lbm._coupled.wall_model.formulas import make_slip
 from lbm._coupled.wall_model.tables import make_slip_table
 from lbm._domain.domain import Domain
 from lbm._kernels.items.store import Store
+from lbm._kernels.moments.arrivals import StepArguments
 from lbm._parallel.parts import Part
 from lbm.boundaries import Solid
 from lbm.lattices.extent import Triple
@@ -28,38 +35,64 @@ class PartLinks:
 
     Attributes
     ----------
+    part : the part
     interpolate, store : functions for even and for odd steps
+    returned : what the walls have returned, [link]
     """
 
     def __init__(self, part: Part, numbers: np.ndarray, mass_share: float, worker: Any):
-        self.numbers, self.worker = numbers, worker
-        self.block = BlockLinks(part.engine.problem)
+        self.part, self.numbers, self.worker = part, numbers, worker
+        problem = self._problem = part.engine.problem
+        self.block = BlockLinks(problem)
         table, count = self.block.make_table(mass_share), len(numbers)
         store = self._store = Store(part.engine, None if worker is None else worker.stream)
-        wall, weight = store.put(table.wall), store.put(table.weight)
-        shares = store.put(np.stack([table.sent_share, table.other_share]))
-        self._terms, self._sent = store.put(table.wall_terms), store.zeros(count)
-        self._returned, self._total = store.zeros(count), store.zeros(1, dtype=np.int64)
-        form, share = part.engine.problem.precision.name, store.T(mass_share)
-        self.interpolate = [
-            store.prepare(
-                make_interpolate(form), count, store.flat_target(t), wall,
-                store.put(table.other[t]), shares, self._terms, self._sent, self._returned,
-            )
-            for t in (0, 1)
-        ]  # fmt: skip
-        self.store = [
-            store.prepare(
-                make_store(form), count, store.flat_target(t), wall, self._returned, weight,
-                self._total, share,
-            )
-            for t in (0, 1)
-        ]  # fmt: skip
+        self._terms, self._weight = store.put(table.wall_terms), store.put(table.weight)
+        self._shares = store.put(np.stack([table.sent_share, table.other_share]))
+        self._sent, self.returned = store.zeros(count), store.zeros(count)
+        self._total = store.zeros(1, dtype=np.int64)
+        self._wall = store.put(table.wall)
+        self._step: StepArguments | None = None
+        prepare = self._prepare_moments if problem.precision.moments else self._prepare_populations
+        self.interpolate, self.store = zip(*prepare(table), strict=True)
         self.slip: list[Any] = []
-        self._arrays = wall, self._sent, self._returned
         self.sum_excess = store.prepare_sum(
-            excess_of_link, count, self._total, self._sent, self._returned
+            excess_of_link, count, self._total, self._sent, self.returned
         )
+
+    def _prepare_populations(self, table: LinkTable) -> Iterator[tuple[Any, Any]]:
+        """Yield `interpolate` and `store` for even and for odd steps."""
+        form, store, count = self._problem.precision.name, self._store, len(self.numbers)
+        for t in (0, 1):
+            populations, other = store.flat_target(t), store.put(table.other[t])
+            interpolate = store.prepare(
+                make_interpolate(form), count, populations, self._wall, other, self._shares,
+                self._terms, self._sent, self.returned,
+            )  # fmt: skip
+            write = store.prepare(
+                make_store(form), count, populations, self._wall, self.returned, self._weight,
+                self._total, store.T(table.mass_share),
+            )  # fmt: skip
+            yield interpolate, write
+
+    def _prepare_moments(self, table: LinkTable) -> Iterator[tuple[Any, Any]]:
+        """Yield the same for a block whose state is moments."""
+        problem, store, form = self._problem, self._store, self._problem.precision.name
+        numbers, populations, rows, first = map(store.put, self.block.make_moments_table())
+        step = self._step = StepArguments(store)
+        find = make_interpolate_moments(
+            problem.lattice, form, type(problem.collision), problem.forced
+        )
+        for t in (0, 1):
+            interpolate = store.prepare(
+                find, len(self.numbers), *step.before(t), *step.rest, numbers, populations, rows,
+                self._shares, self._terms, self._sent, self.returned,
+            )  # fmt: skip
+            write = store.prepare(
+                make_store_moments(form), len(first) - 1, store.flat_moments(t)[1],
+                step.directions, first, numbers, populations, self._sent, self.returned,
+                self._weight, self._total, store.T(table.mass_share),
+            )  # fmt: skip
+            yield interpolate, write
 
     def add_model(self, part: Part, solids: Mapping[str, Solid], shape: Triple) -> None:
         """Let modelled walls slip after `store`, in cells beside these solids."""
@@ -68,7 +101,6 @@ class PartLinks:
         if table is None:
             return
         form, c = problem.precision.name, np.array(problem.lattice.velocities, float)
-        wall, sent, returned = self._arrays
         lattice = np.vstack([c.T, problem.lattice.weights])
         numbers = [store.put(table.links), store.put(table.first), store.put(table.q)]
         tables_of_links = *numbers, store.put(table.cells), store.put(lattice)
@@ -76,7 +108,8 @@ class PartLinks:
         self.slip = [
             store.prepare(
                 make_slip(form), len(table.first) - 1, store.flat_target(t),
-                store.put(table.loads[t]), wall, sent, returned, *tables_of_links, nu,
+                store.put(table.loads[t]), self._wall, self._sent, self.returned,
+                *tables_of_links, nu,
             )
             for t in (0, 1)
         ]  # fmt: skip
@@ -92,13 +125,15 @@ class PartLinks:
         self._store.set(self._total, np.array([total]))
 
     def prescribe(self, t: int) -> None:
-        """Set the velocities of walls to those of step t."""
+        """Set the velocities of walls, and the force, to those of step t."""
+        if self._step is not None:
+            self._step.set_force(t)
         if self.block.is_varying:
             self._store.set(self._terms, self.block.wall_terms_in(t))
 
     def read(self) -> np.ndarray:
         """Return f - w that ran into walls in the last step, and what returned, [2, link]."""
-        arrays = self._store.get(self._sent), self._store.get(self._returned)
+        arrays = self._store.get(self._sent), self._store.get(self.returned)
         return np.stack(arrays).astype(np.float64)
 
 
@@ -159,6 +194,10 @@ class InterpolatedWalls(Companion):
             if part.worker is not None:
                 part.worker.end_links()
         self._last = t
+
+    def returned_in(self, part: Part) -> Any:
+        """Return what the walls of a part have returned, [link]; None if it has none."""
+        return next((links.returned for links in self._parts if links.part is part), None)
 
     def prescribe(self, t: int) -> None:
         """Set the velocities of walls to those of step t."""

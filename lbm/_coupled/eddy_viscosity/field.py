@@ -2,6 +2,7 @@
 
 Gradients span neighbours, so that parts send each other the velocities of the cells at their faces
 before each computation. While they travel between ranks, each computes the cells that need none.
+Where the state is moments, a part also collides the cells in its halo, whose viscosity it gets.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from lbm._coupled.eddy_viscosity import loops
 from lbm._domain.domain import Domain
 from lbm._kernels.items.store import Store
 from lbm._kernels.problem import Box, row_position
+from lbm._parallel.exchange.field_exchange import FieldExchange
 from lbm._parallel.exchange.halo_data import Field
 from lbm._parallel.parts import Part, cut_ends
 from lbm.collisions.eddy_viscosity import EddyViscosityModel
@@ -46,6 +48,12 @@ class PartViscosity:
                 [on.prepare_update(engine, self.moments, sides, box) for box in boxes]
                 for boxes in _split(part)
             )
+
+    @property
+    def field(self) -> Any:
+        """The stored numbers of a block of moments as a field [1, z, y, x] on the device."""
+        shape = 1, *self.part.engine.problem.shape[::-1]
+        return self.part.engine.viscosity[: math.prod(shape)].reshape(shape)
 
     def _stored(self, z0: int, z1: int) -> Any:
         """Return the stored numbers of the block's layers z0 to z1, flat, on the device."""
@@ -83,6 +91,12 @@ class EddyViscosity(Companion):
         velocity = (1, 2, 3), (1, 2, 3)
         field = Field(moments, lambda axis: velocity, beyond=False)
         self._exchange = domain.make_field_exchange(field)
+        self._halos: FieldExchange | None = None
+        self._has_halos = True
+        if domain.problem.precision.moments:
+            fields = {index: (store.field,) * 2 for index, store in self.parts.items()}
+            halos = Field(fields, lambda axis: ((0,), (0,)), beyond=False)
+            self._halos = domain.make_field_exchange(halos)
 
     def describe(self) -> str:
         """Return what the rows are; the model is among the settings of the flow."""
@@ -95,6 +109,10 @@ class EddyViscosity(Companion):
         """Compute the eddy viscosity anew if it is time."""
         if self._is_computed_before(t):
             self._compute(t)
+        if self._halos is not None and not self._has_halos:
+            self._halos.begin(t)
+            self._halos.finish(t)
+            self._has_halos = True
 
     def _compute(self, t: int) -> None:
         """Compute the eddy viscosity from the velocity after t steps."""
@@ -113,14 +131,19 @@ class EddyViscosity(Companion):
             for store in self.parts.values():
                 for update in store.edges:
                     update()
+        self._has_halos = False
 
     # ---- what users read ---------------------------------------------------------------------
 
     def values(self, t: int) -> np.ndarray:
         """Return the eddy viscosity [x, y, z] of this rank's cells that step t reads."""
-        if self._is_computed_before(t):
-            self._compute(t)
-        return self._read(0, self.domain.problem.shape[2]).T
+        if not self._is_computed_before(t):
+            return self._read(0, self.domain.problem.shape[2]).T
+        read_by_last_step = self._copy_stored()  # forces on bodies follow from it
+        self._compute(t)
+        values = self._read(0, self.domain.problem.shape[2]).T
+        self.return_to_state(t, read_by_last_step)
+        return values
 
     def _read(self, z0: int, z1: int) -> np.ndarray:
         """Return the eddy viscosity of the layers z0 to z1 of this rank, [z, y, x]."""
@@ -167,16 +190,19 @@ class EddyViscosity(Companion):
             (x, y, z), (x1, y1, _) = part.local
             (hx, hy, hz), (nx, ny, _) = part.halo, part.engine.problem.shape
             form = part.engine.problem.precision
-            block: np.ndarray = np.zeros((last - first, ny, nx), form.storage)
+            block: np.ndarray = np.zeros((last - first, ny, nx), form.number)
             positions = row_position(np.arange(hx, hx + x1 - x), nx, form.lanes)
             overlap = values[0, first - z0 : last - z0, y:y1, x:x1]
             block[:, hy : hy + y1 - y, positions] = _encode(overlap, form)
             self.parts[part.index].write_layers(first - z + hz, block.reshape(-1))
+        self._has_halos = False
 
     def copy_state(self, t: int) -> dict[Triple, np.ndarray]:
         """Return copies of the stored numbers in host memory, if they are not computed anew."""
-        if self._is_computed_before(t):
-            return {}
+        return {} if self._is_computed_before(t) else self._copy_stored()
+
+    def _copy_stored(self) -> dict[Triple, np.ndarray]:
+        """Return copies of the stored numbers of all blocks, halos included, in host memory."""
         return {
             part.index: self.parts[part.index].read_layers(0, part.engine.problem.shape[2])
             for part in self.domain.parts
@@ -186,6 +212,7 @@ class EddyViscosity(Companion):
         """Restore copied numbers."""
         for index, stored in state.items():
             self.parts[index].write_layers(0, stored)
+        self._has_halos = False
 
 
 def _split(part: Part) -> tuple[list[Box], list[Box]]:
@@ -218,4 +245,4 @@ def _encode(values: np.ndarray, form: Precision) -> np.ndarray:
     """Return numbers as they are stored; those that have been stored before lose nothing."""
     if form.storage is np.uint16:
         return (values * np.float32(2.0**15)).astype(np.float16).view(np.uint16)
-    return values.astype(form.storage)
+    return values.astype(form.number)

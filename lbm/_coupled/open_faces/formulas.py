@@ -21,6 +21,12 @@ import numpy as np
 
 from hetero.codegen import compile_source
 from lbm._kernels.formulas.storage_formulas import codec
+from lbm._kernels.moments.formulas import (
+    MOMENTS,
+    add_population,
+    make_arriving_population,
+    make_cell_access,
+)
 from lbm.collisions.unroll import balanced_sum, inlined
 from lbm.lattices import Lattice
 from lbm.lattices.precision import PRECISIONS
@@ -57,6 +63,31 @@ def make_correct_cell(make_response: Callable[[], Any], precision: str):
 
 
 @functools.cache
+def make_correct_moments(make_response: Callable[[], Any], precision: str, face: int):
+    """Make correct_moments(i, words, numbers_of, cells, changes, numbers) for a face and a state
+    of moments.
+
+    `numbers_of` [cell] are those of the cells, `cells` and `numbers` as for `make_correct_cell`,
+    and `changes` [10, cell] the moments of all populations that the face returns, each 2 w_q.
+    """
+    (load, store), respond = make_cell_access(precision), make_response()
+    axis, at_end = divmod(face, 2)
+    sums = ", ".join(f"m[{k}] + changes[{k}, i] * change" for k in range(MOMENTS))
+    text = f"def add(m, changes, i, change):\n    return ({sums})\n"
+    add, row, sign = inlined(compile_source("add", text, {})), 1 + axis, 1 if at_end else -1
+
+    @inlined
+    def correct_moments(i, words, numbers_of, cells, changes, numbers):
+        m = load(words, numbers_of[i])
+        momentum = type(m[0])(sign) * m[row]
+        change, memory = respond(m[0], momentum, cells[0, i], cells[1, i], numbers)
+        store(words, numbers_of[i], add(m, changes, i, change))
+        cells[1, i] = memory
+
+    return correct_moments
+
+
+@functools.cache
 def make_fill(precision: str) -> Any:
     """Make fill(i, populations, wall, values), which stores what the face returns along link i."""
     _, encode = codec(PRECISIONS[precision])
@@ -66,6 +97,50 @@ def make_fill(precision: str) -> Any:
         populations[wall[i]] = encode(values[i])
 
     return fill
+
+
+@functools.cache
+def make_arrive(lattice: Lattice, precision: str, operator: type, forced: bool) -> Any:
+    """Make arrive(i, ...), which computes population number i of cells after a step.
+
+    Arrays are those of `Arrivals` for [q, cell], arguments of `arriving_population`, and the
+    numbers of links into interpolated walls, or -1, with what these have returned.
+    """
+    arriving_population = make_arriving_population(lattice, precision, operator, forced)
+
+    @inlined
+    def arrive(
+        i, words, viscosity, types, directions, rates, force, numbers, sent, rows, links, returned,
+        before, after,
+    ):  # fmt: skip
+        q = i * directions.shape[1] // after.shape[0]
+        if links[i] < 0:
+            f = arriving_population(
+                q, words, viscosity, numbers[i], sent[i], rows[i], types, directions, rates, force
+            )
+        else:
+            f = returned[links[i]]
+        before[i] = after[i] = f
+
+    return arrive
+
+
+@functools.cache
+def make_add_changes(precision: str) -> Any:
+    """Make add_changes(i, words, cells, directions, before, after), which adds what populations
+    [q, cell] have gained to the moments of cell number i."""
+    load, store = make_cell_access(precision)
+
+    @inlined
+    def add_changes(i, words, cells, directions, before, after):
+        m = load(words, cells[i])
+        for q in range(directions.shape[1]):
+            k = q * cells.shape[0] + i
+            x, y, z = directions[0, q], directions[1, q], directions[2, q]
+            m = add_population(m, after[k] - before[k], x, y, z)
+        store(words, cells[i], m)
+
+    return add_changes
 
 
 @inlined

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from lbm._coupled.companion import Companion
@@ -10,8 +12,6 @@ from lbm._domain.domain import Domain
 from lbm._kernels.items.store import Store
 from lbm._kernels.problem import wall_return_indices
 from lbm._parallel.parts import Part
-from lbm.boundaries.free_stream import EQUILIBRIUM
-from lbm.geometry.wall_links import INTO, SOLID_CLASS
 
 
 class _PartLinks:
@@ -22,23 +22,19 @@ class _PartLinks:
 
     def __init__(self, part: Part):
         problem = part.engine.problem
-        links, size = problem.links, problem.lattice.size
-        self._links = links
+        links = self._links = problem.links
         interior = tuple(
             slice(h, h + n) for h, n in zip(part.halo[::-1], part.extent.shape[::-1], strict=True)
         )
-        is_stream = links.wall_types[links.wall_rows[:, :, 0], 0] == EQUILIBRIUM
-        is_stream &= links.bits(INTO) & (links.wall_rows[:, :, 1] == np.arange(size))
-        is_stream[SOLID_CLASS] = False
-        cells = np.argwhere(is_stream.any(axis=1)[links.classes[interior]]) + [
+        is_stream = links.into_streams()
+        cells = np.argwhere(np.asarray(is_stream.any(axis=1))[links.classes[interior]]) + [
             s.start for s in interior
         ]
         classes = links.classes[tuple(cells.T)]
         cell, self._q = np.nonzero(is_stream[classes])
-        self._rows = links.wall_rows[classes[cell], self._q, 0].astype(np.int64)
-        self.is_varying = bool(links.is_varying[self._rows].any())
-        self._c = np.array(problem.lattice.velocities, float)
-        self._w = np.array(problem.lattice.weights)
+        self._classes = classes[cell]
+        rows = links.wall_rows[self._classes, self._q, 0]
+        self.is_varying = bool(links.is_varying[rows].any())
         store = self._store = Store(part.engine)
         wall = store.put(wall_return_indices(problem, cells[cell], self._q))
         self._values = store.put(self._values_in(0))
@@ -53,9 +49,8 @@ class _PartLinks:
 
     def _values_in(self, step: int) -> np.ndarray:
         """Return the equilibria of the streams, less the weights, in a step [link]."""
-        u = self._links.wall_types_in(step)[:, 2:][self._rows]
-        cu = -(self._c[self._q] * u).sum(axis=1)
-        values: np.ndarray = self._w[self._q] * (3.0 * cu + 4.5 * cu**2 - 1.5 * (u**2).sum(axis=1))
+        links = replace(self._links, wall_types=self._links.wall_types_in(step))
+        values: np.ndarray = links.returned_by_streams()[self._classes, self._q]
         return values
 
     def prescribe(self, t: int) -> None:

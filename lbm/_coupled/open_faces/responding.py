@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from lbm._coupled.companion import Companion
-from lbm._coupled.open_faces.formulas import make_correct_cell
-from lbm._coupled.open_faces.tables import FaceTable, make_table
+from lbm._coupled.open_faces.formulas import make_correct_cell, make_correct_moments
+from lbm._coupled.open_faces.tables import FaceTable, find_returned_moments, make_table
 from lbm._domain.domain import Domain
 from lbm._kernels.items.store import Store
 from lbm._parallel.parts import Part
@@ -34,10 +34,21 @@ class RespondingFace:
         store = self._store = Store(part.engine)
         cells = np.stack([table.share, np.zeros(len(self.cells))])
         self._cells = store.put(cells)
-        correct = make_correct_cell(type(condition).respond, part.engine.problem.precision.name)
+        problem, numbers = part.engine.problem, tuple(map(store.T, condition.response_numbers))
+        if problem.precision.moments:
+            correct = make_correct_moments(type(condition).respond, problem.precision.name, face)
+            cell, changes = map(store.put, find_returned_moments(problem, table))
+            self._correct = [
+                store.prepare(
+                    correct, len(self.cells), store.flat_moments(t)[1], cell, self._cells, changes,
+                    numbers,
+                )
+                for t in (0, 1)
+            ]  # fmt: skip
+            return
+        correct = make_correct_cell(type(condition).respond, problem.precision.name)
         links, directions = store.put(table.links), store.put(table.directions)
-        opposite = store.put(np.array(part.engine.problem.lattice.opposite))
-        numbers = tuple(map(store.T, condition.response_numbers))
+        opposite = store.put(np.array(problem.lattice.opposite))
         self._correct = [
             store.prepare(
                 correct, len(self.cells), store.flat_target(t), store.put(table.loads[1 - t]),

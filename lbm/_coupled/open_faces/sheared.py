@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
 from lbm._coupled.companion import Companion
-from lbm._coupled.open_faces.formulas import make_bend_cell
+from lbm._coupled.cut_walls.walls import InterpolatedWalls
+from lbm._coupled.open_faces.formulas import make_add_changes, make_arrive, make_bend_cell
 from lbm._coupled.open_faces.tables import ShearedTable, make_sheared_table
 from lbm._domain.domain import Domain
 from lbm._kernels.items.store import Store
-from lbm._kernels.moments.limits import require_no_shear
+from lbm._kernels.moments.arrivals import StepArguments, find_arrivals, number_cells
+from lbm._kernels.problem import Problem
 from lbm._parallel.parts import Part
 from lbm.boundaries import FACES, Condition
 from lbm.collisions.operator import Collision
@@ -35,13 +38,17 @@ class ShearedOutlets(Companion):
     shape : cells of the whole domain
     faces : conditions at the faces
     domain : the parts
+    interpolated : its interpolated walls, if there are any
 
     Attributes
     ----------
     faces : numbers of the faces of sheared outlets, the same on all ranks
     """
 
-    def __init__(self, shape: Triple, faces: Sequence[Condition], domain: Domain):
+    def __init__(
+        self, shape: Triple, faces: Sequence[Condition], domain: Domain,
+        interpolated: InterpolatedWalls | None,
+    ):  # fmt: skip
         super().__init__(domain)
         self.faces = [
             k
@@ -49,38 +56,110 @@ class ShearedOutlets(Companion):
             if face.is_outlet
             and (_has_walls_beside(k, faces) or domain.ranks.any(_has_solids_before(k, domain)))
         ]
-        if self.faces:
-            require_no_shear(domain.problem.precision, self.faces)
-        self._corrections = [
-            _prepare(part, face, table)
-            for face in self.faces
-            for part in domain.parts
-            if (table := make_sheared_table(part, face, shape, faces)) is not None
-        ]
+        self._outlets: list[Any] = []
+        for part in domain.parts:
+            tables = {
+                face: table
+                for face in self.faces
+                if (table := make_sheared_table(part, face, shape, faces)) is not None
+            }
+            if domain.problem.precision.moments and tables:
+                returned = None if interpolated is None else interpolated.returned_in(part)
+                self._outlets.append(_MomentsOutlets(part, tables, returned))
+            else:
+                self._outlets += [_Outlet(part, face, table) for face, table in tables.items()]
 
     def after_step(self, t: int) -> None:
         """Correct what the outlets have returned in step t."""
         with self.domain.between_streams():
-            for corrections in self._corrections:
-                corrections[t % 2]()
+            for outlet in self._outlets:
+                outlet.correct(t)
 
     def describe(self) -> str:
         """Return the names of the faces."""
         return f"sheared outlets: {', '.join(FACES[k] for k in self.faces)}"
 
 
-def _prepare(part: Part, face: int, table: ShearedTable) -> list[Callable[[], None]]:
-    """Return the corrections of a part after even and after odd steps."""
-    problem, store = part.engine.problem, Store(part.engine)
-    bend = make_bend_cell(problem.precision.name, problem.lattice, face)
-    links, times = store.put(table.links), tuple(map(store.T, _times_of(problem.collision)))
-    return [
-        store.prepare(
-            bend, len(table.links), store.flat_target(t), store.put(table.loads[1 - t]), links,
-            times,
-        )
-        for t in (0, 1)
-    ]  # fmt: skip
+class _Outlet:
+    """The cells of a part before an outlet whose populations are stored."""
+
+    def __init__(self, part: Part, face: int, table: ShearedTable):
+        problem, store = part.engine.problem, Store(part.engine)
+        bend = make_bend_cell(problem.precision.name, problem.lattice, face)
+        links, times = store.put(table.links), tuple(map(store.T, _times_of(problem.collision)))
+        self._corrections = [
+            store.prepare(
+                bend, len(table.links), store.flat_target(t), store.put(table.loads[1 - t]), links,
+                times,
+            )
+            for t in (0, 1)
+        ]  # fmt: skip
+
+    def correct(self, t: int) -> None:
+        """Correct what the outlet has returned in step t."""
+        self._corrections[t % 2]()
+
+
+class _MomentsOutlets:
+    """The cells of a part before outlets, if moments are stored.
+
+    Their populations after a step are computed once more and corrected, and what they have gained
+    is added to the moments. `returned` is what interpolated walls of the part have returned.
+    """
+
+    def __init__(self, part: Part, tables: Mapping[int, ShearedTable], returned: Any):
+        problem, store = part.engine.problem, Store(part.engine)
+        lattice, form = problem.lattice, problem.precision
+        numbers = [number_cells(problem, table.cells) for table in tables.values()]
+        own = np.unique(np.concatenate(numbers))
+        cells = np.stack(np.unravel_index(own, problem.shape[::-1]), axis=1)
+        q = np.repeat(np.arange(lattice.size), len(own))
+        arrivals = find_arrivals(problem, np.tile(cells, (lattice.size, 1)), q)
+        links = _find_cut_links(problem, np.tile(own, lattice.size), q)
+        step = self._step = StepArguments(store)
+        before, after = store.zeros(len(q)), store.zeros(len(q))
+        of_links = store.put(links), before if returned is None else returned
+        sources = *map(store.put, arrivals), *of_links, before, after
+        arrive = make_arrive(lattice, form.name, type(problem.collision), problem.forced)
+        add, on_device = make_add_changes(form.name), store.put(own)
+        times = tuple(map(store.T, _times_of(problem.collision)))
+        first_of_q = len(own) * np.arange(lattice.size)[:, None]
+        bend = [
+            store.prepare(
+                make_bend_cell(form.dtype_name, lattice, face), len(table.links), after,
+                store.put(first_of_q + np.searchsorted(own, of_face)), store.put(table.links),
+                times,
+            )
+            for of_face, (face, table) in zip(numbers, tables.items(), strict=True)
+        ]  # fmt: skip
+        self._corrections = [
+            [
+                store.prepare(arrive, len(q), *step.before(t), *step.rest, *sources),
+                *bend,
+                store.prepare(
+                    add, len(own), store.flat_moments(t)[1], on_device, step.directions, before,
+                    after,
+                ),
+            ]
+            for t in (0, 1)
+        ]  # fmt: skip
+
+    def correct(self, t: int) -> None:
+        """Correct what the outlets have returned in step t."""
+        self._step.set_force(t)
+        for run in self._corrections[t % 2]:
+            run()
+
+
+def _find_cut_links(problem: Problem, numbers: np.ndarray, q: np.ndarray) -> np.ndarray:
+    """Return the numbers of the links whose interpolated walls return populations q, or -1."""
+    cut, opposite = problem.links.cut, np.array(problem.lattice.opposite)
+    if not cut:
+        return np.full(len(q), -1)
+    keys = number_cells(problem, cut.cells) * len(opposite) + opposite[cut.q]
+    order, wanted = np.argsort(keys), numbers * len(opposite) + q
+    found = order[np.minimum(np.searchsorted(keys, wanted, sorter=order), len(keys) - 1)]
+    return np.where(keys[found] == wanted, found, -1)
 
 
 def _has_walls_beside(face: int, faces: Sequence[Condition]) -> bool:

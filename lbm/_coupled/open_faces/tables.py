@@ -11,6 +11,7 @@ import numpy as np
 from lbm._kernels.problem import Problem, population_indices
 from lbm._parallel.parts import Part
 from lbm.boundaries import Condition
+from lbm.collisions.moments import SECOND
 from lbm.geometry.wall_links import FROM, INTO, SOLID_CLASS
 from lbm.lattices.extent import Triple
 
@@ -40,9 +41,10 @@ class ShearedTable(NamedTuple):
 
     Attributes
     ----------
-    loads, links : as in `FaceTable`, with the diagonals through the outlet
+    cells, loads, links : as in `FaceTable`, with the diagonals through the outlet
     """
 
+    cells: np.ndarray
     loads: np.ndarray
     links: np.ndarray
 
@@ -89,6 +91,17 @@ def make_table(
     return FaceTable(cells, _loads(problem, cells), _pack_bits(leaves), share, directions)
 
 
+def find_returned_moments(problem: Problem, table: FaceTable) -> tuple[np.ndarray, np.ndarray]:
+    """Return the numbers of cells, and the moments [10, cell] of what their face returns if each of
+    its populations is 2 w_q."""
+    leaves = table.links[:, None] >> np.arange(problem.lattice.size, dtype=np.uint32) & 1
+    f, c = leaves * table.directions[1], -np.array(problem.lattice.velocities, float)
+    drho = f.sum(axis=1)
+    second = [f @ (c[:, a] * c[:, b]) - (a == b) * drho / 3 for a, b in SECOND]
+    numbers = np.ravel_multi_index(tuple(table.cells.T), problem.shape[::-1])
+    return numbers, np.array([drho, *(f @ c).T, *second])
+
+
 def make_sheared_table(
     part: Part, face: int, shape: Triple, faces: Sequence[Condition]
 ) -> ShearedTable | None:
@@ -108,7 +121,8 @@ def make_sheared_table(
     leaving = np.flatnonzero(leaves.any(axis=1))
     if not len(leaving):
         return None
-    return ShearedTable(_loads(part.engine.problem, cells[leaving]), _pack_bits(leaves[leaving]))
+    cells = cells[leaving]
+    return ShearedTable(cells, _loads(part.engine.problem, cells), _pack_bits(leaves[leaving]))
 
 
 def _find_cells(part: Part, face: int, shape: Triple, condition: Condition) -> _Cells | None:

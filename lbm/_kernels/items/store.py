@@ -81,6 +81,11 @@ class Store:
         with self._device.active():
             return self._on.prepare_sum(item, count, arguments, total, self._stream)
 
+    def flat_moments(self, t: int) -> tuple[Any, Any]:
+        """Return the flat arrays of moments that step t reads and writes."""
+        source, target = self.engine.source(t), self.engine.target(t)
+        return source.reshape(-1), target.reshape(-1)
+
     def flat_target(self, t: int) -> Any:
         """Return the flat array of populations that step t writes, one element for each."""
         problem = self.engine.problem

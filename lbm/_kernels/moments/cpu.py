@@ -23,6 +23,7 @@ from hetero.jit import FUSED, parallel
 from lbm._kernels.cpu import CPUEngine
 from lbm._kernels.cpu_offsets import find_runs, find_segment
 from lbm._kernels.cpu_rows import inner_loop
+from lbm._kernels.cpu_viscosity import make_viscosity_loops
 from lbm._kernels.formulas.cell_formulas import make_cell_functions
 from lbm._kernels.formulas.wall_formulas import wall_return
 from lbm._kernels.intrinsics.subnormals import flush_subnormals, restore_subnormals
@@ -37,7 +38,7 @@ from lbm._kernels.intrinsics.vector_memory import (
 )
 from lbm._kernels.intrinsics.vector_width import vector_lanes
 from lbm._kernels.moments.formulas import GROUP, make_collision, make_conversions, make_packing
-from lbm._kernels.periodic_axes import find_periodic_axes
+from lbm._kernels.moments.wall_tables import STREAM, tabulate_added, tabulate_masks
 from lbm._kernels.problem import Problem
 from lbm.geometry.wall_links import INTO, MOVING, RETURN, SOLID_CLASS, SPECIAL
 from lbm.lattices import Lattice
@@ -62,7 +63,8 @@ def make_row_loops(lattice: Lattice, precision: str, operator: type, forced: boo
     """Make (reconstruct, finish, finish_at_walls): loops over neighbours in a row.
 
     reconstruct(source, ring, row, start, n, into, rates, force) writes the populations of the n
-    cells from `start` on, each to a row of the ring, of `row` numbers, the first to `into`.
+    cells from `start` on, each to a row of the ring, of `row` numbers, the first to `into`. Behind
+    the rates of an operator that reads the eddy viscosity is a pointer to it.
     finish(ring, bases, added, target, start, n) sums what arrives in the n cells: population q of
     the first is at bases[q]; `finish_at_walls` adds added[q] to it.
     """
@@ -84,13 +86,14 @@ def make_row_loops(lattice: Lattice, precision: str, operator: type, forced: boo
     address = f"at = cell // {GROUP} * {GROUP * form.moments} + cell % {GROUP}"
     loop = [f"    for k in range(-(start % {lanes}), n, {lanes}):", "        cell = start + k"]
     loaded = ", ".join(f"load(source, at + {GROUP * k})" for k in words)
+    rates = "(*rates[:-1], load(rates[-1], cell))" if operator.reads_viscosity else "rates"
     reconstruct = [
         "def reconstruct(source, ring, row, start, n, into, rates, force):",
         "    keep_out_of_line()",
         *loop,
         f"        {address}",
         *(f"        prefetch(source, at + {GROUP * (k + AHEAD * form.moments)})" for k in words),
-        f"        g = collide(unpack(({loaded})), rates, force)",
+        f"        g = collide(unpack(({loaded})), {rates}, force)",
         *(f"        store(ring, into + {q} * row + k, g[{q}])" for q in range(size)),
     ]
 
@@ -128,6 +131,7 @@ def make_step(lattice: Lattice, precision: str, operator: type, forced: bool):
     reconstruct, finish, finish_at_walls = make_row_loops(lattice, precision, operator, forced)
     velocity, _ = make_cell_functions(lattice, lambda f, e, rates: f, True, forced)
     compute, pack = numba.from_dtype(form.compute), make_packing(form.moments)[1]
+    attach = make_viscosity_loops(form, operator.reads_viscosity).attach
     moments = make_conversions(lattice)[0]
     new_numbers, new_bases = (make_stack_array(kind, size) for kind in (compute, types.int64))
     c = np.array(lattice.velocities)
@@ -160,11 +164,13 @@ def make_step(lattice: Lattice, precision: str, operator: type, forced: bool):
     def finish_cell(ring, bases, into, row, cell, kind, tables, target, force, arrays):
         """Finish a cell beside walls that do more than to bounce or to move."""
         f, g = arrays
-        masks, rows, types_ = tables
+        masks, rows, types_, added = tables
         for q in range(size):
             f[q], g[q] = ring[bases[q]], ring[into + q * row]
         _, ux, uy, uz = velocity(of_list(g), (-force[0], -force[1], -force[2]))
         for q in range(1, size):
+            if masks[kind, STREAM] >> q & 1:
+                f[opposite[q]] = added[kind, q]
             if masks[kind, INTO] >> q & 1:
                 t = rows[kind, q, 0]
                 wall = types_[t, 0], types_[t, 1], types_[t, 2], types_[t, 3], types_[t, 4]
@@ -183,14 +189,20 @@ def make_step(lattice: Lattice, precision: str, operator: type, forced: bool):
 
     @inner_loop
     def march(source, target, ring, classes, runs, tables, rates, force, shape, wraps, bounds):
-        """Step the cells y0 <= y < y1 and z0 <= z < z1 of `bounds`."""
+        """Step the cells y0 <= y < y1 and z0 <= z < z1 of `bounds`.
+
+        Behind the layers the ring has a row of zeros, to which streams add what they return.
+        """
         nx, ny, nz = shape
         y0, y1, z0, z1 = bounds
-        masks, rows, types_, added = tables
+        masks, _, _, added = tables
         first, ends, kinds = runs
         row, height = nx + 2 * PAD, y1 - y0 + 2
         bases, shifted, adds = new_bases(), new_bases(), new_numbers()
         arrays = new_numbers(), new_numbers()
+        zeros = 3 * height * size * row + PAD
+        for k in range(zeros - PAD, zeros - PAD + row):
+            ring[k] = zero
         for p in range(z0 - 1, z1 + 1):
             for y in range(y0 - 1, y1 + 1):
                 into = ((p + 3) % 3 * height + y - y0 + 1) * size * row + PAD
@@ -227,7 +239,7 @@ def make_step(lattice: Lattice, precision: str, operator: type, forced: bool):
                                     row,
                                     start + x + i,
                                     kind,
-                                    (masks, rows, types_),
+                                    tables,
                                     target,
                                     force,
                                     arrays,
@@ -236,25 +248,30 @@ def make_step(lattice: Lattice, precision: str, operator: type, forced: bool):
                                     shifted[q] += 1
                         else:
                             for q in range(1, size):
-                                if masks[kind, INTO] >> q & 1:
-                                    shifted[opposite[q]] = into + q * row + x
+                                streams = masks[kind, STREAM] >> q & 1
+                                if streams or masks[kind, INTO] >> q & 1:
+                                    sent = zeros if streams else into + q * row
+                                    shifted[opposite[q]] = sent + x
                                     adds[opposite[q]] = added[kind, q]
                             finish_at_walls(ring, shifted, adds, target, start + x, n)
                     x += n
 
     @parallel
-    def step(source, target, classes, runs, tables, rates, force, shape, wraps, rows, layers):
-        """Step all cells; a task has `rows` rows and `layers` layers of them."""
-        nx, ny, nz = shape
+    def step(
+        source, target, classes, runs, tables, rates, viscosity, force, shape, wraps, first, last,
+        rows, layers,
+    ):  # fmt: skip
+        """Step the layers first <= z < last; a task has `rows` rows of `layers` of them."""
+        nx, ny, _ = shape
         across = (ny + rows - 1) // rows
-        for task in prange(across * ((nz + layers - 1) // layers)):
-            y0, z0 = np.int64(task) % across * rows, np.int64(task) // across * layers
-            bounds = y0, min(y0 + rows, ny), z0, min(z0 + layers, nz)
-            ring = np.empty(3 * (rows + 2) * size * (nx + 2 * PAD), form_of)
+        for task in prange(across * ((last - first + layers - 1) // layers)):
+            y0, z0 = np.int64(task) % across * rows, first + np.int64(task) // across * layers
+            bounds = y0, min(y0 + rows, ny), z0, min(z0 + layers, last)
+            ring = np.empty((3 * (rows + 2) * size + 1) * (nx + 2 * PAD), form_of)
             settings = flush_subnormals()
             march(
                 pointer_to(source), pointer_to(target), pointer_to(ring), classes, runs, tables,
-                rates, force, shape, wraps, bounds,
+                attach(rates, viscosity), force, shape, wraps, bounds,
             )  # fmt: skip
             restore_subnormals(settings)
 
@@ -275,16 +292,15 @@ class CPUMoments(CPUEngine):
             problem.lattice, problem.precision.name, type(problem.collision), problem.forced
         )
         self._of_rows = find_runs(problem.links.classes, 0, 0)
-        self._returns = problem.links.masks_with_returns().astype(np.int64)
-        self._wraps = find_periodic_axes(problem.links)
+        self._returns = tabulate_masks(problem.links).astype(np.int64)
         self.update_walls()
 
     def update_walls(self):
         links = replace(self.problem.links, wall_types=self.wall_types)
-        self._added = links.added_by_walls().astype(self.problem.precision.compute)
+        self._added = tabulate_added(links).astype(self.problem.precision.compute)
 
     def step(self, t, box):
-        (nx, ny, nz), size = self.problem.shape, self.problem.lattice.size
+        (nx, ny, _), size, nz = self.problem.shape, self.problem.lattice.size, box.z1 - box.z0
         row = 3 * size * (nx + 2 * PAD) * np.dtype(self.problem.precision.compute).itemsize
         rows = min(max(RING_BYTES // row - 2, ROWS[0]), ROWS[1], -(-ny // threads()))
         across = -(-ny // rows)
@@ -293,5 +309,6 @@ class CPUMoments(CPUEngine):
             self.source(t).reshape(-1), self.target(t).reshape(-1),
             self.problem.links.classes.reshape(-1), self._of_rows,
             (self._returns, self._walls.rows, self._walls.types, self._added),
-            self.rates, self.force, self.problem.shape, self._wraps, rows, layers,
+            self.rates, self.viscosity, self.force, self.problem.shape, self.problem.periodic,
+            box.z0, box.z1, rows, layers,
         )  # fmt: skip

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from dataclasses import replace
 
 import numpy as np
 from numba import from_dtype
@@ -21,11 +22,11 @@ from hetero.jit import kernel
 from lbm._kernels.cuda import GPUEngine
 from lbm._kernels.formulas.cell_formulas import make_cell_functions
 from lbm._kernels.formulas.wall_formulas import make_outlet_returns, make_slip_returns, wall_return
-from lbm._kernels.intrinsics.local_arrays import make_local_array, peek, poke
+from lbm._kernels.intrinsics.local_arrays import make_local_array, opaque, peek, poke
 from lbm._kernels.moments.cuda_source import step_source
 from lbm._kernels.moments.formulas import make_collision, make_packing
 from lbm._kernels.moments.tiles import TILES, choose_tile, count_moving, shared_bytes, threads_of
-from lbm._kernels.periodic_axes import find_periodic_axes
+from lbm._kernels.moments.wall_tables import has_streams, tabulate_added, tabulate_masks
 from lbm._kernels.problem import Problem
 from lbm.lattices import D3Q19, Lattice
 from lbm.lattices.precision import PRECISIONS
@@ -38,7 +39,7 @@ each multiprocessor get less."""
 @functools.cache
 def make_step(
     precision: str, walls: str, operator: type, forced: bool, lattice: Lattice = D3Q19,
-    tile: tuple[int, int] = TILES[0],
+    tile: tuple[int, int] = TILES[0], streams: bool = False,
 ):  # fmt: skip
     """Make the kernel of a step for one combination; it is compiled at its first launch."""
     form, row = PRECISIONS[precision], tile[0] + 2
@@ -59,6 +60,7 @@ def make_step(
         "velocity": velocity,
         "unpack": unpack,
         "pack": pack,
+        "opaque": opaque,
         "local_array": make_local_array(lattice.size),
         "peek": peek,
         "poke": poke,
@@ -71,7 +73,7 @@ def make_step(
         x, y, _ = lattice.velocities[q]
         names[f"A{q}"] = np.uint64(slot * page)
         names[f"R{q}"] = np.uint64(slot * page + (1 - y) * row + 1 - x)
-    source = step_source(lattice, walls, forced, form.moments)
+    source = step_source(lattice, walls, forced, form.moments, operator.reads_viscosity, streams)
     head, end_of_head, body = source.partition("):\n")
     for name, table in {"velocity_of": lattice.velocities, "weight_of": lattice.weights}.items():
         if f"{name}[" in body:
@@ -91,28 +93,46 @@ class GPUMoments(GPUEngine):
 
     def __init__(self, problem: Problem, device: Device):
         super().__init__(problem, device)
-        self._wraps = tuple(map(int, find_periodic_axes(problem.links)))
+        self._streams = has_streams(problem.links)
+        if self._streams:
+            classes, _, *others = self._walls.arrays
+            with device.active():
+                masks = cuda.to_device(tabulate_masks(problem.links))
+            self._walls.arrays = classes, masks, *others
+            self.update_walls()
+
+    def update_walls(self):
+        if not self._streams:
+            super().update_walls()
+            return
+        links = replace(self.problem.links, wall_types=self.to_host(self.wall_types).astype(float))
+        table = tabulate_added(links).astype(self.problem.precision.compute)
+        with self.device.active():
+            self._walls.arrays[-1].copy_to_device(table)
+            self.synchronize()  # the copy may still be under way
 
     def step(self, t, box, stream=None):
         stream = self.stream if stream is None else stream
         key = t % 2, box, id(stream)
         if key not in self._launches:
             with self.device.active():
-                self._launches[key] = self._prepare_step(t, stream)
+                self._launches[key] = self._prepare_step(t, box, stream)
         self._launches[key]()
 
-    def _prepare_step(self, t, stream):
+    def _prepare_step(self, t, box, stream):
         p, itemsize = self.problem, np.dtype(self.problem.precision.compute).itemsize
         tile = choose_tile(p.lattice, itemsize, max_shared_memory())
         step = make_step(
-            p.precision.name, p.walls, type(p.collision), p.forced, p.lattice, tile
+            p.precision.name, p.walls, type(p.collision), p.forced, p.lattice, tile, self._streams,
         )  # fmt: skip
-        nx, ny, nz = p.shape
+        (nx, ny, _), nz = p.shape, box.z1 - box.z0
         columns = blocks_for(nx, tile[0]), blocks_for(ny, tile[1])
         blocks = blocks_for(4 * multiprocessors(), columns[0] * columns[1])
         layers = max(min(MOST_LAYERS, blocks_for(nz, blocks)), min(8, nz))
+        eddies = () if self.viscosity is None else (self.viscosity,)
         arguments = (self.source(t), self.target(t), *self._walls.arrays, self.rates, self.force,
-                     *p.shape, layers, *self._wraps)  # fmt: skip
+                     *eddies, *p.shape, box.z0, box.z1, layers,
+                     *map(int, p.periodic))  # fmt: skip
         size = shared_bytes(p.lattice, itemsize, tile)
         request_shared_memory(step, arguments, size)
         launch = Launcher(step, (threads_of(tile),), stream, arguments, size)

@@ -10,8 +10,8 @@ which the cell is complete. Moments of the next layer are loaded before the barr
 Cells that are solid, or behind a wall, have moments of zero and send nothing. What walls return
 into a cell are its own populations, which it adds in its own layer. Names in the source:
 
-- m0 to m9: moments of the cell in the layer to come; class_0 and below: classes of this cell and of
-  that in the layer below; into: links into walls (`Links.masks`);
+- m0 to m9, eddies: moments and eddy viscosity of the cell in the layer to come; class_0 and below:
+  classes of this cell and of that in the layer below; into: links into walls (`Links.masks`);
 - up_s, up_x, ...: sums of f, c_x f, c_y f, c_x^2 f, ... that arrive from the layer below; sum_s,
   sum_x, ...: those of a cell that lacks only what comes from the layer above;
 - A<q>: where a thread writes population q in shared memory; R<q>: where it reads what arrives;
@@ -25,9 +25,9 @@ from lbm._kernels.moments.formulas import GROUP, MOMENTS
 from lbm.geometry.wall_links import INTO, SOLID_CLASS
 from lbm.lattices import Lattice
 
-SIZES = "nx, ny, nz, layers, wrap_x, wrap_y, wrap_z"
-"""Last arguments of a step, int64: the size of the block, the layers through which a block of
-threads marches, and 1 for each axis that is periodic."""
+SIZES = "nx, ny, nz, z0, z1, layers, wrap_x, wrap_y, wrap_z"
+"""Last arguments of a step, int64: the size of the block, the layers z0 <= z < z1 to step, those
+through which a block of threads marches, and 1 for each axis that is periodic."""
 
 _THREAD = """\
 shared = cuda.shared.array(0, NUMBER)
@@ -52,8 +52,8 @@ if y < 0 or y >= ny:
 write = I((ly + 1) * (TX + 2) + lx + 1)
 read = I(max(ly, 0) * (TX + 2) + max(lx, 0))
 column, layer = U(y * nx + x), U(nx * ny)
-first = cuda.blockIdx.z * layers
-last = min(first + layers, nz)
+first = z0 + cuda.blockIdx.z * layers
+last = min(first + layers, z1)
 """.splitlines()
 
 _FINISHED = (
@@ -69,9 +69,12 @@ def _word_of_cell(name: str, cell: str, words: int) -> str:
     return f"{name} = I(({cell}) // U({GROUP})) * I({GROUP * words}) + I(({cell}) % U({GROUP}))"
 
 
-def step_source(lattice: Lattice, walls: str, forced: bool, words: int) -> str:
-    """Write the step of all cells of a block; `words` hold a cell."""
-    has_walls = walls != "none"
+def step_source(
+    lattice: Lattice, walls: str, forced: bool, words: int, reads_viscosity: bool = False,
+    streams: bool = False,
+) -> str:  # fmt: skip
+    """Write the step of some layers; `words` hold a cell, and `streams` are free ones at faces."""
+    has_walls, viscosity = walls != "none", ", viscosity" * reads_viscosity
     c = lattice.velocities
     q_of = {v: q for q, v in enumerate(c)}
     moments = ", ".join(f"m{k}" for k in range(MOMENTS))
@@ -81,6 +84,7 @@ def step_source(lattice: Lattice, walls: str, forced: bool, words: int) -> str:
     def load(p: str) -> list[str]:
         lines = [f"inside = exists and (wrap_z != 0 or 0 <= {p} < nz)", f"{moments} = {zeros}"]
         lines += [f"class_next = U({SOLID_CLASS})"] * has_walls
+        lines += ["eddies = T(0)"] * reads_viscosity
         lines += [
             "if inside:",
             f"    z = U({p} + nz if {p} < 0 else ({p} - nz if {p} >= nz else {p}))",
@@ -89,6 +93,7 @@ def step_source(lattice: Lattice, walls: str, forced: bool, words: int) -> str:
             *(f"    w{k} = source[at + I({GROUP * k})]" for k in range(words)),
             f"    {moments} = unpack(({', '.join(f'w{k}' for k in range(words))},))",
         ]
+        lines += ["    eddies = viscosity[cell]"] * reads_viscosity
         return lines + ["    class_next = U(classes[cell])"] * has_walls
 
     def arriving(up: int, prefix: str) -> list[str]:
@@ -130,7 +135,8 @@ def step_source(lattice: Lattice, walls: str, forced: bool, words: int) -> str:
         body += ["here_force = share * force[0], share * force[1], share * force[2]"]
     elif forced:
         body += ["here_force = force"]
-    body += [f"f = collide(({moments}), rates, {'here_force' if forced else 'force'})"]
+    rates = "(*rates, eddies)" if reads_viscosity else "rates"
+    body += [f"f = collide(({moments}), {rates}, {'here_force' if forced else 'force'})"]
     body += ["if p < last:", *(f"    {line}" for line in load("(p + 1)"))]
     body += [f"shared[here + A{q}] = f[{q}]" for q, v in enumerate(c) if any(v[:2])]
     body += ["cuda.syncthreads()", "if owned:"]
@@ -145,10 +151,12 @@ def step_source(lattice: Lattice, walls: str, forced: bool, words: int) -> str:
     inner += ["sum_z, sum_zz, sum_xz, sum_yz = up_s, up_s, up_x, up_y"]
     inner += arriving(1, "up")
     if has_walls:
-        inner += _returns(lattice)
+        inner += _returns(lattice, streams)
     body += [f"    {line}" for line in inner]
     lines += [f"    {line}" for line in body]
-    head = f"def step(\n    source, target, classes, {_TABLES}, rates, force, {SIZES}\n):"
+    head = (
+        f"def step(\n    source, target, classes, {_TABLES}, rates, force{viscosity}, {SIZES}\n):"
+    )
     return "\n".join([head, *(f"    {line}" for line in lines), ""])
 
 
@@ -156,25 +164,30 @@ _TABLES = ARRAYS.partition("classes, ")[2]
 """The tables of walls among the arguments of all kernels."""
 
 
-def _returns(lattice: Lattice) -> list[str]:
-    """Add what walls return into a cell to its sums."""
+def _returns(lattice: Lattice, streams: bool) -> list[str]:
+    """Add what walls return into a cell to its sums.
+
+    With streams, INTO has no links into them, and `added` what they return (`wall_tables`).
+    """
     walls = MomentsSource(MOMENTS, lattice, "faces")
     walls.lines = []
     walls.apply_special_walls()
     g = ", ".join(f"g{q}_0" for q in range(lattice.size))
     lines = [
         f"into = masks[class_0, {INTO}]",
-        "if into != U(0):",
+        "if class_0 != U(0):" if streams else "if into != U(0):",
         *(
             f"    g{q}_0 = {f'shared[here + A{q}]' if any(v[:2]) else f'f[{q}]'}"
             for q, v in enumerate(lattice.velocities)
         ),
         f"    _, ux_0, uy_0, uz_0 = velocity(({g}), (-force[0], -force[1], -force[2]))",
         *walls.lines,
+        *["    class_0 = opaque(class_0)"] * streams,  # addresses kept from above cost registers
     ]
     for q, (x, y, z) in enumerate(lattice.velocities):
         if q:
-            lines.append(f"    v = g{q}_0 if into & U({1 << q}) != U(0) else T(0)")
+            nothing = f"added[class_0, {q}]" if streams else "T(0)"
+            lines.append(f"    v = g{q}_0 if into & U({1 << q}) != U(0) else {nothing}")
             sums = {"s": 1, "x": -x, "y": -y, "z": -z, "xx": x * x, "yy": y * y, "zz": z * z,
                     "xy": x * y, "xz": x * z, "yz": y * z}  # fmt: skip
             lines += [

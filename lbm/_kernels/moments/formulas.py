@@ -13,9 +13,12 @@ import functools
 from hetero.codegen import compile_source
 from lbm._kernels.formulas.cell_formulas import cell_formulas
 from lbm._kernels.formulas.storage_formulas import join_word, split_word
+from lbm._kernels.formulas.wall_formulas import wall_return
+from lbm.boundaries.free_stream import EQUILIBRIUM
 from lbm.collisions.moments import SECOND, make_hermite_populations
 from lbm.collisions.unroll import balanced_sum, inlined
 from lbm.lattices import Lattice
+from lbm.lattices.precision import PRECISIONS
 
 MOMENTS = 10
 """Numbers of a cell."""
@@ -136,3 +139,74 @@ def make_packing(words: int):
         )  # fmt: skip
 
     return unpack, pack
+
+
+@functools.cache
+def make_cell_access(precision: str):
+    """Make (load, store) of a cell by its number n in the flat array of a block.
+
+    load(words, n) returns its moments, and store(words, n, moments) sets them.
+    """
+    count = PRECISIONS[precision].moments
+    names = dict(zip(("unpack", "pack"), make_packing(count), strict=True))
+    at = f"    at = n // {GROUP} * {GROUP * count} + n % {GROUP}"
+    loaded = ", ".join(f"words[at + {GROUP * k}]" for k in range(count))
+    load = ["def load(words, n):", at, f"    return unpack(({loaded}))"]
+    store = ["def store(words, n, moments):", at, "    w = pack(moments)"]
+    store += [f"    words[at + {GROUP * k}] = w[{k}]" for k in range(count)]
+    return tuple(
+        inlined(compile_source(name, "\n".join(lines) + "\n", names))
+        for name, lines in (("load", load), ("store", store))
+    )
+
+
+@inlined
+def add_population(m, f, x, y, z):
+    """Return the moments m of a cell that gets the population f with the velocity (x, y, z)."""
+    third = type(f)(1 / 3) * f
+    return (
+        m[0] + f, m[1] + x * f, m[2] + y * f, m[3] + z * f,
+        m[4] + (x * x * f - third), m[5] + (y * y * f - third), m[6] + (z * z * f - third),
+        m[7] + x * y * f, m[8] + x * z * f, m[9] + y * z * f,
+    )  # fmt: skip
+
+
+@functools.cache
+def make_arriving_population(lattice: Lattice, precision: str, operator: type, forced: bool):
+    """Make arriving_population(q, words, viscosity, n, sent, row, types, directions, rates, force).
+
+    It returns the population q of a cell after the step that reads `words`. Cell number n has sent
+    the population `sent`, which the wall of a row of `types` (`Links.wall_types`) has returned into
+    the same cell, or, if the row is -1, nothing has changed; `sent` is then q, unless what leaves
+    the cell is asked for. `directions` [4, q] are velocities and weights.
+    """
+    load, collide = make_cell_access(precision)[0], make_collision(lattice, operator, forced)
+    lines = ["def pick(f, q):", "    chosen = f[0]"]
+    lines += [f"    chosen = f[{k}] if q == {k} else chosen" for k in range(1, lattice.size)]
+    pick = inlined(compile_source("pick", "\n".join([*lines, "    return chosen", ""]), {}))
+    attach = inlined(lambda rates, viscosity, n: rates)
+    if operator.reads_viscosity:  # type: ignore[attr-defined]
+        attach = inlined(lambda rates, viscosity, n: (*rates, viscosity[n]))
+    half = 0.5 * forced
+
+    @inlined
+    def arriving_population(q, words, viscosity, n, sent, row, types, directions, rates, force):
+        m = load(words, n)
+        f = pick(collide(m, attach(rates, viscosity, n), force), sent)
+        if row < 0:
+            return f
+        T = type(f)
+        h, inverse = T(half), T(1) / (T(1) + m[0])
+        u = (
+            (m[1] + h * force[0]) * inverse, (m[2] + h * force[1]) * inverse,
+            (m[3] + h * force[2]) * inverse,
+        )  # fmt: skip
+        wall = types[row, 0], types[row, 1], types[row, 2], types[row, 3], types[row, 4]
+        c = -directions[0, q], -directions[1, q], -directions[2, q]
+        if wall[0] == T(EQUILIBRIUM):
+            cu = c[0] * wall[2] + c[1] * wall[3] + c[2] * wall[4]
+            square = wall[2] * wall[2] + wall[3] * wall[3] + wall[4] * wall[4]
+            return directions[3, q] * (T(4.5) * cu * cu - T(3) * cu - T(1.5) * square)
+        return wall_return(f, directions[3, q], c, wall, u)
+
+    return arriving_population

@@ -3,28 +3,24 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping
 
 from lbm._kernels.moments.formulas import GROUP
-from lbm.boundaries import FACES, Condition, Solid
+from lbm.boundaries import Solid
 from lbm.collisions import OPERATORS
 from lbm.collisions.operator import Collision
 from lbm.lattices.extent import Triple
-from lbm.lattices.precision import Precision
+from lbm.lattices.precision import AUTO_STATE
 
 MOMENTS_PATTERN = "ab"
 """Streaming pattern of a problem whose state is moments: there are two copies."""
 
-_REMEDY = "choose another, or state='populations'"
-
 
 def require_moments_suffice(
     collision: Collision,
-    faces: Sequence[Condition],
     solids: Mapping[str, Solid],
     cells: Triple,
     grid: Triple,
-    ranks: int,
     ratio: float | str,
 ) -> None:
     """Raise ValueError if the moments of cells are not enough to compute a flow.
@@ -38,10 +34,10 @@ def require_moments_suffice(
             f"collision={collision} needs more than ten moments of a cell: state='moments' goes "
             f"with {', '.join(o.__name__ for o in able)}"
         )
-    if ranks > 1 or ratio != 0.0:
+    if ratio != 0.0:
         raise ValueError(
-            f"state='moments' is for the devices of one rank, got {ranks} ranks and "
-            f"ratio={ratio!r}: use device='cuda:all' in one process, or state='populations'"
+            f"state='moments' cannot be shared with a CPU, got ratio={ratio!r}: use ratio=0, or "
+            "state='populations'"
         )
     layer = cells[0] * cells[1]
     across = grid[:2] == (1, 1)
@@ -51,28 +47,43 @@ def require_moments_suffice(
             remedies.append("another nx or ny")
         raise ValueError(
             f"state='moments' is cut across z into layers of a multiple of {GROUP} cells, got "
-            f"boxes {grid} and layers of {layer} cells: use {' and '.join(remedies)}, one device, "
-            "or state='populations'"
+            f"boxes {grid} and layers of {layer} cells: use {' and '.join(remedies)}, one device "
+            "of one rank, or state='populations'"
         )
-    for name, face in zip(FACES, faces, strict=True):
-        if face.responds or face.is_equilibrium:
-            raise ValueError(
-                f"boundaries[{name!r}] cannot be {type(face).__name__} with state='moments', "
-                f"because it changes populations that it has returned: {_REMEDY}"
-            )
     for name, solid in solids.items():
-        if solid.is_interpolated:
+        if solid.is_modelled:
             raise ValueError(
-                f"boundaries[{name!r}] cannot have wall='interpolated' with state='moments': use "
-                "wall='halfway', or state='populations'"
+                f"boundaries[{name!r}] cannot have wall='modelled' with state='moments': its "
+                "friction was tried with SmagorinskyBGK only, which needs more than ten moments: "
+                "use wall='interpolated', or state='populations'"
             )
 
 
-def require_no_shear(precision: Precision, faces: Sequence[int]) -> None:
-    """Raise ValueError for outlets beside walls with friction, which change populations."""
-    if precision.moments:
-        names = ", ".join(repr(FACES[k]) for k in faces)
-        raise ValueError(
-            f"boundaries: the outlet {names} touches walls with friction, whose shear stress "
-            "state='moments' cannot add: use lbm.FreeSlip beside it, or state='populations'"
-        )
+def choose_state(
+    asked: str, storage: str, on_gpus: bool, require_moments: Callable[[], None]
+) -> tuple[str, str]:
+    """Return what a simulation stores of its cells, and why.
+
+    With "auto" moments are taken where they are possible and were faster in measurements
+    (`benchmarks/records/lbm/lbm-moments-cuda.json`; docs/packages/lbm.md for CPUs).
+
+    Parameters
+    ----------
+    asked : the argument `state`
+    storage : type of the numbers in memory
+    on_gpus : whether GPUs compute all cells
+    require_moments : raises ValueError if moments are not enough, whose message says why
+    """
+    if asked != AUTO_STATE:
+        if asked == "moments":
+            require_moments()
+        return asked, "as asked"
+    try:
+        require_moments()
+    except ValueError as error:
+        return "populations", str(error)
+    if not on_gpus:
+        return "populations", "steps of moments are slower than those of populations on a CPU"
+    if storage == "float16":
+        return "populations", "with 16 bits steps of moments are slower than those of populations"
+    return "moments", "their steps move about half of the bytes of populations"

@@ -21,7 +21,10 @@ def read_sent(engine: Engine, t: int, cells: np.ndarray, q: np.ndarray) -> np.nd
     first = cell // GROUP * (GROUP * words) + cell % GROUP
     indices = first[:, None] + GROUP * np.arange(words)
     stored = engine.read_elements(t - 1, indices.reshape(-1)).reshape(len(q), words)
-    sent: np.ndarray = _collide(problem, _decode(stored), t - 1)[q, np.arange(len(q))]
+    eddies: tuple[np.ndarray, ...] = ()
+    if problem.collision.reads_viscosity:
+        eddies = (engine.read_viscosity(cell).astype(np.float64)[:, None, None],)
+    sent: np.ndarray = _collide(problem, _decode(stored), eddies, t - 1)[q, np.arange(len(q))]
     return sent
 
 
@@ -35,7 +38,9 @@ def _decode(stored: np.ndarray) -> np.ndarray:
     return m
 
 
-def _collide(problem: Problem, m: np.ndarray, step: int) -> np.ndarray:
+def _collide(
+    problem: Problem, m: np.ndarray, eddies: tuple[np.ndarray, ...], step: int
+) -> np.ndarray:
     """Return the populations less their weights after the collision of a step, [q, cell]."""
     lattice, force = problem.lattice, np.array(problem.force_in(step))
     c, w = np.array(lattice.velocities, float), np.array(lattice.weights)[:, None]
@@ -46,5 +51,6 @@ def _collide(problem: Problem, m: np.ndarray, step: int) -> np.ndarray:
     f = w * (rho + 3.0 * (c @ m[1:4]) + 4.5 * even)
     e = w * rho * (1.0 + 3.0 * cu + 4.5 * cu**2 - 1.5 * (u**2).sum(axis=0))
     half = 0.5 * w * (3.0 * (cf - force @ u) + 9.0 * cu * cf)
-    after = problem.collision.reference_collide((f + half)[..., None, None], e[..., None, None])
+    before, equilibrium = (f + half)[..., None, None], e[..., None, None]
+    after = problem.collision.reference_collide(before, equilibrium, *eddies)
     return np.asarray(after[..., 0, 0] + half - w)

@@ -30,6 +30,12 @@ class Worker(Protocol):
     def step_interior(self, t: int, piece: int) -> None:
         """Step a piece of the interior."""
 
+    def begin_inside(self, t: int) -> None:
+        """Step the interior, where halos are filled before a step, while they are on their way."""
+
+    def end_outside(self, t: int) -> None:
+        """Step the cells beside other parts, whose halos have been filled."""
+
     def begin_links(self) -> None:
         """Let the loops over links that follow wait for all cells and messages of the step."""
 

@@ -35,6 +35,15 @@ class Worker:
         if piece < len(self._interior):
             self.engine.step(t, self._interior[piece])
 
+    def begin_inside(self, t: int) -> None:
+        """Step the interior, before the cells beside other parts."""
+        for box in self._interior:
+            self.engine.step(t, box)
+
+    def end_outside(self, t: int) -> None:
+        """Step the cells beside other parts."""
+        self.begin(t)
+
     def begin_links(self) -> None:
         """Let the loops over links wait for the step: it is done."""
 

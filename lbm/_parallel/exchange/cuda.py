@@ -64,6 +64,25 @@ class Worker:
     def step_interior(self, t: int, piece: int) -> None:
         """Do nothing: the GPU works on the interior since `begin`."""
 
+    def begin_inside(self, t: int) -> None:
+        """Start on the interior; the stream of the edges goes on when that of the last step ends.
+
+        The interior reads no halo, and waits only for the edges of the step before.
+        """
+        with self.engine.device.active():
+            self._interior_done.wait(self._edge_stream)
+            self._edges_done.wait(self._interior_stream)
+            for box in self._interior:
+                self.engine.step(t, box, self._interior_stream)
+            self._interior_done.record(self._interior_stream)
+
+    def end_outside(self, t: int) -> None:
+        """Step the cells beside other parts, behind the copies in the stream of the edges."""
+        with self.engine.device.active():
+            for box in self._edges:
+                self.engine.step(t, box, self._edge_stream)
+            self._edges_done.record(self._edge_stream)
+
     def begin_links(self) -> None:
         """Let the stream of the edges, in which messages arrive, wait for the interior."""
         with self.engine.device.active():

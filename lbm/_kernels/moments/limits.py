@@ -63,6 +63,6 @@ def require_moments_suffice(
         if solid.is_modelled:
             raise ValueError(
                 f"boundaries[{name!r}] cannot have wall='modelled' with state='moments': its "
-                "friction was tried with SmagorinskyBGK only, which needs more than ten moments of a cell: "
-                "use wall='interpolated', or state='populations'"
+                "friction was tried with SmagorinskyBGK only, which needs more than ten moments of "
+                "a cell: use wall='interpolated', or state='populations'"
             )

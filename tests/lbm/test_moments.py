@@ -50,7 +50,8 @@ def test_populations_after_the_collision_depend_on_ten_moments(operator, lattice
     [
         *((flow, lbm.RecursiveRegularized, D3Q19, "float64") for flow in TRIED),
         ("cavity with bodies", lbm.RecursiveRegularized, D3Q19, "float32"),
-        ("cavity with bodies", lbm.CentralMoments, D3Q27, "float64"),
+        pytest.param("cavity with bodies", lbm.CentralMoments, D3Q27, "float64",
+                     marks=pytest.mark.slow),
         *((flow, lbm.VremanRecursive, D3Q19, "float64") for flow in BEYOND),
         *(pytest.param(flow, *case, marks=pytest.mark.slow) for flow in BEYOND
           for case in ((lbm.VremanRecursive, D3Q19, "float32"),

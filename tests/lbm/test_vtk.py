@@ -18,7 +18,8 @@ def flow(**options):
                           device="cpu", **options).run(30)  # fmt: skip
 
 
-def test_vtk_reads_the_fields_in_lattice_units(tmp_path):
+def test_vtk_reads_the_fields_in_lattice_units_and_in_si_units(tmp_path):
+    """A velocity and the lengths of its cells belong together: so gradients are in 1/s."""
     s = flow()
     image, fields = read_image(s.write_vtk(tmp_path / "flow"))
     assert set(fields) == {"rho", "drho", "u", "fluid"}
@@ -26,11 +27,6 @@ def test_vtk_reads_the_fields_in_lattice_units(tmp_path):
         np.testing.assert_array_equal(values, getattr(s, name))
     assert image.GetSpacing() == (1.0, 1.0, 1.0)
     assert time_of(image) == [30.0]
-
-
-def test_vtk_reads_the_fields_in_si_units(tmp_path):
-    """A velocity and the lengths of its cells belong together: so gradients are in 1/s."""
-    s = flow()
     image, fields = read_image(s.write_vtk(tmp_path / "flow", units=UNITS))
     assert set(fields) == {"pressure", "u", "fluid"}
     metres_a_second = UNITS.dx / UNITS.dt

@@ -6,14 +6,13 @@ from pathlib import Path
 import numpy as np
 
 import lbm
-from covering import cover_pairs
-from flows import FLOWS, FORMS, PATTERNS, SHAPE, pair
+from flows import FORMS, SHAPE, cover_flows, pair
 
 GRIDS = {2: (2, 1, 1), 3: (1, 3, 1), 4: (2, 1, 2)}
 """Grids for half of the flows; the others use "auto"."""
 
-CASES = cover_pairs(FLOWS, PATTERNS, FORMS, GRIDS)
-"""(flow, pattern, form, ranks) of all cases, in which every pair of two of them occurs."""
+CASES = cover_flows(GRIDS)
+"""(flow, pattern, form, ranks) of all cases."""
 
 STEPS = 5
 

@@ -374,8 +374,8 @@ def test_the_drag_of_spheres_in_a_cubic_array(share, drag):
     assert force * n**3 / (6 * np.pi * nu * radius * mean) == pytest.approx(drag, rel=0.01)
 
 
-@pytest.mark.parametrize("cut", [5.7, 6.0, 6.2])
-def test_touching_bodies_are_one(cut):
+@pytest.mark.parametrize("edge", [5.7, 6.0, 6.2])
+def test_touching_bodies_are_one(edge):
     """A link meets the body that it crosses first, also where it ends in the other one."""
 
     def box(low, high):
@@ -387,7 +387,7 @@ def test_touching_bodies_are_one(cut):
             collision=lbm.TRT(0.7), dtype="float64", device="cpu",
         ).run(30)  # fmt: skip
 
-    one, two = run(whole=box(3.3, 8.6)), run(left=box(3.3, cut), right=box(cut, 8.6))
+    one, two = run(whole=box(3.3, 8.6)), run(left=box(3.3, edge), right=box(edge, 8.6))
     np.testing.assert_array_equal(two.u, one.u)
     forces = two.force_on("left") + two.force_on("right")
     np.testing.assert_allclose(forces, one.force_on("whole"), rtol=0, atol=1e-15)

@@ -374,7 +374,8 @@ def test_fluxes_that_are_not_known_are_refused():
 
 
 CASE = case_text((20, 12, 1), 4, """
-boundaries.y = "no-slip"
+[boundaries]
+y = "no-slip"
 [scalars.temperature]
 diffusivity = 1.4e-7
 boundaries = { "y-" = 5.0, "y+" = { flux = 0.001 } }

@@ -6,18 +6,7 @@ import pytest
 import hetero
 import lbm
 from covering import cover_pairs
-from flows import (
-    FLOWS,
-    FORMS,
-    NOT_PLAIN,
-    PATTERNS,
-    SHAPE,
-    cover_flows,
-    follow,
-    noisy,
-    on_parts,
-    pair,
-)
+from flows import FLOWS, FORMS, PATTERNS, PLAIN, SHAPE, follow, noisy, on_parts, pair
 from lbm._parallel.partition import X_FACE_COST, choose_decomposition, cut_rows, make_partition
 from lbm._post.stability import LastGoodState
 
@@ -36,13 +25,18 @@ def assert_same_flow(one, two, steps):
     assert np.array_equal(one.u, two.u)
 
 
-OTHER_FORMS = cover_pairs(NOT_PLAIN, PATTERNS, ["float32", "float16"], GRIDS)
+OTHERS = [flow for flow in FLOWS if flow not in PLAIN]
+CASES = [
+    *cover_pairs(PLAIN, PATTERNS, FORMS, GRIDS),
+    *cover_pairs(OTHERS, PATTERNS, ["float64"], GRIDS),
+    *(pytest.param(*case, marks=pytest.mark.slow)
+      for case in cover_pairs(OTHERS, PATTERNS, ["float32", "float16"], GRIDS)),
+]  # fmt: skip
+"""Cases in which every pair of two settings occurs. What is computed beside a step has the same
+source in each form: other forms than float64 are slow tests there."""
 
 
-@pytest.mark.parametrize(
-    ("flow", "pattern", "form", "grid"),
-    [*cover_flows(GRIDS), *(pytest.param(*c, marks=pytest.mark.slow) for c in OTHER_FORMS)],
-)
+@pytest.mark.parametrize(("flow", "pattern", "form", "grid"), CASES)
 def test_parts_on_the_cpu_are_bit_for_bit_one(flow, pattern, form, grid):
     options = {"pattern": pattern, **FORMS[form]}
     one, _ = pair(flow, lbm.TRT(0.7), device="cpu", **options)

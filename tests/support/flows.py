@@ -3,7 +3,6 @@
 import numpy as np
 
 import lbm
-from covering import cover_pairs
 from lbm.lattices import D3Q19
 from lbm.reference import Reference
 from tank_outlet import TankOutlet
@@ -158,17 +157,6 @@ FLOWS = {
 
 PLAIN = ["periodic", "cavity with bodies", "open channel"]
 """Flows with nothing but walls and open faces."""
-
-NOT_PLAIN = [flow for flow in FLOWS if flow not in PLAIN]
-
-
-def cover_flows(others):
-    """Return cases (flow, pattern, form, other) in which every pair of two of them occurs.
-
-    Only plain flows are in all forms: what is computed beside a step has the same source in each.
-    """
-    cases = cover_pairs(PLAIN, PATTERNS, FORMS, others)
-    return cases + [(f, p, "float64", o) for f, p, o in cover_pairs(NOT_PLAIN, PATTERNS, others)]
 
 
 def noisy(shape, seed=1):

@@ -35,26 +35,20 @@ def test_a_restart_is_bit_exact(steps, storage, pattern, grid, device, tmp_path)
     assert np.array_equal(through.run(7).populations(), again.run(7).populations())
 
 
-@pytest.mark.parametrize("where", [3, 60, -2000, -75, -60, -40, -36, -5])
-def test_a_damaged_file_is_refused_and_nothing_changes(where, tmp_path):
+def test_damaged_and_cut_files_are_refused_and_nothing_changes(tmp_path):
     s = flow("cpu").run(2)
     file = s.save(tmp_path / "state")
-    data = bytearray(file.read_bytes())
-    data[where] ^= 1
-    file.write_bytes(data)
-    s.run(1)
-    before = s.populations()
-    with pytest.raises(lbm.CheckpointError, match="state"):
-        s.restore(file)
-    assert np.array_equal(s.populations(), before)
-    assert s.steps == 3
-
-
-def test_a_cut_file_is_refused(tmp_path):
-    s = flow("cpu")
+    data, before = file.read_bytes(), s.run(1).populations()
+    for where in (3, 60, -2000, -75, -60, -40, -36, -5):
+        damaged = bytearray(data)
+        damaged[where] ^= 1
+        file.write_bytes(damaged)
+        with pytest.raises(lbm.CheckpointError, match="state"):
+            s.restore(file)
+        assert np.array_equal(s.populations(), before)
+        assert s.steps == 3
     for size, words in ((-100, "checksum|ends|damaged"), (0, "0 bytes")):
-        file = s.save(tmp_path / "state")
-        file.write_bytes(file.read_bytes()[:size])
+        file.write_bytes(data[:size])
         with pytest.raises(lbm.CheckpointError, match=words):
             s.restore(file)
 

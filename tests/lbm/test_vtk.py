@@ -96,19 +96,15 @@ def test_a_state_that_is_not_finite_is_not_written(tmp_path):
     assert path.read_bytes() == before
 
 
-@pytest.mark.parametrize(
-    ("options", "error", "words"),
-    [
+def test_options_of_files_are_checked(tmp_path):
+    s, names = flow(), "one of 'vorticity', 'q', 'strain', 'wall_shear', got 'curl'"
+    for options, error, words in (
         ({"units": 1.0}, TypeError, "units must be lbm.Units or None"),
         ({"derived": "q"}, TypeError, "derived must be a list"),
         ({"derived": None}, TypeError, "derived must be a list"),
-        ({"derived": ["curl"]}, ValueError,
-         "one of 'vorticity', 'q', 'strain', 'wall_shear', got 'curl'"),
-    ],
-)  # fmt: skip
-def test_options_of_files_are_checked(tmp_path, options, error, words):
-    s = flow()
-    with pytest.raises(error, match=words):
-        s.write_vtk(tmp_path / "flow", **options)
-    with pytest.raises(error, match=words):
-        s.to_xarray(**options)
+        ({"derived": ["curl"]}, ValueError, names),
+    ):
+        with pytest.raises(error, match=words):
+            s.write_vtk(tmp_path / "flow", **options)
+        with pytest.raises(error, match=words):
+            s.to_xarray(**options)

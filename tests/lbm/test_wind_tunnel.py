@@ -16,7 +16,7 @@ SLAB = box((0, 0, 0), (4, 2, 1))
 SETTINGS = {"speed": 10.0, "length": 4.0, "cells": 16, "device": "cpu", "margins": (1, 2, 1)}
 
 
-def test_errors_of_means_are_those_of_correlated_series():
+def test_errors_of_means_are_those_of_correlated_series_and_trends_are_not_settled():
     rng, found = np.random.default_rng(0), []
     for _ in range(30):
         series = scipy.signal.lfilter([1.0], [1.0, -0.9], rng.standard_normal(4000))
@@ -25,9 +25,6 @@ def test_errors_of_means_are_those_of_correlated_series():
     assert 0.9 * exact < np.mean([e.error for e in found]) < 1.7 * exact
     assert np.std([e.value for e in found]) == pytest.approx(exact, rel=0.4)
     assert sum(e.settled for e in found) >= 28
-
-
-def test_trends_and_short_series_are_not_settled():
     t = np.linspace(0.0, 1.0, 200)
     noise = 0.01 * np.random.default_rng(1).standard_normal(200)
     assert not estimate_mean(1.0 + 0.1 * t + noise).settled

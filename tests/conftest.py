@@ -41,10 +41,26 @@ def pytest_configure():
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+def place_files(items):
+    """Return the place of each file: first those that take longest, then folders side by side.
+
+    Two processes that test one package at a time would compile the same code twice.
+    """
+    files = list(dict.fromkeys(item.path for item in items))
+    folders = collections.Counter(file.parent for file in files)
+    seen, places = collections.Counter(), {}
+    for file in files:
+        seen[file.parent] += 1
+        places[file] = 1.0 + seen[file.parent] / folders[file.parent]
+        if file.name in LONGEST:
+            places[file] = LONGEST.index(file.name) / len(LONGEST)
+    return places
+
+
 def pytest_collection_modifyitems(config, items):
-    """Begin with the files that take longest, and skip slow tests unless --slow or -m asks."""
-    order = {name: k for k, name in enumerate(LONGEST)}
-    items.sort(key=lambda item: order.get(item.path.name, len(order)))
+    """Put files into their order, and skip slow tests unless --slow or -m asks."""
+    places = place_files(items)
+    items.sort(key=lambda item: places[item.path])
     if config.getoption("--slow") or "slow" in config.getoption("-m"):
         return
     for item in items:

@@ -1,7 +1,11 @@
 """The code in the README and in docs/ runs, top to bottom, with the results that they state."""
 
+import ast
+import functools
 import importlib.util
+import inspect
 import io
+import itertools
 import json
 import re
 from pathlib import Path
@@ -11,6 +15,7 @@ import pytest
 from PIL import Image
 
 ROOT = Path(__file__).parents[1]
+PACKAGES = ["hetero", "stablegpu", "rode", "lbm", "sbth", "tmd"]
 TUTORIALS = sorted((ROOT / "docs/tutorials").glob("*.md"))
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
 DOCUMENTS = [page for page in PAGES if page not in TUTORIALS]  # `make docs` runs the tutorials
@@ -60,6 +65,8 @@ CLAIMS = {
 """What code that prints nothing must have computed. Other documents show what their code prints."""
 
 WITH_CODE = [page for page in DOCUMENTS if outputs.read_blocks(page.read_text())]
+SLOW = ["docs/packages/lbm", "docs/packages/rode"]
+"""Documents whose code prints nothing, and shows at length what guides and tests compute."""
 
 
 def test_every_document_with_code_states_results():
@@ -86,7 +93,9 @@ def assert_pictures_agree(drawn: bytes, shown: Path) -> None:
     assert np.abs(small[0] - small[1]).mean() < 8.0, shown  # of 255
 
 
-@pytest.mark.parametrize("document", WITH_CODE, ids=name_of)
+@pytest.mark.parametrize("document", [
+    pytest.param(page, marks=[pytest.mark.slow] * (name_of(page) in SLOW)) for page in WITH_CODE
+], ids=name_of)  # fmt: skip
 def test_code_runs_and_documents_show_what_it_prints_and_draws(document, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     if name_of(document) not in CLAIMS:  # on a GPU, sums in another order have other last digits
@@ -109,6 +118,28 @@ def test_code_runs_and_documents_show_what_it_prints_and_draws(document, tmp_pat
         claim(names)
 
 
+def calls_in(code: str):
+    """Yield the functions of the packages that code calls by name, and the calls."""
+    for node in ast.walk(ast.parse(code)):
+        if isinstance(node, ast.Call):
+            package, *names = ast.unparse(node.func).split(".")
+            if package in PACKAGES and names and all(map(str.isidentifier, names)):
+                yield functools.reduce(getattr, names, importlib.import_module(package)), node
+
+
+@pytest.mark.parametrize("page", [*WITH_CODE, *sorted((ROOT / "examples").rglob("*.py"))])
+def test_code_calls_functions_with_arguments_that_they_have(page):
+    """Also where only slow tests run it."""
+    text = page.read_text()
+    python = [block.code for block in outputs.read_blocks(text) if block.language == "python"]
+    for function, call in itertools.chain(
+        *map(calls_in, [text] if page.suffix == ".py" else python)
+    ):
+        positional = [argument for argument in call.args if not isinstance(argument, ast.Starred)]
+        named = {keyword.arg: keyword.value for keyword in call.keywords if keyword.arg}
+        inspect.signature(function).bind_partial(*positional, **named)
+
+
 @pytest.mark.parametrize("document", PAGES, ids=name_of)
 def test_links_name_existing_files(document):
     text = re.sub(r"^ *```.*?^ *```$", "", document.read_text(), flags=re.M | re.S)
@@ -122,7 +153,7 @@ def test_named_records_exist():
             assert list(ROOT.glob(name.rstrip("./"))), (document.name, name)
 
 
-@pytest.mark.parametrize("package", ["hetero", "stablegpu", "rode", "lbm", "sbth", "tmd"])
+@pytest.mark.parametrize("package", PACKAGES)
 def test_the_reference_has_every_public_name(package):
     text = (ROOT / f"docs/api/{package}.md").read_text()
     names = re.findall(rf"^::: {package}\.(\w+)$", text, re.M)

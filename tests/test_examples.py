@@ -60,12 +60,20 @@ def test_every_example_is_described(folder):
             assert name in (ROOT / "docs/examples.md").read_text(), name
 
 
+LONG = (
+    "lattice_boltzmann/ahmed_body.py",
+    "lattice_boltzmann/grid_turbulence.py",
+    "random_odes/pulse.py",
+)
+"""Examples that compile for a quarter of a minute what no test shares."""
+
+
 def _cases():
     """Yield the examples; those that the tour runs take their own commands in slow tests only."""
     tour = (FOLDER / "tour.py").read_text()
     for name in EXAMPLES:
         is_in_tour = f'    "{name.removesuffix(".py").replace("/", ".")}",\n' in tour
-        yield pytest.param(name, marks=[pytest.mark.slow] * is_in_tour)
+        yield pytest.param(name, marks=[pytest.mark.slow] * (is_in_tour or name in LONG))
 
 
 @pytest.mark.parametrize("name", list(_cases()))
@@ -122,7 +130,7 @@ def test_errors_of_waits_agree_with_simulation(returns):
     assert returns.normal_wait(fits, loss).log_error == pytest.approx(normal.std(), rel=0.1)
 
 
-@pytest.mark.parametrize("suite", ["stable", "sbth-eigsh"])
+@pytest.mark.parametrize("suite", [pytest.param("stable", marks=pytest.mark.slow), "sbth-eigsh"])
 def test_benchmarks_run(tmp_path, suite, run):
     target = tmp_path / "record.json"
     run("-m", "benchmarks", "run", suite, "--quick", "--json", target)

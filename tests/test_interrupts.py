@@ -1,5 +1,7 @@
 """Long loops run in pieces, between which Ctrl-C is answered; the pieces change no number."""
 
+import functools
+import itertools
 import os
 import signal
 import threading
@@ -49,21 +51,20 @@ def average():
     return rode.average(path[:-1], 10, **CPU), *rode.riemann_sums(path, 10, 0.1, 2, **CPU)
 
 
+def draw(method, dtype):
+    """Return normal numbers."""
+    return rode.normal(300_001, method=method, dtype=dtype, rng=3, strips=256, **CPU)
+
+
 CALLS = {
     **{
-        f"rode.normal, {method}, {dtype}": (
-            5000,
-            lambda method=method, dtype=dtype: rode.normal(
-                300_001, method=method, dtype=dtype, rng=3, strips=256, **CPU
-            ),
-        )
-        for method in METHODS
-        for dtype in ("float32", "float64")
+        f"rode.normal, {method}, {dtype}": (5000, functools.partial(draw, method, dtype))
+        for method, dtype in itertools.product(METHODS, ("float32", "float64"))
         if (method, dtype) != ("box-muller-fast", "float64")
     },
     **{
         f"path of {shape} by {method}, {dtype}": (
-            7, lambda shape=shape, method=method, dtype=dtype: draw_path(shape, method, dtype))
+            7, functools.partial(draw_path, shape, method, dtype))
         for shape, method in (((50, 300), "scan"), (200_001, "scan"), (200_001, "bridge"))
         for dtype in ("float32", "float64")
     },

@@ -37,23 +37,11 @@ def sources(package: str) -> list[Path]:
 
 
 @pytest.mark.parametrize("package", ["hetero", *DOMAINS])
-def test_domains_do_not_import_each_other(package):
-    others = set(DOMAINS) - {package}
+def test_packages_import_neither_each_other_nor_what_is_not_installed_nor_cuda(package):
+    others = set(DOMAINS) - {package} | {"benchmarks", "examples", "studies", "tests", "tools"}
     for path in sources(package):
         tops = {name.partition(".")[0] for name in imported(path)}
         assert not tops & others, path
-
-
-@pytest.mark.parametrize("package", ["hetero", *DOMAINS])
-def test_packages_do_not_import_what_is_not_installed(package):
-    for path in sources(package):
-        tops = {name.partition(".")[0] for name in imported(path)}
-        assert not tops & {"benchmarks", "examples", "studies", "tests", "tools"}, path
-
-
-@pytest.mark.parametrize("package", ["hetero", *DOMAINS])
-def test_one_folder_imports_the_cuda_target(package):
-    for path in sources(package):
         if path.parent != ROOT / "hetero" / "cuda":
             direct = {n for n in imported(path) if n.startswith("numba.cuda")}
             # The others get `cuda` from hetero.cuda.driver.

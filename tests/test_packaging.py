@@ -27,11 +27,7 @@ def test_the_citation_has_the_version():
 
 def test_every_dependency_is_justified():
     text = (ROOT / "docs/developers/dependencies.md").read_text()
-    requirements = [
-        *PROJECT["dependencies"],
-        *(line for extra in PROJECT["optional-dependencies"].values() for line in extra),
-    ]
-    for requirement in requirements:
+    for requirement in sum(PROJECT["optional-dependencies"].values(), PROJECT["dependencies"]):
         name = re.match(r"[\w-]+", requirement)[0]
         assert name in (PROJECT["name"], "numba") or re.search(rf"\b{name}\b", text), name
 

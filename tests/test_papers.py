@@ -9,15 +9,8 @@ from studies.papers import DOCUMENTS, RESULTS, find
 from studies.papers.page import PAGE, page
 from studies.papers.result import RECORDS, NumberedResult, Value
 
-PAGES = {
-    "4": (31, 38),
-    "6": (49, 60),
-    "8": (79, 100),
-    "9": (101, 108),
-    "10": (109, 114),
-    "12": (119, 130),
-    "16": (159, 177),
-}
+PAGES = {"4": (31, 38), "6": (49, 60), "8": (79, 100), "9": (101, 108), "10": (109, 114),
+         "12": (119, 130), "16": (159, 177)}  # fmt: skip
 """First and last pages of chapters of the thesis, from its table of contents."""
 
 
@@ -104,10 +97,8 @@ def test_results_are_found_by_their_numbers():
     assert [result.key for result in find("Thesis Table 6.3")] == ["thesis table 6.3"]
     assert [result.key for result in find("figure 12.7")] == ["thesis figure 12.7"]
     assert find("table 6.33") == []
-    assert find_studies(["thesis figure 12.5", "figure 12.6", "rode-quality"]) == [
-        "rode-expectation",
-        "rode-quality",
-    ]
+    names = ["thesis figure 12.5", "figure 12.6", "rode-quality"]
+    assert find_studies(names) == ["rode-expectation", "rode-quality"]
     for name, message in {
         "table 5": "'gpu-stable table 5', 'hard-cases table 5'",
         "table 8.7": "neither a study",

@@ -16,12 +16,8 @@ TESTS, PHASES = "studies/tmd-tests-cuda.json", "studies/tmd-phases-cuda.json"
 SEARCH, PHASE_1 = "tmd/tmd-cuda.json", "tmd/tmd-tests-cuda.json"
 HYBRID, WEAK, STRONG = (f"studies/lbm-{name}-cuda.json" for name in ("hybrid", "weak", "strong"))
 FLOWS, SPHERES, PATHS = "lbm/lbm-cuda.json", "lbm/lbm-spheres-cuda.json", "rode/rode-cuda.json"
-FITS, FIT, CALLS = (
-    "studies/stablegpu-fit-cuda.json",
-    "stablegpu/fit-cuda.json",
-    "stablegpu/stable-calls-cuda.json",
-)
-
+FITS, FIT = "studies/stablegpu-fit-cuda.json", "stablegpu/fit-cuda.json"
+CALLS = "stablegpu/stable-calls-cuda.json"
 MOMENTS, PARTS = "lbm/lbm-moments-cuda.json", "lbm/lbm-moments-devices-cuda.json"
 
 COMMITS = {

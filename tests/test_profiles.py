@@ -26,17 +26,12 @@ def test_kernels_of_each_call():
 def test_a_row_is_that_of_the_longest_kernel():
     other = dict.fromkeys(profiles.METRICS, "0") | {profiles.TIME: "500"}
     longest = other | {
-        profiles.TIME: "1000",
-        profiles.OCCUPANCY: "50",
-        profiles.GLOBAL_BYTES: "2000",
-        profiles.SHARED_LOADS: "30",
-        profiles.SHARED_STORES: "20",
-        profiles.SHARED_SHARE: "7",
-    }
+        profiles.TIME: "1000", profiles.OCCUPANCY: "50", profiles.GLOBAL_BYTES: "2000",
+        profiles.SHARED_LOADS: "30", profiles.SHARED_STORES: "20", profiles.SHARED_SHARE: "7",
+    }  # fmt: skip
     longest |= dict(zip(profiles.FLOAT32, ("100", "200", "300"), strict=True))
-    row = dict(
-        zip(profiles.HEADS, profiles._row("fill", [other, longest], (1.8e9, 1e9)), strict=True)
-    )
+    row = profiles._row("fill", [other, longest], (1.8e9, 1e9))
+    row = dict(zip(profiles.HEADS, row, strict=True))
     assert row["kernels"] == 2
     assert row["us"] == pytest.approx(1.0)
     assert row["occupancy"] == 0.5

@@ -67,13 +67,13 @@ def test_quantiles_invert_the_distribution_function(alpha, beta, p):
     assert distribution.cdf(distribution.ppf(p)) == pytest.approx(p, rel=1e-7)
 
 
-@given(
-    band=arrays.arrays(
-        "f8",
-        st.tuples(st.integers(1, 4), st.integers(4, 12)),
-        elements=st.floats(-1e3, 1e3, width=32),
-    )
+BAND_SHAPES, ENTRIES = (
+    st.tuples(st.integers(1, 4), st.integers(4, 12)),
+    st.floats(-1e3, 1e3, width=32),
 )
+
+
+@given(band=arrays.arrays("f8", BAND_SHAPES, elements=ENTRIES))
 def test_eigenvalues_are_those_of_lapack(band):
     expected = linalg.eigvalsh(sbth.dense_from_band(band, lower=True))
     scale = np.abs(expected).max() + 1e-300
@@ -90,14 +90,9 @@ def test_eigenvalues_are_those_of_lapack(band):
 def test_a_closed_flow_keeps_its_mass(shape, pattern, seed):
     cells = np.random.default_rng(seed).random(shape) < 0.3
     cells[0, 0, 0] = False
-    flow = lbm.Simulation(
-        shape,
-        boundaries={"rocks": lbm.Solid(cells)} if cells.any() else {},
-        u=(0.02, 0.01, 0.0),
-        pattern=pattern,
-        dtype="float64",
-        device="cpu",
-    )
+    rocks = {"rocks": lbm.Solid(cells)} if cells.any() else {}
+    flow = lbm.Simulation(shape, boundaries=rocks, u=(0.02, 0.01, 0.0), pattern=pattern,
+                          dtype="float64", device="cpu")  # fmt: skip
     before = flow.drho.sum()
     flow.run(5)
     assert flow.drho.sum() == pytest.approx(before, abs=1e-12)

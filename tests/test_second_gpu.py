@@ -114,9 +114,8 @@ def test_results_are_on_the_gpu_that_holds_the_argument(name, make, current_gpu)
 def test_work_on_the_second_gpu_is_timed(clock, current_gpu):
     from hetero.cuda.driver import cuda
 
-    timing = hetero.benchmark(
-        lambda: stablegpu.ndtr(X, device=GPU), clock=clock, device=GPU, min_time=0.0
-    )
+    timing = hetero.benchmark(lambda: stablegpu.ndtr(X, device=GPU), clock=clock, device=GPU,
+                              min_time=0.0)  # fmt: skip
     assert timing.median > 0.0
     array, _ = make_numba(np.linspace(-3.0, 3.0, 1 << 20))
     with hetero.profile() as profile:
@@ -150,12 +149,9 @@ def test_the_performance_of_the_second_gpu_is_measured(current_gpu):
 
 
 def test_all_gpus_are_named_at_once(require_cuda):
-    flows = [
-        lbm.Simulation(
-            (8, 8, 8), u=np.full((3, 8, 8, 8), 0.01), device=device, dtype="float64"
-        ).run(3)
-        for device in ("cuda", "cuda:all")
-    ]
+    u = np.full((3, 8, 8, 8), 0.01)
+    flows = [lbm.Simulation((8, 8, 8), u=u, device=device, dtype="float64").run(3)
+             for device in ("cuda", "cuda:all")]  # fmt: skip
     np.testing.assert_allclose(flows[1].rho, flows[0].rho, rtol=1e-12)
     assert len(flows[1].devices) == sum(d.kind == "cuda" for d in hetero.available())
     searches = [

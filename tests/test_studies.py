@@ -1,5 +1,6 @@
 """The runner of the studies, and the one format of records of studies and benchmarks."""
 
+import itertools
 import json
 import os
 import re
@@ -162,7 +163,7 @@ def test_studies_of_papers_are_those_behind_their_tables(install, run, tmp_path)
     assert written == {"all-cpu.json", "rode-ziggurats-cpu.json"}
 
 
-def test_the_list_says_what_every_study_is(capsys):
+def test_the_list_says_what_every_study_is_and_each_has_a_function_run(capsys):
     assert runner.main(["list"]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert [line.split()[0] for line in lines] == list(runner.STUDIES)
@@ -170,10 +171,7 @@ def test_the_list_says_what_every_study_is(capsys):
     assert set(runner.DURATIONS) <= set(runner.STUDIES)
     durations = {line[22:32].strip() for line in lines}
     assert durations == {"< 1 min", *runner.DURATIONS.values()}
-
-
-def test_every_study_has_a_function_run():
-    """Importing all of them takes a quarter of a minute; their own tests do."""
+    # Importing all of them takes a quarter of a minute; their own tests do.
     for module in runner.STUDIES.values():
         path = Path(runner.__file__).parents[1] / (module.replace(".", "/") + ".py")
         assert re.search(r"^def run\(study: Study\)", path.read_text(), re.M), module
@@ -200,12 +198,9 @@ def test_mistakes_are_one_line_and_exit_code_2(words, message, install, tmp_path
     assert message in said
 
 
-def test_threads_of_a_cpu_are_not_measured_on_a_gpu(tmp_path):
+def test_tables_belong_to_one_record_and_threads_are_not_measured_on_a_gpu(tmp_path):
     with pytest.raises(ValueError, match="use --device cpu"):
         thread_rates.run(Study(tmp_path, GPU, quick=True))
-
-
-def test_tables_belong_to_one_record(tmp_path):
     study = Study(tmp_path, CPU, quick=True)
     for name in ("first", "second"):
         study.table(name, ("n",), [(1,)])
@@ -315,11 +310,7 @@ def test_independent_work_is_shared_out_each_way(tmp_path):
     from studies.hetero import devices
 
     rows = devices.run(Study(tmp_path, CPU, quick=True))["rows"]
-    measured = {(way, count) for _, way, count, *_ in rows}
-    assert measured == {
-        (way, count)
-        for way in (devices.ONE_PROCESS, devices.WORKERS, devices.THREADS)
-        for count in (1, 2)
-    }
+    ways = devices.ONE_PROCESS, devices.WORKERS, devices.THREADS
+    assert {(way, count) for _, way, count, *_ in rows} == {*itertools.product(ways, (1, 2))}
     assert all(seconds > 0.0 for *_, seconds, _ in rows)
     assert {efficiency for _, _, count, _, efficiency in rows if count == 1} == {100.0}

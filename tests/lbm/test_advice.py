@@ -14,7 +14,9 @@ def cavity(collision, n=16):
     """Return a cavity with a moving lid."""
     walls = {"x": lbm.NoSlip(), "y": lbm.NoSlip(), "z-": lbm.NoSlip()}
     lid = {"z+": lbm.MovingWall((SPEED, 0.0, 0.0))}
-    return lbm.Simulation((n, n, n), collision=collision, boundaries=walls | lid, device="cpu")
+    # A force that is lost takes the code that other tests have compiled.
+    return lbm.Simulation((n, n, n), collision=collision, boundaries=walls | lid, device="cpu",
+                          force=(1e-300, 0.0, 0.0), dtype="float64")  # fmt: skip
 
 
 def tau_of(cell_reynolds):
@@ -29,16 +31,11 @@ def error_of(collision, steps=4000):
     return str(caught.value)
 
 
-@pytest.mark.parametrize(
-    "collision", [lbm.BGK(tau_of(19.0)), lbm.TRT(tau_of(19.0), magic=1e-4)], ids=["BGK", "TRT"]
-)
-def test_the_operator_that_is_advised_is_stable(collision):
-    message = error_of(collision)
-    magic = float(re.search(r"Use (?:lbm.TRT\(tau, )?magic=([\d.]+)", message)[1])
+def test_what_is_advised_is_stable():
+    """A magic parameter (to BGK, too: `test_messages_follow_the_map`), or a number of cells."""
+    collision = lbm.TRT(tau_of(19.0), magic=1e-4)
+    magic = float(re.search(r"Use magic=([\d.]+)", error_of(collision))[1])
     assert np.isfinite(cavity(lbm.TRT(collision.tau, magic=magic)).run(4000).u).all()
-
-
-def test_the_number_of_cells_that_is_advised_is_stable():
     collision = lbm.TRT(tau_of(45.0), magic=0.25)
     factor = float(re.search(r"Use ([\d.]+) times as many cells", error_of(collision))[1])
     n = round(16 * factor)

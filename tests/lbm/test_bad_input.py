@@ -117,19 +117,6 @@ def test_its_parts_refuse(make, error, words):
         make()
 
 
-def test_more_conditions_than_a_byte_counts():
-    def part(cell):
-        cells = np.zeros((300, 1, 1), bool)
-        cells[cell] = True
-        return lbm.Solid(cells, lbm.MovingWall((cell * 1e-3, 0.01, 0.0)))
-
-    walls = {f"part {k}": part(k) for k in range(254)}
-    walls["z"] = lbm.PressureOutlet()  # parts that touch and move differently do not keep mass
-    faces = {f: lbm.MovingWall((0.02 * k, 0.0, 0.0)) for k, f in enumerate(("y-", "y+"), 1)}
-    s = lbm.Simulation((300, 1, 1), boundaries=walls | faces, device="cpu")
-    assert s.problem.links.wall_rows.dtype == np.uint16
-
-
 HUGE = {"pattern": "ab", "dtype": "float64", "lattice": "D3Q27"}
 """Settings with which the largest domains need more memory than any machine has."""
 
@@ -206,17 +193,14 @@ def test_units_convert_there_and_back():
         units.to_physical(speed=1.0, steps=3)
 
 
-def test_values_inside_solids_do_not_matter():
+def test_values_inside_solids_do_not_matter_and_inlets_may_balance_each_other():
     """The potential flow around a body may be arbitrarily fast inside the body."""
     u = np.zeros((3, 8, 8, 8))
     u[0][BALL] = 100.0
     s = lbm.Simulation((8, 8, 8), u=u, boundaries={"a": lbm.Solid(BALL)}, device="cpu")
     with pytest.raises(ValueError, match=r"Mach 3\.5:"):
         s.set(u=(2.0, 0.0, 0.0))
-
-
-def test_inlets_may_balance_each_other():
-    """Fluid that enters at one end leaves at the other, or through the other side of a body."""
+    # Fluid that enters at one end may leave at the other, or through the other side of a body.
     through = lbm.VelocityInlet((0.05, 0.0, 0.0))
     walls = {"x": through, "y": lbm.NoSlip(), "z": lbm.FreeSlip(), "a": lbm.Solid(BALL, through)}
     lbm.Simulation((8, 8, 8), boundaries=walls, device="cpu")

@@ -36,15 +36,12 @@ def start(monkeypatch):
     return start
 
 
-def test_ranks_that_may_use_the_same_cores_share_them(start):
+def test_ranks_that_may_use_the_same_cores_share_them_and_others_use_their_own(start):
     everyone = [(HERE, LAUNCHER)] * 3 + [(THERE, LAUNCHER)]
     assert start(0, everyone) == [2]
     assert start(0, [(HERE, frozenset({0, 1}))] * 3) == [1]
-
-
-def test_ranks_with_cores_of_their_own_use_all_of_them(start):
-    everyone = [(HERE, frozenset({0, 1, 2})), (HERE, frozenset({3, 4, 5}))]
-    assert start(1, everyone) == [3]
+    assert start(1, [(HERE, frozenset({0, 1, 2})), (HERE, frozenset({3, 4, 5}))]) == [3]
+    assert start(0, [(HERE, LAUNCHER)]) == []  # a process alone uses all cores
 
 
 def test_a_chosen_number_of_threads_stays(start, monkeypatch):
@@ -62,10 +59,6 @@ def test_a_share_is_no_choice_of_the_user(start):
     assert start(0, [(HERE, LAUNCHER)] * 4, chosen=3) == []
 
 
-def test_a_process_alone_uses_all_cores(start):
-    assert start(0, [(HERE, LAUNCHER)]) == []
-
-
 def test_idle_cores_are_told_once(start, monkeypatch):
     monkeypatch.setenv(cores.COUNT_VARIABLE, "2")
     bound = [(HERE, frozenset({0})), (HERE, frozenset({1}))]
@@ -75,9 +68,6 @@ def test_idle_cores_are_told_once(start, monkeypatch):
         warnings.simplefilter("error")
         start(1, bound)
         start(0, [(HERE, LAUNCHER)] * 2)
-
-
-def test_idle_cores_of_a_single_rank_are_told(start, monkeypatch):
     monkeypatch.setenv(cores.COUNT_VARIABLE, "1")
     with pytest.warns(UserWarning, match="use 1 of the 8 cores"):
         start(0, [(HERE, frozenset({0}))])

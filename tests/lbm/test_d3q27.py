@@ -117,10 +117,3 @@ numerics = { lattice = "D3Q27", dtype = "float64" }
     assert "lattice='D3Q27'" in repr(s)
     with pytest.raises(ValueError, match=r"lattice must be one of"):
         read_text(tmp_path, text.replace("27", "15"))
-
-
-def test_the_forecast_of_memory_counts_the_populations():
-    options = {"force": (1e-5, 0.0, 0.0), "dtype": "float64", "device": "cpu"}
-    sizes = [lbm.Simulation((8, 8, 8), lattice=lattice, **options).problem.bytes_per_update()
-             for lattice in ("D3Q19", "D3Q27")]  # fmt: skip
-    assert sizes == [2 * 19 * 8, 2 * 27 * 8]

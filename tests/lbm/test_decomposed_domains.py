@@ -6,7 +6,7 @@ import pytest
 import hetero
 import lbm
 from covering import cover_pairs
-from flows import FLOWS, FORMS, PATTERNS, SHAPE, follow, noisy, on_parts, pair
+from flows import FLOWS, FORMS, PATTERNS, PLAIN, SHAPE, follow, noisy, on_parts, pair
 from lbm._parallel.partition import X_FACE_COST, choose_decomposition, cut_rows, make_partition
 from lbm._post.stability import LastGoodState
 
@@ -25,9 +25,18 @@ def assert_same_flow(one, two, steps):
     assert np.array_equal(one.u, two.u)
 
 
-@pytest.mark.parametrize(
-    ("flow", "pattern", "form", "grid"), cover_pairs(FLOWS, PATTERNS, FORMS, GRIDS)
-)
+OTHERS = [flow for flow in FLOWS if flow not in PLAIN]
+CASES = [
+    *cover_pairs(PLAIN, PATTERNS, FORMS, GRIDS),
+    *cover_pairs(OTHERS, PATTERNS, ["float64"], GRIDS),
+    *(pytest.param(*case, marks=pytest.mark.slow)
+      for case in cover_pairs(OTHERS, PATTERNS, ["float32", "float16"], GRIDS)),
+]  # fmt: skip
+"""Cases in which every pair of two settings occurs. What is computed beside a step has the same
+source in each form: other forms than float64 are slow tests there."""
+
+
+@pytest.mark.parametrize(("flow", "pattern", "form", "grid"), CASES)
 def test_parts_on_the_cpu_are_bit_for_bit_one(flow, pattern, form, grid):
     options = {"pattern": pattern, **FORMS[form]}
     one, _ = pair(flow, lbm.TRT(0.7), device="cpu", **options)
@@ -41,9 +50,7 @@ def test_parts_of_one_cell_across_a_wrapped_axis():
     shape, grid = (4, 3, 2), (2, 3, 2)
     rho, u = noisy(shape)
     one = lbm.Simulation(shape, rho=rho, u=u, dtype="float64", device="cpu")
-    two = lbm.Simulation(
-        shape, rho=rho, u=u, dtype="float64", device=["cpu"] * 12, decomposition=grid
-    )
+    two = lbm.Simulation(shape, rho=rho, u=u, dtype="float64", **on_parts(grid))
     assert_same_flow(one, two, 5)
 
 
@@ -101,16 +108,15 @@ def test_weighted_boxes():
     assert weighted.bounds((8, 40, 9)) == ((0, 8), (0, 30, 40), (0, 3, 6, 9))
     tiny = lbm.Decomposition((3, 1, 1), weights=((1, 1e9, 1), None, None))
     assert tiny.bounds((12, 4, 4), lanes=2)[0] == (0, 2, 10, 12)
-    with pytest.raises(ValueError, match="2 positive numbers"):
-        lbm.Decomposition((1, 2, 1), weights=(None, (1,), None))
-    with pytest.raises(ValueError, match="do not fit into 4 cells"):
-        lbm.Decomposition((1, 1, 5)).bounds((8, 8, 4))
-    with pytest.raises(ValueError, match="6 boxes"):
-        lbm.Simulation((8, 8, 8), decomposition=(1, 2, 3), device=["cpu", "cpu"])
-    with pytest.raises(ValueError, match="'auto'"):
-        lbm.Simulation((8, 8, 8), decomposition="best", device="cpu")
-    with pytest.raises(ValueError, match="cannot be cut into 7 boxes"):
-        lbm.Simulation((2, 2, 2), device=["cpu"] * 7)
+    for words, wrong in {
+        "2 positive numbers": lambda: lbm.Decomposition((1, 2, 1), weights=(None, (1,), None)),
+        "do not fit into 4 cells": lambda: lbm.Decomposition((1, 1, 5)).bounds((8, 8, 4)),
+        "6 boxes": lambda: lbm.Simulation((8, 8, 8), decomposition=(1, 2, 3), device=["cpu"] * 2),
+        "'auto'": lambda: lbm.Simulation((8, 8, 8), decomposition="best", device="cpu"),
+        "cannot be cut into 7 boxes": lambda: lbm.Simulation((2, 2, 2), device=["cpu"] * 7),
+    }.items():
+        with pytest.raises(ValueError, match=words):
+            wrong()
 
 
 def test_a_share_between_0_and_1_gives_rows_to_both():

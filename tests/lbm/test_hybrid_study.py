@@ -110,12 +110,9 @@ def test_several_gpus_have_a_rank_and_a_part_of_the_threads_each(measure):
     assert shares[""][:2] == [0.0, 1 / 12]
 
 
-def test_the_study_needs_a_gpu(tmp_path):
+def test_the_study_needs_a_gpu_and_the_cpu_alone_has_a_part_of_a_large_domain(made_up, tmp_path):
     with pytest.raises(DeviceUnavailableError, match="needs a CPU beside a GPU"):
         hybrid.run(Study(tmp_path, hetero.Device("cpu"), quick=True))
-
-
-def test_the_cpu_alone_has_a_part_of_a_large_domain(made_up):
     shapes = {}
 
     def make_domain(problem, device, faces, ratio):

@@ -11,6 +11,8 @@ from flows import FORMS, PATTERNS, follow, on_parts, pair_in
 from lbm.geometry.cut_links import find_mates
 from lbm.lattices import D3Q19
 from lbm_runs import read_text
+from surfaces import box as cuboid
+from surfaces import mesh_of
 
 SHAPE = (14, 11, 9)
 
@@ -24,40 +26,35 @@ def spin_in_time(x, y, z, t):
 
 
 BALL = lbm.Sphere((4.4, 5.2, 4.6), 2.3)
+
+
+def cut(shape, velocity=None):
+    """Return a solid with interpolated walls, which move if there is a velocity."""
+    wall = lbm.NoSlip() if velocity is None else lbm.MovingWall(velocity)
+    return lbm.Solid(shape, wall, "interpolated")
+
+
+def slab(low, high, velocity=None):
+    """Return a box across x."""
+    return cut(lbm.Box((low, 2.2, 2), (high, 8.3, 7)), velocity)
+
+
 FLOWS = {
-    "ball": {"ball": lbm.Solid(BALL, wall="interpolated")},
-    "two balls": {
-        "ball": lbm.Solid(BALL, lbm.MovingWall(spin), "interpolated"),
-        "other": lbm.Solid(lbm.Sphere((9.6, 5.4, 4.4), 1.9), wall="interpolated"),
-    },
+    "ball": {"ball": cut(BALL)},
+    "two balls": {"ball": cut(BALL, spin), "other": cut(lbm.Sphere((9.6, 5.4, 4.4), 1.9))},
     # One cell lies between each two boxes, near both, far from both, and near one of them.
-    "slits": {
-        "first": lbm.Solid(lbm.Box((1.2, 2.2, 2), (4.2, 8.3, 7)), wall="interpolated"),
-        "second": lbm.Solid(
-            lbm.Box((4.8, 2.2, 2), (6.8, 8.3, 7)), lbm.MovingWall((0.01, 0.02, -0.03)),
-            "interpolated",
-        ),
-        "third": lbm.Solid(lbm.Box((8.3, 2.2, 2), (10.1, 8.3, 7)), wall="interpolated"),
-        "fourth": lbm.Solid(
-            lbm.Box((11.2, 2.2, 2), (12.9, 8.3, 7)), lbm.MovingWall(spin), "interpolated"
-        ),
-    },
-    "pipe": {"pipe": lbm.Solid(~lbm.Cylinder((5.6, 4.4), 3.7, axis="x"), wall="interpolated")},
+    "slits": {"first": slab(1.2, 4.2), "second": slab(4.8, 6.8, (0.01, 0.02, -0.03)),
+              "third": slab(8.3, 10.1), "fourth": slab(11.2, 12.9, spin)},
+    "pipe": {"pipe": cut(~lbm.Cylinder((5.6, 4.4), 3.7, axis="x"))},
     "through a channel": {
-        "y-": lbm.MovingWall((0.02, 0.0, 0.01)),
-        "y+": lbm.NoSlip(),
-        "wall": lbm.Solid(
-            lbm.Cylinder((6.3, 4.1), 2.2, axis="y"), lbm.MovingWall(spin_in_time), "interpolated"
-        ),
-        "block": lbm.Solid(lbm.Box((10.2, 0, 2.1), (12.7, 3.3, 4.9)), wall="interpolated"),
+        "y-": lbm.MovingWall((0.02, 0.0, 0.01)), "y+": lbm.NoSlip(),
+        "wall": cut(lbm.Cylinder((6.3, 4.1), 2.2, axis="y"), spin_in_time),
+        "block": cut(lbm.Box((10.2, 0, 2.1), (12.7, 3.3, 4.9))),
     },
     "open": {
         "x-": lbm.VelocityInlet(lambda t: (0.03 * np.cos(t), 0.0, 0.0)),
-        "x+": lbm.PressureOutlet(1.01),
-        "y-": lbm.NoSlip(),
-        "y+": lbm.FreeSlip(),
-        "z": lbm.NoSlip(),
-        "floor": lbm.Solid(lbm.HalfSpace((0, 2.3, 0), (0.1, 1.0, 0.1)), wall="interpolated"),
+        "x+": lbm.PressureOutlet(1.01), "y-": lbm.NoSlip(), "y+": lbm.FreeSlip(), "z": lbm.NoSlip(),
+        "floor": cut(lbm.HalfSpace((0, 2.3, 0), (0.1, 1.0, 0.1))),
         "ball": lbm.Solid(lbm.Sphere((6.4, 7.2, 4.6), 2.3)),
     },
 }  # fmt: skip
@@ -165,7 +162,7 @@ def test_mass_is_kept_where_nothing_can_leave(device):
 @pytest.mark.simulator
 @pytest.mark.parametrize("pattern", PATTERNS)
 def test_two_steps_of_a_tiny_flow(pattern, device):
-    post = lbm.Solid(lbm.Cylinder((2.6, 1.9), 0.8), lbm.MovingWall(spin_in_time), "interpolated")
+    post = cut(lbm.Cylinder((2.6, 1.9), 0.8), spin_in_time)
     settings = {"boundaries": {"y": lbm.NoSlip(), "post": post}, "force": (1e-300, 0.0, 0.0)}
     both = pair_in((5, 4, 4), settings, pattern=pattern, dtype="float64", device=device)
     follow(*both, 2, TOLERANCE["float64"])
@@ -204,25 +201,17 @@ def test_distances_are_those_of_bisection(name):
     assert np.abs(SHAPES[name].distances(points, directions) - high).max() < 1e-12
 
 
-def cuboid(low, high):
-    """Return a box as a mesh."""
-    corners = np.array(list(itertools.product(*zip(low, high, strict=True))))
-    quads = [(0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3)]
-    return lbm.TriangleMesh(corners, [t for a, b, c, d in quads for t in ((a, b, c), (a, c, d))])
-
-
 def test_distances_to_the_triangles_of_a_box_are_those_to_the_box():
     box = SHAPES["box"]
-    mesh, (points, directions) = cuboid(box.low, box.high), cut_links(box)
+    mesh, (points, directions) = mesh_of(*cuboid(box.low, box.high)), cut_links(box)
     away = mesh.distances(points, directions) - box.distances(points, directions)
     assert np.abs(away).max() < 1e-12
     assert np.isnan(mesh.distances(np.full((1, 3), 0.5), np.array([[1.0, 0.0, 0.0]]))).all()
     assert mesh.distances(np.zeros((0, 3)), np.zeros((0, 3))).shape == (0,)
 
     def simulate(shape):
-        ball = {"ball": lbm.Solid(shape, wall="interpolated")}
-        s = lbm.Simulation(SHAPE, boundaries=ball, force=(1e-4, 0, 0), dtype="float64",
-                           device="cpu").run(20)  # fmt: skip
+        s = lbm.Simulation(SHAPE, boundaries={"ball": cut(shape)}, force=(1e-4, 0, 0),
+                           dtype="float64", device="cpu").run(20)  # fmt: skip
         shear = s.wall_shear("ball")
         return s.force_on("ball"), shear.normals, shear.stress
 
@@ -236,9 +225,8 @@ def test_a_slip_face_mirrors_an_interpolated_wall():
     """Links of half a ball meet its mirror image where they meet the other half of a whole one."""
 
     def find_links(nz):
-        ball = lbm.Solid(lbm.Sphere((5.3, 5.1, 6.0), 2.6), wall="interpolated")
-        s = lbm.Simulation((11, 10, nz), boundaries={"ball": ball, "z": lbm.FreeSlip()},
-                           device="cpu")  # fmt: skip
+        walls = {"ball": cut(lbm.Sphere((5.3, 5.1, 6.0), 2.6)), "z": lbm.FreeSlip()}
+        s = lbm.Simulation((11, 10, nz), boundaries=walls, device="cpu")
         links = s.problem.links.cut
         return {(*cell, q): d for *cell, q, d in zip(*links.cells.T, links.q, links.distance,
                                                      strict=True)}  # fmt: skip
@@ -314,18 +302,15 @@ def test_case_files_have_interpolated_walls(lines, shape, tmp_path):
     assert len(s.problem.links.cut)
 
 
-@pytest.mark.parametrize(
-    ("lines", "words"),
-    [
-        ('shape = "mask"\nfile = "mask.npy"', "solids.body.wall.*'sphere', 'cylinder', 'box'"),
-        ('shape = "box"\nfrom = [1, 1, 1]\nto = [3, 3, 3]\ncondition = "pressure-outlet"',
-         "solids.body.condition"),
-    ],
-)  # fmt: skip
-def test_case_files_refuse_walls_of_unknown_surfaces(lines, words, tmp_path):
+def test_case_files_refuse_walls_of_unknown_surfaces(tmp_path):
     np.save(tmp_path / "mask.npy", np.zeros(SHAPE, bool))
-    with pytest.raises(ValueError, match=words):
-        read_text(tmp_path, f'{CASE}{lines}\nwall = "interpolated"\n')
+    outlet = 'shape = "box"\nfrom = [1, 1, 1]\nto = [3, 3, 3]\ncondition = "pressure-outlet"'
+    for lines, words in (
+        ('shape = "mask"\nfile = "mask.npy"', "solids.body.wall.*'sphere', 'cylinder', 'box'"),
+        (outlet, "solids.body.condition"),
+    ):
+        with pytest.raises(ValueError, match=words):
+            read_text(tmp_path, f'{CASE}{lines}\nwall = "interpolated"\n')
 
 
 # ---- published values ------------------------------------------------------------------------
@@ -344,10 +329,7 @@ def test_the_torque_and_the_stress_on_a_rotating_cylinder():
             return -rate * (y - middle), rate * (x - middle), 0.0
 
         inner, outer = (lbm.Cylinder((middle, middle), radius) for radius in (n, 2 * n))
-        walls = {
-            "inner": lbm.Solid(inner, lbm.MovingWall(swirl), "interpolated"),
-            "outer": lbm.Solid(~outer, wall="interpolated"),
-        }
+        walls = {"inner": cut(inner, swirl), "outer": cut(~outer)}
         s = lbm.Simulation((4 * n + 5, 4 * n + 5, 1), collision=lbm.TRT(0.8), boundaries=walls,
                            dtype="float64", device="cpu").run(round(1.2 * n**2 / nu))  # fmt: skip
         exact = 16.0 * np.pi / 3.0 * nu * rate * n**2
@@ -392,12 +374,12 @@ def test_the_drag_of_spheres_in_a_cubic_array(share, drag):
     assert force * n**3 / (6 * np.pi * nu * radius * mean) == pytest.approx(drag, rel=0.01)
 
 
-@pytest.mark.parametrize("cut", [5.7, 6.0, 6.2])
-def test_touching_bodies_are_one(cut):
+@pytest.mark.parametrize("edge", [5.7, 6.0, 6.2])
+def test_touching_bodies_are_one(edge):
     """A link meets the body that it crosses first, also where it ends in the other one."""
 
     def box(low, high):
-        return lbm.Solid(lbm.Box((low, 3.2, 2.9), (high, 7.1, 6.4)), wall="interpolated")
+        return cut(lbm.Box((low, 3.2, 2.9), (high, 7.1, 6.4)))
 
     def run(**bodies):
         return lbm.Simulation(
@@ -405,7 +387,7 @@ def test_touching_bodies_are_one(cut):
             collision=lbm.TRT(0.7), dtype="float64", device="cpu",
         ).run(30)  # fmt: skip
 
-    one, two = run(whole=box(3.3, 8.6)), run(left=box(3.3, cut), right=box(cut, 8.6))
+    one, two = run(whole=box(3.3, 8.6)), run(left=box(3.3, edge), right=box(edge, 8.6))
     np.testing.assert_array_equal(two.u, one.u)
     forces = two.force_on("left") + two.force_on("right")
     np.testing.assert_allclose(forces, one.force_on("whole"), rtol=0, atol=1e-15)
@@ -413,10 +395,7 @@ def test_touching_bodies_are_one(cut):
 
 def warnings_of(shape, **boundaries):
     """Return the warnings of a simulation with interpolated bodies."""
-    walls = {
-        name: lbm.Solid(value, wall="interpolated") if callable(value) else value
-        for name, value in boundaries.items()
-    }
+    walls = {k: cut(value) if callable(value) else value for k, value in boundaries.items()}
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         lbm.Simulation(shape, boundaries=walls, device="cpu")
@@ -452,8 +431,8 @@ ON_LINKS = lbm.HalfSpace((0.0, 8.0, 0.0), (0.0, 1.0, 0.0))
         ((24, 24, 24), {"body": lbm.Sphere((12.1, 12.2, 11.9), 5.3)}, None),
         ((24, 24, 24), {"body": ~lbm.Sphere((12.1, 12.2, 11.9), 9.3)}, None),
         ((24, 24, 24), {"body": ~lbm.Cylinder((12.1, 12.2), 9.3)}, None),
-        ((24, 24, 24), {"body": ~cuboid((2.2, 2.2, 2.2), (21.7, 9.8, 14.3))}, None),
-        ((24, 24, 24), {"body": ~cuboid((2.2, 2.2, 2.2), (21.7, 5.8, 14.3))}, "(body)"),
+        ((24, 24, 24), {"body": ~mesh_of(*cuboid((2.2,) * 3, (21.7, 9.8, 14.3)))}, None),
+        ((24, 24, 24), {"body": ~mesh_of(*cuboid((2.2,) * 3, (21.7, 5.8, 14.3)))}, "(body)"),
         ((24, 24, 24), {"ball": lbm.Sphere((12.1, 12.2, 6.9), 5.3), "z": lbm.NoSlip()}, "(ball)"),
     ],
 )
@@ -463,8 +442,7 @@ def test_only_narrow_gaps_are_named(shape, walls, words):
 
 
 def test_links_that_pass_a_sphere_do_not_meet_it():
-    ball = lbm.Sphere((0.0, 0.0, 0.0), 1.0)
     points, directions = np.array([[-2.0, 1.5, 0.0], [-2.0, 0.9, 0.0]]), np.array([[3.0, 0, 0]] * 2)
-    distance = ball.distances(points, directions)
-    assert np.isnan(distance[0])
-    np.testing.assert_allclose(distance[1], (2.0 - np.sqrt(1 - 0.81)) / 3.0, rtol=1e-14)
+    distance = lbm.Sphere((0.0, 0.0, 0.0), 1.0).distances(points, directions)
+    expected = [np.nan, (2.0 - np.sqrt(1 - 0.81)) / 3.0]
+    np.testing.assert_allclose(distance, expected, rtol=1e-14)

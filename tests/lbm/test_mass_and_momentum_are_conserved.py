@@ -84,10 +84,9 @@ PARTED = {
 @pytest.mark.parametrize("solids", PARTED)
 def test_no_fluid_passes_cells_that_touch_in_edges(solids, lattice):
     """Sides at rest keep their densities to the last bit, and sides in motion their mass."""
-    options = {"boundaries": {"x": lbm.NoSlip(), "y": lbm.FreeSlip(), "z": lbm.FreeSlip()}}
-    options["boundaries"] |= PARTED[solids]
-    options |= {"lattice": lattice, "dtype": "float64", "device": "cpu", "collision": lbm.TRT(0.7),
-                "force": (1e-300, 0.0, 0.0)}  # fmt: skip
+    walls = {"x": lbm.NoSlip(), "y": lbm.FreeSlip(), "z": lbm.FreeSlip()} | PARTED[solids]
+    options = {"boundaries": walls, "lattice": lattice, "collision": lbm.TRT(0.7),
+               "force": (1e-300, 0.0, 0.0), "dtype": "float64", "device": "cpu"}  # fmt: skip
     sides, count = scipy.ndimage.label(lbm.Simulation(SHAPE, **options).fluid)
     assert count >= 2
     s = lbm.Simulation(SHAPE, rho=1.0 + 0.02 * (sides == 1), **options).run(40)

@@ -99,13 +99,7 @@ def test_check_bounds_the_density(density, device):
     s.domain.write_moments(rho, u)
     with pytest.raises(lbm.UnstableError, match="not finite"):
         s.require_stable()
-
-
-@pytest.mark.simulator
-def test_moderate_densities_pass(device):
-    rho = np.linspace(0.26, 2.99, 64).reshape(8, 4, 2)
-    s = lbm.Simulation((8, 4, 2), device=device)
-    s.domain.write_moments(rho, np.zeros((3, 8, 4, 2)))
+    s.domain.write_moments(np.linspace(0.26, 2.99, 64).reshape(8, 4, 2), 0.0 * u)
     s.require_stable()
 
 

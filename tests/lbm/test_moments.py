@@ -49,17 +49,15 @@ def test_populations_after_the_collision_depend_on_ten_moments(operator, lattice
     ("flow", "operator", "lattice", "dtype"),
     [
         *((flow, lbm.RecursiveRegularized, D3Q19, "float64") for flow in TRIED),
-        ("cavity with bodies", lbm.RecursiveRegularized, D3Q19, "float32"),
-        pytest.param("cavity with bodies", lbm.CentralMoments, D3Q27, "float64",
-                     marks=pytest.mark.slow),
         *((flow, lbm.VremanRecursive, D3Q19, "float64") for flow in BEYOND),
         *(pytest.param(flow, *case, marks=pytest.mark.slow) for flow in BEYOND
           for case in ((lbm.VremanRecursive, D3Q19, "float32"),
                        (lbm.CentralMoments, D3Q27, "float64"))),
         *(pytest.param(flow, *case, marks=pytest.mark.slow)
-          for flow in ("open channel", "driven in time", "sponges")
+          for flow in ("cavity with bodies", "open channel", "driven in time", "sponges")
           for case in ((lbm.RecursiveRegularized, D3Q19, "float32"),
                        (lbm.CentralMoments, D3Q19, "float64"),
+                       (lbm.CentralMoments, D3Q27, "float64"),
                        (lbm.RecursiveRegularized, D3Q27, "float64"),
                        (lbm.SmagorinskyRecursive, D3Q19, "float32"),
                        (lbm.Regularized, D3Q19, "float64"))),
@@ -93,7 +91,9 @@ def test_a_scalar_that_drives_the_flow(device):
 @pytest.mark.parametrize("nx", [1, 33, 70])
 def test_boxes_that_do_not_fill_tiles_and_vectors(nx, device):
     shape, walls = (nx, 5, 19), {"y": lbm.NoSlip()}
-    settings = {"collision": lbm.RecursiveRegularized(0.7), "boundaries": walls}
+    # A force that is lost takes the code that other tests have compiled, here and below.
+    settings = {"collision": lbm.RecursiveRegularized(0.7), "boundaries": walls,
+                "force": (1e-300, 0.0, 0.0)}  # fmt: skip
     options = {"state": "moments", "device": device}
     follow(*pair_in(shape, settings, dtype="float64", **options), 3)
     follow(*pair_in(shape, settings, storage="float16", **options), 3, TOLERANCE["float16"])
@@ -158,7 +158,7 @@ def test_parts_compute_the_flow_of_one_part(flow, storage, device):
                       buoyancy=(0.0, 0.0, 1e-3))  # fmt: skip
     settings = {
         "periodic": {"boundaries": body, "force": (1e-4, 2e-5, -3e-5)},
-        "heated": {"boundaries": body | faces,
+        "heated": {"boundaries": body | faces, "force": (1e-300, 0.0, 0.0),
                    "scalars": {"heat": heat},
                    "sponges": {"z+": lbm.Sponge(5, reflection=0.2)}},
         "open": {"boundaries": {
@@ -257,20 +257,17 @@ def test_moments_take_half_of_the_bytes():
 @pytest.mark.parametrize(
     ("precision", "walls", "operator", "lattice", "forced", "registers"),
     [
-        ("float32", "none", lbm.RecursiveRegularized, D3Q19, False, 56),
         ("float32", "solids", lbm.RecursiveRegularized, D3Q19, True, 64),
-        ("float32", "faces", lbm.RecursiveRegularized, D3Q27, False, 96),
-        ("float32", "solids and streams", lbm.RecursiveRegularized, D3Q19, True, 64),
-        pytest.param("float32", "none", lbm.CentralMoments, D3Q19, False, 64,
-                     marks=pytest.mark.slow),
-        pytest.param("float32", "none", lbm.CentralMoments, D3Q27, False, 96,
-                     marks=pytest.mark.slow),
         ("float16", "faces", lbm.RecursiveRegularized, D3Q19, False, 64),
+        ("float32", "solids and streams", lbm.RecursiveRegularized, D3Q19, True, 64),
         ("float32", "none", lbm.VremanRecursive, D3Q19, False, 56),
-        pytest.param("float64", "faces", lbm.RecursiveRegularized, D3Q19, True, 128,
-                     marks=pytest.mark.slow),
-        pytest.param("float64", "faces", lbm.RecursiveRegularized, D3Q27, False, 168,
-                     marks=pytest.mark.slow),
+        *(pytest.param(*case, marks=pytest.mark.slow) for case in (
+            ("float32", "none", lbm.RecursiveRegularized, D3Q19, False, 56),
+            ("float32", "faces", lbm.RecursiveRegularized, D3Q27, False, 96),
+            ("float32", "none", lbm.CentralMoments, D3Q19, False, 64),
+            ("float32", "none", lbm.CentralMoments, D3Q27, False, 96),
+            ("float64", "faces", lbm.RecursiveRegularized, D3Q19, True, 128),
+            ("float64", "faces", lbm.RecursiveRegularized, D3Q27, False, 168))),
     ],
 )  # fmt: skip
 def test_kernels_compile_within_their_budgets(

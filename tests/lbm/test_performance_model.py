@@ -1,5 +1,6 @@
 """The performance model: predictions computed by hand, and descriptions of machines."""
 
+import functools
 import json
 from dataclasses import replace
 
@@ -41,9 +42,6 @@ def test_a_line_goes_through_two_measurements():
     # Noise must give neither a negative start nor a slope that falls.
     assert Linear.through((10, 1.0), (20, 4.0)) == Linear(0.0, 0.2)
     assert Linear.through((20, 4.0), (10, 5.0)) == Linear(0.0, 0.2)
-
-
-def test_a_curve_goes_through_all_measurements():
     curve = Curve(((10, 1.0), (20, 4.0), (40, 5.0)))
     assert [curve(n) for n in (10, 20, 40)] == [1.0, 4.0, 5.0]
     assert (curve(5), curve(15), curve(30), curve(60)) == (0.5, 2.5, 4.5, 6.0)
@@ -132,12 +130,11 @@ def test_the_best_share_of_the_cpu_pays_or_is_zero():
 
 
 def test_missing_times_are_errors():
-    machine = make_machine()
+    machine, shape = make_machine(), (16, 16, 16)
     with pytest.raises(ValueError, match="no link 'peer', only host"):
-        predict_step(machine, (16, 16, 16), lbm.Decomposition((1, 1, 2)), transport="peer")
-    without = Machine("cores", 4, None, machine.cpu)
+        predict_step(machine, shape, lbm.Decomposition((1, 1, 2)), transport="peer")
     with pytest.raises(ValueError, match="cores has no times of a cuda device"):
-        predict_step(without, (16, 16, 16), ONE)
+        predict_step(Machine("cores", 4, None, machine.cpu), shape, ONE)
 
 
 def test_a_description_is_read_as_it_was_written(tmp_path):
@@ -173,10 +170,7 @@ def test_a_description_is_read_as_it_was_written(tmp_path):
 )
 def test_bad_descriptions_name_the_key(keys, value, words, tmp_path):
     values = describe_machine(make_machine())
-    table = values
-    for key in keys[:-1]:
-        table = table[key]
-    table[keys[-1]] = value
+    functools.reduce(dict.__getitem__, keys[:-1], values)[keys[-1]] = value
     path = tmp_path / "machine.json"
     path.write_text(json.dumps(values))
     with pytest.raises(ValueError, match=r"machine\.json") as caught:
@@ -184,20 +178,16 @@ def test_bad_descriptions_name_the_key(keys, value, words, tmp_path):
     assert words in str(caught.value)
 
 
-@pytest.mark.parametrize(
-    ("text", "words"),
-    [
-        ("{", "not a valid JSON file"),
-        ("[]", "must hold a JSON object"),
+def test_files_that_are_no_descriptions(tmp_path):
+    path = tmp_path / "machine.json"
+    for text, words in (
+        ("{", "not a valid JSON file"), ("[]", "must hold a JSON object"),
         ("{}", "format must be"),
         ('{"format": "lbm machine 1", "name": "none", "itemsize": 4}', "a table gpu or cpu"),
-    ],
-)
-def test_files_that_are_no_descriptions(text, words, tmp_path):
-    path = tmp_path / "machine.json"
-    path.write_text(text)
-    with pytest.raises(ValueError, match=words):
-        read_machine(path)
+    ):  # fmt: skip
+        path.write_text(text)
+        with pytest.raises(ValueError, match=words):
+            read_machine(path)
 
 
 def test_a_described_cluster():
@@ -290,17 +280,16 @@ def test_this_machine_is_measured_and_saved(tmp_path, capsys):
     assert call(capsys, "predict", *options, "--ranks", 1, "--machine", path)[1] == out
 
 
-def test_measured_boxes_are_neither_tiny_nor_huge():
-    assert measured_shape((3, 4, 512), 1 << 21) == (8, 8, 512)
-    assert measured_shape((512, 512, 512), 1 << 21) == (512, 512, 8)
-    assert measured_shape((4096, 4096, 4), 1 << 21) == (4096, 64, 8)
-
-
-def test_a_study_measures_with_the_threads_of_a_rank(monkeypatch):
+def test_measured_boxes_are_neither_tiny_nor_huge_and_have_the_threads_of_a_rank(monkeypatch):
+    shapes = {
+        (3, 4, 512): (8, 8, 512),
+        (512, 512, 512): (512, 512, 8),
+        (4096, 4096, 4): (4096, 64, 8),
+    }
+    assert {shape: measured_shape(shape, 1 << 21) for shape in shapes} == shapes
     threads = []
-    monkeypatch.setattr(
-        scaling, "measure_machine", lambda *_, **__: threads.append(hetero.threads())
-    )
+    note = lambda *_, **__: threads.append(hetero.threads())  # noqa: E731
+    monkeypatch.setattr(scaling, "measure_machine", note)
     for count in (1, hetero.threads()):
         scaling.measure_setting((8, 8, 8), "ab", f"float{32 * (1 + len(threads))}", "cpu", count)
     assert threads == [1, hetero.threads()]
@@ -319,9 +308,9 @@ def test_a_study_measures_with_the_threads_of_a_rank(monkeypatch):
 )  # fmt: skip
 def test_auto_takes_a_share_that_gains_for_certain(monkeypatch, samples, rows, predicted, chosen):
     problem = cavity_problem((16, rows, 16))
-    monkeypatch.setattr(measurement, "best_ratio", lambda machine, shape: predicted)
-    monkeypatch.setattr(
-        measurement, "_time_samples", lambda problem, device, share: samples.get(share, [9.0])
-    )
+    times = {"best_ratio": lambda machine, shape: predicted,
+             "_time_samples": lambda problem, device, share: samples.get(share, [9.0])}  # fmt: skip
+    for name, function in times.items():
+        monkeypatch.setattr(measurement, name, function)
     gpu = hetero.Device("cuda")
     assert measurement.measure_best_ratio(problem, gpu, make_machine()) == chosen

@@ -72,7 +72,7 @@ def test_all_results_are_bit_for_bit_those_of_one_rank(
     assert s.save(tmp_path / "again").read_bytes() == (folder / f"{name}.state").read_bytes()
 
 
-@pytest.mark.parametrize("count", [2, 3, 4])
+@pytest.mark.parametrize("count", [2, 4])
 def test_ranks_continue_a_checkpoint_of_one_and_find_the_same_unstable_cell(count, folder_of):
     s = make_cavity().restore(folder_of(count) / "one rank.state").run(2)
     with np.load(folder_of(count) / "others.npz") as saved:
@@ -277,15 +277,14 @@ s.run(4)
 @pytest.mark.parametrize(
     ("end", "words"),
     [
-        ("if comm.rank == 1: raise RuntimeError('the disk of rank 1 is on fire')",
+        ("1: raise RuntimeError('the disk of rank 1 is on fire')",
          ["rank 1 of 2 on", "the disk of rank 1 is on fire"]),
-        ("if comm.rank == 1: sys.exit('no input')", ["has called sys.exit('no input'), and all"]),
-        ("if comm.rank == 0: os.kill(os.getpid(), signal.SIGINT)",
-         ["rank 0 of 2", "was interrupted"]),
+        ("1: sys.exit('no input')", ["has called sys.exit('no input'), and all"]),
+        ("0: os.kill(os.getpid(), signal.SIGINT)", ["rank 0 of 2", "was interrupted"]),
     ],
 )  # fmt: skip
 def test_an_error_an_exit_or_an_interrupt_of_one_rank_ends_all(end, words):
-    status, output = run_program(2, f"{ENDLESS}{end}\ns.run(10**9)")
+    status, output = run_program(2, f"{ENDLESS}if comm.rank == {end}\ns.run(10**9)")
     assert status != 0
     assert all(text in output for text in words), output
 

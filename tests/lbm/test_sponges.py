@@ -55,22 +55,16 @@ def test_what_brakes_a_flow_that_starts_later_is_named(follower):
     assert "at rest" not in message
 
 
-@pytest.mark.parametrize(
-    "options",
-    [
-        {"inlet": ENDS["x-"], "sponge": lbm.Sponge(24), "u": (0.05, 0.0, 0.0)},
-        {"inlet": RAMP, "sponge": lbm.Sponge(24, u=(0.05, 0.0, 0.0))},
+def test_flows_that_nothing_brakes_give_no_warning_and_targets_by_default():
+    wavy, at_speed = lbm.VelocityInlet(lambda t: (0.05 + 1e-3 * np.sin(t), 0.0, 0.0)), (0.05, 0, 0)
+    for options in (
+        {"inlet": ENDS["x-"], "sponge": lbm.Sponge(24), "u": at_speed},
+        {"inlet": RAMP, "sponge": lbm.Sponge(24, u=at_speed)},
         {"inlet": lbm.PressureOutlet(1.01), "sponge": lbm.Sponge(24)},
         {"inlet": RAMP},
-        {"inlet": lbm.VelocityInlet(lambda t: (0.05 + 1e-3 * np.sin(t), 0.0, 0.0)),
-         "sponge": lbm.Sponge(24), "u": (0.05, 0.0, 0.0)},
-    ],
-)  # fmt: skip
-def test_flows_that_nothing_brakes_give_no_warning(options):
-    assert not warnings_of(**options)
-
-
-def test_targets_by_default():
+        {"inlet": wavy, "sponge": lbm.Sponge(24), "u": at_speed},
+    ):
+        assert not warnings_of(**options)
     s = lbm.Simulation((40, 6, 3), boundaries=ENDS, sponges={"x-": 12, "x+": 14}, device="cpu")
     inlet, outlet = s.companions[0].sponges.values()
     assert inlet.u == (0.05, 0.0, 0.0)
@@ -99,21 +93,15 @@ def test_impossible_sponges_are_refused(sponges, message):
         lbm.Simulation((40, 6, 3), boundaries=ENDS, sponges=sponges, device="cpu")
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ({"reflection": 0.0}, "reflection"),
-        ({"rho": 3.0}, "rho"),
-        ({"averaging": 0.0}, "averaging"),
-        ({"u": (0.1, 0.0)}, "u must hold three numbers"),
-        ({"u": (0.3, 0.3, 0.0)}, "u must be at most 0.3 cells/step, got 0.42"),
-        ({"u": lambda t: (0.1, 0.0, 0.0)}, r"a function of position, u\(x, y, z\)"),
-        ({"cells": 20.5}, "cells"),
-    ],
-)
-def test_arguments_of_a_sponge_are_checked(arguments, message):
-    with pytest.raises((ValueError, TypeError), match=message):
-        lbm.Sponge(**{"cells": 20} | arguments)
+def test_arguments_of_a_sponge_are_checked():
+    for name, value, message in (
+        ("reflection", 0.0, "reflection"), ("rho", 3.0, "rho"), ("averaging", 0.0, "averaging"),
+        ("u", (0.1, 0.0), "u must hold three numbers"), ("cells", 20.5, "cells"),
+        ("u", (0.3, 0.3, 0.0), "u must be at most 0.3 cells/step, got 0.42"),
+        ("u", lambda t: (0.1, 0.0, 0.0), r"a function of position, u\(x, y, z\)"),
+    ):  # fmt: skip
+        with pytest.raises((ValueError, TypeError), match=message):
+            lbm.Sponge(**{"cells": 20} | {name: value})
 
 
 CASE = case_text((60, 12, 1), 20, """

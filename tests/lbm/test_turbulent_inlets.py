@@ -63,23 +63,20 @@ def sum_by_brute_force(eddies, cells, wraps, face, speed, t):
     points = [0.5 * np.arange(2 * n + (not w)) for n, w in zip(cells, wraps, strict=True)]
     y, z = np.meshgrid(*points, indexing="ij")
     total = np.zeros((3, *y.shape))
+    streams = [philox.STREAMS[f"lbm.SyntheticEddies{name}"] for name in (", phases", "")]
     beyond = [0 if w else 1 for w in wraps]
     for i in range(-beyond[0], tiles[0] + beyond[0]):
         for j in range(-beyond[1], tiles[1] + beyond[1]):
             for k in range(count):
                 number = (i + beyond[0]) * (tiles[1] + 2) + j + beyond[1]
                 path = (number * count + k) * 6 + face
-                streams = [philox.STREAMS[name] for name in
-                           ("lbm.SyntheticEddies, phases", "lbm.SyntheticEddies")]  # fmt: skip
                 settings = {"rng": eddies.seed, "path": path}
                 phase = philox.uniform(1, stream=streams[0], **settings)[0]
                 age = t * speed / (2 * depth) + phase
                 passage = int(np.floor(age))
                 words = philox.words(4 * (passage + 1), stream=streams[1], **settings)[-4:]
-                place = (
-                    (i + (words[0] + 0.5) / 2**32) * width[0],
-                    ((j + (words[1] + 0.5) / 2**32) * width[1]),
-                )
+                place = [(m + (word + 0.5) / 2**32) * w
+                         for m, word, w in zip((i, j), words, width, strict=False)]  # fmt: skip
                 height = max(0.0, 1.0 - abs(2 * (age - passage) - 1)) / np.sqrt(count * share / 2)
                 shape = 1.0
                 for axis, x in enumerate((y, z)):
@@ -254,19 +251,13 @@ def test_the_flow_rate_of_a_profile_on_a_far_face_that_grows():
         assert inflow_at(flow, step, axis=1, layer=-1) == pytest.approx(expected, rel=1e-13)
 
 
-def example(device="cpu", seed=2, **settings):
-    eddies = lbm.SyntheticEddies((0.05, 0.0, 0.0), stresses=STRESSES, length=2.0, seed=seed)
-    walls = {"y": lbm.NoSlip()}
-    return make_flow(
-        lbm.VelocityInlet(eddies), (8, 12, 8), walls, device=device, u=(0.05, 0, 0), **settings
-    )
-
-
 def test_steps_match_the_reference(device):
-    flow, shape = example(device), (8, 12, 8)
-    inlet = {"x-": flow.faces[0], "x+": lbm.PressureOutlet(), "y": lbm.NoSlip()}
-    reference = Reference(shape, collision=lbm.TRT(0.6), boundaries=inlet)
-    reference.set(np.ones(shape), np.full((3, *shape), np.reshape((0.05, 0.0, 0.0), (3, 1, 1, 1))))
+    shape, stream, walls = (8, 12, 8), (0.05, 0.0, 0.0), {"y": lbm.NoSlip()}
+    inlet = lbm.VelocityInlet(lbm.SyntheticEddies(stream, stresses=STRESSES, length=2.0, seed=2))
+    flow = make_flow(inlet, shape, walls, device=device, u=stream)
+    walls |= {"x-": flow.faces[0], "x+": lbm.PressureOutlet()}
+    reference = Reference(shape, collision=lbm.TRT(0.6), boundaries=walls)
+    reference.set(np.ones(shape), np.full((3, *shape), np.reshape(stream, (3, 1, 1, 1))))
     follow(flow, reference, 3, 1e-13)
     assert flow.u[1].std() > 1e-4
 
@@ -288,14 +279,9 @@ def test_the_device_has_the_velocities_of_the_host(device, dtype):
         return 0.01 * y * (5 - y) * (1 + 0.1 * t), 0.001 * t, 0.0
 
     eddies = lbm.SyntheticEddies(mean, stresses=STRESSES, length=1.0, count=1, speed=0.05)
-    flow = lbm.Simulation(
-        (3, 5, 4), dtype=dtype, device=device, collision=lbm.TRT(0.8),
-        boundaries={
-            "x-": lbm.VelocityInlet(eddies),
-            "x+": lbm.PressureOutlet(lambda t: 1.0 + 0.01 * t),
-            "y": lbm.NoSlip(),
-        },
-    )  # fmt: skip
+    walls = {"x-": lbm.VelocityInlet(eddies), "x+": lbm.PressureOutlet(lambda t: 1.0 + 0.01 * t)}
+    flow = lbm.Simulation((3, 5, 4), boundaries=walls | {"y": lbm.NoSlip()}, dtype=dtype,
+                          collision=lbm.TRT(0.8), device=device)  # fmt: skip
     for _ in range(2):
         expected = flow.problem.links.wall_types_in(flow.steps)
         assert np.abs(expected[:, 2:]).max() > 0.05
@@ -327,9 +313,8 @@ def test_cells_beside_the_inlet_have_its_fluctuations():
     """
     n, u_rms, inside, before = 24, 0.005, [], []
     eddies = lbm.SyntheticEddies((0.05, 0.0, 0.0), intensity=u_rms / 0.05, length=6.0)
-    flow = make_flow(
-        lbm.VelocityInlet(eddies), (24, n, n), collision=lbm.TRT(0.51, magic=0.01), u=(0.05, 0, 0)
-    ).run(300)
+    flow = make_flow(lbm.VelocityInlet(eddies), (24, n, n), u=(0.05, 0, 0),
+                     collision=lbm.TRT(0.51, magic=0.01)).run(300)  # fmt: skip
 
     def record(flow):
         inside.append(flow.u[:, 0])
@@ -391,14 +376,10 @@ def test_bad_arguments(changes, error, words):
         ({"mean": (-0.05, 0, 0)}, {}, "mean must bring in fluid"),
         ({"mean": lambda x, y, z: (0.01 * y, 0)}, {}, "mean must return 3 components"),
         ({"intensity": 1.0, "speed": 0.3}, {}, "velocity must be at most 0.3"),
-        (
-            {"intensity": None, "stresses": lambda x, y, z: ((1, 0, 0), (0, 1, 0), (0, 0, -y))},
-            {}, "no negative eigenvalue",
-        ),
-        (
-            {"intensity": None, "stresses": lambda x, y, z: ((1, 0), (0, 1))},
-            {}, "stresses must return three rows",
-        ),
+        ({"intensity": None, "stresses": lambda x, y, z: ((1, 0, 0), (0, 1, 0), (0, 0, -y))}, {},
+         "no negative eigenvalue"),
+        ({"intensity": None, "stresses": lambda x, y, z: ((1, 0), (0, 1))}, {},
+         "stresses must return three rows"),
         ({}, {"dam": lbm.Solid(lambda x, y, z: (x < 1) & (y > -1) & (z > -1))}, "has no fluid"),
     ],
 )  # fmt: skip
@@ -408,24 +389,18 @@ def test_what_does_not_suit_the_plane(changes, walls, words):
         make_flow(lbm.VelocityInlet(lbm.SyntheticEddies(**arguments)), walls=walls)
 
 
-@pytest.mark.parametrize("walls", [
-    {"nozzle": lbm.Solid(lambda x, y, z: (x < 2) & (y < 4) & (z < 4), lbm.VelocityInlet(EDDIES))},
-    {"y": lbm.MovingWall(EDDIES)},
-], ids=["solid", "wall"])  # fmt: skip
-def test_only_inlets_that_are_faces_have_eddies(walls):
-    with pytest.raises(TypeError, match=r"a face of an lbm\.Simulation"):
-        make_flow(lbm.VelocityInlet((0.05, 0.0, 0.0)), walls=walls)
+def test_only_inlets_that_are_faces_have_eddies():
+    nozzle = lbm.Solid(lambda x, y, z: (x < 2) & (y < 4) & (z < 4), lbm.VelocityInlet(EDDIES))
+    for walls in ({"nozzle": nozzle}, {"y": lbm.MovingWall(EDDIES)}):
+        with pytest.raises(TypeError, match=r"a face of an lbm\.Simulation"):
+            make_flow(lbm.VelocityInlet((0.05, 0.0, 0.0)), walls=walls)
 
 
 CASE = """
 title = "wind tunnel"
 shape = [8, 16, 12]
 time = 0.5
-[units]
-length = 0.5
-cells = 16
-speed = 2.0
-viscosity = 0.05
+units = { length = 0.5, cells = 16, speed = 2.0, viscosity = 0.05 }
 [boundaries]
 y = "no-slip"
 z = "free-slip"
@@ -464,18 +439,14 @@ def test_a_case_file_has_a_turbulent_inlet_in_si(tmp_path):
     assert eddies.stresses[0] == pytest.approx(np.array([0.04, -0.01, 0]) * scales.speed(1.0) ** 2)
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "words"),
-    [
+def test_mistakes_in_case_files_name_the_key(tmp_path):
+    for old, new, words in (
         ("intensity = 0.1", "intensity = 1.5", "boundaries.x-.turbulence.*intensity"),
-        ("intensity = 0.1, ", "", "intensity"),
+        ("intensity = 0.1, ", "", "intensity"), ("seed = 4", "sead = 4", "sead"),
         ("length = 0.0625, ", "", "boundaries.x-.turbulence.length is missing"),
         ("length = 0.0625", "length = [1.0, 2.0]", "length"),
         ("intensity = 0.1", "stresses = [1.0, 2.0, 3.0]", "stresses"),
-        ("seed = 4", "sead = 4", "sead"),
         ('parabola = "y"', "ramp = 1.0", "speed, with which eddies pass"),
-    ],
-)
-def test_mistakes_in_case_files_name_the_key(old, new, words, tmp_path):
-    with pytest.raises(ValueError, match=words):
-        read_inlet(tmp_path, (old, new))
+    ):  # fmt: skip
+        with pytest.raises(ValueError, match=words):
+            read_inlet(tmp_path, (old, new))

@@ -18,7 +18,8 @@ def flow(**options):
                           device="cpu", **options).run(30)  # fmt: skip
 
 
-def test_vtk_reads_the_fields_in_lattice_units(tmp_path):
+def test_vtk_reads_the_fields_in_lattice_units_and_in_si_units(tmp_path):
+    """A velocity and the lengths of its cells belong together: so gradients are in 1/s."""
     s = flow()
     image, fields = read_image(s.write_vtk(tmp_path / "flow"))
     assert set(fields) == {"rho", "drho", "u", "fluid"}
@@ -26,11 +27,6 @@ def test_vtk_reads_the_fields_in_lattice_units(tmp_path):
         np.testing.assert_array_equal(values, getattr(s, name))
     assert image.GetSpacing() == (1.0, 1.0, 1.0)
     assert time_of(image) == [30.0]
-
-
-def test_vtk_reads_the_fields_in_si_units(tmp_path):
-    """A velocity and the lengths of its cells belong together: so gradients are in 1/s."""
-    s = flow()
     image, fields = read_image(s.write_vtk(tmp_path / "flow", units=UNITS))
     assert set(fields) == {"pressure", "u", "fluid"}
     metres_a_second = UNITS.dx / UNITS.dt
@@ -100,19 +96,15 @@ def test_a_state_that_is_not_finite_is_not_written(tmp_path):
     assert path.read_bytes() == before
 
 
-@pytest.mark.parametrize(
-    ("options", "error", "words"),
-    [
+def test_options_of_files_are_checked(tmp_path):
+    s, names = flow(), "one of 'vorticity', 'q', 'strain', 'wall_shear', got 'curl'"
+    for options, error, words in (
         ({"units": 1.0}, TypeError, "units must be lbm.Units or None"),
         ({"derived": "q"}, TypeError, "derived must be a list"),
         ({"derived": None}, TypeError, "derived must be a list"),
-        ({"derived": ["curl"]}, ValueError,
-         "one of 'vorticity', 'q', 'strain', 'wall_shear', got 'curl'"),
-    ],
-)  # fmt: skip
-def test_options_of_files_are_checked(tmp_path, options, error, words):
-    s = flow()
-    with pytest.raises(error, match=words):
-        s.write_vtk(tmp_path / "flow", **options)
-    with pytest.raises(error, match=words):
-        s.to_xarray(**options)
+        ({"derived": ["curl"]}, ValueError, names),
+    ):
+        with pytest.raises(error, match=words):
+            s.write_vtk(tmp_path / "flow", **options)
+        with pytest.raises(error, match=words):
+            s.to_xarray(**options)

@@ -35,32 +35,29 @@ def test_inlets_move_and_an_outlet_has_its_row(lattice, inlet):
     assert np.allclose(links.wall_types[returns[4]], (1, 0.01, 0, 0, 0))
 
 
-def test_faces_with_free_slip_have_their_axis():
+def test_faces_with_free_slip_have_their_axis_and_edges_of_different_walls_are_mixed():
     slip = lbm.FreeSlip()
     _, returns = returns_of({"x": slip, "y": slip, "z": slip})
     assert [returns[0, 2, 2], returns[2, 4, 2], returns[2, 2, 0]] == [SLIP, SLIP + 1, SLIP + 2]
     assert returns[0, 0, 2] == MIXED  # an edge of two faces with free slip
-
-
-def test_edges_of_different_walls_are_mixed():
     _, returns = returns_of({"x-": INLET, "x+": OUTLET, "y": lbm.FreeSlip()})
     assert returns[2, 0, 2] == SLIP + 1
     assert returns[0, 0, 2] == MIXED
     rod = lbm.Solid(lambda x, y, z: (x > 4) & (y > 1) & (y < 2), lbm.MovingWall((0, 0, 0.1)))
     _, returns = returns_of({"x": OUTLET, "rod": rod})
     assert MIXED in returns[4]
-
-
-def test_two_moving_walls_are_not_mixed():
     walls = {"y": lbm.MovingWall((0.1, 0, 0)), "x-": lbm.MovingWall((0, 0, 0.1)), "x+": INLET}
-    links, returns = returns_of(walls)
+    links, returns = returns_of(walls)  # walls that move are not mixed
     assert (returns[links.masks[links.classes.T, SPECIAL] != 0] == MOVING).all()
 
 
-def test_an_outlet_whose_density_varies_has_its_row():
+def test_walls_that_vary_have_their_rows_and_classes():
     walls = {"x-": INLET, "x+": lbm.PressureOutlet(lambda t: 1.0 + 1e-3 * t)}
     links, returns = returns_of(walls)
     assert np.isin(returns[4], np.flatnonzero(links.is_varying)).all()
+    links, _ = returns_of({"x-": lbm.VelocityInlet(lambda t: (0.01 * t, 0, 0)), "x+": OUTLET})
+    assert set(links.find_varying_classes()) == set(links.classes[..., 0].ravel())
+    assert not len(returns_of({"x-": INLET, "x+": OUTLET})[0].find_varying_classes())
 
 
 @LATTICES
@@ -74,13 +71,6 @@ def test_what_moving_walls_add_is_that_of_each_population(lattice):
             wall = tuple(links.wall_types[links.wall_rows[k, q, 0]])
             f = wall_return(0.0, lattice.weights[q], tuple(map(float, c)), wall, (0.1, 0.2, 0.3))
             assert added[k, q] == pytest.approx(f, rel=1e-14, abs=1e-18)
-
-
-def test_classes_with_walls_that_vary_are_found():
-    walls = {"x-": lbm.VelocityInlet(lambda t: (0.01 * t, 0, 0)), "x+": OUTLET}
-    links, _ = returns_of(walls)
-    assert set(links.find_varying_classes()) == set(links.classes[..., 0].ravel())
-    assert not len(returns_of({"x-": INLET, "x+": OUTLET})[0].find_varying_classes())
 
 
 @LATTICES

@@ -4,14 +4,12 @@ import tomllib
 import warnings
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 import lbm
+from surfaces import box
 
-CORNERS = np.array([[x, y, z] for x in (0, 1) for y in (0, 1) for z in (0, 1)], float)
-FACES = [[0, 1, 3], [0, 3, 2], [4, 6, 7], [4, 7, 5], [0, 4, 5], [0, 5, 1],
-         [2, 3, 7], [2, 7, 6], [0, 2, 6], [0, 6, 4], [1, 5, 7], [1, 7, 3]]  # fmt: skip
+CORNERS, FACES = box((0, 0, 0), (1, 1, 1))
 
 
 def flow(boundaries=None, **settings):

@@ -155,6 +155,10 @@ FLOWS = {
 }
 
 
+PLAIN = ["periodic", "cavity with bodies", "open channel"]
+"""Flows with nothing but walls and open faces."""
+
+
 def noisy(shape, seed=1):
     """Return an initial (rho, u): near rest, different in every cell."""
     rng = np.random.default_rng(seed)

@@ -67,12 +67,22 @@ def mesh_of(vertices, faces, **options):
         return lbm.TriangleMesh(vertices, faces, **options)
 
 
+def winding_numbers(triangles, points):
+    """Return winding numbers by solid angles (Van Oosterom and Strackee 1983), an exact sum."""
+    total = np.zeros(len(points))
+    for a, b, c in triangles[:, :, None] - points:
+        la, lb, lc = (np.linalg.norm(v, axis=1) for v in (a, b, c))
+        ab, bc, ca = ((v * w).sum(axis=1) for v, w in ((a, b), (b, c), (c, a)))
+        volume = (a * np.cross(b, c)).sum(axis=1)
+        total += np.arctan2(volume, la * lb * lc + ab * lc + bc * la + ca * lb) / (2.0 * np.pi)
+    return total
+
+
 def write_stl(path, vertices, faces):
     """Write a binary STL file in float32."""
     corners = np.asarray(vertices)[faces].astype("<f4")
     record = np.zeros(len(corners), np.dtype([("n", "<f4", 3), ("v", "<f4", (3, 3)), ("a", "<u2")]))
     record["v"] = corners
-    path.write_bytes(
-        b"made by a test".ljust(80) + struct.pack("<I", len(corners)) + record.tobytes()
-    )
+    head = b"made by a test".ljust(80) + struct.pack("<I", len(corners))
+    path.write_bytes(head + record.tobytes())
     return path

@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import dataclass
+from types import FunctionType
 
 from numba import types
 
@@ -25,10 +26,16 @@ def array(dtype, ndim=1):
 class Budget:
     """Limits of a compiled kernel. Spills are not allowed (compile_cuda.allowed_spills)."""
 
-    signature: tuple
+    words: str  # types of the arguments, as `read_types` reads them
+    names: dict
     registers: int
     float64: bool = True  # whether .f64 instructions are allowed
     slow: bool = False  # whether only slow tests compile it
+
+    @property
+    def signature(self) -> tuple:
+        """Types of the arguments."""
+        return read_types(self.words, **self.names)
 
 
 def read_budgets(package: str, table: str, slow: str = "", **names) -> dict[str, Budget]:
@@ -47,7 +54,8 @@ def read_budgets(package: str, table: str, slow: str = "", **names) -> dict[str,
         name = f"{package}.{name}"
         single, _, double = registers.replace("!", "").partition("/")
         budgets[name] = Budget(
-            read_types(words, **names),
+            words,
+            names,
             int(double or single) if is_double else int(single),
             is_double or "!" not in registers,
             bool(slow and re.search(slow, name)),
@@ -56,11 +64,15 @@ def read_budgets(package: str, table: str, slow: str = "", **names) -> dict[str,
 
 
 def read_types(text: str, **names) -> tuple:
-    """Return the types that the words of a text stand for."""
+    """Return the types that the words of a text stand for.
+
+    Instead of a type, a name may have a function that finds it, for which no import has to wait.
+    """
     known = _NUMBERS | {"R": _REALS[names.get("T", f4)]} | names
     found = []
     for word in text.split():
         count, name, stars = re.fullmatch(r"(?:(\d+)x)?(\w+?)(\**)", word).groups()
-        element = array(known[name], len(stars)) if stars else known[name]
+        element = known[name]() if isinstance(known[name], FunctionType) else known[name]
+        element = array(element, len(stars)) if stars else element
         found.append(types.UniTuple(element, int(count)) if count else element)
     return tuple(found)

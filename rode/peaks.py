@@ -70,8 +70,8 @@ def peak_correction(problem: Problem, h: float, *, output: str | None = None) ->
     if (changing := np.einsum("soi,ij,soj->o", slopes, shaped, slopes) > 0.0).any():
         name = problem.outputs[chosen[int(np.argmax(changing))]]
         raise ValueError(
-            f"the output {name!r} contains white noise with an envelope, whose peaks have no constant "
-            "correction. Halve h until they do not change, or correct another one by output="
+            f"the output {name!r} contains white noise with an envelope, whose peaks have no "
+            "constant correction. Halve h until they do not change, or pass output="
         )
     sigma: np.ndarray = OVERSHOOT * np.sqrt(h * np.einsum("soi,ij,soj->os", slopes, noise, slopes))
     return sigma

@@ -229,7 +229,7 @@ def _simulate(
         uncounted += sum(one.path_steps for one in pilot)
     if spread < math.inf:
         raise ValueError(
-            f"estimates of runs of {asked} paths spread by {spread:.0%} of their mean, too much for an "
+            f"estimates of runs of {asked} paths spread by {spread:.0%}, which is too much for an "
             "interval: use more paths, or the other algorithm"
         )
     return pilot, asked, uncounted  # no run has reached the threshold

@@ -71,7 +71,7 @@ def peak_correction(problem: Problem, h: float, *, output: str | None = None) ->
         name = problem.outputs[chosen[int(np.argmax(changing))]]
         raise ValueError(
             f"the output {name!r} contains white noise with an envelope, whose peaks have no "
-            "constant correction. Halve h until they do not change, or pass output="
+            "constant correction. Halve h until they do not change, or name another by output="
         )
     sigma: np.ndarray = OVERSHOOT * np.sqrt(h * np.einsum("soi,ij,soj->os", slopes, noise, slopes))
     return sigma

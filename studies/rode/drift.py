@@ -36,8 +36,8 @@ SECONDS = 150.0
 """Time after which no more plain paths are solved."""
 
 RARE = {
-    "cuda": {"splitting": (1 << 14, 0.03), "subset": (4000, 0.05)},
-    "cpu": {"splitting": (2000, 0.15), "subset": (2000, 0.05)},
+    "cuda": {"splitting": (1 << 14, 0.03), "subset": (1500, 0.04)},
+    "cpu": {"splitting": (2000, 0.15), "subset": (1200, 0.05)},
 }
 """Paths of a run of each algorithm, and the coefficient of variation that is asked for. The numbers
 of subset simulation are those of the host, with a GPU too."""

@@ -46,13 +46,13 @@ def exit_probability(level, steps):
 @pytest.mark.parametrize("level", [1.5, pytest.param(3.9, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("algorithm", ["splitting", "subset"])
 def test_probabilities_are_those_of_the_process(device, algorithm, level):
-    """20 seeds, for probabilities of 0.2 and 2.4e-7; of 20 intervals three may miss.
+    """Probabilities of 0.2 (20 seeds) and 2.4e-7 (8 seeds); 15 % of the intervals may miss.
 
     Runs have few paths, and take more of them where they scatter.
     """
     exact, problem, estimates, hits = exit_probability(level, 64), process(), [], 0
-    paths = 50
-    for seed in range(20):
+    paths, seeds = 50, 8 if level > 3.0 else 20
+    for seed in range(seeds):
         found = rode.rare_event(
             problem, "euler", level, t_span=(0, 2), h=H, paths=paths, rng=seed, device=device,
             coefficient_of_variation=0.2, algorithm=algorithm,
@@ -64,8 +64,8 @@ def test_probabilities_are_those_of_the_process(device, algorithm, level):
         assert found.paths >= (8 * paths if level > 3.0 and algorithm == "subset" else paths)
         assert found.path_steps > 64 * paths * len(found.runs)
     scores = (np.array(estimates) / exact - 1.0) / np.std(np.array(estimates) / exact, ddof=1)
-    assert abs(scores.mean()) * math.sqrt(20.0) < 3.5
-    assert hits >= 17
+    assert abs(scores.mean()) * math.sqrt(seeds) < 3.5
+    assert hits >= 0.85 * seeds
     assert (exact < 3e-7) == (level > 3.0)
 
 

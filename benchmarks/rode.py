@@ -52,6 +52,7 @@ def run(device: hetero.Device, quick: bool) -> list[Measurement]:
             figures.append(averaging(device, dtype, size, steps, limits))
     figures += fused(device, quick)
     figures += exact(device, quick)
+    figures.append(correlated(device, quick))
     return figures
 
 
@@ -251,6 +252,29 @@ def exact(device, quick) -> list[Measurement]:
             )
         )
     return figures
+
+
+def correlated(device, quick) -> Measurement:
+    """Measure three correlated processes, whose exact sums stand for h^-1 fine steps each."""
+    from studies.rode.excitations import three_processes
+
+    problem, paths = three_processes(), 1 << (8 if quick else 20 if device.kind == "cuda" else 12)
+    steps, fine = 64 if quick else 4096, 1 << 10
+    settings = {"t_span": (0.0, steps / fine), "h": 1.0 / fine, "paths": paths, "rng": 1}
+    settings |= {"sampling": "exact", "reduction": "peaks", "dtype": "float32", "normals": "fast"}
+    timing = hetero.benchmark(
+        lambda: rode.solve(problem, "averaged-heun", device=device, **settings),
+        repeats=5,
+        device=device,
+    )
+    return Measurement(
+        f"fine steps by exact sums, averaged-heun, three correlated processes, {paths:,} paths, "
+        f"h/delta {fine:,}, float32, fast normals",
+        timing.rate(paths * steps * fine) / 1e9,
+        "G steps/s",
+        note="two states; divide by h/delta for coarse steps",
+        timing=timing.as_dict(),
+    )
 
 
 def _empty(device, size, dtype):

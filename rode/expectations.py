@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import numbers
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -74,6 +75,8 @@ class Expectation:
     reached : whether the error is below the tolerance
     levels : from the coarsest step to the finest
     path_steps : coarse steps computed, of all paths and levels, those of pilot runs included
+    needed_path_steps : estimate of those that the tolerance takes, or `path_steps` if it is reached
+        More levels may add to it.
     corrected : whether peaks have the correction of `rode.peak_correction`
     """
 
@@ -88,6 +91,7 @@ class Expectation:
     reached: bool
     levels: tuple[Level, ...]
     path_steps: int
+    needed_path_steps: int
     corrected: bool
 
     def __repr__(self) -> str:
@@ -95,7 +99,7 @@ class Expectation:
         lines = [
             f"Expectation({self.estimate:.8g}, error {self.error:.2g}: standard error "
             f"{self.standard_error:.2g} and bias {self.bias:.2g}; tolerance {self.tolerance:.2g} "
-            f"{says}; {self.path_steps:.3g} path steps)",
+            f"{says}; {self.path_steps:.3g} path steps of {self.needed_path_steps:.3g})",
             f"{'h':>12}{'paths':>12}{'mean':>14}{'variance':>12}{'path steps':>12}",
         ]
         lines += [
@@ -143,7 +147,8 @@ def expectation(
         Larger steps whose solutions differ too much from finer ones to be of use are left out.
     confidence : of the interval
     max_path_steps : largest number of coarse steps of all paths
-        If the tolerance takes more, sampling ends at once, and `reached` is False.
+        If the tolerance takes more, sampling ends at once, mostly after the first paths. `reached`
+        is False then, and a UserWarning says how many steps the tolerance takes.
     rng : None, int, SeedSequence or NumPy Generator
     device : the device that solves; by default a GPU for levels whose work is large
 
@@ -184,7 +189,21 @@ def expectation(
 
     run = Multilevel(plan, shift, device, budget, means)
     goal = run.reach(tolerance, relative)
-    return _result_of(run, goal, confidence)
+    result = _result_of(run, goal, confidence)
+    if not result.reached:
+        needed = result.needed_path_steps
+        warnings.warn(
+            f"the error is {result.error:.2g}, larger than the tolerance of {goal:.2g}: "
+            + (
+                f"that takes {needed:.2g} path steps or more, and max_path_steps={budget:g}; pass "
+                "more of them or a larger tolerance"
+                if needed > budget
+                else f"steps shorter than h={result.levels[-1].h:g} cannot be used"
+            ),
+            UserWarning,
+            stacklevel=2,
+        )
+    return result
 
 
 def _reduction_of(functional: str | Functional) -> Reduction:
@@ -245,11 +264,9 @@ def _require_linear_envelope(envelope: Envelope, plan: Plan) -> None:
 
 def _shift_of(problem: Problem, index: int) -> float:
     """Return s of the correction s sqrt(h) of peaks; 0 where none is known."""
-    if problem.excitation is not None:
-        return 0.0
     try:
-        return float(peak_correction(problem, 1.0)[index, 0])
-    except ValueError:  # the output's slope in O varies
+        return float(peak_correction(problem, 1.0, output=problem.outputs[index])[0, 0])
+    except ValueError:  # the output's slope in O varies, or its noise has an envelope
         return 0.0
 
 
@@ -277,5 +294,6 @@ def _result_of(run: Multilevel, goal: float, confidence: float) -> Expectation:
         reached=error <= goal,
         levels=tuple(levels),
         path_steps=round(run.path_steps),
+        needed_path_steps=round(run.path_steps if error <= goal else run.needed),
         corrected=run.shift > 0.0,
     )

@@ -20,7 +20,7 @@ _TIMES = 0.3, 7.0, -1.0, 1e3, 0.01, 40.0
 """Times in s at which the slope of an output in O is computed, each for all sizes of x."""
 
 
-def peak_correction(problem: Problem, h: float) -> np.ndarray:
+def peak_correction(problem: Problem, h: float, *, output: str | None = None) -> np.ndarray:
     """Return what peaks of coarse steps lack on average, to be added to `Result.peaks`.
 
     A peak is the largest absolute value at the coarse steps. An output that contains the process
@@ -34,6 +34,7 @@ def peak_correction(problem: Problem, h: float) -> np.ndarray:
     ----------
     problem : rode.Problem
     h : coarse step in s, that of `solve`
+    output : name of the only output that is corrected; None: all
 
     Returns
     -------
@@ -46,8 +47,9 @@ def peak_correction(problem: Problem, h: float) -> np.ndarray:
     Raises
     ------
     TypeError, ValueError
-        ValueError also if the slope dy/dO of an output depends on t, x or O, as in y = x O, or if O
-        is rough and has an envelope: then there is no constant correction.
+        ValueError also if the slope dy/dO of an output in a rough component of O depends on t, x or
+        O, as in y = x O, or is not 0 and the component has an envelope: then there is no constant
+        correction.
 
     References
     ----------
@@ -58,14 +60,18 @@ def peak_correction(problem: Problem, h: float) -> np.ndarray:
     if not isinstance(problem, Problem):
         raise TypeError(f"problem must be a rode.Problem, got {type(problem).__name__}")
     h = validation.check_in_range("h", h, 0.0, math.inf, closed="neither")
+    chosen = list(range(len(problem.outputs))) if output is None else [problem.index_of(output)]
     noise, shaped = _noise_of(problem)
-    if not (noise.any() or shaped.any()):  # O is smooth, and so are all outputs
-        return np.zeros((len(problem.outputs), problem.sets))
-    slopes = np.array([_slopes(problem, tuple(map(float, p))) for p in problem.parameters.T])
+    rough = np.diag(noise + shaped) > 0.0
+    if not rough.any():  # O is smooth, and so are all outputs
+        return np.zeros((len(chosen), problem.sets))
+    sets = problem.parameters.T
+    slopes = np.array([_slopes(problem, tuple(map(float, p)), chosen, rough) for p in sets])
     if (changing := np.einsum("soi,ij,soj->o", slopes, shaped, slopes) > 0.0).any():
+        name = problem.outputs[chosen[int(np.argmax(changing))]]
         raise ValueError(
-            f"the output {problem.outputs[int(np.argmax(changing))]!r} contains white noise with "
-            "an envelope, whose peaks have no constant correction. Halve h until they do not change"
+            f"the output {name!r} contains white noise with an envelope, whose peaks have no "
+            "constant correction. Halve h until they do not change, or name another by output="
         )
     sigma: np.ndarray = OVERSHOOT * np.sqrt(h * np.einsum("soi,ij,soj->os", slopes, noise, slopes))
     return sigma
@@ -84,8 +90,10 @@ def _noise_of(problem: Problem) -> tuple[np.ndarray, np.ndarray]:
     return total[0], total[1]
 
 
-def _slopes(problem: Problem, p: tuple[float, ...]) -> np.ndarray:
-    """Return dy/dO of each output, for each component of O, if it is the same everywhere."""
+def _slopes(
+    problem: Problem, p: tuple[float, ...], chosen: list[int], rough: np.ndarray
+) -> np.ndarray:
+    """Return dy/dO of chosen outputs, if it is the same everywhere; 0 for components not rough."""
     rng = np.random.default_rng(1)
     if problem.excitation is None:
         sizes = np.array([problem.process.deviation])
@@ -99,7 +107,10 @@ def _slopes(problem: Problem, p: tuple[float, ...]) -> np.ndarray:
         try:
             low, high = (
                 np.array(
-                    [_outputs(problem, t, x, sizes * one, p) for one in (o + sign * np.eye(o.size))]
+                    [
+                        _outputs(problem, t, x, sizes * one, p)[chosen]
+                        for one in (o + sign * np.eye(o.size))
+                    ]
                 )
                 for sign in (-1.0, 1.0)
             )
@@ -107,7 +118,7 @@ def _slopes(problem: Problem, p: tuple[float, ...]) -> np.ndarray:
             failure = error
             continue
         with np.errstate(all="ignore"):
-            slope = (high - low).T / (2.0 * sizes)
+            slope = np.where(rough, (high - low).T / (2.0 * sizes), 0.0)
             scale = (np.abs(high) + np.abs(low)).T / sizes
         is_finite = np.isfinite(slope)
         if scale_of_x != 1.0 and not is_finite.all():
@@ -115,7 +126,7 @@ def _slopes(problem: Problem, p: tuple[float, ...]) -> np.ndarray:
         first = slope if first is None else first
         unequal = ~is_finite | (np.abs(slope - first) > 1e-9 * scale + 1e-300)
         if unequal.any():
-            name = problem.outputs[int(np.argmax(unequal.any(axis=1)))]
+            name = problem.outputs[chosen[int(np.argmax(unequal.any(axis=1)))]]
             raise ValueError(
                 f"the output {name!r} depends on O in another way than a constant times O: its "
                 "peaks have no constant correction. Halve h until they do not change"

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from hetero import memory, validation
+from hetero import validation
 from hetero.equality import equal_by_value
-from rode._estimators.splitting import SplittingRun
+from rode._estimators.splitting import Splitting, SplittingRun
 from rode._estimators.subsets import CHAIN, SubsetRun, SubsetSimulation
-from rode._solver.memory_forecast import required_bytes
 from rode._solver.pairs import with_one_output
 from rode._solver.plan import Plan
 from rode.problems import Problem
@@ -25,6 +24,21 @@ if TYPE_CHECKING:
 MIN_RUNS, MAX_RUNS = 10, 1000
 """Numbers of independent runs, whose spread gives the error."""
 
+MAX_PATHS = 1 << 20
+"""Largest number of paths of a run."""
+
+MAX_SPREAD = 0.5
+"""Largest coefficient of variation of a run. Estimates are products of shares, about as skew as a
+lognormal law: of its means of 10 to 25, intervals of 95 % hold in 92 to 95 % up to this spread, and
+in 88 to 92 % for a spread of 1 (computed; `docs/packages/rode.md` has what is measured)."""
+
+AIM = 0.35
+"""Spread at which a larger number of paths aims, so that its pilot runs mostly stay below
+`MAX_SPREAD`."""
+
+MAX_PILOTS, MAX_GROWTH = 4, 8.0
+"""Largest number of pilots, and largest factor of paths between two of them; not tuned."""
+
 
 @equal_by_value
 @dataclass(frozen=True, eq=False)
@@ -35,14 +49,15 @@ class RareEvent:
     ----------
     probability : mean of the runs; 0 if no run has reached the threshold
     low, high : ends of its interval, by Student's distribution of the runs' mean, at most 1
-        If all paths exceed the threshold, the lower end is that of a binomial probability.
+        They are equally far from the probability on a logarithmic scale. If all paths exceed the
+        threshold, the lower end is that of a binomial probability.
     coefficient_of_variation : estimated standard error over probability
-    confidence : probability with which the interval contains the true value, nearly. With fewer
-        than 100 paths in a run it is less: 195 of 218 intervals of 95 % held with 20 and 50 paths.
+    confidence : probability with which the interval contains the true value, nearly
     runs : (runs,) array, estimate of each run; they are independent and have no bias
+    paths : paths of a run, at least as many as were asked for
     levels : levels of each run, and behind them the threshold if the run has reached it
     survivors : numbers of paths above these levels
-    path_steps : coarse steps computed, of all paths and runs
+    path_steps : coarse steps computed, of all paths and runs, those of pilot runs included
     reached : whether every run has reached the threshold
     """
 
@@ -52,6 +67,7 @@ class RareEvent:
     coefficient_of_variation: float
     confidence: float
     runs: np.ndarray
+    paths: int
     levels: tuple[tuple[float, ...], ...]
     survivors: tuple[tuple[int, ...], ...]
     path_steps: int
@@ -87,8 +103,10 @@ def rare_event(
     and goes on with random numbers of its own. This is repeated until half of the paths exceed the
     threshold.
 
-    Runs of either are repeated until the mean of their estimates is known well enough. Their
-    spread contains what paths of a run have in common, as those of a chain do.
+    Ten pilot runs, which are not counted, say how many runs the error asks for. If their estimates
+    spread by more than half of their mean, they are so skew that no interval would hold, and a run
+    takes more paths. The runs' spread contains what their paths have in common, as those of a chain
+    do.
 
     Parameters
     ----------
@@ -100,10 +118,11 @@ def rare_event(
         Subset simulation mostly takes less work, most of all for smooth outputs, which are nearly
         decided when they pass a level. Splitting is better where the output is the process itself
         that begins at one value, and needs memory for the output alone.
-    paths : paths of a run; each has its numbers or, for splitting, its output of all coarse steps
-        in memory
-        Subset simulation rounds them down to a multiple of ten.
-    coefficient_of_variation : estimated relative standard error at which the runs end
+    paths : paths of a run; more if its estimate spreads too much
+        Each has its numbers or, for splitting, its output of all coarse steps in memory. Subset
+        simulation rounds them down to a multiple of ten.
+    coefficient_of_variation : relative standard error for which the number of runs is chosen
+        As that follows from ten runs, the one of the result differs by a quarter or so.
     confidence : of the interval
     max_runs : largest number of runs
     rng : None, int, SeedSequence or NumPy Generator
@@ -116,7 +135,8 @@ def rare_event(
     Raises
     ------
     TypeError, ValueError
-        An argument is invalid, or a path has become infinite or NaN.
+        An argument is invalid, a path has become infinite or NaN, or estimates of runs spread too
+        much even with many times as many paths.
     MemoryError : the paths of a run do not fit
 
     References
@@ -129,7 +149,7 @@ def rare_event(
     multilevel splitting algorithms, Annals of Applied Probability 26, 3559.
     """
     threshold = validation.check_finite("threshold", threshold)
-    paths = validation.check_integer("paths", paths, 4, 1 << 20)
+    paths = validation.check_integer("paths", paths, 4, MAX_PATHS)
     goal = validation.check_in_range(
         "coefficient_of_variation", coefficient_of_variation, 0.0, 1.0, closed="right"
     )
@@ -168,46 +188,51 @@ def rare_event(
             )
     k = problem.index_of(output)
     choices = np.random.default_rng([int(word) for word in plan.key])
+    prepare: Callable[[int], Splitting | SubsetSimulation]
     if algorithm == "splitting":
-        plan = replace(plan, problem=with_one_output(problem, k))
-        return _result_of(_split(plan, threshold, goal, max_runs, choices), confidence)
-    simulation = SubsetSimulation(plan, k, threshold, choices)
-    runs = _simulate(simulation, goal, max_runs)
-    return _result_of(runs, confidence, simulation.path_steps)
+        prepare = Splitting(replace(plan, problem=with_one_output(problem, k)), threshold, choices)
+    else:
+
+        def prepare(size: int) -> SubsetSimulation:
+            return SubsetSimulation(replace(plan, paths=size), k, threshold, choices)
+
+    runs, size, uncounted = _simulate(prepare, paths, goal, max_runs)
+    return _result_of(runs, size, confidence, uncounted)
 
 
-def _split(
-    plan: Plan, threshold: float, goal: float, max_runs: int, rng: np.random.Generator
-) -> list[SplittingRun]:
-    """Return runs of the splitting, until their mean is known well enough."""
-    for device, need in required_bytes(plan).items():
-        if need >= memory.SMALL and need > (free := memory.free_bytes(device, need)):
-            subject = f"splitting of {plan.paths} paths with {plan.times} times"
-            remedies = ["use fewer paths", "use a larger h"]
-            raise memory.shortage(subject, device, need, free, remedies)
-    runs: list[SplittingRun] = []
-    while len(runs) < max_runs:
-        first = runs[-1].next_number if runs else 0
-        runs.append(SplittingRun(plan, threshold, first, rng))
-        if len(runs) >= MIN_RUNS and _variation(_estimates_of(runs)) <= goal:
-            break
-    return runs
+def _simulate(
+    prepare: Callable[[int], Splitting | SubsetSimulation], paths: int, goal: float, max_runs: int
+) -> tuple[Sequence[SplittingRun] | Sequence[SubsetRun], int, int]:
+    """Return runs, their paths, and the coarse steps of what is not counted.
 
-
-def _simulate(simulation: SubsetSimulation, goal: float, max_runs: int) -> list[SubsetRun]:
-    """Return runs of subset simulation, until their mean is known well enough.
-
-    Their number is doubled at most, because the spread of few runs is not well known.
+    Numbers of paths and of runs follow from pilot runs alone. Runs that ended when their own spread
+    is small would end early where large estimates are missing yet, and be too small on average.
     """
-    runs: list[SubsetRun] = []
-    while len(runs) < max_runs:
-        more = MIN_RUNS
-        if runs and (variation := _variation(_estimates_of(runs))) < math.inf:
-            more = min(len(runs), math.ceil(len(runs) * ((variation / goal) ** 2 - 1.0)))
-        runs += simulation.runs(min(max(more, 1), max_runs - len(runs)))
-        if _variation(_estimates_of(runs)) <= goal:
+    size, uncounted, spread = paths, 0, math.inf
+    for _ in range(MAX_PILOTS):
+        try:
+            simulation = prepare(size)
+        except MemoryError:
+            if size == paths:
+                raise
             break
-    return runs
+        pilot, asked = simulation.runs(MIN_RUNS), size
+        uncounted += simulation.path_steps
+        spread = math.sqrt(MIN_RUNS) * _variation(_estimates_of(pilot))
+        if spread <= MAX_SPREAD:
+            steps = uncounted + sum(one.path_steps for one in pilot)
+            count = max(MIN_RUNS, math.ceil((spread / goal) ** 2))
+            return simulation.runs(min(count, max_runs)), size, steps
+        growth = min(math.log1p(spread * spread) / math.log1p(AIM * AIM), MAX_GROWTH)
+        if (size := min(CHAIN * math.ceil(size * growth / CHAIN), MAX_PATHS)) == asked:
+            break
+        uncounted += sum(one.path_steps for one in pilot)
+    if spread < math.inf:
+        raise ValueError(
+            f"estimates of runs of {asked} paths spread by {spread:.0%}, which is too much for an "
+            "interval: use more paths, or the other algorithm"
+        )
+    return pilot, asked, uncounted  # no run has reached the threshold
 
 
 def _estimates_of(runs: Sequence[SplittingRun] | Sequence[SubsetRun]) -> np.ndarray:
@@ -222,15 +247,18 @@ def _variation(estimates: np.ndarray) -> float:
 
 
 def _result_of(
-    runs: Sequence[SplittingRun] | Sequence[SubsetRun], confidence: float, path_steps: int = 0
+    runs: Sequence[SplittingRun] | Sequence[SubsetRun], paths: int, confidence: float, steps: int
 ) -> RareEvent:
     """Return the result of all runs, with the coarse steps of what is not counted."""
     from scipy.stats import t
 
     estimates = _estimates_of(runs)
     mean, variation = float(estimates.mean()), _variation(estimates)
-    half = float(t.ppf(0.5 + 0.5 * confidence, estimates.size - 1)) * variation * mean
-    low, high = (max(0.0, mean - half), min(1.0, mean + half)) if mean else (0.0, math.nan)
+    low, high = 0.0, math.nan
+    if mean > 0.0:
+        # Estimates are skew: their logarithms have the more normal mean.
+        factor = math.exp(float(t.ppf(0.5 + 0.5 * confidence, estimates.size - 1)) * variation)
+        low, high = mean / factor, min(1.0, mean * factor)
     if mean == 1.0:  # the runs have no spread, but have not seen all paths
         low = (0.5 - 0.5 * confidence) ** (1.0 / sum(one.survivors[-1] for one in runs))
     return RareEvent(
@@ -240,8 +268,9 @@ def _result_of(
         coefficient_of_variation=variation,
         confidence=confidence,
         runs=estimates,
+        paths=paths,
         levels=tuple(tuple(one.levels) for one in runs),
         survivors=tuple(tuple(one.survivors) for one in runs),
-        path_steps=path_steps + sum(one.path_steps for one in runs),
+        path_steps=steps + sum(one.path_steps for one in runs),
         reached=all(one.probability > 0.0 for one in runs),
     )

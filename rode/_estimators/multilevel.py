@@ -110,6 +110,7 @@ class Multilevel:
     means_of_controls : the means of `CONTROLS` for a plan, an empty array if they are not known
     levels : samples from the coarsest step to the finest
     next_path, path_steps : number of the next path, and how many coarse steps were computed
+    needed : estimated coarse steps that the error asks for, of the levels that there are
     """
 
     def __init__(
@@ -122,7 +123,7 @@ class Multilevel:
     ) -> None:
         self.shift, self.device, self.budget = shift, device, budget
         self.means_of_controls = means_of_controls
-        self.next_path, self.path_steps = 0, 0.0
+        self.next_path, self.path_steps, self.needed = 0, 0.0, 0.0
         self.levels: list[Samples] = []
         self.begin(plan)
 
@@ -236,7 +237,8 @@ class Multilevel:
             goal = tolerance * (abs(self.estimate) if relative else 1.0)
             more = self.missing((1.0 - BIAS_SHARE) * goal * goal)
             work = sum(n * one.cost for n, one in zip(more, self.levels, strict=True))
-            if self.path_steps + work > self.budget:
+            self.needed = self.path_steps + work
+            if self.needed > self.budget:
                 return goal
             for k, count in enumerate(more):
                 self.sample(k, count)
@@ -246,8 +248,10 @@ class Multilevel:
             too_fine = len(self.levels) > MAX_LEVELS or 2 * finest.plan.steps >= MAX_STEPS
             # Variances fall and costs rise, so that each level needs less than half of the paths.
             count = min(PILOT_PATHS, max(MIN_PILOT_PATHS, finest.count // 2))
-            is_beyond = self.path_steps + 3 * count * finest.plan.steps > self.budget
-            if self.bias <= math.sqrt(BIAS_SHARE) * goal or too_fine or is_beyond:
+            if self.bias <= math.sqrt(BIAS_SHARE) * goal or too_fine:
+                return goal
+            self.needed = self.path_steps + 3 * count * finest.plan.steps
+            if self.needed > self.budget:
                 return goal
             self.extend(count)
 

@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from hetero import memory
+from rode._solver.memory_forecast import required_bytes
 from rode._solver.plan import Plan
 from rode._solver.runner import run
 
@@ -68,3 +70,37 @@ class SplittingRun:
             raise ValueError(f"the run has failed: {outcome.failures}; use a smaller h")
         self.path_steps += count * plan.steps
         return np.abs(outcome.states[0]["paths"][:, 0])
+
+
+class Splitting:
+    """Independent runs of a problem; call it with a number of paths before its runs.
+
+    Attributes
+    ----------
+    path_steps : 0, as nothing is computed beside the runs
+    next_number : number of the next path
+    """
+
+    path_steps = 0
+
+    def __init__(self, plan: Plan, threshold: float, choices: np.random.Generator) -> None:
+        self.plan, self.threshold, self.choices = plan, threshold, choices
+        self.next_number = 0
+
+    def __call__(self, paths: int) -> Splitting:
+        """Return these runs with another number of paths, if the memory suffices."""
+        self.plan = plan = replace(self.plan, paths=paths, whole=range(paths))
+        for device, need in required_bytes(plan).items():
+            if need >= memory.SMALL and need > (free := memory.free_bytes(device, need)):
+                subject = f"splitting of {paths} paths with {plan.times} times"
+                remedies = ["use fewer paths", "use a larger h"]
+                raise memory.shortage(subject, device, need, free, remedies)
+        return self
+
+    def runs(self, count: int) -> list[SplittingRun]:
+        """Return runs, each with paths of its own."""
+        runs = []
+        for _ in range(count):
+            runs.append(SplittingRun(self.plan, self.threshold, self.next_number, self.choices))
+            self.next_number = runs[-1].next_number
+        return runs

@@ -31,6 +31,12 @@ def three_columns(p):  # type: ignore[no-untyped-def]
     return (0.0, 1.0), (0.5, 0.0), (0.0, 2.0)
 
 
+def three_processes() -> rode.Problem:
+    """Return an oscillator that three correlated processes push."""
+    processes = rode.OU([0.1, 0.5, 1.0], [2.0, 1.0, 0.5], correlation=CORRELATION)
+    return rode.additive(duffing, three_columns, dimension=2, excitation=processes)
+
+
 def run(study: Study) -> dict:
     """Measure all rates."""
     rows = study.table("Rates of excitations and response spectra", HEADS, rates(study))
@@ -40,11 +46,7 @@ def run(study: Study) -> dict:
 def rates(study: Study) -> Iterator[tuple]:
     """Yield the rows of the table."""
     on_gpu, quick = study.device.kind == "cuda", study.quick
-    three = rode.additive(
-        duffing, three_columns, dimension=2,
-        excitation=rode.OU([0.1, 0.5, 1.0], [2.0, 1.0, 0.5], correlation=CORRELATION),
-    )  # fmt: skip
-    power = 10
+    three, power = three_processes(), 10
     paths, steps = (1 << 20, 4096) if on_gpu else (256 if quick else 16_384, 256)
 
     def solve_three() -> None:

@@ -121,11 +121,13 @@ def test_control_variates_leave_the_mean_of_the_coarsest_level():
 
 
 def test_a_budget_that_does_not_suffice_is_said():
-    found = rode.expectation(
-        QUAKE, "3-rode-taylor", rode.energy(), rng=1, max_path_steps=1e6,
-        **RUN | {"tolerance": 1e-9},
-    )  # fmt: skip
+    with pytest.warns(UserWarning, match=r"takes .* path steps or more, and max_path_steps=1e\+06"):
+        found = rode.expectation(
+            QUAKE, "3-rode-taylor", rode.energy(), rng=1, max_path_steps=1e6,
+            **RUN | {"tolerance": 1e-9},
+        )  # fmt: skip
     assert not found.reached
+    assert found.needed_path_steps > 1e6 * found.error / 1e-9
     assert found.error > 1e-9
     assert "not reached" in repr(found)
     assert found.path_steps < 1e6

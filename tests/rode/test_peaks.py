@@ -100,6 +100,14 @@ def test_excitations_have_the_correction_of_their_white_noise():
     two = problem(pair, lambda t, x, o, p: (2.0 * o[0] - o[1],), ((1.0,), (1.0,)))
     noise = 4.0 + 4.0 - 2 * 2.0 * 0.5 * 2.0  # of 2 dW_1 - 2 dW_2
     assert rode.peak_correction(two, 0.25) == pytest.approx(size * noise**0.5, rel=1e-9)
+    smooth = rode.Filtered(kt.F, kt.L, [[0.0, -24.0], [1.0, 0.0]])  # rough, and a smooth component
+    power = problem(smooth, lambda t, x, o, p: (o[0], x[0] * o[1]), ((1.0,), (1.0,)))
+    found = rode.peak_correction(power, 0.25)
+    np.testing.assert_allclose(found[:, 0], [size * 2.0 * 24.0, 0.0], rtol=1e-9)
+    both = problem(shaken, show)
+    assert rode.peak_correction(both, 0.25, output=both.outputs[1]) == 0.0
+    with pytest.raises(ValueError, match="white noise with an envelope"):
+        rode.peak_correction(both, 0.25, output=both.outputs[0])
 
 
 def test_outputs_without_a_constant_slope_are_refused():

@@ -46,10 +46,13 @@ def exit_probability(level, steps):
 @pytest.mark.parametrize("level", [1.5, pytest.param(3.9, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("algorithm", ["splitting", "subset"])
 def test_probabilities_are_those_of_the_process(device, algorithm, level):
-    """20 seeds, for probabilities of 0.2 and 2.4e-7; two of three intervals hold."""
+    """Probabilities of 0.2 (20 seeds) and 2.4e-7 (8 seeds); 15 % of the intervals may miss.
+
+    Runs have few paths, and take more of them where they scatter.
+    """
     exact, problem, estimates, hits = exit_probability(level, 64), process(), [], 0
-    paths = 1000 if level > 3.0 and algorithm == "subset" else 200
-    for seed in range(20):
+    paths, seeds = 50, 8 if level > 3.0 else 20
+    for seed in range(seeds):
         found = rode.rare_event(
             problem, "euler", level, t_span=(0, 2), h=H, paths=paths, rng=seed, device=device,
             coefficient_of_variation=0.2, algorithm=algorithm,
@@ -58,11 +61,19 @@ def test_probabilities_are_those_of_the_process(device, algorithm, level):
         estimates.append(found.probability)
         hits += found.low <= exact <= found.high
         assert found.levels[0][-1] == level
+        assert found.paths >= (8 * paths if level > 3.0 and algorithm == "subset" else paths)
         assert found.path_steps > 64 * paths * len(found.runs)
     scores = (np.array(estimates) / exact - 1.0) / np.std(np.array(estimates) / exact, ddof=1)
-    assert abs(scores.mean()) * math.sqrt(20.0) < 3.5
-    assert hits >= 14
+    assert abs(scores.mean()) * math.sqrt(seeds) < 3.5
+    assert hits >= 0.85 * seeds
     assert (exact < 3e-7) == (level > 3.0)
+
+
+def test_runs_that_scatter_too_much_are_refused(monkeypatch):
+    monkeypatch.setattr("rode.rare_events.MAX_PILOTS", 1)
+    options = {"t_span": (0, 2), "h": H, "paths": 50, "rng": 1, "device": "cpu"}
+    with pytest.raises(ValueError, match=r"of runs of 50 paths spread by .* use more paths"):
+        rode.rare_event(process(), "euler", 2.7, **options)
 
 
 def integrate_acceleration(x, p):
@@ -70,11 +81,11 @@ def integrate_acceleration(x, p):
 
 
 @pytest.mark.statistical
-def test_a_gaussian_end_beyond_five_deviations(device):
-    """An oscillator on the ground of Kanai and Tajimi, which an envelope lets swell; 10 seeds.
+def test_a_gaussian_end_beyond_four_deviations(device):
+    """An oscillator on the ground of Kanai and Tajimi, which an envelope lets swell; 5 seeds.
 
     The output is 0 before the end. Its variance there is that of the moment equations, and the
-    probability 5.7e-7. It takes a bent envelope, a filter of two states and three integrals.
+    probability 6.3e-5. It takes a bent envelope, a filter of two states and three integrals.
     """
     envelope = np.array([0.0, 1.0, 2.0]), np.array([0.0, 1.0, 0.5])
     ground = rode.Filtered.kanai_tajimi(envelope=envelope)
@@ -95,18 +106,18 @@ def test_a_gaussian_end_beyond_five_deviations(device):
     start[2:, 2:] = ground.covariance
     run = {"rtol": 1e-9, "atol": 1e-12, "max_step": 0.1}
     deviation = math.sqrt(solve_ivp(rates, (0.0, 2.0), start.ravel(), **run).y[0, -1])
-    exact, found = erfc(5.0 / math.sqrt(2.0)), []
-    for seed in range(10):
+    exact, found = erfc(4.0 / math.sqrt(2.0)), []
+    for seed in range(5):
         one = rode.rare_event(
-            problem, "3-rode-taylor", 5.0 * deviation, t_span=(0, 2), h=H, paths=300, rng=seed,
+            problem, "3-rode-taylor", 4.0 * deviation, t_span=(0, 2), h=H, paths=500, rng=seed,
             coefficient_of_variation=0.3, device=device,
         )  # fmt: skip
         assert one.reached
         found.append(one)
     ratios = np.array([one.probability for one in found]) / exact
-    assert abs(ratios.mean() - 1.0) < 3.5 * ratios.std(ddof=1) / math.sqrt(10.0)
-    assert ratios.std(ddof=1) < 0.6
-    assert sum(one.low <= exact <= one.high for one in found) >= 7
+    assert abs(ratios.mean() - 1.0) < 3.5 * ratios.std(ddof=1) / math.sqrt(5.0)
+    assert ratios.std(ddof=1) < 0.4
+    assert sum(one.low <= exact <= one.high for one in found) >= 4
 
 
 def test_copies_are_those_of_their_parents_up_to_the_switch(device):

@@ -148,7 +148,7 @@ CALLS = {
         rode.relaxation(), "averaged-heun", "end", t_span=(0.0, 1.0), tolerance=0.1, rng=3,
         device=d).levels]),
     "rode.rare_event": lambda d: rode.rare_event(
-        rode.relaxation(start_process=0.0), "averaged-heun", 0.8, t_span=(0.0, 1.0), h=2.0**-4,
+        rode.relaxation(start_process=0.0), "averaged-heun", 0.3, t_span=(0.0, 1.0), h=2.0**-4,
         algorithm="splitting", paths=16, max_runs=10, rng=3, device=d).runs,
     "sbth.tridiagonalize": lambda d: eigenvalues_of(sbth.tridiagonalize(BAND, device=d)),
     "sbth.tridiagonalize, two stages":

@@ -2,7 +2,7 @@
 
 The characteristic function of a standard distribution in S0 is exp(E(t)),
 
-    E(t) = -t^alpha - i beta tan(pi alpha / 2) (t - t^alpha) = -t^alpha + i beta T t expm1(eps log t)
+    E(t) = -t^alpha - i beta T (t - t^alpha) = -t^alpha + i beta T t expm1(eps log t)
 
 for t > 0, with T = tan(pi alpha / 2) and eps = alpha - 1. Sampled at multiples of 2 pi / P it gives
 the density repeated with the period P (Poisson's sum). Its repetitions lie in the tails, where the
@@ -160,7 +160,7 @@ class _Tail(NamedTuple):
 
 
 class Inversion:
-    """A standard distribution in S0 with alpha from 0.1 to 2, for points up to `farthest` from 0."""
+    """A standard distribution in S0, alpha from 0.1 to 2, for points up to `farthest` from 0."""
 
     def __init__(self, alpha: float, beta: float, farthest: float) -> None:
         self._shape = shape = _Shape.of(alpha, beta)
@@ -218,12 +218,13 @@ class Inversion:
         """Return the repeated density without its repetitions."""
         if not x.size:
             return x
-        period, (right, left) = self._period, (self._right, self._left)
-        repeated = sum(
-            np.exp(-np.outer(distances - tail.start, tail.rates))
-            @ (tail.weights / -np.expm1(-period * tail.rates))
-            for tail, distances in ((right, period + self._points), (left, period - self._points))
-        )
+        period, repeated = self._period, np.zeros(_TERMS)
+        for tail, distances in (
+            (self._right, period + self._points),
+            (self._left, period - self._points),
+        ):
+            sums = np.exp(-np.outer(distances - tail.start, tail.rates))
+            repeated -= sums @ (tail.weights / np.expm1(-period * tail.rates))
         return 1.0 / period + self._sum(x, self._series[1]) - self._interpolate(repeated, x)
 
     def _probability_below(self, x: np.ndarray) -> np.ndarray:

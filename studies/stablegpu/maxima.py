@@ -10,9 +10,12 @@ time. An interrupted study goes on where it was, unless files of the working tre
 from __future__ import annotations
 
 import functools
+import itertools
 import json
 import math
 import multiprocessing
+import os
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -27,10 +30,11 @@ from stablegpu import stable
 from studies.stablegpu.inversion import Inversion
 from studies.study import Study
 
-STARTS, FOLLOWED, POLISHED, LARGEST_ALLOWED = 20, 6, 2, 1e-6
+STARTS, EVALUATIONS, LARGEST_ALLOWED = 20, 60, 1e-6
 
-EVALUATIONS = 60, 150, 2000
-"""Evaluations of the likelihood from each start, from the followed and from the polished ones."""
+STAGES = ((150, 6, 0.3), (2000, 2, 0.05))
+"""What follows after EVALUATIONS from each start: evaluations from some of the best points that are
+apart, their number, and the size of the first simplex relative to that before."""
 
 TOLERANCES = {"xatol": 1e-7, "fatol": 1e-9}
 
@@ -102,6 +106,7 @@ def compared(tasks: list[tuple], processes: int) -> Iterator[tuple[tuple, dict]]
         for task in tasks:
             yield compare(task)
         return
+    os.environ["OPENBLAS_NUM_THREADS"] = "1"  # in the processes that follow
     context = multiprocessing.get_context("spawn")
     with context.Pool(processes, numba.set_num_threads, (1,)) as pool:
         yield from pool.imap_unordered(compare, tasks)
@@ -109,8 +114,6 @@ def compared(tasks: list[tuple], processes: int) -> Iterator[tuple[tuple, dict]]
 
 def compare(task: tuple[str, int, int, str]) -> tuple[tuple, dict]:
     """Compare the fit of one data set with a search: kind of data, seed, starts, device."""
-    import time
-
     kind, seed, starts, device = task
     begin = time.perf_counter()
     with np.errstate(all="ignore"):
@@ -149,8 +152,8 @@ def search(
         if k:
             start[0] = rng.uniform(max(0.3, bounds[0][0]), 1.98)
             start[1] = rng.uniform(-1.0, 1.0) if has_beta else start[1]
-        found.append(descend(start.clip(*bounds), 1.0, EVALUATIONS[0]))
-    for evaluations, count, share in zip(EVALUATIONS[1:], (FOLLOWED, POLISHED), (0.3, 0.05)):
+        found.append(descend(start.clip(*bounds), 1.0, EVALUATIONS))
+    for evaluations, count, share in STAGES:
         found.sort(key=lambda result: result.fun)
         found = [descend(result.x, share, evaluations) for result in apart(found, sizes)[:count]]
     reached, lowest = cost(best), min(found, key=lambda result: result.fun)
@@ -222,7 +225,7 @@ def binned(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     first = np.cos(np.outer(np.arange(8), np.arccos(nodes))) * (2.0 / 8.0)
     first[0] *= 0.5
     points, weights = [], []
-    for low, high in zip(edges[:-1], edges[1:], strict=True):
+    for low, high in itertools.pairwise(edges):
         part = u[np.searchsorted(u, low) : np.searchsorted(u, high)]
         if part.size:
             inner = (2.0 * part - low - high) / (high - low)

@@ -109,7 +109,7 @@ def _risks_and_errors(
         if measure == "expected_shortfall":
             standard = _means_above(alpha[together], beta[together], 1.0 - level)
         risks[together] = sign * loc[together] + scale[together] * standard
-    for k in np.flatnonzero(np.isnan(risks)):
+    for k in np.flatnonzero(np.isnan(risks)).tolist():
         risks[k] = getattr(fits[k].distribution, measure)(level, of=of)
     errors = [
         _delta_error(fit, sign, unit, slope) if math.isfinite(risk) else math.nan

@@ -141,7 +141,8 @@ def maximize(models: LinearModels) -> Maximum:
         new_loglik, new_gradient = models.evaluate(new)
         better = active & (new_loglik > loglik)
         ratio = np.where(active, (new_loglik - loglik) / np.maximum(gain, 1e-300), 0.0)
-        usable = active & np.isfinite(new_loglik) & np.isfinite(new_gradient).all(axis=1)
+        # A step almost out of the support tells nothing of the curvature here.
+        usable = (ratio > -4.0) & active & np.isfinite(new_gradient).all(axis=1)
         corrected = correct_information(matrix, new - theta, gradient - new_gradient, 0.1)
         matrix = np.where(usable[:, None, None], corrected, matrix)
         theta = np.where(better[:, None], new, theta)

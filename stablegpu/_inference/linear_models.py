@@ -168,7 +168,9 @@ def maximize(models: LinearModels) -> Maximum:
     theta[near_two, 0], theta[near_two, 1] = ALPHA_RANGE[1], 0.0
     ends = np.abs(theta[:, 1]) > 1.0 - 1e-8
     theta[ends, 1] = np.sign(theta[ends, 1])
-    covariance = jacobian @ covariance @ jacobian.transpose(0, 2, 1)
+    missing = np.isnan(np.diagonal(covariance, axis1=1, axis2=2))  # at bounds, or all of a model
+    covariance = jacobian @ np.nan_to_num(covariance) @ jacobian.transpose(0, 2, 1)
+    covariance[missing[:, :, None] | missing[:, None, :]] = np.nan
     return Maximum(theta, covariance, loglik, ~active)
 
 

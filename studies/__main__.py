@@ -234,7 +234,10 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--out", type=Path, default=Path("out/studies"), help="folder for results")
     parser.add_argument("--quick", action="store_true", help="use tiny sizes, for the tests")
     parser.add_argument(
-        "--processes", type=int, default=1, help="processes that compute true values"
+        "--processes",
+        type=int,
+        default=1,
+        help="processes that compute true values, or data sets of stablegpu-maxima",
     )
     parser.add_argument(
         "--size",

@@ -6,6 +6,7 @@ import time
 
 import numpy as np
 
+from hetero.arrays import on_host
 from hetero.jit import serial
 from stablegpu._fit import datasets
 from stablegpu._fit.datasets import BatchFit, PreparedDataSets, make_starts
@@ -167,6 +168,8 @@ def _maximize_likelihoods(
     selected = selection_loops.select_starts(outcomes, prepared.ties, units)
     if selected is not None:
         _climb_other_peaks(*selected, outcomes, prepared, units, lowest, batch)
+    if prepared.sorted.intervals is not None:
+        _climb_where_truncated(outcomes, prepared, units, lowest, batch)
     return outcomes
 
 
@@ -204,14 +207,58 @@ def _climb_other_peaks(
         loc = peaks["loc"] - (shift if free & LOC_IN_S1 else 0.0)
         loc = (loc - units[which, 0]) / units[which, 1]
         parameters = np.stack([alpha, beta, loc, log_scale], axis=1)[chosen]
-        new_outcomes = datasets.maximize(
-            datasets.select(prepared.sorted, chosen_sets, batch.host_workspace),
-            make_starts(parameters, units[chosen_sets], lowest[chosen_sets]),
-            free,
-            batch.workspace,
-            batch.host_workspace,
-        )
-        keep_better(outcomes, chosen_sets, new_outcomes)
+        _climb(chosen_sets, parameters, free, outcomes, prepared, units, lowest, batch)
+
+
+_OTHER_STARTS = ((1.2, -0.7), (1.2, 0.7), (1.7, -0.7), (1.7, 0.7), (0.8, -0.5), (0.8, 0.5))
+"""alpha and beta from which truncated data are fitted, too."""
+
+
+def _climb_where_truncated(
+    outcomes: np.ndarray,
+    prepared: PreparedDataSets,
+    units: np.ndarray,
+    lowest: np.ndarray,
+    batch: BatchFit,
+) -> None:
+    """Climb from other points, and once more from the best one, where data are truncated.
+
+    The quantiles of what is left say little about alpha and beta of the whole.
+    """
+    ranges = on_host(prepared.sorted.intervals.ranges).reshape(len(units), -1)
+    which = np.flatnonzero(ranges[:, -1] > 0.0)
+    if not which.size:
+        return
+    for start in (*_OTHER_STARTS, None):
+        parameters = outcomes["parameters"][which].copy()
+        if start is not None:
+            parameters[:], parameters[:, :2] = 0.0, start
+            parameters[:, 0] = np.maximum(parameters[:, 0], lowest[which])
+        for column, name in enumerate(("alpha", "beta")):
+            if name in batch.fixed_values:
+                parameters[:, column] = batch.fixed_values[name][which]
+        _climb(which, parameters, batch.free, outcomes, prepared, units, lowest, batch)
+
+
+def _climb(
+    which: np.ndarray,
+    parameters: np.ndarray,
+    free: int,
+    outcomes: np.ndarray,
+    prepared: PreparedDataSets,
+    units: np.ndarray,
+    lowest: np.ndarray,
+    batch: BatchFit,
+) -> None:
+    """Climb from points of the sets `which`, and keep the better outcomes."""
+    new_outcomes = datasets.maximize(
+        datasets.select(prepared.sorted, which, batch.host_workspace),
+        make_starts(parameters, units[which], lowest[which]),
+        free,
+        batch.workspace,
+        batch.host_workspace,
+    )
+    keep_better(outcomes, which, new_outcomes)
 
 
 def _initial_points(

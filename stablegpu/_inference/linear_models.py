@@ -141,7 +141,8 @@ def maximize(models: LinearModels) -> Maximum:
         new_loglik, new_gradient = models.evaluate(new)
         better = active & (new_loglik > loglik)
         ratio = np.where(active, (new_loglik - loglik) / np.maximum(gain, 1e-300), 0.0)
-        usable = active & np.isfinite(new_loglik) & np.isfinite(new_gradient).all(axis=1)
+        # A step almost out of the support tells nothing of the curvature here.
+        usable = (ratio > -4.0) & active & np.isfinite(new_gradient).all(axis=1)
         corrected = correct_information(matrix, new - theta, gradient - new_gradient, 0.1)
         matrix = np.where(usable[:, None, None], corrected, matrix)
         theta = np.where(better[:, None], new, theta)
@@ -167,7 +168,9 @@ def maximize(models: LinearModels) -> Maximum:
     theta[near_two, 0], theta[near_two, 1] = ALPHA_RANGE[1], 0.0
     ends = np.abs(theta[:, 1]) > 1.0 - 1e-8
     theta[ends, 1] = np.sign(theta[ends, 1])
-    covariance = jacobian @ covariance @ jacobian.transpose(0, 2, 1)
+    missing = np.isnan(np.diagonal(covariance, axis1=1, axis2=2))  # at bounds, or all of a model
+    covariance = jacobian @ np.nan_to_num(covariance) @ jacobian.transpose(0, 2, 1)
+    covariance[missing[:, :, None] | missing[:, None, :]] = np.nan
     return Maximum(theta, covariance, loglik, ~active)
 
 
@@ -211,17 +214,21 @@ def _bounded_step(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return damped quasi-Newton steps within bounds, and the gains that they promise."""
     fixed = _at_bound(theta, gradient)
-    step = np.zeros_like(theta)
+    step, held = np.zeros_like(theta), np.zeros_like(theta)
     for _ in range(3):
         moving = ~fixed
         reduced = np.where(moving[:, :, None] & moving[:, None, :], matrix, 0.0)
         diagonal = np.where(moving, np.diagonal(matrix, axis1=1, axis2=2), 1.0)
         index = np.arange(theta.shape[1])
         reduced[:, index, index] = diagonal * (1.0 + np.where(moving, damping[:, None], 0.0))
-        step = np.linalg.solve(reduced, (gradient * moving)[..., None])[..., 0]
-        crossing = moving & _at_bound(theta, step)
+        # What ends at a bound moves up to it, and the others move as suits this best.
+        right = gradient - (matrix @ held[..., None])[..., 0]
+        step = np.linalg.solve(reduced, (right * moving)[..., None])[..., 0] + held
+        within = _clipped(theta + step) - theta
+        crossing = moving & (np.abs(within - step) > 1e-12)
         if not crossing.any():
             break
+        held = np.where(crossing, within, held)
         fixed |= crossing
     scale = np.exp(theta[:, 3])
     largest = np.full(theta.shape, 1.5) * scale[:, None]

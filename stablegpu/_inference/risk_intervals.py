@@ -49,10 +49,9 @@ def estimate_risks(
     method, limit = _chosen(method, fits), float(ndtri(0.5 + 0.5 * confidence))
     count = len(results) if several else 1
     rows, failed = np.full((count, 4), np.nan), np.zeros(count, np.int64)
-    for k, fit in zip(good, fits, strict=True):
-        risk = float(getattr(fit.distribution, measure)(level, of=of))
-        error = _delta_error(fit, measure, level, of) if math.isfinite(risk) else math.nan
-        rows[k] = risk, error, risk - limit * error, risk + limit * error
+    if fits:
+        risks, errors = _risks_and_errors(fits, measure, level, of)
+        rows[good] = np.stack([risks, errors, risks - limit * errors, risks + limit * errors], 1)
     if method == "profile" and fits:
         finite = np.isfinite(rows[good, 0])
         rows[good, 2:] = np.nan, np.inf
@@ -91,22 +90,48 @@ def _check(level: float, of: str, confidence: float, method: str | None) -> tupl
     return level, validation.check_in_range("confidence", confidence, 0.0, 1.0, closed="neither")
 
 
-def _delta_error(result: Fitted, measure: str, level: float, of: str) -> float:
-    """Return the standard error of the measure, from its gradient and the covariance.
+_FEWEST = 16
+"""Fits from which on their risks are computed together: a hundred times as fast for many."""
 
-    Parameters that are fixed or at a boundary are taken as known, as the covariance of the others
-    does. It is NaN if no parameter has a covariance.
+
+def _risks_and_errors(
+    fits: Sequence[Fitted], measure: str, level: float, of: str
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the measures of fits of one call, and their standard errors by the delta method."""
+    sign = -1.0 if of == "returns" else 1.0
+    in_s0 = [fit.distribution.to("S0") for fit in fits]
+    alpha, beta, loc, scale = np.array([[d.alpha, sign * d.beta, d.loc, d.scale] for d in in_s0]).T
+    units, slopes = _standard_measure(measure, level, alpha, beta)
+    risks = np.full(len(fits), np.nan)
+    if len(fits) >= _FEWEST:
+        together = (alpha > _LEAST_ALPHA_TOGETHER) | (measure == "value_at_risk")
+        standard = units[together]
+        if measure == "expected_shortfall":
+            standard = _means_above(alpha[together], beta[together], 1.0 - level)
+        risks[together] = sign * loc[together] + scale[together] * standard
+    for k in np.flatnonzero(np.isnan(risks)).tolist():
+        risks[k] = getattr(fits[k].distribution, measure)(level, of=of)
+    errors = [
+        _delta_error(fit, sign, unit, slope) if math.isfinite(risk) else math.nan
+        for fit, unit, slope, risk in zip(fits, units, slopes, risks, strict=True)
+    ]
+    return risks, np.array(errors)
+
+
+def _delta_error(result: Fitted, sign: float, unit: float, slopes: np.ndarray) -> float:
+    """Return the standard error of a measure, from its gradient and the covariance.
+
+    `unit` is the measure of the standard distribution in S0, and `slopes` are its derivatives by
+    alpha and beta. Parameters that are fixed or at a boundary are taken as known, as the covariance
+    of the others does. It is NaN if no parameter has a covariance.
     """
     is_fixed = [name in result.fixed for name in PARAMETERS]
     covariance = np.full((4, 4), np.nan) if result.covariance is None else result.covariance
     free = [k for k in range(4) if not is_fixed[k] and math.isfinite(covariance[k, k])]
     if not free and not all(is_fixed):
         return math.nan
-    sign = -1.0 if of == "returns" else 1.0
-    shape = np.array([result.alpha]), np.array([sign * result.beta])
-    unit, slopes = _standard_measure(measure, level, *shape)
     scale = result.scale
-    gradient = np.array([scale * slopes[0, 0], sign * scale * slopes[0, 1], sign, unit[0]])
+    gradient = np.array([scale * slopes[0], sign * scale * slopes[1], sign, unit])
     if result.parameterization == "S1" and result.alpha not in (1.0, 2.0):
         # S0's location is loc + beta scale tan(pi alpha/2).
         tangent = tan_half_pi(result.alpha)
@@ -232,27 +257,29 @@ def _shortfall_polynomial(level: float) -> np.ndarray:
     return result
 
 
-_PANELS, _FARTHEST = 9, 10.0
-"""Panels in u = asinh(x), and u from which on a tail is taken for a power law."""
+_PANELS, _FARTHEST = 12, 18.0
+"""Panels in u = asinh(x), and u from which on a tail is taken for a power law of x - zeta."""
+
+_LEAST_ALPHA_TOGETHER = 1.05  # below, the power law holds later
 
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(8)
 
 
 def _means_above(alpha: np.ndarray, beta: np.ndarray, p: float) -> np.ndarray:
-    """Return E(X | X > q) with P(X > q) = p of standard distributions in S0, to 1e-6.
+    """Return E(X | X > q) with P(X > q) = p of standard distributions in S0, alpha > 1.
 
-    As `stablegpu.expected_shortfall`, for many distributions at once: a fifth of a millisecond for
-    each. alpha > 1.
+    As `stablegpu.expected_shortfall`, for many distributions at once: a third of a millisecond for
+    each. For alpha >= 1.05 the relative error is below 1e-6, and below 1e-7 for p <= 0.3.
     """
     q = np.asarray(isf(p, alpha, beta, parameterization="S0", device="cpu"))
     first = np.arcsinh(q)
-    width = np.maximum(_FARTHEST - first, 0.0) / _PANELS
-    edges = first[:, None] + width[:, None] * np.arange(_PANELS)
-    u = edges[:, :, None] + 0.5 * width[:, None, None] * (1.0 + _NODES)
+    edges = np.maximum(_FARTHEST - first, 0.0)[:, None] * np.linspace(0.0, 1.0, _PANELS + 1) ** 2
+    width = np.diff(edges)
+    u = (first[:, None] + edges[:, :-1])[:, :, None] + 0.5 * width[:, :, None] * (1.0 + _NODES)
     u = u.reshape(len(q), -1)
-    last = np.sinh(np.maximum(first, _FARTHEST))
+    last, end = np.sinh(np.maximum(first, _FARTHEST)), -beta * np.tan(0.5 * math.pi * alpha)
     x = np.concatenate([np.sinh(u), last[:, None]], axis=1)
     above = sf(x, alpha[:, None], beta[:, None], parameterization="S0", device="cpu")
-    weights = 0.5 * width[:, None] * np.tile(_WEIGHTS, _PANELS)
+    weights = (0.5 * width[:, :, None] * _WEIGHTS).reshape(len(q), -1)
     body = (above[:, :-1] * np.cosh(u) * weights).sum(axis=1)
-    return np.asarray(q + (body + last * above[:, -1] / (alpha - 1.0)) / p)
+    return np.asarray(q + (body + (last - end) * above[:, -1] / (alpha - 1.0)) / p)

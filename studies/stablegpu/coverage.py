@@ -7,12 +7,14 @@ is 2 are counted, too; their share is in the table. `--size` sets the number of 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
 import stablegpu
 from stablegpu import stable
+from stablegpu._inference.replicas import bootstrap_interval
 from stablegpu._parameters import PARAMETERS
 from studies.study import Study
 
@@ -24,57 +26,96 @@ AT_RISK = ((1.5, 0.2, 1000), (1.7, 0.2, 500), (1.8, -0.3, 1000), (1.9, 0.2, 500)
 
 LEVEL, REPLICAS = 0.95, 199
 
+LARGEST_PART = 1 << 24
+"""Observations of replicas that are fitted at once."""
+
+Row = tuple[str, str, float, float, float, float]
+
+HEADS = ("distribution", "parameter", "inside %", "above %", "below %", "at alpha = 2 %")
+
 
 def run(study: Study) -> dict:
     """Return the coverages in per cent by name."""
     samples = 5 if study.quick else study.size or (2000 if study.device.kind == "cuda" else 400)
-    heads = ("distribution", "parameter", "inside %", "above %", "below %", "at alpha = 2 %")
-    result: dict[str, list] = {"rounded": [], "risk": [], "bootstrap": []}
-    fits: stablegpu.FitResults
+    few = samples // 4 if study.device.kind == "cpu" and not study.quick else samples
+    result = {}
+    for name, title, rows in (
+        ("rounded", "Rounded to scale/2, Wald intervals", rounded_rows(study, samples)),
+        ("risk", "Risk at 95 %", risk_rows(study, samples)),
+        ("bootstrap", f"Parametric bootstrap, {REPLICAS} replicas", bootstrap_rows(study, few)),
+    ):
+        result[name] = study.table(title, HEADS, rows)
+    return result
+
+
+def rounded_rows(study: Study, samples: int) -> Iterator[Row]:
+    """Yield the coverage of Wald's intervals of rounded data."""
     for alpha, beta in ROUNDED[: 1 if study.quick else None]:
         truth = stable(alpha, beta, parameterization="S0", device=study.device)
         values = np.asarray(truth.rvs((samples, 1000), rng=1))
         x: Any = np.round(values / 0.5) * 0.5
         fits = stablegpu.fit(x, rounding=0.5, parameterization="S0", device=study.device)
-        for name, (low, high) in fits.interval().items():
-            row = shares(low, high, getattr(truth, name))
-            result["rounded"].append((f"{alpha:g}, {beta:g}", name, *row, at_two(fits)))
-    study.table("Rounded to scale/2, Wald intervals", heads, result["rounded"])
+        for name, ends in fits.interval().items():
+            row = shares(ends[0], ends[1], getattr(truth, name))
+            yield f"{alpha:g}, {beta:g}", name, *row, at_two(fits)
+
+
+def fits_at_risk(study: Study, samples: int, seed: int) -> Iterator[tuple[Any, Any, str]]:
+    """Yield distributions, fits of samples of each, and what the rows of a table call them."""
     for alpha, beta, size in AT_RISK[: 1 if study.quick else None]:
         truth = stable(alpha, beta, parameterization="S0", device=study.device)
-        fits = stablegpu.fit(
-            np.asarray(truth.rvs((samples, size), rng=2)),
-            parameterization="S0",
-            device=study.device,
-        )
+        values: Any = np.asarray(truth.rvs((samples, size), rng=seed))
+        fits = stablegpu.fit(values, parameterization="S0", device=study.device)
+        yield truth, fits, f"{alpha:g}, {beta:g}, n = {size}"
+
+
+def risk_rows(study: Study, samples: int) -> Iterator[Row]:
+    """Yield the coverage of intervals of the value at risk and the expected shortfall."""
+    for truth, fits, place in fits_at_risk(study, samples, 2):
         for method in ("profile", "delta"):
             for measure in ("value_at_risk", "expected_shortfall"):
                 risk = getattr(fits, measure)(LEVEL, method=method)
                 row = shares(risk.low, risk.high, float(getattr(truth, measure)(LEVEL)))
-                name = f"{measure.replace('_', ' ')}, {method}"
-                result["risk"].append(
-                    (f"{alpha:g}, {beta:g}, n = {size}", name, *row, at_two(fits))
-                )
-    study.table("Risk at 95 %", heads, result["risk"])
-    few = samples // 4 if study.device.kind == "cpu" and not study.quick else samples
-    for alpha, beta, size in AT_RISK[: 1 if study.quick else None]:
-        truth = stable(alpha, beta, parameterization="S0", device=study.device)
-        fits = stablegpu.fit(
-            np.asarray(truth.rvs((few, size), rng=3)), parameterization="S0", device=study.device
-        )
-        ends: dict[str, list] = {name: [] for name in PARAMETERS}
-        for k, fit in enumerate(fits):
-            replicas = 9 if study.quick else REPLICAS
-            simulated = stablegpu.bootstrap(fit, replicas, rng=k, device=study.device)
-            for name in PARAMETERS:
-                ends[name].append(simulated.intervals[name])
+                yield place, f"{measure.replace('_', ' ')}, {method}", *row, at_two(fits)
+
+
+def bootstrap_rows(study: Study, samples: int) -> Iterator[Row]:
+    """Yield the coverage of the intervals of `stablegpu.bootstrap`."""
+    for truth, fits, place in fits_at_risk(study, samples, 3):
+        ends = bootstrap_ends(study, fits, 9 if study.quick else REPLICAS)
         for name in PARAMETERS:
-            low, high = np.array(ends[name]).T
-            row = shares(low, high, getattr(truth, name))
-            place = f"{alpha:g}, {beta:g}, n = {size}"
-            result["bootstrap"].append((place, name, *row, at_two(fits)))
-    study.table(f"Parametric bootstrap, {REPLICAS} replicas", heads, result["bootstrap"])
-    return result
+            row = shares(ends[name][0], ends[name][1], getattr(truth, name))
+            yield place, name, *row, at_two(fits)
+
+
+def bootstrap_ends(
+    study: Study, fits: stablegpu.FitResults, replicas: int
+) -> dict[str, np.ndarray]:
+    """Return the ends of the intervals of `stablegpu.bootstrap` for each of the fits, by parameter.
+
+    Replicas of many samples are fitted at once, because a call for each would leave a GPU idle.
+    """
+    ends = {name: np.empty((2, len(fits))) for name in PARAMETERS}
+    size = int(fits.size[0])
+    together = min(max(1, LARGEST_PART // (replicas * size)), len(fits))
+    data = study.empty(together * replicas * size, np.float64)
+    for first in range(0, len(fits), together):
+        part = range(first, min(first + together, len(fits)))
+        for place, k in enumerate(part):
+            parameters = (float(getattr(fits, name)[k]) for name in PARAMETERS)
+            drawn = data[place * replicas * size : (place + 1) * replicas * size]
+            distribution = stable(*parameters, parameterization="S0", device=study.device)
+            distribution.rvs(out=drawn, rng=k)
+        rows = data[: len(part) * replicas * size].reshape((len(part) * replicas, size))
+        repeated = stablegpu.fit(rows, parameterization="S0", device=study.device)
+        good = repeated.converged.reshape(len(part), replicas)
+        for name in PARAMETERS:
+            values = getattr(repeated, name).reshape(len(part), replicas)
+            for place, k in enumerate(part):
+                ends[name][:, k] = bootstrap_interval(
+                    name, float(getattr(fits, name)[k]), values[place][good[place]], LEVEL
+                )
+    return ends
 
 
 def shares(low: Any, high: Any, truth: float) -> tuple[float, float, float]:

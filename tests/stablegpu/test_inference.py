@@ -1,6 +1,7 @@
 """Intervals hold the truth as often as they say, and bad fits are seen."""
 
 import dataclasses
+import math
 import warnings
 from dataclasses import replace
 
@@ -26,6 +27,10 @@ def test_walds_interval_is_made_of_standard_errors(result):
     low, high = intervals["alpha"]
     assert (2.0 - low) * (2.0 - high) == pytest.approx((2.0 - result.alpha) ** 2)
     assert high - low == pytest.approx(2.0 * 1.644854 * result.stderr["alpha"], rel=0.05)
+    low, high = np.arcsin(intervals["beta"])
+    assert 0.5 * (low + high) == pytest.approx(math.asin(result.beta))
+    width = 2.0 * 1.644854 * result.stderr["beta"] / math.sqrt(1.0 - result.beta**2)
+    assert high - low == pytest.approx(width, rel=1e-6)
     with pytest.raises(ValueError, match=r"confidence must lie in \(0, 1\)"):
         result.interval(1.0)
     rows = stablegpu.fit([result.data, result.data], parameterization="S0", device="cpu")

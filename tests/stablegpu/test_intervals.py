@@ -14,6 +14,18 @@ from stablegpu._distribution import log_interval_probability
 TRUTH = stable(1.6, 0.3, 0.1, 1.2, parameterization="S0", device="cpu")
 
 
+def test_truncated_data_are_fitted_from_several_starts():
+    """The largest likelihood is far from where the quantiles of what is left lead."""
+    rng = np.random.default_rng(1040)
+    shape = rng.uniform(0.6, 1.98), rng.uniform(-1.0, 1.0)
+    data = stable(*shape, device="cpu").rvs(400, rng=int(rng.integers(1 << 30)))
+    low = float(np.quantile(data, 0.1))
+    options = {"truncation": low, "parameterization": "S0", "device": "cpu"}
+    found = {"alpha": 1.247783, "beta": -0.846868, "loc": -0.691607, "scale": math.exp(0.466504)}
+    best = fit(data[data > low], **options)
+    assert best.loglik >= fit(data[data > low], fixed=found, **options).loglik - 1e-6
+
+
 def probability_by_inversion(alpha, beta, low, high):
     """Return P(low < X <= high) in S0 from the characteristic function, by mpmath."""
     alpha, beta, low, high = map(mpmath.mpf, (alpha, beta, low, high))

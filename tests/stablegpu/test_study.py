@@ -3,6 +3,7 @@
 import json
 import math
 
+import numpy as np
 import pytest
 
 from hetero import Device
@@ -10,6 +11,7 @@ from hetero.cuda.driver import SIMULATOR
 from stable_references import DENSITIES
 from studies.__main__ import ON_CPUS_ONLY, STUDIES, main
 from studies.stablegpu import ball_oracle
+from studies.stablegpu.inversion import Inversion
 
 
 @pytest.mark.parametrize("row", DENSITIES[7::97], ids=lambda r: r["x"])
@@ -41,6 +43,25 @@ def test_oracle_refuses_what_underflows():
         ball_oracle.evaluate(-5.0, 0.5, 1.0)
     with pytest.raises(ball_oracle.NotResolved, match="underflow"):
         ball_oracle.evaluate(60.0, 2.0, 0.0)
+
+
+@pytest.mark.parametrize(
+    ("alpha", "beta"),
+    [(0.45, -0.6), (0.7, 1.0), (1.0, 0.8), (1.0001, -1.0), (1.5, 0.3), (1.98, 1.0)],
+)
+def test_fourier_series_agree_with_the_oracle(alpha, beta):
+    """Heavy tails, the middle, and light tails; the largest x are beyond the middle."""
+    x = np.array([-5.5, -1.2, 0.4, 3.0, 40.0])
+    x = x if (alpha, beta) != (0.7, 1.0) else x[2:]
+    inversion = Inversion(alpha, beta, 40.0)
+    with np.errstate(all="ignore"):
+        densities = inversion.density(x)
+        above = inversion.probability(x, np.full(x.size, np.inf))
+    for point, density, probability in zip(x, densities, above, strict=True):
+        if density > 1e-200:
+            true = ball_oracle.evaluate(float(point), alpha, beta, slopes=False)
+            assert density == pytest.approx(float(true.pdf), rel=2e-9)
+            assert probability == pytest.approx(float(true.sf), rel=2e-9, abs=1e-13)
 
 
 TABLES_ONLY = {

@@ -8,6 +8,9 @@ from scipy import integrate
 
 import rode
 from hetero.cuda.driver import SIMULATOR
+from rode._solver.pairs import paired
+from rode._solver.plan import Plan
+from rode._solver.runner import step_of
 
 pytestmark = pytest.mark.skipif(SIMULATOR, reason="compiled solvers")
 
@@ -23,6 +26,70 @@ def push_by_three(p):
     return (0.0, -1.0), (0.5, 1.0), (0.0, 2.0)
 
 
+def swing(x, p):
+    return x[1], -p[0] * x[0] - 0.5 * x[1]
+
+
+def first_of(t, x, O, p):
+    return (x[0],)
+
+
+PAIRED = {
+    "heun": rode.general(
+        lambda t, x, O, p: (x[1], t - (p[0] + O) * x[0]), dimension=2, parameters=(9.0,),
+        observe=first_of, start=(1.0, -0.5),
+    ),
+    "2-rode-taylor": rode.additive(
+        swing, lambda p: ((0.0, 1.0), (0.5, -2.0)), dimension=2, linear=True, parameters=(9.0,),
+        observe=first_of, start=(1.0, -0.5), excitation=rode.OU(1.0, [1.0, 2.0]),
+    ),
+} | dict.fromkeys(
+    ("euler", "averaged-heun", "4-rode-taylor"),
+    rode.additive(
+        swing, lambda p: (0.5, 1.0), dimension=2, linear=True, parameters=(9.0,),
+        observe=first_of, start=(1.0, -0.5),
+    ),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("method", PAIRED)
+def test_pairs_take_the_steps_of_both_solutions(method):
+    """Steps of h, and of 2 h over the same process, whose polynomials have known integrals."""
+    problem, h, p, several = PAIRED[method], 0.05, (9.0,), method == "2-rode-taylor"
+    plan = Plan.checked(
+        problem, method, t_span=(0, 1), h=h, paths=1, sampling="exact", rng=1, device="cpu"
+    )
+    pair = paired(plan)
+    step, both = step_of(problem, plan.scheme), step_of(pair.problem, pair.scheme)
+    process = [np.poly1d([5.0, -3.0, 0.7]), np.poly1d([-4.0, 2.0, 0.2])][: 1 + several]
+
+    def component_of(row):
+        return tuple(row) if several else row[0]
+
+    def take(step, scheme, t, x, h):
+        ends = [[O(s) for O in process] for s in (t, t + h)]
+        rows, s = ends.copy(), np.poly1d([-1.0, t + h])  # J_d weighs with (t + h - s)^d/d!
+        for d in range(scheme.form_count):
+            primitives = [np.polyint(O * s**d / math.factorial(d)) for O in process]
+            rows.append([F(t + h) - F(t) for F in primitives])
+        forms = tuple(map(component_of, scheme.forms(h, None) @ np.array(rows)))
+        return step(t, x, component_of(ends[0]), forms, p, h)
+
+    numbers = tuple(map(float, pair.problem.table[:, 0]))
+    z = pair.problem.start(component_of([O(0.0) for O in process]), numbers)
+    fine = coarse = (1.0, -0.5)
+    for n in range(4):
+        z, fine = (
+            take(*one, n * h, x, h)
+            for one, x in (((both, pair.scheme), z), ((step, plan.scheme), fine))
+        )
+        if n % 2:
+            coarse = take(step, plan.scheme, (n - 1) * h, coarse, 2 * h)
+        np.testing.assert_allclose(z[:4], [*fine, *coarse], rtol=1e-12)
+    assert np.abs(np.subtract(fine, coarse)).max() > 1e-9
+
+
+@pytest.mark.slow
 def test_both_steps_see_the_same_path():
     """For x1' = x2, x2' = u a Taylor scheme of two terms is exact: differences are of rounding.
 
@@ -76,6 +143,7 @@ def test_errors_are_those_that_are_estimated():
     assert "tolerance 2e-06 reached" in repr(first)
 
 
+@pytest.mark.slow
 @pytest.mark.statistical
 def test_a_general_equation():
     """x' = -(1 + O) x has the mean exp(-t + V/2), V = t - 1 + exp(-t) of the integral of O.
@@ -143,7 +211,7 @@ def test_a_budget_that_does_not_suffice_is_said():
         ({"t_span": (2, 0)}, "t_span must end after"),
         ({"functional": rode.first_passage(1e9)}, "infinite or NaN for 1 of 1 paths"),
         ({"t_span": ("0", "2")}, "t_span must be a real number"),
-        ({"functional": rode.dwell_time(1e9)}, "is 0 for all of 1500 paths"),
+        ({"problem": rode.kanai_tajimi(c=5e-324, outputs="displacement")}, "is 0 for all of 1500"),
         ({"max_path_steps": 1e4}, "does not suffice for the first 500 paths"),
     ],
 )

@@ -14,7 +14,7 @@ from rode._solver.kernel_arguments import Counter, RunParameters, Saving
 
 # ---- the solver --------------------------------------------------------------------------------
 
-QUAKE = rode.kanai_tajimi(outputs="acceleration", start_process=0.3)
+QUAKE = rode.kanai_tajimi(start_process=0.3)
 
 
 def solve(device, **changes):

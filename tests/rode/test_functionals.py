@@ -83,7 +83,7 @@ def test_first_passage_of_the_process(device):
         lambda x, p: (-x[0],), lambda p: (1.0,), dimension=1, start_process=0.0,
         observe=lambda t, x, O, p: (O,),
     )  # fmt: skip
-    level, h, paths = 1.4, 2.0**-9, 4000
+    level, h, paths = 1.4, 2.0**-8, 4000
     settings = {"t_span": (0, 3), "h": h, "sampling": "exact", "device": device, "paths": paths}
     correction = rode.peak_correction(problem, h)[0, 0]
     wanted, scores = ("peaks", rode.first_passage(level - correction)), []

@@ -46,23 +46,19 @@ def test_without_noise_the_order_is_that_of_taylors_method(device, order):
 @pytest.mark.parametrize("order", [1, 2, 3])
 def test_compiled_steps_have_their_local_order(order):
     """The error of a step falls as h^(K+1), for O = 0.3 + 2 s - 5 s^2 with known integrals."""
-    problem, errors, a = duffing(), [], (0.3, 2.0, -5.0)
+    problem, scheme, O = duffing(), SCHEMES[METHODS[order - 1]], np.poly1d([-5.0, 2.0, 0.3])
     functions = problem.H, problem.B, problem.first_derivative, problem.second_derivative
-    step, scheme = SCHEMES[METHODS[order - 1]].make_nonlinear_step(*functions), METHODS[order - 1]
+    step, errors = scheme.make_nonlinear_step(*functions), []
+
+    def rates(t, x):
+        return np.add(problem.H.py_func(x, ()), (0.0, O(t)))
+
     for h in (2.0**-5, 2.0**-6, 2.0**-7):
-        J = [
-            sum(
-                a[k] * math.factorial(k) * h ** (d + k + 1) / math.factorial(d + k + 1)
-                for k in range(3)
-            )
-            for d in range(order)
-        ]
-        forms = SCHEMES[scheme].forms(h, None) @ [a[0], np.polyval(a[::-1], h), *J]
-        found = step(0.0, (0.7, -0.4), a[0], tuple(forms), (), h)
-        exact = solve_ivp(
-            lambda t, x: np.add(problem.H.py_func(x, ()), (0.0, np.polyval(a[::-1], t))),
-            (0, h), (0.7, -0.4), rtol=1e-12, atol=1e-14,
-        ).y[:, -1]  # fmt: skip
+        weights = [np.poly1d([-1.0, h]) ** d / math.factorial(d) for d in range(order)]
+        J = [np.polyint(O * weight)(h) for weight in weights]
+        forms = scheme.forms(h, None) @ [O(0.0), O(h), *J]
+        found = step(0.0, (0.7, -0.4), O(0.0), tuple(forms), (), h)
+        exact = solve_ivp(rates, (0, h), (0.7, -0.4), rtol=1e-12, atol=1e-14).y[:, -1]
         errors.append(np.linalg.norm(found - exact))
     assert errors[-1] > 1e-11
     assert np.log2(errors[0] / errors[2]) / 2 == pytest.approx(order + 1, abs=0.1), errors

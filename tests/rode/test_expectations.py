@@ -8,6 +8,7 @@ from scipy import integrate
 
 import rode
 from hetero.cuda.driver import SIMULATOR
+from rode._estimators.multilevel import MAX_PATHS, Multilevel
 from rode._solver.pairs import paired
 from rode._solver.plan import Plan
 from rode._solver.runner import step_of
@@ -87,6 +88,8 @@ def test_pairs_take_the_steps_of_both_solutions(method):
             coarse = take(step, plan.scheme, (n - 1) * h, coarse, 2 * h)
         np.testing.assert_allclose(z[:4], [*fine, *coarse], rtol=1e-12)
     assert np.abs(np.subtract(fine, coarse)).max() > 1e-9
+    # A run takes as many paths as the numbers allow that an excitation keeps for each, here none.
+    assert not several or Multilevel.largest(None, pair) == MAX_PATHS
 
 
 @pytest.mark.slow

@@ -8,7 +8,8 @@ from scipy import integrate
 
 import rode
 from hetero.cuda.driver import SIMULATOR
-from rode._estimators.multilevel import MAX_PATHS, Multilevel
+from rode._estimators.control_variates import CONTROLS, means_of_controls
+from rode._estimators.multilevel import MAX_PATHS, Multilevel, Samples
 from rode._solver.pairs import paired
 from rode._solver.plan import Plan
 from rode._solver.runner import step_of
@@ -80,10 +81,8 @@ def test_pairs_take_the_steps_of_both_solutions(method):
     z = pair.problem.start(component_of([O(0.0) for O in process]), numbers)
     fine = coarse = (1.0, -0.5)
     for n in range(4):
-        z, fine = (
-            take(*one, n * h, x, h)
-            for one, x in (((both, pair.scheme), z), ((step, plan.scheme), fine))
-        )
+        z = take(both, pair.scheme, n * h, z, h)
+        fine = take(step, plan.scheme, n * h, fine, h)
         if n % 2:
             coarse = take(step, plan.scheme, (n - 1) * h, coarse, 2 * h)
         np.testing.assert_allclose(z[:4], [*fine, *coarse], rtol=1e-12)
@@ -172,23 +171,28 @@ def test_control_variates_leave_the_mean_of_the_coarsest_level():
         lambda x, p: (x[1], -9.0 * x[0] - x[1]), lambda p: (0.3, 1.0), dimension=2, linear=True,
         start=(0.4, 0.0), start_process=0.7, observe=lambda t, x, O, p: (x[0] - 0.3 * O + 0.2,),
     )  # fmt: skip
-    h = 2.0**-6
-    found = [
-        rode.expectation(problem, "averaged-heun", "peaks", h=h, rng=k, **RUN | {"tolerance": 5e-3})
-        for k in range(20)
-    ]
-    assert {one.levels[0].h for one in found} == {h}
-    plain = rode.solve(
-        problem, "averaged-heun", t_span=RUN["t_span"], h=h, paths=200_000, sampling="exact",
-        reduction="peaks", rng=99, device="cpu",
-    ).peaks[0]  # fmt: skip
-    mean = plain.mean() + rode.peak_correction(problem, h)[0, 0]
-    levels = [one.levels[0] for one in found]
-    errors = np.array([one.mean for one in levels]) - mean
-    deviations = np.sqrt([one.variance / one.paths for one in levels])
+    h, method, levels = 2.0**-6, "averaged-heun", []
+    settings = {"t_span": RUN["t_span"], "h": h, "sampling": "exact", "device": "cpu"}
+
+    def values(paths, rng):
+        wanted = ("peaks", *CONTROLS)
+        result = rode.solve(problem, method, paths=paths, rng=rng, reduction=wanted, **settings)
+        return np.concatenate([result.peaks, *(result.values[one.name] for one in CONTROLS)])
+
+    plan = Plan.checked(problem, method, paths=1, rng=1, **settings)
+    expected = means_of_controls(plan, 0)
+    for seed in range(20):
+        level = Samples(plan, True, expected)
+        for part in np.hsplit(values(1000, seed), 2):
+            level.add(part)
+        levels.append(level)
+    plain = values(200_000, 99)
+    np.testing.assert_allclose(plain[1:].mean(axis=1), expected, rtol=0.02)
+    errors = np.array([one.mean for one in levels]) - plain[0].mean()
+    deviations = np.sqrt([one.variance / one.count for one in levels])
     assert abs(np.mean(errors / deviations)) * math.sqrt(20.0) < 3.5
     assert 0.5 < np.std(errors / deviations, ddof=1) < 1.6
-    assert np.mean([one.variance for one in levels]) < 0.6 * plain.var()
+    assert np.mean([one.variance for one in levels]) < 0.6 * plain[0].var()
 
 
 def test_a_budget_that_does_not_suffice_is_said():

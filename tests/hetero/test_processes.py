@@ -48,17 +48,19 @@ def answer(_):
 if __name__ == "__main__":
     if {is_late}:
         check_doubles()
-        print(numba.threading_layer())
-        with ThreadPoolExecutor(8) as threads:
-            print(all(threads.map(lambda _: all(check_doubles() for _ in range(20)), range(16))))
     with multiprocessing.get_context("fork").Pool(2) as pool:
         print(pool.map_async(answer, range(3)).get(timeout=60))
         try:
             print(pool.apply_async(check_doubles).get(timeout=60))
         except ForkedProcessError as error:
             print(type(error).__name__)
-    print(check_doubles())
+    print(check_doubles(), numba.threading_layer())
+    with ThreadPoolExecutor(8) as threads:
+        print(all(threads.map(lambda _: all(check_doubles() for _ in range(20)), range(16))))
 """
+
+
+ALL_RIGHT = [str([True] * 3), "True"]
 
 
 @pytest.fixture(params=["omp", "workqueue", "tbb"])
@@ -90,28 +92,19 @@ def run_script(folder, text: str, layer: str) -> list[str]:
     return done.stdout.splitlines()
 
 
-def test_threads_run_loops_at_once_and_forked_processes_work_or_get_one_clear_error(
+def test_forked_processes_work_or_get_one_clear_error_and_threads_run_loops_at_once(
     tmp_path, layer
 ):
-    """Python's threads run loops side by side, in the layer that was requested."""
+    """In the layer that was requested."""
     refused = layer == "omp" and sys.platform == "linux"  # GNU OpenMP
-    expected = (
-        [str(["refused"] * 3), "ForkedProcessError"] if refused else [str([True] * 3), "True"]
-    )
-    assert run_script(tmp_path, FORK.format(is_late=True), layer) == [
-        layer,
-        "True",
-        *expected,
-        "True",
-    ]
+    in_children = [str(["refused"] * 3), "ForkedProcessError"] if refused else ALL_RIGHT
+    found = run_script(tmp_path, FORK.format(is_late=True), layer)
+    assert found == [*in_children, f"True {layer}", "True"]
 
 
 def test_processes_forked_before_the_first_loop_can_run_loops(tmp_path):
-    assert run_script(tmp_path, FORK.format(is_late=False), "omp") == [
-        str([True] * 3),
-        "True",
-        "True",
-    ]
+    found = run_script(tmp_path, FORK.format(is_late=False), "omp")
+    assert found == [*ALL_RIGHT, "True omp", "True"]
 
 
 def test_ranges_cover_everything_once_and_grow_no_faster_than_allowed():

@@ -83,15 +83,15 @@ def test_first_passage_of_the_process(device):
         lambda x, p: (-x[0],), lambda p: (1.0,), dimension=1, start_process=0.0,
         observe=lambda t, x, O, p: (O,),
     )  # fmt: skip
-    level, h, paths = 1.4, 2.0**-8, 4000
+    level, h, paths = 1.4, 2.0**-9, 4000
     settings = {"t_span": (0, 3), "h": h, "sampling": "exact", "device": device, "paths": paths}
     correction = rode.peak_correction(problem, h)[0, 0]
     wanted, scores = ("peaks", rode.first_passage(level - correction)), []
+    exact = {t: 1.0 - survival(level, t) for t in (1.0, 3.0)}
     for seed in range(20):
         result = rode.solve(problem, "euler", rng=seed, reduction=wanted, **settings)
         passage = result.values["first_passage"][0]
-        for t in (1.0, 3.0):
-            p = 1.0 - survival(level, t)
+        for t, p in exact.items():
             scores.append((np.mean(passage <= t) - p) / math.sqrt(p * (1.0 - p) / paths))
         exceedance = result.exceedance("y0", level - correction)
         assert exceedance.counts[0] == np.sum(passage <= 3.0)

@@ -187,7 +187,8 @@ def test_functions_may_overwrite_their_argument_and_return_one_array():
         assert tmd.exhaust("exp", function, domain=domain, modes=modes).wrong == expected
     place = Device("cpu")
     source = make_source(lambda x: np.cbrt(x, out=x), "cbrt", BINARY16, place, loops(place))
-    halves = np.cbrt(ALL_HALVES)
+    with np.errstate(invalid="ignore"):
+        halves = np.cbrt(ALL_HALVES)
     for _ in range(2):
         np.testing.assert_array_equal(source.evaluate_halves("nearest"), halves)
 

@@ -102,7 +102,7 @@ def test_one_step_is_the_integral_of_the_taylor_polynomial():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("method", "sampling"), itertools.product(METHODS, ("exact", "path")))
+@pytest.mark.parametrize(("method", "sampling"), [*itertools.product(METHODS, ("exact", "path"))])
 def test_a_linear_problem_is_solved_alike_with_its_derivatives(device, method, sampling):
     def H(x, p):
         return (p[0] * x[0] + p[1] * x[1], p[2] * x[0] + p[3] * x[1])

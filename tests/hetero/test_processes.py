@@ -33,6 +33,8 @@ def check_doubles(count=100_000):
 
 FORK = """
 import multiprocessing
+from concurrent.futures import ThreadPoolExecutor
+import numba
 from hetero.errors import ForkedProcessError
 from loop import check_doubles
 
@@ -44,35 +46,21 @@ def answer(_):
         return "refused"
 
 if __name__ == "__main__":
-    {before}
+    if {is_late}:
+        check_doubles()
     with multiprocessing.get_context("fork").Pool(2) as pool:
         print(pool.map_async(answer, range(3)).get(timeout=60))
-    print(check_doubles())
-"""
-
-RAISE_IN_CHILD = """
-import multiprocessing
-from loop import check_doubles
-
-if __name__ == "__main__":
-    check_doubles()
-    with multiprocessing.get_context("fork").Pool(1) as pool:
         try:
-            pool.apply_async(check_doubles).get(timeout=60)
-        except Exception as error:
+            print(pool.apply_async(check_doubles).get(timeout=60))
+        except ForkedProcessError as error:
             print(type(error).__name__)
+    print(check_doubles(), numba.threading_layer())
+    with ThreadPoolExecutor(8) as threads:
+        print(all(threads.map(lambda _: all(check_doubles() for _ in range(20)), range(16))))
 """
 
-THREADS = """
-from concurrent.futures import ThreadPoolExecutor
-import numba
-from loop import check_doubles
 
-check_doubles()
-print(numba.threading_layer())
-with ThreadPoolExecutor(8) as pool:
-    print(all(pool.map(lambda _: all(check_doubles() for _ in range(20)), range(16))))
-"""
+ALL_RIGHT = [str([True] * 3), "True"]
 
 
 @pytest.fixture(params=["omp", "workqueue", "tbb"])
@@ -104,26 +92,19 @@ def run_script(folder, text: str, layer: str) -> list[str]:
     return done.stdout.splitlines()
 
 
-def test_a_pool_of_forked_processes_works_or_gets_one_clear_error(tmp_path, layer):
-    results, in_parent = run_script(tmp_path, FORK.format(before="check_doubles()"), layer)
+def test_forked_processes_work_or_get_one_clear_error_and_threads_run_loops_at_once(
+    tmp_path, layer
+):
+    """In the layer that was requested."""
     refused = layer == "omp" and sys.platform == "linux"  # GNU OpenMP
-    assert results == str(["refused" if refused else True] * 3)
-    assert in_parent == "True"
+    in_children = [str(["refused"] * 3), "ForkedProcessError"] if refused else ALL_RIGHT
+    found = run_script(tmp_path, FORK.format(is_late=True), layer)
+    assert found == [*in_children, f"True {layer}", "True"]
 
 
 def test_processes_forked_before_the_first_loop_can_run_loops(tmp_path):
-    results, in_parent = run_script(tmp_path, FORK.format(before="pass"), "omp")
-    assert results == str([True] * 3)
-    assert in_parent == "True"
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="GNU OpenMP")
-def test_the_error_of_a_forked_process_reaches_its_parent(tmp_path):
-    assert run_script(tmp_path, RAISE_IN_CHILD, "omp") == ["ForkedProcessError"]
-
-
-def test_python_threads_may_run_loops_at_the_same_time_in_the_requested_layer(tmp_path, layer):
-    assert run_script(tmp_path, THREADS, layer) == [layer, "True"]
+    found = run_script(tmp_path, FORK.format(is_late=False), "omp")
+    assert found == [*ALL_RIGHT, "True omp", "True"]
 
 
 def test_ranges_cover_everything_once_and_grow_no_faster_than_allowed():

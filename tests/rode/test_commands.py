@@ -118,7 +118,7 @@ def test_paths_that_diverge_end_with_1(tmp_path, capsys):
     path = tmp_path / "explosion.py"
     path.write_text(
         "import rode\n"
-        "problem = rode.additive(lambda x, p: (x[0] * x[0],), lambda p: (0.0,),\n"
+        "problem = rode.additive(lambda x, p: (x[0] ** 3,), lambda p: (1.0,),\n"
         "                        dimension=1, start=(10.0,))\n"
     )
     code, out, err = run(
@@ -163,7 +163,7 @@ def test_mistakes_are_explained_with_exit_code_2(model, capsys):
 
 def solved(*reduction, **settings):
     options = {"t_span": (0, 1), "h": 0.125, "paths": 40, "rng": 1, "device": "cpu"} | settings
-    return rode.solve(rode.relaxation(), "averaged-euler", reduction=reduction, **options)
+    return rode.solve(rode.relaxation(), "averaged-heun", reduction=reduction, **options)
 
 
 def test_results_show_themselves():

@@ -103,8 +103,9 @@ def test_moments_are_those_of_the_moment_equations(device, name):
     problem, scores = oscillator(excitation), []
     expected = [moments(excitation, t) for t in (1.5, 3.0)]
     for seed in range(20):
-        settings = RUN | {"rng": seed, "reduction": "moments", "save_every": 96, "device": device}
-        result = rode.solve(problem, "5-rode-taylor", t_span=(0, 3), paths=paths, **settings)
+        settings = RUN | {"h": 2.0**-5, "rng": seed, "reduction": "moments", "save_every": 48}
+        settings |= {"t_span": (0, 3), "paths": paths, "device": device}
+        result = rode.solve(problem, "4-rode-taylor", **settings)
         for row, (mean, variance) in enumerate(expected, 1):
             scores.append(
                 [
@@ -262,6 +263,14 @@ def test_spectra_say_how_far_from_gaussian_they_are():
     assert kurtosis == pytest.approx(0.5 * two.excess_kurtosis, abs=4 * math.sqrt(24 / 20_000))
 
 
+def two_spectra(coherence):
+    return rode.Spectrum([1.0, 2.0], np.ones((2, 2)), coherence=coherence)
+
+
+def solve(excitation, **settings):
+    return rode.solve(oscillator(excitation), "euler", paths=1, device="cpu", **settings)
+
+
 @pytest.mark.parametrize(
     ("make", "words"),
     [
@@ -279,59 +288,21 @@ def test_spectra_say_how_far_from_gaussian_they_are():
         (lambda: rode.Spectrum([2.0, 1.0], [1.0, 1.0]), "frequencies must be finite, not negative"),
         (lambda: rode.Spectrum([1.0, 2.0], [0.0, 0.0]), "positive integral"),
         (lambda: rode.Spectrum([1.0, 2.0], [1.0]), "a value for each of the 2 frequencies"),
-        (
-            lambda: rode.Spectrum([1.0, 2.0], np.ones((2, 2)), coherence=[[1.0, 1.1], [1.1, 1.0]]),
-            "coherence must have no negative eigenvalue",
-        ),
-        (
-            lambda: rode.Spectrum([1.0, 2.0], np.ones((2, 2)), coherence=np.ones((3, 3))),
-            r"coherence must have the shape \(2, 2\)",
-        ),
-        (
-            lambda: rode.Spectrum([1.0, 2.0], np.ones((2, 2)), coherence=[[1.0, 1j], [1j, 1.0]]),
-            "coherence must be finite and Hermitian",
-        ),
-        (
-            lambda: rode.solve(
-                oscillator(rode.Spectrum(np.linspace(1, 3, 9), np.ones_like)),
-                "euler",
-                t_span=(0, 30),
-                paths=1,
-                device="cpu",
-                **RUN,
-            ),
-            r"period of 25\.1327 s .* at 11 or more equidistant",
-        ),
-        (
-            lambda: rode.rare_event(
-                oscillator(rode.Spectrum([1.0, 2.0], [1.0, 1.0])),
-                "euler",
-                2.0,
-                output="x",
-                t_span=(0, 1),
-                h=2.0**-6,
-            ),
-            "decided at their start",
-        ),
+        (lambda: two_spectra([[1.0, 1.1], [1.1, 1.0]]), "must have no negative eigenvalue"),
+        (lambda: two_spectra(np.ones((3, 3))), r"coherence must have the shape \(2, 2\)"),
+        (lambda: two_spectra([[1.0, 1j], [1j, 1.0]]), "coherence must be finite and Hermitian"),
+        (lambda: solve(rode.Spectrum(np.linspace(1, 3, 9), np.ones_like), t_span=(0, 30), **RUN),
+         r"period of 25\.1327 s .* at 11 or more equidistant"),
+        (lambda: rode.rare_event(oscillator(rode.Spectrum([1.0, 2.0], [1.0, 1.0])), "euler", 2.0,
+                                 output="x", t_span=(0, 1), h=2.0**-6), "decided at their start"),
         (lambda: rode.Sum(rode.OU(1.0, 1.0), EXCITATIONS["correlated"]), "equally many components"),
-        (
-            lambda: rode.solve(
-                oscillator(rode.OU(1.0, 1.0)), "euler", t_span=(0, 1), h=0.01, paths=1
-            ),
-            "sampling must be 'exact'",
-        ),
-        (
-            lambda: rode.additive(
-                oscillate, push, dimension=2, excitation=EXCITATIONS["correlated"]
-            ),
-            "B must return a tuple of 3 columns",
-        ),
-        (
-            lambda: rode.peak_correction(oscillator(EXCITATIONS["envelope"]), 0.1),
-            "'u' contains white noise with an envelope",
-        ),
+        (lambda: solve(rode.OU(1.0, 1.0), h=0.01, t_span=(0, 1)), "sampling must be 'exact'"),
+        (lambda: rode.additive(oscillate, push, dimension=2, excitation=EXCITATIONS["correlated"]),
+         "B must return a tuple of 3 columns"),
+        (lambda: rode.peak_correction(oscillator(EXCITATIONS["envelope"]), 0.1),
+         "'u' contains white noise with an envelope"),
     ],
-)
+)  # fmt: skip
 def test_bad_excitations(make, words):
     with pytest.raises((TypeError, ValueError), match=words):
         make()

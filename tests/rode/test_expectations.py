@@ -8,6 +8,11 @@ from scipy import integrate
 
 import rode
 from hetero.cuda.driver import SIMULATOR
+from rode._estimators.control_variates import CONTROLS, means_of_controls
+from rode._estimators.multilevel import MAX_PATHS, Multilevel, Samples
+from rode._solver.pairs import paired
+from rode._solver.plan import Plan
+from rode._solver.runner import step_of
 
 pytestmark = pytest.mark.skipif(SIMULATOR, reason="compiled solvers")
 
@@ -23,6 +28,70 @@ def push_by_three(p):
     return (0.0, -1.0), (0.5, 1.0), (0.0, 2.0)
 
 
+def swing(x, p):
+    return x[1], -p[0] * x[0] - 0.5 * x[1]
+
+
+def first_of(t, x, O, p):
+    return (x[0],)
+
+
+PAIRED = {
+    "heun": rode.general(
+        lambda t, x, O, p: (x[1], t - (p[0] + O) * x[0]), dimension=2, parameters=(9.0,),
+        observe=first_of, start=(1.0, -0.5),
+    ),
+    "2-rode-taylor": rode.additive(
+        swing, lambda p: ((0.0, 1.0), (0.5, -2.0)), dimension=2, linear=True, parameters=(9.0,),
+        observe=first_of, start=(1.0, -0.5), excitation=rode.OU(1.0, [1.0, 2.0]),
+    ),
+} | dict.fromkeys(
+    ("euler", "averaged-heun", "4-rode-taylor"),
+    rode.additive(
+        swing, lambda p: (0.5, 1.0), dimension=2, linear=True, parameters=(9.0,),
+        observe=first_of, start=(1.0, -0.5),
+    ),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("method", PAIRED)
+def test_pairs_take_the_steps_of_both_solutions(method):
+    """Steps of h, and of 2 h over the same process, whose polynomials have known integrals."""
+    problem, h, p, several = PAIRED[method], 0.05, (9.0,), method == "2-rode-taylor"
+    plan = Plan.checked(
+        problem, method, t_span=(0, 1), h=h, paths=1, sampling="exact", rng=1, device="cpu"
+    )
+    pair = paired(plan)
+    step, both = step_of(problem, plan.scheme), step_of(pair.problem, pair.scheme)
+    process = [np.poly1d([5.0, -3.0, 0.7]), np.poly1d([-4.0, 2.0, 0.2])][: 1 + several]
+
+    def component_of(row):
+        return tuple(row) if several else row[0]
+
+    def take(step, scheme, t, x, h):
+        ends = [[O(s) for O in process] for s in (t, t + h)]
+        rows, s = ends.copy(), np.poly1d([-1.0, t + h])  # J_d weighs with (t + h - s)^d/d!
+        for d in range(scheme.form_count):
+            primitives = [np.polyint(O * s**d / math.factorial(d)) for O in process]
+            rows.append([F(t + h) - F(t) for F in primitives])
+        forms = tuple(map(component_of, scheme.forms(h, None) @ np.array(rows)))
+        return step(t, x, component_of(ends[0]), forms, p, h)
+
+    numbers = tuple(map(float, pair.problem.table[:, 0]))
+    z = pair.problem.start(component_of([O(0.0) for O in process]), numbers)
+    fine = coarse = (1.0, -0.5)
+    for n in range(4):
+        z = take(both, pair.scheme, n * h, z, h)
+        fine = take(step, plan.scheme, n * h, fine, h)
+        if n % 2:
+            coarse = take(step, plan.scheme, (n - 1) * h, coarse, 2 * h)
+        np.testing.assert_allclose(z[:4], [*fine, *coarse], rtol=1e-12)
+    assert np.abs(np.subtract(fine, coarse)).max() > 1e-9
+    # A run takes as many paths as the numbers allow that an excitation keeps for each, here none.
+    assert not several or Multilevel.largest(None, pair) == MAX_PATHS
+
+
+@pytest.mark.slow
 def test_both_steps_see_the_same_path():
     """For x1' = x2, x2' = u a Taylor scheme of two terms is exact: differences are of rounding.
 
@@ -76,6 +145,7 @@ def test_errors_are_those_that_are_estimated():
     assert "tolerance 2e-06 reached" in repr(first)
 
 
+@pytest.mark.slow
 @pytest.mark.statistical
 def test_a_general_equation():
     """x' = -(1 + O) x has the mean exp(-t + V/2), V = t - 1 + exp(-t) of the integral of O.
@@ -101,23 +171,28 @@ def test_control_variates_leave_the_mean_of_the_coarsest_level():
         lambda x, p: (x[1], -9.0 * x[0] - x[1]), lambda p: (0.3, 1.0), dimension=2, linear=True,
         start=(0.4, 0.0), start_process=0.7, observe=lambda t, x, O, p: (x[0] - 0.3 * O + 0.2,),
     )  # fmt: skip
-    h = 2.0**-6
-    found = [
-        rode.expectation(problem, "averaged-heun", "peaks", h=h, rng=k, **RUN | {"tolerance": 5e-3})
-        for k in range(20)
-    ]
-    assert {one.levels[0].h for one in found} == {h}
-    plain = rode.solve(
-        problem, "averaged-heun", t_span=RUN["t_span"], h=h, paths=200_000, sampling="exact",
-        reduction="peaks", rng=99, device="cpu",
-    ).peaks[0]  # fmt: skip
-    mean = plain.mean() + rode.peak_correction(problem, h)[0, 0]
-    levels = [one.levels[0] for one in found]
-    errors = np.array([one.mean for one in levels]) - mean
-    deviations = np.sqrt([one.variance / one.paths for one in levels])
+    h, method, levels = 2.0**-6, "averaged-heun", []
+    settings = {"t_span": RUN["t_span"], "h": h, "sampling": "exact", "device": "cpu"}
+
+    def values(paths, rng):
+        wanted = ("peaks", *CONTROLS)
+        result = rode.solve(problem, method, paths=paths, rng=rng, reduction=wanted, **settings)
+        return np.concatenate([result.peaks, *(result.values[one.name] for one in CONTROLS)])
+
+    plan = Plan.checked(problem, method, paths=1, rng=1, **settings)
+    expected = means_of_controls(plan, 0)
+    for seed in range(20):
+        level = Samples(plan, True, expected)
+        for part in np.hsplit(values(1000, seed), 2):
+            level.add(part)
+        levels.append(level)
+    plain = values(200_000, 99)
+    np.testing.assert_allclose(plain[1:].mean(axis=1), expected, rtol=0.02)
+    errors = np.array([one.mean for one in levels]) - plain[0].mean()
+    deviations = np.sqrt([one.variance / one.count for one in levels])
     assert abs(np.mean(errors / deviations)) * math.sqrt(20.0) < 3.5
     assert 0.5 < np.std(errors / deviations, ddof=1) < 1.6
-    assert np.mean([one.variance for one in levels]) < 0.6 * plain.var()
+    assert np.mean([one.variance for one in levels]) < 0.6 * plain[0].var()
 
 
 def test_a_budget_that_does_not_suffice_is_said():
@@ -145,7 +220,7 @@ def test_a_budget_that_does_not_suffice_is_said():
         ({"t_span": (2, 0)}, "t_span must end after"),
         ({"functional": rode.first_passage(1e9)}, "infinite or NaN for 1 of 1 paths"),
         ({"t_span": ("0", "2")}, "t_span must be a real number"),
-        ({"functional": rode.dwell_time(1e9)}, "is 0 for all of 1500 paths"),
+        ({"problem": rode.kanai_tajimi(c=5e-324, outputs="displacement")}, "is 0 for all of 1500"),
         ({"max_path_steps": 1e4}, "does not suffice for the first 500 paths"),
     ],
 )

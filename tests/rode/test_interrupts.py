@@ -14,7 +14,7 @@ from rode._solver.kernel_arguments import Counter, RunParameters, Saving
 
 # ---- the solver --------------------------------------------------------------------------------
 
-QUAKE = rode.kanai_tajimi(outputs="acceleration", start_process=0.3)
+QUAKE = rode.kanai_tajimi(start_process=0.3)
 
 
 def solve(device, **changes):
@@ -81,6 +81,7 @@ def test_ctrl_c_ends_a_run(name):
 
 def test_ctrl_c_ends_averages_of_fields():
     settings = {"t_span": (0, 1), "h": 2.0**-5, "paths": 50, "rng": 1, "device": "cpu"}
+    settings["dtype"] = "float32"
     rode.solve(rode.growth(), "averaged-heun", **settings)
     settings["delta"] = 2.0**-27
     assert interrupted(lambda: rode.solve(rode.growth(), "averaged-heun", **settings)) < 10.0

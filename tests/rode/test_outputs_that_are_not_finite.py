@@ -43,7 +43,7 @@ def solve(problem, device, reduction, **changes):
     return rode.solve(problem, "euler", reduction=reduction, device=device, **(SETTINGS | changes))
 
 
-@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("dtype", [pytest.param("float32", marks=pytest.mark.slow), "float64"])
 def test_peaks_keep_a_nan_as_numpy_does(problem, device, dtype):
     result = solve(problem, device, "peaks", dtype=dtype)
     np.testing.assert_array_equal(result.peaks, np.max(np.abs(VALUES), axis=0)[None])

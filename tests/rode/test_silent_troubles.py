@@ -83,7 +83,7 @@ def test_parts_that_diverge_emit_no_warnings_of_numpy():
 def test_what_compiled_code_or_a_type_does_not_know_is_refused():
     with pytest.raises(ValueError, match=r"H must have no keyword-only parameters.*, got k: pass"):
         problem(H=lambda x, p, *, k=2.0: (-k * x[0],))
-    large = problem(process=rode.Process(tau=1.0, c=1e80))
+    large = rode.relaxation(tau=1.0, c=1e80)
     with pytest.raises(ValueError, match=r"deviation of at most 1.84e\+19 in float32, got 7\.07e"):
         rode.solve(large, "averaged-heun", **RUN, reduction="moments", dtype=np.float32)
     assert rode.solve(large, "averaged-heun", **RUN, reduction="moments").success

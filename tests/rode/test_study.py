@@ -9,6 +9,7 @@ import hetero
 import rode
 from hetero.cuda.driver import SIMULATOR
 from studies.__main__ import main
+from studies.rode.nonlinear_noise import ORDERS
 from studies.rode.normality import loops
 from studies.rode.normality.cpu import tally
 from studies.rode.quality import scores
@@ -57,6 +58,12 @@ def test_quality_finds_good_and_bad_numbers(tmp_path):
     scores = run_study("rode-quality", tmp_path)["scores"]
     assert scores["box-muller float64"]["chi2 p"] > 1e-4
     assert abs(scores["wallace-uncorrected float32"]["x^2"]) < 0.2
+
+
+def test_schemes_have_their_orders_where_the_noise_is_not_linear(tmp_path):
+    rows = run_study("rode-nonlinear", tmp_path)["rows"]
+    for order, row in zip(ORDERS, rows, strict=True):
+        assert row[-1] == pytest.approx(order, abs=0.4)
 
 
 @pytest.mark.slow

@@ -197,7 +197,7 @@ FUNCTION = Function(
 def test_a_function_of_ones_own_is_searched_verified_and_checked(tmp_path, monkeypatch, capsys):
     (tmp_path / "own_functions.py").write_text(MODULE)
     monkeypatch.syspath_prepend(tmp_path)
-    name, domain = "own_functions:FUNCTION", ("0.5", "0x1.0001p-1")
+    name, domain = "own_functions:FUNCTION", ("0.5", "0x1.00001p-1")
     certificate = tmp_path / "own.json"
     command = ["search", name, *domain, "--bits", "24", "--certificate", str(certificate)]
     assert main([*command, "--out", str(tmp_path / "own.wc"), "--quiet", "--device", "cpu"]) == 0

@@ -20,7 +20,7 @@ from lbm.collisions.recursive import RecursiveRegularized
 from lbm.collisions.regularized import Regularized
 from lbm.collisions.smagorinsky import Smagorinsky, SmagorinskyBGK, SmagorinskyRecursive
 from lbm.collisions.trt import TRT
-from lbm.collisions.vreman import Vreman, VremanBGK
+from lbm.collisions.vreman import Vreman, VremanBGK, VremanCentralMoments
 
 OPERATORS: dict[str, type[Collision]] = {
     "trt": TRT,
@@ -30,6 +30,7 @@ OPERATORS: dict[str, type[Collision]] = {
     "smagorinsky-recursive": SmagorinskyRecursive,
     "vreman": Vreman,
     "vreman-bgk": VremanBGK,
+    "vreman-central-moments": VremanCentralMoments,
     "regularized": Regularized,
     "recursive": RecursiveRegularized,
     "central-moments": CentralMoments,

@@ -54,6 +54,9 @@ FASTEST = 1.5
 """Largest speed of the slip over that of the fluid, of which walls without friction have 1: corners
 of staircases with few links would have more."""
 
+FLUX_STEPS = 5
+"""Steps of the iteration for the velocity along the wall without friction."""
+
 MOST_FRICTION = 0.5
 """Largest share of the momentum of a cell that friction may take in a step."""
 
@@ -106,6 +109,7 @@ def make_slip(precision: str) -> Any:
     links : int64 [link], numbers of the links of modelled walls among these
     first : int64 [cell + 1], first of them of each cell
     q_of : int64 [link]
+    shares : [link], what a link returns of the velocity of its wall, 1 for a wall half-way
     cells : [ROWS, cell]
     lattice : [4, q], velocities and weights
     nu : kinematic viscosity in cells^2/step
@@ -113,22 +117,32 @@ def make_slip(precision: str) -> Any:
     decode, encode = codec(PRECISIONS[precision])
 
     @inlined
-    def slip(i, populations, loads, wall, sent, returned, links, first, q_of, cells, lattice, nu):
+    def slip(
+        i, populations, loads, wall, sent, returned, links, first, q_of, shares, cells, lattice, nu
+    ):
         T = type(nu)
-        drho = along = across = lost_along = lost_across = mass = T(0)
+        drho = along = across = T(0)
         for q in range(loads.shape[0]):
             f = decode(populations[loads[q, i]])
-            c, d = component(q, i, cells, lattice, 0), component(q, i, cells, lattice, 3)
             drho += f
-            along += c * f
-            across += d * f
-        for j in range(first[i], first[i + 1]):
-            k, q = links[j], q_of[j]
-            f = sent[k] + returned[k] - T(2) * lattice[3, q] * drho
-            lost_along += component(q, i, cells, lattice, 0) * f
-            lost_across += component(q, i, cells, lattice, 3) * f
-        rho = T(1) + drho
-        u, v = (along + lost_along) / rho, (across + lost_across) / rho
+            along += component(q, i, cells, lattice, 0) * f
+            across += component(q, i, cells, lattice, 3) * f
+        rho, u, v = T(1) + drho, T(0), T(0)
+        lost_along = lost_across = change = T(0)
+        for _ in range(FLUX_STEPS):
+            density, square = drho + change, u * u + v * v
+            lost_along = lost_across = change = T(0)
+            for j in range(first[i], first[i + 1]):
+                k, q = links[j], q_of[j]
+                c, d = component(q, i, cells, lattice, 0), component(q, i, cells, lattice, 3)
+                weight, moved = T(2) * lattice[3, q], c * u + d * v
+                flux = T(4.5) * moved * moved - T(1.5) * square
+                f = sent[k] + returned[k] - weight * (density + (T(1) + density) * flux)
+                change -= T(3) * weight * shares[j] * moved
+                lost_along += c * f
+                lost_across += d * f
+            rho = T(1) + density
+            u, v = (along + lost_along) / rho, (across + lost_across) / rho
         speed = T(math.sqrt(u * u + v * v)) + T(1e-12)
         friction = friction_velocity(speed, cells[6, i], nu)
         drag = rho * min(T(MOST_FRICTION), friction * friction * cells[7, i] / speed)
@@ -141,13 +155,9 @@ def make_slip(precision: str) -> Any:
         for j in range(first[i], first[i + 1]):
             k, q = links[j], q_of[j]
             moved = component(q, i, cells, lattice, 0) * a + component(q, i, cells, lattice, 3) * b
-            change = T(-6) * lattice[3, q] * moved
-            back = returned[k] + change
+            back = returned[k] - T(6) * lattice[3, q] * shares[j] * moved
             returned[k] = back
             populations[wall[k]] = encode(back)
-            mass += change
-        resting = loads[0, i]
-        populations[resting] = encode(decode(populations[resting]) - mass)
 
     return slip
 

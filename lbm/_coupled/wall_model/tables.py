@@ -19,8 +19,9 @@ NEAREST = 0.5
 """Smallest distance in cells for which the law of the wall is taken: the velocity of a cell is the
 mean over it, also where the wall passes near its centre."""
 
-SINGULAR = 1e-6
-"""Determinant of 6 sum w c c below which a cell has too few links along the wall to slip."""
+SINGULAR = 1e-3
+"""Eigenvalue of 6 sum w c c along the wall, over the other one, in whose direction a cell does not
+slip."""
 
 
 class SlipTable(NamedTuple):
@@ -32,6 +33,7 @@ class SlipTable(NamedTuple):
     links : int64 [link], numbers of their links in the table of interpolated walls
     first : int64 [cell + 1], first of these links of each cell
     q : int64 [link]
+    shares : float64 [link]
     cells : float64 [ROWS, cell]
     """
 
@@ -39,11 +41,17 @@ class SlipTable(NamedTuple):
     links: np.ndarray
     first: np.ndarray
     q: np.ndarray
+    shares: np.ndarray
     cells: np.ndarray
 
 
-def make_slip_table(part: Part, solids: Mapping[str, Solid], shape: Triple) -> SlipTable | None:
-    """Return the cells of a part beside the modelled walls of `solids`; None without any."""
+def make_slip_table(
+    part: Part, shares: np.ndarray, solids: Mapping[str, Solid], shape: Triple
+) -> SlipTable | None:
+    """Return the cells of a part beside the modelled walls of `solids`; None without any.
+
+    `shares` are those of all interpolated links of the part; see `BlockLinks.shares_of_walls`.
+    """
     problem = part.engine.problem
     cut, lattice = problem.links.cut, problem.lattice
     assert cut is not None
@@ -69,14 +77,19 @@ def make_slip_table(part: Part, solids: Mapping[str, Solid], shape: Triple) -> S
     first = np.append(starts, len(modelled_links))
     geometry = _describe_cells(
         np.array(lattice.velocities, float)[q], np.array(lattice.weights)[q], distance, normal,
-        starts,
+        shares[modelled_links], starts,
     )  # fmt: skip
     loads = np.stack([_loads(problem, cells[starts], odd) for odd in (0, 1)])
-    return SlipTable(loads, modelled_links, first, q, geometry)
+    return SlipTable(loads, modelled_links, first, q, shares[modelled_links], geometry)
 
 
 def _describe_cells(
-    c: np.ndarray, w: np.ndarray, distance: np.ndarray, normal: np.ndarray, starts: np.ndarray
+    c: np.ndarray,
+    w: np.ndarray,
+    distance: np.ndarray,
+    normal: np.ndarray,
+    shares: np.ndarray,
+    starts: np.ndarray,
 ) -> np.ndarray:
     """Return the geometry of cells [ROWS, cell] from their links."""
     weight = np.add.reduceat(w, starts)
@@ -94,11 +107,11 @@ def _describe_cells(
     rows[AREA] = np.abs(6.0 * (into * mean).sum(axis=1))
     counts = np.diff(np.append(starts, len(c)))
     a, b = ((c * np.repeat(f, counts, axis=0)).sum(axis=1) for f in frame)
-    xx, xy, yy = (np.add.reduceat(6.0 * w * p, starts) for p in (a * a, a * b, b * b))
-    determinant = xx * yy - xy**2
-    usable = determinant > SINGULAR
-    scale = np.where(usable, 1.0 / np.where(usable, determinant, 1.0), 0.0)
-    rows[INVERSE], rows[INVERSE + 1], rows[INVERSE + 2] = scale * yy, -scale * xy, scale * xx
+    xx, xy, yy = (np.add.reduceat(6.0 * w * shares * p, starts) for p in (a * a, a * b, b * b))
+    # Links of one direction, in the hollows of a staircase, slip in this direction alone.
+    matrix = np.stack([xx, xy, xy, yy], axis=1).reshape(-1, 2, 2)
+    inverse = np.linalg.pinv(matrix, rcond=SINGULAR, hermitian=True).reshape(-1, 4).T
+    rows[INVERSE : INVERSE + 3] = inverse[[0, 1, 3]]
     return rows
 
 

@@ -31,9 +31,11 @@ class PartLinks:
     interpolate, store : functions for even and for odd steps
     """
 
-    def __init__(self, part: Part, numbers: np.ndarray, mass_share: float, worker: Any):
+    def __init__(
+        self, part: Part, numbers: np.ndarray, mass_share: float, worker: Any, modelled: list[str]
+    ):
         self.numbers, self.worker = numbers, worker
-        self.block = BlockLinks(part.engine.problem)
+        self.block = BlockLinks(part.engine.problem, modelled)
         table, count = self.block.make_table(mass_share), len(numbers)
         store = self._store = Store(part.engine, None if worker is None else worker.stream)
         wall, weight = store.put(table.wall), store.put(table.weight)
@@ -119,12 +121,16 @@ class InterpolatedWalls(Companion):
         self.keeps_mass = weights > 0 and not has_outlet
         units = float(1 / problem.lattice.weight_unit)
         share = MASS_UNIT / (weights / units) if self.keeps_mass else 0.0
+        modelled = [name for name, solid in solids.items() if solid.is_modelled]
         self._parts = [
-            PartLinks(part, self._cut.find_within(part.local), share, domain.worker_of(part))
+            PartLinks(
+                part, self._cut.find_within(part.local), share, domain.worker_of(part), modelled
+            )
             for part in domain.parts
             if self._cut is not None and part.engine.problem.links.cut
         ]
-        if any(solid.is_modelled for solid in solids.values()):
+        self._slips = bool(modelled)
+        if modelled:
             if not problem.collision.suits_modelled_walls and ranks.rank == 0:
                 warnings.warn(
                     f"wall='modelled' was tried with SmagorinskyBGK only: with "
@@ -146,19 +152,29 @@ class InterpolatedWalls(Companion):
             if part.worker is not None:
                 part.worker.begin_links()
             part.interpolate[t % 2]()
-            if self.keeps_mass:
-                part.sum_excess()
-        if self.keeps_mass and (len(self._parts) != 1 or self.domain.ranks.size > 1):
-            total = self.domain.ranks.sum(sum(part.excess for part in self._parts))
+        self._store(t)
+        if self._slips:
             for part in self._parts:
-                part.excess = total
+                if part.slip:
+                    part.slip[t % 2]()
+            if self.keeps_mass:  # what slips past the steps of a staircase is not 0 in sum
+                self._store(t)
         for part in self._parts:
-            part.store[t % 2]()
-            if part.slip:
-                part.slip[t % 2]()
             if part.worker is not None:
                 part.worker.end_links()
         self._last = t
+
+    def _store(self, t: int) -> None:
+        """Write what the walls return after step t, less the mass that they bring in."""
+        if self.keeps_mass:
+            for part in self._parts:
+                part.sum_excess()
+            if len(self._parts) != 1 or self.domain.ranks.size > 1:
+                total = self.domain.ranks.sum(sum(part.excess for part in self._parts))
+                for part in self._parts:
+                    part.excess = total
+        for part in self._parts:
+            part.store[t % 2]()
 
     def prescribe(self, t: int) -> None:
         """Set the velocities of walls to those of step t."""

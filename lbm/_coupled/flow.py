@@ -117,7 +117,8 @@ class Flow:
         if self.problem.is_driven:
             self._prescriptions = Prescriptions(domain, self.interpolated)
         if isinstance(self.collision, EddyViscosityModel):  # it reads the flow that users see
-            self._eddies = EddyViscosity(self.collision, domain)
+            walls = {} if self.interpolated is None else self.interpolated.slip_tables
+            self._eddies = EddyViscosity(self.collision, domain, walls)
             self.companions.append(self._eddies)
         if sponges:
             self.companions.append(SpongeLayers(sponges, shape, domain))

@@ -145,7 +145,6 @@ class SmagorinskyBGK(Collision):
 
     tau: float
     constant: float = 0.1
-    suits_modelled_walls: ClassVar[bool] = True
     lattices: ClassVar[tuple[str, ...]] = tuple(LATTICES)
     bounds: ClassVar[Bounds] = {**Collision.bounds, "constant": (0.0, LARGEST_CONSTANT)}
 

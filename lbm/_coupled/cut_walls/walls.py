@@ -12,7 +12,7 @@ from lbm._coupled.companion import Companion
 from lbm._coupled.cut_walls.formulas import excess_of_link, make_interpolate, make_store
 from lbm._coupled.cut_walls.tables import MASS_UNIT, BlockLinks, sum_of_weights
 from lbm._coupled.wall_model.formulas import make_slip
-from lbm._coupled.wall_model.tables import make_slip_table
+from lbm._coupled.wall_model.tables import SlipTable, make_slip_table
 from lbm._domain.domain import Domain
 from lbm._kernels.items.store import Store
 from lbm._parallel.parts import Part
@@ -63,12 +63,14 @@ class PartLinks:
             excess_of_link, count, self._total, self._sent, self._returned
         )
 
-    def add_model(self, part: Part, solids: Mapping[str, Solid], shape: Triple) -> None:
-        """Let modelled walls slip after `store`, in cells beside these solids."""
+    def add_model(
+        self, part: Part, solids: Mapping[str, Solid], shape: Triple
+    ) -> SlipTable | None:
+        """Let modelled walls slip after `store`, in cells beside these solids, and return these."""
         problem, store = part.engine.problem, self._store
         table = make_slip_table(part, self.block.shares_of_walls, solids, shape)
         if table is None:
-            return
+            return None
         form, c = problem.precision.name, np.array(problem.lattice.velocities, float)
         wall, sent, returned = self._arrays
         lattice = np.vstack([c.T, problem.lattice.weights])
@@ -82,6 +84,7 @@ class PartLinks:
             )
             for t in (0, 1)
         ]  # fmt: skip
+        return table
 
     @property
     def excess(self) -> int:
@@ -110,6 +113,10 @@ class InterpolatedWalls(Companion):
     Interpolation does not conserve mass: a wall returns a little more or less than it receives.
     Where no mass can leave the domain, the sum over all links, which is an integer and thus the
     same in any order, is taken back from what the links return, in equal densities.
+
+    Attributes
+    ----------
+    slip_tables : the cells beside modelled walls in each part that has some, by its index
     """
 
     def __init__(self, domain: Domain, solids: Mapping[str, Solid], shape: Triple):
@@ -129,18 +136,19 @@ class InterpolatedWalls(Companion):
             for part in domain.parts
             if self._cut is not None and part.engine.problem.links.cut
         ]
-        self._slips = bool(modelled)
+        self._slips, self.slip_tables = bool(modelled), dict[Triple, SlipTable]()
         if modelled:
             if not problem.collision.suits_modelled_walls and ranks.rank == 0:
                 warnings.warn(
-                    f"wall='modelled' was tried with SmagorinskyBGK only: with "
+                    f"wall='modelled' was tried with VremanCentralMoments only: with "
                     f"{type(problem.collision).__name__} the friction may be several times too "
-                    "large. Use collision=lbm.SmagorinskyBGK(tau, constant=0.173)",
+                    "large. Use collision=lbm.VremanCentralMoments(tau)",
                     stacklevel=5,
                 )
             with_cuts = [part for part in domain.parts if part.engine.problem.links.cut]
             for links, part in zip(self._parts, with_cuts, strict=True):
-                links.add_model(part, solids, shape)
+                if table := links.add_model(part, solids, shape):
+                    self.slip_tables[part.index] = table
 
     def describe(self) -> str:
         """Return nothing: the walls of a flow describe them."""

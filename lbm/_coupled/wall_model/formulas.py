@@ -162,6 +162,39 @@ def make_slip(precision: str) -> Any:
     return slip
 
 
+@functools.cache
+def make_mixing(precision: str) -> Any:
+    """Make mix(i, ...), which raises the eddy viscosity of cell number i to that of Spalding's law.
+
+    It is that between this cell and the next one, half a cell farther from the wall. Models that
+    fade at walls leave too little of it, where cells resolve none of the eddies that would mix.
+
+    Parameters
+    ----------
+    moments : [4, cell], rho - 1 and the velocity of the block's cells
+    viscosity : eddy viscosity of the block's cells, as it is stored
+    index : int64 [2, cell], positions of the cells in these arrays
+    cells : [ROWS, cell]
+    nu : kinematic viscosity in cells^2/step
+    """
+    decode, encode = codec(PRECISIONS[precision])
+
+    @inlined
+    def mix(i, moments, viscosity, index, cells, nu):
+        T = type(nu)
+        n, k, u, v = index[0, i], index[1, i], T(0), T(0)
+        for a in range(3):
+            u += moments[1 + a, n] * cells[a, i]
+            v += moments[1 + a, n] * cells[3 + a, i]
+        speed, distance = T(math.sqrt(u * u + v * v)) + T(1e-12), cells[6, i]
+        x = T(KAPPA) * speed / friction_velocity(speed, distance, nu)
+        mixed = T(KAPPA * SHIFT) * nu * (T(math.exp(x)) - T(1) - x * (T(1) + T(0.5) * x))
+        mixed *= T(1) + T(0.5) / distance
+        viscosity[k] = encode(max(decode(viscosity[k]), mixed))
+
+    return mix
+
+
 @inlined
 def component(q, i, cells, lattice, row):
     """Return the component of c_q along one of the two vectors of a cell, which begins at a row."""

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from lbm._coupled.wall_model.formulas import AREA, DISTANCE, FRAME, INVERSE, ROWS
-from lbm._kernels.problem import Problem, population_indices
+from lbm._kernels.problem import Problem, population_indices, row_position
 from lbm._parallel.parts import Part
 from lbm.boundaries import Solid
 from lbm.geometry.surface_normals import complete_frame, normals_of_shape
@@ -35,6 +35,8 @@ class SlipTable(NamedTuple):
     q : int64 [link]
     shares : float64 [link]
     cells : float64 [ROWS, cell]
+    index : int64 [2, cell], positions of the cells in arrays of the block, and of what is stored
+        like populations
     """
 
     loads: np.ndarray
@@ -43,6 +45,7 @@ class SlipTable(NamedTuple):
     q: np.ndarray
     shares: np.ndarray
     cells: np.ndarray
+    index: np.ndarray
 
 
 def make_slip_table(
@@ -80,7 +83,10 @@ def make_slip_table(
         shares[modelled_links], starts,
     )  # fmt: skip
     loads = np.stack([_loads(problem, cells[starts], odd) for odd in (0, 1)])
-    return SlipTable(loads, modelled_links, first, q, shares[modelled_links], geometry)
+    (z, y, x), (nx, ny, _) = cells[starts].T, problem.shape
+    stored = row_position(x, nx, problem.precision.lanes)
+    index = (z * ny + y) * nx + np.stack([x, stored])
+    return SlipTable(loads, modelled_links, first, q, shares[modelled_links], geometry, index)
 
 
 def _describe_cells(

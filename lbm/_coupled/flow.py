@@ -183,7 +183,7 @@ class Flow:
         if self._eddies is None:
             raise AttributeError(
                 f"collision={self.collision} keeps no eddy viscosity: operators that do are "
-                "lbm.Vreman and lbm.VremanBGK"
+                "lbm.Vreman, lbm.VremanBGK and lbm.VremanCentralMoments"
             )
         self.domain.ranks.require_same_call("eddy_viscosity")
         return self._eddies.values(self.steps)

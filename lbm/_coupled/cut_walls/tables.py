@@ -79,12 +79,6 @@ class BlockLinks:
         terms = self.wall_terms_in(0)
         return LinkTable(wall, other, shares.sent, share, terms, cut.weights, mass_share)
 
-    @property
-    def shares_of_walls(self) -> np.ndarray:
-        """Return what each link returns of 6 w (c . U), if U is also that of its mate's wall."""
-        result: np.ndarray = self._shares.wall - self._shares.mate_wall
-        return result
-
     def wall_terms_in(self, step: int) -> np.ndarray:
         """Return `LinkTable.wall_terms` of a step."""
         terms, shares = self._cut.wall_terms_in(step), self._shares

@@ -68,14 +68,14 @@ class PartLinks:
     ) -> SlipTable | None:
         """Let modelled walls slip after `store`, in cells beside these solids, and return these."""
         problem, store = part.engine.problem, self._store
-        table = make_slip_table(part, self.block.shares_of_walls, solids, shape)
+        table = make_slip_table(part, solids, shape)
         if table is None:
             return None
         form, c = problem.precision.name, np.array(problem.lattice.velocities, float)
         wall, sent, returned = self._arrays
         lattice = np.vstack([c.T, problem.lattice.weights])
         numbers = [store.put(table.links), store.put(table.first), store.put(table.q)]
-        tables_of_links = *numbers, *map(store.put, (table.shares, table.cells, lattice))
+        tables_of_links = *numbers, store.put(table.cells), store.put(lattice)
         nu = store.T((problem.collision.tau - 0.5) / 3.0)
         self.slip = [
             store.prepare(

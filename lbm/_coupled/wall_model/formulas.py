@@ -7,15 +7,20 @@ at y+ = y v/nu,
 
 which holds in the viscous layer, above it and between both.
 
-What interpolated walls return takes all of the momentum along the wall that runs into it, and more
-where a boundary layer is thinner than a cell. The friction of the law of the wall replaces it: the
-wall slips with the velocity s that gives this friction,
+Walls half-way return all of the momentum along the wall that runs into them. The friction of the
+law of the wall replaces it: the wall slips with the velocity s that gives this friction,
 
     f_-q -= 6 w_q (c_q . s),    (6 sum w_q c_q c_q) s = K - F,
 
-where K is the momentum along the wall that the links of the cell have given to it, without that of
-the pressure, and F the friction on the area of the cell (as in the inverse momentum exchange of
-Asmuth et al. 2021). The population at rest keeps the mass of the cell.
+where K is the momentum along the wall that the links of the cell have given to it, and F the
+friction on the area of the cell (as in the inverse momentum exchange of Asmuth et al. 2021).
+
+On an oblique wall the links of a cell do not face the wall: they belong to a step of a staircase,
+on which the stream along the wall has a pressure and a flux of mass and momentum. K leaves out all
+of these, 2 w_q (rho - 1 + rho (9/2 (c_q . u)^2 - 3/2 u^2)) on each link, where u is the velocity
+along the wall without friction, and rho - 1 the density once the wall slips with it, both by
+iteration. A stream along any wall thus stays as it is but for the friction. What flows into a step
+flows out of others, so that mass is kept in sum only.
 """
 
 from __future__ import annotations
@@ -55,7 +60,8 @@ FASTEST = 1.5
 of staircases with few links would have more."""
 
 FLUX_STEPS = 5
-"""Steps of the iteration for the velocity along the wall without friction."""
+"""Steps of the iteration for the velocity along the wall without friction and for the density. Each
+leaves some 15 % of the error at 0.1 cells/step."""
 
 MOST_FRICTION = 0.5
 """Largest share of the momentum of a cell that friction may take in a step."""
@@ -109,7 +115,6 @@ def make_slip(precision: str) -> Any:
     links : int64 [link], numbers of the links of modelled walls among these
     first : int64 [cell + 1], first of them of each cell
     q_of : int64 [link]
-    shares : [link], what a link returns of the velocity of its wall, 1 for a wall half-way
     cells : [ROWS, cell]
     lattice : [4, q], velocities and weights
     nu : kinematic viscosity in cells^2/step
@@ -117,9 +122,7 @@ def make_slip(precision: str) -> Any:
     decode, encode = codec(PRECISIONS[precision])
 
     @inlined
-    def slip(
-        i, populations, loads, wall, sent, returned, links, first, q_of, shares, cells, lattice, nu
-    ):
+    def slip(i, populations, loads, wall, sent, returned, links, first, q_of, cells, lattice, nu):
         T = type(nu)
         drho = along = across = T(0)
         for q in range(loads.shape[0]):
@@ -138,7 +141,7 @@ def make_slip(precision: str) -> Any:
                 weight, moved = T(2) * lattice[3, q], c * u + d * v
                 flux = T(4.5) * moved * moved - T(1.5) * square
                 f = sent[k] + returned[k] - weight * (density + (T(1) + density) * flux)
-                change -= T(3) * weight * shares[j] * moved
+                change -= T(3) * weight * moved
                 lost_along += c * f
                 lost_across += d * f
             rho = T(1) + density
@@ -155,7 +158,7 @@ def make_slip(precision: str) -> Any:
         for j in range(first[i], first[i + 1]):
             k, q = links[j], q_of[j]
             moved = component(q, i, cells, lattice, 0) * a + component(q, i, cells, lattice, 3) * b
-            back = returned[k] - T(6) * lattice[3, q] * shares[j] * moved
+            back = returned[k] - T(6) * lattice[3, q] * moved
             returned[k] = back
             populations[wall[k]] = encode(back)
 

@@ -33,7 +33,6 @@ class SlipTable(NamedTuple):
     links : int64 [link], numbers of their links in the table of interpolated walls
     first : int64 [cell + 1], first of these links of each cell
     q : int64 [link]
-    shares : float64 [link]
     cells : float64 [ROWS, cell]
     index : int64 [2, cell], positions of the cells in arrays of the block, and of what is stored
         like populations
@@ -43,18 +42,12 @@ class SlipTable(NamedTuple):
     links: np.ndarray
     first: np.ndarray
     q: np.ndarray
-    shares: np.ndarray
     cells: np.ndarray
     index: np.ndarray
 
 
-def make_slip_table(
-    part: Part, shares: np.ndarray, solids: Mapping[str, Solid], shape: Triple
-) -> SlipTable | None:
-    """Return the cells of a part beside the modelled walls of `solids`; None without any.
-
-    `shares` are those of all interpolated links of the part; see `BlockLinks.shares_of_walls`.
-    """
+def make_slip_table(part: Part, solids: Mapping[str, Solid], shape: Triple) -> SlipTable | None:
+    """Return the cells of a part beside the modelled walls of `solids`; None without any."""
     problem = part.engine.problem
     cut, lattice = problem.links.cut, problem.lattice
     assert cut is not None
@@ -80,22 +73,17 @@ def make_slip_table(
     first = np.append(starts, len(modelled_links))
     geometry = _describe_cells(
         np.array(lattice.velocities, float)[q], np.array(lattice.weights)[q], distance, normal,
-        shares[modelled_links], starts,
+        starts,
     )  # fmt: skip
     loads = np.stack([_loads(problem, cells[starts], odd) for odd in (0, 1)])
     (z, y, x), (nx, ny, _) = cells[starts].T, problem.shape
     stored = row_position(x, nx, problem.precision.lanes)
     index = (z * ny + y) * nx + np.stack([x, stored])
-    return SlipTable(loads, modelled_links, first, q, shares[modelled_links], geometry, index)
+    return SlipTable(loads, modelled_links, first, q, geometry, index)
 
 
 def _describe_cells(
-    c: np.ndarray,
-    w: np.ndarray,
-    distance: np.ndarray,
-    normal: np.ndarray,
-    shares: np.ndarray,
-    starts: np.ndarray,
+    c: np.ndarray, w: np.ndarray, distance: np.ndarray, normal: np.ndarray, starts: np.ndarray
 ) -> np.ndarray:
     """Return the geometry of cells [ROWS, cell] from their links."""
     weight = np.add.reduceat(w, starts)
@@ -113,7 +101,7 @@ def _describe_cells(
     rows[AREA] = np.abs(6.0 * (into * mean).sum(axis=1))
     counts = np.diff(np.append(starts, len(c)))
     a, b = ((c * np.repeat(f, counts, axis=0)).sum(axis=1) for f in frame)
-    xx, xy, yy = (np.add.reduceat(6.0 * w * shares * p, starts) for p in (a * a, a * b, b * b))
+    xx, xy, yy = (np.add.reduceat(6.0 * w * p, starts) for p in (a * a, a * b, b * b))
     # Links of one direction, in the hollows of a staircase, slip in this direction alone.
     matrix = np.stack([xx, xy, xy, yy], axis=1).reshape(-1, 2, 2)
     inverse = np.linalg.pinv(matrix, rcond=SINGULAR, hermitian=True).reshape(-1, 4).T

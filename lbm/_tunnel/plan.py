@@ -27,7 +27,7 @@ from lbm.boundaries import (
 )
 from lbm.boundaries.sponge import Sponge
 from lbm.collisions import CollisionChoice, make_collision
-from lbm.collisions.automatic import AUTO, RESOLVED, choose_automatically
+from lbm.collisions.automatic import AUTO, RESOLVED, WALL_CONSTANT, choose_automatically
 from lbm.collisions.operator import Collision
 from lbm.collisions.vreman import VremanCentralMoments
 from lbm.geometry.meshes import TriangleMesh
@@ -274,7 +274,10 @@ def _choose_operator(
     """Return the collision operator, and why."""
     if isinstance(collision, str) and collision == AUTO:
         if wall == "modelled" and cell_reynolds > RESOLVED["open"]:
-            return VremanCentralMoments(tau), "its eddy viscosity at walls is that of their model"
+            return (
+                VremanCentralMoments(tau, WALL_CONSTANT),
+                "its eddy viscosity at walls is that of their model",
+            )
         return choose_automatically(tau, cell_reynolds, "open")
     return make_collision(collision, tau), "as asked"
 

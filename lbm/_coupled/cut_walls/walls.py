@@ -63,9 +63,7 @@ class PartLinks:
             excess_of_link, count, self._total, self._sent, self._returned
         )
 
-    def add_model(
-        self, part: Part, solids: Mapping[str, Solid], shape: Triple
-    ) -> SlipTable | None:
+    def add_model(self, part: Part, solids: Mapping[str, Solid], shape: Triple) -> SlipTable | None:
         """Let modelled walls slip after `store`, in cells beside these solids, and return these."""
         problem, store = part.engine.problem, self._store
         table = make_slip_table(part, solids, shape)

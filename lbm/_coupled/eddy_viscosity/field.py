@@ -57,7 +57,7 @@ class PartViscosity:
                 store.prepare(
                     make_mixing(problem.precision.name), len(walls.first) - 1,
                     self.moments.reshape(4, sides.size), engine.cells(engine.viscosity),
-                    store.put(walls.index), store.put(walls.cells),
+                    store.put(walls.position), store.put(walls.cells),
                     store.T((problem.collision.tau - 0.5) / 3.0),
                 )
             )  # fmt: skip

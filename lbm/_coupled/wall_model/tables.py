@@ -34,7 +34,7 @@ class SlipTable(NamedTuple):
     first : int64 [cell + 1], first of these links of each cell
     q : int64 [link]
     cells : float64 [ROWS, cell]
-    index : int64 [2, cell], positions of the cells in arrays of the block, and of what is stored
+    position : int64 [2, cell], positions of the cells in arrays of the block, and of what is stored
         like populations
     """
 
@@ -43,7 +43,7 @@ class SlipTable(NamedTuple):
     first: np.ndarray
     q: np.ndarray
     cells: np.ndarray
-    index: np.ndarray
+    position: np.ndarray
 
 
 def make_slip_table(part: Part, solids: Mapping[str, Solid], shape: Triple) -> SlipTable | None:

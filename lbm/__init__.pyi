@@ -39,6 +39,7 @@ from .collisions.smagorinsky import SmagorinskyRecursive as SmagorinskyRecursive
 from .collisions.trt import TRT as TRT
 from .collisions.vreman import Vreman as Vreman
 from .collisions.vreman import VremanBGK as VremanBGK
+from .collisions.vreman import VremanCentralMoments as VremanCentralMoments
 from .collisions.vreman import VremanRecursive as VremanRecursive
 from .errors import CheckpointError as CheckpointError
 from .errors import UnstableError as UnstableError

@@ -308,8 +308,9 @@ def wind_tunnel(
         Free space before, behind and beside the body in its widths, by default 3, 6 and 3. Its
         width is the square root of height times breadth of its bounding box.
     collision : str, class or Collision
-        "auto": TRT where cells resolve the flow, else Smagorinsky's model with one relaxation time;
-        with `state="moments"` `RecursiveRegularized` and `SmagorinskyRecursive`.
+        "auto": TRT where cells resolve the flow, else Smagorinsky's model with one relaxation time,
+        or with wall="modelled" central moments with the model of Vreman; with `state="moments"`
+        `RecursiveRegularized` and `SmagorinskyRecursive`.
     ends : {"auto", "free-stream", "channel"}
         "free-stream": `FreeStream` at all faces but the ground. "channel": a velocity inlet,
         sides that slip, and a pressure outlet behind a sponge.

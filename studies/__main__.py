@@ -131,7 +131,7 @@ DURATIONS = {
     "lbm-sphere": "days",
     "lbm-tunnel-drags": "> 5 min",
     "lbm-tunnels": "> 5 min",
-    "lbm-wall-model": "days",
+    "lbm-wall-model": "> 5 min",
     "rode-convergence": "minutes",
     "rode-drift": "minutes",
     "rode-expectation": "> 5 min",

@@ -117,7 +117,8 @@ class Flow:
         if self.problem.is_driven:
             self._prescriptions = Prescriptions(domain, self.interpolated)
         if isinstance(self.collision, EddyViscosityModel):  # it reads the flow that users see
-            self._eddies = EddyViscosity(self.collision, domain)
+            walls = {} if self.interpolated is None else self.interpolated.slip_tables
+            self._eddies = EddyViscosity(self.collision, domain, walls)
             self.companions.append(self._eddies)
         if sponges:
             self.companions.append(SpongeLayers(sponges, shape, domain))
@@ -182,7 +183,7 @@ class Flow:
         if self._eddies is None:
             raise AttributeError(
                 f"collision={self.collision} keeps no eddy viscosity: operators that do are "
-                "lbm.Vreman, lbm.VremanBGK and lbm.VremanRecursive"
+                "lbm.Vreman, lbm.VremanBGK, lbm.VremanRecursive and lbm.VremanCentralMoments"
             )
         self.domain.ranks.require_same_call("eddy_viscosity")
         return self._eddies.values(self.steps)

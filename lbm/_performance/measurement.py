@@ -49,7 +49,7 @@ steeply beyond it, to which a CPU that has become slower by a third shifts it.""
 
 LEAST_GAIN = 1.1
 """Gain below which the GPU computes alone. A CPU that other programs use may take twice as long a
-second after it has been measured, and the whole step waits for it: a smaller gain is not worth it."""
+second after it was measured, and the whole step waits for it: a smaller gain is not worth it."""
 
 
 def time_call(function: Callable[[int], object], wait: Callable[[], object]) -> float:

@@ -28,8 +28,9 @@ from lbm.boundaries import (
 )
 from lbm.boundaries.sponge import Sponge
 from lbm.collisions import CollisionChoice, make_collision
-from lbm.collisions.automatic import AUTO, RESOLVED, choose_automatically
+from lbm.collisions.automatic import AUTO, RESOLVED, WALL_CONSTANT, choose_automatically
 from lbm.collisions.operator import Collision
+from lbm.collisions.vreman import VremanCentralMoments
 from lbm.geometry.meshes import TriangleMesh
 from lbm.lattices import choose_lattice
 from lbm.lattices.precision import choose_precision
@@ -194,7 +195,7 @@ def make_plan(
     units = Units(dx, u * dx / speed, density, 0.5 + 3.0 * u * cells / reynolds)
     choices.append(Choice("lattice speed", f"{u:.3g} cells/step, steps of {units.dt:.3g} s", why))
     state = options.get("state", "populations")
-    operator, why = _choose_operator(collision, units.tau, reynolds / cells, state)
+    operator, why = _choose_operator(collision, units.tau, reynolds / cells, wall, state)
     choices.append(Choice("collision", str(operator), f"Reynolds number {reynolds:.3g}; {why}"))
     is_resolved = reynolds / cells <= RESOLVED["open"]
     wall, why = _choose_wall(wall, is_resolved)
@@ -270,10 +271,15 @@ def _choose_speed(requested: float | None, cell_reynolds: float) -> tuple[float,
 
 
 def _choose_operator(
-    collision: CollisionChoice, tau: float, cell_reynolds: float, state: str
+    collision: CollisionChoice, tau: float, cell_reynolds: float, wall: str, state: str
 ) -> tuple[Collision, str]:
     """Return the collision operator, and why."""
     if isinstance(collision, str) and collision == AUTO:
+        if wall == "modelled" and cell_reynolds > RESOLVED["open"]:
+            return (
+                VremanCentralMoments(tau, WALL_CONSTANT),
+                "its eddy viscosity at walls is that of their model",
+            )
         return choose_automatically(tau, cell_reynolds, "open", state)
     return make_collision(collision, tau), "as asked"
 

@@ -36,8 +36,9 @@ class Solid:
         link meets the surface (Bouzidi et al. 2001), which is of second order. `cells` must then be
         a shape that knows its surface: `lbm.Sphere`, `lbm.Cylinder`, `lbm.Box`, `lbm.HalfSpace`,
         `lbm.TriangleMesh` or a `lbm.Shape` of your own. The condition must be NoSlip or MovingWall.
-        "modelled": there, too, with the friction of the law of the wall in the cells beside it
-        (Spalding 1961), for boundary layers that are thinner than cells; only NoSlip.
+        "modelled": half-way, with the friction of the law of the wall (Spalding 1961) on the area
+        of the surface, for boundary layers that are thinner than cells; only such shapes and
+        NoSlip.
     motion : Rotation, Translation, or a tuple of both, optional
         How the body moves through the cells. `cells` must be a `lbm.Sphere`, `lbm.Cylinder`,
         `lbm.Box` or `lbm.TriangleMesh`, whose place is that without the motion, and the condition

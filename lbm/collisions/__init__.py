@@ -20,7 +20,7 @@ from lbm.collisions.recursive import RecursiveRegularized
 from lbm.collisions.regularized import Regularized
 from lbm.collisions.smagorinsky import Smagorinsky, SmagorinskyBGK, SmagorinskyRecursive
 from lbm.collisions.trt import TRT
-from lbm.collisions.vreman import Vreman, VremanBGK, VremanRecursive
+from lbm.collisions.vreman import Vreman, VremanBGK, VremanCentralMoments, VremanRecursive
 
 OPERATORS: dict[str, type[Collision]] = {
     "trt": TRT,
@@ -31,6 +31,7 @@ OPERATORS: dict[str, type[Collision]] = {
     "vreman": Vreman,
     "vreman-bgk": VremanBGK,
     "vreman-recursive": VremanRecursive,
+    "vreman-central-moments": VremanCentralMoments,
     "regularized": Regularized,
     "recursive": RecursiveRegularized,
     "central-moments": CentralMoments,

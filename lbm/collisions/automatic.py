@@ -18,6 +18,10 @@ ones are stable a little further with open ends, but enlarge bodies."""
 CONSTANT = 0.173
 """Smagorinsky's constant beyond: that of isotropic turbulence (study `lbm-tunnels`)."""
 
+WALL_CONSTANT = 0.2
+"""Constant of Vreman's model beside modelled walls (study `lbm-wall-model`): central differences
+miss a part of the gradient, and with 0.07 eddies mix the middle of a channel too well."""
+
 
 def choose_automatically(
     tau: float, cell_reynolds: float, kind: FlowKind, state: str = "populations"

@@ -89,25 +89,30 @@ class CentralMoments(Collision):
         return relax
 
     def reference_collide(self, f: np.ndarray, e: np.ndarray) -> np.ndarray:
-        """Relax the moments of c - u of each cell, and solve for the populations that have them."""
-        from lbm.collisions.moments import powers_of
+        """Return the populations after the collision, by solving for their moments of c - u."""
+        return collide_central_moments(f, self.tau)
 
-        lattice = lattice_of_size(len(f))
-        c, powers = np.array(lattice.velocities, float), np.array(powers_of(lattice))
-        rho = f.sum(axis=0)
-        u = np.tensordot(c.T, f, 1) / rho
-        # relative[..., q, a] = c_qa - u_a; the matrix of moments has a row for each monomial.
-        relative = c - np.moveaxis(u, 0, -1)[..., None, :]
-        matrix = np.prod(relative[..., None, :, :] ** powers[:, None, :], axis=-1)
-        before = np.einsum("xyzmq,qxyz->mxyz", matrix, f)
-        after = np.zeros_like(f)  # momentum in the moving frame and odd moments are 0
-        for k in np.flatnonzero((powers % 2 == 0).all(axis=1)):
-            after[k] = rho / 3.0 ** (powers[k].sum() / 2)
-        share = 1 - 1 / self.tau
-        after[4:7] += share * (before[4:7] - before[4:7].mean(axis=0))
-        after[7:10] = share * before[7:10]
-        populations = np.linalg.solve(matrix, np.moveaxis(after, 0, -1)[..., None])[..., 0]
-        return np.moveaxis(populations, -1, 0)
+
+def collide_central_moments(f: np.ndarray, tau: float | np.ndarray) -> np.ndarray:
+    """Relax the moments of c - u of each cell, and solve for the populations that have them."""
+    from lbm.collisions.moments import powers_of
+
+    lattice = lattice_of_size(len(f))
+    c, powers = np.array(lattice.velocities, float), np.array(powers_of(lattice))
+    rho = f.sum(axis=0)
+    u = np.tensordot(c.T, f, 1) / rho
+    # relative[..., q, a] = c_qa - u_a; the matrix of moments has a row for each monomial.
+    relative = c - np.moveaxis(u, 0, -1)[..., None, :]
+    matrix = np.prod(relative[..., None, :, :] ** powers[:, None, :], axis=-1)
+    before = np.einsum("xyzmq,qxyz->mxyz", matrix, f)
+    after = np.zeros_like(f)  # momentum in the moving frame and odd moments are 0
+    for k in np.flatnonzero((powers % 2 == 0).all(axis=1)):
+        after[k] = rho / 3.0 ** (powers[k].sum() / 2)
+    share = 1 - 1 / tau
+    after[4:7] += share * (before[4:7] - before[4:7].mean(axis=0))
+    after[7:10] = share * before[7:10]
+    populations = np.linalg.solve(matrix, np.moveaxis(after, 0, -1)[..., None])[..., 0]
+    return np.moveaxis(populations, -1, 0)
 
 
 def _make_raw_moments(lattice: Lattice) -> Any:

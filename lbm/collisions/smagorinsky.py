@@ -158,8 +158,6 @@ class SmagorinskyBGK(_OneTime):
         The same as for `Smagorinsky`.
     """
 
-    suits_modelled_walls: ClassVar[bool] = True
-
     @staticmethod
     def relax_pairs(lattice: Lattice) -> Callable[..., Any]:
         """Make the operator for pairs of opposite populations; see `Collision.relax_pairs`."""

@@ -1,4 +1,5 @@
-"""The subgrid model of Vreman (2004), with two relaxation times, with one, and regularized.
+"""The subgrid model of Vreman (2004), with two relaxation times, with one, regularized, and
+with central moments.
 
 With the derivatives a_ij = du_j/dx_i and b_ij = sum_m a_mi a_mj, for a filter of one cell, the eddy
 viscosity is (equations 5 to 8)
@@ -20,6 +21,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from lbm.collisions.central_moments import CentralMoments, collide_central_moments
 from lbm.collisions.eddy_viscosity import EddyViscosityModel
 from lbm.collisions.operator import Bounds
 from lbm.collisions.recursive import RecursiveRegularized, collide_recursively
@@ -62,7 +64,7 @@ def _make_viscosity() -> Callable[..., Any]:
 
 
 class _VremanModel(EddyViscosityModel):
-    """The eddy viscosity of the model, for both operators."""
+    """The eddy viscosity of the model, for all operators."""
 
     @staticmethod
     def eddy_viscosity() -> Callable[..., Any]:
@@ -243,3 +245,40 @@ class VremanRecursive(_OneTime):
     ) -> np.ndarray:
         """Return the populations after the collision with the local relaxation time."""
         return collide_recursively(f, e, self.tau + 3.0 * viscosity)
+
+
+@dataclass(frozen=True)
+class VremanCentralMoments(_OneTime):
+    """Central moments with the eddy viscosity of Vreman (2004).
+
+    It is `CentralMoments` with the local relaxation time of `VremanBGK`. It needs no viscosity to
+    be stable, so that flows whose cells are far too large run although the viscosity vanishes at
+    walls: `VremanBGK` blows up there.
+
+    Parameters
+    ----------
+    tau, constant, every
+        The same as for `Vreman`.
+    """
+
+    is_linear: ClassVar[bool] = False
+    suits_modelled_walls: ClassVar[bool] = True
+
+    @staticmethod
+    def relax_pairs(lattice: Lattice) -> Callable[..., Any]:
+        """Make the operator for pairs of opposite populations; see `Collision.relax_pairs`."""
+        from lbm.collisions.unroll import inlined
+
+        relax_with_share = inlined(CentralMoments.relax_pairs(lattice))
+
+        def relax(f: Any, pairs: Any, rates: Any) -> Any:
+            T = type(f[0])
+            return relax_with_share(f, pairs, (T(1) - T(1) / (rates[0] + T(3) * rates[1]),))
+
+        return relax
+
+    def reference_collide(
+        self, f: np.ndarray, e: np.ndarray, viscosity: np.ndarray | float = 0.0
+    ) -> np.ndarray:
+        """Return the populations after the collision with the local relaxation time."""
+        return collide_central_moments(f, self.tau + 3.0 * viscosity)

@@ -103,20 +103,31 @@ def wing() -> TriangleMesh:
     return extrude(np.vstack([upper, lower]), 0.0, 0.5)
 
 
+def loft(x: np.ndarray, half: np.ndarray, low: np.ndarray, high: np.ndarray) -> TriangleMesh:
+    """Return a body whose section at each x is a rectangle |y| <= half, low <= z <= high."""
+    corners = [(-half, low), (half, low), (half, high), (-half, high)]
+    sections = np.stack([np.stack([x, y, z], axis=1) for y, z in corners], axis=1)
+    faces = [(0, 2, 1), (0, 3, 2)]
+    for a in range(0, 4 * len(x) - 4, 4):
+        for k in range(4):
+            i, j = a + k, a + (k + 1) % 4
+            faces += [(i, j, i + 4), (j, j + 4, i + 4)]
+    e = 4 * len(x) - 4
+    faces += [(e, e + 1, e + 2), (e, e + 2, e + 3)]
+    return TriangleMesh(sections.reshape(-1, 3), np.array(faces))
+
+
 def ahmed(slant: float) -> Callable[[], TriangleMesh]:
-    """Return the body of Ahmed, Ramm and Faltin (1984), its front rounded in the plane of symmetry
-    and the slant 0.222 m long; without its struts."""
+    """Return the body of Ahmed, Ramm and Faltin (1984): all four edges of its front are rounded by
+    0.1 m, and the slant is 0.222 m long; without its struts."""
 
     def make() -> TriangleMesh:
-        arc = np.linspace(0.0, np.pi / 2.0, 8)
-        nose = [(0.1 - 0.1 * np.cos(a), 0.188 + 0.1 * np.sin(a)) for a in arc]
-        chin = [(0.1 - 0.1 * np.cos(a), 0.1 - 0.1 * np.sin(a)) for a in arc[::-1]]
-        cut = np.radians(slant)
-        rear = [(1.044 - 0.222 * np.cos(cut), 0.288), (1.044, 0.288 - 0.222 * np.sin(cut)),
-                (1.044, 0.0)]  # fmt: skip
-        sides = extrude([*nose, *rear, *chin], -0.0945, 0.0945)
-        inner = [(x + 0.1 * (x < 0.1), z) for x, z in [*nose, *rear, *chin]]
-        return join(sides, extrude(inner, -0.1945, 0.1945))
+        arc, cut = np.linspace(0.0, np.pi / 2.0, 9), np.radians(slant)
+        x = np.append(0.1 - 0.1 * np.cos(arc), [1.044 - 0.222 * np.cos(cut), 1.044])
+        inset = np.append(0.1 - 0.1 * np.sin(arc), [0.0, 0.0])
+        roof = 0.288 - inset
+        roof[-1] -= 0.222 * np.sin(cut)
+        return loft(x, 0.1945 - inset, inset, roof)
 
     return make
 

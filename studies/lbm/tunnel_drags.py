@@ -15,10 +15,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from hetero.devices import Device
-from lbm import Box, FreeStream, Simulation, Solid
+from lbm import Box, FreeStream, Simulation, Solid, VremanCentralMoments
 from lbm._tunnel.averages import Estimate, average_pairs, estimate_mean
 from lbm.callbacks import Every
-from lbm.collisions.automatic import choose_automatically
+from lbm.collisions.automatic import WALL_CONSTANT, choose_automatically
 from studies.lbm.tunnels import BUDGETS, compute, count_updates, plan_tunnel
 from studies.study import Study
 
@@ -120,8 +120,11 @@ def run_square_cylinder(
     front, below = 5.0 * cells, (nz - cells) / 2
     body = Box((front, -1.0, below), (front + cells, ny + 1.0, below + cells))
     stream, tau = FreeStream((0.1, 0.0, 0.0)), 0.5 + 0.3 * cells / reynolds
+    collision = choose_automatically(tau, reynolds / cells, "open")[0]
+    if wall == "modelled":
+        collision = VremanCentralMoments(tau, WALL_CONSTANT)
     s = Simulation(
-        (nx, ny, nz), collision=choose_automatically(tau, reynolds / cells, "open")[0],
+        (nx, ny, nz), collision=collision,
         boundaries={"x": stream, "z": stream, "body": Solid(body, wall=wall)}, u=(0.1, 0.0, 0.0),
         device=device, keep_good_state=False,
     )  # fmt: skip

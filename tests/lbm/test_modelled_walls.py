@@ -5,7 +5,9 @@ import pytest
 
 import lbm
 from lbm._coupled.wall_model.formulas import INTERCEPT, KAPPA, find_friction_velocities
+from studies.lbm.tunnel_bodies import extrude
 
+pytestmark = pytest.mark.filterwarnings("ignore:wall='modelled' was tried with")
 STREAM = np.array([0.05, 0.01, 0.0])
 NU = 1e-4
 
@@ -62,6 +64,52 @@ def test_a_round_wall_takes_it_on_its_area():
     friction = find_friction_velocities(np.array([speed]), np.array([0.75]), NU)[0]
     area = 2 * np.pi * radius * shape[0]
     assert s.force_on("rod")[0] == pytest.approx(friction**2 * area, rel=0.1)
+
+
+def test_a_stream_along_an_oblique_wall_stays_uniform():
+    """Its steps, some with links of one direction only, took 70 % of the speed in 200 steps."""
+    along = np.array([np.cos(0.35), 0.0, np.sin(0.35)])
+    across = np.array([-along[2], 0.0, along[0]])
+    corners = [60 * k * along - depth * across for k, depth in ((-1, 0), (1, 0), (1, 40), (-1, 40))]
+    wall = lbm.Solid(extrude(np.array(corners)[:, ::2] + (16.2, 12.3), -9, 13), wall="modelled")
+    speed, nu = 0.1, 1e-8
+    stream = lbm.FreeStream(tuple(speed * along))
+    s = lbm.Simulation(
+        (32, 4, 32), collision=lbm.SmagorinskyBGK(0.5 + 3 * nu), dtype="float64", device="cpu",
+        u=tuple(speed * along), boundaries={"x": stream, "z": stream, "wall": wall},
+    ).run(2)  # fmt: skip
+    beside = s.wall_shear("wall").cells
+    inner = beside[(np.abs(beside - 16) < 9).all(axis=1, where=[True, False, True])]
+    u = s.u[:, *inner.T].T / speed
+    assert len(inner) > 60
+    assert np.abs(u - along).max() < 0.01
+    assert np.abs(s.rho[tuple(inner.T)] - 1).max() < 0.02 * speed**2 * 1.5
+
+
+def test_a_body_in_a_closed_flow_keeps_mass_and_takes_the_momentum():
+    ball = lbm.Solid(lbm.Sphere((8.3, 7.9, 8.1), 4.2), wall="modelled")
+    s = lbm.Simulation((18, 16, 16), collision=lbm.SmagorinskyBGK(0.5 + 3 * NU), dtype="float64",
+                       boundaries={"ball": ball}, u=tuple(STREAM), device="cpu")  # fmt: skip
+    mass = s.drho.sum()
+    before = s.run(3).momentum()
+    lost = before - s.run(1).momentum()
+    assert np.allclose(lost, s.force_on("ball"), rtol=1e-9, atol=1e-12)
+    assert abs(lost[0]) > 0.01
+    assert abs(s.drho.sum() - mass) < 1e-10
+
+
+@pytest.mark.simulator
+def test_the_eddy_viscosity_at_a_wall_is_that_of_its_law(device):
+    """It is the slope of y+ over that of u+, less 1, times nu, a cell from the wall."""
+    s = flat_wall((4, 3, 5), lbm.VremanCentralMoments, device=device)
+    speed = np.hypot(*STREAM[:2])
+    friction = find_friction_velocities(np.array([speed]), np.array([0.5]), NU)[0]
+    u = speed / friction + np.array([-1e-4, 1e-4])
+    k = KAPPA * u
+    y = u + np.exp(-KAPPA * INTERCEPT) * (np.exp(k) - 1 - k - k**2 / 2 - k**3 / 6)
+    expected = 2 * NU * (np.diff(y)[0] / np.diff(u)[0] - 1)
+    assert np.allclose(s.eddy_viscosity[:, :, 2], expected, rtol=1e-6)
+    assert np.abs(s.eddy_viscosity[:, :, 3:]).max() < 1e-12
 
 
 def test_only_walls_at_rest_with_a_surface_are_modelled():

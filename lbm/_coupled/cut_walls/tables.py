@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import NamedTuple
 
 import numpy as np
@@ -62,14 +63,18 @@ class BlockLinks:
     Parameters
     ----------
     problem : the block, whose `links.cut` has links
+    modelled : names of the solids with modelled walls. What these return is that of walls half-way:
+        interpolated links of cells that slip would disturb the stream along oblique walls.
     """
 
-    def __init__(self, problem: Problem):
+    def __init__(self, problem: Problem, modelled: Collection[str] = ()):
         assert problem.links.cut is not None
         self._problem, self._cut = problem, problem.links.cut
         self._opposite = np.array(self._cut.lattice.opposite)[self._cut.q]
         self._mates = find_mates(self._cut)
-        self._shares = interpolate_linearly(self._cut.distance, self._mates)
+        numbers = [k for k, name in enumerate(self._cut.names) if name in modelled]
+        distance = np.where(np.isin(self._cut.body, numbers), 0.5, self._cut.distance)
+        self._shares = interpolate_linearly(distance, self._mates)
         z, y, x = self._cut.cells.T
         self._classes = problem.links.classes[z, y, x]
         self._rows = self._find_rows_behind()

@@ -18,7 +18,7 @@ from lbm._coupled.cut_walls.formulas import (
 )
 from lbm._coupled.cut_walls.tables import MASS_UNIT, BlockLinks, LinkTable, sum_of_weights
 from lbm._coupled.wall_model.formulas import make_slip
-from lbm._coupled.wall_model.tables import make_slip_table
+from lbm._coupled.wall_model.tables import SlipTable, make_slip_table
 from lbm._domain.domain import Domain
 from lbm._kernels.items.store import Store
 from lbm._kernels.moments.arrivals import StepArguments
@@ -40,10 +40,12 @@ class PartLinks:
     returned : what the walls have returned, [link]
     """
 
-    def __init__(self, part: Part, numbers: np.ndarray, mass_share: float, worker: Any):
+    def __init__(
+        self, part: Part, numbers: np.ndarray, mass_share: float, worker: Any, modelled: list[str]
+    ):
         self.part, self.numbers, self.worker = part, numbers, worker
         problem = self._problem = part.engine.problem
-        self.block = BlockLinks(problem)
+        self.block = BlockLinks(problem, modelled)
         table, count = self.block.make_table(mass_share), len(numbers)
         store = self._store = Store(part.engine, None if worker is None else worker.stream)
         self._terms, self._weight = store.put(table.wall_terms), store.put(table.weight)
@@ -94,12 +96,12 @@ class PartLinks:
             )  # fmt: skip
             yield interpolate, write
 
-    def add_model(self, part: Part, solids: Mapping[str, Solid], shape: Triple) -> None:
-        """Let modelled walls slip after `store`, in cells beside these solids."""
+    def add_model(self, part: Part, solids: Mapping[str, Solid], shape: Triple) -> SlipTable | None:
+        """Let modelled walls slip after `store`, in cells beside these solids, and return these."""
         problem, store = part.engine.problem, self._store
         table = make_slip_table(part, solids, shape)
         if table is None:
-            return
+            return None
         form, c = problem.precision.name, np.array(problem.lattice.velocities, float)
         lattice = np.vstack([c.T, problem.lattice.weights])
         numbers = [store.put(table.links), store.put(table.first), store.put(table.q)]
@@ -113,6 +115,7 @@ class PartLinks:
             )
             for t in (0, 1)
         ]  # fmt: skip
+        return table
 
     @property
     def excess(self) -> int:
@@ -143,6 +146,10 @@ class InterpolatedWalls(Companion):
     Interpolation does not conserve mass: a wall returns a little more or less than it receives.
     Where no mass can leave the domain, the sum over all links, which is an integer and thus the
     same in any order, is taken back from what the links return, in equal densities.
+
+    Attributes
+    ----------
+    slip_tables : the cells beside modelled walls in each part that has some, by its index
     """
 
     def __init__(self, domain: Domain, solids: Mapping[str, Solid], shape: Triple):
@@ -154,22 +161,27 @@ class InterpolatedWalls(Companion):
         self.keeps_mass = weights > 0 and not has_outlet
         units = float(1 / problem.lattice.weight_unit)
         share = MASS_UNIT / (weights / units) if self.keeps_mass else 0.0
+        modelled = [name for name, solid in solids.items() if solid.is_modelled]
         self._parts = [
-            PartLinks(part, self._cut.find_within(part.local), share, domain.worker_of(part))
+            PartLinks(
+                part, self._cut.find_within(part.local), share, domain.worker_of(part), modelled
+            )
             for part in domain.parts
             if self._cut is not None and part.engine.problem.links.cut
         ]
-        if any(solid.is_modelled for solid in solids.values()):
+        self._slips, self.slip_tables = bool(modelled), dict[Triple, SlipTable]()
+        if modelled:
             if not problem.collision.suits_modelled_walls and ranks.rank == 0:
                 warnings.warn(
-                    f"wall='modelled' was tried with SmagorinskyBGK only: with "
+                    f"wall='modelled' was tried with VremanCentralMoments only: with "
                     f"{type(problem.collision).__name__} the friction may be several times too "
-                    "large. Use collision=lbm.SmagorinskyBGK(tau, constant=0.173)",
+                    "large. Use collision=lbm.VremanCentralMoments(tau)",
                     stacklevel=5,
                 )
             with_cuts = [part for part in domain.parts if part.engine.problem.links.cut]
             for links, part in zip(self._parts, with_cuts, strict=True):
-                links.add_model(part, solids, shape)
+                if table := links.add_model(part, solids, shape):
+                    self.slip_tables[part.index] = table
 
     def describe(self) -> str:
         """Return nothing: the walls of a flow describe them."""
@@ -181,16 +193,14 @@ class InterpolatedWalls(Companion):
             if part.worker is not None:
                 part.worker.begin_links()
             part.interpolate[t % 2]()
-            if self.keeps_mass:
-                part.sum_excess()
-        if self.keeps_mass and (len(self._parts) != 1 or self.domain.ranks.size > 1):
-            total = self.domain.ranks.sum(sum(part.excess for part in self._parts))
+        self._store(t)
+        if self._slips:
             for part in self._parts:
-                part.excess = total
+                if part.slip:
+                    part.slip[t % 2]()
+            if self.keeps_mass:  # what slips past the steps of a staircase is not 0 in sum
+                self._store(t)
         for part in self._parts:
-            part.store[t % 2]()
-            if part.slip:
-                part.slip[t % 2]()
             if part.worker is not None:
                 part.worker.end_links()
         self._last = t
@@ -198,6 +208,18 @@ class InterpolatedWalls(Companion):
     def returned_in(self, part: Part) -> Any:
         """Return what the walls of a part have returned, [link]; None if it has none."""
         return next((links.returned for links in self._parts if links.part is part), None)
+
+    def _store(self, t: int) -> None:
+        """Write what the walls return after step t, less the mass that they bring in."""
+        if self.keeps_mass:
+            for part in self._parts:
+                part.sum_excess()
+            if len(self._parts) != 1 or self.domain.ranks.size > 1:
+                total = self.domain.ranks.sum(sum(part.excess for part in self._parts))
+                for part in self._parts:
+                    part.excess = total
+        for part in self._parts:
+            part.store[t % 2]()
 
     def prescribe(self, t: int) -> None:
         """Set the velocities of walls to those of step t."""

@@ -8,12 +8,15 @@ Where the state is moments, a part also collides the cells in its halo, whose vi
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from lbm._coupled.companion import Companion
 from lbm._coupled.eddy_viscosity import loops
+from lbm._coupled.wall_model.formulas import make_mixing
+from lbm._coupled.wall_model.tables import SlipTable
 from lbm._domain.domain import Domain
 from lbm._kernels.items.store import Store
 from lbm._kernels.problem import Box, row_position
@@ -35,9 +38,10 @@ class PartViscosity:
     ----------
     moments : [4, z, y, x], rho - 1 and the velocity of the block's cells, the halo included
     interior, edges : functions that compute the cells that need no halo, and the others
+    at_walls : functions that raise it beside modelled walls
     """
 
-    def __init__(self, part: Part):
+    def __init__(self, part: Part, walls: SlipTable | None):
         self.part, engine = part, part.engine
         store = self._store = Store(engine)
         self._layer = math.prod(engine.problem.shape[:2])
@@ -48,6 +52,17 @@ class PartViscosity:
                 [on.prepare_update(engine, self.moments, sides, box) for box in boxes]
                 for boxes in _split(part)
             )
+        self.at_walls: list[Any] = []
+        if walls is not None:
+            problem = engine.problem
+            self.at_walls.append(
+                store.prepare(
+                    make_mixing(problem.precision.name), len(walls.first) - 1,
+                    self.moments.reshape(4, sides.size), engine.cells(engine.viscosity),
+                    store.put(walls.position), store.put(walls.cells),
+                    store.T((problem.collision.tau - 0.5) / 3.0),
+                )
+            )  # fmt: skip
 
     @property
     def field(self) -> Any:
@@ -83,10 +98,12 @@ class EddyViscosity(Companion):
 
     rows = 1
 
-    def __init__(self, model: EddyViscosityModel, domain: Domain):
+    def __init__(
+        self, model: EddyViscosityModel, domain: Domain, walls: Mapping[Triple, SlipTable]
+    ):
         super().__init__(domain)
         self._model = model
-        self.parts = {part.index: PartViscosity(part) for part in domain.parts}
+        self.parts = {p.index: PartViscosity(p, walls.get(p.index)) for p in domain.parts}
         moments = {index: (store.moments,) * 2 for index, store in self.parts.items()}
         velocity = (1, 2, 3), (1, 2, 3)
         field = Field(moments, lambda axis: velocity, beyond=False)
@@ -129,7 +146,7 @@ class EddyViscosity(Companion):
                     update()
             self._exchange.finish(t)
             for store in self.parts.values():
-                for update in store.edges:
+                for update in (*store.edges, *store.at_walls):
                     update()
         self._has_halos = False
 

@@ -7,15 +7,20 @@ at y+ = y v/nu,
 
 which holds in the viscous layer, above it and between both.
 
-What interpolated walls return takes all of the momentum along the wall that runs into it, and more
-where a boundary layer is thinner than a cell. The friction of the law of the wall replaces it: the
-wall slips with the velocity s that gives this friction,
+Walls half-way return all of the momentum along the wall that runs into them. The friction of the
+law of the wall replaces it: the wall slips with the velocity s that gives this friction,
 
     f_-q -= 6 w_q (c_q . s),    (6 sum w_q c_q c_q) s = K - F,
 
-where K is the momentum along the wall that the links of the cell have given to it, without that of
-the pressure, and F the friction on the area of the cell (as in the inverse momentum exchange of
-Asmuth et al. 2021). The population at rest keeps the mass of the cell.
+where K is the momentum along the wall that the links of the cell have given to it, and F the
+friction on the area of the cell (as in the inverse momentum exchange of Asmuth et al. 2021).
+
+On an oblique wall the links of a cell do not face the wall: they belong to a step of a staircase,
+on which the stream along the wall has a pressure and a flux of mass and momentum. K leaves out all
+of these, 2 w_q (rho - 1 + rho (9/2 (c_q . u)^2 - 3/2 u^2)) on each link, where u is the velocity
+along the wall without friction, and rho - 1 the density once the wall slips with it, both by
+iteration. A stream along any wall thus stays as it is but for the friction. What flows into a step
+flows out of others, so that mass is kept in sum only.
 """
 
 from __future__ import annotations
@@ -53,6 +58,10 @@ ROWS = 11
 FASTEST = 1.5
 """Largest speed of the slip over that of the fluid, of which walls without friction have 1: corners
 of staircases with few links would have more."""
+
+FLUX_STEPS = 5
+"""Steps of the iteration for the velocity along the wall without friction and for the density. Each
+leaves some 15 % of the error at 0.1 cells/step."""
 
 MOST_FRICTION = 0.5
 """Largest share of the momentum of a cell that friction may take in a step."""
@@ -115,20 +124,28 @@ def make_slip(precision: str) -> Any:
     @inlined
     def slip(i, populations, loads, wall, sent, returned, links, first, q_of, cells, lattice, nu):
         T = type(nu)
-        drho = along = across = lost_along = lost_across = mass = T(0)
+        drho = along = across = T(0)
         for q in range(loads.shape[0]):
             f = decode(populations[loads[q, i]])
-            c, d = component(q, i, cells, lattice, 0), component(q, i, cells, lattice, 3)
             drho += f
-            along += c * f
-            across += d * f
-        for j in range(first[i], first[i + 1]):
-            k, q = links[j], q_of[j]
-            f = sent[k] + returned[k] - T(2) * lattice[3, q] * drho
-            lost_along += component(q, i, cells, lattice, 0) * f
-            lost_across += component(q, i, cells, lattice, 3) * f
-        rho = T(1) + drho
-        u, v = (along + lost_along) / rho, (across + lost_across) / rho
+            along += component(q, i, cells, lattice, 0) * f
+            across += component(q, i, cells, lattice, 3) * f
+        rho, u, v = T(1) + drho, T(0), T(0)
+        lost_along = lost_across = change = T(0)
+        for _ in range(FLUX_STEPS):
+            density, square = drho + change, u * u + v * v
+            lost_along = lost_across = change = T(0)
+            for j in range(first[i], first[i + 1]):
+                k, q = links[j], q_of[j]
+                c, d = component(q, i, cells, lattice, 0), component(q, i, cells, lattice, 3)
+                weight, moved = T(2) * lattice[3, q], c * u + d * v
+                flux = T(4.5) * moved * moved - T(1.5) * square
+                f = sent[k] + returned[k] - weight * (density + (T(1) + density) * flux)
+                change -= T(3) * weight * moved
+                lost_along += c * f
+                lost_across += d * f
+            rho = T(1) + density
+            u, v = (along + lost_along) / rho, (across + lost_across) / rho
         speed = T(math.sqrt(u * u + v * v)) + T(1e-12)
         friction = friction_velocity(speed, cells[6, i], nu)
         drag = rho * min(T(MOST_FRICTION), friction * friction * cells[7, i] / speed)
@@ -141,15 +158,44 @@ def make_slip(precision: str) -> Any:
         for j in range(first[i], first[i + 1]):
             k, q = links[j], q_of[j]
             moved = component(q, i, cells, lattice, 0) * a + component(q, i, cells, lattice, 3) * b
-            change = T(-6) * lattice[3, q] * moved
-            back = returned[k] + change
+            back = returned[k] - T(6) * lattice[3, q] * moved
             returned[k] = back
             populations[wall[k]] = encode(back)
-            mass += change
-        resting = loads[0, i]
-        populations[resting] = encode(decode(populations[resting]) - mass)
 
     return slip
+
+
+@functools.cache
+def make_mixing(precision: str) -> Any:
+    """Make mix(i, ...), which raises the eddy viscosity of cell number i to that of Spalding's law.
+
+    It is that between this cell and the next one, half a cell farther from the wall. Models that
+    fade at walls leave too little of it, where cells resolve none of the eddies that would mix.
+
+    Parameters
+    ----------
+    moments : [4, cell], rho - 1 and the velocity of the block's cells
+    viscosity : eddy viscosity of the block's cells, as it is stored
+    index : int64 [2, cell], positions of the cells in these arrays
+    cells : [ROWS, cell]
+    nu : kinematic viscosity in cells^2/step
+    """
+    decode, encode = codec(PRECISIONS[precision])
+
+    @inlined
+    def mix(i, moments, viscosity, index, cells, nu):
+        T = type(nu)
+        n, k, u, v = index[0, i], index[1, i], T(0), T(0)
+        for a in range(3):
+            u += moments[1 + a, n] * cells[a, i]
+            v += moments[1 + a, n] * cells[3 + a, i]
+        speed, distance = T(math.sqrt(u * u + v * v)) + T(1e-12), cells[6, i]
+        x = T(KAPPA) * speed / friction_velocity(speed, distance, nu)
+        mixed = T(KAPPA * SHIFT) * nu * (T(math.exp(x)) - T(1) - x * (T(1) + T(0.5) * x))
+        mixed *= T(1) + T(0.5) / distance
+        viscosity[k] = encode(max(decode(viscosity[k]), mixed))
+
+    return mix
 
 
 @inlined

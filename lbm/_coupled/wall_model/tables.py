@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from lbm._coupled.wall_model.formulas import AREA, DISTANCE, FRAME, INVERSE, ROWS
-from lbm._kernels.problem import Problem, population_indices
+from lbm._kernels.problem import Problem, population_indices, row_position
 from lbm._parallel.parts import Part
 from lbm.boundaries import Solid
 from lbm.geometry.surface_normals import complete_frame, normals_of_shape
@@ -19,8 +19,9 @@ NEAREST = 0.5
 """Smallest distance in cells for which the law of the wall is taken: the velocity of a cell is the
 mean over it, also where the wall passes near its centre."""
 
-SINGULAR = 1e-6
-"""Determinant of 6 sum w c c below which a cell has too few links along the wall to slip."""
+SINGULAR = 1e-3
+"""Eigenvalue of 6 sum w c c along the wall, over the other one, in whose direction a cell does not
+slip."""
 
 
 class SlipTable(NamedTuple):
@@ -33,6 +34,8 @@ class SlipTable(NamedTuple):
     first : int64 [cell + 1], first of these links of each cell
     q : int64 [link]
     cells : float64 [ROWS, cell]
+    position : int64 [2, cell], positions of the cells in arrays of the block, and of what is stored
+        like populations
     """
 
     loads: np.ndarray
@@ -40,6 +43,7 @@ class SlipTable(NamedTuple):
     first: np.ndarray
     q: np.ndarray
     cells: np.ndarray
+    position: np.ndarray
 
 
 def make_slip_table(part: Part, solids: Mapping[str, Solid], shape: Triple) -> SlipTable | None:
@@ -72,7 +76,10 @@ def make_slip_table(part: Part, solids: Mapping[str, Solid], shape: Triple) -> S
         starts,
     )  # fmt: skip
     loads = np.stack([_loads(problem, cells[starts], odd) for odd in (0, 1)])
-    return SlipTable(loads, modelled_links, first, q, geometry)
+    (z, y, x), (nx, ny, _) = cells[starts].T, problem.shape
+    stored = row_position(x, nx, problem.precision.lanes)
+    index = (z * ny + y) * nx + np.stack([x, stored])
+    return SlipTable(loads, modelled_links, first, q, geometry, index)
 
 
 def _describe_cells(
@@ -95,10 +102,10 @@ def _describe_cells(
     counts = np.diff(np.append(starts, len(c)))
     a, b = ((c * np.repeat(f, counts, axis=0)).sum(axis=1) for f in frame)
     xx, xy, yy = (np.add.reduceat(6.0 * w * p, starts) for p in (a * a, a * b, b * b))
-    determinant = xx * yy - xy**2
-    usable = determinant > SINGULAR
-    scale = np.where(usable, 1.0 / np.where(usable, determinant, 1.0), 0.0)
-    rows[INVERSE], rows[INVERSE + 1], rows[INVERSE + 2] = scale * yy, -scale * xy, scale * xx
+    # Links of one direction, in the hollows of a staircase, slip in this direction alone.
+    matrix = np.stack([xx, xy, xy, yy], axis=1).reshape(-1, 2, 2)
+    inverse = np.linalg.pinv(matrix, rcond=SINGULAR, hermitian=True).reshape(-1, 4).T
+    rows[INVERSE : INVERSE + 3] = inverse[[0, 1, 3]]
     return rows
 
 

@@ -56,6 +56,7 @@ CALLS = [
     good("lbm.Vreman", tau=0.8, constant=0.07, magic=0.1875, every=4),
     good("lbm.VremanBGK", tau=0.8, constant=0.07, every=4),
     good("lbm.VremanRecursive", tau=0.8, constant=0.07, every=4),
+    good("lbm.VremanCentralMoments", tau=0.8, constant=0.07, every=4),
     good("lbm.RecursiveRegularized", tau=0.8),
     good("lbm.CentralMoments", tau=0.8),
     good("lbm.Regularized", tau=0.8),
@@ -176,11 +177,11 @@ NOT_CALLED = {
     *(f"{operator}.{method}" for operator in
       ("BGK", "CentralMoments", "Collision", "EddyViscosityModel", "RecursiveRegularized",
        "Regularized", "Smagorinsky", "SmagorinskyBGK", "SmagorinskyRecursive", "TRT",
-       "Vreman", "VremanBGK", "VremanRecursive")
+       "Vreman", "VremanBGK", "VremanRecursive", "VremanCentralMoments")
       for method in ("reference_collide", "relax", "relax_moments", "relax_pairs",
                      "stability_limit", "suited_to")),
-    *(f"{model}.{method}"
-      for model in ("EddyViscosityModel", "Vreman", "VremanBGK", "VremanRecursive")
+    *(f"{model}.{method}" for model in ("EddyViscosityModel", "Vreman", "VremanBGK",
+                                        "VremanRecursive", "VremanCentralMoments")
       for method in ("eddy_viscosity", "reference_viscosity")),
 }  # fmt: skip
 """Public names that users do not call, or with no argument: errors, types, plain walls."""

@@ -161,7 +161,8 @@ def _search_parts(options: argparse.Namespace) -> int:
         left_of_binade = []
         for i in range(count):
             part = replace(question, phases=(Fraction(i, count), Fraction(i + 1, count)))
-            searched, left = 0, part.phases
+            searched = 0
+            left: Phases | None = part.phases
             with lock_name(folder / f"{e}-{i}.lock", wait=False) as is_ours:
                 if is_ours:  # else another process searches it
                     searched, left = _search_part(options, part, folder / f"{e}-{i}", begun)

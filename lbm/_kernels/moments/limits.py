@@ -54,8 +54,8 @@ def require_moments_suffice(
         if solid.is_modelled:
             raise ValueError(
                 f"boundaries[{name!r}] cannot have wall='modelled' with state='moments': its "
-                "friction was tried with VremanCentralMoments only, which needs more than ten moments: "
-                "use wall='interpolated', or state='populations'"
+                "friction was tried with VremanCentralMoments only, which needs more than ten "
+                "moments: use wall='interpolated', or state='populations'"
             )
 
 

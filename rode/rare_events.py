@@ -29,7 +29,7 @@ MAX_PATHS = 1 << 20
 
 MAX_SPREAD = 0.5
 """Largest coefficient of variation of a run. Estimates are products of shares, about as skew as a
-lognormal law: of means of 10 to 30 lognormal numbers that pass this bound, intervals of 95 % hold in
+lognormal law: of means of 10 to 30 lognormal numbers that pass this bound, 95 % intervals hold in
 92 to 95 % (computed); `docs/packages/rode.md` has what is measured."""
 
 AIM = 0.35

@@ -29,8 +29,8 @@ MAX_PATHS = 1 << 20
 
 MAX_SPREAD = 0.5
 """Largest coefficient of variation of a run. Estimates are products of shares, about as skew as a
-lognormal law: of its means of 10 to 25, intervals of 95 % hold in 92 to 95 % up to this spread, and
-in 88 to 92 % for a spread of 1 (computed; `docs/packages/rode.md` has what is measured)."""
+lognormal law: of means of 10 to 30 lognormal numbers that pass this bound, 95 % intervals hold in
+92 to 95 % (computed); `docs/packages/rode.md` has what is measured."""
 
 AIM = 0.35
 """Spread at which a larger number of paths aims, so that its pilot runs mostly stay below

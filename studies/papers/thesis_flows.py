@@ -212,7 +212,7 @@ THESIS_FLOWS = (
                 differs="on the machine of the rows above",
             ),
         ),
-        remark="Ours, on an H200 with 32 cores beside it, stands beside the P100's.",
+        remark="Ours, on an H200 with 16 cores beside it, stands beside the P100's.",
     ),
     NumberedResult(
         *(DOCUMENT, "table 16.2", "p. 165", "efficiencies of the largest weak scalings"),

@@ -1,7 +1,9 @@
 """Devices for the tests, whose bodies run on the CPU and on a GPU alike."""
 
 import collections
+import os
 import signal
+from pathlib import Path
 
 import pytest
 from hypothesis import settings
@@ -9,6 +11,17 @@ from hypothesis import settings
 from hetero import Device, available
 from hetero.cuda import driver
 from hetero.measurement.environment import versions
+
+
+def take_gpus_in_turn(gpus):
+    """Give the GPUs of the host to this process in an order that differs from that of the next."""
+    worker = os.environ.get("PYTEST_XDIST_WORKER", "")
+    if worker.startswith("gw") and gpus > 1:
+        order = ",".join(str((int(worker[2:]) + k) % gpus) for k in range(gpus))
+        os.environ.setdefault("CUDA_VISIBLE_DEVICES", order)  # CUDA reads it at its first call
+
+
+take_gpus_in_turn(len(list(Path("/dev").glob("nvidia[0-9]*"))))
 
 if driver.SIMULATOR:
     import simulated_blocks

@@ -82,8 +82,8 @@ class FlowSections:
         for layer in (layer - start for layer in self.layers):
             rows = np.zeros((0, 3))
             if 0 <= layer < drho.shape[self.axis]:
-                here = [np.take(a, layer, self.axis) for a in (drho, along)]
-                excess, u = (a[np.take(fluid, layer, self.axis)].astype(float) for a in here)
+                planes = [np.take(a, layer, self.axis) for a in (drho, along)]
+                excess, u = (a[np.take(fluid, layer, self.axis)].astype(float) for a in planes)
                 rows = np.stack([(1.0 + excess) * u, excess, np.ones(len(u))], axis=1)
             sums.append(exact_sum(rows, simulation.domain.ranks))
         return sums
@@ -193,19 +193,22 @@ def _list_walls(
     faces, solids = split_boundaries(boundaries)
     conditions = zip(FACES, faces, strict=True), ((k, s.condition) for k, s in solids.items())
     for name, condition in (pair for pairs in conditions for pair in pairs):
-        given = scalar.boundaries.get(name)
-        if given is None and name in FACES:
-            given = scalar.boundaries.get(name[0])
+        prescribed = scalar.boundaries.get(name)
+        if prescribed is None and name in FACES:
+            prescribed = scalar.boundaries.get(name[0])
         if not (condition.is_periodic or condition.is_open):
-            yield name, isinstance(given, FixedValue) or (given is not None and given.flux != 0.0)
+            is_driven = isinstance(prescribed, FixedValue) or (
+                prescribed is not None and prescribed.flux != 0.0
+            )
+            yield name, is_driven
 
 
 def _read_conduction(
     table: Table, walls: list[str], shape: Triple, scales: Scales, scalar: Scalar
 ) -> tuple[float, ...]:
     """Return the fluxes to which Nusselt numbers refer, one for each wall; or none."""
-    given = [key for key in ("difference", "length", "area") if key in table]
-    if not given:
+    keys = [key for key in ("difference", "length", "area") if key in table]
+    if not keys:
         return ()
     difference, length = table.positive("difference"), scales.length(table.positive("length"))
     if "area" in table:

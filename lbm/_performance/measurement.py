@@ -182,13 +182,13 @@ def measure_best_ratio(problem: Problem, device: Device, machine: Machine | None
         slowest = max(_time_samples(problem, device, count / rows))
         if slowest < limit:
             best, limit = count, slowest
-    taken = rows if best == rows else int(SHARE_TAKEN * best)
+    chosen = rows if best == rows else int(SHARE_TAKEN * best)
     LOGGER.info(
         "ratio='auto' takes %d of %d rows: the model predicts %.4g, %d of %s had the best step, "
         "%.3g s",
-        *(taken, rows, predicted * rows, best, [0, *sorted(counts)], limit),
+        *(chosen, rows, predicted * rows, best, [0, *sorted(counts)], limit),
     )
-    return taken / rows
+    return chosen / rows
 
 
 def _time_samples(problem: Problem, device: Device, ratio: float) -> list[float]:

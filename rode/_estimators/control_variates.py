@@ -117,8 +117,8 @@ def _recurrence(plan: Plan) -> tuple[np.ndarray, np.ndarray]:
         after = scheme.reference_step(lambda v: A @ v, x, plan.h, o * B, np.outer(forms, B), ones)
         return np.append(after, sums[0])
 
-    rest = np.zeros(size)
+    origin = np.zeros(size)
     columns = [step(unit, 0.0, np.zeros(len(law.mean))) for unit in np.eye(size)]
-    columns.append(step(rest, 1.0, law.mean))
-    noise = np.array([step(rest, 0.0, column) for column in law.factor.T])
+    columns.append(step(origin, 1.0, law.mean))
+    noise = np.array([step(origin, 0.0, column) for column in law.factor.T])
     return np.transpose(columns), noise.T @ noise

@@ -77,8 +77,8 @@ class Samples:
     @property
     def variance(self) -> float:
         """Variance of a path's difference, without what control variates explain."""
-        rest = self.products[0, 0] - self.slopes() @ self.products[1:, 0]
-        return max(float(rest), 0.0) / max(self.count - self.means.size, 1)
+        unexplained = self.products[0, 0] - self.slopes() @ self.products[1:, 0]
+        return max(float(unexplained), 0.0) / max(self.count - self.means.size, 1)
 
     def slopes(self) -> np.ndarray:
         """Return the coefficients of the control variates."""
@@ -92,9 +92,10 @@ class Samples:
     def add(self, values: np.ndarray) -> None:
         """Add differences and controls, (rows, paths) (Chan, Golub and LeVeque 1983)."""
         count, mean = values.shape[1], values.mean(axis=1)
-        rest, change = values - mean[:, None], mean - self.means
+        deviations, change = values - mean[:, None], mean - self.means
         total = self.count + count
-        self.products += rest @ rest.T + np.outer(change, change) * (self.count * count / total)
+        between = np.outer(change, change) * (self.count * count / total)
+        self.products += deviations @ deviations.T + between
         self.means += change * (count / total)
         self.count = total
 
@@ -155,9 +156,9 @@ class Multilevel:
         self.sample(0, PILOT_PATHS)
         self.extend(PILOT_PATHS)
         if not any(one.variance for one in self.levels) and not any(self.means[1:]):
-            seen = sum(one.count for one in self.levels)
+            paths = sum(one.count for one in self.levels)
             raise ValueError(
-                f"the functional is {self.levels[0].mean:g} for all of {seen} paths: it is "
+                f"the functional is {self.levels[0].mean:g} for all of {paths} paths: it is "
                 "constant, or other values are too rare to estimate their share; probabilities of "
                 "rare large values are those of rode.rare_event"
             )
@@ -172,15 +173,15 @@ class Multilevel:
         level = self.levels[k]
         plan = level.plan if level.is_coarsest else paired(level.plan)
         while count > 0:
-            taken = min(count, self.largest(plan))
-            values = self.values(plan, taken)
+            size = min(count, self.largest(plan))
+            values = self.values(plan, size)
             if values is None:
                 raise ValueError(
                     f"a path is infinite or NaN by h={level.plan.h:g}: pass a smaller h"
                 )
             values = values.astype(float)
             level.add(values if level.is_coarsest else values[:1] - values[1:])
-            count -= taken
+            count -= size
 
     def largest(self, plan: Plan) -> int:
         """Return the largest number of paths of a run."""
@@ -235,14 +236,14 @@ class Multilevel:
         """
         while True:
             goal = tolerance * (abs(self.estimate) if relative else 1.0)
-            more = self.missing((1.0 - BIAS_SHARE) * goal * goal)
-            work = sum(n * one.cost for n, one in zip(more, self.levels, strict=True))
+            missing = self.missing((1.0 - BIAS_SHARE) * goal * goal)
+            work = sum(n * one.cost for n, one in zip(missing, self.levels, strict=True))
             self.needed = self.path_steps + work
             if self.needed > self.budget:
                 return goal
-            for k, count in enumerate(more):
+            for k, count in enumerate(missing):
                 self.sample(k, count)
-            if any(n > 0.01 * one.count for n, one in zip(more, self.levels, strict=True)):
+            if any(n > 0.01 * one.count for n, one in zip(missing, self.levels, strict=True)):
                 continue
             finest = self.levels[-1]
             too_fine = len(self.levels) > MAX_LEVELS or 2 * finest.plan.steps >= MAX_STEPS

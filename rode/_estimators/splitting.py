@@ -41,8 +41,8 @@ class SplittingRun:
             self.probability *= self.survivors[-1] / size
             if level >= threshold or not above.any():
                 return
-            lost, kept = np.flatnonzero(~above), np.flatnonzero(above)
-            parents = kept[choices.integers(0, kept.size, lost.size)]
+            lost, surviving = np.flatnonzero(~above), np.flatnonzero(above)
+            parents = surviving[choices.integers(0, surviving.size, lost.size)]
             # Step n begins at time n: it is the first with words of its own, if time n exceeds.
             steps = np.argmax(sizes[:, parents] > level, axis=0)
             switches = np.vstack([switches, np.full(size, plan.steps)])

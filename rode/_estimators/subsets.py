@@ -150,9 +150,9 @@ class SubsetSimulation:
         for k in range(1, CHAIN):
             candidate = spread * self.rng.standard_normal(state.shape)
             candidate += math.sqrt(1.0 - spread * spread) * state
-            found = self.noise.peaks(candidate)
-            moves = found > levels
-            state, value = np.where(moves, candidate, state), np.where(moves, found, value)
+            proposed = self.noise.peaks(candidate)
+            moves = proposed > levels
+            state, value = np.where(moves, candidate, state), np.where(moves, proposed, value)
             states.append(state)
             values.append(value)
             if is_tuned:

@@ -214,7 +214,7 @@ def _bounded_step(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return damped quasi-Newton steps within bounds, and the gains that they promise."""
     fixed = _at_bound(theta, gradient)
-    step, held = np.zeros_like(theta), np.zeros_like(theta)
+    step, at_bounds = np.zeros_like(theta), np.zeros_like(theta)
     for _ in range(3):
         moving = ~fixed
         reduced = np.where(moving[:, :, None] & moving[:, None, :], matrix, 0.0)
@@ -222,13 +222,13 @@ def _bounded_step(
         index = np.arange(theta.shape[1])
         reduced[:, index, index] = diagonal * (1.0 + np.where(moving, damping[:, None], 0.0))
         # What ends at a bound moves up to it, and the others move as suits this best.
-        right = gradient - (matrix @ held[..., None])[..., 0]
-        step = np.linalg.solve(reduced, (right * moving)[..., None])[..., 0] + held
+        right = gradient - (matrix @ at_bounds[..., None])[..., 0]
+        step = np.linalg.solve(reduced, (right * moving)[..., None])[..., 0] + at_bounds
         within = _clipped(theta + step) - theta
         crossing = moving & (np.abs(within - step) > 1e-12)
         if not crossing.any():
             break
-        held = np.where(crossing, within, held)
+        at_bounds = np.where(crossing, within, at_bounds)
         fixed |= crossing
     scale = np.exp(theta[:, 3])
     largest = np.full(theta.shape, 1.5) * scale[:, None]

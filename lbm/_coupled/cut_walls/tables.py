@@ -42,7 +42,7 @@ class LinkTable(NamedTuple):
 
 
 class MomentsTable(NamedTuple):
-    """What links of a block whose state is moments need besides a `LinkTable`.
+    """Further arrays for links of a block whose state is moments, besides a `LinkTable`.
 
     Attributes
     ----------

@@ -12,7 +12,7 @@ from lbm.geometry.wall_links import INTO
 
 
 class Arrivals(NamedTuple):
-    """Where populations that arrive in cells come from; see `formulas.make_arriving_population`.
+    """Origins of populations that arrive in cells; see `formulas.make_arriving_population`.
 
     Attributes
     ----------

@@ -46,6 +46,10 @@ STEEP = 1e-3  # a peak narrower than this in t is found and integrated by differ
 U_STEP = 0.5  # in searches for the ends of the contributing interval
 U_MAX = 16.0
 
+FARTHEST = 1e4
+"""log g less the part of the angle (-40 at its least), beyond which even logarithms overflow in a
+light tail. Next to alpha = 1 that part is lost in the rounding of the sum further out."""
+
 
 @scalar
 def distances(t, side):
@@ -265,3 +269,10 @@ def evaluate_integrands(tau, base, steep, log_y, g_min, side):
     slope = p * r / side.length
     decay = math.exp(g_min - g)
     return (slope * g * decay if decay > 0.0 else 0.0), slope * decay, -slope * math.expm1(-g)
+
+
+@scalar
+def is_far_in_light_tail(log_y, side):
+    """Return whether a point lies so far out in a light tail that nothing else counts."""
+    is_light = side.left_angle == 0.0 if side.alpha < 1.0 else side.log_right == -math.inf
+    return is_light and log_y > FARTHEST and side.alpha != 1.0

@@ -27,6 +27,7 @@ from stablegpu._density.nolan_formulas import (
     distances,
     evaluate_integrands,
     expansion_point,
+    is_far_in_light_tail,
     is_higher,
     is_steep,
     log_factor,
@@ -99,6 +100,8 @@ def point_of_block(
     stops = cuda.local.array(_WAITING, float64)
     log_y = log_factor(y, z, side)
     relative = 8.0 * EPSILON
+    if is_far_in_light_tail(log_y, side):
+        return evaluate_light_tail(y, log_y, side), relative
 
     # The peak: every thread tries one t, then all search between the best one's
     # neighbours.

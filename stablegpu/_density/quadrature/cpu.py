@@ -21,6 +21,7 @@ from stablegpu._density.nolan_formulas import (
     distances,
     evaluate_integrands,
     expansion_point,
+    is_far_in_light_tail,
     is_higher,
     is_steep,
     log_factor,
@@ -42,10 +43,6 @@ from stablegpu._density.value_formulas import (
 )
 
 _SECTIONS = 12  # of the interval in each step of the search for the peak
-
-_FARTHEST = 1e4
-"""log g less the part of the angle (-40 at its least), beyond which even logarithms overflow in a
-light tail. Next to alpha = 1 that part is lost in the rounding of the sum further out."""
 
 _FIRST = 1 << 12
 """Points of the first piece of a long loop (`hetero.cpu.interruptible`): 0.1 s at most."""
@@ -135,8 +132,7 @@ def point(y, z, side, rule, panels, tolerance, forced):
     y must be positive unless alpha = 1.
     """
     log_y = log_factor(y, z, side)
-    is_light = side.left_angle == 0.0 if side.alpha < 1.0 else side.log_right == -np.inf
-    if is_light and log_y > _FARTHEST and side.alpha != 1.0:
+    if is_far_in_light_tail(log_y, side):
         return evaluate_light_tail(y, log_y, side), 8.0 * EPSILON
     center, width = _peak(log_y, side)
     p, r = distances(center, side)

@@ -14,8 +14,10 @@ from typing import Any, TypeAlias
 import numpy as np
 
 import hetero
+import lbm
 import rode
 import stablegpu
+import tmd
 from hetero.cuda.driver import cuda
 from rode._normals.ziggurat.tables import ziggurat
 from rode._paths import averages
@@ -75,6 +77,21 @@ def path_sums(count: int, dtype: str) -> Call:
     return lambda: fill_sums(source, 1 << 10, out)
 
 
+def search() -> Call:
+    """Return a call that searches exp in a part of [1, 2); its longest kernel is phase 1."""
+    return lambda: tmd.search("exp", (1, 1 + 2.0**-10), bits=32, device="cuda")
+
+
+def step_of_moments(storage: str | None) -> Call:
+    """Return a call that computes a step of a cavity whose state is moments."""
+    flow = lbm.Simulation(
+        (256, 256, 256), collision=lbm.RecursiveRegularized(0.51), state="moments", device="cuda",
+        boundaries={"x": lbm.NoSlip(), "y": lbm.NoSlip(), "z-": lbm.NoSlip(),
+                    "z+": lbm.MovingWall((0.05, 0.0, 0.0))}, storage=storage, check=0,
+    )  # fmt: skip
+    return lambda: flow.advance(1)
+
+
 NORMALS: dict[str, dict[str, Any]] = {
     "Ziggurat, local memory": {"method": "ziggurat", "strips": 1024, "table": "local"},
     "Ziggurat, shared memory": {"method": "ziggurat", "strips": 1024, "table": "shared"},
@@ -95,6 +112,9 @@ def make_calls() -> dict[str, Callable[[], Call]]:
         f"density, {evaluator}": partial(density, evaluator)
         for evaluator in ("nodes", "quadrature")
     }
+    makers["search of exp, [1, 2)"] = search
+    makers["step by ten moments, float32"] = partial(step_of_moments, None)
+    makers["step by ten moments, 16 bits"] = partial(step_of_moments, "float16")
     for dtype in ("float32", "float64"):
         for name, settings in NORMALS.items():
             makers[f"{name}, {dtype}"] = partial(normal_numbers, dtype, settings)

@@ -1,9 +1,10 @@
 """Occupancies, float operations and traffic of kernels, measured by NVIDIA's profiler (ncu).
 
-These are table 10 of Julian-Moreno et al. (2016), and the measured columns of tables 8.3 and 12.2
-of Riesinger (2017). A call may launch several kernels; the longest one stands for it. The profiler
-runs a kernel several times, with the memory as it was before, and needs the right to read the
-GPU's counters: on many machines only an administrator has it.
+These are table 10 of Julian-Moreno et al. (2016), the measured columns of tables 8.3 and 12.2 of
+Riesinger (2017), and what limits a search of tmd and steps of lbm by ten moments. A call may launch
+several kernels; the longest one stands for it. The profiler runs a kernel several times, with the
+memory as it was before, and needs the right to read the GPU's counters: on many machines only an
+administrator has it.
 """
 
 from __future__ import annotations
@@ -44,16 +45,24 @@ FLOAT32 = {_OPERATION.format(f"f{name}"): count for name, count in (("add", 1), 
 FLOAT32 |= {_OPERATION.format("ffma"): 2}
 FLOAT64 = {_OPERATION.format(f"d{name}"): count for name, count in (("add", 1), ("mul", 1))}
 FLOAT64 |= {_OPERATION.format("dfma"): 2}
+PIPELINES = {
+    "issue slots, %": "smsp__issue_active.avg.pct_of_peak_sustained_active",
+    "integer pipeline, %": "sm__inst_executed_pipe_alu.avg.pct_of_peak_sustained_active",
+    "multiply pipeline, %": "sm__inst_executed_pipe_fma.avg.pct_of_peak_sustained_active",
+}
+"""Shares of the slots for instructions, and of what two pipelines can take, while a kernel runs."""
+
 METRICS = (
     *(TIME, OCCUPANCY, MOST_WARPS, GLOBAL_BYTES, GLOBAL_SHARE),
     *(SHARED_LOADS, SHARED_STORES, SHARED_SHARE),
-    *(*FLOAT32, *FLOAT64),
+    *(*FLOAT32, *FLOAT64, *PIPELINES.values()),
 )
 
 HEADS = (
     *("call", "kernels", "us", "occupancy", "computed occupancy"),
     *("GFLOP/s, float32", "% of peak, float32", "GFLOP/s, float64", "% of peak, float64"),
     *("global memory, GB/s", "global memory, %", "shared memory, GB/s", "shared memory, %"),
+    *PIPELINES,
 )
 
 
@@ -83,7 +92,8 @@ def _row(name: str, kernels: list[dict[str, str]], peaks: tuple[float, float]) -
         cells += [1e-9 * rate, 100.0 * rate / peak]
     shared_bytes = BYTES_OF_A_WAVEFRONT * (value[SHARED_LOADS] + value[SHARED_STORES])
     cells += [1e-9 * value[GLOBAL_BYTES] / seconds, value[GLOBAL_SHARE]]
-    return [*cells, 1e-9 * shared_bytes / seconds, value[SHARED_SHARE]]
+    cells += [1e-9 * shared_bytes / seconds, value[SHARED_SHARE]]
+    return [*cells, *(value[metric] for metric in PIPELINES.values())]
 
 
 def profile(names: Sequence[str]) -> list[list[dict[str, str]]]:

@@ -164,7 +164,7 @@ def _links_to(problem: Problem, cells: np.ndarray, condition: Condition) -> np.n
     into = links.bits(INTO)[classes]
     row, partner = links.wall_rows[classes, :, 0], links.wall_rows[classes, :, 1]
     if condition.is_outlet:
-        return into & (links.wall_types[row, 0] != 0.0)
+        return into & (links.wall_types[row, 0] != 0.0) & ~links.into_streams()[classes]
     return into & (partner == np.arange(problem.lattice.size))
 
 

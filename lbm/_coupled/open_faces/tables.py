@@ -97,9 +97,11 @@ def find_returned_moments(problem: Problem, table: FaceTable) -> tuple[np.ndarra
     leaves = table.links[:, None] >> np.arange(problem.lattice.size, dtype=np.uint32) & 1
     f, c = leaves * table.directions[1], -np.array(problem.lattice.velocities, float)
     drho = f.sum(axis=1)
-    second = [f @ (c[:, a] * c[:, b]) - (a == b) * drho / 3 for a, b in SECOND]
+    # Products of matrices would round the last cells of a part in another way.
+    first = [(f * c[:, a]).sum(axis=1) for a in range(3)]
+    second = [(f * c[:, a] * c[:, b]).sum(axis=1) - (a == b) * drho / 3 for a, b in SECOND]
     numbers = np.ravel_multi_index(tuple(table.cells.T), problem.shape[::-1])
-    return numbers, np.array([drho, *(f @ c).T, *second])
+    return numbers, np.array([drho, *first, *second])
 
 
 def make_sheared_table(

@@ -259,7 +259,7 @@ class Simulation(FlowWithOutputs):
         if solids:
             agreement.require_fluid(ranks, walls)
             warn_of_narrow_gaps(walls, faces, ranks, partition)
-        if walls.any:
+        if ranks.any(walls.any):
             require_balanced_mass(ranks, partition, walls)
         at_rest = not ranks.any(np.any(moments[1]))
         if ranks.rank == 0 and (sponges or any(face.responds for face in faces)):

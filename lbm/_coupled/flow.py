@@ -110,6 +110,8 @@ class Flow:
         if self.problem.links.cut is not None:  # first: it completes the step
             self.interpolated = InterpolatedWalls(domain, solids, shape)
             self.companions.append(self.interpolated)
+        if any(face.is_equilibrium for face in faces) and not self.problem.precision.moments:
+            self.companions.append(FreeStreams(domain))  # next: it completes the step at faces
         self.moving: MovingBodies | None = None
         if moving:  # next: it completes the step around them
             self.moving = MovingBodies(domain, moving, faces)
@@ -132,8 +134,6 @@ class Flow:
                 self.companions.append(sheared)
         if any(face.responds for face in faces):
             self.companions.append(RespondingFaces(shape, faces, domain))
-        if any(face.is_equilibrium for face in faces) and not self.problem.precision.moments:
-            self.companions.append(FreeStreams(domain))
 
     @property
     def rank(self) -> int:

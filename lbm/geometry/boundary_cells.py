@@ -181,7 +181,8 @@ def label_solids(
     for k, (name, solid) in enumerate(solids.items()):
         cells = solid.cells_around(name, shape, extent).T
         if (other := int(labels[cells].max(initial=0))) > 0:
-            shared = int((cells[1:-1, 1:-1, 1:-1] & (labels[1:-1, 1:-1, 1:-1] == other)).sum())
+            both = cells & (labels == other)  # of parts, those around may have all of them
+            shared = int(both[1:-1, 1:-1, 1:-1].sum() or both.sum())
             raise ValueError(
                 f"boundaries[{name!r}] overlaps the solid {list(solids)[other - 1]!r} in {shared} "
                 "cells: a cell belongs to one solid. Take it out of one of them, or join both if "

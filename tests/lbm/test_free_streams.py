@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import lbm
+from lbm.lattices.precision import STATES
 
 STREAM = (0.06, 0.02, -0.01)
 ALL = {axis: lbm.FreeStream(STREAM) for axis in "xyz"}
@@ -24,6 +25,18 @@ def test_a_stream_at_an_angle_passes_all_faces_undisturbed():
     s = simulate((12, 10, 8), ALL, 0.51, u=STREAM).run(200)
     assert deviation(s) < 1e-15
     assert np.abs(s.drho).max() < 1e-15
+
+
+@pytest.mark.parametrize("state", STATES)
+def test_a_body_that_moves_with_the_stream_leaves_it_undisturbed_up_to_the_faces(state):
+    """But for the cubes of velocities, and squares beside both body and face with populations."""
+    for axis in "yz":  # the rod ends at faces, and passes through one
+        shape = lbm.Cylinder((6.2, 1.4), 2.3, axis=axis)
+        rod = lbm.Solid(shape, lbm.MovingWall(STREAM), wall="interpolated")
+        s = lbm.Simulation((12, 10, 8), collision=lbm.RecursiveRegularized(0.7), dtype="float64",
+                           boundaries=ALL | {"rod": rod}, u=STREAM, state=state,
+                           device="cpu").run(50)  # fmt: skip
+        assert np.abs((s.u - np.array(STREAM)[:, None, None, None])[:, s.fluid]).max() < 1e-3
 
 
 def test_fluid_at_rest_becomes_the_stream():

@@ -113,5 +113,6 @@ BY_MOMENTS = {
         by_moments, "interpolated walls", collision=lbm.VremanRecursive(0.6, every=2),
     ),
     "moments, periodic": partial(by_moments, "periodic", walls=BALL),
+    "moments, ranks without walls": partial(by_moments, "periodic", walls={"z": lbm.NoSlip()}),
 }  # fmt: skip
 """Those whose state is moments, which are cut across z only; cuts go through the ball."""

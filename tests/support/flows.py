@@ -128,7 +128,7 @@ FLOWS = {
     "free streams": {
         "boundaries": {
             "x-": lbm.FreeStream((0.05, 0.01, 0.0)),
-            "x+": lbm.FreeStream((0.05, 0.01, 0.0)),
+            "x+": lbm.NonReflectingOutlet(1.01, averaging=20.0),  # it meets a wall and two streams
             "y-": lbm.FreeSlip(),
             "y+": lbm.FreeStream(lambda t: (0.05, 0.01 * np.cos(t), 0.0)),
             "z-": lbm.NoSlip(),

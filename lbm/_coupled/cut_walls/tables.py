@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 
 from lbm._kernels.moments.arrivals import find_arrivals, number_cells
 from lbm._kernels.problem import Problem, population_indices, wall_return_indices
+from lbm.boundaries.free_stream import EQUILIBRIUM
 from lbm.geometry.cut_links import CutLinks, find_mates, interpolate_linearly
 from lbm.geometry.wall_links import INTO
 
@@ -81,12 +83,17 @@ class BlockLinks:
         if problem.precision.moments:  # its f_-q after the collision is that of no wall
             self._rows[:] = -1
         self._changed = np.flatnonzero(self._rows >= 0)
+        from_stream = problem.links.into_streams()[self._classes, self._opposite]
+        from_stream &= self._shares.is_behind & (not problem.precision.moments)
+        self._from_stream = np.flatnonzero(from_stream)  # their second population is not yet there
 
     @property
     def is_varying(self) -> bool:
         """Return whether the terms of walls change from step to step."""
-        rows = self._rows[self._changed]
-        return bool(self._cut.moving) or bool(self._problem.links.is_varying[rows].any())
+        links, k = self._problem.links, self._from_stream
+        behind = links.wall_rows[self._classes[k], self._opposite[k], 0]
+        rows = np.append(self._rows[self._changed], behind)
+        return bool(self._cut.moving) or bool(links.is_varying[rows].any())
 
     def make_table(self, mass_share: float) -> LinkTable:
         """Return the table of all links, with the terms of walls in step 0."""
@@ -95,6 +102,7 @@ class BlockLinks:
         other = np.stack([self._other_indices(odd) for odd in (0, 1)])
         share, is_outlet = shares.other.copy(), self._problem.links.wall_types[:, 0] != 0.0
         share[self._changed] *= np.where(is_outlet[self._rows[self._changed]], -1.0, 1.0)
+        share[self._from_stream] = 0.0
         terms = self.wall_terms_in(0)
         return LinkTable(wall, other, shares.sent, share, terms, cut.weights, mass_share)
 
@@ -117,6 +125,11 @@ class BlockLinks:
         mates = np.where(self._mates >= 0, terms[self._mates], 0.0)
         total: np.ndarray = shares.wall * terms + shares.mate_wall * mates
         total[self._changed] -= shares.other[self._changed] * self._find_offsets(step)
+        if len(k := self._from_stream):
+            links = self._problem.links
+            links = replace(links, wall_types=links.wall_types_in(step))
+            returned = links.returned_by_streams()[self._classes[k], self._opposite[k]]
+            total[k] -= shares.other[k] * returned
         return total
 
     @property
@@ -141,10 +154,11 @@ class BlockLinks:
 
         A wall that moves has returned f_-q - 6 w (c_-q . U). An outlet has returned 2 w (rho - 1)
         - f_-q, plus terms of second order in the velocity of the cell, which lies beside a wall and
-        is slow: they are neglected.
+        is slow: they are neglected. A step takes a stream for an outlet of density 1.
         """
         types = self._problem.links.wall_types_in(step)[self._rows[self._changed]]
         along = -(types[:, 2:] * self._cut.directions[self._changed]).sum(axis=1)
+        along[types[:, 0] == EQUILIBRIUM] = 0.0
         weight = self._cut.weights[self._changed]
         offsets: np.ndarray = weight * (6.0 * along + 2.0 * types[:, 1])
         return offsets

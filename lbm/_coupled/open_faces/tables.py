@@ -97,9 +97,11 @@ def find_returned_moments(problem: Problem, table: FaceTable) -> tuple[np.ndarra
     leaves = table.links[:, None] >> np.arange(problem.lattice.size, dtype=np.uint32) & 1
     f, c = leaves * table.directions[1], -np.array(problem.lattice.velocities, float)
     drho = f.sum(axis=1)
-    second = [f @ (c[:, a] * c[:, b]) - (a == b) * drho / 3 for a, b in SECOND]
+    # Products of matrices would round the last cells of a part in another way.
+    first = [(f * c[:, a]).sum(axis=1) for a in range(3)]
+    second = [(f * c[:, a] * c[:, b]).sum(axis=1) - (a == b) * drho / 3 for a, b in SECOND]
     numbers = np.ravel_multi_index(tuple(table.cells.T), problem.shape[::-1])
-    return numbers, np.array([drho, *(f @ c).T, *second])
+    return numbers, np.array([drho, *first, *second])
 
 
 def make_sheared_table(
@@ -164,7 +166,7 @@ def _links_to(problem: Problem, cells: np.ndarray, condition: Condition) -> np.n
     into = links.bits(INTO)[classes]
     row, partner = links.wall_rows[classes, :, 0], links.wall_rows[classes, :, 1]
     if condition.is_outlet:
-        return into & (links.wall_types[row, 0] != 0.0)
+        return into & (links.wall_types[row, 0] != 0.0) & ~links.into_streams()[classes]
     return into & (partner == np.arange(problem.lattice.size))
 
 

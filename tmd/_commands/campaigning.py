@@ -313,7 +313,9 @@ def _open_folder(options: argparse.Namespace, name: str) -> Path:
         with lock_name(lock := folder / "campaign.lock", wait=True):  # others may begin it now
             if not state.exists():
                 if any(path != lock for path in folder.iterdir()):
-                    raise ValueError(f"--resume: {folder} is no folder of a campaign, and not empty")
+                    raise ValueError(
+                        f"--resume: {folder} is no folder of a campaign, and not empty"
+                    )
                 _write(folder / "refused.json", {})
                 _write(state, question)
     if (stored := json.loads(state.read_text())) != question:

@@ -117,17 +117,32 @@ def lock_name(path: Path, wait: bool) -> Iterator[bool]:
     The system releases the locks of a process that ends. Where it has none, the answer is yes. The
     file that stands for the name is removed at the end.
     """
-    descriptor, is_ours = os.open(path, os.O_RDWR | os.O_CREAT, 0o666), True
+    descriptor, is_ours = _lock_file(path, wait)
     try:
-        if fcntl is not None:
-            try:
-                fcntl.flock(descriptor, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
-            except BlockingIOError:
-                is_ours = False
-            except OSError:  # the file system has no locks
-                pass
         yield is_ours
     finally:
         if is_ours:
             path.unlink(missing_ok=True)
         os.close(descriptor)
+
+
+def _lock_file(path: Path, wait: bool) -> tuple[int, bool]:
+    """Return the descriptor of a file of this name, and whether it is locked now."""
+    while True:
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
+        try:
+            if fcntl is not None:
+                fcntl.flock(descriptor, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+                found = path.stat()  # the one who had the lock may have removed the file since
+                if not os.path.samestat(found, os.fstat(descriptor)):
+                    raise FileNotFoundError
+            return descriptor, True
+        except BlockingIOError:
+            return descriptor, False
+        except FileNotFoundError:
+            os.close(descriptor)
+        except OSError:  # the file system has no locks
+            return descriptor, True
+        except BaseException:
+            os.close(descriptor)
+            raise

@@ -8,6 +8,7 @@ taken on the host, for all models together.
 
 from __future__ import annotations
 
+import itertools
 import math
 from typing import Any, NamedTuple
 
@@ -171,7 +172,8 @@ def maximize(models: LinearModels) -> Maximum:
     missing = np.isnan(np.diagonal(covariance, axis1=1, axis2=2))  # at bounds, or all of a model
     covariance = jacobian @ np.nan_to_num(covariance) @ jacobian.transpose(0, 2, 1)
     covariance[missing[:, :, None] | missing[:, None, :]] = np.nan
-    return Maximum(theta, covariance, loglik, ~active)
+    converged = ~active & np.isfinite(gradient).all(axis=1)
+    return Maximum(theta, covariance, loglik, converged)
 
 
 def _least_deviations(models: LinearModels) -> np.ndarray:
@@ -190,46 +192,43 @@ def _least_deviations(models: LinearModels) -> np.ndarray:
     return coefficients
 
 
+_BOUNDS = (ALPHA_RANGE[0], ALPHA_RANGE[1] - _MARGIN), (-1.0 + _MARGIN, 1.0 - _MARGIN)
+"""Least and largest alpha and beta."""
+
+
 def _clipped(theta: np.ndarray) -> np.ndarray:
     """Return parameters within their bounds."""
     theta = theta.copy()
-    theta[:, 0] = theta[:, 0].clip(ALPHA_RANGE[0], ALPHA_RANGE[1] - _MARGIN)
-    theta[:, 1] = theta[:, 1].clip(-1.0 + _MARGIN, 1.0 - _MARGIN)
+    for k, ends in enumerate(_BOUNDS):
+        theta[:, k] = theta[:, k].clip(*ends)
     return theta
-
-
-def _at_bound(theta: np.ndarray, direction: np.ndarray) -> np.ndarray:
-    """Return which parameters are at a bound that the direction would cross."""
-    result = np.zeros(theta.shape, bool)
-    bounds = (ALPHA_RANGE[0], ALPHA_RANGE[1] - _MARGIN), (-1.0 + _MARGIN, 1.0 - _MARGIN)
-    for k, (low, high) in enumerate(bounds):
-        result[:, k] = ((theta[:, k] <= low) & (direction[:, k] < 0.0)) | (
-            (theta[:, k] >= high) & (direction[:, k] > 0.0)
-        )
-    return result
 
 
 def _bounded_step(
     matrix: np.ndarray, gradient: np.ndarray, theta: np.ndarray, damping: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return damped quasi-Newton steps within bounds, and the gains that they promise."""
-    fixed = _at_bound(theta, gradient)
-    step, at_bounds = np.zeros_like(theta), np.zeros_like(theta)
-    for _ in range(3):
-        moving = ~fixed
-        reduced = np.where(moving[:, :, None] & moving[:, None, :], matrix, 0.0)
-        diagonal = np.where(moving, np.diagonal(matrix, axis1=1, axis2=2), 1.0)
-        index = np.arange(theta.shape[1])
-        reduced[:, index, index] = diagonal * (1.0 + np.where(moving, damping[:, None], 0.0))
-        # What ends at a bound moves up to it, and the others move as suits this best.
-        right = gradient - (matrix @ at_bounds[..., None])[..., 0]
-        step = np.linalg.solve(reduced, (right * moving)[..., None])[..., 0] + at_bounds
-        within = _clipped(theta + step) - theta
-        crossing = moving & (np.abs(within - step) > 1e-12)
-        if not crossing.any():
-            break
-        at_bounds = np.where(crossing, within, at_bounds)
-        fixed |= crossing
+    """Return damped quasi-Newton steps within bounds, and the gains that they promise.
+
+    A quadratic form has its largest value within bounds where its largest one of a face is, with
+    alpha and beta each free or at an end: of these the best that is within bounds is taken.
+    """
+    index = np.arange(theta.shape[1])
+    damped = matrix.copy()
+    damped[:, index, index] *= 1.0 + damping[:, None]
+    step, most = np.zeros_like(theta), np.zeros(len(theta))
+    for face in itertools.product((None, 0, 1), repeat=len(_BOUNDS)):
+        other, free = np.zeros_like(theta), np.ones(len(index), bool)
+        for k, end in enumerate(face):
+            if end is not None:
+                free[k], other[:, k] = False, _BOUNDS[k][end] - theta[:, k]
+        right = gradient - np.einsum("mij,mj->mi", damped, other)
+        inner = np.ascontiguousarray(damped[:, free][:, :, free])
+        other[:, free] = np.linalg.solve(inner, right[:, free, None])[..., 0]
+        gain = (gradient * other).sum(axis=1)
+        gain -= 0.5 * np.einsum("mi,mij,mj->m", other, damped, other)
+        outside = np.abs(_clipped(theta + other) - theta - other).max(axis=1) > 1e-12
+        better = (gain > most) & ~outside
+        step[better], most[better] = other[better], gain[better]
     scale = np.exp(theta[:, 3])
     largest = np.full(theta.shape, 1.5) * scale[:, None]
     largest[:, 0], largest[:, 1], largest[:, 3] = _LARGEST[0], _LARGEST[1], _LARGEST[3]

@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 import tmd
-from hetero.atomic_files import replace_atomically
+from hetero import atomic_files
+from hetero.atomic_files import lock_name, replace_atomically
 
 
 def test_a_file_is_unchanged_if_writing_fails(tmp_path):
@@ -60,3 +61,19 @@ def test_files_of_the_user_with_a_similar_name_stay(tmp_path):
         part.write_text("new")
     assert not abandoned.exists()
     assert all((tmp_path / name).read_text() == "mine" for name in names)
+
+
+def test_who_waits_for_a_name_does_not_lock_a_file_that_is_removed_meanwhile(tmp_path, monkeypatch):
+    path, locked, flock = tmp_path / "name.lock", [], atomic_files.fcntl.flock
+
+    def remove_first(descriptor, operation):
+        flock(descriptor, operation)
+        locked.append(descriptor)
+        if len(locked) == 1:  # by the one who had the lock
+            path.unlink()
+
+    monkeypatch.setattr(atomic_files.fcntl, "flock", remove_first)
+    with lock_name(path, wait=True) as is_ours, lock_name(path, wait=False) as is_another:
+        assert is_ours
+        assert not is_another
+    assert not path.exists()

@@ -80,6 +80,9 @@ def test_commands_that_share_a_folder_search_different_parts(tmp_path, capsys):
     with lock_name(tmp_path / "c" / "40-1.lock", wait=False) as is_ours:  # by another command
         assert is_ours
         assert "2 of 3 parts" in search("40")
+    (tmp_path / "new").mkdir()
+    (tmp_path / "new" / "campaign.lock").touch()  # another command begins the campaign
+    assert run(tmp_path / "new", "--exponents", "3", "3") == 0
     assert "3 of 3 parts" in search("40")
     assert {path.stem for path in (tmp_path / "c").glob("*.wc")} == {"40", "41"}
 

@@ -110,8 +110,10 @@ def _run(options: argparse.Namespace) -> int:
             except tmd.CheckpointError:
                 raise
             except ValueError as error:  # such as a domain where nothing has a value
-                refused[name] = str(error)
-                _write(folder / "refused.json", refused)
+                with lock_name(folder / "refused.lock", wait=True):  # others write it, too
+                    refused = json.loads((folder / "refused.json").read_text())
+                    refused[name] = str(error)
+                    _write(folder / "refused.json", refused)
                 done.add(name)
                 continue
             result.write(folder / f"{name}.wc")
@@ -121,6 +123,7 @@ def _run(options: argparse.Namespace) -> int:
             searched += result.cases.searched
             if not options.json:
                 print(f"{name}: {len(result.cases)} cases, hardness {result.hardness}", flush=True)
+    done |= {name for name, _ in pieces if (folder / f"{name}.json").exists()}  # by others
     rate = searched / (time.monotonic() - begun)
     left = (len(pieces) - len(done)) * _arguments_of_binade(options) / rate if rate else None
     return _report(options, len(pieces), len(done), refused, left)
@@ -237,6 +240,8 @@ def _join_binade(folder: Path, e: int, count: int) -> None:
     from tmd._certificates.reading import load_certificate
 
     paths, whole = [folder / f"{e}-{i}.json" for i in range(count)], folder / f"{e}.json"
+    if whole.exists() and not any(folder.glob(f"{e}-*")):
+        return  # nothing is written to a folder where nothing is left to do
     with lock_name(folder / f"{e}.lock", wait=True):
         if not whole.exists() and all(path.exists() for path in paths):
             parts = [load_certificate(path) for path in paths]
@@ -303,15 +308,18 @@ def _open_folder(options: argparse.Namespace, name: str) -> Path:
     if options.parts is not None:
         question["parts"] = options.parts
     state = folder / "campaign.json"
-    if state.exists():
-        if (stored := json.loads(state.read_text())) != question:
-            raise ValueError(f"--resume: {folder} belongs to another campaign: {stored}")
-        return folder
-    if folder.exists() and any(folder.iterdir()):
-        raise ValueError(f"--resume: {folder} is no folder of a campaign, and not empty")
-    folder.mkdir(parents=True, exist_ok=True)
-    _write(folder / "refused.json", {})
-    _write(state, question)
+    if not state.exists():
+        folder.mkdir(parents=True, exist_ok=True)
+        with lock_name(lock := folder / "campaign.lock", wait=True):  # others may begin it now
+            if not state.exists():
+                if any(path != lock for path in folder.iterdir()):
+                    raise ValueError(
+                        f"--resume: {folder} is no folder of a campaign, and not empty"
+                    )
+                _write(folder / "refused.json", {})
+                _write(state, question)
+    if (stored := json.loads(state.read_text())) != question:
+        raise ValueError(f"--resume: {folder} belongs to another campaign: {stored}")
     return folder
 
 

@@ -19,7 +19,7 @@ WALLS = "halfway", "interpolated", "modelled"
 """Places where the wall of a solid may stand."""
 
 ATTACHED = (
-    "forces on bodies are not to be trusted, since the flow leaves round bodies and sharp edges too "
+    "forces on bodies are not to be trusted, since flows leave round bodies and sharp edges too "
     "late (the drag of a sphere at Re 1e5 was 0.16 instead of 0.47): compare wall='interpolated'"
 )
 """What is said of bodies with modelled walls."""

@@ -258,7 +258,7 @@ class Simulation(FlowWithOutputs):
         )  # fmt: skip
         if solids:
             agreement.require_fluid(ranks, walls)
-            warn_of_narrow_gaps(walls, faces, ranks, partition)
+            warn_of_narrow_gaps(walls, faces, solids, ranks, partition)
         if ranks.any(walls.any):
             require_balanced_mass(ranks, partition, walls)
         at_rest = not ranks.any(np.any(moments[1]))

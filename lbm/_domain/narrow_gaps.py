@@ -13,14 +13,14 @@ flow rate (TRT, magic number 3/16, tau = 0.8):
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
 from lbm._parallel.neighbours import add_neighbours
 from lbm._parallel.partition import Partition
 from lbm._parallel.ranks.communication import Ranks
-from lbm.boundaries import Condition
+from lbm.boundaries import Condition, Solid
 from lbm.geometry.cut_links import CutLinks
 from lbm.geometry.wall_links import SOLID_CLASS, Links
 
@@ -36,11 +36,16 @@ a round wall are short beside it, however wide the channel is."""
 
 
 def warn_of_narrow_gaps(
-    links: Links, faces: Sequence[Condition], ranks: Ranks, partition: Partition
+    links: Links,
+    faces: Sequence[Condition],
+    solids: Mapping[str, Solid],
+    ranks: Ranks,
+    partition: Partition,
 ) -> None:
     """Warn of interpolated walls that have another wall in front of them within NARROW cells.
 
-    `links` are the walls around the cells of this rank. All ranks must call this.
+    `links` are the walls around the cells of this rank. All ranks must call this. Modelled walls
+    stand half-way.
     """
     if links.cut is None:
         return
@@ -53,7 +58,8 @@ def warn_of_narrow_gaps(
             along[:NARROW] = not low.has_friction
         if not high.is_periodic and region.stop[axis] == partition.shape[axis]:
             along[-NARROW:] = not high.has_friction
-    is_narrow = _find_narrow(links.cut, fluid)
+    halfway = [k for k, name in enumerate(links.cut.names) if solids[name].is_modelled]
+    is_narrow = _find_narrow(links.cut, fluid) & ~np.isin(links.cut.body, halfway)
     narrow, total = ranks.sum(np.array([is_narrow.sum(), len(links.cut)])).tolist()
     bodies = [name for k, name in enumerate(links.cut.names)
               if ranks.any((links.cut.body[is_narrow] == k).any())]  # fmt: skip

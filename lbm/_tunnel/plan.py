@@ -26,6 +26,7 @@ from lbm.boundaries import (
     Solid,
     VelocityInlet,
 )
+from lbm.boundaries.solid import ATTACHED
 from lbm.boundaries.sponge import Sponge
 from lbm.collisions import CollisionChoice, make_collision
 from lbm.collisions.automatic import AUTO, RESOLVED, WALL_CONSTANT, choose_automatically
@@ -287,7 +288,7 @@ def _choose_operator(
 def _choose_wall(wall: str, is_resolved: bool) -> tuple[str, str]:
     """Return the wall of the body, and why."""
     if wall != AUTO:
-        return wall, "as asked"
+        return wall, f"as asked; {ATTACHED}" if wall == "modelled" else "as asked"
     return "interpolated", "the surface stands where links meet it"
 
 

@@ -12,6 +12,7 @@ import numpy as np
 
 from lbm.boundaries import Condition, Solid
 from lbm.boundaries.prescribed import Function
+from lbm.boundaries.solid import ATTACHED
 from lbm.geometry.meshes import TriangleMesh
 from lbm.geometry.shapes import Complement, Shape
 from lbm.lattices.extent import Triple
@@ -80,9 +81,17 @@ def repeat_solids(
 def require_bodies_inside(
     solids: Mapping[str, Solid], domain: Triple, faces: Sequence[Condition]
 ) -> None:
-    """Raise ValueError for meshes outside of the domain; warn of those that do not suit it."""
+    """Raise ValueError for meshes outside of the domain; warn of those that do not suit it.
+
+    Flows pass around modelled walls that end within the domain along two axes: of these it warns.
+    """
     periodic = [face.is_periodic for face in faces[::2]]
     for name, solid in solids.items():
+        bounds = getattr(solid.cells, "bounds", None)
+        if solid.is_modelled and bounds is not None:
+            low, high = np.clip(bounds, 0.0, domain)
+            if (high - low < domain).sum() > 1:
+                warnings.warn(f"boundaries[{name!r}]: wall='modelled': {ATTACHED}", stacklevel=4)
         if not isinstance(solid.cells, TriangleMesh):
             continue
         with warnings.catch_warnings(record=True) as caught:

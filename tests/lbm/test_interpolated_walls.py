@@ -9,6 +9,7 @@ import pytest
 import lbm
 from flows import FORMS, PATTERNS, follow, on_parts, pair_in
 from lbm.geometry.cut_links import find_mates
+from lbm.geometry.triangles import link_distances
 from lbm.lattices import D3Q19
 from lbm_runs import read_text
 from surfaces import box as cuboid
@@ -199,6 +200,14 @@ def test_distances_are_those_of_bisection(name):
         inside = SHAPES[name](*(points + middle[:, None] * directions).T)
         low, high = np.where(inside, low, middle), np.where(inside, middle, high)
     assert np.abs(SHAPES[name].distances(points, directions) - high).max() < 1e-12
+
+
+def test_triangles_beyond_all_links_are_looked_up_in_no_table(monkeypatch):
+    """Compiled code read behind the end of a table there, and crashed now and then."""
+    monkeypatch.setattr(link_distances, "meet_triangles", link_distances.meet_triangles.py_func)
+    for side in np.array([*np.eye(3), *-np.eye(3)]):
+        mesh = mesh_of(*cuboid(60 * side - 1, 60 * side + 1))
+        assert np.isnan(mesh.distances(np.full((1, 3), 0.5), np.eye(3)[:1])).all()
 
 
 def test_distances_to_the_triangles_of_a_box_are_those_to_the_box():

@@ -1,5 +1,7 @@
 """Walls whose friction is that of the law of the wall."""
 
+import warnings
+
 import numpy as np
 import pytest
 
@@ -118,3 +120,25 @@ def test_only_walls_at_rest_with_a_surface_are_modelled():
         lbm.Solid(ball, lbm.MovingWall((0.1, 0, 0)), wall="modelled")
     with pytest.raises(TypeError, match="needs cells that know their surface"):
         lbm.Solid(np.zeros((4, 4, 4), bool), wall="modelled")
+
+
+@pytest.mark.parametrize(
+    ("body", "is_passed"),
+    [
+        (lbm.Sphere((2.0, 6.0, 6.0), 2.5), True),  # goes on behind a periodic face
+        (lbm.Box((3, -9, -9), (7, 99, 4)), True),  # a bar on the ground
+        (lbm.Cylinder((6.0, 6.0), 3.0, "y"), True),
+        (lbm.Box((-9, -9, -9), (99, 99, 2)), False),
+        (lbm.HalfSpace((0, 0, 2), (0, 0, 1)), False),
+        (~lbm.Cylinder((6.0, 6.0), 4.0, "x"), False),
+    ],
+)
+def test_bodies_around_which_a_flow_passes_are_warned_of(body, is_passed):
+    """Their drag may be several times too small, in steps that look settled."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        lbm.Simulation(
+            (12, 12, 12), collision=lbm.VremanCentralMoments(0.501), device="cpu",
+            boundaries={"z": lbm.NoSlip(), "body": lbm.Solid(body, wall="modelled")},
+        )  # fmt: skip
+    assert ["forces on bodies are not" in str(w.message) for w in caught] == [True] * is_passed

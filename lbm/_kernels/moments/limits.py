@@ -27,6 +27,13 @@ def require_moments_suffice(
 
     A layer of cells across z must be a whole number of groups: it is what parts send each other.
     """
+    for name, solid in solids.items():
+        if solid.is_modelled:
+            raise ValueError(
+                f"boundaries[{name!r}] cannot have wall='modelled' with state='moments': its "
+                "friction was tried with VremanCentralMoments only, which needs more than ten "
+                "moments: use wall='interpolated', or state='populations'"
+            )
     operator = type(collision)
     if operator.relax_moments is Collision.relax_moments:
         able = (o for o in OPERATORS.values() if o.relax_moments is not Collision.relax_moments)
@@ -50,13 +57,6 @@ def require_moments_suffice(
             f"boxes {grid} and layers of {layer} cells: use {' and '.join(remedies)}, one device "
             "of one rank, or state='populations'"
         )
-    for name, solid in solids.items():
-        if solid.is_modelled:
-            raise ValueError(
-                f"boundaries[{name!r}] cannot have wall='modelled' with state='moments': its "
-                "friction was tried with VremanCentralMoments only, which needs more than ten "
-                "moments: use wall='interpolated', or state='populations'"
-            )
 
 
 def choose_state(

@@ -67,7 +67,8 @@ def meet_triangles(triangles, points, directions, low, shape, order, first, near
         for t in range(triangles.shape[0]):
             for a in range(3):
                 c0, c1, c2 = triangles[t, 0, a], triangles[t, 1, a], triangles[t, 2, a]
-                least[a] = max(np.int64(np.floor(min(c0, c1, c2))) - 1 - low[a], 0)
+                least[a] = np.int64(np.floor(min(c0, c1, c2))) - 1 - low[a]
+                least[a] = min(max(least[a], 0), shape[a])
                 most[a] = min(np.int64(np.floor(max(c0, c1, c2))) + 2 - low[a], shape[a])
             for k in range(max(least[2], begin), min(most[2], end)):
                 for j in range(least[1], most[1]):

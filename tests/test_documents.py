@@ -7,12 +7,16 @@ import inspect
 import io
 import itertools
 import json
+import os
 import re
+import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 from PIL import Image
+
+from programs_in_process import run_commands
 
 ROOT = Path(__file__).parents[1]
 PACKAGES = ["hetero", "stablegpu", "rode", "lbm", "sbth", "tmd"]
@@ -80,6 +84,7 @@ NUMBER = re.compile(r"-?\b\d+\.\d+(?:e[+-]?\d+)?(?![\dxp])")
 
 def assert_close(printed: str, stated: str) -> None:
     """Compare what commands print; numbers with a point may differ in their last digits."""
+    printed, stated = ("\n".join(map(str.rstrip, text.splitlines())) for text in (printed, stated))
     assert NUMBER.sub("#", printed) == NUMBER.sub("#", stated)
     figures, expected = (list(map(float, NUMBER.findall(text))) for text in (printed, stated))
     assert figures == pytest.approx(expected, rel=1e-4)
@@ -100,15 +105,21 @@ def test_code_runs_and_documents_show_what_it_prints_and_draws(document, tmp_pat
     monkeypatch.chdir(tmp_path)
     if name_of(document) not in CLAIMS:  # on a GPU, sums in another order have other last digits
         monkeypatch.setenv("HETERO_DEVICE", "cpu")
+    monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
+    monkeypatch.setenv("COLUMNS", "100")
     names: dict = {"__name__": "__main__"}
+    begun = dict.fromkeys(PACKAGES, False)
     with outputs.figures_in_memory():
         for block in outputs.read_blocks(document.read_text()):
             if document.name == "README.md":  # its blocks are copied one by one
                 names = {"__name__": "__main__"}
-            printed = outputs.run_block(block.code, document.name, names, block.language)
-            if block.output is not None and block.language == "sh":
-                assert_close(printed, block.output.rstrip("\n"))
-            elif block.output is not None:
+            if block.language == "sh":
+                printed = run_commands(block.code, begun)
+                if block.output is not None:
+                    assert_close(printed, block.output)
+                continue
+            printed = outputs.run_block(block.code, document.name, names)
+            if block.output is not None:
                 assert printed == block.output.rstrip("\n")
             drawn = outputs.take_picture()
             assert (drawn is None) == (block.picture is None), block.code

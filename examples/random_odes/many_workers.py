@@ -26,7 +26,7 @@ def solve(paths, **engine):
         "3-rode-taylor",
         t_span=(0.0, 2.0),
         h=2.0**-6,
-        delta=2.0**-10,
+        sampling="exact",
         paths=paths,
         rng=1,
         save_every=32,

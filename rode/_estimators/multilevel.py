@@ -202,7 +202,7 @@ class Multilevel:
         if self.path_steps + cost > self.budget:
             raise ValueError(
                 f"max_path_steps={self.budget:g} does not suffice for the first {count} paths by "
-                f"h={plan.h:g}: pass more of them, or a larger h"
+                f"h={plan.h:g}: pass at least {self.path_steps + cost:.3g} of them, or a larger h"
             )
         self.next_path += count
         self.path_steps += cost

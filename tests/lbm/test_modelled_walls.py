@@ -50,9 +50,11 @@ def test_a_flat_wall_takes_the_friction_of_the_law(device):
     assert abs(s.drho.sum() - mass) < 1e-14
 
 
-def test_operators_with_which_the_friction_was_wrong_are_named():
+def test_operators_and_lattices_with_which_walls_were_wrong_are_named():
     with pytest.warns(UserWarning, match="with Smagorinsky the friction may be several times"):
         flat_wall((4, 3, 5), lbm.Smagorinsky, device="cpu")
+    with pytest.warns(UserWarning, match="with D3Q19 only: with D3Q27 a stream .* unsteady"):
+        flat_wall((4, 3, 5), lbm.VremanCentralMoments, device="cpu", lattice="D3Q27")
 
 
 def test_a_round_wall_takes_it_on_its_area():

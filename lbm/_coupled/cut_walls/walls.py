@@ -24,6 +24,7 @@ from lbm._kernels.items.store import Store
 from lbm._kernels.moments.arrivals import StepArguments
 from lbm._parallel.parts import Part
 from lbm.boundaries import Solid
+from lbm.lattices import D3Q19
 from lbm.lattices.extent import Triple
 
 
@@ -176,6 +177,13 @@ class InterpolatedWalls(Companion):
                     f"wall='modelled' was tried with VremanCentralMoments only: with "
                     f"{type(problem.collision).__name__} the friction may be several times too "
                     "large. Use collision=lbm.VremanCentralMoments(tau)",
+                    stacklevel=5,
+                )
+            if problem.lattice is not D3Q19 and ranks.rank == 0:
+                warnings.warn(
+                    f"wall='modelled' was tried with D3Q19 only: with {problem.lattice.name} a "
+                    "stream along an oblique wall became unsteady, by a third of its speed. Use "
+                    "lattice='D3Q19'",
                     stacklevel=5,
                 )
             with_cuts = [part for part in domain.parts if part.engine.problem.links.cut]

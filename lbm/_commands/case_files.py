@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
+import math
 import time
 import warnings
 from pathlib import Path
@@ -164,7 +165,12 @@ def _report(
         f"{' + '.join(simulation.devices)}{ranks}"
     )
     for name, estimate in tunnel.items():
-        print(f"{name} coefficient: {estimate} (area {case.tunnel.area:.4g} m^2)")
+        if math.isnan(estimate.value):
+            print(
+                f"no {name} coefficient: the stream passes the domain in {case.tunnel.flush} steps"
+            )
+        else:
+            print(f"{name} coefficient: {estimate} (area {case.tunnel.area:.4g} m^2)")
     for solid, summary in forces.items() if not tunnel else ():
         print(_describe_force(solid, summary, case.scales.length_name))
     for name, (mean, unit) in means.items():

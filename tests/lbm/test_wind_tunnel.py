@@ -142,6 +142,11 @@ margins = [1.0, 2.0, 1.0]
     out = tmp_path / "out"
     status, words, _ = call(capsys, "run", case, "--out", out, "--device", "cpu", "--quiet")
     assert (status, "drag coefficient: " in words) == (0, True)
+    case.write_text(text.replace("300", "10"))
+    status, words, _ = call(
+        capsys, "run", case, "--out", tmp_path / "short", "--device", "cpu", "--quiet"
+    )
+    assert (status, "no drag coefficient: the stream passes the domain in" in words) == (0, True)
     status, words, _ = call(
         capsys, "tunnel", tmp_path / "slab.stl", "--speed", 10, "--length", 4, "--cells", 8,
         "--passages", 0.5, "--device", "cpu", "--quiet", "--json",

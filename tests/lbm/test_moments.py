@@ -260,7 +260,7 @@ def test_moments_take_half_of_the_bytes():
         ("float32", "solids", lbm.RecursiveRegularized, D3Q19, True, 64),
         ("float16", "faces", lbm.RecursiveRegularized, D3Q19, False, 64),
         ("float32", "solids and streams", lbm.RecursiveRegularized, D3Q19, True, 64),
-        ("float32", "none", lbm.VremanRecursive, D3Q19, False, 56),
+        ("float32", "solids and streams", lbm.VremanRecursive, D3Q19, True, 64),
         *(pytest.param(*case, marks=pytest.mark.slow) for case in (
             ("float32", "none", lbm.RecursiveRegularized, D3Q19, False, 56),
             ("float32", "faces", lbm.RecursiveRegularized, D3Q27, False, 96),

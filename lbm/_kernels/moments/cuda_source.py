@@ -141,7 +141,9 @@ def step_source(
     body += [f"shared[here + A{q}] = f[{q}]" for q, v in enumerate(c) if any(v[:2])]
     body += ["cuda.syncthreads()", "if owned:"]
     inner = arriving(-1, "d")
-    fluid = f" and below != U({SOLID_CLASS})" if walls == "solids" else ""
+    # Beside an eddy viscosity there is no register for the class: the cache has it.
+    class_below = "classes[U(p - 1) * layer + column]" if reads_viscosity else "below"
+    fluid = f" and {class_below} != U({SOLID_CLASS})" if walls == "solids" else ""
     inner += [f"if p > first{fluid}:"]
     inner += [f"    w = pack(({', '.join(_FINISHED)}))"]
     inner += [f"    {_word_of_cell('at', 'U(p - 1) * layer + column', words)}"]

@@ -38,6 +38,7 @@ STUDIES = {
     "lbm-features": "studies.lbm.features",
     "lbm-gallery": "studies.lbm.gallery",
     "lbm-hybrid": "studies.lbm.hybrid",
+    "lbm-hybrid-auto": "studies.lbm.hybrid_auto",
     "lbm-lattices": "studies.lbm.lattices",
     "lbm-magic": "studies.lbm.magic",
     "lbm-moving-bodies": "studies.lbm.moving_bodies",
@@ -106,7 +107,7 @@ NOT_IN_ALL = ("hetero-profiles", "stablegpu-stream", "lbm-cylinder", "lbm-sphere
 """Studies that `all` leaves out: the first needs NVIDIA's profiler and the right to use it, the
 second much room on a disk, the others a day on a CPU."""
 
-ON_GPUS_ONLY = ("hetero-devices", "lbm-hybrid")
+ON_GPUS_ONLY = ("hetero-devices", "lbm-hybrid", "lbm-hybrid-auto")
 """Studies that `all` leaves out on a CPU."""
 
 ON_CPUS_ONLY = ("sbth-plane", "stablegpu-threads", "tmd-c-libraries")
@@ -120,6 +121,7 @@ DURATIONS = {
     "lbm-domains": "> 5 min",
     "lbm-gallery": "minutes",
     "lbm-hybrid": "GPU only",
+    "lbm-hybrid-auto": "GPU only",
     "lbm-lattices": "minutes",
     "lbm-magic": "minutes",
     "lbm-moving-bodies": "minutes",

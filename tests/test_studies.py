@@ -145,7 +145,7 @@ def test_all_starts_nothing_that_would_take_too_long(install, run, read, tmp_pat
 
 def test_all_of_a_package_and_what_a_device_cannot_run():
     on_cpu, on_gpu = map(runner.names_for, (CPU, GPU))
-    assert set(on_gpu) - set(on_cpu) == {"hetero-devices", "lbm-hybrid"}
+    assert set(on_gpu) - set(on_cpu) == {"hetero-devices", "lbm-hybrid", "lbm-hybrid-auto"}
     assert set(on_cpu) - set(on_gpu) == {"sbth-plane", "stablegpu-threads", "tmd-c-libraries"}
     assert {*on_cpu, *on_gpu} == set(runner.STUDIES) - set(runner.NOT_IN_ALL)
     two = runner.names_for(GPU, ["sbth", "lbm"])

@@ -82,7 +82,9 @@ def run(study: Study) -> dict:
         rows = [tuple(row) for row in study.table(title, HEADS, measured)]
     study.table("Gain of the CPU beside a GPU (Riesinger 2017, table 16.1)", GAIN_HEADS, summary)
     auto = study.table(
-        "What ratio='auto' takes in further domains", AUTO_HEADS, _measure_auto(study, machines)
+        "What ratio='auto' takes in further domains",
+        AUTO_HEADS,
+        measure_auto(study, machines, ((20, 16, 8),) if study.quick else MORE_DOMAINS),
     )
     if with_ranks:
         shape = (16, 12, 8) if study.quick else TABLE_SHAPE
@@ -125,9 +127,11 @@ def _measure_domains(
             summary.append(_summarize(study, shape, name, rates, predicted, auto))
 
 
-def _measure_auto(study: Study, machines: dict[str, Machine]) -> Iterator[list[Any]]:
+def measure_auto(
+    study: Study, machines: dict[str, Machine], shapes: Sequence[Triple]
+) -> Iterator[list[Any]]:
     """Yield rows with the rate of the GPU alone, and the share and the rate of "auto"."""
-    for shape in ((20, 16, 8),) if study.quick else MORE_DOMAINS:
+    for shape in shapes:
         first = cavity_problem(shape)
         for name, machine in machines.items():
             problem = replace(first, precision=PRECISIONS[name])

@@ -15,10 +15,11 @@ from flint import arb
 
 import tmd
 from tmd.__main__ import main
+from tmd._libraries.callables import BINARY64, PRECISIONS
 from tmd._libraries.environment import Environment
 from tmd._libraries.judging import judge
 from tmd._libraries.oracles import find_oracle
-from tmd.library_check import BINARY64, PRECISIONS, read_arguments
+from tmd.library_check import read_arguments
 
 pytestmark = pytest.mark.skipif(
     platform.machine() not in ("x86_64", "aarch64") or not sys.platform.startswith("linux"),

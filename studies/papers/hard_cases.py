@@ -250,7 +250,7 @@ HARD_CASES = (
             _seconds("[128, 256)", "regular", 3, 38480.87),
         ),
         remark=(
-            "As table 6. At this N the published order holds: 421 s by Algorithm 1, 1044 s by the "
+            "As table 6. At this N the published order holds: 367 s by Algorithm 3, 1045 s by the "
             "regular test. Why three and ten times as many arguments as our tangents give it "
             "reached phase 3 there is not known; tangents are counted with the printed 16 and 32 "
             "pieces of a sub-domain, ours with 16. This phase makes the regular test lose (section "

@@ -133,8 +133,8 @@ def _lock_file(path: Path, wait: bool) -> tuple[int, bool]:
         try:
             if fcntl is not None:
                 fcntl.flock(descriptor, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
-                found = path.stat()  # the one who had the lock may have removed the file since
-                if not os.path.samestat(found, os.fstat(descriptor)):
+                # The process that held the lock may have removed the file meanwhile.
+                if not os.path.samestat(path.stat(), os.fstat(descriptor)):
                     raise FileNotFoundError
             return descriptor, True
         except BlockingIOError:

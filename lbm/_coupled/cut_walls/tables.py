@@ -109,14 +109,14 @@ class BlockLinks:
     def make_moments_table(self) -> MomentsTable:
         """Return where the populations of all links come from, if moments are stored."""
         cut, problem, is_behind = self._cut, self._problem, self._shares.is_behind
-        own, none = number_cells(problem, cut.cells), np.full(len(cut), -1)
+        cells, none = number_cells(problem, cut.cells), np.full(len(cut), -1)
         behind = find_arrivals(problem, cut.cells, cut.q)
-        here = own, self._opposite, none
+        in_cell = cells, self._opposite, none
         numbers, populations, rows = (
             np.stack([first, np.where(is_behind, a, b)])
-            for first, a, b in zip((own, cut.q, none), behind, here, strict=True)
+            for first, a, b in zip((cells, cut.q, none), behind, in_cell, strict=True)
         )
-        first = np.append(np.flatnonzero(np.diff(own, prepend=-1)), len(cut))
+        first = np.append(np.flatnonzero(np.diff(cells, prepend=-1)), len(cut))
         return MomentsTable(numbers, populations, rows, first)
 
     def wall_terms_in(self, step: int) -> np.ndarray:

@@ -157,9 +157,9 @@ def _find_cut_links(problem: Problem, numbers: np.ndarray, q: np.ndarray) -> np.
     if not cut:
         return np.full(len(q), -1)
     keys = number_cells(problem, cut.cells) * len(opposite) + opposite[cut.q]
-    order, wanted = np.argsort(keys), numbers * len(opposite) + q
-    found = order[np.minimum(np.searchsorted(keys, wanted, sorter=order), len(keys) - 1)]
-    return np.where(keys[found] == wanted, found, -1)
+    order, targets = np.argsort(keys), numbers * len(opposite) + q
+    links = order[np.minimum(np.searchsorted(keys, targets, sorter=order), len(keys) - 1)]
+    return np.where(keys[links] == targets, links, -1)
 
 
 def _has_walls_beside(face: int, faces: Sequence[Condition]) -> bool:

@@ -137,7 +137,9 @@ def test_machine_code_is_made_only_of_what_is_called_from_outside():
 def test_machine_code_that_is_read_while_a_caller_is_compiled_can_be_called_from_python():
     from numba.core.registry import cpu_target
 
-    target, function = cpu_target.target_context, jit.scalar(double)
+    # `jit.scalar` may read it from disk, and machine code that was read is not kept as bytes.
+    function = numba.njit(double, pipeline_class=libraries.SelfContainedCompiler)
+    target = cpu_target.target_context
     assert function(1.5) == 3.0
     data = compiled_code.to_bytes(*function.overloads.values())
     with libraries.self_contained(target.codegen()):  # as while its caller is compiled

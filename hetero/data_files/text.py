@@ -40,7 +40,7 @@ _JSON = re.compile(r"""\s*(\[\s*([\[{"\d-]|null)|\{\s*")""")
 _AT2 = re.compile(r"\bNPTS\s*=\s*\d|\d\s+NPTS,\s*DT")  # the fourth line of a .AT2 file
 _NO_COLUMNS = (
     "this is a record of a ground motion (PEER, .AT2), whose lines continue each other: it has no "
-    "columns. Remedy: read its numbers behind the fourth line with numpy, for an input of rode"
+    "columns. Remedy: rode.read_record reads it"
 )
 
 

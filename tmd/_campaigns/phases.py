@@ -6,6 +6,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -106,12 +107,11 @@ def _search_part(campaign: Campaign, question: PeriodicQuestion, name: str) -> t
     while lo < hi:
         if (now := time.monotonic()) >= campaign.end:
             return windows, (lo, hi)
-        due = min(campaign.end, now + SECONDS_BETWEEN_STATES)
         result = search_question(
             replace(question, phases=(lo, hi)),
             campaign.show_progress,
             campaign.device,
-            lambda due=due: time.monotonic() >= due,
+            partial(_is_past, min(campaign.end, now + SECONDS_BETWEEN_STATES)),
         )
         windows, lo = windows + result.windows, result.phases[1]
         parts = [result.certificate] if certificate is None else [certificate, result.certificate]
@@ -122,6 +122,10 @@ def _search_part(campaign: Campaign, question: PeriodicQuestion, name: str) -> t
     state.unlink(missing_ok=True)
     campaign.tell(f"{name}: {len(certificate['cases'])} cases")
     return windows, (hi, hi)
+
+
+def _is_past(due: float) -> bool:
+    return time.monotonic() >= due
 
 
 def _join_binade(campaign: Campaign, e: int, count: int) -> None:

@@ -12,7 +12,7 @@ import numpy as np
 from tmd._search.blocks import Block
 from tmd._search.formulas import boolean_test_formulas as tests
 from tmd._search.formulas.line_formulas import Shape
-from tmd._search.taylor_models import Scale, make_model
+from tmd._search.taylor_models import Models, Scale, make_model
 from tmd.formats import format_fraction
 from tmd.functions.function import Function, ball, working_precision
 
@@ -222,11 +222,8 @@ def _shrink_until_proven(
     while size >= MIN_SUBDOMAIN + 5:
         ends = {0, (block.run.count - 1) >> size}
         try:
-            if all(
-                make_model(function, block, i, size, degree, scale).error
-                <= scale.case_distance(bits)
-                for i in ends
-            ):
+            models = Models(function, block, scale, size, degree)
+            if all(make_model(models, i).error <= scale.case_distance(bits) for i in ends):
                 break
         except ArithmeticError:
             pass

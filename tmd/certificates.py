@@ -20,9 +20,9 @@ from tmd._certificates.periodic_records import join_certificates
 from tmd._certificates.reading import load_certificate, read_certificates
 from tmd._certificates.records import COLUMNS, block_record, make_certificate
 from tmd._periodic.verification import check_periodic_cases, check_phases, search_again
-from tmd._search.batches import count_arguments, search_blocks
+from tmd._search.batches import search_blocks
 from tmd._search.decisions import BlockCases
-from tmd._search.planning import Plan, make_plan
+from tmd._search.planning import Plan, count_arguments, make_plan
 from tmd.errors import CertificateError
 from tmd.formats import format_fraction
 from tmd.functions.function import Function

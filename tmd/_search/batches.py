@@ -84,11 +84,6 @@ class _StartedBatch(NamedTuple):
     ticket: Any  # of `start_batch`, for `finish_batch`
 
 
-def count_arguments(plans: Iterable[Plan]) -> int:
-    """Return the number of arguments in the blocks."""
-    return sum(plan.block.run.count for plan in plans)
-
-
 def search_blocks(
     function: Function,
     plans: Iterable[Plan],
@@ -130,7 +125,7 @@ def search_stretches(
             with region("Taylor models"):
                 batch = make_batch(function, plan, begin, count)
             with region("search"):
-                ticket = loops.start_batch(batch, plan.shape, plan.algorithm, plan.division)
+                ticket = loops.start_batch(batch, plan)
             in_flight.append(_StartedBatch(stretch, batch, ticket))
             while len(in_flight) >= MAX_BATCHES_IN_FLIGHT[device.kind]:
                 yield from _collect_batch(function, loops, in_flight.popleft(), parts, advance)
@@ -254,11 +249,12 @@ def groups_of(
     arrays : GroupArrays or None
         Its expansion; None where each super-block needs its own.
     """
+    super_blocks = -(-models.block.run.count >> models.size)
     log2_length = choose_log2_length(models)
     begin = first
     while begin < first + count:
         start = begin >> log2_length << log2_length
-        group = Group(start, min(1 << log2_length, models.count - start))
+        group = Group(start, min(1 << log2_length, super_blocks - start))
         end = min(first + count, group.first + group.length)
         arrays = None
         if group.length >= SMALLEST_GROUP:

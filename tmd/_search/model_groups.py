@@ -113,10 +113,11 @@ class ModelSettings(NamedTuple):
 @functools.lru_cache(maxsize=64)
 def choose_log2_length(models: Models) -> int:
     """Return log2 of the length of a block's groups: the largest with which its first has one."""
+    super_blocks = -(-models.block.run.count >> models.size)
     if models.degree > MAX_DEGREE:
         return 0
     for log2_length in range(LOG2_LARGEST_GROUP, 1, -1):
-        group = Group(0, min(1 << log2_length, models.count))
+        group = Group(0, min(1 << log2_length, super_blocks))
         if group.length < SMALLEST_GROUP:
             break
         if expand_group(models, group) is not None:

@@ -62,11 +62,6 @@ class Models:
     size: int
     degree: int
 
-    @property
-    def count(self) -> int:
-        """Number of super-blocks, the last of which may be incomplete."""
-        return -(-self.block.run.count >> self.size)
-
 
 @dataclass(frozen=True)
 class Model:

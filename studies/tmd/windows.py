@@ -1,9 +1,8 @@
 """Searches of windows around published cases: all of the list are found, and no others.
 
-Each case of `published_cases.txt` has a window of its own, of neighbouring arguments for
-`tmd.search`, or of neighbouring phases for `tmd.search_periodic` where the argument lies beyond
-2^11. In the middles of some windows all cases of a few bits are searched, and balls decide every
-argument.
+Each case of `published_cases.txt`, and of large arguments in `tmd-periodic`, has a window of its
+own: of neighbouring arguments for `tmd.search`, of neighbouring phases for `tmd.search_periodic`.
+In the middles of some windows all cases of a few bits are searched, and balls decide all arguments.
 
 The lists of exp are complete, so that a case beyond them would be an error. Those of sin and cos
 are examples: next to an extremum, for instance, there are more. There balls must confirm each.
@@ -19,7 +18,7 @@ from typing import NamedTuple
 
 import tmd
 from studies.study import Study
-from studies.tmd.periodic import decide_all
+from studies.tmd.periodic import PUBLIC, decide_all
 from tmd._periodic.lattice import PhaseLattice
 from tmd._search.planning import MAX_BITS
 from tmd.formats import Format, exponent, to_fraction
@@ -121,7 +120,8 @@ def read_list() -> list[Published]:
     """Return the published cases."""
     lines = (line.split() for line in LIST.read_text(encoding="utf-8").splitlines())
     cases = (words for words in lines if words[0] != "#")
-    return [Published(name, text, kind, int(bits)) for name, text, kind, bits in cases]
+    of_exp = [Published(name, text, kind, int(bits)) for name, text, kind, bits in cases]
+    return of_exp + [Published(*case) for case in PUBLIC]
 
 
 def run(study: Study) -> dict:

@@ -71,7 +71,7 @@ class Campaign:
 
     @property
     def is_over(self) -> bool:
-        """Whether the budget is spent."""
+        """True if the budget is spent."""
         return time.monotonic() >= self.end
 
     def has(self, name: str) -> bool:

@@ -32,9 +32,7 @@ def run(device: hetero.Device, quick: bool) -> list[Measurement]:
             p = with_subdomain_size(replace(p, algorithm=test, division=division), 15, 3)
             batch = make_batch(f, p, 0, p.super_blocks)
             timing = hetero.benchmark(
-                lambda batch=batch, p=p: loops.count_failing_subdomains(
-                    batch, p.shape, p.algorithm, p.division
-                ),
+                lambda batch=batch, p=p: loops.count_failing_subdomains(batch, p),
                 repeats=5,
                 device=device,
             )

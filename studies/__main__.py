@@ -100,6 +100,7 @@ STUDIES = {
     "tmd-phases": "studies.tmd.phases",
     "tmd-tests": "studies.tmd.rates",
     "tmd-truncation": "studies.tmd.truncation",
+    "tmd-windows": "studies.tmd.windows",
 }
 """Modules of the studies, by the names that the command line takes."""
 
@@ -159,6 +160,7 @@ DURATIONS = {
     "tmd-phases": "minutes",
     "tmd-tests": "minutes",
     "tmd-truncation": "minutes",
+    "tmd-windows": "minutes",
 }
 """Time that studies take on two cores of a CPU with compiled code at hand, if not below a minute.
 

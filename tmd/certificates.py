@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,16 +13,16 @@ import numpy as np
 from hetero import philox, validation
 from hetero.devices import Device, resolve
 from hetero.display.progress_bar import open_bar
+from tmd._certificates import periodic_records, records
 from tmd._certificates.blocks import check_blocks
-from tmd._certificates.case_lists import check_cases, load_cases
-from tmd._certificates.periodic_records import KIND as PERIODIC_KIND
+from tmd._certificates.case_lists import CertifiedBlocks, check_cases, load_cases
 from tmd._certificates.periodic_records import join_certificates
 from tmd._certificates.reading import load_certificate, read_certificates
 from tmd._certificates.records import COLUMNS, block_record, make_certificate
 from tmd._periodic.verification import check_periodic_cases, check_phases, search_again
-from tmd._search.batches import count_arguments, search_blocks
+from tmd._search.batches import search_blocks
 from tmd._search.decisions import BlockCases
-from tmd._search.planning import Plan, make_plan
+from tmd._search.planning import Plan, count_arguments, make_plan
 from tmd.errors import CertificateError
 from tmd.formats import format_fraction
 from tmd.functions.function import Function
@@ -100,21 +100,34 @@ def verify(
     certificate = load_certificate(certificate)
     fewest = 1 if cases is None and not full else 0
     samples = validation.check_integer("samples", samples, fewest, MAX_SAMPLES)
-    if certificate["kind"] == PERIODIC_KIND:
-        return _verify_phases(certificate, cases, full, samples, rng, progress, device)
-    certified = check_blocks(certificate)
-    f, plans = certified.function, certified.plans
-    report = {"blocks": 0, "certified_blocks": len(plans), "windows": 0, "arguments": 0, "cases": 0}
-    if cases is not None:
-        report["listed"] = check_cases([certified], load_cases(cases))
-    choice, chosen = _choose(len(plans), full, samples, rng)
-    device = resolve(device)
+    check, check_list, search_again = _KINDS[certificate["kind"]]
+    certified = check(certificate)
+    listed = {} if cases is None else {"listed": check_list([certified], load_cases(cases))}
+    high, low = philox.key(rng)
+    choice = random.Random(int(high) << 32 | int(low))
+    numbers = range(certified.count)
+    chosen = numbers if full else sorted(choice.sample(numbers, min(samples, len(numbers))))
+    report: dict = search_again(certified, chosen, samples, choice, resolve(device), progress)
+    return report | listed
+
+
+def _search_blocks_again(
+    certified: CertifiedBlocks,
+    chosen: Sequence[int],
+    samples: int,
+    choice: random.Random,
+    device: Device,
+    progress: bool,
+) -> dict[str, int]:
+    """Search blocks again, and windows of each by another way."""
+    f, plans = certified.function, [certified.plans[i] for i in chosen]
+    report = {"blocks": len(plans), "certified_blocks": certified.count}
+    report |= dict.fromkeys(("windows", "arguments", "cases"), 0)
     results = COLUMNS.index("subdomains")
-    total = count_arguments(plans[i] for i in chosen)
-    with open_bar("verification", total, enabled=progress) as advance:
-        searched = search_blocks(f, [plans[i] for i in chosen], device, advance)
+    with open_bar("verification", count_arguments(plans), enabled=progress) as advance:
+        searched = search_blocks(f, plans, device, advance)
         for number, (p, block_cases) in zip(chosen, searched, strict=True):
-            record, certified_record = block_record(p, block_cases), certificate["blocks"][number]
+            record, certified_record = block_record(p, block_cases), certified.records[number]
             if record != certified_record:
                 raise CertificateError(
                     f"block {number} (from {format_fraction(p.block.run.argument(0))}) gave "
@@ -122,44 +135,17 @@ def verify(
                 )
             for _ in range(samples):
                 _check_window(f, p, block_cases, choice, device)
-                report["windows"] += 1
-            report["blocks"] += 1
+            report["windows"] += samples
             report["arguments"] += p.block.run.count
             report["cases"] += int(block_cases.index.size)
     return report
 
 
-def _choose(count: int, full: bool, samples: int, rng: Any) -> tuple[random.Random, Sequence[int]]:
-    """Return a source of choices, and the numbers of blocks or groups to search again."""
-    high, low = philox.key(rng)
-    choice = random.Random(int(high) << 32 | int(low))
-    numbers = range(count)
-    return choice, numbers if full else sorted(choice.sample(numbers, min(samples, count)))
-
-
-def _verify_phases(
-    certificate: dict,
-    cases: str | Path | Iterable | None,
-    full: bool,
-    samples: int,
-    rng: Any,
-    progress: bool,
-    device: str | Device | None,
-) -> dict:
-    """Verify the certificate of a periodic search; see `verify`."""
-    certified = check_phases(certificate)
-    report = {"certified_groups": certified.groups}
-    if cases is not None:
-        names = {certificate["hash"]}
-        report["listed"] = check_periodic_cases([certified], names, load_cases(cases))
-    choice, chosen = _choose(certified.groups, full, samples, rng)
-    chosen_device = resolve(device)
-    with (
-        chosen_device.active(),
-        open_bar("verification", float(len(chosen)), enabled=progress) as advance,
-    ):
-        searched = search_again(certified, chosen, samples, choice, chosen_device, advance)
-    return searched | report
+_KINDS: dict[str, tuple[Callable, Callable, Callable]] = {
+    records.KIND: (check_blocks, check_cases, _search_blocks_again),
+    periodic_records.KIND: (check_phases, check_periodic_cases, search_again),
+}
+"""How each kind of certificate is checked, a list compared with some, and a part searched again."""
 
 
 def verify_cases(certificates: list[dict], cases: str | Path | Iterable) -> int:
@@ -179,10 +165,9 @@ def verify_cases(certificates: list[dict], cases: str | Path | Iterable) -> int:
     kinds = {c["kind"] for c in loaded}
     if len(kinds) > 1:
         raise CertificateError("certificates of a list must all be of blocks, or all of phases")
-    if kinds == {PERIODIC_KIND}:
-        names = {c["hash"] for c in loaded}
-        return check_periodic_cases([*map(check_phases, loaded)], names, load_cases(cases))
-    return check_cases([*map(check_blocks, loaded)], load_cases(cases))
+    check, check_list, _ = _KINDS[kinds.pop()]
+    count: int = check_list([*map(check, loaded)], load_cases(cases))
+    return count
 
 
 def _check_window(

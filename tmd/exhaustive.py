@@ -27,9 +27,9 @@ from tmd._exhaust.segments import (
     make_table,
 )
 from tmd._exhaust.sources import ALL_HALVES, Source, make_source
-from tmd._libraries.callables import BINARY16, BINARY32
+from tmd._libraries.callables import BINARY16, BINARY32, LibraryPrecision
 from tmd._libraries.environment import MODES, check_modes
-from tmd._libraries.judging import judge
+from tmd._libraries.judging import Judgement, judge
 from tmd._libraries.oracles import Oracle
 from tmd.formats import to_interval
 from tmd.functions import load_function
@@ -163,7 +163,7 @@ def exhaust(
                 raise ValueError(
                     "domain is for binary32; binary16 has 2^16 arguments: leave it out"
                 )
-            return _exhaust_halves(f, source, chosen, examples)
+            return _exhaust_halves(_Count(f, source, chosen, examples))
         table = make_table(f, _ranges_of(domain))
         return compare_all(f, source, table, chosen, examples, device, progress)
 
@@ -173,43 +173,20 @@ def compare_all(
     examples: int = 100, device: Device = CPU, progress: bool = False,
 ) -> ExhaustiveScore:  # fmt: skip
     """Compare a function of binary32 at all arguments of a table, whose device is active."""
-    count = _Count(Oracle.of_function(load_function(name)), source, modes, examples)
+    count = _Count(load_function(name), source, modes, examples)
     _run(table, count, device, progress)
     sizes, judged = table.segments["count"].astype(np.int64), table.segments["rule"] != NOT_JUDGED
-    wrong = {mode: sum(count.wrong[i]) for i, mode in enumerate(modes)}
-    kinds = {mode: (count.wrong[i][0], count.wrong[i][1]) for i, mode in enumerate(modes)}
-    return ExhaustiveScore(
-        source.library, source.symbol, int(sizes[judged].sum()) - count.not_judged, wrong, kinds,
-        count.examples, count.balls, int(sizes[~judged].sum()) + count.not_judged,
-    )  # fmt: skip
+    count.not_judged += int(sizes[~judged].sum())
+    return count.score(int(sizes.sum()))
 
 
-def _exhaust_halves(
-    f: Function, source: Source, modes: tuple[str, ...], examples: int
-) -> ExhaustiveScore:
+def _exhaust_halves(count: _Count) -> ExhaustiveScore:
     """Compare a function of binary16; balls decide all arguments."""
-    returned = {mode: source.evaluate_halves(mode).tolist() for mode in modes}
-    kinds = {mode: [0, 0] for mode in modes}
-    wrong: list[tuple[str, float, float, float]] = []
-    oracle, judged = Oracle.of_function(f), 0
+    returned = {mode: count.source.evaluate_halves(mode).tolist() for mode in count.modes}
     for bits, x in enumerate(ALL_HALVES.tolist()):
-        try:
-            judgement = judge(oracle, (x,), BINARY16, modes) if np.isfinite(x) else None
-        except ValueError:  # a pole, or no value
-            judgement = None
-        if judgement is None:
-            continue
-        judged += 1
-        for mode in modes:
-            y, right = returned[mode][bits], judgement.values[mode]
-            if y != right:
-                kinds[mode][int(judgement.kind == "M")] += 1
-                wrong.append((mode, x, y, right))
-    return ExhaustiveScore(
-        source.library, source.symbol, judged, {mode: sum(pair) for mode, pair in kinds.items()},
-        {mode: (pair[0], pair[1]) for mode, pair in kinds.items()}, wrong[:examples], judged,
-        (1 << 16) - judged,
-    )  # fmt: skip
+        judgement = count.judge(x, BINARY16) if np.isfinite(x) else None
+        count.add(x, judgement, {mode: results[bits] for mode, results in returned.items()})
+    return count.score(ALL_HALVES.size)
 
 
 def _ranges_of(domain: tuple | None) -> list[tuple[int, int]]:
@@ -247,7 +224,7 @@ def _first_at_least(x: Any) -> int:
 class _Count:
     """Results so far, and how single arguments are judged by balls."""
 
-    oracle: Oracle
+    function: Function
     source: Source
     modes: tuple[str, ...]
     most: int
@@ -256,51 +233,61 @@ class _Count:
     not_judged: int = 0
 
     def __post_init__(self) -> None:
+        self.oracle = Oracle.of_function(self.function)
         self.wrong = [[0, 0] for _ in self.modes]
 
-    def judge(self, bits: int) -> dict[str, tuple[float, float]] | None:
-        """Return the returned and the correct value by mode, of an argument with a value."""
-        x = float(argument_of(bits))
+    def score(self, arguments: int) -> ExhaustiveScore:
+        """Return the results of a function that was tried at some arguments."""
+        kinds = {mode: (f, m) for mode, (f, m) in zip(self.modes, self.wrong, strict=True)}
+        return ExhaustiveScore(
+            self.source.library, self.source.symbol, arguments - self.not_judged,
+            {mode: sum(pair) for mode, pair in kinds.items()}, kinds, self.examples, self.balls,
+            self.not_judged,
+        )  # fmt: skip
+
+    def judge(self, x: float, precision: LibraryPrecision = BINARY32) -> Judgement | None:
+        """Return what is right at an argument; None where it has no value, or balls cannot say."""
         try:
-            judgement = judge(self.oracle, (x,), BINARY32, self.modes)
+            return judge(self.oracle, (x,), precision, self.modes)
         except ValueError:  # a pole, or no value
             return None
-        if judgement is None:
-            return None
-        self.kind = int(judgement.kind == "M")
-        return {
-            mode: (self.source.evaluate_one(x, mode), judgement.values[mode]) for mode in self.modes
-        }
 
     def decide(self, bits: int) -> None:
         """Count an argument that float64 could not decide."""
-        values = self.judge(bits) if self.balls < MOST_BALLS else None
-        if values is None:
+        x = float(argument_of(bits))
+        judgement = self.judge(x) if self.balls < MOST_BALLS else None
+        modes = self.modes if judgement else ()
+        self.add(x, judgement, {mode: self.source.evaluate_one(x, mode) for mode in modes})
+
+    def add(self, x: float, judgement: Judgement | None, returned: dict[str, float]) -> None:
+        """Count an argument that balls decide, or that is not judged."""
+        if judgement is None:
             self.not_judged += 1
             return
         self.balls += 1
-        for m, (mode, (returned, right)) in enumerate(values.items()):
-            if returned != right:
-                self.wrong[m][self.kind] += 1
-                self.add_example(mode, bits, returned, right)
+        for pair, (mode, y) in zip(self.wrong, returned.items(), strict=True):
+            if y != (right := judgement.values[mode]):
+                pair[int(judgement.kind == "M")] += 1
+                self.add_example(mode, x, y, right)
 
-    def add_example(self, mode: str, bits: int, returned: float, right: float) -> None:
+    def add_example(self, mode: str, x: float, returned: float, right: float) -> None:
         """Record a wrong result, if there is room."""
         if len(self.examples) < self.most:
-            self.examples.append((mode, float(argument_of(bits)), returned, right))
+            self.examples.append((mode, x, returned, right))
 
     def confirm(self, m: int, bits: int, returned: float) -> None:
         """Record a wrong result that float64 found, after balls have confirmed it."""
         if len(self.examples) >= self.most:
             return
-        mode, values = self.modes[m], self.judge(bits)
-        right = float("nan") if values is None else values[mode][1]  # where there is no value
+        mode, x = self.modes[m], float(argument_of(bits))
+        judgement = self.judge(x)
+        right = judgement.values[mode] if judgement else float("nan")  # where there is no value
         if returned == right:
             raise ArithmeticError(
-                f"{self.oracle.name}({float(argument_of(bits)).hex()}), rounding {mode}: float64 "
+                f"{self.oracle.name}({x.hex()}), rounding {mode}: float64 "
                 f"and balls disagree on {right.hex()}; this is a bug in tmd"
             )
-        self.add_example(mode, bits, returned, right)
+        self.add_example(mode, x, returned, right)
 
 
 def _run(table: Table, count: _Count, device: Device, progress: bool) -> None:

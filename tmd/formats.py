@@ -248,6 +248,12 @@ def exponent(x: Fraction) -> int:
     return e if x >= Fraction(2) ** e else e - 1
 
 
+def exponent_of_ball(y: Any) -> int:
+    """Return the e with 2^e <= |y| < 2^(e+1) for the midpoint of a ball."""
+    mantissa, power = y.mid().man_exp()
+    return int(mantissa).bit_length() + int(power) - 1
+
+
 def argument_runs(lo: Fraction, hi: Fraction, fmt: Format) -> list[Run]:
     """Return the arguments in [lo, hi) in runs of one exponent, by growing magnitude.
 
@@ -282,18 +288,18 @@ def argument_runs(lo: Fraction, hi: Fraction, fmt: Format) -> list[Run]:
 
 def format_hexadecimal(x: Fraction) -> str:
     """Write a binary fraction in C's hexadecimal notation, with all of its digits."""
-    with contextlib.suppress(OverflowError):
-        if Fraction(float(x)) == x:
-            return float(x).hex()
     power = x.denominator.bit_length() - 1
-    return f"{'-' if x < 0 else ''}0x{abs(x.numerator):x}p{-power}"
+    return _format_float(x) or f"{'-' if x < 0 else ''}0x{abs(x.numerator):x}p{-power}"
 
 
 def format_fraction(x: Fraction) -> str:
     """Write x as a hexadecimal float if it is a float64, else as a fraction."""
-    try:
+    return _format_float(x) or str(x)
+
+
+def _format_float(x: Fraction) -> str:
+    """Write x as a hexadecimal float, or "" if it is no float64."""
+    with contextlib.suppress(OverflowError):
         if Fraction(float(x)) == x:
             return float(x).hex()
-    except OverflowError:
-        pass
-    return str(x)
+    return ""

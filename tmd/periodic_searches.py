@@ -9,10 +9,10 @@ from fractions import Fraction
 from pathlib import Path
 
 from hetero import validation
-from hetero.atomic_files import replace_atomically
 from hetero.devices import Device, resolve
 from hetero.display.progress_bar import open_bar
 from tmd._certificates.periodic_records import list_cases, make_certificate
+from tmd._certificates.records import write_lines
 from tmd._periodic.question import PeriodicQuestion, check_question
 from tmd._periodic.searching import decide, is_asked, search_windows
 from tmd.formats import Format, Precision
@@ -68,8 +68,7 @@ class PeriodicResult:
     def write(self, path: str | Path) -> Path:
         """Write `lines` to a file, which is complete or unchanged, and return its path."""
         path = validation.check_path("path", path)
-        with replace_atomically(path) as part:
-            part.write_text("\n".join(self.lines()) + "\n")
+        write_lines(path, self.lines())
         return path
 
 

@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, overload
 
 import numpy as np
 
-from hetero.atomic_files import replace_atomically
 from hetero.display.notebook import html_table, table_with_picture
 from hetero.equality import equal_by_value
 from hetero.validation import check_path
 from tmd._certificates.case_lists import KINDS, UNDECIDED_PREFIX
+from tmd._certificates.records import write_lines
 from tmd._search.decisions import BlockCases, Distance, measure_distance
 from tmd._search.planning import Plan
 from tmd.formats import Format, format_hexadecimal
@@ -256,8 +256,7 @@ class Result:
     def write(self, path: str | Path) -> Path:
         """Write `lines` to a file, which is complete or unchanged, and return its path."""
         path = check_path("path", path)
-        with replace_atomically(path) as part:
-            part.write_text("\n".join(self.lines()) + "\n")
+        write_lines(path, self.lines())
         return path
 
     def plot(self, ax: Axes | None = None) -> Figure:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import math
 from collections import Counter
 from dataclasses import replace
 from fractions import Fraction
@@ -19,7 +18,6 @@ from hetero.distributed.worker_devices import Devices
 from tmd._certificates import records
 from tmd._search.batches import (
     Stretch,
-    count_arguments,
     search_blocks,
     search_stretches,
     share_out,
@@ -28,7 +26,7 @@ from tmd._search.blocks import split_domain
 from tmd._search.checkpoint import BlockStore, Checkpoint, path_of_rank
 from tmd._search.decisions import BlockCases, join_batches
 from tmd._search.formulas.boolean_test_formulas import ALGORITHMS, DIVISIONS
-from tmd._search.planning import MAX_BITS, Plan, make_plans
+from tmd._search.planning import MAX_BITS, Plan, count_arguments, find_mirror_images, make_plans
 from tmd._search.taylor_models import ROUNDINGS, Scale
 from tmd.errors import CheckpointError
 from tmd.formats import Format, Precision, format_fraction, to_interval
@@ -40,9 +38,6 @@ if TYPE_CHECKING:
     from concurrent.futures import Executor
 
 LOGGER = logging.getLogger(__name__)
-
-MAX_CASES = 1 << 27
-"""Largest number of cases that a search may be expected to have, so that they fit into memory."""
 
 BREAK_EVEN = 1 << 34
 """Number of arguments from which on an H200 is faster than the CPU, without any compilation."""
@@ -158,16 +153,16 @@ def search(
         checkpoint = validation.check_path("checkpoint", checkpoint)
     with engine.raised_by_all(), open_bar(f"{name}: planning", 1.0, enabled=progress):
         blocks, trivial = split_domain(f, lo, hi, fmt, bits)
-        arguments = sum(b.run.count for b in blocks)
-        _require_few_cases(arguments, bits, rounding)
-        chosen = resolve(engine.local, work=arguments, break_even=BREAK_EVEN)
         plans = make_plans(f, blocks, bits, Scale.for_rounding(rounding), algorithm, division)
+        images = find_mirror_images(f, plans)
+        arguments = count_arguments(plans)
+        chosen = resolve(engine.local, work=arguments, break_even=BREAK_EVEN)
+    algorithms = Counter(plan.algorithm for plan in plans)
     LOGGER.info(
         "%s: %d arguments, blocks by algorithm: %s, on %s",
-        *(name, arguments, _count_algorithms(plans)),
+        *(name, arguments, ", ".join(f"{count} {a}" for a, count in algorithms.items())),
         "workers" if engine.is_elsewhere else chosen,
     )
-    images = _find_mirror_images(f, plans)
     numbers = [i for i in range(len(plans)) if i not in images]
     searched = [plans[i] for i in numbers]
     store = None
@@ -183,6 +178,7 @@ def search(
     pairs = [(plan, cases_of[images.get(i, i)]) for i, plan in enumerate(plans)]
     undecided = [p.block.run.argument(i) for p, cases in pairs for i in cases.undecided]
     block_records = [records.block_record(*pair) for pair in pairs]
+    certificate = records.make_certificate(question, trivial, block_records)
     return Result(
         name,
         (lo, hi),
@@ -191,7 +187,7 @@ def search(
         fmt,
         Cases(name, fmt, pairs),
         sorted(undecided),
-        records.make_certificate(question, trivial, block_records),
+        certificate,
     )
 
 
@@ -217,36 +213,6 @@ def _validate_question(
         "rounding": rounding,
     }
     return f, lo, hi, fmt, question
-
-
-def _require_few_cases(arguments: int, bits: int, rounding: str) -> None:
-    """Raise ValueError if more cases are to be expected than fit into memory."""
-    log2_breakpoints = 2 if rounding == "all" else 1
-    expected = 2 * arguments * 2.0 ** (log2_breakpoints - bits)
-    if expected > MAX_CASES:
-        sufficient = math.ceil(math.log2(2 * arguments / MAX_CASES)) + log2_breakpoints
-        raise ValueError(
-            f"bits={bits} would give about {expected:.2g} cases among {arguments:.2g} "
-            f"arguments, too many to store: use bits >= {sufficient} or a smaller domain"
-        )
-
-
-def _find_mirror_images(f: Function, plans: list[Plan]) -> dict[int, int]:
-    """Return the blocks that mirror another one of an odd or even function, and that one.
-
-    Arguments are counted by magnitude, so that both have the same cases.
-    """
-    if not f.symmetry:
-        return {}
-    positive = {plan.block.run: i for i, plan in enumerate(plans) if plan.block.run.sign > 0}
-    mirrored = ((i, replace(plan.block.run, sign=1)) for i, plan in enumerate(plans))
-    return {i: positive[run] for i, run in mirrored if positive.get(run, i) != i}
-
-
-def _count_algorithms(plans: list[Plan]) -> str:
-    """Return how many blocks are searched by which algorithm."""
-    counts = Counter(plan.algorithm for plan in plans)
-    return ", ".join(f"{count} {algorithm}" for algorithm, count in counts.items())
 
 
 def _open_checkpoint(path: str | Path, search: dict, plans: list[Plan], comm: Any) -> Checkpoint:

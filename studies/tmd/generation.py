@@ -26,7 +26,7 @@ from studies.tmd.differences import Loops, loops
 from studies.tmd.domains import random_windows
 from tmd._search.batches import make_batch
 from tmd._search.planning import Plan
-from tmd._search.taylor_models import FRACTION_BITS, Scale, make_model
+from tmd._search.taylor_models import FRACTION_BITS, Models, Scale, make_model
 from tmd.formats import Format
 from tmd.functions import load_function
 from tmd.functions.function import Function
@@ -149,7 +149,7 @@ def generate(
 
 def expand(f: Function, plan: Plan, degree: int) -> Interpolation:
     """Expand the function for the 2^40 arguments from the first of a block on."""
-    model = make_model(f, plan.block, 0, LOG2_EXPANDED, degree, plan.scale)
+    model = make_model(Models(f, plan.block, plan.scale, LOG2_EXPANDED, degree), 0)
     return interpolate(coefficients_of(model.words), LOG2_EXPANDED)
 
 

@@ -49,7 +49,7 @@ def time_phases(function: Function, plan: Plan) -> tuple[float, float, float]:
     batch = make_batch(function, plan, 0, plan.super_blocks)
     buffers = take_buffers()
     filled: Any = _FilledBuffers(buffers)
-    ticket = Ticket(filled, batch, plan.shape, plan.algorithm, plan.division)
+    ticket = Ticket(filled, batch, plan)
     _run_phases(ticket)
     events = _run_phases(ticket)
     counts, room = [int(n) for n in buffers.host_counters[:3]], buffers.capacity

@@ -46,7 +46,7 @@ def measure_seconds(f: Function, p: Plan, device: Device) -> float:
     batch = make_batch(f, p, 0, p.super_blocks)
     with device.active():
         timing = benchmark(
-            lambda: loops.finish_batch(loops.start_batch(batch, p.shape, p.algorithm, p.division)),
+            lambda: loops.finish_batch(loops.start_batch(batch, p)),
             repeats=5,
             min_time=0.0,
             device=device,

@@ -23,7 +23,7 @@ from tmd._search.batches import make_batch
 from tmd._search.formulas.boolean_test_formulas import UNIT_BITS
 from tmd._search.formulas.line_formulas import Shape
 from tmd._search.planning import Plan
-from tmd._search.taylor_models import FRACTION_BITS, Scale, make_model
+from tmd._search.taylor_models import FRACTION_BITS, Models, Scale, make_model
 from tmd.formats import Format
 from tmd.functions import load_function
 from tmd.functions.function import Function
@@ -80,7 +80,7 @@ def tangent_window(f: Function, plan: Plan, number: int, length: int) -> Window:
     from the tangent on either side, as inequality (1) of the paper has it.
     """
     size = plan.shape.super_block
-    model = make_model(f, plan.block, number, size, plan.degree, plan.scale)
+    model = make_model(Models(f, plan.block, plan.scale, size, plan.degree), number)
     inner = size - length
     error = plan.scale.case_distance(plan.bits) + model.error
     error += (model.bounds[0] >> (2 * inner)) + (model.bounds[1] >> (3 * inner)) + 2

@@ -2,6 +2,7 @@
 
 import itertools
 import json
+import time
 from fractions import Fraction
 
 import pytest
@@ -10,7 +11,6 @@ import tmd
 from hetero.atomic_files import lock_name
 from tmd.__main__ import main
 from tmd._certificates.reading import load_certificate
-from tmd._commands import campaigning
 from tmd._periodic import searching
 
 
@@ -118,7 +118,7 @@ def test_a_campaign_in_parts_gives_a_whole_search(tmp_path, capsys, monkeypatch)
     monkeypatch.setitem(searching.GROUPS_PER_BATCH, "cpu", 24)
     ends = []
     for _ in range(6):
-        monkeypatch.setattr(campaigning.time, "monotonic", itertools.count().__next__)
+        monkeypatch.setattr(time, "monotonic", itertools.count().__next__)
         assert main([*command, "--budget", "3", "--json", "--resume", str(tmp_path / "c")]) == 0
         monkeypatch.undo()
         monkeypatch.setitem(searching.GROUPS_PER_BATCH, "cpu", 24)

@@ -188,7 +188,7 @@ def test_configurations_of_two_lengths_are_those_of_the_points(tmp_path):
 
 @pytest.mark.slow
 def test_studies_write_records_and_a_figure(tmp_path):
-    names = ("binades", "divergence", "generation", "phases", "tests", "truncation")
+    names = ("binades", "divergence", "generation", "phases", "tests", "truncation", "windows")
     names = [f"tmd-{name}" for name in names]
     assert run_studies(["run", *names, "--quick", "--device", "cpu", "--out", str(tmp_path)]) == 0
     written = {path.name for path in tmp_path.iterdir()}

@@ -15,7 +15,7 @@ from tmd._search.blocks import split_into_blocks
 from tmd._search.formulas import line_formulas as scan
 from tmd._search.formulas import wide_integer_formulas as wide
 from tmd._search.planning import make_plan
-from tmd._search.taylor_models import FRACTION_BITS, Scale, make_model
+from tmd._search.taylor_models import FRACTION_BITS, Models, Scale, make_model
 from tmd.formats import Format, to_fraction
 from tmd.functions import load_function
 from tmd.functions.function import ball
@@ -51,7 +51,7 @@ def test_models_are_as_close_as_they_say(name, lo, width):
     f, p = plan_window(name, lo, width)
     size, rng = p.shape.super_block, random.Random(1)
     for number in {0, p.super_blocks - 1}:
-        m = make_model(f, p.block, number, size, p.degree, p.scale)
+        m = make_model(Models(f, p.block, p.scale, size, p.degree), number)
         coefficients = [to_integer(w) for w in m.words]
         worst = 0.0
         for x in [0, 1, (1 << size) - 1, *(rng.randrange(1 << size) for _ in range(40))]:
@@ -81,8 +81,8 @@ def test_models_of_groups_are_those_of_single_super_blocks(name, lo, bits, scale
     p = replace(p, shape=p.shape._replace(super_block=p.shape.super_block - 4, packet=5))
     first, count = 3, min(45, p.super_blocks - 3)  # parts of two groups
     assert count > 8
-    same = f, block, p.shape.super_block, p.degree, scale
-    assert any(arrays for *_, arrays in batches.groups_of(*same, first, count))
+    models = Models(f, block, scale, p.shape.super_block, p.degree)
+    assert any(arrays for *_, arrays in batches.groups_of(models, first, count))
     shifted = make_batch(f, p, first, count)
     monkeypatch.setattr(
         batches, "groups_of", lambda *_: [(None, first, first + count, None)]
@@ -118,7 +118,7 @@ def test_lines_stay_within_their_bound(name, lo, width):
     shape, rng = p.shape, random.Random(2)
     size, domain = shape.super_block, shape.subdomain
     batch = make_batch(f, p, 0, 1)
-    m = make_model(f, p.block, 0, size, p.degree, p.scale)
+    m = make_model(Models(f, p.block, p.scale, size, p.degree), 0)
     bound = (
         m.error
         + chord_error(m, size, domain)

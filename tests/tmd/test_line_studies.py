@@ -15,7 +15,7 @@ from studies.tmd.domains import PUBLISHED, plan_first_block
 from studies.tmd.generation import coefficients_of
 from studies.tmd.truncation import count_block
 from tmd._search.formulas.line_formulas import Shape
-from tmd._search.taylor_models import make_model
+from tmd._search.taylor_models import Models, make_model
 from tmd.formats import Format
 
 
@@ -44,7 +44,7 @@ def test_polynomials_by_tabulated_differences_are_exact(degree, words, device):
     f, plan = plan_first_block("exp", *PUBLISHED, Format.create(53, 54), 33, "directed")
     size, length, log2_steps, packets = generation.LOG2_EXPANDED, generation.LENGTH, 3, 11
     target = hetero.resolve(device)
-    model = make_model(f, plan.block, 0, size, degree, plan.scale)
+    model = make_model(Models(f, plan.block, plan.scale, size, degree), 0)
     coefficients = coefficients_of(model.words)
     outs = [np.empty((2, 1 << log2_steps, packets), np.uint64) for _ in range(3)]
     if device == "cuda":

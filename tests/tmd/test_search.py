@@ -363,18 +363,18 @@ def test_threads_do_not_disturb_each_other():
 
     from flint import ctx
 
-    from tmd._search.taylor_models import make_model
+    from tmd._search.taylor_models import Models, make_model
 
     f = load_function("exp")
     block = split_into_blocks(f, Fraction(1), Fraction(2), Format.create(53))[0][0]
     degrees = (3, 6, 9, 12)
-    serial = [make_model(f, block, 5, 30 + d, d, Scale()) for d in degrees]
+    models = [Models(f, block, Scale(), 30 + d, d) for d in degrees]
+    serial = [make_model(m, 5) for m in models]
     before, interval = (ctx.prec, ctx.cap), sys.getswitchinterval()
     sys.setswitchinterval(1e-6)
     try:
         with ThreadPoolExecutor(4) as pool:
-            parallel = list(pool.map(lambda d: [make_model(f, block, 5, 30 + d, d, Scale())
-                                            for _ in range(100)], degrees))  # fmt: skip
+            parallel = list(pool.map(lambda m: [make_model(m, 5) for _ in range(100)], models))
     finally:
         sys.setswitchinterval(interval)
     for one, others in zip(serial, parallel, strict=True):

@@ -46,14 +46,12 @@ def check_blocks(certificate: dict) -> CertifiedBlocks:
         for number, (block, record) in enumerate(zip(proven, records, strict=True))
     ]
     _check_uniform(plans)
-    counts = [record[COLUMNS.index("cases")] for record in records]
-    if sum(counts) != certificate["cases"]:
+    count = sum(record[COLUMNS.index("cases")] for record in records)
+    if count != certificate["cases"]:
         raise CertificateError(
-            f"certificate: its blocks have {sum(counts)} cases, but its total is "
-            f"{certificate['cases']}"
+            f"certificate: its blocks have {count} cases, but its total is {certificate['cases']}"
         )
-    hashes = [record[-1] for record in records]
-    return CertifiedBlocks(f, (lo, hi), fmt, plans, counts, hashes, certificate["hash"])
+    return CertifiedBlocks(f, (lo, hi), fmt, plans, records, certificate["hash"])
 
 
 def _certified_plan(certificate: dict, number: int, block: Block, record: list) -> Plan:

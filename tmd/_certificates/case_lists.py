@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from hetero import validation
+from tmd._certificates.records import COLUMNS
 from tmd._search.decisions import BlockCases, decide_by_balls, measure_distance
 from tmd._search.planning import Plan
 from tmd.errors import CertificateError
@@ -63,6 +64,13 @@ class CaseList:
 
     cases: list[ListedCase]
     certificates: tuple[str, ...] = ()
+
+    def require_certificates(self, names: Sequence[str]) -> None:
+        """Raise CertificateError if the list mentions a certificate that is none of these."""
+        if other := [name for name in self.certificates if name not in names]:
+            raise CertificateError(
+                f"the list belongs to the certificate {other[0]}, which is not the given one"
+            )
 
 
 def read_cases(path: str | Path) -> CaseList:
@@ -136,8 +144,8 @@ class CertifiedBlocks:
     domain : (lo, hi)
     format : Format
     plans : sequence of Plan
-    counts, hashes : sequences
-        Number of cases and hash of each block.
+    records : sequence of lists
+        Of each block, with the values of `COLUMNS`.
     name : str
         Hash of the certificate.
     """
@@ -146,9 +154,13 @@ class CertifiedBlocks:
     domain: tuple[Fraction, Fraction]
     format: Format
     plans: Sequence[Plan]
-    counts: Sequence[int]
-    hashes: Sequence[str]
+    records: Sequence[list]
     name: str
+
+    @property
+    def count(self) -> int:
+        """The number of blocks."""
+        return len(self.plans)
 
     def locate(self, x: Fraction, starts: list[Fraction]) -> tuple[int, int] | None:
         """Return the block of an argument and its number there; None if no block contains it.
@@ -179,11 +191,7 @@ def check_cases(certified: Sequence[CertifiedBlocks], cases: CaseList) -> int:
         The list belongs to another certificate; an argument is not a case, is listed twice or lies
         outside the certified domains; or the cases of a block differ from those listed.
     """
-    names = {c.name for c in certified}
-    if other := [name for name in cases.certificates if name not in names]:
-        raise CertificateError(
-            f"the list belongs to the certificate {other[0]}, which is not the given one"
-        )
+    cases.require_certificates([c.name for c in certified])
     certified = _sort_by_domain(certified)
     lows = [c.domain[0] for c in certified]
     parts: list[list[ListedCase]] = [[] for _ in certified]
@@ -229,16 +237,13 @@ def _check_domain(blocks: CertifiedBlocks, cases: list[ListedCase]) -> None:
         members[block][number] = case.undecided, _decide_kind(blocks, block, number, case)
     for number, (plan, inside) in enumerate(zip(blocks.plans, members, strict=True)):
         listed = _to_block_cases(inside)
-        count, digest = blocks.counts[number], blocks.hashes[number]
+        record = blocks.records[number]
+        count, digest = record[COLUMNS.index("cases")], record[-1]
         if (listed.index.size, listed.hash) != (count, digest):
             first = format_fraction(plan.block.run.argument(0))
             raise CertificateError(
                 f"the list has {listed.index.size} cases of block {number} (from {first}), but "
-                + (
-                    "others are certified"
-                    if listed.index.size == count
-                    else f"{count} are certified"
-                )
+                f"{'others' if listed.index.size == count else count} are certified"
             )
 
 

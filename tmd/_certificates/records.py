@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Iterable
+from pathlib import Path
 from typing import Any
 
+from hetero.atomic_files import replace_atomically
 from hetero.measurement.environment import versions
 from tmd._search.decisions import BlockCases
 from tmd._search.planning import Plan
@@ -70,3 +73,14 @@ def hash_json(body: Any) -> str:
     """Return a hash of a JSON value, whatever the order of its keys."""
     text = json.dumps(body, sort_keys=True, separators=(",", ":"))
     return hashlib.blake2b(text.encode(), digest_size=16).hexdigest()
+
+
+def write_json(path: Path, value: Any) -> None:
+    """Write a JSON file, which is complete or unchanged."""
+    write_lines(path, [json.dumps(value)])
+
+
+def write_lines(path: Path, lines: Iterable[str]) -> None:
+    """Write a file of lines, which is complete or unchanged."""
+    with replace_atomically(path) as part:
+        part.write_text("\n".join(lines) + "\n")

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from hetero.atomic_files import replace_atomically
 from hetero.command_line import (
     FAILED,
     add_common_options,
@@ -100,6 +98,7 @@ def add_domain(parser: argparse.ArgumentParser, optional: bool = False) -> None:
 def _run(options: argparse.Namespace) -> int:
     """Search a domain; write its cases to files, or print them; return the exit code."""
     import tmd
+    from tmd._certificates.records import write_json
 
     check_device(options.device)
     for option in ("out", "certificate", "checkpoint"):
@@ -120,7 +119,7 @@ def _run(options: argparse.Namespace) -> int:
         device=options.device,
     )
     if options.certificate:
-        save_output(options.certificate, lambda path: _write_certificate(result, path))
+        save_output(options.certificate, lambda path: write_json(path, result.certificate))
     if options.out:
         save_output(options.out, result.write)
     if options.plot is not None:
@@ -157,12 +156,6 @@ def _as_dict(result: Result) -> dict[str, Any]:
         "undecided": [str(x) for x in result.undecided],
         "certificate": result.certificate["hash"],
     }
-
-
-def _write_certificate(result: Result, path: Path) -> None:
-    """Write the certificate of a search."""
-    with replace_atomically(path) as part:
-        part.write_text(json.dumps(result.certificate) + "\n")
 
 
 def _draw(result: Result, path: Path) -> None:

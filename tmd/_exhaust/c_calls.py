@@ -39,33 +39,3 @@ def call_int(typing, address, n):
         return _call(builder, values[0], ir.IntType(32), values[1])
 
     return types.int32(types.uint64, types.int32), emit
-
-
-@intrinsic
-def float_of_bits(typing, word):
-    """Return the binary32 number with these bits."""
-
-    def emit(context, builder, signature, values):
-        return builder.bitcast(values[0], ir.FloatType())
-
-    return types.float32(types.uint32), emit
-
-
-@intrinsic
-def bits_of_double(typing, x):
-    """Return the bits of a binary64 number."""
-
-    def emit(context, builder, signature, values):
-        return builder.bitcast(values[0], ir.IntType(64))
-
-    return types.uint64(types.float64), emit
-
-
-@intrinsic
-def double_of_bits(typing, word):
-    """Return the binary64 number with these bits."""
-
-    def emit(context, builder, signature, values):
-        return builder.bitcast(values[0], ir.DoubleType())
-
-    return types.float64(types.uint64), emit

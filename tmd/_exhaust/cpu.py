@@ -6,9 +6,9 @@ import numba
 import numpy as np
 
 from hetero.jit import parallel, serial
-from tmd._exhaust.c_calls import call_float, call_half, call_int, float_of_bits
+from tmd._exhaust.c_calls import call_float, call_half, call_int
 from tmd._exhaust.chunks import CHUNK, Chunks, Judged
-from tmd._exhaust.formulas import is_wrong, results_at
+from tmd._exhaust.formulas import is_wrong, number_at, results_at
 from tmd._exhaust.segments import Table
 
 EXAMPLES = 32
@@ -27,9 +27,8 @@ def call_all(starts, address, set_mode, modes, returned):
             # The mode holds in this thread until it is set back.
             call_int(set_mode, modes[m])
             for k in range(CHUNK):
-                returned[m, i * CHUNK + k] = call_float(
-                    address, float_of_bits(starts[i] + np.uint32(k))
-                )
+                x = number_at(starts[i], k)
+                returned[m, i * CHUNK + k] = call_float(address, x)
         call_int(set_mode, np.int32(0))
 
 

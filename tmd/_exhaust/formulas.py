@@ -7,8 +7,8 @@ import math
 
 import numpy as np
 
+from hetero.intrinsics.bits import bits_of, float_of
 from hetero.jit import float_scalar, scalar
-from tmd._exhaust.c_calls import bits_of_double, double_of_bits, float_of_bits
 from tmd._exhaust.polynomials import DEGREE, PHASES
 from tmd._exhaust.segments import (
     BALLS,
@@ -35,7 +35,7 @@ _LOG2_PHASES = PHASES.bit_length() - 1
 @scalar
 def number_at(start, k):
     """Return the number whose bits are k more than those of another."""
-    return float_of_bits(start + np.uint32(k))
+    return float_of(np.uint32(start + np.uint32(k)))
 
 
 @scalar
@@ -53,8 +53,8 @@ def _round_all(y, bound):
     if not low > 0.0:
         return False, 0.0, 0.0, 0.0, 0.0, False
     if low >= _NORMAL:
-        below = double_of_bits(bits_of_double(low) & ~_LOW_BITS)
-        step = double_of_bits(bits_of_double(low) & _U(0x7FF0000000000000)) * 2.0**-23
+        below = float_of(bits_of(low) & ~_LOW_BITS)
+        step = float_of(bits_of(low) & _U(0x7FF0000000000000)) * 2.0**-23
     else:
         step = _STEP
         below = math.floor(low / _STEP) * _STEP

@@ -11,7 +11,6 @@ from typing import Any
 from hetero import validation
 
 MODES = ("nearest", "up", "down", "zero")
-FLAGS = ("overflow", "underflow", "inexact")
 
 _X86 = {"nearest": 0, "down": 0x400, "up": 0x800, "zero": 0xC00}
 _ARM = {"nearest": 0, "up": 0x400000, "down": 0x800000, "zero": 0xC00000}

@@ -12,6 +12,7 @@ import numpy as np
 from tmd._periodic.columns import REAL_COLUMNS, REALS, WORD_COLUMNS, WORDS
 from tmd._periodic.lattice import PhaseLattice
 from tmd._periodic.question import PeriodicQuestion
+from tmd.formats import exponent_of_ball
 from tmd.functions.function import Ball, Function, ball, working_precision
 
 CANDIDATES = 6.0
@@ -129,12 +130,6 @@ def expand_at_phase(f: Function, phase: Fraction, radius: Fraction, count: int) 
     return [c * pi**j for j, c in enumerate(f.coefficients(centre * pi, count))]
 
 
-def exponent_of(y: Ball) -> int:
-    """Return e with 2^e <= y < 2^(e+1) for the midpoint of a ball."""
-    mantissa, power = y.mid().man_exp()
-    return int(mantissa).bit_length() + int(power) - 1
-
-
 def find_ulps(question: PeriodicQuestion, lo: Fraction, hi: Fraction) -> tuple[int, ...]:
     """Return log2 of the ulps of all values at phases between two."""
     with working_precision(_PRECISION):
@@ -142,7 +137,7 @@ def find_ulps(question: PeriodicQuestion, lo: Fraction, hi: Fraction) -> tuple[i
         value = abs(expand_at_phase(question.function, centre, radius, 1)[0])
         if not value > 0:
             raise ArithmeticError(f"values next to the phase {float(centre)} may be 0")
-        first, last = exponent_of(value.lower()), exponent_of(value.upper())
+        first, last = exponent_of_ball(value.lower()), exponent_of_ball(value.upper())
     if question.function.below_one:
         last = min(last, -1)
     ulps = {question.format.ulp(e) for e in range(first, last + 1)}

@@ -16,11 +16,11 @@ from tmd._certificates.case_lists import KINDS
 from tmd._certificates.periodic_records import Row
 from tmd._periodic import loops
 from tmd._periodic.columns import REAL_COLUMNS, WORD_COLUMNS
-from tmd._periodic.groups import Groups, expand_at_phase, exponent_of, make_groups
+from tmd._periodic.groups import Groups, expand_at_phase, make_groups
 from tmd._periodic.question import PeriodicQuestion
 from tmd._search.decisions import measure_distance
-from tmd.formats import Run
-from tmd.functions.function import working_precision
+from tmd.formats import Run, exponent_of_ball
+from tmd.functions.function import nearest_integer, working_precision
 
 GROUPS_PER_BATCH = {"cpu": 1 << 8, "cuda": 1 << 16}
 """Groups that are searched between two reports of progress.
@@ -176,12 +176,12 @@ def _is_far(question: PeriodicQuestion, m: int) -> bool:
     with working_precision(128):
         phase = question.lattice.phase(m) % 1
         (y,) = expand_at_phase(question.function, phase, Fraction(1, 1 << 240), 1)
-        ulp = question.format.ulp(exponent_of(abs(y).lower()))
-        if ulp is None or ulp != question.format.ulp(exponent_of(abs(y).upper())):
+        ulp = question.format.ulp(exponent_of_ball(abs(y).lower()))
+        if ulp is None or ulp != question.format.ulp(exponent_of_ball(abs(y).upper())):
             return False
         doubled = int(question.scale.doubled)
         value = abs(y) * arb(2) ** (doubled - ulp) + (0.5 if question.scale.half else 0.0)
-        nearest = (value + arb(0.5)).floor().unique_fmpz()
+        nearest = nearest_integer(value)
         return nearest is not None and bool(abs(value - arb(nearest)) > 2 * question.limit)
 
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import bisect
 import itertools
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
 
 from hetero.devices import Device
+from hetero.display.progress_bar import open_bar
 from tmd._certificates.case_lists import CaseList
 from tmd._certificates.periodic_records import Row
 from tmd._periodic.groups import compute_rows, find_ulps
@@ -34,7 +34,7 @@ class CertifiedPhases:
     """Statements of a certificate of a periodic search, after `check_phases`.
 
     `cases` are (phase, m, kind) by growing phase, where m is the number of the argument; `starts`
-    are the numbers of groups before each row.
+    are the numbers of groups before each row. `name` is the hash of the certificate.
     """
 
     question: PeriodicQuestion
@@ -42,9 +42,10 @@ class CertifiedPhases:
     points: list[tuple[Fraction, Fraction]]
     cases: list[tuple[Fraction, int, str]]
     starts: list[int]
+    name: str
 
     @property
-    def groups(self) -> int:
+    def count(self) -> int:
         """The number of all groups."""
         return sum(row.groups for row in self.rows)
 
@@ -115,7 +116,7 @@ def check_phases(certificate: dict) -> CertifiedPhases:
             raise CertificateError(f"certificate: {text} is not a case of kind {kind}")
         cases.append((question.lattice.phase(int(m)) % 1, int(m), kind))
     starts = [0, *itertools.accumulate(row.groups for row in rows)][:-1]
-    return CertifiedPhases(question, rows, points, sorted(cases), starts)
+    return CertifiedPhases(question, rows, points, sorted(cases), starts, certificate["hash"])
 
 
 def _check_coverage(
@@ -153,15 +154,9 @@ def _check_ulps(question: PeriodicQuestion, row: Row, first: int, after: int) ->
     _check_ulps(question, row, middle, after)
 
 
-def check_periodic_cases(certified: Sequence[CertifiedPhases], names: set, cases: CaseList) -> int:
-    """Check that a list has the cases of some certificates and no others; return their number.
-
-    `names` are the hashes of the certificates.
-    """
-    if other := [name for name in cases.certificates if name not in names]:
-        raise CertificateError(
-            f"the list belongs to the certificate {other[0]}, which is not the given one"
-        )
+def check_periodic_cases(certified: Sequence[CertifiedPhases], cases: CaseList) -> int:
+    """Check that a list has the cases of some certificates and no others; return their number."""
+    cases.require_certificates([c.name for c in certified])
     if len({c.question.function.name for c in certified}) > 1:
         raise CertificateError("the certificates of a list must belong to one function")
     expected = {
@@ -186,7 +181,7 @@ def search_again(
     samples: int,
     choice: random.Random,
     device: Device,
-    advance: Callable[[float], Any],
+    progress: bool,
 ) -> dict[str, int]:
     """Search groups again and decide all arguments of samples of them and of all points."""
     question, lattice = certified.question, certified.question.lattice
@@ -194,29 +189,30 @@ def search_again(
     for begin, end in certified.points:
         certified.require_cases(lattice.points(begin, end), begin, end)
     size = GROUPS_PER_BATCH[device.kind]
-    for k in range(0, len(chosen), size):
-        intervals = [certified.interval(number) for number in chosen[k : k + size]]
-        groups = [
-            compute_rows(question, begin, row.half_width, row.windows, 1, row.ulps)
-            for row, begin in intervals
-        ]
-        for (row, begin), group in zip(intervals, groups, strict=True):
-            for slab, searched in zip(row.slabs, group.slabs[:, 0], strict=True):
-                if not slab <= searched * (1 + 1e-5) <= slab * (SLAB_SPREAD + 1e-4):
-                    raise CertificateError(
-                        f"the slab {slab} is not that of the group from the phase "
-                        f"{format_fraction(begin)}, which is {searched}"
-                    )
-        survivors = iter(search_groups(groups, device)[0])
-        for row, begin in intervals:
-            numbers = [m for _ in row.ulps for m in next(survivors)]
-            report["cases"] += certified.require_cases(numbers, begin, begin + row.length)
-            report["groups"] += 1
-            report["arguments"] += int(lattice.first * row.length)
-            for _ in range(samples):
-                width = min(row.length, Fraction(WINDOW_ARGUMENTS, lattice.first))
-                lo = begin + Fraction(choice.random()) * (row.length - width)
-                certified.require_cases(lattice.points(lo, lo + width), lo, lo + width)
-                report["windows"] += 1
-            advance(1.0)
-    return report
+    with device.active(), open_bar("verification", len(chosen), enabled=progress) as advance:
+        for k in range(0, len(chosen), size):
+            intervals = [certified.interval(number) for number in chosen[k : k + size]]
+            groups = [
+                compute_rows(question, begin, row.half_width, row.windows, 1, row.ulps)
+                for row, begin in intervals
+            ]
+            for (row, begin), group in zip(intervals, groups, strict=True):
+                for slab, searched in zip(row.slabs, group.slabs[:, 0], strict=True):
+                    if not slab <= searched * (1 + 1e-5) <= slab * (SLAB_SPREAD + 1e-4):
+                        raise CertificateError(
+                            f"the slab {slab} is not that of the group from the phase "
+                            f"{format_fraction(begin)}, which is {searched}"
+                        )
+            survivors = iter(search_groups(groups, device)[0])
+            for row, begin in intervals:
+                numbers = [m for _ in row.ulps for m in next(survivors)]
+                report["cases"] += certified.require_cases(numbers, begin, begin + row.length)
+                report["groups"] += 1
+                report["arguments"] += int(lattice.first * row.length)
+                for _ in range(samples):
+                    width = min(row.length, Fraction(WINDOW_ARGUMENTS, lattice.first))
+                    lo = begin + Fraction(choice.random()) * (row.length - width)
+                    certified.require_cases(lattice.points(lo, lo + width), lo, lo + width)
+                    report["windows"] += 1
+                advance(1.0)
+    return report | {"certified_groups": certified.count}

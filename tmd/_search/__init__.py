@@ -9,17 +9,13 @@ import numpy as np
 from hetero.devices import Device
 
 if TYPE_CHECKING:
-    from tmd._search.formulas.line_formulas import Shape
-    from tmd._search.planning import Batch
+    from tmd._search.planning import Batch, Plan
 
 
 class Loops(Protocol):
-    """The three phases of a search, on the super-blocks of a batch.
+    """The three phases of a search, on the super-blocks of a batch of a planned block."""
 
-    `algorithm` and `division` are those of a plan: which Boolean test is made of which numbers.
-    """
-
-    def start_batch(self, batch: Batch, shape: Shape, algorithm: str, division: str) -> Any:
+    def start_batch(self, batch: Batch, plan: Plan) -> Any:
         """Start the search of a batch; return a ticket for `finish_batch`.
 
         A GPU works on it while the host goes on; a CPU has finished it.
@@ -32,9 +28,7 @@ class Loops(Protocol):
         and the numbers of the candidates with the upper words of their values, unsorted.
         """
 
-    def count_failing_subdomains(
-        self, batch: Batch, shape: Shape, algorithm: str, division: str
-    ) -> int:
+    def count_failing_subdomains(self, batch: Batch, plan: Plan) -> int:
         """Run phase 1 alone, for measurements; return the number of sub-domains that fail."""
 
 

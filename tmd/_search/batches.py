@@ -18,7 +18,6 @@ from hetero.devices import Device
 from hetero.distributed.cancellation import flag_of_caller, raise_if_stopped
 from tmd import _search
 from tmd._search import Loops
-from tmd._search.blocks import Block
 from tmd._search.decisions import BlockCases, decide_candidates, decide_every_argument, join_batches
 from tmd._search.formulas import boolean_test_formulas as tests
 from tmd._search.formulas.line_formulas import Shape
@@ -33,7 +32,7 @@ from tmd._search.model_groups import (
     to_words,
 )
 from tmd._search.planning import Batch, Plan
-from tmd._search.taylor_models import FRACTION_BITS, Model, Scale, make_model
+from tmd._search.taylor_models import FRACTION_BITS, Model, Models, make_model
 from tmd.functions.function import Function
 
 HALF_UNIT = 1 << 62
@@ -85,11 +84,6 @@ class _StartedBatch(NamedTuple):
     ticket: Any  # of `start_batch`, for `finish_batch`
 
 
-def count_arguments(plans: Iterable[Plan]) -> int:
-    """Return the number of arguments in the blocks."""
-    return sum(plan.block.run.count for plan in plans)
-
-
 def search_blocks(
     function: Function,
     plans: Iterable[Plan],
@@ -131,7 +125,7 @@ def search_stretches(
             with region("Taylor models"):
                 batch = make_batch(function, plan, begin, count)
             with region("search"):
-                ticket = loops.start_batch(batch, plan.shape, plan.algorithm, plan.division)
+                ticket = loops.start_batch(batch, plan)
             in_flight.append(_StartedBatch(stretch, batch, ticket))
             while len(in_flight) >= MAX_BATCHES_IN_FLIGHT[device.kind]:
                 yield from _collect_batch(function, loops, in_flight.popleft(), parts, advance)
@@ -217,10 +211,8 @@ def make_batch(function: Function, plan: Plan, first: int, count: int) -> Batch:
     shape, run = plan.shape, plan.block.run
     table = np.empty((count, plan.degree + 1, 3), np.uint64)
     thresholds = np.empty((count, 6), np.uint64)
-    groups = groups_of(
-        function, plan.block, shape.super_block, plan.degree, plan.scale, first, count
-    )
-    for group, begin, end, arrays in groups:
+    models = Models(function, plan.block, plan.scale, shape.super_block, plan.degree)
+    for group, begin, end, arrays in groups_of(models, first, count):
         if arrays is not None:
             # Large searches alone need this compiled.
             from tmd._search.formulas.shifting_formulas import shift_models
@@ -231,7 +223,7 @@ def make_batch(function: Function, plan: Plan, first: int, count: int) -> Batch:
             if shift_models(arrays, positions, settings, table[rows], thresholds[rows]):
                 continue
         for i in range(begin, end):
-            model = make_model(function, plan.block, i, shape.super_block, plan.degree, plan.scale)
+            model = make_model(models, i)
             table[i - first], thresholds[i - first] = model.words, _thresholds(plan, model)
     arguments = [
         min(1 << shape.super_block, run.count - (i << shape.super_block))
@@ -245,7 +237,7 @@ def make_batch(function: Function, plan: Plan, first: int, count: int) -> Batch:
 
 
 def groups_of(
-    function: Function, block: Block, size: int, degree: int, scale: Scale, first: int, count: int
+    models: Models, first: int, count: int
 ) -> Iterator[tuple[Group, int, int, GroupArrays | None]]:
     """Yield the groups that super-blocks first, ..., first + count - 1 of a block belong to.
 
@@ -257,8 +249,8 @@ def groups_of(
     arrays : GroupArrays or None
         Its expansion; None where each super-block needs its own.
     """
-    super_blocks = -(-block.run.count >> size)
-    log2_length = choose_log2_length(function, block, size, degree, scale)
+    super_blocks = -(-models.block.run.count >> models.size)
+    log2_length = choose_log2_length(models)
     begin = first
     while begin < first + count:
         start = begin >> log2_length << log2_length
@@ -266,7 +258,7 @@ def groups_of(
         end = min(first + count, group.first + group.length)
         arrays = None
         if group.length >= SMALLEST_GROUP:
-            arrays = expand_group(function, block, size, degree, scale, group)
+            arrays = expand_group(models, group)
         yield group, begin, end, arrays
         begin = end
 

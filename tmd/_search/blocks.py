@@ -10,12 +10,13 @@ from __future__ import annotations
 import functools
 import itertools
 import math
-from collections.abc import Iterable, Iterator
+import operator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 
 from tmd._search.trivial_rounding import INFINITY, Interval, start_of_trivial, trivial_near_zero
-from tmd.formats import Format, Run, argument_runs, exponent, format_fraction
+from tmd.formats import Format, Run, argument_runs, exponent, exponent_of_ball, format_fraction
 from tmd.functions.function import Ball, Function, ball, working_precision
 
 MAX_BLOCK_BITS = 46
@@ -201,8 +202,10 @@ def split_into_blocks(
         raise ValueError(f"domain must be (lo, hi) with lo < hi, got {interval[1:-1]}")
     blocks, trivial = [], 0
     for run in argument_runs(lo, hi, fmt):
-        parts = _merge_equal_neighbours(_split_run(function, run, fmt, 0, run.count))
-        for begin, end, (ulp, negative) in parts:
+        parts = _split_run(function, run, fmt, 0, run.count)
+        for (ulp, negative), alike in itertools.groupby(parts, key=operator.itemgetter(2)):
+            merged = list(alike)
+            begin, end = merged[0][0], merged[-1][1]
             if ulp is None:
                 trivial += end - begin
                 continue
@@ -215,17 +218,6 @@ def split_into_blocks(
     if not blocks and not trivial:
         raise ValueError(f"domain {interval} contains no argument")
     return blocks, trivial
-
-
-def _merge_equal_neighbours(parts: Iterable[tuple]) -> list[tuple]:
-    """Merge neighbouring parts (begin, end, ulp and sign) that have the same ulp and sign."""
-    merged: list[tuple] = []
-    for begin, end, ulp_and_sign in parts:
-        if merged and merged[-1][2] == ulp_and_sign:
-            merged[-1] = merged[-1][0], end, ulp_and_sign
-        else:
-            merged.append((begin, end, ulp_and_sign))
-    return merged
 
 
 def _split_run(
@@ -300,7 +292,8 @@ def _constant_ulp_and_sign(
             values = _enclosures(function, ends, single)
             if any(not value.is_finite() or value.contains(0) for value in values):
                 continue
-            exponents = [e for value in values for e in _end_exponents(value)]
+            extremes = [y for value in map(abs, values) for y in (value.lower(), value.upper())]
+            exponents = [*map(exponent_of_ball, extremes)]
             low, high = min(exponents), max(exponents)
             if function.below_one and not (single and values[0].is_exact()):
                 low, high = min(low, -1), min(high, -1)
@@ -328,13 +321,3 @@ def _enclosures(function: Function, ends: tuple[Fraction, Fraction], single: boo
         return [function.evaluate(end) for end in ends]
     first, last = map(ball, ends)
     return [function.enclosure(first.union(last))]
-
-
-def _end_exponents(value: Ball) -> tuple[int, int]:
-    """Return the exponents of the ends of a ball that does not contain 0."""
-    magnitude = abs(value)
-    exponents = []
-    for end in (magnitude.lower(), magnitude.upper()):
-        mantissa, power = end.mid().man_exp()
-        exponents.append(int(mantissa).bit_length() + int(power) - 1)
-    return exponents[0], exponents[1]

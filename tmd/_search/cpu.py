@@ -35,7 +35,7 @@ from tmd._search.formulas.line_formulas import (
     value_differences,
 )
 from tmd._search.formulas.wide_integer_formulas import add
-from tmd._search.planning import Batch
+from tmd._search.planning import Batch, Plan
 
 _U = np.uint64
 
@@ -200,20 +200,20 @@ class _Ticket(NamedTuple):
     words: list[np.ndarray]
 
 
-def start_batch(batch: Batch, shape: Shape, algorithm: str, division: str) -> _Ticket:
+def start_batch(batch: Batch, plan: Plan) -> _Ticket:
     """Search the super-blocks of a batch; `finish_batch` returns the candidates."""
     ticket = _Ticket([0, 0], [], [])
-    if algorithm == "exhaustive":
-        pieces = _list_all_pieces(batch, shape)
+    if plan.algorithm == "exhaustive":
+        pieces = _list_all_pieces(batch, plan.shape)
     else:
-        pieces = _list_failing_pieces(batch, shape, _loops(algorithm, division), ticket.counts)
+        pieces = _list_failing_pieces(batch, plan, ticket.counts)
     for ids in pieces:
         ticket.counts[1] += ids.size
         width = _CANDIDATES_PER_PIECE
         while True:
             numbers = np.empty((ids.size, width), np.uint64)
             words, sizes = np.empty_like(numbers), np.empty(ids.size, np.int64)
-            _list_candidates(batch.table, ids, batch.limits, shape, numbers, words, sizes)
+            _list_candidates(batch.table, ids, batch.limits, plan.shape, numbers, words, sizes)
             if sizes.max(initial=0) <= width:
                 break
             width = int(sizes.max())
@@ -233,56 +233,42 @@ def _list_all_pieces(batch: Batch, shape: Shape) -> Iterator[np.ndarray]:
             yield ids + (_U(block) << _U(log2_pieces))
 
 
-def _list_failing_subdomains(
-    batch: Batch, shape: Shape, loops: _Loops, counts: list[int]
-) -> Iterator[np.ndarray]:
-    """Yield the numbers of the sub-domains that fail phase 1, in chunks; add to counts[0]."""
+def _list_failing_subdomains(batch: Batch, plan: Plan) -> Iterator[np.ndarray]:
+    """Yield the numbers of the sub-domains that fail phase 1, in chunks."""
+    shape, test_subdomains = plan.shape, _loops(plan.algorithm, plan.division).test_subdomains
     super_blocks = SuperBlocks(batch.table, batch.subdomain_counts, batch.offsets, batch.bounds)
-    number = np.float64 if batch.bounds.dtype == np.float64 else np.uint64
+    count = batch.bounds.dtype.type(1 << shape.subdomain)
     packets = batch.subdomain_counts.size << (
         shape.super_block - shape.subdomain - shape.packet - 5
     )
     for begin in range(0, packets, _PACKETS):
         sizes = np.empty(min(_PACKETS, packets - begin), np.int64)
         rows = np.empty((sizes.size, LANES << shape.packet), np.uint64)
-        loops.test_subdomains(super_blocks, shape, number(1 << shape.subdomain), begin, rows, sizes)
-        failing = _concatenate_rows(rows, sizes)
-        counts[0] += failing.size
-        yield failing
+        test_subdomains(super_blocks, shape, count, begin, rows, sizes)
+        yield _concatenate_rows(rows, sizes)
 
 
-def _list_failing_pieces(
-    batch: Batch, shape: Shape, loops: _Loops, counts: list[int]
-) -> Iterator[np.ndarray]:
+def _list_failing_pieces(batch: Batch, plan: Plan, counts: list[int]) -> Iterator[np.ndarray]:
     """Yield the numbers of the pieces that fail phase 2, in chunks.
 
     counts[0] counts the sub-domains that fail phase 1.
     """
-    number = np.float64 if batch.bounds.dtype == np.float64 else np.uint64
-    for failing in _list_failing_subdomains(batch, shape, loops, counts):
+    shape, test_pieces = plan.shape, _loops(plan.algorithm, plan.division).test_pieces
+    offsets, bounds = batch.piece_offsets, batch.piece_bounds
+    count = bounds.dtype.type(1 << shape.piece)
+    for failing in _list_failing_subdomains(batch, plan):
+        counts[0] += failing.size
         for begin in range(0, failing.size, _CHUNK):
             ids = failing[begin : begin + _CHUNK]
             rows = np.empty((ids.size, 1 << (shape.subdomain - shape.piece)), np.uint64)
             sizes = np.empty(ids.size, np.int64)
-            loops.test_pieces(
-                batch.table,
-                ids,
-                batch.piece_offsets,
-                batch.piece_bounds,
-                shape,
-                number(1 << shape.piece),
-                rows,
-                sizes,
-            )
+            test_pieces(batch.table, ids, offsets, bounds, shape, count, rows, sizes)
             yield _concatenate_rows(rows, sizes)
 
 
-def count_failing_subdomains(batch: Batch, shape: Shape, algorithm: str, division: str) -> int:
+def count_failing_subdomains(batch: Batch, plan: Plan) -> int:
     """Run phase 1 alone, for measurements; return the number of sub-domains that fail."""
-    counts = [0, 0]
-    for _ in _list_failing_subdomains(batch, shape, _loops(algorithm, division), counts):
-        pass
-    return counts[0]
+    return sum(failing.size for failing in _list_failing_subdomains(batch, plan))
 
 
 def finish_batch(ticket: _Ticket) -> tuple[int, int, np.ndarray, np.ndarray]:

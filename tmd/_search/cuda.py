@@ -7,15 +7,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from tmd._search.formulas.line_formulas import Shape
 from tmd._search.gpu.buffers import enlarge_capacity, return_buffers, take_buffers
 from tmd._search.gpu.phases import Ticket, launch_phase_1, launch_phase_2, launch_phase_3
-from tmd._search.planning import Batch
+from tmd._search.planning import Batch, Plan
 
 
-def start_batch(batch: Batch, shape: Shape, algorithm: str, division: str) -> Ticket:
+def start_batch(batch: Batch, plan: Plan) -> Ticket:
     """Start to search the super-blocks of a batch; `finish_batch` returns the candidates."""
-    ticket = Ticket(take_buffers(), batch, shape, algorithm, division)
+    ticket = Ticket(take_buffers(), batch, plan)
     table, subdomain_counts = launch_phase_1(ticket)
     launch_phase_2(ticket, table)
     launch_phase_3(ticket, table, subdomain_counts)
@@ -24,10 +23,10 @@ def start_batch(batch: Batch, shape: Shape, algorithm: str, division: str) -> Ti
     return ticket
 
 
-def count_failing_subdomains(batch: Batch, shape: Shape, algorithm: str, division: str) -> int:
+def count_failing_subdomains(batch: Batch, plan: Plan) -> int:
     """Run phase 1 alone, for measurements; return the number of sub-domains that fail."""
     buffers = take_buffers()
-    launch_phase_1(Ticket(buffers, batch, shape, algorithm, division))
+    launch_phase_1(Ticket(buffers, batch, plan))
     buffers.counters.copy_to_host(buffers.host_counters, stream=buffers.stream)
     buffers.stream.synchronize()
     return_buffers(buffers)
@@ -39,12 +38,12 @@ def finish_batch(ticket: Ticket) -> tuple[int, int, np.ndarray, np.ndarray]:
 
     A batch that exceeded its buffers is searched again with larger ones.
     """
-    buffers, batch, shape, algorithm, division = ticket
+    buffers, batch, plan = ticket
     buffers.stream.synchronize()
     counts = [int(n) for n in buffers.host_counters[:3]]
     if any(n > capacity for n, capacity in zip(counts, buffers.capacity, strict=True)):
         enlarge_capacity(counts)
-        return finish_batch(start_batch(batch, shape, algorithm, division))
+        return finish_batch(start_batch(batch, plan))
     n = counts[2]
     numbers, words = np.empty(n, np.uint64), np.empty(n, np.uint64)
     if n:
@@ -53,7 +52,7 @@ def finish_batch(ticket: Ticket) -> tuple[int, int, np.ndarray, np.ndarray]:
         buffers.stream.synchronize()
     return_buffers(buffers)
     pieces = counts[1]
-    if algorithm == "exhaustive":
-        split = shape.subdomain - shape.piece
+    if plan.algorithm == "exhaustive":
+        split = plan.shape.subdomain - plan.shape.piece
         pieces = sum(int(n) << split for n in batch.subdomain_counts)
     return counts[0], pieces, numbers, words

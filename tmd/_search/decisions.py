@@ -13,8 +13,8 @@ import numpy as np
 from tmd._search.blocks import Block
 from tmd._search.planning import Batch, Plan
 from tmd._search.taylor_models import FRACTION_BITS, Scale
-from tmd.formats import Format, exponent
-from tmd.functions.function import Ball, Function, working_precision
+from tmd.formats import Format, exponent, exponent_of_ball
+from tmd.functions.function import Ball, Function, nearest_integer, working_precision
 
 _FRACTION_MASK = np.uint64((1 << 63) - 1)
 
@@ -217,7 +217,7 @@ def decide_by_balls(function: Function, plan: Plan, index: int) -> tuple[bool, b
     for precision in BALL_PRECISIONS:
         with working_precision(precision + extra_precision(x)):
             y = scaled_value(function, plan.block, plan.scale, x)
-            nearest = (y + arb(0.5)).floor().unique_fmpz()
+            nearest = nearest_integer(y)
             if nearest is None:
                 continue
             distance = y - arb(nearest)
@@ -268,7 +268,7 @@ def measure_distance(
             if ulp is None:
                 continue
             y = value * arb(2) ** -ulp + arb(0.5 if middle else 0.0)
-            nearest = (y + arb(0.5)).floor().unique_fmpz()
+            nearest = nearest_integer(y)
             if nearest is None:
                 continue
             distance = abs(y - arb(nearest))
@@ -293,10 +293,7 @@ def _leading_zeros(number: Ball) -> int | None:
 
 def _ulp(fmt: Format, value: Ball) -> int | None:
     """Return log2 of the ulp of the numbers in a ball; None if they have several."""
-    ulps = []
-    for end in (value.lower(), value.upper()):
-        mantissa, power = end.mid().man_exp()
-        if not mantissa:
-            return None
-        ulps.append(fmt.ulp(int(mantissa).bit_length() + int(power) - 1))
+    if not value.lower() > 0:
+        return None
+    ulps = [fmt.ulp(exponent_of_ball(end)) for end in (value.lower(), value.upper())]
     return ulps[0] if ulps[0] == ulps[1] else None

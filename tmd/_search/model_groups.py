@@ -12,17 +12,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tmd._search.blocks import Block
 from tmd._search.taylor_models import (
     FIXED_POINT_ERROR,
     FRACTION_BITS,
     GUARD_BITS,
-    Scale,
+    Models,
     bound_coefficient,
     expand_at,
     moving_error,
 )
-from tmd.functions.function import Function
 
 LOG2_LARGEST_GROUP = 5
 """log2 of the number of super-blocks of a group (not tuned; an expansion takes as long as three to
@@ -113,38 +111,35 @@ class ModelSettings(NamedTuple):
 
 
 @functools.lru_cache(maxsize=64)
-def choose_log2_length(
-    function: Function, block: Block, size: int, degree: int, scale: Scale
-) -> int:
+def choose_log2_length(models: Models) -> int:
     """Return log2 of the length of a block's groups: the largest with which its first has one."""
-    super_blocks = -(-block.run.count >> size)
-    if degree > MAX_DEGREE:
+    super_blocks = -(-models.block.run.count >> models.size)
+    if models.degree > MAX_DEGREE:
         return 0
     for log2_length in range(LOG2_LARGEST_GROUP, 1, -1):
         group = Group(0, min(1 << log2_length, super_blocks))
         if group.length < SMALLEST_GROUP:
             break
-        if expand_group(function, block, size, degree, scale, group) is not None:
+        if expand_group(models, group) is not None:
             return log2_length
     return 0
 
 
 @functools.lru_cache(maxsize=64)
-def expand_group(
-    function: Function, block: Block, size: int, degree: int, scale: Scale, group: Group
-) -> GroupArrays | None:
+def expand_group(models: Models, group: Group) -> GroupArrays | None:
     """Return the expansion of a group, or None if its errors cannot be bounded tightly enough."""
+    size, degree = models.size, models.degree
     log2_length = (group.length - 1).bit_length()
     length = size + log2_length
     begin = group.first << size
     middle, end = begin + (group.length << (size - 1)), begin + (group.length << size)
     try:
-        terms = expand_at(function, block, middle, length, MAX_ORDER + 1, scale)
+        terms = expand_at(models, middle, length, MAX_ORDER + 1)
         order = _find_order([abs(value) for value, _ in terms], degree)
         if order is None:
             return None
         # Of the coefficient after the last, on the whole group, in units of 2^-176.
-        bound = bound_coefficient(function, block, (begin, end), length, order + 1, scale)
+        bound = bound_coefficient(models, (begin, end), length, order + 1)
     except ArithmeticError:
         return None
     bound <<= GUARD_BITS

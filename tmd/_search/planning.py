@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -12,7 +12,7 @@ import numpy as np
 from tmd._search.blocks import Block
 from tmd._search.formulas import boolean_test_formulas as tests
 from tmd._search.formulas.line_formulas import Shape
-from tmd._search.taylor_models import Scale, make_model
+from tmd._search.taylor_models import Models, Scale, make_model
 from tmd.formats import format_fraction
 from tmd.functions.function import Function, ball, working_precision
 
@@ -29,6 +29,9 @@ MAX_BALL_ARGUMENTS = 1 << 20
 
 MAX_BITS = 58
 """Largest `bits` of a search: candidates are found among values that are accurate to 2^-62."""
+
+MAX_CASES = 1 << 27
+"""Largest number of cases that a search may be expected to have, so that they fit into memory."""
 
 ONE_BY_ONE = Shape(13, 8, 5, 0), 3
 """Placeholder for sizes and degree in the plan of a block that balls decide; nothing uses them."""
@@ -104,6 +107,11 @@ class Batch(NamedTuple):
     errors: np.ndarray
 
 
+def count_arguments(plans: Iterable[Plan]) -> int:
+    """Return the number of arguments in the blocks."""
+    return sum(plan.block.run.count for plan in plans)
+
+
 def make_plans(
     function: Function,
     blocks: Sequence[Block],
@@ -112,8 +120,36 @@ def make_plans(
     algorithm: str,
     division: str,
 ) -> list[Plan]:
-    """Return the plan of each block; see `make_plan`."""
+    """Return the plan of each block; see `make_plan`.
+
+    Raises ValueError if more cases are to be expected than fit into memory.
+    """
+    _require_few_cases(sum(block.run.count for block in blocks), bits, scale)
     return [make_plan(function, block, bits, scale, algorithm, division) for block in blocks]
+
+
+def _require_few_cases(arguments: int, bits: int, scale: Scale) -> None:
+    """Raise ValueError if more cases are to be expected than fit into memory."""
+    log2_breakpoints = 1 + int(scale.doubled)
+    expected = 2 * arguments * 2.0 ** (log2_breakpoints - bits)
+    if expected > MAX_CASES:
+        sufficient = math.ceil(math.log2(2 * arguments / MAX_CASES)) + log2_breakpoints
+        raise ValueError(
+            f"bits={bits} would give about {expected:.2g} cases among {arguments:.2g} "
+            f"arguments, too many to store: use bits >= {sufficient} or a smaller domain"
+        )
+
+
+def find_mirror_images(f: Function, plans: list[Plan]) -> dict[int, int]:
+    """Return the blocks that mirror another one of an odd or even function, and that one.
+
+    Arguments are counted by magnitude, so that both have the same cases.
+    """
+    if not f.symmetry:
+        return {}
+    positive = {plan.block.run: i for i, plan in enumerate(plans) if plan.block.run.sign > 0}
+    mirrored = ((i, replace(plan.block.run, sign=1)) for i, plan in enumerate(plans))
+    return {i: positive[run] for i, run in mirrored if positive.get(run, i) != i}
 
 
 def make_plan(
@@ -222,11 +258,8 @@ def _shrink_until_proven(
     while size >= MIN_SUBDOMAIN + 5:
         ends = {0, (block.run.count - 1) >> size}
         try:
-            if all(
-                make_model(function, block, i, size, degree, scale).error
-                <= scale.case_distance(bits)
-                for i in ends
-            ):
+            models = Models(function, block, scale, size, degree)
+            if all(make_model(models, i).error <= scale.case_distance(bits) for i in ends):
                 break
         except ArithmeticError:
             pass

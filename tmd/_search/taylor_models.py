@@ -53,6 +53,17 @@ class Scale:
 
 
 @dataclass(frozen=True)
+class Models:
+    """Everything that determines the models of a block, with 2^size arguments each."""
+
+    function: Function
+    block: Block
+    scale: Scale
+    size: int
+    degree: int
+
+
+@dataclass(frozen=True)
 class Model:
     """The polynomial of a super-block, in w = x / 2^size for its argument number x.
 
@@ -74,24 +85,23 @@ class Model:
     bounds: tuple[int, int, int]
 
 
-def make_model(
-    function: Function, block: Block, number: int, size: int, degree: int, scale: Scale
-) -> Model:
-    """Compute the Taylor model of super-block `number` of a block, with 2^size arguments.
+def make_model(models: Models, number: int) -> Model:
+    """Compute the Taylor model of super-block `number` of a block.
 
     Raises
     ------
     ArithmeticError
         The super-block is too long: a coefficient is unbounded, or a slope exceeds 63 bits.
     """
+    size, degree = models.size, models.degree
     begin, half = number << size, 1 << (size - 1)
-    centred = expand_at(function, block, begin + half, size, degree + 1, scale)
+    centred = expand_at(models, begin + half, size, degree + 1)
     # Steps of half a super-block lead from the centre to its ends.
     ends = begin, begin + 2 * half
-    remainder = bound_coefficient(function, block, ends, size - 1, degree + 1, scale)
+    remainder = bound_coefficient(models, ends, size - 1, degree + 1)
     coefficients = _expand_about_start([c for c, _ in centred])
     error = moving_error(sum(r for _, r in centred), degree)
-    if scale.half:
+    if models.scale.half:
         coefficients[0] += 1 << (FRACTION_BITS - 1)
     sums = [
         sum(math.comb(k, j) * (abs(coefficients[k]) + 1) for k in range(j, degree + 1))
@@ -110,9 +120,7 @@ def make_model(
     return Model(words, remainder + error + FIXED_POINT_ERROR, (sums[1], sums[2], tail))
 
 
-def expand_at(
-    function: Function, block: Block, x: int, size: int, count: int, scale: Scale
-) -> list[tuple[int, int]]:
+def expand_at(models: Models, x: int, size: int, count: int) -> list[tuple[int, int]]:
     """Return the first `count` Taylor coefficients about argument x of a block.
 
     They are for steps of 2^size arguments: pairs (value, radius) in units of
@@ -123,12 +131,11 @@ def expand_at(
     ArithmeticError
         A coefficient is unbounded.
     """
-
-    run, bits = block.run, FRACTION_BITS + GUARD_BITS
-    exponent, power = int(scale.doubled) - block.ulp + bits, run.quantum + size
+    block, run, bits = models.block, models.block.run, FRACTION_BITS + GUARD_BITS
+    exponent, power = int(models.scale.doubled) - block.ulp + bits, run.quantum + size
     # 80 bits before the point, and those that the argument reduction of large arguments costs.
     with working_precision(bits + 80 + max(0, run.quantum + 64) * 2):
-        series = function.coefficients(ball(run.argument(x)), count)
+        series = models.function.coefficients(ball(run.argument(x)), count)
     coefficients = []
     for k, c in enumerate(series):
         if not c.is_finite():
@@ -141,9 +148,7 @@ def expand_at(
     return coefficients
 
 
-def bound_coefficient(
-    function: Function, block: Block, ends: tuple[int, int], size: int, k: int, scale: Scale
-) -> int:
+def bound_coefficient(models: Models, ends: tuple[int, int], size: int, k: int) -> int:
     """Bound Taylor coefficient k between two arguments of a block, in units of 2^-128.
 
     It is for steps of 2^size arguments.
@@ -155,11 +160,11 @@ def bound_coefficient(
     """
     from flint import arb
 
-    run = block.run
-    exponent = int(scale.doubled) - block.ulp + k * (run.quantum + size) + FRACTION_BITS
+    run, ulp = models.block.run, models.block.ulp
+    exponent = int(models.scale.doubled) - ulp + k * (run.quantum + size) + FRACTION_BITS
     with working_precision(96 + max(0, run.quantum + 64) * 2):
         first, last = (ball(run.argument(end)) for end in ends)
-        enclosure = function.coefficients(first.union(last), k + 1)[-1]
+        enclosure = models.function.coefficients(first.union(last), k + 1)[-1]
         bound = abs(enclosure) * arb(2) ** exponent
         if not bound.is_finite():
             raise ArithmeticError("a remainder has no bound: the super-block is too long")

@@ -4,16 +4,10 @@ At 1/2 and -1/2 it is 1/3 and 2/3, which have infinitely many binary digits.
 """
 
 from fractions import Fraction
-from typing import Any
 
-from tmd.functions.function import Function, points_at
+from tmd.functions.function import Function, in_half_turns, points_at
 
-
-def _value(x: Any) -> Any:
-    from flint import arb
-
-    return x.acos() / arb.pi()
-
+_value = in_half_turns(lambda x: x.acos())
 
 FUNCTION = Function(
     "acospi",

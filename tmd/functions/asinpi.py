@@ -3,16 +3,9 @@
 At 1/2 it is 1/6, which has infinitely many binary digits.
 """
 
-from typing import Any
+from tmd.functions.function import Function, in_half_turns, points_at
 
-from tmd.functions.function import Function, points_at
-
-
-def _value(x: Any) -> Any:
-    from flint import arb
-
-    return x.asin() / arb.pi()
-
+_value = in_half_turns(lambda x: x.asin())
 
 FUNCTION = Function(
     "asinpi",

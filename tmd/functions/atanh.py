@@ -1,19 +1,10 @@
 """artanh x for |x| < 1. It is irrational for every rational x but 0 (Lindemann)."""
 
-from typing import Any
-
-from tmd.functions.function import Function, points_at
-
-
-def _series(x: Any) -> Any:
-    from flint import arb_series
-
-    return (x.derivative() / ((1 - x) * (1 + x))).integral() + arb_series([x[0].atanh()])
-
+from tmd.functions.function import Function, integrate, points_at
 
 FUNCTION = Function(
     "atanh",
-    series=_series,
+    series=lambda x: integrate(x.derivative() / ((1 - x) * (1 + x)), x[0].atanh()),
     exact=lambda x: 0 if x == 0 else None,
     value=lambda x: x.atanh(),
     domain=(-1, 1),

@@ -1,16 +1,10 @@
 """arctan(x)/pi. For rational x it is rational at 0, 1 and -1 only (Niven)."""
 
 from fractions import Fraction
-from typing import Any
 
-from tmd.functions.function import Function, points_at
+from tmd.functions.function import Function, in_half_turns, points_at
 
-
-def _value(x: Any) -> Any:
-    from flint import arb
-
-    return x.atan() / arb.pi()
-
+_value = in_half_turns(lambda x: x.atan())
 
 FUNCTION = Function(
     "atanpi",

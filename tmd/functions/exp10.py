@@ -6,13 +6,11 @@ For x = a/b in lowest terms, b > 1, it would be a rational root of 10^a, but 5 d
 import math
 from typing import Any
 
-from tmd.functions.function import Function
+from tmd.functions.function import Function, log_of
 
 
 def _value(x: Any) -> Any:
-    from flint import arb
-
-    return (x * arb.const_log10()).exp()
+    return (x * log_of(10)).exp()
 
 
 FUNCTION = Function(

@@ -2,29 +2,15 @@
 
 import math
 from fractions import Fraction
-from typing import Any
 
 from tmd.functions import expm1
-from tmd.functions.function import Function, points_at
-
-
-def _series(x: Any) -> Any:
-    from flint import arb
-
-    return expm1.series(x * arb.const_log10())
-
-
-def _value(x: Any) -> Any:
-    from flint import arb
-
-    return (x * arb.const_log10()).expm1()
-
+from tmd.functions.function import Function, log_of, points_at
 
 FUNCTION = Function(
     "exp10m1",
-    series=_series,
+    series=lambda x: expm1.series(x * log_of(10)),
     exact=lambda x: 10 ** int(x) - 1 if x.denominator == 1 and 0 <= x <= 4096 else None,
-    value=_value,
+    value=lambda x: (x * log_of(10)).expm1(),
     points=points_at(0),
     limits=(Fraction(-1), math.inf),
     monotone=True,

@@ -3,13 +3,11 @@
 import math
 from typing import Any
 
-from tmd.functions.function import Function
+from tmd.functions.function import Function, log_of
 
 
 def _value(x: Any) -> Any:
-    from flint import arb
-
-    return (x * arb.const_log2()).exp()
+    return (x * log_of(2)).exp()
 
 
 FUNCTION = Function(

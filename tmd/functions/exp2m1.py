@@ -2,22 +2,9 @@
 
 import math
 from fractions import Fraction
-from typing import Any
 
 from tmd.functions import expm1
-from tmd.functions.function import Function, points_at
-
-
-def _series(x: Any) -> Any:
-    from flint import arb
-
-    return expm1.series(x * arb.const_log2())
-
-
-def _value(x: Any) -> Any:
-    from flint import arb
-
-    return (x * arb.const_log2()).expm1()
+from tmd.functions.function import Function, log_of, points_at
 
 
 def _exact(x: Fraction) -> tuple[int, int] | None:
@@ -29,9 +16,9 @@ def _exact(x: Fraction) -> tuple[int, int] | None:
 
 FUNCTION = Function(
     "exp2m1",
-    series=_series,
+    series=lambda x: expm1.series(x * log_of(2)),
     exact=_exact,
-    value=_value,
+    value=lambda x: (x * log_of(2)).expm1(),
     points=points_at(0),
     limits=(Fraction(-1), math.inf),
     monotone=True,

@@ -119,6 +119,13 @@ def ball(x: Fraction) -> Ball:
     return arb(fmpq(x.numerator, x.denominator))
 
 
+def nearest_integer(y: Ball) -> Any:
+    """Return the integer that is nearest to all numbers in a ball, or None if there are several."""
+    from flint import arb
+
+    return (y + arb(0.5)).floor().unique_fmpz()
+
+
 _CONTEXT_LOCK = threading.RLock()
 
 
@@ -134,11 +141,11 @@ def working_precision(bits: int) -> Iterator[None]:
         yield
 
 
-def replace_value(series: Any, value: Ball) -> Any:
-    """Return a power series with another first coefficient."""
+def integrate(derivative: Any, value: Ball) -> Any:
+    """Return the power series with this derivative and this first coefficient."""
     from flint import arb_series
 
-    return series.derivative().integral() + arb_series([value])
+    return derivative.integral() + arb_series([value])
 
 
 def points_at(*points: int) -> Callable:
@@ -151,13 +158,25 @@ def count_in(period: float) -> Callable:
     return lambda lo, hi: math.ceil((hi - lo) / Fraction(period))
 
 
+def log_of(base: int) -> Ball:
+    """Return ln 2 or ln 10."""
+    from flint import arb
+
+    return arb.const_log2() if base == 2 else arb.const_log10()
+
+
 def in_base(base: int, logarithm: Callable) -> Callable:
     """Make a logarithm to the base 2 or 10 from a natural one, of balls or of power series."""
+    return lambda x: logarithm(x) / log_of(base)
+
+
+def in_half_turns(angle: Callable) -> Callable:
+    """Make an angle in units of pi from one in radians, of balls or of power series."""
 
     def divided(x: Any) -> Any:
         from flint import arb
 
-        return logarithm(x) / (arb.const_log2() if base == 2 else arb.const_log10())
+        return angle(x) / arb.pi()
 
     return divided
 

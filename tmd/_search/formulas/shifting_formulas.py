@@ -1,7 +1,7 @@
 """Taylor models of the super-blocks of a group, from one expansion, in integers of 256 bits.
 
 The loop does in compiled code, without Python's lock, what `taylor_models.make_model` and
-`planning.find_thresholds` do with Python's integers. Words are uint64, the highest first.
+`batches` for thresholds do with Python's integers. Words are uint64, the highest first.
 """
 
 from __future__ import annotations

@@ -7,10 +7,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from hetero.cuda import launch
-from tmd._search.formulas.line_formulas import LANES, Shape, SuperBlocks
+from tmd._search.formulas.line_formulas import LANES, SuperBlocks
 from tmd._search.gpu.buffers import Buffers
 from tmd._search.gpu.kernels import THREADS, Candidates, Pieces, kernels_for, list_candidates
-from tmd._search.planning import Batch
+from tmd._search.planning import Batch, Plan
 
 BLOCKS_PER_MULTIPROCESSOR = 16
 """Blocks of a launch per multiprocessor (not tuned)."""
@@ -23,9 +23,7 @@ class Ticket(NamedTuple):
 
     buffers: Buffers
     batch: Batch
-    shape: Shape
-    algorithm: str
-    division: str
+    plan: Plan
 
 
 def launch_phase_1(ticket: Ticket) -> tuple[Any, Any]:
@@ -33,14 +31,15 @@ def launch_phase_1(ticket: Ticket) -> tuple[Any, Any]:
 
     Returns the table and the numbers of sub-domains of the super-blocks, on the GPU.
     """
-    buffers, batch, shape, algorithm, division = ticket
+    buffers, batch, plan = ticket
+    shape = plan.shape
     table = buffers.upload("table", batch.table)
     subdomain_counts = buffers.upload("subdomain_counts", batch.subdomain_counts)
     buffers.counters.copy_to_device(_ZERO_COUNTERS, stream=buffers.stream)
-    if algorithm != "exhaustive":
+    if plan.algorithm != "exhaustive":
         offsets = buffers.upload("offsets", batch.offsets)
         bounds = buffers.upload("bounds", batch.bounds)
-        number = np.float64 if batch.bounds.dtype == np.float64 else np.uint64
+        number = batch.bounds.dtype.type
         log2_packets = shape.super_block - shape.subdomain - shape.packet - 5
         packets = batch.subdomain_counts.size << log2_packets
         grid = min(_full_grid(), launch.blocks_for(packets * LANES, THREADS))
@@ -52,37 +51,38 @@ def launch_phase_1(ticket: Ticket) -> tuple[Any, Any]:
             buffers.subdomains,
             buffers.counters,
         )
-        kernel = kernels_for(algorithm, division).test_subdomains
+        kernel = kernels_for(plan.algorithm, plan.division).test_subdomains
         launch.launch(kernel, grid, THREADS, buffers.stream, arguments)
     return table, subdomain_counts
 
 
 def launch_phase_2(ticket: Ticket, table: Any) -> None:
     """Launch phase 2, which tests the pieces of failing sub-domains; see `launch_phase_1`."""
-    buffers, batch, shape, algorithm, division = ticket
-    if algorithm == "exhaustive":
+    buffers, batch, plan = ticket
+    if plan.algorithm == "exhaustive":
         return
-    number = np.float64 if batch.bounds.dtype == np.float64 else np.uint64
+    number = batch.bounds.dtype.type
     arguments = (
         table,
         buffers.subdomains,
         buffers.upload("piece_offsets", batch.piece_offsets),
         buffers.upload("piece_bounds", batch.piece_bounds),
-        shape,
-        number(1 << shape.piece),
+        plan.shape,
+        number(1 << plan.shape.piece),
         buffers.pieces,
         buffers.counters,
     )
-    kernel = kernels_for(algorithm, division).test_pieces
+    kernel = kernels_for(plan.algorithm, plan.division).test_pieces
     launch.launch(kernel, _full_grid(), THREADS, buffers.stream, arguments)
 
 
 def launch_phase_3(ticket: Ticket, table: Any, subdomain_counts: Any) -> None:
     """Launch phase 3, which lists the candidates in failing pieces; see `launch_phase_1`."""
-    buffers, batch, shape, algorithm, _ = ticket
+    buffers, batch, plan = ticket
+    shape = plan.shape
     per_super_block = 1 << (shape.super_block - shape.piece)
     total = per_super_block * subdomain_counts.size
-    listed = algorithm != "exhaustive"
+    listed = plan.algorithm != "exhaustive"
     arguments = (
         table,
         Pieces(buffers.pieces, listed, np.uint64(total), np.uint64(per_super_block)),

@@ -27,7 +27,7 @@ from sbth._batch.requests import solve_on_gpu
 from sbth._batch.stacks import solve_pencils, solve_stack
 from sbth._problem.arrays import copy_like, is_sparse
 from sbth._problem.limits import LARGEST_THREADED_BATCH
-from sbth._problem.problem import choose_device, require_real
+from sbth._problem.problem import Call, require_real
 from sbth._problem.storage import matrix_of_batch
 from sbth._problem.validation import validate_bool, validate_numbers
 from sbth._vendor.array_modules import array_module, as_library_array, as_module_array
@@ -151,7 +151,8 @@ def _choose_device(arguments: dict[str, Any], arrays: dict[str, Any]) -> Device:
         The method does not suit the device, or complex matrices.
     """
     method, form = arguments.get("method", "auto"), "full" if "a" in arrays else "band"
-    device = choose_device(form, 0, False, method, arguments.get("device"), (), "a batch")
+    call = Call("a batch", False, method, device=arguments.get("device"))
+    device = call.choose_device(form, 0, ())
     for name, array in arrays.items():
         if array.dtype.kind == "c":
             require_real(name, method, device)

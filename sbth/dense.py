@@ -66,8 +66,8 @@ def full_to_band(
     """
     bandwidth = validation.check_integer("bandwidth", bandwidth, 1)
     lower = validate_bool("lower", lower)
-    a = validate_matrix(a)
-    order = a.shape[0] if isinstance(a, np.ndarray) else 0
+    a, order, _ = validate_matrix(a)
+    order = order if isinstance(a, np.ndarray) else 0
     chosen = Call("sbth.full_to_band", False, device=device).choose_device("full", order, (a,))
     bar = loop_progress("dense to band", enabled=progress)
     with module_on(chosen, a, "sbth.full_to_band") as xp, region("dense to band"), bar:

@@ -118,11 +118,12 @@ def _solve_batch(
     if list(arrays) == ["a"] and device.kind == "cpu":
         return solve_stack(arguments, arrays["a"], has_vectors)
     flat, count = flatten(arrays, lead, dimensions), math.prod(lead)
-    cores = {name: array.shape[1:] for name, array in flat.items()}
     if count == 0:
-        dtypes = {name: array.dtype for name, array in arrays.items()}
-        return _solve_nothing(function, arguments, cores, dtypes, lead)
-    if list(flat) == ["a", "b"] and _are_small_squares(cores) and device.kind == "cpu":
+        return _solve_nothing(function, arguments, flat, lead)
+    cores = [array.shape[1:] for array in flat.values()]
+    order = cores[0][-1]
+    are_small = 0 < order <= LARGEST_THREADED_BATCH and cores == [(order, order)] * 2
+    if list(flat) == ["a", "b"] and are_small and device.kind == "cpu":
         return solve_pencils(_OVER_BATCHES[function], arguments, (flat["a"], flat["b"]), lead)
     first = _solve_matrix(function, arguments, flat, lead, 0)
     is_pair = isinstance(first, tuple)
@@ -137,7 +138,7 @@ def _solve_batch(
             for out, x in zip(outputs, result if is_pair else (result,), strict=True):
                 out[index] = x
 
-    run_pieces(solve_piece, count, max(next(iter(cores.values()))))
+    run_pieces(solve_piece, count, max(cores[0]))
     shaped = tuple(out.reshape(lead + out.shape[1:]) for out in outputs)
     return shaped if is_pair else shaped[0]
 
@@ -159,14 +160,6 @@ def _choose_device(arguments: dict[str, Any], arrays: dict[str, Any]) -> Device:
     return device
 
 
-def _are_small_squares(cores: dict[str, tuple[int, ...]]) -> bool:
-    """Return whether matrices of these shapes are square, and each is solved by one thread."""
-    order = next(iter(cores.values()))[-1]
-    return 0 < order <= LARGEST_THREADED_BATCH and all(
-        core == (order, order) for core in cores.values()
-    )
-
-
 def _solve_matrix(
     function: Callable[..., Any],
     arguments: dict[str, Any],
@@ -184,17 +177,16 @@ def _solve_matrix(
 def _solve_nothing(
     function: Callable[..., Any],
     arguments: dict[str, Any],
-    cores: dict[str, tuple[int, ...]],
-    dtypes: dict[str, np.dtype],
+    flat: dict[str, Any],
     lead: tuple[int, ...],
 ) -> Any:
     """Return the results of an empty batch, of the shapes and types for a matrix of zeros.
 
-    `cores` and `dtypes` are the shapes and types of the arrays for one matrix. A CPU solves it.
+    A CPU solves it.
     """
     if arguments.get("method") != "lapack":
         arguments = arguments | {"device": "cpu", "method": "auto"}
-    one = {name: np.zeros(core, dtypes[name]) for name, core in cores.items()}
+    one = {name: np.zeros(x.shape[1:], x.dtype) for name, x in flat.items()}
     if "b" in one:
         np.fill_diagonal(one["b"], 1)
     if "b_band" in one and len(one["b_band"]):
@@ -220,11 +212,7 @@ def _solve_gpu_arrays(
             lead = _shared_lead(arrays, dimensions)
             flat = flatten(arrays, lead, dimensions, xp)
             if math.prod(lead) == 0:
-                cores = {name: x.shape[1:] for name, x in flat.items()}
-                dtypes = {name: x.dtype for name, x in flat.items()}
-                empty = _solve_nothing(
-                    function, arguments | {"device": device}, cores, dtypes, lead
-                )
+                empty = _solve_nothing(function, arguments | {"device": device}, flat, lead)
                 if isinstance(empty, tuple):
                     return tuple(copy_like(x, like) for x in empty)
                 return copy_like(empty, like)

@@ -9,7 +9,7 @@ import numpy as np
 
 from hetero import validation
 from hetero.devices import Device, device_of, parse, resolve
-from sbth._problem.arrays import KEPT, copy_to_host, has_cupy, shape_and_dtype
+from sbth._problem.arrays import copy_to_host, has_cupy, shape_and_dtype
 from sbth._problem.limits import BREAK_EVEN, DEVICES, METHOD_NAMES, METHODS
 from sbth._problem.selection import Selection, select_all
 from sbth._problem.validation import (
@@ -213,18 +213,13 @@ def band_problem(a_band: Any, b_band: Any, lower: bool, call: Call) -> Problem:
     """Validate the arguments for a band matrix, or for a pencil."""
     if b_band is not None and (device_of(a_band) is None) != (device_of(b_band) is None):
         raise ValueError("a_band and b_band must be in one memory: one is on a GPU, the other not")
-    band, vectors = a_band, call.vectors
-    if not (type(band) is np.ndarray and band.ndim == 2 and band.dtype in KEPT and len(band)):
-        band = validate_band(a_band, "a_band", allow_complex=True)
-    (rows, order), dtype = band.shape, band.dtype
-    if not isinstance(band, np.ndarray):
-        (rows, order), dtype = shape_and_dtype("a_band", band, allow_complex=True)
+    vectors = call.vectors
+    band, (rows, order), dtype = validate_band(a_band, "a_band", allow_complex=True)
     width = min(rows - 1, max(order - 1, 0))
     form = "band" if width > 1 or vectors else "tridiagonal"
     if b_band is not None:  # on a GPU only if it is asked for
         device = call.choose_device("", 0, (a_band, b_band))
-        b_band = validate_band(b_band, "b_band", allow_complex=True)
-        of_b, dtype_of_b = shape_and_dtype("b_band", b_band, allow_complex=True)
+        b_band, of_b, dtype_of_b = validate_band(b_band, "b_band", allow_complex=True)
         if of_b[1] != order:
             raise ValueError(f"b_band must be of the order of a_band, {order}, got shape {of_b}")
         dtype = np.result_type(dtype, dtype_of_b)
@@ -242,19 +237,14 @@ def band_problem(a_band: Any, b_band: Any, lower: bool, call: Call) -> Problem:
 
 def full_problem(a: Any, b: Any, lower: bool, call: Call) -> Problem:
     """Validate the arguments for a full matrix, or for a pencil."""
-    a = validate_matrix(a, allow_complex=True)
-    (order, _), dtype = (
-        (a.shape, a.dtype)
-        if isinstance(a, np.ndarray)
-        else shape_and_dtype("a", a, allow_complex=True)
-    )
+    a, order, dtype = validate_matrix(a, allow_complex=True)
     device = call.choose_device("full", order, (a,) if b is None else (a, b))
     selection = call.selection(order)
     if b is not None:
-        b = validate_matrix(b, "b", allow_complex=True)
-        of_b, dtype_of_b = shape_and_dtype("b", b, allow_complex=True)
-        if of_b != (order, order):
-            raise ValueError(f"b must have the shape of a, {(order, order)}, got {of_b}")
+        b, of_b, dtype_of_b = validate_matrix(b, "b", allow_complex=True)
+        if of_b != order:
+            shapes = (order, order), (of_b, of_b)
+            raise ValueError(f"b must have the shape of a, {shapes[0]}, got {shapes[1]}")
         if (device_of(a) is None) != (device_of(b) is None):
             raise ValueError("a and b must be in one memory: one is on a GPU, the other is not")
         dtype = np.result_type(dtype, dtype_of_b)

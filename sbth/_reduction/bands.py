@@ -137,9 +137,7 @@ def reduce_array(
     """
     if lower is not True and lower is not False:
         lower = validate_bool("lower", lower)
-    if not (type(ab) is np.ndarray and ab.dtype == np.float64 and ab.ndim == 2 and len(ab)):
-        ab = validate_band(ab)
-    rows, order = ab.shape if isinstance(ab, np.ndarray) else shape_and_dtype("ab", ab)[0]
+    ab, (rows, order), _ = validate_band(ab)
     width = min(rows - 1, max(order - 1, 0))
     least = BREAK_EVEN["band", False]
     device = resolve(device, ab, work=order if width > 1 else 0, break_even=least)

@@ -172,18 +172,11 @@ _LARGEST_QL = 25
 matrices around it, which the routine for the QL iteration itself does without."""
 
 
-def band_values(ab: np.ndarray, lower: bool) -> np.ndarray:
-    """Return all eigenvalues of a band matrix, reduced by rotations as a band."""
-    return _solve_band(ab, lower, 0)[0]
+def solve_band(ab: np.ndarray, lower: bool, *, vectors: bool) -> tuple[np.ndarray, Any]:
+    """Return all eigenvalues of a band matrix, reduced by rotations as a band, and eigenvectors.
 
-
-def band_vectors(ab: np.ndarray, lower: bool) -> tuple[np.ndarray, np.ndarray]:
-    """Return all eigenvalues and eigenvectors of a band matrix, reduced by rotations as a band."""
-    return _solve_band(ab, lower, 1)
-
-
-def _solve_band(ab: np.ndarray, lower: bool, compute_v: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return all eigenvalues, and the eigenvectors if `compute_v` is 1."""
+    Without `vectors` these are None.
+    """
     symmetric = "sbev" if ab.shape[1] <= _LARGEST_QL else "sbevd"  # SciPy has no hbev
     if ab.dtype.kind == "c":
         # LAPACK divides elements by their magnitudes, and subnormal ones have too few digits for a
@@ -192,10 +185,10 @@ def _solve_band(ab: np.ndarray, lower: bool, compute_v: int) -> tuple[np.ndarray
         parts = np.ascontiguousarray(ab).view(real.dtype)
         ab = np.where(np.abs(parts) < real.tiny / real.eps, 0, parts).view(ab.dtype)
     name, solve = routine(symmetric, "hbevd", ab.dtype)
-    values, vectors, info = solve(ab, compute_v, int(lower), overwrite_ab=0)
+    values, columns, info = solve(ab, int(vectors), int(lower), overwrite_ab=0)
     if info != 0:
         raise _failure(info, name)
-    return values, vectors
+    return values, columns if vectors else None
 
 
 def expand(ab: np.ndarray, lower: bool) -> np.ndarray:

@@ -17,13 +17,7 @@ from typing import Any
 import numpy as np
 
 from sbth._problem.selection import Selection
-from sbth._vendor.checks import (
-    are_small,
-    full_residuals,
-    may_have_large_residuals,
-    orthonormalize,
-    tridiagonal_residuals,
-)
+from sbth._vendor import checks
 from sbth._vendor.routines import call_pointer, routine
 
 _FEW = 6, 4
@@ -150,10 +144,10 @@ def _iterate_inversely(d: np.ndarray, e: np.ndarray, values: np.ndarray) -> np.n
     _, solve = routine("stein", "", d.dtype)
     one_block = np.ones(n, np.int32), np.full(n, n, np.int32)
     vectors, info = solve(d, e, values, *one_block)
-    vectors = orthonormalize(vectors) if info == 0 else None
-    if vectors is not None and may_have_large_residuals(values, n):
+    vectors = checks.orthonormalize(vectors) if info == 0 else None
+    if vectors is not None and checks.may_have_large_residuals(values, n):
         norm = float(np.abs(d).max()) + 2.0 * float(np.abs(e).max())
-        if not are_small(tridiagonal_residuals(d, e, values, vectors), norm):
+        if not checks.are_small(checks.tridiagonal_residuals(d, e, values, vectors), norm):
             return None
     return vectors
 
@@ -301,9 +295,9 @@ def _some_full_vectors(
     values, vectors, count, _, info = solve(a, **options)
     if info != 0 or (selection.kind == "i" and count != selection.count_indices()):
         return None
-    values, vectors = values[:count], orthonormalize(vectors[:, :count])
-    if vectors is not None and may_have_large_residuals(values, n):
-        residuals = full_residuals(a, lower, values, vectors)
-        if not are_small(residuals, float(np.abs(values).max())):
+    values, vectors = values[:count], checks.orthonormalize(vectors[:, :count])
+    if vectors is not None and checks.may_have_large_residuals(values, n):
+        residuals = checks.full_residuals(a, lower, values, vectors)
+        if not checks.are_small(residuals, float(np.abs(values).max())):
             return None
     return None if vectors is None else (values, vectors)

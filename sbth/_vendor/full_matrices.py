@@ -9,14 +9,8 @@ from __future__ import annotations
 import numpy as np
 
 from hetero import region
+from sbth._problem import inspection
 from sbth._problem.blocks import join_blocks
-from sbth._problem.inspection import (
-    is_plainly_safe,
-    magnitudes,
-    require_finite_triangle,
-    safe_scale,
-    unscale,
-)
 from sbth._problem.selection import Selection
 from sbth._vendor import drivers
 
@@ -44,9 +38,9 @@ def solve_full(
     with region("LAPACK"):
         if vectors:
             values, columns = drivers.full_vectors(scaled, lower, selection, factor)
-            return unscale(values, factor), columns
+            return inspection.unscale(values, factor), columns
         values = drivers.full_values(scaled, lower)
-    return selection.select_sorted(unscale(values, factor)), None
+    return selection.select_sorted(inspection.unscale(values, factor)), None
 
 
 def _find_blocks(a: np.ndarray, lower: bool) -> list[np.ndarray]:
@@ -72,10 +66,10 @@ def _scale_triangle(a: np.ndarray, lower: bool) -> tuple[np.ndarray, float]:
     """
     if len(a):
         column = (a[:, 0] if lower else a[0]).real
-        if is_plainly_safe(a, column.item(0) or np.abs(column).max()):
+        if inspection.is_plainly_safe(a, column.item(0) or np.abs(column).max()):
             return a, 1.0
     triangle = np.tril(a) if lower else np.triu(a)
-    largest = float(np.max(np.abs(magnitudes(triangle)), initial=0.0))
-    require_finite_triangle(largest, lower)
-    factor = safe_scale(largest, a.dtype)
+    largest = float(np.max(np.abs(inspection.magnitudes(triangle)), initial=0.0))
+    inspection.require_finite_triangle(largest, lower)
+    factor = inspection.safe_scale(largest, a.dtype)
     return (a, 1.0) if factor == 1.0 else (triangle * a.real.dtype.type(factor), factor)

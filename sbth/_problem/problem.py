@@ -94,6 +94,12 @@ class Reduced(NamedTuple):
     transform: Callable[[Any, Any], Any] | None = None
     was_reduced: bool = True
 
+    def in_double(self) -> Reduced:
+        """Return it with `d` and `e` in float64, in which tridiagonal matrices are solved."""
+        if self.d.dtype == self.e.dtype == np.float64:
+            return self
+        return self._replace(d=self.d.astype(float), e=self.e.astype(float))
+
 
 class Stage(NamedTuple):
     """A step of the way, which takes what the step before leaves.

@@ -227,10 +227,7 @@ def solve(problem: Problem) -> Any:
         return _solve_tridiagonal_pairs(problem)
     device, dtype, like = problem.device, problem.dtype, problem.like
     if device.kind == "cpu":
-        if problem.second is None:
-            values, vectors = route(problem).run(np)
-        else:
-            values, vectors = _follow(np, problem)
+        values, vectors = _follow(np, problem)
         values = round_to_dtype(problem.name, values, dtype)
         return values if vectors is None else (values, vectors)
     needs_module = problem.vectors or problem.form == "full" or dtype.kind == "c"

@@ -73,6 +73,9 @@ class Problem(NamedTuple):
         return isinstance(self.arrays[0], np.ndarray)
 
 
+_DOUBLE = np.dtype(np.float64)
+
+
 class Reduced(NamedTuple):
     """A real tridiagonal matrix T of A = Q T Q^H, where A was multiplied by a power of two.
 
@@ -96,7 +99,7 @@ class Reduced(NamedTuple):
 
     def in_double(self) -> Reduced:
         """Return it with `d` and `e` in float64, in which tridiagonal matrices are solved."""
-        if self.d.dtype == self.e.dtype == np.float64:
+        if self.d.dtype is self.e.dtype is _DOUBLE:
             return self
         return self._replace(d=self.d.astype(float), e=self.e.astype(float))
 

@@ -107,8 +107,8 @@ def solve_pencils(
     dtype = np.result_type(*matrices)
     a, b = (x.astype(dtype, copy=False) for x in matrices)
     are_benign = is_benign(a, b)
-    for name, x in ("a", a), ("b", b):
-        if not are_benign:
+    if not are_benign:
+        for name, x in ("a", a), ("b", b):
             finite = np.isfinite(np.tril(x) if lower else np.triu(x)).all(axis=(1, 2))
             _require_finite(finite, lower, ("ab", name), lead)
     reduced = np.empty(a.shape, dtype)

@@ -9,7 +9,7 @@ import numpy as np
 
 from hetero import validation
 from hetero.devices import Device, device_of, parse, resolve
-from sbth._problem.arrays import copy_to_host, has_cupy, shape_and_dtype
+from sbth._problem.arrays import KEPT, copy_to_host, has_cupy, shape_and_dtype
 from sbth._problem.limits import BREAK_EVEN, DEVICES, METHOD_NAMES, METHODS
 from sbth._problem.selection import Selection, select_all
 from sbth._problem.validation import (
@@ -222,8 +222,11 @@ def band_problem(a_band: Any, b_band: Any, lower: bool, call: Call) -> Problem:
     """Validate the arguments for a band matrix, or for a pencil."""
     if b_band is not None and (device_of(a_band) is None) != (device_of(b_band) is None):
         raise ValueError("a_band and b_band must be in one memory: one is on a GPU, the other not")
-    vectors = call.vectors
-    band, (rows, order), dtype = validate_band(a_band, "a_band", allow_complex=True)
+    band, vectors = a_band, call.vectors
+    if type(band) is np.ndarray and band.ndim == 2 and band.dtype in KEPT and len(band):
+        (rows, order), dtype = band.shape, band.dtype
+    else:
+        band, (rows, order), dtype = validate_band(a_band, "a_band", allow_complex=True)
     width = min(rows - 1, max(order - 1, 0))
     form = "band" if width > 1 or vectors else "tridiagonal"
     if b_band is not None:  # on a GPU only if it is asked for

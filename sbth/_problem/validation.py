@@ -37,8 +37,6 @@ def validate_band(
     ValueError
         It does not have two dimensions, or has no rows.
     """
-    if type(ab) is np.ndarray and ab.dtype in KEPT_REAL and ab.ndim == 2 and len(ab):
-        return ab, ab.shape, ab.dtype  # without the calls below
     array, shape, dtype = _validate_array(name, ab, allow_complex)
     if shape == (0, 0) and isinstance(array, np.ndarray):  # the band of an empty matrix in SciPy
         return array.reshape(1, 0), (1, 0), dtype

@@ -20,7 +20,7 @@ from sbth._problem import limits, working_matrix
 from sbth._problem.arrays import host_workspace, shape_and_dtype
 from sbth._problem.inspection import choose_scale
 from sbth._problem.problem import Problem, Reduced, Stage
-from sbth._problem.storage import diagonals, first_diagonals
+from sbth._problem.storage import diagonals
 from sbth._problem.validation import validate_band, validate_bool
 from sbth._reduction import band_to_band, bulge_chasing
 from sbth._reduction.bulge_chasing.schedule_formulas import sweep_count
@@ -214,7 +214,7 @@ def load_tridiagonal(ab: np.ndarray, lower: bool, name: str) -> tuple[np.ndarray
         There is NaN or infinity within the band.
     """
     choose_scale(ab, lower, name)
-    main, *below = map(np.ascontiguousarray, first_diagonals(ab, lower))
+    main, *below = map(np.ascontiguousarray, diagonals(ab, lower))
     return main, below[0] if below else np.zeros(max(ab.shape[1] - 1, 0), ab.dtype)
 
 

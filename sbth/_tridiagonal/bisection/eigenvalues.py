@@ -35,7 +35,8 @@ def solve_values(problem: Problem, reduced: Reduced, driver: Driver) -> np.ndarr
     """
     is_single = reduced.was_reduced and reduced.d.dtype == np.float32
     precision = _SINGLE if is_single else _DOUBLE
-    d, e, factor, *_ = reduced.in_double()
+    d, e = reduced.d.astype(float, copy=False), reduced.e.astype(float, copy=False)
+    factor = reduced.factor
 
     def solve(d: np.ndarray, e: np.ndarray, part: Problem) -> np.ndarray:
         """Return the selected eigenvalues of a block of similar magnitude; LAPACK computes all."""

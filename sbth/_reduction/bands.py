@@ -17,7 +17,7 @@ from hetero.display.progress_bar import loop_progress
 from sbth._back.diamonds import wave_matrices
 from sbth._back.reflections import Reflections
 from sbth._problem import limits, working_matrix
-from sbth._problem.arrays import host_workspace, shape_and_dtype
+from sbth._problem.arrays import KEPT_REAL, host_workspace, shape_and_dtype
 from sbth._problem.inspection import choose_scale
 from sbth._problem.problem import Problem, Reduced, Stage
 from sbth._problem.storage import diagonals
@@ -130,7 +130,10 @@ def reduce_array(
     """
     if lower is not True and lower is not False:
         lower = validate_bool("lower", lower)
-    ab, (rows, order), _ = validate_band(ab)
+    if type(ab) is np.ndarray and ab.dtype in KEPT_REAL and ab.ndim == 2 and len(ab):
+        rows, order = ab.shape
+    else:
+        ab, (rows, order), _ = validate_band(ab)
     width = min(rows - 1, max(order - 1, 0))
     least = limits.BREAK_EVEN["band", False]
     device = resolve(device, ab, work=order if width > 1 else 0, break_even=least)

@@ -11,7 +11,7 @@ from hetero import Device, region, validation
 from hetero.display.progress_bar import loop_progress
 from sbth._batch.over_batches import over_batches
 from sbth._problem.arrays import is_sparse
-from sbth._problem.problem import Call, band_problem, full_problem, require_flags
+from sbth._problem.problem import Call, band_problem, full_problem, read_subset, require_flags
 from sbth._problem.sparse_matrices import as_full, narrow_band, require_moderate_order
 from sbth._problem.validation import validate_bool, validate_matrix
 from sbth._reduction.dense_to_band.reduction import reduce_to_band
@@ -162,8 +162,8 @@ def eigh(
     """
     require_flags(eigvals_only=eigvals_only, lower=lower, overwrite_a=overwrite_a)
     require_flags(check_finite=check_finite)
-    call = Call("sbth.eigh", not eigvals_only, method, progress, device)
-    call = call.with_subset(subset_by_index, subset_by_value)
+    choice = read_subset(subset_by_index, subset_by_value)
+    call = Call("sbth.eigh", not eigvals_only, method, progress, device, *choice)
     if b is not None:
         require_moderate_order(a, b)
         b = as_full(b, lower)
@@ -204,11 +204,12 @@ def eigvalsh(
     """
     if lower is not True and lower is not False:
         require_flags(lower=lower)
-    call = Call("sbth.eigvalsh", False, method, progress, device, select, select_range, tol)
+    choice: tuple[Any, ...] = select, select_range, tol
     if not (b is None and subset_by_index is None and subset_by_value is None):
         if not isinstance(select, str) or select != "a" or tol is not None:
             raise ValueError("select and tol must not be given beside a subset or b")
-        call = call.with_subset(subset_by_index, subset_by_value)
+        choice = read_subset(subset_by_index, subset_by_value)
+    call = Call("sbth.eigvalsh", False, method, progress, device, *choice)
     if b is not None:
         require_moderate_order(a, b)
         b = as_full(b, lower)

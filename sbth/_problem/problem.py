@@ -154,16 +154,6 @@ class Call(NamedTuple):
     tol: float | None = None
     range_name: str = "select_range"
 
-    def with_subset(self, by_index: Any, by_value: Any) -> Call:
-        """Return the call with the selection by SciPy's arguments of `eigh`."""
-        if by_index is not None and by_value is not None:
-            raise ValueError("subset_by_index and subset_by_value must not be given both")
-        if by_index is not None:
-            return self._replace(select="i", select_range=by_index, range_name="subset_by_index")
-        if by_value is not None:
-            return self._replace(select="v", select_range=by_value, range_name="subset_by_value")
-        return self
-
     def selection(self, order: int) -> Selection:
         """Return the validated selection for a matrix of some order."""
         if self.tol is None and isinstance(self.select, str) and self.select == "a":
@@ -196,6 +186,15 @@ class Call(NamedTuple):
         if method != "auto" and method not in METHODS[chosen.kind, form or "band"]:
             _refuse_method(method, chosen, form or "band", self.routine)
         return chosen
+
+
+def read_subset(by_index: Any, by_value: Any) -> tuple[str, Any, None, str]:
+    """Return the last four values of a `Call` by SciPy's arguments of `eigh`."""
+    if by_index is not None and by_value is not None:
+        raise ValueError("subset_by_index and subset_by_value must not be given both")
+    if by_index is not None:
+        return "i", by_index, None, "subset_by_index"
+    return ("a" if by_value is None else "v"), by_value, None, "subset_by_value"
 
 
 def tridiagonal_problem(d: Any, e: Any, call: Call) -> Problem:

@@ -86,8 +86,7 @@ def dense_from_band(ab: ArrayLike, *, lower: bool = False) -> np.ndarray:
     """
     lower = validate_bool("lower", lower)
     require_host("ab", ab, "dense_from_band")
-    band: np.ndarray = validate_band(ab, allow_complex=True)
-    n = band.shape[1]
+    band, (_, n), _ = validate_band(ab, allow_complex=True)
     a = np.zeros((n, n), band.dtype)
     for k, diagonal in enumerate(diagonals(band, lower)):
         j = np.arange(n - k)

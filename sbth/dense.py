@@ -11,7 +11,7 @@ from hetero import Device, region, validation
 from hetero.display.progress_bar import loop_progress
 from sbth._batch.over_batches import over_batches
 from sbth._problem.arrays import is_sparse
-from sbth._problem.problem import band_problem, choose_device, full_problem, require_flags
+from sbth._problem.problem import Call, band_problem, full_problem, read_subset, require_flags
 from sbth._problem.sparse_matrices import as_full, narrow_band, require_moderate_order
 from sbth._problem.validation import validate_bool, validate_matrix
 from sbth._reduction.dense_to_band.reduction import reduce_to_band
@@ -66,9 +66,9 @@ def full_to_band(
     """
     bandwidth = validation.check_integer("bandwidth", bandwidth, 1)
     lower = validate_bool("lower", lower)
-    a = validate_matrix(a)
-    order = a.shape[0] if isinstance(a, np.ndarray) else 0
-    chosen = choose_device("full", order, False, "auto", device, (a,), "sbth.full_to_band")
+    a, order, _ = validate_matrix(a)
+    order = order if isinstance(a, np.ndarray) else 0
+    chosen = Call("sbth.full_to_band", False, device=device).choose_device("full", order, (a,))
     bar = loop_progress("dense to band", enabled=progress)
     with module_on(chosen, a, "sbth.full_to_band") as xp, region("dense to band"), bar:
         return as_library_array(xp, reduce_to_band(xp, a, bandwidth, lower), a)
@@ -160,25 +160,14 @@ def eigh(
 
     Arrays (..., n, n) are batches of matrices; see `eigvalsh_tridiagonal`.
     """
-    flags = {"lower": lower, "overwrite_a": overwrite_a, "check_finite": check_finite}
-    require_flags(eigvals_only=eigvals_only, **flags)
-    choice = _subset(subset_by_index, subset_by_value)
+    require_flags(eigvals_only=eigvals_only, lower=lower, overwrite_a=overwrite_a)
+    require_flags(check_finite=check_finite)
+    choice = read_subset(subset_by_index, subset_by_value)
+    call = Call("sbth.eigh", not eigvals_only, method, progress, device, *choice)
     if b is not None:
         require_moderate_order(a, b)
-    options = method, progress, device
-    matrices = as_full(a, lower), None if b is None else as_full(b, lower), bool(lower)
-    return solve(
-        full_problem(*matrices, choice, options, vectors=not eigvals_only, routine="sbth.eigh")
-    )
-
-
-def _subset(by_index: Any, by_value: Any) -> tuple[str, Any, None, str]:
-    """Return the selection by SciPy's arguments of `eigh`."""
-    if by_index is not None and by_value is not None:
-        raise ValueError("subset_by_index and subset_by_value must not be given both")
-    if by_index is not None:
-        return "i", by_index, None, "subset_by_index"
-    return ("a" if by_value is None else "v"), by_value, None, "subset_by_value"
+        b = as_full(b, lower)
+    return solve(full_problem(as_full(a, lower), b, bool(lower), call))
 
 
 @over_batches("full", a=2, b=2)
@@ -215,17 +204,15 @@ def eigvalsh(
     """
     if lower is not True and lower is not False:
         require_flags(lower=lower)
-    choice: tuple[Any, Any, Any, str] = select, select_range, tol, "select_range"
+    choice: tuple[Any, ...] = select, select_range, tol
     if not (b is None and subset_by_index is None and subset_by_value is None):
         if not isinstance(select, str) or select != "a" or tol is not None:
             raise ValueError("select and tol must not be given beside a subset or b")
-        choice = _subset(subset_by_index, subset_by_value)
-    options = method, progress, device
-    names: dict[str, Any] = {"vectors": False, "routine": "sbth.eigvalsh"}
+        choice = read_subset(subset_by_index, subset_by_value)
+    call = Call("sbth.eigvalsh", False, method, progress, device, *choice)
     if b is not None:
         require_moderate_order(a, b)
+        b = as_full(b, lower)
     elif is_sparse(a) and (band := narrow_band(a, bool(lower))) is not None:
-        problem = band_problem(band, None, True, choice[:3], options, **names)
-        return solve(problem._replace(name="a"))
-    matrices = as_full(a, lower), None if b is None else as_full(b, lower), bool(lower)
-    return solve(full_problem(*matrices, choice, options, **names))
+        return solve(band_problem(band, None, True, call)._replace(name="a"))
+    return solve(full_problem(as_full(a, lower), b, bool(lower), call))

@@ -9,7 +9,13 @@ from numpy.typing import ArrayLike
 
 from hetero.devices import Device
 from sbth._batch.over_batches import over_batches
-from sbth._problem.problem import band_problem, full_problem, require_flags, tridiagonal_problem
+from sbth._problem.problem import (
+    Call,
+    band_problem,
+    full_problem,
+    require_flags,
+    tridiagonal_problem,
+)
 from sbth._problem.sparse_matrices import check_symmetric, choose_storage
 from sbth._route.route import solve
 from sbth.results import Spectrum
@@ -89,9 +95,9 @@ def eigvalsh_tridiagonal(
     """
     if type(check_finite) is not bool:
         require_flags(check_finite=check_finite)
-    choice, options = (select, select_range, tol), (method, progress, device)
     routine = "sbth.eigvalsh_tridiagonal"
-    return solve(tridiagonal_problem(d, e, choice, options, vectors=False, routine=routine))
+    call = Call(routine, False, method, progress, device, select, select_range, tol)
+    return solve(tridiagonal_problem(d, e, call))
 
 
 @over_batches("band", a_band=2, b_band=2)
@@ -159,10 +165,8 @@ def eigvals_banded(
     """
     if not type(lower) is type(overwrite_a_band) is type(check_finite) is bool:
         require_flags(lower=lower, overwrite_a_band=overwrite_a_band, check_finite=check_finite)
-    choice, options = (select, select_range, tol), (method, progress, device)
-    matrices = a_band, b_band, bool(lower)
-    routine = "sbth.eigvals_banded"
-    return solve(band_problem(*matrices, choice, options, vectors=False, routine=routine))
+    call = Call("sbth.eigvals_banded", False, method, progress, device, select, select_range, tol)
+    return solve(band_problem(a_band, b_band, bool(lower), call))
 
 
 def spectrum(
@@ -205,12 +209,11 @@ def spectrum(
     """
     require_flags(progress=progress)
     matrix, storage, bandwidth, permuted = choose_storage(check_symmetric(a))
-    choice, options = (select, select_range, tol), (method, progress, device)
-    names: dict[str, Any] = {"vectors": False, "routine": "sbth.spectrum"}
+    call = Call("sbth.spectrum", False, method, progress, device, select, select_range, tol)
     if storage == "band":
-        problem = band_problem(matrix, None, False, choice, options, **names)
+        problem = band_problem(matrix, None, False, call)
     else:
-        problem = full_problem(matrix, None, True, (*choice, "select_range"), options, **names)
+        problem = full_problem(matrix, None, True, call)
     values = np.asarray(solve(problem))
     method_name = "band" if storage == "band" else "dense"
     return Spectrum(values, problem.order, bandwidth, method_name, permuted)

@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 
 from hetero.devices import Device
 from sbth._batch.over_batches import over_batches
-from sbth._problem.problem import band_problem, require_flags, tridiagonal_problem
+from sbth._problem.problem import Call, band_problem, require_flags, tridiagonal_problem
 from sbth._route.route import solve
 
 
@@ -95,12 +95,9 @@ def eigh_tridiagonal(
     """
     if not type(eigvals_only) is type(check_finite) is bool:
         require_flags(eigvals_only=eigvals_only, check_finite=check_finite)
-    choice, options = (select, select_range, tol), (method, progress, device)
-    return solve(
-        tridiagonal_problem(
-            d, e, choice, options, vectors=not eigvals_only, routine="sbth.eigh_tridiagonal"
-        )
-    )
+    routine = "sbth.eigh_tridiagonal"
+    call = Call(routine, not eigvals_only, method, progress, device, select, select_range, tol)
+    return solve(tridiagonal_problem(d, e, call))
 
 
 @over_batches("band", has_vectors=True, a_band=2, b_band=2)
@@ -183,8 +180,6 @@ def eig_banded(
     ):
         require_flags(eigvals_only=eigvals_only, lower=lower, overwrite_a_band=overwrite_a_band)
         require_flags(check_finite=check_finite)
-    choice, options = (select, select_range, tol), (method, progress, device)
-    matrices, vectors = (a_band, b_band, bool(lower)), not eigvals_only
-    return solve(
-        band_problem(*matrices, choice, options, vectors=vectors, routine="sbth.eig_banded")
-    )
+    routine = "sbth.eig_banded"
+    call = Call(routine, not eigvals_only, method, progress, device, select, select_range, tol)
+    return solve(band_problem(a_band, b_band, bool(lower), call))

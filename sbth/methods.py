@@ -6,8 +6,7 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from hetero import Device, validation
-from sbth._problem.problem import Problem, choose_device, require_flags, require_real
-from sbth._problem.selection import Selection
+from sbth._problem.problem import Call, Problem, require_flags, require_real
 from sbth._route.route import route
 
 _DTYPES = "float32", "float64", "complex64", "complex128"
@@ -55,12 +54,10 @@ def solver_for(
     width = most if bandwidth is None else bandwidth
     dtype = validation.check_dtype("dtype", dtype, _DTYPES)
     is_short = form == "band" and width <= 1 and not vectors
-    device = choose_device(
-        "tridiagonal" if is_short else form, order, vectors, method, device, (), "sbth.solver_for"
-    )
+    call = Call("sbth.solver_for", vectors, method, device=device)
+    device = call.choose_device("tridiagonal" if is_short else form, order, ())
     if dtype.kind == "c":
         require_real("dtype", method, device)
-    everything = Selection.create("a", None, None, order)
-    return route(
-        Problem(form, (), order, width, dtype, True, everything, vectors, device, method)
-    ).describe()
+    selection = call.selection(order)
+    problem = Problem(form, (), order, width, dtype, True, selection, vectors, device, method)
+    return route(problem).describe()

@@ -138,9 +138,7 @@ def eigsh(
     method = check_method(method, v0, OPinv, sigma)
     refuse_pencil(M)
     key, problem = philox.key(rng), read_problem(a, v0, device)
-    arguments = Arguments.create(
-        problem.order, k, which, sigma, ncv, maxiter, tol, search_copies=search_copies
-    )
+    arguments = Arguments(k, which, sigma, ncv, maxiter, tol, search_copies).checked(problem.order)
     forecast, narrowed = choose_method(problem, arguments, method, vectors)
     LOGGER.info(
         "%s eigenvalues of order %s, %s: %s, because %s",
@@ -178,5 +176,5 @@ def forecast_eigsh(
     vectors = validate_bool("return_eigenvectors", return_eigenvectors)
     method = check_method(method)
     problem = read_problem(a, None, device)
-    arguments = Arguments.create(problem.order, k, which, sigma, ncv, None, 0.0)
+    arguments = Arguments(k, which, sigma, ncv).checked(problem.order)
     return choose_method(problem, arguments, method, vectors)[0]

@@ -14,11 +14,10 @@ import inspect
 import math
 from collections.abc import Callable
 from types import ModuleType
-from typing import Any, ParamSpec, TypeVar
+from typing import Any, NamedTuple, ParamSpec, TypeVar
 
 import numpy as np
 
-from hetero.arrays import Workspace
 from hetero.devices import Device, device_of, resolve
 from hetero.display.progress_bar import loop_progress, report_loop
 from sbth._batch.named_routines import NAMES, solve_by_scipy
@@ -27,10 +26,10 @@ from sbth._batch.requests import solve_on_gpu
 from sbth._batch.stacks import solve_pencils, solve_stack
 from sbth._problem.arrays import copy_like, is_sparse
 from sbth._problem.limits import LARGEST_THREADED_BATCH
-from sbth._problem.problem import choose_device, require_real
+from sbth._problem.problem import Call, require_real
 from sbth._problem.storage import matrix_of_batch
 from sbth._problem.validation import validate_bool, validate_numbers
-from sbth._vendor.array_modules import array_module, as_library_array, as_module_array
+from sbth._vendor.array_modules import as_library_array, as_module_array, module_on
 
 MATRIX_DIMENSIONS: dict[Callable[..., Any], dict[str, int]] = {}
 """Functions that take batches: the number of dimensions of each array argument for one matrix."""
@@ -104,6 +103,53 @@ def _dimensions(value: Any) -> int:
     return len(shape) if isinstance(shape, tuple) else 0
 
 
+class _Matrices(NamedTuple):
+    """Matrices of a batch, which a function solves one by one.
+
+    Attributes
+    ----------
+    function : function of one matrix
+    arguments : dict
+        The arguments of the call that were given.
+    arrays : dict of arrays (count, ...)
+        Those of its arguments that are arrays, with one leading dimension.
+    lead : tuple of int
+        Leading dimensions of the batch.
+    """
+
+    function: Callable[..., Any]
+    arguments: dict[str, Any]
+    arrays: dict[str, Any]
+    lead: tuple[int, ...]
+
+    def solve(self, index: int) -> Any:
+        """Solve a matrix; errors name it."""
+        one = {name: x[index] for name, x in self.arrays.items()}
+        try:
+            return self.function(**(self.arguments | one))
+        except (TypeError, ValueError) as error:
+            where = matrix_of_batch(self.arrays, index, self.lead)
+            raise type(error)(f"{where}: {error}") from error
+
+    def solve_none(self) -> Any:
+        """Return the results of an empty batch, of the shapes and types for a matrix of zeros.
+
+        A CPU solves it.
+        """
+        arguments, lead = self.arguments, self.lead
+        if arguments.get("method") != "lapack":
+            arguments = arguments | {"device": "cpu", "method": "auto"}
+        one = {name: np.zeros(x.shape[1:], x.dtype) for name, x in self.arrays.items()}
+        if "b" in one:
+            np.fill_diagonal(one["b"], 1)
+        if "b_band" in one and len(one["b_band"]):
+            one["b_band"][0 if arguments.get("lower", False) else -1] = 1
+        result = self.function(**(arguments | one))
+        if isinstance(result, tuple):
+            return tuple(np.empty(lead + x.shape, x.dtype) for x in result)
+        return np.empty(lead + result.shape, result.dtype)
+
+
 def _solve_batch(
     function: Callable[..., Any],
     arguments: dict[str, Any],
@@ -118,26 +164,26 @@ def _solve_batch(
     if list(arrays) == ["a"] and device.kind == "cpu":
         return solve_stack(arguments, arrays["a"], has_vectors)
     flat, count = flatten(arrays, lead, dimensions), math.prod(lead)
-    cores = {name: array.shape[1:] for name, array in flat.items()}
+    matrices = _Matrices(function, arguments, flat, lead)
     if count == 0:
-        dtypes = {name: array.dtype for name, array in arrays.items()}
-        return _solve_nothing(function, arguments, cores, dtypes, lead)
-    if list(flat) == ["a", "b"] and _are_small_squares(cores) and device.kind == "cpu":
+        return matrices.solve_none()
+    cores = [array.shape[1:] for array in flat.values()]
+    order = cores[0][-1]
+    are_small = 0 < order <= LARGEST_THREADED_BATCH and cores == [(order, order)] * 2
+    if list(flat) == ["a", "b"] and are_small and device.kind == "cpu":
         return solve_pencils(_OVER_BATCHES[function], arguments, (flat["a"], flat["b"]), lead)
-    first = _solve_matrix(function, arguments, flat, lead, 0)
+    first = matrices.solve(0)
     is_pair = isinstance(first, tuple)
     outputs = [np.empty((count, *x.shape), x.dtype) for x in (first if is_pair else (first,))]
 
     def solve_piece(piece: range) -> None:
         """Solve some matrices and store the results."""
         for index in piece:
-            result = first
-            if index > 0:
-                result = _solve_matrix(function, arguments, flat, lead, index)
+            result = matrices.solve(index) if index > 0 else first
             for out, x in zip(outputs, result if is_pair else (result,), strict=True):
                 out[index] = x
 
-    run_pieces(solve_piece, count, max(next(iter(cores.values()))))
+    run_pieces(solve_piece, count, max(cores[0]))
     shaped = tuple(out.reshape(lead + out.shape[1:]) for out in outputs)
     return shaped if is_pair else shaped[0]
 
@@ -151,57 +197,12 @@ def _choose_device(arguments: dict[str, Any], arrays: dict[str, Any]) -> Device:
         The method does not suit the device, or complex matrices.
     """
     method, form = arguments.get("method", "auto"), "full" if "a" in arrays else "band"
-    device = choose_device(form, 0, False, method, arguments.get("device"), (), "a batch")
+    call = Call("a batch", False, method, device=arguments.get("device"))
+    device = call.choose_device(form, 0, ())
     for name, array in arrays.items():
         if array.dtype.kind == "c":
             require_real(name, method, device)
     return device
-
-
-def _are_small_squares(cores: dict[str, tuple[int, ...]]) -> bool:
-    """Return whether matrices of these shapes are square, and each is solved by one thread."""
-    order = next(iter(cores.values()))[-1]
-    return 0 < order <= LARGEST_THREADED_BATCH and all(
-        core == (order, order) for core in cores.values()
-    )
-
-
-def _solve_matrix(
-    function: Callable[..., Any],
-    arguments: dict[str, Any],
-    flat: dict[str, Any],
-    lead: tuple[int, ...],
-    index: int,
-) -> Any:
-    """Solve a matrix of a batch, of arrays with one leading dimension; errors name it."""
-    try:
-        return function(**(arguments | {name: x[index] for name, x in flat.items()}))
-    except (TypeError, ValueError) as error:
-        raise type(error)(f"{matrix_of_batch(flat, index, lead)}: {error}") from error
-
-
-def _solve_nothing(
-    function: Callable[..., Any],
-    arguments: dict[str, Any],
-    cores: dict[str, tuple[int, ...]],
-    dtypes: dict[str, np.dtype],
-    lead: tuple[int, ...],
-) -> Any:
-    """Return the results of an empty batch, of the shapes and types for a matrix of zeros.
-
-    `cores` and `dtypes` are the shapes and types of the arrays for one matrix. A CPU solves it.
-    """
-    if arguments.get("method") != "lapack":
-        arguments = arguments | {"device": "cpu", "method": "auto"}
-    one = {name: np.zeros(core, dtypes[name]) for name, core in cores.items()}
-    if "b" in one:
-        np.fill_diagonal(one["b"], 1)
-    if "b_band" in one and len(one["b_band"]):
-        one["b_band"][0 if arguments.get("lower", False) else -1] = 1
-    result = function(**(arguments | one))
-    if isinstance(result, tuple):
-        return tuple(np.empty(lead + x.shape, x.dtype) for x in result)
-    return np.empty(lead + result.shape, result.dtype)
 
 
 def _solve_gpu_arrays(
@@ -212,30 +213,25 @@ def _solve_gpu_arrays(
     passed = {name: arguments[name] for name in dimensions if arguments.get(name) is not None}
     device = resolve(arguments.get("device"), *passed.values())
     like = next(x for x in passed.values() if device_of(x) is not None)
-    with device.active():
-        stream = Workspace(device, like).stream
-        with array_module(device, stream, "a batch of matrices on a GPU") as xp:
-            arrays = {name: as_module_array(xp, x) for name, x in passed.items()}
-            lead = _shared_lead(arrays, dimensions)
-            flat = flatten(arrays, lead, dimensions, xp)
-            if math.prod(lead) == 0:
-                cores = {name: x.shape[1:] for name, x in flat.items()}
-                dtypes = {name: x.dtype for name, x in flat.items()}
-                empty = _solve_nothing(
-                    function, arguments | {"device": device}, cores, dtypes, lead
-                )
-                if isinstance(empty, tuple):
-                    return tuple(copy_like(x, like) for x in empty)
-                return copy_like(empty, like)
-            results = []
-            with report_loop(math.prod(lead)) as advance:
-                for index in range(math.prod(lead)):
-                    results.append(_solve_matrix(function, arguments, flat, lead, index))
-                    advance(1)
-            if not isinstance(results[0], tuple):
-                return _join_gpu_arrays(xp, results, lead, like)
-            outputs = zip(*results, strict=True)
-            return tuple(_join_gpu_arrays(xp, output, lead, like) for output in outputs)
+    with module_on(device, like, "a batch of matrices on a GPU") as xp:
+        arrays = {name: as_module_array(xp, x) for name, x in passed.items()}
+        lead = _shared_lead(arrays, dimensions)
+        flat = flatten(arrays, lead, dimensions, xp)
+        matrices = _Matrices(function, arguments, flat, lead)
+        if math.prod(lead) == 0:
+            empty = matrices._replace(arguments=arguments | {"device": device}).solve_none()
+            if isinstance(empty, tuple):
+                return tuple(copy_like(x, like) for x in empty)
+            return copy_like(empty, like)
+        results = []
+        with report_loop(math.prod(lead)) as advance:
+            for index in range(math.prod(lead)):
+                results.append(matrices.solve(index))
+                advance(1)
+        if not isinstance(results[0], tuple):
+            return _join_gpu_arrays(xp, results, lead, like)
+        outputs = zip(*results, strict=True)
+        return tuple(_join_gpu_arrays(xp, output, lead, like) for output in outputs)
 
 
 def _join_gpu_arrays(xp: ModuleType, results: Any, lead: tuple[int, ...], like: Any) -> Any:

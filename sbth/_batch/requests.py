@@ -33,6 +33,8 @@ class GpuBatch(NamedTuple):
         Leading dimensions that the arrays share.
     order : int
         Order n of the matrices.
+    dtype : numpy.dtype
+        Type to compute in.
     lower : bool
     has_vectors : bool
     selection : Selection
@@ -43,10 +45,16 @@ class GpuBatch(NamedTuple):
     arrays: dict[str, Any]
     lead: tuple[int, ...]
     order: int
+    dtype: np.dtype
     lower: bool
     has_vectors: bool
     selection: Selection
     device: Device
+
+    @property
+    def size(self) -> int:
+        """Number of matrices."""
+        return math.prod(self.lead)
 
 
 def solve_on_gpu(
@@ -70,8 +78,8 @@ def solve_on_gpu(
     like = next((x for x in request.arrays.values() if device_of(x) is not None), None)
     with request.device.active():
         space = Workspace(request.device, like)
-        with _flat_arrays(request, space) as (sources, dtype):
-            return _solve(request, space, sources, dtype)
+        with _flat_arrays(request, space) as sources:
+            return _solve(request, space, sources)
 
 
 def _parse(
@@ -117,9 +125,8 @@ def _parse(
     values_only = validate_bool("eigvals_only", arguments.get("eigvals_only", False))
     for name in ("overwrite_a", "overwrite_a_band", "check_finite"):
         validate_bool(name, arguments.get(name, False))
-    return GpuBatch(
-        *(form, arrays, lead, n, lower, has_vectors and not values_only, selection, chosen)
-    )
+    vectors, dtype = has_vectors and not values_only, np.result_type(*dtypes)
+    return GpuBatch(form, arrays, lead, n, dtype, lower, vectors, selection, chosen)
 
 
 def _has_form(form: str, shapes: dict[str, tuple[int, ...]], n: int) -> bool:
@@ -132,12 +139,10 @@ def _has_form(form: str, shapes: dict[str, tuple[int, ...]], n: int) -> bool:
 
 
 @contextlib.contextmanager
-def _flat_arrays(request: GpuBatch, space: Workspace) -> Iterator[tuple[list[Any], np.dtype]]:
-    """Yield the arrays on the device with one leading dimension, flat, and their type."""
-    is_on_gpu = [device_of(x) is not None for x in request.arrays.values()]
-    dtypes = [shape_and_dtype(*item, allow_complex=True)[1] for item in request.arrays.items()]
-    dtype, real = np.result_type(*dtypes), real_dtype(np.result_type(*dtypes))
-    count, core = math.prod(request.lead), 2 if request.form != "tridiagonal" else 1
+def _flat_arrays(request: GpuBatch, space: Workspace) -> Iterator[list[Any]]:
+    """Yield the arrays on the device with one leading dimension, flat."""
+    dtype, real, count = request.dtype, real_dtype(request.dtype), request.size
+    core = 2 if request.form != "tridiagonal" else 1
 
     def flatten(xp: Any, x: Any) -> Any:
         """Return an array of `xp` with all leading dimensions, flat; subdiagonals get a 0."""
@@ -147,29 +152,25 @@ def _flat_arrays(request: GpuBatch, space: Workspace) -> Iterator[tuple[list[Any
             flat = xp.concatenate([flat, xp.zeros((count, 1), flat.dtype)], axis=1)
         return xp.ascontiguousarray(flat, dtype=dtype).reshape(-1)
 
-    if not any(is_on_gpu):
-        yield (
-            [
-                space.input(name, flatten(np, x).view(real), real).view(dtype)
-                for name, x in request.arrays.items()
-            ],
-            dtype,
-        )
+    if all(device_of(x) is None for x in request.arrays.values()):
+        yield [
+            space.input(name, flatten(np, x).view(real), real).view(dtype)
+            for name, x in request.arrays.items()
+        ]
         return
     with array_module(request.device, space.stream, "a batch of matrices on a GPU") as xp:
-        arrays = [flatten(xp, as_module_array(xp, x)) for x in request.arrays.values()]
-        yield arrays, dtype
+        yield [flatten(xp, as_module_array(xp, x)) for x in request.arrays.values()]
 
 
-def _solve(request: GpuBatch, space: Workspace, sources: list[Any], dtype: np.dtype) -> Any:
+def _solve(request: GpuBatch, space: Workspace, sources: list[Any]) -> Any:
     """Return the results as arrays of the library of the caller."""
     from hetero.cuda.ready_arrays import ready
     from sbth._batch import solver  # imports CUDA
 
     sources = [ready(x) for x in sources]
-    lead, n, count = request.lead, request.order, math.prod(request.lead)
-    values = space.output((count, n), real_dtype(dtype))
-    vectors = space.output((count, n, n), dtype) if request.has_vectors else None
+    lead, n, count, real = request.lead, request.order, request.size, real_dtype(request.dtype)
+    values = space.output((count, n), real)
+    vectors = space.output((count, n, n), request.dtype) if request.has_vectors else None
     results = solver.Results(
         ready(values).reshape((count, n)),
         None if vectors is None else ready(vectors).reshape((count, n * n)),
@@ -185,11 +186,9 @@ def _solve(request: GpuBatch, space: Workspace, sources: list[Any], dtype: np.dt
             if request.form == "full":
                 layout = solver.Layout.of_full(n, request.lower)
             matrices.append(solver.Source(array, layout))
-        if len(matrices) == 1:
-            status = solver.solve_matrices(matrices[0], results, space.stream)
-        else:
-            status = solver.solve_pencils(matrices[0], matrices[1], results, space.stream)
-    _raise_if_failed(request, status, real_dtype(dtype))
+        solve: Any = solver.solve_matrices if len(matrices) == 1 else solver.solve_pencils
+        status = solve(*matrices, results, space.stream)
+    _raise_if_failed(request, status, real)
     first, stop = request.selection.bounds(np.empty(n))
     chosen = space.result(values, (*lead, n))[..., first:stop]
     if vectors is None:

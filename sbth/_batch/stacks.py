@@ -77,9 +77,7 @@ def _scale_stack(
     """
     triangles = np.tril(a) if lower else np.triu(a)
     largest = np.max(np.abs(magnitudes(triangles)), axis=(1, 2), initial=0.0)
-    if not np.isfinite(largest).all():
-        index = start + int(np.argmin(np.isfinite(largest)))
-        require_finite_triangle(math.inf, lower, f"{matrix_of_batch('a', index, lead)}: a")
+    _require_finite(np.isfinite(largest), lower, ("a", "a"), lead, start)
     factors = np.array([safe_scale(float(x), a.real.dtype) for x in largest])
     if np.all(factors == 1.0):
         return a, factors
@@ -110,7 +108,9 @@ def solve_pencils(
     a, b = (x.astype(dtype, copy=False) for x in matrices)
     are_benign = is_benign(a, b)
     if not are_benign:
-        _require_finite({"a": a, "b": b}, lower, lead)
+        for name, x in ("a", a), ("b", b):
+            finite = np.isfinite(np.tril(x) if lower else np.triu(x)).all(axis=(1, 2))
+            _require_finite(finite, lower, ("ab", name), lead)
     reduced = np.empty(a.shape, dtype)
     transforms: dict[int, Callable[[Any], Any]] = {}
 
@@ -142,10 +142,14 @@ def solve_pencils(
     return values, columns.reshape(vectors.shape)
 
 
-def _require_finite(matrices: dict[str, np.ndarray], lower: bool, lead: tuple[int, ...]) -> None:
-    """Raise ValueError if a triangle that is read holds NaN or infinity."""
-    for name, x in matrices.items():
-        finite = np.isfinite(np.tril(x) if lower else np.triu(x)).all(axis=(1, 2))
-        if not finite.all():
-            which = matrix_of_batch("ab", int(np.argmin(finite)), lead)
-            require_finite_triangle(math.inf, lower, f"{which}: {name}")
+def _require_finite(
+    finite: np.ndarray, lower: bool, names: tuple[str, str], lead: tuple[int, ...], start: int = 0
+) -> None:
+    """Raise ValueError if a triangle that is read holds NaN or infinity.
+
+    `finite` says of each matrix from number `start` on whether it does not; `names` are those of
+    all arrays, and of the array with the triangle.
+    """
+    if not finite.all():
+        which = matrix_of_batch(names[0], start + int(np.argmin(finite)), lead)
+        require_finite_triangle(math.inf, lower, f"{which}: {names[1]}")

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from types import ModuleType
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from hetero import validation
 from hetero.devices import device_of
-from sbth._lanczos.thick_restart import Settings
-from sbth._lanczos.wanted import WHICH, wanted_ends
+from sbth._lanczos.wanted import WHICH, End, wanted_ends
 from sbth._problem.arrays import shape_and_dtype
 from sbth._problem.sparse_matrices import FEW_PAIRS_OF_SPARSE_PENCILS
 from sbth._problem.validation import validate_numbers
@@ -25,57 +23,53 @@ LEAST_SIZE = 40
 as many products, and 90 a tenth fewer."""
 
 
-@dataclass(frozen=True)
-class Arguments:
-    """Wanted eigenvalues of a matrix of order n, and the settings of an iteration.
+class Arguments(NamedTuple):
+    """Wanted eigenvalues of a matrix, and the settings of an iteration.
 
     Attributes
     ----------
-    k, which, sigma, tolerance
+    k, which, sigma, tolerance, search_copies
         See `sbth.eigsh`.
     size, restarts : int
-        Vectors of the Krylov space, and most restarts.
+        Vectors of the Krylov space, and most restarts; before the check also None.
     """
 
     k: int
     which: str
     sigma: float | None
-    size: int
-    restarts: int
-    tolerance: float
+    size: Any = None
+    restarts: Any = None
+    tolerance: float = 0.0
     search_copies: bool = True
 
-    @classmethod
-    def create(
-        cls, n: int, k: Any, which: Any, sigma: Any, ncv: Any, maxiter: Any, tol: Any,
-        *, search_copies: bool = True,
-    ) -> Arguments:  # fmt: skip
-        """Validate arguments for a matrix of order n.
+    def checked(self, n: int) -> Arguments:
+        """Validate the arguments of a caller for a matrix of order n, and return them.
 
         Raises
         ------
         TypeError, ValueError
         """
-        k = validation.check_integer("k", k, 1)
+        k = validation.check_integer("k", self.k, 1)
         if k >= n:
             raise ValueError(
                 f"k must be less than the order of a, {n}, got {k}: sbth.eigh computes all "
                 "eigenvalues and eigenvectors, sbth.eigvalsh all eigenvalues"
             )
-        which = validation.check_choice("which", which, WHICH)
+        which, sigma = validation.check_choice("which", self.which, WHICH), self.sigma
         if sigma is not None:
             sigma = validation.check_finite("sigma", sigma)
-        size = min(n, max(2 * k + 1, LEAST_SIZE))
-        if ncv is not None:
-            size = validation.check_integer("ncv", ncv, k + 1, n)
-        restarts = 10 * n if maxiter is None else validation.check_integer("maxiter", maxiter, 1)
-        tolerance = validation.check_in_range("tol", tol, 0.0, 1.0, closed="left")
-        return cls(k, which, sigma, size, restarts, tolerance, search_copies)
+        size, restarts = min(n, max(2 * k + 1, LEAST_SIZE)), 10 * n
+        if self.size is not None:
+            size = validation.check_integer("ncv", self.size, k + 1, n)
+        if self.restarts is not None:
+            restarts = validation.check_integer("maxiter", self.restarts, 1)
+        tolerance = validation.check_in_range("tol", self.tolerance, 0.0, 1.0, closed="left")
+        return Arguments(k, which, sigma, size, restarts, tolerance, self.search_copies)
 
-    def settings(self) -> Settings:
-        """Return the settings of an iteration."""
-        ends = wanted_ends(self.which, self.k)
-        return Settings(ends, self.size, self.restarts, self.tolerance, self.search_copies)
+    @property
+    def ends(self) -> tuple[End, ...]:
+        """The ends of the spectrum of the operator of an iteration, and how many are wanted."""
+        return wanted_ends(self.which, self.k)
 
 
 def check_method(method: Any, v0: Any = None, inverse: Any = None, sigma: Any = None) -> str:

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.sparse import csr_matrix
-from scipy.sparse.csgraph import reverse_cuthill_mckee
 
 from sbth._lanczos.arguments import Arguments
 from sbth._lanczos.problem import SparseProblem
 from sbth._lanczos.wanted import choose_wanted, wanted_ends
-from sbth._problem.problem import band_problem, full_problem
-from sbth._problem.sparse_matrices import bandwidth_of, is_wide
+from sbth._problem.problem import Call, band_problem, full_problem
+from sbth._problem.sparse_matrices import is_wide, narrowed
 from sbth._problem.storage import sparse_to_band
 from sbth._route.route import solve
 
@@ -24,7 +23,7 @@ _DEVIATION = 0.25
 """Largest norm of V^H W, in units of n eps, for vectors V and W of two ranges of eigenvalues."""
 
 
-class NarrowedMatrix:
+class NarrowedMatrix(NamedTuple):
     """A matrix whose rows and columns are permuted if that makes its band narrower.
 
     Attributes
@@ -37,22 +36,20 @@ class NarrowedMatrix:
         Whether it is reduced as a full matrix.
     """
 
-    def __init__(self, problem: SparseProblem) -> None:
+    matrix: Any
+    order: np.ndarray | None
+    bandwidth: int
+    is_wide: bool
+
+    @classmethod
+    def of(cls, problem: SparseProblem) -> NarrowedMatrix:
+        """Return the narrowed matrix of a problem; one with few zeros stays as it is."""
         n, matrix = problem.order, problem.matrix
-        self.matrix, self.order = matrix, None
-        self.bandwidth, self.is_wide = n - 1, True
         nonzeros = matrix.nnz if problem.kind == "sparse" else np.count_nonzero(matrix)
         if nonzeros > DENSE * n * n:
-            return
-        self.matrix = matrix = csr_matrix(matrix)
-        self.bandwidth = bandwidth_of(matrix)
-        if self.bandwidth > 1:
-            order = reverse_cuthill_mckee(matrix, symmetric_mode=True)
-            permuted = matrix[order][:, order]
-            if bandwidth_of(permuted) < self.bandwidth:
-                self.matrix, self.order = permuted, order
-                self.bandwidth = bandwidth_of(permuted)
-        self.is_wide = is_wide(self.bandwidth, n)
+            return cls(matrix, None, n - 1, True)
+        matrix, order, bandwidth = narrowed(csr_matrix(matrix))
+        return cls(matrix, order, bandwidth, is_wide(bandwidth, n))
 
     def values(self, select_range: tuple[int, int]) -> np.ndarray:
         """Return the eigenvalues with indices in a range, both ends included."""
@@ -69,17 +66,12 @@ class NarrowedMatrix:
 
     def _solve(self, select_range: tuple[int, int], *, vectors: bool) -> Any:
         """Return what `sbth._route.route.solve` returns on a CPU."""
-        choice, options = ("i", select_range, None), ("auto", False, "cpu")
-        names: dict[str, Any] = {"vectors": vectors, "routine": "sbth.eigsh"}
+        call = Call("sbth.eigsh", vectors, device="cpu", select="i", select_range=select_range)
+        matrix = self.matrix
         if self.is_wide:
-            named = *choice, "subset_by_index"
-            return solve(full_problem(self._full(), None, True, named, options, **names))
-        band = sparse_to_band(self.matrix, False)
-        return solve(band_problem(band, None, False, choice, options, **names))
-
-    def _full(self) -> np.ndarray:
-        """Return the matrix as an array."""
-        return self.matrix if isinstance(self.matrix, np.ndarray) else self.matrix.toarray()
+            full = matrix if isinstance(matrix, np.ndarray) else matrix.toarray()
+            return solve(full_problem(full, None, True, call))
+        return solve(band_problem(sparse_to_band(matrix, False), None, False, call))
 
 
 def solve_by_reduction(narrowed: NarrowedMatrix, arguments: Arguments, vectors: bool) -> Any:

@@ -51,7 +51,7 @@ def choose_method(
                 f"{location}: use method='lanczos'"
             )
         return EigshForecast("lanczos", f"a is {location}, where only Lanczos runs", n), None
-    narrowed = NarrowedMatrix(problem)
+    narrowed = NarrowedMatrix.of(problem)
     width, way = narrowed.bandwidth, _route_of(narrowed, problem, arguments.k, vectors)
     lanczos = forecast_lanczos(problem, arguments, width)
     band = forecast_reduction(arguments, way)

@@ -65,9 +65,9 @@ class SparseProblem:
             matrix = csr_matrix(matrix, dtype=self.dtype)
         return lambda x: matrix @ x
 
-    def operator(self, xp: ModuleType) -> Operator:
-        """Return the matrix as an operator on arrays of `xp`."""
-        return Operator("a", self.order, self.dtype, xp, self.product(xp))
+    def operator(self, xp: ModuleType, product: Any = None, name: str = "a") -> Operator:
+        """Return the matrix, or another function of vectors (n,), as an operator on `xp`."""
+        return Operator(name, self.order, self.dtype, xp, product or self.product(xp))
 
 
 def read_problem(a: Any, v0: Any, device: str | Device | None) -> SparseProblem:
@@ -84,8 +84,7 @@ def read_problem(a: Any, v0: Any, device: str | Device | None) -> SparseProblem:
         gpu = device_of(getattr(a, "data", None))
         return _host_matrix(a, "sparse", device) if gpu is None else _gpu_sparse(a, device)
     if device_of(a) is not None:
-        a = validate_matrix(a, allow_complex=True)
-        (n, _), dtype = shape_and_dtype("a", a, allow_complex=True)
+        a, n, dtype = validate_matrix(a, allow_complex=True)
         return SparseProblem(a, "dense", n, dtype, a, resolve(device, a))
     if hasattr(a, "matvec"):
         return _operator("a", a, v0, device)

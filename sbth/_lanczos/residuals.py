@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 import warnings
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -37,10 +38,11 @@ _SPREAD = 4.0
 _POWER_STEPS = 3
 
 
+@dataclass
 class Residuals:
     """The residuals of eigenpairs of a matrix.
 
-    Parameters
+    Attributes
     ----------
     matrix : Operator
         The matrix A itself, perhaps multiplied by a factor.
@@ -51,20 +53,17 @@ class Residuals:
     is_exact : bool
         False if A or the inverse is an operator of the user.
     random : numpy.random.Generator
+    norm : float
+        An estimate of |A|, once it was needed.
     """
 
-    def __init__(
-        self,
-        matrix: Operator,
-        operator: Operator,
-        shift: float | None,
-        arguments: Arguments,
-        is_exact: bool,
-        random: np.random.Generator,
-    ) -> None:
-        self.matrix, self.operator, self.shift = matrix, operator, shift
-        self.arguments, self.is_exact, self.random = arguments, is_exact, random
-        self.norm = 0.0
+    matrix: Operator
+    operator: Operator
+    shift: float | None
+    arguments: Arguments
+    is_exact: bool
+    random: np.random.Generator
+    norm: float = 0.0
 
     def eigenvalues(self, outcome: Outcome) -> np.ndarray:
         """Return eigenvalues of A without a factor, from those of the operator."""

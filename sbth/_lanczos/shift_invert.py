@@ -34,7 +34,7 @@ def inverse_operator(
     if inverse is not None:
         product = read_inverse(inverse, problem).product(xp)
         name = f"OPinv, the inverse of a - sigma with sigma={sigma!r},"
-        return Operator(name, problem.order, problem.dtype, xp, product), sigma
+        return problem.operator(xp, product, name), sigma
     if problem.kind == "operator" or (problem.kind == "sparse" and problem.device.kind == "cuda"):
         kind = "a linear operator" if problem.kind == "operator" else "a sparse matrix on a GPU"
         raise TypeError(
@@ -60,12 +60,12 @@ def inverse_operator(
             ) from None
         sigma = moved
     name = f"the inverse of a - sigma with sigma={sigma!r}"
-    return Operator(name, problem.order, problem.dtype, xp, product), sigma
+    return problem.operator(xp, product, name), sigma
 
 
 def _stretch(product: Any, problem: SparseProblem, xp: ModuleType) -> float:
     """Return about the length of the image of a random unit vector; infinity if it overflows."""
-    operator = Operator("", problem.order, problem.dtype, xp, product)
+    operator = problem.operator(xp, product)
     x = operator.random_vector(np.random.default_rng(0))
     largest = float(abs(operator.apply(x / xp.linalg.norm(x))).max())  # squares might overflow
     return largest * np.sqrt(problem.order) if np.isfinite(largest) else np.inf

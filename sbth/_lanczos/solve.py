@@ -24,14 +24,9 @@ from sbth.results import NoConvergenceError
 
 
 def solve_by_lanczos(
-    xp: ModuleType,
-    problem: SparseProblem,
-    arguments: Arguments,
-    inverse: Any,
-    v0: Any,
-    vectors: bool,
-    random: np.random.Generator,
-) -> Any:
+    xp: ModuleType, problem: SparseProblem, arguments: Arguments, inverse: Any, v0: Any,
+    vectors: bool, random: np.random.Generator,
+) -> Any:  # fmt: skip
     """Return the wanted eigenvalues and eigenvectors, in arrays of the caller's library."""
     start = read_start(v0, problem.order, problem.dtype, xp)
     shift = arguments.sigma
@@ -46,7 +41,7 @@ def solve_by_lanczos(
     is_exact = problem.kind != "operator" and inverse is None
     residuals = Residuals(matrix or operator, operator, shift, arguments, is_exact, random)
     with region("Lanczos"), report_loop(float(arguments.k)) as advance:
-        iteration = Iteration(operator, arguments.settings(), random, advance)
+        iteration = Iteration(operator, arguments, random, advance)
         outcome = residuals.improve(iteration, iteration.run(start))
     values = residuals.eigenvalues(outcome)
     order = np.argsort(values, kind="stable")
@@ -83,20 +78,19 @@ def _refuse_iteration(
     count, k = outcome.values.size, arguments.k
     if outcome.is_converged:
         where = "" if arguments.sigma is None else f" with sigma={arguments.sigma!r}"
-        raise NoConvergenceError(
+        message = (
             f"residuals |a v - w v|{where} are up to {outcome.residual:.2g} of the norm of a; the "
             "error carries eigenvalues and eigenvectors. "
-            + ("Remedy: another sigma, farther from eigenvalues" if where else "a may be inexact"),
-            values,
-            vectors,
         )
-    if count < k:
-        state = f"{count} of {k} eigenpairs have converged"
+        message += (
+            "Remedy: another sigma, farther from eigenvalues" if where else "a may be inexact"
+        )
     else:
         state = f"{k} eigenpairs have converged, but copies of theirs may be missing"
-    raise NoConvergenceError(
-        f"{state} after maxiter={arguments.restarts} restarts; the error carries them as "
-        "eigenvalues and eigenvectors. Remedy: a larger ncv, maxiter or tol, or a shift sigma",
-        values,
-        vectors,
-    )
+        if count < k:
+            state = f"{count} of {k} eigenpairs have converged"
+        message = (
+            f"{state} after maxiter={arguments.restarts} restarts; the error carries them as "
+            "eigenvalues and eigenvectors. Remedy: a larger ncv, maxiter or tol, or a shift sigma"
+        )
+    raise NoConvergenceError(message, values, vectors)

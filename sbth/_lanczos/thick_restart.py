@@ -9,9 +9,10 @@ from typing import Any
 
 import numpy as np
 
+from sbth._lanczos.arguments import Arguments
 from sbth._lanczos.krylov_space import KrylovSpace
 from sbth._lanczos.operators import Operator
-from sbth._lanczos.wanted import End, choose_wanted, most_wanted
+from sbth._lanczos.wanted import choose_wanted, most_wanted
 
 CONVERGED = 10.0
 """Residual, in units of eps times the largest Ritz value, at which a pair has converged without
@@ -59,33 +60,8 @@ class Outcome:
     residual: float = 0.0
 
 
-@dataclass(frozen=True)
-class Settings:
-    """Settings of an iteration.
-
-    Attributes
-    ----------
-    ends : tuple of End
-    size : int
-        Vectors of the Krylov space.
-    restarts : int
-        Most cycles.
-    tolerance : float
-        Residual that is good enough, relative to the eigenvalue; 0 for rounding errors.
-    search_copies : bool
-        True if missed copies of multiple eigenvalues are searched for.
-    """
-
-    ends: tuple[End, ...]
-    size: int
-    restarts: int
-    tolerance: float
-    search_copies: bool
-
-    @property
-    def count(self) -> int:
-        """Number of wanted eigenvalues."""
-        return sum(end.count for end in self.ends)
+Advance = Callable[[float], None]
+"""Function that reports how many more eigenpairs have converged."""
 
 
 class Iteration:
@@ -94,23 +70,21 @@ class Iteration:
     def __init__(
         self,
         operator: Operator,
-        settings: Settings,
+        arguments: Arguments,
         random: np.random.Generator,
-        advance: Callable[[float], None],
+        advance: Advance,
     ) -> None:
-        self.settings, self.advance = settings, advance
-        self.n = operator.order
-        self.eps = operator.eps
-        capacity = 2 * settings.count
-        self.space = KrylovSpace(operator, capacity, settings.size, random)
-        self.missing = [end.count for end in settings.ends]
+        self.arguments, self.ends, self.advance = arguments, arguments.ends, advance
+        self.n, self.eps = operator.order, operator.eps
+        self.space = KrylovSpace(operator, 2 * arguments.k, arguments.size, random)
+        self.missing = [end.count for end in self.ends]
         self.restarts = self.copies = 0
 
     def run(self, start: Any) -> Outcome:
         """Compute the wanted eigenpairs, from a start vector or a random one."""
         self.space.begin(start)
         is_converged = self._run_cycles(self._lock_first, lambda *_: not any(self.missing))
-        while is_converged and self.settings.search_copies and not self.space.is_complete:
+        while is_converged and self.arguments.search_copies and not self.space.is_complete:
             self.copies = 0
             self.space.begin()
             is_converged = self._run_cycles(self._lock_copies, self._has_no_more_copies)
@@ -130,7 +104,7 @@ class Iteration:
         """
         self.space.drop(keep)
         self.space.norm = 0.0
-        values, ends = self.space.values, self.settings.ends
+        values, ends = self.space.values, self.ends
         locked = [values.size]
         if len(ends) > 1:  # the upper and the lower end
             locked = [int(np.sum(values > 0.0)), int(np.sum(values <= 0.0))]
@@ -140,7 +114,7 @@ class Iteration:
     def _run_cycles(self, choose: Callable, is_done: Callable) -> bool:
         """Run cycles until they are done; return False if their number is exhausted before."""
         space = self.space
-        while self.restarts < self.settings.restarts:
+        while self.restarts < self.arguments.restarts:
             self.restarts += 1
             space.expand()
             values, vectors, residuals = space.ritz_pairs()
@@ -148,7 +122,7 @@ class Iteration:
             locked = choose(values, converged)
             others = np.setdiff1d(np.arange(values.size), locked)
             count = self._retained_count(locked.size)
-            retained = others[most_wanted(self.settings.ends, values[others], count)]
+            retained = others[most_wanted(self.ends, values[others], count)]
             space.restart(values, vectors, locked, retained)
             if not any(self.missing):
                 self._forget_unwanted()
@@ -162,7 +136,7 @@ class Iteration:
         """Return the residuals at which Ritz values have converged."""
         largest = float(np.max(np.abs(values), initial=0.0))
         smallest = CONVERGED * self.eps * largest
-        return np.maximum(smallest, self.settings.tolerance * np.abs(values))
+        return np.maximum(smallest, self.arguments.tolerance * np.abs(values))
 
     def _ties(self, values: np.ndarray) -> np.ndarray:
         """Return the differences of eigenvalues that count as equal."""
@@ -181,10 +155,10 @@ class Iteration:
         if self.space.is_complete:  # all eigenvalues are known, also those that are wanted more
             self.missing = [0 for _ in self.missing]
             everything = np.concatenate([self.space.values, values])
-            numbers = choose_wanted(self.settings.ends, everything) - self.space.locked
+            numbers = choose_wanted(self.ends, everything) - self.space.locked
             return numbers[numbers >= 0]
         locked: list[int] = []
-        for number, end in enumerate(self.settings.ends):
+        for number, end in enumerate(self.ends):
             order = [i for i in end.order(values) if i not in locked]
             chosen = [i for i in order[: self.missing[number]] if converged[i]]
             self.missing[number] -= len(chosen)
@@ -195,15 +169,15 @@ class Iteration:
     def _thresholds(self) -> list[float]:
         """Return for each end the rank of the least wanted of its locked eigenvalues."""
         locked = self.space.values
-        return [np.sort(end.rank(locked))[-end.count] for end in self.settings.ends]
+        return [np.sort(end.rank(locked))[-end.count] for end in self.ends]
 
     def _lock_copies(self, values: np.ndarray, converged: np.ndarray) -> np.ndarray:
         """Return the indices of converged Ritz values that are wanted more than a locked one."""
         chosen = np.zeros(values.size, bool)
-        for end, threshold in zip(self.settings.ends, self._thresholds(), strict=True):
+        for end, threshold in zip(self.ends, self._thresholds(), strict=True):
             chosen |= converged & (end.rank(values) > threshold + self._ties(values))
         copies = np.flatnonzero(chosen)
-        copies = copies[most_wanted(self.settings.ends, values[copies], self.settings.count)]
+        copies = copies[most_wanted(self.ends, values[copies], self.arguments.k)]
         self.copies += copies.size
         return copies
 
@@ -213,7 +187,7 @@ class Iteration:
             return True
         rounding = CONVERGED * self.eps * float(np.max(np.abs(values)))
         share = MISSED / math.sqrt(self.n)
-        for end, threshold in zip(self.settings.ends, self._thresholds(), strict=True):
+        for end, threshold in zip(self.ends, self._thresholds(), strict=True):
             first = end.order(values)[0]
             excess, tie = end.rank(values)[first] - threshold, self._ties(values)[first]
             if excess > tie:
@@ -225,4 +199,4 @@ class Iteration:
 
     def _forget_unwanted(self) -> None:
         """Unlock eigenvectors that are no longer among the wanted ones."""
-        self.space.drop(choose_wanted(self.settings.ends, self.space.values))
+        self.space.drop(choose_wanted(self.ends, self.space.values))

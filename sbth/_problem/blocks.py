@@ -7,15 +7,24 @@ norm are kept together, because one computation of many is faster than many of o
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from types import ModuleType
+from typing import Any
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from sbth._problem.inspection import EPSILON, is_coupled, is_coupled_band
+from sbth._problem.selection import Selection
 from sbth._problem.storage import diagonals
 
 _BINADES = 4
 """Blocks whose norms differ by less than a factor of 2^4 or so belong to one group (not tuned)."""
+
+
+Block = tuple[np.ndarray, np.ndarray, Any]
+"""The rows of a diagonal block, its eigenvalues, and eigenvectors as columns, or None."""
 
 
 @dataclass(frozen=True)
@@ -101,3 +110,28 @@ def _partition(starts: np.ndarray, sizes: np.ndarray) -> Partition:
     of_rows = np.repeat(classes, lengths)
     groups = [np.flatnonzero(of_rows == c) for c in np.unique(classes[lengths > 1])]
     return Partition(np.flatnonzero(np.repeat(lengths == 1, lengths)), groups)
+
+
+def join_blocks(
+    xp: ModuleType, selection: Selection, blocks: Sequence[Block], shape: tuple[int, DTypeLike]
+) -> tuple[np.ndarray, Any]:
+    """Return the selected eigenvalues (m,) of a matrix of blocks, and eigenvectors (n, m) or None.
+
+    `shape` is the order n and the type of the eigenvectors, arrays of `xp`.
+    """
+    everything = np.concatenate([values for _, values, _ in blocks])
+    order = np.argsort(everything, kind="stable")
+    chosen = order[slice(*selection.bounds(everything[order]))]
+    if blocks[0][2] is None:
+        return everything[chosen], None
+    targets = np.full(everything.size, -1)
+    targets[chosen] = np.arange(chosen.size)
+    columns = xp.zeros((shape[0], chosen.size), shape[1])
+    begin = 0
+    for rows, values, vectors in blocks:
+        of_block = targets[begin : begin + values.size]
+        begin += values.size
+        selected = np.flatnonzero(of_block >= 0)
+        elements = xp.asarray(rows)[:, None], xp.asarray(of_block[selected])[None, :]
+        columns[elements] = vectors[:, xp.asarray(selected)]
+    return everything[chosen], columns

@@ -73,6 +73,9 @@ class Problem(NamedTuple):
         return isinstance(self.arrays[0], np.ndarray)
 
 
+_DOUBLE = np.dtype(np.float64)
+
+
 class Reduced(NamedTuple):
     """A real tridiagonal matrix T of A = Q T Q^H, where A was multiplied by a power of two.
 
@@ -93,6 +96,12 @@ class Reduced(NamedTuple):
     factor: float = 1.0
     transform: Callable[[Any, Any], Any] | None = None
     was_reduced: bool = True
+
+    def in_double(self) -> Reduced:
+        """Return it with `d` and `e` in float64, in which tridiagonal matrices are solved."""
+        if self.d.dtype is self.e.dtype is _DOUBLE:
+            return self
+        return self._replace(d=self.d.astype(float), e=self.e.astype(float))
 
 
 class Stage(NamedTuple):
@@ -120,20 +129,76 @@ class Stage(NamedTuple):
     works_on_full: bool = False
 
 
-def tridiagonal_problem(
-    d: Any,
-    e: Any,
-    choice: tuple[Any, Any, Any],
-    options: tuple[str, bool, Any],
-    *,
-    vectors: bool,
-    routine: str,
-) -> Problem:
-    """Validate the arguments for a tridiagonal matrix.
+class Call(NamedTuple):
+    """What a call of a public function asks for, as its caller has written it.
 
-    `choice` is (select, select_range, tol), `options` are (method, progress, device).
+    Attributes
+    ----------
+    routine : str
+        The public function.
+    vectors : bool
+        Whether eigenvectors are computed, too.
+    method, progress, device, select, select_range, tol
+        See `sbth.eigvalsh_tridiagonal`.
+    range_name : str
+        Argument of the public function that is `select_range` here.
     """
-    method, progress, device = options
+
+    routine: str
+    vectors: bool
+    method: str = "auto"
+    progress: bool = False
+    device: str | Device | None = None
+    select: str | int = "a"
+    select_range: Any = None
+    tol: float | None = None
+    range_name: str = "select_range"
+
+    def selection(self, order: int) -> Selection:
+        """Return the validated selection for a matrix of some order."""
+        if self.tol is None and isinstance(self.select, str) and self.select == "a":
+            return select_all(order)
+        return Selection.create(self.select, self.select_range, self.tol, order, self.range_name)
+
+    def choose_device(
+        self, form: str, order: int, arrays: tuple[Any, ...], *, is_complex: bool = False
+    ) -> Device:
+        """Return the device: what the caller, the method or the arrays say, or the size.
+
+        `form` "" takes a GPU only if it is asked for.
+
+        Raises
+        ------
+        ValueError, hetero.DeviceUnavailableError
+            There is no such method, or not for this device or storage; the device cannot be used.
+        """
+        method, device, vectors = self.method, self.device, self.vectors
+        if not isinstance(method, str) or method != "auto":
+            if not isinstance(method, str) or method not in METHOD_NAMES:
+                validation.check_choice("method", method, METHOD_NAMES)
+            is_free = method in DEVICES and parse(device) is None
+            if is_free and all(device_of(a) is None for a in arrays):
+                device = DEVICES[method]
+        least = BREAK_EVEN.get((form, vectors))
+        if least is not None and (vectors or is_complex or form == "full") and not has_cupy():
+            least = None  # products of matrices on a GPU are CuPy's
+        chosen = resolve(device, *arrays, work=order, break_even=least)
+        if method != "auto" and method not in METHODS[chosen.kind, form or "band"]:
+            _refuse_method(method, chosen, form or "band", self.routine)
+        return chosen
+
+
+def read_subset(by_index: Any, by_value: Any) -> tuple[str, Any, None, str]:
+    """Return the last four values of a `Call` by SciPy's arguments of `eigh`."""
+    if by_index is not None and by_value is not None:
+        raise ValueError("subset_by_index and subset_by_value must not be given both")
+    if by_index is not None:
+        return "i", by_index, None, "subset_by_index"
+    return ("a" if by_value is None else "v"), by_value, None, "subset_by_value"
+
+
+def tridiagonal_problem(d: Any, e: Any, call: Call) -> Problem:
+    """Validate the arguments for a tridiagonal matrix."""
     like = d if device_of(d) is not None else e
     if device_of(like) is not None:  # complex arrays are refused before anything is copied
         for name, values in (("d", d), ("e", e)):
@@ -143,125 +208,64 @@ def tridiagonal_problem(
         order = len(d)
     except TypeError:  # which the validation reports
         order = 0
-    device = choose_device("tridiagonal", order, vectors, method, device, (d, e), routine)
+    device = call.choose_device("tridiagonal", order, (d, e))
     d, e = validate_tridiagonal(d, e)
-    dtype = d.dtype if d.dtype == e.dtype else np.result_type(d, e)
-    selection = _select(choice, len(d))
-    n = len(d)
+    n, dtype = len(d), d.dtype if d.dtype == e.dtype else np.result_type(d, e)
     return Problem(
-        "tridiagonal", (d, e), n, min(1, max(n - 1, 0)), dtype, True, selection, vectors, device,
-        method, progress, None, "d, e", routine, like,
+        "tridiagonal", (d, e), n, min(1, max(n - 1, 0)), dtype, True, call.selection(n),
+        call.vectors, device, call.method, call.progress, None, "d, e", call.routine, like,
     )  # fmt: skip
 
 
-def band_problem(
-    a_band: Any, b_band: Any, lower: bool, choice: tuple[Any, Any, Any],
-    options: tuple[str, bool, Any], *, vectors: bool, routine: str,
-) -> Problem:  # fmt: skip
-    """Validate the arguments for a band matrix, or for a pencil; see `tridiagonal_problem`."""
-    method, progress, device = options
+def band_problem(a_band: Any, b_band: Any, lower: bool, call: Call) -> Problem:
+    """Validate the arguments for a band matrix, or for a pencil."""
     if b_band is not None and (device_of(a_band) is None) != (device_of(b_band) is None):
         raise ValueError("a_band and b_band must be in one memory: one is on a GPU, the other not")
-    band = a_band
-    if not (type(band) is np.ndarray and band.ndim == 2 and band.dtype in KEPT and len(band)):
-        band = validate_band(a_band, "a_band", allow_complex=True)
-    (rows, order), dtype = band.shape, band.dtype
-    if not isinstance(band, np.ndarray):
-        (rows, order), dtype = shape_and_dtype("a_band", band, allow_complex=True)
+    band, vectors = a_band, call.vectors
+    if type(band) is np.ndarray and band.ndim == 2 and band.dtype in KEPT and len(band):
+        (rows, order), dtype = band.shape, band.dtype
+    else:
+        band, (rows, order), dtype = validate_band(a_band, "a_band", allow_complex=True)
     width = min(rows - 1, max(order - 1, 0))
     form = "band" if width > 1 or vectors else "tridiagonal"
     if b_band is not None:  # on a GPU only if it is asked for
-        device = choose_device("", 0, True, method, device, (a_band, b_band), routine)
-        b_band = validate_band(b_band, "b_band", allow_complex=True)
-        of_b, dtype_of_b = shape_and_dtype("b_band", b_band, allow_complex=True)
+        device = call.choose_device("", 0, (a_band, b_band))
+        b_band, of_b, dtype_of_b = validate_band(b_band, "b_band", allow_complex=True)
         if of_b[1] != order:
             raise ValueError(f"b_band must be of the order of a_band, {order}, got shape {of_b}")
         dtype = np.result_type(dtype, dtype_of_b)
     else:
-        is_complex = dtype.kind == "c"
-        device = choose_device(
-            form, order, vectors, method, device, (band,), routine, is_complex=is_complex
-        )
+        device = call.choose_device(form, order, (band,), is_complex=dtype.kind == "c")
     if dtype.kind == "c":
-        require_real("a_band", method, device)
+        require_real("a_band", call.method, device)
     if not vectors and rows == 1 and dtype.kind != "c" and not isinstance(band, np.ndarray):
         band = copy_to_host("a_band", band)
-    selection = _select(choice, order)
     return Problem(
-        "band", (band,), order, width, dtype, lower, selection, vectors, device,
-        method, progress, b_band, "a_band", routine, a_band,
+        "band", (band,), order, width, dtype, lower, call.selection(order), vectors, device,
+        call.method, call.progress, b_band, "a_band", call.routine, a_band,
     )  # fmt: skip
 
 
-def full_problem(
-    a: Any, b: Any, lower: bool, choice: tuple[Any, Any, Any, str],
-    options: tuple[str, bool, Any], *, vectors: bool, routine: str,
-) -> Problem:  # fmt: skip
-    """Validate the arguments for a full matrix, or for a pencil; see `tridiagonal_problem`.
-
-    The fourth element of `choice` is the name of the argument that is the range.
-    """
-    method, progress, device = options
-    a = validate_matrix(a, allow_complex=True)
-    (order, _), dtype = (
-        (a.shape, a.dtype)
-        if isinstance(a, np.ndarray)
-        else shape_and_dtype("a", a, allow_complex=True)
-    )
-    arrays = (a,) if b is None else (a, b)
-    device = choose_device("full", order, vectors, method, device, arrays, routine)
-    selection = _select(choice, order)
+def full_problem(a: Any, b: Any, lower: bool, call: Call) -> Problem:
+    """Validate the arguments for a full matrix, or for a pencil."""
+    a, order, dtype = validate_matrix(a, allow_complex=True)
+    device = call.choose_device("full", order, (a,) if b is None else (a, b))
+    selection = call.selection(order)
     if b is not None:
-        b = validate_matrix(b, "b", allow_complex=True)
-        of_b, dtype_of_b = shape_and_dtype("b", b, allow_complex=True)
-        if of_b != (order, order):
-            raise ValueError(f"b must have the shape of a, {(order, order)}, got {of_b}")
+        b, of_b, dtype_of_b = validate_matrix(b, "b", allow_complex=True)
+        if of_b != order:
+            shapes = (order, order), (of_b, of_b)
+            raise ValueError(f"b must have the shape of a, {shapes[0]}, got {shapes[1]}")
         if (device_of(a) is None) != (device_of(b) is None):
             raise ValueError("a and b must be in one memory: one is on a GPU, the other is not")
         dtype = np.result_type(dtype, dtype_of_b)
     like = a
-    if b is None and not vectors and not lower:
+    if b is None and not call.vectors and not lower:
         a, lower = a.T, True
     return Problem(
-        "full", (a,), order, max(order - 1, 0), dtype, lower, selection, vectors, device,
-        method, progress, b, "a", routine, like,
+        "full", (a,), order, max(order - 1, 0), dtype, lower, selection, call.vectors, device,
+        call.method, call.progress, b, "a", call.routine, like,
     )  # fmt: skip
-
-
-def _select(choice: tuple, order: int) -> Selection:
-    """Return the selection of (select, select_range, tol), and perhaps the range's name."""
-    select, select_range, tol, *name = choice
-    if tol is None and isinstance(select, str) and select == "a":
-        return select_all(order)
-    return Selection.create(select, select_range, tol, order, *name)
-
-
-def choose_device(
-    form: str, order: int, vectors: bool, method: str, device: str | Device | None,
-    arrays: tuple[Any, ...], routine: str, *, is_complex: bool = False,
-) -> Device:  # fmt: skip
-    """Return the device of a call: what the caller, the method or the arrays say, or the size.
-
-    `form` "" takes a GPU only if it is asked for.
-
-    Raises
-    ------
-    ValueError, hetero.DeviceUnavailableError
-        There is no such method, or not for this device or storage; the device cannot be used.
-    """
-    if not isinstance(method, str) or method != "auto":
-        if not isinstance(method, str) or method not in METHOD_NAMES:
-            validation.check_choice("method", method, METHOD_NAMES)
-        is_free = method in DEVICES and parse(device) is None
-        if is_free and all(device_of(a) is None for a in arrays):
-            device = DEVICES[method]
-    least = BREAK_EVEN.get((form, vectors))
-    if least is not None and (vectors or is_complex or form == "full") and not has_cupy():
-        least = None  # products of matrices on a GPU are CuPy's
-    chosen = resolve(device, *arrays, work=order, break_even=least)
-    if method != "auto" and method not in METHODS[chosen.kind, form or "band"]:
-        _refuse_method(method, chosen, form or "band", routine)
-    return chosen
 
 
 def _refuse_method(method: str, device: Device, form: str, routine: str) -> NoReturn:

@@ -54,16 +54,22 @@ def mirrored(a: Any, lower: bool = True) -> Any:
     return triangle + tril(triangle, -1, format="csr").conj().T
 
 
-def narrowed(matrix: Any) -> tuple[Any, bool]:
-    """Return a sparse matrix, permuted if that makes its band narrower, and whether it was."""
+def narrowed(matrix: Any) -> tuple[Any, np.ndarray | None, int]:
+    """Return a sparse matrix, permuted if that makes its band narrower, and its subdiagonals.
+
+    Row order[i] of the matrix is row i of the permuted one; the order, which comes between both, is
+    None if the matrix stays as it is.
+    """
     from scipy.sparse.csgraph import reverse_cuthill_mckee
 
-    if not matrix.nnz:
-        return matrix, False
-    order = reverse_cuthill_mckee(matrix, symmetric_mode=True)
-    permuted = matrix[order][:, order]
-    is_narrower = bandwidth_of(permuted) < bandwidth_of(matrix)
-    return (permuted, True) if is_narrower else (matrix, False)
+    bandwidth = bandwidth_of(matrix)
+    if bandwidth > 1:
+        order = reverse_cuthill_mckee(matrix, symmetric_mode=True)
+        permuted = matrix[order][:, order]
+        narrower = bandwidth_of(permuted)
+        if narrower < bandwidth:
+            return permuted, order, narrower
+    return matrix, None, bandwidth
 
 
 def as_full(a: Any, lower: bool) -> Any:
@@ -75,8 +81,8 @@ def narrow_band(a: Any, lower: bool) -> np.ndarray | None:
     """Return the lower band storage of a triangle of a sparse matrix; None if its band is wide."""
     if a.shape[0] != a.shape[1]:
         raise ValueError(f"a must be a square matrix, got shape {a.shape}")
-    matrix, _ = narrowed(mirrored(a, lower))
-    if is_wide(bandwidth_of(matrix), a.shape[0]):
+    matrix, _, bandwidth = narrowed(mirrored(a, lower))
+    if is_wide(bandwidth, a.shape[0]):
         return None
     if matrix.dtype.kind == "c":
         refuse_complex("a")
@@ -92,14 +98,15 @@ def choose_storage(matrix: Any) -> tuple[np.ndarray, str, int, bool]:
     Returns the band storage, upper, or the full matrix; "band" or "full"; the number of
     subdiagonals; and whether rows and columns were permuted.
     """
-    permuted, sparse = False, is_sparse(matrix)
+    order, sparse = None, is_sparse(matrix)
     if sparse:
-        matrix, permuted = narrowed(matrix)
-    bandwidth = bandwidth_of(matrix)
+        matrix, order, bandwidth = narrowed(matrix)
+    else:
+        bandwidth = bandwidth_of(matrix)
     if is_wide(bandwidth, matrix.shape[0]):
-        return matrix.toarray() if sparse else matrix, "full", bandwidth, permuted
+        return matrix.toarray() if sparse else matrix, "full", bandwidth, order is not None
     band = sparse_to_band(matrix, False) if sparse else dense_to_band(matrix, bandwidth, False)
-    return band, "band", bandwidth, permuted
+    return band, "band", bandwidth, order is not None
 
 
 def check_symmetric(a: Any) -> Any:

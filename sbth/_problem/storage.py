@@ -16,15 +16,6 @@ def diagonals(ab: np.ndarray, lower: bool) -> list[np.ndarray]:
     return [ab[k, : n - k] if lower else ab[d - k, k:] for k in range(width + 1)]
 
 
-def first_diagonals(ab: np.ndarray, lower: bool) -> tuple[np.ndarray, ...]:
-    """Return the diagonal and the first subdiagonal, if there is one, as views of `ab`."""
-    rows, n = ab.shape
-    main = ab[0 if lower else -1]
-    if rows == 1 or n < 2:
-        return (main,)
-    return main, ab[1, : n - 1] if lower else ab[-2, 1:]
-
-
 def matrix_of_batch(names: Iterable[str], index: int, lead: Sequence[int]) -> str:
     """Return how errors call matrix number `index` of arrays with leading dimensions `lead`."""
     position = tuple(int(i) for i in np.unravel_index(index, tuple(lead)))

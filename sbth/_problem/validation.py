@@ -22,8 +22,10 @@ from sbth._problem.arrays import (
 from sbth._problem.inspection import is_surely_finite
 
 
-def validate_band(ab: ArrayLike, name: str = "ab", *, allow_complex: bool = False) -> Any:
-    """Validate an array in band storage and return it.
+def validate_band(
+    ab: ArrayLike, name: str = "ab", *, allow_complex: bool = False
+) -> tuple[Any, tuple[int, int], np.dtype]:
+    """Validate an array in band storage; return it, its shape and the type to compute in.
 
     An array in host memory is returned as a NumPy array of float32 or float64 (or with
     `allow_complex` complex64 or complex128), an array on a GPU unchanged.
@@ -35,16 +37,20 @@ def validate_band(ab: ArrayLike, name: str = "ab", *, allow_complex: bool = Fals
     ValueError
         It does not have two dimensions, or has no rows.
     """
-    if type(ab) is np.ndarray or device_of(ab) is None:
-        ab = validate_numbers(name, ab) if allow_complex else validate_real(name, ab)
-        shape = ab.shape
-    else:
-        shape, _ = shape_and_dtype(name, ab, allow_complex=allow_complex)
-    if shape == (0, 0) and isinstance(ab, np.ndarray):  # the band of an empty matrix in SciPy
-        return ab.reshape(1, 0)
+    array, shape, dtype = _validate_array(name, ab, allow_complex)
+    if shape == (0, 0) and isinstance(array, np.ndarray):  # the band of an empty matrix in SciPy
+        return array.reshape(1, 0), (1, 0), dtype
     if len(shape) != 2 or shape[0] == 0:
         raise ValueError(f"{name} must have the shape (bandwidth + 1, n), got {shape}")
-    return ab
+    return array, shape, dtype
+
+
+def _validate_array(name: str, x: Any, allow_complex: bool) -> tuple[Any, Any, np.dtype]:
+    """Return an array on a GPU, or as a NumPy array, its shape and the type to compute in."""
+    if type(x) is np.ndarray or device_of(x) is None:
+        x = validate_numbers(name, x) if allow_complex else validate_real(name, x)
+        return x, x.shape, x.dtype
+    return x, *shape_and_dtype(name, x, allow_complex=allow_complex)
 
 
 def validate_numbers(name: str, values: ArrayLike) -> np.ndarray:
@@ -103,16 +109,14 @@ def validate_bool(name: str, value: object) -> bool:
     return bool(value)
 
 
-def validate_matrix(a: ArrayLike, name: str = "a", *, allow_complex: bool = False) -> Any:
-    """Validate a matrix; return it unchanged if it is on a GPU, else as a NumPy array."""
-    if device_of(a) is None:
-        a = validate_numbers(name, a) if allow_complex else validate_real(name, a)
-        shape = a.shape
-    else:
-        shape, _ = shape_and_dtype(name, a, allow_complex=allow_complex)
+def validate_matrix(
+    a: ArrayLike, name: str = "a", *, allow_complex: bool = False
+) -> tuple[Any, int, np.dtype]:
+    """Validate a matrix; return it, its order and the type to compute in, as `validate_band`."""
+    array, shape, dtype = _validate_array(name, a, allow_complex)
     if len(shape) != 2 or shape[0] != shape[1]:
         raise ValueError(f"{name} must be a square matrix, got shape {shape}")
-    return a
+    return array, shape[0], dtype
 
 
 def validate_tridiagonal(d: Any, e: Any) -> tuple[np.ndarray, np.ndarray]:

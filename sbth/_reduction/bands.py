@@ -16,18 +16,11 @@ from hetero.devices import CPU, device_of, resolve
 from hetero.display.progress_bar import loop_progress
 from sbth._back.diamonds import wave_matrices
 from sbth._back.reflections import Reflections
-from sbth._problem import working_matrix
-from sbth._problem.arrays import host_workspace, shape_and_dtype
+from sbth._problem import limits, working_matrix
+from sbth._problem.arrays import KEPT_REAL, host_workspace, shape_and_dtype
 from sbth._problem.inspection import choose_scale
-from sbth._problem.limits import (
-    BREAK_EVEN,
-    MAX_GPU_BANDWIDTH,
-    NARROW_BANDWIDTH,
-    SERIAL_ORDER,
-    TWO_STAGE_BANDWIDTH,
-)
 from sbth._problem.problem import Problem, Reduced, Stage
-from sbth._problem.storage import diagonals, first_diagonals
+from sbth._problem.storage import diagonals
 from sbth._problem.validation import validate_band, validate_bool
 from sbth._reduction import band_to_band, bulge_chasing
 from sbth._reduction.bulge_chasing.schedule_formulas import sweep_count
@@ -51,14 +44,14 @@ class Options(NamedTuple):
         method, in_flight, keep, stages = self
         methods = METHODS[device.kind]
         if method is None:
-            is_small = device.kind == "cpu" and order < SERIAL_ORDER
+            is_small = device.kind == "cpu" and order < limits.SERIAL_ORDER
             method = "serial" if is_small else methods[0]
         elif not isinstance(method, str) or method not in methods:
             validation.check_choice("method", method, methods)
         if in_flight is not None:
             in_flight = validation.check_integer("in_flight", in_flight, 1)
         if stages is None:
-            stages = 2 if width >= TWO_STAGE_BANDWIDTH[device.kind] else 1
+            stages = 2 if width >= limits.TWO_STAGE_BANDWIDTH[device.kind] else 1
         else:
             stages = _check_stages(stages, width, device.kind)
         return Options(method, in_flight, keep, stages)
@@ -67,15 +60,15 @@ class Options(NamedTuple):
 def _check_stages(stages: int, width: int, kind: str) -> int:
     """Return a user's number of stages if `width` subdiagonals can be reduced in so many."""
     stages = validation.check_integer("stages", stages, 1, 2)
-    if stages == 1 and kind == "cuda" and width > MAX_GPU_BANDWIDTH:
+    if stages == 1 and kind == "cuda" and width > limits.MAX_GPU_BANDWIDTH:
         raise ValueError(
             f"stages must be 2 for ab with {width} subdiagonals on a GPU, which reduces at most "
-            f"{MAX_GPU_BANDWIDTH} in one stage; or use device='cpu'"
+            f"{limits.MAX_GPU_BANDWIDTH} in one stage; or use device='cpu'"
         )
-    if stages == 2 and width <= NARROW_BANDWIDTH:
+    if stages == 2 and width <= limits.NARROW_BANDWIDTH:
         raise ValueError(
             f"stages must be 1 for ab with {width} subdiagonals: the first of two stages leaves "
-            f"{NARROW_BANDWIDTH}"
+            f"{limits.NARROW_BANDWIDTH}"
         )
     return stages
 
@@ -137,11 +130,12 @@ def reduce_array(
     """
     if lower is not True and lower is not False:
         lower = validate_bool("lower", lower)
-    if not (type(ab) is np.ndarray and ab.dtype == np.float64 and ab.ndim == 2 and len(ab)):
-        ab = validate_band(ab)
-    rows, order = ab.shape if isinstance(ab, np.ndarray) else shape_and_dtype("ab", ab)[0]
+    if type(ab) is np.ndarray and ab.dtype in KEPT_REAL and ab.ndim == 2 and len(ab):
+        rows, order = ab.shape
+    else:
+        ab, (rows, order), _ = validate_band(ab)
     width = min(rows - 1, max(order - 1, 0))
-    least = BREAK_EVEN["band", False]
+    least = limits.BREAK_EVEN["band", False]
     device = resolve(device, ab, work=order if width > 1 else 0, break_even=least)
     options = options.chosen(order, width, device)
     return reduce_band(ab, lower, width, options, device, progress), ab, device
@@ -174,7 +168,7 @@ def reduce_band(
             flat = space.input("ab", ab, dtype) if isinstance(ab, np.ndarray) else flat
         work = empty((n, 2 * width), dtype)
         copies.load_band(flat, rows - 1, lower, factor, width, work, stream)
-        for after in (NARROW_BANDWIDTH, 1)[-(options.stages or 1) :]:
+        for after in (limits.NARROW_BANDWIDTH, 1)[-(options.stages or 1) :]:
             shape = (sweep_count(n, after) * after, n) if keep else (0, 0)
             vectors = copies.zeros(shape[0] * shape[1], dtype, stream).reshape(shape)
             stages.append(Reflections(width, after, vectors))
@@ -223,7 +217,7 @@ def load_tridiagonal(ab: np.ndarray, lower: bool, name: str) -> tuple[np.ndarray
         There is NaN or infinity within the band.
     """
     choose_scale(ab, lower, name)
-    main, *below = map(np.ascontiguousarray, first_diagonals(ab, lower))
+    main, *below = map(np.ascontiguousarray, diagonals(ab, lower))
     return main, below[0] if below else np.zeros(max(ab.shape[1] - 1, 0), ab.dtype)
 
 
@@ -251,7 +245,7 @@ def _kept_bytes(problem: Problem) -> int:
     """Return the bytes of the reflections for each element of a matrix (n, n)."""
     if not problem.vectors or problem.width <= 1:
         return 0
-    stages = 2 if problem.width >= TWO_STAGE_BANDWIDTH[problem.device.kind] else 1
+    stages = 2 if problem.width >= limits.TWO_STAGE_BANDWIDTH[problem.device.kind] else 1
     return stages * problem.dtype.itemsize
 
 
@@ -259,7 +253,7 @@ def wave_memory(problem: Problem) -> int:
     """Return the bytes that the back-transformation of a band takes for each element."""
     if not problem.vectors or problem.width <= 1:
         return 0
-    width = problem.width if problem.device.kind == "cuda" else MAX_GPU_BANDWIDTH
+    width = problem.width if problem.device.kind == "cuda" else limits.MAX_GPU_BANDWIDTH
     return wave_matrices(width) * problem.dtype.itemsize
 
 

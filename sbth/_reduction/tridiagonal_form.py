@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from types import ModuleType
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -11,7 +11,7 @@ from hetero import Device
 from hetero.arrays import Workspace
 from hetero.cuda import launch
 from hetero.cuda.ready_arrays import PendingCopy, ready
-from sbth._back.diamonds import Layout, apply_in_waves, form_all_diamonds
+from sbth._back.diamonds import apply_in_waves, form_all_diamonds
 from sbth._back.reflections import Reflections
 from sbth._problem import working_matrix
 from sbth._reduction.bulge_chasing.persistent import require_progress, start_chase
@@ -19,38 +19,11 @@ from sbth._reduction.bulge_chasing.schedule_formulas import sweep_count
 from sbth._reduction.dense_to_band import triangle_kernels
 
 
-class TridiagonalForm(NamedTuple):
-    """A symmetric or Hermitian matrix Q D T D^H Q^H with a real tridiagonal T.
-
-    Attributes
-    ----------
-    d, e : arrays (n,), (max(n - 1, 0),) of float32 or float64
-        Diagonal and subdiagonal of T, in host memory.
-    phases : array (n,) of complex numbers, or None
-        The diagonal of D, numbers of magnitude 1, in host memory; None for real matrices.
-    layout : Layout or None
-        Rows and columns on which the reflections of Q act; None if they were not kept.
-    diamonds : pair of arrays or None
-        The products of the reflections, on the GPU.
-    """
-
-    d: np.ndarray
-    e: np.ndarray
-    phases: np.ndarray | None = None
-    layout: Layout | None = None
-    diamonds: tuple[Any, Any] | None = None
-
-    def apply(self, xp: ModuleType, vectors: Any) -> Any:
-        """Return Q D times real vectors (n, m), a C-contiguous array of `xp`."""
-        if self.phases is not None:
-            vectors = xp.asarray(self.phases)[:, None] * vectors
-        if self.layout is None or self.diamonds is None or not vectors.size:
-            return vectors
-        return apply_in_waves(xp, self.layout, self.diamonds, vectors)
-
-
 class RunningReduction:
     """A band that the current GPU is reducing; the host can prepare other work meanwhile.
+
+    The symmetric or Hermitian matrix is Q D T D^H Q^H with a real tridiagonal T. D is diagonal with
+    numbers of magnitude 1, and 1 for real matrices.
 
     Parameters
     ----------
@@ -65,6 +38,7 @@ class RunningReduction:
 
     def __init__(self, xp: ModuleType, work: Any, width: int, *, keeps_vectors: bool) -> None:
         n, self._dtype = len(work), work.dtype
+        self._phases: np.ndarray | None = None
         self._layout, self._diamonds, self._copy = None, None, None
         if n == 0:
             return
@@ -80,8 +54,10 @@ class RunningReduction:
             self._layout = Reflections(width, 1, vectors).layout
             self._diamonds = form_all_diamonds(xp, self._layout, vectors, work.dtype)
 
-    def finish(self) -> TridiagonalForm:
+    def finish(self) -> tuple[np.ndarray, np.ndarray]:
         """Wait for the reduction, not for later work on the GPU.
+
+        Returns the diagonal and the subdiagonal of T, float32 or float64 in host memory.
 
         Raises
         ------
@@ -91,10 +67,18 @@ class RunningReduction:
         both, *control = self._copy.wait() if self._copy else [np.zeros((0, 2), self._dtype)]
         if control:
             require_progress(control[0])
-        d, e, phases = both[:, 0].real.copy(), both[:-1, 1].copy(), None
+        d, e = both[:, 0].real.copy(), both[:-1, 1].copy()
         if self._dtype.kind == "c":
-            e, phases = make_real(e) if len(d) else (e.real, e)
-        return TridiagonalForm(d, e, phases, self._layout, self._diamonds)
+            e, self._phases = make_real(e) if len(d) else (e.real, e)
+        return d, e
+
+    def apply(self, xp: ModuleType, vectors: Any) -> Any:
+        """Return Q D times real vectors (n, m), a C-contiguous array of `xp`, after `finish`."""
+        if self._phases is not None:
+            vectors = xp.asarray(self._phases)[:, None] * vectors
+        if self._layout is None or self._diamonds is None or not vectors.size:
+            return vectors
+        return apply_in_waves(xp, self._layout, self._diamonds, vectors)
 
 
 def start_full_band(xp: ModuleType, a: Any, width: int, *, keeps_vectors: bool) -> RunningReduction:

@@ -49,16 +49,16 @@ def _reduce_matrix(xp: ModuleType, problem: Problem, a: Any, lower: bool) -> Red
         running = start_full_band(xp, reduced, width, keeps_vectors=keeps)
         joined: Any = None if panels is None else join_panels(xp, panels, width)
         del reduced, panels
-        form = running.finish()
+        d, e = running.finish()
 
     def transform(xp: ModuleType, vectors: Any) -> Any:
         """Return Q times real vectors (n, m)."""
-        vectors = form.apply(xp, vectors)
+        vectors = running.apply(xp, vectors)
         if vectors.size:
             apply_panels(xp, joined, vectors)
         return vectors
 
-    return Reduced(form.d, form.e, factor, transform if keeps else None)
+    return Reduced(d, e, factor, transform if keeps else None)
 
 
 def _reduce_wide_band(xp: ModuleType, problem: Problem, before: Any) -> Reduced:
@@ -74,8 +74,9 @@ def _reduce_complex_band(xp: ModuleType, problem: Problem, before: Any) -> Reduc
     ab, scale = _scale_band(xp, problem)
     keeps = problem.vectors
     with region("band to tridiagonal"):
-        form = start_stored_band(xp, ab, problem.lower, scale, keeps_vectors=keeps).finish()
-    return Reduced(form.d, form.e, scale, form.apply if keeps else None)
+        running = start_stored_band(xp, ab, problem.lower, scale, keeps_vectors=keeps)
+        d, e = running.finish()
+    return Reduced(d, e, scale, running.apply if keeps else None)
 
 
 def _scale_band(xp: ModuleType, problem: Problem) -> tuple[Any, float]:

@@ -18,7 +18,7 @@ from hetero import region
 from hetero.arrays import Workspace
 from sbth._problem import limits
 from sbth._problem.arrays import copy_like, host_workspace
-from sbth._problem.blocks import Partition, partition_band
+from sbth._problem.blocks import Block, Partition, join_blocks, partition_band
 from sbth._problem.inspection import choose_scale, is_coupled_band, round_to_dtype
 from sbth._problem.problem import Problem, Reduced, Stage
 from sbth._problem.storage import diagonals
@@ -227,10 +227,7 @@ def solve(problem: Problem) -> Any:
         return _solve_tridiagonal_pairs(problem)
     device, dtype, like = problem.device, problem.dtype, problem.like
     if device.kind == "cpu":
-        if problem.second is None:
-            values, vectors = route(problem).run(np)
-        else:
-            values, vectors = _follow(np, problem)
+        values, vectors = _follow(np, problem)
         values = round_to_dtype(problem.name, values, dtype)
         return values if vectors is None else (values, vectors)
     needs_module = problem.vectors or problem.form == "full" or dtype.kind == "c"
@@ -281,36 +278,23 @@ def _solve_blocks(
     xp: ModuleType | None, problem: Problem, partition: Partition
 ) -> tuple[np.ndarray, Any]:
     """Solve the diagonal blocks of a band."""
-    band, selection, vectors = problem.arrays[0], problem.selection, problem.vectors
+    band, vectors, dtype = problem.arrays[0], problem.vectors, problem.dtype
     choose_scale(band, problem.lower, problem.name)  # refuses NaN and infinity
-    parts = []
+    single = partition.single
+    main, units = diagonals(band, problem.lower)[0].real[single], None
+    if vectors:
+        assert xp is not None
+        main, units = main.astype(float), xp.eye(single.size, dtype=band.dtype)
+    blocks: list[Block] = [(single, main, units)]
     for rows in partition.groups:
         part = problem._replace(
             arrays=(np.ascontiguousarray(band[:, rows]),), order=rows.size,
-            width=min(problem.width, rows.size - 1), selection=selection.of_part(vectors),
+            width=min(problem.width, rows.size - 1), selection=problem.selection.of_part(vectors),
         )  # fmt: skip
-        parts.append(route(part).run(xp))
-    single = diagonals(band, problem.lower)[0].real[partition.single]
-    if not vectors:
-        rounded = (round_to_dtype(problem.name, values, problem.dtype) for values, _ in parts)
-        return selection.select(np.concatenate([single, *rounded])), None
-    everything = np.concatenate([single.astype(float), *(values for values, _ in parts)])
-    order = np.argsort(everything, kind="stable")
-    chosen = order[slice(*selection.bounds(everything[order]))]
-    target = np.full(everything.size, -1)
-    target[chosen] = np.arange(chosen.size)
-    assert xp is not None
-    columns = xp.zeros((problem.order, chosen.size), band.dtype)
-    blocks = [(partition.single, xp.eye(partition.single.size, dtype=band.dtype))]
-    blocks += zip(partition.groups, (vectors for _, vectors in parts), strict=True)
-    begin = 0
-    for rows, of_block in blocks:
-        targets = target[begin : begin + rows.size]
-        begin += rows.size
-        selected = np.flatnonzero(targets >= 0)
-        elements = xp.asarray(rows)[:, None], xp.asarray(targets[selected])[None, :]
-        columns[elements] = of_block[:, xp.asarray(selected)]
-    return everything[chosen], columns
+        values, columns = route(part).run(xp)
+        values = values if vectors else round_to_dtype(problem.name, values, dtype)
+        blocks.append((rows, values, columns))
+    return join_blocks(xp or np, problem.selection, blocks, (problem.order, band.dtype))
 
 
 def _solve_tridiagonal_pairs(problem: Problem) -> tuple[Any, Any]:

@@ -16,7 +16,7 @@ from sbth._problem.arrays import real_dtype
 from sbth._problem.blocks import partition_tridiagonal
 from sbth._problem.inspection import is_coupled, is_plainly_safe, unscale
 from sbth._problem.problem import Problem, Reduced
-from sbth._tridiagonal.bisection.eigenvalues import Driver
+from sbth._tridiagonal.bisection.eigenvalues import Driver, scale_for
 from sbth._tridiagonal.divide_and_conquer.merge_tree import require_memory, solve_tridiagonal
 from sbth._tridiagonal.inverse_iteration.selected_pairs import is_suitable, solve_selected
 from sbth._tridiagonal.placed_pairs import EigenPairs, Part
@@ -61,7 +61,7 @@ def solve_by_lapack(
     count = selection.count_indices() if selection.kind == "i" else 0
     if selection.kind != "a" and problem.method == "auto" and is_suitable(n, count, device):
         return None
-    d, e = reduced.d.astype(float, copy=False), reduced.e.astype(float, copy=False)
+    d, e, *_ = reduced.in_double()
     if not is_coupled(d, e):
         return None
     if selection.kind != "a":
@@ -79,11 +79,10 @@ def solve_parts(problem: Problem, reduced: Reduced, driver: Driver, space: Works
     The selection and the results refer to the matrix without the factor. The work is done in the
     workspace.
     """
-    selection, factor = problem.selection, reduced.factor
-    d, e = reduced.d.astype(float, copy=False), reduced.e.astype(float, copy=False)
-    few = solve_selected(d, e, problem, space, factor)
-    if few is not None:
+    selection, reduced = problem.selection, reduced.in_double()
+    if (few := solve_selected(problem, reduced, space)) is not None:
         return few
+    d, e, factor, *_ = reduced
     require_memory(d.size, space.device)
     partition = partition_tridiagonal(d, e)
     readers: list[Callable[[], np.ndarray]] = [lambda: d[partition.single] / factor]
@@ -91,8 +90,7 @@ def solve_parts(problem: Problem, reduced: Reduced, driver: Driver, space: Works
     with region("divide and conquer"), np.errstate(over="ignore"):  # `choose` may divide
         for rows in partition.groups:
             couplings = np.where(np.diff(rows) == 1, e[rows[:-1]], 0.0)
-            largest = max(np.max(np.abs(d[rows])), np.max(np.abs(couplings), initial=0.0))
-            scale = 2.0 ** min(-math.frexp(largest)[1], 1022) if largest > 0.0 else 1.0
+            scale = scale_for(d[rows], couplings)
 
             def choose(values: np.ndarray, scale: float = scale) -> tuple[int, int]:
                 """Return the range of the selected ones among the scaled eigenvalues."""

@@ -87,8 +87,8 @@ class EigenPairs(NamedTuple):
             elements = self.targets[chosen] * n + self.single[chosen]
             one, zero = self.space.input("one", np.ones(1)).reshape((1, 1)), np.zeros(1, np.int64)
             indices = np.zeros_like(elements), elements, zero
-            sources, positions, columns = loops.upload_indices(indices, stream)
-            loops.place_vectors(one, sources, positions, columns, out.reshape((m * n, 1)), stream)
+            uploaded = loops.upload_indices(indices, stream)
+            loops.place_vectors(one, uploaded, out.reshape((m * n, 1)), stream)
         begin = s
         for part in self.parts:
             targets = self.targets[begin : begin + part.size]
@@ -98,7 +98,6 @@ class EigenPairs(NamedTuple):
                 indices = np.arange(first, stop), targets[first:stop], part.rows
                 numbers, positions, rows = loops.upload_indices(indices, stream)
                 sources = numbers if part.order is None else part.order[first:stop]
-                loops.place_vectors(
-                    part.vectors, sources, positions, rows, out.reshape((m, n)), stream
-                )
+                placed = sources, positions, rows
+                loops.place_vectors(part.vectors, placed, out.reshape((m, n)), stream)
         return out

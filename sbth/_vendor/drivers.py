@@ -17,13 +17,7 @@ from typing import Any
 import numpy as np
 
 from sbth._problem.selection import Selection
-from sbth._vendor.checks import (
-    are_small,
-    full_residuals,
-    may_have_large_residuals,
-    orthonormalize,
-    tridiagonal_residuals,
-)
+from sbth._vendor import checks
 from sbth._vendor.routines import call_pointer, routine
 
 _FEW = 6, 4
@@ -150,10 +144,10 @@ def _iterate_inversely(d: np.ndarray, e: np.ndarray, values: np.ndarray) -> np.n
     _, solve = routine("stein", "", d.dtype)
     one_block = np.ones(n, np.int32), np.full(n, n, np.int32)
     vectors, info = solve(d, e, values, *one_block)
-    vectors = orthonormalize(vectors) if info == 0 else None
-    if vectors is not None and may_have_large_residuals(values, n):
+    vectors = checks.orthonormalize(vectors) if info == 0 else None
+    if vectors is not None and checks.may_have_large_residuals(values, n):
         norm = float(np.abs(d).max()) + 2.0 * float(np.abs(e).max())
-        if not are_small(tridiagonal_residuals(d, e, values, vectors), norm):
+        if not checks.are_small(checks.tridiagonal_residuals(d, e, values, vectors), norm):
             return None
     return vectors
 
@@ -172,18 +166,11 @@ _LARGEST_QL = 25
 matrices around it, which the routine for the QL iteration itself does without."""
 
 
-def band_values(ab: np.ndarray, lower: bool) -> np.ndarray:
-    """Return all eigenvalues of a band matrix, reduced by rotations as a band."""
-    return _solve_band(ab, lower, 0)[0]
+def solve_band(ab: np.ndarray, lower: bool, *, vectors: bool) -> tuple[np.ndarray, Any]:
+    """Return all eigenvalues of a band matrix, reduced by rotations as a band, and eigenvectors.
 
-
-def band_vectors(ab: np.ndarray, lower: bool) -> tuple[np.ndarray, np.ndarray]:
-    """Return all eigenvalues and eigenvectors of a band matrix, reduced by rotations as a band."""
-    return _solve_band(ab, lower, 1)
-
-
-def _solve_band(ab: np.ndarray, lower: bool, compute_v: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return all eigenvalues, and the eigenvectors if `compute_v` is 1."""
+    Without `vectors` these are None.
+    """
     symmetric = "sbev" if ab.shape[1] <= _LARGEST_QL else "sbevd"  # SciPy has no hbev
     if ab.dtype.kind == "c":
         # LAPACK divides elements by their magnitudes, and subnormal ones have too few digits for a
@@ -192,10 +179,10 @@ def _solve_band(ab: np.ndarray, lower: bool, compute_v: int) -> tuple[np.ndarray
         parts = np.ascontiguousarray(ab).view(real.dtype)
         ab = np.where(np.abs(parts) < real.tiny / real.eps, 0, parts).view(ab.dtype)
     name, solve = routine(symmetric, "hbevd", ab.dtype)
-    values, vectors, info = solve(ab, compute_v, int(lower), overwrite_ab=0)
+    values, columns, info = solve(ab, int(vectors), int(lower), overwrite_ab=0)
     if info != 0:
         raise _failure(info, name)
-    return values, vectors
+    return values, columns if vectors else None
 
 
 def expand(ab: np.ndarray, lower: bool) -> np.ndarray:
@@ -308,9 +295,9 @@ def _some_full_vectors(
     values, vectors, count, _, info = solve(a, **options)
     if info != 0 or (selection.kind == "i" and count != selection.count_indices()):
         return None
-    values, vectors = values[:count], orthonormalize(vectors[:, :count])
-    if vectors is not None and may_have_large_residuals(values, n):
-        residuals = full_residuals(a, lower, values, vectors)
-        if not are_small(residuals, float(np.abs(values).max())):
+    values, vectors = values[:count], checks.orthonormalize(vectors[:, :count])
+    if vectors is not None and checks.may_have_large_residuals(values, n):
+        residuals = checks.full_residuals(a, lower, values, vectors)
+        if not checks.are_small(residuals, float(np.abs(values).max())):
             return None
     return None if vectors is None else (values, vectors)

@@ -9,13 +9,8 @@ from __future__ import annotations
 import numpy as np
 
 from hetero import region
-from sbth._problem.inspection import (
-    is_plainly_safe,
-    magnitudes,
-    require_finite_triangle,
-    safe_scale,
-    unscale,
-)
+from sbth._problem import inspection
+from sbth._problem.blocks import join_blocks
 from sbth._problem.selection import Selection
 from sbth._vendor import drivers
 
@@ -36,13 +31,16 @@ def solve_full(
     scaled, factor = _scale_triangle(a, lower)
     blocks = [] if factor == 1.0 else _find_blocks(a, lower)
     if len(blocks) > 1:
-        return _solve_blocks(a, lower, selection, blocks, vectors)
+        everything = Selection("a", 0, 0)
+        pairs = [solve_full(a[np.ix_(r, r)], lower, everything, vectors=vectors) for r in blocks]
+        solved = [(r, w.astype(float), v) for r, (w, v) in zip(blocks, pairs, strict=True)]
+        return join_blocks(np, selection, solved, (len(a), a.dtype))
     with region("LAPACK"):
         if vectors:
             values, columns = drivers.full_vectors(scaled, lower, selection, factor)
-            return unscale(values, factor), columns
+            return inspection.unscale(values, factor), columns
         values = drivers.full_values(scaled, lower)
-    return selection.select_sorted(unscale(values, factor)), None
+    return selection.select_sorted(inspection.unscale(values, factor)), None
 
 
 def _find_blocks(a: np.ndarray, lower: bool) -> list[np.ndarray]:
@@ -54,25 +52,6 @@ def _find_blocks(a: np.ndarray, lower: bool) -> list[np.ndarray]:
     count, block_of_row = connected_components(csr_matrix(triangle != 0), directed=False)
     order = np.argsort(block_of_row, kind="stable")
     return np.split(order, np.searchsorted(block_of_row[order], np.arange(1, count)))
-
-
-def _solve_blocks(
-    a: np.ndarray, lower: bool, selection: Selection, blocks: list[np.ndarray], vectors: bool
-) -> tuple[np.ndarray, np.ndarray | None]:
-    """Do the work of `solve_full` block by block."""
-    n, everything = len(a), Selection("a", 0, 0)
-    pairs = [solve_full(a[np.ix_(r, r)], lower, everything, vectors=vectors) for r in blocks]
-    values = np.concatenate([of_block.astype(float) for of_block, _ in pairs])
-    order = np.argsort(values, kind="stable")
-    chosen = order[slice(*selection.bounds(values[order]))]
-    if not vectors:
-        return values[chosen], None
-    columns = np.zeros((n, n), a.dtype)
-    begin = 0
-    for rows, (_, of_block) in zip(blocks, pairs, strict=True):
-        columns[rows, begin : begin + rows.size] = of_block
-        begin += rows.size
-    return values[chosen], columns[:, chosen]
 
 
 def _scale_triangle(a: np.ndarray, lower: bool) -> tuple[np.ndarray, float]:
@@ -87,10 +66,10 @@ def _scale_triangle(a: np.ndarray, lower: bool) -> tuple[np.ndarray, float]:
     """
     if len(a):
         column = (a[:, 0] if lower else a[0]).real
-        if is_plainly_safe(a, column.item(0) or np.abs(column).max()):
+        if inspection.is_plainly_safe(a, column.item(0) or np.abs(column).max()):
             return a, 1.0
     triangle = np.tril(a) if lower else np.triu(a)
-    largest = float(np.max(np.abs(magnitudes(triangle)), initial=0.0))
-    require_finite_triangle(largest, lower)
-    factor = safe_scale(largest, a.dtype)
+    largest = float(np.max(np.abs(inspection.magnitudes(triangle)), initial=0.0))
+    inspection.require_finite_triangle(largest, lower)
+    factor = inspection.safe_scale(largest, a.dtype)
     return (a, 1.0) if factor == 1.0 else (triangle * a.real.dtype.type(factor), factor)

@@ -35,19 +35,17 @@ def _solve_band(
     (ab,), lower, selection = problem.arrays, problem.lower, problem.selection
     if problem.order == 0:
         return np.zeros(0), np.zeros((0, 0), ab.dtype) if problem.vectors else None
-    scale, vectors = choose_scale(ab, lower, problem.name), None
+    scale = choose_scale(ab, lower, problem.name)
     scaled = ab if scale == 1.0 else ab * ab.real.dtype.type(scale)
     with region("LAPACK"):
-        full = drivers.expand(scaled, lower) if as_full else None
-        if full is not None and problem.vectors:
+        if not as_full:
+            values, vectors = drivers.solve_band(scaled, lower, vectors=problem.vectors)
+        elif problem.vectors:
+            full = drivers.expand(scaled, lower)
             values, vectors = drivers.full_vectors(full, lower, selection, scale)
             return unscale(values, scale), vectors
-        if problem.vectors:
-            values, vectors = drivers.band_vectors(scaled, lower)
-        elif full is not None:
-            values = drivers.full_values(full, lower)
         else:
-            values = drivers.band_values(scaled, lower)
+            values, vectors = drivers.full_values(drivers.expand(scaled, lower), lower), None
     values = unscale(values, scale)
     if vectors is not None and selection.kind != "a":
         vectors = vectors[:, slice(*selection.bounds(values))]

@@ -15,21 +15,21 @@ import numpy as np
 
 
 class Adjoint(NamedTuple):
-    """The conjugate transpose of a matrix, or of each matrix of a batch, as an operand.
+    """The conjugate transpose of a matrix as an operand.
 
     Attributes
     ----------
-    of : array (..., k, m)
+    of : array (k, m)
         The matrix, which is read as one of m rows and k columns.
     """
 
     of: Any
 
     @property
-    def shape(self) -> tuple[int, ...]:
+    def shape(self) -> tuple[int, int]:
         """The shape of the conjugate transpose."""
-        *lead, rows, columns = self.of.shape
-        return (*lead, columns, rows)
+        rows, columns = self.of.shape
+        return columns, rows
 
 
 def add_product(xp: ModuleType, c: Any, x: Any, y: Any, scale: float, keep: float = 1.0) -> None:
@@ -42,35 +42,19 @@ def add_product(xp: ModuleType, c: Any, x: Any, y: Any, scale: float, keep: floa
     if isinstance(c, np.ndarray):
         _add_on_host(c, x, y, scale, keep)
         return
-    if c.dtype.kind != "c" and c.strides[1] != c.itemsize and c.strides[0] == c.itemsize:
+    item, (m, n), k = c.itemsize, c.shape, x.shape[1]
+    if c.dtype.kind != "c" and c.strides[1] != item and c.strides[0] == item:
         add_product(xp, c.T, Adjoint(y), Adjoint(x), scale, keep)
         return
-    add_products(xp, c[None], _as_batch(x), _as_batch(y), scale, keep)
-
-
-def _as_batch(x: Any) -> Any:
-    """Return a matrix as a batch of one."""
-    return Adjoint(_as_batch(x.of)) if isinstance(x, Adjoint) else x[None]
-
-
-def add_products(xp: ModuleType, c: Any, x: Any, y: Any, scale: float, keep: float = 1.0) -> None:
-    """Replace each c[i] by keep c[i] + scale x[i] y[i]; the c[i] must not overlap.
-
-    The elements of a row of each c[i] must follow each other in memory.
-    """
-    if isinstance(c, np.ndarray):
-        _add_on_host(c, x, y, scale, keep)
+    if 0 in (m, n, k):
         return
-    if 0 in (*c.shape, x.shape[2]):
-        return
-    item, (count, m, n), k = c.itemsize, c.shape, x.shape[2]
-    if c.strides[2] != item:
+    if c.strides[1] != item:
         raise ValueError("the rows of c must be contiguous")
     # Copies of operands must live until the product is launched.
-    x, x_operand = _as_operand(xp, x)
-    y, y_operand = _as_operand(xp, y)
-    target = Operand(address_of(c), max(c.strides[1] // item, n), c.strides[0] // item)
-    multiply_at(c.dtype.char, (m, k, n), target, x_operand, y_operand, scale, keep, count)
+    x, left = _as_operand(xp, x)
+    y, right = _as_operand(xp, y)
+    target = Operand(address_of(c), max(c.strides[0] // item, n))
+    multiply_at(c.dtype.char, (m, k, n), target, left, right, scale, keep)
 
 
 class Operand(NamedTuple):
@@ -223,11 +207,9 @@ def _cublas(dtype: str) -> tuple[Callable, Callable, tuple[int, int, int]]:
     return products[dtype], device.get_cublas_handle, operations
 
 
-def _add_on_host(c: np.ndarray, x: np.ndarray, y: np.ndarray, scale: float, keep: float) -> None:
+def _add_on_host(c: np.ndarray, x: Any, y: Any, scale: float, keep: float) -> None:
     """Do the same with arrays of NumPy."""
-    first, second = (
-        np.conj(z.of).swapaxes(-1, -2) if isinstance(z, Adjoint) else z for z in (x, y)
-    )
+    first, second = (z.of.conj().T if isinstance(z, Adjoint) else z for z in (x, y))
     product = first @ second
     product *= scale
     if keep == 0.0:
@@ -239,16 +221,16 @@ def _add_on_host(c: np.ndarray, x: np.ndarray, y: np.ndarray, scale: float, keep
 
 
 def _as_operand(xp: ModuleType, x: Any) -> tuple[Any, Operand]:
-    """Return matrices as an operand, and the array that holds them: a copy if that is needed."""
+    """Return a matrix as an operand, and the array that holds it: a copy if that is needed."""
     if isinstance(x, Adjoint):
         stored, operand = _as_operand(xp, x.of)
         is_complex = stored.dtype.kind == "c"
         if is_complex and operand.is_transposed:  # cuBLAS does not only conjugate
             stored, operand = _as_operand(xp, xp.ascontiguousarray(stored))
         return stored, operand.transposed()._replace(is_conjugated=is_complex)
-    item, (_, rows, columns), (_, pitch, step) = x.itemsize, x.shape, x.strides
+    item, (rows, columns), (pitch, step) = x.itemsize, x.shape, x.strides
     if not (step == item and pitch >= columns * item):
         if pitch == item and step >= rows * item:
-            return x, Operand(address_of(x), step // item, x.strides[0] // item, True)
+            return x, Operand(address_of(x), step // item, is_transposed=True)
         x, pitch = xp.ascontiguousarray(x), columns * item
-    return x, Operand(address_of(x), pitch // item, x.strides[0] // item)
+    return x, Operand(address_of(x), pitch // item)

@@ -62,10 +62,8 @@ def _function(name: str) -> Callable[..., None]:
     from scipy.linalg import cython_lapack
 
     capsule = cython_lapack.__pyx_capi__[name]
-    get_name, get_pointer = (
-        ctypes.pythonapi.PyCapsule_GetName,
-        ctypes.pythonapi.PyCapsule_GetPointer,
-    )
+    python = ctypes.pythonapi
+    get_name, get_pointer = python.PyCapsule_GetName, python.PyCapsule_GetPointer
     get_name.restype, get_name.argtypes = ctypes.c_char_p, [ctypes.py_object]
     get_pointer.restype = ctypes.c_void_p
     get_pointer.argtypes = [ctypes.py_object, ctypes.c_char_p]

@@ -11,7 +11,7 @@ from sbth._vendor.products import (
     Block,
     Operand,
     add_block_product,
-    add_products,
+    add_product,
     address_of,
     multiply_at,
 )
@@ -90,5 +90,5 @@ class TestAdjoints:
     def test_arrays(self, dtype, adjoint):
         x, y, c, expected = self.operands(dtype, adjoint)
         x, y = (Adjoint(z) if adjoint == n else z for n, z in (("x", x), ("y", y)))
-        add_products(np, c, x, y, -2.0, keep=0.5)
+        add_product(np, c, x, y, -2.0, keep=0.5)
         np.testing.assert_allclose(c, expected, atol=1e-14)

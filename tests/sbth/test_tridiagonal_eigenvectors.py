@@ -98,7 +98,7 @@ def test_small_matrices(device, kind, n):
 def test_merges_of_small_leaves(device, monkeypatch):
     """Two levels of merges, on so few rows that the simulator needs seconds."""
     monkeypatch.setattr(merge_tree, "LEAF_ROWS", 3)
-    assert merge_tree.MergeTree.create(7).levels == 2
+    assert merge_tree.count_levels(7) == 2
     d, e = TYPES["random"](7)
     assert_pairs(d, e, *sbth.eigh_tridiagonal(d, e, device=device))
 

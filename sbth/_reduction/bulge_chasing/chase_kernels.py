@@ -67,10 +67,8 @@ def _make_kernels(tile: int, dtype) -> tuple:
     device = kernel(device=True)
     start_sweep = device(compile_source("start_sweep", text.sweep_source(tile), names))
     run_task = device(compile_source("run_task", text.task_source(tile, columns), names))
-    bounds, vector = (
-        (text.thread_count(tile, columns), 1),
-        text.shared_layout(tile, columns)[0]["V"],
-    )
+    bounds = text.thread_count(tile, columns), 1
+    vector = text.shared_layout(tile, columns)[0]["V"]
 
     @device
     def this_thread():

@@ -32,28 +32,6 @@ MOST_BLOCKS = _LOADS * GROUPS
 _device = kernel(device=True)
 
 
-class Place(NamedTuple):
-    """The places of a panel and of its factors, and its size.
-
-    Attributes
-    ----------
-    start, pitch : index of its first element, distance of its rows
-    m, b : its size
-    chunk : rows of a block
-    left, right : indices of the first elements of V in `Factors.left` and `Factors.right`
-    factor_pitch : distance of the rows there
-    """
-
-    start: int
-    pitch: int
-    m: int
-    b: int
-    chunk: int
-    left: int
-    right: int
-    factor_pitch: int
-
-
 class Factors(NamedTuple):
     """Arrays for V and U (m, b).
 
@@ -227,7 +205,10 @@ def _meet(shared, memory, j, tau, zero, exchange, meeting):
 
 @_device
 def _store_factors(shared, memory, rows, b, scale, factors, positions):
-    """Store this block's rows of V and of U = V T; `positions` are the last three of `Place`."""
+    """Store this block's rows of V and of U = V T.
+
+    `positions` are the last three numbers of that of `factor`.
+    """
     first, count = rows
     left, right, factor_pitch = positions
     (c, group), columns = _column_and_group(), uint64(COLUMNS)
@@ -274,8 +255,11 @@ def _make_kernel(dtype):
     def factor(a, position, offset, factors, exchange, arrivals):
         """Factor a panel of `a`, of which R takes the place; elements below R are not changed.
 
-        V and U go to `factors.v` and `factors.u` from index `offset` on. `arrivals` is the number
-        of arrivals at the meetings of earlier launches.
+        `position` is the index of the panel's first element, the distance of its rows, its size
+        m, b, the rows of a block, the indices of the first elements of V in `factors.left` and
+        `factors.right`, and the distance of the rows there. V and U go to `factors.v` and
+        `factors.u` from index `offset` on. `arrivals` is the number of arrivals at the meetings of
+        earlier launches.
         """
         start, pitch, b = uint64(position[0]), uint64(position[1]), uint64(position[3])
         m, chunk = uint64(position[2]), uint64(position[4])

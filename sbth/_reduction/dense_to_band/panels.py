@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from types import ModuleType
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -37,16 +37,6 @@ def suits_panels(rows: int, bandwidth: int, dtype: np.dtype) -> bool:
     return _shared_bytes(_rows_of_block(rows), dtype) + _STATIC <= launch.max_shared_memory()
 
 
-class _Blocks(NamedTuple):
-    """The arrays of a reduction, for products: the matrix, U, L and R, and a small one."""
-
-    a: Block
-    u: Block
-    left: Block
-    right: Block
-    product: Block
-
-
 class PanelReduction:
     """Reduction of a matrix (n, n) of which both triangles are stored, panel after panel.
 
@@ -77,14 +67,11 @@ class PanelReduction:
         self._pitch = 2 * bandwidth * _panels_of_group(most, dtype)
         self._left, self._right = (xp.empty(self._pitch * most, dtype) for _ in range(2))
         self._v, self._u = (xp.empty(size, dtype) for _ in range(2))
-        columns, most_blocks = COLUMNS, panel_kernels.MOST_BLOCKS
         self._product = xp.empty((self._pitch, bandwidth), dtype)
         self._control = xp.zeros(2, np.int32)
-        arrays = (
-            *(xp.empty(2 * columns * most_blocks, dtype), xp.empty(2 * columns, dtype)),
-            self._control,
-        )
-        self._exchange = panel_kernels.Exchange(*map(ready, arrays))
+        sums = xp.empty(2 * COLUMNS * panel_kernels.MOST_BLOCKS, dtype)
+        exchanged = sums, xp.empty(2 * COLUMNS, dtype), self._control
+        self._exchange = panel_kernels.Exchange(*map(ready, exchanged))
         factors = self._left, self._right, self._v, self._u
         self._factors = panel_kernels.Factors(*map(ready, factors))
         self._matrix = ready(a.reshape(-1))
@@ -95,13 +82,10 @@ class PanelReduction:
         self._has_shared_memory = False
         self._small = ready(self._product.reshape(-1))
         self._arrivals = 0
-        self._blocks = _Blocks(
-            a=Block.of(a),
-            u=Block.of(self._u.reshape(-1, bandwidth)),
-            left=Block.of(self._left.reshape(-1, self._pitch)),
-            right=Block.of(self._right.reshape(-1, self._pitch)),
-            product=Block.of(self._product),
-        )
+        self._of_a, self._of_u = Block.of(a), Block.of(self._u.reshape(-1, bandwidth))
+        sides = (x.reshape(-1, self._pitch) for x in (self._left, self._right))
+        self._of_left, self._of_right = map(Block.of, sides)
+        self._of_product = Block.of(self._product)
 
     def reduce(self, start: int) -> tuple[Any, Any]:
         """Eliminate what is below the band in columns start, ..., start + b - 1, in place.
@@ -118,24 +102,24 @@ class PanelReduction:
         number = (start - self._group.start) // b
         earlier = 2 * number * b  # columns of L and R that earlier panels of the group have
         if number:
-            columns = self._blocks.a.part(start, start, m + b, b)
+            columns = self._of_a.part(start, start, m + b, b)
             left, right = self._pending(start, m + b, 0, earlier)
             add_block_product(columns, left, right.part(0, 0, b, earlier), -1.0, adjoint="y")
         begin = self._end
         self._factor(start, m, begin, number)
         if self._keeps_factors:
             self._end += m * b
-        u = self._blocks.u.part(begin // b, 0, m, b)
-        trailing = self._blocks.a.part(below, below, m, m)
+        u = self._of_u.part(begin // b, 0, m, b)
+        trailing = self._of_a.part(below, below, m, m)
         w, _ = self._pending(below, m, earlier, b)
         # A = A^H, and cuBLAS computes A^H U in five sixths of the time of A U.
         add_block_product(w, trailing, u, 1.0, keep=0.0, adjoint="x")
         if number:
             left, right = self._pending(below, m, 0, earlier)
-            product = self._blocks.product.part(0, 0, earlier, b)
+            product = self._of_product.part(0, 0, earlier, b)
             add_block_product(product, right, u, 1.0, keep=0.0, adjoint="x")
             add_block_product(w, left, product, -1.0)
-        product = self._blocks.product.part(0, 0, b, b)
+        product = self._of_product.part(0, 0, b, b)
         add_block_product(product, w, u, 1.0, keep=0.0, adjoint="x")
         self._finish_w(m, begin, number)
         is_last = m - b <= 1  # too few rows are left for another panel
@@ -153,8 +137,8 @@ class PanelReduction:
     def _pending(self, row: int, rows: int, column: int, columns: int) -> tuple[Block, Block]:
         """Return some columns of L and of R, from a row of the matrix on."""
         first = row - (self._group.start + self._b)
-        left, right = self._blocks.left, self._blocks.right
-        return left.part(first, column, rows, columns), right.part(first, column, rows, columns)
+        part = first, column, rows, columns
+        return self._of_left.part(*part), self._of_right.part(*part)
 
     def _first_element(self, number: int) -> int:
         """Return the place in L and in R of the part of a panel, by its number in the group."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from types import ModuleType
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -23,22 +23,6 @@ _ONE_BLOCK = 64
 
 _FEW_WARPS_ORDER = 1200
 """Order up to which 8 warps a block are faster than 16 on an H200."""
-
-
-class Reduced(NamedTuple):
-    """The tridiagonal matrix T of A = Q T Q^T, where A is multiplied by a power of two.
-
-    Attributes
-    ----------
-    d, e : arrays (n,), (n - 1,)
-        Diagonal and subdiagonal of T, in host memory.
-    factor : float
-        The power of two.
-    """
-
-    d: np.ndarray
-    e: np.ndarray
-    factor: float
 
 
 class RunningReduction:
@@ -95,8 +79,11 @@ class RunningReduction:
         """The factors of the reflections: an array (n - 1,) of `xp`, as `vectors`."""
         return self._xp.asarray(self._numbers[2 * self._n : 3 * self._n - 1])
 
-    def finish(self) -> Reduced:
-        """Wait for the reduction, not for later work on the GPU; return the tridiagonal matrix.
+    def finish(self) -> tuple[np.ndarray, np.ndarray, float]:
+        """Wait for the reduction, not for later work on the GPU.
+
+        Returns diagonal and subdiagonal of the tridiagonal matrix T, in host memory, of
+        A = Q T Q^T, where A is multiplied by a power of two, and this power.
 
         Raises
         ------
@@ -107,7 +94,7 @@ class RunningReduction:
         require_finite_triangle(float(host[3 * n + 1]), self._lower)
         require_meeting(control)
         d, e = host[: 2 * n].reshape(2, n)
-        return Reduced(d, e[: n - 1], float(host[3 * n]))
+        return d, e[: n - 1], float(host[3 * n])
 
 
 def fits_in_shared_memory(n: int, dtype: np.dtype) -> bool:

@@ -120,10 +120,8 @@ def update_rows(rows, step, memory, shared, published):
         i1, r1 = (i + rows.stride, r0 + n) if left > one else (i, r0)
         i2, r2 = (i1 + rows.stride, r1 + n) if left > uint64(2) else (i1, r1)
         i3, r3 = (i2 + rows.stride, r2 + n) if left > uint64(3) else (i2, r2)
-        v0, v1, v2, v3 = (
-            *(shared[step.v + i], shared[step.v + i1]),
-            *(shared[step.v + i2], shared[step.v + i3]),
-        )
+        v0, v1 = shared[step.v + i], shared[step.v + i1]
+        v2, v3 = shared[step.v + i2], shared[step.v + i3]
         w0, w1, w2, w3 = shared[i], shared[i1], shared[i2], shared[i3]
         y0 = y1 = y2 = y3 = v0 - v0
         j = step.k + one + part * uint64(LANES) + lane

@@ -13,12 +13,7 @@ import numpy as np
 from hetero import region
 from sbth._problem.inspection import choose_scale
 from sbth._problem.storage import diagonals
-from sbth._reduction.pencils.scaling import (
-    largest_exponent,
-    multiply_by_powers,
-    require_no_overflow,
-    row_exponents,
-)
+from sbth._reduction.pencils import scaling
 from sbth._vendor.routines import call_pointer, prefixed
 
 
@@ -54,7 +49,7 @@ def reduce_pencil(
     diagonal = diagonals(b, lower)[0].real
     exponents = None
     if scales != (1.0, 1.0) or not 0.0 < diagonal.max() <= _EVEN * diagonal.min():
-        exponents = row_exponents(np, diagonal)
+        exponents = scaling.row_exponents(np, diagonal)
     width = max(len(diagonals(a_band, lower)), len(diagonals(b, lower))) - 1
     with region("split Cholesky factorization"):
         factor, _ = _lower_storage(b, lower, len(diagonals(b, lower)) - 1, dtype, exponents)
@@ -77,9 +72,9 @@ def reduce_pencil(
     if exponents is None:
         return np.ascontiguousarray(band), x if vectors else None
     with np.errstate(over="ignore", under="ignore"):
-        band = multiply_by_powers(np, band, np.int32(shift))
-        x = multiply_by_powers(np, x, exponents[:, None]) if vectors else x
-    require_no_overflow(np, band, ("a_band", "b_band"))
+        band = scaling.multiply_by_powers(np, band, np.int32(shift))
+        x = scaling.multiply_by_powers(np, x, exponents[:, None]) if vectors else x
+    scaling.require_no_overflow(np, band, ("a_band", "b_band"))
     return np.ascontiguousarray(band), x if vectors else None
 
 
@@ -100,11 +95,11 @@ def _lower_storage(
         out[0] = out[0].real
         return out, 0
     powers = [exponents[k:] + exponents[: n - k] for k in range(len(columns))]
-    top = max(largest_exponent(np, x, p) for x, p in zip(columns, powers, strict=True))
+    top = max(scaling.largest_exponent(np, x, p) for x, p in zip(columns, powers, strict=True))
     shift = top if abs(top) > _BENIGN[out.real.dtype.itemsize] else 0
     for k, (diagonal, sums) in enumerate(zip(columns, powers, strict=True)):
         values = diagonal if lower else diagonal.conj()
-        out[k, : n - k] = multiply_by_powers(np, values, sums - shift)
+        out[k, : n - k] = scaling.multiply_by_powers(np, values, sums - shift)
     out[0] = out[0].real
     return out, shift
 

@@ -12,12 +12,7 @@ import numpy as np
 
 from sbth._problem.arrays import shape_and_dtype
 from sbth._problem.inspection import is_plainly_safe, magnitudes, require_finite_triangle
-from sbth._reduction.pencils.scaling import (
-    largest_exponent,
-    multiply_by_powers,
-    require_no_overflow,
-    row_exponents,
-)
+from sbth._reduction.pencils import scaling
 from sbth._vendor.array_modules import as_module_array
 from sbth._vendor.routines import blas_routine, routine
 
@@ -52,15 +47,15 @@ def reduce_full_pencil(
     for name, x in zip(names, (a, b), strict=True):
         if not bool(xp.isfinite(x).all()):
             require_finite_triangle(math.inf, lower, name)
-    exponents = row_exponents(xp, b.diagonal().real)
+    exponents = scaling.row_exponents(xp, b.diagonal().real)
     sums = exponents[:, None] + exponents
-    shift = largest_exponent(xp, a, sums)
-    a, b = multiply_by_powers(xp, a, sums - shift), multiply_by_powers(xp, b, sums)
+    shift = scaling.largest_exponent(xp, a, sums)
+    a, b = scaling.multiply_by_powers(xp, a, sums - shift), scaling.multiply_by_powers(xp, b, sums)
     c, transform = reduce_unscaled(xp, a, b, names[1])
     with np.errstate(over="ignore", under="ignore"):
-        c = multiply_by_powers(xp, xp.tril(c), np.int32(shift))
-    require_no_overflow(xp, c, names)
-    return c, lambda y: multiply_by_powers(xp, transform(y), exponents[:, None])
+        c = scaling.multiply_by_powers(xp, xp.tril(c), np.int32(shift))
+    scaling.require_no_overflow(xp, c, names)
+    return c, lambda y: scaling.multiply_by_powers(xp, transform(y), exponents[:, None])
 
 
 def is_benign(a: np.ndarray, b: np.ndarray) -> bool:

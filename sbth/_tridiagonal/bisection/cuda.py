@@ -87,11 +87,9 @@ def bisect_values(d, e2, limits, shared, first, lanes, values):
         if cuda.syncthreads_and(int32(k >= values.size or has_converged(a, b, tolerance))):
             break
         i = _POINTS * lane
-        p1, p2, p3 = (
-            division_point(a, b, i + 1, parts),
-            division_point(a, b, i + 2, parts),
-            division_point(a, b, i + 3, parts),
-        )
+        p1 = division_point(a, b, i + 1, parts)
+        p2 = division_point(a, b, i + 2, parts)
+        p3 = division_point(a, b, i + 3, parts)
         c1, c2, c3 = _count(d, e2, tiny, p1, p2, p3)
         part = int32(c1 <= first + k) + int32(c2 <= first + k) + int32(c3 <= first + k)
         shift = lanes // 2

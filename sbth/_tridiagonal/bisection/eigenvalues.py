@@ -22,9 +22,9 @@ from sbth._vendor import drivers
 Driver = Callable[[Problem, int], str]
 """Function that returns "sbth" or "lapack" for a block of some order."""
 
-_PRECISION = {True: 2.0**-30, False: 2.0**-53}
-"""Length of an interval at which an eigenvalue has converged, relative to the norm, for a matrix
-that was reduced in float32, which leaves errors of 2^-23 of the norm (True), and for others."""
+_DOUBLE, _SINGLE = 2.0**-53, 2.0**-30
+"""Length of an interval at which an eigenvalue has converged, relative to the norm: for a matrix
+that was reduced in float32, which leaves errors of 2^-23 of the norm, the longer one."""
 
 
 def solve_values(problem: Problem, reduced: Reduced, driver: Driver) -> np.ndarray:
@@ -33,9 +33,10 @@ def solve_values(problem: Problem, reduced: Reduced, driver: Driver) -> np.ndarr
     The selection and the results refer to the matrix without the factor, so that a result overflows
     only if the eigenvalue does.
     """
-    d, e, factor = reduced.d, reduced.e, reduced.factor
-    precision = _PRECISION[reduced.was_reduced and d.dtype == np.float32]
-    d, e = d.astype(float, copy=False), e.astype(float, copy=False)
+    is_single = reduced.was_reduced and reduced.d.dtype == np.float32
+    precision = _SINGLE if is_single else _DOUBLE
+    d, e = reduced.d.astype(float, copy=False), reduced.e.astype(float, copy=False)
+    factor = reduced.factor
 
     def solve(d: np.ndarray, e: np.ndarray, part: Problem) -> np.ndarray:
         """Return the selected eigenvalues of a block of similar magnitude; LAPACK computes all."""
@@ -61,7 +62,7 @@ def solve_values(problem: Problem, reduced: Reduced, driver: Driver) -> np.ndarr
         return problem.selection.select(np.concatenate(parts))
 
 
-def _scale_for(d: np.ndarray, e: np.ndarray) -> float:
+def scale_for(d: np.ndarray, e: np.ndarray) -> float:
     """Return a power of two that scales a tridiagonal matrix so that squares stay within range."""
     largest = max(np.max(np.abs(d)), np.max(np.abs(e), initial=0.0))
     return 2.0 ** min(-math.frexp(largest)[1], 1022) if largest > 0.0 else 1.0
@@ -82,9 +83,9 @@ class Bisection:
         e: np.ndarray,
         device: Device,
         factor: float,
-        precision: float = _PRECISION[False],
+        precision: float = _DOUBLE,
     ):
-        self.scale = _scale_for(d, e)
+        self.scale = scale_for(d, e)
         self.d, self.e = d * self.scale, e * self.scale
         below = np.zeros(len(d) + 1)  # the subdiagonal between two zeros
         below[1:-1] = self.e
@@ -106,8 +107,7 @@ class Bisection:
     def values(self, selection: Selection) -> np.ndarray:
         """Return the selected eigenvalues, in ascending order."""
         tolerance = min(self.scaled(selection.tolerance), self.high - self.low)
-        values = self.scaled_values(*self.bounds(selection), tolerance)
-        return unscale(values, self.scale, self.factor)
+        return self.unscaled(self.scaled_values(*self.bounds(selection), tolerance))
 
     def bounds(self, selection: Selection) -> tuple[int, int]:
         """Return the index of the first selected eigenvalue, and that after the last one."""

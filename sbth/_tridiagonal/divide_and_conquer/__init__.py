@@ -14,16 +14,15 @@ import numpy as np
 
 from hetero.arrays import Array, Stream
 from hetero.devices import Device
-from sbth._tridiagonal.divide_and_conquer.layout import Arrays, Merges, Tables, Torn
+from sbth._tridiagonal.divide_and_conquer.layout import Arrays, Level, Tables, Torn
 
 
 class Loops(Protocol):
-    """The steps of divide and conquer.
+    """The steps of divide and conquer; see `layout.py` for the arrays that they change.
 
     All eigenvectors are rows of (n, n) matrices of float64: `vectors` holds those of the blocks,
     with zeros outside, `packed` the same in another order, and `factors` those of the secular
     equations. `values` (n,) holds the eigenvalues, and row i of `vectors` belongs to values[i].
-    For `merges`, `floats` and `integers` see `layout.py`.
     """
 
     def load(self, torn: Torn, tables: Tables, stream: Stream = 0) -> Arrays:
@@ -41,46 +40,25 @@ class Loops(Protocol):
         On a GPU it does not wait for what is launched after this call.
         """
 
-    def solve_leaves(
-        self, d: Array, e: Array, bounds: Array, vectors: Array, stream: Stream = 0
-    ) -> None:
-        """Replace d (n,) by the eigenvalues of the leaves, and store their eigenvectors.
+    def solve_leaves(self, arrays: Arrays, stream: Stream = 0) -> None:
+        """Replace `values` by the eigenvalues of the leaves, and store their eigenvectors.
 
-        `e` (n,) is the subdiagonal, whose elements at the ends of leaves are ignored; it is
-        destroyed. Leaf i has the rows bounds[i], ..., bounds[i + 1] - 1, at most `LEAF_ROWS`.
-        Eigenvalues that did not converge are NaN. `vectors` is 0 on entry.
+        Elements of `below` at the ends of leaves are ignored; it is destroyed. Eigenvalues that did
+        not converge are NaN. `vectors` is 0 on entry.
         """
 
-    def sort_values(
-        self, merges: Merges, values: Array, integers: Array, stream: Stream = 0
-    ) -> None:
+    def sort_values(self, arrays: Arrays, level: Level, stream: Stream = 0) -> None:
         """Store in ORDER the rows of the eigenvalues of each merge, in ascending order."""
 
     def deflate(
-        self,
-        merges: Merges,
-        couplings: Array,
-        vectors: Array,
-        values: Array,
-        floats: Array,
-        integers: Array,
-        stream: Stream = 0,
+        self, arrays: Arrays, level: Level, stream: Stream = 0
     ) -> Callable[[], np.ndarray] | None:
         """Set up the secular equation of each merge, without what deflation removes from it.
 
-        `couplings` holds the subdiagonal element that was torn out for each row of the table. The
-        rotations are applied to `vectors`. Returns what `multiply` takes as `read_merges`.
+        The rotations are applied to `vectors`. Returns what `multiply` takes as `read_merges`.
         """
 
-    def solve_secular(
-        self,
-        merges: Merges,
-        values: Array,
-        floats: Array,
-        integers: Array,
-        factors: Array,
-        stream: Stream = 0,
-    ) -> None:
+    def solve_secular(self, arrays: Arrays, level: Level, stream: Stream = 0) -> None:
         """Compute the roots, in `values`, and the eigenvectors of the secular equations.
 
         The eigenvalues that deflation left follow the roots of their merge.
@@ -88,11 +66,8 @@ class Loops(Protocol):
 
     def multiply(
         self,
-        merges: Merges,
-        integers: Array,
-        factors: Array,
-        packed: Array,
-        vectors: Array,
+        arrays: Arrays,
+        level: Level,
         roots: tuple[int, int],
         read_merges: Callable[[], np.ndarray] | None,
         stream: Stream = 0,
@@ -105,15 +80,12 @@ class Loops(Protocol):
         """
 
     def place_vectors(
-        self,
-        vectors: Array,
-        sources: Array,
-        targets: Array,
-        columns: Array,
-        out: Array,
-        stream: Stream = 0,
+        self, vectors: Array, indices: Sequence[Array], out: Array, stream: Stream = 0
     ) -> None:
-        """Store elements (sources[i], j) of `vectors` as (targets[i], columns[j]) of `out`."""
+        """Store elements (sources[i], j) of `vectors` as (targets[i], columns[j]) of `out`.
+
+        `indices` are sources, targets and columns, int64 arrays on the device.
+        """
 
 
 @functools.cache

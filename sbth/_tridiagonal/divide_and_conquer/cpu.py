@@ -98,9 +98,9 @@ def upload_indices(indices, stream=0):
     return indices
 
 
-def solve_leaves(d, e, bounds, vectors, stream=0):
-    """Replace d by the eigenvalues of the leaves, and store their eigenvectors."""
-    _solve_leaves(d, e, bounds, vectors)
+def solve_leaves(arrays, stream=0):
+    """Replace `values` by the eigenvalues of the leaves, and store their eigenvectors."""
+    _solve_leaves(arrays.values, arrays.below, arrays.bounds, arrays.vectors)
 
 
 @parallel
@@ -113,9 +113,9 @@ def _sort_values(merges, values, integers):
             integers[at.ORDER, begin + i] = begin + order[i]
 
 
-def sort_values(merges, values, integers, stream=0):
+def sort_values(arrays, level, stream=0):
     """Store in ORDER the rows of the eigenvalues of each merge, in ascending order."""
-    _sort_values(merges.table[merges.of_level], values, integers)
+    _sort_values(arrays.table[level.merges], arrays.values, arrays.integers)
 
 
 @scalar
@@ -207,13 +207,15 @@ def start_reading(array, stream=0):
     return lambda: array
 
 
-def deflate(merges, couplings, vectors, values, floats, integers, stream=0):
+def deflate(arrays, level, stream=0):
     """Set up the secular equation of each merge, without what deflation removes from it."""
-    of_level, owner = merges.table[merges.of_level], merges.owner[merges.level.number]
-    _scan_merges(of_level, couplings[merges.of_level], vectors, values, floats, integers)
-    if of_level[:, at.ROTATIONS].any():
-        _rotate_vectors(merges.table, owner, vectors, floats, integers, _ROTATED_COLUMNS)
-    return start_reading(of_level)
+    merges, owner = arrays.table[level.merges], arrays.owner[level.number]
+    couplings, vectors, values = arrays.couplings[level.merges], arrays.vectors, arrays.values
+    floats, integers = arrays.floats, arrays.integers
+    _scan_merges(merges, couplings, vectors, values, floats, integers)
+    if merges[:, at.ROTATIONS].any():
+        _rotate_vectors(arrays.table, owner, vectors, floats, integers, _ROTATED_COLUMNS)
+    return start_reading(merges)
 
 
 @scalar(fastmath=SUMS)
@@ -282,12 +284,12 @@ def _form_factors(merges, owner, floats, integers, factors):
             _scale_to_unit(factors[i, rows], elements, integers[at.COLUMN, rows])
 
 
-def solve_secular(merges, values, floats, integers, factors, stream=0):
+def solve_secular(arrays, level, stream=0):
     """Compute the roots, in `values`, and the eigenvectors of the secular equations."""
-    table, owner = merges.table, merges.owner[merges.level.number]
-    _find_roots(table, owner, values, floats)
+    table, owner, floats = arrays.table, arrays.owner[level.number], arrays.floats
+    _find_roots(table, owner, arrays.values, floats)
     _refine_weights(table, owner, floats)
-    _form_factors(table, owner, floats, integers, factors)
+    _form_factors(table, owner, floats, arrays.integers, arrays.factors)
 
 
 @parallel
@@ -295,12 +297,8 @@ def _gather_rows(merges, owner, integers, vectors, packed):
     """Sort the rows of the poles into `packed`, without the halves that are 0."""
     for index in prange(owner.size):
         i, merge = np.int64(index), merges[owner[index]]
-        begin, middle, end, number = (
-            merge[at.BEGIN],
-            merge[at.MIDDLE],
-            merge[at.END],
-            i - merge[at.BEGIN],
-        )
+        begin, middle, end = merge[at.BEGIN], merge[at.MIDDLE], merge[at.END]
+        number = i - begin
         if number < merge[at.KEPT]:
             left = begin if number < merge[at.UPPER] else middle
             right = end if number >= merge[at.TOP] else middle
@@ -317,18 +315,12 @@ def _move_dropped(merges, owner, integers, vectors):
             vectors[i, columns] = vectors[source, columns]
 
 
-def multiply(merges, integers, factors, packed, vectors, roots, read_merges, stream=0):
+def multiply(arrays, level, roots, read_merges, stream=0):
     """Replace the vectors of the blocks by their products with those of the equations."""
-    table, owner = merges.table, merges.owner[merges.level.number]
-    _gather_rows(table, owner, integers, vectors, packed)
-    _move_dropped(table, owner, integers, vectors)
-    for begin, middle, end, undeflated, top, upper, _ in read_merges().tolist():
-        new = slice(begin + roots[0], begin + min(undeflated, roots[1]))
-        for terms, columns in (
-            (slice(begin, begin + upper), slice(begin, middle)),
-            (slice(begin + top, begin + undeflated), slice(middle, end)),
-        ):
-            np.matmul(factors[new, terms], packed[terms, columns], out=vectors[new, columns])
+    table, owner = arrays.table, arrays.owner[level.number]
+    _gather_rows(table, owner, arrays.integers, arrays.vectors, arrays.packed)
+    _move_dropped(table, owner, arrays.integers, arrays.vectors)
+    at.multiply_blocks(np, read_merges(), roots, arrays.factors, arrays.packed, arrays.vectors)
 
 
 @parallel
@@ -340,6 +332,6 @@ def _place_vectors(vectors, sources, targets, columns, out):
             out[target, columns[j]] = vectors[source, j]
 
 
-def place_vectors(vectors, sources, targets, columns, out, stream=0):
+def place_vectors(vectors, indices, out, stream=0):
     """Store elements (sources[i], j) of `vectors` as (targets[i], columns[j]) of `out`."""
-    _place_vectors(vectors, sources, targets, columns, out)
+    _place_vectors(vectors, *indices, out)

@@ -35,7 +35,8 @@ def load(torn, tables, stream=0):
     """
     n, numbers = torn.diagonal.size, np.concatenate(torn)
     profiling.count_transfer(to_device=numbers.nbytes)
-    bounds, owner, merges = _resident_tables(tables)
+    on_device = resident_tuple(tables)  # which stays there
+    bounds, owner, merges = map(ready, (on_device.bounds, on_device.owner, on_device.merges))
     vectors, integers = allocate_as_one(
         [((n, n), np.float64), ((at.INTEGER_ROWS, n), np.int64)], stream
     )
@@ -47,12 +48,6 @@ def load(torn, tables, stream=0):
     fill_from_gpu(table, merges, stream)
     parts = on_gpu[:n], on_gpu[n : 2 * n], on_gpu[2 * n :]
     return at.Arrays(*parts, bounds, owner, table, vectors, integers, *work)
-
-
-def _resident_tables(tables):
-    """Return the arrays `bounds`, `owner` and `merges` of a tree, which stay on the GPU."""
-    on_gpu = resident_tuple(tables)
-    return ready(on_gpu.bounds), ready(on_gpu.owner), ready(on_gpu.merges)
 
 
 def upload_indices(indices, stream=0):
@@ -72,92 +67,73 @@ def start_reading(array, stream=0):
     return lambda: copy.wait()[0]
 
 
-def solve_leaves(d, e, bounds, vectors, stream=0):
-    """Replace d by the eigenvalues of the leaves, and store their eigenvectors."""
-    launch.launch(
-        kernels.solve_leaf, bounds.size - 1, at.LEAF_ROWS, stream, (d, e, bounds, vectors)
-    )
+def solve_leaves(arrays, stream=0):
+    """Replace `values` by the eigenvalues of the leaves, and store their eigenvectors."""
+    arguments = arrays.values, arrays.below, arrays.bounds, arrays.vectors
+    launch.launch(kernels.solve_leaf, arrays.bounds.size - 1, at.LEAF_ROWS, stream, arguments)
 
 
-def _tables(merges):
-    """Return the arguments of a kernel that tell which merges are done."""
-    return merges.table, merges.owner, merges.level.number
+def _launch(kernel, blocks, threads, stream, arrays, level, *others):
+    """Launch a kernel for the merges of a level: `others` are its arguments after the tables."""
+    arguments = arrays.table, arrays.owner, level.number, *others
+    launch.launch(kernel, blocks, threads, stream, arguments)
 
 
-def sort_values(merges, values, integers, stream=0):
+def sort_values(arrays, level, stream=0):
     """Store in ORDER the rows of the eigenvalues of each merge, in ascending order."""
-    blocks = launch.blocks_for(values.size, kernels.THREADS)
-    arguments = *_tables(merges), values, integers
-    launch.launch(kernels.rank_values, blocks, kernels.THREADS, stream, arguments)
+    blocks, work = launch.blocks_for(arrays.values.size, kernels.THREADS), (arrays, level)
+    rank_values = kernels.rank_values
+    _launch(rank_values, blocks, kernels.THREADS, stream, *work, arrays.values, arrays.integers)
 
 
-def deflate(merges, couplings, vectors, values, floats, integers, stream=0):
+def deflate(arrays, level, stream=0):
     """Set up the secular equation of each merge, without what deflation removes from it."""
-    first, size = merges.level.first, merges.level.size
-    arguments = merges.table, first, couplings, vectors, values, floats, integers
-    launch.launch(kernels.scan_merge, size, kernels.THREADS, stream, arguments)
-    # The host prepares the products while the GPU rotates vectors and finds the roots.
-    is_large = _takes_cublas(merges.level, values.size)
-    read_merges = start_reading(merges.table[merges.of_level], stream) if is_large else None
-    blocks = launch.blocks_for(values.size, kernels.THREADS)
-    arguments = *_tables(merges), vectors, floats, integers
-    launch.launch(kernels.rotate_vectors, blocks, kernels.THREADS, stream, arguments)
+    arguments = arrays.table, level.first, arrays.couplings, arrays.vectors, arrays.values
+    arguments = *arguments, arrays.floats, arrays.integers
+    launch.launch(kernels.scan_merge, level.size, kernels.THREADS, stream, arguments)
+    # The host prepares the products, for which it needs sizes, while the GPU rotates vectors and
+    # finds the roots. Those of small merges cuBLAS does not compute.
+    is_large = -(-arrays.values.size // level.size) >= LARGE_MERGE and not SIMULATOR
+    read_merges = start_reading(arrays.table[level.merges], stream) if is_large else None
+    blocks = launch.blocks_for(arrays.values.size, kernels.THREADS)
+    rotated = arrays.vectors, arrays.floats, arrays.integers
+    _launch(kernels.rotate_vectors, blocks, kernels.THREADS, stream, arrays, level, *rotated)
     return read_merges
 
 
-def _takes_cublas(level, n):
-    """Return whether cuBLAS computes the products of a level, for which the host needs sizes."""
-    return -(-n // level.size) >= LARGE_MERGE and not SIMULATOR
-
-
-def solve_secular(merges, values, floats, integers, factors, stream=0):
+def solve_secular(arrays, level, stream=0):
     """Compute the roots, in `values`, and the eigenvectors of the secular equations."""
-    n, tables = values.size, _tables(merges)
-    blocks = launch.blocks_for(LANES * n, kernels.ROOT_THREADS)
-    launch.launch(
-        kernels.find_roots, blocks, kernels.ROOT_THREADS, stream, (*tables, values, floats)
-    )
-    blocks = launch.blocks_for(n, kernels.WEIGHT_THREADS)
-    launch.launch(kernels.refine_weights, blocks, kernels.WEIGHT_THREADS, stream, (*tables, floats))
-    launch.launch(
-        kernels.form_factors, n, kernels.THREADS, stream, (*tables, floats, integers, factors)
-    )
+    n, work, floats = arrays.values.size, (arrays, level), arrays.floats
+    threads = kernels.ROOT_THREADS
+    blocks = launch.blocks_for(LANES * n, threads)
+    _launch(kernels.find_roots, blocks, threads, stream, *work, arrays.values, floats)
+    threads = kernels.WEIGHT_THREADS
+    blocks = launch.blocks_for(n, threads)
+    _launch(kernels.refine_weights, blocks, threads, stream, *work, floats)
+    formed = floats, arrays.integers, arrays.factors
+    _launch(kernels.form_factors, n, kernels.THREADS, stream, *work, *formed)
 
 
-def multiply(merges, integers, factors, packed, vectors, roots, read_merges, stream=0):
+def multiply(arrays, level, roots, read_merges, stream=0):
     """Replace the vectors of the blocks by their products with those of the equations."""
-    level, n = merges.level, len(vectors)
-    tables = _tables(merges)
-    launch.launch(
-        products.gather_rows, n, kernels.THREADS, stream, (*tables, integers, vectors, packed)
-    )
+    n, matrices = arrays.values.size, (arrays.factors, arrays.packed, arrays.vectors)
+    gathered = arrays.integers, arrays.vectors, arrays.packed
+    _launch(products.gather_rows, n, kernels.THREADS, stream, arrays, level, *gathered)
     if read_merges is None:
         size = -(-n // level.size)
         rows, columns = (launch.blocks_for(k, products.TILE) for k in (size, -(-size // 2)))
         tiles, threads = rows * columns, products.TILE_THREADS
-        arguments = merges.table, level.first, tiles, factors, packed, vectors
+        arguments = arrays.table, level.first, tiles, *matrices
         launch.launch(products.multiply_tiles, 2 * tiles * level.size, threads, stream, arguments)
     else:
-        _multiply_by_cublas(read_merges(), factors, packed, vectors, roots, stream)
-    launch.launch(products.restore_rows, n, kernels.THREADS, stream, (*tables, packed, vectors))
+        device = Device("cuda", launch.device_id())
+        with array_module(device, stream, "sbth.eigh_tridiagonal") as xp:
+            at.multiply_blocks(xp, read_merges(), roots, *map(xp.asarray, matrices))
+    _launch(products.restore_rows, n, kernels.THREADS, stream, arrays, level, *matrices[1:])
 
 
-def _multiply_by_cublas(merges, factors, packed, vectors, roots, stream):
-    """Compute the products of large merges."""
-    device = Device("cuda", launch.device_id())
-    with array_module(device, stream, "sbth.eigh_tridiagonal") as xp:
-        factors, packed, vectors = (xp.asarray(a) for a in (factors, packed, vectors))
-        for begin, middle, end, undeflated, top, upper, _ in merges.tolist():
-            new = slice(begin + roots[0], begin + min(undeflated, roots[1]))
-            for terms, columns in (
-                (slice(begin, begin + upper), slice(begin, middle)),
-                (slice(begin + top, begin + undeflated), slice(middle, end)),
-            ):
-                xp.matmul(factors[new, terms], packed[terms, columns], out=vectors[new, columns])
-
-
-def place_vectors(vectors, sources, targets, columns, out, stream=0):
+def place_vectors(vectors, indices, out, stream=0):
     """Store elements (sources[i], j) of `vectors` as (targets[i], columns[j]) of `out`."""
-    if sources.size:
-        arguments = ready(vectors), sources, targets, columns, ready(out)
-        launch.launch(kernels.place_rows, sources.size, kernels.THREADS, stream, arguments)
+    if indices[0].size:
+        arguments = ready(vectors), *indices, ready(out)
+        launch.launch(kernels.place_rows, indices[0].size, kernels.THREADS, stream, arguments)

@@ -7,21 +7,7 @@ after a rotation of two vectors, if it is close to its neighbour.
 import math
 
 from hetero.jit import scalar
-from sbth._tridiagonal.divide_and_conquer.layout import (
-    COLUMN,
-    COSINE,
-    DROPPED,
-    DROPPED_VALUE,
-    FIRST,
-    IN_BOTH,
-    IN_UPPER,
-    KIND,
-    POLE,
-    ROW,
-    SECOND,
-    SINE,
-    WEIGHT,
-)
+from sbth._tridiagonal.divide_and_conquer import layout as at
 
 EPSILON = 2.0**-53
 
@@ -62,25 +48,25 @@ def make_scan(decorate):
         row, pole, weight, kind = pending
         upper, both, lower, dropped, rotations = counts
         slot = begin + upper + both + lower
-        floats[POLE, slot] = pole
-        floats[WEIGHT, slot] = weight * scale
-        integers[ROW, slot] = row
-        integers[KIND, slot] = kind
-        if kind == IN_UPPER:
-            integers[COLUMN, slot] = upper
+        floats[at.POLE, slot] = pole
+        floats[at.WEIGHT, slot] = weight * scale
+        integers[at.ROW, slot] = row
+        integers[at.KIND, slot] = kind
+        if kind == at.IN_UPPER:
+            integers[at.COLUMN, slot] = upper
             return upper + 1, both, lower, dropped, rotations
-        if kind == IN_BOTH:
-            integers[COLUMN, slot] = both
+        if kind == at.IN_BOTH:
+            integers[at.COLUMN, slot] = both
             return upper, both + 1, lower, dropped, rotations
-        integers[COLUMN, slot] = lower
+        integers[at.COLUMN, slot] = lower
         return upper, both, lower + 1, dropped, rotations
 
     @decorate
     def drop(floats, integers, begin, row, value, counts):
         """Store an eigenvalue that deflation leaves; return the new counts."""
         upper, both, lower, dropped, rotations = counts
-        floats[DROPPED_VALUE, begin + dropped] = value
-        integers[DROPPED, begin + dropped] = row
+        floats[at.DROPPED_VALUE, begin + dropped] = value
+        integers[at.DROPPED, begin + dropped] = row
         return upper, both, lower, dropped + 1, rotations
 
     @decorate
@@ -99,10 +85,10 @@ def make_scan(decorate):
             return candidate, keep(floats, integers, begin, pending, math.sqrt(rho), counts)
         c, s, value, pole, weight = rotate_poles(first_pole, first_weight, pole, weight)
         slot = begin + counts[4]
-        floats[COSINE, slot], floats[SINE, slot] = c, s
-        integers[FIRST, slot], integers[SECOND, slot] = first, row
+        floats[at.COSINE, slot], floats[at.SINE, slot] = c, s
+        integers[at.FIRST, slot], integers[at.SECOND, slot] = first, row
         upper, both, lower, dropped, rotations = drop(floats, integers, begin, first, value, counts)
-        kind = kind if kind == first_kind else IN_BOTH
+        kind = kind if kind == first_kind else at.IN_BOTH
         return (row, pole, weight, kind), (upper, both, lower, dropped, rotations + 1)
 
     return take_pole, keep

@@ -24,6 +24,11 @@ class Level(NamedTuple):
     first: int
     size: int
 
+    @property
+    def merges(self) -> slice:
+        """The rows of the table that belong to the level."""
+        return slice(self.first, self.first + self.size)
+
 
 class Tables(NamedTuple):
     """The tables of a tree, whose arrays other calls use, too: none is changed.
@@ -82,26 +87,6 @@ class Arrays(NamedTuple):
     packed: Any
 
 
-class Merges(NamedTuple):
-    """The merges of a level, with the tables of all levels.
-
-    Attributes
-    ----------
-    table : int64 (merges of all levels, MERGE_FIELDS)
-    owner : int64 (levels, n)
-    level : Level
-    """
-
-    table: Any
-    owner: Any
-    level: Level
-
-    @property
-    def of_level(self) -> slice:
-        """The rows of the table that belong to the level."""
-        return slice(self.level.first, self.level.first + self.level.size)
-
-
 LEAF_ROWS = 32
 """Largest order of a leaf: the threads of a warp."""
 
@@ -144,3 +129,19 @@ INTEGER_ROWS = 8
 
 IN_UPPER, IN_BOTH, IN_LOWER = 0, 1, 2
 """Values of KIND."""
+
+
+def multiply_blocks(
+    xp: Any, merges: Any, roots: tuple[int, int], factors: Any, packed: Any, vectors: Any
+) -> None:
+    """Replace the vectors of the roots number roots[0], ..., roots[1] - 1 by products of matrices.
+
+    `merges` are rows of the table in host memory, the others arrays of `xp`.
+    """
+    for begin, middle, end, undeflated, top, upper, _ in merges.tolist():
+        new = slice(begin + roots[0], begin + min(undeflated, roots[1]))
+        for terms, columns in (
+            (slice(begin, begin + upper), slice(begin, middle)),
+            (slice(begin + top, begin + undeflated), slice(middle, end)),
+        ):
+            xp.matmul(factors[new, terms], packed[terms, columns], out=vectors[new, columns])

@@ -244,10 +244,8 @@ def find_roots(merges, owner, level, values, floats):
         if is_first:
             values[i] = floats[at.DROPPED_VALUE, i - undeflated]
         return
-    poles, weights = (
-        floats[at.POLE, begin : begin + undeflated],
-        floats[at.WEIGHT, begin : begin + undeflated],
-    )
+    poles = floats[at.POLE, begin : begin + undeflated]
+    weights = floats[at.WEIGHT, begin : begin + undeflated]
     origin, shift = _find_root(poles, weights, i - begin)
     if is_first:
         floats[at.ORIGIN, i], floats[at.SHIFT, i] = origin, shift
@@ -264,11 +262,9 @@ def refine_weights(merges, owner, level, floats):
     begin, undeflated = merge[at.BEGIN], merge[at.KEPT]
     if i >= begin + undeflated:
         return
-    poles, origins, shifts = (
-        floats[at.POLE, begin : begin + undeflated],
-        floats[at.ORIGIN, begin : begin + undeflated],
-        floats[at.SHIFT, begin : begin + undeflated],
-    )
+    poles = floats[at.POLE, begin : begin + undeflated]
+    origins = floats[at.ORIGIN, begin : begin + undeflated]
+    shifts = floats[at.SHIFT, begin : begin + undeflated]
     weight = _exact_weight(poles, origins, shifts, i - begin)
     floats[at.WEIGHT, i] = math.copysign(weight, floats[at.WEIGHT, i])
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,62 +12,41 @@ from hetero.arrays import Workspace
 from hetero.devices import Device
 from hetero.memory import SMALL, free_bytes, shortage
 from sbth._tridiagonal import divide_and_conquer
-from sbth._tridiagonal.divide_and_conquer.layout import (
-    KEPT,
-    LEAF_ROWS,
-    MERGE_FIELDS,
-    MIDDLE,
-    ORDER,
-    Level,
-    Merges,
-    Tables,
-    Torn,
-)
+from sbth._tridiagonal.divide_and_conquer import layout as at
+from sbth._tridiagonal.divide_and_conquer.layout import LEAF_ROWS, Arrays, Level, Tables, Torn
 
 MATRICES = 3
 """Number of (n, n) matrices of float64 that divide and conquer needs."""
 
 
-@dataclass(frozen=True)
-class MergeTree:
-    """A balanced binary tree over the rows of a matrix of order `order`."""
-
-    order: int
-    levels: int
-
-    @classmethod
-    def create(cls, order: int) -> MergeTree:
-        """Return the tree with the fewest levels whose leaves have at most `LEAF_ROWS` rows."""
-        return cls(order, max(0, (-(-order // LEAF_ROWS) - 1).bit_length()))
-
-    @property
-    def bounds(self) -> np.ndarray:
-        """First rows of the leaves, and the order."""
-        return np.arange((1 << self.levels) + 1, dtype=np.int64) * self.order >> self.levels
+def count_levels(order: int) -> int:
+    """Return the fewest levels of a tree whose leaves have at most `LEAF_ROWS` rows."""
+    return max(0, (-(-order // LEAF_ROWS) - 1).bit_length())
 
 
 @functools.lru_cache(maxsize=8)
-def make_tables(tree: MergeTree) -> tuple[Tables, list[Level]]:
-    """Return the tables of a tree, and the levels of its merges.
+def make_tables(order: int, levels: int) -> tuple[Tables, list[Level]]:
+    """Return the tables of a balanced binary tree, and the levels of its merges.
 
     The last level, one more than those of the tree, has a single entry for the whole matrix.
     """
-    numbers, bounds = [], tree.bounds
-    for _ in range(tree.levels):
+    leaves = np.arange((1 << levels) + 1, dtype=np.int64) * order >> levels
+    numbers, bounds = [], leaves
+    for _ in range(levels):
         numbers.append(np.column_stack([bounds[:-2:2], bounds[1:-1:2], bounds[2::2]]))
         bounds = bounds[::2]
-    numbers.append(np.array([[0, 0, tree.order]]))
+    numbers.append(np.array([[0, 0, order]]))
     sizes = [len(of_level) for of_level in numbers]
     firsts = np.cumsum([0, *sizes[:-1]]).tolist()
-    levels = [Level(k, *pair) for k, pair in enumerate(zip(firsts, sizes, strict=True))]
     rows = np.concatenate(numbers)
-    merges = np.zeros((len(rows), MERGE_FIELDS), np.int64)
+    merges = np.zeros((len(rows), at.MERGE_FIELDS), np.int64)
     merges[:, : rows.shape[1]] = rows
     owner = [
-        np.repeat(np.arange(k.first, k.first + k.size), of_level[:, 2] - of_level[:, 0])
-        for k, of_level in zip(levels, numbers, strict=True)
+        np.repeat(np.arange(first, first + len(of_level)), of_level[:, 2] - of_level[:, 0])
+        for first, of_level in zip(firsts, numbers, strict=True)
     ]
-    return Tables(merges, np.array(owner, np.int64), tree.bounds), levels
+    triples = zip(range(len(sizes)), firsts, sizes, strict=True)
+    return Tables(merges, np.array(owner, np.int64), leaves), [Level(*x) for x in triples]
 
 
 def require_memory(
@@ -109,11 +87,13 @@ class Solution(NamedTuple):
     order: Any
 
 
+Choose = Callable[[np.ndarray], tuple[int, int]]
+"""Function that returns the index of the first eigenvalue, of all in ascending order, whose
+eigenvector is needed, and that after the last one."""
+
+
 def solve_tridiagonal(
-    d: np.ndarray,
-    e: np.ndarray,
-    space: Workspace,
-    choose: Callable[[np.ndarray], tuple[int, int]] | None = None,
+    d: np.ndarray, e: np.ndarray, space: Workspace, choose: Choose | None = None
 ) -> Solution:
     """Compute all eigenvalues and eigenvectors of a tridiagonal matrix of norm 1 or so.
 
@@ -124,34 +104,24 @@ def solve_tridiagonal(
     d, e : float64 (n,), (n - 1,)
         In host memory; n is at least 1.
     space : Workspace
-    choose : function, optional
-        Returns the index of the first eigenvalue, of all in ascending order, whose eigenvector is
-        needed, and that after the last one. The last merge, which is most of the work, leaves out
-        the others.
+    choose : Choose, optional
+        The last merge, which is most of the work, leaves out the other eigenvectors.
     """
-    n, tree = d.size, MergeTree.create(d.size)
-    loops, stream = divide_and_conquer.loops(space.device), space.stream
-    tables, levels = make_tables(tree)
+    n, loops, stream = d.size, divide_and_conquer.loops(space.device), space.stream
+    tables, levels = make_tables(n, count_levels(n))
     arrays = loops.load(_tear(d, e, tables), tables, stream)
-    values, table, vectors, integers = arrays.values, arrays.table, arrays.vectors, arrays.integers
-    floats, factors = arrays.floats, arrays.factors
-    loops.solve_leaves(values, arrays.below, arrays.bounds, vectors, stream)
+    loops.solve_leaves(arrays, stream)
     for level in levels[:-1]:
-        merges = Merges(table, arrays.owner, level)
-        loops.sort_values(merges, values, integers, stream)
-        read_merges = loops.deflate(
-            merges, arrays.couplings, vectors, values, floats, integers, stream
-        )
-        loops.solve_secular(merges, values, floats, integers, factors, stream)
-        roots = 0, n
+        loops.sort_values(arrays, level, stream)
+        read_merges = loops.deflate(arrays, level, stream)
+        loops.solve_secular(arrays, level, stream)
+        roots = (0, n)
         if level.size == 1 and choose is not None:
-            undeflated = int(space.result(table[level.first], (MERGE_FIELDS,))[KEPT])
-            roots = _needed_roots(space.result(values, (n,)), undeflated, choose)
-        packed = arrays.packed
-        loops.multiply(merges, integers, factors, packed, vectors, roots, read_merges, stream)
-    loops.sort_values(Merges(table, arrays.owner, levels[-1]), values, integers, stream)
-    read_values = functools.partial(_finish, loops.start_reading(values, stream))
-    return Solution(read_values, vectors, integers[ORDER])
+            roots = _needed_roots(arrays, level, space, choose)
+        loops.multiply(arrays, level, roots, read_merges, stream)
+    loops.sort_values(arrays, levels[-1], stream)
+    read_values = functools.partial(_finish, loops.start_reading(arrays.values, stream))
+    return Solution(read_values, arrays.vectors, arrays.integers[at.ORDER])
 
 
 def _finish(read_values: Callable[[], np.ndarray]) -> np.ndarray:
@@ -171,16 +141,18 @@ def _tear(d: np.ndarray, e: np.ndarray, tables: Tables) -> Torn:
     torn[tears - 1] -= np.abs(e[tears - 1])
     torn[tears] -= np.abs(e[tears - 1])
     below = np.append(e, 0.0)
-    return Torn(torn, below, below[tables.merges[:, MIDDLE] - 1])
+    return Torn(torn, below, below[tables.merges[:, at.MIDDLE] - 1])
 
 
 def _needed_roots(
-    values: np.ndarray, undeflated: int, choose: Callable[[np.ndarray], tuple[int, int]]
+    arrays: Arrays, level: Level, space: Workspace, choose: Choose
 ) -> tuple[int, int]:
     """Return the numbers of the first root of the last merge that is chosen, and after the last.
 
-    `values` holds the `undeflated` roots in ascending order, then eigenvalues that deflation left.
+    The values are the roots in ascending order, then the eigenvalues that deflation left.
     """
+    undeflated = space.result(arrays.table[level.first], (at.MERGE_FIELDS,))[at.KEPT]
+    values = space.result(arrays.values, (arrays.values.size,))
     order = np.argsort(values, kind="stable")
     rows = order[slice(*choose(values[order]))]
     roots = rows[rows < undeflated]

@@ -52,10 +52,8 @@ def multiply_tiles(merges, first, tiles, factors, packed, vectors):
     merge, is_lower = merges[first + half // 2], half % 2 == 1
     begin, undeflated = merge[BEGIN], merge[KEPT]
     left, right = (merge[MIDDLE], merge[END]) if is_lower else (begin, merge[MIDDLE])
-    term, stop = (
-        begin + (merge[TOP] if is_lower else 0),
-        begin + (undeflated if is_lower else merge[UPPER]),
-    )
+    term = begin + (merge[TOP] if is_lower else 0)
+    stop = begin + (undeflated if is_lower else merge[UPPER])
     across = (right - left + TILE - 1) // TILE
     row, column = begin + tile // across * TILE, left + tile % across * TILE
     if row >= begin + undeflated:

@@ -13,7 +13,7 @@ from hetero.devices import Device
 from hetero.memory import SMALL, free_bytes
 from sbth._problem.blocks import starts_of_blocks
 from sbth._problem.limits import LARGEST_INVERSE_SHARE, LEAST_INVERSE_ORDER
-from sbth._problem.problem import Problem
+from sbth._problem.problem import Problem, Reduced
 from sbth._tridiagonal.bisection.eigenvalues import Bisection
 from sbth._tridiagonal.inverse_iteration.iteration import compute_vectors
 from sbth._tridiagonal.inverse_iteration.layout import BYTES_AN_ELEMENT
@@ -39,31 +39,30 @@ class Block(NamedTuple):
     stop: int
 
 
-def solve_selected(
-    d: np.ndarray, e: np.ndarray, problem: Problem, space: Workspace, factor: float
-) -> EigenPairs | None:
-    """Compute the selected eigenpairs of a tridiagonal matrix that was multiplied by `factor`.
+def solve_selected(problem: Problem, reduced: Reduced, space: Workspace) -> EigenPairs | None:
+    """Compute the selected eigenpairs of a tridiagonal matrix in float64.
 
-    `d` and `e` are float64 arrays in host memory. Returns None if the problem does not suit
-    inverse iteration: too many eigenvalues are selected, the matrix is small or falls into many
-    blocks, or no attempt led to orthogonal vectors with small residuals.
+    Returns None if the problem does not suit inverse iteration: too many eigenvalues are selected,
+    the matrix is small or falls into many blocks, or no attempt led to orthogonal vectors with
+    small residuals.
     """
-    selection, device, n = problem.selection, problem.device, d.size
+    selection, device, n = problem.selection, problem.device, reduced.d.size
     if selection.kind == "a" or problem.method == "lapack":
         return None
     count = int(selection.high - selection.low) + 1 if selection.kind == "i" else 0
     if not is_suitable(n, count, device):
         return None
-    starts = starts_of_blocks(d, e)
+    starts = starts_of_blocks(reduced.d, reduced.e)
     lengths = np.diff(np.append(starts, n))
     if not 0 < np.count_nonzero(lengths > 1) <= MOST_BLOCKS:
         return None
     with region("bisection"), device.active():
-        candidates = _find_candidates(d, e, starts, lengths, problem, factor)
+        candidates = _find_candidates(problem, reduced, starts, lengths)
         if not is_suitable(n, candidates.size, device):
             return None
         scaled = [b.bisection.scaled_values(b.first, b.stop) for b in candidates.blocks]
-    numbered = _number(d, candidates, scaled, count if selection.kind == "i" else None, factor)
+    wanted = count if selection.kind == "i" else None
+    numbered = _number(reduced, candidates, scaled, wanted)
     if numbered is None:
         return None
     values, targets = numbered
@@ -119,15 +118,10 @@ class Candidates(NamedTuple):
 
 
 def _find_candidates(
-    d: np.ndarray,
-    e: np.ndarray,
-    starts: np.ndarray,
-    lengths: np.ndarray,
-    problem: Problem,
-    factor: float,
+    problem: Problem, reduced: Reduced, starts: np.ndarray, lengths: np.ndarray
 ) -> Candidates:
     """Return the candidates of a matrix whose blocks begin at `starts`."""
-    selection, device = problem.selection, problem.device
+    selection, device, (d, e, factor, *_) = problem.selection, problem.device, reduced
     blocks = [
         Block(i, Bisection(d[i : i + k], e[i : i + k - 1], device, factor), 0, k)
         for i, k in zip(starts.tolist(), lengths.tolist(), strict=True)
@@ -162,11 +156,7 @@ def _find_candidates(
 
 
 def _number(
-    d: np.ndarray,
-    candidates: Candidates,
-    scaled: list[np.ndarray],
-    count: int | None,
-    factor: float,
+    reduced: Reduced, candidates: Candidates, scaled: list[np.ndarray], count: int | None
 ) -> tuple[np.ndarray, np.ndarray] | None:
     """Return the selected eigenvalues, and the positions of all candidates among them.
 
@@ -175,7 +165,8 @@ def _number(
     """
     pairs = zip(candidates.blocks, scaled, strict=True)
     of_blocks = [block.bisection.unscaled(values) for block, values in pairs]
-    everything = np.concatenate([d[candidates.single] / factor, *of_blocks])
+    single = reduced.d[candidates.single] / reduced.factor
+    everything = np.concatenate([single, *of_blocks])
     order, skipped = np.argsort(everything, kind="stable"), candidates.skipped
     selected = order[skipped:] if count is None else order[skipped : skipped + count]
     if skipped < 0 or (count is not None and selected.size < count):

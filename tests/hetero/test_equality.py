@@ -13,10 +13,7 @@ import rode
 import sbth
 import stablegpu
 import tmd
-from hetero.cuda.driver import SIMULATOR
 from hetero.equality import are_equal, equal_by_value
-
-pytestmark = pytest.mark.skipif(SIMULATOR, reason="the CPU shows the same")
 
 
 def solve(rng=1):

@@ -3,10 +3,7 @@
 import pytest
 
 from edit_campaign import run_campaign
-from hetero.cuda.driver import SIMULATOR
 from package_campaign import run_package_campaign
-
-pytestmark = pytest.mark.skipif(SIMULATOR, reason="the cache is for compiled code")
 
 
 @pytest.mark.parametrize("edits", [12, pytest.param(2000, marks=pytest.mark.slow)])

@@ -196,7 +196,6 @@ def test_functions_may_overwrite_their_argument_and_return_one_array():
         np.testing.assert_array_equal(source.evaluate_halves("nearest"), halves)
 
 
-@pytest.mark.skipif(SIMULATOR, reason="the simulator compiles nothing")
 @pytest.mark.parametrize("symbol", ["expf", "fast_sinf", "lgammaf"])
 def test_functions_of_cuda_compile(symbol):
     """The study of CUDA's functions names functions that there are."""

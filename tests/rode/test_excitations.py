@@ -95,7 +95,7 @@ def moments(excitation, t_end):
 
 @pytest.mark.statistical
 @pytest.mark.parametrize(
-    "name", ["correlated", "envelope", pytest.param("sum", marks=pytest.mark.slow)]
+    "name", ["envelope", *(pytest.param(n, marks=pytest.mark.slow) for n in ("correlated", "sum"))]
 )
 def test_moments_are_those_of_the_moment_equations(device, name):
     """Scores of 20 seeds, at a time within the fall of the envelope and at its end."""

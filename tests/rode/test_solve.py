@@ -151,7 +151,7 @@ def values_of_process(t, x, o, p):
     ("kind", "dtype", "normals"),
     [
         pytest.param("additive", np.float64, None, marks=pytest.mark.slow),
-        ("additive", np.float32, "fast"),
+        pytest.param("additive", np.float32, "fast", marks=pytest.mark.slow),
         ("separable", np.float64, "float32"),
     ],
 )

@@ -264,6 +264,7 @@ lbm.Simulation((8, 8, 8), comm=comm, device="cpu")
 """
     status, output = run_program(2, program)
     assert status != 0
+    assert "rank 1 of 2 on" in output
     assert "the mask of rank 1 is missing" in output
 
 
@@ -276,13 +277,11 @@ s.run(4)
 @pytest.mark.parametrize(
     ("end", "words"),
     [
-        ("1: raise RuntimeError('the disk of rank 1 is on fire')",
-         ["rank 1 of 2 on", "the disk of rank 1 is on fire"]),
         ("1: sys.exit('no input')", ["has called sys.exit('no input'), and all"]),
         ("0: os.kill(os.getpid(), signal.SIGINT)", ["rank 0 of 2", "was interrupted"]),
     ],
 )  # fmt: skip
-def test_an_error_an_exit_or_an_interrupt_of_one_rank_ends_all(end, words):
+def test_an_exit_or_an_interrupt_of_one_rank_ends_all(end, words):
     status, output = run_program(2, f"{ENDLESS}if comm.rank == {end}\ns.run(10**9)")
     assert status != 0
     assert all(text in output for text in words), output

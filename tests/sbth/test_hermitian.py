@@ -230,9 +230,3 @@ class TestBands:
         for solve in (sbth.eig_banded, sbth.eigvals_banded):
             with pytest.raises(ValueError, match=r"holds nan for element \(13, 11\)"):
                 solve(ab, **LOWER)
-
-
-def test_loops_of_the_cpu_are_for_real_matrices():
-    ab = np.ones((2, 5), complex)
-    with pytest.raises(ValueError, match="real"):
-        sbth.eigvals_banded(ab, method="sbth", device="cpu")

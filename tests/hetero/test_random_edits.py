@@ -6,7 +6,7 @@ from edit_campaign import run_campaign
 from package_campaign import run_package_campaign
 
 
-@pytest.mark.parametrize("edits", [12, pytest.param(2000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("edits", [6, pytest.param(2000, marks=pytest.mark.slow)])
 def test_random_edits_never_load_stale_code(server, tmp_path, edits):
     counts = run_campaign(server, tmp_path, edits, seed=edits)
     assert counts["hits"] > edits // 10  # the cache was in use

@@ -63,7 +63,13 @@ EXPONENTS = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", EXPONENTS)
+IN_SHORT = "exp2", "log", "sin", "tan", "erfc", "lgamma"
+"""Functions with tables of each kind: ends, periods, poles, zeros; the others are slow tests."""
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(n, marks=[pytest.mark.slow] * (n not in IN_SHORT)) for n in EXPONENTS]
+)
 def test_results_are_those_of_balls_in_all_modes(name):
     """At random arguments, at the ends of segments, and at the few that float64 leaves."""
     rng, f = np.random.default_rng(7), load_function(name)

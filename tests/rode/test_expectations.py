@@ -7,14 +7,11 @@ import pytest
 from scipy import integrate
 
 import rode
-from hetero.cuda.driver import SIMULATOR
 from rode._estimators.control_variates import CONTROLS, means_of_controls
 from rode._estimators.multilevel import MAX_PATHS, Multilevel, Samples
 from rode._solver.pairs import paired
 from rode._solver.plan import Plan
 from rode._solver.runner import step_of
-
-pytestmark = pytest.mark.skipif(SIMULATOR, reason="compiled solvers")
 
 RUN = {"t_span": (0, 2), "tolerance": 1e-3, "device": "cpu"}
 QUAKE = rode.kanai_tajimi(outputs="displacement")

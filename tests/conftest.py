@@ -71,9 +71,15 @@ def place_files(items):
 
 
 def pytest_collection_modifyitems(config, items):
-    """Put files into their order, and skip slow tests unless --slow or -m asks."""
+    """Put files into their order, and skip slow tests unless --slow or -m asks.
+
+    The simulator runs tests that are marked for it: others are too large, compile or need a driver.
+    """
     places = place_files(items)
     items.sort(key=lambda item: places[item.path])
+    for item in items if driver.SIMULATOR else ():
+        if "simulator" not in item.keywords:
+            item.add_marker(pytest.mark.skip(reason="not marked for the simulator"))
     if config.getoption("--slow") or "slow" in config.getoption("-m"):
         return
     for item in items:

@@ -14,16 +14,12 @@ from scipy import stats
 
 import stablegpu
 from hetero.compile_cache.store import root
-from hetero.cuda.driver import SIMULATOR
 
 ROOT = Path(__file__).parents[1]
 FOLDER = ROOT / "examples"
 EXAMPLES = sorted(p.relative_to(FOLDER).as_posix() for p in FOLDER.rglob("[a-z]*.py"))
 
-pytestmark = [
-    pytest.mark.skipif(SIMULATOR, reason="too large for the simulator"),
-    pytest.mark.timeout(900),  # the tour compiles most of the toolkit
-]
+pytestmark = pytest.mark.timeout(900)  # the tour compiles most of the toolkit
 
 
 @pytest.fixture(scope="module")
@@ -63,6 +59,8 @@ def test_every_example_is_described(folder):
 LONG = (
     "lattice_boltzmann/ahmed_body.py",
     "lattice_boltzmann/grid_turbulence.py",
+    "lattice_boltzmann/vortex_street.py",
+    "random_odes/many_workers.py",
     "random_odes/pulse.py",
 )
 """Examples that compile for a quarter of a minute what no test shares."""

@@ -13,11 +13,8 @@ import rode
 import sbth
 import stablegpu
 from hetero.cpu import interruptible
-from hetero.cuda.driver import SIMULATOR
 from rode.normals import METHODS
 from stablegpu import stable
-
-pytestmark = pytest.mark.skipif(SIMULATOR, reason="compiled loops on the CPU")
 
 CPU = {"device": "cpu"}
 POINTS = np.linspace(-30.0, 30.0, 4001)

@@ -6,12 +6,8 @@ import re
 import pytest
 
 from compile_cuda import allowed_spills, compile_kernel, find_kernel
-from hetero.cuda.driver import SIMULATOR
 from kernel_budgets import KERNELS
 from test_twins import ROOT, modules
-
-pytestmark = pytest.mark.skipif(SIMULATOR, reason="the simulator compiles nothing")
-
 
 WITHOUT_TWIN = [
     *(

@@ -10,10 +10,6 @@ import rode
 import sbth
 import stablegpu
 import tmd
-from hetero.cuda.driver import SIMULATOR
-
-pytestmark = pytest.mark.skipif(SIMULATOR, reason="the CPU shows the same")
-
 
 RUN = {"t_span": (0.0, 1.0), "h": 2.0**-6, "delta": 2.0**-8, "paths": 3, "rng": 1, "device": "cpu"}
 CALLS = {

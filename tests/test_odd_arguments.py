@@ -15,10 +15,7 @@ import pytest
 import hetero
 from faults.campaign import PACKAGES, calls_of
 from faults.judge import verdict, verdict_on_good_arguments
-from hetero.cuda import driver
 from public_calls import CALLS as PUBLIC_CALLS
-
-pytestmark = pytest.mark.skipif(driver.SIMULATOR, reason="compiled loops on the CPU")
 
 CASES_OF_LONG_CALLS = 6
 

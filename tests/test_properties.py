@@ -10,9 +10,6 @@ from scipy import linalg, special
 import lbm
 import sbth
 import stablegpu
-from hetero.cuda import driver
-
-pytestmark = pytest.mark.skipif(driver.SIMULATOR, reason="compiled loops on the CPU")
 
 ALPHAS = st.floats(0.1, 2.0)
 BETAS = st.floats(-1.0, 1.0)

@@ -7,11 +7,8 @@ import sys
 
 import pytest
 
-from hetero.cuda.driver import SIMULATOR
-
 
 @pytest.mark.timeout(1200)  # in a cold run, code for the CPU is compiled, too
-@pytest.mark.skipif(SIMULATOR, reason="this is the simulator")
 def test_kernels_in_the_simulator(request):
     root = request.config.rootpath
     files = [

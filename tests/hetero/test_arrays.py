@@ -201,7 +201,6 @@ def test_random_numbers_fill_device_arrays(require_cuda):
 
 
 @pytest.mark.cuda
-@pytest.mark.skipif(SIMULATOR, reason="the simulator allocates host memory")
 def test_a_gpu_without_enough_memory_says_so_and_stays_usable(require_cuda):
     device = Device("cuda")
     with device.active():

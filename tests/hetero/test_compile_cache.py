@@ -15,12 +15,8 @@ import pytest
 from cache_tree import COUNT, ROOT
 from hetero.compile_cache import notice, tables
 from hetero.compile_cache.fingerprint import UnknownValueError, fingerprint
-from hetero.cuda.driver import SIMULATOR
 from hetero.jit import scalar
 from hetero.numba_internals import compiler_lock
-
-pytestmark = pytest.mark.skipif(SIMULATOR, reason="the cache is for compiled code")
-
 
 EVERYTHING = (
     "from toy.loops import *; "

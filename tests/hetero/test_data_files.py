@@ -9,7 +9,6 @@ import pytest
 
 from hetero.data_files import (
     Column,
-    check_output,
     find_present,
     open_table,
     sort_by_date,
@@ -237,14 +236,3 @@ def test_the_standard_input_and_output(monkeypatch, capsys):
     assert text == "x,y\n0.1,0.1\n2.0,0.1\n"
     monkeypatch.setattr(sys, "stdin", io.StringIO(text))
     np.testing.assert_array_equal(read_columns("-", ["x"])[0].values, [0.1, 2.0])
-
-
-def test_outputs_are_checked_before_the_work(tmp_path, monkeypatch):
-    check_output("--out", None)
-    check_output("--out", tmp_path / "a.csv")
-    for path in (tmp_path / "a.docx", tmp_path / "none" / "a.csv"):
-        with pytest.raises(ValueError, match="--out must"):
-            check_output("--out", path)
-    monkeypatch.setitem(sys.modules, "pyarrow", None)
-    with pytest.raises(ImportError, match=r"need pyarrow.*pip install 'heterokit\[io\]'"):
-        check_output("--out", tmp_path / "a.parquet")

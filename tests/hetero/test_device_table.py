@@ -9,9 +9,7 @@ import pytest
 
 from hetero.cuda import device_table
 from hetero.cuda.device_table import DeviceTable
-from hetero.cuda.driver import SIMULATOR, cuda
-
-HARDWARE = pytest.mark.skipif(SIMULATOR, reason="the simulator has no driver")
+from hetero.cuda.driver import cuda
 
 
 class Table(NamedTuple):
@@ -93,7 +91,6 @@ def test_memory_that_another_stream_reads_is_not_used_again(
 
 
 @pytest.mark.cuda
-@HARDWARE
 def test_kernels_read_their_table_although_its_memory_goes_to_the_next(require_cuda):
     """Each kernel is launched before the table of the next one takes its memory."""
     from hetero.cuda.launch import launch
@@ -120,7 +117,6 @@ def test_kernels_read_their_table_although_its_memory_goes_to_the_next(require_c
 
 
 @pytest.mark.cuda
-@HARDWARE
 def test_arrays_of_a_table_keep_their_memory(require_cuda):
     table = DeviceTable(host_table(50))
     arrays = table.arrays

@@ -150,7 +150,6 @@ np.testing.assert_array_equal(Workspace(device).result(ours, (3,)), np.arange(3.
 
 
 @pytest.mark.cuda
-@pytest.mark.skipif(driver.SIMULATOR, reason="the simulator has no driver")
 def test_a_thread_without_a_gpu_has_one_after_the_first_use(require_cuda):
     """CuPy would compile in no context, and a result could not be copied."""
     pytest.importorskip("cupy")

@@ -125,7 +125,6 @@ def test_an_import_is_finished_before_ctrl_c_counts(tmp_path, monkeypatch):
     assert importlib.import_module("interrupted_package.outer").inner.value == 2
 
 
-@pytest.mark.skipif(driver.SIMULATOR, reason="compiled loops on the CPU")
 @pytest.mark.parametrize(
     "seconds", [0.9, *(pytest.param(0.2 * k, marks=pytest.mark.slow) for k in range(1, 20))]
 )

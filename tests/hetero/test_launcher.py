@@ -4,10 +4,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from hetero.cuda.driver import SIMULATOR
-
 driver = pytest.importorskip("cuda.bindings.driver")
-pytestmark = pytest.mark.skipif(SIMULATOR, reason="the simulator has one GPU and no contexts")
 
 
 @pytest.fixture

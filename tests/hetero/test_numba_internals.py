@@ -11,15 +11,12 @@ import pytest
 from elftools.elf.elffile import ELFFile
 
 from hetero import jit
-from hetero.cuda import driver
 from hetero.numba_internals import (
     compiled_code,
     dispatchers,
     libraries,
     parallel_layers,
 )
-
-pytestmark = pytest.mark.skipif(driver.SIMULATOR, reason="the simulator compiles nothing")
 
 ROOT = Path(__file__).parents[2]
 ROOMS = (ROOT / "hetero" / "numba_internals", ROOT / "hetero" / "cuda" / "numba_internals.py")

@@ -10,7 +10,7 @@ from pathlib import Path
 import numba
 import pytest
 
-from hetero.cuda.driver import SIMULATOR, cuda
+from hetero.cuda.driver import cuda
 from hetero.jit import kernel
 from studies.hetero.occupancy import LIMITS, occupancy
 
@@ -73,7 +73,6 @@ def test_blocks_are_those_of_the_header(nvidia, capability):
     assert {0, 1, 2, 3, 4, 8} <= counts
 
 
-@pytest.mark.skipif(SIMULATOR, reason="the simulator compiles nothing")
 def test_static_shared_memory_of_a_kernel_is_counted():
     from hetero.cuda.resources import compile_resources
 

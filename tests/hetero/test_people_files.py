@@ -110,6 +110,7 @@ def test_tables_are_written_for_people(tmp_path):
     [
         (".xlsx", "openpyxl", r"need openpyxl.*pip install 'heterokit\[excel\]'"),
         (".tex", "jinja2", "LaTeX by jinja2.*pip install jinja2"),
+        (".parquet", "pyarrow", r"need pyarrow.*pip install 'heterokit\[io\]'"),
     ],
 )
 def test_packages_that_lack_are_named(tmp_path, monkeypatch, suffix, package, message):

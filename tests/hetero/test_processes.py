@@ -9,10 +9,7 @@ import pytest
 
 from hetero.cpu.interruptible import MAX_GROWTH, ranges
 from hetero.cpu.threading_layer import load_tbb
-from hetero.cuda import driver
 from hetero.numba_internals.parallel_layers import can_load
-
-pytestmark = pytest.mark.skipif(driver.SIMULATOR, reason="compiled loops on the CPU")
 
 LOOP = """
 import numpy as np

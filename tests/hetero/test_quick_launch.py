@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from hetero.cuda.driver import SIMULATOR, cuda
+from hetero.cuda.driver import cuda
 from hetero.cuda.launch import launch
 
 driver = pytest.importorskip("cuda.bindings.driver")
@@ -26,8 +26,6 @@ class Scales(NamedTuple):
 
 
 SCALES = Scales(0.25, -7, True)
-
-HARDWARE = pytest.mark.skipif(SIMULATOR, reason="the simulator has no driver")
 
 
 def host_table():
@@ -65,7 +63,6 @@ def test_a_kernel_gets_its_arguments(require_cuda, kernel):
 
 
 @pytest.mark.cuda
-@HARDWARE
 def test_tables_are_arguments_in_one_allocation(require_cuda):
     from hetero.cuda.device_table import DeviceTable
     from hetero.jit import kernel as compile_kernel
@@ -141,7 +138,6 @@ def device_array(host, address):
     return DeviceNDArray(host.shape, host.strides, host.dtype, gpu_data=memory)
 
 
-@HARDWARE
 def test_numbers_are_those_that_numba_passes(launches):
     """Numba's own conversion, `_Kernel._prepare_args`, is the oracle."""
     from numba import types
@@ -177,7 +173,6 @@ def test_numbers_are_those_that_numba_passes(launches):
     assert slots(pointers, len(expected)) == expected
 
 
-@HARDWARE
 def test_a_kernel_is_prepared_once_for_the_types_of_its_arguments(launches):
     kernel = Kernel()
     for number in (1.0, 2.0, 3, True, 4.0):
@@ -187,7 +182,6 @@ def test_a_kernel_is_prepared_once_for_the_types_of_its_arguments(launches):
     assert slots(launches.calls[-1][-1], 1)[0] == np.float64(4.0).tobytes()
 
 
-@HARDWARE
 def test_the_address_of_an_array_is_asked_for_once(launches):
     array, kernel = device_array(np.arange(3.0), 4096), Kernel()
     launch(kernel, 1, 1, 0, (array, 1.0))
@@ -198,7 +192,6 @@ def test_the_address_of_an_array_is_asked_for_once(launches):
     assert before[4] == (4096).to_bytes(8, "little")
 
 
-@HARDWARE
 @pytest.mark.parametrize("value", [np.float16(1.0), 1j, 1 << 63, "text"], ids=repr)
 def test_other_values_are_left_to_numba(launches, value):
     kernel = Kernel()
@@ -207,7 +200,6 @@ def test_other_values_are_left_to_numba(launches, value):
     assert not launches.calls
 
 
-@HARDWARE
 def test_arrays_that_are_not_contiguous_are_left_to_numba(launches):
     kernel = Kernel()
     launch(kernel, 1, 1, 0, (device_array(np.arange(6.0).reshape(3, 2).T, 4096),))
@@ -216,7 +208,6 @@ def test_arrays_that_are_not_contiguous_are_left_to_numba(launches):
     assert not launches.calls
 
 
-@HARDWARE
 def test_a_refused_launch_is_an_error(launches):
     launches.result = driver.CUresult.CUDA_ERROR_INVALID_VALUE
     with pytest.raises(RuntimeError, match="CUDA_ERROR_INVALID_VALUE"):

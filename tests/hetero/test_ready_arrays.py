@@ -22,8 +22,6 @@ from hetero.cuda.ready_arrays import (
 
 driver = pytest.importorskip("cuda.bindings.driver")
 
-HARDWARE = pytest.mark.skipif(SIMULATOR, reason="the simulator has no driver")
-
 
 class Memory:
     """Host memory that plays the part of an allocation of CuPy, full of NaN."""
@@ -85,7 +83,6 @@ def allocations(monkeypatch, replace_driver):
     return made
 
 
-@HARDWARE
 def test_arrays_share_an_allocation_of_the_stream(allocations):
     forms = [((3, 5), np.float64), ((0, 5), np.float64), ((7,), np.int32), ((2,), np.int64)]
     for current in (0, 7, 9):
@@ -99,7 +96,6 @@ def test_arrays_share_an_allocation_of_the_stream(allocations):
     assert all(end <= begin for (_, end), (begin, _) in itertools.pairwise(ends))
 
 
-@HARDWARE
 @pytest.mark.parametrize("stream", [0, 7])
 def test_copies_and_parts(allocations, stream):
     matrix, copied = allocate_as_one([((4, 3), np.float64)] * 2, stream)
@@ -150,7 +146,6 @@ def events(replace_driver):
     return log
 
 
-@HARDWARE
 def test_copies_that_are_waited_for_later(allocations, events):
     forms = [((5, 3), np.float32), ((0,), np.float64), ((2,), np.int32)]
     arrays = allocate_as_one(forms, 7)
@@ -169,14 +164,12 @@ def test_copies_that_are_waited_for_later(allocations, events):
     assert len(events) == 6
 
 
-@HARDWARE
 def test_a_copy_that_nobody_waits_for_is_over_before_its_memory_is_free(allocations, events):
     pending = PendingCopy(allocate_as_one([((4,), np.float64)], 0), 0)
     del pending
     assert events[-2:] == [("wait", 77), ("destroy", 77)]
 
 
-@HARDWARE
 def test_copies_without_cupy_are_complete_at_once(allocations, monkeypatch):
     (array,) = allocate_as_one([((4,), np.float64)], 0)
     fill_from_host(array, np.arange(4.0), 0)
@@ -186,7 +179,6 @@ def test_copies_without_cupy_are_complete_at_once(allocations, monkeypatch):
     assert pending.wait()[0].tolist() == [0.0, 1.0, 2.0, 3.0]
 
 
-@HARDWARE
 def test_a_refused_copy_is_an_error(allocations, replace_driver):
     (array,) = allocate_as_one([((4,), np.float64)], 0)
     refused = driver.CUresult.CUDA_ERROR_ILLEGAL_ADDRESS
@@ -195,7 +187,6 @@ def test_a_refused_copy_is_an_error(allocations, replace_driver):
         array.copy_to_host()
 
 
-@HARDWARE
 def test_launches_get_the_numbers_of_numba_arrays():
     """A view of Numba on the same memory is the oracle."""
     from numba.cuda.cudadrv.devicearray import DeviceNDArray

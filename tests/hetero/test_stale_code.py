@@ -14,9 +14,6 @@ import pytest
 
 from cache_tree import LOOPS, Tree
 from hetero.compile_cache import sources, tables
-from hetero.cuda.driver import SIMULATOR
-
-pytestmark = pytest.mark.skipif(SIMULATOR, reason="the cache is for compiled code")
 
 GO = "from user import go; print(go(2.0))"
 

@@ -8,14 +8,12 @@ from numba import from_dtype, types
 
 import generated_kernels
 from compile_cuda import allowed_spills, compile_kernel
-from hetero.cuda.driver import SIMULATOR
 from kernel_budgets.budget import read_types
 from lbm import TRT, Vreman
 from lbm.__main__ import main
 from lbm._commands.kernels import OPERATIONS
 from lbm.lattices import D3Q19, D3Q27
 
-compiled = pytest.mark.skipif(SIMULATOR, reason="the simulator compiles nothing")
 GOLDEN = Path(__file__).parent / "data" / "step-esoteric-float32-faces.py.txt"
 
 SIGNATURES = {
@@ -41,7 +39,6 @@ def assert_keeps_budget(kernel, signature, precision, registers):
     assert (report.opcodes(".f64") > 0) == (precision == "float64")
 
 
-@compiled
 @pytest.mark.parametrize(
     ("precision", "operation", "lattice", "pattern", "odd", "walls", "registers"),
     [
@@ -78,7 +75,6 @@ def test_kernels_compile_within_their_budgets(
     assert_keeps_budget(kernel, SIGNATURES[operation](precision), precision, registers)
 
 
-@compiled
 @pytest.mark.parametrize(
     ("precision", "walls", "of_step", "of_viscosity"),
     [
@@ -99,7 +95,6 @@ def test_kernels_of_eddy_viscosities(precision, walls, of_step, of_viscosity):
     assert_keeps_budget(update, signature, precision, of_viscosity)
 
 
-@compiled
 @pytest.mark.parametrize(
     ("precision", "registers"), [with_budget("float32", 40), with_budget("float64", 48)]
 )
@@ -111,7 +106,6 @@ def test_the_kernel_of_moving_walls(precision, registers):
     assert_keeps_budget(make_wall_adder(precision, D3Q19), signature, precision, registers)
 
 
-@compiled
 @pytest.mark.parametrize("name", generated_kernels.LBM_ITEMS)
 @pytest.mark.parametrize("precision", [*map(with_budget, ["float16", "float32", "float64"])])
 def test_the_kernels_of_loops_over_items(name, precision):
@@ -119,7 +113,6 @@ def test_the_kernels_of_loops_over_items(name, precision):
     assert_keeps_budget(*generated_kernels.lbm_item_kernel(name, precision), precision, registers)
 
 
-@compiled
 @pytest.mark.parametrize(
     ("name", "arguments", "registers"),
     [("gather_sums", "i8** i8**", 40), ("finish_step", "i8** i8** i8*", 40)],
@@ -135,7 +128,6 @@ def test_the_kernels_of_sums_over_bodies(name, arguments, registers):
     assert report.registers <= registers
 
 
-@compiled
 @pytest.mark.parametrize(
     "face", [pytest.param(f, marks=[pytest.mark.slow] * (f not in (0, 3))) for f in range(6)]
 )
@@ -160,7 +152,6 @@ def test_the_kernels_of_sheared_outlets(precision, lattice, registers, face):
     assert_keeps_budget(kernel, signature, precision, registers)
 
 
-@compiled
 @pytest.mark.slow
 def test_nothing_is_written_to_local_memory_before_it_is_needed():
     """Filling a local array with zeros in every thread may cost float64 a third of its speed."""

@@ -10,7 +10,7 @@ from scipy.spatial import Delaunay
 from scipy.spatial.transform import Rotation
 
 import lbm
-from lbm_runs import call, start
+from lbm_runs import call
 from surfaces import box, hull, mesh_of, sphere, torus, winding_numbers, write_stl
 
 
@@ -375,14 +375,3 @@ def test_mistakes_in_a_case_are_named(case, capsys, old, new, message):
     code, _, err = call(capsys, "run", case, "--dry-run")
     assert code == 2
     assert message in err
-
-
-@pytest.mark.mpi
-def test_ranks_compute_the_same_bits(case, tmp_path, capsys):
-    """Each rank computes the cells of its own part."""
-    one, two = ("run", case, "--quiet", "--out", tmp_path / "one"), tmp_path / "two"
-    assert call(capsys, *one, "--device", "cpu")[0] == 0
-    status, _, errors = start(2, "-m", "lbm", *one[:-1], two)
-    assert (status, errors) == (0, "")
-    for name in ("forces.csv", "checkpoint.state"):
-        assert (tmp_path / "one" / name).read_bytes() == (two / name).read_bytes()

@@ -7,7 +7,6 @@ from numba import from_dtype
 import lbm
 from compile_cuda import allowed_spills, compile_kernel
 from flows import FLOWS, FORMS, SHAPE, TOLERANCE, difference, follow, noisy, pair_in
-from hetero.cuda.driver import SIMULATOR
 from kernel_budgets.budget import read_types
 from lbm.collisions import OPERATORS
 from lbm.lattices import D3Q19, D3Q27, LATTICES
@@ -253,7 +252,6 @@ def test_moments_take_half_of_the_bytes():
         assert "state='moments'" in repr(s)
 
 
-@pytest.mark.skipif(SIMULATOR, reason="the simulator compiles nothing")
 @pytest.mark.parametrize(
     ("precision", "walls", "operator", "lattice", "forced", "registers"),
     [

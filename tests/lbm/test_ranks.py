@@ -2,7 +2,6 @@
 
 import functools
 import json
-import os
 import subprocess
 import sys
 from dataclasses import replace
@@ -265,6 +264,7 @@ lbm.Simulation((8, 8, 8), comm=comm, device="cpu")
 """
     status, output = run_program(2, program)
     assert status != 0
+    assert "rank 1 of 2 on" in output
     assert "the mask of rank 1 is missing" in output
 
 
@@ -277,13 +277,11 @@ s.run(4)
 @pytest.mark.parametrize(
     ("end", "words"),
     [
-        ("1: raise RuntimeError('the disk of rank 1 is on fire')",
-         ["rank 1 of 2 on", "the disk of rank 1 is on fire"]),
         ("1: sys.exit('no input')", ["has called sys.exit('no input'), and all"]),
         ("0: os.kill(os.getpid(), signal.SIGINT)", ["rank 0 of 2", "was interrupted"]),
     ],
 )  # fmt: skip
-def test_an_error_an_exit_or_an_interrupt_of_one_rank_ends_all(end, words):
+def test_an_exit_or_an_interrupt_of_one_rank_ends_all(end, words):
     status, output = run_program(2, f"{ENDLESS}if comm.rank == {end}\ns.run(10**9)")
     assert status != 0
     assert all(text in output for text in words), output
@@ -321,23 +319,24 @@ s.run(10**9)
     status, output = run_program(2, program, tmp_path / "state")
     assert status != 0
     assert any(word in output.lower() for word in ("killed", "signal"))
-    restart = f"""{START}
-s = lbm.Simulation((8, 8, 8), comm=comm, device="cpu")
-print(s.restore(sys.argv[1]).run(1).steps, sys.executable)
-"""
-    status, output = run_program(1, restart, tmp_path / "state")
-    assert (status, output.strip()) == (0, f"5 {sys.executable}")
+    s = lbm.Simulation((8, 8, 8), device="cpu").restore(tmp_path / "state")
+    assert s.run(1).steps == 5
 
 
-@pytest.mark.parametrize("variable", ["OMPI_COMM_WORLD_SIZE", "SLURM_STEP_NUM_TASKS"])
-def test_a_launcher_of_another_mpi_is_an_error(variable):
+def test_a_launcher_of_another_mpi_is_an_error():
     """Otherwise each process would compute the whole domain and write the same files."""
-    command = [sys.executable, "-m", "lbm", "cavity", "--quick"]
-    environment = os.environ | {variable: "4"}
-    done = subprocess.run(command, env=environment, cwd=ROOT, capture_output=True, text=True,
-                          check=False)  # fmt: skip
-    assert done.returncode == 2
-    assert f"started 4 ranks ({variable}), but mpi4py" in done.stderr
+    program = """
+import os
+from lbm.__main__ import main
+for variable in ("OMPI_COMM_WORLD_SIZE", "SLURM_STEP_NUM_TASKS"):
+    os.environ[variable] = "4"
+    assert main(["cavity", "--quick"]) == 2
+    del os.environ[variable]
+"""
+    done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    for variable in ("OMPI_COMM_WORLD_SIZE", "SLURM_STEP_NUM_TASKS"):
+        assert f"started 4 ranks ({variable}), but mpi4py" in done.stderr
 
 
 def test_processes_of_batch_scripts_are_alone(monkeypatch):

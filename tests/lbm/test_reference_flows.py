@@ -1,7 +1,6 @@
 """Small versions of the known flows, the stability map, and the command line."""
 
 import json
-import re
 import warnings
 
 import numpy as np
@@ -283,16 +282,3 @@ def test_flows_and_results_describe_themselves():
     sphere_result = solve_sphere(4, reynolds=20.0, width=3.0, length=4.0, longest=3.0, device="cpu")
     assert repr(sphere_result).startswith("SphereResult(drag=")
     assert "Schiller" in sphere_result._repr_html_()
-
-
-@pytest.mark.parametrize("row", ["sphere_row", "vortices_row", "cavity_row"])
-def test_the_tour_says_what_it_allows_and_why(row, device, monkeypatch):
-    monkeypatch.syspath_prepend(str(ROOT / "examples"))
-    from lattice_boltzmann import known_flows
-
-    monkeypatch.setattr(known_flows, "measure", lambda simulation: (1.0, 0.5, "a limit"))
-    result = getattr(known_flows, row)(Device.parse(device), quick=True)
-    result = result[0] if isinstance(result, tuple) else result
-    assert result.passed
-    assert re.search(r"\d+(\.\d+)? ?%", result.check)
-    assert re.search(r"\d+ ?%.*\w+", result.tolerance)

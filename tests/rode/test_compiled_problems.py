@@ -4,10 +4,7 @@ import pytest
 
 from compile_cuda import allowed_spills, compile_kernel
 from generated_kernels import RODE_CASES
-from hetero.cuda.driver import SIMULATOR
 from studies.rode.kernels import averages_kernel, solver_kernel
-
-pytestmark = pytest.mark.skipif(SIMULATOR, reason="the simulator compiles nothing")
 
 
 def check(kernel, signature, dtype, registers):

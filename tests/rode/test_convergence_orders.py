@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 import rode
-from hetero.cuda.driver import SIMULATOR
 from rode._solver.schemes import SCHEMES, find_scheme
 from studies.rode.orders import slope, strong_errors
 
@@ -25,7 +24,6 @@ def pendulum(t, x, O, p):
     return x[1], -(9.0 + O) * x[0] - 0.2 * x[1] + O * O
 
 
-@pytest.mark.skipif(SIMULATOR, reason="the CPU shows the same")
 @pytest.mark.parametrize("name", ["record", "spectrum"])
 def test_heun_has_order_two_for_smooth_excitations(name):
     """The process of a path is the same for every step; samples lie at ends of steps."""

@@ -8,12 +8,9 @@ import pytest
 from scipy import integrate, linalg, signal
 
 import rode
-from hetero.cuda.driver import SIMULATOR
 from rode._solver.path_sums import filter_distribution, integrals_distribution
 from rode.excitations.excitation import stationary, values_of
 from rode.process import Process
-
-pytestmark = pytest.mark.skipif(SIMULATOR, reason="compiled solvers")
 
 A = np.array([[0.0, 1.0], [-40.0, -1.0]])
 RUN = {"sampling": "exact", "h": 2.0**-6, "rng": 1}
@@ -95,7 +92,7 @@ def moments(excitation, t_end):
 
 @pytest.mark.statistical
 @pytest.mark.parametrize(
-    "name", ["correlated", "envelope", pytest.param("sum", marks=pytest.mark.slow)]
+    "name", ["envelope", *(pytest.param(n, marks=pytest.mark.slow) for n in ("correlated", "sum"))]
 )
 def test_moments_are_those_of_the_moment_equations(device, name):
     """Scores of 20 seeds, at a time within the fall of the envelope and at its end."""

@@ -130,11 +130,6 @@ def test_columns_of_frames_are_series():
         rode.fit_process(series.T, 0.1)
 
 
-def test_an_end_that_is_no_number_is_refused():
-    with pytest.raises(ValueError, match="end must be finite"):
-        rode.ornstein_uhlenbeck(8, 0.1, end=np.inf)
-
-
 def test_series_at_the_edge_of_the_model_are_refused_or_have_infinite_ends():
     with pytest.raises(ValueError, match="series has no noise"):
         rode.fit_process(5 * np.exp(-0.1 * np.arange(50)), 0.1, start="given")

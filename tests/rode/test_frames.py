@@ -7,7 +7,6 @@ import pytest
 from scipy import integrate, linalg, signal
 
 import rode
-from hetero.cuda.driver import SIMULATOR
 
 MASSES, STIFFNESSES = np.array([30.0, 25.0, 20.0]), np.array([9e3, 7e3, 4e3])
 SHAKE = rode.Filtered.kanai_tajimi(c=0.05)
@@ -59,7 +58,6 @@ def test_a_linear_frame_is_the_one_of_displacements():
     assert frame.outputs[::3] == ("drift[1]", "shear[1]", "acceleration[1]")
 
 
-@pytest.mark.skipif(SIMULATOR, reason="compiled solvers")
 def test_bouc_wen_against_an_integration_by_scipy():
     rng = np.random.default_rng(2)
     dt, record = 0.05, 3.0 * rng.normal(size=81)
@@ -106,7 +104,6 @@ def test_bouc_wen_against_an_integration_by_scipy():
     assert np.abs(result["drift[1]"].paths).max() > 2 * yields[0]  # it has yielded
 
 
-@pytest.mark.skipif(SIMULATOR, reason="loops of the CPU")
 def test_two_hundred_storeys_follow_their_modes():
     """Modal superposition under a record, whose modes SciPy solves; the parts of a run agree."""
     rng, n, dt, T = np.random.default_rng(4), 200, 0.125, 4.0
@@ -141,7 +138,6 @@ def test_two_hundred_storeys_follow_their_modes():
 
 
 @pytest.mark.statistical
-@pytest.mark.skipif(SIMULATOR, reason="loops of the CPU")
 def test_variances_of_two_hundred_storeys_are_those_of_lyapunov():
     """P(t) = P + e^(At) (P(0) - P) e^(A't), with the stationary covariance P."""
     n, paths, T = 200, 500, 4.0

@@ -8,10 +8,7 @@ import pytest
 from scipy import linalg
 
 import rode
-from hetero.cuda.driver import SIMULATOR
 from rode.__main__ import main
-
-pytestmark = pytest.mark.skipif(SIMULATOR, reason="compiled solvers")
 
 RUN = {"t_span": (0, 2), "h": 2.0**-6, "sampling": "exact", "rng": 5}
 

@@ -8,9 +8,6 @@ import scipy.special
 
 import rode
 from hetero.compile_cache.fingerprint import fingerprint
-from hetero.cuda.driver import SIMULATOR
-
-pytestmark = pytest.mark.skipif(SIMULATOR, reason="the simulator compiles nothing")
 
 RUN = {"t_span": (0, 1), "h": 0.25, "delta": 0.25, "paths": 3, "rng": 1, "device": "cpu"}
 TABLE = {"rate": 2.0}

@@ -12,7 +12,6 @@ import rode
 from compile_cuda import allowed_spills, compile_kernel
 from hetero import Device, philox, resolve, use_threads
 from hetero.arrays import Workspace
-from hetero.cuda.driver import SIMULATOR
 from hetero.philox.formulas import philox10
 from rode import _normals
 from rode._normals import box_muller_formulas as box_muller
@@ -211,7 +210,6 @@ def test_wallace_pools_of_other_shapes(device, threads, passes):
     np.testing.assert_allclose(here.result(result, (size,)), expected, atol=1e-6)
 
 
-@pytest.mark.skipif(SIMULATOR, reason="the simulator compiles nothing")
 @pytest.mark.parametrize("dtype", ["float32", pytest.param("float64", marks=pytest.mark.slow)])
 def test_wallace_kernels_of_the_largest_blocks_fit_on_a_multiprocessor(dtype):
     """Of its 65536 registers a thread of 1024 has 64."""

@@ -152,7 +152,7 @@ def test_averages_of_arrays_on_the_gpu_stay_there(require_cuda, library):
         ),
         *({"start": float("inf")}, {"method": "magic"}, {"method": "sweeps"}, {"first_path": -1}),
         *({"noise": np.ones(4)}, {"first_path": 2**32 - 1, "size": (2, 3)}, {"normals": "fast"}),
-        *({"process": (1.0, 1.0)}, {"dtype": "float16"}, {"dtype": "nonsense"}),
+        *({"process": (1.0, 1.0)}, {"dtype": "float16"}, {"dtype": "nonsense"}, {"end": np.inf}),
     ],
 )
 def test_bad_arguments_of_paths(arguments):

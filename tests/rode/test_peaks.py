@@ -5,9 +5,6 @@ import pytest
 from scipy import stats
 
 import rode
-from hetero.cuda.driver import SIMULATOR
-
-pytestmark = pytest.mark.skipif(SIMULATOR, reason="the CPU shows the same")
 
 
 def test_the_constant_is_that_of_siegmund():

@@ -8,9 +8,6 @@ from scipy.integrate import solve_ivp
 from scipy.special import erfc
 
 import rode
-from hetero.cuda.driver import SIMULATOR
-
-pytestmark = pytest.mark.skipif(SIMULATOR, reason="compiled solvers")
 
 H = 2.0**-5
 

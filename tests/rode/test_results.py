@@ -7,9 +7,6 @@ import numpy as np
 import pytest
 
 import rode
-from hetero.cuda.driver import SIMULATOR
-
-pytestmark = pytest.mark.skipif(SIMULATOR, reason="the CPU shows the same")
 
 QUAKE = rode.kanai_tajimi(start_process=0.3)
 RUN = {"t_span": (0, 1), "h": 2.0**-6, "delta": 2.0**-8, "paths": 40, "rng": 2, "device": "cpu"}

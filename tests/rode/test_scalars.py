@@ -6,12 +6,9 @@ from numba import njit, uint32, uint64
 
 import rode
 from hetero import philox
-from hetero.cuda.driver import SIMULATOR
 from rode import scalars
 from rode._normals.ziggurat.tables import ziggurat
 from rode.normals import STREAM
-
-pytestmark = pytest.mark.skipif(SIMULATOR, reason="tables are passed to scalar functions")
 
 KEY, PATH, STRIPS = philox.key(1), np.uint32(3), 64
 ONE = np.float32(1.0)

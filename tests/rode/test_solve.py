@@ -9,7 +9,6 @@ from scipy import stats
 
 import rode
 from hetero import philox
-from hetero.cuda.driver import SIMULATOR
 from rode import reference
 from rode._solver import loops
 from rode._solver.kernel_arguments import part_of
@@ -42,7 +41,6 @@ def process_values(path, steps, delta, process, start, key_of, first=0):
     return np.append(start, reference.ornstein_uhlenbeck(drawn, start, delta, process))
 
 
-@pytest.mark.skipif(SIMULATOR, reason="compiled steps of a CPU")
 @pytest.mark.parametrize("scheme", SCHEMES.values(), ids=SCHEMES)
 def test_compiled_steps_are_those_of_the_oracle(scheme):
     A, B, _ = reference.kanai_tajimi()
@@ -153,7 +151,7 @@ def values_of_process(t, x, o, p):
     ("kind", "dtype", "normals"),
     [
         pytest.param("additive", np.float64, None, marks=pytest.mark.slow),
-        ("additive", np.float32, "fast"),
+        pytest.param("additive", np.float32, "fast", marks=pytest.mark.slow),
         ("separable", np.float64, "float32"),
     ],
 )
@@ -307,7 +305,6 @@ def test_parameters_of_each_path(device):
         np.testing.assert_allclose(result[:, :, k], alone[:, :, k], rtol=1e-12)
 
 
-@pytest.mark.skipif(SIMULATOR, reason="compiled loops of a CPU")
 @pytest.mark.parametrize("dtype", ["float32", pytest.param("float64", marks=pytest.mark.slow)])
 def test_threads_of_a_path_change_no_bit(dtype):
     """The stretches of a coarse step are joined in one order, however threads share them.

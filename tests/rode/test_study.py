@@ -7,14 +7,11 @@ import pytest
 
 import hetero
 import rode
-from hetero.cuda.driver import SIMULATOR
 from studies.__main__ import main
 from studies.rode.nonlinear_noise import ORDERS
 from studies.rode.normality import loops
 from studies.rode.normality.cpu import tally
 from studies.rode.quality import scores
-
-pytestmark = pytest.mark.skipif(SIMULATOR, reason="too large for the simulator")
 
 
 def worst(x, y):

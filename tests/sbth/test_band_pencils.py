@@ -8,11 +8,8 @@ import sbth
 from eigen_checks import assert_eigenpairs
 from hermitian_matrices import full_matrix, random_numbers
 from hetero import Device
-from hetero.cuda.driver import SIMULATOR
 from sbth._problem.storage import expand_triangle
 from sbth._reduction.pencils.band_as_full import reduce_as_full
-
-pytestmark = pytest.mark.skipif(SIMULATOR, reason="needs CuPy on a GPU")
 
 TYPES = [np.float32, np.float64, np.complex64, np.complex128]
 CPU = Device("cpu")

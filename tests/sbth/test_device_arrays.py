@@ -94,10 +94,6 @@ def test_other_device_arrays_are_refused_unread():
 @pytest.fixture(params=LIBRARIES)
 def library(request, require_cuda, monkeypatch):
     """The array type of a library, and functions that convert to and from its device arrays."""
-    from hetero.cuda.driver import SIMULATOR
-
-    if SIMULATOR:
-        pytest.skip("the simulator has no device arrays of other libraries")
     monkeypatch.setenv("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
     return LIBRARIES[request.param]()
 

@@ -6,10 +6,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from hetero.cuda.driver import SIMULATOR
-
-pytestmark = pytest.mark.skipif(SIMULATOR, reason="the CPU shows the same")
-
 PATH = Path(__file__).parents[2] / "tools" / "eigen_campaign.py"
 
 

@@ -7,7 +7,6 @@ from scipy.sparse.linalg import LinearOperator, aslinearoperator
 from scipy.sparse.linalg import eigsh as arpack
 
 import sbth
-from hetero.cuda.driver import SIMULATOR
 from sparse_spectra import (
     THRESHOLD,
     cycle,
@@ -19,8 +18,6 @@ from sparse_spectra import (
     require_pairs,
     select,
 )
-
-pytestmark = pytest.mark.skipif(SIMULATOR, reason="the CPU shows the same")
 
 GRAPHS = {
     "path": path_graph(150),

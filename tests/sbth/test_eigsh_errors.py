@@ -8,10 +8,7 @@ import scipy.sparse as sp
 from scipy.sparse.linalg import aslinearoperator
 
 import sbth
-from hetero.cuda.driver import SIMULATOR
 from sparse_spectra import laplacian, require_pairs
-
-pytestmark = pytest.mark.skipif(SIMULATOR, reason="the CPU shows the same")
 
 
 def test_what_has_not_converged_is_an_error_with_what_has():

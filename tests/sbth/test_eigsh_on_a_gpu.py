@@ -6,14 +6,9 @@ import scipy.sparse as sp
 from scipy.sparse.linalg import aslinearoperator
 
 import sbth
-from hetero.cuda.driver import SIMULATOR
 from sparse_spectra import cycle, hypercube, laplacian, laplacian_spectrum, require_pairs, select
 
-pytestmark = [
-    pytest.mark.cuda,
-    pytest.mark.usefixtures("require_cuda"),
-    pytest.mark.skipif(SIMULATOR, reason="needs CuPy"),
-]
+pytestmark = [pytest.mark.cuda, pytest.mark.usefixtures("require_cuda")]
 
 N = 400
 

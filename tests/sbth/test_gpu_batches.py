@@ -27,8 +27,6 @@ DTYPES = [np.float64, np.complex128]
 if not SIMULATOR:  # which does not check types
     DTYPES += [np.float32, np.complex64]
 
-on_real_gpu = pytest.mark.skipif(SIMULATOR, reason="the simulator has no arrays of libraries")
-
 STEPS_FOR_ONE_MATRIX = {
     *("LAPACK", "cuSOLVER", "band to tridiagonal", "divide and conquer", "back-transformation")
 }
@@ -339,7 +337,6 @@ def test_errors_name_the_pencil():
         sbth.eigh(a * 1e200, b * 1e-200, device="cuda")
 
 
-@on_real_gpu
 @pytest.mark.parametrize("name", ["cupy", "torch"])
 def test_arrays_on_a_gpu(name):
     library = pytest.importorskip(name)

@@ -6,18 +6,14 @@ import pytest
 import sbth
 from eigen_checks import EPS, THRESHOLD, assert_eigenpairs
 from hermitian_matrices import hermitian, narrow, random_numbers, store
-from hetero.cuda.driver import SIMULATOR, cuda
+from hetero.cuda.driver import cuda
 from lapack_matrices import TYPES, small_beside_the_diagonal
 from sbth import reference
 from sbth._back.compact_wy import qr_compact_wy
 from sbth._reduction.dense_to_band.back_transformation import apply_panels, join_panels
 from sbth._reduction.dense_to_band.reduction import reduce_panels
 
-real_gpu = [
-    pytest.mark.cuda,
-    pytest.mark.usefixtures("require_cuda"),
-    pytest.mark.skipif(SIMULATOR, reason="needs CuPy"),
-]
+real_gpu = [pytest.mark.cuda, pytest.mark.usefixtures("require_cuda")]
 
 COMPLEX = np.complex128
 OURS = {"method": "sbth", "device": "cuda"}
@@ -234,9 +230,3 @@ class TestBands:
         for solve in (sbth.eig_banded, sbth.eigvals_banded):
             with pytest.raises(ValueError, match=r"holds nan for element \(13, 11\)"):
                 solve(ab, **LOWER)
-
-
-def test_loops_of_the_cpu_are_for_real_matrices():
-    ab = np.ones((2, 5), complex)
-    with pytest.raises(ValueError, match="real"):
-        sbth.eigvals_banded(ab, method="sbth", device="cpu")

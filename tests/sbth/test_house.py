@@ -10,9 +10,6 @@ import numpy as np
 import pytest
 
 import sbth
-from hetero.cuda.driver import SIMULATOR
-
-pytestmark = pytest.mark.skipif(SIMULATOR, reason="the CPU shows the same")
 
 ROOT = Path(sbth.__file__).parent
 PUBLIC = {p.stem for p in ROOT.glob("*.py") if p.stem[0] != "_"} - {"reference", "warm_up"}

@@ -12,12 +12,11 @@ import sbth
 from eigen_checks import assert_eigenpairs
 from hermitian_matrices import hermitian, random_numbers
 from hetero.cuda import launch
-from hetero.cuda.driver import SIMULATOR, cuda
+from hetero.cuda.driver import cuda
 from lapack_matrices import TYPES
 
 pytestmark = [pytest.mark.cuda, pytest.mark.usefixtures("require_cuda")]
 
-real_gpu = pytest.mark.skipif(SIMULATOR, reason="needs CuPy, and blocks that run at once")
 
 OURS = {"method": "sbth", "device": "cuda"}
 
@@ -195,7 +194,6 @@ def test_triangular_factors_of_products_of_reflections(dtype):
 # ---- whole matrices, on a GPU ------------------------------------------------------------------
 
 
-@real_gpu
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize("n", [1, 2, 3, 64, 65, 131, 132, 133, 400, 1000, 1201, 2000, 2700, 2800])
 def test_orders(n, dtype):
@@ -209,7 +207,6 @@ def test_orders(n, dtype):
         assert_eigenpairs(a, *sbth.eigh(np.triu(a), lower=False, **OURS))
 
 
-@real_gpu
 @pytest.mark.parametrize("kind", TYPES)
 def test_types_of_matrices(kind):
     band, _ = TYPES[kind](300, 20)
@@ -217,7 +214,6 @@ def test_types_of_matrices(kind):
     assert_eigenpairs(a, *sbth.eigh(a, **OURS))
 
 
-@real_gpu
 @pytest.mark.parametrize("n", [70, 500])
 @pytest.mark.parametrize("size", [1e-300, 1e-160, 1e160, 1e300])
 def test_magnitudes(n, size):
@@ -225,7 +221,6 @@ def test_magnitudes(n, size):
     assert_eigenpairs(a, sbth.eigvalsh(a * size, **OURS) / size)
 
 
-@real_gpu
 def test_selections():
     a = hermitian(300)
     assert_eigenpairs(a, *sbth.eigh(a, subset_by_index=(3, 9), **OURS), first=3)
@@ -237,7 +232,6 @@ def test_selections():
     assert (none.shape, empty.shape) == ((0,), (300, 0))
 
 
-@real_gpu
 def test_what_is_not_finite_is_refused():
     a = hermitian(300)
     a[200, 100] = np.nan
@@ -248,7 +242,6 @@ def test_what_is_not_finite_is_refused():
     assert_eigenpairs(hermitian(300), upper)
 
 
-@real_gpu
 def test_cupy_arrays_on_a_stream():
     import cupy
 
@@ -261,7 +254,6 @@ def test_cupy_arrays_on_a_stream():
     assert residual < 1e-11
 
 
-@real_gpu
 @pytest.mark.parametrize(
     ("n", "bandwidth", "dtype"),
     [
@@ -278,7 +270,6 @@ def test_panels_keep_the_eigenvalues(n, bandwidth, dtype):
     assert_eigenpairs(a, computed.astype(dtype), threshold=1.0)
 
 
-@real_gpu
 @pytest.mark.parametrize("values_only", [True, False])
 def test_solver_for_says_how_many_stages(values_only):
     for dtype, most in (("f8", 2700 if values_only else 2800), ("f4", 3500 if values_only else 0)):
@@ -287,7 +278,6 @@ def test_solver_for_says_how_many_stages(values_only):
             assert said.startswith(f"sbth: reduction to {text}")
 
 
-@real_gpu
 def test_several_threads_at_once():
     """Kernels whose blocks wait for each other do not wait for those of another one."""
     import cupy

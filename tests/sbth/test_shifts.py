@@ -6,10 +6,7 @@ import scipy.sparse as sp
 from scipy.sparse.linalg import LinearOperator, aslinearoperator, splu
 
 import sbth
-from hetero.cuda.driver import SIMULATOR
 from sparse_spectra import path_graph
-
-pytestmark = pytest.mark.skipif(SIMULATOR, reason="the CPU shows the same")
 
 LENGTH = 19
 NORM = 8.0

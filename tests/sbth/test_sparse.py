@@ -5,9 +5,6 @@ import pytest
 import scipy.sparse
 
 import sbth
-from hetero.cuda.driver import SIMULATOR
-
-pytestmark = pytest.mark.skipif(SIMULATOR, reason="the CPU shows the same")
 
 
 def chain(n, rng):

@@ -5,7 +5,7 @@ import pytest
 
 import sbth
 from hermitian_matrices import hermitian
-from hetero.cuda.driver import SIMULATOR, cuda
+from hetero.cuda.driver import cuda
 from sbth._reduction.dense_to_band.back_transformation import apply_panels, join_panels
 from sbth._reduction.dense_to_band.reduction import reduce_panels
 
@@ -84,7 +84,6 @@ def test_panels_that_are_applied_together_give_the_product_of_their_factors(pane
     np.testing.assert_allclose(given, product, rtol=0, atol=1e-13)
 
 
-@pytest.mark.skipif(SIMULATOR, reason="needs CuPy")
 @pytest.mark.parametrize("order", ["C", "F", "parts"])
 @pytest.mark.parametrize("lower", [True, False])
 @pytest.mark.parametrize(
@@ -143,7 +142,6 @@ class TestWholeMatrices:
 
 @pytest.mark.cuda
 @pytest.mark.usefixtures("require_cuda")
-@pytest.mark.skipif(SIMULATOR, reason="needs CuPy")
 @pytest.mark.parametrize("dtype", ["f8", "c16", "f4"])
 @pytest.mark.parametrize("exponent", [-0.7, 0.7])
 def test_tiny_and_huge_elements_are_scaled_for_the_vendor(dtype, exponent):

@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 from hetero import Device
-from hetero.cuda.driver import SIMULATOR
 from stable_references import DENSITIES
 from studies.__main__ import ON_CPUS_ONLY, STUDIES, main
 from studies.stablegpu import ball_oracle
@@ -73,7 +72,6 @@ QUICK = {"stablegpu-fit", "stablegpu-random"}
 """Studies that are no slow tests: one with pictures, and one that judges evaluators."""
 
 
-@pytest.mark.skipif(SIMULATOR, reason="too large for the simulator")
 @pytest.mark.parametrize(
     "name",
     [

@@ -122,6 +122,7 @@ CHANGES = {
     "a hash of nothing": lambda c: with_cells(c, hash=EMPTY_HASH),
     "other bits": lambda c: rehash(c, bits=59),
     "another spelling of the domain": lambda c: rehash(c, domain=["1.3858", c["domain"][1]]),
+    "a domain of too many digits": lambda c: rehash(c, domain=[c["domain"][0], "1e999999999"]),
     "a domain with 0 in it": lambda c: rehash(c, domain=["-0x1.0000000000000p+0", c["domain"][1]]),
     "another function": lambda c: rehash(c, function="sinh"),
 }
@@ -204,7 +205,7 @@ def test_the_size_of_a_verification(certificate, tmp_path, capsys):
     path = tmp_path / "exp.json"
     path.write_text(json.dumps(certificate))
     assert tmd.verify(path, samples=1)["blocks"] == 1
-    for samples in (0, -1):
+    for samples in (0, -1, 2**63):
         with pytest.raises(ValueError, match="samples must be an integer in"):
             tmd.verify(certificate, samples=samples)
     report = tmd.verify(certificate, samples=0, full=True)
@@ -218,17 +219,10 @@ def test_the_size_of_a_verification(certificate, tmp_path, capsys):
         assert text in "".join(capsys.readouterr())
 
 
-def with_cell(certificate, column, value):
-    """Return the records of a certificate with another value in the first one."""
-    records = [list(record) for record in certificate["blocks"]]
-    records[0][COLUMNS.index(column)] = value
-    return records
-
-
 def test_missing_blocks_and_invalid_sizes_are_detected(certificate):
     for blocks, message in (
         (certificate["blocks"][:-1], "do not tile its domain"),
-        (with_cell(certificate, "piece", 3), "sizes that no search uses"),
+        (with_cells(certificate, piece=3)["blocks"], "sizes that no search uses"),
     ):
         with pytest.raises(tmd.CertificateError, match=message):
             tmd.verify(remake(certificate, blocks=blocks))
@@ -237,9 +231,9 @@ def test_missing_blocks_and_invalid_sizes_are_detected(certificate):
 @pytest.mark.parametrize("column", ["survivors", "pieces", "candidates", "hash"])
 def test_wrong_counts_are_detected(certificate, column):
     value = certificate["blocks"][0][COLUMNS.index(column)]
-    blocks = with_cell(certificate, column, value + 1 if isinstance(value, int) else "0" * 24)
+    other = with_cells(certificate, **{column: value + 1 if isinstance(value, int) else "0" * 24})
     with pytest.raises(tmd.CertificateError, match="but the certificate says"):
-        tmd.verify(remake(certificate, blocks=blocks), full=True)
+        tmd.verify(remake(certificate, blocks=other["blocks"]), full=True)
 
 
 def test_a_search_that_loses_cases_is_detected(certificate, monkeypatch):

@@ -63,7 +63,13 @@ EXPONENTS = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", EXPONENTS)
+IN_SHORT = "exp2", "log", "sin", "tan", "erfc", "lgamma"
+"""Functions with tables of each kind: ends, periods, poles, zeros; the others are slow tests."""
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(n, marks=[pytest.mark.slow] * (n not in IN_SHORT)) for n in EXPONENTS]
+)
 def test_results_are_those_of_balls_in_all_modes(name):
     """At random arguments, at the ends of segments, and at the few that float64 leaves."""
     rng, f = np.random.default_rng(7), load_function(name)
@@ -196,7 +202,6 @@ def test_functions_may_overwrite_their_argument_and_return_one_array():
         np.testing.assert_array_equal(source.evaluate_halves("nearest"), halves)
 
 
-@pytest.mark.skipif(SIMULATOR, reason="the simulator compiles nothing")
 @pytest.mark.parametrize("symbol", ["expf", "fast_sinf", "lgammaf"])
 def test_functions_of_cuda_compile(symbol):
     """The study of CUDA's functions names functions that there are."""

@@ -3,12 +3,9 @@
 import pytest
 
 from compile_cuda import allowed_spills, compile_kernel
-from hetero.cuda.driver import SIMULATOR
 from kernel_budgets.budget import u8
 from kernel_budgets.tmd_kernels import NUMBERS, phase_1_signature, phase_2_signature
 from tmd._search.formulas.boolean_test_formulas import ALGORITHMS, DIVISIONS
-
-pytestmark = pytest.mark.skipif(SIMULATOR, reason="the simulator compiles nothing")
 
 QUICK = [("clipped", "reciprocal"), ("lefevre", "reciprocal"), ("regular", "integer")]
 

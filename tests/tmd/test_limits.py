@@ -23,14 +23,6 @@ def test_ends_of_too_many_digits(end):
         tmd.search("exp", (1, end))
 
 
-def test_a_certificate_with_such_a_domain(tmp_path):
-    certificate = tmd.search("exp", (1.0, 1.0 + 2.0**-40), bits=8, device="cpu").certificate
-    body = certificate | {"domain": ["0x1p+0", "1e999999999"]}
-    body["hash"] = reading.hash_json({k: v for k, v in body.items() if k != "hash"})
-    with pytest.raises(CertificateError, match="domain"):
-        tmd.verify(body)
-
-
 def test_values_that_overflow_everywhere_need_no_search():
     result = tmd.search("exp", (2**62, 2**63), device="cpu")
     assert result.certificate["trivial"] == 2**52
@@ -42,12 +34,6 @@ def test_values_that_overflow_everywhere_need_no_search():
 def test_libraries_at_values_beyond_binary64():
     for score in tmd.check_libraries("exp", [1e9, -1e9, 709.0, -745.2]):
         assert score.wrong == []
-
-
-def test_samples_without_end():
-    certificate = tmd.search("exp", (1.0, 1.0 + 2.0**-40), bits=8, device="cpu").certificate
-    with pytest.raises(ValueError, match="samples must be an integer in"):
-        tmd.verify(certificate, samples=2**63)
 
 
 def test_a_small_file_that_decompresses_to_a_large_one(tmp_path, monkeypatch):

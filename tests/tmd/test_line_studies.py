@@ -8,7 +8,6 @@ from numba import types
 
 import hetero
 from compile_cuda import allowed_spills, compile_kernel
-from hetero.cuda.driver import SIMULATOR
 from studies.tmd import generation, rounds
 from studies.tmd.differences import loops
 from studies.tmd.domains import PUBLISHED, plan_first_block
@@ -65,7 +64,6 @@ def test_polynomials_by_tabulated_differences_are_exact(degree, words, device):
             assert (expected - (high << 64 | low)) % 2**128 in (0, 1), (i, j)
 
 
-@pytest.mark.skipif(SIMULATOR, reason="the simulator compiles nothing")
 @pytest.mark.parametrize(("count", "words", "registers"), [(7, 5, 128), (11, 7, 255)])
 def test_coefficients_stay_in_registers(count, words, registers):
     from studies.tmd.differences.cuda import advance_kernel

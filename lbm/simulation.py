@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import DTypeLike
@@ -50,9 +50,6 @@ from lbm.geometry.periodic_images import repeat_solids, require_bodies_inside
 from lbm.lattices import D3Q19, Lattice, choose_lattice
 from lbm.lattices.precision import AUTO_STATE, STATES, choose_precision
 from lbm.lattices.streaming_patterns import PATTERNS, make_pattern
-
-if TYPE_CHECKING:
-    pass
 
 LOGGER = logging.getLogger(__name__)
 

@@ -251,18 +251,21 @@ class Domain:
     def read(self, t: int, z0: int, z1: int, *, populations: bool = False) -> Iterator[Slab]:
         """Read the moments of the layers z0 <= z < z1 of each part, or their populations."""
         self.wait()
+        for part, first, last in self.parts_within(z0, z1):
+            (x, y, z), engine, hx = part.local.start, part.engine, part.halo[0]
+            box = part.rows(first - z, last - z)
+            read = engine.read_populations if populations else engine.read_moments
+            data = read(t, box)
+            if not populations:
+                self.add_half_impulse(part, t, box, data)
+            yield Slab((x, y, first), engine, data, slice(hx, hx + part.extent.shape[0]))
+
+    def parts_within(self, z0: int, z1: int) -> Iterator[tuple[Part, int, int]]:
+        """Yield (part, z range) of the parts with layers z0 <= z < z1."""
         for part in self.parts:
-            (x, y, z), (_, _, top) = part.local
-            first, last = max(z0, z), min(z1, top)
+            first, last = max(z0, part.local.start[2]), min(z1, part.local.stop[2])
             if first < last:
-                box, engine = part.rows(first - z, last - z), part.engine
-                read = engine.read_populations if populations else engine.read_moments
-                data = read(t, box)
-                if not populations:
-                    self.add_half_impulse(part, t, box, data)
-                nx = part.extent.shape[0]
-                x_range = slice(part.halo[0], part.halo[0] + nx)
-                yield Slab((x, y, first), engine, data, x_range)
+                yield part, first, last
 
     def add_half_impulse(self, part: Part, t: int, box: Box, data: Any) -> None:
         """Add half of the impulse of what drives the flow to moments [4, z, y, x] of a box."""
@@ -345,17 +348,14 @@ class Domain:
     def write(self, t: int, z0: int, values: np.ndarray, *, populations: bool = False) -> None:
         """Set layers from z0 on to the equilibrium of moments [k, z, y, x], or to populations."""
         self.wait()
-        for part in self.parts:
-            (x, y, z), (x1, y1, top) = part.local
-            first, last = max(z0, z), min(z0 + values.shape[1], top)
-            if first < last:
-                block = values[:, first - z0 : last - z0, y:y1, x:x1]
-                box, hx = part.rows(first - z, last - z), part.halo[0]
-                if hx:
-                    block = np.pad(block, ((0, 0), (0, 0), (0, 0), (hx, box.x1 - hx - (x1 - x))))
-                engine = part.engine
-                write = engine.write_populations if populations else engine.write_equilibrium
-                write(t, box, np.ascontiguousarray(block))
+        for part, first, last in self.parts_within(z0, z0 + values.shape[1]):
+            (x, y, z), (x1, y1, _) = part.local
+            block = values[:, first - z0 : last - z0, y:y1, x:x1]
+            box, hx, engine = part.rows(first - z, last - z), part.halo[0], part.engine
+            if hx:
+                block = np.pad(block, ((0, 0), (0, 0), (0, 0), (hx, box.x1 - hx - (x1 - x))))
+            write = engine.write_populations if populations else engine.write_equilibrium
+            write(t, box, np.ascontiguousarray(block))
 
     def write_moments(self, rho: np.ndarray, u: np.ndarray) -> None:
         """Set all populations to the equilibrium of rho [x, y, z] and u [c, x, y, z] at step 0.

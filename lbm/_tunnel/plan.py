@@ -198,11 +198,10 @@ def make_plan(
     state = options.get("state", "populations")
     operator, why = _choose_operator(collision, units.tau, reynolds / cells, wall, state)
     choices.append(Choice("collision", str(operator), f"Reynolds number {reynolds:.3g}; {why}"))
-    is_resolved = reynolds / cells <= RESOLVED["open"]
-    wall, why = _choose_wall(wall, is_resolved)
+    wall, why = _choose_wall(wall)
     choices.append(Choice("wall", wall, why))
     stream = u, 0.0, 0.0
-    faces, sponges, why = _choose_ends(ends, stream, ground, int(width), is_resolved)
+    faces, sponges, why = _choose_ends(ends, stream, ground, int(width))
     names = ", ".join(f"{k} {c.name}" for k, c in faces.items())
     choices.append(Choice("ends", names, why))
     if ground == "moving" and (still := find_low_parts(mesh, shape)).any():
@@ -285,7 +284,7 @@ def _choose_operator(
     return make_collision(collision, tau), "as asked"
 
 
-def _choose_wall(wall: str, is_resolved: bool) -> tuple[str, str]:
+def _choose_wall(wall: str) -> tuple[str, str]:
     """Return the wall of the body, and why."""
     if wall != AUTO:
         return wall, f"as asked; {ATTACHED}" if wall == "modelled" else "as asked"
@@ -293,7 +292,7 @@ def _choose_wall(wall: str, is_resolved: bool) -> tuple[str, str]:
 
 
 def _choose_ends(
-    ends: str, stream: tuple[float, float, float], ground: str, cells: int, is_resolved: bool
+    ends: str, stream: tuple[float, float, float], ground: str, cells: int
 ) -> tuple[dict[str, Condition], dict[str, Sponge], str]:
     """Return the conditions of the faces, the sponges, and why."""
     reason = "as asked"

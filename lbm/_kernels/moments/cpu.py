@@ -288,12 +288,13 @@ class CPUMoments(CPUEngine):
 
     def __init__(self, problem: Problem, device: Device, allocate):
         super().__init__(problem, device, allocate)
-        self._step = make_step(
-            problem.lattice, problem.precision.name, type(problem.collision), problem.forced
-        )
         self._of_rows = find_runs(problem.links.classes, 0, 0)
         self._returns = tabulate_masks(problem.links).astype(np.int64)
         self.update_walls()
+
+    def _make_step(self):
+        p = self.problem
+        return make_step(p.lattice, p.precision.name, type(p.collision), p.forced)
 
     def update_walls(self):
         links = replace(self.problem.links, wall_types=self.wall_types)

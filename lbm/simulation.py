@@ -25,6 +25,7 @@ from lbm._domain.slow_targets import warn_of_slow_targets
 from lbm._io.outputs import FlowWithOutputs
 from lbm._kernels.moments.limits import MOMENTS_PATTERN, choose_state, require_moments_suffice
 from lbm._kernels.problem import Problem
+from lbm._parallel.memory_forecast import Storage
 from lbm._parallel.partition import Decomposition, check_decomposition, make_partition
 from lbm._parallel.placement import DeviceArgument, choose_devices, require_memory_of_parts
 from lbm._parallel.ranks import agreement
@@ -227,10 +228,8 @@ class Simulation(FlowWithOutputs):
         if moving:
             require_bodies_can_move(moving, form, scalars, count, ratio)
         pattern = MOMENTS_PATTERN if form.moments else pattern
-        require_memory_of_parts(
-            partition, devices, ranks, pattern=pattern, dtype=dtype, storage=storage, state=chosen, ratio=ratio, solids=bool(solids),
-            lattice=lattice, collision=collision,
-        )  # fmt: skip
+        stored = Storage(pattern, form, lattice, collision.reads_viscosity)
+        require_memory_of_parts(partition, devices, ranks, stored, ratio, bool(solids))
         moments = arguments.select_moments(cells, region, rho, u)
         walls = wall_links.classify_cells(lattice, cells, faces, solids, region)
         self.state, self.state_reason = chosen, reason

@@ -12,8 +12,7 @@ import numpy as np
 
 from hetero.errors import format_bytes
 from hetero.validation import check_choice, check_integer, check_positive, describe
-from lbm._kernels.moments.limits import MOMENTS_PATTERN
-from lbm._parallel.memory_forecast import required_bytes
+from lbm._parallel.memory_forecast import choose_storage
 from lbm._tunnel.ground import FEWEST_BELOW, find_low_parts, move_ground
 from lbm._tunnel.placing import Body, place
 from lbm.boundaries import (
@@ -33,8 +32,6 @@ from lbm.collisions.automatic import AUTO, RESOLVED, WALL_CONSTANT, choose_autom
 from lbm.collisions.operator import Collision
 from lbm.collisions.vreman import VremanCentralMoments
 from lbm.geometry.meshes import TriangleMesh
-from lbm.lattices import choose_lattice
-from lbm.lattices.precision import choose_precision
 from lbm.units import Units
 
 LOGGER = logging.getLogger("lbm.tunnel")
@@ -325,13 +322,5 @@ def _forecast_memory(
     shape: tuple[int, int, int], operator: Collision, options: Mapping[str, Any]
 ) -> Choice:
     """Return how much memory the populations of a domain take."""
-    dtype, storage = options.get("dtype", "float32"), options.get("storage")
-    precision = choose_precision(dtype, storage, options.get("state", "populations"))
-    count = required_bytes(
-        shape,
-        MOMENTS_PATTERN if precision.moments else options.get("pattern", "esoteric"),
-        precision,
-        choose_lattice(options.get("lattice", "D3Q19")),
-        operator.reads_viscosity,
-    )
+    count = choose_storage(collision=operator, **options).required_bytes(shape)
     return Choice("memory", format_bytes(count), f"{math.prod(shape) / 1e6:.3g} million cells")

@@ -84,8 +84,7 @@ class Domain(PartsOfRank):
         for part, first, last in self.parts_within(z0, z1):
             (x, y, z), engine, hx = part.local.start, part.engine, part.halo[0]
             box = part.rows(first - z, last - z)
-            read = engine.read_populations if populations else engine.read_moments
-            data = read(t, box)
+            data = engine.read(t, box, populations)
             if not populations:
                 self.add_half_impulse(part, t, box, data)
             yield Slab((x, y, first), engine, data, slice(hx, hx + part.extent.shape[0]))
@@ -174,11 +173,10 @@ class Domain(PartsOfRank):
         for part, first, last in self.parts_within(z0, z0 + values.shape[1]):
             (x, y, z), (x1, y1, _) = part.local
             block = values[:, first - z0 : last - z0, y:y1, x:x1]
-            box, hx, engine = part.rows(first - z, last - z), part.halo[0], part.engine
+            box, hx = part.rows(first - z, last - z), part.halo[0]
             if hx:
                 block = np.pad(block, ((0, 0), (0, 0), (0, 0), (hx, box.x1 - hx - (x1 - x))))
-            write = engine.write_populations if populations else engine.write_equilibrium
-            write(t, box, np.ascontiguousarray(block))
+            part.engine.write(t, box, np.ascontiguousarray(block), populations)
 
     def write_moments(self, rho: np.ndarray, u: np.ndarray) -> None:
         """Set all populations to the equilibrium of rho [x, y, z] and u [c, x, y, z] at step 0.

@@ -150,32 +150,21 @@ class CPUEngine(Engine):
             self._tasks * threads(),
         )
 
-    def _move(self, t, box, data, reads, moments):
+    def read(self, t, box, populations=False):
+        count = self.problem.lattice.size if populations else 4
+        data = np.zeros((count, *box.shape), self.problem.precision.compute)
+        self._transfer(t, box, data, True, not populations)
+        return data
+
+    def write(self, t, box, values, populations=False):
+        # A read-only array would have another type and compile everything again.
+        data = np.require(values, self.problem.precision.compute, ["C", "W"])
+        self._transfer(t, box, data, False, not populations)
+
+    def _transfer(self, t, box, data, reads, moments):
         p, rows = self.problem, data.reshape(len(data), -1, data.shape[-1])
         sweep = make_transfer(p.lattice, p.precision.name, p.forced)
         self._change_cells(sweep, t, box, Transfer(rows, reads, moments))
-
-    def _read(self, t, box, count, moments):
-        data = np.zeros((count, *box.shape), self.problem.precision.compute)
-        self._move(t, box, data, True, moments)
-        return data
-
-    def _write(self, t, box, values, moments):
-        # A read-only array would have another type and compile everything again.
-        data = np.require(values, self.problem.precision.compute, ["C", "W"])
-        self._move(t, box, data, False, moments)
-
-    def read_moments(self, t, box):
-        return self._read(t, box, 4, True)
-
-    def read_populations(self, t, box):
-        return self._read(t, box, self.problem.lattice.size, False)
-
-    def write_equilibrium(self, t, box, moments):
-        self._write(t, box, moments, True)
-
-    def write_populations(self, t, box, populations):
-        self._write(t, box, populations, False)
 
     def to_host(self, array):
         return array

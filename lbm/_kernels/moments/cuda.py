@@ -111,14 +111,6 @@ class GPUMoments(GPUEngine):
             self._walls.arrays[-1].copy_to_device(table)
             self.synchronize()  # the copy may still be under way
 
-    def step(self, t, box, stream=None):
-        stream = self.stream if stream is None else stream
-        key = t % 2, box, id(stream)
-        if key not in self._launches:
-            with self.device.active():
-                self._launches[key] = self._prepare_step(t, box, stream)
-        self._launches[key]()
-
     def _prepare_step(self, t, box, stream):
         p, itemsize = self.problem, np.dtype(self.problem.precision.compute).itemsize
         tile = choose_tile(p.lattice, itemsize, max_shared_memory())

@@ -15,6 +15,7 @@ from lbm.boundaries.prescribed import Function
 from lbm.boundaries.solid import ATTACHED
 from lbm.geometry.meshes import TriangleMesh
 from lbm.geometry.shapes import Complement, Shape
+from lbm.geometry.triangles.resolution import require_inside
 from lbm.lattices.extent import Triple
 
 
@@ -108,7 +109,7 @@ def require_bodies_inside(
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             try:
-                solid.cells.require_inside(domain, periodic)
+                require_inside(solid.cells, domain, periodic)
             except ValueError as error:
                 raise ValueError(f"boundaries[{name!r}]: {error}") from None
         for warning in caught:

@@ -26,7 +26,7 @@ from lbm._kernels.cpu_offsets import (
     make_gather,
     row_kind,
 )
-from lbm._kernels.cpu_operators import vector_functions
+from lbm._kernels.cpu_operators import make_viscosity_loops, vector_functions
 from lbm._kernels.cpu_rows import (
     SCRATCH_CELLS,
     SCRATCH_ROW,
@@ -37,7 +37,6 @@ from lbm._kernels.cpu_rows import (
     make_update,
     scratch_size,
 )
-from lbm._kernels.cpu_viscosity import make_viscosity_loops
 from lbm._kernels.intrinsics.subnormals import flush_subnormals, restore_subnormals
 from lbm._kernels.intrinsics.vector_memory import keep_out_of_line, make_stack_array, pointer_to
 from lbm._kernels.intrinsics.vector_width import has_masks, vector_lanes

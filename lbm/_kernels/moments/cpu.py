@@ -22,8 +22,8 @@ from hetero.devices import Device
 from hetero.jit import FUSED, parallel
 from lbm._kernels.cpu import CPUEngine
 from lbm._kernels.cpu_offsets import find_runs, find_segment
+from lbm._kernels.cpu_operators import make_viscosity_loops
 from lbm._kernels.cpu_rows import inner_loop
-from lbm._kernels.cpu_viscosity import make_viscosity_loops
 from lbm._kernels.formulas.cell_formulas import make_cell_functions
 from lbm._kernels.formulas.wall_formulas import wall_return
 from lbm._kernels.intrinsics.subnormals import flush_subnormals, restore_subnormals

@@ -65,8 +65,6 @@ def measure_frontal_area(solid: Any, shape: Triple, axis: int) -> float:
         return float(solid.cells.any(axis=axis).sum())
     shadow: Any = False
     for layer in range(shape[axis]):
-        start, stop = [0, 0, 0], list(shape)
-        start[axis], stop[axis] = layer, layer + 1
-        extent = Extent((start[0], start[1], start[2]), (stop[0], stop[1], stop[2]))
+        extent = Extent.of_layers(shape, axis, layer, layer + 1)
         shadow = shadow | evaluate_solid("solid", solid.cells, *extent.centres)
     return float(np.sum(shadow))

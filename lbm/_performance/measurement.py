@@ -201,7 +201,7 @@ def _shrink(problem: Problem) -> Problem:
     """Return a part of a problem that is quick to step on a CPU."""
     nx, ny, nz = problem.shape
     layers = max(SLAB_THICKNESS, min(nz, MOST_CPU_CELLS // nx // ny))
-    return problem.select_block(Extent((0, 0, 0), (nx, ny, layers)))
+    return problem.select_block(Extent.of_layers(problem.shape, 2, 0, layers))
 
 
 def _measure_rows(problem: Problem, beside: Device | None) -> Curve:
@@ -227,8 +227,8 @@ def _measure_rows(problem: Problem, beside: Device | None) -> Curve:
 
 def _select(problem: Problem, share: int) -> Problem:
     """Return the first 1/share of a problem along z."""
-    nx, ny, nz = problem.shape
-    return problem.select_block(Extent((0, 0, 0), (nx, ny, nz // share)))
+    layers = problem.shape[2] // share
+    return problem.select_block(Extent.of_layers(problem.shape, 2, 0, layers))
 
 
 def _time_step(domain: Domain) -> float:

@@ -1,4 +1,4 @@
-"""What restarts of a case need besides its checkpoint.
+"""Facts and sums beside the checkpoint of a case, which its restarts need.
 
 The scales and times of samples of a run are kept in its folder, and restarts must agree with them.
 The sums of its statistics stand beside the checkpoint, and restarts continue them.

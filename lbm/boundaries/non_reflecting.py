@@ -16,7 +16,7 @@ from lbm.lattices import SOUND
 
 @dataclass(frozen=True)
 class _FollowsMean(Condition):
-    """What conditions with a running mean share: a face of the domain, and `averaging` steps."""
+    """A face of the domain that compares the flow with its running mean over `averaging` steps."""
 
     averaging: float = field(default=5000.0, metadata={"quantity": "duration"})
     may_be_solid: ClassVar[bool] = False

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from lbm.geometry.triangles.inside import find_thin_cells, mark_cells
+from lbm.geometry.triangles.surface import Surface
 from lbm.geometry.triangles.winding import mark_wound_cells
 
-if TYPE_CHECKING:
-    from lbm.geometry.meshes import TriangleMesh
 
-
-def mark_inside(mesh: TriangleMesh, x: np.ndarray, y: np.ndarray, z: np.ndarray) -> np.ndarray:
+def mark_inside(mesh: Surface, x: np.ndarray, y: np.ndarray, z: np.ndarray) -> np.ndarray:
     """Return the cells inside for increasing coordinates along each axis."""
     if len(mesh.caps):
         return mark_wound_cells(mesh.closed_triangles, mesh.vertices[mesh.caps], x, y, z)
@@ -22,7 +18,7 @@ def mark_inside(mesh: TriangleMesh, x: np.ndarray, y: np.ndarray, z: np.ndarray)
     return mark_cells(mesh.closed_triangles, not mesh.is_oriented, x, y, z)
 
 
-def mark_thick(mesh: TriangleMesh, *axes: np.ndarray) -> np.ndarray:
+def mark_thick(mesh: Surface, *axes: np.ndarray) -> np.ndarray:
     """Return the cells inside, and those of parts that are thinner than a cell."""
     if any((centres - np.floor(centres) != 0.5).any() for centres in axes):
         raise ValueError(

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from lbm.geometry.triangles.surface import Surface
 from lbm.geometry.triangles.topology import describe_point
 from lbm.lattices.extent import Triple
-
-if TYPE_CHECKING:
-    from lbm.geometry.meshes import TriangleMesh
 
 LARGEST_LOSS = 0.1
 """Share of passages without a cell above which `TriangleMesh.place` warns: at the edges of a
@@ -31,7 +28,7 @@ _TOUCHING = 1e-6
 
 
 def require_inside(
-    mesh: TriangleMesh, domain: Triple, periodic: Sequence[bool] = (False, False, False)
+    mesh: Surface, domain: Triple, periodic: Sequence[bool] = (False, False, False)
 ) -> None:
     """Raise ValueError if the mesh lies outside of a domain; warn if it does not suit it.
 
@@ -59,7 +56,7 @@ def require_inside(
         )
 
 
-def _is_mostly_open(mesh: TriangleMesh) -> bool:
+def _is_mostly_open(mesh: Surface) -> bool:
     """Return whether the caps of openings are larger than half of the surface."""
     if not len(mesh.caps):
         return len(mesh.faces) == mesh.sheets
@@ -71,7 +68,7 @@ def _is_mostly_open(mesh: TriangleMesh) -> bool:
     return bool(areas[0] > MOSTLY_OPEN * areas[1])
 
 
-def warn_of_thin_parts(mesh: TriangleMesh) -> None:
+def warn_of_thin_parts(mesh: Surface) -> None:
     """Warn if parts or gaps are thinner than a cell, so that they vanish."""
     from lbm.geometry.triangles.inside import find_lost_share
 

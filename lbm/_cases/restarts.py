@@ -53,13 +53,15 @@ def require_same_facts(folder: Path, case: Case, keys: Iterable[str]) -> None:
     if not path.is_file():
         return
     try:
-        earlier = json.loads(path.read_text())
-        different = [key for key in keys if not _are_close(earlier.get(key), facts.get(key))]
+        written = json.loads(path.read_text())
+        # Earlier versions wrote 0 for a table that a case does not have.
+        earlier = {key: written.get(key) or None for key in keys}
+        different = [key for key in keys if not _are_close(earlier[key], facts.get(key))]
     except (ValueError, AttributeError, TypeError, OSError) as error:
         raise CheckpointError(f"{path} cannot be read: {error!r}") from None
     for key in different:
         raise CheckpointError(
-            f"{folder} has the files of a run with {key} = {_written(earlier.get(key))}, but this "
+            f"{folder} has the files of a run with {key} = {_written(earlier[key])}, but this "
             f"case has {_written(facts.get(key))}: continue with the case file of that run, or "
             "write to another folder (--out), and begin its statistics anew (remove "
             "statistics.state)"

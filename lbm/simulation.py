@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import logging
-import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import DTypeLike
@@ -24,12 +23,9 @@ from lbm._domain.mass_balance import require_balanced_mass
 from lbm._domain.narrow_gaps import warn_of_narrow_gaps
 from lbm._domain.slow_targets import warn_of_slow_targets
 from lbm._io.outputs import FlowWithOutputs
-from lbm._kernels.moments.limits import (
-    MOMENTS_PATTERN,
-    choose_state,
-    require_moments_suffice,
-)
+from lbm._kernels.moments.limits import MOMENTS_PATTERN, choose_state, require_moments_suffice
 from lbm._kernels.problem import Problem
+from lbm._parallel.memory_forecast import Storage
 from lbm._parallel.partition import Decomposition, check_decomposition, make_partition
 from lbm._parallel.placement import DeviceArgument, choose_devices, require_memory_of_parts
 from lbm._parallel.ranks import agreement
@@ -37,22 +33,16 @@ from lbm._parallel.ranks.abort import abort_all_ranks_on_errors
 from lbm._parallel.ranks.communication import Ranks
 from lbm._parallel.ranks.cores import share_cores
 from lbm._performance.measurement import measure_best_ratio
-from lbm._post import forces
-from lbm._post.stability import LastGoodState, require_stable
-from lbm._post.wall_shear import wall_shear
-from lbm._post.wall_stress import WallShear
+from lbm._post.stability import LastGoodState
 from lbm.boundaries.prescribed import InitialField
 from lbm.boundaries.sponge import Sponge, check_sponges, describe_sponges
 from lbm.collisions import DEFAULT, make_collision
 from lbm.collisions.operator import Collision, check_collision
 from lbm.geometry import wall_links
-from lbm.geometry.periodic_images import repeat_solids, require_bodies_inside
+from lbm.geometry.periodic_images import place_solids
 from lbm.lattices import D3Q19, Lattice, choose_lattice
 from lbm.lattices.precision import AUTO_STATE, STATES, choose_precision
 from lbm.lattices.streaming_patterns import PATTERNS, make_pattern
-
-if TYPE_CHECKING:
-    pass
 
 LOGGER = logging.getLogger(__name__)
 
@@ -199,11 +189,7 @@ class Simulation(FlowWithOutputs):
         moving = {name: s for name, s in solids.items() if s.motion is not None}
         solids = {name: s for name, s in solids.items() if s.motion is None}
         if solids:
-            with warnings.catch_warnings():
-                if ranks.rank:  # the first one says it
-                    warnings.simplefilter("ignore")
-                require_bodies_inside(solids, cells, faces)
-                solids = repeat_solids(solids, cells, faces)
+            solids = place_solids(solids, cells, faces, warns=ranks.rank == 0)
         if any(face.is_inlet for face in faces):
             faces = bind_eddies(faces, solids, cells, lattice)
         sponges = {} if sponges is None else check_sponges(sponges, cells, faces)
@@ -241,17 +227,14 @@ class Simulation(FlowWithOutputs):
         region = partition.region(ranks.rank)
         if moving:
             require_bodies_can_move(moving, form, scalars, count, ratio)
-        require_memory_of_parts(
-            partition, devices, ranks, pattern=MOMENTS_PATTERN if form.moments else pattern,
-            dtype=dtype, storage=storage, state=chosen, ratio=ratio, solids=bool(solids),
-            lattice=lattice, collision=collision,
-        )  # fmt: skip
+        pattern = MOMENTS_PATTERN if form.moments else pattern
+        stored = Storage(pattern, form, lattice, collision.reads_viscosity)
+        require_memory_of_parts(partition, devices, ranks, stored, ratio, bool(solids))
         moments = arguments.select_moments(cells, region, rho, u)
         walls = wall_links.classify_cells(lattice, cells, faces, solids, region)
         self.state, self.state_reason = chosen, reason
         if state == AUTO_STATE and ranks.rank == 0:
             LOGGER.info("state=%r: %s", chosen, reason)
-        pattern = MOMENTS_PATTERN if form.moments else pattern
         problem = Problem(
             region.shape, walls, make_pattern(pattern, lattice), form, collision, first_force,
             force_in_time,
@@ -362,33 +345,3 @@ class Simulation(FlowWithOutputs):
                     move_bar(count)
         self.domain.synchronize()
         return self
-
-    def require_stable(self) -> None:
-        """Raise UnstableError if a cell is not finite, too fast, or far from density 1."""
-        require_stable(self)
-
-    def force_on(self, name: str) -> np.ndarray:
-        """Return the force of the fluid on the solid `name` in the last step (momentum exchange).
-
-        Three floats in density times cells^4/step^2, without the pressure of density 1, which
-        cancels on a closed body (Ladd 1994, Mei et al. 2002). Raises ValueError at step 0.
-        """
-        return forces.force_on(self, name)
-
-    def torque_on(self, name: str, centre: Sequence[float]) -> np.ndarray:
-        """Return the torque on the solid `name` about `centre` (cells); see `force_on`.
-
-        A body that passes through a periodic face is taken in one piece, at the image that is
-        nearest to the centre.
-        """
-        return forces.torque_on(self, name, centre)
-
-    def wall_shear(self, name: str) -> WallShear:
-        """Return the viscous shear stress on a face or a solid, and y+, beside it on this rank.
-
-        The wall must be `NoSlip` or `MovingWall`. The stress of a parabolic profile along a face is
-        exact; that on curved walls is of first order if they are interpolated (1 % in a pipe of 12
-        cells across), and useless if they are staircases. docs/packages/lbm.md has the measured
-        errors. All ranks must call this.
-        """
-        return wall_shear(self, name)

@@ -14,7 +14,7 @@ import numpy as np
 from hetero.display.notebook import html_table
 from hetero.validation import check_in_range
 from lbm._tunnel.averages import Estimate as Estimate
-from lbm._tunnel.averages import average_pairs, estimate_mean
+from lbm._tunnel.averages import average_pairs, estimate_forces, estimate_mean
 from lbm._tunnel.placing import orient
 from lbm._tunnel.plan import (
     FEWEST_PASSAGES,
@@ -224,8 +224,7 @@ class WindTunnel:
         """Return means of the sampled forces."""
         plan, s = self.plan, self.simulation
         coefficients = average_pairs(rows.reshape(-1, 3)) / self._scale()
-        size = float(np.abs(coefficients.mean(axis=0)).max())
-        x, y, z = (estimate_mean(c, size) for c in coefficients.T)
+        x, y, z = estimate_forces(coefficients)
         newton = 0.5 * plan.density * plan.speed**2 * plan.area
         count = len(coefficients)
         begin = first // plan.sample_every + 1.5

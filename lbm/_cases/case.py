@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from lbm._cases.coupled import read_scalars, read_sponges
-from lbm._cases.output_settings import Outputs, read_outputs
+from lbm._cases.output_settings import ForceTable, Outputs, read_outputs
 from lbm._cases.reader import Reader, read_array
-from lbm._cases.scales import Scales, read_scales
+from lbm._cases.scales import CaseFlow, Scales, read_scales
 from lbm._cases.tunnels import force_scales_of, read_tunnel, scales_of, steps_of
 from lbm._cases.walls import read_boundaries
 from lbm._io.tables import Table, read_toml
@@ -80,13 +80,12 @@ def read_case(path: Path, steps: int | None = None) -> Case:
         own_steps = _read_steps(case, scales) if has_end else steps_of(tunnel)
         arguments = tunnel.arguments
     arguments = {"shape": shape, **arguments, **numerics, **_read_devices(case)}
-    boundaries = arguments["boundaries"]
-    outputs = read_outputs(case, shape, boundaries, own_steps, scales, arguments.get("scalars", {}))
-    if tunnel is not None and not outputs.forces:
-        outputs = replace(
-            outputs, forces=("body",), forces_every=min(own_steps, tunnel.sample_every),
-            force_scales=force_scales_of(tunnel),
-        )  # fmt: skip
+    boundaries, scalars = arguments["boundaries"], arguments.get("scalars", {})
+    outputs = read_outputs(case, CaseFlow(shape, scales, boundaries, scalars, own_steps))
+    if tunnel is not None and outputs.forces is None:
+        every = min(own_steps, tunnel.sample_every)
+        forces = ForceTable(("body",), scales, every, force_scales_of(tunnel))
+        outputs = replace(outputs, forces=forces)
     longest = max(own_steps, steps or 0)
     for key, value in outputs.find_unsampled(longest).items():
         noun = "sample" if "statistics" in key else "row"

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from lbm._cases.scales import Scales
+from lbm._cases.scales import CaseFlow
 from lbm._io.tables import Table
-from lbm.boundaries import Condition, Solid, evaluate_solid, split_boundaries
+from lbm.boundaries import evaluate_solid, split_boundaries
 from lbm.geometry.meshes import TriangleMesh
 from lbm.geometry.periodic_images import PeriodicImages, repeat_solids
 from lbm.lattices.extent import Extent, Triple
@@ -30,14 +30,9 @@ class ForceScales(NamedTuple):
     time: float
 
 
-def read_force_scales(
-    table: Table,
-    names: Sequence[str],
-    boundaries: Mapping[str, Condition | Solid],
-    shape: Triple,
-    scales: Scales,
-) -> ForceScales | None:
+def read_force_scales(table: Table, names: Sequence[str], flow: CaseFlow) -> ForceScales | None:
     """Read speed, area and length; the default of the area is the frontal area of each solid."""
+    shape, scales = flow.shape, flow.scales
     if not any(key in table for key in ("speed", "area", "length", "direction")):
         return None
     speed, length = table.positive("speed"), table.positive("length", 0.0)
@@ -47,7 +42,7 @@ def read_force_scales(
             raise table.error("direction", "is that of the default of area: remove one of them")
         areas = (table.positive("area"),) * len(names)
     else:
-        faces, solids = split_boundaries(boundaries)
+        faces, solids = split_boundaries(flow.boundaries)
         solids = repeat_solids({name: solids[name] for name in names}, shape, faces)
         areas = tuple(
             scales.cell**2 * measure_frontal_area(solids[name], shape, axis) for name in names
@@ -70,8 +65,6 @@ def measure_frontal_area(solid: Any, shape: Triple, axis: int) -> float:
         return float(solid.cells.any(axis=axis).sum())
     shadow: Any = False
     for layer in range(shape[axis]):
-        start, stop = [0, 0, 0], list(shape)
-        start[axis], stop[axis] = layer, layer + 1
-        extent = Extent((start[0], start[1], start[2]), (stop[0], stop[1], stop[2]))
+        extent = Extent.of_layers(shape, axis, layer, layer + 1)
         shadow = shadow | evaluate_solid("solid", solid.cells, *extent.centres)
     return float(np.sum(shadow))

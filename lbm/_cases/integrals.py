@@ -8,13 +8,12 @@ from pathlib import Path
 
 import numpy as np
 
-from lbm._cases.scales import Scales
+from lbm._cases.scales import CaseFlow, Scales
 from lbm._coupled.scalars.scalar import FixedValue, Scalar
 from lbm._io.tables import Table
 from lbm._parallel.ranks.exact_sum import exact_sum
 from lbm._tunnel.averages import Estimate, average_pairs, estimate_mean
 from lbm.boundaries import FACES, Condition, Solid, split_boundaries
-from lbm.lattices.extent import Triple
 from lbm.simulation import Simulation
 
 EVERY = 99
@@ -127,8 +126,9 @@ class HeatWalls:
 Integrals = FlowSections | HeatWalls
 
 
-def read_flow(table: Table, shape: Triple, scales: Scales, steps: int) -> FlowSections:
+def read_flow(table: Table, flow: CaseFlow) -> FlowSections:
     """Read [output.flow]: the sections, by their positions along an axis."""
+    shape, scales = flow.shape, flow.scales
     axis = "xyz".index(table.choice("axis", ("x", "y", "z"), "x"))
     length = shape[axis] * scales.cell
     values = table.take("sections", [0.0, length])
@@ -143,27 +143,19 @@ def read_flow(table: Table, shape: Triple, scales: Scales, steps: int) -> FlowSe
     if len(set(layers)) < len(layers):
         raise table.error("sections", f"must lie in different layers of cells, got {values!r}")
     labels = tuple(f"{'xyz'[axis]} = {v:g}" + " m" * (scales.units is not None) for v in values)
-    every = table.integer("every", min(EVERY, steps), 1)
-    table.finish()
-    return FlowSections(axis, layers, labels, scales, every)
+    return FlowSections(axis, layers, labels, scales, _read_every(table, flow))
 
 
-def read_heat(
-    table: Table,
-    shape: Triple,
-    boundaries: Mapping[str, Condition | Solid],
-    scales: Scales,
-    scalars: Mapping[str, Scalar],
-    steps: int,
-) -> HeatWalls:
+def read_heat(table: Table, flow: CaseFlow) -> HeatWalls:
     """Read [output.heat]: the scalar, its walls, and the scales of their fluxes."""
+    scales, scalars = flow.scales, flow.scalars
     if not scalars:
         raise ValueError(f"{table.file}: [{table.name}] needs a scalar: add [scalars.temperature]")
     if len(scalars) > 1 or "scalar" in table:
         name = table.choice("scalar", tuple(scalars))
     else:
         (name,) = scalars
-    scalar, possible = scalars[name], dict(_list_walls(scalars[name], boundaries))
+    scalar, possible = scalars[name], dict(_list_walls(scalars[name], flow.boundaries))
     walls = table.take("walls", [wall for wall, transfers in possible.items() if transfers])
     if not isinstance(walls, list) or not walls or not set(map(str, walls)) <= set(possible):
         raise table.error(
@@ -180,10 +172,13 @@ def read_heat(
         if scales.units is None:
             raise table.error("heat_capacity", "is in J/(kg K) and needs [units]")
         scale, unit = scale * scales.units.density * table.positive("heat_capacity"), "W"
-    conduction = _read_conduction(table, walls, shape, scales, scalar)
-    every = table.integer("every", min(EVERY, steps), 1)
-    table.finish()
-    return HeatWalls(name, tuple(walls), scale, unit, conduction, every)
+    conduction = _read_conduction(table, walls, scalar, flow)
+    return HeatWalls(name, tuple(walls), scale, unit, conduction, _read_every(table, flow))
+
+
+def _read_every(table: Table, flow: CaseFlow) -> int:
+    """Read the steps between samples."""
+    return table.integer("every", min(EVERY, flow.steps), 1)
 
 
 def _list_walls(
@@ -204,9 +199,10 @@ def _list_walls(
 
 
 def _read_conduction(
-    table: Table, walls: list[str], shape: Triple, scales: Scales, scalar: Scalar
+    table: Table, walls: list[str], scalar: Scalar, flow: CaseFlow
 ) -> tuple[float, ...]:
     """Return the fluxes to which Nusselt numbers refer, one for each wall; or none."""
+    shape, scales = flow.shape, flow.scales
     keys = [key for key in ("difference", "length", "area") if key in table]
     if not keys:
         return ()

@@ -3,27 +3,31 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from lbm._cases.force_scales import ForceScales, read_force_scales
 from lbm._cases.integrals import FlowSections, HeatWalls, read_flow, read_heat
-from lbm._cases.scales import Scales
-from lbm._coupled.scalars.scalar import Scalar
+from lbm._cases.scales import CaseFlow, Scales
 from lbm._io.fields import DERIVED
 from lbm._io.plot import FIELDS
 from lbm._io.tables import Table
-from lbm.boundaries import Condition, Solid
+from lbm.boundaries import Solid
+from lbm.callbacks import Probe
 from lbm.lattices.extent import Triple
+from lbm.simulation import Simulation
 
 FORCES_EVERY = 9
 """Steps between samples of forces by default: an odd number, since forces at tiny viscosities
 alternate from step to step by more than their mean (0.10 instead of 0.98 for a cube)."""
 
 
-class ProbeTable(NamedTuple):
+@dataclass(frozen=True)
+class ProbeTable:
     """Cells whose density and velocity become a table.
 
     Attributes
@@ -31,13 +35,70 @@ class ProbeTable(NamedTuple):
     key : the key of the file that names them, for messages
     cells : (x, y, z) of each
     labels : text for each in the heading of its columns
+    scales : conversion to SI
     every : steps between samples
     """
 
     key: str
     cells: tuple[Triple, ...]
     labels: tuple[str, ...]
+    scales: Scales
     every: int
+
+    @property
+    def columns(self) -> list[tuple[str, str]]:
+        """Names and units of the numbers of a sample."""
+        has_units = self.scales.units is not None
+        velocity = [(f"u{axis}", "m/s" * has_units) for axis in "xyz"]
+        first = ("pressure", "Pa") if has_units else ("rho", "")
+        numbers = [first, *velocity]
+        return [(f"{name} at {label}", unit) for label in self.labels for name, unit in numbers]
+
+    def sample(self, simulation: Simulation) -> np.ndarray:
+        """Return density, or pressure, and velocity of the cells; all ranks must call it."""
+        probe, units = Probe(self.cells), self.scales.units
+        probe(simulation)
+        values = probe.values[0]
+        if units is not None:
+            pressure = units.to_physical(pressure=1.0) * (values[:, :1] - 1.0)
+            values = np.hstack([pressure, units.to_physical(speed=1.0) * values[:, 1:]])
+        return values.ravel()
+
+
+@dataclass(frozen=True)
+class ForceTable:
+    """Solids whose forces become a table.
+
+    Attributes
+    ----------
+    solids : their names
+    scales : conversion to SI
+    every : steps between samples
+    coefficients : scales of their coefficients, or None
+    """
+
+    solids: tuple[str, ...]
+    scales: Scales
+    every: int
+    coefficients: ForceScales | None
+
+    @property
+    def columns(self) -> list[tuple[str, str]]:
+        """Names and units of the numbers of a sample."""
+        unit = "" if self.scales.units is None else "N"
+        return [(f"{solid} f{axis}", unit) for solid in self.solids for axis in "xyz"]
+
+    def sample(self, simulation: Simulation) -> np.ndarray:
+        """Return the forces on all solids; all ranks must call it."""
+        units = self.scales.units
+        scale = 1.0 if units is None else units.to_physical(force=1.0)
+        return np.concatenate([scale * simulation.force_on(solid) for solid in self.solids])
+
+
+SampledTable = ProbeTable | ForceTable | FlowSections | HeatWalls
+
+TABLES = "probes", "forces", "flow", "heat"
+"""Names of the tables of samples."""
 
 
 class PictureSettings(NamedTuple):
@@ -49,23 +110,24 @@ class PictureSettings(NamedTuple):
     layer: int | None
 
 
+class StatisticsSettings(NamedTuple):
+    """Statistics of a run: steps between samples, and the first step that counts."""
+
+    every: int
+    start: int
+
+
 @dataclass(frozen=True)
 class Outputs:
-    """Files that a case writes, and after how many steps; 0 is never.
+    """Files that a case writes, and after how many steps.
 
     Attributes
     ----------
     folder : Path
-    vtk, checkpoint : steps between files
+    vtk, checkpoint : steps between files, 0 for none
     derived : fields of VTK files that are computed on request
-    probes : ProbeTable, or None
-    forces : names of solids
-    forces_every : steps between samples
-    force_scales : ForceScales, or None
-    flow : FlowSections, or None
-    heat : HeatWalls, or None
-    pictures : PictureSettings, or None
-    statistics_every, statistics_start : steps between samples, and the first step that counts
+    probes, forces, flow, heat : tables of samples, or None
+    pictures, statistics : their settings, or None
     """
 
     folder: Path
@@ -73,40 +135,31 @@ class Outputs:
     derived: tuple[str, ...] = ()
     checkpoint: int = 0
     probes: ProbeTable | None = None
-    forces: tuple[str, ...] = ()
-    forces_every: int = 0
-    force_scales: ForceScales | None = None
+    forces: ForceTable | None = None
     flow: FlowSections | None = None
     heat: HeatWalls | None = None
     pictures: PictureSettings | None = None
-    statistics_every: int = 0
-    statistics_start: int = 0
+    statistics: StatisticsSettings | None = None
+
+    @property
+    def tables(self) -> dict[str, SampledTable]:
+        """Tables of samples by their names."""
+        tables = {name: getattr(self, name) for name in TABLES}
+        return {name: table for name, table in tables.items() if table is not None}
 
     def find_unsampled(self, steps: int) -> dict[str, int]:
         """Return the keys, with their values, that leave a run of these steps without a sample."""
-        periods = {
-            "output.probes.every": self.probes.every if self.probes else 0,
-            "output.forces.every": self.forces_every,
-            "output.flow.every": self.flow.every if self.flow else 0,
-            "output.heat.every": self.heat.every if self.heat else 0,
-            "output.pictures.every": self.pictures.every if self.pictures else 0,
-            "output.statistics.every": (every := self.statistics_every),
-        }
-        late = {key: value for key, value in periods.items() if value > steps}
-        if 0 < every <= steps and -(-self.statistics_start // every) * every > steps:
-            late["output.statistics.start"] = self.statistics_start
+        sampled = self.tables | {"pictures": self.pictures, "statistics": self.statistics}
+        periods = {name: each.every for name, each in sampled.items() if each is not None}
+        late = {f"output.{name}.every": n for name, n in periods.items() if n > steps}
+        every, start = self.statistics or (steps + 1, 0)
+        if every <= steps and -(-start // every) * every > steps:
+            late["output.statistics.start"] = start
         return late
 
 
-def read_outputs(
-    case: Table,
-    shape: Triple,
-    boundaries: Mapping[str, Condition | Solid],
-    steps: int,
-    scales: Scales,
-    scalars: Mapping[str, Scalar],
-) -> Outputs:
-    """Read [output] with its tables probes, forces, flow, heat, pictures and statistics."""
+def read_outputs(case: Table, flow: CaseFlow) -> Outputs:
+    """Read [output] with its tables."""
     table = case.table("output", {})
     folder = Path(table.text("folder", f"out/lbm/{Path(case.file).stem}"))
     settings: dict[str, Any] = {
@@ -114,27 +167,10 @@ def read_outputs(
         "derived": _read_derived(table),
         "checkpoint": table.integer("checkpoint", 0),
     }
-    if (probes := table.table("probes", None)) is not None:
-        settings["probes"] = _read_probes(probes, shape, scales, steps)
-        probes.finish()
-    if (forces := table.table("forces", None)) is not None:
-        settings["forces"] = _read_bodies(forces, boundaries)
-        settings["forces_every"] = forces.integer("every", min(FORCES_EVERY, steps), 1)
-        settings["force_scales"] = read_force_scales(
-            forces, settings["forces"], boundaries, shape, scales
-        )
-        forces.finish()
-    if (flow := table.table("flow", None)) is not None:
-        settings["flow"] = read_flow(flow, shape, scales, steps)
-    if (heat := table.table("heat", None)) is not None:
-        settings["heat"] = read_heat(heat, shape, boundaries, scales, scalars, steps)
-    if (pictures := table.table("pictures", None)) is not None:
-        settings["pictures"] = _read_pictures(pictures, shape, steps, scalars)
-        pictures.finish()
-    if (statistics := table.table("statistics", None)) is not None:
-        settings["statistics_every"] = statistics.integer("every", 10, 1)
-        settings["statistics_start"] = statistics.integer("start", 0)
-        statistics.finish()
+    for name, read in _READERS.items():
+        if (inner := table.table(name, None)) is not None:
+            settings[name] = read(inner, flow)
+            inner.finish()
     table.finish()
     return Outputs(folder, **settings)
 
@@ -148,11 +184,11 @@ def _read_derived(table: Table) -> tuple[str, ...]:
     return tuple(names)
 
 
-def _read_bodies(table: Table, boundaries: Mapping[str, Condition | Solid]) -> tuple[str, ...]:
-    """Read the names of the solids whose forces are sampled, by default all that have one."""
+def _read_forces(table: Table, flow: CaseFlow) -> ForceTable:
+    """Read the solids whose forces are sampled, by default all that have one."""
     bodies = [
         name
-        for name, value in boundaries.items()
+        for name, value in flow.boundaries.items()
         if isinstance(value, Solid) and not value.condition.is_outlet
     ]
     names = table.take("solids", bodies)
@@ -161,30 +197,35 @@ def _read_bodies(table: Table, boundaries: Mapping[str, Condition | Solid]) -> t
         raise table.error(
             "solids", f"must list solids of this case that are no outlets ({listed}), got {names!r}"
         )
-    return tuple(names)
+    every = table.integer("every", min(FORCES_EVERY, flow.steps), 1)
+    return ForceTable(tuple(names), flow.scales, every, read_force_scales(table, names, flow))
 
 
-def _read_pictures(
-    table: Table, shape: Triple, steps: int, scalars: Collection[str]
-) -> PictureSettings:
+def _read_pictures(table: Table, flow: CaseFlow) -> PictureSettings:
     """Read which layer is drawn, and how often."""
     table.take("every")  # it has no default: a run of many steps would draw for hours
     axis = table.choice("axis", ("x", "y", "z"), "z")
     index = table.integer("index", None)
-    count = shape["xyz".index(axis)]
+    count = flow.shape["xyz".index(axis)]
     if index is not None and index >= count:
         raise table.error("index", f"must be less than {count}, got {index}")
-    field = table.choice("field", (*FIELDS, *scalars), "speed")
-    return PictureSettings(_read_every(table, steps), field, axis, index)
+    field = table.choice("field", (*FIELDS, *flow.scalars), "speed")
+    return PictureSettings(_read_every(table, flow), field, axis, index)
 
 
-def _read_every(table: Table, steps: int) -> int:
+def _read_statistics(table: Table, flow: CaseFlow) -> StatisticsSettings:
+    """Read when fields are sampled."""
+    return StatisticsSettings(table.integer("every", 10, 1), table.integer("start", 0))
+
+
+def _read_every(table: Table, flow: CaseFlow) -> int:
     """Read the steps between rows of a table; by default a run writes one at least."""
-    return table.integer("every", min(10, steps), 1)
+    return table.integer("every", min(10, flow.steps), 1)
 
 
-def _read_probes(table: Table, shape: Triple, scales: Scales, steps: int) -> ProbeTable:
+def _read_probes(table: Table, flow: CaseFlow) -> ProbeTable:
     """Read the cells of probes, by their numbers or by positions in them."""
+    shape, scales = flow.shape, flow.scales
     if "points" in table and "cells" in table:
         raise table.error("cells", "and points are both there: remove one of them")
     kind: tuple[type, ...]
@@ -208,7 +249,7 @@ def _read_probes(table: Table, shape: Triple, scales: Scales, steps: int) -> Pro
         x, y, z = (min(int(c), n - 1) for c, n in zip(position, shape, strict=True))
         cells.append((x, y, z))
     labels = tuple(" ".join(map(str, value)) for value in values)
-    return ProbeTable(key, tuple(cells), labels, _read_every(table, steps))
+    return ProbeTable(key, tuple(cells), labels, scales, _read_every(table, flow))
 
 
 def _snap(position: tuple[float, ...]) -> tuple[float, ...]:
@@ -221,3 +262,13 @@ def _snap(position: tuple[float, ...]) -> tuple[float, ...]:
 
 _ROUNDING = 1e-12
 """Share of a coordinate that counts as rounding; it is far below a cell in any domain."""
+
+_READERS: dict[str, Callable[[Table, CaseFlow], Any]] = {
+    "probes": _read_probes,
+    "forces": _read_forces,
+    "flow": read_flow,
+    "heat": read_heat,
+    "pictures": _read_pictures,
+    "statistics": _read_statistics,
+}
+"""Functions that read the tables of [output]."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -17,7 +17,6 @@ from lbm._cases.folder import (
     FLOW,
     FORCES,
     HEAT,
-    PROBES,
     SERIES,
     STATISTICS,
     STATISTICS_STATE,
@@ -25,13 +24,12 @@ from lbm._cases.folder import (
     list_images,
     picture_name,
 )
-from lbm._cases.integrals import Integrals, summarize_integrals
-from lbm._cases.output_settings import PictureSettings, ProbeTable
-from lbm._cases.run_facts import ROWS, require_same_facts, write_facts
-from lbm._cases.statistics_state import read_sums, write_sums
+from lbm._cases.integrals import summarize_integrals
+from lbm._cases.output_settings import PictureSettings, SampledTable
+from lbm._cases.restarts import ROWS, read_sums, require_same_facts, write_facts, write_sums
 from lbm._io.vtk import require_pyevtk, write_series
 from lbm._tunnel.averages import Estimate
-from lbm.callbacks import Every, Probe, Statistics
+from lbm.callbacks import Every, Statistics
 from lbm.simulation import Simulation
 
 
@@ -53,16 +51,11 @@ class Recorder:
         self._rows: dict[Path, list[str]] = {}
         if outputs.vtk:
             require_pyevtk()
-        tables = {FLOW: outputs.flow, HEAT: outputs.heat}
-        self._integrals = {name: table for name, table in tables.items() if table is not None}
         if outputs.flow is not None:
             outputs.flow.require_fluid(simulation)
         self._images: list[tuple[int, Path]] = []
-        self._statistics = (
-            Statistics(outputs.statistics_every, outputs.statistics_start)
-            if outputs.statistics_every
-            else None
-        )
+        settings = outputs.statistics
+        self._statistics = None if settings is None else Statistics(settings.every, settings.start)
         if restart is not None:
             with simulation.domain.ranks.agreeing():
                 if self._statistics is not None and restart.with_name(STATISTICS_STATE).is_file():
@@ -76,12 +69,8 @@ class Recorder:
         """Return the callbacks of the run."""
         outputs = self.case.outputs
         callbacks: list[Callable[[Simulation], object]] = []
-        if outputs.probes is not None:
-            callbacks.append(Every(outputs.probes.every, self._write_probes(outputs.probes)))
-        if outputs.forces:
-            callbacks.append(Every(outputs.forces_every, self._write_forces(outputs.forces)))
-        for name, integrals in self._integrals.items():
-            callbacks.append(Every(integrals.every, self._write_integrals(name, integrals)))
+        for name, table in outputs.tables.items():
+            callbacks.append(Every(table.every, self._make_table(f"{name}.csv", table)))
         if self._statistics is not None:
             callbacks.append(self._statistics)
         if outputs.vtk:
@@ -107,17 +96,17 @@ class Recorder:
 
     def summarize_forces(self) -> dict[str, Any]:
         """Return coefficients of the forces on each solid; nothing on ranks other than 0."""
-        outputs = self.case.outputs
-        if outputs.force_scales is None or self.simulation.rank:
+        folder, forces = self.case.outputs.folder, self.case.outputs.forces
+        if forces is None or forces.coefficients is None or self.simulation.rank:
             return {}
-        return summarize_forces(outputs.folder / FORCES, outputs.forces, outputs.force_scales)
+        return summarize_forces(folder / FORCES, forces.solids, forces.coefficients)
 
     def summarize_integrals(self) -> dict[str, tuple[Estimate, str]]:
         """Return means of flow rates, pressures and fluxes with their units; of rank 0."""
-        tables = {} if self.simulation.rank else self._integrals
-        means: dict[str, tuple[Estimate, str]] = {}
-        for name, integrals in tables.items():
-            means |= summarize_integrals(self.case.outputs.folder / name, integrals)
+        outputs, means = self.case.outputs, dict[str, tuple[Estimate, str]]()
+        for name, integrals in ((FLOW, outputs.flow), (HEAT, outputs.heat)):
+            if integrals is not None and not self.simulation.rank:
+                means |= summarize_integrals(outputs.folder / name, integrals)
         return means
 
     def close(self) -> None:
@@ -189,46 +178,6 @@ class Recorder:
 
     # ---- tables, in SI if the case has units ------------------------------------------------
 
-    def _write_probes(self, probes: ProbeTable) -> Callable[[Simulation], None]:
-        """Return a callback that appends the values in cells to a table."""
-        units = self.case.scales.units
-        names = ("rho", "ux", "uy", "uz") if units is None else ("pressure", "ux", "uy", "uz")
-        marks = ["" if units is None else mark for mark in (" (Pa)", *[" (m/s)"] * 3)]
-        heads = [
-            f"{name} at {label}{mark}"
-            for label in probes.labels
-            for name, mark in zip(names, marks, strict=True)
-        ]
-        write = self._make_table(PROBES, heads)
-
-        def sample(simulation: Simulation) -> None:
-            probe = Probe(probes.cells)
-            probe(simulation)
-            values = probe.values[0]
-            if units is not None:
-                pressure = units.to_physical(pressure=1.0) * (values[:, :1] - 1.0)
-                values = np.hstack([pressure, units.to_physical(speed=1.0) * values[:, 1:]])
-            write(simulation, values.ravel())
-
-        return sample
-
-    def _write_forces(self, solids: Sequence[str]) -> Callable[[Simulation], None]:
-        units = self.case.scales.units
-        mark, scale = ("", 1.0) if units is None else (" (N)", units.to_physical(force=1.0))
-        write = self._make_table(FORCES, [f"{s} f{axis}{mark}" for s in solids for axis in "xyz"])
-
-        def sample(simulation: Simulation) -> None:
-            forces = [scale * simulation.force_on(solid) for solid in solids]
-            write(simulation, np.concatenate(forces))
-
-        return sample
-
-    def _write_integrals(self, name: str, integrals: Integrals) -> Callable[[Simulation], None]:
-        """Return a callback that appends flow rates and pressures, or fluxes, to a table."""
-        heads = [f"{head} ({unit})" if unit else head for head, unit in integrals.columns]
-        write = self._make_table(name, heads)
-        return lambda simulation: write(simulation, integrals.sample(simulation))
-
     def open(self) -> None:
         """Open the tables and the series of images, with those of an earlier run."""
         if self.simulation.rank == 0:
@@ -238,24 +187,24 @@ class Recorder:
             self._tables[path] = path.open("w", encoding="utf-8", newline="\n")
             self._tables[path].writelines(rows)
 
-    def _make_table(
-        self, name: str, heads: Sequence[str]
-    ) -> Callable[[Simulation, np.ndarray], None]:
-        """Return a function that adds a row, and note the rows that the table begins with."""
+    def _make_table(self, name: str, table: SampledTable) -> Callable[[Simulation], None]:
+        """Return a callback that adds a row, and note the rows that the table begins with."""
         path, units = self.case.outputs.folder / name, self.case.scales.units
         self.files[path] = None
-        if self.simulation.rank:
-            return lambda simulation, values: None
-        heads = ["step", *([] if units is None else ["time (s)"]), *heads]
-        head = ",".join(heads)
-        self._rows[path] = [f"{head}\n", *_rows_until(path, head, self.simulation.steps)]
+        heads = [f"{head} ({unit})" if unit else head for head, unit in table.columns]
+        head = ",".join(["step", *([] if units is None else ["time (s)"]), *heads])
+        if self.simulation.rank == 0:
+            self._rows[path] = [f"{head}\n", *_rows_until(path, head, self.simulation.steps)]
 
-        def write(simulation: Simulation, values: np.ndarray) -> None:
-            step = simulation.steps
-            time = [] if units is None else [units.to_physical(steps=step)]
-            file = self._tables[path]
-            file.write(",".join([str(step), *(repr(float(v)) for v in (*time, *values))]) + "\n")
-            file.flush()
+        def write(simulation: Simulation) -> None:
+            step, values = simulation.steps, table.sample(simulation)
+            if path in self._tables:  # on rank 0
+                time = [] if units is None else [units.to_physical(steps=step)]
+                file = self._tables[path]
+                file.write(
+                    ",".join([str(step), *(repr(float(v)) for v in (*time, *values))]) + "\n"
+                )
+                file.flush()
 
         return write
 

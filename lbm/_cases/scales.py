@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
+from lbm._coupled.scalars.scalar import Scalar
 from lbm._io.tables import Table
+from lbm.boundaries import Condition, Solid
 from lbm.collisions.stability_map import FlowKind
+from lbm.lattices.extent import Triple
 from lbm.units import Units, require_stable_cells
 
 
@@ -86,6 +90,24 @@ class Scales:
         """Return the number of steps nearest to a time, at least one."""
         assert self.units is not None
         return max(1, round(self.units.to_lattice(time=seconds)))
+
+
+class CaseFlow(NamedTuple):
+    """The flow of a case, as far as its outputs depend on it.
+
+    Attributes
+    ----------
+    shape : cells of the domain
+    scales : conversion from and to SI
+    boundaries, scalars : arguments of `Simulation`
+    steps : number of steps
+    """
+
+    shape: Triple
+    scales: Scales
+    boundaries: Mapping[str, Condition | Solid]
+    scalars: Mapping[str, Scalar]
+    steps: int
 
 
 _KEYS = "length", "speed", "viscosity"

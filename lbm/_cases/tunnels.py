@@ -11,7 +11,7 @@ import numpy as np
 from lbm._cases.force_scales import ForceScales
 from lbm._cases.scales import Scales
 from lbm._io.tables import Table
-from lbm._tunnel.averages import Estimate, average_pairs, estimate_mean
+from lbm._tunnel.averages import Estimate, average_pairs, estimate_forces
 from lbm._tunnel.placing import DIRECTIONS, orient
 from lbm._tunnel.plan import FLUIDS, GROUNDS, Plan, make_plan
 from lbm.boundaries import WALLS
@@ -112,6 +112,5 @@ def summarize_tunnel(path: Path, plan: Plan) -> dict[str, Estimate]:
     rows = rows[rows[:, 0] >= plan.flush] if len(rows) else np.zeros((0, 5))
     scales = force_scales_of(plan)
     coefficients = average_pairs(rows[:, -3:]) / (scales.pressure * plan.area)
-    size = float(np.abs(coefficients.mean(axis=0)).max()) if len(coefficients) else 0.0
-    x, y, z = (estimate_mean(c, size) for c in coefficients.T)
+    x, y, z = estimate_forces(coefficients)
     return {"drag": x, "lift": z, "side": y}

@@ -138,7 +138,7 @@ def _report(
     files, forces = list(recorder.files), recorder.summarize_forces()
     means = recorder.summarize_integrals()
     tunnel = {}
-    if case.tunnel is not None and simulation.rank == 0 and case.outputs.forces == ("body",):
+    if case.tunnel is not None and simulation.rank == 0 and case.outputs.forces.solids == ("body",):
         tunnel = summarize_tunnel(case.outputs.folder / FORCES, case.tunnel)
     x, y, z = simulation.shape
     about = {

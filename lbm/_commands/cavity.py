@@ -5,8 +5,6 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from hetero.command_line import print_json
-from hetero.version import VERSION
 from lbm._commands.options import (
     add_flow_options,
     add_reynolds,
@@ -14,6 +12,7 @@ from lbm._commands.options import (
     finish_flow,
     make_callbacks,
     positive,
+    report_flow,
     require_meaning,
     simulation_options,
 )
@@ -73,19 +72,15 @@ def _run(options: argparse.Namespace) -> int:
     )
     about = finish_flow(result.simulation, "cavity", options)
     require_meaning(result, n, options.reynolds, kind="walls")
-    if options.json:
-        about |= {"reynolds": options.reynolds, "largest_error": result.error,
-                  "lowest_u": result.lowest, "change": result.change, "steady": result.steady,
-                  "height": result.height, "u": result.u}  # fmt: skip
-        print_json({"version": VERSION, "flow": "cavity", **about})
-        return 0
+    about |= {"reynolds": options.reynolds, "largest_error": result.error,
+              "lowest_u": result.lowest, "change": result.change, "steady": result.steady,
+              "height": result.height, "u": result.u}  # fmt: skip
     published = options.reynolds == 1000.0
     compared = f"largest error on the centre line {result.error:.2%} of U, " if published else ""
     reference = " (reference -0.2804)" if published else ""
-    print(
+    text = (
         f"cavity {n}^3, Re = {options.reynolds:g}, {result.simulation.steps} steps: {compared}"
         f"lowest u {result.lowest:.4f}{reference}, last relative change {result.change:.1e}"
         f"{'' if result.steady else ', not steady yet'}"
     )
-    print(*options.files, sep="\n")
-    return 0
+    return report_flow(options, "cavity", about, text)

@@ -14,8 +14,10 @@ from hetero.command_line import (
     add_common_options,
     check_device,
     check_outputs,
+    print_json,
     save_output,
 )
+from hetero.version import VERSION
 from lbm._io.vtk import require_pyevtk
 from lbm.callbacks import Every
 from lbm.collisions import DEFAULT, OPERATORS
@@ -137,16 +139,26 @@ def add_placement(parser: argparse.ArgumentParser, default: Any = 0.0) -> None:
     )
 
 
-def add_flow_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options of all known flows."""
-    parser.add_argument(
-        "--collision", default=DEFAULT, choices=(*OPERATORS, AUTO),
-        help="collision operator (default: %(default)s)",
-    )  # fmt: skip
+def add_simulation(parser: argparse.ArgumentParser) -> None:
+    """Add the options by which all simulations are stored and computed."""
     add_precision(parser)
     add_lattice(parser)
     add_pattern(parser)
     add_placement(parser)
+
+
+def add_collision(parser: argparse.ArgumentParser, default: str) -> None:
+    """Add --collision."""
+    parser.add_argument(
+        "--collision", default=default, choices=(*OPERATORS, AUTO),
+        help="collision operator (default: %(default)s)",
+    )  # fmt: skip
+
+
+def add_flow_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of all known flows."""
+    add_collision(parser, DEFAULT)
+    add_simulation(parser)
     parser.add_argument(
         "--out", type=Path, default=Path("out/lbm"), metavar="DIR",
         help="folder for files (default: %(default)s)",
@@ -191,16 +203,13 @@ def simulation_options(options: argparse.Namespace) -> dict[str, Any]:
     options.out.mkdir(parents=True, exist_ok=True)
     check_outputs(others=(options.out / "flow.vti", options.checkpoint))
     options.start_time = time.perf_counter()
-    return {
-        "collision": options.collision,
-        "lattice": options.lattice,
-        "pattern": options.pattern,
-        **options.precision.arguments,
-        "ratio": options.ratio,
-        "decomposition": options.decomposition,
-        "comm": options.comm,
-        "device": devices,
-    }
+    return {"collision": options.collision, "device": devices, **layout_arguments(options)}
+
+
+def layout_arguments(options: argparse.Namespace) -> dict[str, Any]:
+    """Return the options of `add_simulation` as arguments of `Simulation`, with the ranks."""
+    names = "lattice", "pattern", "ratio", "decomposition", "comm"
+    return options.precision.arguments | {name: getattr(options, name) for name in names}
 
 
 def make_callbacks(options: argparse.Namespace) -> list[Every]:
@@ -269,3 +278,12 @@ def finish_flow(simulation: Simulation, name: str, options: argparse.Namespace) 
         "seconds": seconds,
         "files": options.files,
     }
+
+
+def report_flow(options: argparse.Namespace, name: str, about: dict[str, Any], text: str) -> int:
+    """Print what is known of a flow, as JSON or in words with its files; return the exit code."""
+    if options.json:
+        print_json({"version": VERSION, "flow": name, **about})
+    else:
+        print(text, *options.files, sep="\n")
+    return 0

@@ -104,6 +104,12 @@ class Row(NamedTuple):
     prediction: Prediction
     efficiency: float
 
+    def as_dict(self) -> dict[str, Any]:
+        """Return the line as values for JSON."""
+        values = self._asdict()
+        prediction = values.pop("prediction")
+        return values | vars(prediction) | {"glups": prediction.glups}
+
 
 def _run(options: argparse.Namespace) -> int:
     """Measure or read a machine, and print the predictions."""
@@ -121,7 +127,7 @@ def _run(options: argparse.Namespace) -> int:
     if options.json:
         print_json({"version": VERSION, "machine": machine.name, "kind": kind,
                     "transport": transport, "weak": options.weak,
-                    "predictions": [_as_dict(row) for row in rows]})  # fmt: skip
+                    "predictions": [row.as_dict() for row in rows]})  # fmt: skip
         return 0
     print(f"{machine.name}, {options.precision}, transport {transport}")
     print(f"{'ranks':>6}  {'grid':<12}{'cells':<20}{'step, ms':>10}{'GLUPS':>10}"
@@ -222,21 +228,3 @@ def _predict(
     alone = predict_step(machine, (x, y, z), one, ratio=ratio_alone, **settings).step
     efficiency = alone / prediction.step / (1 if options.weak else count)
     return Row(count, domain, grid.grid, ratio, prediction, efficiency)
-
-
-def _as_dict(row: Row) -> dict[str, Any]:
-    """Return a row as values for JSON."""
-    prediction = row.prediction
-    return {
-        "ranks": row.ranks,
-        "shape": row.shape,
-        "grid": row.grid,
-        "ratio": row.ratio,
-        "step": prediction.step,
-        "compute": prediction.compute,
-        "boundary": prediction.boundary,
-        "communication": prediction.communication,
-        "glups": prediction.glups,
-        "efficiency": row.efficiency,
-        "bottleneck": prediction.bottleneck,
-    }

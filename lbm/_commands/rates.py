@@ -9,13 +9,11 @@ import hetero
 from hetero.command_line import add_common_options, print_json
 from hetero.version import VERSION
 from lbm._commands.options import (
-    add_lattice,
-    add_pattern,
-    add_placement,
-    add_precision,
+    add_simulation,
     add_size,
     check_devices,
     check_precision,
+    layout_arguments,
 )
 
 _EXAMPLES = (
@@ -29,10 +27,7 @@ def add_bench(subcommands: Any) -> None:
     text = "measure lattice updates per second, steps only"
     parser = subcommands.add_parser("bench", help=text, description=text, examples=_EXAMPLES)
     add_size(parser, "along the edge (default: 64 and 128)")
-    add_precision(parser)
-    add_lattice(parser)
-    add_pattern(parser)
-    add_placement(parser)
+    add_simulation(parser)
     parser.add_argument("--quick", action="store_true", help="use tiny sizes, for a first try")
     add_common_options(parser)
     parser.set_defaults(run=_run)
@@ -62,17 +57,7 @@ def _measure(n: int, devices: Any, options: argparse.Namespace) -> dict[str, Any
 
     if options.comm is None and not isinstance(devices, list):
         devices = hetero.resolve(devices, work=1, break_even=0)
-    s = lid_driven_box(
-        (n, n, n),
-        **options.precision.arguments,
-        lattice=options.lattice,
-        pattern=options.pattern,
-        ratio=options.ratio,
-        decomposition=options.decomposition,
-        comm=options.comm,
-        device=devices,
-        check=0,
-    )
+    s = lid_driven_box((n, n, n), device=devices, check=0, **layout_arguments(options))
     seconds = measure_steps(s)
     return {
         "n": n,

@@ -5,8 +5,6 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from hetero.command_line import print_json
-from hetero.version import VERSION
 from lbm._commands.options import (
     add_flow_options,
     add_reynolds,
@@ -14,6 +12,7 @@ from lbm._commands.options import (
     finish_flow,
     make_callbacks,
     positive,
+    report_flow,
     require_meaning,
     simulation_options,
 )
@@ -58,19 +57,14 @@ def _run(options: argparse.Namespace) -> int:
     )
     about = finish_flow(result.simulation, "sphere", options)
     require_meaning(result, n, options.reynolds, kind="open")
-    if options.json:
-        about |= {"reynolds": options.reynolds, "drag": result.drag,
-                  "schiller_naumann": result.correlation, "relative_difference": result.error,
-                  "expected_error": result.accuracy,
-                  "diameter": result.diameter, "force": result.force,
-                  "steady": result.steady}  # fmt: skip
-        print_json({"version": VERSION, "flow": "sphere", **about})
-        return 0
-    print(
+    about |= {"reynolds": options.reynolds, "drag": result.drag,
+              "schiller_naumann": result.correlation, "relative_difference": result.error,
+              "expected_error": result.accuracy, "diameter": result.diameter,
+              "force": result.force, "steady": result.steady}  # fmt: skip
+    text = (
         f"sphere, Re = {options.reynolds:g}, box {result.simulation.shape}: drag coefficient "
         f"{result.drag:.4f}, Schiller-Naumann {result.correlation:.4f} ({result.error:+.1%})"
         f"{'' if result.steady else ', not steady yet'}; {n} cells are accurate to about "
         f"{result.accuracy:.0%}"
     )
-    print(*options.files, sep="\n")
-    return 0
+    return report_flow(options, "sphere", about, text)

@@ -7,12 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from hetero.command_line import print_json
-from hetero.version import VERSION
 from lbm._commands.options import (
     add_flow_options,
     finish_flow,
     positive,
+    report_flow,
     run_flow,
     simulation_options,
 )
@@ -41,9 +40,5 @@ def _run(options: argparse.Namespace) -> int:
     run_flow(s, 50 if options.quick else options.steps, options)
     about = finish_flow(s, "terrain", options)
     largest = s.domain.ranks.max(float(np.abs(s.u).max()))
-    if options.json:
-        print_json({"version": VERSION, "flow": "terrain", **about, "largest_component": largest})
-        return 0
-    print(f"wind over terrain, {s.shape} cells, {s.steps} steps: largest |u_i| {largest:.4f}")
-    print(*options.files, sep="\n")
-    return 0
+    text = f"wind over terrain, {s.shape} cells, {s.steps} steps: largest |u_i| {largest:.4f}"
+    return report_flow(options, "terrain", about | {"largest_component": largest}, text)

@@ -9,18 +9,16 @@ from typing import Any
 from hetero.command_line import add_common_options, print_json
 from hetero.version import VERSION
 from lbm._commands.options import (
-    add_lattice,
-    add_pattern,
-    add_placement,
-    add_precision,
+    add_collision,
+    add_simulation,
     check_devices,
     check_precision,
+    layout_arguments,
     positive,
 )
 from lbm._tunnel.placing import DIRECTIONS
 from lbm._tunnel.plan import ENDS, FLUIDS, GROUNDS, MOST_PASSAGES
 from lbm.boundaries import WALLS
-from lbm.collisions import OPERATORS
 from lbm.collisions.automatic import AUTO
 
 _EXAMPLES = (
@@ -63,8 +61,7 @@ def add_tunnel(subcommands: Any) -> None:
     parser.add_argument(
         "--area", default="frontal", help="frontal, plan or m^2 (default: %(default)s)"
     )
-    parser.add_argument("--collision", choices=(AUTO, *OPERATORS), default=AUTO,
-                        help="collision operator (default: %(default)s)")  # fmt: skip
+    add_collision(parser, AUTO)
     parser.add_argument("--ends", choices=(AUTO, *ENDS), default=AUTO,
                         help="conditions of the faces (default: %(default)s)")  # fmt: skip
     parser.add_argument("--wall", choices=(AUTO, *WALLS), default=AUTO,
@@ -86,10 +83,7 @@ def add_tunnel(subcommands: Any) -> None:
     )  # fmt: skip
     parser.add_argument("--vtk", type=Path, metavar="FILE", help="write the last fields in SI")
     parser.add_argument("--dry-run", action="store_true", help="say what is chosen; do no steps")
-    add_precision(parser)
-    add_lattice(parser)
-    add_pattern(parser)
-    add_placement(parser)
+    add_simulation(parser)
     add_common_options(parser)
     parser.set_defaults(run=_run)
 
@@ -106,13 +100,10 @@ def _run(options: argparse.Namespace) -> int:
             raise ValueError(f"--area: must be frontal, plan or a number, got {area!r}") from None
     check_precision(options)
     names = ("speed", "length", "unit", "cells", "fluid", "flow", "up", "incidence", "yaw",
-             "ground", "clearance", "collision", "ends", "wall", "lattice", "pattern", "ratio",
-             "decomposition", "comm", "repair", "minimum_thickness")  # fmt: skip
-    arguments: dict[str, Any] = {name: getattr(options, name) for name in names}
-    tunnel = wind_tunnel(
-        options.body, area=area, device=check_devices(options.device),
-        **options.precision.arguments, **arguments,
-    )  # fmt: skip
+             "ground", "clearance", "collision", "ends", "wall", "repair",
+             "minimum_thickness")  # fmt: skip
+    arguments = {name: getattr(options, name) for name in names} | layout_arguments(options)
+    tunnel = wind_tunnel(options.body, area=area, device=check_devices(options.device), **arguments)
     if not (options.json or options.quiet) or options.dry_run:
         print(tunnel)
     if options.dry_run:

@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from hetero.command_line import ComputationFailedError, print_json
-from hetero.version import VERSION
+from hetero.command_line import ComputationFailedError
 from lbm._commands.options import (
     add_flow_options,
     add_size,
     finish_flow,
     positive,
+    report_flow,
     run_flow,
     simulation_options,
 )
@@ -55,9 +55,5 @@ def _run(options: argparse.Namespace) -> int:
             "which is lost among rounding errors: pass fewer --steps"
         )
     error = difference / largest
-    if options.json:
-        print_json({"version": VERSION, "flow": "vortices", **about, "relative_error": error})
-        return 0
-    print(f"Taylor-Green {n}^2, {s.steps} steps: largest error {error:.2%} of the largest velocity")
-    print(*options.files, sep="\n")
-    return 0
+    text = f"Taylor-Green {n}^2, {s.steps} steps: largest error {error:.2%} of the largest velocity"
+    return report_flow(options, "vortices", about | {"relative_error": error}, text)

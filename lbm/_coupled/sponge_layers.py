@@ -81,24 +81,18 @@ class SpongeLayers(Companion):
         strength[n - thickness :] = profile
         strength = strength if at_end else strength[::-1]
         first, last = (n - thickness, n) if at_end else (0, thickness)
-        start, stop = (list(corner) for corner in part.extent)
-        start[axis], stop[axis] = max(start[axis], first), min(stop[axis], last)
-        if start[axis] >= stop[axis]:
+        layers = Extent.of_layers(self._shape, axis, first, last)
+        if (cells := layers.overlap(part.extent)) is None:
             return None
-        cells = Extent((start[0], start[1], start[2]), (stop[0], stop[1], stop[2]))
-        offset = [s - h for s, h in zip(part.extent.start, part.halo, strict=True)]
-        nx = part.engine.problem.shape[0]
-        in_block = np.zeros(part.engine.problem.shape[axis])
-        low, high = start[axis] - offset[axis], stop[axis] - offset[axis]
-        in_block[low:high] = strength[start[axis] : stop[axis]]
-        x0, x1 = start[0] - offset[0], stop[0] - offset[0]
-        lanes = part.engine.problem.precision.lanes
-        box = Box(
-            *_row_positions(x0, x1, nx, lanes),
-            start[1] - offset[1], stop[1] - offset[1], start[2] - offset[2], stop[2] - offset[2],
-        )  # fmt: skip
+        x, y, z = np.subtract(part.extent.start, part.halo).tolist()
+        in_block = cells.relative_to(Extent((x, y, z), part.extent.stop))
+        (x0, y0, z0), (x1, y1, z1) = in_block
+        block = part.engine.problem
+        of_block = np.zeros(block.shape[axis])
+        of_block[in_block.slices[axis]] = strength[cells.slices[axis]]
+        box = Box(*_row_positions(x0, x1, block.shape[0], block.precision.lanes), y0, y1, z0, z1)
         store, (nx, ny, nz) = Store(part.engine), cells.shape
-        state = SpongeLayer(axis, x0, store.put(in_block), store.zeros(3, ny * nz, nx))
+        state = SpongeLayer(axis, x0, store.put(of_block), store.zeros(3, ny * nz, nx))
         rate = 1.0 / sponge.averaging if sponge.u is None else 0.0
         assert sponge.rho is not None
         return Layer(name, store, box, cells, state, sponge.rho - 1.0, rate)

@@ -2,30 +2,22 @@
 
 from __future__ import annotations
 
-import contextlib
-import itertools
 import logging
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
 from hetero.devices import Device
+from lbm._domain.stepping import PartsOfRank
 from lbm._kernels.engine import DrivingScalar, Engine
 from lbm._kernels.problem import Box, Problem, wall_return_indices
-from lbm._parallel import exchange
-from lbm._parallel.exchange.exchange import Exchange
-from lbm._parallel.exchange.field_exchange import FieldExchange
-from lbm._parallel.exchange.halo_data import Field, HaloData, Moments, Populations
 from lbm._parallel.memory_forecast import SLAB_CELLS
-from lbm._parallel.neighbours import add_neighbours
-from lbm._parallel.partition import AXES, Partition
-from lbm._parallel.parts import Part, cut_box, make_engine
+from lbm._parallel.partition import Partition
+from lbm._parallel.parts import Part
 from lbm._parallel.placement import place_parts
 from lbm._parallel.ranks.communication import Ranks
 from lbm._parallel.ranks.exact_sum import ExactSum
-from lbm.geometry.wall_links import SOLID_CLASS
 from lbm.lattices.extent import Triple
 
 LOGGER = logging.getLogger(__name__)
@@ -71,198 +63,31 @@ class Slab(NamedTuple):
         return array
 
 
-class Domain:
-    """The cells of a rank in one or more parts, each of which is on one device.
+class Domain(PartsOfRank):
+    """The cells of a rank, which are read and written wherever they are.
 
-    Parameters
-    ----------
-    problem : the flow in all cells of this rank
-    partition : the parts of all ranks
-    devices : the device of each part of this rank
-    ranks : the ranks
+    In all methods `t` is the number of steps done before, and coordinates are counted from the
+    first cell of the rank.
 
     Attributes
     ----------
     driver : a companion that drives the flow; half of its impulse is added to velocities
-
-    Notes
-    -----
-    A step of a part begins with the cells beside other parts. What they send each other travels
-    while the others are computed. Where the state is moments, those travel that a step begins with,
-    while the cells inside are computed, and the cells beside other parts come last. In all methods
-    `t` is the number of steps done before, and coordinates are counted from the first cell of the
-    rank.
     """
 
-    def __init__(
-        self,
-        problem: Problem,
-        partition: Partition,
-        devices: Mapping[Triple, Device],
-        ranks: Ranks | None = None,
-    ):
-        self.problem, self.partition = problem, partition
-        self.ranks = Ranks() if ranks is None else ranks
-        self.region = partition.region(self.ranks.rank)
-        gpus = [device for device in devices.values() if device.kind == "cuda"]
-        mapped = self._make_mapped_memory(gpus, devices)
-        parts, workers = {}, {}
-        halo = tuple(map(int, partition.cut))
-        beside = self._find_solids() if problem.precision.moments and partition.cut[2] else None
-        # GPUs get their work first, so that they compute while the CPU does.
-        for index, device in sorted(devices.items(), key=lambda item: item[1].kind == "cpu"):
-            extent = partition.extent(index)
-            local = extent.relative_to(self.region)
-            block = problem.select_block(local, (halo[0], halo[1], halo[2]))
-            if problem.precision.moments:
-                block = replace(block, periodic=partition.periodic)
-                if beside is not None:  # a step reads halos, where solids send nothing
-                    block.links.classes[0] = SOLID_CLASS * beside[local.start[2]]
-                    block.links.classes[-1] = SOLID_CLASS * beside[local.stop[2] + 1]
-            memory = mapped() if mapped is not None and device.kind == "cpu" else None
-            engine = make_engine(block, device, None if memory is None else memory.allocate)
-            parts[index] = Part(index, extent, local, (halo[0], halo[1], halo[2]), engine)
-            if any(partition.cut):
-                workers[index] = self._make_worker(parts[index], memory)
-        self.parts, self._workers = tuple(parts.values()), workers
-        self.driver: Driver | None = None
-        self._exchanges = itertools.count()
-        data = Moments() if problem.precision.moments else Populations()
-        self.exchange = self._make_exchange(data)
-
-    def _find_solids(self) -> np.ndarray:
-        """Return where there are solids, [z, y, x], in the layers of this rank and beside them.
-
-        Layers beyond faces that are not periodic count as solid.
-        """
-        solid = self.problem.links.classes == SOLID_CLASS
-        beside = add_neighbours(solid.T, self.ranks, self.partition).T[:, 1:-1, 1:-1]
-        if not self.partition.periodic[2]:
-            beside[0] |= self.region.start[2] == 0
-            beside[-1] |= self.region.stop[2] == self.partition.shape[2]
-        return beside
-
-    @staticmethod
-    def _make_mapped_memory(gpus: list[Device], devices: Mapping[Triple, Device]) -> Any:
-        """Return a function that makes memory for parts on the CPU, if they have GPUs beside."""
-        if not gpus or len(gpus) == len(devices):
-            return None
-        from lbm._parallel.exchange.cuda import MappedMemory
-
-        return lambda: MappedMemory(gpus[0])
-
-    def _make_worker(self, part: Part, memory: Any) -> exchange.Worker:
-        sides = (
-            tuple(self.partition.neighbour(part.index, axis, sign) is not None
-                  and self.partition.cut[axis] for axis in AXES)
-            for sign in (-1, 1)
-        )  # fmt: skip
-        edges, interior = part.split(*sides)
-        pieces = cut_box(interior, sum(self.partition.cut))
-        mapped = None if memory is None else memory.arrays
-        loops = exchange.loops(part.engine.device)
-        return loops.create_worker(part.engine, edges, pieces, mapped)
-
-    def _make_exchange(self, data: HaloData) -> Exchange | None:
-        """Return an exchange of data between the parts; None if there is only one."""
-        if not self._workers:
-            return None
-        parts, number = {part.index: part for part in self.parts}, next(self._exchanges)
-        return Exchange(parts, self._workers, self.partition, self.ranks, data, number)
-
-    def make_field_exchange(self, field: Field) -> FieldExchange:
-        """Return an exchange of a field between the parts; all ranks must call this."""
-        return FieldExchange(self._make_exchange(field))
-
-    # ---- steps -------------------------------------------------------------------------------
-
-    def step(self, t: int) -> None:
-        """Do step number t, counted from 0."""
-        if self.exchange is None:
-            self.parts[0].engine.step(t, self.parts[0].engine.whole)
-            return
-        if self.problem.precision.moments:
-            self._step_with_halos(t, self.exchange)
-            return
-        for worker in self._workers.values():
-            worker.begin(t)
-        for piece, axis in enumerate(self.exchange.axes):
-            self.exchange.start(t, axis)
-            for worker in self._workers.values():
-                worker.step_interior(t, piece)
-            self.exchange.finish(t, axis)
-
-    def _step_with_halos(self, t: int, exchange: Exchange) -> None:
-        """Do a step that reads the moments beside other parts, with all that changed them.
-
-        They are cut across z only.
-        """
-        exchange.join()  # no part is still writing what is copied
-        (axis,) = exchange.axes
-        exchange.pack(t - 1, axis)
-        for worker in self._workers.values():
-            worker.begin_inside(t)
-        exchange.post(t - 1, axis)
-        exchange.finish(t - 1, axis)
-        for worker in self._workers.values():
-            worker.end_outside(t)
-
-    def worker_of(self, part: Part) -> exchange.Worker | None:
-        """Return the worker of a part, if parts have halos."""
-        return self._workers.get(part.index)
-
-    def wait(self) -> None:
-        """Wait until what neighbouring parts send each other after a step has arrived."""
-        if self.exchange is not None:
-            self.exchange.wait()
-
-    @property
-    def engine(self) -> Engine:
-        """The block of the only part."""
-        (part,) = self.parts
-        return part.engine
-
-    @property
-    def engines(self) -> list[Engine]:
-        """Engines of the parts, whose blocks may have halos."""
-        return [part.engine for part in self.parts]
-
-    def synchronize(self) -> None:
-        """Wait until all devices of this rank are idle."""
-        self.wait()
-        for engine in self.engines:
-            engine.synchronize()
-
-    @contextlib.contextmanager
-    def between_streams(self) -> Iterator[None]:
-        """Run kernels beside those of a step, on all parts.
-
-        Parts on GPUs step and copy on several streams. Kernels in the default stream wait for those
-        of the same GPU, and these wait for them; here parts also wait for each other.
-        """
-        if self.exchange is not None:
-            self.exchange.join()
-        yield
-        if self.exchange is not None:
-            self.exchange.join()
+    driver: Driver | None = None
 
     # ---- reading -----------------------------------------------------------------------------
 
     def read(self, t: int, z0: int, z1: int, *, populations: bool = False) -> Iterator[Slab]:
         """Read the moments of the layers z0 <= z < z1 of each part, or their populations."""
         self.wait()
-        for part in self.parts:
-            (x, y, z), (_, _, top) = part.local
-            first, last = max(z0, z), min(z1, top)
-            if first < last:
-                box, engine = part.rows(first - z, last - z), part.engine
-                read = engine.read_populations if populations else engine.read_moments
-                data = read(t, box)
-                if not populations:
-                    self.add_half_impulse(part, t, box, data)
-                nx = part.extent.shape[0]
-                x_range = slice(part.halo[0], part.halo[0] + nx)
-                yield Slab((x, y, first), engine, data, x_range)
+        for part, first, last in self.parts_within(z0, z1):
+            (x, y, z), engine, hx = part.local.start, part.engine, part.halo[0]
+            box = part.rows(first - z, last - z)
+            data = engine.read(t, box, populations)
+            if not populations:
+                self.add_half_impulse(part, t, box, data)
+            yield Slab((x, y, first), engine, data, slice(hx, hx + part.extent.shape[0]))
 
     def add_half_impulse(self, part: Part, t: int, box: Box, data: Any) -> None:
         """Add half of the impulse of what drives the flow to moments [4, z, y, x] of a box."""
@@ -345,17 +170,13 @@ class Domain:
     def write(self, t: int, z0: int, values: np.ndarray, *, populations: bool = False) -> None:
         """Set layers from z0 on to the equilibrium of moments [k, z, y, x], or to populations."""
         self.wait()
-        for part in self.parts:
-            (x, y, z), (x1, y1, top) = part.local
-            first, last = max(z0, z), min(z0 + values.shape[1], top)
-            if first < last:
-                block = values[:, first - z0 : last - z0, y:y1, x:x1]
-                box, hx = part.rows(first - z, last - z), part.halo[0]
-                if hx:
-                    block = np.pad(block, ((0, 0), (0, 0), (0, 0), (hx, box.x1 - hx - (x1 - x))))
-                engine = part.engine
-                write = engine.write_populations if populations else engine.write_equilibrium
-                write(t, box, np.ascontiguousarray(block))
+        for part, first, last in self.parts_within(z0, z0 + values.shape[1]):
+            (x, y, z), (x1, y1, _) = part.local
+            block = values[:, first - z0 : last - z0, y:y1, x:x1]
+            box, hx = part.rows(first - z, last - z), part.halo[0]
+            if hx:
+                block = np.pad(block, ((0, 0), (0, 0), (0, 0), (hx, box.x1 - hx - (x1 - x))))
+            part.engine.write(t, box, np.ascontiguousarray(block), populations)
 
     def write_moments(self, rho: np.ndarray, u: np.ndarray) -> None:
         """Set all populations to the equilibrium of rho [x, y, z] and u [c, x, y, z] at step 0.

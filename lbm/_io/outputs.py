@@ -7,14 +7,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from hetero.validation import check_path
-from lbm._coupled.flow import Flow
+from lbm._post.results import FlowWithResults
 from lbm._post.stability import LastGoodState
 
 if TYPE_CHECKING:
     from lbm.units import Units
 
 
-class FlowWithOutputs(Flow):
+class FlowWithOutputs(FlowWithResults):
     """A flow that is written to files, restored from them, and drawn."""
 
     _last_good: LastGoodState

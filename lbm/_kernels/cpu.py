@@ -12,11 +12,13 @@ from lbm._kernels.cpu_readings import (
     DrivenSurvey,
     Moments,
     Survey,
+    Transfer,
     make_driven_survey,
     make_moments_copy,
     make_survey,
+    make_transfer,
 )
-from lbm._kernels.cpu_sweeps import Populations, Transfer, Walls, make_sweeps
+from lbm._kernels.cpu_sweeps import Populations, Walls, make_step
 from lbm._kernels.engine import Engine
 from lbm._kernels.problem import Problem, fold_rows
 from lbm.geometry.wall_links import SOLID_CLASS, SPECIAL
@@ -56,9 +58,11 @@ class CPUEngine(Engine):
         self._walls = Walls(links.masks.astype(np.int64), links.wall_rows, wall_types)
         self._offsets = [self._find_offsets(access) for access in problem.pattern.steps]
         self._runs = [self._find_runs(access) for access in problem.pattern.steps]
-        self._sweeps = make_sweeps(
-            problem.lattice, form.name, type(problem.collision), len(self.rates), problem.forced
-        )
+        self._step = self._make_step()
+
+    def _make_step(self):
+        p, rates = self.problem, len(self.rates)
+        return make_step(p.lattice, p.precision.name, type(p.collision), rates, p.forced)
 
     def _find_offsets(self, access):
         """Return the table of `make_offset_table` for a step, flat."""
@@ -96,7 +100,7 @@ class CPUEngine(Engine):
         self._walls.types[...] = rows
 
     def step(self, t, box):
-        self._sweeps.step(
+        self._step(
             Populations(self.source(t).reshape(-1), self.target(t).reshape(-1)),
             self._offsets[t % 2],
             self._walls,
@@ -146,40 +150,21 @@ class CPUEngine(Engine):
             self._tasks * threads(),
         )
 
-    def _move(self, t, box, data, reads, moments):
-        rows = data.reshape(len(data), -1, data.shape[-1])
-        self._sweeps.move(
-            self.source(t).reshape(-1),
-            self._offsets[t % 2],
-            self._walls.masks,
-            self.force,
-            Transfer(rows, reads, moments),
-            self._runs[t % 2],
-            self._region(box),
-            self._tasks * threads(),
-        )
-
-    def _read(self, t, box, count, moments):
+    def read(self, t, box, populations=False):
+        count = self.problem.lattice.size if populations else 4
         data = np.zeros((count, *box.shape), self.problem.precision.compute)
-        self._move(t, box, data, True, moments)
+        self._transfer(t, box, data, True, not populations)
         return data
 
-    def _write(self, t, box, values, moments):
+    def write(self, t, box, values, populations=False):
         # A read-only array would have another type and compile everything again.
         data = np.require(values, self.problem.precision.compute, ["C", "W"])
-        self._move(t, box, data, False, moments)
+        self._transfer(t, box, data, False, not populations)
 
-    def read_moments(self, t, box):
-        return self._read(t, box, 4, True)
-
-    def read_populations(self, t, box):
-        return self._read(t, box, self.problem.lattice.size, False)
-
-    def write_equilibrium(self, t, box, moments):
-        self._write(t, box, moments, True)
-
-    def write_populations(self, t, box, populations):
-        self._write(t, box, populations, False)
+    def _transfer(self, t, box, data, reads, moments):
+        p, rows = self.problem, data.reshape(len(data), -1, data.shape[-1])
+        sweep = make_transfer(p.lattice, p.precision.name, p.forced)
+        self._change_cells(sweep, t, box, Transfer(rows, reads, moments))
 
     def to_host(self, array):
         return array

@@ -1,4 +1,4 @@
-"""Readings of all cells between two steps on the CPU: surveys for bad cells, copies of moments."""
+"""Readings of cells between two steps on the CPU, and writings: surveys for bad cells, copies."""
 
 from __future__ import annotations
 
@@ -12,6 +12,8 @@ from lbm._kernels.cpu_changes import make_cell_x, make_sweep
 from lbm._kernels.cpu_rows import (
     SCRATCH_ROW,
     inner_loop,
+    make_copies,
+    make_moments_loops,
     make_moments_reader,
     moments_row,
 )
@@ -47,6 +49,20 @@ class Moments(NamedTuple):
     """Moments that are read: data [4, row, x], rho - 1 and the velocity."""
 
     data: np.ndarray
+
+
+class Transfer(NamedTuple):
+    """A copy between memory and `data` [k, row, x].
+
+    Attributes
+    ----------
+    data : rho - 1 and the velocity if `moments`, populations otherwise
+    reads : whether to copy from memory to `data`, or else back
+    """
+
+    data: np.ndarray
+    reads: bool
+    moments: bool
 
 
 @functools.cache
@@ -125,3 +141,37 @@ def make_moments_copy(lattice: Lattice, precision: str, forced: bool) -> Callabl
                 data[row + cell_x(s + i, nx)] = scratch[of_scratch + i]
 
     return make_sweep(lattice, precision, copy)
+
+
+@functools.cache
+def make_transfer(lattice: Lattice, precision: str, forced: bool) -> Callable:
+    """Make the sweep that copies populations between memory and data, or sets them to equilibria;
+    its layer is `Transfer`. See `make_sweep`."""
+    form, size = PRECISIONS[precision], lattice.size
+    velocity, _ = make_cell_functions(lattice, lambda f, e, rates: f, True, forced)
+    gather, scatter = make_copies(lattice, precision, form.compute)
+    measure, equilibrate = make_moments_loops(lattice, form.compute, velocity)
+    cell_x, of_moments = make_cell_x(form.lanes), moments_row(lattice)
+
+    @inner_loop
+    def transfer(memory, offsets, j, scratch, place, layer, force):
+        """Copy cells from memory to data by way of a scratch array, or back."""
+        start, n, s, _, _, r, nx = place
+        lane, data, first = np.int64(0), layer.data, of_moments if layer.moments else 0
+        if layer.reads:
+            gather(memory, offsets, j, start, scratch, lane, n, nx)
+            if layer.moments:
+                measure(scratch, n, force)
+        for q in range(data.shape[0]):
+            for i in range(n):
+                k, x = first + q * SCRATCH_ROW + i, cell_x(s + i, nx)
+                if layer.reads:
+                    data[q, r, x] = scratch[k]
+                else:
+                    scratch[k] = data[q, r, x]
+        if not layer.reads:
+            if layer.moments:
+                equilibrate(scratch, n, force)
+            scatter(memory, offsets, j - size, start, scratch, lane, n)
+
+    return make_sweep(lattice, precision, transfer)

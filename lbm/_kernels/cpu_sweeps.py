@@ -1,4 +1,4 @@
-"""Sweeps over rows on the CPU: steps, and copies between memory and moments or populations.
+"""Steps of rows on the CPU.
 
 A step of a row updates vectors of cells of one class where they lie (`_kernels.cpu_rows`). Other
 cells are deferred: a few at the ends of runs, cells at the ends of the row, and cells beside
@@ -26,7 +26,7 @@ from lbm._kernels.cpu_offsets import (
     make_gather,
     row_kind,
 )
-from lbm._kernels.cpu_operators import vector_functions
+from lbm._kernels.cpu_operators import make_viscosity_loops, vector_functions
 from lbm._kernels.cpu_rows import (
     SCRATCH_CELLS,
     SCRATCH_ROW,
@@ -35,11 +35,8 @@ from lbm._kernels.cpu_rows import (
     make_copies,
     make_moments_loops,
     make_update,
-    moments_row,
     scratch_size,
 )
-from lbm._kernels.cpu_viscosity import make_viscosity_loops
-from lbm._kernels.formulas.cell_formulas import make_cell_functions
 from lbm._kernels.intrinsics.subnormals import flush_subnormals, restore_subnormals
 from lbm._kernels.intrinsics.vector_memory import keep_out_of_line, make_stack_array, pointer_to
 from lbm._kernels.intrinsics.vector_width import has_masks, vector_lanes
@@ -80,51 +77,26 @@ class Coefficients(NamedTuple):
     viscosity: np.ndarray
 
 
-class Transfer(NamedTuple):
-    """A copy between memory and `data` [k, row, x].
-
-    Attributes
-    ----------
-    data : rho - 1 and the velocity if `moments`, populations otherwise
-    reads : whether to copy from memory to `data`, or else back
-    """
-
-    data: np.ndarray
-    reads: bool
-    moments: bool
-
-
-class Sweeps(NamedTuple):
-    """Compiled sweeps over a region: steps, and copies between memory and data."""
-
-    step: Callable
-    move: Callable
-
-
 @functools.cache
-def make_sweeps(
+def make_step(
     lattice: Lattice, precision: str, operator: type, rates: int, forced: bool
-) -> Sweeps:
-    """Make the sweeps of a problem; `rates` is the number of the operator's rates."""
+) -> Callable:
+    """Make the step of a problem; `rates` is the number of the operator's rates."""
     form = PRECISIONS[precision]
     lanes, vector = form.lanes, vector_lanes(form.compute)
     has_parts, itemsize = has_masks(), form.itemsize
     least = vector // 4 if has_parts else vector  # cells for which a part of a vector pays
     # Index, in the array of remembered offsets, of those of the cells of a scratch array.
     size, in_scratch = lattice.size, CACHED_OFFSETS * 2 * lattice.size
-    moments_at = moments_row(lattice)
     gather_offsets = make_gather(size, lanes)
-    if form.moments:  # its step is another one: see `lbm._kernels.moments.cpu`
-        velocity, collide = make_cell_functions(lattice, lambda f, e, rates: f, True, forced)
-    else:
-        velocity, collide = vector_functions(lattice, operator, form.compute, vector, rates, forced)
+    velocity, collide = vector_functions(lattice, operator, form.compute, vector, rates, forced)
     reads_viscosity = operator.reads_viscosity
     update = make_update(lattice, precision, collide, reads_viscosity)
     update_special = make_update(lattice, form.dtype_name, collide, reads_viscosity)
     attach, replace, copy_row, copy_special_row = make_viscosity_loops(form, reads_viscosity)
     gather, scatter = make_copies(lattice, precision, form.storage)
     gather_special, scatter_special = make_copies(lattice, precision, form.compute)
-    measure, equilibrate = make_moments_loops(lattice, form.compute, velocity)
+    measure, _ = make_moments_loops(lattice, form.compute, velocity)
     bounce = make_bounce(lattice, form.compute)
     new_scratch = make_stack_array(numba.from_dtype(form.storage), scratch_size(lattice))
     new_special_scratch = make_stack_array(numba.from_dtype(form.compute), scratch_size(lattice))
@@ -264,47 +236,6 @@ def make_sweeps(
                 target, walls, wall_rates, force, special_scratch, offsets, special_deferred
             )
 
-    @inner_loop(forceinline=True)
-    def cell_x(s, nx):
-        """Coordinate x of the cell at position s of a row."""
-        return s if lanes == 1 else (s & 1) * (nx // 2) + s // 2
-
-    @inner_loop
-    def move_rows(memory, table, masks, force, transfer, runs, region, rows):
-        """Copy moments or populations of the rows (first, end) to data, or back."""
-        memory, table, data = pointer_to(memory), pointer_to(table), transfer.data
-        height, nx, x1 = region.y1 - region.y0, region.nx, region.x1
-        scratch, offsets = new_special_scratch(), new_offsets()
-        field, first, lane = moments_at if transfer.moments else 0, np.int64(0), np.int64(0)
-        for r in range(rows[0], rows[1]):
-            y, z = region.y0 + r % height, region.z0 + r // height
-            kind_of_row, row = row_kind(y, z, region.ny, region.nz), z * region.ny + y
-            k, s = runs.first[row], region.x0
-            while s < x1:
-                k, c, n = find_segment(s, x1, k, runs.ends, runs.classes)
-                if c == SOLID_CLASS:
-                    s += n
-                    continue
-                n, start = min(n, SCRATCH_CELLS), row * nx + s
-                position = edge_kind(s, nx, lanes)
-                gather_offsets(table, kind_of_row, position, masks[c, FROM], first, offsets, first)
-                if transfer.reads:
-                    gather_special(memory, offsets, first, start, scratch, lane, n, nx)
-                    if transfer.moments:
-                        measure(scratch, n, force)
-                for q in range(data.shape[0]):
-                    for i in range(n):
-                        j = field + q * SCRATCH_ROW + i
-                        if transfer.reads:
-                            data[q, r, cell_x(s + i, nx)] = scratch[j]
-                        else:
-                            scratch[j] = data[q, r, cell_x(s + i, nx)]
-                if not transfer.reads:
-                    if transfer.moments:
-                        equilibrate(scratch, n, force)
-                    scatter_special(memory, offsets, first - size, start, scratch, lane, n)
-                s += n
-
     @parallel
     def step(populations, table, walls, rates, force, viscosity, runs, region, tasks):
         """Step all cells of the region; `tasks` pieces of it are shared out to the threads."""
@@ -317,12 +248,4 @@ def make_sweeps(
             step_rows(populations, table, walls, coefficients, runs, region, begin, end)
             restore_subnormals(settings)
 
-    @parallel
-    def move(memory, table, masks, force, transfer, runs, region, tasks):
-        """Copy moments or populations of the region to the data of `transfer`, or back."""
-        rows = (region.y1 - region.y0) * (region.z1 - region.z0)
-        for task in prange(tasks):
-            begin, end = np.int64(task) * rows // tasks, (np.int64(task) + 1) * rows // tasks
-            move_rows(memory, table, masks, force, transfer, runs, region, (begin, end))
-
-    return Sweeps(step, move)
+    return step

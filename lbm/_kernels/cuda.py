@@ -136,12 +136,14 @@ class GPUEngine(Engine):
         stream = self.stream if stream is None else stream
         key = t % 2, box, id(stream)
         if key not in self._launches:
-            arguments: tuple = self.rates, self.force
-            if self.viscosity is not None:
-                arguments = *arguments, self.viscosity
             with self.device.active():
-                self._launches[key] = self._prepare("step", t, box, arguments, stream)
+                self._launches[key] = self._prepare_step(t, box, stream)
         self._launches[key]()
+
+    def _prepare_step(self, t, box, stream):
+        """Prepare step t over a box on the current GPU."""
+        eddies = () if self.viscosity is None else (self.viscosity,)
+        return self._prepare("step", t, box, (self.rates, self.force, *eddies), stream)
 
     def damp(self, t, box, layer, drho, rate):
         """Launch the damping of a layer of a sponge."""
@@ -193,7 +195,10 @@ class GPUEngine(Engine):
         rows = data.reshape(data.shape[0], -1)
         return self._prepare(operation, t, box, (self.force, rows), self.stream)
 
-    def _read(self, operation, t, box, count):
+    def read(self, t, box, populations=False):
+        operation, count = "read_moments", 4
+        if populations:
+            operation, count = "read_populations", self.problem.lattice.size
         with self.device.active():
             shape = count, *box.shape
             if self._out is None or self._out.shape != shape:
@@ -205,7 +210,8 @@ class GPUEngine(Engine):
             self._reads[key]()
         return self._out
 
-    def _write(self, operation, t, box, values):
+    def write(self, t, box, values, populations=False):
+        operation = "write_populations" if populations else "write_equilibrium"
         with self.device.active():
             if not hasattr(values, "__cuda_array_interface__"):
                 values = np.ascontiguousarray(values, self.problem.precision.compute)
@@ -213,18 +219,6 @@ class GPUEngine(Engine):
                 values = cuda.to_device(values)
             self._prepare_transfer(operation, t, box, values)()
             self.synchronize()
-
-    def read_moments(self, t, box):
-        return self._read("read_moments", t, box, 4)
-
-    def read_populations(self, t, box):
-        return self._read("read_populations", t, box, self.problem.lattice.size)
-
-    def write_equilibrium(self, t, box, moments):
-        self._write("write_equilibrium", t, box, moments)
-
-    def write_populations(self, t, box, populations):
-        self._write("write_populations", t, box, populations)
 
     def to_host(self, array):
         """Copy an array to host memory."""

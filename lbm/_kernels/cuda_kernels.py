@@ -7,7 +7,7 @@ The arguments of a kernel are `_kernels.cuda_source.ARRAYS`, its own ones, and
 - step_with_viscosity: the same, and viscosity [word], the eddy viscosity in the form of a slot of
   the populations;
 - survey: force, and flag [1], int32;
-- survey_with_scalar, damp and accelerate: see `survey_with_scalar_source` and so on;
+- survey_with_scalar, damp and accelerate: see `survey_source`, `damp_source` and so on;
 - others: force, and data [k, cell], the moments (rho - 1, ux, uy, uz) or the populations of the
   region's cells in the order [z, y, x].
 """
@@ -15,7 +15,7 @@ The arguments of a kernel are `_kernels.cuda_source.ARRAYS`, its own ones, and
 from __future__ import annotations
 
 import functools
-from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -38,43 +38,30 @@ from lbm._kernels.moments.cuda_source import MomentsSource
 from lbm._kernels.moments.formulas import make_conversions, make_packing
 from lbm.geometry.wall_links import SOLID_CLASS
 from lbm.lattices import D3Q19, Lattice
-from lbm.lattices.precision import PRECISIONS
+from lbm.lattices.precision import PRECISIONS, Precision
 from lbm.lattices.streaming_patterns import Access, make_pattern
 
 MOMENTS = "drho", "ux", "uy", "uz"
 """Names of the rows of data that hold moments."""
 
 
-def step_source(source: KernelSource) -> str:
-    """Write a step: load, collide, store."""
-    _load_and_collide(source, ["rates"] * len(source.lanes))
-    _store(source)
-    return source.function("step", "rates, force")
-
-
-def step_with_viscosity_source(source: KernelSource) -> str:
-    """Write a step whose collision reads the eddy viscosity."""
-    source.load_viscosity("viscosity")
-    _load_and_collide(source, [f"(*rates, viscosity_{i})" for i in source.lanes])
-    _store(source)
-    return source.function("step_with_viscosity", "rates, force, viscosity")
-
-
-def _load_and_collide(source: KernelSource, rates: Sequence[str]) -> None:
-    """Load the populations and apply the collision, with the rates of each lane."""
+def step_source(source: KernelSource, reads_viscosity: bool = False) -> str:
+    """Write a step: load, collide, store. The collision may read the eddy viscosity."""
+    if reads_viscosity:
+        source.load_viscosity("viscosity")
     source.read_classes()
     source.load_populations()
     for i in source.lanes:
         f, g = source.populations("f", i), source.populations("g", i)
-        source.add(f"g, ux_{i}, uy_{i}, uz_{i} = collide({f}, {rates[i]}, force)", f"{g} = g")
-
-
-def _store(source: KernelSource) -> None:
-    """Apply special walls and store the populations."""
+        rates = f"(*rates, viscosity_{i})" if reads_viscosity else "rates"
+        source.add(f"g, ux_{i}, uy_{i}, uz_{i} = collide({f}, {rates}, force)", f"{g} = g")
     source.apply_special_walls()
     if any(any(address.shift) for address in source.access.store):
         source.recompute_addresses()
     source.store_populations()
+    if reads_viscosity:
+        return source.function("step_with_viscosity", "rates, force, viscosity")
+    return source.function("step", "rates, force")
 
 
 def read_moments_source(source: KernelSource) -> str:
@@ -92,37 +79,26 @@ def read_moments_source(source: KernelSource) -> str:
     return source.function("read_moments", "force, data")
 
 
-def survey_source(source: KernelSource) -> str:
-    """Write a kernel that sets flag[0] to 1 if a fluid cell is not good; see `Engine.survey`."""
-    source.read_classes()
-    source.load_populations()
-    for i in source.lanes:
-        fluid = f"class_{i} != {SOLID_CLASS} and " if source.solids else ""
-        source.add(
-            f"drho, ux, uy, uz = velocity({source.populations('f', i)}, force)",
-            f"if {fluid}not is_good(drho, ux, uy, uz):",
-            "    flag[0] = 1",
-        )
-    return source.function("survey", "force, flag")
+def survey_source(source: KernelSource, with_scalar: bool = False) -> str:
+    """Write a kernel that sets flag[0] to 1 if a fluid cell is not good; see `Engine.survey`.
 
-
-def survey_with_scalar_source(source: KernelSource) -> str:
-    """Write the kernel `survey` for a flow that a scalar drives; half of its impulse counts.
-
-    Its arguments: force; flag [1]; scalar [7, cell], its populations in the block; numbers, four.
+    With a scalar that drives the flow, half of its impulse counts, and there are two arguments
+    more: scalar [7, cell], its populations in the block; numbers, four.
     """
     source.read_classes()
     source.load_populations()
     for i in source.lanes:
         fluid = f"class_{i} != {SOLID_CLASS} and " if source.solids else ""
-        source.add(
-            f"drho, ux, uy, uz = velocity({source.populations('f', i)}, force)",
-            *_load_scalar(i, len(source.lanes)),
-            "ux, uy, uz = add_half_impulse(drho, ux, uy, uz, s, numbers)",
-            f"if {fluid}not is_good(drho, ux, uy, uz):",
-            "    flag[0] = 1",
-        )
-    return source.function("survey_with_scalar", "force, flag, scalar, numbers")
+        source.add(f"drho, ux, uy, uz = velocity({source.populations('f', i)}, force)")
+        if with_scalar:
+            source.add(
+                *_load_scalar(i, len(source.lanes)),
+                "ux, uy, uz = add_half_impulse(drho, ux, uy, uz, s, numbers)",
+            )
+        source.add(f"if {fluid}not is_good(drho, ux, uy, uz):", "    flag[0] = 1")
+    if with_scalar:
+        return source.function("survey_with_scalar", "force, flag, scalar, numbers")
+    return source.function("survey", "force, flag")
 
 
 def _load_scalar(lane: int, lanes: int) -> tuple[str, str]:
@@ -218,9 +194,9 @@ def accelerate_source(source: KernelSource) -> str:
 
 SOURCES = {
     "step": step_source,
-    "step_with_viscosity": step_with_viscosity_source,
+    "step_with_viscosity": functools.partial(step_source, reads_viscosity=True),
     "survey": survey_source,
-    "survey_with_scalar": survey_with_scalar_source,
+    "survey_with_scalar": functools.partial(survey_source, with_scalar=True),
     "read_moments": read_moments_source,
     "read_populations": read_populations_source,
     "write_equilibrium": write_equilibrium_source,
@@ -304,19 +280,9 @@ def make_kernel(
     velocity, collide = _cell_functions(operator, forced, lattice)
     formulas = cell_formulas(lattice)
     decode, encode = codec(form)
-    unpack, pack = word_codec(form)
+    unpack, pack = make_packing(form.moments) if form.moments else word_codec(form)
     to_moments, of_moments = make_conversions(lattice)
-    if form.moments:
-        unpack, pack = make_packing(form.moments)
-    names = {
-        "I": np.uint64,
-        "U": np.uint32,
-        "T": form.compute,
-        "cuda": cuda,
-        "opaque": opaque,
-        "local_array": make_local_array(lattice.size),
-        "peek": peek,
-        "poke": poke,
+    names = common_names(lattice, form) | {
         "decode": decode,
         "encode": encode,
         "unpack": unpack,
@@ -328,9 +294,6 @@ def make_kernel(
         "drive": make_drive(lattice),
         "total": total,
         "add_half_impulse": add_half_impulse,
-        "wall_return": wall_return,
-        "outlet_returns": make_outlet_returns(lattice),
-        "slip_returns": make_slip_returns(lattice),
         "is_good": is_good,
         "to_moments": to_moments,
         "of_moments": of_moments,
@@ -340,8 +303,32 @@ def make_kernel(
     tables["velocity_of"] = tables["velocity_of"].astype(form.compute)
     tables["weight_of"] = np.array(lattice.weights, form.compute)
     source = kernel_source(operation, pattern, odd, precision, walls, lattice)
-    used = [name for name in tables if f"{name}[" in source]
+    return compile_kernel(operation, source, names, tables)
+
+
+def common_names(lattice: Lattice, form: Precision) -> dict[str, Any]:
+    """Return what the names in the source of every kernel stand for."""
+    return {
+        "I": np.uint64,
+        "U": np.uint32,
+        "T": form.compute,
+        "cuda": cuda,
+        "opaque": opaque,
+        "local_array": make_local_array(lattice.size),
+        "peek": peek,
+        "poke": poke,
+        "wall_return": wall_return,
+        "outlet_returns": make_outlet_returns(lattice),
+        "slip_returns": make_slip_returns(lattice),
+    }
+
+
+def compile_kernel(
+    name: str, source: str, names: dict[str, Any], tables: dict[str, np.ndarray], **options: Any
+):
+    """Make the kernel of a source; before its first statement it gets the tables that it reads."""
     head, end_of_head, body = source.partition("):\n")
-    constants = "".join(f"    {n} = cuda.const.array_like({n}_)\n" for n in used)
-    names |= {f"{n}_": tables[n] for n in used}
-    return kernel(compile_source(operation, f"{head}{end_of_head}{constants}{body}", names))
+    used = [table for table in tables if f"{table}[" in body]
+    constants = "".join(f"    {table} = cuda.const.array_like({table}_)\n" for table in used)
+    names = names | {f"{table}_": tables[table] for table in used}
+    return kernel(compile_source(name, f"{head}{end_of_head}{constants}{body}", names), **options)

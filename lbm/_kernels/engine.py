@@ -130,8 +130,11 @@ class Engine:
         """
         raise NotImplementedError
 
-    def read_moments(self, t: int, box: Box) -> Any:
-        """Return rho - 1 and the velocity [4, z, y, x]; valid until the next read."""
+    def read(self, t: int, box: Box, populations: bool = False) -> Any:
+        """Return rho - 1 and the velocity [4, z, y, x], or the populations [q, z, y, x].
+
+        They are those that step t loads. The array is valid until the next read.
+        """
         raise NotImplementedError
 
     def copy_moments(self, t: int, box: Box, out: Any) -> None:
@@ -141,16 +144,8 @@ class Engine:
         """
         raise NotImplementedError
 
-    def read_populations(self, t: int, box: Box) -> Any:
-        """Return the populations that step t loads [q, z, y, x]; valid until the next read."""
-        raise NotImplementedError
-
-    def write_equilibrium(self, t: int, box: Box, moments: np.ndarray) -> None:
-        """Set the populations to the equilibrium of moments [4, z, y, x]."""
-        raise NotImplementedError
-
-    def write_populations(self, t: int, box: Box, populations: np.ndarray) -> None:
-        """Set the populations that step t loads to those in an array [q, z, y, x]."""
+    def write(self, t: int, box: Box, values: np.ndarray, populations: bool = False) -> None:
+        """Set what step t loads to the equilibrium of moments [4, z, y, x], or to populations."""
         raise NotImplementedError
 
     def read_elements(self, t: int, indices: np.ndarray) -> np.ndarray:

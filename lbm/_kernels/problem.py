@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from lbm.collisions.eddy_viscosity import EddyViscosityModel
-from lbm.geometry.wall_links import SOLID_CLASS, Links
+from lbm.geometry.wall_links import FROM, SOLID_CLASS, Links
 from lbm.lattices import Lattice
 from lbm.lattices.extent import Extent, Triple
 from lbm.lattices.precision import Precision
@@ -243,3 +244,16 @@ def population_indices(
     z, y, x = cells.T
     x = row_position((x + dx) % nx, nx, problem.precision.lanes)
     return slot * problem.pitch + ((z + dz) % nz * ny + (y + dy) % ny) * nx + x
+
+
+def load_indices(problem: Problem, cells: np.ndarray) -> np.ndarray:
+    """Return where even and odd steps load the populations of cells, int64 [parity, q, cell]."""
+    size = problem.lattice.size
+    comes_from_wall = problem.links.bits(FROM)[problem.links.classes[tuple(cells.T)]]
+    loads = np.empty((2, size, len(cells)), np.int64)
+    for odd, q in itertools.product((0, 1), range(size)):
+        population, access = np.full(len(cells), q), problem.pattern.steps[odd]
+        streamed = population_indices(problem, cells, population, access.load)
+        returned = population_indices(problem, cells, population, access.wall)
+        loads[odd, q] = np.where(comes_from_wall[:, q], returned, streamed)
+    return loads

@@ -15,7 +15,7 @@ from lbm import _kernels
 from lbm._kernels import moments
 from lbm._kernels.engine import Engine
 from lbm._kernels.problem import Box, Problem
-from lbm._parallel.memory_forecast import shortage_error
+from lbm._parallel.memory_forecast import Storage, shortage_error
 from lbm.lattices.extent import Extent, Triple
 
 X_EDGE = {"cpu": 16, "cuda": 32}
@@ -46,10 +46,10 @@ def make_engine(
             room = moments if problem.precision.moments else _kernels
             return room.loops(device).create_engine(problem, device, allocate)
     gc.collect()
-    raise shortage_error(
-        problem.shape, problem.pattern.name, problem.precision, problem.lattice, problem.bytes,
-        free, device, problem.collision.reads_viscosity,
-    )  # fmt: skip
+    storage = Storage(
+        problem.pattern.name, problem.precision, problem.lattice, problem.collision.reads_viscosity
+    )
+    raise shortage_error(problem.shape, storage, problem.bytes, free, device)
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,14 +6,13 @@ import math
 import socket
 import warnings
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
 import hetero
 from hetero.devices import Device
 from hetero.distributed.worker_devices import several_devices
-from lbm._parallel.memory_forecast import require_memory
+from lbm._parallel.memory_forecast import Storage, require_room
 from lbm._parallel.partition import Partition
 from lbm._parallel.ranks.communication import Ranks
 from lbm.lattices.extent import Triple
@@ -116,12 +115,14 @@ def place_parts(
 
 
 def require_memory_of_parts(
-    partition: Partition, devices: Sequence[Device], ranks: Ranks, **settings: Any
+    partition: Partition,
+    devices: Sequence[Device],
+    ranks: Ranks,
+    storage: Storage,
+    ratio: float | str,
+    solids: bool,
 ) -> None:
-    """Raise MemoryError if a box of this rank does not fit on its device.
-
-    `settings` are further arguments of `memory_forecast.require_memory`.
-    """
+    """Raise MemoryError if a box of this rank does not fit on its device."""
     _, placed = place_parts(partition, devices, 0.0, ranks)
     for box, device in placed.items():
-        require_memory(partition.extent(box).shape, device=device, **settings)
+        require_room(partition.extent(box).shape, storage, device, ratio, solids)

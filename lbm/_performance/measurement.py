@@ -12,9 +12,9 @@ from hetero.devices import Device
 from lbm._domain.domain import Domain
 from lbm._domain.domains import make_domain
 from lbm._kernels.problem import Box, Problem
+from lbm._parallel.exchange.messages import message_shape
 from lbm._parallel.partition import Decomposition
 from lbm._parallel.parts import edge_thickness, make_engine
-from lbm._parallel.planes import buffer_planes, copy_tables
 from lbm._performance.machine import Axes, Curve, DeviceTimes, Linear, Machine
 from lbm._performance.model import CROSSING, best_ratio
 from lbm.lattices.extent import Extent
@@ -201,7 +201,7 @@ def _shrink(problem: Problem) -> Problem:
     """Return a part of a problem that is quick to step on a CPU."""
     nx, ny, nz = problem.shape
     layers = max(SLAB_THICKNESS, min(nz, MOST_CPU_CELLS // nx // ny))
-    return problem.select_block(Extent((0, 0, 0), (nx, ny, layers)))
+    return problem.select_block(Extent.of_layers(problem.shape, 2, 0, layers))
 
 
 def _measure_rows(problem: Problem, beside: Device | None) -> Curve:
@@ -227,8 +227,8 @@ def _measure_rows(problem: Problem, beside: Device | None) -> Curve:
 
 def _select(problem: Problem, share: int) -> Problem:
     """Return the first 1/share of a problem along z."""
-    nx, ny, nz = problem.shape
-    return problem.select_block(Extent((0, 0, 0), (nx, ny, nz // share)))
+    layers = problem.shape[2] // share
+    return problem.select_block(Extent.of_layers(problem.shape, 2, 0, layers))
 
 
 def _time_step(domain: Domain) -> float:
@@ -310,18 +310,14 @@ def _time_packing(problem: Problem, device: Device, on_host: bool) -> Axes:
     def measure(part: Problem, axis: int) -> float:
         domain = make_domain(part, [device, device], decomposition=_grid(axis))
         assert domain.exchange is not None
-        face, worker = domain.exchange.first_face(axis)
-        planes, size = face.outgoing(0), face.size
-        shape = len(planes.slots), size[0] * size[1]
-        dtype = part.precision.storage
-        buffer = _make_buffer(worker, shape, dtype, on_host)
-        rows = buffer_planes(shape[0], size)
-        populations = worker.populations_after(0)
-        incoming, writable = face.incoming(0)
-        pack = worker.prepare_copy(populations, buffer, copy_tables(planes, rows, size))
-        unpack = worker.prepare_copy(
-            buffer, populations, copy_tables(rows, incoming, size, writable)
-        )
+        end = domain.exchange.first_end(axis)
+        worker: Any = end.worker
+        shape, dtype = message_shape(end.face), end.face.dtype
+        if on_host:
+            _, buffer = worker.allocate(shape, dtype)
+        else:
+            buffer = worker.allocate_on_device(shape, dtype)
+        pack, unpack = end.prepare_pack(0, buffer), end.prepare_unpack(0, buffer)
 
         def both(t: int) -> None:
             pack()
@@ -330,12 +326,6 @@ def _time_packing(problem: Problem, device: Device, on_host: bool) -> Axes:
         return time_copies([worker], both)
 
     return _over_axes(problem, measure)
-
-
-def _make_buffer(worker: Any, shape: tuple[int, int], dtype: type, on_host: bool) -> Any:
-    if on_host:
-        return worker.allocate(shape, dtype)[1]
-    return worker.allocate_on_device(shape, dtype)
 
 
 def _time_overhead(problem: Problem, device: Device) -> float:

@@ -19,7 +19,7 @@ def velocity_gradient(flow: Flow) -> np.ndarray:
     Differences are central where both neighbours are fluid, second order in the cell. Beside walls
     and solids they are one-sided, first order; they are 0 in solid cells and between two walls.
     """
-    u, fluid = _with_neighbours(flow, flow.u), _fluid_with_neighbours(flow)
+    u, fluid = velocity_with_neighbours(flow, 1)
     centre = (slice(1, -1),) * 3
     gradient = np.zeros((3, *u[(slice(None), *centre)].shape), u.dtype)
     for axis in AXES:
@@ -61,13 +61,12 @@ def _shift(cells: tuple[slice, ...], axis: int, step: int) -> tuple[slice, ...]:
     return tuple(moved if a == axis else cells[a] for a in AXES)
 
 
-def _with_neighbours(flow: Flow, values: np.ndarray) -> np.ndarray:
-    """Return a field of this rank with one more cell at both ends of each axis."""
-    return add_neighbours(values, flow.domain.ranks, flow.domain.partition)
+def velocity_with_neighbours(flow: Flow, width: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return the velocity and the fluid cells of this rank and of `width` cells around them.
 
-
-def _fluid_with_neighbours(flow: Flow) -> np.ndarray:
-    """Return the fluid cells of this rank and one cell around; beyond a wall there is no fluid."""
-    fluid = _with_neighbours(flow, flow.fluid)
-    clear_beyond_walls(fluid, flow.region, flow.domain.partition)
-    return fluid
+    Beyond a wall there is no fluid. All ranks must call it.
+    """
+    ranks, partition = flow.domain.ranks, flow.domain.partition
+    fluid = add_neighbours(flow.fluid, ranks, partition, width)
+    clear_beyond_walls(fluid, flow.region, partition, width)
+    return add_neighbours(flow.u, ranks, partition, width), fluid

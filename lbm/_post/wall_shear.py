@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from hetero.validation import describe
-from lbm._parallel.neighbours import add_neighbours, clear_beyond_walls
+from lbm._post.gradients import velocity_with_neighbours
 from lbm._post.wall_stress import WallShear
 from lbm.boundaries import FACES, Condition
 from lbm.geometry.surface_normals import (
@@ -71,7 +71,7 @@ def wall_shear(flow: Flow, name: str) -> WallShear:
     flow.domain.ranks.require_same_call("wall_shear", {"name": describe(name)})
     with flow.domain.ranks.agreeing():
         require_wall(flow, name)
-    return _measure(flow, name, *_velocity_with_neighbours(flow))
+    return _measure(flow, name, *velocity_with_neighbours(flow, _REACH))
 
 
 def wall_shear_fields(flow: Flow) -> tuple[np.ndarray, np.ndarray]:
@@ -79,7 +79,7 @@ def wall_shear_fields(flow: Flow) -> tuple[np.ndarray, np.ndarray]:
 
     In a cell beside several walls they are those of the nearest one.
     """
-    u, fluid = _velocity_with_neighbours(flow)
+    u, fluid = velocity_with_neighbours(flow, _REACH)
     shape = flow.region.shape
     stress, y_plus = np.zeros((3, *shape)), np.zeros(shape)
     nearest = np.full(shape, np.inf)
@@ -119,14 +119,6 @@ def require_wall(flow: Flow, name: str) -> None:
 def _condition_of(flow: Flow, name: str) -> Condition:
     """Return the condition of a face or a solid."""
     return flow.solids[name].condition if name in flow.solids else flow.faces[FACES.index(name)]
-
-
-def _velocity_with_neighbours(flow: Flow) -> tuple[np.ndarray, np.ndarray]:
-    """Return the velocity and the fluid cells of this rank and of two cells around them."""
-    ranks, partition = flow.domain.ranks, flow.domain.partition
-    fluid = add_neighbours(flow.fluid, ranks, partition, _REACH)
-    clear_beyond_walls(fluid, flow.region, partition, _REACH)
-    return add_neighbours(flow.u, ranks, partition, _REACH), fluid
 
 
 def _measure(flow: Flow, name: str, u: np.ndarray, fluid: np.ndarray) -> WallShear:

@@ -57,6 +57,13 @@ def estimate_mean(series: np.ndarray, scale: float = 0.0) -> Estimate:
     return Estimate(float(values.mean()), float(error), bool(abs(trend) <= allowed))
 
 
+def estimate_forces(coefficients: np.ndarray) -> tuple[Estimate, Estimate, Estimate]:
+    """Return the means of forces [sample, (x, y, z)]; `scale` is the largest of them."""
+    size = float(np.abs(coefficients.mean(axis=0)).max()) if len(coefficients) else 0.0
+    x, y, z = (estimate_mean(c, size) for c in coefficients.T)
+    return x, y, z
+
+
 def average_pairs(rows: np.ndarray) -> np.ndarray:
     """Return the means of samples 0 and 1, 2 and 3, ...
 

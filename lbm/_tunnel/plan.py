@@ -12,8 +12,7 @@ import numpy as np
 
 from hetero.errors import format_bytes
 from hetero.validation import check_choice, check_integer, check_positive, describe
-from lbm._kernels.moments.limits import MOMENTS_PATTERN
-from lbm._parallel.memory_forecast import required_bytes
+from lbm._parallel.memory_forecast import choose_storage
 from lbm._tunnel.ground import FEWEST_BELOW, find_low_parts, move_ground
 from lbm._tunnel.placing import Body, place
 from lbm.boundaries import (
@@ -33,8 +32,6 @@ from lbm.collisions.automatic import AUTO, RESOLVED, WALL_CONSTANT, choose_autom
 from lbm.collisions.operator import Collision
 from lbm.collisions.vreman import VremanCentralMoments
 from lbm.geometry.meshes import TriangleMesh
-from lbm.lattices import choose_lattice
-from lbm.lattices.precision import choose_precision
 from lbm.units import Units
 
 LOGGER = logging.getLogger("lbm.tunnel")
@@ -198,11 +195,10 @@ def make_plan(
     state = options.get("state", "populations")
     operator, why = _choose_operator(collision, units.tau, reynolds / cells, wall, state)
     choices.append(Choice("collision", str(operator), f"Reynolds number {reynolds:.3g}; {why}"))
-    is_resolved = reynolds / cells <= RESOLVED["open"]
-    wall, why = _choose_wall(wall, is_resolved)
+    wall, why = _choose_wall(wall)
     choices.append(Choice("wall", wall, why))
     stream = u, 0.0, 0.0
-    faces, sponges, why = _choose_ends(ends, stream, ground, int(width), is_resolved)
+    faces, sponges, why = _choose_ends(ends, stream, ground, int(width))
     names = ", ".join(f"{k} {c.name}" for k, c in faces.items())
     choices.append(Choice("ends", names, why))
     if ground == "moving" and (still := find_low_parts(mesh, shape)).any():
@@ -285,7 +281,7 @@ def _choose_operator(
     return make_collision(collision, tau), "as asked"
 
 
-def _choose_wall(wall: str, is_resolved: bool) -> tuple[str, str]:
+def _choose_wall(wall: str) -> tuple[str, str]:
     """Return the wall of the body, and why."""
     if wall != AUTO:
         return wall, f"as asked; {ATTACHED}" if wall == "modelled" else "as asked"
@@ -293,7 +289,7 @@ def _choose_wall(wall: str, is_resolved: bool) -> tuple[str, str]:
 
 
 def _choose_ends(
-    ends: str, stream: tuple[float, float, float], ground: str, cells: int, is_resolved: bool
+    ends: str, stream: tuple[float, float, float], ground: str, cells: int
 ) -> tuple[dict[str, Condition], dict[str, Sponge], str]:
     """Return the conditions of the faces, the sponges, and why."""
     reason = "as asked"
@@ -326,13 +322,5 @@ def _forecast_memory(
     shape: tuple[int, int, int], operator: Collision, options: Mapping[str, Any]
 ) -> Choice:
     """Return how much memory the populations of a domain take."""
-    dtype, storage = options.get("dtype", "float32"), options.get("storage")
-    precision = choose_precision(dtype, storage, options.get("state", "populations"))
-    count = required_bytes(
-        shape,
-        MOMENTS_PATTERN if precision.moments else options.get("pattern", "esoteric"),
-        precision,
-        choose_lattice(options.get("lattice", "D3Q19")),
-        operator.reads_viscosity,
-    )
+    count = choose_storage(collision=operator, **options).required_bytes(shape)
     return Choice("memory", format_bytes(count), f"{math.prod(shape) / 1e6:.3g} million cells")

@@ -103,6 +103,9 @@ class Condition:
 
     # ---- what members define -----------------------------------------------------------------
 
+    def __post_init__(self) -> None:
+        """Check the fields; by default there is nothing to check."""
+
     def parameters(self, points: np.ndarray = NOWHERE, t: float = 0.0) -> np.ndarray:
         """Return the rows (is an outlet, rho - 1, ux, uy, uz) [point, 5] at time t in steps.
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from lbm.boundaries.condition import Condition
-from lbm.boundaries.periodic import Periodic
 from lbm.boundaries.solid import Solid
+from lbm.boundaries.walls import Periodic
 from lbm.collisions.stability_map import FlowKind
 
 FACES = ("x-", "x+", "y-", "y+", "z-", "z+")

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from lbm.boundaries.condition import NOWHERE
-from lbm.boundaries.moving_wall import MovingWall
+from lbm.boundaries.walls import MovingWall
 
 EQUILIBRIUM = 2.0
 """First number of the rows of `Links.wall_types` of faces that return an equilibrium. A step of

@@ -10,7 +10,7 @@ import numpy as np
 from hetero.validation import check_choice, describe, require_unmasked
 from lbm.boundaries.condition import Condition
 from lbm.boundaries.motion import Motion, check_motion
-from lbm.boundaries.no_slip import NoSlip
+from lbm.boundaries.walls import NoSlip
 from lbm.lattices.extent import Extent, Triple
 
 _AT_REST = NoSlip()

@@ -3,8 +3,8 @@
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-from lbm.boundaries.moving_wall import MovingWall
 from lbm.boundaries.prescribed import Function
+from lbm.boundaries.walls import MovingWall
 
 
 @dataclass(frozen=True)

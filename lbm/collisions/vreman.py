@@ -166,6 +166,20 @@ class _OneTime(_VremanModel):
         return (self.tau,)
 
 
+def _with_local_time(relax_pairs: Callable[..., Any]) -> Callable[..., Any]:
+    """Make an operator with the local relaxation time of one that gets the share 1 - 1/tau."""
+    from lbm.collisions.unroll import inlined
+
+    relax_with_share = inlined(relax_pairs)
+
+    def relax(f: Any, pairs: Any, rates: Any) -> Any:
+        T = type(f[0])
+        share = T(1) - T(1) / (rates[0] + T(3) * rates[1])
+        return relax_with_share(f, pairs, (share,))
+
+    return relax
+
+
 @dataclass(frozen=True)
 class VremanBGK(_OneTime):
     """Collision operator with one relaxation time and the eddy viscosity of Vreman (2004).
@@ -215,16 +229,7 @@ class VremanRecursive(_OneTime):
     @staticmethod
     def relax_pairs(lattice: Lattice) -> Callable[..., Any]:
         """Make the operator for pairs of opposite populations; see `Collision.relax_pairs`."""
-        from lbm.collisions.unroll import inlined
-
-        relax_with_share = inlined(RecursiveRegularized.relax_pairs(lattice))
-
-        def relax(f: Any, pairs: Any, rates: Any) -> Any:
-            T = type(f[0])
-            share = T(1) - T(1) / (rates[0] + T(3) * rates[1])
-            return relax_with_share(f, pairs, (share,))
-
-        return relax
+        return _with_local_time(RecursiveRegularized.relax_pairs(lattice))
 
     @staticmethod
     def relax_moments(lattice: Lattice) -> Callable[..., Any]:
@@ -267,15 +272,7 @@ class VremanCentralMoments(_OneTime):
     @staticmethod
     def relax_pairs(lattice: Lattice) -> Callable[..., Any]:
         """Make the operator for pairs of opposite populations; see `Collision.relax_pairs`."""
-        from lbm.collisions.unroll import inlined
-
-        relax_with_share = inlined(CentralMoments.relax_pairs(lattice))
-
-        def relax(f: Any, pairs: Any, rates: Any) -> Any:
-            T = type(f[0])
-            return relax_with_share(f, pairs, (T(1) - T(1) / (rates[0] + T(3) * rates[1]),))
-
-        return relax
+        return _with_local_time(CentralMoments.relax_pairs(lattice))
 
     def reference_collide(
         self, f: np.ndarray, e: np.ndarray, viscosity: np.ndarray | float = 0.0

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from lbm.lattices.extent import Extent
+
 if TYPE_CHECKING:
     from lbm.simulation import Simulation
 
@@ -16,20 +18,11 @@ def read_centre_line(s: Simulation) -> np.ndarray:
     With an even number of cells it is the mean of the four columns around the line.
     """
     n = s.shape[0]
-    half = (n // 2 - 1, n // 2 + 1) if n % 2 == 0 else (n // 2, n // 2 + 1)
-    line: np.ndarray = np.empty((half[1] - half[0], n, half[1] - half[0]), s.u.dtype)
-    columns, piece = (half, (0, n), half), None
-    first = [max(a, low) for a, (low, _) in zip(s.region.start, columns, strict=True)]
-    last = [min(b, high) for b, (_, high) in zip(s.region.stop, columns, strict=True)]
-    if all(a < b for a, b in zip(first, last, strict=True)):
-        local = tuple(
-            slice(a - start, b - start)
-            for a, b, start in zip(first, last, s.region.start, strict=True)
-        )
-        target = tuple(
-            slice(a - low, b - low) for a, b, (low, _) in zip(first, last, columns, strict=True)
-        )
-        piece = target, s.u[0][local]
+    first, last = (n - 1) // 2, n // 2 + 1
+    columns = Extent((first, 0, first), (last, n, last))
+    line: np.ndarray = np.empty(columns.shape, s.u.dtype)
+    here = columns.overlap(s.region)
+    piece = here and (here.relative_to(columns).slices, s.u[0][here.relative_to(s.region).slices])
     for each in s.domain.ranks.gather_all(piece):
         if each is not None:
             line[each[0]] = each[1]

@@ -120,9 +120,7 @@ class CutLinks:
         )
 
 
-def find_cut_links(
-    solids: Mapping[str, Solid], boundary: Any, faces: Sequence[Condition], extent: Extent
-) -> CutLinks | None:
+def find_cut_links(solids: Mapping[str, Solid], boundary: Any, extent: Extent) -> CutLinks | None:
     """Find the links of an extent's cells that end at interpolated walls; None without such walls.
 
     `boundary` are the `BoundaryCells` of the extent.
@@ -288,14 +286,19 @@ def interpolate_linearly(distance: np.ndarray, mate: np.ndarray) -> Interpolatio
     return Interpolation(sent, other, wall, mate_wall, mate, near & (mate < 0))
 
 
-def find_mates(links: CutLinks) -> np.ndarray:
-    """Return the number of the opposite cut link of the same cell for each link, or -1."""
-    cells = links.cells - links.cells.min(axis=0, initial=0)
-    size = cells.max(axis=0, initial=0) + 1
-    position = (cells[:, 0] * size[1] + cells[:, 1]) * size[2] + cells[:, 2]
-    opposite = links.q + np.where(links.q % 2 == 1, 1, -1)  # pairs are (1, 2), (3, 4), ...
-    count = links.lattice.size
-    key, partner = position * count + links.q, position * count + opposite
-    order = np.argsort(key)
-    position_of_partner = np.minimum(np.searchsorted(key[order], partner), len(key) - 1)
-    return np.where(key[order][position_of_partner] == partner, order[position_of_partner], -1)
+def find_mates(cells: np.ndarray, q: np.ndarray, opposite: Sequence[int]) -> np.ndarray:
+    """Return the number of the link against each link q of the same cell (z, y, x), or -1.
+
+    `opposite` is that of their lattice.
+    """
+    cells = cells - cells.min(axis=0, initial=0)
+    size = *(cells.max(axis=0, initial=0) + 1), len(opposite)
+    keys, wanted = (np.ravel_multi_index((*cells.T, k), size) for k in (q, np.array(opposite)[q]))
+    return find_keys(keys, wanted)
+
+
+def find_keys(keys: np.ndarray, wanted: np.ndarray) -> np.ndarray:
+    """Return where numbers are among distinct keys, or -1."""
+    order = np.argsort(keys)
+    place = order[np.minimum(np.searchsorted(keys, wanted, sorter=order), len(keys) - 1)]
+    return np.where(keys[place] == wanted, place, -1)

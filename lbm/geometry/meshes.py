@@ -18,28 +18,14 @@ from lbm.geometry import check_domain
 from lbm.geometry.shapes import Complement
 from lbm.geometry.triangles.arrays import LARGEST_COORDINATE, check_arrays, rotate
 from lbm.geometry.triangles.files import read_triangles
-from lbm.geometry.triangles.topology import close_surface, describe_point
-from lbm.lattices.extent import Extent, Triple
+from lbm.geometry.triangles.resolution import require_inside, warn_of_thin_parts
+from lbm.geometry.triangles.topology import close_surface
+from lbm.lattices.extent import Extent
 
 LOGGER = logging.getLogger("lbm.meshes")
 
-LARGEST_LOSS = 0.1
-"""Share of passages without a cell above which `TriangleMesh.place` warns: at the edges of a
-rotated box of 18 x 12 x 8 cells it is 0.07, of a sphere of 8 cells 0.01."""
-
-MOSTLY_OPEN = 0.5
-"""Area of the caps that close a surface, in areas of the surface, above which `TriangleMesh.place`
-warns: for a box without a side it is 0.2, for a flat sheet 1. Not tuned."""
-
-FEWEST_CELLS = 2.0
-"""Cells along the longest side of a mesh below which its size is taken for a mistake: the body is
-one cell then, whatever its shape."""
-
 LARGEST_SIZE = 1 << 15
 """Largest side of a placed mesh in cells: no domain has as many."""
-
-_TOUCHING = 1e-6
-"""Cells by which a body that touches a face may lie beyond it, from rounding."""
 
 Vector = Sequence[float]
 
@@ -81,6 +67,10 @@ class TriangleMesh:
         What was done to the surface.
     minimum_thickness : int
         Cells that the body has at least, see `place`.
+    caps : integer array of shape (triangles, 3)
+        Further triangles, which close a surface that was open.
+    sheets : int
+        Number of the last faces that bound nothing.
 
     Raises
     ------
@@ -97,8 +87,8 @@ class TriangleMesh:
     """True if all triangles face outwards, or all inwards."""
     repairs: tuple[str, ...] = field(init=False, default=())
     minimum_thickness: int = field(init=False, default=0)
-    _caps: np.ndarray = field(init=False, default_factory=lambda: np.zeros((0, 3), np.int64))
-    _sheets: int = field(init=False, default=0)
+    caps: np.ndarray = field(init=False, default_factory=lambda: np.zeros((0, 3), np.int64))
+    sheets: int = field(init=False, default=0)
 
     def __post_init__(self) -> None:
         vertices, faces = check_arrays(self.vertices, self.faces)
@@ -126,7 +116,7 @@ class TriangleMesh:
         surface = repair_surface(vertices, faces, weld)
         for name, value in (
             ("vertices", surface.vertices), ("faces", surface.faces), ("repairs", surface.notes),
-            ("is_oriented", True), ("_caps", surface.caps), ("_sheets", surface.sheets),
+            ("is_oriented", True), ("caps", surface.caps), ("sheets", surface.sheets),
         ):  # fmt: skip
             object.__setattr__(self, name, value)
         for note in surface.notes:
@@ -144,13 +134,13 @@ class TriangleMesh:
     @functools.cached_property
     def closed_triangles(self) -> np.ndarray:
         """Corners of the triangles that bound the body, and of the caps of a repaired surface."""
-        bounding = self.faces[: len(self.faces) - self._sheets]
-        return self.vertices[np.concatenate([bounding, self._caps])]
+        bounding = self.faces[: len(self.faces) - self.sheets]
+        return self.vertices[np.concatenate([bounding, self.caps])]
 
     @property
     def crosses_links(self) -> bool:
         """True if a triangle is between each cell inside and each neighbour outside."""
-        return not (len(self._caps) or self._sheets or self.minimum_thickness)
+        return not (len(self.caps) or self.sheets or self.minimum_thickness)
 
     @property
     def bounds(self) -> np.ndarray:
@@ -238,7 +228,7 @@ class TriangleMesh:
         placed = move_mesh(self, vertices)
         object.__setattr__(placed, "minimum_thickness", thickness)
         if not thickness:
-            placed._warn_of_thin_parts()
+            warn_of_thin_parts(placed)
         return placed
 
     def cells(self, shape: Sequence[int]) -> np.ndarray:
@@ -257,36 +247,8 @@ class TriangleMesh:
             If a part of the body lies outside of the domain, or if it is hardly longer than a cell.
         """
         domain = check_domain("shape", shape)
-        self.require_inside(domain)
+        require_inside(self, domain)
         return np.ascontiguousarray(self(*Extent.of_domain(domain).centres))
-
-    def require_inside(
-        self, domain: Triple, periodic: Sequence[bool] = (False, False, False)
-    ) -> None:
-        """Raise ValueError if the mesh lies outside of a domain; warn if it does not suit it.
-
-        It does not if it sticks out of the domain, but for periodic axes, along which it goes on at
-        the other end, or if it is hardly longer than a cell.
-        """
-        low, high = self.bounds
-        if (low >= domain).any() or (high <= 0.0).any():
-            raise ValueError(
-                f"the mesh lies outside of the domain of shape {domain}: it reaches from "
-                f"{describe_point(low)} to {describe_point(high)}. Correct its place or its size"
-            )
-        if (size := float((high - low).max())) < FEWEST_CELLS:
-            warnings.warn(
-                f"the mesh is {size:.3g} cells long, which no flow resolves: it may have another "
-                "unit than you think. Correct length or dx (unit in a case file)",
-                stacklevel=3,
-            )
-        sticks_out = (low < -_TOUCHING) | (high > np.add(domain, _TOUCHING))
-        if (sticks_out & ~np.array(periodic)).any():
-            warnings.warn(
-                f"the mesh reaches from {describe_point(low)} to {describe_point(high)}: what "
-                f"lies outside of the domain of shape {domain} is cut off",
-                stacklevel=3,
-            )
 
     def __call__(self, x: np.ndarray, y: np.ndarray, z: np.ndarray) -> np.ndarray:
         """Return the cells inside for coordinates of shape (nx, 1, 1), (1, ny, 1), (1, 1, nz)."""
@@ -301,46 +263,12 @@ class TriangleMesh:
             centres, position = np.unique(np.ravel(values), return_inverse=True)
             axes.append(centres.astype(np.float64))
             positions.append(position)
-        cells = self._mark_thick(*axes) if self.minimum_thickness else self._mark_inside(*axes)
+        from lbm.geometry.triangles.bodies import mark_inside, mark_thick
+
+        cells = (mark_thick if self.minimum_thickness else mark_inside)(self, *axes)
         if all((p == np.arange(p.size)).all() for p in positions):
             return cells
         return cells[np.ix_(*positions)]
-
-    def _mark_inside(self, x: np.ndarray, y: np.ndarray, z: np.ndarray) -> np.ndarray:
-        """Return the cells inside for increasing coordinates along each axis."""
-        if len(self._caps):
-            from lbm.geometry.triangles.winding import mark_wound_cells
-
-            return mark_wound_cells(self.closed_triangles, self.vertices[self._caps], x, y, z)
-        if len(self.faces) == self._sheets:
-            return np.zeros((x.size, y.size, z.size), bool)
-        from lbm.geometry.triangles.inside import mark_cells
-
-        return mark_cells(self.closed_triangles, not self.is_oriented, x, y, z)
-
-    def _mark_thick(self, *axes: np.ndarray) -> np.ndarray:
-        """Return the cells inside, and those of parts that are thinner than a cell."""
-        from lbm.geometry.triangles.inside import find_thin_cells
-
-        if any((centres - np.floor(centres) != 0.5).any() for centres in axes):
-            raise ValueError(
-                "a mesh with minimum_thickness knows cells only: x, y and z must be centres, such "
-                "as 0.5, 1.5, ..."
-            )
-        cells = np.zeros([centres.size for centres in axes], bool)
-        # Cells around those that are wanted decide which of them are thin.
-        low = np.maximum(np.floor(self.bounds[0]).astype(int), [int(c[0]) for c in axes]) - 1
-        high = np.minimum(np.floor(self.bounds[1]).astype(int), [int(c[-1]) for c in axes]) + 2
-        if (low >= high).any():
-            return cells
-        inside = self._mark_inside(*(np.arange(a, b) + 0.5 for a, b in zip(low, high, strict=True)))
-        inside |= find_thin_cells(self.triangles, inside, low)
-        numbers = [np.floor(centres).astype(int) - a for centres, a in zip(axes, low, strict=True)]
-        inside_grid = [(k >= 0) & (k < n) for k, n in zip(numbers, inside.shape, strict=True)]
-        cells[np.ix_(*inside_grid)] = inside[
-            np.ix_(*(k[is_held] for k, is_held in zip(numbers, inside_grid, strict=True)))
-        ]
-        return cells
 
     def __invert__(self) -> Complement:
         """Return everything outside of the surface, such as the wall of a vessel around a flow."""
@@ -372,39 +300,6 @@ class TriangleMesh:
         second /= np.linalg.norm(second)
         frame = np.stack([along, np.cross(second, along), second], axis=1)
         return measure_shadow((self.vertices @ frame)[self.faces])
-
-    def _is_mostly_open(self) -> bool:
-        """Return whether the caps of openings are larger than half of the surface."""
-        if not len(self._caps):
-            return len(self.faces) == self._sheets
-        capped, whole = (self.vertices[corners] for corners in (self._caps, self.faces))
-        areas = [
-            np.linalg.norm(np.cross(t[:, 1] - t[:, 0], t[:, 2] - t[:, 0]), axis=1).sum()
-            for t in (capped, whole)
-        ]
-        return bool(areas[0] > MOSTLY_OPEN * areas[1])
-
-    def _warn_of_thin_parts(self) -> None:
-        """Warn if parts or gaps are thinner than a cell, so that they vanish."""
-        from lbm.geometry.triangles.inside import find_lost_share
-
-        share, axis = find_lost_share(self.triangles, not self.is_oriented)
-        if self._is_mostly_open():
-            warnings.warn(
-                "most of the surface is open: sheets hold no cell, unless with minimum_thickness=1,"
-                " and cracks along the edges of triangles are closed by weld, a distance in the "
-                "unit of the file",
-                stacklevel=4,
-            )
-            return
-        if share > LARGEST_LOSS:
-            warnings.warn(
-                f"of the passages of lines of cell centres along {'xyz'[axis]} through the mesh or "
-                f"its gaps, {share:.0%} contain no cell: parts or gaps thinner than a cell vanish. "
-                "Use more cells for the body, minimum_thickness=1, or move it by a fraction of a "
-                "cell",
-                stacklevel=4,
-            )
 
 
 def move_mesh(mesh: TriangleMesh, vertices: np.ndarray) -> TriangleMesh:

@@ -15,6 +15,7 @@ from lbm.boundaries.prescribed import Function
 from lbm.boundaries.solid import ATTACHED
 from lbm.geometry.meshes import TriangleMesh
 from lbm.geometry.shapes import Complement, Shape
+from lbm.geometry.triangles.resolution import require_inside
 from lbm.lattices.extent import Triple
 
 
@@ -48,6 +49,17 @@ class PeriodicImages(Shape):
             [self.shape.distances(points - shift, directions) for shift in self.shifts]
         )
         return nearest
+
+
+def place_solids(
+    solids: Mapping[str, Solid], domain: Triple, faces: Sequence[Condition], *, warns: bool = True
+) -> dict[str, Solid]:
+    """Return solids with their periodic images, if they suit a domain."""
+    with warnings.catch_warnings():
+        if not warns:
+            warnings.simplefilter("ignore")
+        require_bodies_inside(solids, domain, faces)
+        return repeat_solids(solids, domain, faces)
 
 
 def repeat_solids(
@@ -91,17 +103,17 @@ def require_bodies_inside(
         if solid.is_modelled and bounds is not None:
             low, high = np.clip(bounds, 0.0, domain)
             if (high - low < domain).sum() > 1:
-                warnings.warn(f"boundaries[{name!r}]: wall='modelled': {ATTACHED}", stacklevel=4)
+                warnings.warn(f"boundaries[{name!r}]: wall='modelled': {ATTACHED}", stacklevel=5)
         if not isinstance(solid.cells, TriangleMesh):
             continue
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             try:
-                solid.cells.require_inside(domain, periodic)
+                require_inside(solid.cells, domain, periodic)
             except ValueError as error:
                 raise ValueError(f"boundaries[{name!r}]: {error}") from None
         for warning in caught:
-            warnings.warn(f"boundaries[{name!r}]: {warning.message}", stacklevel=4)
+            warnings.warn(f"boundaries[{name!r}]: {warning.message}", stacklevel=5)
 
 
 def _velocity_at_body(condition: Condition, images: PeriodicImages) -> Function:
@@ -137,7 +149,7 @@ def _repeat(name: str, body: Any, domain: Triple, faces: Sequence[Condition]) ->
                 f"boundaries[{name!r}] passes through a periodic face across {'xyz'[axis]}, but is "
                 f"{high - low:g} cells long and the domain {n}: what lies outside of the domain "
                 "is cut off, since it cannot go on behind the opposite face",
-                stacklevel=5,
+                stacklevel=6,
             )
             beyond = []
         shifts.append((0.0, *beyond))

@@ -195,7 +195,7 @@ def classify_cells(
     for k, name in enumerate(solids):
         cell, q = np.nonzero(cells.owner == k + 2)
         bodies[name] = np.stack(position, axis=1)[cell], q, cells.row[cell, q]
-    cut = find_cut_links(solids, cells, faces, extent)
+    cut = find_cut_links(solids, cells, extent)
     return Links(
         lattice, classes, masks, wall_rows, wall_types, varying, sizes, bodies, cut
     )  # fmt: skip

@@ -21,6 +21,13 @@ class Extent(NamedTuple):
         """Return the extent of all cells of a domain."""
         return cls((0, 0, 0), shape)
 
+    @classmethod
+    def of_layers(cls, shape: Triple, axis: int, first: int, last: int) -> Extent:
+        """Return the extent of the layers from `first` up to, but without, `last` of a domain."""
+        start, stop = [0, 0, 0], list(shape)
+        start[axis], stop[axis] = first, last
+        return cls((start[0], start[1], start[2]), (stop[0], stop[1], stop[2]))
+
     @property
     def shape(self) -> Triple:
         """Number of cells along x, y and z."""
@@ -44,6 +51,12 @@ class Extent(NamedTuple):
     def contains(self, cell: tuple[int, ...]) -> bool:
         """Return whether the cell (x, y, z) is one of these."""
         return all(a <= c < b for c, a, b in zip(cell, self.start, self.stop, strict=True))
+
+    def overlap(self, other: Extent) -> Extent | None:
+        """Return the cells that are in both extents; None if there are none."""
+        x0, y0, z0 = map(max, self.start, other.start)
+        x1, y1, z1 = map(min, self.stop, other.stop)
+        return Extent((x0, y0, z0), (x1, y1, z1)) if x0 < x1 and y0 < y1 and z0 < z1 else None
 
     def relative_to(self, other: Extent) -> Extent:
         """Return this extent in coordinates that begin at the first cell of another one."""

@@ -159,7 +159,9 @@ def test_required_memory_is_the_size_of_the_arrays():
         arrays = sum(a.nbytes for a in s.domain.engine.populations)
         fields = 4 * np.prod(shape) * np.dtype(s.problem.precision.compute).itemsize
         expected = arrays + np.prod(shape) + fields
-        assert memory_forecast.required_bytes(shape, pattern, s.problem.precision) == expected
+        assert (
+            memory_forecast.Storage(pattern, s.problem.precision).required_bytes(shape) == expected
+        )
 
 
 def test_units_refuse_unstable_settings():
@@ -245,7 +247,7 @@ def test_a_gpu_without_room_stays_usable(require_cuda, monkeypatch):
     shape = (1024, 1024, before // (76 << 20) * 6 // 5)
     with pytest.raises(MemoryError, match=r"needs .* on cuda:0, which has .* free\. Remedy: "):
         lbm.Simulation(shape, device=gpu)
-    monkeypatch.setattr("lbm._parallel.placement.require_memory", lambda *_, **__: None)
+    monkeypatch.setattr("lbm._parallel.placement.require_room", lambda *_, **__: None)
     monkeypatch.setattr("lbm._parallel.parts.free_bytes", lambda device: 1 << 50)
     fitting = (1024, 1024, before // (76 << 20) * 2 // 3)  # one copy does, two do not
     with pytest.raises(MemoryError, match="Remedy: "):

@@ -71,7 +71,7 @@ def test_a_step_by_boxes_has_the_same_bits(pattern, storage):
     state = s.populations().transpose(0, 3, 2, 1)
     whole, parts = (create_engine(s.problem, CPU) for _ in range(2))
     for engine in whole, parts:
-        engine.write_populations(0, engine.box(), state)
+        engine.write(0, engine.box(), state, populations=True)
     nx, ny, nz = SHAPE
     for t in range(3):
         whole.step(t, whole.box())
@@ -80,7 +80,7 @@ def test_a_step_by_boxes_has_the_same_bits(pattern, storage):
             itertools.pairwise((0, 1, 3, 20, nx - 1, nx)),
         ):  # fmt: skip
             parts.step(t, Box(x0, x1, y0, y1, z0, z1))
-        fields = [engine.read_populations(t + 1, engine.box()) for engine in (whole, parts)]
+        fields = [engine.read(t + 1, engine.box(), populations=True) for engine in (whole, parts)]
         assert np.array_equal(*fields)
 
 

@@ -249,7 +249,7 @@ def test_the_forecast_of_memory_is_the_size_of_the_arrays(storage):
     assert s.problem.bytes == sum(a.nbytes for a in arrays) + 2 * s.problem.cells
     slab = 4 * np.prod(shape) * np.dtype(s.problem.precision.compute).itemsize
     form = s.problem.precision
-    required = memory_forecast.required_bytes(shape, "esoteric", form, reads_viscosity=True)
+    required = memory_forecast.Storage("esoteric", form, reads_viscosity=True).required_bytes(shape)
     assert required == s.problem.bytes + slab
 
 

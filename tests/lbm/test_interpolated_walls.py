@@ -102,7 +102,7 @@ def test_walls_that_meet_inlets_and_outlets(pattern, device):
 
 def test_one_cell_is_between_walls_at_all_kinds_of_distances():
     cut = make_both("slits", "ab", "cpu")[0].problem.links.cut
-    mates, near = find_mates(cut), cut.distance < 0.5
+    mates, near = find_mates(cut.cells, cut.q, cut.lattice.opposite), cut.distance < 0.5
     both = np.flatnonzero(mates >= 0)
     kinds = {(bool(a), bool(b)) for a, b in zip(near[both], near[mates[both]], strict=True)}
     assert kinds == set(itertools.product((True, False), repeat=2))

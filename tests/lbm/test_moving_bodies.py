@@ -266,7 +266,7 @@ def test_motions_of_case_files(tmp_path):
     s = lbm.Simulation(**case.arguments | {"device": "cpu"}).run(30)
     assert s.bodies["ball"].centre == pytest.approx([5, 6 + 2 * np.sin(0.6 * np.pi), 6])
     assert s.bodies["ball"].rotation[1, 0] == pytest.approx(np.sin(0.3))
-    assert case.outputs.forces == ("ball",)
+    assert case.outputs.forces.solids == ("ball",)
     for words, wrong in (("velocity", ""), ("at most 0.3", "velocity = [1, 0, 0]")):
         with pytest.raises(ValueError, match=words):
             read_text(tmp_path, CASE + wrong)

@@ -73,7 +73,7 @@ class BlockLinks:
         assert problem.links.cut is not None
         self._problem, self._cut = problem, problem.links.cut
         self._opposite = np.array(self._cut.lattice.opposite)[self._cut.q]
-        self._mates = find_mates(self._cut)
+        self._mates = find_mates(self._cut.cells, self._cut.q, problem.lattice.opposite)
         numbers = [k for k, name in enumerate(self._cut.names) if name in modelled]
         distance = np.where(np.isin(self._cut.body, numbers), 0.5, self._cut.distance)
         self._shares = interpolate_linearly(distance, self._mates)

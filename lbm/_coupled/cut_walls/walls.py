@@ -191,10 +191,6 @@ class InterpolatedWalls(Companion):
                 if table := links.add_model(part, solids, shape):
                     self.slip_tables[part.index] = table
 
-    def describe(self) -> str:
-        """Return nothing: the walls of a flow describe them."""
-        return ""
-
     def after_step(self, t: int) -> None:
         """Let the walls return populations after step t, whose halos have arrived."""
         for part in self._parts:

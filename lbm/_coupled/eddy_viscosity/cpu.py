@@ -31,7 +31,7 @@ def _compiles_for_vectors(formula, vector: Vector) -> bool:
     return bool(formula.overloads[signature].signature.return_type == vector)
 
 
-def _make_cell(formula, form: Precision):
+def _make_cell(formula):
     """Make cell(u, n, steps, step, sides, constant), the eddy viscosity of one cell.
 
     u points to the velocity [3, cell] and n is the number of the cell; `step` is the distance of
@@ -117,7 +117,7 @@ def _make_update(make_formula, precision: str):
     """Make update(moments, sides, viscosity, constant, box) for the formula of a model."""
     form = PRECISIONS[precision]
     formula, (_, encode) = make_formula(), codec(form)
-    cell, vectors, word = _make_cell(formula, form), _make_vectors(formula, form), form.lanes
+    cell, vectors, word = _make_cell(formula), _make_vectors(formula, form), form.lanes
 
     @inner_loop
     def update_row(u, sides, viscosity, constant, x0, x1, y, z, shape):

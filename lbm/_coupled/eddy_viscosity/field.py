@@ -167,7 +167,7 @@ class EddyViscosity(Companion):
         problem = self.domain.problem
         nx, ny, _ = problem.shape
         out: np.ndarray = np.zeros((z1 - z0, ny, nx), problem.precision.compute)
-        for part, first, last in self._parts_within(z0, z1):
+        for part, first, last in self.domain.parts_within(z0, z1):
             (x, y, z), (x1, y1, _) = part.local
             out[first - z0 : last - z0, y:y1, x:x1] = self._read_layers(part, first - z, last - z)
         return out
@@ -183,14 +183,6 @@ class EddyViscosity(Companion):
         layers: np.ndarray = values[:, hy : hy + ly, x]
         return layers
 
-    def _parts_within(self, z0: int, z1: int) -> list[tuple[Part, int, int]]:
-        """Return (part, z range) of the parts between two layers."""
-        ranges = [
-            (part, max(z0, part.local.start[2]), min(z1, part.local.stop[2]))
-            for part in self.domain.parts
-        ]
-        return [(part, first, last) for part, first, last in ranges if first < last]
-
     # ---- state -------------------------------------------------------------------------------
 
     def read_rows(self, t: int, z0: int, z1: int) -> np.ndarray:
@@ -203,7 +195,7 @@ class EddyViscosity(Companion):
 
     def write_rows(self, t: int, z0: int, values: np.ndarray) -> None:
         """Set the eddy viscosity of the layers from z0 on."""
-        for part, first, last in self._parts_within(z0, z0 + values.shape[1]):
+        for part, first, last in self.domain.parts_within(z0, z0 + values.shape[1]):
             (x, y, z), (x1, y1, _) = part.local
             (hx, hy, hz), (nx, ny, _) = part.halo, part.engine.problem.shape
             form = part.engine.problem.precision

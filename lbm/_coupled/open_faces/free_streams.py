@@ -67,10 +67,6 @@ class FreeStreams(Companion):
         parts = [_PartLinks(part) for part in domain.parts]
         self._parts = [part for part in parts if len(part)]
 
-    def describe(self) -> str:
-        """Return nothing: the walls of a flow describe them."""
-        return ""
-
     def after_step(self, t: int) -> None:
         """Return the equilibria of the streams after step t."""
         with self.domain.between_streams():

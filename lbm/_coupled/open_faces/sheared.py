@@ -18,6 +18,7 @@ from lbm._kernels.problem import Problem
 from lbm._parallel.parts import Part
 from lbm.boundaries import FACES, Condition
 from lbm.collisions.operator import Collision
+from lbm.geometry.cut_links import find_keys
 from lbm.geometry.wall_links import SOLID_CLASS
 from lbm.lattices.extent import Triple
 
@@ -157,9 +158,7 @@ def _find_cut_links(problem: Problem, numbers: np.ndarray, q: np.ndarray) -> np.
     if not cut:
         return np.full(len(q), -1)
     keys = number_cells(problem, cut.cells) * len(opposite) + opposite[cut.q]
-    order, targets = np.argsort(keys), numbers * len(opposite) + q
-    links = order[np.minimum(np.searchsorted(keys, targets, sorter=order), len(keys) - 1)]
-    return np.where(keys[links] == targets, links, -1)
+    return find_keys(keys, numbers * len(opposite) + q)
 
 
 def _has_walls_beside(face: int, faces: Sequence[Condition]) -> bool:

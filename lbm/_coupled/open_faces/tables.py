@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 
-from lbm._kernels.problem import Problem, population_indices
+from lbm._kernels.problem import Problem, load_indices
 from lbm._parallel.parts import Part
 from lbm.boundaries import Condition
 from lbm.collisions.moments import SECOND
-from lbm.geometry.wall_links import FROM, INTO, SOLID_CLASS
+from lbm.geometry.wall_links import INTO, SOLID_CLASS
 from lbm.lattices.extent import Triple
 
 
@@ -88,7 +87,7 @@ def make_table(
     double = 2.0 * np.array(lattice.weights)
     directions = np.stack([(1 if at_end else -1) * c[:, axis], double])
     share = (leaves * double).sum(axis=1)
-    return FaceTable(cells, _loads(problem, cells), _pack_bits(leaves), share, directions)
+    return FaceTable(cells, load_indices(problem, cells), _pack_bits(leaves), share, directions)
 
 
 def find_returned_moments(problem: Problem, table: FaceTable) -> tuple[np.ndarray, np.ndarray]:
@@ -124,7 +123,9 @@ def make_sheared_table(
     if not len(leaving):
         return None
     cells = cells[leaving]
-    return ShearedTable(cells, _loads(part.engine.problem, cells), _pack_bits(leaves[leaving]))
+    return ShearedTable(
+        cells, load_indices(part.engine.problem, cells), _pack_bits(leaves[leaving])
+    )
 
 
 def _find_cells(part: Part, face: int, shape: Triple, condition: Condition) -> _Cells | None:
@@ -168,16 +169,3 @@ def _links_to(problem: Problem, cells: np.ndarray, condition: Condition) -> np.n
     if condition.is_outlet:
         return into & (links.wall_types[row, 0] != 0.0) & ~links.into_streams()[classes]
     return into & (partner == np.arange(problem.lattice.size))
-
-
-def _loads(problem: Problem, cells: np.ndarray) -> np.ndarray:
-    """Return where even and odd steps load the populations of cells, int64 [parity, q, cell]."""
-    size = problem.lattice.size
-    comes_from_wall = problem.links.bits(FROM)[problem.links.classes[tuple(cells.T)]]
-    loads = np.empty((2, size, len(cells)), np.int64)
-    for odd, q in itertools.product((0, 1), range(size)):
-        population, access = np.full(len(cells), q), problem.pattern.steps[odd]
-        streamed = population_indices(problem, cells, population, access.load)
-        returned = population_indices(problem, cells, population, access.wall)
-        loads[odd, q] = np.where(comes_from_wall[:, q], returned, streamed)
-    return loads

@@ -20,7 +20,7 @@ import numpy as np
 from lbm._coupled.scalars.formulas import FLUX, STREAMS, VALUE
 from lbm._coupled.scalars.walls import DIRECTIONS, OPPOSITE, Q7, ScalarLinks, Wall
 from lbm._parallel.parts import Part
-from lbm.geometry.cut_links import NARROWEST, CutLinks
+from lbm.geometry.cut_links import NARROWEST, CutLinks, find_mates
 from lbm.lattices.extent import Triple
 
 
@@ -110,7 +110,7 @@ def make_table(part: Part, links: ValueLinks, scalar: ScalarLinks, inside: np.nd
     b = np.where(anti, -b, b)
     stays = between & ~near & ~(anti | flux)
     a, b, k = np.where(stays, 1.0, a), np.where(stays, 0.0, b), np.where(stays, 0.0, k)
-    mate = _find_mates(cells, q)
+    mate = find_mates(cells, q, OPPOSITE)
     both = np.flatnonzero(near & (mate >= 0))
     if len(both):
         pair = mate[both]
@@ -137,16 +137,6 @@ def _between_two(
     return np.where(narrow, 1.0, -sent), np.where(narrow, 0.0, -sent2), np.where(narrow, 0.0, k)
 
 
-def _find_mates(cells: np.ndarray, q: np.ndarray) -> np.ndarray:
-    """Return the number of the link of the same cell against each link, or -1."""
-    size = cells.max(axis=0, initial=0) + 1
-    position = (cells[:, 0] * size[1] + cells[:, 1]) * size[2] + cells[:, 2]
-    key, partner = position * Q7 + q, position * Q7 + np.array(OPPOSITE)[q]
-    order = np.argsort(key)
-    position_of_partner = np.minimum(np.searchsorted(key[order], partner), len(key) - 1)
-    return np.where(key[order][position_of_partner] == partner, order[position_of_partner], -1)
-
-
 def _behind(cells: np.ndarray, q: np.ndarray, shape: Triple) -> np.ndarray:
     """Return the cells (z, y, x) at the other side of links q."""
     result: np.ndarray = (cells - np.array(DIRECTIONS)[q][:, ::-1]) % np.array(shape)[::-1]
@@ -155,6 +145,5 @@ def _behind(cells: np.ndarray, q: np.ndarray, shape: Triple) -> np.ndarray:
 
 def _flat(cells: np.ndarray, q: np.ndarray, shape: Triple) -> np.ndarray:
     """Return where populations q of cells (z, y, x) are in the flat array of a block."""
-    nx, ny, nz = shape
-    z, y, x = cells.T
-    return ((q * nz + z) * ny + y) * nx + x
+    places: np.ndarray = np.ravel_multi_index((q, *cells.T), (Q7, *shape[::-1]))
+    return places

@@ -92,16 +92,10 @@ class CutWalls:
                 "run a step after restoring a state"
             )
         of_solid = self._links.names == name
-        shape = np.array(self._scalar.classes.shape)
-        ours = _key(self._links.cells[of_solid], self._links.q[of_solid], shape)
-        is_cut = np.isin(_key(cells, q, shape), ours)
+        size = *self._scalar.classes.shape, Q7
+        ours = *self._links.cells[of_solid].T, self._links.q[of_solid]
+        is_cut = np.isin(*(np.ravel_multi_index(k, size) for k in ((*cells.T, q), ours)))
         entered = np.zeros(len(of_solid))
         for part in self._parts:
             entered[part.inside] = part.read_entered()
         return is_cut, entered[of_solid]
-
-
-def _key(cells: np.ndarray, q: np.ndarray, shape: np.ndarray) -> np.ndarray:
-    """Return a number for each link q of a cell (z, y, x)."""
-    z, y, x = cells.T
-    return ((z * shape[1] + y) * shape[2] + x) * Q7 + q

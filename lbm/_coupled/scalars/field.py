@@ -184,8 +184,8 @@ class ScalarField:
         shape = Q7, z1 - z0, ny, nx
         out: np.ndarray = np.zeros(shape, self._domain.problem.precision.compute)
         self._domain.synchronize()
-        for block, first, last in self._blocks_within(z0, z1):
-            x, y, _ = block.part.local.slices
+        for part, first, last in self._domain.parts_within(z0, z1):
+            (x, y, _), block = part.local.slices, self.block(part)
             layers = block.read(self._step, first, last)
             out[:, first - z0 : last - z0, y, x] = block.select(layers)
         return out
@@ -194,19 +194,11 @@ class ScalarField:
         """Set the populations of layers from z0 on, which are those of a step."""
         self._step = step
         self._domain.synchronize()
-        for block, first, last in self._blocks_within(z0, z0 + values.shape[1]):
-            x, y, _ = block.part.local.slices
+        for part, first, last in self._domain.parts_within(z0, z0 + values.shape[1]):
+            (x, y, _), block = part.local.slices, self.block(part)
             layers = block.read(step, first, last)
             block.select(layers)[...] = values[:, first - z0 : last - z0, y, x]
             block.write(step, first, layers)
-
-    def _blocks_within(self, z0: int, z1: int) -> list[tuple[ScalarBlock, int, int]]:
-        """Return (block, z range) of the parts between two layers."""
-        ranges = [
-            (block, max(z0, block.part.local.start[2]), min(z1, block.part.local.stop[2]))
-            for block in self._blocks.values()
-        ]
-        return [(block, first, last) for block, first, last in ranges if first < last]
 
     def has_not_finite(self, t: int) -> bool:
         """Return whether a value in a fluid cell of this rank is not finite after t steps."""

@@ -61,10 +61,8 @@ class InletPlane:
         self, lattice: Lattice, faces: Sequence[Condition], solids: Mapping[str, Solid]
     ) -> np.ndarray:
         """Return `weights`, the sums over the links that end at the inlet and bounce."""
-        start, stop = [0, 0, 0], list(self.shape)
-        start[self.axis] = (self.shape[self.axis] - 1) * (self.face % 2)
-        stop[self.axis] = start[self.axis] + 1
-        extent = Extent((start[0], start[1], start[2]), (stop[0], stop[1], stop[2]))
+        layer = (self.shape[self.axis] - 1) * (self.face % 2)
+        extent = Extent.of_layers(self.shape, self.axis, layer, layer + 1)
         labels = label_solids(self.shape, faces, solids, extent)
         cells = BoundaryCells(lattice, self.shape, faces, list(solids.values()), labels, extent)
         cell, q = cells.links_of(faces[self.face])

@@ -8,11 +8,10 @@ from typing import NamedTuple
 import numpy as np
 
 from lbm._coupled.wall_model.formulas import AREA, DISTANCE, FRAME, INVERSE, ROWS
-from lbm._kernels.problem import Problem, population_indices, row_position
+from lbm._kernels.problem import load_indices, row_position
 from lbm._parallel.parts import Part
 from lbm.boundaries import Solid
 from lbm.geometry.surface_normals import complete_frame, normals_of_shape
-from lbm.geometry.wall_links import FROM
 from lbm.lattices.extent import Triple
 
 NEAREST = 0.5
@@ -75,7 +74,7 @@ def make_slip_table(part: Part, solids: Mapping[str, Solid], shape: Triple) -> S
         np.array(lattice.velocities, float)[q], np.array(lattice.weights)[q], distance, normal,
         starts,
     )  # fmt: skip
-    loads = np.stack([_loads(problem, cells[starts], odd) for odd in (0, 1)])
+    loads = load_indices(problem, cells[starts])[::-1]  # the next step loads by the other table
     (z, y, x), (nx, ny, _) = cells[starts].T, problem.shape
     stored = row_position(x, nx, problem.precision.lanes)
     index = (z * ny + y) * nx + np.stack([x, stored])
@@ -107,16 +106,3 @@ def _describe_cells(
     inverse = np.linalg.pinv(matrix, rcond=SINGULAR, hermitian=True).reshape(-1, 4).T
     rows[INVERSE : INVERSE + 3] = inverse[[0, 1, 3]]
     return rows
-
-
-def _loads(problem: Problem, cells: np.ndarray, odd: int) -> np.ndarray:
-    """Return where the next step loads the populations of cells after an even or odd one."""
-    comes_from_wall = problem.links.bits(FROM)[problem.links.classes[tuple(cells.T)]]
-    access = problem.pattern.steps[1 - odd]
-    loads = np.empty((problem.lattice.size, len(cells)), np.int64)
-    for q in range(problem.lattice.size):
-        population = np.full(len(cells), q)
-        streamed = population_indices(problem, cells, population, access.load)
-        returned = population_indices(problem, cells, population, access.wall)
-        loads[q] = np.where(comes_from_wall[:, q], returned, streamed)
-    return loads

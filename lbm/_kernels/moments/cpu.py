@@ -22,8 +22,8 @@ from hetero.devices import Device
 from hetero.jit import FUSED, parallel
 from lbm._kernels.cpu import CPUEngine
 from lbm._kernels.cpu_offsets import find_runs, find_segment
+from lbm._kernels.cpu_operators import make_viscosity_loops
 from lbm._kernels.cpu_rows import inner_loop
-from lbm._kernels.cpu_viscosity import make_viscosity_loops
 from lbm._kernels.formulas.cell_formulas import make_cell_functions
 from lbm._kernels.formulas.wall_formulas import wall_return
 from lbm._kernels.intrinsics.subnormals import flush_subnormals, restore_subnormals
@@ -288,12 +288,13 @@ class CPUMoments(CPUEngine):
 
     def __init__(self, problem: Problem, device: Device, allocate):
         super().__init__(problem, device, allocate)
-        self._step = make_step(
-            problem.lattice, problem.precision.name, type(problem.collision), problem.forced
-        )
         self._of_rows = find_runs(problem.links.classes, 0, 0)
         self._returns = tabulate_masks(problem.links).astype(np.int64)
         self.update_walls()
+
+    def _make_step(self):
+        p = self.problem
+        return make_step(p.lattice, p.precision.name, type(p.collision), p.forced)
 
     def update_walls(self):
         links = replace(self.problem.links, wall_types=self.wall_types)

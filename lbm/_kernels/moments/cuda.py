@@ -8,7 +8,6 @@ from dataclasses import replace
 import numpy as np
 from numba import from_dtype
 
-from hetero.codegen import compile_source
 from hetero.cuda.driver import cuda
 from hetero.cuda.launch import (
     blocks_for,
@@ -18,11 +17,9 @@ from hetero.cuda.launch import (
 )
 from hetero.cuda.launcher import Launcher
 from hetero.devices import Device
-from hetero.jit import kernel
 from lbm._kernels.cuda import GPUEngine
+from lbm._kernels.cuda_kernels import common_names, compile_kernel
 from lbm._kernels.formulas.cell_formulas import make_cell_functions
-from lbm._kernels.formulas.wall_formulas import make_outlet_returns, make_slip_returns, wall_return
-from lbm._kernels.intrinsics.local_arrays import make_local_array, opaque, peek, poke
 from lbm._kernels.moments.cuda_source import step_source
 from lbm._kernels.moments.formulas import make_collision, make_packing
 from lbm._kernels.moments.tiles import TILES, choose_tile, count_moving, shared_bytes, threads_of
@@ -46,27 +43,16 @@ def make_step(
     page = row * (tile[1] + 2)
     velocity, _ = make_cell_functions(lattice, lambda f, e, rates: f, True, forced)
     unpack, pack = make_packing(form.moments)
-    names = {
+    names = common_names(lattice, form) | {
         "TX": tile[0],
         "TY": tile[1],
         "PAGE": np.uint64(count_moving(lattice) * page),
-        "I": np.uint64,
-        "U": np.uint32,
-        "T": form.compute,
         "THIRD": form.compute(1 / 3),
         "NUMBER": from_dtype(np.dtype(form.compute)),
-        "cuda": cuda,
         "collide": make_collision(lattice, operator, forced),
         "velocity": velocity,
         "unpack": unpack,
         "pack": pack,
-        "opaque": opaque,
-        "local_array": make_local_array(lattice.size),
-        "peek": peek,
-        "poke": poke,
-        "wall_return": wall_return,
-        "outlet_returns": make_outlet_returns(lattice),
-        "slip_returns": make_slip_returns(lattice),
     }
     moving = [q for q, c in enumerate(lattice.velocities) if any(c[:2])]
     for slot, q in enumerate(moving):
@@ -74,13 +60,9 @@ def make_step(
         names[f"A{q}"] = np.uint64(slot * page)
         names[f"R{q}"] = np.uint64(slot * page + (1 - y) * row + 1 - x)
     source = step_source(lattice, walls, forced, form.moments, operator.reads_viscosity, streams)
-    head, end_of_head, body = source.partition("):\n")
-    for name, table in {"velocity_of": lattice.velocities, "weight_of": lattice.weights}.items():
-        if f"{name}[" in body:
-            names[f"{name}_"] = np.array(table, form.compute)
-            body = f"    {name} = cuda.const.array_like({name}_)\n{body}"
-    function = compile_source("step", f"{head}{end_of_head}{body}", names)
-    return kernel(function, launch_bounds=(threads_of(tile), 1))
+    tables = {"weight_of": lattice.weights, "velocity_of": lattice.velocities}
+    arrays = {name: np.array(table, form.compute) for name, table in tables.items()}
+    return compile_kernel("step", source, names, arrays, launch_bounds=(threads_of(tile), 1))
 
 
 def create_engine(problem: Problem, device: Device, allocate=None) -> GPUMoments:
@@ -110,14 +92,6 @@ class GPUMoments(GPUEngine):
         with self.device.active():
             self._walls.arrays[-1].copy_to_device(table)
             self.synchronize()  # the copy may still be under way
-
-    def step(self, t, box, stream=None):
-        stream = self.stream if stream is None else stream
-        key = t % 2, box, id(stream)
-        if key not in self._launches:
-            with self.device.active():
-                self._launches[key] = self._prepare_step(t, box, stream)
-        self._launches[key]()
 
     def _prepare_step(self, t, box, stream):
         p, itemsize = self.problem, np.dtype(self.problem.precision.compute).itemsize

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple, Protocol, TypeGuard
 from hetero.devices import Device
 from lbm._kernels.engine import Engine
 from lbm._kernels.problem import Box
-from lbm._parallel.planes import CopyTables, Face
+from lbm._parallel.planes import CopyTables, Face, buffer_planes, copy_tables
 
 
 class Worker(Protocol):
@@ -99,6 +99,18 @@ class End(NamedTuple):
     worker: Worker
     face: Face
     array: Callable[[int, bool], Any]
+
+    def prepare_pack(self, odd: int, buffer: Any) -> Callable[[], None]:
+        """Return a function that copies the planes that leave to a buffer [plane, u v]."""
+        planes, size = self.face.outgoing(odd), self.face.size
+        tables = copy_tables(planes, buffer_planes(len(planes.slots), size), size)
+        return self.worker.prepare_copy(self.array(odd, self.worker.on_gpu), buffer, tables)
+
+    def prepare_unpack(self, odd: int, buffer: Any) -> Callable[[], None]:
+        """Return a function that copies the planes that enter from a buffer [plane, u v]."""
+        (planes, writable), size = self.face.incoming(odd), self.face.size
+        tables = copy_tables(buffer_planes(len(planes.slots), size), planes, size, writable)
+        return self.worker.prepare_copy(buffer, self.array(odd, self.worker.on_gpu), tables)
 
 
 class Loops(Protocol):

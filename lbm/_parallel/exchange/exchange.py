@@ -21,7 +21,6 @@ from lbm._parallel.exchange.transports import (
 )
 from lbm._parallel.partition import AXES, Partition
 from lbm._parallel.parts import Part
-from lbm._parallel.planes import Face
 from lbm._parallel.ranks.communication import Ranks
 from lbm.lattices.extent import Triple
 
@@ -134,10 +133,9 @@ class Exchange:
 
         return time_calls(copiers, start)
 
-    def first_face(self, axis: int) -> tuple[Face, Worker]:
-        """Return the upper face of the first part across an axis, and the part's worker."""
-        end = self._end(next(iter(self._workers)), axis, 1)
-        return end.face, end.worker
+    def first_end(self, axis: int) -> End:
+        """Return the end of the copies through the upper face of the first part across an axis."""
+        return self._end(next(iter(self._workers)), axis, 1)
 
     def join(self) -> None:
         """Let each worker wait for the copies of all others, which may have stored into its block.

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from lbm._parallel.exchange import End, Worker
-from lbm._parallel.planes import buffer_planes, copy_tables
+from lbm._parallel.planes import copy_tables
 
 
 class LocalCopy:
@@ -50,24 +50,10 @@ class StagedCopy:
         owner = source.worker if source.worker.on_gpu else target.worker
         self._packs, self._unpacks = [], []
         for odd in (0, 1):
-            planes, (incoming, writable) = source.face.outgoing(odd), target.face.incoming(odd)
-            count, size = len(planes.slots), source.face.size
-            buffer = owner.allocate((count, size[0] * size[1]), source.face.dtype)
-            rows = buffer_planes(count, size)
-            self._packs.append(
-                source.worker.prepare_copy(
-                    source.array(odd, source.worker.on_gpu),
-                    _as_seen_by(source.worker, buffer),
-                    copy_tables(planes, rows, size),
-                )
-            )
-            self._unpacks.append(
-                target.worker.prepare_copy(
-                    _as_seen_by(target.worker, buffer),
-                    target.array(odd, target.worker.on_gpu),
-                    copy_tables(rows, incoming, size, writable),
-                )
-            )
+            count, (u, v) = len(source.face.outgoing(odd).slots), source.face.size
+            buffer = owner.allocate((count, u * v), source.face.dtype)
+            self._packs.append(source.prepare_pack(odd, _as_seen_by(source.worker, buffer)))
+            self._unpacks.append(target.prepare_unpack(odd, _as_seen_by(target.worker, buffer)))
 
     def start(self, t: int) -> None:
         """Copy the planes of step t to host memory."""

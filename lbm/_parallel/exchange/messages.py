@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from lbm._parallel.exchange import End, is_on_gpu
-from lbm._parallel.planes import Face, buffer_planes, copy_tables
+from lbm._parallel.planes import Face
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,21 +64,9 @@ class Message:
         self.transport, self.worker = transport, face.end.worker
         self._comm, self._face = comm, face
         self._sent, self._received = carried or (_news(), _news())
-        self._packs = [self._prepare_pack(face.end, odd, outgoing[odd]) for odd in (0, 1)]
-        self._unpacks = [self._prepare_unpack(face.end, odd, incoming[odd]) for odd in (0, 1)]
+        self._packs = [face.end.prepare_pack(odd, outgoing[odd]) for odd in (0, 1)]
+        self._unpacks = [face.end.prepare_unpack(odd, incoming[odd]) for odd in (0, 1)]
         self._requests: tuple[Any, Any] | None = None
-
-    @staticmethod
-    def _prepare_pack(end: End, odd: int, buffer: Any) -> Any:
-        planes, size = end.face.outgoing(odd), end.face.size
-        tables = copy_tables(planes, buffer_planes(len(planes.slots), size), size)
-        return end.worker.prepare_copy(end.array(odd, end.worker.on_gpu), buffer, tables)
-
-    @staticmethod
-    def _prepare_unpack(end: End, odd: int, buffer: Any) -> Any:
-        (planes, writable), size = end.face.incoming(odd), end.face.size
-        tables = copy_tables(buffer_planes(len(planes.slots), size), planes, size, writable)
-        return end.worker.prepare_copy(buffer, end.array(odd, end.worker.on_gpu), tables)
 
     def pack(self, t: int) -> None:
         """Pack the planes of step t."""

@@ -160,7 +160,6 @@ CALLS = [
 NOT_CALLED = {
     "TunnelResult", "WindTunnel", "TunnelResult.by_area", "WindTunnel.run",
     "Decomposition.bounds", "Simulation.mark_changed", "Solid.cells_around", "Solid.mask",
-    "TriangleMesh.require_inside",
     "Statistics.resume", "CheckpointError", "Collision", "Condition",
     "EddyViscosityModel", "FreeSlip", "NoSlip",
     "Lattice", "Periodic", "Shape", "UnstableError", "flows",

@@ -1,4 +1,4 @@
-"""Walls with a velocity."""
+"""Walls at rest and with a velocity, faces without friction, and periodic faces."""
 
 from __future__ import annotations
 
@@ -10,6 +10,41 @@ import numpy as np
 from lbm.boundaries.condition import NOWHERE, Condition
 from lbm.boundaries.limits import check_vector, require_slow
 from lbm.boundaries.prescribed import Function, evaluate
+
+
+@dataclass(frozen=True)
+class Periodic(Condition):
+    """A periodic face: populations that leave through it enter through the opposite one."""
+
+    name: ClassVar[str] = "periodic"
+    is_periodic: ClassVar[bool] = True
+
+
+@dataclass(frozen=True)
+class NoSlip(Condition):
+    """A wall at rest: half-way bounce-back.
+
+    Second order; exact for flat walls with TRT and the magic parameter 3/16.
+    """
+
+    name: ClassVar[str] = "no-slip"
+    has_friction: ClassVar[bool] = True
+    may_be_solid: ClassVar[bool] = True
+    may_be_interpolated: ClassVar[bool] = True
+
+
+@dataclass(frozen=True)
+class FreeSlip(Condition):
+    """A flat face without friction: it mirrors populations within a cell.
+
+    There is no shear and no loss of mass, exactly. Only faces of the domain can be free-slip: a
+    solid would need the normal of its surface. Populations bounce back at corners where their
+    mirror image meets another wall.
+    """
+
+    name: ClassVar[str] = "free-slip"
+    rank: ClassVar[int] = 4
+    mirrors: ClassVar[bool] = True
 
 
 @dataclass(frozen=True)

@@ -251,6 +251,8 @@ class _FurtherAscents(NamedTuple):
         alpha, beta = self.outcomes["parameters"][:, :2].T.copy()
         few = self.prepared.ties[:, 1] <= _FEW
         ended = (np.abs(beta) > _END_OF_BETA) & (alpha < _LARGEST_ENDED_ALPHA)
+        if not (few | ended).any():
+            return
         for chosen, start_alpha, share in (
             (few | ended, alpha, 0.95),
             (few, 0.6, -0.95),

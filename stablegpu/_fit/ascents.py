@@ -188,9 +188,13 @@ def _maximize_likelihoods(
 _OTHER_STARTS = ((1.2, -0.7), (1.2, 0.7), (1.7, -0.7), (1.7, 0.7), (0.8, -0.5), (0.8, 0.5))
 """alpha and beta from which truncated data are fitted, too."""
 
-_FEW, _LARGEST_ENDED_ALPHA = 100, 1.6
-"""Observations up to which fits start next to beta = 1 and -1, too, and alpha up to which fits that
-end there do: larger ones have hardly any other maxima."""
+_SKEWED_STARTS = ((0.6, -0.95), (0.9, -0.95), (0.9, 0.95), (1.2, -0.95))
+"""alpha and beta (of fits that ended at beta > 0) from which few data are fitted, too."""
+
+_FEW, _SEVERAL, _LARGEST_ENDED_ALPHA = 40, 100, 1.6
+"""Observations up to which fits start from all of these, and from the alpha of the first ascent
+with |beta| = 0.95; and alpha up to which fits that end at |beta| = 1 start there. Samples that are
+larger have hardly any other maxima."""
 
 _MOST_REPEATS = 3
 """Repeats of an ascent that has stopped early."""
@@ -249,20 +253,23 @@ class _FurtherAscents(NamedTuple):
         if "beta" in self.batch.fixed_values:
             return
         alpha, beta = self.outcomes["parameters"][:, :2].T.copy()
-        few = self.prepared.ties[:, 1] <= _FEW
+        size = self.prepared.ties[:, 1]
         ended = (np.abs(beta) > _END_OF_BETA) & (alpha < _LARGEST_ENDED_ALPHA)
-        if not (few | ended).any():
+        ended |= size <= _SEVERAL
+        if not ended.any():
             return
-        for chosen, start_alpha, share in (
-            (few | ended, alpha, 0.95),
-            (few, 0.6, -0.95),
-            (few, 0.9, -0.95),
-        ):
-            which = np.flatnonzero(chosen)
-            parameters = np.zeros((alpha.size, 4))
-            parameters[:, 0] = np.clip(start_alpha, self.lowest, LARGEST_START_ALPHA)
-            parameters[:, 1] = np.copysign(share, share * beta)
-            self._climb(which, parameters[which], False)
+        first = np.clip(alpha, self.lowest, LARGEST_START_ALPHA)
+        self._climb_from_skewness(np.flatnonzero(ended), first, np.copysign(0.95, beta))
+        few = np.flatnonzero(size <= _FEW)
+        for start_alpha, share in _SKEWED_STARTS:
+            first = np.maximum(start_alpha, self.lowest)
+            self._climb_from_skewness(few, first, share * np.copysign(1.0, beta))
+
+    def _climb_from_skewness(self, which: np.ndarray, alpha: np.ndarray, beta: np.ndarray) -> None:
+        """Climb from alpha and beta, given for all sets, with McCulloch's location and scale."""
+        parameters = np.zeros((alpha.size, 4))
+        parameters[:, 0], parameters[:, 1] = alpha, beta
+        self._climb(which, parameters[which], False)
 
     def from_unfinished_ends(self) -> None:
         """Climb again where an ascent has stopped although its gradient promises a gain.

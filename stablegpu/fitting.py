@@ -17,6 +17,7 @@ from hetero.distributed.worker_devices import Devices
 from stablegpu._fit.arguments import (
     as_sets,
     check_fixed,
+    check_settings,
     check_weights,
     omit_nan,
     refuse_unknown,
@@ -29,11 +30,7 @@ from stablegpu._fit.fitted import FittedSets, fit_at
 from stablegpu._fit.limits import FEWEST_OBSERVATIONS
 from stablegpu._fit.observations.intervals import observed_intervals, require_likelihood, widened
 from stablegpu._fit.records import REMEDIES
-from stablegpu._parameters import PARAMETERIZATIONS
 from stablegpu.results import FitResult, FitResults
-
-METHODS = ("ml", "mcculloch", "koutrouvelis", "grid", "grid2")
-NAN_POLICIES = ("raise", "omit")
 
 LARGEST_KEPT = 1 << 21
 """Observations of several sets up to which the fits keep a copy, for intervals and plots of one of
@@ -196,9 +193,7 @@ def fit(
     """
     if others:
         refuse_unknown(others)
-    validation.check_choice("method", method, METHODS)
-    validation.check_choice("parameterization", parameterization, PARAMETERIZATIONS)
-    validation.check_choice("nan_policy", nan_policy, NAN_POLICIES)
+    check_settings(method, parameterization, nan_policy)
     if quantiles is not None:
         from stablegpu._fit.observations.given_quantiles import fit_quantiles
 
@@ -280,9 +275,7 @@ def fit_windows(
     -------
     FitResults with a fit for each of the (size - window) // step + 1 windows.
     """
-    validation.check_choice("method", method, METHODS)
-    validation.check_choice("parameterization", parameterization, PARAMETERIZATIONS)
-    validation.check_choice("nan_policy", nan_policy, NAN_POLICIES)
+    check_settings(method, parameterization, nan_policy)
     sets = as_sets("series", series)
     if not sets.single:
         raise ValueError("series must have one dimension; of a frame pass one column")

@@ -130,10 +130,6 @@ class FitResult(Fitted, WithRisks[RiskEstimate]):
         Name of the data set, if it was a series or a column of a frame.
     """
 
-    def conf_int(self, *, confidence: float = 0.95) -> dict[str, tuple[float, float]]:
-        """Return `interval(confidence)`, by the name that statsmodels has for it."""
-        return self.interval(confidence)
-
     @functools.cached_property
     def ks_distance(self) -> float:
         """Largest difference between the distribution functions of the data and of the fit."""
@@ -323,10 +319,6 @@ class FitResults(FittedSets, WithRisks[RiskEstimates]):
         from stablegpu._inference.plots import plot_estimates
 
         return plot_estimates(self, check_choice("name", name, PARAMETERS), ax)
-
-    def conf_int(self, *, confidence: float = 0.95) -> dict[str, tuple[np.ndarray, np.ndarray]]:
-        """Return `interval(confidence)`, by the name that statsmodels has for it."""
-        return self.interval(confidence)
 
 
 def as_columns(results: FitResult | FitResults) -> dict[str, np.ndarray]:

@@ -63,11 +63,7 @@ def log_ndtr(x: ArrayLike, *, out: Any = None, device: str | Device | None = Non
     points); float32 3.9 and 0.6 (every number of 2^-12 <= |x| < 16, also with the GPU's reciprocal,
     which is less exact).
     """
-
-    def run(loops: Loops, *arguments: Any) -> None:
-        loops.log_ndtr(*arguments)
-
-    return _elementwise("log_ndtr", run, x, out, device)
+    return _elementwise("log_ndtr", lambda loops, *arrays: loops.log_ndtr(*arrays), x, out, device)
 
 
 def ndtr(x: ArrayLike, *, out: Any = None, device: str | Device | None = None) -> Any:
@@ -76,11 +72,7 @@ def ndtr(x: ArrayLike, *, out: Any = None, device: str | Device | None = None) -
     It is accurate in the left tail. Parameters, results and errors are those of `log_ndtr`. Largest
     and mean error in ulp: float64 2.8 and 0.5, float32 3.7 and 0.5.
     """
-
-    def run(loops: Loops, *arguments: Any) -> None:
-        loops.ndtr(*arguments)
-
-    return _elementwise("ndtr", run, x, out, device)
+    return _elementwise("ndtr", lambda loops, *arrays: loops.ndtr(*arrays), x, out, device)
 
 
 def expn(

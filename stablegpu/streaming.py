@@ -11,12 +11,12 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from hetero import region, validation
+from hetero import region
 from hetero.arrays import Workspace
 from hetero.devices import Device, resolve
 from hetero.distributed.engines import Engine
 from hetero.distributed.worker_devices import Devices
-from stablegpu._fit.arguments import check_fixed
+from stablegpu._fit.arguments import check_fixed, check_settings
 from stablegpu._fit.ascents import fit_prepared
 from stablegpu._fit.datasets import LARGEST_SORTED_SET, BatchFit, UnsortedDataSets
 from stablegpu._fit.fitted import fit_at
@@ -24,8 +24,7 @@ from stablegpu._fit.observations.large_samples.gather import gather_sample
 from stablegpu._fit.observations.streams.pieces import Observations, check_size, observations_of
 from stablegpu._fit.observations.streams.sample import StreamedSample
 from stablegpu._fit.records import REMEDIES
-from stablegpu._parameters import PARAMETERIZATIONS
-from stablegpu.fitting import METHODS, NAN_POLICIES, fit
+from stablegpu.fitting import fit
 from stablegpu.results import FitResult
 
 Source: TypeAlias = str | Path | np.ndarray | Sequence[Any] | Callable[[], Iterable[Any]]
@@ -94,9 +93,7 @@ def fit_stream(
     observations). "mcculloch" reads them three times, "koutrouvelis" seven times. Data of which
     many are equal take up to four times more.
     """
-    validation.check_choice("method", method, METHODS)
-    validation.check_choice("parameterization", parameterization, PARAMETERIZATIONS)
-    validation.check_choice("nan_policy", nan_policy, NAN_POLICIES)
+    check_settings(method, parameterization, nan_policy)
     engine = Engine.create(device, executor, comm)
     with engine.raised_by_all():
         observations = observations_of(source, piece, nan_policy == "omit")

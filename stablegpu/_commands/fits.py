@@ -34,8 +34,9 @@ from stablegpu._commands.fit_risks import (
     run_kupiec_tests,
 )
 from stablegpu._commands.options import add_data, add_parameterization, open_file
+from stablegpu._fit.arguments import METHODS
 from stablegpu._parameters import PARAMETERS
-from stablegpu.fitting import METHODS, fit
+from stablegpu.fitting import fit
 from stablegpu.results import FitResult, FitResults, as_columns
 
 _EXAMPLES = (

@@ -16,7 +16,17 @@ from hetero import validation
 from hetero.arrays import as_real
 from hetero.devices import device_of
 from stablegpu._fit.limits import ALPHA_RANGE, BETA_RANGE, FEWEST_OBSERVATIONS
-from stablegpu._parameters import PARAMETERS
+from stablegpu._parameters import PARAMETERIZATIONS, PARAMETERS
+
+METHODS = ("ml", "mcculloch", "koutrouvelis", "grid", "grid2")
+NAN_POLICIES = ("raise", "omit")
+
+
+def check_settings(method: str, parameterization: str, nan_policy: str) -> None:
+    """Raise ValueError unless these settings of fits are known."""
+    validation.check_choice("method", method, METHODS)
+    validation.check_choice("parameterization", parameterization, PARAMETERIZATIONS)
+    validation.check_choice("nan_policy", nan_policy, NAN_POLICIES)
 
 
 class DataSets(NamedTuple):
@@ -281,12 +291,12 @@ def check_fixed(
 def refuse_unknown(others: Mapping[str, Any]) -> None:
     """Raise TypeError for arguments that `fit` lacks, and name those that SciPy's names mean."""
     for name in others:
-        meant = _SCIPY_NAMES.get(name)
+        meant = SCIPY_NAMES.get(name)
         remedy = f"; use fixed={{'{meant}': ...}}" if meant else ""
         raise TypeError(f"fit() got an unexpected keyword argument {name!r}{remedy}")
 
 
-_SCIPY_NAMES = {
+SCIPY_NAMES = {
     **{"floc": "loc", "fscale": "scale", "fix_loc": "loc", "fix_scale": "scale"},
     **{"f0": "alpha", "fa": "alpha", "falpha": "alpha", "fix_alpha": "alpha"},
     **{"f1": "beta", "fb": "beta", "fbeta": "beta", "fix_beta": "beta"},

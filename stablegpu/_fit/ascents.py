@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from typing import NamedTuple
 
 import numpy as np
 
@@ -16,7 +17,13 @@ from stablegpu._fit.fitted import FittedSets
 from stablegpu._fit.likelihood.second_starts import selection_loops
 from stablegpu._fit.limits import ALPHA_RANGE, LARGEST_START_ALPHA
 from stablegpu._fit.records import LOC_IN_S1, STATUSES, missing_outcomes
-from stablegpu._fit.set_loops import at_boundary, covariances_of, keep_better, parameters_of
+from stablegpu._fit.set_loops import (
+    at_boundary,
+    covariances_of,
+    find_unfinished,
+    keep_better,
+    parameters_of,
+)
 from stablegpu._parameters import PARAMETERS
 
 _STAGES = ("start", "ascent", "results")
@@ -27,6 +34,8 @@ _GRID_DIMENSIONS = {"grid": 4, "grid2": 2}
 
 _LARGEST_START_BETA = 0.9  # ascents start away from |beta| = 1, where a step may end; not tuned
 
+
+_END_OF_BETA = 1.0 - 1e-8  # beyond, beta is at the end of its range
 
 OVER_SPIKE, OVER_SPIKE_OF_TIES = 4.0 / 3.0, 2.0
 """Least alpha over the bound above which the likelihood is bounded, without equal data and with
@@ -166,99 +175,132 @@ def _maximize_likelihoods(
     peaks_with = batch.fixed_values
     outcomes = datasets.maximize(prepared.sorted, starts, free, *workspaces, peaks_with=peaks_with)
     selected = selection_loops.select_starts(outcomes, prepared.ties, units)
+    further = _FurtherAscents(outcomes, prepared, units, lowest, batch)
     if selected is not None:
-        _climb_other_peaks(*selected, outcomes, prepared, units, lowest, batch)
+        further.from_peaks(*selected)
     if prepared.sorted.intervals is not None:
-        _climb_where_truncated(outcomes, prepared, units, lowest, batch)
+        further.from_other_skewness()
+    further.from_skewed_starts()
+    further.from_unfinished_ends()
     return outcomes
-
-
-def _climb_other_peaks(
-    which: np.ndarray,
-    peaks: np.ndarray,
-    outcomes: np.ndarray,
-    prepared: PreparedDataSets,
-    units: np.ndarray,
-    lowest: np.ndarray,
-    batch: BatchFit,
-) -> None:
-    """Climb `peaks` of rough profiles of the sets `which`, which the first ascents did not reach.
-
-    The better of the outcomes is kept.
-    """
-    from stablegpu._fit.likelihood.optimizer.state import TO_S0, TO_S1
-
-    weights, fixed_values = prepared.ties[:, 1], batch.fixed_values
-    alpha, beta = np.minimum(peaks["alpha"], LARGEST_START_ALPHA), peaks["beta"]
-    if "alpha" in fixed_values:
-        alpha = fixed_values["alpha"][which]
-    if "beta" in fixed_values:
-        beta = fixed_values["beta"][which]
-    shift = peaks["beta"] * peaks["scale"] * np.tan(0.5 * np.pi * peaks["alpha"])
-    log_scale = np.log(peaks["scale"] / units[which, 1])
-    # A location in S1 is the first to be tried; in place of one in S0 a small alpha first tries the
-    # data that lie closest.
-    in_s1 = (alpha < TO_S0) | ("alpha" not in fixed_values)
-    in_s0 = ~in_s1 | ((alpha < TO_S1) & (weights[which] >= selection_loops.MANY))
-    for free, chosen in ((batch.free | LOC_IN_S1, in_s1), (batch.free, in_s0)):
-        chosen_sets = which[chosen]
-        if not chosen_sets.size:
-            continue
-        loc = peaks["loc"] - (shift if free & LOC_IN_S1 else 0.0)
-        loc = (loc - units[which, 0]) / units[which, 1]
-        parameters = np.stack([alpha, beta, loc, log_scale], axis=1)[chosen]
-        _climb(chosen_sets, parameters, free, outcomes, prepared, units, lowest, batch)
 
 
 _OTHER_STARTS = ((1.2, -0.7), (1.2, 0.7), (1.7, -0.7), (1.7, 0.7), (0.8, -0.5), (0.8, 0.5))
 """alpha and beta from which truncated data are fitted, too."""
 
+_SKEWED_STARTS = ((0.6, -0.95), (0.9, -0.95), (0.9, 0.95), (1.2, -0.95))
+"""alpha and beta (of fits that ended at beta > 0) from which few data are fitted, too."""
 
-def _climb_where_truncated(
-    outcomes: np.ndarray,
-    prepared: PreparedDataSets,
-    units: np.ndarray,
-    lowest: np.ndarray,
-    batch: BatchFit,
-) -> None:
-    """Climb from other points, and once more from the best one, where data are truncated.
+_FEW, _SEVERAL, _LARGEST_ENDED_ALPHA = 40, 100, 1.6
+"""Observations up to which fits start from all of these, and from the alpha of the first ascent
+with |beta| = 0.95; and alpha up to which fits that end at |beta| = 1 start there. Samples that are
+larger have hardly any other maxima."""
 
-    The quantiles of what is left say little about alpha and beta of the whole.
-    """
-    ranges = on_host(prepared.sorted.intervals.ranges).reshape(len(units), -1)
-    which = np.flatnonzero(ranges[:, -1] > 0.0)
-    if not which.size:
-        return
-    for start in (*_OTHER_STARTS, None):
-        parameters = outcomes["parameters"][which].copy()
-        if start is not None:
-            parameters[:], parameters[:, :2] = 0.0, start
-            parameters[:, 0] = np.maximum(parameters[:, 0], lowest[which])
+_MOST_REPEATS = 3
+"""Repeats of an ascent that has stopped early."""
+
+
+class _FurtherAscents(NamedTuple):
+    """Ascents of some sets from other points, of which the better `outcomes` are kept."""
+
+    outcomes: np.ndarray
+    prepared: PreparedDataSets
+    units: np.ndarray
+    lowest: np.ndarray
+    batch: BatchFit
+
+    def from_peaks(self, which: np.ndarray, peaks: np.ndarray) -> None:
+        """Climb `peaks` of rough profiles of the sets `which`, which first ascents missed."""
+        from stablegpu._fit.likelihood.optimizer.state import TO_S0, TO_S1
+
+        fixed_values, units = self.batch.fixed_values, self.units[which]
+        alpha, beta = np.minimum(peaks["alpha"], LARGEST_START_ALPHA), peaks["beta"]
+        if "alpha" in fixed_values:
+            alpha = fixed_values["alpha"][which]
+        if "beta" in fixed_values:
+            beta = fixed_values["beta"][which]
+        shift = peaks["beta"] * peaks["scale"] * np.tan(0.5 * np.pi * peaks["alpha"])
+        log_scale = np.log(peaks["scale"] / units[:, 1])
+        # A location in S1 is the first to be tried; in place of one in S0 a small alpha first tries
+        # the data that lie closest.
+        in_s1 = (alpha < TO_S0) | ("alpha" not in fixed_values)
+        are_many = self.prepared.ties[which, 1] >= selection_loops.MANY
+        in_s0 = ~in_s1 | ((alpha < TO_S1) & are_many)
+        for has_s1, chosen in ((True, in_s1), (False, in_s0)):
+            loc = (peaks["loc"] - shift * has_s1 - units[:, 0]) / units[:, 1]
+            parameters = np.stack([alpha, beta, loc, log_scale], axis=1)
+            self._climb(which[chosen], parameters[chosen], has_s1)
+
+    def from_other_skewness(self) -> None:
+        """Climb from other points, and once more from the best one, where data are truncated.
+
+        The quantiles of what is left say little about alpha and beta of the whole.
+        """
+        ranges = on_host(self.prepared.sorted.intervals.ranges).reshape(len(self.units), -1)
+        which = np.flatnonzero(ranges[:, -1] > 0.0)
+        parameters = np.zeros((which.size, 4))
+        for start in _OTHER_STARTS:
+            parameters[:, :2] = start
+            parameters[:, 0] = np.maximum(parameters[:, 0], self.lowest[which])
+            self._climb(which, parameters, False)
+        self._climb(which, self.outcomes["parameters"][which], False)
+
+    def from_skewed_starts(self) -> None:
+        """Climb from large skewness in small samples, and where an ascent ended at beta = 1 or -1.
+
+        Data that may lie in a light tail or not give one maximum at the end and one beside it.
+        """
+        if "beta" in self.batch.fixed_values:
+            return
+        alpha, beta = self.outcomes["parameters"][:, :2].T.copy()
+        size = self.prepared.ties[:, 1]
+        ended = (np.abs(beta) > _END_OF_BETA) & (alpha < _LARGEST_ENDED_ALPHA)
+        ended |= size <= _SEVERAL
+        if not ended.any():
+            return
+        first = np.clip(alpha, self.lowest, LARGEST_START_ALPHA)
+        self._climb_from_skewness(np.flatnonzero(ended), first, np.copysign(0.95, beta))
+        few = np.flatnonzero(size <= _FEW)
+        for start_alpha, share in _SKEWED_STARTS:
+            first = np.maximum(start_alpha, self.lowest)
+            self._climb_from_skewness(few, first, share * np.copysign(1.0, beta))
+
+    def _climb_from_skewness(self, which: np.ndarray, alpha: np.ndarray, beta: np.ndarray) -> None:
+        """Climb from alpha and beta, given for all sets, with McCulloch's location and scale."""
+        parameters = np.zeros((alpha.size, 4))
+        parameters[:, 0], parameters[:, 1] = alpha, beta
+        self._climb(which, parameters[which], False)
+
+    def from_unfinished_ends(self) -> None:
+        """Climb again where an ascent has stopped although its gradient promises a gain.
+
+        Next to beta = 1 and -1 scores may be so large that an ascent no longer moves beta.
+        """
+        unfinished = np.empty(len(self.units), bool)
+        for _ in range(_MOST_REPEATS):
+            if not find_unfinished(self.outcomes, self.batch.free, unfinished):
+                break
+            which = np.flatnonzero(unfinished)
+            ends, in_s1 = self.outcomes["parameters"][which], self.outcomes["in_s1"][which]
+            for has_s1 in (False, True):
+                chosen = in_s1 == has_s1
+                self._climb(which[chosen], ends[chosen], has_s1)
+
+    def _climb(self, which: np.ndarray, parameters: np.ndarray, loc_in_s1: bool) -> None:
+        """Climb from points of the sets `which`, with fixed parameters at their values."""
+        if not which.size:
+            return
+        batch, parameters = self.batch, parameters.copy()
         for column, name in enumerate(("alpha", "beta")):
             if name in batch.fixed_values:
                 parameters[:, column] = batch.fixed_values[name][which]
-        _climb(which, parameters, batch.free, outcomes, prepared, units, lowest, batch)
-
-
-def _climb(
-    which: np.ndarray,
-    parameters: np.ndarray,
-    free: int,
-    outcomes: np.ndarray,
-    prepared: PreparedDataSets,
-    units: np.ndarray,
-    lowest: np.ndarray,
-    batch: BatchFit,
-) -> None:
-    """Climb from points of the sets `which`, and keep the better outcomes."""
-    new_outcomes = datasets.maximize(
-        datasets.select(prepared.sorted, which, batch.host_workspace),
-        make_starts(parameters, units[which], lowest[which]),
-        free,
-        batch.workspace,
-        batch.host_workspace,
-    )
-    keep_better(outcomes, which, new_outcomes)
+        new_outcomes = datasets.maximize(
+            datasets.select(self.prepared.sorted, which, batch.host_workspace),
+            make_starts(parameters, self.units[which], self.lowest[which]),
+            batch.free | (LOC_IN_S1 if loc_in_s1 else 0),
+            *(batch.workspace, batch.host_workspace),
+        )
+        keep_better(self.outcomes, which, new_outcomes)
 
 
 def _initial_points(

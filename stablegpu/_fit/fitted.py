@@ -76,9 +76,45 @@ def _unknown_errors() -> dict[str, float]:
     return dict.fromkeys(PARAMETERS, math.nan)
 
 
+class _Estimates:
+    """Parameters with standard errors, of one fit as numbers or of several as arrays."""
+
+    fixed: Mapping[str, Any]
+    loglik: Any
+    stderr: Any
+
+    @property
+    def params(self) -> dict[str, Any]:
+        """The estimates by name."""
+        return {name: getattr(self, name) for name in PARAMETERS}
+
+    @property
+    def free(self) -> int:
+        """Number of parameters that were fitted."""
+        return len(PARAMETERS) - len(self.fixed)
+
+    @property
+    def aic(self) -> Any:
+        """Akaike's information criterion, 2 (number of free parameters) - 2 loglik."""
+        return 2.0 * self.free - 2.0 * self.loglik
+
+    def interval(self, confidence: float = 0.95) -> dict[str, tuple[Any, Any]]:
+        """Return confidence intervals by name, from the normal distribution of the estimates.
+
+        These are Wald's intervals, cut off at the ends of the parameters' ranges. The scale's is
+        symmetric in its logarithm, that of alpha in log(2 - alpha), that of beta in its arcsine.
+        Those of several fits are arrays of their ends.
+        """
+        return wald_intervals(self.params, self.stderr, confidence)
+
+    def conf_int(self, *, confidence: float = 0.95) -> dict[str, tuple[Any, Any]]:
+        """Return `interval(confidence)`, by the name that statsmodels has for it."""
+        return self.interval(confidence)
+
+
 @equal_by_value
 @dataclass(frozen=True, eq=False)
-class Fitted:
+class Fitted(_Estimates):
     """One fit: the values that `stablegpu.FitResult` documents, and what they alone determine."""
 
     alpha: float
@@ -105,19 +141,9 @@ class Fitted:
     intervals: Intervals | None = field(default=None, repr=False)
 
     @property
-    def params(self) -> dict[str, float]:
-        """The estimates by name."""
-        return {name: getattr(self, name) for name in PARAMETERS}
-
-    @property
     def converged(self) -> bool:
         """True if the fit ended at a maximum (or where rounding allowed no further gain)."""
         return self.status in CONVERGED
-
-    @property
-    def free(self) -> int:
-        """Number of parameters that were fitted."""
-        return len(PARAMETERS) - len(self.fixed)
 
     @property
     def distribution(self) -> Stable:
@@ -149,22 +175,9 @@ class Fitted:
         return float(logpdf.sum())
 
     @property
-    def aic(self) -> float:
-        """Akaike's information criterion, 2 (number of free parameters) - 2 loglik."""
-        return 2.0 * self.free - 2.0 * self.loglik
-
-    @property
     def bic(self) -> float:
         """Schwarz's information criterion, (number of free parameters) log(nobs) - 2 loglik."""
         return self.free * math.log(self.nobs) - 2.0 * self.loglik
-
-    def interval(self, confidence: float = 0.95) -> dict[str, tuple[float, float]]:
-        """Return confidence intervals by name, from the normal distribution of the estimates.
-
-        These are Wald's intervals, cut off at the ends of the parameters' ranges. The scale's is
-        symmetric in its logarithm, that of alpha in log(2 - alpha), that of beta in its arcsine.
-        """
-        return wald_intervals(self.params, self.stderr, confidence)
 
     def _loglik_of_intervals(self, intervals: Intervals) -> float:
         """Return the log-likelihood of observations that lie in intervals."""
@@ -200,7 +213,7 @@ Fit = TypeVar("Fit", bound=Fitted)
 
 @equal_by_value
 @dataclass(frozen=True, eq=False)
-class FittedSets:
+class FittedSets(_Estimates):
     """Fits of many data sets: the arrays that `stablegpu.FitResults` documents."""
 
     alpha: np.ndarray
@@ -250,19 +263,9 @@ class FittedSets:
         return np.array([message_of(self, k) for k in range(len(self))], dtype=str)
 
     @property
-    def free(self) -> int:
-        """Number of parameters that were fitted."""
-        return len(PARAMETERS) - len(self.fixed)
-
-    @property
     def converged(self) -> np.ndarray:
         """Mask of the fits that ended at a maximum (or where rounding allowed no further gain)."""
         return np.isin(self.status, CONVERGED)
-
-    @property
-    def aic(self) -> np.ndarray:
-        """Akaike's information criterion, 2 (number of free parameters) - 2 loglik."""
-        return 2.0 * self.free - 2.0 * self.loglik
 
     @property
     def stderr(self) -> dict[str, np.ndarray]:
@@ -273,15 +276,6 @@ class FittedSets:
     def bic(self) -> np.ndarray:
         """Schwarz's information criterion, (number of free parameters) log(nobs) - 2 loglik."""
         return self.free * np.log(self.nobs) - 2.0 * self.loglik
-
-    @property
-    def params(self) -> dict[str, np.ndarray]:
-        """The estimates by name."""
-        return {name: getattr(self, name) for name in PARAMETERS}
-
-    def interval(self, confidence: float = 0.95) -> dict[str, tuple[np.ndarray, np.ndarray]]:
-        """Return confidence intervals by name: arrays of their ends; see `FitResult.interval`."""
-        return wald_intervals(self.params, self.stderr, confidence)
 
 
 def message_of(fits: FittedSets, k: int) -> str:
@@ -316,11 +310,9 @@ def fit_at(fits: FittedSets, k: int, kind: type[Fit], device: Any = None) -> Fit
         data = fits.data.reshape(-1)[part]
         weights = fits.weights if fits.weights is None else fits.weights.reshape(-1)[part]
         intervals = fits.intervals and fits.intervals.select(part)
+    numbers = (*PARAMETERS, "ties", "smallest_alpha", "nobs")
     fitted = kind(
-        float(fits.alpha[k]),
-        float(fits.beta[k]),
-        float(fits.loc[k]),
-        float(fits.scale[k]),
+        **{name: float(getattr(fits, name)[k]) for name in numbers},
         parameterization=fits.parameterization,
         method=fits.method,
         size=int(fits.size[k]),
@@ -332,11 +324,8 @@ def fit_at(fits: FittedSets, k: int, kind: type[Fit], device: Any = None) -> Fit
         timings=fits.timings,
         fixed={name: float(getattr(fits, name)[k]) for name in fits.fixed},
         device=device,
-        ties=float(fits.ties[k]),
-        smallest_alpha=float(fits.smallest_alpha[k]),
         data=data,
         weights=weights,
-        nobs=float(fits.nobs[k]),
         label=None if fits.labels is None else fits.labels[k],
         intervals=intervals,
     )

@@ -14,6 +14,12 @@ from hetero.jit import serial
 from stablegpu._fit.likelihood.optimizer.state import SMALLEST_LOG_SCALE
 from stablegpu._fit.limits import ALPHA_RANGE
 
+LEAST_GAIN, RELATIVE_GAIN = 1e-8, 1e-11
+"""Gain of log-likelihood for which an ascent begins again; the second number, times the
+log-likelihood, is added for rounding."""
+
+SMALLEST_CURVATURE = 1e-300
+
 SNAP = 1e-8
 """Distance from the end of a range within which a parameter is at that end."""
 
@@ -156,6 +162,25 @@ def keep_better(outcomes, which, others):
         if others[k].loglik > best or not np.isfinite(best):
             outcomes[s] = others[k]
         outcomes[s].evaluations = evaluations
+
+
+@serial
+def find_unfinished(outcomes, free, unfinished):
+    """Write which outcomes promise a gain along a free parameter away from bounds; return if any.
+
+    The gain is that of a step of Newton's method in this parameter alone.
+    """
+    any_unfinished = False
+    for s in range(outcomes.size):
+        outcome = outcomes[s]
+        gain = 0.0
+        for k in range(4):
+            if (free >> k) & 1 and outcome.widths[k] != 0.0:
+                slope, curvature = outcome.gradient[k], abs(outcome.information[k, k])
+                gain = max(gain, 0.5 * slope**2 / max(curvature, SMALLEST_CURVATURE))
+        unfinished[s] = gain > LEAST_GAIN + RELATIVE_GAIN * abs(outcome.loglik)
+        any_unfinished = any_unfinished or unfinished[s]
+    return any_unfinished
 
 
 @serial

@@ -15,12 +15,15 @@ from hetero.equality import equal_by_value
 from stablegpu._distribution import log_interval_probability
 from stablegpu._fit.fitted import Fitted
 from stablegpu._inference.failures import require_converged
+from stablegpu._inference.summary import align_columns
 
 _LARGEST_DF = 1e6  # of Student's t, which is normal by then to 6 digits
 _STARTS_OF_DF = (1.5, 4.0, 30.0)
 _ALIKE = 9.5
 """Sum of squared log-ratios, about their mean, below which two distributions are too alike for
 Vuong's test: between equal ones it is like chi-square with up to four degrees of freedom."""
+
+_HEAD = ("", "log-likelihood", "AIC", "BIC", "Vuong", "p-value", "rests on")
 
 _CLEAR = 2.0  # difference of BIC from which on it says something, by a common rule of thumb
 
@@ -110,27 +113,20 @@ class Comparison:
         return text + "."
 
     def __str__(self) -> str:
-        head = ("", "log-likelihood", "AIC", "BIC", "Vuong", "p-value", "rests on")
-        rows: list[tuple[str, ...]] = [head]
+        rows: list[tuple[str, ...]] = [_HEAD]
         for model in self.models:
             numbers = (model.vuong, model.pvalue, model.effective)
             last = tuple("" if math.isnan(v) else f"{v:.3g}" for v in numbers)
             rows.append(
                 (model.name, *(f"{v:.3f}" for v in (model.loglik, model.aic, model.bic)), *last)
             )
-        widths = [max(len(row[k]) for row in rows) for k in range(len(head))]
-        lines = []
-        for name, *cells in rows:
-            padded = (c.rjust(w) for c, w in zip(cells, widths[1:], strict=True))
-            lines.append("  ".join([name.ljust(widths[0]), *padded]).rstrip())
-        return "\n".join([*lines, "", self.verdict])
+        return "\n".join([*align_columns(rows), "", self.verdict])
 
     def _repr_html_(self) -> str:
         rows = [
             (m.name, m.loglik, m.aic, m.bic, m.vuong, m.pvalue, m.effective) for m in self.models
         ]
-        head = ("", "log-likelihood", "AIC", "BIC", "Vuong", "p-value", "rests on")
-        return html_table(self.verdict, rows, head)
+        return html_table(self.verdict, rows, _HEAD)
 
 
 class _Data(NamedTuple):

@@ -55,11 +55,21 @@ def distance(result: Fitted) -> float:
     return float(np.maximum(after - cdf, cdf - (after - shares)).max())
 
 
+def align_columns(rows: list[tuple[str, ...]]) -> list[str]:
+    """Return lines of a table: names on the left, and cells that end below each other."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    lines = []
+    for name, *cells in rows:
+        padded = (cell.rjust(width) for cell, width in zip(cells, widths[1:], strict=True))
+        lines.append("  ".join([name.ljust(widths[0]), *padded]).rstrip())
+    return lines
+
+
 def summarize(result: Fitted, confidence: float) -> str:
     """Return a table of estimates, standard errors and intervals, and how well the data fit."""
     intervals = result.interval(confidence)
     head = ("", "estimate", "std. error", f"{100.0 * confidence:g} % interval")
-    rows = [head]
+    rows: list[tuple[str, ...]] = [head]
     for name in PARAMETERS:
         estimate = f"{getattr(result, name):.6g}"
         if name in result.fixed:
@@ -76,16 +86,13 @@ def summarize(result: Fitted, confidence: float) -> str:
                 f"{low:.6g} to {high:.6g}" if has_error else "",
             )
         )
-    widths = [max(len(row[k]) for row in rows) for k in range(len(head))]
     lines = [
         f"Stable distribution ({result.parameterization}), fitted to {result.size:,} observations "
         f"by {_METHODS[result.method]}",
         "",
+        *align_columns(rows),
+        "",
     ]
-    for name, *cells in rows:
-        padded = (cell.rjust(width) for cell, width in zip(cells, widths[1:], strict=True))
-        lines.append("  ".join([name.ljust(widths[0]), *padded]).rstrip())
-    lines.append("")
     facts = [("log-likelihood", f"{result.loglik:.6f}"), ("AIC", f"{result.aic:.6f}")]
     facts.append(("BIC", f"{result.bic:.6f}"))
     if result.has_data:
@@ -108,15 +115,13 @@ def summarize_many(results: FittedSets) -> str:
             in_brackets = f" ({error:.2g})" if error > 0.0 else ""
             cells.append(f"{getattr(results, parameter)[k]:.5g}{in_brackets}")
         rows.append((name, *cells, f"{results.loglik[k]:.6g}", str(results.status[k])))
-    widths = [max(len(row[k]) for row in rows) for k in range(len(head))]
+    aligned = align_columns([row[:-1] for row in rows])
     lines = [
         f"{len(results)} stable distributions ({results.parameterization}) by "
         f"{_METHODS[results.method]}; standard errors in brackets",
         "",
     ]
-    for row in rows:
-        numbers = (c.rjust(w) for c, w in zip(row[1:-1], widths[1:-1], strict=True))
-        lines.append("  ".join([row[0].ljust(widths[0]), *numbers, row[-1]]))
+    lines += [f"{line}  {row[-1]}" for line, row in zip(aligned, rows, strict=True)]
     notes = [f"{name}: {m}" for name, m in zip(names, results.message, strict=True) if m]
     return "\n".join([*lines, *([""] if notes else []), *notes])
 

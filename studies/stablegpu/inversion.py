@@ -37,6 +37,9 @@ is analytic and bounded; the error is exp(-2 pi 1.2 / 0.22) = 1e-15."""
 _LEAST_EPS = 1e-14
 """Least |alpha - 1|: closer alphas are moved there."""
 
+_SPIKES = 0.5
+"""alpha below which the density at the end of S0's half-lines, a spike, has its closed form."""
+
 _TERMS = 44
 """Chebyshev polynomials that stand for all repetitions in the middle."""
 
@@ -96,6 +99,11 @@ class _Shape(NamedTuple):
         """Where the support may end."""
         return -self.beta * self.tangent
 
+    def density_at_end(self) -> float:
+        """Return the density there: the exponent of the transform is -(1 - i beta T) t^alpha."""
+        power = (1.0 - 1j * self.beta * self.tangent) ** (-1.0 / self.alpha)
+        return math.gamma(1.0 + 1.0 / self.alpha) / math.pi * power.real
+
     def saddle(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return log r where -x r + m(r) is stationary, and its second derivative there.
 
@@ -113,6 +121,11 @@ class _Shape(NamedTuple):
     def phase(self, log_r: np.ndarray) -> np.ndarray:
         """Return q(r)."""
         return (1.0 + self.beta) * self.sine * np.exp(self.alpha * log_r)
+
+
+def end_of_half_lines(alpha: float, beta: float) -> float:
+    """Return the point zeta of S0, where the support may end and small alphas have a spike."""
+    return _Shape.of(alpha, beta).end
 
 
 class _Tail(NamedTuple):
@@ -192,6 +205,9 @@ class Inversion:
             small = np.flatnonzero(chosen & (result * self._period < _LIGHT))
             if small.size:
                 self._correct_light_tails(x, result, small, chosen is middle)
+        if self._shape.alpha < _SPIKES:
+            at_end = np.abs(x - self._shape.end) <= 1e-15 * abs(self._shape.end)  # but for rounding
+            result[at_end] = self._shape.density_at_end()
         return np.maximum(result, 0.0)
 
     def probability(self, low: np.ndarray, high: np.ndarray) -> np.ndarray:

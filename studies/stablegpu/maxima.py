@@ -27,7 +27,7 @@ from scipy.optimize import minimize
 import stablegpu
 from hetero.measurement import environment
 from stablegpu import stable
-from studies.stablegpu.inversion import Inversion
+from studies.stablegpu.inversion import Inversion, end_of_half_lines
 from studies.study import Study
 
 STARTS, EVALUATIONS, LARGEST_ALLOWED = 20, 60, 1e-6
@@ -82,7 +82,10 @@ def run(study: Study) -> dict:
 
 
 ENDS = ("fit", "search")
-"""Points that are kept: alpha, beta unless it is fixed, S0's location, log scale, coefficients."""
+"""Points that are kept: alpha, beta unless it is fixed, location, log scale, coefficients.
+
+The location is that of S1 up to alpha = 1/2, where a spike must stay at a datum to the last digit
+(`location_shift`)."""
 
 
 def kept_path(study: Study) -> Path:
@@ -139,8 +142,9 @@ def search(
     sizes = np.full(best.size, 0.3)
     sizes[place] *= math.exp(best[place + 1])
 
-    def descend(start: np.ndarray, shares: float, evaluations: int) -> Any:
+    def descend(start: np.ndarray, shares: float, evaluations: int, *, held: bool = False) -> Any:
         steps = np.diag(np.where(start + shares * sizes > bounds[1], -1.0, 1.0) * shares * sizes)
+        steps[place] *= not held
         simplex = np.vstack([start, start + steps]).clip(*bounds)
         options = TOLERANCES | {"initial_simplex": simplex, "maxfev": evaluations}
         pairs = list(zip(*bounds, strict=True))
@@ -156,6 +160,8 @@ def search(
     for evaluations, count, share in STAGES:
         found.sort(key=lambda result: result.fun)
         found = [descend(result.x, share, evaluations) for result in apart(found, sizes)[:count]]
+    if best[0] < 0.5:  # a spike on a datum, which steps of the location would leave
+        found.append(descend(best, 1.0, STAGES[-1][0], held=True))
     reached, lowest = cost(best), min(found, key=lambda result: result.fun)
     if not max(reached, lowest.fun) < IMPOSSIBLE:
         raise RuntimeError(f"cost {reached:g} of the fit, {lowest.fun:g} of the search at {best}")
@@ -173,6 +179,19 @@ def apart(found: list, sizes: np.ndarray) -> list:
     return chosen
 
 
+def location_shift(alpha: float, beta: float) -> float:
+    """Return S0's location less that of a search, in scales: the latter is S1's for small alpha."""
+    return -end_of_half_lines(min(alpha, 0.5), beta)
+
+
+def searched_location(distribution: stablegpu.Stable) -> float:
+    """Return the location that searches vary."""
+    if distribution.alpha <= 0.5:
+        return float(distribution.to("S1").loc)
+    shift = location_shift(distribution.alpha, distribution.beta)
+    return float(distribution.to("S0").loc - distribution.scale * shift)
+
+
 def standard_distribution(alpha: float, beta: float, z: np.ndarray) -> Inversion:
     """Return the standard distribution for points."""
     return Inversion(alpha, beta, float(np.abs(z[np.isfinite(z)]).max(initial=1.0)))
@@ -183,7 +202,7 @@ def log_likelihood(
 ) -> float:
     """Return the weighted sum of log densities; NaN or -inf where there is none."""
     alpha, beta, loc, log_scale = point[:4] if beta is None else np.insert(point, 1, beta)[:4]
-    z = (x - loc) * math.exp(-log_scale)
+    z = (x - loc) * math.exp(-log_scale) - location_shift(alpha, beta)
     logs = np.log(standard_distribution(alpha, beta, z).density(z)) - log_scale
     return float((weights * logs).sum())
 
@@ -196,7 +215,8 @@ def log_probability(
     Intervals without width are exact observations.
     """
     alpha, beta, loc, log_scale = point[:4]
-    z = (ends - loc) * math.exp(-log_scale)
+    shift = location_shift(alpha, beta)
+    z = (ends - loc) * math.exp(-log_scale) - shift
     standard = standard_distribution(alpha, beta, z)
     exact = z[0] == z[1]
     values = np.empty(z.shape[1])
@@ -204,7 +224,7 @@ def log_probability(
     values[~exact] = standard.probability(*z[:, ~exact])
     total = float((weights * np.log(values)).sum())
     if least is not None:
-        start = np.array([(least - loc) * math.exp(-log_scale)])
+        start = np.array([(least - loc) * math.exp(-log_scale) - shift])
         above = standard.probability(start, np.array([math.inf]))
         total -= float(weights.sum() * np.log(above[0]))
     return total
@@ -219,7 +239,7 @@ def binned(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     unit = 0.5 * (quartiles[2] - quartiles[0])
     u = np.sort(np.arcsinh((x - quartiles[1]) / unit))
     edges = np.concatenate(
-        [np.arange(-40.0, -2.0, 0.25), np.linspace(-2, 2, 41), 2 + 0.25 * np.arange(1, 160)]
+        [np.arange(-40.0, -2.0, 0.25), np.linspace(-2, 2, 101), 2 + 0.25 * np.arange(1, 160)]
     )
     nodes = np.cos((np.arange(8) + 0.5) * (math.pi / 8.0))
     first = np.cos(np.outer(np.arange(8), np.arccos(nodes))) * (2.0 / 8.0)
@@ -269,8 +289,8 @@ def against_search(
         likelihood = functools.partial(
             log_likelihood, x=x, weights=weights, beta=result.fixed.get("beta")
         )
-    d = result.distribution.to("S0")
-    best = np.array([d.alpha, d.beta, d.loc, math.log(d.scale)])
+    d = result.distribution
+    best = np.array([d.alpha, d.beta, searched_location(d), math.log(d.scale)])
     has_beta = "beta" not in result.fixed
     best = best if has_beta else np.delete(best, 1)
     bounds = bounds_of(best.size, result.smallest_alpha, has_beta=has_beta)
@@ -349,7 +369,8 @@ def regression(rng: np.random.Generator, starts: int, device: str) -> dict[str, 
     x = rng.standard_normal((200, 2))
     y = x @ [1.0, -2.0] + draw(rng, 200)
     model = stablegpu.regress(y, x, device=device)
-    point = [model.alpha, model.beta, model.intercept, math.log(float(model.scale))]
+    shift = float(model.scale) * location_shift(float(model.alpha), float(model.beta))
+    point = [model.alpha, model.beta, model.intercept - shift, math.log(float(model.scale))]
     best = np.array([*point, *model.coefficients], float)
     cost = guarded(lambda p: log_likelihood(p, y - x @ p[4:], 1.0))
     return search(cost, best, bounds_of(best.size, 0.1), rng, starts)

@@ -145,13 +145,14 @@ def test_risk_comes_with_intervals_and_a_test(table, capsys):
 
 
 def test_a_fit_that_did_not_converge_ends_with_1(tmp_path, capsys):
-    """Of samples with many values that are nearly equal about half have such fits."""
-    path = tmp_path / "nearly_equal.npy"
-    draws = stablegpu.stable(1.5, 0.0, device="cpu").rvs((60, 8), rng=1)
-    np.save(path, np.vstack([np.tile(1e-14 * np.arange(40.0), (8, 1)).T, draws]))
-    code, out, _ = run(capsys, "fit", path, "--all-columns", "--device", "cpu", "--json")
+    """The fixed support begins above the data."""
+    path = tmp_path / "draws.npy"
+    np.save(path, stablegpu.stable(1.5, 0.0, device="cpu").rvs((60, 2), rng=1))
+    fixed = [word for value in ("alpha=0.5", "beta=1", "loc=1e9") for word in ("--fix", value)]
+    command = ("fit", path, "--all-columns", *fixed, "--device", "cpu", "--json")
+    code, out, _ = run(capsys, *command)
     assert code == 1
-    assert not all(one["converged"] for one in json.loads(out)["fits"])
+    assert [one["status"] for one in json.loads(out)["fits"]] == ["impossible"] * 2
 
 
 def test_values_at_points_of_every_kind(tmp_path, capsys):

@@ -63,6 +63,18 @@ def test_few_draws_of_a_heavy_tail_are_nowhere_more_likely(device):
     np.testing.assert_allclose(normal.scale, rows.std(axis=1) / np.sqrt(2.0), rtol=1e-6)
 
 
+def test_small_samples_are_nowhere_more_likely_at_another_skewness(device):
+    """Ascents stopped at their first beta, or at the lower one of two maxima around beta = 1."""
+    rng = np.random.default_rng(2)
+    pairs = zip(rng.uniform(0.6, 1.9, 60), rng.uniform(-1.0, 1.0, 60), strict=True)
+    rows = np.array([stable(*pair).rvs(30, rng=k) for k, pair in enumerate(pairs)])
+    best, betas = stablegpu.fit(rows, device=device), np.array([-1.0, -0.8, 0.8, 1.0])
+    held = stablegpu.fit(
+        np.repeat(rows, 4, axis=0), fixed={"beta": np.tile(betas, 60)}, device=device
+    )
+    assert (held.loglik.reshape(-1, 4) - best.loglik[:, None]).max() < 1e-6
+
+
 @pytest.mark.parametrize("beta", [0.0, 0.5])
 def test_samples_of_a_law_are_climbed_once(device, beta):
     """The profile of 1000 draws has one peak: second ascents would take twice the time."""

@@ -210,7 +210,7 @@ class Simulation(FlowWithOutputs):
         scalars = {} if scalars is None else check_scalars(scalars, faces, solids)
         if ranks.size > 1:
             agreement.require_same_arguments(
-                ranks, cells, solids=solids, version=VERSION, collision=collision,
+                ranks, cells, solids=solids | moving, version=VERSION, collision=collision,
                 faces=faces, check=check, lattice=lattice, pattern=pattern, precision=form.name,
                 state=state, force=force, rho=rho, u=u, ratio=ratio, decomposition=decomposition,
                 keep_good_state=keep_good_state,
@@ -230,7 +230,7 @@ class Simulation(FlowWithOutputs):
             require_moments_suffice(collision, solids, cells, boxes.grid, ratio)
             if moving:
                 by_moments = choose_precision(dtype, storage, "moments")
-                require_bodies_can_move(moving, by_moments, scalars, count, ratio)
+                require_bodies_can_move(moving, by_moments, scalars)
 
         on_gpus = not ranks.any(any(d.kind == "cpu" for d in devices))
         chosen, reason = choose_state(state, form.storage_name, on_gpus, require_moments)
@@ -240,7 +240,7 @@ class Simulation(FlowWithOutputs):
         partition = make_partition(cells, faces, boxes, form.lanes, one_rank=ranks.size == 1)
         region = partition.region(ranks.rank)
         if moving:
-            require_bodies_can_move(moving, form, scalars, count, ratio)
+            require_bodies_can_move(moving, form, scalars)
         require_memory_of_parts(
             partition, devices, ranks, pattern=MOMENTS_PATTERN if form.moments else pattern,
             dtype=dtype, storage=storage, state=chosen, ratio=ratio, solids=bool(solids),

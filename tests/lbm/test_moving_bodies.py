@@ -188,7 +188,6 @@ def tilting(rate):
     [
         ({"state": "moments", "collision": lbm.Regularized(0.8)}, "state='populations'"),
         ({"scalars": {"heat": lbm.Scalar(0.1)}}, r"leave out scalars=\['heat'\]"),
-        ({"device": ["cpu", "cpu"]}, "one device"),
         ({"a": lbm.Solid(BALL, motion=lbm.Translation(lambda t: (0.4 * t, 0, 0)))},
          r"boundaries\['a'\] in step 0: velocity must be at most 0.3"),
         ({"a": lbm.Solid(BLOCK, motion=FORWARD)}, "larger domain"),

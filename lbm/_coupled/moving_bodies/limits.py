@@ -16,19 +16,12 @@ def require_bodies_can_move(
     moving: Mapping[str, Solid],
     precision: Precision,
     scalars: Mapping[str, Scalar],
-    parts: int,
-    ratio: float | str,
 ) -> None:
     """Raise ValueError if something of the simulation does not go with moving solids."""
     name = next(iter(moving))
     body = f"boundaries[{name!r}] has a motion, which"
     if len(moving) > MAX_BODIES:
         raise ValueError(f"at most {MAX_BODIES} solids may have a motion, got {len(moving)}")
-    if parts > 1 or ratio != 0.0:
-        raise ValueError(
-            f"{body} is for one part on one device, got {parts} parts and ratio={ratio!r}: use "
-            "one device and one rank, and ratio=0"
-        )
     if precision.moments:
         raise ValueError(f"{body} changes populations: use state='populations'")
     if scalars:

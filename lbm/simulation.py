@@ -207,7 +207,7 @@ class Simulation(FlowWithOutputs):
         if any(face.is_inlet for face in faces):
             faces = bind_eddies(faces, solids, cells, lattice)
         sponges = {} if sponges is None else check_sponges(sponges, cells, faces)
-        scalars = {} if scalars is None else check_scalars(scalars, faces, solids)
+        scalars = {} if scalars is None else check_scalars(scalars, faces, solids | moving)
         if ranks.size > 1:
             agreement.require_same_arguments(
                 ranks, cells, solids=solids | moving, version=VERSION, collision=collision,
@@ -230,7 +230,7 @@ class Simulation(FlowWithOutputs):
             require_moments_suffice(collision, solids, cells, boxes.grid, ratio)
             if moving:
                 by_moments = choose_precision(dtype, storage, "moments")
-                require_bodies_can_move(moving, by_moments, scalars)
+                require_bodies_can_move(moving, by_moments)
 
         on_gpus = not ranks.any(any(d.kind == "cpu" for d in devices))
         chosen, reason = choose_state(state, form.storage_name, on_gpus, require_moments)
@@ -240,7 +240,7 @@ class Simulation(FlowWithOutputs):
         partition = make_partition(cells, faces, boxes, form.lanes, one_rank=ranks.size == 1)
         region = partition.region(ranks.rank)
         if moving:
-            require_bodies_can_move(moving, form, scalars)
+            require_bodies_can_move(moving, form)
         require_memory_of_parts(
             partition, devices, ranks, pattern=MOMENTS_PATTERN if form.moments else pattern,
             dtype=dtype, storage=storage, state=chosen, ratio=ratio, solids=bool(solids),

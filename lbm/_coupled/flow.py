@@ -14,6 +14,7 @@ from lbm._coupled.companion import Companion
 from lbm._coupled.cut_walls.walls import InterpolatedWalls
 from lbm._coupled.eddy_viscosity.field import EddyViscosity
 from lbm._coupled.moving_bodies.bodies import MovingBodies, MovingBody
+from lbm._coupled.moving_bodies.heat import HeatOfBodies
 from lbm._coupled.open_faces.free_streams import FreeStreams
 from lbm._coupled.open_faces.responding import RespondingFaces
 from lbm._coupled.open_faces.sheared import ShearedOutlets
@@ -114,7 +115,7 @@ class Flow:
             self.companions.append(FreeStreams(domain))  # next: it completes the step at faces
         self.moving: MovingBodies | None = None
         if moving:  # next: it completes the step around them
-            self.moving = MovingBodies(domain, moving, faces)
+            self.moving = MovingBodies(domain, moving, faces, len(scalars))
             self.companions.append(self.moving)
         if self.problem.is_driven:
             self._prescriptions = Prescriptions(domain, self.interpolated)
@@ -128,6 +129,9 @@ class Flow:
             fields = ScalarFields(scalars, shape, faces, solids, domain)
             self.companions.append(fields)
             self.scalars = fields.fields
+            if self.moving is not None:
+                for k, field in enumerate(fields.fields.values()):
+                    field.bodies = HeatOfBodies(self.moving, field, k)
         if any(face.is_outlet for face in faces):
             sheared = ShearedOutlets(shape, faces, domain, self.interpolated)
             if sheared.faces:

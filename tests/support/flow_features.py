@@ -92,7 +92,8 @@ FEATURES = {
     "scalars, Vreman": partial(make, "open channel", lbm.Vreman(0.6, constant=2.0, every=2),
                                scalars=heat(x_=0.5, still=-0.5)),
     "moving bodies": partial(make, "periodic", shape=(16, 11, 12),
-                             walls={"post": lbm.Solid(lbm.Box((12, 0, 0), (14, 3, 12)))} | MOVING),
+                             walls={"post": lbm.Solid(lbm.Box((12, 0, 0), (14, 3, 12)))} | MOVING,
+                             scalars=heat(bar=0.5)),
     "scalars in a cavity": partial(make, "cavity with bodies", scalars={
         "heat": lbm.Scalar(0.05, {"moving": lbm.FixedValue(0.5), "y-": lbm.FixedFlux(0.01),
                                   "x+": lbm.FixedValue(-0.5)}, buoyancy=(1e-3, 2e-3, 0.0)),

@@ -67,6 +67,7 @@ def _lbm_item(name, precision):
     """Return the item of a loop over items of `lbm`; sums have names with a plus."""
     import lbm
     from lbm._coupled.cut_walls import formulas as walls
+    from lbm._coupled.moving_bodies import scalar_formulas as heat
     from lbm._coupled.moving_bodies.bounce_formulas import make_bounce
     from lbm._coupled.moving_bodies.cover_formulas import make_cover
     from lbm._coupled.moving_bodies.refill_formulas import make_pack, make_refill
@@ -93,6 +94,10 @@ def _lbm_item(name, precision):
         "cover": lambda: make_cover(precision),
         "refill": lambda: make_refill(precision),
         "pack": lambda: make_pack(precision),
+        "scalar bounce": lambda: heat.bounce_scalar,
+        "scalar cover": lambda: heat.cover_scalar,
+        "scalar refill": lambda: heat.refill_scalar,
+        "scalar pack": lambda: heat.pack_scalar,
         "outlet": lambda: faces.make_correct_cell(lbm.NonReflectingOutlet.respond, precision),
         "inlet": lambda: faces.make_correct_cell(lbm.NonReflectingInlet.respond, precision),
         "free stream": lambda: faces.make_fill(precision),
@@ -117,6 +122,10 @@ LBM_ITEMS = {
     "cover": (96, _BODY),
     "refill": (128, f"{_BODY} i4*** T**"),
     "pack": (96, "S* i8* u1* u4** i8*** i8** i8* T**"),
+    "scalar bounce": (168, "T**** T**** u1*** i1** u1* i8* T** i8** i8* T* T*** T* i8**"),
+    "scalar cover": (64, "T**** u1* i8* i8** i8* T* i8**"),
+    "scalar refill": (96, "T**** u1* u1* u4** i8** i8* T** i8** i8* T* i4*** T** i8 i8**"),
+    "scalar pack": (48, "T**** i8* i8 T**"),
     "interpolate": (40, "S* i8* i8* T** T* T* T*"),
     "store": (32, "S* i8* T* T* i8* T"),
     "interpolate moments": (128, f"M* T* {_STEP} i8** i8** i8** T** T* T* T*"),

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from lbm._coupled.companion import Companion
-from lbm._coupled.moving_bodies import formulas
+from lbm._coupled.moving_bodies import scalar_formulas
 from lbm._coupled.moving_bodies.blocks import BodyBlock
 from lbm._coupled.moving_bodies.borders import Borders
 from lbm._coupled.moving_bodies.bounce_formulas import make_bounce
@@ -31,7 +31,11 @@ from lbm._coupled.moving_bodies.formulas import (
 )  # fmt: skip
 from lbm._coupled.moving_bodies.poses import Path
 from lbm._coupled.moving_bodies.refill_formulas import make_refill
+from lbm._coupled.moving_bodies.scalar_formulas import HEAT_SUMS
 from lbm._coupled.moving_bodies.shapes import make_shape
+from lbm._coupled.moving_bodies.sums import Account, BlockSums
+from lbm._coupled.scalars.block import ScalarBlock
+from lbm._coupled.scalars.field import ScalarField
 from lbm._domain.domain import Domain
 from lbm._parallel.neighbours import add_neighbours
 from lbm.boundaries import Condition, Solid
@@ -40,9 +44,6 @@ from lbm.geometry.wall_links import SOLID_CLASS
 
 AHEAD = 32
 """Steps whose poses go to a device at once: it need not wait for the host in each step."""
-
-LANES = {"cpu": 16, "cuda": 1024}
-"""Parts of a sum that are added up at the same time; not tuned."""
 
 
 class BlockBody:
@@ -56,41 +57,60 @@ class BlockBody:
 
     Attributes
     ----------
-    loops : after even and after odd steps, functions that bounce, cover and refill
-    sums : functions that add up what the step has taken from the fluid
-    totals : int64 [2, SUMS], the sums of the last step and those of the steps before, too
+    loops : after even and after odd steps, functions that bounce, cover and refill: each a list
+        with that of the flow, and those of scalars
+    sums : what they sum up
     is_near : whether the body comes to the block while the present poses last
     """
 
     def __init__(self, block: BodyBlock, body: MovingBody, shift: np.ndarray):
         self.block, self._shift, store = block, shift, block.store
         bx, by, bz = self._box = body.path.box
-        count, lanes = int(-(-bx // CHUNK) * by * bz), LANES[store.engine.device.kind]
+        self._count, self.is_near = int(-(-bx // CHUNK) * by * bz), False
         self._pose, self._first = store.zeros(AHEAD, POSE), store.zeros(AHEAD, 3, dtype=np.int64)
         self.clock = store.zeros(1, dtype=np.int64)
-        self.totals, self.is_near = store.zeros(2, SUMS, dtype=np.int64), False
-        partial = store.zeros(SUMS, count, dtype=np.int64)
-        sums = store.zeros(SUMS, lanes, dtype=np.int64)
+        self.sums = [BlockSums(store, SUMS, self._count, self.clock)]
         size = [*block.size, bx, by, body.number, body.solid.is_interpolated, *block.own]
+        self._size = store.put(np.array(size, np.int64))
         shape, form = body.shape, block.problem.precision.name
+        self._shape = store.put(shape.about(body.path.centre)), store.put(shape.grid)
         shared = (
-            *block.lattice, store.put(np.array(size, np.int64)), self._pose, self._first,
-            self.clock, store.put(shape.about(body.path.centre)), store.put(shape.grid), partial,
-            store.T(1.0 / body.arm),
+            *block.lattice, self._size, self._pose, self._first, self.clock, *self._shape,
+            self.sums[0].partial, store.T(1.0 / body.arm),
         )  # fmt: skip
-        sent = () if body.borders is None else body.borders.arrays(block)
         none = store.zeros(1, 1, 1, dtype=np.int32), store.zeros(1, MEANS)
-        makes = (make_bounce, ()), (make_cover, ()), (make_refill, sent or none)
+        self._sent = none if body.borders is None else body.borders.arrays(block)
+        makes = (make_bounce, ()), (make_cover, ()), (make_refill, self._sent)
         self.loops = [
             [
-                store.prepare(make(form), count, *block.populations[t], *shared, *more)
+                [store.prepare(make(form), self._count, *block.populations[t], *shared, *more)]
                 for make, more in makes
             ]
             for t in (0, 1)
         ]
-        gather = store.prepare(formulas.gather_sums, SUMS * lanes, partial, sums)
-        finish = store.prepare(formulas.finish_step, SUMS, sums, self.totals, self.clock)
-        self.sums = gather, finish
+
+    def add_scalar(self, scalar: ScalarBlock, column: int, numbers: np.ndarray) -> BlockSums:
+        """Let a scalar follow the flow, and return what it sums up.
+
+        `numbers` are those of the wall, and `column` is where the means of other parts have it.
+        """
+        block, store, count = self.block, self.block.store, self._count
+        sums = BlockSums(store, HEAT_SUMS, count, store.zeros(1, dtype=np.int64))
+        self.sums.append(sums)
+        wall, classes = store.put(numbers), (scalar.device_classes, scalar.kinds)
+        labels, directions, box = block.labels, block.lattice[0], (self._first, self.clock)
+        for t, loops in enumerate(self.loops):
+            before, after = scalar.populations[t], scalar.populations[1 - t]
+            more = (
+                (scalar_formulas.bounce_scalar, before, *classes, labels, self._size, self._pose,
+                 *box, *self._shape, wall),
+                (scalar_formulas.cover_scalar, labels, self._size, *box, wall),
+                (scalar_formulas.refill_scalar, labels, *block.rows, directions, self._size,
+                 self._pose, *box, wall, *self._sent, np.int64(column)),
+            )  # fmt: skip
+            for loop, (item, *arguments) in zip(loops, more, strict=True):
+                loop.append(store.prepare(item, count, after, *arguments, sums.partial))
+        return sums
 
     def set_poses(self, pose: np.ndarray, first: np.ndarray) -> None:
         """Write the poses of the next steps and the first cells of the boxes to the device."""
@@ -121,9 +141,10 @@ class MovingBody:
         self.path = Path(name, motions, bounds, self.shape.middle, partition.shape, periodic)
         self.arm = 2.0 ** int(np.ceil(np.log2(np.linalg.norm(self.path.box))))
         self.borders = (
-            Borders(bodies.domain, bodies.blocks, self.path.box) if any(partition.cut) else None
+            Borders(bodies.domain, bodies.blocks, self.path.box, MEANS + bodies.scalars)
+            if any(partition.cut)
+            else None
         )
-        self._past = [0] * SUMS  # sums of all steps would overflow on the device in long runs
         wraps = [(0, n, -n) if p and c else (0,) for n, p, c in zip(
             partition.shape, periodic, partition.cut, strict=True)]  # fmt: skip
         self._images = [
@@ -131,6 +152,9 @@ class MovingBody:
             for block in bodies.blocks
             for wrap in itertools.product(*wraps)
         ]
+        self.account = Account(bodies.domain.ranks, SUMS)
+        self.account.blocks += [image.sums[0] for image in self._images]
+        self.accounts = [self.account]
 
     def __repr__(self) -> str:
         return f"<moving body {self.name!r} at {tuple(self.centre.round(3).tolist())}>"
@@ -150,39 +174,29 @@ class MovingBody:
         """Mass that the fluid has lost to it: what it covers less what it leaves, and what its
         walls keep, in density times cells^3."""
         self._bodies.domain.ranks.require_same_call("mass_taken")
-        total = self._integers(1)
+        total = self.account.integers(1)
         return total[MASS] * UNIT + total[COUNT]
 
     @property
     def momentum_taken(self) -> np.ndarray:
         """Momentum that the fluid has lost to it, float64 [3]."""
         self._bodies.domain.ranks.require_same_call("momentum_taken")
-        return self._totals(1, MOMENTUM)
+        return self.account.read(1, MOMENTUM)
 
     def force(self) -> np.ndarray:
         """Return the force of the last step, less the momentum of mass that moves with the body."""
-        return self._totals(0, FORCE)
+        return self.account.read(0, FORCE)
 
     def torque(self, centre: np.ndarray) -> np.ndarray:
         """Return the torque of the last step about a point."""
-        torque = self._totals(0, TORQUE) * self.arm
+        torque = self.account.read(0, TORQUE) * self.arm
         middle = (self.path.pose(self._bodies.at - 1).centre + self.centre) / 2.0
         return torque + np.cross(middle - centre, self.force())
 
     @property
     def overlaps(self) -> bool:
         """Return whether it has run into another body."""
-        return self._integers(1)[OVERLAP] > 0
-
-    def _integers(self, row: int) -> list[int]:
-        """Return the sums of the last step, or of all of them, over all ranks."""
-        now, past = self.copy_totals()
-        ours = [int(n) + row * p for n, p in zip(now[row], past, strict=True)]
-        total: np.ndarray = self._bodies.domain.ranks.sum(np.array(ours, object))
-        return total.tolist()
-
-    def _totals(self, row: int, first: int, count: int = 3) -> np.ndarray:
-        return np.array(self._integers(row)[first : first + count], float) * UNIT
+        return self.account.integers(1)[OVERLAP] > 0
 
     def describe(self) -> str:
         """Return shape, wall and motion in words."""
@@ -201,7 +215,8 @@ class MovingBody:
 
     def set_poses(self, t: int) -> None:
         """Write the place at time t and the steps from t on to the devices."""
-        self._carry()
+        for account in self.accounts:
+            account.carry()
         pose, first = np.zeros((AHEAD, POSE)), np.zeros((AHEAD, 3), np.int64)
         self.path.write_start(t, pose[0], first[0])
         for k in range(1, AHEAD):
@@ -213,7 +228,7 @@ class MovingBody:
     def mark(self) -> None:
         """Mark the cells of the first row of the poses, and go on to the first step."""
         for image in self.near:
-            image.loops[0][1]()
+            image.loops[0][1][0]()
         self.skip_start()
 
     def skip_start(self) -> None:
@@ -224,27 +239,19 @@ class MovingBody:
     def add_sums(self) -> None:
         """Add what the step has taken from the fluid to the sums, and go on to the next."""
         for image in self.near:
-            for add in image.sums:
-                add()
+            for sums in image.sums:
+                sums.add_step()
 
-    def _carry(self) -> None:
-        """Take the sums of all steps over from the devices, where they would overflow."""
-        now, past = self.copy_totals()
-        total = [p + int(n) for p, n in zip(past, now[1], strict=True)]
-        self.set_totals(np.zeros((2, SUMS), np.int64), total)
-
-    def copy_totals(self) -> tuple[np.ndarray, list[int]]:
-        """Return the sums on the devices of this rank, and those that were taken over from it."""
-        now = np.zeros((2, SUMS), np.int64)
+    def add_scalar(
+        self, field: ScalarField, column: int, wall: np.ndarray, account: Account
+    ) -> None:
+        """Let a scalar follow the flow in all blocks, and sum up in an account."""
         for image in self._images:
-            now += image.block.store.get(image.totals)
-        return now, self._past
-
-    def set_totals(self, totals: np.ndarray, past: list[int]) -> None:
-        """Set the sums to what `copy_totals` has returned."""
-        for k, image in enumerate(self._images):
-            image.block.store.set(image.totals, totals * (k == 0))
-        self._past = past
+            block = field.block(image.block.part)
+            account.blocks.append(image.add_scalar(block, column, wall))
+        if self.borders is not None:
+            self.borders.add_scalar(field, column)
+        self.accounts.append(account)
 
 
 def _describe(value: Any) -> str:
@@ -255,11 +262,24 @@ class MovingBodies(Companion):
     """All solids of a flow that move through its cells.
 
     The kernels of a step take their cells for fluid. What belongs to the bodies is done after it.
+
+    Parameters
+    ----------
+    domain : the parts of this rank
+    solids : the bodies
+    faces : conditions at the faces of the domain
+    scalars : number of scalars of the flow
     """
 
-    def __init__(self, domain: Domain, solids: Mapping[str, Solid], faces: Sequence[Condition]):
+    def __init__(
+        self,
+        domain: Domain,
+        solids: Mapping[str, Solid],
+        faces: Sequence[Condition],
+        scalars: int = 0,
+    ):
         super().__init__(domain)
-        solid = None
+        self.scalars, solid = scalars, None
         if any(domain.partition.cut):
             ours = domain.problem.links.classes == SOLID_CLASS
             solid = add_neighbours(ours.T, domain.ranks, domain.partition).T
@@ -280,7 +300,8 @@ class MovingBodies(Companion):
     def start(self, rho: np.ndarray, u: np.ndarray) -> None:
         """Start with nothing taken from the fluid."""
         for body in self.bodies.values():
-            body.set_totals(np.zeros((2, SUMS), np.int64), [0] * SUMS)
+            for account in body.accounts:
+                account.clear()
         self._marked = self._computed = -1
 
     def after_step(self, t: int) -> None:
@@ -292,10 +313,9 @@ class MovingBodies(Companion):
             for body in bodies:
                 body.skip_start()
         with self.domain.between_streams():
-            for body in bodies:
-                self._run(body, t, 0)
-            for body in bodies:
-                self._run(body, t, 1)
+            for loop in (0, 1):
+                for body in bodies:
+                    self._run(body, t, loop)
             for body in bodies:
                 if body.borders is not None:
                     body.borders.exchange(t, body.first[t + 1 - self._table])
@@ -307,7 +327,8 @@ class MovingBodies(Companion):
     @staticmethod
     def _run(body: MovingBody, t: int, loop: int) -> None:
         for image in body.near:
-            image.loops[t % 2][loop]()
+            for run in image.loops[t % 2][loop]:
+                run()
 
     def mark(self, t: int) -> None:
         """Mark the cells of the bodies at time t, unless they are marked."""
@@ -357,10 +378,11 @@ class MovingBodies(Companion):
 
     def copy_state(self, t: int) -> Any:
         """Return what the bodies have taken."""
-        return [body.copy_totals() for body in self.bodies.values()]
+        return [[a.copy() for a in body.accounts] for body in self.bodies.values()]
 
     def return_to_state(self, t: int, state: Any) -> None:
         """Restore what the bodies had taken; their cells follow from the time."""
         for body, totals in zip(self.bodies.values(), state, strict=True):
-            body.set_totals(*totals)
+            for account, of_account in zip(body.accounts, totals, strict=True):
+                account.set(*of_account)
         self._marked = self._computed = -1

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from lbm._coupled.scalars.scalar import Scalar
 from lbm.boundaries import Solid
 from lbm.lattices.precision import Precision
 
@@ -12,11 +11,7 @@ MAX_BODIES = 127
 """Largest number of moving bodies: labels of cells are bytes, of which one bit has a meaning."""
 
 
-def require_bodies_can_move(
-    moving: Mapping[str, Solid],
-    precision: Precision,
-    scalars: Mapping[str, Scalar],
-) -> None:
+def require_bodies_can_move(moving: Mapping[str, Solid], precision: Precision) -> None:
     """Raise ValueError if something of the simulation does not go with moving solids."""
     name = next(iter(moving))
     body = f"boundaries[{name!r}] has a motion, which"
@@ -24,8 +19,3 @@ def require_bodies_can_move(
         raise ValueError(f"at most {MAX_BODIES} solids may have a motion, got {len(moving)}")
     if precision.moments:
         raise ValueError(f"{body} changes populations: use state='populations'")
-    if scalars:
-        raise ValueError(
-            f"{body} does not go with scalars, which would flow through it: leave out "
-            f"scalars={list(scalars)}"
-        )

@@ -115,7 +115,7 @@ class Flow:
             self.companions.append(FreeStreams(domain))  # next: it completes the step at faces
         self.moving: MovingBodies | None = None
         if moving:  # next: it completes the step around them
-            self.moving = MovingBodies(domain, moving, faces, len(scalars))
+            self.moving = MovingBodies(domain, moving, faces)
             self.companions.append(self.moving)
         if self.problem.is_driven:
             self._prescriptions = Prescriptions(domain, self.interpolated)
@@ -130,8 +130,8 @@ class Flow:
             self.companions.append(fields)
             self.scalars = fields.fields
             if self.moving is not None:
-                for k, field in enumerate(fields.fields.values()):
-                    field.bodies = HeatOfBodies(self.moving, field, k)
+                for field in self.scalars.values():
+                    field.bodies = HeatOfBodies(self.moving, field)
         if any(face.is_outlet for face in faces):
             sheared = ShearedOutlets(shape, faces, domain, self.interpolated)
             if sheared.faces:

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 
 from lbm._coupled.companion import Companion
-from lbm._coupled.moving_bodies import scalar_formulas
 from lbm._coupled.moving_bodies.blocks import BodyBlock
 from lbm._coupled.moving_bodies.borders import Borders
 from lbm._coupled.moving_bodies.bounce_formulas import make_bounce
@@ -31,7 +30,11 @@ from lbm._coupled.moving_bodies.formulas import (
 )  # fmt: skip
 from lbm._coupled.moving_bodies.poses import Path
 from lbm._coupled.moving_bodies.refill_formulas import make_refill
-from lbm._coupled.moving_bodies.scalar_formulas import HEAT_SUMS
+from lbm._coupled.moving_bodies.scalar_formulas import (
+    HEAT_SUMS,
+    bounce_scalar,
+    sweep_scalar,
+)
 from lbm._coupled.moving_bodies.shapes import make_shape
 from lbm._coupled.moving_bodies.sums import Account, BlockSums
 from lbm._coupled.scalars.block import ScalarBlock
@@ -79,8 +82,8 @@ class BlockBody:
             self.sums[0].partial, store.T(1.0 / body.arm),
         )  # fmt: skip
         none = store.zeros(1, 1, 1, dtype=np.int32), store.zeros(1, MEANS)
-        self._sent = none if body.borders is None else body.borders.arrays(block)
-        makes = (make_bounce, ()), (make_cover, ()), (make_refill, self._sent)
+        sent = none if body.borders is None else body.borders.arrays(block)
+        makes = (make_bounce, ()), (make_cover, ()), (make_refill, sent)
         self.loops = [
             [
                 [store.prepare(make(form), self._count, *block.populations[t], *shared, *more)]
@@ -89,27 +92,21 @@ class BlockBody:
             for t in (0, 1)
         ]
 
-    def add_scalar(self, scalar: ScalarBlock, column: int, numbers: np.ndarray) -> BlockSums:
-        """Let a scalar follow the flow, and return what it sums up.
-
-        `numbers` are those of the wall, and `column` is where the means of other parts have it.
-        """
-        block, store, count = self.block, self.block.store, self._count
-        sums = BlockSums(store, HEAT_SUMS, count, store.zeros(1, dtype=np.int64))
+    def add_scalar(self, scalar: ScalarBlock, numbers: np.ndarray) -> BlockSums:
+        """Let a scalar follow the flow; return what it sums up. `numbers` are those of the wall."""
+        store, labels = self.block.store, self.block.labels
+        sums = BlockSums(store, HEAT_SUMS, self._count, store.zeros(1, dtype=np.int64))
         self.sums.append(sums)
-        wall, classes = store.put(numbers), (scalar.device_classes, scalar.kinds)
-        labels, directions, box = block.labels, block.lattice[0], (self._first, self.clock)
-        for t, loops in enumerate(self.loops):
-            before, after = scalar.populations[t], scalar.populations[1 - t]
-            more = (
-                (scalar_formulas.bounce_scalar, before, *classes, labels, self._size, self._pose,
-                 *box, *self._shape, wall),
-                (scalar_formulas.cover_scalar, labels, self._size, *box, wall),
-                (scalar_formulas.refill_scalar, labels, *block.rows, directions, self._size,
-                 self._pose, *box, wall, *self._sent, np.int64(column)),
-            )  # fmt: skip
-            for loop, (item, *arguments) in zip(loops, more, strict=True):
-                loop.append(store.prepare(item, count, after, *arguments, sums.partial))
+        box = self._size, self._pose, self._first, self.clock
+        rest = store.put(numbers), sums.partial
+        classes = scalar.device_classes, scalar.kinds, labels
+        for t, (bounce, cover, _) in enumerate(self.loops):
+            g = scalar.populations[1 - t], scalar.populations[t]
+            for loops, item, arguments in (
+                (bounce, bounce_scalar, (*classes, *box, *self._shape)),
+                (cover, sweep_scalar, (labels, *box)),
+            ):
+                loops.append(store.prepare(item, self._count, *g, *arguments, *rest))
         return sums
 
     def set_poses(self, pose: np.ndarray, first: np.ndarray) -> None:
@@ -141,9 +138,7 @@ class MovingBody:
         self.path = Path(name, motions, bounds, self.shape.middle, partition.shape, periodic)
         self.arm = 2.0 ** int(np.ceil(np.log2(np.linalg.norm(self.path.box))))
         self.borders = (
-            Borders(bodies.domain, bodies.blocks, self.path.box, MEANS + bodies.scalars)
-            if any(partition.cut)
-            else None
+            Borders(bodies.domain, bodies.blocks, self.path.box) if any(partition.cut) else None
         )
         wraps = [(0, n, -n) if p and c else (0,) for n, p, c in zip(
             partition.shape, periodic, partition.cut, strict=True)]  # fmt: skip
@@ -242,15 +237,10 @@ class MovingBody:
             for sums in image.sums:
                 sums.add_step()
 
-    def add_scalar(
-        self, field: ScalarField, column: int, wall: np.ndarray, account: Account
-    ) -> None:
+    def add_scalar(self, field: ScalarField, wall: np.ndarray, account: Account) -> None:
         """Let a scalar follow the flow in all blocks, and sum up in an account."""
         for image in self._images:
-            block = field.block(image.block.part)
-            account.blocks.append(image.add_scalar(block, column, wall))
-        if self.borders is not None:
-            self.borders.add_scalar(field, column)
+            account.blocks.append(image.add_scalar(field.block(image.block.part), wall))
         self.accounts.append(account)
 
 
@@ -268,18 +258,11 @@ class MovingBodies(Companion):
     domain : the parts of this rank
     solids : the bodies
     faces : conditions at the faces of the domain
-    scalars : number of scalars of the flow
     """
 
-    def __init__(
-        self,
-        domain: Domain,
-        solids: Mapping[str, Solid],
-        faces: Sequence[Condition],
-        scalars: int = 0,
-    ):
+    def __init__(self, domain: Domain, solids: Mapping[str, Solid], faces: Sequence[Condition]):
         super().__init__(domain)
-        self.scalars, solid = scalars, None
+        solid = None
         if any(domain.partition.cut):
             ours = domain.problem.links.classes == SOLID_CLASS
             solid = add_neighbours(ours.T, domain.ranks, domain.partition).T

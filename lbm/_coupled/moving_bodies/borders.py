@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 
 from lbm._coupled.moving_bodies.blocks import BodyBlock
+from lbm._coupled.moving_bodies.formulas import MEANS
 from lbm._coupled.moving_bodies.refill_formulas import make_pack
-from lbm._coupled.moving_bodies.scalar_formulas import pack_scalar
-from lbm._coupled.scalars.field import ScalarField
 from lbm._domain.domain import Domain
 from lbm.lattices.extent import Triple
 
@@ -26,10 +25,9 @@ class Borders:
     domain : the domain
     blocks : its parts
     box : cells of the box along x, y and z
-    count : numbers of a cell: MEANS and the scalars
     """
 
-    def __init__(self, domain: Domain, blocks: Sequence[BodyBlock], box: np.ndarray, count: int):
+    def __init__(self, domain: Domain, blocks: Sequence[BodyBlock], box: np.ndarray):
         self._ranks, self._shape, self._box = domain.ranks, domain.partition.shape, box
         self._blocks, partition = blocks, domain.partition
         self._first: Triple | None = None
@@ -51,30 +49,20 @@ class Borders:
         for block in self._blocks:
             store, form = block.store, block.problem.precision.name
             places = store.zeros(*box[::-1].tolist(), dtype=np.int32)
-            arrived, packed = store.zeros(size, count), store.zeros(size, count)
+            arrived, packed = store.zeros(size, MEANS), store.zeros(size, MEANS)
             cells, numbers = store.zeros(size, dtype=np.int64), np.array(block.size, np.int64)
             self._arrays[block.part.index] = places, arrived, packed, cells
             shared, directions = store.put(numbers), block.lattice[0]
             self._pack[block.part.index] = [
-                [
-                    store.prepare(
-                        make_pack(form), size, populations, cells, *rows, directions, shared, packed
-                    )
-                ]
+                store.prepare(
+                    make_pack(form), size, populations, cells, *rows, directions, shared, packed
+                )
                 for populations, _, *rows in block.populations
             ]
 
     def arrays(self, block: BodyBlock) -> tuple[Any, ...]:
         """Return where the cells of the box are among those sent, [z, y, x], and the means."""
         return self._arrays[block.part.index][:2]
-
-    def add_scalar(self, field: ScalarField, column: int) -> None:
-        """Send the values of a scalar, too, in a column of what is sent."""
-        for block in self._blocks:
-            scalar, (_, _, packed, cells) = field.block(block.part), self._arrays[block.part.index]
-            for t, packs in enumerate(self._pack[block.part.index]):
-                after, numbers = scalar.populations[1 - t], (cells, np.int64(column), packed)
-                packs.append(block.store.prepare(pack_scalar, len(cells), after, *numbers))
 
     def exchange(self, t: int, first: np.ndarray) -> None:
         """Tell all ranks the means after step t, for a box with the first cell (x, y, z)."""
@@ -85,8 +73,7 @@ class Borders:
             return
         ours = []
         for block in self._blocks:
-            for pack in self._pack[block.part.index][t % 2]:
-                pack()
+            self._pack[block.part.index][t % 2]()
             packed = self._arrays[block.part.index][2]
             ours.append(block.store.get(packed[: self._counts[block.part.index]]))
         means = np.concatenate([rows for rank in self._ranks.gather_all(ours) for rows in rank])

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from lbm._coupled.moving_bodies.formulas import COUNT, MEANS, UNIT
+from lbm._coupled.moving_bodies.formulas import COUNT, UNIT
 from lbm._coupled.moving_bodies.scalar_formulas import ENTERED, HEAT_SUMS, TAKEN
 from lbm._coupled.moving_bodies.sums import Account
 from lbm._coupled.scalars.field import ScalarField
-from lbm._coupled.scalars.scalar import FixedFlux, FixedValue, Scalar
+from lbm._coupled.scalars.scalar import CS2, FixedFlux, FixedValue
 from lbm._domain.domain import Domain
 
 if TYPE_CHECKING:
@@ -28,21 +28,20 @@ class HeatOfBodies:
     ----------
     bodies : the bodies
     field : the scalar
-    number : that of the scalar among those of the flow
 
     Attributes
     ----------
     names : of the bodies
     """
 
-    def __init__(self, bodies: MovingBodies, field: ScalarField, number: int):
+    def __init__(self, bodies: MovingBodies, field: ScalarField):
         self._bodies, self._scalar = bodies, field.scalar
         self._scale = _choose_scale(field, bodies.domain)
         self._accounts: dict[str, Account] = {}
         self.names = tuple(bodies.bodies)
         for name, body in bodies.bodies.items():
             account = Account(bodies.domain.ranks, HEAT_SUMS)
-            body.add_scalar(field, MEANS + number, self._wall(name), account)
+            body.add_scalar(field, self._wall(name), account)
             self._accounts[name] = account
 
     def _wall(self, name: str) -> np.ndarray:
@@ -53,7 +52,8 @@ class HeatOfBodies:
         # Covered cells must not drive the flow: users see its velocity there.
         covered = self._scalar.reference if self._scalar.is_buoyant else 0.0
         rise = 0.0 if valued else number / self._scalar.diffusivity  # in a cell towards the wall
-        return np.array([valued, number, covered, self._scale, rise], float)
+        tau = 0.5 + self._scalar.diffusivity / CS2
+        return np.array([valued, number, covered, self._scale, rise, tau * rise], float)
 
     def covered(self, t: int) -> np.ndarray:
         """Return the cells [z, y, x] of this rank that bodies cover at time t."""
@@ -75,14 +75,8 @@ class HeatOfBodies:
 
 def _choose_scale(field: ScalarField, domain: Domain) -> float:
     """Return the power of 2 by which the values of a scalar are of the order of 1 at most."""
-    start = np.abs(field.initial_values())
-    numbers = [float(start.max(initial=0.0)), *_sizes(field.scalar)]
-    largest = domain.ranks.max(max(numbers))
+    sizes = [float(np.abs(field.initial_values()).max(initial=0.0))]
+    for c in field.scalar.boundaries.values():
+        sizes.append(abs(c.value) if isinstance(c, FixedValue) else FLUX_STEPS * abs(c.flux))
+    largest = domain.ranks.max(max(sizes))
     return 2.0 ** -math.frexp(largest)[1] if math.isfinite(largest) else 1.0
-
-
-def _sizes(scalar: Scalar) -> list[float]:
-    return [
-        abs(c.value) if isinstance(c, FixedValue) else FLUX_STEPS * abs(c.flux)
-        for c in scalar.boundaries.values()
-    ]

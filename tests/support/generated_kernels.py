@@ -118,9 +118,9 @@ _STEP = "T** T** 1xT T*"
 LBM_ITEMS = {
     "bounce": (216, _BODY),
     "cover": (96, _BODY),
-    "refill": (128, f"{_BODY} i4*** T**"),
+    "refill": (168, f"{_BODY} i4*** T**"),
     "pack": (96, "S* i8* u1* u4** i8*** i8** i8* T**"),
-    "scalar bounce": (168, "T**** T**** u1*** i1** u1* i8* T** i8** i8* T* T*** T* i8**"),
+    "scalar bounce": (200, "T**** T**** u1*** i1** u1* i8* T** i8** i8* T* T*** T* i8**"),
     "scalar sweep": (96, "T**** T**** u1* i8* T** i8** i8* T* i8**"),
     "interpolate": (40, "S* i8* i8* T** T* T* T*"),
     "store": (32, "S* i8* T* T* i8* T"),

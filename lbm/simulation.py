@@ -193,10 +193,10 @@ class Simulation(FlowWithOutputs):
         if any(face.is_inlet for face in faces):
             faces = bind_eddies(faces, solids, cells, lattice)
         sponges = {} if sponges is None else check_sponges(sponges, cells, faces)
-        scalars = {} if scalars is None else check_scalars(scalars, faces, solids)
+        scalars = {} if scalars is None else check_scalars(scalars, faces, solids | moving)
         if ranks.size > 1:
             agreement.require_same_arguments(
-                ranks, cells, solids=solids, version=VERSION, collision=collision,
+                ranks, cells, solids=solids | moving, version=VERSION, collision=collision,
                 faces=faces, check=check, lattice=lattice, pattern=pattern, precision=form.name,
                 state=state, force=force, rho=rho, u=u, ratio=ratio, decomposition=decomposition,
                 keep_good_state=keep_good_state,
@@ -216,7 +216,7 @@ class Simulation(FlowWithOutputs):
             require_moments_suffice(collision, solids, cells, boxes.grid, ratio)
             if moving:
                 by_moments = choose_precision(dtype, storage, "moments")
-                require_bodies_can_move(moving, by_moments, scalars, count, ratio)
+                require_bodies_can_move(moving, by_moments)
 
         on_gpus = not ranks.any(any(d.kind == "cpu" for d in devices))
         chosen, reason = choose_state(state, form.storage_name, on_gpus, require_moments)
@@ -226,7 +226,7 @@ class Simulation(FlowWithOutputs):
         partition = make_partition(cells, faces, boxes, form.lanes, one_rank=ranks.size == 1)
         region = partition.region(ranks.rank)
         if moving:
-            require_bodies_can_move(moving, form, scalars, count, ratio)
+            require_bodies_can_move(moving, form)
         pattern = MOMENTS_PATTERN if form.moments else pattern
         stored = Storage(pattern, form, lattice, collision.reads_viscosity)
         require_memory_of_parts(partition, devices, ranks, stored, ratio, bool(solids))

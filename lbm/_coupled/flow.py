@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
@@ -15,6 +14,7 @@ from lbm._coupled.companion import Companion
 from lbm._coupled.cut_walls.walls import InterpolatedWalls
 from lbm._coupled.eddy_viscosity.field import EddyViscosity
 from lbm._coupled.moving_bodies.bodies import MovingBodies, MovingBody
+from lbm._coupled.moving_bodies.heat import HeatOfBodies
 from lbm._coupled.open_faces.free_streams import FreeStreams
 from lbm._coupled.open_faces.responding import RespondingFaces
 from lbm._coupled.open_faces.sheared import ShearedOutlets
@@ -24,6 +24,7 @@ from lbm._coupled.scalars.fields import ScalarFields
 from lbm._coupled.scalars.scalar import Scalar
 from lbm._coupled.sponge_layers import SpongeLayers
 from lbm._domain.domain import Domain
+from lbm._parallel.ranks.exact_sum import exact_sum
 from lbm.boundaries import Condition, Solid
 from lbm.boundaries.sponge import Sponge
 from lbm.collisions.eddy_viscosity import EddyViscosityModel
@@ -128,6 +129,9 @@ class Flow:
             fields = ScalarFields(scalars, shape, faces, solids, domain)
             self.companions.append(fields)
             self.scalars = fields.fields
+            if self.moving is not None:
+                for field in self.scalars.values():
+                    field.bodies = HeatOfBodies(self.moving, field)
         if any(face.is_outlet for face in faces):
             sheared = ShearedOutlets(shape, faces, domain, self.interpolated)
             if sheared.faces:
@@ -240,8 +244,8 @@ class Flow:
         """Return the total momentum of the fluid, with half of the force's impulse."""
         self.domain.ranks.require_same_call("momentum")
         if self.moving is not None:
-            u, rho, fluid = self.u, 1.0 + self.drho.astype(float), self.fluid
-            return np.array([math.fsum((rho * c)[fluid].tolist()) for c in u])
+            rho, fluid = 1.0 + self.drho.astype(float), self.fluid
+            return exact_sum((rho * self.u)[:, fluid].T, self.domain.ranks)
         return self.domain.momentum(self.steps)
 
     def gather(self, field: str | np.ndarray) -> np.ndarray | None:

@@ -21,8 +21,10 @@ from lbm import (
     Box,
     CentralMoments,
     Cylinder,
+    FixedValue,
     NoSlip,
     Rotation,
+    Scalar,
     Simulation,
     Solid,
     Sphere,
@@ -137,13 +139,22 @@ def oscillate_cylinder(
     return float(drag), float(mass)
 
 
-def turn_cylinders(cells: int, device: Device) -> float:
-    """Return the relative error, in the 2-norm, of the flow between cylinders that turn.
+class AnnulusErrors(NamedTuple):
+    """Relative errors between turning cylinders: of velocity and temperature in the 2-norm, and of
+    the heat flux from the inner one."""
+
+    velocity: float
+    temperature: float
+    flux: float
+
+
+def turn_cylinders(cells: int, device: Device) -> AnnulusErrors:
+    """Return the errors of flow and conduction between cylinders that turn, a hot and a cold one.
 
     `cells` are those in the diameter of the outer one; the inner one has 0.4 of it, and turns the
     other way. Both move as solids.
     """
-    n, outer, inner = cells + 4, cells / 2, 0.2 * cells
+    n, outer, inner, diffusivity = cells + 4, cells / 2, 0.2 * cells, 0.1
     centre, rates = (n / 2 + 0.13, n / 2 - 0.21), (0.02 / inner, -0.01 / outer)
     about = (*centre, 0.0)
     boundaries = {
@@ -153,18 +164,29 @@ def turn_cylinders(cells: int, device: Device) -> float:
             ("outer", ~Cylinder(centre, outer), rates[1]),
         )
     }
+    walls = {"inner": FixedValue(1.0), "outer": FixedValue(0.0)}
     s = Simulation(
-        (n, n, 1), collision=TRT(0.8), boundaries=boundaries, dtype="float64", device=device
-    )
+        (n, n, 1), collision=TRT(0.8), boundaries=boundaries, dtype="float64", device=device,
+        scalars={"heat": Scalar(diffusivity, walls, start=0.5)},
+    )  # fmt: skip
     s.run(round(1.2 * (outer - inner) ** 2 / 0.1) + 100)
     b = (rates[0] - rates[1]) / (inner**-2 - outer**-2)
     a = rates[0] - b / inner**2
-    x, y = (np.arange(n) + 0.5 - c for c in centre)
-    x, y = np.meshgrid(x, y, indexing="ij")
-    spin = a + b / np.maximum(x**2 + y**2, 1.0)
-    fluid = s.fluid[..., 0]
-    exact = np.stack([-spin * y, spin * x])[:, fluid]
-    return float(np.linalg.norm(s.u[:2, ..., 0][:, fluid] - exact) / np.linalg.norm(exact))
+    x, y = np.meshgrid(*(np.arange(n) + 0.5 - c for c in centre), indexing="ij")
+    spin, fluid = a + b / np.maximum(x**2 + y**2, 1.0), s.fluid[..., 0]
+    conduction = np.log(outer / np.maximum(np.hypot(x, y), 1.0)) / np.log(outer / inner)
+
+    def error(values: np.ndarray, exact: np.ndarray) -> float:
+        values, exact = values[..., fluid], exact[..., fluid]
+        return float(np.linalg.norm(values - exact) / np.linalg.norm(exact))
+
+    heat = s.scalars["heat"]
+    flux = heat.flux("inner") * np.log(outer / inner) / (2.0 * np.pi * diffusivity)
+    return AnnulusErrors(
+        error(s.u[:2, ..., 0], np.stack([-spin * y, spin * x])),
+        error(heat.values[..., 0], conduction),
+        float(flux - 1.0),
+    )
 
 
 def turn_bar(length: int, device: Device, *, turns: float = 0.75) -> tuple[float, float]:
@@ -312,12 +334,15 @@ def run(study: Study) -> dict:
     study.table("An oscillating cylinder, KC = 5, Re = 100", columns, rows)
     rows, before = [], None
     for cells in (12, 16) if quick else (16, 32, 64):
-        error = turn_cylinders(cells, device)
-        order = None if before is None else np.log(before[1] / error) / np.log(cells / before[0])
-        before = cells, error
-        rows.append((cells, error, order))
-        result[f"couette {cells}"] = error
-    study.table("Couette flow between turning cylinders", ("cells", "error", "order"), rows)
+        errors = turn_cylinders(cells, device)
+        order = None
+        if before is not None:
+            order = np.log(before[1] / errors.velocity) / np.log(cells / before[0])
+        before = cells, errors.velocity
+        rows.append((cells, *errors, order))
+        result[f"couette {cells}"] = list(errors)
+    names = ("cells", "velocity", "temperature", "heat flux", "order of the velocity")
+    study.table("Errors of Couette flow and conduction between turning cylinders", names, rows)
     rows = []
     for length in (10,) if quick else (40, 80):
         figures = turn_bar(length, device, turns=0.3 if quick else 0.75)

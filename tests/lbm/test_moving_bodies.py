@@ -39,9 +39,16 @@ def test_bodies_take_what_the_fluid_loses(device, wall):
     # The ball runs through a periodic face; cells are covered and left.
     motion = lbm.Translation((0.2, 0.1, 0))
     ball = lbm.Solid(lbm.Sphere((8.3, 4.2, 4.4), 1.6), wall=wall, motion=motion)
-    s = lbm.Simulation((10, 9, 9), boundaries={"ball": ball}, dtype="float64", device=device)
-    before, cells = totals(s), s.fluid
+    walls = {"ball": lbm.FixedValue(0.5)} if wall == "interpolated" else {}
+    heat = lbm.Scalar(0.1, walls, start=lambda x, y, z: np.sin(x + y + z))
+    s = lbm.Simulation((10, 9, 9), boundaries={"ball": ball}, scalars={"heat": heat},
+                       dtype="float64", device=device)  # fmt: skip
+    heat = s.scalars["heat"]
+    before, cells, hot = totals(s), s.fluid, heat.total()
     s.run(5)
+    assert heat.total() + heat.taken("ball") == pytest.approx(hot, abs=1e-10)
+    assert abs(heat.taken("ball")) > 0.1
+    assert not heat.values[~s.fluid].any()
     after = totals(s)
     assert (s.fluid & ~cells).any()
     assert (cells & ~s.fluid).any()
@@ -127,10 +134,27 @@ def test_a_mesh_moves_as_the_box_that_it_is():
     assert forces[1] == pytest.approx(forces[0], rel=0.05, abs=0.05 * np.abs(forces[0]).max())
 
 
-def test_couette_flow_between_cylinders_that_turn(device):
-    errors = [turn_cylinders(cells, device) for cells in (12, 24)]
-    assert np.log2(errors[0] / errors[1]) > 1.5
-    assert errors[1] < 0.03
+@pytest.mark.parametrize("wall", [None, lbm.FixedValue(1.3)])
+def test_what_is_carried_with_a_uniform_stream_leaves_it_uniform(wall):
+    stream = np.array([0.1, 0.05, -0.04])
+    ball = lbm.Solid(BALL, wall="interpolated", motion=lbm.Translation(stream))
+    heat = lbm.Scalar(0.07, {} if wall is None else {"ball": wall}, start=1.3)
+    s = lbm.Simulation((15, 16, 14), boundaries={"ball": ball}, u=stream, scalars={"heat": heat},
+                       **OPTIONS)  # fmt: skip
+    cells = s.run(20).fluid
+    s.run(40)
+    assert (s.fluid != cells).any()
+    assert s.u[:, s.fluid] - stream[:, None] == pytest.approx(0.0, abs=1e-14)
+    assert s.scalars["heat"].values[s.fluid] == pytest.approx(1.3, abs=1e-13)
+    assert s.scalars["heat"].flux("ball") == pytest.approx(0.0, abs=1e-11)
+
+
+def test_couette_flow_and_conduction_between_cylinders_that_turn(device):
+    coarse, fine = (turn_cylinders(cells, device) for cells in (12, 24))
+    assert np.log2(coarse.velocity / fine.velocity) > 1.5
+    assert fine.velocity < 0.03
+    assert np.log2(coarse.temperature / fine.temperature) > 1.8
+    assert abs(fine.flux) < 0.01
 
 
 @pytest.mark.slow
@@ -187,8 +211,6 @@ def tilting(rate):
     ("options", "message"),
     [
         ({"state": "moments", "collision": lbm.Regularized(0.8)}, "state='populations'"),
-        ({"scalars": {"heat": lbm.Scalar(0.1)}}, r"leave out scalars=\['heat'\]"),
-        ({"device": ["cpu", "cpu"]}, "one device"),
         ({"a": lbm.Solid(BALL, motion=lbm.Translation(lambda t: (0.4 * t, 0, 0)))},
          r"boundaries\['a'\] in step 0: velocity must be at most 0.3"),
         ({"a": lbm.Solid(BLOCK, motion=FORWARD)}, "larger domain"),
@@ -222,9 +244,9 @@ def test_sums_of_long_runs_do_not_overflow():
     body = s.run(40).bodies["ball"]
     lost, taken = body.mass_taken, body.momentum_taken
     for _ in range(3):  # what would make 2^63 in the sums on the device
-        device, past = body.copy_totals()
+        device, past = body.account.copy()
         device[1, 1:4] = 2**62
-        body.set_totals(device, past)
+        body.account.set(device, past)
         s.run(32)
     assert body.momentum_taken == pytest.approx(3 * 2.0**18 + taken, abs=40.0)
     assert abs(body.mass_taken - lost) < 10.0

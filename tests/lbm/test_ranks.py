@@ -108,6 +108,7 @@ ARGUMENTS = {
     "u = [np.full((8, 8, 8), 0.01) for _ in range(3)]; u[0][4, 4, 4] += 1e-3 * comm.rank":
         "u=[array",
     "cells = np.zeros((8, 8, 8), bool); cells[comm.rank] = True": "solids=",
+    "motion = lbm.Translation(lambda t: (0.01 * t * comm.rank, 0, 0))": "solids=",
     "lbm.simulation.VERSION = str(comm.rank)": "version=",
     "force = lambda t: (1e-5 * comm.rank, 0, 0)": "force=function",
     "wall = lbm.MovingWall(lambda x, y, z: (0.01 * (x + comm.rank), 0, 0))": "faces=",
@@ -140,9 +141,10 @@ version = lbm.simulation.VERSION
 def start(change):
     cells = np.arange(512).reshape(8, 8, 8) < 9
     names = globals() | dict(shape=(8, 8, 8), u=(0, 0, 0), cells=cells, force=(0, 0, 0),
-                             wall=lbm.NoSlip())
+                             wall=lbm.NoSlip(), motion=None)
     exec(change, names)
-    walls = {{"a": lbm.Solid(names["cells"]), "y": names["wall"]}}
+    walls = {{"a": lbm.Solid(names["cells"]), "y": names["wall"],
+              "b": lbm.Solid(lbm.Sphere((5, 5, 5), 0.7), motion=names["motion"])}}
     lbm.Simulation(names["shape"], u=names["u"], boundaries=walls, force=names["force"], comm=comm,
                    device="cpu")
 

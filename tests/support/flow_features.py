@@ -32,6 +32,12 @@ def fields_of(s):
             f"force {body}": s.force_on(body),
             f"torque {body}": s.torque_on(body, (5, 4, 3)),
         }
+    for name in s.bodies:
+        fields |= {
+            f"force {name}": s.force_on(name),
+            f"torque {name}": s.torque_on(name, (5, 4, 3)),
+        }
+        fields["fluid"] = s.gather(s.fluid * 1.0)
     for name, scalar in s.scalars.items():
         fields |= {name: s.gather(scalar.values), f"total {name}": scalar.total()}
         # The flow carries scalars through open faces: fluxes are known at solids and walls.
@@ -58,6 +64,13 @@ def heat(**values):
     }  # fmt: skip
 
 
+MOVING = {
+    "ball": lbm.Solid(lbm.Sphere((0.7, 2.2, 2.6), 1.3), motion=lbm.Translation((0.2, 0.05, 0.1))),
+    "bar": lbm.Solid(lbm.Box((4, 4, 2), (7, 7, 5)), wall="interpolated", motion=(
+        lbm.Rotation((5.6, 5.4, 3.2), (0.3, 0.2, 1.0), 0.02), lbm.Translation((-0.1, 0.0, 0.05)))),
+}  # fmt: skip
+"""Two bodies that move through the borders of all parts, one of them through a periodic face."""
+
 FEATURES = {
     "Vreman": partial(make, "cavity with bodies", lbm.Vreman(0.51, constant=2.0, every=3)),
     "D3Q27": partial(make, "cavity with bodies", lattice=lbm.D3Q27),
@@ -78,6 +91,9 @@ FEATURES = {
     "sponges": partial(make, "sponges", scalars=heat(x_=0.5)),
     "scalars, Vreman": partial(make, "open channel", lbm.Vreman(0.6, constant=2.0, every=2),
                                scalars=heat(x_=0.5, still=-0.5)),
+    "moving bodies": partial(make, "periodic", shape=(16, 11, 12),
+                             walls={"post": lbm.Solid(lbm.Box((12, 0, 0), (14, 3, 12)))} | MOVING,
+                             scalars=heat(bar=0.5)),
     "scalars in a cavity": partial(make, "cavity with bodies", scalars={
         "heat": lbm.Scalar(0.05, {"moving": lbm.FixedValue(0.5), "y-": lbm.FixedFlux(0.01),
                                   "x+": lbm.FixedValue(-0.5)}, buoyancy=(1e-3, 2e-3, 0.0)),

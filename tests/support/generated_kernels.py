@@ -67,9 +67,10 @@ def _lbm_item(name, precision):
     """Return the item of a loop over items of `lbm`; sums have names with a plus."""
     import lbm
     from lbm._coupled.cut_walls import formulas as walls
+    from lbm._coupled.moving_bodies import scalar_formulas as heat
     from lbm._coupled.moving_bodies.bounce_formulas import make_bounce
     from lbm._coupled.moving_bodies.cover_formulas import make_cover
-    from lbm._coupled.moving_bodies.refill_formulas import make_refill
+    from lbm._coupled.moving_bodies.refill_formulas import make_pack, make_refill
     from lbm._coupled.open_faces import formulas as faces
     from lbm._coupled.scalars import formulas as scalars
     from lbm._coupled.wall_model import formulas as slip
@@ -92,6 +93,9 @@ def _lbm_item(name, precision):
         "bounce": lambda: make_bounce(precision),
         "cover": lambda: make_cover(precision),
         "refill": lambda: make_refill(precision),
+        "pack": lambda: make_pack(precision),
+        "scalar bounce": lambda: heat.bounce_scalar,
+        "scalar sweep": lambda: heat.sweep_scalar,
         "outlet": lambda: faces.make_correct_cell(lbm.NonReflectingOutlet.respond, precision),
         "inlet": lambda: faces.make_correct_cell(lbm.NonReflectingInlet.respond, precision),
         "free stream": lambda: faces.make_fill(precision),
@@ -114,7 +118,10 @@ _STEP = "T** T** 1xT T*"
 LBM_ITEMS = {
     "bounce": (216, _BODY),
     "cover": (96, _BODY),
-    "refill": (128, _BODY),
+    "refill": (168, f"{_BODY} i4*** T**"),
+    "pack": (96, "S* i8* u1* u4** i8*** i8** i8* T**"),
+    "scalar bounce": (200, "T**** T**** u1*** i1** u1* i8* T** i8** i8* T* T*** T* i8**"),
+    "scalar sweep": (96, "T**** T**** u1* i8* T** i8** i8* T* i8**"),
     "interpolate": (40, "S* i8* i8* T** T* T* T*"),
     "store": (32, "S* i8* T* T* i8* T"),
     "interpolate moments": (128, f"M* T* {_STEP} i8** i8** i8** T** T* T* T*"),

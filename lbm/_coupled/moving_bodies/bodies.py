@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import itertools
+import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from lbm._coupled.companion import Companion
-from lbm._coupled.moving_bodies import formulas
+from lbm._coupled.moving_bodies.blocks import BodyBlock
+from lbm._coupled.moving_bodies.borders import Borders
 from lbm._coupled.moving_bodies.bounce_formulas import make_bounce
 from lbm._coupled.moving_bodies.cover_formulas import make_cover
 from lbm._coupled.moving_bodies.formulas import (
@@ -17,6 +20,7 @@ from lbm._coupled.moving_bodies.formulas import (
     FORCE,
     FRESH,
     MASS,
+    MEANS,
     MOMENTUM,
     OVERLAP,
     POSE,
@@ -26,66 +30,126 @@ from lbm._coupled.moving_bodies.formulas import (
 )  # fmt: skip
 from lbm._coupled.moving_bodies.poses import Path
 from lbm._coupled.moving_bodies.refill_formulas import make_refill
+from lbm._coupled.moving_bodies.scalar_formulas import (
+    HEAT_SUMS,
+    bounce_scalar,
+    sweep_scalar,
+)
 from lbm._coupled.moving_bodies.shapes import make_shape
+from lbm._coupled.moving_bodies.sums import Account, BlockSums
+from lbm._coupled.scalars.block import ScalarBlock
+from lbm._coupled.scalars.field import ScalarField
 from lbm._domain.domain import Domain
-from lbm._kernels.items.store import Store
-from lbm._kernels.problem import Problem
+from lbm._parallel.neighbours import add_neighbours
 from lbm.boundaries import Condition, Solid
 from lbm.boundaries.motion import check_motion
+from lbm.geometry.wall_links import SOLID_CLASS
 
 AHEAD = 32
 """Steps whose poses go to a device at once: it need not wait for the host in each step."""
 
-LANES = {"cpu": 16, "cuda": 1024}
-"""Parts of a sum that are added up at the same time; not tuned."""
+
+class BlockBody:
+    """A moving body in the block of a part, or one of its images at periodic faces.
+
+    Parameters
+    ----------
+    block : the block
+    body : the body
+    shift : from coordinates of the domain to those of the block
+
+    Attributes
+    ----------
+    loops : after even and after odd steps, functions that bounce, cover and refill: each a list
+        with that of the flow, and those of scalars
+    sums : what they sum up
+    is_near : whether the body comes to the block while the present poses last
+    """
+
+    def __init__(self, block: BodyBlock, body: MovingBody, shift: np.ndarray):
+        self.block, self._shift, store = block, shift, block.store
+        bx, by, bz = self._box = body.path.box
+        self._count, self.is_near = int(-(-bx // CHUNK) * by * bz), False
+        self._pose, self._first = store.zeros(AHEAD, POSE), store.zeros(AHEAD, 3, dtype=np.int64)
+        self.clock = store.zeros(1, dtype=np.int64)
+        self.sums = [BlockSums(store, SUMS, self._count, self.clock)]
+        size = [*block.size, bx, by, body.number, body.solid.is_interpolated, *block.own]
+        self._size = store.put(np.array(size, np.int64))
+        shape, form = body.shape, block.problem.precision.name
+        self._shape = store.put(shape.about(body.path.centre)), store.put(shape.grid)
+        shared = (
+            *block.lattice, self._size, self._pose, self._first, self.clock, *self._shape,
+            self.sums[0].partial, store.T(1.0 / body.arm),
+        )  # fmt: skip
+        none = store.zeros(1, 1, 1, dtype=np.int32), store.zeros(1, MEANS)
+        sent = none if body.borders is None else body.borders.arrays(block)
+        makes = (make_bounce, ()), (make_cover, ()), (make_refill, sent)
+        self.loops = [
+            [
+                [store.prepare(make(form), self._count, *block.populations[t], *shared, *more)]
+                for make, more in makes
+            ]
+            for t in (0, 1)
+        ]
+
+    def add_scalar(self, scalar: ScalarBlock, numbers: np.ndarray) -> BlockSums:
+        """Let a scalar follow the flow; return what it sums up. `numbers` are those of the wall."""
+        store, labels = self.block.store, self.block.labels
+        sums = BlockSums(store, HEAT_SUMS, self._count, store.zeros(1, dtype=np.int64))
+        self.sums.append(sums)
+        box = self._size, self._pose, self._first, self.clock
+        rest = store.put(numbers), sums.partial
+        classes = scalar.device_classes, scalar.kinds, labels
+        for t, (bounce, cover, _) in enumerate(self.loops):
+            g = scalar.populations[1 - t], scalar.populations[t]
+            for loops, item, arguments in (
+                (bounce, bounce_scalar, (*classes, *box, *self._shape)),
+                (cover, sweep_scalar, (labels, *box)),
+            ):
+                loops.append(store.prepare(item, self._count, *g, *arguments, *rest))
+        return sums
+
+    def set_poses(self, pose: np.ndarray, first: np.ndarray) -> None:
+        """Write the poses of the next steps and the first cells of the boxes to the device."""
+        store, first = self.block.store, first + self._shift
+        beside = (first <= self.block.own[3:]) & (first + self._box >= self.block.own[:3])
+        self.is_near = bool(beside.all(axis=1).any())
+        store.set(self._pose, pose.astype(store.T))
+        store.set(self._first, first)
+        store.set(self.clock, np.zeros(1, np.int64))
 
 
 class MovingBody:
     """A solid that moves through the cells, and what it has taken from the fluid.
 
-    Masses and momenta are those since the start, or since a state was restored from a file.
+    Masses and momenta are those since the start, or since a state was restored from a file. All
+    ranks must read them.
     """
 
     def __init__(
         self, name: str, number: int, solid: Solid, bodies: MovingBodies, faces: Sequence[Condition]
     ):
-        self.name, self.solid, self._bodies = name, solid, bodies
-        problem, store = bodies.problem, bodies.store
-        shape, motions = make_shape(name, solid.cells), check_motion(solid.motion)
+        self.name, self.number, self.solid, self._bodies = name, number, solid, bodies
+        self.shape, motions = make_shape(name, solid.cells), check_motion(solid.motion)
         bounds = getattr(solid.cells, "bounds", None)
         bounds = np.outer([-1.0, 1.0], [np.inf] * 3) if bounds is None else np.array(bounds)
         periodic = tuple(face.is_periodic for face in faces[::2])
-        self._path = Path(name, motions, bounds, shape.middle, problem.shape, periodic)
-        bx, by, bz = map(int, self._path.box)
-        count, lanes = -(-bx // CHUNK) * by * bz, LANES[store.engine.device.kind]
-        self._arm = 2.0 ** int(np.ceil(np.log2(np.linalg.norm(self._path.box))))
-        size = [*problem.shape, problem.pitch, problem.lattice.size, bx, by, number]
-        self._pose, self._first = store.zeros(AHEAD, POSE), store.zeros(AHEAD, 3, dtype=np.int64)
-        self._clock = store.zeros(1, dtype=np.int64)
-        self._totals = store.zeros(2, SUMS, dtype=np.int64)
-        self._past = [0] * SUMS  # sums of all steps would overflow on the device in long runs
-        partial = store.zeros(SUMS, count, dtype=np.int64)
-        sums = store.zeros(SUMS, lanes, dtype=np.int64)
-        shared = (
-            store.put(np.array([*size, solid.is_interpolated])), self._pose, self._first,
-            self._clock, store.put(shape.about(self._path.centre)), store.put(shape.grid), partial,
-            store.T(1.0 / self._arm),
-        )  # fmt: skip
-        makes = make_bounce, make_cover, make_refill
-        form = problem.precision.name
-        self.loops = [
-            [
-                store.prepare(
-                    make(form), count, store.flat_target(t), bodies.labels, bodies.classes,
-                    bodies.masks, bodies.tables[t], *bodies.lattice, *shared,
-                )
-                for make in makes
-            ]
-            for t in (0, 1)
-        ]  # fmt: skip
-        gather = store.prepare(formulas.gather_sums, SUMS * lanes, partial, sums)
-        finish = store.prepare(formulas.finish_step, SUMS, sums, self._totals, self._clock)
-        self.sums = gather, finish
+        partition = bodies.domain.partition
+        self.path = Path(name, motions, bounds, self.shape.middle, partition.shape, periodic)
+        self.arm = 2.0 ** int(np.ceil(np.log2(np.linalg.norm(self.path.box))))
+        self.borders = (
+            Borders(bodies.domain, bodies.blocks, self.path.box) if any(partition.cut) else None
+        )
+        wraps = [(0, n, -n) if p and c else (0,) for n, p, c in zip(
+            partition.shape, periodic, partition.cut, strict=True)]  # fmt: skip
+        self._images = [
+            BlockBody(block, self, block.shift + wrap)
+            for block in bodies.blocks
+            for wrap in itertools.product(*wraps)
+        ]
+        self.account = Account(bodies.domain.ranks, SUMS)
+        self.account.blocks += [image.sums[0] for image in self._images]
+        self.accounts = [self.account]
 
     def __repr__(self) -> str:
         return f"<moving body {self.name!r} at {tuple(self.centre.round(3).tolist())}>"
@@ -93,44 +157,41 @@ class MovingBody:
     @property
     def centre(self) -> np.ndarray:
         """Its centre in cells: of its rotation, or else of its shape, float64 [3]."""
-        return self._path.pose(self._bodies.at).centre
+        return self.path.pose(self._bodies.at).centre
 
     @property
     def rotation(self) -> np.ndarray:
         """The matrix [3, 3] by which its shape has turned."""
-        return self._path.pose(self._bodies.at).rotation
+        return self.path.pose(self._bodies.at).rotation
 
     @property
     def mass_taken(self) -> float:
         """Mass that the fluid has lost to it: what it covers less what it leaves, and what its
         walls keep, in density times cells^3."""
-        return self._total(1, MASS) + self._integer(1, COUNT)
+        self._bodies.domain.ranks.require_same_call("mass_taken")
+        total = self.account.integers(1)
+        return total[MASS] * UNIT + total[COUNT]
 
     @property
     def momentum_taken(self) -> np.ndarray:
         """Momentum that the fluid has lost to it, float64 [3]."""
-        return np.array([self._total(1, MOMENTUM + k) for k in range(3)])
+        self._bodies.domain.ranks.require_same_call("momentum_taken")
+        return self.account.read(1, MOMENTUM)
 
     def force(self) -> np.ndarray:
         """Return the force of the last step, less the momentum of mass that moves with the body."""
-        return np.array([self._total(0, FORCE + k) for k in range(3)])
+        return self.account.read(0, FORCE)
 
     def torque(self, centre: np.ndarray) -> np.ndarray:
         """Return the torque of the last step about a point."""
-        torque = np.array([self._total(0, TORQUE + k) for k in range(3)]) * self._arm
-        middle = (self._path.pose(self._bodies.at - 1).centre + self.centre) / 2.0
+        torque = self.account.read(0, TORQUE) * self.arm
+        middle = (self.path.pose(self._bodies.at - 1).centre + self.centre) / 2.0
         return torque + np.cross(middle - centre, self.force())
 
     @property
     def overlaps(self) -> bool:
         """Return whether it has run into another body."""
-        return self._integer(1, OVERLAP) > 0
-
-    def _integer(self, row: int, k: int) -> int:
-        return int(self._bodies.store.get(self._totals)[row, k]) + row * self._past[k]
-
-    def _total(self, row: int, k: int) -> float:
-        return self._integer(row, k) * UNIT
+        return self.account.integers(1)[OVERLAP] > 0
 
     def describe(self) -> str:
         """Return shape, wall and motion in words."""
@@ -142,41 +203,45 @@ class MovingBody:
 
     # ---- steps -------------------------------------------------------------------------------
 
+    @property
+    def near(self) -> list[BlockBody]:
+        """Its images in blocks to which it comes while the present poses last."""
+        return [image for image in self._images if image.is_near]
+
     def set_poses(self, t: int) -> None:
-        """Write the place at time t and the steps from t on to the device."""
+        """Write the place at time t and the steps from t on to the devices."""
+        for account in self.accounts:
+            account.carry()
         pose, first = np.zeros((AHEAD, POSE)), np.zeros((AHEAD, 3), np.int64)
-        self._path.write_start(t, pose[0], first[0])
+        self.path.write_start(t, pose[0], first[0])
         for k in range(1, AHEAD):
-            self._path.write_step(t + k - 1, pose[k], first[k])
-        store = self._bodies.store
-        store.set(self._pose, pose.astype(store.T))
-        store.set(self._first, first)
-        store.set(self._clock, np.zeros(1, np.int64))
+            self.path.write_step(t + k - 1, pose[k], first[k])
+        for image in self._images:
+            image.set_poses(pose, first)
+        self.first = first
 
     def mark(self) -> None:
         """Mark the cells of the first row of the poses, and go on to the first step."""
-        state = self.copy_totals()
-        for loop in (self.loops[0][1], *self.sums):
-            loop()
-        self.set_totals(*state)
+        for image in self.near:
+            image.loops[0][1][0]()
+        self.skip_start()
 
     def skip_start(self) -> None:
         """Go on to the first step: the cells are marked."""
-        self._bodies.store.set(self._clock, np.ones(1, np.int64))
+        for image in self._images:
+            image.block.store.set(image.clock, np.ones(1, np.int64))
 
-    def carry(self) -> None:
-        """Take the sums of all steps over from the device, where they would overflow."""
-        now, past = self.copy_totals()
-        self.set_totals(now * [[1], [0]], [p + int(n) for p, n in zip(past, now[1], strict=True)])
+    def add_sums(self) -> None:
+        """Add what the step has taken from the fluid to the sums, and go on to the next."""
+        for image in self.near:
+            for sums in image.sums:
+                sums.add_step()
 
-    def copy_totals(self) -> tuple[np.ndarray, list[int]]:
-        """Return the sums on the device, and those that were taken over from it."""
-        return self._bodies.store.get(self._totals), self._past
-
-    def set_totals(self, totals: np.ndarray, past: list[int]) -> None:
-        """Set the sums to what `copy_totals` has returned."""
-        self._bodies.store.set(self._totals, totals)
-        self._past = past
+    def add_scalar(self, field: ScalarField, wall: np.ndarray, account: Account) -> None:
+        """Let a scalar follow the flow in all blocks, and sum up in an account."""
+        for image in self._images:
+            account.blocks.append(image.add_scalar(field.block(image.block.part), wall))
+        self.accounts.append(account)
 
 
 def _describe(value: Any) -> str:
@@ -187,31 +252,29 @@ class MovingBodies(Companion):
     """All solids of a flow that move through its cells.
 
     The kernels of a step take their cells for fluid. What belongs to the bodies is done after it.
+
+    Parameters
+    ----------
+    domain : the parts of this rank
+    solids : the bodies
+    faces : conditions at the faces of the domain
     """
 
     def __init__(self, domain: Domain, solids: Mapping[str, Solid], faces: Sequence[Condition]):
         super().__init__(domain)
-        engine = domain.engine
-        self.problem: Problem = engine.problem
-        problem, lattice = self.problem, self.problem.lattice
-        store = self.store = Store(engine)
-        self.labels = store.zeros(problem.cells, dtype=np.uint8)
-        self.classes = store.put(problem.links.classes.ravel())
-        self.masks = store.put(problem.links.masks)
-        directions = np.column_stack([lattice.velocities, lattice.opposite]).astype(np.int64)
-        self.lattice = store.put(directions), store.put(np.array(lattice.weights))
-        self.tables = [store.put(self._addresses(1 - odd)) for odd in (0, 1)]
+        solid = None
+        if any(domain.partition.cut):
+            ours = domain.problem.links.classes == SOLID_CLASS
+            solid = add_neighbours(ours.T, domain.ranks, domain.partition).T
+        self.blocks = [BodyBlock(part, solid) for part in domain.parts]
         self.at, self._marked, self._table, self._computed = 0, -1, -1, -1
-        self.bodies = {
-            name: MovingBody(name, k, solid, self, faces)
-            for k, (name, solid) in enumerate(solids.items(), 1)
-        }
-
-    def _addresses(self, odd: int) -> np.ndarray:
-        """Return where populations are loaded, and where if they come from walls [2, q, 4]."""
-        access = self.problem.pattern.steps[odd]
-        tables = access.load, access.wall
-        return np.array([[(a.slot, *a.shift) for a in t] for t in tables], np.int64)
+        with warnings.catch_warnings():
+            if domain.ranks.rank:  # the first one says it
+                warnings.simplefilter("ignore")
+            self.bodies = {
+                name: MovingBody(name, k, solid, self, faces)
+                for k, (name, solid) in enumerate(solids.items(), 1)
+            }
 
     def describe(self) -> str:
         """Return the bodies in words."""
@@ -220,34 +283,47 @@ class MovingBodies(Companion):
     def start(self, rho: np.ndarray, u: np.ndarray) -> None:
         """Start with nothing taken from the fluid."""
         for body in self.bodies.values():
-            body.set_totals(np.zeros((2, SUMS), np.int64), [0] * SUMS)
+            for account in body.accounts:
+                account.clear()
         self._marked = self._computed = -1
 
     def after_step(self, t: int) -> None:
         """Let the bodies return populations after step t, and go on to where they are then."""
         self.mark(t)
+        bodies = self.bodies.values()
         if t - self._table == AHEAD - 1:
             self._set_poses(t)
-            for body in self.bodies.values():
+            for body in bodies:
                 body.skip_start()
-                body.carry()
-        for loop in range(3):
-            for body in self.bodies.values():
-                body.loops[t % 2][loop]()
-        for body in self.bodies.values():
-            for add in body.sums:
-                add()
+        with self.domain.between_streams():
+            for loop in (0, 1):
+                for body in bodies:
+                    self._run(body, t, loop)
+            for body in bodies:
+                if body.borders is not None:
+                    body.borders.exchange(t, body.first[t + 1 - self._table])
+            for body in bodies:
+                self._run(body, t, 2)
+                body.add_sums()
         self.at = self._marked = self._computed = t + 1
+
+    @staticmethod
+    def _run(body: MovingBody, t: int, loop: int) -> None:
+        for image in body.near:
+            for run in image.loops[t % 2][loop]:
+                run()
 
     def mark(self, t: int) -> None:
         """Mark the cells of the bodies at time t, unless they are marked."""
         self.at = t
         if self._marked == t:
             return
-        self.store.set(self.labels, np.zeros(self.problem.cells, np.uint8))
-        self._set_poses(t)
-        for body in self.bodies.values():
-            body.mark()
+        with self.domain.between_streams():
+            for block in self.blocks:
+                block.store.set(block.labels, np.zeros(block.problem.cells, np.uint8))
+            self._set_poses(t)
+            for body in self.bodies.values():
+                body.mark()
         self._marked, self._computed = t, -1
 
     def _set_poses(self, t: int) -> None:
@@ -256,12 +332,14 @@ class MovingBodies(Companion):
         self._table = t
 
     def fluid(self, t: int) -> np.ndarray:
-        """Return the cells [z, y, x] that no body covers at time t."""
+        """Return the cells [z, y, x] of this rank that no body covers at time t."""
         self.mark(t)
-        labels = self.store.get(self.labels)
-        nx, ny, nz = self.problem.shape
-        free: np.ndarray = (labels == 0) | (labels >= FRESH)
-        return free.reshape(nz, ny, nx)
+        free = np.ones(self.domain.problem.shape[::-1], bool)
+        for block in self.blocks:
+            labels = block.read_labels()
+            x, y, z = block.part.local.slices
+            free[z, y, x] = (labels == 0) | (labels >= FRESH)
+        return free
 
     def of_last_step(self, name: str, t: int) -> MovingBody:
         """Return a body whose force belongs to step t - 1."""
@@ -283,10 +361,11 @@ class MovingBodies(Companion):
 
     def copy_state(self, t: int) -> Any:
         """Return what the bodies have taken."""
-        return [body.copy_totals() for body in self.bodies.values()]
+        return [[a.copy() for a in body.accounts] for body in self.bodies.values()]
 
     def return_to_state(self, t: int, state: Any) -> None:
         """Restore what the bodies had taken; their cells follow from the time."""
         for body, totals in zip(self.bodies.values(), state, strict=True):
-            body.set_totals(*totals)
+            for account, of_account in zip(body.accounts, totals, strict=True):
+                account.set(*of_account)
         self._marked = self._computed = -1

@@ -6,7 +6,6 @@ from typing import Any
 import numpy as np
 
 from lbm._coupled.moving_bodies.formulas import (
-    CHUNK,
     FRESH,
     SUMS,
     add_impulse,
@@ -15,13 +14,15 @@ from lbm._coupled.moving_bodies.formulas import (
     find_piece,
     find_share,
     is_fluid,
+    is_own,
     make_access,
+    place,
     velocity_at,
     wrap,
 )
 from lbm._kernels.formulas.storage_formulas import codec
 from lbm.collisions.unroll import inlined
-from lbm.geometry.wall_links import FROM
+from lbm.geometry.wall_links import FROM, INTO, SOLID_CLASS
 from lbm.lattices.precision import PRECISIONS
 
 
@@ -37,13 +38,16 @@ def make_bounce(precision: str) -> Any:
         classes, masks, tables, directions, weights, size = lattice
         nx, ny, nz = size[0], size[1], size[2]
         T = type(px)
-        walls = np.int64(masks[classes[(z * ny + y) * nx + x], FROM])
+        own = is_own(x, y, z, size)
         bx, by, bz, _, _, _ = velocity_at(pose, row, px, py, pz)
         for q in range(1, size[4]):
             cx, cy, cz = directions[q, 0], directions[q, 1], directions[q, 2]
             fx, fy, fz = wrap(x - cx, nx), wrap(y - cy, ny), wrap(z - cz, nz)
             source = index(x, y, z, q, classes, masks, tables, size)
-            if (walls >> q) & 1 == 0 and is_fluid(labels[(fz * ny + fy) * nx + fx]):
+            beside = (fz * ny + fy) * nx + fx
+            wall = (np.int64(masks[classes[beside], INTO]) >> q) & 1 == 1
+            is_open = classes[beside] != SOLID_CLASS and not wall
+            if is_open and is_own(fx, fy, fz, size) and is_fluid(labels[beside]):
                 f, w, opposite = decode(populations[source]), weights[q], directions[q, 3]
                 dx, dy, dz = T(cx), T(cy), T(cz)
                 share, sent, other, g = T(0.5), T(1), T(0), T(0)
@@ -52,7 +56,7 @@ def make_bounce(precision: str) -> Any:
                         shape, grid, pose, row, px - dx, py - dy, pz - dz, dx, dy, dz
                     )
                     hx, hy, hz = wrap(fx - cx, nx), wrap(fy - cy, ny), wrap(fz - cz, nz)
-                    behind = np.int64(masks[classes[(fz * ny + fy) * nx + fx], FROM])
+                    behind = np.int64(masks[classes[beside], FROM])
                     if (behind >> q) & 1 == 0 and is_fluid(labels[(hz * ny + hy) * nx + hx]):
                         if share < T(0.5):
                             sent = share + share
@@ -78,9 +82,12 @@ def make_bounce(precision: str) -> Any:
                     partial, i, f - r, ((f + r) * dx, (f + r) * dy, (f + r) * dz),
                     (ux, uy, uz), (ax, ay, az), scale,
                 )  # fmt: skip
-            populations[source] = encode(equilibrium_of(q, T(0), bx, by, bz, directions, weights))
-        source = index(x, y, z, 0, classes, masks, tables, size)
-        populations[source] = encode(equilibrium_of(0, T(0), bx, by, bz, directions, weights))
+            if own:
+                g = equilibrium_of(q, T(0), bx, by, bz, directions, weights)
+                populations[source] = encode(g)
+        if own:
+            source = index(x, y, z, 0, classes, masks, tables, size)
+            populations[source] = encode(equilibrium_of(0, T(0), bx, by, bz, directions, weights))
 
     @inlined
     def bounce(
@@ -91,11 +98,13 @@ def make_bounce(precision: str) -> Any:
         row = clock[0]
         lattice = classes, masks, tables, directions, weights, size
         body = pose, shape, grid, scale
-        bx, by, bz, y, z = find_piece(i, size, origin, row)
+        bx, end, by, bz, y, z = find_piece(i, size, origin, row)
         for k in range(SUMS):
             partial[k, i] = 0
-        for b in range(bx, min(bx + CHUNK, size[5])):
-            x = wrap(origin[row, 0] + b, size[0])
+        for b in range(bx, end):
+            x = place(origin[row, 0] + b, 0, size)
+            if x < 0:
+                continue
             cell = (z * size[1] + y) * size[0] + x
             label = labels[cell]
             if label >= FRESH:

@@ -4,7 +4,6 @@ import functools
 from typing import Any
 
 from lbm._coupled.moving_bodies.formulas import (
-    CHUNK,
     COUNT,
     END,
     FRESH,
@@ -15,9 +14,10 @@ from lbm._coupled.moving_bodies.formulas import (
     find_piece,
     height_at,
     is_fluid,
+    is_own,
     make_access,
+    place,
     velocity_at,
-    wrap,
 )
 from lbm._kernels.formulas.storage_formulas import codec
 from lbm.collisions.unroll import inlined
@@ -56,22 +56,22 @@ def make_cover(precision: str) -> Any:
         T = type(weights[0])
         row = clock[0]
         lattice = classes, masks, tables, directions, size
-        bx, by, bz, y, z = find_piece(i, size, origin, row)
+        bx, end, by, bz, y, z = find_piece(i, size, origin, row)
         py, pz = T(by) + T(0.5), T(bz) + T(0.5)
-        for b in range(bx, min(bx + CHUNK, size[5])):
-            x, px = wrap(origin[row, 0] + b, size[0]), T(b) + T(0.5)
+        for b in range(bx, end):
+            x, px = place(origin[row, 0] + b, 0, size), T(b) + T(0.5)
             cell = (z * size[1] + y) * size[0] + x
-            label = labels[cell]
-            if classes[cell] == SOLID_CLASS:
+            if x < 0 or classes[cell] == SOLID_CLASS:
                 continue
+            label, own = labels[cell], is_own(x, y, z, size)
             if height_at(shape, grid, pose, row, END, px, py, pz) < T(0):
-                if label == 0:
+                if label == 0 and own:
                     take_up(
                         i, (x, y, z), (px, py, pz), row, populations, lattice, pose, partial, scale
                     )
                 if is_fluid(label):
                     labels[cell] = size[7]
-                elif label != size[7]:
+                elif label != size[7] and own:
                     partial[OVERLAP, i] += 1
             elif label == size[7]:
                 labels[cell] = FRESH + size[7]

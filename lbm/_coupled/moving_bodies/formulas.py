@@ -9,6 +9,9 @@ All of them read and write populations where step t + 1 loads them. There each b
 so that no two items touch the same: what has run from the fluid cell x into the cell b of the body
 is population q that b would load, and what the body returns is the opposite one that x will load.
 Labels of cells are 0 for fluid, k for body number k and FRESH + k for cells that it has just left.
+
+A block with a halo has the labels of its halo, too. It returns what has run from its own cells into
+the body, and covers and refills those only.
 """
 
 from __future__ import annotations
@@ -40,6 +43,15 @@ loses; force; torque about the centre, in arms of `size[9]` cells; cells covered
 cells that belong to another body, too."""
 
 SUMS = 12
+
+OWN, END_OF_OWN = 9, 12
+"""First numbers of `size` that hold, along x, y and z, a block's own cells: the first one, which is
+0 only without a halo, and the end. Before them are the cells and the pitch of the block, the number
+of populations, the cells of the box along x and y, the body's label, and whether its wall is
+interpolated."""
+
+MEANS = 7
+"""Numbers of a cell of which a fresh one beside it gets the mean: density and stress."""
 
 SPHERE, CYLINDER, BOX, GRID = 0, 1, 2, 3
 """Kinds of shapes, the first of their numbers."""
@@ -204,13 +216,36 @@ def wrap(position, n):
 
 
 @inlined
+def place(position, axis, size):
+    """Return a coordinate of the box in the block, or -1 outside of the block and its halo."""
+    if size[OWN + axis] == 0:
+        return wrap(position, size[axis])
+    return position if position <= size[END_OF_OWN + axis] else -1
+
+
+@inlined
+def is_own(x, y, z, size):
+    """Return whether a cell of a block is none of its halo."""
+    return (
+        size[OWN] <= x < size[END_OF_OWN]
+        and size[OWN + 1] <= y < size[END_OF_OWN + 1]
+        and size[OWN + 2] <= z < size[END_OF_OWN + 2]
+    )
+
+
+@inlined
 def find_piece(i, size, origin, row):
-    """Return the first cell of piece i within the box, and the y and z of its cells."""
+    """Return the first cell of piece i within the box, its end, and the y and z of its cells.
+
+    A piece outside of the block has no cells.
+    """
     pieces = (size[5] + CHUNK - 1) // CHUNK  # in a line of the box along x
     line = i // pieces
     by, bz = line % size[6], line // size[6]
-    y, z = wrap(origin[row, 1] + by, size[1]), wrap(origin[row, 2] + bz, size[2])
-    return (i - line * pieces) * CHUNK, by, bz, y, z
+    y, z = place(origin[row, 1] + by, 1, size), place(origin[row, 2] + bz, 2, size)
+    bx = (i - line * pieces) * CHUNK
+    end = min(bx + CHUNK, size[5]) if y >= 0 and z >= 0 else bx
+    return bx, end, by, bz, y, z
 
 
 @inlined

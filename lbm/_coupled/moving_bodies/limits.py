@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from lbm._coupled.scalars.scalar import Scalar
 from lbm.boundaries import Solid
 from lbm.lattices.precision import Precision
 
@@ -12,27 +11,11 @@ MAX_BODIES = 127
 """Largest number of moving bodies: labels of cells are bytes, of which one bit has a meaning."""
 
 
-def require_bodies_can_move(
-    moving: Mapping[str, Solid],
-    precision: Precision,
-    scalars: Mapping[str, Scalar],
-    parts: int,
-    ratio: float | str,
-) -> None:
+def require_bodies_can_move(moving: Mapping[str, Solid], precision: Precision) -> None:
     """Raise ValueError if something of the simulation does not go with moving solids."""
     name = next(iter(moving))
     body = f"boundaries[{name!r}] has a motion, which"
     if len(moving) > MAX_BODIES:
         raise ValueError(f"at most {MAX_BODIES} solids may have a motion, got {len(moving)}")
-    if parts > 1 or ratio != 0.0:
-        raise ValueError(
-            f"{body} is for one part on one device, got {parts} parts and ratio={ratio!r}: use "
-            "one device and one rank, and ratio=0"
-        )
     if precision.moments:
         raise ValueError(f"{body} changes populations: use state='populations'")
-    if scalars:
-        raise ValueError(
-            f"{body} does not go with scalars, which would flow through it: leave out "
-            f"scalars={list(scalars)}"
-        )

@@ -29,6 +29,7 @@ class ScalarBlock:
     Attributes
     ----------
     classes : of the block's cells, in host memory; those of halos are not used
+    device_classes, kinds : the same and the kinds of links [class, q], on the device
     box : (x0, x1, y0, y1, z0, z1), the part's cells in its block
     populations : [q, z, y, x] that even and that odd steps read
     steps : functions that do an even and an odd step
@@ -42,17 +43,17 @@ class ScalarBlock:
         self.classes = np.full(size, SOLID_CLASS, links.classes.dtype)
         x, y, z = part.local.slices
         self.classes[hz : hz + nz, hy : hy + ny, hx : hx + nx] = links.classes[z, y, x]
-        self._classes = store.put(self.classes)
+        self.device_classes = store.put(self.classes)
         self.populations = g = store.zeros(Q7, *size), store.zeros(Q7, *size)
-        kinds, numbers = store.put(links.kinds), store.put(links.numbers)
-        constants = self._classes, kinds, numbers, tuple(map(store.T, rates)), self.box
+        self.kinds, numbers = store.put(links.kinds), store.put(links.numbers)
+        constants = self.device_classes, self.kinds, numbers, tuple(map(store.T, rates)), self.box
         on = scalars.loops(part.engine.device)
         with part.engine.device.active():
             self.steps = [on.prepare_step(g[k], g[1 - k], velocity, *constants) for k in (0, 1)]
         self._bad = store.zeros(1, dtype=np.int64)
         cells = math.prod(part.extent.shape)
         self._count_bad = [
-            store.prepare_sum(is_not_finite, cells, self._bad, g[k], self._classes, self.box)
+            store.prepare_sum(is_not_finite, cells, self._bad, g[k], self.device_classes, self.box)
             for k in (0, 1)
         ]
 
@@ -64,7 +65,7 @@ class ScalarBlock:
     def add_half_force(self, t: int, box: Box, fields: Any, numbers: tuple[Any, ...]) -> None:
         """Add half of the buoyancy's impulse to the velocities in fields [4, z, y, x] of a box."""
         g, bounds = self.populations[t % 2], box.flat()
-        constants = self._classes, numbers, bounds
+        constants = self.device_classes, numbers, bounds
         self.store.prepare(add_half_force, fields.size // 4, fields, g, *constants)()
 
     def read(self, t: int, first: int, last: int) -> np.ndarray:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -28,6 +28,24 @@ weights and rates, and what overshoots beside fronts, must be finite as well."""
 
 START_CELLS = 1 << 20
 """Cells whose populations are computed at once at the start: 56 MiB in float64."""
+
+
+class Bodies(Protocol):
+    """What moving bodies know of a scalar; `lbm._coupled.moving_bodies.heat` has it."""
+
+    names: tuple[str, ...]
+
+    def covered(self, t: int) -> np.ndarray:
+        """Return the cells [z, y, x] of this rank that bodies cover at time t."""
+        ...
+
+    def taken(self, name: str) -> float:
+        """Return what the fluid has lost to a body."""
+        ...
+
+    def flux(self, name: str, t: int) -> float:
+        """Return what entered the fluid through the wall of a body in the step before time t."""
+        ...
 
 
 class ScalarField:
@@ -59,6 +77,7 @@ class ScalarField:
             crossing_populations(domain, self._blocks, links.kinds)
         )
         self._cut_walls = CutWalls(domain, self._blocks, links)
+        self.bodies: Bodies | None = None
 
     # ---- what users read ---------------------------------------------------------------------
 
@@ -67,14 +86,21 @@ class ScalarField:
         """Values [x, y, z] in the cells of this rank; 0 in solid cells."""
         nz = self._domain.problem.shape[2]
         rows = self.read_rows(0, nz)
-        rows[:, self._links.classes == SOLID_CLASS] = 0.0
+        rows[:, ~self._fluid()] = 0.0
         result: np.ndarray = rows.sum(axis=0).T
         return result
+
+    def _fluid(self) -> np.ndarray:
+        """Return the cells [z, y, x] of this rank that are fluid."""
+        fluid = self._links.classes != SOLID_CLASS
+        if self.bodies is not None:
+            fluid &= ~self.bodies.covered(self._step)
+        return fluid
 
     def total(self) -> float:
         """Return the sum of the values in all fluid cells of all ranks."""
         self._domain.ranks.require_same_call("total")
-        fluid = self._links.classes != SOLID_CLASS
+        fluid = self._fluid()
         rows = self.read_rows(0, len(fluid))[:, fluid].astype(np.float64)
         return self._sum_exactly(rows.sum(axis=0))
 
@@ -83,13 +109,18 @@ class ScalarField:
 
         It is the sum over all of its links, in value times cells^3/step; the heat flux is it times
         density and heat capacity. Inlets and outlets are refused: the flow carries a scalar there.
+        At a solid that moves, it is what an observer on the wall sees; see `taken`.
 
         Raises
         ------
         ValueError
             If there is no such wall, or no step has been done.
         """
-        check_choice("name", name, tuple(self._links.links))
+        moving = () if self.bodies is None else self.bodies.names
+        check_choice("name", name, (*self._links.links, *moving))
+        if self.bodies is not None and name in moving:
+            self._domain.ranks.require_same_call("flux", {"name": name})
+            return self.bodies.flux(name, self._step)
         wall, cells, q = self._links.links[name]
         if wall.kind not in (FLUX, VALUE):
             raise ValueError(f"flux({name!r}) is not known: the flow carries the scalar there")
@@ -107,6 +138,17 @@ class ScalarField:
             entered = np.full(len(q), wall.number)
         is_cut, through_cut = self._cut_walls.read_flux(name, self._step)
         return self._sum_exactly(np.concatenate([entered[~is_cut], through_cut]))
+
+    def taken(self, name: str) -> float:
+        """Return what the fluid has lost to a solid that moves, in value times cells^3.
+
+        It counts what the solid covers less what it leaves, and what passes its wall, since the
+        start or a restart: with it `total` is constant where no other wall has a flux.
+        """
+        check_choice("name", name, () if self.bodies is None else self.bodies.names)
+        assert self.bodies is not None
+        self._domain.ranks.require_same_call("taken", {"name": name})
+        return self.bodies.taken(name)
 
     def _sum_exactly(self, values: np.ndarray) -> float:
         """Return the sum over all ranks, whatever the unit of the scalar.

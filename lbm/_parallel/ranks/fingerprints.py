@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from lbm.boundaries import Condition, Solid
+from lbm.boundaries.motion import Rotation, check_motion
 from lbm.lattices.extent import Triple
 
 _SAMPLES = 16
@@ -72,9 +73,20 @@ def fingerprint_solids(solids: Mapping[str, Solid], shape: Triple) -> str:
     """Return the names, conditions and fingerprints of solids."""
     return ", ".join(
         f"{name}: {solid.wall} {fingerprint(solid.condition, shape)} of "
-        f"{fingerprint(solid.cells, shape)}"
+        f"{fingerprint(solid.cells, shape)}{_fingerprint_motion(solid)}"
         for name, solid in solids.items()
     )
+
+
+def _fingerprint_motion(solid: Solid) -> str:
+    """Return the fingerprint of a solid's motion, by its places at some times."""
+    if solid.motion is None:
+        return ""
+    motions = check_motion(solid.motion)
+    places = [_at_time(m.displacement_at, t) for m in motions for t in _TIMES]
+    turns = [_at_time(m.angle_at, t) for m in motions for t in _TIMES]
+    turning = [(m.centre, m.axis) for m in motions if isinstance(m, Rotation)]
+    return f" that moves by {_hash(*places, *turns)}, {turning}"
 
 
 def _hash(*arrays: np.ndarray) -> str:

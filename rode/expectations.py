@@ -17,6 +17,7 @@ from rode._estimators.control_variates import means_of_controls
 from rode._estimators.multilevel import Multilevel
 from rode._solver.pairs import with_one_output
 from rode._solver.plan import Plan
+from rode._solver.planning import make_plan
 from rode._solver.reductions.functional import Functional
 from rode._solver.reductions.paths import PATHS
 from rode._solver.reductions.peaks import PEAKS
@@ -235,7 +236,7 @@ def _coarsest_plan(
             while span / steps > reach:
                 steps *= 2
         h = span / steps if span > 0.0 else 1.0
-    plan = Plan.checked(
+    plan = make_plan(
         problem, method, t_span=t_span, h=h, paths=1, sampling="exact", rng=rng, device="cpu"
     )
     if problem.excitation is not None:

@@ -14,7 +14,7 @@ from hetero.equality import equal_by_value
 from rode._estimators.splitting import Splitting, SplittingRun
 from rode._estimators.subsets import CHAIN, SubsetRun, SubsetSimulation
 from rode._solver.pairs import with_one_output
-from rode._solver.plan import Plan
+from rode._solver.planning import make_plan
 from rode.problems import Problem
 
 if TYPE_CHECKING:
@@ -161,7 +161,7 @@ def rare_event(
             f"paths must be at least {2 * CHAIN} for subset simulation, whose levels keep a tenth, "
             f"got {paths}: use more, or algorithm='splitting'"
         )
-    plan = Plan.checked(
+    plan = make_plan(
         problem,
         method,
         t_span=t_span,

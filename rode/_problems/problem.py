@@ -57,10 +57,6 @@ class Problem:
     """
 
     dimension: int
-    H: UserFunction | None
-    B: UserFunction | None
-    G: UserFunction | None
-    g: UserFunction | None
     linear: bool
     observe: UserFunction
     start: UserFunction
@@ -70,10 +66,14 @@ class Problem:
     start_process: float | None
     name: str = "problem"
     start_numbers: tuple[float, ...] = ()
+    H: UserFunction | None = None
+    B: UserFunction | None = None
+    G: UserFunction | None = None
+    g: UserFunction | None = None
+    f: UserFunction | None = None
     first_derivative: UserFunction | None = None
     second_derivative: UserFunction | None = None
     excitation: Excitation | None = None
-    f: UserFunction | None = None
     linearization: Problem | None = None
     frame: tuple[tuple[str, int], ...] | None = None
     rates: np.ndarray | None = None

@@ -117,7 +117,7 @@ def make_excited_step(spec, block):
     shape, step = spec.excited, spec.step
     dimension, states, sums, targets = shape.dimension, shape.states, shape.sums, shape.targets
     outputs, components, is_given = len(targets), shape.components, shape.is_given
-    size, numbers = states + outputs * sums, spec.excited_numbers
+    size, numbers = states + outputs * sums, shape.numbers
     length = spec.form_count + 2
     draw = make_draw_numbers(block.draw, block.size, max(numbers, 1))
     carry, spread = make_product(size, states), make_product(size, numbers)

@@ -14,13 +14,13 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Mapping
 from dataclasses import replace
 from types import MappingProxyType
 from typing import NamedTuple
 
 import numpy as np
 
+from rode._solver.kernel_specs import step_of
 from rode._solver.pair_formulas import (
     make_paired_observe,
     make_paired_start,
@@ -29,8 +29,7 @@ from rode._solver.pair_formulas import (
     make_selection,
 )
 from rode._solver.plan import MAX_UNROLLED, Plan, is_large_frame
-from rode._solver.reductions.reduction import Extent, Fold, Reduction, State
-from rode._solver.runner import step_of
+from rode._solver.reductions.reduction import Fold, Reduction, State
 from rode._solver.schemes.scheme import Scheme
 from rode.problems import Problem
 
@@ -142,10 +141,6 @@ class PairedFunctional(Reduction):
     def __init__(self, single: Reduction) -> None:
         self.single, self.name, self.axes = single, single.name, MappingProxyType(dict(single.axes))
 
-    def begin(self, extent: Extent) -> State:
-        """Return an empty state: a part has no numbers before its last step."""
-        return {}
-
     @property
     def fold(self) -> Fold:
         """Numbers for steps of h, for steps of 2 h, and whether the next step is a second one."""
@@ -158,7 +153,3 @@ class PairedFunctional(Reduction):
         assert self.single.fold is not None
         count = self.single.fold.numbers
         self.single.finish(state, np.stack([folded[0, :count], folded[1, count : 2 * count]]))
-
-    def columns(self, values: Mapping[str, np.ndarray], output: int) -> dict[str, np.ndarray]:
-        """Return nothing: there are no statistics over time."""
-        return {}

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from hetero import validation
-from rode._solver.reductions.reduction import Extent, Fold, Reduction, State
+from rode._solver.reductions.reduction import Fold, Reduction, State
 
 
 class Functional(Reduction):
@@ -64,10 +64,6 @@ class Functional(Reduction):
         self.functions = {"init": init, "update": update}
         self._final, self._numbers = final, len(first)
 
-    def begin(self, extent: Extent) -> State:
-        """Return an empty state: a part has no numbers before its last step."""
-        return {}
-
     @property
     def fold(self) -> Fold:
         """The user's state."""
@@ -78,10 +74,6 @@ class Functional(Reduction):
         numbers = tuple(np.moveaxis(folded, 1, 0))
         value = numbers[0] if self._final is None else self._final(numbers)
         state[self.name] = np.array(np.broadcast_to(value, numbers[0].shape))
-
-    def columns(self, values: Mapping[str, np.ndarray], output: int) -> dict[str, np.ndarray]:
-        """Return nothing: there are no statistics over time."""
-        return {}
 
 
 @functools.lru_cache(maxsize=64)

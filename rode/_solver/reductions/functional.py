@@ -62,17 +62,21 @@ class Functional(Reduction):
             )
         self.name, self.axes = name, {name: ("output", "path")}
         self.functions = {"init": init, "update": update}
-        self._final, self._numbers = final, len(first)
+        if final is not None:
+            self.functions |= {"final": final}
+        self._numbers = len(first)
 
     @property
     def fold(self) -> Fold:
         """The user's state."""
-        return Fold(self._numbers, _make_update(*self.functions.values()))
+        update = _make_update(self.functions["init"], self.functions["update"])
+        return Fold(self._numbers, update)
 
     def finish(self, state: State, folded: np.ndarray) -> None:
         """Compute the functional of each path."""
         numbers = tuple(np.moveaxis(folded, 1, 0))
-        value = numbers[0] if self._final is None else self._final(numbers)
+        final = self.functions.get("final")
+        value = numbers[0] if final is None else final(numbers)
         state[self.name] = np.array(np.broadcast_to(value, numbers[0].shape))
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import math
 
 import numpy as np
 
@@ -59,7 +58,7 @@ def peak_correction(problem: Problem, h: float, *, output: str | None = None) ->
     """
     if not isinstance(problem, Problem):
         raise TypeError(f"problem must be a rode.Problem, got {type(problem).__name__}")
-    h = validation.check_in_range("h", h, 0.0, math.inf, closed="neither")
+    h = validation.check_positive("h", h)
     chosen = list(range(len(problem.outputs))) if output is None else [problem.index_of(output)]
     noise, shaped = _noise_of(problem)
     rough = np.diag(noise + shaped) > 0.0

@@ -61,7 +61,7 @@ def make_plan(
         raise TypeError(f"t_span must hold two times, begin and end, got {t_span!r}")
     t0 = validation.check_finite("t_span", ends[0])
     t1 = validation.check_finite("t_span", ends[1])
-    h = validation.check_in_range("h", h, 0.0, math.inf, closed="neither")
+    h = validation.check_positive("h", h)
     delta = None if delta is None else validation.check_positive("delta", delta)
     paths = validation.check_integer("paths", paths, 1, 2**32)
     if problem.sets not in (1, paths):

@@ -94,11 +94,7 @@ def _slopes(
 ) -> np.ndarray:
     """Return dy/dO of chosen outputs, if it is the same everywhere; 0 for components not rough."""
     rng = np.random.default_rng(1)
-    if problem.excitation is None:
-        sizes = np.array([problem.process.deviation])
-    else:
-        sizes = problem.excitation.deviation
-    sizes = np.where(sizes > 0.0, sizes, 1.0)
+    sizes = np.where(problem.deviations > 0.0, problem.deviations, 1.0)
     first, failure = None, None
     for t, scale_of_x in itertools.product(_TIMES, SIZES):
         x = tuple(map(float, scale_of_x * rng.standard_normal(problem.dimension)))

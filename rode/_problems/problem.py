@@ -129,12 +129,17 @@ class Problem:
             return 0
         return self.outputs.index(validation.check_choice("output", output, self.outputs))
 
+    @property
+    def components(self) -> int:
+        """Number of components of O."""
+        return 1 if self.excitation is None else self.excitation.components
+
     @functools.cached_property
-    def deviation(self) -> float:
-        """Standard deviation of the process, or the largest one of the excitation's components."""
+    def deviations(self) -> np.ndarray:
+        """Standard deviation of each component of O at the start, without envelopes."""
         if self.excitation is None:
-            return self.process.deviation
-        return float(np.max(self.excitation.deviation))
+            return np.array([self.process.deviation])
+        return self.excitation.deviation
 
     @functools.cached_property
     def unknowns(self) -> int:
@@ -142,7 +147,7 @@ class Problem:
         if self.excitation is None:
             return self.dimension
         states = sum(len(one.F) for one in self.excitation.sources())
-        return self.dimension + states + self.excitation.components
+        return self.dimension + states + self.components
 
     @property
     def table(self) -> np.ndarray:

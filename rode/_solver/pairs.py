@@ -54,8 +54,7 @@ def paired(plan: Plan) -> Plan:
             f"problem must not be a frame of more than {MAX_UNROLLED} storeys, whose two solutions "
             "of a path take too long to compile; use rode.solve"
         )
-    components = 1 if problem.excitation is None else problem.excitation.components
-    n, count = problem.dimension, problem.parameters.shape[0]
+    n, count, components = problem.dimension, problem.parameters.shape[0], problem.components
     forms = _forms_of(scheme)
     rows = np.zeros((forms.number, forms.number + 2))
     rows[:, 2:] = np.diag(h ** -np.arange(1.0, forms.number + 1.0))

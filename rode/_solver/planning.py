@@ -13,7 +13,7 @@ from hetero.devices import CPU, Device, resolve
 from rode._problems.checks import try_functions
 from rode._solver.plan import MAX_UNROLLED, Plan, is_large_frame
 from rode._solver.reductions import Requested, find_reductions
-from rode._solver.schemes import METHODS, SCHEMES
+from rode._solver.schemes import SCHEMES, find_scheme
 from rode._solver.schemes.scheme import Scheme
 from rode._solver.stability import largest_step
 from rode.problems import Problem
@@ -51,28 +51,23 @@ def make_plan(
     """Check the arguments of `rode.solve` and return the plan."""
     if not isinstance(problem, Problem):
         raise TypeError(f"problem must be a rode.Problem, got {type(problem).__name__}")
-    scheme = METHODS[validation.check_choice("method", method, tuple(METHODS))]
+    scheme = find_scheme(method)
     is_exact = validation.check_choice("sampling", sampling, ("path", "exact")) == "exact"
     name = validation.check_dtype("dtype", dtype, ("float32", "float64")).name
     normals = name if normals is None else normals
     kinds = {"float64": ("float64", "float32"), "float32": ("float32", "fast")}[name]
     validation.check_choice("normals", normals, kinds)
-    if isinstance(t_span, str) or not np.iterable(t_span) or len(ends := tuple(t_span)) != 2:
-        raise TypeError(f"t_span must hold two times, begin and end, got {t_span!r}")
-    t0 = validation.check_finite("t_span", ends[0])
-    t1 = validation.check_finite("t_span", ends[1])
+    t0, t1 = check_span(t_span)
     h = validation.check_positive("h", h)
     delta = None if delta is None else validation.check_positive("delta", delta)
     paths = validation.check_integer("paths", paths, 1, 2**32)
     if problem.sets not in (1, paths):
         raise ValueError(f"parameters are for {problem.sets} paths, but paths={paths}")
-    if t1 <= t0:
-        raise ValueError(f"t_span must end after it begins, got {t_span!r}")
     _require_scheme(scheme, problem, is_exact)
     if t0 not in problem.known:
         try_functions(problem, (t0,))
         problem.known[t0] = True
-    deviation, largest = problem.deviation, float(np.finfo(name).max)
+    deviation, largest = np.max(problem.deviations), float(np.finfo(name).max)
     if deviation > math.sqrt(largest):
         raise ValueError(
             f"process must have a standard deviation of at most {math.sqrt(largest):.3g} in "
@@ -124,6 +119,16 @@ def make_plan(
     if threads_per_path is not None:
         plan.threads_per_path()
     return plan
+
+
+def check_span(t_span: Sequence[float]) -> tuple[float, float]:
+    """Return begin and end in s, checked."""
+    if isinstance(t_span, str) or not np.iterable(t_span) or len(ends := tuple(t_span)) != 2:
+        raise TypeError(f"t_span must hold two times, begin and end, got {t_span!r}")
+    t0, t1 = (validation.check_finite("t_span", one) for one in ends)
+    if t1 <= t0:
+        raise ValueError(f"t_span must end after it begins, got {t_span!r}")
+    return t0, t1
 
 
 def _require_scheme(scheme: Scheme, problem: Problem, is_exact: bool) -> None:

@@ -316,7 +316,7 @@ def test_threads_of_a_path_change_no_bit(dtype):
     """
     from rode._solver.planning import make_plan
     from rode._solver.runner import Solver
-    from rode._solver.stage_formulas import make_join, make_walk_stretches
+    from rode._solver.stretch_formulas import make_join, make_walk_stretches
 
     settings = {"t_span": (0, 1), "h": 2.0**-3, "delta": 2.0**-13, "paths": 1, "rng": 2}
     plan = make_plan(QUAKE, "averaged-heun", dtype=dtype, device="cpu", **settings)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+import numpy as np
 from numba import int64, uint32
 
 from hetero.intrinsics.floats import fma
@@ -23,7 +24,7 @@ from rode._intrinsics.tuple_algebra import (
 )
 from rode._paths.noise_formulas import BLOCKS, START, Block
 from rode._paths.step_formulas import advance
-from rode._solver.excited_formulas import make_draw_numbers, make_excited_start
+from rode._solver.excited_formulas import make_excited_start
 
 if TYPE_CHECKING:
     from rode._solver.kernel_arguments import KernelSpec
@@ -76,12 +77,29 @@ def make_matvec(count):
 
 def make_sample_sums(spec):
     """Make `sample(drawing, o, n, path, run)`, which draws (O_M, F_0, F_1, ..) given O_0 = o."""
-    block, count = block_of(spec), spec.form_count + 1
-    draw, matvec = make_draw_numbers(block.draw, block.size, count), make_matvec(count)
+    draw = block_of(spec).draw
+
+    @scalar(forceinline=True)
+    def draw_block(block, n, path, run):
+        T, counter = type(run.h), run.counter
+        words = philox10(block, n, path, counter.stream, counter.k0, counter.k1)
+        return draw(*words, T(1.0))
+
+    def append_block(before, after):
+        @scalar(forceinline=True)
+        def draw_blocks(block, n, path, run):
+            return before(block, n, path, run) + draw_block(after, n, path, run)
+
+        return draw_blocks
+
+    numbers = draw_block
+    for b in range(1, exact_blocks(spec)):
+        numbers = append_block(numbers, np.uint32(b))
+    matvec = make_matvec(spec.form_count + 1)
 
     @scalar(forceinline=True)
     def sample(drawing, o, n, path, run):
-        return matvec(drawing, (o,) + draw(uint32(run.done + n), path, run.counter, run.h))
+        return matvec(drawing, (o,) + numbers(np.uint32(0), uint32(run.done + n), path, run))
 
     return sample
 

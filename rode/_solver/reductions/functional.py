@@ -11,13 +11,16 @@ import numpy as np
 from hetero import validation
 from rode._solver.reductions.reduction import Fold, Reduction, State
 
+TAKEN = ("paths", "mean", "variance", "quantiles", "peaks")
+"""Names of the arrays of other reductions, which a result has as attributes."""
+
 
 class Functional(Reduction):
     """Reduction to a functional of each output, which sees all coarse steps of a path.
 
     Parameters
     ----------
-    name : name of the array (outputs, paths) in `Result.values`
+    name : name of the array (outputs, paths) in `Result.values`; not that of another reduction
     init : (t, y) -> tuple of numbers, the state at the start of the run, when the output is y
     update : (state, t, y, h) -> tuple, the state after a coarse step of length h that ends at t
         Both are scalar functions that Numba can compile, plain or compiled.
@@ -41,6 +44,8 @@ class Functional(Reduction):
     ) -> None:
         if not isinstance(name, str) or not name.isprintable() or not name:
             raise TypeError(f"name must be a text, got {validation.describe(name)}")
+        if name in TAKEN:
+            raise ValueError(f"name must not be one of {', '.join(TAKEN)}, got {name!r}")
         for label, one in (("init", init), ("update", update)):
             if not callable(one):
                 raise TypeError(f"{label} must be a function, got {validation.describe(one)}")
@@ -65,6 +70,10 @@ class Functional(Reduction):
         if final is not None:
             self.functions |= {"final": final}
         self._numbers = len(first)
+
+    def named(self, name: str) -> Functional:
+        """Return the same functional under another name, to have it for several levels."""
+        return Functional(name, **self.functions)
 
     @property
     def fold(self) -> Fold:

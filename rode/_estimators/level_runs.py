@@ -1,4 +1,4 @@
-"""What runs of subset simulation and of splitting have in common."""
+"""Runs of subset simulation and of splitting: their levels, survivors and estimates."""
 
 from __future__ import annotations
 

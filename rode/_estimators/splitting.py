@@ -7,8 +7,8 @@ from dataclasses import replace
 import numpy as np
 
 from rode._estimators.level_runs import LevelRun, run_finite
+from rode._estimators.pairs import with_one_output
 from rode._solver.memory_forecast import require_free, required_bytes
-from rode._solver.pairs import with_one_output
 from rode._solver.plan import Plan
 
 MAX_LEVELS = 1000

@@ -83,10 +83,10 @@ def solver_kernel(
 
     A paired one solves each path by steps of h and of 2 h, as `rode.expectation` does.
     """
+    from rode._estimators.pairs import paired, with_one_output
     from rode._solver import cuda as solver
     from rode._solver.kernel_arguments import Counter, RunArrays, RunParameters, Saving
     from rode._solver.kernel_specs import kernel_spec_of
-    from rode._solver.pairs import paired, with_one_output
     from rode._solver.planning import make_plan
 
     plan = make_plan(

@@ -10,8 +10,8 @@ import rode
 from hetero.cuda.driver import SIMULATOR
 from rode._estimators.control_variates import CONTROLS, means_of_controls
 from rode._estimators.multilevel import MAX_PATHS, Multilevel, Samples
+from rode._estimators.pairs import paired
 from rode._solver.kernel_specs import step_of
-from rode._solver.pairs import paired
 from rode._solver.planning import make_plan
 
 pytestmark = pytest.mark.skipif(SIMULATOR, reason="compiled solvers")

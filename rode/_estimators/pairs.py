@@ -20,14 +20,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rode._solver.kernel_specs import step_of
-from rode._solver.pair_formulas import (
+from rode._estimators.pair_formulas import (
     make_paired_observe,
     make_paired_start,
     make_paired_step,
     make_paired_update,
     make_selection,
 )
+from rode._solver.kernel_specs import step_of
 from rode._solver.plan import MAX_UNROLLED, Plan, is_large_frame
 from rode._solver.reductions.reduction import Fold, Reduction, State
 from rode._solver.schemes.scheme import Scheme

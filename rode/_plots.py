@@ -92,15 +92,8 @@ def _draw_over_time(axes: Axes, curves: Curves, output: int) -> None:
         if not probabilities and variance is not None:
             spread = 2.0 * np.sqrt(variance[times, output])
             centre = mean[times, output]
-            axes.fill_between(
-                t,
-                centre - spread,
-                centre + spread,
-                color=PALETTE[0],
-                alpha=0.2,
-                linewidth=0.0,
-                label="mean ± 2 standard deviations",
-            )
+            label = "mean ± 2 standard deviations"
+            _draw_band(axes, t, centre - spread, centre + spread, label)
         _draw_mean(axes, t, mean[times, output])
     axes.set(xlabel="t / s", ylabel=curves.outputs[output], xlim=(t[0], t[-1]))
     if axes is axes.figure.axes[0]:  # the others have the same colours
@@ -112,6 +105,11 @@ def _draw_mean(axes: Axes, t: np.ndarray, mean: np.ndarray) -> None:
     axes.plot(t, mean, color=PALETTE[1], label="mean")
 
 
+def _draw_band(axes: Axes, t: np.ndarray, low: np.ndarray, high: np.ndarray, label: str) -> None:
+    """Fill the band between two curves."""
+    axes.fill_between(t, low, high, color=PALETTE[0], alpha=0.2, linewidth=0.0, label=label)
+
+
 def _draw_quantiles(
     axes: Axes, t: np.ndarray, probabilities: np.ndarray, values: np.ndarray
 ) -> None:
@@ -121,15 +119,7 @@ def _draw_quantiles(
     low, high = 0, len(probabilities) - 1
     while low < high:
         share = 100.0 * (probabilities[high] - probabilities[low])
-        axes.fill_between(
-            t,
-            values[low],
-            values[high],
-            color=PALETTE[0],
-            alpha=0.2,
-            linewidth=0.0,
-            label=f"{share:.3g} % of paths",
-        )
+        _draw_band(axes, t, values[low], values[high], f"{share:.3g} % of paths")
         low, high = low + 1, high - 1
     if low == high:
         name = "median" if probabilities[low] == 0.5 else f"{probabilities[low]:g} quantile"

@@ -56,7 +56,7 @@ def riemann_sums(
     See Riesinger (2017, equation 10.3). `path` has n M + 1 elements, stretches share their ends;
     the result is a list of `count` arrays of shape (n,).
     """
-    delta = validation.check_in_range("delta", delta, 0.0, math.inf, closed="neither")
+    delta = validation.check_positive("delta", delta)
     count = validation.check_integer("count", count, 1, MAX_ORDER)
 
     def weights(M: int) -> list[tuple[float, float, float]]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import numbers
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -15,13 +14,14 @@ from hetero import validation
 from hetero.equality import equal_by_value
 from rode._estimators.control_variates import means_of_controls
 from rode._estimators.multilevel import Multilevel
-from rode._solver.pairs import with_one_output
+from rode._estimators.pairs import with_one_output
 from rode._solver.plan import Plan
+from rode._solver.planning import check_span, make_plan
 from rode._solver.reductions.functional import Functional
 from rode._solver.reductions.paths import PATHS
 from rode._solver.reductions.peaks import PEAKS
 from rode._solver.reductions.reduction import Reduction
-from rode._solver.schemes import METHODS
+from rode._solver.schemes import find_scheme
 from rode._solver.stability import largest_step
 from rode.excitations.excitation import Envelope, values_of
 from rode.peaks import peak_correction
@@ -225,17 +225,14 @@ def _coarsest_plan(
 ) -> Plan:
     """Return the plan of the coarsest step, checked."""
     if h is None:
-        # A span that is no pair of times gets a step that is not used: the check says why.
-        ends = tuple(t_span) if np.iterable(t_span) and not isinstance(t_span, str) else ()
-        is_pair = len(ends) == 2 and all(isinstance(one, numbers.Real) for one in ends)
-        span = float(ends[1] - ends[0]) if is_pair else 1.0
+        t0, t1 = check_span(t_span)
         steps = COARSEST_STEPS
-        if problem.linear and (method in METHODS) and math.isfinite(span):
-            reach = largest_step(problem, METHODS[method])
-            while span / steps > reach:
+        if problem.linear:
+            reach = largest_step(problem, find_scheme(method))
+            while (t1 - t0) / steps > reach:
                 steps *= 2
-        h = span / steps if span > 0.0 else 1.0
-    plan = Plan.checked(
+        h = (t1 - t0) / steps
+    plan = make_plan(
         problem, method, t_span=t_span, h=h, paths=1, sampling="exact", rng=rng, device="cpu"
     )
     if problem.excitation is not None:

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-import functools
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from hetero import validation
 from hetero.arrays import as_real
 from hetero.equality import equal_by_value
+from rode._estimators.process_likelihood import (
+    NO_CORRELATION,
+    NO_RETURN,
+    ProcessLikelihood,
+    covariance_of,
+)
 from rode.excitations.ou import OU
 from rode.process import Process
 
@@ -20,15 +25,6 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
 __all__ = ["ProcessFit", "fit_process"]
-
-NO_CORRELATION, NO_RETURN = 0.05, 1e3
-"""Relaxation times, in shortest steps and in lengths of the data, beyond which the data do not tell
-one from another: neighbours have a correlation of exp(-20), or the process does not return."""
-
-GRID = 40
-"""Number of relaxation times at which the likelihood is compared before its maximum is searched."""
-
-_DIFFERENCE = 1e-3  # step of second differences, in logarithms of tau and c: errors of 1e-6
 
 
 @equal_by_value
@@ -58,7 +54,7 @@ class ProcessFit:
     residuals: np.ndarray
     samples: int
     series: int
-    _likelihood: _Likelihood = field(compare=False)
+    _likelihood: ProcessLikelihood = field(compare=False)
 
     def __repr__(self) -> str:
         parts = [
@@ -168,7 +164,7 @@ def fit_process(
         raise ValueError(f"series must spread by 1e-100 to 1e100, got {spread:g}: use another unit")
     shift = float(np.mean(np.concatenate(values)))
     values = [one - shift for one in values]
-    likelihood = _Likelihood(
+    likelihood = ProcessLikelihood(
         np.concatenate([one[:-1] for one in values]),
         np.concatenate([one[1:] for one in values]),
         np.concatenate(gaps),
@@ -193,7 +189,7 @@ def fit_process(
             "series has no noise: it is an exponential function of time, and no random process"
         )
     c = 2.0 * v / tau
-    covariance = _covariance(likelihood, tau, c, centre)
+    covariance = covariance_of(likelihood, tau, c, centre)
     errors = np.sqrt(np.diag(covariance))
     names = ("tau", "c", "mean")[: len(errors)]
     scales = (tau, c, 1.0)
@@ -211,125 +207,6 @@ def fit_process(
     )
 
 
-@dataclass(frozen=True, eq=False)
-class _Likelihood:
-    """Exact likelihood of steps from `before` to `after`, and of samples that begin a series.
-
-    Samples are less a number `shift` near them, against the loss of digits.
-    """
-
-    before: np.ndarray
-    after: np.ndarray
-    gaps: np.ndarray
-    first: np.ndarray
-    mean: float | None
-    shift: float
-
-    @property
-    def size(self) -> int:
-        """Number of terms."""
-        return self.after.size + self.first.size
-
-    @functools.cached_property
-    def range_of_tau(self) -> tuple[float, float]:
-        """Ends of the search for tau, beyond those at which data are refused."""
-        low, high = 0.5 * NO_CORRELATION * self.gaps.min(), NO_RETURN * self.gaps.sum()
-        return float(low), float(high)
-
-    @functools.cached_property
-    def sums(self) -> tuple[np.ndarray, ...]:
-        """Different gaps, and for each the sums of 1, b, b^2, d, d b and d^2 over its steps.
-
-        b is the sample before a step, d the difference. Gaps that differ by less than 1e-10 of
-        themselves, as those of equal steps do by rounding, are one.
-        """
-        logs, index = np.unique(np.round(np.log(self.gaps), 10), return_inverse=True)
-        b, d = self.before, self.after - self.before
-        terms = np.ones(b.size), b, b * b, d, d * b, d * d
-        return np.exp(logs), *(np.bincount(index, term) for term in terms)
-
-    def squares(self, tau: float, m: float) -> tuple[np.ndarray, np.ndarray]:
-        """Return the sums of squares of what steps of each gap add to a process of mean m, and
-        the variance of such a step over the stationary one."""
-        gaps, n, b, bb, d, db, dd = self.sums
-        loss = -np.expm1(-gaps / tau)
-        added = dd + 2.0 * loss * (db - m * d) + loss**2 * (bb - 2.0 * m * b + m * m * n)
-        return np.maximum(added, 0.0), loss * (2.0 - loss)
-
-    def moments_at(self, tau: float, fixed: dict[str, float]) -> tuple[float, float]:
-        """Return the most likely mean and stationary variance for one tau."""
-        gaps, n, b, _, d, _, _ = self.sums
-        mean = fixed.get("mean", self.mean)
-        if mean is None:
-            loss = -np.expm1(-gaps / tau)
-            weight = float(np.sum(n * loss / (2.0 - loss))) + self.first.size
-            total = float(np.sum((d + loss * b) / (2.0 - loss))) + float(self.first.sum())
-            m = total / weight
-        else:
-            m = mean - self.shift
-        if "c" in fixed:
-            return m + self.shift, 0.5 * fixed["c"] * tau
-        squares, q = self.squares(tau, m)
-        total = float(np.sum(squares / q)) + float(np.sum((self.first - m) ** 2))
-        return m + self.shift, total / self.size
-
-    def value(self, tau: float, v: float, mean: float) -> float:
-        """Return the logarithm of the likelihood."""
-        m = mean - self.shift
-        squares, q = self.squares(tau, m)
-        total = float(np.sum(squares / q)) + float(np.sum((self.first - m) ** 2))
-        logs = float(np.sum(self.sums[1] * np.log(q))) + self.size * math.log(2.0 * math.pi * v)
-        return -0.5 * (logs + total / v)
-
-    def residuals(self, tau: float, v: float, mean: float) -> np.ndarray:
-        """Return what steps add, in standard deviations."""
-        loss = -np.expm1(-self.gaps / tau)
-        added = self.after - self.before + loss * (self.before - (mean - self.shift))
-        return added / np.sqrt(v * loss * (2.0 - loss))
-
-    def best(self, fixed: dict[str, float]) -> tuple[float, float]:
-        """Return the largest likelihood with some parameters fixed, and its tau."""
-        from scipy.optimize import minimize_scalar
-
-        def loss(x: float) -> float:
-            tau = math.exp(x)
-            mean, v = self.moments_at(tau, fixed)
-            return -self.value(tau, v, mean) if v > 0.0 else math.inf
-
-        if "tau" in fixed:
-            return -loss(math.log(fixed["tau"])), fixed["tau"]
-        low, high = self.range_of_tau
-        grid = np.linspace(math.log(low), math.log(high), GRID)
-        losses = [loss(x) for x in grid]
-        k = min(max(int(np.argmin(losses)), 1), GRID - 2)
-        optimum = minimize_scalar(
-            loss, bounds=(grid[k - 1], grid[k + 1]), method="bounded", options={"xatol": 1e-9}
-        )
-        return -float(optimum.fun), math.exp(optimum.x)
-
-
-def _covariance(likelihood: _Likelihood, tau: float, c: float, mean: float) -> np.ndarray:
-    """Return the inverse of the observed information of log tau, log c and the mean."""
-    count = 3 if likelihood.mean is None else 2
-    steps = np.array([_DIFFERENCE, _DIFFERENCE, math.sqrt(0.5 * c * tau)])[:count]
-
-    def value(change: np.ndarray) -> float:
-        t, k = tau * math.exp(change[0]), c * math.exp(change[1])
-        return likelihood.value(t, 0.5 * k * t, mean + (change[2] if count == 3 else 0.0))
-
-    information = np.empty((count, count))
-    for i in range(count):
-        for j in range(count):
-            a, b = np.eye(count)[i] * steps[i], np.eye(count)[j] * steps[j]
-            corners = value(a + b) - value(a - b) - value(b - a) + value(-a - b)
-            information[i, j] = -corners / (4.0 * steps[i] * steps[j])
-    scale = np.sqrt(np.abs(np.diag(information)))
-    scaled = information / np.outer(scale, scale) if np.all(scale > 0.0) else np.zeros((1, 1))
-    if not np.linalg.eigvalsh(scaled)[0] > 1e-10:  # flat to within rounding, or not a maximum
-        return np.diag(np.full(count, math.inf))
-    return np.linalg.inv(scaled) / np.outer(scale, scale)
-
-
 def _root(loss: Callable[[float], float], limit: float) -> float:
     """Return z between 0 and the limit with loss(z) = 0; infinity of its sign if there is none."""
     from scipy.optimize import brentq
@@ -342,20 +219,24 @@ def _root(loss: Callable[[float], float], limit: float) -> float:
     return float(brentq(loss, near, far, xtol=1e-6))
 
 
+def _rows_of(name: str, values: Any) -> list[np.ndarray]:
+    """Return the rows of an array or of a list of arrays, or the columns of a data frame."""
+    if isinstance(values, list | tuple) and values and np.ndim(values[0]) > 0:
+        return [as_real(name, one) for one in values]
+    array = as_real(name, values)
+    if hasattr(values, "columns"):
+        array = array.T
+    elif name == "series" and array.ndim == 2 and len(array) > array.shape[1]:
+        raise ValueError(
+            f"series has {len(array)} series of {array.shape[1]} samples each: an array is "
+            "(series, samples). Transpose it, or pass list(series) if this is meant"
+        )
+    return [array] if array.ndim < 2 else list(array)
+
+
 def _series_of(series: ArrayLike | Sequence[ArrayLike]) -> list[np.ndarray]:
     """Return the samples of each series, checked."""
-    if isinstance(series, list | tuple) and series and np.ndim(series[0]) > 0:
-        rows = [as_real("series", one) for one in series]
-    else:
-        array = as_real("series", series)
-        if hasattr(series, "columns"):
-            array = array.T
-        elif array.ndim == 2 and len(array) > array.shape[1]:
-            raise ValueError(
-                f"series has {len(array)} series of {array.shape[1]} samples each: an "
-                "array is (series, samples). Transpose it, or pass list(series) if this is meant"
-            )
-        rows = [array] if array.ndim < 2 else list(array)
+    rows = _rows_of("series", series)
     for number, row in enumerate(rows):
         if row.ndim != 1 or row.size < 2:
             raise ValueError(
@@ -377,14 +258,10 @@ def _gaps_of(
     if (dt is None) == (times is None):
         raise ValueError("fit_process needs dt, or times: one of both")
     name, argument, less = ("dt", dt, 1) if times is None else ("times", times, 0)
-    if isinstance(argument, list | tuple) and argument and np.ndim(argument[0]) > 0:
-        rows = [as_real(name, one) for one in argument]
-    else:
-        array = as_real(name, argument)
-        if name == "dt" and array.ndim == 0:
-            step = validation.check_positive("dt", dt)
-            return [np.full(size - 1, step) for size in sizes]
-        rows = [array] if array.ndim < 2 else list(array)
+    rows = _rows_of(name, argument)
+    if name == "dt" and rows and rows[0].ndim == 0:
+        step = validation.check_positive("dt", dt)
+        return [np.full(size - 1, step) for size in sizes]
     rows = rows * len(sizes) if len(rows) == 1 else rows
     if [row.shape for row in rows] != [(size - less,) for size in sizes]:
         raise ValueError(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
+from collections.abc import Callable
 
 import numpy as np
 
@@ -13,6 +14,18 @@ from rode._solver.reductions.functional import Functional
 __all__ = ["Functional", "dwell_time", "energy", "first_passage", "up_crossings"]
 
 
+def _of_level(make: Callable[[float], Functional]) -> Callable[[float], Functional]:
+    """Check the level of a function that makes a reduction; equal ones share compiled code."""
+    cached = functools.lru_cache(maxsize=64)(make)
+
+    @functools.wraps(make)
+    def of_level(level: float) -> Functional:
+        return cached(validation.check_finite("level", level))
+
+    return of_level
+
+
+@_of_level
 def first_passage(level: float) -> Functional:
     """Return the reduction to the first time at which |y| reaches a level; infinity for never.
 
@@ -20,12 +33,6 @@ def first_passage(level: float) -> Functional:
     coarse steps: a rough output has passed earlier, as `rode.peak_correction` explains. A level
     lowered by that correction makes up for it to leading order in sqrt(h).
     """
-    return _first_passage(validation.check_finite("level", level))
-
-
-@functools.lru_cache(maxsize=64)  # equal levels share their compiled code
-def _first_passage(level: float) -> Functional:
-    """Return the reduction for a checked level."""
 
     def init(t, y):  # type: ignore[no-untyped-def]
         return ((t if abs(y) >= level else math.inf),)
@@ -36,18 +43,13 @@ def _first_passage(level: float) -> Functional:
     return Functional("first_passage", init, update)
 
 
+@_of_level
 def up_crossings(level: float) -> Functional:
     """Return the reduction to the number of coarse steps in which y rises through a level.
 
     The array is `Result.values["up_crossings"]`. The output needs a derivative in time for the
     number to have a limit as h shrinks, as displacements have.
     """
-    return _up_crossings(validation.check_finite("level", level))
-
-
-@functools.lru_cache(maxsize=64)  # equal levels share their compiled code
-def _up_crossings(level: float) -> Functional:
-    """Return the reduction for a checked level."""
 
     def init(t, y):  # type: ignore[no-untyped-def]
         return y - y, y
@@ -59,17 +61,12 @@ def _up_crossings(level: float) -> Functional:
     return Functional("up_crossings", init, update)
 
 
+@_of_level
 def dwell_time(level: float) -> Functional:
     """Return the reduction to the time that y spends at or above a level, in s.
 
     The array is `Result.values["dwell_time"]`. A coarse step counts if y is there at its end.
     """
-    return _dwell_time(validation.check_finite("level", level))
-
-
-@functools.lru_cache(maxsize=64)  # equal levels share their compiled code
-def _dwell_time(level: float) -> Functional:
-    """Return the reduction for a checked level."""
 
     def init(t, y):  # type: ignore[no-untyped-def]
         return (y - y,)

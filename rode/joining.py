@@ -9,7 +9,9 @@ from dataclasses import replace
 import numpy as np
 
 from hetero import validation
+from hetero.compile_cache.fingerprint import UnknownValueError, fingerprint_of_results
 from rode._solver.plan import Work
+from rode._solver.reductions import Reduction
 from rode.results import Result
 
 
@@ -68,6 +70,19 @@ def _require_same_settings(first: Result, other: Result) -> None:
         raise ValueError(f"results must have equal settings, but {unequal[0]} is {values}")
     for name in first.values.keys() ^ other.values.keys():
         raise ValueError(f"results must have equal reductions, but only some have {name}")
+    for one, another in zip(first.reductions, other.reductions, strict=True):
+        if one is not another and _functions_of(one) != _functions_of(another):
+            raise ValueError(f"results must have equal reductions, but {one.name} differs")
+
+
+def _functions_of(reduction: Reduction) -> str:
+    """Return a hash of a user's functions that make a reduction."""
+    try:
+        return fingerprint_of_results(*reduction.functions.values())
+    except UnknownValueError as error:
+        raise ValueError(
+            f"results: nobody knows whether {reduction.name} is the same: {error}"
+        ) from None
 
 
 def join(results: list[Result]) -> Result:

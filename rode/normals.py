@@ -115,15 +115,20 @@ def normal(
     rotation, two rotations apart, are not independent.
     """
     dtype = float_type(dtype, out)
-    validation.check_choice("method", method, METHODS)
+    _check_method(method, dtype)
     validation.check_choice("table", table, ("shared", "local"))
     shape = _shape(size, out)
     path = validation.check_integer("path", path, 0, 2**32 - 1)
     strips = validation.check_integer("strips", strips, 2, 8192)
-    if method == "box-muller-fast" and dtype != np.float32:
-        raise ValueError("method='box-muller-fast' is for dtype=float32; use 'box-muller'")
     fill = functools.partial(_fill, method, _edges(method, strips, table, dtype), table == "shared")
     return _draw(fill, Words(philox.key(rng), path, STREAM), 0, shape, dtype, out, device)
+
+
+def _check_method(method: str, dtype: np.dtype) -> None:
+    """Raise ValueError unless there is such a method, for numbers of this type."""
+    validation.check_choice("method", method, METHODS)
+    if method == "box-muller-fast" and dtype != np.float32:
+        raise ValueError("method='box-muller-fast' is for dtype=float32; use 'box-muller'")
 
 
 def _shape(size: Any, out: Any) -> tuple[int, ...]:
@@ -241,10 +246,8 @@ class Generator:
         dtype: DTypeLike = np.float64,
         device: Device | str | None = None,
     ) -> None:
-        validation.check_choice("method", method, METHODS)
         dtype = float_type(dtype)
-        if method == "box-muller-fast" and dtype != np.float32:
-            raise ValueError("method='box-muller-fast' is for dtype=float32; use 'box-muller'")
+        _check_method(method, dtype)
         parse(device)
         self._seeds = np.random.SeedSequence([int(w) for w in philox.key(rng)])
         self._key = philox.key(self._seeds)
@@ -278,8 +281,7 @@ class Generator:
         """
         method, device = self._settings["method"], self._settings["device"]
         real = float_type(self._settings["dtype"] if dtype is None else dtype, out)
-        if method == "box-muller-fast" and real != np.float32:
-            raise ValueError("method='box-muller-fast' is for dtype=float32; use 'box-muller'")
+        _check_method(method, real)
         shape = _shape(size, out)
         is_wallace = method.startswith("wallace")
         unit = POOL_SHAPE.numbers if is_wallace else 16 // real.itemsize
@@ -300,10 +302,8 @@ class Generator:
         self, loc: float = 0.0, scale: float = 1.0, size: int | tuple[int, ...] | None = None
     ) -> Any:
         """Draw normal numbers of mean `loc` and standard deviation `scale` (host arrays)."""
-        loc, scale = (
-            validation.check_finite("loc", loc),
-            validation.check_in_range("scale", scale, 0.0, math.inf),
-        )
+        loc = validation.check_finite("loc", loc)
+        scale = validation.check_in_range("scale", scale, 0.0, math.inf)
         numbers = self.standard_normal(size)
         return numbers * numbers.dtype.type(scale) + numbers.dtype.type(loc)
 

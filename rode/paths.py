@@ -85,7 +85,7 @@ def ornstein_uhlenbeck(
     the noise carries the small drift (see `_paths.step_formulas.advance`).
     """
     process = process_of(process)
-    delta = validation.check_in_range("delta", delta, 0.0, math.inf, closed="neither")
+    delta = validation.check_positive("delta", delta)
     start = None if start is None else validation.check_finite("start", start)
     end = None if end is None else validation.check_finite("end", end)
     dtype = float_type(dtype, out)

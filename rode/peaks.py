@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import math
 
 import numpy as np
 
@@ -59,7 +58,7 @@ def peak_correction(problem: Problem, h: float, *, output: str | None = None) ->
     """
     if not isinstance(problem, Problem):
         raise TypeError(f"problem must be a rode.Problem, got {type(problem).__name__}")
-    h = validation.check_in_range("h", h, 0.0, math.inf, closed="neither")
+    h = validation.check_positive("h", h)
     chosen = list(range(len(problem.outputs))) if output is None else [problem.index_of(output)]
     noise, shaped = _noise_of(problem)
     rough = np.diag(noise + shaped) > 0.0
@@ -95,11 +94,7 @@ def _slopes(
 ) -> np.ndarray:
     """Return dy/dO of chosen outputs, if it is the same everywhere; 0 for components not rough."""
     rng = np.random.default_rng(1)
-    if problem.excitation is None:
-        sizes = np.array([problem.process.deviation])
-    else:
-        sizes = problem.excitation.deviation
-    sizes = np.where(sizes > 0.0, sizes, 1.0)
+    sizes = np.where(problem.deviations > 0.0, problem.deviations, 1.0)
     first, failure = None, None
     for t, scale_of_x in itertools.product(_TIMES, SIZES):
         x = tuple(map(float, scale_of_x * rng.standard_normal(problem.dimension)))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 from numpy.typing import ArrayLike
 
@@ -74,21 +73,21 @@ def additive(
         although `linear` is set, or if a derivative is wrong. The message names the argument.
     """
     return _make_problem(
-        functions={
+        {
             "H": H,
             "B": B,
             "observe": observe,
             "first_derivative": first_derivative,
             "second_derivative": second_derivative,
         },
-        dimension=dimension,
+        dimension,
+        parameters,
+        start,
+        outputs,
+        name,
         linear=linear,
-        parameters=parameters,
-        start=start,
-        outputs=outputs,
         process=process,
         start_process=start_process,
-        name=name,
         excitation=excitation,
     )
 
@@ -112,15 +111,14 @@ def separable(
     `G` is (t, O, p) -> tuple and `g` is (t, O, p) -> number; the rest as for `additive`.
     """
     return _make_problem(
-        functions={"H": H, "G": G, "g": g, "observe": observe},
-        dimension=dimension,
-        linear=False,
-        parameters=parameters,
-        start=start,
-        outputs=outputs,
+        {"H": H, "G": G, "g": g, "observe": observe},
+        dimension,
+        parameters,
+        start,
+        outputs,
+        name,
         process=process,
         start_process=start_process,
-        name=name,
     )
 
 
@@ -142,31 +140,24 @@ def general(
     `additive`. `rode.solve` takes sampling="exact" and the methods "heun" and "euler". Where f is
     H(x) + B O or G(t, O) + g(t, O) H(x), `additive` and `separable` allow methods of higher order.
     """
+    excitation = OU(1.0, 1.0) if excitation is None else excitation
+    functions = {"f": f, "observe": observe}
     return _make_problem(
-        functions={"f": f, "observe": observe},
-        dimension=dimension,
-        linear=False,
-        parameters=parameters,
-        start=start,
-        outputs=outputs,
-        process=None,
-        start_process=None,
-        name=name,
-        excitation=OU(1.0, 1.0) if excitation is None else excitation,
+        functions, dimension, parameters, start, outputs, name, excitation=excitation
     )
 
 
 def _make_problem(
-    *,
     functions: dict[str, UserFunction | None],
     dimension: int,
-    linear: bool,
     parameters: Sequence[ArrayLike],
     start: Start,
     outputs: str | Sequence[str] | None,
-    process: Process | None,
-    start_process: float | None,
     name: str,
+    *,
+    linear: bool = False,
+    process: Process | None = None,
+    start_process: float | None = None,
     excitation: Excitation | None = None,
 ) -> Problem:
     """Check the parts of a problem, compile its functions and call each of them once."""
@@ -191,27 +182,18 @@ def _make_problem(
                 f"got {', '.join(names)}: pass them in parameters, or refer to globals"
             )
     start_function, numbers = start_of(start, dimension, table.shape[0])
-    callables: dict[str, Any] = {
-        label: None if f is None else compiled(f) for label, f in functions.items()
-    }
+    given: dict[str, UserFunction] = {"observe": identity, "start": start_function}
+    given |= {label: f for label, f in functions.items() if f is not None}
     problem = Problem(
         dimension=dimension,
-        H=callables.get("H"),
-        B=callables.get("B"),
-        G=callables.get("G"),
-        g=callables.get("g"),
         linear=linear,
-        observe=callables["observe"] or identity,
-        start=compiled(start_function),
         parameters=table,
         outputs=(),
         process=process_of(process),
         start_process=start_process,
         name=name,
         start_numbers=numbers,
-        first_derivative=callables.get("first_derivative"),
-        second_derivative=callables.get("second_derivative"),
         excitation=excitation,
-        f=callables.get("f"),
+        **{label: compiled(function) for label, function in given.items()},
     )
     return replace(problem, outputs=outputs_of(problem, outputs))

@@ -24,10 +24,7 @@ class Process:
 
     def __post_init__(self) -> None:
         for name in ("tau", "c"):
-            value = validation.check_in_range(
-                name, getattr(self, name), 0.0, math.inf, closed="neither"
-            )
-            object.__setattr__(self, name, value)
+            object.__setattr__(self, name, validation.check_positive(name, getattr(self, name)))
 
     @functools.cached_property
     def deviation(self) -> float:

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from hetero import validation
 from hetero.equality import equal_by_value
-from rode._estimators.splitting import Splitting, SplittingRun
-from rode._estimators.subsets import CHAIN, SubsetRun, SubsetSimulation
-from rode._solver.pairs import with_one_output
-from rode._solver.plan import Plan
+from rode._estimators.level_runs import LevelRun
+from rode._estimators.splitting import Splitting
+from rode._estimators.subsets import CHAIN, SubsetSimulation
+from rode._solver.planning import make_plan
 from rode.problems import Problem
 
 if TYPE_CHECKING:
@@ -161,7 +161,7 @@ def rare_event(
             f"paths must be at least {2 * CHAIN} for subset simulation, whose levels keep a tenth, "
             f"got {paths}: use more, or algorithm='splitting'"
         )
-    plan = Plan.checked(
+    plan = make_plan(
         problem,
         method,
         t_span=t_span,
@@ -186,23 +186,16 @@ def rare_event(
                 "rare_event needs an excitation with random numbers, beside which there may be one "
                 f"record for all paths, got {excitation!r}: use rode.solve for records"
             )
-    k = problem.index_of(output)
     choices = np.random.default_rng([int(word) for word in plan.key])
-    prepare: Callable[[int], Splitting | SubsetSimulation]
-    if algorithm == "splitting":
-        prepare = Splitting(replace(plan, problem=with_one_output(problem, k)), threshold, choices)
-    else:
-
-        def prepare(size: int) -> SubsetSimulation:
-            return SubsetSimulation(replace(plan, paths=size), k, threshold, choices)
-
-    runs, size, uncounted = _simulate(prepare, paths, goal, max_runs)
+    kind = Splitting if algorithm == "splitting" else SubsetSimulation
+    simulation = kind(plan, problem.index_of(output), threshold, choices)
+    runs, size, uncounted = _simulate(simulation, paths, goal, max_runs)
     return _result_of(runs, size, confidence, uncounted)
 
 
 def _simulate(
-    prepare: Callable[[int], Splitting | SubsetSimulation], paths: int, goal: float, max_runs: int
-) -> tuple[Sequence[SplittingRun] | Sequence[SubsetRun], int, int]:
+    simulation: Splitting | SubsetSimulation, paths: int, goal: float, max_runs: int
+) -> tuple[list[LevelRun], int, int]:
     """Return runs, their paths, and the coarse steps of what is not counted.
 
     Numbers of paths and of runs follow from pilot runs alone. Runs that ended when their own spread
@@ -211,7 +204,7 @@ def _simulate(
     size, uncounted, spread = paths, 0, math.inf
     for _ in range(MAX_PILOTS):
         try:
-            simulation = prepare(size)
+            simulation.begin(size)
         except MemoryError:
             if size == paths:
                 raise
@@ -235,7 +228,7 @@ def _simulate(
     return pilot, asked, uncounted  # no run has reached the threshold
 
 
-def _estimates_of(runs: Sequence[SplittingRun] | Sequence[SubsetRun]) -> np.ndarray:
+def _estimates_of(runs: list[LevelRun]) -> np.ndarray:
     """Return the estimates of runs."""
     return np.array([one.probability for one in runs])
 
@@ -246,9 +239,7 @@ def _variation(estimates: np.ndarray) -> float:
     return float(estimates.std(ddof=1)) / math.sqrt(size) / mean if mean > 0.0 else math.inf
 
 
-def _result_of(
-    runs: Sequence[SplittingRun] | Sequence[SubsetRun], paths: int, confidence: float, steps: int
-) -> RareEvent:
+def _result_of(runs: list[LevelRun], paths: int, confidence: float, steps: int) -> RareEvent:
     """Return the result of all runs, with the coarse steps of what is not counted."""
     from scipy.stats import t
 

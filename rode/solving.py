@@ -17,6 +17,7 @@ from hetero.distributed.worker_devices import Devices
 from rode._solver.checkpoints import checkpoints_of, identity_of, stored_parts
 from rode._solver.memory_forecast import require_memory_of_result
 from rode._solver.plan import Plan
+from rode._solver.planning import make_plan
 from rode._solver.reductions import Reduction, Requested
 from rode._solver.runner import Outcome, compute, run
 from rode.problems import Problem
@@ -135,7 +136,7 @@ def solve(
     is_elsewhere, default_parts = engine.is_elsewhere, engine.count_parts()
     stores = None if checkpoint is None else checkpoints_of("checkpoint", checkpoint, rng)
     with engine.raised_by_all():
-        plan = Plan.checked(
+        plan = make_plan(
             problem,
             method,
             t_span=t_span,

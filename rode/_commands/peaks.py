@@ -1,18 +1,28 @@
-"""`rode solve --peaks`: the largest absolute value of each output in each path."""
+"""`rode solve --peaks`: the largest |output| of each path; `--exceed`: that it exceeds a level."""
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
+from hetero import validation
 from rode.peaks import peak_correction
 from rode.problems import Problem
 from rode.results import Result
 
 CONFIDENCE = 0.95
 """Probability with which the intervals of the quantiles contain them."""
+
+
+def print_rows(names: Iterable[str], rows: Iterable[Iterable[Any]]) -> None:
+    """Print a table of numbers under their names."""
+    print("".join(name.rjust(12) for name in names))
+    for row in rows:
+        print("".join(f"{value:.4g}".rjust(12) for value in row))
 
 
 @dataclass(frozen=True)
@@ -54,11 +64,8 @@ class PeakQuantiles:
         """Print a table for each output."""
         for k, output in enumerate(self.outputs):
             print(f"\nlargest |{output}| of a path")
-            print("".join(name.rjust(12) for name in ("p", "quantile", "low", "high")))
-            for row in zip(
-                self.probabilities, self.values[k], self.low[k], self.high[k], strict=True
-            ):
-                print("".join(f"{value:.4g}".rjust(12) for value in row))
+            columns = self.probabilities, self.values[k], self.low[k], self.high[k]
+            print_rows(("p", "quantile", "low", "high"), zip(*columns, strict=True))
         print(f"\nlow, high: {100 * CONFIDENCE:g} % intervals of the quantiles for this many paths")
 
 
@@ -88,3 +95,40 @@ def correct_peaks(
     added = (row[0] if row.size == 1 else row for row in correction)
     named = dict(zip(result.outputs, added, strict=True))
     return replace(result, values={"peaks": result.peaks + correction}), named
+
+
+def parse_level(text: str, outputs: tuple[str, ...]) -> tuple[str, float]:
+    """Return output and level of an argument OUTPUT=LEVEL; raise ValueError if it is not one."""
+    output, equals, number = text.rpartition("=")
+    try:
+        level = float(number)
+    except ValueError:
+        equals = ""
+    if not equals:
+        raise ValueError(f"--exceed must be OUTPUT=LEVEL, such as {outputs[0]}=0.1, got {text!r}")
+    validation.check_choice("--exceed", output, outputs)
+    return output, validation.check_finite("--exceed", level)
+
+
+def exceedances_of(result: Result, levels: list[tuple[str, float]]) -> list[dict[str, Any]]:
+    """Return the probability of each level with its interval, as values of JSON."""
+    rows = []
+    for output, level in levels:
+        one = result.exceedance(output, level)
+        numbers = {name: float(getattr(one, name)[0]) for name in ("probability", "low", "high")}
+        row: dict[str, Any] = {"output": output, "level": level, "count": int(one.counts[0])}
+        rows.append(row | numbers | {"confidence": one.confidence})
+    return rows
+
+
+def print_exceedances(rows: list[dict[str, Any]]) -> None:
+    """Print a table with a line for each level."""
+    if not rows:
+        return
+    print("\nprobability that the largest |output| of a path exceeds a level")
+    names = ("level", "paths", "probability", "low", "high")
+    print("".join(name.rjust(12) for name in names), " output")
+    for row in rows:
+        numbers = (row["level"], row["count"], row["probability"], row["low"], row["high"])
+        print("".join(f"{value:.4g}".rjust(12) for value in numbers), f" {row['output']}")
+    print("\nlow, high: 95 % intervals of Wilson for this many paths")

@@ -25,9 +25,15 @@ from hetero.command_line import (
 from hetero.data_files import write_columns
 from hetero.display.notebook import html_table
 from hetero.version import VERSION
-from rode._commands.exceedances import exceedances_of, parse_level, print_exceedances
 from rode._commands.models import BUILT_IN, load_problem
-from rode._commands.peaks import PeakQuantiles, correct_peaks
+from rode._commands.peaks import (
+    PeakQuantiles,
+    correct_peaks,
+    exceedances_of,
+    parse_level,
+    print_exceedances,
+    print_rows,
+)
 from rode._solver.reductions import Quantiles, Reduction
 from rode._solver.schemes import SCHEMES, find_scheme
 from rode._solver.stability import largest_step
@@ -256,6 +262,4 @@ def _print_table(columns: dict[str, np.ndarray], output: str) -> None:
         if name.startswith(prefix)
     }
     print(f"\n{output}")
-    print("".join(name.rjust(12) for name in table))
-    for row in rows:
-        print("".join(f"{values[row]:.4g}".rjust(12) for values in table.values()))
+    print_rows(table, ([values[row] for values in table.values()] for row in rows))

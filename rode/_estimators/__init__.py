@@ -1,1 +1,1 @@
-"""Estimators that choose how many paths they solve, and by which steps and random numbers."""
+"""Estimators behind expectations, rare events and fits, above the solver of paths."""

@@ -6,10 +6,10 @@ import dataclasses
 
 import numpy as np
 
+from rode._estimators.level_runs import run_finite
 from rode._solver.excited import describe
 from rode._solver.plan import Plan
 from rode._solver.reductions.peaks import PEAKS
-from rode._solver.runner import run
 from rode.excitations.excitation import Excitation
 from rode.excitations.ou import OU
 
@@ -89,10 +89,7 @@ class GivenNoise:
             save_every=self.plan.steps,
             reductions=(PEAKS,),
         )
-        outcome = run(plan)
-        if outcome.failures:
-            raise ValueError(f"the run has failed: {outcome.failures}; use a smaller h")
-        return np.asarray(outcome.states[0]["peaks"][self.output], dtype=float)
+        return np.asarray(run_finite(plan).states[0]["peaks"][self.output], dtype=float)
 
     def _integrals(self, numbers: np.ndarray) -> np.ndarray:
         """Return u at both ends of each coarse step and J_0, J_1, .. as `GivenPaths` has them.

@@ -14,13 +14,13 @@ one, so that the product of the shares has no bias (Del Moral, Doucet and Jasra 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
 
 import numpy as np
 
-from hetero import memory
-from hetero.devices import Device
+from hetero.devices import CPU
 from rode._estimators.given_noise import GivenNoise
+from rode._estimators.level_runs import LevelRun
+from rode._solver.memory_forecast import require_free
 from rode._solver.plan import Plan
 
 CHAIN = 10
@@ -39,22 +39,6 @@ MAX_NUMBERS = 1 << 25
 """Largest number of normal numbers of runs side by side, so that these take 256 MB; not tuned."""
 
 
-@dataclass
-class SubsetRun:
-    """One run: its levels, survivors and estimate, as of `SplittingRun`."""
-
-    levels: list[float] = field(default_factory=list)
-    survivors: list[int] = field(default_factory=list)
-    probability: float = 1.0
-    path_steps: int = 0
-
-    def close_level(self, level: float, peaks: np.ndarray) -> None:
-        """Count the paths above a level."""
-        self.levels.append(level)
-        self.survivors.append(int((peaks > level).sum()))
-        self.probability *= self.survivors[-1] / peaks.size
-
-
 class SubsetSimulation:
     """Runs of one problem with the same levels.
 
@@ -67,24 +51,28 @@ class SubsetSimulation:
     path_steps : coarse steps of the first run
     """
 
-    def __init__(self, plan: Plan, output: int, threshold: float, rng: np.random.Generator) -> None:
-        self.noise, self.rng, self.steps = GivenNoise(plan, output), rng, plan.steps
-        self.chains = plan.paths // CHAIN
+    def __init__(
+        self, plan: Plan, output: int, threshold: float, choices: np.random.Generator
+    ) -> None:
+        self.noise, self.steps = GivenNoise(plan, output), plan.steps
+        self.threshold, self.rng = threshold, choices
+
+    def begin(self, paths: int) -> None:
+        """Choose the levels of runs of some number of paths, if the memory suffices."""
+        self.chains = paths // CHAIN
         size = self.chains * CHAIN * self.noise.numbers
         # The numbers, those of the next level, and candidates of a tenth.
-        need, cpu = 8 * 3 * size, Device("cpu")
-        if need >= memory.SMALL and need > (free := memory.free_bytes(cpu, need)):
-            subject = f"subset simulation of {plan.paths} paths with {self.noise.numbers} numbers"
-            remedies = ["use fewer paths", "use algorithm='splitting'"]
-            raise memory.shortage(subject, cpu, need, free, remedies)
+        subject = f"subset simulation of {paths} paths with {self.noise.numbers} numbers"
+        remedies = ["use fewer paths", "use algorithm='splitting'"]
+        require_free(CPU, 8 * 3 * size, subject, remedies)
         self.side_by_side = max(1, MAX_NUMBERS // size)
         self.levels: list[float] = []
         self.spreads: list[float] = []
-        self.path_steps = self._choose_levels(threshold)
+        self.path_steps = self._choose_levels(self.threshold)
 
     def _choose_levels(self, threshold: float) -> int:
         """Choose levels that a tenth of the paths exceed; return the coarse steps that it takes."""
-        run, spread = SubsetRun(), FIRST_SPREAD
+        run, spread = LevelRun(), FIRST_SPREAD
         numbers, peaks = self._begin([run])
         while len(self.levels) < MAX_LEVELS:
             best = np.sort(peaks[0])[::-1]
@@ -98,14 +86,14 @@ class SubsetSimulation:
         self.levels.append(threshold)
         return run.path_steps
 
-    def runs(self, count: int) -> list[SubsetRun]:
+    def runs(self, count: int) -> list[LevelRun]:
         """Return independent runs."""
-        runs = [SubsetRun() for _ in range(count)]
+        runs = [LevelRun() for _ in range(count)]
         for low in range(0, count, self.side_by_side):
             self._run(runs[low : low + self.side_by_side])
         return runs
 
-    def _run(self, runs: list[SubsetRun]) -> None:
+    def _run(self, runs: list[LevelRun]) -> None:
         """Compute runs side by side; those without a path above a level end."""
         numbers, peaks = self._begin(runs)
         for k, level in enumerate(self.levels):
@@ -117,7 +105,7 @@ class SubsetSimulation:
             runs, peaks, numbers = [runs[i] for i in alive], peaks[alive], numbers[:, alive]
             numbers, peaks, _ = self._follow_chains(runs, numbers, peaks, self.spreads[k], False)
 
-    def _begin(self, runs: list[SubsetRun]) -> tuple[np.ndarray, np.ndarray]:
+    def _begin(self, runs: list[LevelRun]) -> tuple[np.ndarray, np.ndarray]:
         """Return independent numbers of paths, (numbers, runs, paths), and their peaks."""
         shape = self.noise.numbers, len(runs), self.chains * CHAIN
         for one in runs:
@@ -127,7 +115,7 @@ class SubsetSimulation:
 
     def _follow_chains(
         self,
-        runs: list[SubsetRun],
+        runs: list[LevelRun],
         numbers: np.ndarray,
         peaks: np.ndarray,
         spread: float,

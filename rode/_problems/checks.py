@@ -13,7 +13,6 @@ from hetero import validation
 from hetero.arrays import as_real
 from rode._problems.calls import RESULTS, call_uncompiled
 from rode._problems.problem import Problem
-from rode.excitations.excitation import Excitation
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -128,13 +127,11 @@ def try_functions(problem: Problem, times: Iterable[float]) -> tuple[float, ...]
     TypeError, ValueError
         If a function fails or returns the wrong type; the message names function and arguments.
     """
-    if problem.excitation is not None:
-        values = _values_of(problem.excitation)
-    elif problem.start_process is None:
-        quartile = float(f"{0.6745 * problem.process.deviation:.3g}")
-        values = [quartile, -quartile]
-    else:
-        values = [problem.start_process]
+    values: list[Any] = [problem.start_process]
+    if problem.start_process is None:
+        quartiles = [float(f"{0.6745 * one:.3g}") for one in problem.deviations]
+        pairs = [tuple(quartiles), tuple(-one for one in quartiles)]
+        values = [one[0] for one in pairs] if problem.components == 1 else pairs
     failures = []
     for t in times:
         for o in values:
@@ -143,13 +140,6 @@ def try_functions(problem: Problem, times: Iterable[float]) -> tuple[float, ...]
             except ValueError as error:  # the function is not defined there
                 failures.append(error)
     raise failures[0]
-
-
-def _values_of(excitation: Excitation) -> list[Any]:
-    """Return values of u at which functions are called: numbers, or tuples of several."""
-    quartiles = [float(f"{0.6745 * one:.3g}") for one in excitation.deviation]
-    pairs = [tuple(quartiles), tuple(-one for one in quartiles)]
-    return [one[0] for one in pairs] if excitation.components == 1 else pairs
 
 
 def _try_at(problem: Problem, t: float, o: Any) -> tuple[float, ...]:
@@ -173,7 +163,7 @@ def _try_at(problem: Problem, t: float, o: Any) -> tuple[float, ...]:
 
 def _try_columns(problem: Problem, p: tuple[float, ...]) -> None:
     """Call B, which returns a column, or one column for each of several components."""
-    components = 1 if problem.excitation is None else problem.excitation.components
+    components = problem.components
     if components == 1:
         _numbers(problem, "B", problem.dimension, p=p)
         return

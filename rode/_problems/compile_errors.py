@@ -56,7 +56,7 @@ def _first_failure(problem: Problem, dtype: str) -> str | None:
     number: Any = from_dtype(np.dtype(dtype))
     zero = np.dtype(dtype).type(0)
     x, p = (typeof((zero,) * n) for n in (problem.dimension, problem.parameters.shape[0]))
-    components = 1 if problem.excitation is None else problem.excitation.components
+    components = problem.components
     driver = number if components == 1 else typeof((zero,) * components)
     arguments: dict[str, tuple[Any, ...]] = {
         "f": (number, x, driver, p),

@@ -119,9 +119,3 @@ def nothing(t: float, o: float, p: Numbers) -> Numbers:
 def process(t: float, o: float, p: Numbers) -> float:
     """Return O."""
     return o
-
-
-@scalar(forceinline=True)
-def one(t: float, o: float, p: Numbers) -> Any:
-    """Return 1."""
-    return type(o)(1.0)

@@ -57,10 +57,6 @@ class Problem:
     """
 
     dimension: int
-    H: UserFunction | None
-    B: UserFunction | None
-    G: UserFunction | None
-    g: UserFunction | None
     linear: bool
     observe: UserFunction
     start: UserFunction
@@ -70,10 +66,14 @@ class Problem:
     start_process: float | None
     name: str = "problem"
     start_numbers: tuple[float, ...] = ()
+    H: UserFunction | None = None
+    B: UserFunction | None = None
+    G: UserFunction | None = None
+    g: UserFunction | None = None
+    f: UserFunction | None = None
     first_derivative: UserFunction | None = None
     second_derivative: UserFunction | None = None
     excitation: Excitation | None = None
-    f: UserFunction | None = None
     linearization: Problem | None = None
     frame: tuple[tuple[str, int], ...] | None = None
     rates: np.ndarray | None = None
@@ -129,12 +129,17 @@ class Problem:
             return 0
         return self.outputs.index(validation.check_choice("output", output, self.outputs))
 
+    @property
+    def components(self) -> int:
+        """Number of components of O."""
+        return 1 if self.excitation is None else self.excitation.components
+
     @functools.cached_property
-    def deviation(self) -> float:
-        """Standard deviation of the process, or the largest one of the excitation's components."""
+    def deviations(self) -> np.ndarray:
+        """Standard deviation of each component of O at the start, without envelopes."""
         if self.excitation is None:
-            return self.process.deviation
-        return float(np.max(self.excitation.deviation))
+            return np.array([self.process.deviation])
+        return self.excitation.deviation
 
     @functools.cached_property
     def unknowns(self) -> int:
@@ -142,7 +147,7 @@ class Problem:
         if self.excitation is None:
             return self.dimension
         states = sum(len(one.F) for one in self.excitation.sources())
-        return self.dimension + states + self.excitation.components
+        return self.dimension + states + self.components
 
     @property
     def table(self) -> np.ndarray:

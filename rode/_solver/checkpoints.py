@@ -11,12 +11,10 @@ from hetero import validation
 from hetero.compile_cache.fingerprint import UnknownValueError, fingerprint_of_results
 from hetero.compile_cache.sources import SourcesChangedError
 from hetero.version import VERSION
-from rode._solver.finished_parts.folder import Checkpoint
+from rode._problems.calls import RESULTS
+from rode._solver.finished_parts import Checkpoint
 from rode._solver.plan import Plan
 from rode._solver.runner import Outcome
-
-_FUNCTIONS = ("H", "B", "G", "g", "observe", "start", "first_derivative", "second_derivative")
-"""Functions of a problem, by the names of its attributes."""
 
 
 class Checkpoints(NamedTuple):
@@ -56,7 +54,7 @@ def identity_of(plan: Plan, parts: int) -> dict[str, Any]:
         "version": VERSION,
         "hash of parameters": hashlib.blake2b(parameters.tobytes(), digest_size=16).hexdigest(),
         "parameter sets": problem.sets,
-        **{f"function {name}": _fingerprint(name, getattr(problem, name)) for name in _FUNCTIONS},
+        **{f"function {name}": _fingerprint(name, getattr(problem, name)) for name in RESULTS},
         **{
             f"function {label} of {one.name}": _fingerprint(label, function)
             for one in plan.reductions

@@ -34,7 +34,6 @@ from rode._solver.stage_formulas import (
     make_initialize,
     make_matvec,
     make_number_at,
-    make_read_column,
     make_record,
     make_sample_sums,
     words_of_block,
@@ -129,7 +128,6 @@ def _make_integrate_group(spec, advance_group):
     number_of = np.float32 if spec.dtype == "float32" else np.float64
     initialize = make_initialize(spec)
     record = make_record_frame(spec) if spec.kind == "frame" else _make_record_group(spec)
-    write_column = _make_write_column(spec.dimension)
     dimension, forms = spec.dimension, spec.form_count
 
     @serial
@@ -176,21 +174,14 @@ def _make_integrate_group(spec, advance_group):
     return integrate_group
 
 
-def _make_write_column(count):
-    """Make `write_column(values, array, l)`, which writes a tuple into column l."""
-
-    @serial(forceinline=True)
-    def write_column(values, array, l):
-        for k in range(count):
-            array[k, l] = values[k]
-
-    return write_column
+def _templates_of(spec):
+    """Return tuples as long as x, p and the sums, by which `read_column` reads as many numbers."""
+    return tuple((0.0,) * n for n in (spec.dimension, spec.parameters, spec.form_count))
 
 
 def _make_record_group(spec):
     """Make `record_group(run, t, row, is_first, low, group, arrays)`, which records a group."""
-    record = make_record(spec)
-    xs, ps = (0.0,) * spec.dimension, (0.0,) * spec.parameters
+    record, (xs, ps, _) = make_record(spec), _templates_of(spec)
 
     @serial
     def record_group(run, t, row, is_first, low, group, arrays):
@@ -207,16 +198,15 @@ def _make_record_group(spec):
 def _make_step_group(spec):
     """Make `step_group(..)`, which takes the coarse step of every path of a group from its sums."""
     step, matvec = spec.step, make_matvec(spec.form_count)
-    write_column = _make_write_column(spec.dimension)
-    read_x, read_p = make_read_column(spec.dimension), make_read_column(spec.parameters)
-    read_sums = make_read_column(spec.form_count)
+    xs, ps, forms = _templates_of(spec)
 
     @serial
     def step_group(run, t, rows, group):
         old, o, x, p, sums, h = group.old, group.o, group.x, group.p, group.sums, run.h
         for l in range(o.size):
-            forms = matvec(rows, (old[l], o[l]) + read_sums(sums, l, h))
-            write_column(step(t, read_x(x, l, h), old[l], forms, read_p(p, l, h), h), x, l)
+            z, parameters = read_column(x, l, xs), read_column(p, l, ps)
+            terms = matvec(rows, (old[l], o[l]) + read_column(sums, l, forms))
+            write_column(step(t, z, old[l], terms, parameters, h), x, l)
 
     return step_group
 
@@ -236,26 +226,21 @@ def _make_path_step(spec):
     """Make `advance_group` for sums of the fine steps of each path."""
     size, draw, follow = block_of(spec)
     count, step_group = spec.form_count, _make_step_group(spec)
-    read_sums, write_sums = make_read_column(count), _make_write_column(count)
-    read_numbers, write_numbers = make_read_column(size), _make_write_column(size)
+    forms, block = (0.0,) * count, (0.0,) * size
 
     @serial
     def draw_numbers(sigma, words, noise):
         """Turn words into noise, apart from the walk: a core runs few such long chains at once."""
         for l in range(words.shape[1]):
-            write_numbers(draw(words[0, l], words[1, l], words[2, l], words[3, l], sigma), noise, l)
+            write_column(draw(words[0, l], words[1, l], words[2, l], words[3, l], sigma), noise, l)
 
     @serial
     def walk(mu_minus_1, noise, o, sums):
         for l in range(o.size):
-            value, total = follow(
-                o[l],
-                read_sums(sums, l, mu_minus_1),
-                read_numbers(noise, l, mu_minus_1),
-                mu_minus_1,
-            )
+            before, numbers = read_column(sums, l, forms), read_column(noise, l, block)
+            value, total = follow(o[l], before, numbers, mu_minus_1)
             o[l] = value
-            write_sums(total, sums, l)
+            write_column(total, sums, l)
 
     @serial
     def walk_part(mu_minus_1, noise, o, sums, low, high):
@@ -292,8 +277,7 @@ def _make_path_step(spec):
 def _make_exact_step(spec):
     """Make `advance_group` for sums drawn from their joint distribution."""
     step_group = _make_step_group(spec)
-    sample, write_column = make_sample_sums(spec), _make_write_column(spec.form_count)
-    number_at = make_number_at(spec)
+    sample, number_at = make_sample_sums(spec), make_number_at(spec)
 
     @serial
     def advance_exact(run, n, t, arrays, group, stop):
@@ -312,8 +296,7 @@ def _make_exact_step(spec):
 def _make_separable_step(spec):
     """Make `advance_group` for averages of G(t, O) and g(t, O) over the fine steps."""
     step, averages = spec.step, make_averages(spec)
-    read_x, read_p = make_read_column(spec.dimension), make_read_column(spec.parameters)
-    write_column = _make_write_column(spec.dimension)
+    xs, ps, _ = _templates_of(spec)
 
     @serial
     def advance_separable(run, n, t, arrays, group, stop):
@@ -321,10 +304,11 @@ def _make_separable_step(spec):
         for l in range(o.size):
             if is_set(stop):
                 return
-            p_of_path = read_p(p, l, run.h)
+            p_of_path = read_column(p, l, ps)
             path = uint32(first + uint32(l))
             o[l], single, double = averages(run, n, path, old[l], p_of_path)
-            write_column(step(read_x(x, l, run.h), single, double, p_of_path, run.h), x, l)
+            z = read_column(x, l, xs)
+            write_column(step(z, single, double, p_of_path, run.h), x, l)
 
     return advance_separable
 
@@ -332,7 +316,7 @@ def _make_separable_step(spec):
 def _make_excited_step(spec):
     """Make `advance_group` for an excitation, whose state is a part of x."""
     take_step, number_at = make_excited_step(spec, block_of(spec)), make_number_at(spec)
-    xs, ps = (0.0,) * spec.dimension, (0.0,) * spec.parameters
+    xs, ps, _ = _templates_of(spec)
 
     @serial
     def advance_excited(run, n, t, arrays, group, stop):

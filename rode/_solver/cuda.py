@@ -30,16 +30,15 @@ from rode._solver.stage_formulas import (
     block_of,
     make_averages,
     make_initialize,
-    make_join,
     make_matvec,
     make_number_at,
     make_read_parameters,
     make_record,
     make_sample_sums,
-    make_walk_stretches,
     next_save,
     store_state,
 )
+from rode._solver.stretch_formulas import make_join, make_walk_stretches
 
 THREADS = 128
 """Number of threads in a block."""

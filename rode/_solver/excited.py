@@ -22,6 +22,7 @@ class Shape(NamedTuple):
     components : number of components of u
     targets : component of u that each output of a filter is added to
     sums : number of integrals J_0, J_1, .. of each output
+    numbers : how many normal numbers a coarse step takes
     is_given : whether a part of u is not random
     """
 
@@ -30,6 +31,7 @@ class Shape(NamedTuple):
     components: int
     targets: tuple[int, ...]
     sums: int
+    numbers: int
     is_given: bool
 
     @property
@@ -101,7 +103,8 @@ def describe(
     ]
     envelopes = np.hstack(columns) if sources else np.zeros((times.size, 0))
     targets = tuple(k for one in sources for k in range(len(one.C)))
-    shape = Shape(dimension, states, components, targets, sums, is_given)
+    numbers = drawing.shape[1] - states
+    shape = Shape(dimension, states, components, targets, sums, numbers, is_given)
     starting = np.hstack([mean[:, None], factor])
     assert outputs == len(targets)
     return shape, ExcitationArrays(starting, drawing, C, envelopes, integrals)

@@ -16,6 +16,19 @@ from rode._intrinsics.tuple_algebra import cast, replace_component
 from rode._paths.noise_formulas import START
 
 
+def concatenate(functions):
+    """Make the function that returns the tuples of several functions as one."""
+
+    def append(before, after):
+        @scalar(forceinline=True)
+        def both(*arguments):
+            return before(*arguments) + after(*arguments)
+
+        return both
+
+    return functools.reduce(append, functions)
+
+
 def make_draw_numbers(draw, size, count):
     """Make `draw_numbers(high, path, counter, like)`: `count` or some more normal numbers.
 
@@ -31,17 +44,7 @@ def make_draw_numbers(draw, size, count):
 
         return draw_block
 
-    def append(before, after):
-        @scalar(forceinline=True)
-        def draw_blocks(high, path, counter, like):
-            return before(high, path, counter, like) + after(high, path, counter, like)
-
-        return draw_blocks
-
-    numbers = make_block(0)
-    for block in range(1, -(-count // size)):
-        numbers = append(numbers, make_block(block))
-    return numbers
+    return concatenate([make_block(block) for block in range(-(-count // size))])
 
 
 def make_product(rows, columns):
@@ -99,17 +102,7 @@ def make_forms(count, length, components):
 
         return form
 
-    def append(before, after):
-        @scalar(forceinline=True)
-        def forms_of(rows, v):
-            return before(rows, v) + after(rows, v)
-
-        return forms_of
-
-    forms_of = make_form(0)
-    for k in range(1, count):
-        forms_of = append(forms_of, make_form(k))
-    return forms_of
+    return concatenate([make_form(k) for k in range(count)])
 
 
 def make_excited_step(spec, block):
@@ -117,7 +110,7 @@ def make_excited_step(spec, block):
     shape, step = spec.excited, spec.step
     dimension, states, sums, targets = shape.dimension, shape.states, shape.sums, shape.targets
     outputs, components, is_given = len(targets), shape.components, shape.is_given
-    size, numbers = states + outputs * sums, spec.excited_numbers
+    size, numbers = states + outputs * sums, shape.numbers
     length = spec.form_count + 2
     draw = make_draw_numbers(block.draw, block.size, max(numbers, 1))
     carry, spread = make_product(size, states), make_product(size, numbers)

@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from rode._solver.excited import Shape
+from rode._solver.reductions.reduction import Fold
 
 STEP_WORK = 16
 """Number of fine steps that take about as long as the scheme and outputs of one coarse step."""
@@ -31,8 +32,7 @@ class KernelSpec(NamedTuple):
         Weights of G and g over the fine steps, see `Scheme`; "start" for their values at the start.
     dimension, parameters : lengths of x and p
     branches : whether paths change their numbers on the way, as `RunArrays.numbers` says
-    excited, excited_numbers : sizes of an excitation and how many normal numbers a coarse step
-        takes; None and 0 for other kinds
+    excited : sizes of an excitation; None for other kinds
     table_rows : rows of `RunArrays.parameters`, the length of p in `start`, which may be larger
     """
 
@@ -40,7 +40,7 @@ class KernelSpec(NamedTuple):
     step: object
     observe: object
     start: object
-    fold: object
+    fold: Fold
     fields: object
     dtype: str
     normals: str
@@ -51,7 +51,6 @@ class KernelSpec(NamedTuple):
     table_rows: int
     branches: bool = False
     excited: Shape | None = None
-    excited_numbers: int = 0
 
 
 class Counter(NamedTuple):

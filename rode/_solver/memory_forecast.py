@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import bisect
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import numpy as np
 
 from hetero import memory
 from hetero.cpu.threads import threads
-from hetero.devices import Device
+from hetero.devices import CPU, Device
 from hetero.errors import format_bytes
 from rode._solver.plan import Plan
 from rode._solver.reductions.moments import MOMENTS
@@ -19,8 +19,6 @@ from rode._solver.reductions.peaks import PEAKS
 
 BUFFER = 256 * 2**20
 """Largest number of bytes of outputs that wait to be reduced; not tuned."""
-
-CPU = Device("cpu")
 
 
 def times_of_window(plan: Plan) -> int:
@@ -81,6 +79,12 @@ def require_memory(plan: Plan) -> None:
 def require_memory_of_result(plan: Plan) -> None:
     """Raise MemoryError if the result of a run that others compute does not fit here."""
     _require("the result", plan, lambda plan: {CPU: result_bytes(plan)})
+
+
+def require_free(device: Device, need: int, subject: str, remedies: Sequence[str]) -> None:
+    """Raise MemoryError, with remedies, if that many bytes are not free on a device."""
+    if need >= memory.SMALL and need > (free := memory.free_bytes(device, need)):
+        raise memory.shortage(subject, device, need, free, remedies)
 
 
 def _require(subject: str, plan: Plan, needs_of: Callable[[Plan], dict[Device, int]]) -> None:

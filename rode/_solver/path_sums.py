@@ -63,23 +63,14 @@ def integrals_distribution(process: Process, h: float, degree: int) -> GaussianD
     """Return the distribution of (O_h, J_0, .., J_degree), the limit delta -> 0 of sums.
 
     J_d = int_0^h (h - s)^d/d! O_s ds.
-
-    Van Loan's integral: the exponential of one block matrix holds the transfer and the covariance.
     """
     with _precision() as flint:
         size = degree + 2
-        block = flint.arb_mat(2 * size, 2 * size)
-        block[0, 0], block[size, size] = 1 / _exact(process.tau), -1 / _exact(process.tau)
+        generator, spread = flint.arb_mat(size, size), flint.arb_mat(size, size)
+        generator[0, 0], spread[0, 0] = -1 / _exact(process.tau), _exact(process.c)
         for row in range(1, size):
-            block[row, row - 1], block[size + row - 1, size + row] = flint.arb(-1), flint.arb(1)
-        block[0, size] = _exact(process.c)
-        exponential = (block * _exact(h)).exp()
-        corner, power = (flint.arb_mat(size, size) for _ in range(2))
-        for i in range(size):
-            for j in range(size):
-                corner[i, j] = exponential[i, size + j]
-                power[i, j] = exponential[size + j, size + i]
-        return _gaussian(power, power * corner)
+            generator[row, row - 1] = flint.arb(1)
+        return _gaussian(*_van_loan(generator, spread, h))
 
 
 def filter_distribution(
@@ -89,35 +80,39 @@ def filter_distribution(
 
     ds = F s dt + L dW, and J_d is the integral of (h - r)^d/d! C s_r over the step, with the
     components of C s. The first matrix, (size, states), multiplies s, and the second, (size, size),
-    independent standard normal numbers (Van Loan 1978).
+    independent standard normal numbers.
     """
     states, components = len(F), len(C)
     size = states + components * (degree + 1)
-    A = np.zeros((size, size))
-    A[:states, :states], A[states : states + components, :states] = F, C
-    lower = np.arange(states + components, size)
-    A[lower, lower - components] = 1.0
-    noise = np.zeros((size, L.shape[1]))
-    noise[:states] = L
     with _precision() as flint:
-        block = flint.arb_mat(2 * size, 2 * size)
-        for i, j in zip(*np.nonzero(A), strict=True):
-            block[int(i), int(j)] = -_exact(float(A[i, j]))
-            block[size + int(j), size + int(i)] = _exact(float(A[i, j]))
-        for i in range(states):
-            for j in range(states):
-                products = (
-                    _exact(float(x)) * _exact(float(y)) for x, y in zip(L[i], L[j], strict=True)
-                )
-                block[i, size + j] = sum(products, flint.arb(0))
-        exponential = (block * _exact(h)).exp()
-        corner, power = (flint.arb_mat(size, size) for _ in range(2))
-        for i in range(size):
-            for j in range(size):
-                corner[i, j] = exponential[i, size + j]
-                power[i, j] = exponential[size + j, size + i]
-        factor = _floats(_cholesky(power * corner))
-        return _floats(power)[:, :states].copy(), factor
+        generator, spread = flint.arb_mat(size, size), flint.arb_mat(size, size)
+        for (i, j), value in np.ndenumerate(np.vstack([F, C])):
+            generator[i, j] = _exact(float(value))
+        for i in range(states + components, size):
+            generator[i, i - components] = flint.arb(1)
+        for i, j in np.ndindex(states, states):
+            pairs = zip(map(_exact, L[i].tolist()), map(_exact, L[j].tolist()), strict=True)
+            spread[i, j] = sum((x * y for x, y in pairs), flint.arb(0))
+        power, covariance = _van_loan(generator, spread, h)
+        return _floats(power)[:, :states].copy(), _floats(_cholesky(covariance))
+
+
+def _van_loan(generator: Any, spread: Any, h: float) -> tuple[Any, Any]:
+    """Return exp(A h) and the covariance of ds = A s dt + L dW after h from 0; L L^T is `spread`.
+
+    The exponential of one block matrix holds both (Van Loan 1978).
+    """
+    from flint import arb_mat
+
+    size = generator.nrows()
+    block, power, corner = (arb_mat(n, n) for n in (2 * size, size, size))
+    for i, j in np.ndindex(size, size):
+        block[i, j], block[size + j, size + i] = -generator[i, j], generator[i, j]
+        block[i, size + j] = spread[i, j]
+    exponential = (block * _exact(h)).exp()
+    for i, j in np.ndindex(size, size):
+        corner[i, j], power[i, j] = exponential[i, size + j], exponential[size + j, size + i]
+    return power, power * corner
 
 
 def _doubled(process: Process, delta: float, degree: int, steps: int) -> tuple[Any, Any]:

@@ -6,7 +6,7 @@ import logging
 import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -16,21 +16,12 @@ from hetero.devices import Device
 from hetero.distributed.cancellation import StoppedError, current_flag
 from rode import _solver
 from rode._problems.frame_functions import KINDS
-from rode._solver.excited import ExcitationArrays, Shape
-from rode._solver.kernel_arguments import (
-    Counter,
-    KernelSpec,
-    RunArrays,
-    RunParameters,
-    Saving,
-    part_of,
-)
+from rode._solver.excited import ExcitationArrays
+from rode._solver.kernel_arguments import Counter, RunArrays, RunParameters, Saving, part_of
+from rode._solver.kernel_specs import kernel_spec_of
 from rode._solver.memory_forecast import require_memory, times_of_window
 from rode._solver.plan import Plan
-from rode._solver.reductions.peaks import PEAKS
-from rode._solver.reductions.reduction import Fold, Rows, State, chain_folds
-from rode._solver.schemes.scheme import Scheme
-from rode.problems import Problem
+from rode._solver.reductions.reduction import Rows, State
 
 LOGGER = logging.getLogger(__name__)
 
@@ -90,73 +81,57 @@ class Solver:
     """Arrays and states of one run."""
 
     def __init__(self, plan: Plan) -> None:
-        self.plan = plan
-        self.excited = plan.excited() if plan.problem.excitation is not None else None
-        self.spec = kernel_spec_of(plan, self.excited)
-        self.outputs = outputs = len(plan.problem.outputs)
-        matrices = self.matrices()
-        self.states: list[State] = []
-        fold: Fold | None = None
-        for one in plan.reductions:
-            self.states.append(one.begin(plan.extent))
-            if (added := one.fold) is not None:
-                fold = added if fold is None else chain_folds(fold, added)
-        self.folds = fold is not None
-        if fold is not None:
-            self.spec = self.spec._replace(fold=fold)
+        self.plan, self.outputs = plan, len(plan.problem.outputs)
+        shape, excitation = (None, None) if plan.problem.excitation is None else plan.excited()
+        self.spec = spec = kernel_spec_of(plan, shape)
+        self.states: list[State] = [one.begin(plan.extent) for one in plan.reductions]
+        self.folds = any(one.fold is not None for one in plan.reductions)
         self.workspace = work = Workspace(plan.device)
-        inputs = []
-        for array in matrices:
-            inputs.append(work.input("array", array, plan.dtype).reshape(array.shape))
-        rows, drawing, transfers, parameters, *excitation = inputs
+        matrices = {
+            name: work.input(name, array, plan.dtype).reshape(array.shape)
+            for name, array in self.matrices(excitation).items()
+        }
         none = np.zeros((1, 1), np.int64), np.zeros((1, 1), np.uint32)
         switches, numbers = none if plan.branches is None else plan.branches
-        failed = work.input("failed", np.zeros(plan.paths, np.uint8), np.uint8)
         more = plan.problem.dimension if plan.kind == "frame" else 0
-        folds = (fold.numbers * outputs, plan.paths) if fold is not None else (1, 1)
+        folds = (spec.fold.numbers * self.outputs, plan.paths) if self.folds else (1, 1)
         self.arrays = RunArrays(
-            rows=rows,
-            drawing=drawing,
-            transfers=transfers,
-            parameters=parameters,
+            **matrices,
             o=work.output((plan.paths,), plan.dtype),
-            x=work.output((self.spec.dimension + more, plan.paths), plan.dtype, flat=False),
+            x=work.output((spec.dimension + more, plan.paths), plan.dtype, flat=False),
             saved=work.output((1, 1, 1), plan.dtype, flat=False),
             folds=work.output(folds, plan.dtype, flat=False),
-            failed=failed,
+            failed=work.input("failed", np.zeros(plan.paths, np.uint8), np.uint8),
             switches=work.input("switches", switches, np.int64).reshape(switches.shape),
             numbers=work.input("numbers", numbers, np.uint32).reshape(numbers.shape),
-            starting=excitation[0],
-            outputs=excitation[1],
-            envelopes=excitation[2],
-            given=excitation[3],
         )
         self.stop = current_flag()
         self.loops = _solver.loops(plan.device)
 
-    def matrices(self) -> tuple[np.ndarray, ...]:
-        """Return rows, drawing, transfers, parameters and what an excitation has."""
-        plan, none = self.plan, np.zeros((1, 1))
-        unused = none, none, none, np.zeros((1, 1, 1, 1))
+    def matrices(self, excitation: ExcitationArrays | None) -> dict[str, np.ndarray]:
+        """Return the arrays that loops read, by their names in `RunArrays`."""
+        plan, spec, none = self.plan, self.spec, np.zeros((1, 1))
+        arrays = dict.fromkeys(("rows", "drawing", *ExcitationArrays._fields), none)
+        arrays |= {"transfers": np.zeros((5, 1, 1)), "given": np.zeros((1, 1, 1, 1))}
+        arrays["parameters"] = plan.problem.table
         if plan.kind == "separable":
-            return none, none, np.zeros((1, 1, 1)), plan.problem.table, *unused
-        rows, drawing = plan.scheme.forms(plan.h, plan.fine_steps), none
-        if self.excited is not None:
-            starting, drawing, outputs, envelopes, given = self.excited[1]
-            arrays, codes = (starting, outputs, envelopes, given), np.zeros((1, 1, 1))
-            if plan.kind == "frame":
-                pairs = [(KINDS.index(kind), storey) for kind, storey in plan.problem.frame or ()]
-                codes = np.array(pairs, float)[:, :, None]
-            return rows, drawing, codes, plan.problem.table, *arrays
+            return arrays
+        arrays["rows"] = plan.scheme.forms(plan.h, plan.fine_steps)
+        if excitation is not None:
+            arrays |= excitation._asdict()
+        if plan.kind == "frame":
+            codes = [(KINDS.index(kind), storey) for kind, storey in plan.problem.frame or ()]
+            arrays["transfers"] = np.array(codes, float)[:, :, None]
         if plan.kind == "exact":
             from rode._solver.stage_formulas import block_of, exact_blocks
 
-            distribution, size = plan.sums_distribution(), plan.scheme.form_count + 1
-            drawing = np.zeros((size, 1 + exact_blocks(self.spec) * block_of(self.spec).size))
+            distribution, size = plan.sums_distribution(), spec.form_count + 1
+            drawing = np.zeros((size, 1 + exact_blocks(spec) * block_of(spec).size))
             drawing[:, 0], drawing[:, 1 : 1 + size] = distribution.mean, distribution.factor
-        on_gpu = plan.device.kind == "cuda" and plan.stretches > 1
-        transfers = plan.transfers() if on_gpu else np.zeros((5, 1, 1))
-        return rows, drawing, transfers, plan.problem.table, *unused
+            arrays["drawing"] = drawing
+        if plan.device.kind == "cuda" and plan.stretches > 1:
+            arrays["transfers"] = plan.transfers()
+        return arrays
 
     # ---- the run ----
 
@@ -268,84 +243,3 @@ class Solver:
             sigma=real(sigma),
             start=real(process.deviation if fixed is None else fixed),
         )
-
-
-def kernel_spec_of(plan: Plan, excited: tuple[Shape, ExcitationArrays] | None = None) -> KernelSpec:
-    """Return the functions that a plan compiles.
-
-    The fold is that of the peaks, so that runs without a fold share their code.
-    """
-    from rode._problems.functions import fields_of
-
-    problem, scheme, fields = plan.problem, plan.scheme, None
-    if plan.kind == "frame":
-        return _frame_spec_of(plan, excited)
-    if plan.kind == "separable":
-        fields = fields_of(problem.G, problem.g)
-    step = step_of(problem, scheme)
-    dimension, observe, shape, numbers = problem.dimension, problem.observe, None, 0
-    if excited is not None:
-        from rode._solver.excited_formulas import make_observe
-
-        shape, arrays = excited
-        dimension, numbers = shape.unknowns, arrays.drawing.shape[1] - shape.states
-        observe = make_observe(observe, shape)
-    return KernelSpec(
-        kind=plan.kind,
-        step=step,
-        observe=observe,
-        start=problem.start,
-        fold=PEAKS.fold,
-        fields=fields,
-        dtype=plan.dtype,
-        normals=plan.normals,
-        form_count=scheme.form_count,
-        averages=scheme.averages if scheme.uses_fine_steps else "start",
-        dimension=dimension,
-        parameters=problem.parameters.shape[0],
-        table_rows=problem.parameters.shape[0] + len(problem.start_numbers),
-        branches=plan.branches is not None,
-        excited=shape,
-        excited_numbers=numbers,
-    )
-
-
-def _frame_spec_of(plan: Plan, excited: tuple[Shape, ExcitationArrays] | None) -> KernelSpec:
-    """Return the functions of a frame in loops, which are those of all frames."""
-    from rode._solver.frame_loops import keep_forms, make_start, observe_value
-
-    assert excited is not None
-    shape, arrays = excited
-    return KernelSpec(
-        kind=plan.kind,
-        step=keep_forms,
-        observe=observe_value,
-        start=make_start(plan.scheme.form_count),
-        fold=PEAKS.fold,
-        fields=None,
-        dtype=plan.dtype,
-        normals=plan.normals,
-        form_count=plan.scheme.form_count,
-        averages="start",
-        dimension=shape.unknowns,
-        parameters=1,
-        table_rows=1,
-        branches=plan.branches is not None,
-        excited=shape,
-        excited_numbers=arrays.drawing.shape[1] - shape.states,
-    )
-
-
-def step_of(problem: Problem, scheme: Scheme) -> Any:
-    """Return the compiled step of a scheme for a problem, which `Plan.checked` has seen to fit."""
-    if problem.f is not None:
-        assert scheme.make_general_step is not None
-        return scheme.make_general_step(problem.f)
-    if problem.G is not None:
-        assert scheme.make_separable_step is not None
-        return scheme.make_separable_step(problem.H)
-    if scheme.linear_only and not problem.linear:
-        assert scheme.make_nonlinear_step is not None
-        derivatives = problem.first_derivative, problem.second_derivative
-        return scheme.make_nonlinear_step(problem.H, problem.B, *derivatives)
-    return scheme.make_additive_step(problem.H, problem.B)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
@@ -10,7 +9,6 @@ from typing import Any, TypeAlias
 import numpy as np
 from scipy import linalg
 
-from hetero import validation
 from hetero.arrays import as_real
 
 Envelope: TypeAlias = Callable[[float], float] | tuple[Any, Any] | None
@@ -143,8 +141,3 @@ def stationary(F: np.ndarray, L: np.ndarray) -> np.ndarray:
         )
     covariance = linalg.solve_continuous_lyapunov(F, -L @ L.T)
     return 0.5 * (covariance + covariance.T)
-
-
-def positive(name: str, value: float) -> float:
-    """Return a number in (0, infinity)."""
-    return validation.check_in_range(name, value, 0.0, math.inf, closed="neither")

@@ -10,7 +10,7 @@ import numpy as np
 
 from hetero import validation
 from hetero.arrays import as_real
-from rode.excitations.excitation import Envelope, Excitation, checked_envelope, positive, values_of
+from rode.excitations.excitation import Envelope, Excitation, checked_envelope, values_of
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -47,7 +47,7 @@ class Record(Excitation):
                 f"values must be finite, but sample {sample} of record {record} is "
                 f"{samples[record, sample]}: fill the gap, or cut the record there"
             )
-        self.dt, self.t0 = positive("dt", dt), validation.check_finite("t0", t0)
+        self.dt, self.t0 = validation.check_positive("dt", dt), validation.check_finite("t0", t0)
         self.envelope = checked_envelope(envelope)
         times = self.t0 + self.dt * np.arange(samples.shape[1])
         self.values = samples * values_of(self.envelope, times)

@@ -83,13 +83,13 @@ def solver_kernel(
 
     A paired one solves each path by steps of h and of 2 h, as `rode.expectation` does.
     """
+    from rode._estimators.pairs import paired, with_one_output
     from rode._solver import cuda as solver
     from rode._solver.kernel_arguments import Counter, RunArrays, RunParameters, Saving
-    from rode._solver.pairs import paired, with_one_output
-    from rode._solver.plan import Plan
-    from rode._solver.runner import kernel_spec_of
+    from rode._solver.kernel_specs import kernel_spec_of
+    from rode._solver.planning import make_plan
 
-    plan = Plan.checked(
+    plan = make_plan(
         problem,
         method,
         t_span=(0.0, 1.0),
@@ -112,5 +112,5 @@ def solver_kernel(
     counter, saving = Counter(word, word, word, word), Saving(0, -1, 0, folds=True)
     run = RunParameters(counter, 0, 10, 32, 0, 1, 1, saving, True, *numbers)
     arrays = types.NamedTuple((*tables, *paths, *excitation), RunArrays)
-    excited = None if problem.excitation is None else plan.excited()
-    return solver.compiled(kernel_spec_of(plan, excited)), (typeof(run), arrays)
+    shape = None if problem.excitation is None else plan.excited()[0]
+    return solver.compiled(kernel_spec_of(plan, shape)), (typeof(run), arrays)

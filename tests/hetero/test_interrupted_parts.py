@@ -22,7 +22,7 @@ from pathlib import Path
 folder = Path(sys.argv[2])
 
 def run_nine(compute, pool):
-    from rode._solver.finished_parts.folder import Checkpoint
+    from rode._solver.finished_parts import Checkpoint
     from hetero.distributed.parts import run_parts
 
     checkpoint = Checkpoint(folder, "results")

@@ -19,7 +19,7 @@ GOOD = {"t_span": (0, 1), "h": 2.0**-5, "paths": 2, "device": "cpu"}
     [
         ({"h": 0.1}, "h=0.1 is not stable"),
         ({"h": 0.03}, "h=0.03 does not divide t_span"),
-        ({"h": -1.0}, "h must lie in"),
+        ({"h": -1.0}, "h must be positive"),
         ({"h": float("nan")}, "h must be finite"),
         ({"delta": 0.01}, "delta=0.01 does not divide h"),
         ({"h": 1e-320}, "is too small for t_span of length"),

@@ -140,7 +140,7 @@ def test_mistakes_are_explained_with_exit_code_2(model, capsys):
         (f"{model}:problm",): "has no 'problm'; its problems are problem",
         (f"{model}:number",): "must be a rode.Problem, or return one, got 3",
         (f"{model}:needs",): "needs start",
-        (f"{model}:wrong",): "model.py, line 15: ValueError: tau must lie in",
+        (f"{model}:wrong",): "model.py, line 15: ValueError: tau must be positive",
         (f"{broken}:problem",): "broken.py, line 3: SyntaxError: '(' was never closed",
         (f"{failing}:problem",): "failing.py, line 3: ValueError: tau",
         ("growth", "--device", "banana"): "got 'banana'",

@@ -9,9 +9,9 @@ from scipy import integrate
 import rode
 from rode._estimators.control_variates import CONTROLS, means_of_controls
 from rode._estimators.multilevel import MAX_PATHS, Multilevel, Samples
-from rode._solver.pairs import paired
-from rode._solver.plan import Plan
-from rode._solver.runner import step_of
+from rode._estimators.pairs import paired
+from rode._solver.kernel_specs import step_of
+from rode._solver.planning import make_plan
 
 RUN = {"t_span": (0, 2), "tolerance": 1e-3, "device": "cpu"}
 QUAKE = rode.kanai_tajimi(outputs="displacement")
@@ -55,7 +55,7 @@ PAIRED = {
 def test_pairs_take_the_steps_of_both_solutions(method):
     """Steps of h, and of 2 h over the same process, whose polynomials have known integrals."""
     problem, h, p, several = PAIRED[method], 0.05, (9.0,), method == "2-rode-taylor"
-    plan = Plan.checked(
+    plan = make_plan(
         problem, method, t_span=(0, 1), h=h, paths=1, sampling="exact", rng=1, device="cpu"
     )
     pair = paired(plan)
@@ -176,7 +176,7 @@ def test_control_variates_leave_the_mean_of_the_coarsest_level():
         result = rode.solve(problem, method, paths=paths, rng=rng, reduction=wanted, **settings)
         return np.concatenate([result.peaks, *(result.values[one.name] for one in CONTROLS)])
 
-    plan = Plan.checked(problem, method, paths=1, rng=1, **settings)
+    plan = make_plan(problem, method, paths=1, rng=1, **settings)
     expected = means_of_controls(plan, 0)
     for seed in range(20):
         level = Samples(plan, True, expected)

@@ -2,6 +2,7 @@
 
 import json
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -52,6 +53,14 @@ def test_functionals_are_those_of_the_paths(device):
     parts = rode.solve(problem, "3-rode-taylor", parts=3, **settings)
     for name, values in result.values.items():
         np.testing.assert_array_equal(parts.values[name], values)
+    # Functionals of one name would replace each other, or be joined as if they were one.
+    two = rode.up_crossings(level), rode.up_crossings(2 * level)
+    with pytest.raises(ValueError, match="several of the name 'up_crossings': give them names"):
+        rode.solve(problem, "3-rode-taylor", **settings | {"reduction": two})
+    other = [two[1] if one is two[0] else one for one in result.reductions]
+    other = replace(result, reductions=tuple(other), path_ranges=(range(70, 140),))
+    with pytest.raises(ValueError, match="equal reductions, but up_crossings differs"):
+        rode.join_results([result, other])
 
 
 def survival(level, t):
@@ -147,6 +156,7 @@ def test_the_command_prints_probabilities(capsys):
     ("make", "words"),
     [
         (lambda: rode.Functional("", begin, widen), "name must be a text"),
+        (lambda: rode.Functional("mean", begin, widen), "name must not be one of paths, mean"),
         (lambda: rode.Functional("a", None, widen), "init must be a function"),
         (lambda: rode.Functional("a", lambda t, y: y, widen), "must return tuples"),
         (lambda: rode.Functional("a", lambda t, y: (y,), widen), "but raised IndexError: tuple"),

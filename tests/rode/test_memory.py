@@ -9,7 +9,7 @@ import pytest
 import hetero
 import rode
 from rode._solver import memory_forecast
-from rode._solver.plan import Plan
+from rode._solver.planning import make_plan
 
 QUAKE = rode.kanai_tajimi()
 RUN = {"t_span": (0, 8), "h": 2.0**-6, "delta": 2.0**-6, "rng": 1, "device": "cpu"}
@@ -52,7 +52,7 @@ def test_paths_are_in_memory_once_and_twice_for_parts(options, most):
     [("paths",), ("moments",), ("peaks",), ("paths", "moments"), (rode.Quantiles(0.1, 0.5),)],
 )
 def test_forecast_is_what_a_run_takes(reductions):
-    plan = Plan.checked(QUAKE, "averaged-euler", paths=4096, reduction=reductions, **RUN)
+    plan = make_plan(QUAKE, "averaged-euler", paths=4096, reduction=reductions, **RUN)
     forecast = memory_forecast.required_bytes(plan)[hetero.Device("cpu")]
     if isinstance(reductions[0], rode.Quantiles):
         forecast -= hetero.threads() * 8 * 4096  # Numba's copies of a row are not traced
@@ -111,7 +111,7 @@ def test_remedies_of_the_error_fit(monkeypatch):
 
 def test_memory_of_a_gpu_is_compared_too(monkeypatch):
     gpu, cpu = hetero.Device("cuda"), hetero.Device("cpu")
-    plan = Plan.checked(QUAKE, "averaged-euler", paths=2**28, reduction="moments", **RUN)
+    plan = make_plan(QUAKE, "averaged-euler", paths=2**28, reduction="moments", **RUN)
     plan = replace(plan, device=gpu)
     monkeypatch.setattr("hetero.memory.free_bytes", lambda device, needed=0: 10 << 30)
     need = memory_forecast.required_bytes(plan)

@@ -10,7 +10,7 @@ import hetero
 import parts_worker
 import rode
 from hetero.compile_cache.fingerprint import fingerprint_of_results
-from rode._solver.finished_parts.folder import Checkpoint
+from rode._solver.finished_parts import Checkpoint
 
 SETTINGS = parts_worker.SETTINGS | {"paths": 40, "device": "cpu"}
 """Those of the other tests of parts, whose compiled code is then on disk."""
@@ -106,6 +106,24 @@ def test_a_checkpoint_refuses_functions_that_cannot_be_compared(solve_with):
     text = USER_MODULE.replace("K = 1.0", "K = 1.0\nclass Options: PAIR = (0, 1)\nPAIR = Options()")
     with pytest.raises(ValueError, match=r"checkpoint: .* whether H of the problem is the same"):
         solve_with(text.replace("PAIR = 1.0, 2.0\n", "").replace("PAIR[1]", "PAIR.PAIR[1]"))
+
+
+def test_a_checkpoint_is_refused_after_a_change_of_a_general_equation_or_of_a_functionals_end(
+    tmp_path,
+):
+    run = {"t_span": (0, 0.5), "h": 0.25, "paths": 4, "parts": 2, "rng": 1, "sampling": "exact"}
+    start_and_step = list(rode.energy().functions.values())[:2]
+
+    def solve(rate, factor):
+        problem = rode.general(lambda t, x, o, p: (rate * x[0] + o,), dimension=1)
+        final = rode.Functional("e", *start_and_step, lambda state: factor * state[0])
+        return rode.solve(problem, "euler", **run, reduction=final, checkpoint=tmp_path / "parts")
+
+    reference = solve(-1.0, 1.0)
+    assert np.array_equal(solve(-1.0, 1.0).values["e"], reference.values["e"])
+    for rate, factor, name in ((-2.0, 1.0, "function f"), (-1.0, 2.0, "function final")):
+        with pytest.raises(hetero.CheckpointError, match=name):
+            solve(rate, factor)
 
 
 def test_fingerprints_of_results_see_keyword_only_defaults_and_what_helpers_refer_to():

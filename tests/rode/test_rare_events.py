@@ -127,10 +127,10 @@ def test_copies_are_those_of_their_parents_up_to_the_switch(device):
     """Paths 0 and 1 have the words of path 0 up to step 20, and then those of 0 and of 5."""
     from dataclasses import replace
 
-    from rode._solver.plan import Plan
+    from rode._solver.planning import make_plan
     from rode._solver.runner import run
 
-    plan = Plan.checked(
+    plan = make_plan(
         process(), "euler", t_span=(0, 2), h=H, paths=2, sampling="exact", rng=1, device=device
     )
     switches = np.array([[-1, -1], [64, 20]])

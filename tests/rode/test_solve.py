@@ -176,11 +176,11 @@ def test_one_seed_and_fine_step_give_one_process(device, kind, dtype, normals):
 
 def test_blocks_beyond_the_lower_counter_word(device):
     """Fine steps of a path are numbered by 64 bits: here number 2^33 lies within a coarse step."""
-    from rode._solver.plan import Plan
+    from rode._solver.planning import make_plan
     from rode._solver.runner import Solver
 
     h, fine, first = 2.0**-28, 12, 2**33 // 12 - 1
-    plan = Plan.checked(
+    plan = make_plan(
         NOISE, "averaged-euler", t_span=(0, 4), h=h, delta=h / fine, paths=2, rng=5,
         reduction="peaks", device=device,
     )  # fmt: skip
@@ -311,12 +311,12 @@ def test_threads_of_a_path_change_no_bit(dtype):
 
     The formulas of the GPU's kernel are called here in the place of its threads.
     """
-    from rode._solver.plan import Plan
+    from rode._solver.planning import make_plan
     from rode._solver.runner import Solver
-    from rode._solver.stage_formulas import make_join, make_walk_stretches
+    from rode._solver.stretch_formulas import make_join, make_walk_stretches
 
     settings = {"t_span": (0, 1), "h": 2.0**-3, "delta": 2.0**-13, "paths": 1, "rng": 2}
-    plan = Plan.checked(QUAKE, "averaged-heun", dtype=dtype, device="cpu", **settings)
+    plan = make_plan(QUAKE, "averaged-heun", dtype=dtype, device="cpu", **settings)
     solver, T = Solver(plan), np.dtype(dtype).type
     walk, join, transfers = make_walk_stretches(solver.spec), make_join(3), plan.transfers()
     run, blocks = solver.parameters(next(solver.windows())), plan.fine_steps // (32 * plan.block)

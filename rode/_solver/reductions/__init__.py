@@ -25,7 +25,8 @@ Requested: TypeAlias = str | Reduction | Sequence[str | Reduction] | None
 def find_reductions(requested: Requested) -> tuple[Reduction, ...]:
     """Return the reductions of the argument `reduction`; None stands for "paths".
 
-    Quantiles become one reduction, which takes the place of the first.
+    Quantiles become one reduction, which takes the place of the first. Raises ValueError for others
+    of one name, whose arrays would replace each other.
     """
     requested = "paths" if requested is None else requested
     several = requested if isinstance(requested, tuple | list) else (requested,)
@@ -36,5 +37,10 @@ def find_reductions(requested: Requested) -> tuple[Reduction, ...]:
         before = by_name.get(one.name)
         if isinstance(before, Quantiles) and isinstance(one, Quantiles):
             one = Quantiles(*before.probabilities, *one.probabilities)
+        elif before is not None and before != one:
+            raise ValueError(
+                f"reduction has several of the name {one.name!r}: give them names, as in "
+                "rode.first_passage(2.0).named('passage of 2')"
+            )
         by_name[one.name] = one
     return tuple(by_name.values())

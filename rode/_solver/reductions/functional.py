@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from hetero import validation
-from rode._solver.reductions.reduction import Extent, Fold, Reduction, State
+from rode._solver.reductions.reduction import Fold, Reduction, State
+
+TAKEN = ("paths", "mean", "variance", "quantiles", "peaks")
+"""Names of the arrays of other reductions, which a result has as attributes."""
 
 
 class Functional(Reduction):
@@ -17,7 +20,7 @@ class Functional(Reduction):
 
     Parameters
     ----------
-    name : name of the array (outputs, paths) in `Result.values`
+    name : name of the array (outputs, paths) in `Result.values`; not that of another reduction
     init : (t, y) -> tuple of numbers, the state at the start of the run, when the output is y
     update : (state, t, y, h) -> tuple, the state after a coarse step of length h that ends at t
         Both are scalar functions that Numba can compile, plain or compiled.
@@ -41,6 +44,8 @@ class Functional(Reduction):
     ) -> None:
         if not isinstance(name, str) or not name.isprintable() or not name:
             raise TypeError(f"name must be a text, got {validation.describe(name)}")
+        if name in TAKEN:
+            raise ValueError(f"name must not be one of {', '.join(TAKEN)}, got {name!r}")
         for label, one in (("init", init), ("update", update)):
             if not callable(one):
                 raise TypeError(f"{label} must be a function, got {validation.describe(one)}")
@@ -62,26 +67,26 @@ class Functional(Reduction):
             )
         self.name, self.axes = name, {name: ("output", "path")}
         self.functions = {"init": init, "update": update}
-        self._final, self._numbers = final, len(first)
+        if final is not None:
+            self.functions |= {"final": final}
+        self._numbers = len(first)
 
-    def begin(self, extent: Extent) -> State:
-        """Return an empty state: a part has no numbers before its last step."""
-        return {}
+    def named(self, name: str) -> Functional:
+        """Return the same functional under another name, to have it for several levels."""
+        return Functional(name, **self.functions)
 
     @property
     def fold(self) -> Fold:
         """The user's state."""
-        return Fold(self._numbers, _make_update(*self.functions.values()))
+        update = _make_update(self.functions["init"], self.functions["update"])
+        return Fold(self._numbers, update)
 
     def finish(self, state: State, folded: np.ndarray) -> None:
         """Compute the functional of each path."""
         numbers = tuple(np.moveaxis(folded, 1, 0))
-        value = numbers[0] if self._final is None else self._final(numbers)
+        final = self.functions.get("final")
+        value = numbers[0] if final is None else final(numbers)
         state[self.name] = np.array(np.broadcast_to(value, numbers[0].shape))
-
-    def columns(self, values: Mapping[str, np.ndarray], output: int) -> dict[str, np.ndarray]:
-        """Return nothing: there are no statistics over time."""
-        return {}
 
 
 @functools.lru_cache(maxsize=64)

@@ -18,10 +18,6 @@ class Peaks(Reduction):
     axes = MappingProxyType({"peaks": ("output", "path")})
     needs_times = False
 
-    def begin(self, extent: Any) -> State:
-        """Return an empty state: a part has no numbers before its last step."""
-        return {}
-
     @property
     def fold(self) -> Fold:
         """The larger absolute value."""

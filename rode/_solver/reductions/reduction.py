@@ -120,7 +120,9 @@ class Reduction:
         return 0
 
     def begin(self, extent: Extent) -> State:
-        """Return the state of a part before its first paths."""
+        """Return the state of a part before its first paths; that of a fold follows at its end."""
+        if not self.needs_times:
+            return {}
         return {name: np.empty(extent.shape(a), extent.dtype) for name, a in self.axes.items()}
 
     def take(self, state: State, rows: Rows) -> None:

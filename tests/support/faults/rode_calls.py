@@ -136,8 +136,7 @@ NOT_CALLED = {
     *("RareEvent", "ResponseSpectrum", "Result", "Work", "scalars"),
     # Their errors have tests of their own: tests/rode/test_excitations.py and others.
     *("Filtered", "Functional", "OU", "Record", "Spectrum", "Sum", "expectation", "general"),
-    *("rare_event", "read_record"),
-    "Exceedance.of",
+    *("rare_event", "read_record", "Exceedance.of", "Functional.named"),
     *(
         f"{name}.{method}"
         for name in ("Excitation", "Filtered", "OU", "Record", "Spectrum", "Sum")

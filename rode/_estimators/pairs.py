@@ -14,23 +14,22 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Mapping
 from dataclasses import replace
 from types import MappingProxyType
 from typing import NamedTuple
 
 import numpy as np
 
-from rode._solver.pair_formulas import (
+from rode._estimators.pair_formulas import (
     make_paired_observe,
     make_paired_start,
     make_paired_step,
     make_paired_update,
     make_selection,
 )
+from rode._solver.kernel_specs import step_of
 from rode._solver.plan import MAX_UNROLLED, Plan, is_large_frame
-from rode._solver.reductions.reduction import Extent, Fold, Reduction, State
-from rode._solver.runner import step_of
+from rode._solver.reductions.reduction import Fold, Reduction, State
 from rode._solver.schemes.scheme import Scheme
 from rode.problems import Problem
 
@@ -55,8 +54,7 @@ def paired(plan: Plan) -> Plan:
             f"problem must not be a frame of more than {MAX_UNROLLED} storeys, whose two solutions "
             "of a path take too long to compile; use rode.solve"
         )
-    components = 1 if problem.excitation is None else problem.excitation.components
-    n, count = problem.dimension, problem.parameters.shape[0]
+    n, count, components = problem.dimension, problem.parameters.shape[0], problem.components
     forms = _forms_of(scheme)
     rows = np.zeros((forms.number, forms.number + 2))
     rows[:, 2:] = np.diag(h ** -np.arange(1.0, forms.number + 1.0))
@@ -142,10 +140,6 @@ class PairedFunctional(Reduction):
     def __init__(self, single: Reduction) -> None:
         self.single, self.name, self.axes = single, single.name, MappingProxyType(dict(single.axes))
 
-    def begin(self, extent: Extent) -> State:
-        """Return an empty state: a part has no numbers before its last step."""
-        return {}
-
     @property
     def fold(self) -> Fold:
         """Numbers for steps of h, for steps of 2 h, and whether the next step is a second one."""
@@ -158,7 +152,3 @@ class PairedFunctional(Reduction):
         assert self.single.fold is not None
         count = self.single.fold.numbers
         self.single.finish(state, np.stack([folded[0, :count], folded[1, count : 2 * count]]))
-
-    def columns(self, values: Mapping[str, np.ndarray], output: int) -> dict[str, np.ndarray]:
-        """Return nothing: there are no statistics over time."""
-        return {}

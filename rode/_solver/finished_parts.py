@@ -2,23 +2,37 @@
 
 Whoever computes a part writes its file: on ranks each its own, so that a job that dies loses only
 parts that were being computed. Files are written under another name and renamed, so that each is
-complete. They hold arrays and JSON, no code.
+complete.
+
+They hold no pickles, which could run code, but NumPy's arrays beside JSON. A value consists of
+None, numbers, texts, arrays, lists, tuples and mappings, and of objects of the classes that the
+reader names: dataclasses, which are made anew from their fields.
 """
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
+import io
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
+from zipfile import BadZipFile
+
+import numpy as np
 
 from hetero.atomic_files import replace_atomically
 from hetero.errors import CheckpointError
-from rode._solver.finished_parts.encoding import decode, encode
 
 _FORMAT = "hetero parts 2"
 _DIGEST_SIZE = 16
+
+_KIND = "kind"
+"""Key of a mapping in the JSON that stands for something else than a mapping."""
+
+_TEXT = "json"
+"""Name of the array with the JSON; the others are numbered."""
 
 
 class Checkpoint:
@@ -114,3 +128,67 @@ class Checkpoint:
 
 def _digest_of(payload: bytes | memoryview) -> bytes:
     return hashlib.blake2b(payload, digest_size=_DIGEST_SIZE).digest()
+
+
+def encode(value: Any, classes: Sequence[type] = ()) -> memoryview:
+    """Return a value as the content of a .npz file.
+
+    Raises
+    ------
+    TypeError
+        The value has a part that cannot be stored.
+    """
+    arrays: list[np.ndarray] = []
+
+    def encode_part(part: Any) -> Any:
+        if part is None or type(part) in (bool, int, float, str):
+            return part
+        if isinstance(part, np.ndarray | np.generic):
+            if part.dtype.hasobject:
+                raise TypeError("arrays of objects cannot be stored")
+            arrays.append(np.asarray(part))
+            kind = "array" if isinstance(part, np.ndarray) else "scalar"
+            return {_KIND: kind, "number": len(arrays) - 1}
+        if isinstance(part, list):
+            return [encode_part(item) for item in part]
+        if type(part) is tuple:
+            return {_KIND: "tuple", "items": [encode_part(item) for item in part]}
+        if isinstance(part, Mapping):
+            return {_KIND: "mapping", "items": [encode_part(list(pair)) for pair in part.items()]}
+        if type(part) in classes:
+            names = [field.name for field in dataclasses.fields(part)]
+            fields = {name: encode_part(getattr(part, name)) for name in names}
+            return {_KIND: type(part).__name__, "fields": fields}
+        raise TypeError(f"a {type(part).__qualname__} cannot be stored in the file of a part")
+
+    text = json.dumps(encode_part(value)).encode()
+    named = {str(number): array for number, array in enumerate(arrays)}
+    stream = io.BytesIO()
+    np.savez(stream, allow_pickle=False, **{_TEXT: np.frombuffer(text, np.uint8)}, **named)
+    return stream.getbuffer()
+
+
+def decode(content: bytes | memoryview, classes: Sequence[type] = ()) -> Any:
+    """Return the value in the content of a file; raise ValueError if `encode` did not write it."""
+    by_name = {one.__name__: one for one in classes}
+
+    def decode_part(part: Any, archive: Any) -> Any:
+        if isinstance(part, list):
+            return [decode_part(item, archive) for item in part]
+        if not isinstance(part, dict):
+            return part
+        kind = part[_KIND]
+        if kind in ("array", "scalar"):
+            array = archive[str(part["number"])]
+            return array if kind == "array" else array[()]
+        if kind in by_name:
+            fields = {name: decode_part(field, archive) for name, field in part["fields"].items()}
+            return by_name[kind](**fields)
+        make: Any = {"tuple": tuple, "mapping": dict}[kind]
+        return make([decode_part(item, archive) for item in part["items"]])
+
+    try:
+        with np.load(io.BytesIO(content), allow_pickle=False) as archive:
+            return decode_part(json.loads(archive[_TEXT].tobytes()), archive)
+    except (KeyError, TypeError, AttributeError, EOFError, BadZipFile) as error:
+        raise ValueError(f"not a stored value: {error!r}") from None

@@ -6,7 +6,7 @@ import functools
 
 from hetero.jit import scalar
 from rode._intrinsics.tuple_algebra import cast, choose, multiply_rows
-from rode._solver.excited_formulas import make_component_of
+from rode._solver.excited_formulas import concatenate, make_component_of
 
 
 @functools.cache
@@ -111,17 +111,7 @@ def _make_powers(degrees):
 
         return power
 
-    def append(before, after):
-        @scalar(forceinline=True)
-        def powers(h):
-            return before(h) + after(h)
-
-        return powers
-
-    result = make_power(degrees[0] if degrees else 0)
-    for degree in degrees[1:]:
-        result = append(result, make_power(degree))
-    return result
+    return concatenate([make_power(degree) for degree in degrees or (0,)])
 
 
 def _make_flatten_one(components):
@@ -151,20 +141,14 @@ def _make_flatten(components, forms):
 
         return flatten
 
-    def append(before, k):
+    def make_form(k):
         @scalar(forceinline=True)
-        def flatten(terms):
-            return before(terms) + terms[k]
+        def form(terms):
+            return terms[k]
 
-        return flatten
+        return form
 
-    @scalar(forceinline=True)
-    def flatten(terms):
-        return terms[0]
-
-    for k in range(1, forms):
-        flatten = append(flatten, k)
-    return flatten
+    return concatenate([make_form(k) for k in range(forms)])
 
 
 def _make_nested(components, forms):
@@ -177,19 +161,12 @@ def _make_nested(components, forms):
 
         return nested
 
-    def append(before, k):
-        low, high = k * components, (k + 1) * components
-
+    def make_form(low, high):
         @scalar(forceinline=True)
-        def nested(values):
-            return (*before(values), values[low:high])
+        def form(values):
+            return (values[low:high],)
 
-        return nested
+        return form
 
-    @scalar(forceinline=True)
-    def nested(values):
-        return (values[:components],)
-
-    for k in range(1, forms):
-        nested = append(nested, k)
-    return nested
+    ends = range(0, forms * components, components)
+    return concatenate([make_form(low, low + components) for low in ends])

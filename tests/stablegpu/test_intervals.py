@@ -26,6 +26,16 @@ def test_truncated_data_are_fitted_from_several_starts():
     assert best.loglik >= fit(data[data > low], fixed=found, **options).loglik - 1e-6
 
 
+def test_a_bend_between_flat_ends_of_a_panel_is_integrated(device):
+    """The ascent ended 4e-4 below: at one step the density of a light tail rose within a panel."""
+    law = stable(1.0511435109885492, -0.9002970758536035, device="cpu")
+    data = law.rvs(307, rng=60666909)
+    low, high = np.quantile(data, [0.1, 0.85])
+    lower = np.where(data < low, -math.inf, np.minimum(data, high))
+    upper = np.where(data > high, math.inf, np.maximum(data, low))
+    assert fit(lower=lower, upper=upper, device=device).loglik > -616.59198
+
+
 def probability_by_inversion(alpha, beta, low, high):
     """Return P(low < X <= high) in S0 from the characteristic function, by mpmath."""
     alpha, beta, low, high = map(mpmath.mpf, (alpha, beta, low, high))

@@ -100,6 +100,7 @@ def score_interval(low, high, loc, distribution, nodes, series, profile):
         if _vanishes_at_zeta(distribution, k):
             u, u_last, outwards = u_last, u, -1.0
         step, slope, next_slope, part = 0.0, 0.0, 0.0, 0.0
+        level = next_level = 0.0
         left_over, node, panels = abs(u_last - u), (0 if is_short else -2), 0
         while True:
             # One call of the density serves the nodes of a panel, both of its ends (node -1 is the
@@ -152,7 +153,7 @@ def score_interval(low, high, loc, distribution, nodes, series, profile):
                 left_over = 0.0 if step == left_over else left_over - step
                 if (part < NEGLIGIBLE * total and next_slope < 0.0) or panels >= MOST_PANELS:
                     break
-                slope, part = next_slope, 0.0
+                slope, level, part = next_slope, next_level, 0.0
                 if left_over == 0.0:
                     if outwards < 0.0 or end <= farthest:
                         break
@@ -162,9 +163,14 @@ def score_interval(low, high, loc, distribution, nodes, series, profile):
                 if (is_tail and outwards > 0.0) or left_over == 0.0:
                     break
                 slope = outwards * (sign * d_y * size + y / size)
+                level = value + math.log(size)
             else:  # the next end of a panel
                 next_slope = outwards * (sign * d_y * size + y / size)
+                next_level = value + math.log(size)
+                # Both ends may be flat although the density rises between them.
+                rise = next_level - level - 0.5 * (slope + next_slope) * step
                 bends = abs(next_slope - slope) * step > MOST_BENT or not value > -np.inf
+                bends = bends or abs(rise) > MOST_BENT
                 if bends and step > SHORTEST_PANEL:
                     step *= 0.5
                 else:

@@ -70,8 +70,8 @@ def _require_same_settings(first: Result, other: Result) -> None:
         raise ValueError(f"results must have equal settings, but {unequal[0]} is {values}")
     for name in first.values.keys() ^ other.values.keys():
         raise ValueError(f"results must have equal reductions, but only some have {name}")
-    for one, another in zip(first.reductions, other.reductions, strict=True):
-        if one is not another and _functions_of(one) != _functions_of(another):
+    for one, counterpart in zip(first.reductions, other.reductions, strict=True):
+        if one is not counterpart and _functions_of(one) != _functions_of(counterpart):
             raise ValueError(f"results must have equal reductions, but {one.name} differs")
 
 

@@ -182,8 +182,8 @@ def _make_problem(
                 f"got {', '.join(names)}: pass them in parameters, or refer to globals"
             )
     start_function, numbers = start_of(start, dimension, table.shape[0])
-    given: dict[str, UserFunction] = {"observe": identity, "start": start_function}
-    given |= {label: f for label, f in functions.items() if f is not None}
+    named_functions: dict[str, UserFunction] = {"observe": identity, "start": start_function}
+    named_functions |= {label: f for label, f in functions.items() if f is not None}
     problem = Problem(
         dimension=dimension,
         linear=linear,
@@ -194,6 +194,6 @@ def _make_problem(
         name=name,
         start_numbers=numbers,
         excitation=excitation,
-        **{label: compiled(function) for label, function in given.items()},
+        **{label: compiled(function) for label, function in named_functions.items()},
     )
     return replace(problem, outputs=outputs_of(problem, outputs))

@@ -180,8 +180,8 @@ def rare_event(
                 "rare_event needs random numbers in each step, but paths of a rode.Spectrum are "
                 "decided at their start: use a filter of white noise, rode.Filtered"
             )
-        given = excitation.integrals(plan.t0, plan.h, 1, 0)
-        if not excitation.sources() or (given is not None and given.shape[3] > 1):
+        forcing = excitation.integrals(plan.t0, plan.h, 1, 0)
+        if not excitation.sources() or (forcing is not None and forcing.shape[3] > 1):
             raise ValueError(
                 "rare_event needs an excitation with random numbers, beside which there may be one "
                 f"record for all paths, got {excitation!r}: use rode.solve for records"

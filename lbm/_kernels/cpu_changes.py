@@ -204,9 +204,9 @@ def _make_change(lattice: Lattice, precision: str, copy_cell: Callable, work: Ca
     cell_x = make_cell_x(form.lanes)
 
     @inner_loop
-    def change(memory, offsets, j, scratch, place, layer, force):
+    def change(memory, offsets, j, scratch, segment, layer, force):
         """Change cells in a scratch array."""
-        start, n, s, y, z, r, nx = place
+        start, n, s, y, z, r, nx = segment
         zero = np.int64(0)
         gather(memory, offsets, j, start, scratch, zero, n, nx)
         for i in range(n):
@@ -223,8 +223,8 @@ def _make_change(lattice: Lattice, precision: str, copy_cell: Callable, work: Ca
 def make_sweep(lattice: Lattice, precision: str, visit: Callable) -> Callable:
     """Make sweep(memory, table, masks, force, layer, runs, region, tasks).
 
-    It calls visit(memory, offsets, j, scratch, place, layer, force) for pieces of the rows of the
-    region whose cells have their populations at the same offsets, from number j on. `place` is
+    It calls visit(memory, offsets, j, scratch, segment, layer, force) for pieces of the rows of the
+    region whose cells have their populations at the same offsets, from number j on. `segment` is
     (index of the first cell, number of cells, position of the first one in its row, y, z, number of
     the row in the region, cells of a row).
     """

@@ -73,9 +73,9 @@ def make_survey(lattice: Lattice, precision: str, forced: bool) -> Callable:
     read_moments = make_moments_reader(lattice, precision, velocity)
 
     @inner_loop
-    def judge(memory, offsets, j, scratch, place, layer, force):
+    def judge(memory, offsets, j, scratch, segment, layer, force):
         """Set the flag if one of the cells is not good."""
-        start, n = place[0], place[1]
+        start, n = segment[0], segment[1]
         read_moments(memory, offsets, j, scratch, start, n, force)
         bad = np.int64(0)
         for i in range(first, first + n):
@@ -98,9 +98,9 @@ def make_driven_survey(lattice: Lattice, precision: str, forced: bool) -> Callab
     cell_x = make_cell_x(form.lanes)
 
     @inner_loop
-    def judge(memory, offsets, j, scratch, place, layer, force):
+    def judge(memory, offsets, j, scratch, segment, layer, force):
         """Set the flag if one of the cells is not good with half of the impulse of its scalar."""
-        start, n, s, y, z, _, nx = place
+        start, n, s, y, z, _, nx = segment
         read_moments(memory, offsets, j, scratch, start, n, force)
         numbers = layer.bx, layer.by, layer.bz, layer.reference
         _, nz, ny, _ = layer.g.shape
@@ -130,9 +130,9 @@ def make_moments_copy(lattice: Lattice, precision: str, forced: bool) -> Callabl
     cell_x = make_cell_x(form.lanes)
 
     @inner_loop
-    def copy(memory, offsets, j, scratch, place, layer, force):
+    def copy(memory, offsets, j, scratch, segment, layer, force):
         """Copy the moments of the cells."""
-        start, n, s, _, _, r, nx = place
+        start, n, s, _, _, r, nx = segment
         read_moments(memory, offsets, j, scratch, start, n, force)
         data, rows = pointer_to(layer.data), layer.data.shape[1]
         for k in range(4):
@@ -154,9 +154,9 @@ def make_transfer(lattice: Lattice, precision: str, forced: bool) -> Callable:
     cell_x, of_moments = make_cell_x(form.lanes), moments_row(lattice)
 
     @inner_loop
-    def transfer(memory, offsets, j, scratch, place, layer, force):
+    def transfer(memory, offsets, j, scratch, segment, layer, force):
         """Copy cells from memory to data by way of a scratch array, or back."""
-        start, n, s, _, _, r, nx = place
+        start, n, s, _, _, r, nx = segment
         lane, data, first = np.int64(0), layer.data, of_moments if layer.moments else 0
         if layer.reads:
             gather(memory, offsets, j, start, scratch, lane, n, nx)

@@ -21,8 +21,11 @@ def read_centre_line(s: Simulation) -> np.ndarray:
     first, last = (n - 1) // 2, n // 2 + 1
     columns = Extent((first, 0, first), (last, n, last))
     line: np.ndarray = np.empty(columns.shape, s.u.dtype)
-    here = columns.overlap(s.region)
-    piece = here and (here.relative_to(columns).slices, s.u[0][here.relative_to(s.region).slices])
+    local = columns.overlap(s.region)
+    piece = local and (
+        local.relative_to(columns).slices,
+        s.u[0][local.relative_to(s.region).slices],
+    )
     for each in s.domain.ranks.gather_all(piece):
         if each is not None:
             line[each[0]] = each[1]

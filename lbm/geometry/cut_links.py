@@ -293,12 +293,12 @@ def find_mates(cells: np.ndarray, q: np.ndarray, opposite: Sequence[int]) -> np.
     """
     cells = cells - cells.min(axis=0, initial=0)
     size = *(cells.max(axis=0, initial=0) + 1), len(opposite)
-    keys, wanted = (np.ravel_multi_index((*cells.T, k), size) for k in (q, np.array(opposite)[q]))
-    return find_keys(keys, wanted)
+    keys, sought = (np.ravel_multi_index((*cells.T, k), size) for k in (q, np.array(opposite)[q]))
+    return find_keys(keys, sought)
 
 
-def find_keys(keys: np.ndarray, wanted: np.ndarray) -> np.ndarray:
+def find_keys(keys: np.ndarray, sought: np.ndarray) -> np.ndarray:
     """Return where numbers are among distinct keys, or -1."""
     order = np.argsort(keys)
-    place = order[np.minimum(np.searchsorted(keys, wanted, sorter=order), len(keys) - 1)]
-    return np.where(keys[place] == wanted, place, -1)
+    index = order[np.minimum(np.searchsorted(keys, sought, sorter=order), len(keys) - 1)]
+    return np.where(keys[index] == sought, index, -1)

@@ -145,7 +145,7 @@ def make_record_frame(spec):
         for j in range(codes.shape[0]):
             kind, i = int64(codes[j, 0, 0]), int64(codes[j, 1, 0])
             saved, folds = arrays.saved[:, j : j + 1], arrays.folds[j * count : (j + 1) * count]
-            kept = Kept(saved, folds, arrays.failed)
+            stores = Kept(saved, folds, arrays.failed)
             for l in range(lanes):
                 y = x[i, l]
                 if kind == SHEAR:
@@ -158,6 +158,6 @@ def make_record_frame(spec):
                     y = sums[storeys + i, l]
                 elif kind == GROUND:
                     y = p[3 * storeys + 1, l] * group.x[first_u, l]
-                record(run, t, row, is_first, low + l, (y,), y, (y,), kept)
+                record(run, t, row, is_first, low + l, (y,), y, (y,), stores)
 
     return record_group

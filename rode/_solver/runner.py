@@ -93,12 +93,12 @@ class Solver:
         }
         none = np.zeros((1, 1), np.int64), np.zeros((1, 1), np.uint32)
         switches, numbers = none if plan.branches is None else plan.branches
-        more = plan.problem.dimension if plan.kind == "frame" else 0
+        storeys = plan.problem.dimension if plan.kind == "frame" else 0
         folds = (spec.fold.numbers * self.outputs, plan.paths) if self.folds else (1, 1)
         self.arrays = RunArrays(
             **matrices,
             o=work.output((plan.paths,), plan.dtype),
-            x=work.output((spec.dimension + more, plan.paths), plan.dtype, flat=False),
+            x=work.output((spec.dimension + storeys, plan.paths), plan.dtype, flat=False),
             saved=work.output((1, 1, 1), plan.dtype, flat=False),
             folds=work.output(folds, plan.dtype, flat=False),
             failed=work.input("failed", np.zeros(plan.paths, np.uint8), np.uint8),
@@ -138,15 +138,15 @@ class Solver:
     def run(self, *, show_progress: bool) -> Outcome:
         """Solve window by window, and return the states of the reductions."""
         plan, loops = self.plan, self.loops
-        kept = None  # loops on a CPU write all saved times where a reduction keeps them
+        saved_rows = None  # loops on a CPU write all saved times where a reduction keeps them
         takers = []
         for one, state in zip(plan.reductions, self.states, strict=True):
             if one.keeps_rows and plan.device.kind == "cpu":
-                kept = state[one.keeps_rows]
+                saved_rows = state[one.keeps_rows]
             elif one.needs_times:
                 takers.append((one, state))
         buffer: Array = None
-        if kept is None and plan.saves_times:
+        if saved_rows is None and plan.saves_times:
             shape = times_of_window(plan), self.outputs, plan.paths
             buffer = self.workspace.output(shape, plan.dtype, flat=False)
         longest = math.ceil(plan.steps / PROGRESS_STEPS) if show_progress else plan.steps
@@ -158,7 +158,7 @@ class Solver:
         for window, begin, end in calls:
             arrays, times = self.arrays, slice(window.times.start, window.times.stop)
             if window.times:
-                saved = buffer[: len(window.times)] if kept is None else kept[times]
+                saved = buffer[: len(window.times)] if saved_rows is None else saved_rows[times]
                 arrays = arrays._replace(saved=saved)
             call = self.parameters(window)
             if (begin, end) != (window.begin, window.end):

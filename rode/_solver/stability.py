@@ -24,8 +24,8 @@ def largest_step(problem: Problem, scheme: Scheme) -> float:
     R is the scheme's polynomial; for Euler, whose R is 1 + z, that is min -2 Re lambda/|lambda|^2.
     """
     coefficients = list(reversed(scheme.stability))
-    known = problem.rates
-    rates = (np.linalg.eigvals(problem.matrices()) if known is None else known).ravel()
+    named_rates = problem.rates
+    rates = (np.linalg.eigvals(problem.matrices()) if named_rates is None else named_rates).ravel()
     rates = rates[rates.real < -_ROUNDING * np.abs(rates)]
     step, stride = math.inf, max(1, rates.size // _BATCH)
     rates = np.concatenate([rates[k::stride] for k in range(stride)])

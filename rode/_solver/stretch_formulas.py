@@ -92,17 +92,17 @@ def make_walk_stretches(spec):
     def walk_stretches(run, n, path, lane, o, transfers, waiting):
         if run.stretch_blocks == 0:
             return walk_whole(run, first_fine_step(run, n), path, o)
-        own, last = uint32(run.own_stretches), uint32(run.own_stretches - 1)
+        stretches, last = uint32(run.own_stretches), uint32(run.own_stretches - 1)
         value, blocks = (o if lane == 0 else o - o), int64(run.stretch_blocks)
-        block = first_fine_step(run, n) // size + int64(lane) * int64(own) * blocks
+        block = first_fine_step(run, n) // size + int64(lane) * int64(stretches) * blocks
         k = uint32(0)
         while True:
             value, sums = walk_blocks(run, block, block + blocks, path, value, cast(zeros, run.h))
             state = (value,) + sums
-            level, rest = uint32(0), k
-            while rest & uint32(1):
+            level, bits = uint32(0), k
+            while bits & uint32(1):
                 state = join(transfers, level, read_row(waiting, level, run.h), state)
-                level, rest = uint32(level + uint32(1)), uint32(rest >> uint32(1))
+                level, bits = uint32(level + uint32(1)), uint32(bits >> uint32(1))
             if k == last:
                 return state
             write_row(state, waiting, level)

@@ -263,9 +263,9 @@ def _factor_of(coherence: Any, components: int, omega: np.ndarray) -> np.ndarray
         raise ValueError("coherence must be finite and Hermitian with a diagonal of 1")
     L = np.zeros_like(matrix, dtype=complex if np.iscomplexobj(matrix) else float)
     for j in range(components):
-        rest = matrix[:, j:, j] - np.einsum("kim,km->ki", L[:, j:, :j], L[:, j, :j].conj())
-        pivot = np.sqrt(np.maximum(rest[:, 0].real, 0.0))
-        L[:, j:, j] = rest / np.where(pivot > 1e-6, pivot, np.inf)[:, None]
+        remainder = matrix[:, j:, j] - np.einsum("kim,km->ki", L[:, j:, :j], L[:, j, :j].conj())
+        pivot = np.sqrt(np.maximum(remainder[:, 0].real, 0.0))
+        L[:, j:, j] = remainder / np.where(pivot > 1e-6, pivot, np.inf)[:, None]
     if np.abs(L @ L.conj().swapaxes(1, 2) - matrix).max() > 1e-6:
         raise ValueError("coherence must have no negative eigenvalue")
     return L

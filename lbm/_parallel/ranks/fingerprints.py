@@ -79,14 +79,14 @@ def fingerprint_solids(solids: Mapping[str, Solid], shape: Triple) -> str:
 
 
 def _fingerprint_motion(solid: Solid) -> str:
-    """Return the fingerprint of a solid's motion, by its places at some times."""
+    """Return the fingerprint of a solid's motion, by its displacements at some times."""
     if solid.motion is None:
         return ""
     motions = check_motion(solid.motion)
-    places = [_at_time(m.displacement_at, t) for m in motions for t in _TIMES]
+    displacements = [_at_time(m.displacement_at, t) for m in motions for t in _TIMES]
     turns = [_at_time(m.angle_at, t) for m in motions for t in _TIMES]
     turning = [(m.centre, m.axis) for m in motions if isinstance(m, Rotation)]
-    return f" that moves by {_hash(*places, *turns)}, {turning}"
+    return f" that moves by {_hash(*displacements, *turns)}, {turning}"
 
 
 def _hash(*arrays: np.ndarray) -> str:

@@ -61,8 +61,8 @@ def solve_selected(problem: Problem, reduced: Reduced, space: Workspace) -> Eige
         if not is_suitable(n, candidates.size, device):
             return None
         scaled = [b.bisection.scaled_values(b.first, b.stop) for b in candidates.blocks]
-    wanted = count if selection.kind == "i" else None
-    numbered = _number(reduced, candidates, scaled, wanted)
+    limit = count if selection.kind == "i" else None
+    numbered = _number(reduced, candidates, scaled, limit)
     if numbered is None:
         return None
     values, targets = numbered

@@ -168,9 +168,9 @@ def score_interval(low, high, loc, distribution, nodes, series, profile):
                 next_slope = outwards * (sign * d_y * size + y / size)
                 next_level = value + math.log(size)
                 # Both ends may be flat although the density rises between them.
-                rise = next_level - level - 0.5 * (slope + next_slope) * step
+                excess = next_level - level - 0.5 * (slope + next_slope) * step
                 bends = abs(next_slope - slope) * step > MOST_BENT or not value > -np.inf
-                bends = bends or abs(rise) > MOST_BENT
+                bends = bends or abs(excess) > MOST_BENT
                 if bends and step > SHORTEST_PANEL:
                     step *= 0.5
                 else:

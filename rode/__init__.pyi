@@ -1,8 +1,8 @@
 """The public names of rode, for its `__init__.py` and for type checkers."""
 
 from . import scalars as scalars
-from ._solver.plan import Work as Work
 from ._solver.reductions import Quantiles as Quantiles
+from ._solver.summary import Work as Work
 from .averages import average as average
 from .averages import double_average as double_average
 from .averages import riemann_sums as riemann_sums

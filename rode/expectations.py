@@ -15,8 +15,7 @@ from hetero.equality import equal_by_value
 from rode._estimators.control_variates import means_of_controls
 from rode._estimators.multilevel import Multilevel
 from rode._estimators.pairs import with_one_output
-from rode._solver.plan import Plan
-from rode._solver.planning import check_span, make_plan
+from rode._solver.plan import Plan, check_span, make_plan
 from rode._solver.reductions.functional import Functional
 from rode._solver.reductions.paths import PATHS
 from rode._solver.reductions.peaks import PEAKS

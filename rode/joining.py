@@ -10,8 +10,8 @@ import numpy as np
 
 from hetero import validation
 from hetero.compile_cache.fingerprint import UnknownValueError, fingerprint_of_results
-from rode._solver.plan import Work
 from rode._solver.reductions import Reduction
+from rode._solver.summary import Work
 from rode.results import Result
 
 

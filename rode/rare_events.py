@@ -14,7 +14,7 @@ from hetero.equality import equal_by_value
 from rode._estimators.level_runs import LevelRun
 from rode._estimators.splitting import Splitting
 from rode._estimators.subsets import CHAIN, SubsetSimulation
-from rode._solver.planning import make_plan
+from rode._solver.plan import make_plan
 from rode.problems import Problem
 
 if TYPE_CHECKING:

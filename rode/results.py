@@ -11,9 +11,9 @@ import numpy as np
 from hetero import validation
 from hetero.display.notebook import html_table, table_with_picture
 from hetero.equality import equal_by_value
-from rode._solver.plan import Work
 from rode._solver.reductions.quantiles import Quantiles
 from rode._solver.reductions.reduction import Reduction
+from rode._solver.summary import Work
 
 if TYPE_CHECKING:
     import pandas

@@ -16,10 +16,10 @@ from hetero.distributed.engines import Engine
 from hetero.distributed.worker_devices import Devices
 from rode._solver.checkpoints import checkpoints_of, identity_of, stored_parts
 from rode._solver.memory_forecast import require_memory_of_result
-from rode._solver.plan import Plan
-from rode._solver.planning import make_plan
+from rode._solver.plan import Plan, make_plan
 from rode._solver.reductions import Reduction, Requested
 from rode._solver.runner import Outcome, compute, run
+from rode._solver.summary import settings_of, work_of
 from rode.problems import Problem
 from rode.results import Result
 
@@ -198,7 +198,7 @@ def _result_of(plan: Plan, outcomes: list[Outcome], reductions: Sequence[Reducti
     failures = "; ".join([outcome.failures for outcome in outcomes if outcome.failures])
     columns = [list(states) for states in zip(*[one.states for one in outcomes], strict=True)]
     outcomes.clear()
-    work, settings = plan.work, plan.settings
+    work, settings = work_of(plan), settings_of(plan)
     values: dict[str, np.ndarray] = {}
     for one, states in zip(reductions or plan.reductions, columns, strict=True):
         values |= one.join(states, plan.extent)

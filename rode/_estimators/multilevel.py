@@ -12,8 +12,7 @@ import numpy as np
 from hetero.devices import resolve
 from rode._estimators.control_variates import CONTROLS
 from rode._estimators.pairs import paired
-from rode._solver.plan import Plan
-from rode._solver.planning import BREAK_EVEN, MAX_STEPS
+from rode._solver.plan import BREAK_EVEN, MAX_STEPS, Plan
 from rode._solver.reductions.paths import PATHS
 from rode._solver.runner import run
 

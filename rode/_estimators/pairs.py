@@ -27,9 +27,9 @@ from rode._estimators.pair_formulas import (
     make_paired_update,
     make_selection,
 )
-from rode._solver.kernel_specs import step_of
 from rode._solver.plan import MAX_UNROLLED, Plan, is_large_frame
 from rode._solver.reductions.reduction import Fold, Reduction, State
+from rode._solver.runner import step_of
 from rode._solver.schemes.scheme import Scheme
 from rode.problems import Problem
 

@@ -15,6 +15,7 @@ from rode._problems.calls import RESULTS
 from rode._solver.finished_parts import Checkpoint
 from rode._solver.plan import Plan
 from rode._solver.runner import Outcome
+from rode._solver.summary import settings_of
 
 
 class Checkpoints(NamedTuple):
@@ -50,7 +51,7 @@ def identity_of(plan: Plan, parts: int) -> dict[str, Any]:
     """
     problem = plan.problem
     parameters = np.ascontiguousarray(problem.parameters)
-    return plan.settings | {
+    return settings_of(plan) | {
         "version": VERSION,
         "hash of parameters": hashlib.blake2b(parameters.tobytes(), digest_size=16).hexdigest(),
         "parameter sets": problem.sets,

@@ -1,15 +1,18 @@
-"""Checked arguments of `solve`, and the quantities that follow from them."""
+"""Checked arguments of `rode.solve`, and the quantities that follow from them."""
 
 from __future__ import annotations
 
 import itertools
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from hetero import validation
-from hetero.devices import Device
+from hetero import philox, validation
+from hetero.devices import CPU, Device, resolve
+from rode._problems.checks import try_functions
 from rode._solver.excited import ExcitationArrays, Shape, describe
 from rode._solver.path_sums import (
     GaussianDistribution,
@@ -17,10 +20,18 @@ from rode._solver.path_sums import (
     sums_distribution,
     transfer,
 )
+from rode._solver.reductions import Requested, find_reductions
 from rode._solver.reductions.reduction import Extent, Reduction
+from rode._solver.schemes import find_scheme, require_scheme
 from rode._solver.schemes.scheme import Scheme
+from rode._solver.stability import largest_step
 from rode._solver.statistics.leaves import leaf_size
 from rode.problems import Problem
+
+if TYPE_CHECKING:
+    from numpy.typing import DTypeLike
+
+    from rode.normals import Seed
 
 FRAME_LOOPS = 8
 """Storeys of a linear frame beyond which its matrices are arrays in loops, on a CPU. Other code is
@@ -29,21 +40,17 @@ written out for a number of storeys, which takes the compiler half a minute for 
 MAX_UNROLLED = 50
 """Storeys of a linear frame beyond which it has no other code: compiling it takes many minutes."""
 
+BREAK_EVEN = 2_000_000
+"""Number of fine steps of all paths above which a GPU is faster (measured)."""
+
+MAX_STEPS = 2**31
+"""Bound of the numbers of coarse steps and of fine steps in one; of all fine steps, its square."""
+
 STRETCHES = 32
 """Largest number of stretches of a coarse step; each may have a thread of a warp."""
 
 MIN_BLOCKS = 8
 """Smallest number of blocks of normal numbers in a stretch; with fewer, joining them counts."""
-
-
-@dataclass(frozen=True)
-class Work:
-    """Work of a run: paths, coarse steps of each, fine steps of all, normal numbers drawn."""
-
-    paths: int
-    coarse_steps: int
-    fine_steps: int
-    normals: int
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -142,48 +149,6 @@ class Plan:
         ends = [min(k * leaves // parts * size, self.paths) for k in range(parts + 1)]
         return [self.part(low, high) for low, high in itertools.pairwise(ends)]
 
-    @property
-    def settings(self) -> dict[str, Any]:
-        """Everything but the problem's functions that makes the results, as values of JSON."""
-        problem = self.problem
-        return {
-            "problem": problem.name,
-            "outputs": list(problem.outputs),
-            "parameters": problem.parameters[:, 0].tolist()
-            if problem.sets == 1
-            else "of each path",
-            "process": repr(problem.excitation or problem.process),
-            "start_process": problem.start_process,
-            "start_numbers": list(problem.start_numbers),
-            "method": self.scheme.name,
-            "t0": self.t0,
-            "h": self.h,
-            "steps": self.steps,
-            "fine_steps": self.fine_steps,
-            "sampling": "exact" if self.is_exact else "path",
-            "save_every": self.save_every,
-            "reduction": [repr(one) for one in self.reductions],
-            "dtype": self.dtype,
-            "normals": self.normals,
-            "key": [int(word) for word in self.key],
-        } | (
-            {}
-            if problem.excitation is None
-            else {"hash of excitation": self.excited(drawn=False)[1].digest()}
-        )
-
-    @property
-    def work(self) -> Work:
-        """Work that the run does."""
-        fine_steps, done = self.fine_steps or 1, self.paths * self.steps
-        if self.problem.excitation is not None:
-            sources = self.problem.excitation.sources()
-            numbers = sum(len(s.F) + len(s.C) * (self.scheme.form_count + 1) for s in sources)
-            return Work(self.paths, self.steps, done, done * numbers)
-        if self.is_exact:
-            return Work(self.paths, self.steps, done, done * (self.scheme.form_count + 1))
-        return Work(self.paths, self.steps, done * fine_steps, done * fine_steps)
-
     def sums_distribution(self) -> GaussianDistribution:
         """Return the distribution of (O_h, F_0, F_1, ..) or (O_h, J_0, J_1, ..) given O_0."""
         process, degree = self.problem.process, self.scheme.form_count - 1
@@ -237,6 +202,136 @@ class Plan:
         while threads < stretches and self.paths * threads < enough:
             threads *= 2
         return threads
+
+
+def make_plan(
+    problem: Problem,
+    method: str,
+    *,
+    t_span: Sequence[float],
+    h: float,
+    paths: int,
+    delta: float | None = None,
+    sampling: str = "path",
+    rng: Seed = None,
+    reduction: Requested = None,
+    save_every: int = 1,
+    dtype: DTypeLike = np.float64,
+    normals: str | None = None,
+    first_path: int = 0,
+    threads_per_path: int | None = None,
+    device: Device | str | None = None,
+) -> Plan:
+    """Check the arguments of `rode.solve` and return the plan."""
+    if not isinstance(problem, Problem):
+        raise TypeError(f"problem must be a rode.Problem, got {type(problem).__name__}")
+    is_large = is_large_frame(problem)
+    t0, t1 = check_span(t_span)
+    is_exact = validation.check_choice("sampling", sampling, ("path", "exact")) == "exact"
+    name = validation.check_dtype("dtype", dtype, ("float32", "float64")).name
+    normals = name if normals is None else normals
+    kinds = {"float64": ("float64", "float32"), "float32": ("float32", "fast")}[name]
+    validation.check_choice("normals", normals, kinds)
+    h = validation.check_positive("h", h)
+    delta = None if delta is None else validation.check_positive("delta", delta)
+    paths = validation.check_integer("paths", paths, 1, 2**32)
+    if problem.sets not in (1, paths):
+        raise ValueError(f"parameters are for {problem.sets} paths, but paths={paths}")
+    scheme = find_scheme(method)
+    require_scheme(scheme, problem, is_exact)
+    if is_large and not scheme.linear_only:
+        raise ValueError(
+            f"method must be one such as '3-rode-taylor' for a frame of more than {MAX_UNROLLED} "
+            f"storeys, got {scheme.name!r}"
+        )
+    if t0 not in problem.known:
+        try_functions(problem, (t0,))
+        problem.known[t0] = True
+    deviation, largest = np.max(problem.deviations), float(np.finfo(name).max)
+    if deviation > math.sqrt(largest):
+        raise ValueError(
+            f"process must have a standard deviation of at most {math.sqrt(largest):.3g} in "
+            f"{name}, got {deviation:.3g}: use other units, or dtype='float64'"
+        )
+    steps = _ratio("h", h, "t_span", t1 - t0)
+    if (linear := problem if problem.linear else problem.linearization) is not None:
+        if scheme.name not in problem.known:
+            problem.known[scheme.name] = largest_step(linear, scheme)
+        if h > (largest := problem.known[scheme.name]):
+            raise ValueError(
+                f"h={h:g} is not stable: {method!r} needs h <= {largest:.6g} s for {problem.name!r}"
+            )
+    if problem.excitation is not None and delta is not None:
+        raise ValueError("delta must be None for a problem with excitation=: it has no fine steps")
+    fine_steps = _fine_steps(scheme, h, delta, is_exact)
+    if steps >= MAX_STEPS or (not is_exact and (fine_steps or 1) >= MAX_STEPS):
+        raise ValueError(
+            f"h={h:g} gives {steps:.6g} coarse steps of {fine_steps or 1:.6g} fine steps: both "
+            f"must be below {MAX_STEPS}. Use a shorter t_span, or a larger delta (None: "
+            "h^order) or sampling='exact'"
+        )
+    save_every = validation.check_integer("save_every", save_every, 1, steps)
+    first_path = validation.check_integer("first_path", first_path, 0, 2**32 - paths)
+    reductions = find_reductions(reduction)
+    work = paths * steps * (1 if is_exact else fine_steps or 1)
+    if device is None and is_large:
+        device = CPU
+    device = resolve(device, work=work, break_even=BREAK_EVEN)
+    plan = Plan(
+        problem=problem,
+        scheme=scheme,
+        t0=t0,
+        h=h,
+        steps=steps,
+        fine_steps=fine_steps,
+        is_exact=is_exact,
+        paths=paths,
+        first_path=first_path,
+        save_every=save_every,
+        reductions=reductions,
+        dtype=name,
+        normals=normals,
+        key=philox.key(rng),
+        device=device,
+        requested_threads=threads_per_path,
+        whole=range(first_path, first_path + paths),
+    )
+    if threads_per_path is not None:
+        plan.threads_per_path()
+    return plan
+
+
+def check_span(t_span: Sequence[float]) -> tuple[float, float]:
+    """Return begin and end in s, checked."""
+    if isinstance(t_span, str) or not np.iterable(t_span) or len(ends := tuple(t_span)) != 2:
+        raise TypeError(f"t_span must hold two times, begin and end, got {t_span!r}")
+    t0, t1 = (validation.check_finite("t_span", one) for one in ends)
+    if t1 <= t0:
+        raise ValueError(f"t_span must end after it begins, got {t_span!r}")
+    return t0, t1
+
+
+def _fine_steps(scheme: Scheme, h: float, delta: float | None, is_exact: bool) -> int | None:
+    """Return M = h/delta, or None for the limit of ever finer steps."""
+    if delta is None:
+        return None if is_exact else scheme.fine_steps(h)
+    if delta > h:
+        raise ValueError(f"delta must lie in (0, h], where h is {h:g}, got {delta:g}")
+    return _ratio("delta", delta, "h", h)
+
+
+def _ratio(name: str, step: float, whole: str, length: float) -> int:
+    """Return how many steps make the length; if not an integer, name the nearest step that fits."""
+    count = length / step
+    if count == math.inf:
+        raise ValueError(f"{name}={step:g} is too small for {whole} of length {length:g}")
+    nearest = round(count)
+    if nearest < 1 or abs(count - nearest) > 1e-9 * max(1.0, count):
+        divisor = length / max(nearest, 1)
+        raise ValueError(
+            f"{name}={step:g} does not divide {whole} of length {length:g}; {divisor:.17g} does"
+        )
+    return nearest
 
 
 def is_large_frame(problem: Problem) -> bool:

@@ -1,4 +1,4 @@
-"""What the commands share: a matrix, the eigenvalues to compute, and how results are written."""
+"""The matrix of a command, the eigenvalues that it computes, and how results are written."""
 
 from __future__ import annotations
 

@@ -130,7 +130,7 @@ class Stage(NamedTuple):
 
 
 class Call(NamedTuple):
-    """What a call of a public function asks for, as its caller has written it.
+    """The request of a call of a public function, as its caller has written it.
 
     Attributes
     ----------

@@ -86,8 +86,8 @@ def solver_kernel(
     from rode._estimators.pairs import paired, with_one_output
     from rode._solver import cuda as solver
     from rode._solver.kernel_arguments import Counter, RunArrays, RunParameters, Saving
-    from rode._solver.kernel_specs import kernel_spec_of
-    from rode._solver.planning import make_plan
+    from rode._solver.plan import make_plan
+    from rode._solver.runner import kernel_spec_of
 
     plan = make_plan(
         problem,

@@ -10,8 +10,8 @@ import rode
 from rode._estimators.control_variates import CONTROLS, means_of_controls
 from rode._estimators.multilevel import MAX_PATHS, Multilevel, Samples
 from rode._estimators.pairs import paired
-from rode._solver.kernel_specs import step_of
-from rode._solver.planning import make_plan
+from rode._solver.plan import make_plan
+from rode._solver.runner import step_of
 
 RUN = {"t_span": (0, 2), "tolerance": 1e-3, "device": "cpu"}
 QUAKE = rode.kanai_tajimi(outputs="displacement")

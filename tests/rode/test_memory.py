@@ -9,7 +9,7 @@ import pytest
 import hetero
 import rode
 from rode._solver import memory_forecast
-from rode._solver.planning import make_plan
+from rode._solver.plan import make_plan
 
 QUAKE = rode.kanai_tajimi()
 RUN = {"t_span": (0, 8), "h": 2.0**-6, "delta": 2.0**-6, "rng": 1, "device": "cpu"}

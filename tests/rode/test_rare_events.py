@@ -127,7 +127,7 @@ def test_copies_are_those_of_their_parents_up_to_the_switch(device):
     """Paths 0 and 1 have the words of path 0 up to step 20, and then those of 0 and of 5."""
     from dataclasses import replace
 
-    from rode._solver.planning import make_plan
+    from rode._solver.plan import make_plan
     from rode._solver.runner import run
 
     plan = make_plan(

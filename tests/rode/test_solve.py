@@ -176,7 +176,7 @@ def test_one_seed_and_fine_step_give_one_process(device, kind, dtype, normals):
 
 def test_blocks_beyond_the_lower_counter_word(device):
     """Fine steps of a path are numbered by 64 bits: here number 2^33 lies within a coarse step."""
-    from rode._solver.planning import make_plan
+    from rode._solver.plan import make_plan
     from rode._solver.runner import Solver
 
     h, fine, first = 2.0**-28, 12, 2**33 // 12 - 1
@@ -311,7 +311,7 @@ def test_threads_of_a_path_change_no_bit(dtype):
 
     The formulas of the GPU's kernel are called here in the place of its threads.
     """
-    from rode._solver.planning import make_plan
+    from rode._solver.plan import make_plan
     from rode._solver.runner import Solver
     from rode._solver.stretch_formulas import make_join, make_walk_stretches
 

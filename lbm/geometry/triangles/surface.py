@@ -1,4 +1,4 @@
-"""What functions of this folder read of a mesh."""
+"""The surface of a mesh, as functions of this folder read it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Surface(Protocol):
 
     @property
     def caps(self) -> np.ndarray:
-        """The same of triangles that close the surface."""
+        """Integers [triangle, 3], the corners of the triangles that close the surface."""
 
     @property
     def sheets(self) -> int:

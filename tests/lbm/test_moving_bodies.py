@@ -199,6 +199,7 @@ def test_an_eddy_viscosity_sees_the_velocity_of_a_body(device, tmp_path):
 
 MOVING = lbm.Solid(BALL, motion=FORWARD)
 BLOCK = lbm.Box((1, 3, 3), (13, 5, 5))
+PLATE = (6.0, 3.0, 3.0), (6.3, 9.0, 9.0)
 CLOSED = {axis: lbm.NoSlip() for axis in "xyz"}
 
 
@@ -217,6 +218,8 @@ def tilting(rate):
         ({"a": tilting(0.01)}, "has no ends"),
         (CLOSED | {"a": tilting(0.06)}, "must be at most 0.3"),
         ({"a": lbm.Solid(lambda x, y, z: x + y + z < 5, motion=FORWARD)}, "must be a lbm.Sphere"),
+        ({"a": lbm.Solid(lbm.Box(*PLATE), motion=FORWARD)}, "at most 0.3 cells thick"),
+        ({"a": lbm.Solid(mesh_of(*box(*PLATE)), motion=FORWARD)}, "at most 0.3 cells"),
     ],
 )  # fmt: skip
 def test_what_moving_bodies_refuse(options, message):

@@ -10,6 +10,7 @@ import json
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
+from zipfile import BadZipFile
 
 import numpy as np
 
@@ -57,7 +58,7 @@ def require_same_facts(folder: Path, case: Case, keys: Iterable[str]) -> None:
         # Earlier versions wrote 0 for a table that a case does not have.
         earlier = {key: written.get(key) or None for key in keys}
         different = [key for key in keys if not _are_close(earlier[key], facts.get(key))]
-    except (ValueError, AttributeError, TypeError, OSError) as error:
+    except (ValueError, AttributeError, TypeError, OSError, RecursionError) as error:
         raise CheckpointError(f"{path} cannot be read: {error!r}") from None
     for key in different:
         raise CheckpointError(
@@ -106,8 +107,12 @@ def read_sums(path: Path, statistics: Statistics, simulation: Simulation) -> Non
             return
         try:
             with np.load(path, allow_pickle=False) as saved:
-                steps, samples, sums = (saved[name] for name in ("steps", "samples", "sums"))
-        except (OSError, ValueError, KeyError, EOFError) as error:
+                steps, samples = int(saved["steps"]), int(saved["samples"])
+                sums = saved["sums"]
+            expected = 2, 4, *simulation.domain.partition.shape
+            if samples and sums.shape != expected:
+                raise ValueError(f"its sums have the shape {sums.shape}, not {expected}")
+        except (OSError, ValueError, TypeError, KeyError, EOFError, BadZipFile) as error:
             raise CheckpointError(f"{path} cannot be read: {error}") from None
         if steps != simulation.steps:
             raise CheckpointError(
@@ -115,4 +120,4 @@ def read_sums(path: Path, statistics: Statistics, simulation: Simulation) -> Non
                 f"{simulation.steps}: remove that file to begin the statistics again"
             )
         if samples:
-            statistics.resume(int(samples), sums[(..., *simulation.region.slices)])
+            statistics.resume(samples, sums[(..., *simulation.region.slices)])

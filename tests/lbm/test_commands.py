@@ -150,7 +150,10 @@ def test_a_restart_refuses_what_does_not_belong_to_it(case, tmp_path, capsys):
     (out / "flow-00000012.vti").write_text("an image")
     before = list_files(out)
     refuse("has the statistics of step 12, but the checkpoint is of step 8", capsys, *again)
-    (out / "statistics.state").unlink()
+    sums = out / "statistics.state"
+    sums.write_bytes(sums.read_bytes()[:500])
+    refuse("statistics.state cannot be read", capsys, *again)
+    sums.unlink()
     change(case, "[9, 5, 2]", "[9, 5, 3]")
     refuse("probes.csv has other columns than this case writes", capsys, *again)
     before.pop("statistics.state")

@@ -125,6 +125,22 @@ def test_patterns_and_a_restart_give_the_same_flow(pattern, tmp_path):
     assert s.bodies["bar"].centre == pytest.approx(centre)
 
 
+def test_a_restart_counts_anew_what_bodies_take_of_values_of_any_size(tmp_path):
+    def flow(start):
+        ball = lbm.Solid(lbm.Sphere((8.3, 4.2, 4.4), 1.6), motion=lbm.Translation((0.2, 0.1, 0)))
+        return lbm.Simulation((10, 9, 9), boundaries={"ball": ball}, **OPTIONS,
+                              scalars={"heat": lbm.Scalar(0.1, start=start)})  # fmt: skip
+
+    flow(1e8).run(3).save(tmp_path / "a.lbm")
+    s = flow(0.0).run(5).restore(tmp_path / "a.lbm")
+    body, heat = s.bodies["ball"], s.scalars["heat"]
+    assert (body.mass_taken, heat.taken("ball")) == (0.0, 0.0)
+    before = heat.total()
+    s.run(4)
+    assert abs(heat.taken("ball")) > 1e7
+    assert heat.total() + heat.taken("ball") == pytest.approx(before, rel=1e-13)
+
+
 def test_a_mesh_moves_as_the_box_that_it_is():
     corners, forces = ((9.0, 6.0, 6.0), (15.0, 10.0, 9.0)), []
     for shape in (lbm.Box(*corners), mesh_of(*box(*corners))):
@@ -199,6 +215,7 @@ def test_an_eddy_viscosity_sees_the_velocity_of_a_body(device, tmp_path):
 
 MOVING = lbm.Solid(BALL, motion=FORWARD)
 BLOCK = lbm.Box((1, 3, 3), (13, 5, 5))
+PLATE = (6.0, 3.0, 3.0), (6.3, 9.0, 9.0)
 CLOSED = {axis: lbm.NoSlip() for axis in "xyz"}
 
 
@@ -217,6 +234,8 @@ def tilting(rate):
         ({"a": tilting(0.01)}, "has no ends"),
         (CLOSED | {"a": tilting(0.06)}, "must be at most 0.3"),
         ({"a": lbm.Solid(lambda x, y, z: x + y + z < 5, motion=FORWARD)}, "must be a lbm.Sphere"),
+        ({"a": lbm.Solid(lbm.Box(*PLATE), motion=FORWARD)}, "at most 0.3 cells thick"),
+        ({"a": lbm.Solid(mesh_of(*box(*PLATE)), motion=FORWARD)}, "at most 0.3 cells"),
     ],
 )  # fmt: skip
 def test_what_moving_bodies_refuse(options, message):

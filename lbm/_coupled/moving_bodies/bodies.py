@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -92,13 +92,14 @@ class BlockBody:
             for t in (0, 1)
         ]
 
-    def add_scalar(self, scalar: ScalarBlock, numbers: np.ndarray) -> BlockSums:
-        """Let a scalar follow the flow; return what it sums up. `numbers` are those of the wall."""
+    def add_scalar(self, scalar: ScalarBlock, numbers: np.ndarray) -> tuple[BlockSums, Any]:
+        """Let a scalar follow the flow; return what it sums up, and the numbers of the wall."""
         store, labels = self.block.store, self.block.labels
         sums = BlockSums(store, HEAT_SUMS, self._count, store.zeros(1, dtype=np.int64))
         self.sums.append(sums)
         box = self._size, self._pose, self._first, self.clock
-        rest = store.put(numbers), sums.partial
+        wall = store.put(numbers)
+        rest = wall, sums.partial
         classes = scalar.device_classes, scalar.kinds, labels
         for t, (bounce, cover, _) in enumerate(self.loops):
             g = scalar.populations[1 - t], scalar.populations[t]
@@ -107,7 +108,7 @@ class BlockBody:
                 (cover, sweep_scalar, (labels, *box)),
             ):
                 loops.append(store.prepare(item, self._count, *g, *arguments, *rest))
-        return sums
+        return sums, wall
 
     def set_poses(self, pose: np.ndarray, first: np.ndarray) -> None:
         """Write the poses of the next steps and the first cells of the boxes to the device."""
@@ -237,11 +238,18 @@ class MovingBody:
             for sums in image.sums:
                 sums.add_step()
 
-    def add_scalar(self, field: ScalarField, wall: np.ndarray, account: Account) -> None:
-        """Let a scalar follow the flow in all blocks, and sum up in an account."""
+    def add_scalar(self, field: ScalarField, numbers: np.ndarray, account: Account) -> list[Any]:
+        """Let a scalar follow the flow in all blocks, and sum up in an account.
+
+        `numbers` are those of the wall; what is returned holds them in each block of the account.
+        """
+        walls = []
         for image in self._images:
-            account.blocks.append(image.add_scalar(field.block(image.block.part), wall))
+            sums, wall = image.add_scalar(field.block(image.block.part), numbers)
+            account.blocks.append(sums)
+            walls.append(wall)
         self.accounts.append(account)
+        return walls
 
 
 def _describe(value: Any) -> str:
@@ -268,6 +276,8 @@ class MovingBodies(Companion):
             solid = add_neighbours(ours.T, domain.ranks, domain.partition).T
         self.blocks = [BodyBlock(part, solid) for part in domain.parts]
         self.at, self._marked, self._table, self._computed = 0, -1, -1, -1
+        self.choose_scales: list[Callable[[], None]] = []  # before the first step of a state
+        self._is_new = True
         with warnings.catch_warnings():
             if domain.ranks.rank:  # the first one says it
                 warnings.simplefilter("ignore")
@@ -282,10 +292,25 @@ class MovingBodies(Companion):
 
     def start(self, rho: np.ndarray, u: np.ndarray) -> None:
         """Start with nothing taken from the fluid."""
+        self._forget()
+
+    def write_rows(self, t: int, z0: int, values: np.ndarray) -> None:
+        """Start with nothing taken from a fluid that is restored; bodies keep no rows."""
+        self._forget()
+
+    def _forget(self) -> None:
         for body in self.bodies.values():
             for account in body.accounts:
                 account.clear()
         self._marked = self._computed = -1
+        self._is_new = True
+
+    def before_step(self, t: int) -> None:
+        """Choose the scales of sums for the scalars of a state that is new."""
+        if self._is_new:
+            for choose in self.choose_scales:
+                choose()
+            self._is_new = False
 
     def after_step(self, t: int) -> None:
         """Let the bodies return populations after step t, and go on to where they are then."""

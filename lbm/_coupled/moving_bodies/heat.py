@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,7 +12,6 @@ from lbm._coupled.moving_bodies.scalar_formulas import ENTERED, HEAT_SUMS, TAKEN
 from lbm._coupled.moving_bodies.sums import Account
 from lbm._coupled.scalars.field import ScalarField
 from lbm._coupled.scalars.scalar import CS2, FixedFlux, FixedValue
-from lbm._domain.domain import Domain
 
 if TYPE_CHECKING:
     from lbm._coupled.moving_bodies.bodies import MovingBodies
@@ -35,14 +34,28 @@ class HeatOfBodies:
     """
 
     def __init__(self, bodies: MovingBodies, field: ScalarField):
-        self._bodies, self._scalar = bodies, field.scalar
-        self._scale = _choose_scale(field, bodies.domain)
-        self._accounts: dict[str, Account] = {}
+        self._bodies, self._field, self._scalar = bodies, field, field.scalar
+        self._scale, self._accounts = 1.0, dict[str, Account]()
+        self._walls: dict[str, list[Any]] = {}
         self.names = tuple(bodies.bodies)
         for name, body in bodies.bodies.items():
             account = Account(bodies.domain.ranks, HEAT_SUMS)
-            body.add_scalar(field, self._wall(name), account)
+            self._walls[name] = body.add_scalar(field, self._wall(name), account)
             self._accounts[name] = account
+        bodies.choose_scales.append(self._choose_scale)
+
+    def _choose_scale(self) -> None:
+        """Choose the power of 2 by which values are of the order of 1 at most; sums are 0."""
+        sizes = [float(np.abs(self._field.values).max(initial=0.0))]
+        for c in self._scalar.boundaries.values():
+            sizes.append(abs(c.value) if isinstance(c, FixedValue) else FLUX_STEPS * abs(c.flux))
+        domain = self._bodies.domain
+        largest = domain.ranks.max(max(sizes))
+        self._scale = 2.0 ** -math.frexp(largest)[1] if math.isfinite(largest) else 1.0
+        with domain.between_streams():
+            for name, walls in self._walls.items():
+                for sums, wall in zip(self._accounts[name].blocks, walls, strict=True):
+                    sums.store.set(wall, self._wall(name).astype(sums.store.T))
 
     def _wall(self, name: str) -> np.ndarray:
         """Return the numbers of the wall that `scalar_formulas.bounce_scalar` reads."""
@@ -71,12 +84,3 @@ class HeatOfBodies:
         if isinstance(boundary, FixedValue):
             entered += boundary.value * body.account.integers(0)[COUNT]
         return entered
-
-
-def _choose_scale(field: ScalarField, domain: Domain) -> float:
-    """Return the power of 2 by which the values of a scalar are of the order of 1 at most."""
-    sizes = [float(np.abs(field.initial_values()).max(initial=0.0))]
-    for c in field.scalar.boundaries.values():
-        sizes.append(abs(c.value) if isinstance(c, FixedValue) else FLUX_STEPS * abs(c.flux))
-    largest = domain.ranks.max(max(sizes))
-    return 2.0 ** -math.frexp(largest)[1] if math.isfinite(largest) else 1.0

@@ -12,15 +12,11 @@ import numpy as np
 from lbm._coupled.companion import Companion
 from lbm._coupled.moving_bodies.blocks import BodyBlock
 from lbm._coupled.moving_bodies.borders import Borders
-from lbm._coupled.moving_bodies.bounce_formulas import make_bounce
-from lbm._coupled.moving_bodies.cover_formulas import make_cover
 from lbm._coupled.moving_bodies.formulas import (
-    CHUNK,
     COUNT,
     FORCE,
     FRESH,
     MASS,
-    MEANS,
     MOMENTUM,
     OVERLAP,
     POSE,
@@ -28,96 +24,16 @@ from lbm._coupled.moving_bodies.formulas import (
     TORQUE,
     UNIT,
 )  # fmt: skip
+from lbm._coupled.moving_bodies.images import AHEAD, BlockBody, BodyTraits
 from lbm._coupled.moving_bodies.poses import Path
-from lbm._coupled.moving_bodies.refill_formulas import make_refill
-from lbm._coupled.moving_bodies.scalar_formulas import (
-    HEAT_SUMS,
-    bounce_scalar,
-    sweep_scalar,
-)
 from lbm._coupled.moving_bodies.shapes import make_shape
-from lbm._coupled.moving_bodies.sums import Account, BlockSums
-from lbm._coupled.scalars.block import ScalarBlock
+from lbm._coupled.moving_bodies.sums import Account
 from lbm._coupled.scalars.field import ScalarField
 from lbm._domain.domain import Domain
 from lbm._parallel.neighbours import add_neighbours
 from lbm.boundaries import Condition, Solid
 from lbm.boundaries.motion import check_motion
 from lbm.geometry.wall_links import SOLID_CLASS
-
-AHEAD = 32
-"""Steps whose poses go to a device at once: it need not wait for the host in each step."""
-
-
-class BlockBody:
-    """A moving body in the block of a part, or one of its images at periodic faces.
-
-    Parameters
-    ----------
-    block : the block
-    body : the body
-    shift : from coordinates of the domain to those of the block
-
-    Attributes
-    ----------
-    loops : after even and after odd steps, functions that bounce, cover and refill: each a list
-        with that of the flow, and those of scalars
-    sums : what they sum up
-    is_near : whether the body comes to the block while the present poses last
-    """
-
-    def __init__(self, block: BodyBlock, body: MovingBody, shift: np.ndarray):
-        self.block, self._shift, store = block, shift, block.store
-        bx, by, bz = self._box = body.path.box
-        self._count, self.is_near = int(-(-bx // CHUNK) * by * bz), False
-        self._pose, self._first = store.zeros(AHEAD, POSE), store.zeros(AHEAD, 3, dtype=np.int64)
-        self.clock = store.zeros(1, dtype=np.int64)
-        self.sums = [BlockSums(store, SUMS, self._count, self.clock)]
-        size = [*block.size, bx, by, body.number, body.solid.is_interpolated, *block.own]
-        self._size = store.put(np.array(size, np.int64))
-        shape, form = body.shape, block.problem.precision.name
-        self._shape = store.put(shape.about(body.path.centre)), store.put(shape.grid)
-        shared = (
-            *block.lattice, self._size, self._pose, self._first, self.clock, *self._shape,
-            self.sums[0].partial, store.T(1.0 / body.arm),
-        )  # fmt: skip
-        none = store.zeros(1, 1, 1, dtype=np.int32), store.zeros(1, MEANS)
-        sent = none if body.borders is None else body.borders.arrays(block)
-        makes = (make_bounce, ()), (make_cover, ()), (make_refill, sent)
-        self.loops = [
-            [
-                [store.prepare(make(form), self._count, *block.populations[t], *shared, *more)]
-                for make, more in makes
-            ]
-            for t in (0, 1)
-        ]
-
-    def add_scalar(self, scalar: ScalarBlock, numbers: np.ndarray) -> tuple[BlockSums, Any]:
-        """Let a scalar follow the flow; return what it sums up, and the numbers of the wall."""
-        store, labels = self.block.store, self.block.labels
-        sums = BlockSums(store, HEAT_SUMS, self._count, store.zeros(1, dtype=np.int64))
-        self.sums.append(sums)
-        box = self._size, self._pose, self._first, self.clock
-        wall = store.put(numbers)
-        rest = wall, sums.partial
-        classes = scalar.device_classes, scalar.kinds, labels
-        for t, (bounce, cover, _) in enumerate(self.loops):
-            g = scalar.populations[1 - t], scalar.populations[t]
-            for loops, item, arguments in (
-                (bounce, bounce_scalar, (*classes, *box, *self._shape)),
-                (cover, sweep_scalar, (labels, *box)),
-            ):
-                loops.append(store.prepare(item, self._count, *g, *arguments, *rest))
-        return sums, wall
-
-    def set_poses(self, pose: np.ndarray, first: np.ndarray) -> None:
-        """Write the poses of the next steps and the first cells of the boxes to the device."""
-        store, first = self.block.store, first + self._shift
-        beside = (first <= self.block.own[3:]) & (first + self._box >= self.block.own[:3])
-        self.is_near = bool(beside.all(axis=1).any())
-        store.set(self._pose, pose.astype(store.T))
-        store.set(self._first, first)
-        store.set(self.clock, np.zeros(1, np.int64))
 
 
 class MovingBody:
@@ -143,8 +59,11 @@ class MovingBody:
         )
         wraps = [(0, n, -n) if p and c else (0,) for n, p, c in zip(
             partition.shape, periodic, partition.cut, strict=True)]  # fmt: skip
+        traits = BodyTraits(
+            number, self.shape, self.path, solid.is_interpolated, self.arm, self.borders
+        )
         self._images = [
-            BlockBody(block, self, block.shift + wrap)
+            BlockBody(block, traits, block.shift + wrap)
             for block in bodies.blocks
             for wrap in itertools.product(*wraps)
         ]

@@ -48,10 +48,10 @@ class Borders:
         self._pack: dict[Triple, Any] = {}
         for block in self._blocks:
             store, form = block.store, block.problem.precision.name
-            places = store.zeros(*box[::-1].tolist(), dtype=np.int32)
+            positions = store.zeros(*box[::-1].tolist(), dtype=np.int32)
             arrived, packed = store.zeros(size, MEANS), store.zeros(size, MEANS)
             cells, numbers = store.zeros(size, dtype=np.int64), np.array(block.size, np.int64)
-            self._arrays[block.part.index] = places, arrived, packed, cells
+            self._arrays[block.part.index] = positions, arrived, packed, cells
             shared, directions = store.put(numbers), block.lattice[0]
             self._pack[block.part.index] = [
                 store.prepare(
@@ -97,16 +97,16 @@ class Borders:
         if len(np.unique(number)) < 2:
             return
         in_box, cells, number = in_box[order], cells[order], number[order]
-        places = np.zeros(self._box[::-1], np.int32)
-        places[tuple(in_box.T)] = np.arange(len(in_box))
+        positions = np.zeros(self._box[::-1], np.int32)
+        positions[tuple(in_box.T)] = np.arange(len(in_box))
         for block in self._blocks:
             index = block.part.index
-            own = cells[number == self._order[index]] + block.shift
+            inside = cells[number == self._order[index]] + block.shift
             nx, ny, _ = block.problem.shape
-            flat = (own[:, 2] * ny + own[:, 1]) * nx + own[:, 0]
+            flat = (inside[:, 2] * ny + inside[:, 1]) * nx + inside[:, 0]
             stored = self._arrays[index]
             rows = np.full(len(stored[3]), -1)
             rows[: len(flat)] = flat
             self._counts[index] = len(flat)
-            block.store.set(stored[0], places)
+            block.store.set(stored[0], positions)
             block.store.set(stored[3], rows)

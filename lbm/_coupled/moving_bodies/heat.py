@@ -21,7 +21,7 @@ FLUX_STEPS = 1024.0
 
 
 class HeatOfBodies:
-    """What moving bodies take from a scalar, and what passes through their walls.
+    """The heat that moving bodies take from a scalar, and that passes through their walls.
 
     Parameters
     ----------
@@ -64,9 +64,9 @@ class HeatOfBodies:
         number = boundary.value if isinstance(boundary, FixedValue) else boundary.flux
         # Covered cells must not drive the flow: users see its velocity there.
         covered = self._scalar.reference if self._scalar.is_buoyant else 0.0
-        rise = 0.0 if valued else number / self._scalar.diffusivity  # in a cell towards the wall
+        slope = 0.0 if valued else number / self._scalar.diffusivity  # in a cell towards the wall
         tau = 0.5 + self._scalar.diffusivity / CS2
-        return np.array([valued, number, covered, self._scale, rise, tau * rise], float)
+        return np.array([valued, number, covered, self._scale, slope, tau * slope], float)
 
     def covered(self, t: int) -> np.ndarray:
         """Return the cells [z, y, x] of this rank that bodies cover at time t."""

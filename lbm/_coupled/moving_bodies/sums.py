@@ -1,4 +1,4 @@
-"""What moving bodies take from the fluid, summed over cells, blocks, ranks and steps."""
+"""The sums of all that moving bodies take from the fluid, over cells, blocks, ranks and steps."""
 
 from __future__ import annotations
 

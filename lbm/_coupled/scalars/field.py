@@ -31,7 +31,7 @@ START_CELLS = 1 << 20
 
 
 class Bodies(Protocol):
-    """What moving bodies know of a scalar; `lbm._coupled.moving_bodies.heat` has it."""
+    """Moving bodies, as a scalar sees them; `lbm._coupled.moving_bodies.heat` has them."""
 
     names: tuple[str, ...]
 

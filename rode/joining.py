@@ -10,6 +10,7 @@ import numpy as np
 
 from hetero import validation
 from hetero.compile_cache.fingerprint import UnknownValueError, fingerprint_of_results
+from hetero.compile_cache.sources import SourcesChangedError
 from rode._solver.reductions import Reduction
 from rode._solver.summary import Work
 from rode.results import Result
@@ -79,7 +80,7 @@ def _functions_of(reduction: Reduction) -> str:
     """Return a hash of a user's functions that make a reduction."""
     try:
         return fingerprint_of_results(*reduction.functions.values())
-    except UnknownValueError as error:
+    except (UnknownValueError, SourcesChangedError) as error:
         raise ValueError(
             f"results: nobody knows whether {reduction.name} is the same: {error}"
         ) from None

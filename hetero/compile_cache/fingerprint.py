@@ -21,6 +21,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import enum
+import functools
 import sys
 from collections.abc import Iterable, Iterator
 from types import FunctionType, ModuleType
@@ -149,6 +150,8 @@ class Fingerprints:
             return self._python_function(value)
         if isinstance(value, FunctionType) and not self._is_for_code:
             return self._function(value)
+        if type(value) is functools.partial and not self._is_for_code:
+            return _hash("partial", *map(self._value, (value.func, value.args, value.keywords)))
         if dataclasses.is_dataclass(value) and is_our_class(type(value)):
             fields = (getattr(value, field.name) for field in dataclasses.fields(value))
             return _hash("dataclass", self._class(type(value)), *map(self._value, fields))

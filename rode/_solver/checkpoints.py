@@ -55,9 +55,12 @@ def identity_of(plan: Plan, parts: int) -> dict[str, Any]:
         "version": VERSION,
         "hash of parameters": hashlib.blake2b(parameters.tobytes(), digest_size=16).hexdigest(),
         "parameter sets": problem.sets,
-        **{f"function {name}": _fingerprint(name, getattr(problem, name)) for name in RESULTS},
         **{
-            f"function {label} of {one.name}": _fingerprint(label, function)
+            f"function {name}": _fingerprint(f"{name} of the problem", getattr(problem, name))
+            for name in RESULTS
+        },
+        **{
+            f"function {label} of {one.name}": _fingerprint(f"{label} of {one.name}", function)
             for one in plan.reductions
             for label, function in one.functions.items()
         },
@@ -68,12 +71,12 @@ def identity_of(plan: Plan, parts: int) -> dict[str, Any]:
 
 
 def _fingerprint(name: str, function: Any) -> str:
-    """Return a hash of a function of a problem, and of all that it refers to."""
+    """Return a hash of a function of a problem or functional, and of all that it refers to."""
     try:
         return fingerprint_of_results(function)
     except (UnknownValueError, SourcesChangedError) as error:
         raise ValueError(
-            f"checkpoint: another process could not tell whether {name} of the problem is the same "
+            f"checkpoint: another process could not tell whether {name} is the same "
             f"function ({error}); let it refer to numbers, texts, arrays and functions only, and "
-            "make the problem anew after changing them, or leave out checkpoint"
+            "make it anew after changing them, or leave out checkpoint"
         ) from None

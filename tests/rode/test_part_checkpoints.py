@@ -1,5 +1,6 @@
 """Checkpoints of finished parts: what is stored, what is refused, and that nothing is repeated."""
 
+import functools
 import importlib
 import importlib.util
 
@@ -116,7 +117,8 @@ def test_a_checkpoint_is_refused_after_a_change_of_a_general_equation_or_of_a_fu
 
     def solve(rate, factor):
         problem = rode.general(lambda t, x, o, p: (rate * x[0] + o,), dimension=1)
-        final = rode.Functional("e", *start_and_step, lambda state: factor * state[0])
+        scale = functools.partial(lambda factor, state: factor * state[0], factor)
+        final = rode.Functional("e", *start_and_step, scale)
         return rode.solve(problem, "euler", **run, reduction=final, checkpoint=tmp_path / "parts")
 
     reference = solve(-1.0, 1.0)

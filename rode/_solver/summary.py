@@ -1,4 +1,4 @@
-"""What a result says of its run: the work that was done, and the settings."""
+"""The work and the settings of a run, which its result names."""
 
 from __future__ import annotations
 

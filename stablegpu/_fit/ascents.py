@@ -18,6 +18,7 @@ from stablegpu._fit.likelihood.second_starts import selection_loops
 from stablegpu._fit.limits import ALPHA_RANGE, LARGEST_START_ALPHA
 from stablegpu._fit.records import LOC_IN_S1, STATUSES, missing_outcomes
 from stablegpu._fit.set_loops import (
+    SNAP,
     at_boundary,
     covariances_of,
     find_unfinished,
@@ -34,8 +35,6 @@ _GRID_DIMENSIONS = {"grid": 4, "grid2": 2}
 
 _LARGEST_START_BETA = 0.9  # ascents start away from |beta| = 1, where a step may end; not tuned
 
-
-_END_OF_BETA = 1.0 - 1e-8  # beyond, beta is at the end of its range
 
 OVER_SPIKE, OVER_SPIKE_OF_TIES = 4.0 / 3.0, 2.0
 """Least alpha over the bound above which the likelihood is bounded, without equal data and with
@@ -189,7 +188,7 @@ _OTHER_STARTS = ((1.2, -0.7), (1.2, 0.7), (1.7, -0.7), (1.7, 0.7), (0.8, -0.5), 
 """alpha and beta from which truncated data are fitted, too."""
 
 _SKEWED_STARTS = ((0.6, -0.95), (0.9, -0.95), (0.9, 0.95), (1.2, -0.95))
-"""alpha and beta (of fits that ended at beta > 0) from which few data are fitted, too."""
+"""alpha and beta from which few data are fitted, too; with the other sign if a fit has beta < 0."""
 
 _FEW, _SEVERAL, _LARGEST_ENDED_ALPHA = 40, 100, 1.6
 """Observations up to which fits start from all of these, and from the alpha of the first ascent
@@ -254,16 +253,16 @@ class _FurtherAscents(NamedTuple):
             return
         alpha, beta = self.outcomes["parameters"][:, :2].T.copy()
         size = self.prepared.ties[:, 1]
-        ended = (np.abs(beta) > _END_OF_BETA) & (alpha < _LARGEST_ENDED_ALPHA)
-        ended |= size <= _SEVERAL
-        if not ended.any():
+        again = (np.abs(beta) > 1.0 - SNAP) & (alpha < _LARGEST_ENDED_ALPHA)
+        again |= size <= _SEVERAL
+        if not again.any():
             return
         first = np.clip(alpha, self.lowest, LARGEST_START_ALPHA)
-        self._climb_from_skewness(np.flatnonzero(ended), first, np.copysign(0.95, beta))
+        self._climb_from_skewness(np.flatnonzero(again), first, np.copysign(0.95, beta))
         few = np.flatnonzero(size <= _FEW)
-        for start_alpha, share in _SKEWED_STARTS:
+        for start_alpha, start_beta in _SKEWED_STARTS:
             first = np.maximum(start_alpha, self.lowest)
-            self._climb_from_skewness(few, first, share * np.copysign(1.0, beta))
+            self._climb_from_skewness(few, first, start_beta * np.copysign(1.0, beta))
 
     def _climb_from_skewness(self, which: np.ndarray, alpha: np.ndarray, beta: np.ndarray) -> None:
         """Climb from alpha and beta, given for all sets, with McCulloch's location and scale."""

@@ -1,4 +1,4 @@
-"""Cells beside other parts in the box of a moving body, of which fresh cells there get the mean."""
+"""The exchange of density and stress beside the borders of parts, for cells that bodies leave."""
 
 from __future__ import annotations
 
@@ -15,7 +15,9 @@ from lbm.lattices.extent import Triple
 
 
 class Borders:
-    """The cells of the box of a body at the faces of parts, and what the parts tell of them.
+    """The cells of a body's box beside the borders of parts, and the exchange of their moments.
+
+    Cells that the body leaves take the mean of their neighbours, some of which are in other parts.
 
     All ranks get the means of all these cells, in the order of the ranks and their parts. Where the
     box is inside of one part, nothing is sent.

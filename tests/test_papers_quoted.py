@@ -18,13 +18,14 @@ HYBRID, WEAK, STRONG = (f"studies/lbm-{name}-cuda.json" for name in ("hybrid", "
 FLOWS, SPHERES, PATHS = "lbm/lbm-cuda.json", "lbm/lbm-spheres-cuda.json", "rode/rode-cuda.json"
 FITS, FIT = "studies/stablegpu-fit-cuda.json", "stablegpu/fit-cuda.json"
 CALLS = "stablegpu/stable-calls-cuda.json"
+AUTO = "studies/lbm-hybrid-auto-cuda.json"
 MOMENTS, PARTS = "lbm/lbm-moments-cuda.json", "lbm/lbm-moments-devices-cuda.json"
 
 COMMITS = {
     TESTS: "6bd24045cbd2", PHASES: "d42b9f46da5f", SEARCH: "2c5cb6b", PHASE_1: "c62c370+",
     HYBRID: "d42b9f46da5f", WEAK: "34f8cc48f37f", STRONG: "13945d2", FLOWS: "c6fede84cea4",
     SPHERES: "fe17db4", PATHS: "cf81756", FITS: "6bd24045cbd2", FIT: "1ee0cc0", CALLS: "79878da",
-    MOMENTS: "a3c77f97f3e4+", PARTS: "a3c77f97f3e4+",
+    MOMENTS: "a3c77f97f3e4+", PARTS: "a3c77f97f3e4+", AUTO: "e4a8d91a66e0",
 }  # fmt: skip
 """The commit of each record."""
 
@@ -269,6 +270,15 @@ def test_a_quoted_figure_is_that_of_its_record(page, words, sources, factor):
 @pytest.mark.parametrize("record", COMMITS)
 def test_a_renewed_record_has_its_pages_read_again(record):
     assert read_record(record)["facts"]["commit"] == COMMITS[record]
+
+
+def test_auto_left_all_rows_to_the_gpu_as_its_page_says():
+    text = (ROOT / "docs/packages/lbm-many-devices.md").read_text(encoding="utf-8")
+    assert "in each of ten domains and both precisions" in " ".join(text.split())
+    rows = read_record(AUTO)["tables"][0]["rows"]
+    assert len({tuple(row[0]) for row in rows}) == 10
+    assert sorted({row[1] for row in rows}) == ["float32", "float64"]
+    assert all(row[3] == 0 for row in rows)
 
 
 def test_a_number_that_a_record_does_not_have_is_found():

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import logging
 import math
 from collections.abc import Iterable, Iterator
@@ -29,7 +28,7 @@ from rode._solver.kernel_arguments import (
 from rode._solver.memory_forecast import require_memory, times_of_window
 from rode._solver.plan import Plan
 from rode._solver.reductions.peaks import PEAKS
-from rode._solver.reductions.reduction import Rows, State, chain_folds
+from rode._solver.reductions.reduction import Fold, Rows, State, joint_fold
 from rode._solver.schemes.scheme import Scheme
 from rode.problems import Problem
 
@@ -93,10 +92,11 @@ class Solver:
     def __init__(self, plan: Plan) -> None:
         self.plan, self.outputs = plan, len(plan.problem.outputs)
         shape, excitation = (None, None) if plan.problem.excitation is None else plan.excited()
-        self.spec = spec = kernel_spec_of(plan, shape)
-        self.folds = any(one.fold is not None for one in plan.reductions)
-        matrices = self.matrices(excitation)
         self.states: list[State] = [one.begin(plan.extent) for one in plan.reductions]
+        fold = joint_fold(plan.reductions)
+        self.folds = fold is not None
+        self.spec = spec = kernel_spec_of(plan, fold, shape)
+        matrices = self.matrices(excitation)
         self.workspace = work = Workspace(plan.device)
         for name, array in matrices.items():
             matrices[name] = work.input(name, array, plan.dtype).reshape(array.shape)
@@ -254,10 +254,11 @@ class Solver:
         )
 
 
-def kernel_spec_of(plan: Plan, shape: Shape | None = None) -> KernelSpec:
-    """Return the functions that a plan compiles; `shape` is that of its excitation.
+def kernel_spec_of(plan: Plan, fold: Fold | None, shape: Shape | None) -> KernelSpec:
+    """Return the functions that a plan compiles, with the fold of its reductions.
 
     Runs without a fold have that of the peaks, so that they share the code of one that has it.
+    `shape` is that of the excitation.
     """
     from rode._problems.functions import fields_of
     from rode._solver.excited_formulas import make_observe
@@ -272,13 +273,12 @@ def kernel_spec_of(plan: Plan, shape: Shape | None = None) -> KernelSpec:
     else:
         step, observe, start = step_of(problem, scheme), problem.observe, problem.start
         observe = observe if shape is None else make_observe(observe, shape)
-    folds = [fold for one in plan.reductions if (fold := one.fold) is not None]
     return KernelSpec(
         kind=plan.kind,
         step=step,
         observe=observe,
         start=start,
-        fold=functools.reduce(chain_folds, folds or [PEAKS.fold]),
+        fold=fold or PEAKS.fold,
         fields=fields_of(problem.G, problem.g) if plan.kind == "separable" else None,
         dtype=plan.dtype,
         normals=plan.normals,

@@ -7,7 +7,7 @@ import os
 import re
 from pathlib import Path
 
-from hetero.atomic_files import require_writable
+from hetero.data_files.atomic_files import require_writable
 from lbm._parallel.ranks.communication import Ranks
 
 CHECKPOINT, PROBES, FORCES, FLOW, HEAT, STATISTICS, STATISTICS_STATE, SERIES, RUN_FACTS = _NAMES = (

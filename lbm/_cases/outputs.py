@@ -9,7 +9,7 @@ from typing import Any, TextIO
 
 import numpy as np
 
-from hetero.atomic_files import replace_atomically
+from hetero.data_files.atomic_files import replace_atomically
 from lbm._cases.case import Case
 from lbm._cases.coefficients import summarize_forces
 from lbm._cases.folder import (

@@ -14,7 +14,7 @@ from zipfile import BadZipFile
 
 import numpy as np
 
-from hetero.atomic_files import replace_atomically
+from hetero.data_files.atomic_files import replace_atomically
 from lbm._cases.case import Case
 from lbm._cases.folder import RUN_FACTS
 from lbm._cases.output_settings import TABLES

@@ -12,7 +12,7 @@ from hetero.compile_cache.store import is_enabled, root
 from hetero.devices import Device
 from hetero.display.progress_bar import progress
 
-_SOURCES = Path(__file__).parents[1]
+_SOURCES = Path(__file__).parents[2]
 
 
 def packages() -> list[str]:

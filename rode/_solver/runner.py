@@ -15,7 +15,6 @@ from hetero.arrays import Array, Workspace
 from hetero.devices import Device
 from hetero.distributed.cancellation import StoppedError, current_flag
 from rode import _solver
-from rode._problems.frame_functions import KINDS
 from rode._solver.excited import ExcitationArrays, Shape
 from rode._solver.kernel_arguments import (
     Counter,
@@ -30,7 +29,8 @@ from rode._solver.plan import Plan
 from rode._solver.reductions.peaks import PEAKS
 from rode._solver.reductions.reduction import Fold, Rows, State, joint_fold
 from rode._solver.schemes.scheme import Scheme
-from rode.problems import Problem
+from rode.problems.frame_functions import KINDS
+from rode.problems.problem import Problem
 
 LOGGER = logging.getLogger(__name__)
 
@@ -80,7 +80,7 @@ def run(plan: Plan, *, show_progress: bool = False) -> Outcome:
         try:
             return Solver(plan).run(show_progress=show_progress)
         except Exception as error:
-            from rode._problems.compile_errors import explain
+            from rode.problems.compile_errors import explain
 
             explain(error, plan.problem, plan.dtype)
             raise
@@ -132,7 +132,7 @@ class Solver:
             codes = [(KINDS.index(kind), storey) for kind, storey in plan.problem.frame or ()]
             arrays["transfers"] = np.array(codes, float)[:, :, None]
         if plan.kind == "exact":
-            from rode._solver.stage_formulas import block_of, exact_blocks
+            from rode._solver.formulas.stage_formulas import block_of, exact_blocks
 
             distribution, size = plan.sums_distribution(), spec.form_count + 1
             drawing = np.zeros((size, 1 + exact_blocks(spec) * block_of(spec).size))
@@ -260,13 +260,13 @@ def kernel_spec_of(plan: Plan, fold: Fold | None, shape: Shape | None) -> Kernel
     Runs without a fold have that of the peaks, so that they share the code of one that has it.
     `shape` is that of the excitation.
     """
-    from rode._problems.functions import fields_of
-    from rode._solver.excited_formulas import make_observe
+    from rode._solver.formulas.excited_formulas import make_observe
+    from rode.problems.functions import fields_of
 
     problem, scheme = plan.problem, plan.scheme
     parameters, rows = problem.parameters.shape[0], len(problem.start_numbers)
     if plan.kind == "frame":  # functions that all frames share
-        from rode._solver.frame_loops import keep_forms, make_start, observe_value
+        from rode._solver.formulas.frame_loops import keep_forms, make_start, observe_value
 
         step, observe, start = keep_forms, observe_value, make_start(scheme.form_count)
         parameters, rows = 1, 0

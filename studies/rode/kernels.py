@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numba import boolean, float32, float64, int64, typeof, types, uint8, uint32, uint64
 
-from rode._problems.problem import Problem
-from rode.process import Process
+from rode._paths.process import Process
+from rode.problems.problem import Problem
 
 _COUNTER = (uint32,) * 4
 """Types of the two words of the key, of the path and of the stream."""

@@ -4,8 +4,8 @@ import numpy as np
 from numba import typeof
 
 from kernel_budgets.budget import f4, f8, read_budgets, u4, u8
+from rode._paths.process import Process
 from rode._paths.tiles import path_of
-from rode.process import Process
 
 _OF_TYPES = """
     _normals.cuda.box_muller_{T}                   48!/32 u4 u4 u4 u4 u4 u4 T*

@@ -11,7 +11,7 @@ from hetero.jit import scalar
 from hetero.philox.formulas import philox10
 from rode._intrinsics.tuple_algebra import add_to_iterated_sums, cast, replace_component
 from rode._paths.step_formulas import advance
-from rode._solver.stage_formulas import block_of, first_fine_step, words_of_block
+from rode._solver.formulas.stage_formulas import block_of, first_fine_step, words_of_block
 
 
 def make_join(length):

@@ -15,7 +15,7 @@ from hetero.cuda.driver import SIMULATOR
 from hetero.numba_internals.dispatchers import is_for_cpu
 
 if TYPE_CHECKING:
-    from rode._problems.problem import Problem
+    from rode.problems.problem import Problem
 
 REMEDIES = {
     "clip": "min(max(value, low), high) is numpy.clip for numbers",

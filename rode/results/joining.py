@@ -13,7 +13,7 @@ from hetero.compile_cache.fingerprint import UnknownValueError, fingerprint_of_r
 from hetero.compile_cache.sources import SourcesChangedError
 from rode._solver.reductions import Reduction
 from rode._solver.summary import Work
-from rode.results import Result
+from rode.results.result import Result
 
 
 def join_results(results: Iterable[Result]) -> Result:

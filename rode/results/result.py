@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from numpy.typing import ArrayLike
 
-    from rode.exceedance import Exceedance
+    from rode.results.exceedance import Exceedance
 
 
 class Arrays:
@@ -176,7 +176,7 @@ class Result(Arrays):
             There is no such output, the result has no peaks (`reduction="peaks"`), a peak is NaN,
             or a level is.
         """
-        from rode.exceedance import Exceedance
+        from rode.results.exceedance import Exceedance
 
         k = self.index(output)
         if self.peaks is None:
@@ -188,7 +188,7 @@ class Result(Arrays):
 
         They are ``NAME_mean``, ``NAME_std`` and ``NAME_q0.95`` for each output, as requested.
         """
-        from rode._labelled import statistics_columns
+        from rode.results.labelled import statistics_columns
 
         return statistics_columns(self.t, self.outputs, self.reductions, self.values)
 
@@ -206,7 +206,7 @@ class Result(Arrays):
         ------
         ValueError : the result does not have it
         """
-        from rode._labelled import make_frame
+        from rode.results.labelled import make_frame
 
         columns = None if self.mean is None and self.quantiles is None else self.as_columns()
         return make_frame(self.t, self.outputs, columns, self.values, kind)
@@ -220,7 +220,7 @@ class Result(Arrays):
         ------
         ImportError : xarray is not installed
         """
-        from rode._labelled import make_dataset
+        from rode.results.labelled import make_dataset
 
         variables = {name: (axes, self.values[name]) for name, axes in self.axes().items()}
         coordinates = {"t": self.t, "output": self.outputs, "probability": self.probabilities}
@@ -254,7 +254,7 @@ class Result(Arrays):
         ------
         ValueError : there is no such output, or there is nothing to draw
         """
-        from rode._plots import Curves, plot_curves
+        from rode.results.plots import Curves, plot_curves
 
         curves = Curves(self.t, self.outputs, self.values, self.probabilities, self.work.paths)
         return plot_curves(curves, ax, None if output is None else self.index(output))

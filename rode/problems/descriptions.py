@@ -8,13 +8,11 @@ from dataclasses import replace
 from numpy.typing import ArrayLike
 
 from hetero import validation
-from rode._problems.checks import outputs_of, start_of, table_of
-from rode._problems.problem import Problem, Start, UserFunction
+from rode._paths.process import Process, process_of
 from rode.excitations.excitation import Excitation
 from rode.excitations.ou import OU
-from rode.process import Process, process_of
-
-__all__ = ["Problem", "additive", "general", "separable"]
+from rode.problems.checks import outputs_of, start_of, table_of
+from rode.problems.problem import Problem, Start, UserFunction
 
 _OPTIONAL = ("observe", "first_derivative", "second_derivative")
 """Functions of a problem that may be None."""
@@ -161,8 +159,8 @@ def _make_problem(
     excitation: Excitation | None = None,
 ) -> Problem:
     """Check the parts of a problem, compile its functions and call each of them once."""
-    from rode._problems.functions import identity
-    from rode._problems.user_functions import compiled
+    from rode.problems.functions import identity
+    from rode.problems.user_functions import compiled
 
     dimension = validation.check_integer("dimension", dimension, 1, MAX_DIMENSION)
     if excitation is not None:

@@ -12,9 +12,9 @@ import numpy as np
 
 from hetero import validation
 from hetero.display.notebook import html_table
-from rode._problems.calls import call_python, call_uncompiled
+from rode._paths.process import Process
 from rode.excitations.excitation import Excitation
-from rode.process import Process
+from rode.problems.calls import call_python, call_uncompiled
 
 SETS = 1 << 14
 """Largest number of parameter sets that are checked one by one; not tuned."""
@@ -31,7 +31,7 @@ Start: TypeAlias = Sequence[float] | UserFunction | None
 class Problem:
     """Equation x' = H(x) + B O, x' = G(t, O) + g(t, O) H(x), or x' = f(t, x, O).
 
-    `additive`, `separable`, `general` and the functions of `rode.standard_problems` make one.
+    `rode.problems` has functions that make one: `additive`, `separable`, `general` and others.
 
     Attributes
     ----------

@@ -58,6 +58,6 @@ def call_uncompiled(problem: Any, name: str, **arguments: Any) -> Any:
 
 def call_python(function: Callable[..., Any], *arguments: Any) -> Any:
     """Call the Python function behind a compiled one, with helpers as the user wrote them."""
-    from rode._problems.user_functions import uncompiled
+    from rode.problems.user_functions import uncompiled
 
     return uncompiled(function)(*arguments)

@@ -24,7 +24,7 @@ from rode._intrinsics.tuple_algebra import (
 )
 from rode._paths.noise_formulas import BLOCKS, START, Block
 from rode._paths.step_formulas import advance
-from rode._solver.excited_formulas import make_excited_start
+from rode._solver.formulas.excited_formulas import make_excited_start
 
 if TYPE_CHECKING:
     from rode._solver.kernel_arguments import KernelSpec

@@ -1,7 +1,7 @@
 """Coarse steps of linear shear frames on the CPU, whose matrices are arrays that loops read.
 
 The unknowns are the drifts of the storeys and their rates, in which A is tridiagonal by blocks; see
-`rode._problems.frame_functions`. Numbers of paths side by side are the last axis of each array, and
+`rode.problems.frame_functions`. Numbers of paths side by side are the last axis of each array, and
 the code is the same for all frames. For the excitation a path is one of an equation whose unknowns
 are what a step needs of it: u at the start of the step, and the forms T_0, T_1, ..
 """
@@ -16,9 +16,9 @@ from numba import int64, uint32
 
 from hetero.jit import scalar, serial
 from rode._intrinsics.tuple_algebra import read_column, write_column
-from rode._problems.frame_functions import KINDS
-from rode._solver.excited_formulas import make_excited_step
-from rode._solver.stage_formulas import block_of, make_number_at, make_record
+from rode._solver.formulas.excited_formulas import make_excited_step
+from rode._solver.formulas.stage_formulas import block_of, make_number_at, make_record
+from rode.problems.frame_functions import KINDS
 
 SHEAR, ACCELERATION, DISPLACEMENT, VELOCITY, GROUND = range(1, len(KINDS))
 

@@ -6,7 +6,7 @@ from numba import prange
 import hetero
 from hetero.cpu.interruptible import ranges
 from hetero.jit import parallel, serial
-from rode._spectra.formulas import advance, total_acceleration
+from rode.spectra.formulas import advance, total_acceleration
 
 GROUP = 64
 """Oscillators that advance side by side: their numbers stay in the first cache. Not tuned."""

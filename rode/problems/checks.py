@@ -11,8 +11,8 @@ import numpy as np
 
 from hetero import validation
 from hetero.arrays import as_real
-from rode._problems.calls import RESULTS, call_uncompiled
-from rode._problems.problem import Problem
+from rode.problems.calls import RESULTS, call_uncompiled
+from rode.problems.problem import Problem
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -80,7 +80,7 @@ def start_of(
     """
     if callable(start):
         return start, ()
-    from rode._problems.functions import start_from
+    from rode.problems.functions import start_from
 
     if start is not None:
         _require_sequence("start", start, f"{dimension} numbers, or a function")

@@ -8,10 +8,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from hetero import validation
-from rode._problems import functions
-from rode._problems.checks import names_of, parameter_of
-from rode.problems import Problem, additive, separable
-from rode.process import Process
+from rode._paths.process import Process
+from rode.problems import functions
+from rode.problems.checks import names_of, parameter_of
+from rode.problems.descriptions import additive, separable
+from rode.problems.problem import Problem
 
 MAX_PARAMETER = 1e100
 """Largest damping and frequency: their products are within the range of float64."""

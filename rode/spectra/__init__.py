@@ -19,7 +19,7 @@ class Loops(Protocol):
         Parameters
         ----------
         records : (records, samples) array, m/s^2
-        coefficients : (10, oscillators) array, see `_spectra.formulas.advance`
+        coefficients : (10, oscillators) array, see `spectra.formulas.advance`
         result : (3, records, oscillators) array; all are of one float type
         """
 
@@ -27,9 +27,9 @@ class Loops(Protocol):
 def loops(device: Device) -> Loops:
     """Return the loops for the kind of `device`, whose compiler is imported at the first call."""
     if device.kind == "cpu":
-        from rode._spectra import cpu
+        from rode.spectra import cpu
 
         return cpu
-    from rode._spectra import cuda
+    from rode.spectra import cuda
 
     return cuda

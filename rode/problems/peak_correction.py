@@ -7,9 +7,9 @@ import itertools
 import numpy as np
 
 from hetero import validation
-from rode._problems.calls import call_uncompiled
-from rode._problems.checks import SIZES
-from rode.problems import Problem
+from rode.problems.calls import call_uncompiled
+from rode.problems.checks import SIZES
+from rode.problems.problem import Problem
 
 OVERSHOOT = 0.5825971579390107
 """-zeta(1/2) / sqrt(2 pi): mean distance between the largest value of a Brownian path and the

@@ -11,10 +11,11 @@ import numpy as np
 
 from hetero import validation
 from hetero.arrays import as_real
-from rode._problems.checks import names_of, parameter_of
-from rode._problems.frame_functions import KINDS, frame_functions
 from rode.excitations.excitation import Excitation
-from rode.problems import MAX_DIMENSION, Problem, additive
+from rode.problems.checks import names_of, parameter_of
+from rode.problems.descriptions import MAX_DIMENSION, additive
+from rode.problems.frame_functions import KINDS, frame_functions
+from rode.problems.problem import Problem
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike

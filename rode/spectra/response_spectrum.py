@@ -14,7 +14,7 @@ from hetero import region, validation
 from hetero.arrays import Workspace, as_real
 from hetero.devices import resolve
 from hetero.equality import equal_by_value
-from rode import _spectra
+from rode import spectra
 from rode.excitations.record import Record
 
 if TYPE_CHECKING:
@@ -121,7 +121,7 @@ def response_spectrum(
         values = space.input("records", samples, real).reshape(samples.shape)
         coefficients = space.input("periods", table, real).reshape(table.shape)
         result = space.output(shape, real, flat=False)
-        _spectra.loops(device).compute_peaks(values, coefficients, result, space.stream)
+        spectra.loops(device).compute_peaks(values, coefficients, result, space.stream)
         peaks = space.result(result, shape)
     peaks = peaks[:, 0] if is_single else peaks
     return ResponseSpectrum(periods, damping, *peaks)
@@ -189,7 +189,7 @@ def _periods_of(periods: ArrayLike) -> np.ndarray:
 
 
 def _coefficients(periods: np.ndarray, damping: float, dt: float) -> np.ndarray:
-    """Return the (10, periods) coefficients of a step, see `_spectra.formulas.advance`.
+    """Return the (10, periods) coefficients of a step, see `spectra.formulas.advance`.
 
     They are the exponential of the matrix of (x, x', a, dt a'), less the unit matrix. The last rows
     make the absolute acceleration of x and x'.

@@ -5,7 +5,7 @@ from numba import float32, float64, int64
 from hetero.cpu.interruptible import ranges
 from hetero.cuda.driver import cuda
 from hetero.jit import kernel
-from rode._spectra.formulas import advance, total_acceleration
+from rode.spectra.formulas import advance, total_acceleration
 
 THREADS = 128
 """Number of threads in a block, which share a record."""

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from rode._solver.schemes.scheme import Scheme
-from rode.problems import Problem
+from rode.problems.problem import Problem
 
 _BATCH = 256  # number of eigenvalues whose largest steps are computed at a time; not tuned
 _ROUNDING = 1e-12  # relative error of eigenvalues, below which real parts count as 0 (no damping)

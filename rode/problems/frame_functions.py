@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from hetero.codegen import compile_source
-from rode._problems.user_functions import compiled
+from rode.problems.user_functions import compiled
 
 KINDS = ("drift", "shear", "acceleration", "displacement", "velocity", "ground")
 """What a frame can put out; all but "ground" of each storey."""

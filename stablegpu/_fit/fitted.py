@@ -24,7 +24,7 @@ from stablegpu._fit.observations.streams.pieces import Observations, check_size
 from stablegpu._fit.observations.streams.read_ahead import read_ahead
 from stablegpu._fit.records import CONVERGED, REMEDIES
 from stablegpu._parameters import PARAMETERS, Parameters
-from stablegpu.distribution import Stable
+from stablegpu.distributions.stable import Stable
 
 RANGES = {"alpha": ALPHA_RANGE, "beta": BETA_RANGE}
 """Ranges at whose ends intervals are cut off, by parameter."""

@@ -27,7 +27,7 @@ _OF_TYPES = """
     _paths.cuda.bridge_{T}                         64!/80 path T*** T T* bool T*
     _paths.cuda.begin_{T}                          40!/48 path T T T*
     _paths.cuda.clear_{T}                          32!    word* word* word
-    _spectra.cuda.follow_{T}                       64!/80 T** T** i8 T***
+    spectra.cuda.follow_{T}                        64!/80 T** T** i8 T***
     _paths.prefix_sum.cuda.sweep_{T}               40!    T* T* T T* T*
     _paths.prefix_sum.cuda.fix_{T}                 40!    T* T* T* T
     _paths.averages.cuda.finish_{T}                64!    T* i8 T** T**

@@ -7,8 +7,8 @@ import functools
 import numpy as np
 
 from stablegpu._density.choose import evaluate
-from stablegpu._distribution import Distribution
 from stablegpu._parameters import Parameters
+from stablegpu.distributions.base import Distribution
 
 _DEGREE = 32
 """Degree of the polynomials through values of the density. After a few bisections their error is

@@ -28,9 +28,9 @@ class Loops(Protocol):
 def loops(device: Device) -> Loops:
     """Return the loops for the kind of `device`, whose compiler is imported at the first call."""
     if device.kind == "cpu":
-        from stablegpu._derivatives import cpu
+        from stablegpu._density.derivatives import cpu
 
         return cpu
-    from stablegpu._derivatives import cuda
+    from stablegpu._density.derivatives import cuda
 
     return cuda

@@ -3,7 +3,7 @@
 from hetero.cuda import launch
 from hetero.cuda.driver import cuda
 from hetero.jit import kernel
-from stablegpu._derivatives.formulas import VALUES, design_from, gradient_from, shifted
+from stablegpu._density.derivatives.formulas import VALUES, design_from, gradient_from, shifted
 
 _design, _gradient = design_from(kernel(device=True)), gradient_from(kernel(device=True))
 
@@ -30,7 +30,7 @@ def combine_values(points, s1, first, values, outputs):
 
 
 def lay_out_arguments(points, s1, first, arguments, stream=0):
-    """Lay out the arguments at which log pdf is needed; see `_derivatives.cpu`."""
+    """Lay out the arguments at which log pdf is needed; see `derivatives.cpu`."""
     place_steps[launch.grid_stride_blocks(arguments.x.size), launch.THREADS, stream](
         points, s1, first, arguments
     )

@@ -7,7 +7,7 @@ from numba import prange
 
 from hetero.cpu.interruptible import ranges
 from hetero.jit import parallel
-from stablegpu._special import formulas
+from stablegpu.special import formulas
 
 _BLOCK = 512
 """Lanes of a sum that a thread carries at once: long enough for vectors, short enough for L1."""

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from hetero import Device, validation
 from hetero.devices import parse
-from stablegpu._distribution import StableMoments
 from stablegpu._parameters import Parameters, characteristic_function, check_pm
+from stablegpu.distributions.base import StableMoments
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from hetero.distributed.engines import Engine
     from hetero.distributed.worker_devices import Devices
-    from stablegpu.derivatives import Gradient
+    from stablegpu.distributions.derivatives import Gradient
     from stablegpu.evaluators import Evaluation
 
 
@@ -104,7 +104,7 @@ class Stable(StableMoments):
 
         A `stablegpu.Gradient`; see `stablegpu.dlogpdf`.
         """
-        from stablegpu.derivatives import dlogpdf
+        from stablegpu.distributions.derivatives import dlogpdf
 
         return dlogpdf(
             x,
@@ -186,7 +186,7 @@ class Stable(StableMoments):
 
     def mode(self) -> float:
         """Return the point at which the density is largest; see `stablegpu.mode`."""
-        from stablegpu.modes import mode
+        from stablegpu.distributions.modes import mode
 
         return mode(self)
 
@@ -205,7 +205,7 @@ class Stable(StableMoments):
         -------
         float64 of the shape of `level`.
         """
-        from stablegpu.risk import value_at_risk
+        from stablegpu.distributions.risk import value_at_risk
 
         return value_at_risk(
             self.parameters, level, of=of, evaluator=self.evaluator, device=self._engine.local
@@ -218,7 +218,7 @@ class Stable(StableMoments):
         losses is light (returns with beta = 1, losses with beta = -1). The error is about 1e-13 of
         the distance from loc; each level takes about a millisecond on the host.
         """
-        from stablegpu.risk import expected_shortfall
+        from stablegpu.distributions.risk import expected_shortfall
 
         return expected_shortfall(self.parameters, level, of=of)
 

@@ -19,7 +19,7 @@ from typing import Any
 
 from hetero import Device, validation
 from stablegpu._parameters import check_pm
-from stablegpu.distribution import Stable, stable
+from stablegpu.distributions.stable import Stable, stable
 
 SMALLEST_ALPHA_OF_PM_2 = 0.01
 """Below, alpha^(-1/alpha) leaves the range of float64 (1e200 at 0.01)."""

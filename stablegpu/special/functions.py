@@ -5,7 +5,7 @@ float64 for float32 arrays. Results have the kind of the input: NumPy, CuPy, PyT
 Host arrays are computed on the CPU unless a GPU is requested, because moving them takes longer.
 
 The starting point is how CuPy and SciPy compute log_ndtr (erfcx on the left, log1p of erfc on the
-right); `_special/formulas.py` describes the formulas of this package.
+right); `special/formulas.py` describes the formulas of this package.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ import numpy as np
 from hetero import Device, region, validation
 from hetero.arrays import Array, Stream, Workspace, as_real
 from hetero.devices import device_of, resolve
-from stablegpu import _special
-from stablegpu._special import Loops
+from stablegpu import special
+from stablegpu.special import Loops
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -97,7 +97,7 @@ def expn(
     Largest error in ulp for 13 orders from 0 to 1000: float64 4.5, float32 4.7; the mean is 0.6.
     """
     order = validation.check_integer("n", n, 0, MAX_ORDER)
-    from stablegpu._special.expn_coefficients import table
+    from stablegpu.special.expn_coefficients import table
 
     def run(loops: Loops, points: Array, result: Array, stream: Stream) -> None:
         loops.expn(points, *table(order, str(points.dtype)), result, stream)
@@ -121,7 +121,7 @@ def _elementwise(
         result = work.output(shape, dtype, out)
         if result.shape[0]:
             points = work.input("x", x, dtype, elementwise=True)
-            run(_special.loops(target), points, result, work.stream)
+            run(special.loops(target), points, result, work.stream)
         return work.result(result, shape, out)
 
 
@@ -195,7 +195,7 @@ def _sums(
     slice is left.
     """
     outer, number, inner = sizes
-    loops = _special.loops(work.device)
+    loops = special.loops(work.device)
     requested = loops.lanes_wanted(outer) // inner
     tops = rests = values
     bare, done = True, False

@@ -7,7 +7,7 @@ from numba import uint64
 from hetero.cuda import launch
 from hetero.cuda.driver import cuda
 from hetero.jit import kernel
-from stablegpu._special import formulas
+from stablegpu.special import formulas
 
 _THREADS = launch.THREADS
 """Threads of a block: a constant, so that one address is another plus a constant."""

@@ -16,9 +16,9 @@ from hetero.equality import equal_by_value
 from stablegpu._density.choose import evaluate
 from stablegpu._density.half_line import half_lines
 from stablegpu._density.tails.heavy_series import integrate_tail
-from stablegpu._distribution import Distribution
 from stablegpu._parameters import Parameters
 from stablegpu._quantiles.quantile import quantile
+from stablegpu.distributions.base import Distribution
 
 if TYPE_CHECKING:
     import pandas

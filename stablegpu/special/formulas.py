@@ -12,7 +12,7 @@ residual is computed from a and c), and R, whose last digits Q needs.
 
 E_n(x) is a polynomial plus x^(n-1) log(x) times a constant near 0, and exp(-x)/(x + c) times a
 polynomial in 1/(x + c) - m elsewhere. The coefficients depend on n:
-`stablegpu._special.expn_coefficients`.
+`stablegpu.special.expn_coefficients`.
 
 Literals are float64 in Numba: `real(1)` is a one of the type of the data.
 """

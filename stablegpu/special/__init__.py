@@ -10,7 +10,7 @@ from hetero.arrays import Array, Stream
 from hetero.devices import Device
 
 if TYPE_CHECKING:
-    from stablegpu._special.expn_coefficients import Expansion
+    from stablegpu.special.expn_coefficients import Expansion
 
 
 class Loops(Protocol):
@@ -60,9 +60,9 @@ class Loops(Protocol):
 def loops(device: Device) -> Loops:
     """Return the loops for the kind of `device`, whose compiler is imported at the first call."""
     if device.kind == "cpu":
-        from stablegpu._special import cpu
+        from stablegpu.special import cpu
 
         return cpu
-    from stablegpu._special import cuda
+    from stablegpu.special import cuda
 
     return cuda

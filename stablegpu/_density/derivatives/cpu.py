@@ -4,7 +4,7 @@ import numpy as np
 from numba import prange
 
 from hetero.jit import parallel, scalar
-from stablegpu._derivatives.formulas import VALUES, design_from, gradient_from, shifted
+from stablegpu._density.derivatives.formulas import VALUES, design_from, gradient_from, shifted
 
 _design, _gradient = design_from(scalar), gradient_from(scalar)
 

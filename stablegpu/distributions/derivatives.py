@@ -11,7 +11,7 @@ from hetero import Device, region
 from hetero.arrays import Workspace
 from hetero.devices import resolve
 from hetero.equality import equal_by_value
-from stablegpu import _derivatives
+from stablegpu._density import derivatives
 from stablegpu._density.pointwise.evaluate import check_arguments, evaluate_flat, to_device
 from stablegpu._density.pointwise.points import Points
 
@@ -73,9 +73,9 @@ def dlogpdf(
     Notes
     -----
     Differences of exact values, some sixty for each point, are extrapolated
-    (`_derivatives/formulas.py`). The error is at most 1e-9 of max(1, |derivative|) on the reference
-    points with |x - zeta| > 1e-4, median 1e-13 (x) and 5e-13 (alpha). Nearer to zeta, the rounding
-    of x - zeta dominates in S0.
+    (`_density/derivatives/formulas.py`). The error is at most 1e-9 of max(1, |derivative|) on the
+    reference points with |x - zeta| > 1e-4, median 1e-13 (x) and 5e-13 (alpha). Nearer to zeta, the
+    rounding of x - zeta dominates in S0.
     """
     named, shape = check_arguments((x, alpha, beta, loc, scale), parameterization)
     size = math.prod(shape)
@@ -100,9 +100,9 @@ def _evaluate_chunk(
     host_workspace: Workspace,
 ) -> None:
     """Write the derivatives of `count` points from `first` on to `outputs`."""
-    from stablegpu._derivatives.formulas import VALUES
+    from stablegpu._density.derivatives.formulas import VALUES
 
-    loops = _derivatives.loops(workspace.device)
+    loops = derivatives.loops(workspace.device)
     shape = (count * VALUES,)
     x, alpha, beta, values = (host_workspace.output(shape) for _ in range(4))
     loc, scale = host_workspace.input("loc", [0.0]), host_workspace.input("scale", [1.0])

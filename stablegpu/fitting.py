@@ -231,9 +231,9 @@ def fit(
     if not single:
         return _with_data(fits, to_fit)
     result = single_fit(fits, FitResult, own_device)
-    kept = {"data": keep_copy(flat), "weights": keep_copy(weights), "intervals": intervals}
+    observed = {"data": keep_copy(flat), "weights": keep_copy(weights), "intervals": intervals}
     # Without the ascent's log-likelihood, in place of which comes that of the exact density.
-    return dataclasses.replace(result, **kept)
+    return dataclasses.replace(result, **observed)
 
 
 def _leave_out(chosen: str, **others: Any) -> None:

@@ -15,8 +15,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from lbm._cases.prescribed import read_velocity
-from lbm._cases.scales import Scales
+from lbm._commands.cases.prescribed import read_velocity
+from lbm._commands.cases.scales import Scales
 from lbm._io.tables import Table
 from lbm.boundaries.synthetic_eddies import SyntheticEddies
 from lbm.lattices.extent import Triple

@@ -7,12 +7,12 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from lbm._cases.coupled import read_scalars, read_sponges
-from lbm._cases.output_settings import ForceTable, Outputs, read_outputs
-from lbm._cases.reader import Reader, read_array
-from lbm._cases.scales import CaseFlow, Scales, read_scales
-from lbm._cases.tunnels import force_scales_of, read_tunnel, scales_of, steps_of
-from lbm._cases.walls import read_boundaries
+from lbm._commands.cases.coupled import read_scalars, read_sponges
+from lbm._commands.cases.output_settings import ForceTable, Outputs, read_outputs
+from lbm._commands.cases.reader import Reader, read_array
+from lbm._commands.cases.scales import CaseFlow, Scales, read_scales
+from lbm._commands.cases.tunnels import force_scales_of, read_tunnel, scales_of, steps_of
+from lbm._commands.cases.walls import read_boundaries
 from lbm._io.tables import Table, read_toml
 from lbm._tunnel.plan import Plan
 from lbm.boundaries import Condition, Solid, kind_of_flow

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from lbm._cases.scales import CaseFlow, Scales
+from lbm._commands.cases.scales import CaseFlow, Scales
 from lbm._coupled.scalars.scalar import FixedValue, Scalar
 from lbm._io.tables import Table
 from lbm._parallel.ranks.exact_sum import exact_sum

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from scipy import optimize
 
-from lbm._cases.force_scales import ForceScales
+from lbm._commands.cases.force_scales import ForceScales
 
 FEWEST_PERIODS = 3
 """Periods of a force that the second half of a run must have for a frequency."""

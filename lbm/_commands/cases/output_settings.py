@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from lbm._cases.force_scales import ForceScales, read_force_scales
-from lbm._cases.integrals import FlowSections, HeatWalls, read_flow, read_heat
-from lbm._cases.scales import CaseFlow, Scales
+from lbm._commands.cases.force_scales import ForceScales, read_force_scales
+from lbm._commands.cases.integrals import FlowSections, HeatWalls, read_flow, read_heat
+from lbm._commands.cases.scales import CaseFlow, Scales
 from lbm._io.fields import DERIVED
 from lbm._io.plot import FIELDS
 from lbm._io.tables import Table

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from lbm._cases.reader import Reader, read_array
+from lbm._commands.cases.reader import Reader, read_array
 from lbm._io.tables import Table
 from lbm.boundaries import CONDITIONS, FACES, WALLS, Condition, NoSlip, Solid
 from lbm.boundaries.motion import Motion, Rotation, Translation

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from lbm._cases.scales import Scales
+from lbm._commands.cases.scales import Scales
 from lbm._io.tables import REQUIRED, Table
 from lbm.boundaries.prescribed import Function
 from lbm.lattices.extent import Triple

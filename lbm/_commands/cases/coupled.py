@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lbm._cases.reader import Reader
+from lbm._commands.cases.reader import Reader
 from lbm._coupled.scalars.scalar import FixedFlux, FixedValue, Scalar, ScalarCondition
 from lbm._io.tables import Table
 from lbm.boundaries import FACES

@@ -15,9 +15,9 @@ from zipfile import BadZipFile
 import numpy as np
 
 from hetero.data_files.atomic_files import replace_atomically
-from lbm._cases.case import Case
-from lbm._cases.folder import RUN_FACTS
-from lbm._cases.output_settings import TABLES
+from lbm._commands.cases.case import Case
+from lbm._commands.cases.folder import RUN_FACTS
+from lbm._commands.cases.output_settings import TABLES
 from lbm.callbacks import Statistics
 from lbm.errors import CheckpointError
 from lbm.simulation import Simulation

@@ -6,8 +6,8 @@ import re
 import warnings
 from typing import Any
 
-from lbm._cases.case import Case
-from lbm._cases.output_settings import ProbeTable
+from lbm._commands.cases.case import Case
+from lbm._commands.cases.output_settings import ProbeTable
 from lbm.simulation import Simulation
 
 

@@ -32,7 +32,7 @@ class WallTables:
     Attributes
     ----------
     types : `Links.wall_types` in the present step
-    arrays : all tables, in the order of `_kernels.cuda_source.ARRAYS`
+    arrays : all tables, in the order of `_kernels.gpu.source.ARRAYS`
     """
 
     def __init__(self, problem: Problem, stream: object):

@@ -10,9 +10,9 @@ from typing import Any, TextIO
 import numpy as np
 
 from hetero.data_files.atomic_files import replace_atomically
-from lbm._cases.case import Case
-from lbm._cases.coefficients import summarize_forces
-from lbm._cases.folder import (
+from lbm._commands.cases.case import Case
+from lbm._commands.cases.coefficients import summarize_forces
+from lbm._commands.cases.folder import (
     CHECKPOINT,
     FLOW,
     FORCES,
@@ -24,9 +24,15 @@ from lbm._cases.folder import (
     list_images,
     picture_name,
 )
-from lbm._cases.integrals import summarize_integrals
-from lbm._cases.output_settings import PictureSettings, SampledTable
-from lbm._cases.restarts import ROWS, read_sums, require_same_facts, write_facts, write_sums
+from lbm._commands.cases.integrals import summarize_integrals
+from lbm._commands.cases.output_settings import PictureSettings, SampledTable
+from lbm._commands.cases.restarts import (
+    ROWS,
+    read_sums,
+    require_same_facts,
+    write_facts,
+    write_sums,
+)
 from lbm._io.vtk import require_pyevtk, write_series
 from lbm._tunnel.averages import Estimate
 from lbm.callbacks import Every, Statistics

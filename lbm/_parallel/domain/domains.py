@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from hetero.devices import Device
-from lbm._domain.domain import Domain
 from lbm._kernels.problem import Problem
+from lbm._parallel.domain.domain import Domain
 from lbm._parallel.partition import Decomposition, choose_decomposition, make_partition
 from lbm._parallel.placement import place_parts
 from lbm._parallel.ranks.communication import Ranks

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from lbm._cases.scales import CaseFlow
+from lbm._commands.cases.scales import CaseFlow
 from lbm._io.tables import Table
 from lbm.boundaries import evaluate_solid, split_boundaries
 from lbm.geometry.meshes import TriangleMesh

@@ -9,9 +9,9 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from hetero.devices import Device
-from lbm._domain.stepping import PartsOfRank
 from lbm._kernels.engine import DrivingScalar, Engine
 from lbm._kernels.problem import Box, Problem, wall_return_indices
+from lbm._parallel.domain.stepping import PartsOfRank
 from lbm._parallel.memory_forecast import SLAB_CELLS
 from lbm._parallel.partition import Partition
 from lbm._parallel.parts import Part

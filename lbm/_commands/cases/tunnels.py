@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from lbm._cases.force_scales import ForceScales
-from lbm._cases.scales import Scales
+from lbm._commands.cases.force_scales import ForceScales
+from lbm._commands.cases.scales import Scales
 from lbm._io.tables import Table
 from lbm._tunnel.averages import Estimate, average_pairs, estimate_forces
 from lbm._tunnel.placing import DIRECTIONS, orient

@@ -10,7 +10,8 @@ import numpy as np
 from hetero import validation
 from hetero.arrays import Workspace, on_host
 from stablegpu._fit.arguments import DataSets, as_sets
-from stablegpu._fit.datasets import GatheredIntervals, upload_ends
+from stablegpu._fit.datasets import upload_ends
+from stablegpu._fit.likelihood import Observations
 
 
 @dataclass(frozen=True)
@@ -153,7 +154,7 @@ def gather(
     starts: np.ndarray,
     stops: np.ndarray,
     host_workspace: Workspace,
-) -> tuple[GatheredIntervals, np.ndarray, np.ndarray]:
+) -> tuple[Observations, np.ndarray, np.ndarray]:
     """Merge equal intervals of each set and copy them to the device.
 
     Also return samples for starting values, (sets, points), and the ties of `PreparedDataSets`.
@@ -177,7 +178,7 @@ def gather(
         firsts = np.cumsum(counts) - counts
     take = host_workspace.input
     return (
-        GatheredIntervals(
+        Observations(
             take("points", points),
             take("masses", masses),
             take("bounds", bounds).reshape(2, points.size),

@@ -168,9 +168,8 @@ def gather(
     samples = np.empty((sets, START_POINTS))
     truncation = np.nan if intervals.truncation is None else intervals.truncation
     gathered = points, masses, bounds, counts, ranges, ties
-    lower, upper = intervals.lower, intervals.upper
-    truncations = np.full(sets, truncation)
-    gather_sets(lower, upper, weights, truncations, starts, stops, firsts, gathered, samples)
+    observed, truncations = (intervals.lower, intervals.upper, weights), np.full(sets, truncation)
+    gather_sets(observed, truncations, starts, stops, firsts, gathered, samples)
     # Only what the sets hold goes to the device.
     if counts.sum() < size // 2:
         used = np.repeat(firsts - (np.cumsum(counts) - counts), counts) + np.arange(counts.sum())

@@ -17,7 +17,13 @@ from fractions import Fraction
 
 from tmd._search.trivial_rounding import INFINITY, Interval, start_of_trivial, trivial_near_zero
 from tmd.formats import Format, Run, argument_runs, exponent, format_fraction
-from tmd.functions.function import Function, exponents_of_balls, working_precision
+from tmd.functions.function import (
+    Function,
+    enclosures,
+    exponents_of_balls,
+    has_values,
+    working_precision,
+)
 
 MAX_BLOCK_BITS = 46
 """log2 of the largest number of arguments in a block, the unit of certificates and checkpoints."""
@@ -141,7 +147,7 @@ def _split_side(
         if not (runs := argument_runs(a, b, fmt)):
             continue
         is_left_out = any(p <= a and b <= q for p, q in left_out)
-        if is_left_out or not function.has_values(a, b, a in points):
+        if is_left_out or not has_values(function, a, b, a in points):
             idle += sum(run.count for run in runs)
         else:
             new, skipped = _split_runs(function, runs, fmt, MAX_BLOCK_BITS)
@@ -280,7 +286,7 @@ def _constant_ulp_and_sign(
     ends = run.argument(begin), run.argument(end - 1)
     for precision in _PRECISIONS if single else _PRECISIONS[1:2]:
         with working_precision(precision + 2 * abs(exponent(ends[1]))):
-            values = function.enclosures(*ends)
+            values = enclosures(function, *ends)
             if (exponents := exponents_of_balls(values)) is None:
                 continue
             low, high = exponents

@@ -113,25 +113,6 @@ class Function:
         digits = self.exact(x)
         return self.enclosure(ball(x)) if digits is None else arb(digits)
 
-    def enclosures(self, first: Fraction, last: Fraction) -> list[Ball]:
-        """Return balls whose union encloses the values between two arguments."""
-        if first == last:
-            return [self.evaluate(first)]
-        if self.monotone:
-            return [self.evaluate(first), self.evaluate(last)]
-        return [self.enclosure(ball(first).union(ball(last)))]
-
-    def has_values(self, lo: Fraction, hi: Fraction, is_point: bool) -> bool:
-        """Return whether f has values other than 0 in [lo, hi).
-
-        If `is_point`, lo is one of `points`, and no other argument is there; else none of them is.
-        """
-        if not is_point:
-            return self.is_defined_between(lo, hi)
-        with working_precision(64 + 2 * abs(exponent(lo))):
-            value = self.evaluate(lo)
-            return bool(value.is_finite() and value != 0)
-
 
 def ball(x: Fraction) -> Ball:
     """Return x as a ball, with radius 0 if x is a binary number within the working precision."""
@@ -153,6 +134,27 @@ def exponents_of_balls(values: list[Ball]) -> tuple[int, int] | None:
     extremes = [end for y in map(abs, values) for end in (y.lower(), y.upper())]
     exponents = [*map(exponent_of_ball, extremes)]
     return min(exponents), max(exponents)
+
+
+def enclosures(function: Function, first: Fraction, last: Fraction) -> list[Ball]:
+    """Return balls whose union encloses the values of f between two arguments."""
+    if first == last:
+        return [function.evaluate(first)]
+    if function.monotone:
+        return [function.evaluate(first), function.evaluate(last)]
+    return [function.enclosure(ball(first).union(ball(last)))]
+
+
+def has_values(function: Function, lo: Fraction, hi: Fraction, is_point: bool) -> bool:
+    """Return whether f has values other than 0 in [lo, hi).
+
+    If `is_point`, lo is one of `Function.points`, and no other argument is there; else none is.
+    """
+    if not is_point:
+        return function.is_defined_between(lo, hi)
+    with working_precision(64 + 2 * abs(exponent(lo))):
+        value = function.evaluate(lo)
+        return bool(value.is_finite() and value != 0)
 
 
 def nearest_integer(y: Ball) -> Any:

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import hetero
 from benchmarks.measurements import Measurement
-from hetero.compile_ahead import packages
+from hetero.command_line.compile_ahead import packages
 
 _CODE = """
 import time

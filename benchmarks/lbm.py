@@ -7,7 +7,7 @@ import numpy as np
 import hetero
 import lbm
 from benchmarks.measurements import Measurement
-from lbm._domain.domains import make_domain
+from lbm._parallel.domain.domains import make_domain
 from lbm._parallel.partition import Decomposition
 from lbm._parallel.parts import make_engine
 from lbm._performance.measurement import measure_machine

@@ -59,7 +59,7 @@ def _add_json(parser: argparse.ArgumentParser, default: object) -> None:
 
 def _warm(options: argparse.Namespace) -> int:
     """Compile ahead, and print how long each call took."""
-    from hetero.compile_ahead import packages, warm
+    from hetero.command_line.compile_ahead import packages, warm
     from hetero.compile_cache.store import root
     from hetero.devices import resolve
     from hetero.validation import check_choice

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from lbm._parallel.ranks.abort import abort_all_ranks_on_errors
-from lbm._parallel.ranks.cores import usable_cores
+from lbm._parallel.ranks.communication import usable_cores
 
 SIZE_VARIABLES = ("PMI_SIZE", "OMPI_COMM_WORLD_SIZE", "MPI_LOCALNRANKS", "SLURM_STEP_NUM_TASKS")
 """Environment variables in which launchers give the number of ranks; the last is that of `srun`.

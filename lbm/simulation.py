@@ -17,21 +17,20 @@ from lbm._coupled.flow import MAX_STEPS
 from lbm._coupled.moving_bodies.limits import require_bodies_can_move
 from lbm._coupled.scalars.scalar import Scalar, check_scalars, describe_scalars
 from lbm._coupled.turbulent_inlets.face_eddies import bind_eddies
-from lbm._domain import arguments
-from lbm._domain.domain import create_domain
-from lbm._domain.mass_balance import require_balanced_mass
-from lbm._domain.narrow_gaps import warn_of_narrow_gaps
-from lbm._domain.slow_targets import warn_of_slow_targets
 from lbm._io.outputs import FlowWithOutputs
 from lbm._kernels.moments.limits import MOMENTS_PATTERN, choose_state, require_moments_suffice
 from lbm._kernels.problem import Problem
+from lbm._parallel.domain import arguments
+from lbm._parallel.domain.domain import create_domain
+from lbm._parallel.domain.mass_balance import require_balanced_mass
+from lbm._parallel.domain.narrow_gaps import warn_of_narrow_gaps
+from lbm._parallel.domain.slow_targets import warn_of_slow_targets
 from lbm._parallel.memory_forecast import Storage
 from lbm._parallel.partition import Decomposition, check_decomposition, make_partition
 from lbm._parallel.placement import DeviceArgument, choose_devices, require_memory_of_parts
 from lbm._parallel.ranks import agreement
 from lbm._parallel.ranks.abort import abort_all_ranks_on_errors
-from lbm._parallel.ranks.communication import Ranks
-from lbm._parallel.ranks.cores import share_cores
+from lbm._parallel.ranks.communication import Ranks, share_cores
 from lbm._performance.measurement import measure_best_ratio
 from lbm._post.stability import LastGoodState
 from lbm.boundaries.prescribed import InitialField
@@ -176,6 +175,7 @@ class Simulation(FlowWithOutputs):
         ranks = Ranks(comm)
         if ranks.size > 1:
             abort_all_ranks_on_errors()
+        share_cores(ranks)
         cells = arguments.check_shape(shape, ranks.size)
         force_in_time, first_force = arguments.check_force(force)
         self.check = check_integer("check", check)
@@ -202,7 +202,6 @@ class Simulation(FlowWithOutputs):
                 keep_good_state=keep_good_state,
                 **describe_sponges(sponges), **describe_scalars(scalars),
             )  # fmt: skip
-        share_cores(ranks)
         devices = choose_devices(device, cells, ranks)
         if ratio != 0.0:
             ratio = arguments.check_ratio(ratio, *devices)

@@ -21,10 +21,10 @@ from rode._solver.reductions.paths import PATHS
 from rode._solver.reductions.peaks import PEAKS
 from rode._solver.reductions.reduction import Reduction
 from rode._solver.schemes import find_scheme
-from rode._solver.stability import largest_step
+from rode._solver.schemes.stability import largest_step
 from rode.excitations.excitation import Envelope, values_of
-from rode.peaks import peak_correction
-from rode.problems import Problem
+from rode.problems.peak_correction import peak_correction
+from rode.problems.problem import Problem
 
 if TYPE_CHECKING:
     from hetero.devices import Device

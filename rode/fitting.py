@@ -18,8 +18,8 @@ from rode._estimators.process_likelihood import (
     ProcessLikelihood,
     covariance_of,
 )
+from rode._paths.process import Process
 from rode.excitations.ou import OU
-from rode.process import Process
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike

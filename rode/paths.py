@@ -11,8 +11,8 @@ from hetero import memory, philox, region, validation
 from hetero.arrays import Workspace, as_real
 from hetero.devices import device_of, resolve
 from rode._paths.fill import PathFiller
+from rode._paths.process import Process, process_of
 from rode.normals import float_type, places_of
-from rode.process import Process, process_of
 
 if TYPE_CHECKING:
     from numpy.typing import DTypeLike

@@ -12,8 +12,8 @@ from scipy import linalg
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
+    from rode._paths.process import Process
     from rode._solver.schemes.scheme import Field, Scheme
-    from rode.process import Process
 
 
 def ornstein_uhlenbeck(

@@ -20,8 +20,8 @@ from rode._solver.plan import Plan, make_plan
 from rode._solver.reductions import Reduction, Requested
 from rode._solver.runner import Outcome, compute, run
 from rode._solver.summary import settings_of, work_of
-from rode.problems import Problem
-from rode.results import Result
+from rode.problems.problem import Problem
+from rode.results.result import Result
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor

@@ -1,13 +1,20 @@
 """The public names of stablegpu, for its `__init__.py` and for type checkers."""
 
-from .conversions import from_r as from_r
-from .conversions import from_scipy as from_scipy
-from .conversions import to_r as to_r
-from .conversions import to_scipy as to_scipy
-from .derivatives import Gradient as Gradient
-from .derivatives import dlogpdf as dlogpdf
-from .distribution import Stable as Stable
-from .distribution import stable as stable
+from .distributions.conversions import from_r as from_r
+from .distributions.conversions import from_scipy as from_scipy
+from .distributions.conversions import to_r as to_r
+from .distributions.conversions import to_scipy as to_scipy
+from .distributions.derivatives import Gradient as Gradient
+from .distributions.derivatives import dlogpdf as dlogpdf
+from .distributions.modes import mode as mode
+from .distributions.risk import KupiecTest as KupiecTest
+from .distributions.risk import RiskEstimate as RiskEstimate
+from .distributions.risk import RiskEstimates as RiskEstimates
+from .distributions.risk import expected_shortfall as expected_shortfall
+from .distributions.risk import kupiec_test as kupiec_test
+from .distributions.risk import value_at_risk as value_at_risk
+from .distributions.stable import Stable as Stable
+from .distributions.stable import stable as stable
 from .evaluators import Evaluation as Evaluation
 from .evaluators import Interpolation as Interpolation
 from .evaluators import InterpolationError as InterpolationError
@@ -32,23 +39,16 @@ from .inference import bootstrap as bootstrap
 from .inference import fisher_information as fisher_information
 from .inference import goodness_of_fit as goodness_of_fit
 from .inference import profile_likelihood as profile_likelihood
-from .modes import mode as mode
 from .regression import Prediction as Prediction
 from .regression import Regression as Regression
 from .regression import regress as regress
 from .results import FitResult as FitResult
 from .results import FitResults as FitResults
-from .risk import KupiecTest as KupiecTest
-from .risk import RiskEstimate as RiskEstimate
-from .risk import RiskEstimates as RiskEstimates
-from .risk import expected_shortfall as expected_shortfall
-from .risk import kupiec_test as kupiec_test
-from .risk import value_at_risk as value_at_risk
 from .scipy_distribution import scipy_stable as scipy_stable
-from .special import expn as expn
-from .special import log_ndtr as log_ndtr
-from .special import logsumexp as logsumexp
-from .special import ndtr as ndtr
+from .special.functions import expn as expn
+from .special.functions import log_ndtr as log_ndtr
+from .special.functions import logsumexp as logsumexp
+from .special.functions import ndtr as ndtr
 from .streaming import fit_stream as fit_stream
 
 __version__: str

@@ -10,7 +10,7 @@ from typing import Any, TypedDict, Unpack, overload
 
 import numpy as np
 
-from hetero import Device, validation
+from hetero import validation
 from hetero.devices import device_of
 from hetero.distributed.engines import Engine
 from hetero.distributed.worker_devices import Devices
@@ -26,10 +26,9 @@ from stablegpu._fit.arguments import (
 )
 from stablegpu._fit.batch import SetsToFit, fit_sets
 from stablegpu._fit.datasets import LARGEST_SORTED_SET
-from stablegpu._fit.fitted import FittedSets, fit_at
+from stablegpu._fit.fitted import FittedSets, keep_copy, single_fit
 from stablegpu._fit.limits import FEWEST_OBSERVATIONS
 from stablegpu._fit.observations.intervals import observed_intervals, require_likelihood, widened
-from stablegpu._fit.records import REMEDIES
 from stablegpu.results import FitResult, FitResults
 
 LARGEST_KEPT = 1 << 21
@@ -229,7 +228,12 @@ def fit(
         *(flat, weights, stops - counts, stops, method, parameterization, fixed_values, intervals)
     )
     fits = dataclasses.replace(fit_sets(to_fit, engine, progress), labels=labels)
-    return _single_result(fits, to_fit, own_device) if single else _with_data(fits, to_fit)
+    if not single:
+        return _with_data(fits, to_fit)
+    result = single_fit(fits, FitResult, own_device)
+    observed = {"data": keep_copy(flat), "weights": keep_copy(weights), "intervals": intervals}
+    # Without the ascent's log-likelihood, in place of which comes that of the exact density.
+    return dataclasses.replace(result, **observed)
 
 
 def _leave_out(chosen: str, **others: Any) -> None:
@@ -313,22 +317,6 @@ def _with_data(fits: FittedSets, sets: SetsToFit) -> FitResults:
     """Return results of several sets, with their data unless these are many."""
     values = {field.name: getattr(fits, field.name) for field in dataclasses.fields(fits)}
     if math.prod(sets.data.shape) <= LARGEST_KEPT:
-        values |= {"data": _copy(sets.data), "weights": _copy(sets.weights)}
+        values |= {"data": keep_copy(sets.data), "weights": keep_copy(sets.weights)}
         values |= {"starts": sets.starts, "intervals": sets.intervals}
     return FitResults(**values)
-
-
-def _single_result(fits: FittedSets, sets: SetsToFit, device: str | Device | None) -> FitResult:
-    """Return the only one of the fits with its data; raise ValueError if they cannot be fitted."""
-    status = str(fits.status[0])
-    if status in REMEDIES:
-        raise ValueError(REMEDIES[status])
-    data, weights = _copy(sets.data), _copy(sets.weights)
-    result = fit_at(fits, 0, FitResult, device)
-    # Without the ascent's log-likelihood, in place of which comes that of the exact density.
-    return dataclasses.replace(result, data=data, weights=weights, intervals=sets.intervals)
-
-
-def _copy(values: Any) -> Any:
-    """Copy an array in host memory: the caller may change it before the result reads it."""
-    return values if values is None or device_of(values) else values.copy()

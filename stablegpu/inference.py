@@ -42,8 +42,8 @@ from stablegpu._inference.results import GoodnessOfFit as GoodnessOfFit
 from stablegpu._inference.results import GoodnessStatistic as GoodnessStatistic
 from stablegpu._inference.results import ProfileLikelihood as ProfileLikelihood
 from stablegpu._parameters import PARAMETERS
-from stablegpu.derivatives import dlogpdf
-from stablegpu.distribution import stable
+from stablegpu.distributions.derivatives import dlogpdf
+from stablegpu.distributions.stable import stable
 from stablegpu.fitting import fit
 from stablegpu.functions import cdf
 from stablegpu.results import FitResult

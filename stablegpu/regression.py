@@ -15,7 +15,7 @@ from hetero.equality import equal_by_value
 from stablegpu._fit.limits import FEWEST_OBSERVATIONS
 from stablegpu._inference.linear_models import LinearModels, maximize
 from stablegpu._parameters import Parameters
-from stablegpu.distribution import Stable
+from stablegpu.distributions.stable import Stable
 
 _ERROR_PARAMETERS = ("alpha", "beta", "scale")
 

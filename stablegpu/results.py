@@ -15,7 +15,7 @@ from hetero.validation import check_choice, require_iterable
 from stablegpu._fit.fitted import Fitted, FittedSets, fit_at
 from stablegpu._fit.records import STATUSES as STATUSES
 from stablegpu._parameters import PARAMETERS
-from stablegpu.risk import RiskEstimate, RiskEstimates
+from stablegpu.distributions.risk import RiskEstimate, RiskEstimates
 
 if TYPE_CHECKING:
     import pandas

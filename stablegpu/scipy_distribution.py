@@ -58,7 +58,7 @@ class _Stable(type(levy_stable)):  # type: ignore[misc]
     _isf = _standard("isf")
 
     def _entropy(self, alpha: Any, beta: Any) -> Any:
-        from stablegpu.distribution import stable
+        from stablegpu.distributions.stable import stable
 
         return np.vectorize(lambda a, b: stable(a, b).entropy())(alpha, beta)
 

@@ -19,11 +19,10 @@ from hetero.distributed.worker_devices import Devices
 from stablegpu._fit.arguments import check_fixed, check_settings
 from stablegpu._fit.ascents import fit_prepared
 from stablegpu._fit.datasets import LARGEST_SORTED_SET, BatchFit, UnsortedDataSets
-from stablegpu._fit.fitted import fit_at
+from stablegpu._fit.fitted import single_fit
 from stablegpu._fit.observations.large_samples.gather import gather_sample
 from stablegpu._fit.observations.streams.pieces import Observations, check_size, observations_of
 from stablegpu._fit.observations.streams.sample import StreamedSample
-from stablegpu._fit.records import REMEDIES
 from stablegpu.fitting import fit
 from stablegpu.results import FitResult
 
@@ -150,7 +149,4 @@ def _fit_sample(
     if method == "koutrouvelis" and np.isfinite(prepared.estimates).all():
         prepared = prepared._replace(estimates=sample.improve_estimate(prepared.estimates))
     fits = dataclasses.replace(fit_prepared(prepared, batch, [time.perf_counter()]), method=method)
-    result = fit_at(fits, 0, FitResult)
-    if result.status in REMEDIES:
-        raise ValueError(REMEDIES[result.status])
-    return result
+    return single_fit(fits, FitResult)

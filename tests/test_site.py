@@ -73,7 +73,7 @@ def test_a_broken_link_a_missing_anchor_and_a_malformed_docstring_fail_the_build
     page = tmp_path / "docs/glossary.md"
     links = "\n[a](no-such-page.md) [b](known-limits.md#no-such-anchor) [c](../no-such-file.py)\n"
     page.write_text(page.read_text() + links)
-    module = tmp_path / "stablegpu/special.py"
+    module = tmp_path / "stablegpu/special/functions.py"
     text = module.read_text()
     assert "    x : array_like of float" in text
     module.write_text(text.replace("    x : array_like", "    no_such_argument : array_like", 1))

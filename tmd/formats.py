@@ -248,12 +248,6 @@ def exponent(x: Fraction) -> int:
     return e if x >= Fraction(2) ** e else e - 1
 
 
-def exponent_of_ball(y: Any) -> int:
-    """Return the e with 2^e <= |y| < 2^(e+1) for the midpoint of a ball."""
-    mantissa, power = y.mid().man_exp()
-    return int(mantissa).bit_length() + int(power) - 1
-
-
 def argument_runs(lo: Fraction, hi: Fraction, fmt: Format) -> list[Run]:
     """Return the arguments in [lo, hi) in runs of one exponent, by growing magnitude.
 

@@ -1,4 +1,4 @@
-"""Print the coefficients of stablegpu/_special/formulas.py: weighted minimax polynomials.
+"""Print the coefficients of stablegpu/special/formulas.py: weighted minimax polynomials.
 
 Remez's exchange algorithm computes a polynomial with 60 digits. Then its coefficients are rounded
 one by one, and the others are fitted again each time: first the highest powers of float64 to the 21

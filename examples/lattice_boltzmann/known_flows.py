@@ -29,7 +29,7 @@ import hetero
 import lbm
 from hetero.devices import parse as parse_device
 from hetero.display.figures import new_figure
-from lbm._domain.domains import make_domain
+from lbm._parallel.domain.domains import make_domain
 from lbm.flows import CAVITY_RE1000, CavityResult, solve_cavity, solve_sphere, vortices
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from hetero.atomic_files import replace_atomically
+from hetero.data_files.atomic_files import replace_atomically
 from hetero.validation import check_output_path
 
 if TYPE_CHECKING:

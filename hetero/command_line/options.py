@@ -6,10 +6,10 @@ import argparse
 import importlib
 from pathlib import Path
 
-from hetero.atomic_files import require_writable
 from hetero.command_line.figure_files import SUFFIXES as FIGURE_SUFFIXES
 from hetero.command_line.parsers import add_version
 from hetero.data_files import check_output
+from hetero.data_files.atomic_files import require_writable
 from hetero.data_files.text_layout import DELIMITERS
 from hetero.data_files.writing import SUFFIXES as COLUMN_SUFFIXES
 from hetero.validation import check_output_path

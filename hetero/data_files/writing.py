@@ -12,7 +12,7 @@ from typing import Any, TextIO
 
 import numpy as np
 
-from hetero.atomic_files import replace_atomically
+from hetero.data_files.atomic_files import replace_atomically
 from hetero.data_files.reading import import_pyarrow
 from hetero.data_files.tables_as_text import require_openpyxl
 from hetero.validation import check_output_path

@@ -14,8 +14,6 @@ from typing import TypeVar
 
 import numpy as np
 
-from hetero.display.progress_bar import progress
-
 T = TypeVar("T")
 
 POLL_SECONDS = 0.2
@@ -57,17 +55,14 @@ def use_flag(flag: np.ndarray) -> Iterator[None]:
         flag_of_caller.reset(token)
 
 
-def results_of(
-    futures: Sequence[Future[T]], flag: np.ndarray, *, title: str = "", show_progress: bool = False
-) -> list[T]:
+def results_of(futures: Sequence[Future[T]], flag: np.ndarray) -> list[T]:
     """Return the results of all futures in their order.
 
     If one of them fails, or Ctrl-C comes, set `flag`, so that the others end soon, and raise.
     """
     try:
-        completed = as_completed(futures)
-        for _ in progress(range(len(futures)), title, enabled=show_progress):
-            next(completed).result()
+        for future in as_completed(futures):
+            future.result()
     except BaseException:
         flag[0] = 1
         raise

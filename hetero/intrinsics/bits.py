@@ -9,7 +9,7 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
-from hetero.chebyshev import economized_even_series, economized_series
+from hetero.intrinsics.chebyshev import economized_even_series, economized_series
 from hetero.intrinsics.floats import float_and_word_types, is_for_gpu
 
 _DIGITS = {types.float32: 23, types.float64: 52}

@@ -6,8 +6,8 @@ import json
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from hetero.atomic_files import replace_atomically
 from hetero.compile_cache.store import user_cache
+from hetero.data_files.atomic_files import replace_atomically
 from hetero.devices import Device, resolve
 from hetero.measurement import limit_loops
 

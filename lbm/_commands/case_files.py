@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any
 
 from hetero.command_line import add_common_options, print_json
 from hetero.version import VERSION
-from lbm._cases.folder import FORCES
+from lbm._commands.cases.folder import FORCES
 from lbm._commands.options import add_placement, check_devices, is_other_rank, positive
 
 if TYPE_CHECKING:
-    from lbm._cases.case import Case
-    from lbm._cases.outputs import Recorder
+    from lbm._commands.cases.case import Case
+    from lbm._commands.cases.outputs import Recorder
 
 _EXAMPLES = (
     ("wake.toml", "compute the flow and write its files"),
@@ -56,14 +56,14 @@ def add_run(subcommands: Any) -> None:
 
 def _run(options: argparse.Namespace) -> int:
     """Run the case and print a summary."""
-    from lbm._cases.folder import (
+    from lbm._commands.cases.folder import (
         prepare_folder,
         remove_later_images,
         require_unused,
         require_usable,
     )
-    from lbm._cases.outputs import Recorder
-    from lbm._cases.simulations import make_simulation
+    from lbm._commands.cases.outputs import Recorder
+    from lbm._commands.cases.simulations import make_simulation
 
     case = _read_case(options)
     folder, is_new = case.outputs.folder, options.restart is None
@@ -110,7 +110,7 @@ def _run(options: argparse.Namespace) -> int:
 
 def _read_case(options: argparse.Namespace) -> Case:
     """Read the case file, with what the options replace."""
-    from lbm._cases.case import read_case
+    from lbm._commands.cases.case import read_case
 
     with warnings.catch_warnings():
         if is_other_rank(options):
@@ -133,7 +133,7 @@ def _report(
     case: Any, simulation: Any, seconds: float, recorder: Recorder, options: argparse.Namespace
 ) -> None:
     """Print what was computed, at what rate, the coefficients of forces, and the files."""
-    from lbm._cases.tunnels import summarize_tunnel
+    from lbm._commands.cases.tunnels import summarize_tunnel
 
     files, forces = list(recorder.files), recorder.summarize_forces()
     means = recorder.summarize_integrals()

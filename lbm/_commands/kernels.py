@@ -12,7 +12,7 @@ OPERATIONS = (
     *("step", "step_with_viscosity", "survey", "survey_with_scalar", "read_moments"),
     *("read_populations", "write_equilibrium", "write_populations", "damp", "accelerate"),
 )
-"""Generated kernels; `lbm._kernels.cuda_kernels.SOURCES` has the same keys (its import takes a
+"""Generated kernels; `lbm._kernels.gpu.kernels.SOURCES` has the same keys (its import takes a
 second)."""
 
 _EXAMPLES = (("--pattern aa --odd --walls solids", "an odd step of A-A between solids"),)
@@ -40,7 +40,7 @@ def add_kernel(subcommands: Any) -> None:
 
 def _run(options: argparse.Namespace) -> int:
     """Print the source."""
-    from lbm._kernels.cuda_kernels import describe_kernel
+    from lbm._kernels.gpu.kernels import describe_kernel
 
     check_precision(options)
     text = describe_kernel(

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from lbm._domain.domain import Domain
+from lbm._parallel.domain.domain import Domain
 
 
 class Companion:

@@ -23,7 +23,7 @@ from lbm._coupled.scalars.field import ScalarField
 from lbm._coupled.scalars.fields import ScalarFields
 from lbm._coupled.scalars.scalar import Scalar
 from lbm._coupled.sponge_layers import SpongeLayers
-from lbm._domain.domain import Domain
+from lbm._parallel.domain.domain import Domain
 from lbm._parallel.ranks.exact_sum import exact_sum
 from lbm.boundaries import Condition, Solid
 from lbm.boundaries.sponge import Sponge

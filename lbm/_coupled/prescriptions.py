@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from lbm._coupled.cut_walls.walls import InterpolatedWalls
 from lbm._coupled.turbulent_inlets.inlets import TurbulentInlets
-from lbm._domain.domain import Domain
+from lbm._parallel.domain.domain import Domain
 
 
 class Prescriptions:

@@ -8,10 +8,10 @@ from typing import NamedTuple
 import numpy as np
 
 from lbm._coupled.companion import Companion
-from lbm._domain.domain import Domain
 from lbm._kernels.engine import SpongeLayer
 from lbm._kernels.items.store import Store
 from lbm._kernels.problem import Box
+from lbm._parallel.domain.domain import Domain
 from lbm._parallel.parts import Part
 from lbm.boundaries import FACES
 from lbm.boundaries.prescribed import Dependence, evaluate

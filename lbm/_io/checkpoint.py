@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from hetero.atomic_files import name_file_in_errors, replace_atomically
+from hetero.data_files.atomic_files import name_file_in_errors, replace_atomically
 from lbm._io.checkpoint_format import (
     DIGEST_BYTES,
     FIRST_LINE_BYTES,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from hetero.atomic_files import replace_atomically
+from hetero.data_files.atomic_files import replace_atomically
 from hetero.validation import describe
 from lbm._io.fields import collect_fields, require_finite, require_options
 

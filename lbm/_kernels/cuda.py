@@ -1,4 +1,4 @@
-"""Blocks of cells on a GPU: launches of the generated kernels of `_kernels.cuda_kernels`."""
+"""Blocks of cells on a GPU: launches of the generated kernels of `_kernels.gpu.kernels`."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from hetero.cuda.launcher import prepare_launch
 from hetero.devices import Device
 from hetero.jit import kernel
 from hetero.measurement import profiling
-from lbm._kernels.cuda_kernels import make_kernel
-from lbm._kernels.cuda_walls import WallTables
 from lbm._kernels.engine import Engine
+from lbm._kernels.gpu.kernels import make_kernel
+from lbm._kernels.gpu.walls import WallTables
 from lbm._kernels.problem import Problem
 
 THREADS = 128
@@ -64,7 +64,7 @@ class GPUEngine(Engine):
         )
 
     def _prepare(self, operation, t, box, arguments, stream):
-        """Prepare a launch of a kernel of `_kernels.cuda_kernels` over a box on the current GPU,
+        """Prepare a launch of a kernel of `_kernels.gpu.kernels` over a box on the current GPU,
         with its arguments converted."""
         p, form = self.problem, self.problem.precision
         function = make_kernel(

@@ -10,7 +10,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from hetero.atomic_files import replace_atomically
+from hetero.data_files.atomic_files import replace_atomically
 from lbm._io.tables import Table, read_json
 from lbm._performance.machine import Axes, Curve, DeviceTimes, Linear, Machine
 

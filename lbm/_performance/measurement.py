@@ -9,9 +9,9 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from hetero.devices import Device
-from lbm._domain.domain import Domain
-from lbm._domain.domains import make_domain
 from lbm._kernels.problem import Box, Problem
+from lbm._parallel.domain.domain import Domain
+from lbm._parallel.domain.domains import make_domain
 from lbm._parallel.exchange.messages import message_shape
 from lbm._parallel.partition import Decomposition
 from lbm._parallel.parts import edge_thickness, make_engine

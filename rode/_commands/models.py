@@ -10,8 +10,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from rode import standard_problems
-from rode.problems import Problem
+from rode.problems import standard_problems
+from rode.problems.problem import Problem
 
 BUILT_IN: dict[str, Any] = {
     "kanai-tajimi": standard_problems.kanai_tajimi,

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from hetero import validation
-from rode.peaks import peak_correction
-from rode.problems import Problem
-from rode.results import Result
+from rode.problems.peak_correction import peak_correction
+from rode.problems.problem import Problem
+from rode.results.result import Result
 
 CONFIDENCE = 0.95
 """Probability with which the intervals of the quantiles contain them."""

@@ -36,9 +36,9 @@ from rode._commands.peaks import (
 )
 from rode._solver.reductions import Quantiles, Reduction
 from rode._solver.schemes import SCHEMES, find_scheme
-from rode._solver.stability import largest_step
-from rode.problems import Problem
-from rode.results import Result
+from rode._solver.schemes.stability import largest_step
+from rode.problems.problem import Problem
+from rode.results.result import Result
 from rode.solving import solve
 
 LINEAR_METHOD, METHOD, GENERAL_METHOD = "3-rode-taylor", "averaged-heun", "heun"

@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from rode._problems.calls import call_uncompiled
 from rode._solver.plan import Plan
 from rode._solver.reductions.functional import Functional
+from rode.problems.calls import call_uncompiled
 
 MAX_DIMENSION = 64
 """Largest number of unknowns of the recurrence, which multiplies matrices for each step; not

@@ -6,7 +6,7 @@ import functools
 
 from hetero.jit import scalar
 from rode._intrinsics.tuple_algebra import cast, choose, multiply_rows
-from rode._solver.excited_formulas import concatenate, make_component_of
+from rode._solver.formulas.excited_formulas import concatenate, make_component_of
 
 
 @functools.cache

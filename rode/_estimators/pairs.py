@@ -31,7 +31,7 @@ from rode._solver.plan import MAX_UNROLLED, Plan, is_large_frame
 from rode._solver.reductions.reduction import Fold, Reduction, State
 from rode._solver.runner import step_of
 from rode._solver.schemes.scheme import Scheme
-from rode.problems import Problem
+from rode.problems.problem import Problem
 
 
 def with_one_output(problem: Problem, index: int) -> Problem:

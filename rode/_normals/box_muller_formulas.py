@@ -10,7 +10,6 @@ import math
 import numpy as np
 from numba import uint32
 
-from hetero.chebyshev import economized_even_series, economized_series
 from hetero.intrinsics.bits import (
     approx_cosine,
     approx_log2,
@@ -24,6 +23,7 @@ from hetero.intrinsics.bits import (
     split_for_log,
     to_float32,
 )
+from hetero.intrinsics.chebyshev import economized_even_series, economized_series
 from hetero.intrinsics.floats import approx_reciprocal, constant, fma, polynomial
 from hetero.jit import scalar
 

@@ -11,7 +11,6 @@ from importlib.metadata import version
 import numpy as np
 from numba import uint32
 
-from hetero.chebyshev import interpolating_polynomial
 from hetero.compile_cache.tables import cached_table
 from hetero.intrinsics.bits import (
     approx_log2,
@@ -21,6 +20,7 @@ from hetero.intrinsics.bits import (
     select,
     to_float32,
 )
+from hetero.intrinsics.chebyshev import interpolating_polynomial
 from hetero.intrinsics.floats import fma, polynomial
 from hetero.jit import scalar
 

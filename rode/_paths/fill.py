@@ -14,7 +14,7 @@ from rode._paths.tiles import ROUNDS, path_of, tile
 
 if TYPE_CHECKING:
     from hetero.devices import Device
-    from rode.process import Process
+    from rode._paths.process import Process
 
 STREAM = philox.STREAMS["rode.ornstein_uhlenbeck"]
 STREAM_OF_ENDS = philox.STREAMS["rode.ornstein_uhlenbeck, ends of tiles"]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from rode.process import Process
+from rode._paths.process import Process
 
 if TYPE_CHECKING:
     from numpy.typing import DTypeLike

@@ -11,11 +11,11 @@ from hetero import validation
 from hetero.compile_cache.fingerprint import UnknownValueError, fingerprint_of_results
 from hetero.compile_cache.sources import SourcesChangedError
 from hetero.version import VERSION
-from rode._problems.calls import RESULTS
 from rode._solver.finished_parts import Checkpoint
 from rode._solver.plan import Plan
 from rode._solver.runner import Outcome
 from rode._solver.summary import settings_of
+from rode.problems.calls import RESULTS
 
 
 class Checkpoints(NamedTuple):

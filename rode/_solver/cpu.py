@@ -24,10 +24,9 @@ from hetero.jit import serial
 from rode._intrinsics.flags import is_set
 from rode._intrinsics.tuple_algebra import read_column, write_column
 from rode._paths.step_formulas import advance
-from rode._solver.excited_formulas import make_excited_step
-from rode._solver.frame_loops import make_frame_step, make_record_frame
-from rode._solver.kernel_arguments import STEP_WORK
-from rode._solver.stage_formulas import (
+from rode._solver.formulas.excited_formulas import make_excited_step
+from rode._solver.formulas.frame_loops import make_frame_step, make_record_frame
+from rode._solver.formulas.stage_formulas import (
     block_of,
     first_fine_step,
     make_averages,
@@ -38,6 +37,7 @@ from rode._solver.stage_formulas import (
     make_sample_sums,
     words_of_block,
 )
+from rode._solver.kernel_arguments import STEP_WORK
 
 GROUP = 512
 """Largest number of paths side by side: enough to hide the setup of each loop; not tuned."""

@@ -24,9 +24,8 @@ from hetero.cuda.driver import cuda
 from hetero.intrinsics.warp import FULL_MASK
 from hetero.jit import kernel
 from rode._intrinsics.tuple_algebra import replace_component
-from rode._solver.excited_formulas import make_excited_step
-from rode._solver.kernel_arguments import STEP_WORK, part_of
-from rode._solver.stage_formulas import (
+from rode._solver.formulas.excited_formulas import make_excited_step
+from rode._solver.formulas.stage_formulas import (
     block_of,
     make_averages,
     make_initialize,
@@ -38,7 +37,8 @@ from rode._solver.stage_formulas import (
     next_save,
     store_state,
 )
-from rode._solver.stretch_formulas import make_join, make_walk_stretches
+from rode._solver.formulas.stretch_formulas import make_join, make_walk_stretches
+from rode._solver.kernel_arguments import STEP_WORK, part_of
 
 THREADS = 128
 """Number of threads in a block."""

@@ -22,7 +22,7 @@ from zipfile import BadZipFile
 
 import numpy as np
 
-from hetero.atomic_files import replace_atomically
+from hetero.data_files.atomic_files import replace_atomically
 from hetero.errors import CheckpointError
 
 _FORMAT = "hetero parts 2"

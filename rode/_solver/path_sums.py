@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from rode.process import Process
+from rode._paths.process import Process
 
 DIGITS = 80
 """Decimal digits of the arithmetic with these matrices; not tuned."""

@@ -12,7 +12,6 @@ import numpy as np
 
 from hetero import philox, validation
 from hetero.devices import CPU, Device, resolve
-from rode._problems.checks import try_functions
 from rode._solver.excited import ExcitationArrays, Shape, describe
 from rode._solver.path_sums import (
     GaussianDistribution,
@@ -24,9 +23,10 @@ from rode._solver.reductions import Requested, find_reductions
 from rode._solver.reductions.reduction import Extent, Reduction
 from rode._solver.schemes import find_scheme, require_scheme
 from rode._solver.schemes.scheme import Scheme
-from rode._solver.stability import largest_step
+from rode._solver.schemes.stability import largest_step
 from rode._solver.statistics.leaves import leaf_size
-from rode.problems import Problem
+from rode.problems.checks import try_functions
+from rode.problems.problem import Problem
 
 if TYPE_CHECKING:
     from numpy.typing import DTypeLike

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import logging
 import math
 from collections.abc import Iterable, Iterator
@@ -16,7 +15,6 @@ from hetero.arrays import Array, Workspace
 from hetero.devices import Device
 from hetero.distributed.cancellation import StoppedError, current_flag
 from rode import _solver
-from rode._problems.frame_functions import KINDS
 from rode._solver.excited import ExcitationArrays, Shape
 from rode._solver.kernel_arguments import (
     Counter,
@@ -29,9 +27,10 @@ from rode._solver.kernel_arguments import (
 from rode._solver.memory_forecast import require_memory, times_of_window
 from rode._solver.plan import Plan
 from rode._solver.reductions.peaks import PEAKS
-from rode._solver.reductions.reduction import Rows, State, chain_folds
+from rode._solver.reductions.reduction import Fold, Rows, State, joint_fold
 from rode._solver.schemes.scheme import Scheme
-from rode.problems import Problem
+from rode.problems.frame_functions import KINDS
+from rode.problems.problem import Problem
 
 LOGGER = logging.getLogger(__name__)
 
@@ -81,7 +80,7 @@ def run(plan: Plan, *, show_progress: bool = False) -> Outcome:
         try:
             return Solver(plan).run(show_progress=show_progress)
         except Exception as error:
-            from rode._problems.compile_errors import explain
+            from rode.problems.compile_errors import explain
 
             explain(error, plan.problem, plan.dtype)
             raise
@@ -93,10 +92,11 @@ class Solver:
     def __init__(self, plan: Plan) -> None:
         self.plan, self.outputs = plan, len(plan.problem.outputs)
         shape, excitation = (None, None) if plan.problem.excitation is None else plan.excited()
-        self.spec = spec = kernel_spec_of(plan, shape)
-        self.folds = any(one.fold is not None for one in plan.reductions)
-        matrices = self.matrices(excitation)
         self.states: list[State] = [one.begin(plan.extent) for one in plan.reductions]
+        fold = joint_fold(plan.reductions)
+        self.folds = fold is not None
+        self.spec = spec = kernel_spec_of(plan, fold, shape)
+        matrices = self.matrices(excitation)
         self.workspace = work = Workspace(plan.device)
         for name, array in matrices.items():
             matrices[name] = work.input(name, array, plan.dtype).reshape(array.shape)
@@ -132,7 +132,7 @@ class Solver:
             codes = [(KINDS.index(kind), storey) for kind, storey in plan.problem.frame or ()]
             arrays["transfers"] = np.array(codes, float)[:, :, None]
         if plan.kind == "exact":
-            from rode._solver.stage_formulas import block_of, exact_blocks
+            from rode._solver.formulas.stage_formulas import block_of, exact_blocks
 
             distribution, size = plan.sums_distribution(), spec.form_count + 1
             drawing = np.zeros((size, 1 + exact_blocks(spec) * block_of(spec).size))
@@ -254,31 +254,31 @@ class Solver:
         )
 
 
-def kernel_spec_of(plan: Plan, shape: Shape | None = None) -> KernelSpec:
-    """Return the functions that a plan compiles; `shape` is that of its excitation.
+def kernel_spec_of(plan: Plan, fold: Fold | None, shape: Shape | None) -> KernelSpec:
+    """Return the functions that a plan compiles, with the fold of its reductions.
 
     Runs without a fold have that of the peaks, so that they share the code of one that has it.
+    `shape` is that of the excitation.
     """
-    from rode._problems.functions import fields_of
-    from rode._solver.excited_formulas import make_observe
+    from rode._solver.formulas.excited_formulas import make_observe
+    from rode.problems.functions import fields_of
 
     problem, scheme = plan.problem, plan.scheme
     parameters, rows = problem.parameters.shape[0], len(problem.start_numbers)
     if plan.kind == "frame":  # functions that all frames share
-        from rode._solver.frame_loops import keep_forms, make_start, observe_value
+        from rode._solver.formulas.frame_loops import keep_forms, make_start, observe_value
 
         step, observe, start = keep_forms, observe_value, make_start(scheme.form_count)
         parameters, rows = 1, 0
     else:
         step, observe, start = step_of(problem, scheme), problem.observe, problem.start
         observe = observe if shape is None else make_observe(observe, shape)
-    folds = [fold for one in plan.reductions if (fold := one.fold) is not None]
     return KernelSpec(
         kind=plan.kind,
         step=step,
         observe=observe,
         start=start,
-        fold=functools.reduce(chain_folds, folds or [PEAKS.fold]),
+        fold=fold or PEAKS.fold,
         fields=fields_of(problem.G, problem.g) if plan.kind == "separable" else None,
         dtype=plan.dtype,
         normals=plan.normals,

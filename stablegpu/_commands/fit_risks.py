@@ -6,8 +6,8 @@ import argparse
 import math
 from typing import Any
 
+from stablegpu.distributions.risk import KupiecTest, RiskEstimate, kupiec_test
 from stablegpu.results import FitResult
-from stablegpu.risk import KupiecTest, RiskEstimate, kupiec_test
 
 
 def estimate_risks(result: FitResult, options: argparse.Namespace) -> list[RiskEstimate]:

@@ -7,7 +7,7 @@ import sys
 
 from hetero.command_line import add_layout_options
 from hetero.data_files import Table, open_table
-from stablegpu.distribution import Stable, stable
+from stablegpu.distributions.stable import Stable, stable
 
 
 def add_distribution(parser: argparse.ArgumentParser) -> None:

@@ -51,9 +51,6 @@ class DataSets(NamedTuple):
 
 def as_sets(name: str, data: Any) -> DataSets:
     """Return the data sets in an array, a list of sequences, a series, a frame or a mapping."""
-    has_name = is_series(data) and data.name is not None
-    if device_of(data) is not None:
-        return _array_sets(name, data)
     if (columns := labelled_columns(data)) is not None:
         parts = [_column_values(name, label, column) for label, column in columns]
         return _joined_sets(name, parts, tuple(label for label, _ in columns))
@@ -61,8 +58,11 @@ def as_sets(name: str, data: Any) -> DataSets:
         parts = [series_values(name, part).reshape(-1) for part in data]
         labels = tuple(part.name for part in data) if all(map(is_series, data)) else None
         return _joined_sets(name, parts, labels)
-    sets = _array_sets(name, series_values(name, data))
-    if sets.single and has_name:
+    values = data
+    if device_of(data) is None:
+        values = series_values(name, data) if hasattr(data, "to_numpy") else as_real(name, data)
+    sets = _array_sets(name, values)
+    if sets.single and is_series(data) and data.name is not None:
         sets = sets._replace(labels=(data.name,))
     return sets
 

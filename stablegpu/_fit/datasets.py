@@ -15,7 +15,7 @@ from hetero.cuda.device_cache import resident, resident_tuple
 from stablegpu._fit import likelihood
 from stablegpu._fit.estimators import mcculloch
 from stablegpu._fit.estimators.mcculloch import estimate as mcculloch_estimate
-from stablegpu._fit.likelihood import second_starts
+from stablegpu._fit.likelihood import Observations, second_starts
 from stablegpu._fit.likelihood.second_starts import selection_loops
 from stablegpu._fit.likelihood.second_starts.formulas import ALPHAS, BETAS
 from stablegpu._fit.records import OUTCOME, START
@@ -63,23 +63,13 @@ class BatchFit:
         return replace(self, fixed_values=values)
 
 
-class GatheredIntervals(NamedTuple):
-    """Distinct intervals of all sets on the device, as `likelihood.Loops.maximize` reads them."""
-
-    points: Array
-    weights: Array
-    bounds: Array
-    ends: Array
-    ranges: Array
-
-
 class SortedDataSets(NamedTuple):
     """Sorted data sets: set s is x[ends[s, 0]:ends[s, 1]], all on the device."""
 
     x: Array
     weights: Array  # of the same indices; empty: all 1
     ends: Array
-    intervals: GatheredIntervals | None = None  # the data, if x are only samples like them
+    intervals: Observations | None = None  # the data, if x are only samples like them
 
 
 class UnsortedDataSets(NamedTuple):
@@ -228,9 +218,9 @@ def maximize(
     observed = sets.intervals
     if observed is None:
         none = host_workspace.output((0, 0), reuse="no intervals", flat=False)
-        observed = GatheredIntervals(sets.x, sets.weights, none, sets.ends, none)
+        observed = Observations(sets.x, sets.weights, none, sets.ends, none)
     likelihood.loops(workspace.device).maximize(
-        *observed, records, free, tables.table, outcomes, stream
+        observed, records, free, tables.table, outcomes, stream
     )
     return host_workspace.result(outcomes, (outcomes.size,)).view(OUTCOME)
 

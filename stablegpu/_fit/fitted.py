@@ -16,6 +16,7 @@ import numpy as np
 
 from hetero import Device, validation
 from hetero.arrays import on_host
+from hetero.devices import device_of
 from hetero.equality import equal_by_value
 from stablegpu._fit.limits import ALPHA_RANGE, BETA_RANGE
 from stablegpu._fit.observations.intervals import Intervals
@@ -23,7 +24,7 @@ from stablegpu._fit.observations.streams.pieces import Observations, check_size
 from stablegpu._fit.observations.streams.read_ahead import read_ahead
 from stablegpu._fit.records import CONVERGED, REMEDIES
 from stablegpu._parameters import PARAMETERS, Parameters
-from stablegpu.distribution import Stable
+from stablegpu.distributions.stable import Stable
 
 RANGES = {"alpha": ALPHA_RANGE, "beta": BETA_RANGE}
 """Ranges at whose ends intervals are cut off, by parameter."""
@@ -331,3 +332,15 @@ def fit_at(fits: FittedSets, k: int, kind: type[Fit], device: Any = None) -> Fit
     )
     vars(fitted)["loglik"] = float(fits.loglik[k])
     return fitted
+
+
+def single_fit(fits: FittedSets, kind: type[Fit], device: Any = None) -> Fit:
+    """Return the only one of the fits; raise ValueError if its data cannot be fitted."""
+    if (status := str(fits.status[0])) in REMEDIES:
+        raise ValueError(REMEDIES[status])
+    return fit_at(fits, 0, kind, device)
+
+
+def keep_copy(values: Any) -> Any:
+    """Copy an array in host memory: the caller may change it before the result reads it."""
+    return values if values is None or device_of(values) else values.copy()

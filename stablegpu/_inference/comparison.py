@@ -12,10 +12,10 @@ import numpy as np
 from hetero.arrays import on_host
 from hetero.display.notebook import html_table
 from hetero.equality import equal_by_value
-from stablegpu._distribution import log_interval_probability
 from stablegpu._fit.fitted import Fitted
 from stablegpu._inference.failures import require_converged
 from stablegpu._inference.summary import align_columns
+from stablegpu.distributions.base import log_interval_probability
 
 _LARGEST_DF = 1e6  # of Student's t, which is normal by then to 6 digits
 _STARTS_OF_DF = (1.5, 4.0, 30.0)

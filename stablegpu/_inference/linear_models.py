@@ -19,12 +19,12 @@ from hetero.devices import resolve
 from stablegpu._fit.batch import fit_batch
 from stablegpu._fit.datasets import (
     BatchFit,
-    GatheredIntervals,
     SortedDataSets,
     make_starts,
     upload_ends,
 )
 from stablegpu._fit.datasets import maximize as evaluate_sets
+from stablegpu._fit.likelihood import Observations
 from stablegpu._fit.limits import ALPHA_RANGE
 from stablegpu._inference.quasi_newton import correct_information
 
@@ -100,7 +100,7 @@ class LinearModels:
         with self._device.active():
             workspace = self._workspace
             points = workspace.input("residuals", copies)
-            observed = GatheredIntervals(
+            observed = Observations(
                 points,
                 self._weights,
                 workspace.input("bounds", np.stack([copies, copies])).reshape(2, copies.size),

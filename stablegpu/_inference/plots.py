@@ -27,8 +27,8 @@ from hetero.display.figures import (
 
 if TYPE_CHECKING:
     from stablegpu._fit.fitted import FittedSets
-    from stablegpu.distribution import Stable
-    from stablegpu.risk import RiskEstimate
+    from stablegpu.distributions.risk import RiskEstimate
+    from stablegpu.distributions.stable import Stable
 
 _BINS = 60
 _MOST_POINTS = 2000  # of the plots of quantiles and probabilities: more do not show

@@ -21,8 +21,8 @@ from stablegpu._inference.failures import require_converged
 from stablegpu._inference.likelihood_ends import LEAST_ALPHA_OF_MEANS, find_ends
 from stablegpu._inference.likelihoods import Likelihoods
 from stablegpu._parameters import PARAMETERS, tan_half_pi
+from stablegpu.distributions.risk import RiskEstimate, RiskEstimates
 from stablegpu.functions import isf, sf
-from stablegpu.risk import RiskEstimate, RiskEstimates
 
 _AT_END = 1e-6
 """Distance from the end of a range within which an estimate is at the end."""

@@ -9,8 +9,8 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
-from hetero.chebyshev import economized_even_series, economized_series
 from hetero.intrinsics.bits import select
+from hetero.intrinsics.chebyshev import economized_even_series, economized_series
 from hetero.intrinsics.floats import (
     constant,
     fma,

@@ -1,11 +1,14 @@
 """Random numbers by the method of Chambers, Mallows and Stuck."""
 
-from typing import Protocol
+from __future__ import annotations
 
-import numpy as np
+from typing import TYPE_CHECKING, Protocol
 
 from hetero.arrays import Array, Stream
 from hetero.devices import Device
+
+if TYPE_CHECKING:
+    from stablegpu._sampling.formulas import RandomStream
 
 
 class Loops(Protocol):
@@ -13,9 +16,7 @@ class Loops(Protocol):
 
     def fill(
         self,
-        key: tuple[np.uint32, np.uint32],
-        path: int,
-        number: int,
+        random_stream: RandomStream,
         samplers: tuple,
         loc: float,
         scale: float,
@@ -23,7 +24,7 @@ class Loops(Protocol):
         out: Array,
         stream: Stream = 0,
     ) -> None:
-        """Fill `out` with loc + scale X, sample i from Philox block first + i of stream `number`.
+        """Fill `out` with loc + scale X, sample i from Philox block first + i of the stream.
 
         `samplers` are the constants of the distribution, from `sample.sampler_of`.
         """

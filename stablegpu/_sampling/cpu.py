@@ -6,7 +6,6 @@ from numba import prange
 from hetero.cpu.interruptible import ranges
 from hetero.jit import parallel, serial
 from stablegpu._sampling.formulas import (
-    RandomStream,
     draw_variables,
     transform_to_s0,
     transform_to_s1,
@@ -41,10 +40,9 @@ def _fill(first, random_stream, right, left, sampler, loc, scale, out):
         _fill_chunk(block, random_stream, right, left, sampler, loc, scale, part)
 
 
-def fill(key, path, number, samplers, loc, scale, first, out, stream=0):
-    """Fill `out` with loc + scale X, sample i from Philox block first + i of stream `number`."""
+def fill(random_stream, samplers, loc, scale, first, out, stream=0):
+    """Fill `out` with loc + scale X, sample i from Philox block first + i of the stream."""
     real = out.dtype.type
-    random_stream = RandomStream(np.uint32(path), np.uint32(number), *key)
     constants = (random_stream, *samplers, real(loc), real(scale))
     if out.size <= CHUNK:  # waking threads costs more
         _fill_chunk(np.uint64(first), *constants, out)

@@ -6,7 +6,6 @@ from hetero.cuda import launch
 from hetero.cuda.driver import cuda
 from hetero.jit import kernel
 from stablegpu._sampling.formulas import (
-    RandomStream,
     draw_variables,
     transform_to_s0,
     transform_to_s1,
@@ -38,10 +37,9 @@ def fill_samples_from(first, random_stream, right, left, sampler, loc, scale, ou
             out[i] = loc + scale * transform_to_s1(x, w, right, left, sampler)
 
 
-def fill(key, path, number, samplers, loc, scale, first, out, stream=0):
-    """Fill `out` with loc + scale X, sample i from Philox block first + i of stream `number`."""
+def fill(random_stream, samplers, loc, scale, first, out, stream=0):
+    """Fill `out` with loc + scale X, sample i from Philox block first + i of the stream."""
     real = np.dtype(out.dtype).type
-    random_stream = RandomStream(np.uint32(path), np.uint32(number), *key)
     constants = (random_stream, *samplers, real(loc), real(scale))
     grid = launch.grid_stride_blocks(out.size)
     if first:

@@ -44,10 +44,10 @@ class Sampler(NamedTuple):
 class RandomStream(NamedTuple):
     """Words that say which numbers Philox gives besides the number of a draw; all uint32."""
 
-    path: int
-    number: int
-    k0: int  # key
-    k1: int
+    path: np.uint32
+    number: np.uint32
+    k0: np.uint32  # key
+    k1: np.uint32
 
 
 @scalar(forceinline=True)

@@ -143,10 +143,10 @@ def _draw(
     parameters: Parameters, dtype: str, key: Any, first: int, array: Array, workspace: Workspace
 ) -> None:
     """Fill an array of the workspace with the draws from number `first` on."""
+    from stablegpu._sampling.formulas import RandomStream  # imports Numba
+
     _sampling.loops(workspace.device).fill(
-        key,
-        0,
-        _STREAM,
+        RandomStream(np.uint32(0), np.uint32(_STREAM), *key),
         sampler_of(parameters, dtype),
         parameters.loc,
         parameters.scale,

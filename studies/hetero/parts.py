@@ -27,7 +27,7 @@ import rode
 import stablegpu
 from hetero.devices import Device
 from hetero.distributed.parts import run_parts
-from rode.joining import join
+from rode.results.joining import join
 from stablegpu._fit.batch import join_results
 from studies.study import Study
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from hetero.measurement.machine_limits import limits
-from lbm._domain.domains import make_domain
+from lbm._parallel.domain.domains import make_domain
 from studies.lbm.rates import cavity_problems, draw_curves, measure_rate
 from studies.study import Study
 

@@ -10,8 +10,8 @@ import hetero
 from hetero.devices import Device
 from hetero.errors import DeviceUnavailableError
 from hetero.measurement.machine_limits import limits
-from lbm._domain.domains import make_domain
 from lbm._kernels.problem import Problem
+from lbm._parallel.domain.domains import make_domain
 from lbm._parallel.partition import Decomposition, cut_rows
 from lbm._performance.cavity import FACES, cavity_problem
 from lbm._performance.machine import Machine

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import hetero
 from hetero.measurement.benchmarking import benchmark
-from lbm._domain.domain import Domain
 from lbm._kernels.problem import Problem
+from lbm._parallel.domain.domain import Domain
 from lbm._performance.cavity import cavity_problem
 from lbm.lattices.precision import PRECISIONS
 from studies.study import Study

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numba import boolean, float32, float64, int64, typeof, types, uint8, uint32, uint64
 
-from rode._problems.problem import Problem
-from rode.process import Process
+from rode._paths.process import Process
+from rode.problems.problem import Problem
 
 _COUNTER = (uint32,) * 4
 """Types of the two words of the key, of the path and of the stream."""
@@ -87,6 +87,7 @@ def solver_kernel(
     from rode._solver import cuda as solver
     from rode._solver.kernel_arguments import Counter, RunArrays, RunParameters, Saving
     from rode._solver.plan import make_plan
+    from rode._solver.reductions.reduction import joint_fold
     from rode._solver.runner import kernel_spec_of
 
     plan = make_plan(
@@ -113,4 +114,5 @@ def solver_kernel(
     run = RunParameters(counter, 0, 10, 32, 0, 1, 1, saving, True, *numbers)
     arrays = types.NamedTuple((*tables, *paths, *excitation), RunArrays)
     shape = None if problem.excitation is None else plan.excited()[0]
-    return solver.compiled(kernel_spec_of(plan, shape)), (typeof(run), arrays)
+    spec = kernel_spec_of(plan, joint_fold(plan.reductions), shape)
+    return solver.compiled(spec), (typeof(run), arrays)

@@ -16,7 +16,7 @@ from collections.abc import Callable
 import numpy as np
 from scipy import signal
 
-from rode.process import Process
+from rode._paths.process import Process
 from studies.rode.orders import slope
 from studies.study import Study
 

@@ -7,9 +7,9 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from scipy import signal
 
+from rode._paths.process import Process
 from rode._solver.schemes import find_scheme
 from rode._solver.schemes.scheme import Scheme
-from rode.process import Process
 
 PATHS = 48
 

@@ -15,8 +15,8 @@ import numpy as np
 import rode
 from rode import reference
 from rode._paths import averages
+from rode._paths.process import Process
 from rode._solver.schemes import find_scheme
-from rode.process import Process
 from studies.rode.orders import slope, strong_errors
 from studies.study import Study
 

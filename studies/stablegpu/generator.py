@@ -16,7 +16,7 @@ from scipy.stats import levy_stable
 from hetero import Device
 from hetero.cpu.threads import use_threads
 from hetero.measurement.benchmarking import benchmark
-from stablegpu.distribution import stable
+from stablegpu.distributions.stable import stable
 from studies.study import Study
 
 ALPHA, BETA = 1.5, 0.5

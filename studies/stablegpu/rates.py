@@ -10,7 +10,7 @@ from hetero import Device
 from hetero.measurement.benchmarking import Timing, benchmark
 from hetero.measurement.machine_limits import limits
 from hetero.measurement.profiling import profile
-from stablegpu.distribution import Stable, stable
+from stablegpu.distributions.stable import Stable, stable
 from studies.stablegpu.evaluators import OURS, handles
 from studies.study import Study
 

@@ -50,7 +50,7 @@ def draw(path: Path, points: int = 4000, device: str | Device | None = None) -> 
     """Save the figure: x over the seams (-1, 0, 5, 6, and where results underflow)."""
     from matplotlib.figure import Figure
 
-    from stablegpu.special import log_ndtr
+    from stablegpu.special.functions import log_ndtr
 
     figure = Figure(figsize=(9, 7), layout="constrained")
     upper, lower = figure.subplots(2, sharex=True)
@@ -78,7 +78,7 @@ def draw(path: Path, points: int = 4000, device: str | Device | None = None) -> 
 
 
 def _naive(x: np.ndarray) -> np.ndarray:
-    from stablegpu.special import ndtr
+    from stablegpu.special.functions import ndtr
 
     with np.errstate(divide="ignore"):
         return np.log(ndtr(x, device="cpu"))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from stablegpu import special
+from stablegpu.special import functions as special
 from studies.stablegpu import special_error
 from studies.study import Study
 

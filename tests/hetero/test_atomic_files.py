@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 import tmd
-from hetero import atomic_files
-from hetero.atomic_files import lock_name, replace_atomically
+from hetero.data_files import atomic_files
+from hetero.data_files.atomic_files import lock_name, replace_atomically
 
 
 def test_a_file_is_unchanged_if_writing_fails(tmp_path):

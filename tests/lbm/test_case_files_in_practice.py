@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from lbm.__main__ import main
-from lbm._cases.case import read_case
+from lbm._commands.cases.case import read_case
 from lbm_runs import call, read_text
 
 CASE = """

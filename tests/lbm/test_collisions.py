@@ -294,7 +294,7 @@ def test_an_operator_with_branches_has_the_same_bits_anywhere():
 )
 def test_kernels_compile_without_spills_and_without_float64(operator, lattice):
     from generated_kernels import lbm_signature_of
-    from lbm._kernels.cuda_kernels import make_kernel
+    from lbm._kernels.gpu.kernels import make_kernel
 
     kernel = make_kernel("step", "esoteric", 0, "float32", "faces", operator, True, lattice)
     report = compile_kernel(kernel, lbm_signature_of(operator(0.7)))

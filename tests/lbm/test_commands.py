@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import lbm
-from lbm._cases.coefficients import find_frequency, summarize_forces
-from lbm._cases.force_scales import ForceScales
+from lbm._commands.cases.coefficients import find_frequency, summarize_forces
+from lbm._commands.cases.force_scales import ForceScales
 from lbm._io.tables import REQUIRED, Table
 from lbm_runs import ROOT, call, read_case, read_text, start
 from vtk_images import read_image

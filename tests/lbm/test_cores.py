@@ -8,7 +8,7 @@ import numba
 import pytest
 
 import hetero
-from lbm._parallel.ranks import cores
+from lbm._parallel.ranks import communication
 
 HERE, THERE = socket.gethostname(), "another host"
 LAUNCHER = frozenset(range(8))
@@ -25,13 +25,15 @@ def start(monkeypatch):
         monkeypatch.setattr(hetero, "threads", lambda: chosen or len(everyone[rank][1]))
         monkeypatch.setattr(hetero, "set_threads", calls.append)
         mine = everyone[rank][1]
-        monkeypatch.setattr(cores, "usable_cores", lambda process=0: LAUNCHER if process else mine)
-        cores.share_cores(SimpleNamespace(rank=rank, size=len(everyone),
+        monkeypatch.setattr(
+            communication, "usable_cores", lambda process=0: LAUNCHER if process else mine
+        )
+        communication.share_cores(SimpleNamespace(rank=rank, size=len(everyone),
                                           gather_all=lambda value: everyone))  # fmt: skip
         return calls
 
-    monkeypatch.setattr(cores, "_shares", set())
-    for name in ("NUMBA_NUM_THREADS", cores.COUNT_VARIABLE):
+    monkeypatch.setattr(communication, "_shares", set())
+    for name in ("NUMBA_NUM_THREADS", communication.COUNT_VARIABLE):
         monkeypatch.delenv(name, raising=False)
     return start
 
@@ -60,7 +62,7 @@ def test_a_share_is_no_choice_of_the_user(start):
 
 
 def test_idle_cores_are_told_once(start, monkeypatch):
-    monkeypatch.setenv(cores.COUNT_VARIABLE, "2")
+    monkeypatch.setenv(communication.COUNT_VARIABLE, "2")
     bound = [(HERE, frozenset({0})), (HERE, frozenset({1}))]
     with pytest.warns(UserWarning, match=r"use 2 of the 8 cores .* --bind-to none"):
         start(0, bound)
@@ -68,18 +70,18 @@ def test_idle_cores_are_told_once(start, monkeypatch):
         warnings.simplefilter("error")
         start(1, bound)
         start(0, [(HERE, LAUNCHER)] * 2)
-    monkeypatch.setenv(cores.COUNT_VARIABLE, "1")
+    monkeypatch.setenv(communication.COUNT_VARIABLE, "1")
     with pytest.warns(UserWarning, match="use 1 of the 8 cores"):
         start(0, [(HERE, frozenset({0}))])
 
 
 def test_cores_are_not_idle_where_other_ranks_or_no_threads_are(start, monkeypatch):
     bound = [(HERE, frozenset({0})), (HERE, frozenset({1}))]
-    monkeypatch.setenv(cores.COUNT_VARIABLE, "4")
+    monkeypatch.setenv(communication.COUNT_VARIABLE, "4")
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         start(0, bound)
-        monkeypatch.setenv(cores.COUNT_VARIABLE, "2")
+        monkeypatch.setenv(communication.COUNT_VARIABLE, "2")
         monkeypatch.setenv("NUMBA_NUM_THREADS", "1")
         start(0, bound)
     with pytest.warns(UserWarning, match="use 2 of the 8 cores"):

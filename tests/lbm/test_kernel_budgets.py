@@ -69,7 +69,7 @@ def assert_keeps_budget(kernel, signature, precision, registers):
 def test_kernels_compile_within_their_budgets(
     precision, operation, lattice, pattern, odd, walls, registers
 ):
-    from lbm._kernels.cuda_kernels import make_kernel
+    from lbm._kernels.gpu.kernels import make_kernel
 
     kernel = make_kernel(operation, pattern, odd, precision, walls, TRT, False, lattice)
     assert_keeps_budget(kernel, SIGNATURES[operation](precision), precision, registers)
@@ -85,7 +85,7 @@ def test_kernels_compile_within_their_budgets(
 )
 def test_kernels_of_eddy_viscosities(precision, walls, of_step, of_viscosity):
     from lbm._coupled.eddy_viscosity.cuda import make_update_kernel
-    from lbm._kernels.cuda_kernels import make_kernel
+    from lbm._kernels.gpu.kernels import make_kernel
 
     step = make_kernel("step", "esoteric", 0, precision, walls, Vreman, False)
     signature = generated_kernels.lbm_signature_of(Vreman(0.6), precision)
@@ -99,7 +99,7 @@ def test_kernels_of_eddy_viscosities(precision, walls, of_step, of_viscosity):
     ("precision", "registers"), [with_budget("float32", 40), with_budget("float64", 48)]
 )
 def test_the_kernel_of_moving_walls(precision, registers):
-    from lbm._kernels.cuda_walls import make_wall_adder
+    from lbm._kernels.gpu.walls import make_wall_adder
 
     table = types.Array(from_dtype(np.dtype(precision)), 2, "C")
     signature = types.Array(types.int32, 1, "C"), types.Array(types.uint8, 3, "C"), table, table
@@ -155,7 +155,7 @@ def test_the_kernels_of_sheared_outlets(precision, lattice, registers, face):
 @pytest.mark.slow
 def test_nothing_is_written_to_local_memory_before_it_is_needed():
     """Filling a local array with zeros in every thread may cost float64 a third of its speed."""
-    from lbm._kernels.cuda_kernels import make_kernel
+    from lbm._kernels.gpu.kernels import make_kernel
 
     kernel = make_kernel("step", "ab", 0, "float64", "faces", TRT, False)
     ptx = compile_kernel(kernel, generated_kernels.lbm_signature("float64")).ptx
@@ -170,7 +170,7 @@ def test_the_printed_kernel_is_the_golden_file(capsys):
 
 @pytest.mark.parametrize("operation", OPERATIONS)
 def test_every_kernel_can_be_printed(operation, capsys):
-    from lbm._kernels.cuda_kernels import SOURCES
+    from lbm._kernels.gpu.kernels import SOURCES
 
     assert set(SOURCES) == set(OPERATIONS)
     arguments = ["--storage", "float16", "--walls", "solids", "--pattern", "aa", "--odd"]

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import lbm
-from lbm._domain.mass_balance import _label_regions
+from lbm._parallel.domain.mass_balance import _label_regions
 from lbm.geometry.wall_links import INTO
 
 SHAPE = (24, 16, 4)

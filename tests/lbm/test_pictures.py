@@ -7,8 +7,8 @@ import pytest
 from matplotlib import image
 
 import lbm
-from lbm._cases.outputs import Recorder
-from lbm._cases.simulations import make_simulation
+from lbm._commands.cases.outputs import Recorder
+from lbm._commands.cases.simulations import make_simulation
 from lbm_runs import read_text
 
 

@@ -21,7 +21,7 @@ def flow(device, **options):
 
 
 def test_statistics_are_those_of_the_samples(device, monkeypatch):
-    monkeypatch.setattr("lbm._domain.domain.SLAB_CELLS", 12 * 9 * 3)  # three slabs
+    monkeypatch.setattr("lbm._parallel.domain.domain.SLAB_CELLS", 12 * 9 * 3)  # three slabs
     s, statistics, samples = flow(device), lbm.Statistics(3, start=5), []
     s.run(20, callbacks=[statistics, lbm.Every(3, lambda s: samples.append((s.rho, s.u)))])
     rho, u = (np.array(x)[1:] for x in zip(*samples, strict=True))

@@ -8,9 +8,9 @@ import pytest
 from scipy import integrate, linalg, signal
 
 import rode
+from rode._paths.process import Process
 from rode._solver.path_sums import filter_distribution, integrals_distribution
 from rode.excitations.excitation import stationary, values_of
-from rode.process import Process
 
 A = np.array([[0.0, 1.0], [-40.0, -1.0]])
 RUN = {"sampling": "exact", "h": 2.0**-6, "rng": 1}

@@ -5,9 +5,9 @@ import pytest
 from scipy.special import comb, factorial
 
 from rode import reference
+from rode._paths.process import Process
 from rode._solver.path_sums import integrals_distribution, sums_distribution, transfer
 from rode._solver.schemes import SCHEMES, find_scheme
-from rode.process import Process
 
 ONE = Process()
 

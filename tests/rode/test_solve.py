@@ -10,10 +10,10 @@ from scipy import stats
 import rode
 from hetero import philox
 from rode import reference
+from rode._paths.process import Process
 from rode._solver import loops
 from rode._solver.kernel_arguments import part_of
 from rode._solver.schemes import SCHEMES, find_scheme
-from rode.process import Process
 
 QUAKE = rode.kanai_tajimi()
 NOISE = rode.kanai_tajimi(start_process=0.3)
@@ -311,9 +311,9 @@ def test_threads_of_a_path_change_no_bit(dtype):
 
     The formulas of the GPU's kernel are called here in the place of its threads.
     """
+    from rode._solver.formulas.stretch_formulas import make_join, make_walk_stretches
     from rode._solver.plan import make_plan
     from rode._solver.runner import Solver
-    from rode._solver.stretch_formulas import make_join, make_walk_stretches
 
     settings = {"t_span": (0, 1), "h": 2.0**-3, "delta": 2.0**-13, "paths": 1, "rng": 2}
     plan = make_plan(QUAKE, "averaged-heun", dtype=dtype, device="cpu", **settings)

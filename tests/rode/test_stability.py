@@ -8,7 +8,7 @@ from numba import njit
 
 import rode
 from rode._solver.schemes import SCHEMES, find_scheme
-from rode._solver.stability import largest_step as largest_step_of_scheme
+from rode._solver.schemes.stability import largest_step as largest_step_of_scheme
 
 QUAKE = rode.kanai_tajimi()
 

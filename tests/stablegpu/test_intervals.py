@@ -9,7 +9,7 @@ from scipy.optimize import minimize
 from scipy.stats import CensoredData
 
 from stablegpu import bootstrap, fit, fit_windows, goodness_of_fit, profile_likelihood, stable
-from stablegpu._distribution import log_interval_probability
+from stablegpu.distributions.base import log_interval_probability
 
 TRUTH = stable(1.6, 0.3, 0.1, 1.2, parameterization="S0", device="cpu")
 

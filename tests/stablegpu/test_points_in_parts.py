@@ -88,6 +88,7 @@ def test_parts_of_samples_on_the_device(device, alpha):
     from hetero.arrays import Workspace
     from stablegpu import _sampling
     from stablegpu._parameters import Parameters
+    from stablegpu._sampling.formulas import RandomStream
     from stablegpu._sampling.sample import sampler_of
 
     place = hetero.resolve(device)
@@ -97,8 +98,8 @@ def test_parts_of_samples_on_the_device(device, alpha):
 
         def draw(first, size):
             out = workspace.output((size,))
-            key = np.uint32(3), np.uint32(4)
-            _sampling.loops(place).fill(key, 0, 7, sampler_of(parameters), 1.0, 2.0, first, out)
+            words = RandomStream(*map(np.uint32, (0, 7, 3, 4)))
+            _sampling.loops(place).fill(words, sampler_of(parameters), 1.0, 2.0, first, out)
             return on_host(out)
 
         np.testing.assert_array_equal(draw(5, 12), draw(0, 17)[5:])

@@ -156,7 +156,7 @@ def lbm_item_kernel(name, precision):
 def lbm_kernel(pattern, odd, precision, walls):
     """Return a kernel of `lbm` that does a step, and its argument types."""
     from lbm import TRT
-    from lbm._kernels.cuda_kernels import make_kernel
+    from lbm._kernels.gpu.kernels import make_kernel
 
     return make_kernel("step", pattern, odd, precision, walls, TRT, False), lbm_signature(precision)
 

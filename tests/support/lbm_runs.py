@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from lbm.__main__ import main
-from lbm._cases.case import read_case
+from lbm._commands.cases.case import read_case
 from lbm.launcher import find_launcher, run_ranks
 
 ROOT = Path(__file__).parents[2]

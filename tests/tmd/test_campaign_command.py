@@ -6,7 +6,7 @@ import time
 from fractions import Fraction
 
 import tmd
-from hetero.atomic_files import lock_name
+from hetero.data_files.atomic_files import lock_name
 from tmd.__main__ import main
 from tmd._certificates.reading import load_certificate
 from tmd._periodic import searching

@@ -9,7 +9,7 @@ import time
 from fractions import Fraction
 from typing import Any
 
-from hetero.atomic_files import lock_name
+from hetero.data_files.atomic_files import lock_name
 from tmd._campaigns.campaign import Campaign, Progress
 from tmd._certificates.records import write_json
 from tmd.errors import CheckpointError

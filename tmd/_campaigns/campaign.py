@@ -10,7 +10,7 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from hetero.atomic_files import lock_name
+from hetero.data_files.atomic_files import lock_name
 from tmd._certificates.records import write_json, write_lines
 
 

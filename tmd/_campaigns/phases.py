@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from hetero.atomic_files import lock_name
+from hetero.data_files.atomic_files import lock_name
 from tmd._campaigns.campaign import Campaign, Progress
 from tmd._certificates.periodic_records import join_certificates, list_cases
 from tmd._certificates.reading import load_certificate

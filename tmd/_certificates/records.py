@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from hetero.atomic_files import replace_atomically
+from hetero.data_files.atomic_files import replace_atomically
 from hetero.measurement.environment import versions
 from tmd._search.decisions import BlockCases
 from tmd._search.planning import Plan

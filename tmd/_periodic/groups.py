@@ -12,8 +12,7 @@ import numpy as np
 from tmd._periodic.columns import REAL_COLUMNS, REALS, WORD_COLUMNS, WORDS
 from tmd._periodic.lattice import PhaseLattice
 from tmd._periodic.question import PeriodicQuestion
-from tmd.formats import exponent_of_ball
-from tmd.functions.function import Ball, Function, ball, working_precision
+from tmd.functions.function import Ball, Function, ball, exponent_of_ball, working_precision
 
 CANDIDATES = 6.0
 """Candidates that a window is expected to have.

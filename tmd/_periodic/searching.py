@@ -19,8 +19,8 @@ from tmd._periodic.columns import REAL_COLUMNS, WORD_COLUMNS
 from tmd._periodic.groups import Groups, expand_at_phase, make_groups
 from tmd._periodic.question import PeriodicQuestion
 from tmd._search.decisions import measure_distance
-from tmd.formats import Run, exponent_of_ball
-from tmd.functions.function import nearest_integer, working_precision
+from tmd.formats import Run
+from tmd.functions.function import exponent_of_ball, nearest_integer, working_precision
 
 GROUPS_PER_BATCH = {"cpu": 1 << 8, "cuda": 1 << 16}
 """Groups that are searched between two reports of progress.

@@ -16,8 +16,14 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from tmd._search.trivial_rounding import INFINITY, Interval, start_of_trivial, trivial_near_zero
-from tmd.formats import Format, Run, argument_runs, exponent, exponent_of_ball, format_fraction
-from tmd.functions.function import Ball, Function, ball, working_precision
+from tmd.formats import Format, Run, argument_runs, exponent, format_fraction
+from tmd.functions.function import (
+    Function,
+    enclosures,
+    exponents_of_balls,
+    has_values,
+    working_precision,
+)
 
 MAX_BLOCK_BITS = 46
 """log2 of the largest number of arguments in a block, the unit of certificates and checkpoints."""
@@ -106,11 +112,6 @@ def _side(lo: Fraction, hi: Fraction, sign: int, fmt: Format) -> Interval | None
     return (lo, hi) if lo < hi else None
 
 
-def _count(lo: Fraction, hi: Fraction, fmt: Format) -> int:
-    """Return the number of arguments in [lo, hi), both of one sign."""
-    return sum(run.count for run in argument_runs(lo, hi, fmt))
-
-
 def _split_side(
     function: Function,
     lo: Fraction,
@@ -121,6 +122,8 @@ def _split_side(
     whole: Interval,
 ) -> tuple[list[Block], int, bool]:
     """Return blocks, the number of other arguments, and whether there are any trivial near 0."""
+    if not argument_runs(lo, hi, fmt):
+        return [], 0, False
     near, far = sorted((abs(lo), abs(hi)))
     trivial = list(trivial_near_zero(function, sign, near, far, fmt, bits))
     end = start_of_trivial(function, sign, far, fmt, bits)
@@ -141,24 +144,15 @@ def _split_side(
     blocks: list[Block] = []
     idle = 0
     for a, b in list(itertools.pairwise(edges))[::sign]:  # by magnitude, as blocks are
-        if not (count := _count(a, b, fmt)):
+        if not (runs := argument_runs(a, b, fmt)):
             continue
         is_left_out = any(p <= a and b <= q for p, q in left_out)
-        if is_left_out or not _has_values(function, a, b, points):
-            idle += count
+        if is_left_out or not has_values(function, a, b, a in points):
+            idle += sum(run.count for run in runs)
         else:
-            new, skipped = split_into_blocks(function, a, b, fmt, MAX_BLOCK_BITS)
+            new, skipped = _split_runs(function, runs, fmt, MAX_BLOCK_BITS)
             blocks, idle = blocks + new, idle + skipped
     return blocks, idle, bool(trivial)
-
-
-def _has_values(function: Function, a: Fraction, b: Fraction, points: set[Fraction]) -> bool:
-    """Return whether f has values other than 0 in [a, b), which is a point or holds none."""
-    if a not in points:
-        return function.is_defined_between(a, b)
-    with working_precision(64 + 2 * abs(exponent(a))):
-        value = function.evaluate(a)
-        return bool(value.is_finite() and value != 0)
 
 
 def _points(function: Function, lo: Fraction, hi: Fraction, fmt: Format) -> set[Fraction]:
@@ -168,7 +162,8 @@ def _points(function: Function, lo: Fraction, hi: Fraction, fmt: Format) -> set[
     lattice = function.lattices[lo >= 0]
     count = function.count_points
     number = int((hi - lo) / lattice) if lattice else count(lo, hi) if count else 0
-    if number > MAX_POINTS and _count(lo, hi, fmt) > MAX_ARGUMENTS:
+    runs = argument_runs(lo, hi, fmt) if number > MAX_POINTS else []
+    if sum(run.count for run in runs) > MAX_ARGUMENTS:
         raise ValueError(
             f"domain: {function.name} has about {number} zeros and poles in "
             f"[{format_fraction(lo)}, {format_fraction(hi)}), each of which is searched from both "
@@ -183,7 +178,14 @@ def _points(function: Function, lo: Fraction, hi: Fraction, fmt: Format) -> set[
 def split_into_blocks(
     function: Function, lo: Fraction, hi: Fraction, fmt: Format, largest: int = MAX_BLOCK_BITS
 ) -> tuple[list[Block], int]:
-    """Split the domain [lo, hi) into blocks of at most 2^largest arguments.
+    """Split [lo, hi), in which all arguments have values but 0; see `_split_runs`."""
+    return _split_runs(function, argument_runs(lo, hi, fmt), fmt, largest)
+
+
+def _split_runs(
+    function: Function, runs: list[Run], fmt: Format, largest: int
+) -> tuple[list[Block], int]:
+    """Split runs of arguments into blocks of at most 2^largest.
 
     Returns
     -------
@@ -195,13 +197,10 @@ def split_into_blocks(
     Raises
     ------
     ValueError
-        The domain is empty, contains 0, or has arguments without a value or with the value 0.
+        Values have too many exponents, or the exponent of one cannot be determined.
     """
-    interval = f"[{format_fraction(lo)}, {format_fraction(hi)})"
-    if not lo < hi:
-        raise ValueError(f"domain must be (lo, hi) with lo < hi, got {interval[1:-1]}")
     blocks, trivial = [], 0
-    for run in argument_runs(lo, hi, fmt):
+    for run in runs:
         parts = _split_run(function, run, fmt, 0, run.count)
         for (ulp, negative), alike in itertools.groupby(parts, key=operator.itemgetter(2)):
             merged = list(alike)
@@ -215,8 +214,6 @@ def split_into_blocks(
                 stop = min(end, (((begin + origin) >> largest) + 1 << largest) - origin)
                 blocks.append(Block(run.slice(begin, stop), ulp, negative))
                 begin = stop
-    if not blocks and not trivial:
-        raise ValueError(f"domain {interval} contains no argument")
     return blocks, trivial
 
 
@@ -289,12 +286,10 @@ def _constant_ulp_and_sign(
     ends = run.argument(begin), run.argument(end - 1)
     for precision in _PRECISIONS if single else _PRECISIONS[1:2]:
         with working_precision(precision + 2 * abs(exponent(ends[1]))):
-            values = _enclosures(function, ends, single)
-            if any(not value.is_finite() or value.contains(0) for value in values):
+            values = enclosures(function, *ends)
+            if (exponents := exponents_of_balls(values)) is None:
                 continue
-            extremes = [y for value in map(abs, values) for y in (value.lower(), value.upper())]
-            exponents = [*map(exponent_of_ball, extremes)]
-            low, high = min(exponents), max(exponents)
+            low, high = exponents
             if function.below_one and not (single and values[0].is_exact()):
                 low, high = min(low, -1), min(high, -1)
         if low == high or fmt.ulp(low) == fmt.ulp(high):
@@ -311,13 +306,3 @@ def _constant_ulp_and_sign(
             f"determined with {_PRECISIONS[-1]} bits"
         )
     return None
-
-
-def _enclosures(function: Function, ends: tuple[Fraction, Fraction], single: bool) -> list[Ball]:
-    """Return balls whose union encloses the values between two arguments."""
-    if single:
-        return [function.evaluate(ends[0])]
-    if function.monotone:
-        return [function.evaluate(end) for end in ends]
-    first, last = map(ball, ends)
-    return [function.enclosure(first.union(last))]

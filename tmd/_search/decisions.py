@@ -13,8 +13,14 @@ import numpy as np
 from tmd._search.blocks import Block
 from tmd._search.planning import Batch, Plan
 from tmd._search.taylor_models import FRACTION_BITS, Scale
-from tmd.formats import Format, exponent, exponent_of_ball
-from tmd.functions.function import Ball, Function, nearest_integer, working_precision
+from tmd.formats import Format, exponent
+from tmd.functions.function import (
+    Ball,
+    Function,
+    exponent_of_ball,
+    nearest_integer,
+    working_precision,
+)
 
 _FRACTION_MASK = np.uint64((1 << 63) - 1)
 

@@ -95,27 +95,26 @@ def _start_of_limit(
         return INFINITY
 
     def is_at_limit(x: Fraction) -> bool:
-        value = function.enclosure(ball(sign * x))
-        if limit in (0, math.inf):
-            low, high = fmt.exponent_range or (0, 0)
-            if limit == 0:
-                return bool(abs(value) < ball(Fraction(2) ** (low - fmt.precision - 1)))
-            return bool(abs(value) > ball(Fraction(2) ** (high + 1)))
-        gap = abs(value) - ball(abs(limit))
-        e = exponent(limit) - int(bool(abs(limit) == Fraction(2) ** exponent(limit) and gap < 0))
-        ulp = fmt.ulp(e)
-        return ulp is None or bool(abs(gap) < ball(Fraction(2) ** (ulp - bits)))
+        with working_precision(2 * (fmt.precision + bits) + 256):
+            value = function.enclosure(ball(sign * x))
+            if limit in (0, math.inf):
+                low, high = fmt.exponent_range or (0, 0)
+                if limit == 0:
+                    return bool(abs(value) < ball(Fraction(2) ** (low - fmt.precision - 1)))
+                return bool(abs(value) > ball(Fraction(2) ** (high + 1)))
+            gap, e = abs(value) - ball(abs(limit)), exponent(limit)
+            ulp = fmt.ulp(e - int(bool(abs(limit) == Fraction(2) ** e and gap < 0)))
+            return ulp is None or bool(abs(gap) < ball(Fraction(2) ** (ulp - bits)))
 
-    with working_precision(2 * (fmt.precision + bits) + 256):
-        low, high = 0, 1
-        while not is_at_limit(Fraction(2) ** high):
-            if high > exponent(far):
-                return INFINITY
-            low, high = high, 2 * high
-        while high - low > 1:
-            middle = (low + high) // 2
-            low, high = (low, middle) if is_at_limit(Fraction(2) ** middle) else (middle, high)
-        last = None
-        if limit not in (0, math.inf):
-            last = _last(lambda x: not is_at_limit(x), Fraction(2) ** low, fmt)
-        return Fraction(2) ** high if last is None else last
+    low, high = 0, 1
+    while not is_at_limit(Fraction(2) ** high):
+        if high > exponent(far):
+            return INFINITY
+        low, high = high, 2 * high
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if is_at_limit(Fraction(2) ** middle) else (middle, high)
+    last = None
+    if limit not in (0, math.inf):
+        last = _last(lambda x: not is_at_limit(x), Fraction(2) ** low, fmt)
+    return Fraction(2) ** high if last is None else last

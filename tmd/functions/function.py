@@ -10,6 +10,8 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, TypeAlias
 
+from tmd.formats import exponent
+
 Ball: TypeAlias = Any
 """A `flint.arb`: a midpoint and a radius. python-flint has no annotations."""
 
@@ -117,6 +119,42 @@ def ball(x: Fraction) -> Ball:
     from flint import arb, fmpq
 
     return arb(fmpq(x.numerator, x.denominator))
+
+
+def exponent_of_ball(y: Ball) -> int:
+    """Return the e with 2^e <= |y| < 2^(e+1) for the midpoint of a ball."""
+    mantissa, power = y.mid().man_exp()
+    return int(mantissa).bit_length() + int(power) - 1
+
+
+def exponents_of_balls(values: list[Ball]) -> tuple[int, int] | None:
+    """Return the least and the largest exponent in balls; None if a number may be 0 or infinite."""
+    if any(not value.is_finite() or value.contains(0) for value in values):
+        return None
+    extremes = [end for y in map(abs, values) for end in (y.lower(), y.upper())]
+    exponents = [*map(exponent_of_ball, extremes)]
+    return min(exponents), max(exponents)
+
+
+def enclosures(function: Function, first: Fraction, last: Fraction) -> list[Ball]:
+    """Return balls whose union encloses the values of f between two arguments."""
+    if first == last:
+        return [function.evaluate(first)]
+    if function.monotone:
+        return [function.evaluate(first), function.evaluate(last)]
+    return [function.enclosure(ball(first).union(ball(last)))]
+
+
+def has_values(function: Function, lo: Fraction, hi: Fraction, is_point: bool) -> bool:
+    """Return whether f has values other than 0 in [lo, hi).
+
+    If `is_point`, lo is one of `Function.points`, and no other argument is there; else none is.
+    """
+    if not is_point:
+        return function.is_defined_between(lo, hi)
+    with working_precision(64 + 2 * abs(exponent(lo))):
+        value = function.evaluate(lo)
+        return bool(value.is_finite() and value != 0)
 
 
 def nearest_integer(y: Ball) -> Any:

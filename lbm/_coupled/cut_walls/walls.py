@@ -19,9 +19,9 @@ from lbm._coupled.cut_walls.formulas import (
 from lbm._coupled.cut_walls.tables import MASS_UNIT, BlockLinks, LinkTable, sum_of_weights
 from lbm._coupled.wall_model.formulas import make_slip
 from lbm._coupled.wall_model.tables import SlipTable, make_slip_table
-from lbm._domain.domain import Domain
 from lbm._kernels.items.store import Store
 from lbm._kernels.moments.arrivals import StepArguments
+from lbm._parallel.domain.domain import Domain
 from lbm._parallel.parts import Part
 from lbm.boundaries import Solid
 from lbm.lattices import D3Q19

@@ -17,9 +17,9 @@ from lbm._coupled.companion import Companion
 from lbm._coupled.eddy_viscosity import loops
 from lbm._coupled.wall_model.formulas import make_mixing
 from lbm._coupled.wall_model.tables import SlipTable
-from lbm._domain.domain import Domain
 from lbm._kernels.items.store import Store
 from lbm._kernels.problem import Box, row_position
+from lbm._parallel.domain.domain import Domain
 from lbm._parallel.exchange.field_exchange import FieldExchange
 from lbm._parallel.exchange.halo_data import Field
 from lbm._parallel.parts import Part, cut_ends

@@ -29,7 +29,7 @@ from lbm._coupled.moving_bodies.poses import Path
 from lbm._coupled.moving_bodies.shapes import make_shape
 from lbm._coupled.moving_bodies.sums import Account
 from lbm._coupled.scalars.field import ScalarField
-from lbm._domain.domain import Domain
+from lbm._parallel.domain.domain import Domain
 from lbm._parallel.neighbours import add_neighbours
 from lbm.boundaries import Condition, Solid
 from lbm.boundaries.motion import check_motion

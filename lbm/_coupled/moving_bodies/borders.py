@@ -10,7 +10,7 @@ import numpy as np
 from lbm._coupled.moving_bodies.blocks import BodyBlock
 from lbm._coupled.moving_bodies.formulas import MEANS
 from lbm._coupled.moving_bodies.refill_formulas import make_pack
-from lbm._domain.domain import Domain
+from lbm._parallel.domain.domain import Domain
 from lbm.lattices.extent import Triple
 
 

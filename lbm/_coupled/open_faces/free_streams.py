@@ -8,9 +8,9 @@ import numpy as np
 
 from lbm._coupled.companion import Companion
 from lbm._coupled.open_faces.formulas import make_fill
-from lbm._domain.domain import Domain
 from lbm._kernels.items.store import Store
 from lbm._kernels.problem import wall_return_indices
+from lbm._parallel.domain.domain import Domain
 from lbm._parallel.parts import Part
 
 

@@ -9,8 +9,8 @@ import numpy as np
 from lbm._coupled.companion import Companion
 from lbm._coupled.open_faces.formulas import make_correct_cell, make_correct_moments
 from lbm._coupled.open_faces.tables import FaceTable, find_returned_moments, make_table
-from lbm._domain.domain import Domain
 from lbm._kernels.items.store import Store
+from lbm._parallel.domain.domain import Domain
 from lbm._parallel.parts import Part
 from lbm.boundaries import FACES, Condition
 from lbm.lattices.extent import Triple

@@ -11,10 +11,10 @@ from lbm._coupled.companion import Companion
 from lbm._coupled.cut_walls.walls import InterpolatedWalls
 from lbm._coupled.open_faces.formulas import make_add_changes, make_arrive, make_bend_cell
 from lbm._coupled.open_faces.tables import ShearedTable, make_sheared_table
-from lbm._domain.domain import Domain
 from lbm._kernels.items.store import Store
 from lbm._kernels.moments.arrivals import StepArguments, find_arrivals, number_cells
 from lbm._kernels.problem import Problem
+from lbm._parallel.domain.domain import Domain
 from lbm._parallel.parts import Part
 from lbm.boundaries import FACES, Condition
 from lbm.collisions.operator import Collision

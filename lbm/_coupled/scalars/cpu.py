@@ -10,9 +10,12 @@ from lbm.geometry.wall_links import SOLID_CLASS
 
 
 @serial(forceinline=True)
-def _send(target, q, cell, end, h, kind, number, s, u):
-    """Store h in the cell at the end of the link q, or what a wall returns in the cell itself."""
-    z, y, x = cell
+def _send(target, q, cell, end, h, wall, s, u):
+    """Store h in the cell at the end of the link q, or what a wall returns in the cell itself.
+
+    `wall` is the kind of the link, and the number that belongs to it.
+    """
+    (z, y, x), (kind, number) = cell, wall
     if kind == STREAMS:
         target[q, end[0], end[1], end[2]] = h
     else:
@@ -39,14 +42,14 @@ def _step_row(g, target, velocity, classes, kinds, numbers, rates, extent):
         s, cell = total(f), (z, y, x)
         target[0, z, y, x] = collide_rest(f[0], s, ux, uy, uz, even)
         a, b = collide_pair(f[1], f[2], s, ux, even, odd)
-        _send(target, 1, cell, (z, y, xp), a, kinds[c, 1], numbers[c, 1], s, ux)
-        _send(target, 2, cell, (z, y, xm), b, kinds[c, 2], numbers[c, 2], s, ux)
+        _send(target, 1, cell, (z, y, xp), a, (kinds[c, 1], numbers[c, 1]), s, ux)
+        _send(target, 2, cell, (z, y, xm), b, (kinds[c, 2], numbers[c, 2]), s, ux)
         a, b = collide_pair(f[3], f[4], s, uy, even, odd)
-        _send(target, 3, cell, (z, yp, x), a, kinds[c, 3], numbers[c, 3], s, uy)
-        _send(target, 4, cell, (z, ym, x), b, kinds[c, 4], numbers[c, 4], s, uy)
+        _send(target, 3, cell, (z, yp, x), a, (kinds[c, 3], numbers[c, 3]), s, uy)
+        _send(target, 4, cell, (z, ym, x), b, (kinds[c, 4], numbers[c, 4]), s, uy)
         a, b = collide_pair(f[5], f[6], s, uz, even, odd)
-        _send(target, 5, cell, (zp, y, x), a, kinds[c, 5], numbers[c, 5], s, uz)
-        _send(target, 6, cell, (zm, y, x), b, kinds[c, 6], numbers[c, 6], s, uz)
+        _send(target, 5, cell, (zp, y, x), a, (kinds[c, 5], numbers[c, 5]), s, uz)
+        _send(target, 6, cell, (zm, y, x), b, (kinds[c, 6], numbers[c, 6]), s, uz)
 
 
 @parallel

@@ -10,7 +10,7 @@ from lbm._coupled.scalars import formulas
 from lbm._coupled.scalars.block import ScalarBlock
 from lbm._coupled.scalars.cut_links import ValueLinks, find_value_links, make_table
 from lbm._coupled.scalars.walls import Q7, ScalarLinks
-from lbm._domain.domain import Domain
+from lbm._parallel.domain.domain import Domain
 from lbm.lattices.extent import Triple
 
 

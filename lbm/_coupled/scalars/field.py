@@ -15,8 +15,8 @@ from lbm._coupled.scalars.formulas import FLUX, VALUE
 from lbm._coupled.scalars.halos import crossing_populations
 from lbm._coupled.scalars.scalar import FixedValue, Scalar
 from lbm._coupled.scalars.walls import OPPOSITE, Q7, ScalarLinks
-from lbm._domain.arguments import select_values
-from lbm._domain.domain import Domain
+from lbm._parallel.domain.arguments import select_values
+from lbm._parallel.domain.domain import Domain
 from lbm._parallel.parts import Part
 from lbm._parallel.ranks.exact_sum import ExactSum
 from lbm.geometry.wall_links import SOLID_CLASS

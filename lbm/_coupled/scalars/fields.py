@@ -11,10 +11,10 @@ from lbm._coupled.companion import Companion
 from lbm._coupled.scalars.field import ScalarField
 from lbm._coupled.scalars.scalar import Scalar
 from lbm._coupled.scalars.walls import Q7, classify_links
-from lbm._domain.domain import Domain
 from lbm._kernels.engine import DrivingScalar
 from lbm._kernels.items.store import Store
 from lbm._kernels.problem import Box
+from lbm._parallel.domain.domain import Domain
 from lbm._parallel.parts import Part
 from lbm.boundaries import Condition, Solid
 from lbm.errors import UnstableError

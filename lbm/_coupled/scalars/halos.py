@@ -9,7 +9,7 @@ import numpy as np
 from lbm._coupled.scalars.block import ScalarBlock
 from lbm._coupled.scalars.formulas import STREAMS
 from lbm._coupled.scalars.walls import OPPOSITE
-from lbm._domain.domain import Domain
+from lbm._parallel.domain.domain import Domain
 from lbm._parallel.exchange.halo_data import Field
 from lbm.geometry.wall_links import SOLID_CLASS
 from lbm.lattices.extent import Triple

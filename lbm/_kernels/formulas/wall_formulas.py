@@ -2,7 +2,7 @@
 
 f is a shifted population after the collision that runs into a wall, and w its weight. A wall is a
 row of `Links.wall_types`: (is an outlet, rho - 1, Ux, Uy, Uz). On a GPU the populations of a cell
-are treated together where they end at one kind of wall; see `lbm._kernels.cuda_source`.
+are treated together where they end at one kind of wall; see `lbm._kernels.gpu.source`.
 """
 
 from __future__ import annotations

@@ -18,8 +18,8 @@ from hetero.cuda.launch import (
 from hetero.cuda.launcher import Launcher
 from hetero.devices import Device
 from lbm._kernels.cuda import GPUEngine
-from lbm._kernels.cuda_kernels import common_names, compile_kernel
 from lbm._kernels.formulas.cell_formulas import make_cell_functions
+from lbm._kernels.gpu.kernels import common_names, compile_kernel
 from lbm._kernels.moments.cuda_source import step_source
 from lbm._kernels.moments.formulas import make_collision, make_packing
 from lbm._kernels.moments.tiles import TILES, choose_tile, count_moving, shared_bytes, threads_of

@@ -20,7 +20,7 @@ into a cell are its own populations, which it adds in its own layer. Names in th
 
 from __future__ import annotations
 
-from lbm._kernels.cuda_source import ARRAYS, POSITION, KernelSource
+from lbm._kernels.gpu.source import ARRAYS, POSITION, KernelSource
 from lbm._kernels.moments.formulas import GROUP, MOMENTS
 from lbm.geometry.wall_links import INTO, SOLID_CLASS
 from lbm.lattices import Lattice

@@ -94,7 +94,7 @@ def _make_update(init: Any, update: Any) -> Any:
     """Make the fold of a user's functions."""
     from hetero.jit import scalar
     from rode._intrinsics.tuple_algebra import cast
-    from rode._problems.user_functions import compiled
+    from rode.problems.user_functions import compiled
 
     begin, go_on = compiled(init), compiled(update)
 

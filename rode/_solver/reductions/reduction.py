@@ -170,7 +170,13 @@ class Reduction:
         return {}
 
 
-def chain_folds(first: Fold, second: Fold) -> Fold:
+def joint_fold(reductions: Sequence[Reduction]) -> Fold | None:
+    """Return the folds of several reductions as one; None if none of them has one."""
+    folds = [fold for one in reductions if (fold := one.fold) is not None]
+    return functools.reduce(_chain_folds, folds) if folds else None
+
+
+def _chain_folds(first: Fold, second: Fold) -> Fold:
     """Return the fold that keeps the numbers of two."""
     update = _chain_updates(first.update, second.update, first.numbers)
     return Fold(first.numbers + second.numbers, update)

@@ -17,7 +17,7 @@ from rode._solver.schemes.rode_taylor import RODE_TAYLOR
 from rode._solver.schemes.scheme import Scheme
 
 if TYPE_CHECKING:
-    from rode.problems import Problem
+    from rode.problems.problem import Problem
 
 SCHEMES: dict[str, Scheme] = {
     scheme.name: scheme for scheme in (EULER, HEUN, AVERAGED_EULER, AVERAGED_HEUN, *RODE_TAYLOR)

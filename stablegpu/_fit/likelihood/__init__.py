@@ -1,9 +1,32 @@
 """The log-likelihood of many data sets and its maximization."""
 
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from hetero.arrays import Array, Stream
 from hetero.devices import Device
+
+
+class Observations(NamedTuple):
+    """Sorted observations of all sets on a device, points or distinct intervals.
+
+    Attributes
+    ----------
+    points, weights : (observations,) arrays
+        Where observations are intervals, points that stand for them.
+    bounds : (2, observations) array
+        Ends of the intervals; it is empty if observations are points.
+    ends : (sets, 2) array
+        Set s has the observations ends[s, 0] to ends[s, 1] - 1.
+    ranges : (sets, 6) array
+        The least upper and the largest lower end, the least and the largest finite end, and 1 or 0
+        for whether intervals are open to the left and to the right; empty for points.
+    """
+
+    points: Array
+    weights: Array
+    bounds: Array
+    ends: Array
+    ranges: Array
 
 
 class Loops(Protocol):
@@ -11,11 +34,7 @@ class Loops(Protocol):
 
     def maximize(
         self,
-        x: Array,
-        weights: Array,
-        bounds: Array,
-        ends: Array,
-        ranges: Array,
+        observations: Observations,
         starts: Array,
         free: int,
         table: Array,
@@ -24,13 +43,8 @@ class Loops(Protocol):
     ) -> None:
         """Fill `outcomes`, one for each data set.
 
-        Set s is x[ends[s, 0]:ends[s, 1]], sorted. If its observations are intervals, `bounds` has
-        their ends in two rows, where `x` are points that stand for them, and `ranges` a row of
-        each set: the least upper and the largest lower end, the least and the largest finite end,
-        and 1 or 0 for whether intervals are open to the left and to the right. Both are empty
-        arrays of two axes if observations are points. `free` is a bit mask of the free parameters,
-        with `LOC_IN_S1`. `starts` and `outcomes` are flat arrays of float64 with the records
-        `START` and `OUTCOME` (`_fit/records.py`).
+        `free` is a bit mask of the free parameters, with `LOC_IN_S1`. `starts` and `outcomes` are
+        flat arrays of float64 with the records `START` and `OUTCOME` (`_fit/records.py`).
         """
 
 

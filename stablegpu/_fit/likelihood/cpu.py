@@ -159,10 +159,11 @@ _maximize_intervals = _maximize_with(
 )
 
 
-def maximize(x, weights, bounds, ends, ranges, starts, free, table, outcomes, stream=0):
+def maximize(observations, starts, free, table, outcomes, stream=0):
     """Fill `outcomes`, one for each data set."""
+    points, weights, bounds, ends, ranges = observations
     starts, outcomes = starts.view(START), outcomes.view(OUTCOME)
     loop = _maximize_intervals if ranges.size else _maximize_points
     for a, b in ranges_of(len(ends), first=_FIRST):
         part = ranges[a:b]
-        loop(x, weights, bounds, ends[a:b], part, starts[a:b], free, table, outcomes[a:b])
+        loop(points, weights, bounds, ends[a:b], part, starts[a:b], free, table, outcomes[a:b])

@@ -240,8 +240,9 @@ def _team(sets: int) -> int:
     return 1 if SIMULATOR else max(1, min(TEAM, launch.multiprocessors() // sets))
 
 
-def maximize(x, weights, bounds, ends, ranges, starts, free, table, outcomes, stream=0):
+def maximize(observations, starts, free, table, outcomes, stream=0):
     """Fill `outcomes`, one for each data set."""
+    points, weights, bounds, ends, ranges = observations
     sets = ends.shape[0]
     team = _team(sets)
     teams = sets if team > 1 else 1
@@ -249,7 +250,7 @@ def maximize(x, weights, bounds, ends, ranges, starts, free, table, outcomes, st
     shape = (teams, 2, team, _AT_ONCE)
     meetings = small_scratch("meetings of teams", shape, np.float64, stream)
     is_interval = ranges.size > 0
-    data = (x, weights, bounds, ranges) if is_interval else (x, weights)
+    data = (points, weights, bounds, ranges) if is_interval else (points, weights)
     arguments = (data, ends, starts, free, table, team, arrivals, meetings, outcomes)
     of_teams = THREADS_OF_INTERVAL_TEAMS if is_interval else THREADS_OF_TEAMS
     threads = of_teams if sets <= launch.multiprocessors() else THREADS

@@ -11,7 +11,7 @@ import numpy as np
 from hetero import validation
 from stablegpu._fit.limits import ALPHA_RANGE, BETA_RANGE
 from stablegpu._parameters import PARAMETERS, Parameters
-from stablegpu.distribution import Stable
+from stablegpu.distributions.stable import Stable
 
 _INSIDE = 1e-9  # distance of parameters from their bounds during the search
 _COUNTS = 1000.0  # observations that are assumed for starting values

@@ -18,11 +18,13 @@ def _point_of(low, high):
 
 
 @serial
-def _gather_set(lower, upper, weights, truncation, points, masses, bounds, extremes, ties):
+def _gather_set(observed, truncation, points, masses, bounds, extremes, ties):
     """Sort the intervals of one set, merge equal ones, and return how many are left.
 
-    `truncation` adds an interval of negative weight; it is NaN if there is none.
+    `observed` are lower ends, upper ends and weights, which may be empty. `truncation` adds an
+    interval of negative weight; it is NaN if there is none.
     """
+    lower, upper, weights = observed
     middles = np.empty(lower.size)
     for i in range(lower.size):
         middles[i] = _point_of(lower[i], upper[i])
@@ -102,14 +104,15 @@ def _spread(points, masses, bounds, total, starts):
 
 
 @parallel
-def gather_sets(lower, upper, weights, truncations, starts, stops, firsts, gathered, samples):
-    """Prepare the sets [starts[s], stops[s]) of intervals.
+def gather_sets(observed, truncations, starts, stops, firsts, gathered, samples):
+    """Prepare the sets [starts[s], stops[s]) of intervals, `observed` as for one set.
 
     `gathered` holds points, masses, bounds (two rows), and for each set the number of intervals,
     `ranges` (`_fit/likelihood`) and ties (the largest weight at a point, and that of all). Set s
     begins at firsts[s] there, with room for its intervals and a truncation. `samples` (sets,
     START_POINTS) are data for starting values.
     """
+    lower, upper, weights = observed
     points, masses, bounds, counts, ranges, ties = gathered
     for index in prange(starts.size):
         s = np.int64(index)
@@ -118,9 +121,7 @@ def gather_sets(lower, upper, weights, truncations, starts, stops, firsts, gathe
         last = first + b - a + 1
         set_weights = weights[a:b] if weights.size else weights
         counts[s] = _gather_set(
-            lower[a:b],
-            upper[a:b],
-            set_weights,
+            (lower[a:b], upper[a:b], set_weights),
             truncations[s],
             points[first:last],
             masses[first:last],

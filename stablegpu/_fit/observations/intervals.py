@@ -10,7 +10,8 @@ import numpy as np
 from hetero import validation
 from hetero.arrays import Workspace, on_host
 from stablegpu._fit.arguments import DataSets, as_sets
-from stablegpu._fit.datasets import GatheredIntervals, upload_ends
+from stablegpu._fit.datasets import upload_ends
+from stablegpu._fit.likelihood import Observations
 
 
 @dataclass(frozen=True)
@@ -153,7 +154,7 @@ def gather(
     starts: np.ndarray,
     stops: np.ndarray,
     host_workspace: Workspace,
-) -> tuple[GatheredIntervals, np.ndarray, np.ndarray]:
+) -> tuple[Observations, np.ndarray, np.ndarray]:
     """Merge equal intervals of each set and copy them to the device.
 
     Also return samples for starting values, (sets, points), and the ties of `PreparedDataSets`.
@@ -167,9 +168,8 @@ def gather(
     samples = np.empty((sets, START_POINTS))
     truncation = np.nan if intervals.truncation is None else intervals.truncation
     gathered = points, masses, bounds, counts, ranges, ties
-    lower, upper = intervals.lower, intervals.upper
-    truncations = np.full(sets, truncation)
-    gather_sets(lower, upper, weights, truncations, starts, stops, firsts, gathered, samples)
+    observed, truncations = (intervals.lower, intervals.upper, weights), np.full(sets, truncation)
+    gather_sets(observed, truncations, starts, stops, firsts, gathered, samples)
     # Only what the sets hold goes to the device.
     if counts.sum() < size // 2:
         used = np.repeat(firsts - (np.cumsum(counts) - counts), counts) + np.arange(counts.sum())
@@ -177,7 +177,7 @@ def gather(
         firsts = np.cumsum(counts) - counts
     take = host_workspace.input
     return (
-        GatheredIntervals(
+        Observations(
             take("points", points),
             take("masses", masses),
             take("bounds", bounds).reshape(2, points.size),

@@ -4,8 +4,8 @@ import numpy as np
 from numba import typeof
 
 from kernel_budgets.budget import f4, f8, read_budgets, u4, u8
+from rode._paths.process import Process
 from rode._paths.tiles import path_of
-from rode.process import Process
 
 _OF_TYPES = """
     _normals.cuda.box_muller_{T}                   48!/32 u4 u4 u4 u4 u4 u4 T*
@@ -27,7 +27,7 @@ _OF_TYPES = """
     _paths.cuda.bridge_{T}                         64!/80 path T*** T T* bool T*
     _paths.cuda.begin_{T}                          40!/48 path T T T*
     _paths.cuda.clear_{T}                          32!    word* word* word
-    _spectra.cuda.follow_{T}                       64!/80 T** T** i8 T***
+    spectra.cuda.follow_{T}                        64!/80 T** T** i8 T***
     _paths.prefix_sum.cuda.sweep_{T}               40!    T* T* T T* T*
     _paths.prefix_sum.cuda.fix_{T}                 40!    T* T* T* T
     _paths.averages.cuda.finish_{T}                64!    T* i8 T** T**

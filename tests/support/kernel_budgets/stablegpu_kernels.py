@@ -13,7 +13,7 @@ from stablegpu._parameters import Parameters, Restoration
 from stablegpu._quantiles.formulas import Centre, Search, Values
 from stablegpu._sampling.formulas import RandomStream
 from stablegpu._sampling.sample import sampler_of
-from stablegpu._special.expn_coefficients import table
+from stablegpu.special.expn_coefficients import table
 
 _PARAMETERS = Parameters.checked(1.5, 0.5, 0.0, 1.0, "S1")
 _NAMES = {
@@ -45,8 +45,8 @@ _FLOAT64 = """
     _density.pointwise.cuda.evaluate_points    200 points 6xf8* i8* i8*
     _density.pointwise.cuda.evaluate_near_one  255 points 6xf8* i8* i8*
     _density.pointwise.cuda.evaluate_hard      255 points rule f8 6xf8* i8* i8*
-    _derivatives.cuda.place_steps              128 5xf8* bool i8 points
-    _derivatives.cuda.combine_values           168 5xf8* bool i8 f8* 5xf8*
+    _density.derivatives.cuda.place_steps      128 5xf8* bool i8 points
+    _density.derivatives.cuda.combine_values   168 5xf8* bool i8 f8* 5xf8*
     _quantiles.cuda.invert_points              128 f8* bool centre restoration frame \
         side side range range nodes f8*
     _quantiles.cuda.begin_points               72  f8* bool centre search f8*
@@ -67,11 +67,11 @@ _FLOAT64 = """
 # 168 registers let three blocks of 128 threads of maximize_sets run on a multiprocessor.
 
 _OF_TYPES = """
-    _special.cuda.apply_log_ndtr[{T}]          96!    T* T*
-    _special.cuda.apply_ndtr[{T}]              144!   T* T*
-    _special.cuda.apply_expn[{T}]              64!    T* T* T* expansion T*
-    _special.cuda.fold_lanes[{T}]              48!    T* T* bool i8 i8 T* T*
-    _special.cuda.write_logarithms[{T}]        64!    T* T* T*
+    special.cuda.apply_log_ndtr[{T}]           96!    T* T*
+    special.cuda.apply_ndtr[{T}]               144!   T* T*
+    special.cuda.apply_expn[{T}]               64!    T* T* T* expansion T*
+    special.cuda.fold_lanes[{T}]               48!    T* T* bool i8 i8 T* T*
+    special.cuda.write_logarithms[{T}]         64!    T* T* T*
     _sampling.cuda.fill_samples[{T}]           48!/64 stream left right sampler T T T*
     _sampling.cuda.fill_samples_from[{T}]      48!/64 u8 stream left right sampler T T T*
 """

@@ -1,0 +1,1 @@
+"""Generated kernels of a GPU: their text, their pieces of source, and their tables of walls."""

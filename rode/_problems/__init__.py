@@ -1,1 +1,0 @@
-"""The functions of a problem: checks, trial calls, compilation and its errors."""

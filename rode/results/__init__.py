@@ -1,0 +1,1 @@
+"""Results of runs: their values, tables, figures and probabilities, and how parts are joined."""

@@ -1,14 +1,16 @@
 """Formulas of solids that move through cells, for the items of both targets.
 
-An item is a piece of CHUNK cells along x of the box around a body. After step t three loops run:
-`bounce` (`bounce_formulas.py`) lets the body, where it is at time t, return what has run into it;
-`cover` marks the cells that it covers at time t + 1; `refill` makes populations for those that it
-has left.
+After step t three loops run. `bounce` (`bounce_formulas.py`), over the links of cells beside the
+surface, lets the body, where it is at time t, return what has run into it. `cover`, over all cells
+of the box around the body, marks those that it covers at time t + 1, and lists those beside the
+surface and those that changed. `change` (`change_formulas.py`) takes up what newly covered cells
+hold, and makes populations for cells that the body has left.
 
 All of them read and write populations where step t + 1 loads them. There each belongs to one cell,
 so that no two items touch the same: what has run from the fluid cell x into the cell b of the body
 is population q that b would load, and what the body returns is the opposite one that x will load.
-Labels of cells are 0 for fluid, k for body number k and FRESH + k for cells that it has just left.
+Labels of cells are 0 for fluid, k for body number k and FRESH + k for cells that it left in the
+last step.
 
 A block with a halo has the labels of its halo, too. It returns what has run from its own cells into
 the body, and covers and refills those only.
@@ -23,19 +25,26 @@ from typing import Any
 import numpy as np
 
 from hetero.jit import FUSED, float_scalar
-from lbm.collisions.unroll import inlined
+from lbm._kernels.formulas.storage_formulas import codec
+from lbm.collisions.unroll import inlined, matrix_product, per_population
 from lbm.geometry.wall_links import FROM
+from lbm.lattices import Lattice
 from lbm.lattices.precision import PRECISIONS
-
-CHUNK = 8
-"""Cells of an item: 32 bytes of float32, which is what a GPU reads at least."""
 
 FRESH = 128
 """Added to the number of a body in the label of a cell that it has just left."""
 
+NEAR = 2.25
+"""Depth in cells below which no link from a fluid cell reaches: beyond a link, sqrt(3), by what the
+interpolation of heights may add at both of its ends; see `height_grid.BAND`."""
+
+NEAR_SURFACE, CHANGED = 1, 2
+"""Bits of the lists of cells that `cover` makes: those that the body covers beside its surface, and
+those that it covers newly or has left."""
+
 UNIT = 2.0**-44
 """Unit of sums of mass, momentum and torque over a body, in lattice units: integers have the same
-sum in any order. Sums overflow at 500,000, while links bring in less than a tenth each."""
+sum in any order. Those of a step overflow at 500,000, while a link brings in less than a tenth."""
 
 MASS, MOMENTUM, FORCE, TORQUE, COUNT, OVERLAP = 0, 1, 4, 7, 10, 11
 """First rows of what is summed: mass, less 1 for each cell that COUNT has; momentum that the fluid
@@ -43,6 +52,9 @@ loses; force; torque about the centre, in arms of `size[9]` cells; cells covered
 cells that belong to another body, too."""
 
 SUMS = 12
+
+LOW_BITS = 40
+"""Bits of the lower part of sums over all steps, which would overflow in long runs."""
 
 OWN, END_OF_OWN = 9, 12
 """First numbers of `size` that hold, along x, y and z, a block's own cells: the first one, which is
@@ -234,18 +246,38 @@ def is_own(x, y, z, size):
 
 
 @inlined
-def find_piece(i, size, origin, row):
-    """Return the first cell of piece i within the box, its end, and the y and z of its cells.
+def find_cell(i, size, origin, row):
+    """Return cell number i of the box: in the box, and in the block, where x is -1 outside."""
+    line, n = np.uint32(i) // np.uint32(size[5]), np.uint32(size[6])
+    bx, bz = i - line * size[5], np.int64(line // n)
+    by = np.int64(line) - bz * size[6]
+    x, y = place(origin[row, 0] + bx, 0, size), place(origin[row, 1] + by, 1, size)
+    z = place(origin[row, 2] + bz, 2, size)
+    return (bx, by, bz), (x if y >= 0 and z >= 0 else -1, y, z)
 
-    A piece outside of the block has no cells.
-    """
-    pieces = (size[5] + CHUNK - 1) // CHUNK  # in a line of the box along x
-    line = i // pieces
-    by, bz = line % size[6], line // size[6]
-    y, z = place(origin[row, 1] + by, 1, size), place(origin[row, 2] + bz, 2, size)
-    bx = (i - line * pieces) * CHUNK
-    end = min(bx + CHUNK, size[5]) if y >= 0 and z >= 0 else bx
-    return bx, end, by, bz, y, z
+
+@inlined
+def find_in_box(cell, size, origin, row):
+    """Return a cell of the block in the box, and its coordinates in the block."""
+    line = cell // size[0]
+    x, y, z = cell - line * size[0], line % size[1], line // size[1]
+    return (
+        unplace(x, 0, size, origin, row), unplace(y, 1, size, origin, row),
+        unplace(z, 2, size, origin, row),
+    ), (x, y, z)  # fmt: skip
+
+
+@inlined
+def unplace(position, axis, size, origin, row):
+    """Return where a coordinate of the block is in the box."""
+    inside = position - origin[row, axis]
+    return inside + size[axis] if inside < 0 and size[OWN + axis] == 0 else inside
+
+
+@inlined
+def middle_of(cell, T):
+    """Return the middle of a cell of the box."""
+    return T(cell[0]) + T(0.5), T(cell[1]) + T(0.5), T(cell[2]) + T(0.5)
 
 
 @inlined
@@ -254,17 +286,22 @@ def is_fluid(label):
     return label == 0 or label >= FRESH
 
 
+@inlined
+def walls_of(x, y, z, classes, masks, size):
+    """Return from which populations that a cell will load come from walls, as bits."""
+    return np.int64(masks[classes[(z * size[1] + y) * size[0] + x], FROM])
+
+
 @functools.cache
 def make_access(precision: str) -> Any:
-    """Make index(x, y, z, q, classes, masks, tables, size), where population q that a cell will
-    load is in the flat array of populations."""
+    """Make index(x, y, z, q, walls, tables, size), where population q that a cell will load is in
+    the flat array of populations; `walls` are those of `walls_of`."""
     is_folded = PRECISIONS[precision].lanes == 2
 
-    @called
-    def index(x, y, z, q, classes, masks, tables, size):
+    @inlined
+    def index(x, y, z, q, walls, tables, size):
         nx, ny, nz = size[0], size[1], size[2]
-        mask = np.int64(masks[classes[(z * ny + y) * nx + x], FROM])
-        wall = (mask >> q) & 1
+        wall = (walls >> q) & 1
         x = wrap(x + tables[wall, q, 1], nx)
         y = wrap(y + tables[wall, q, 2], ny)
         z = wrap(z + tables[wall, q, 3], nz)
@@ -274,6 +311,33 @@ def make_access(precision: str) -> Any:
         return tables[wall, q, 0] * size[3] + (z * ny + y) * nx + x
 
     return index
+
+
+@functools.cache
+def make_load(precision: str, lattice: Lattice) -> Any:
+    """Make load(x, y, z, populations, classes, masks, tables, size), what a cell will load."""
+    decode, _ = codec(PRECISIONS[precision])
+    index, numbers = make_access(precision), tuple(range(lattice.size))
+
+    @per_population(lattice, 1)
+    def load_one(q, x, y, z, walls, populations, tables, size):
+        return decode(populations[index(x, y, z, q, walls, tables, size)])
+
+    @called
+    def load(x, y, z, populations, classes, masks, tables, size):
+        walls = walls_of(x, y, z, classes, masks, size)
+        return load_one(numbers, x, y, z, walls, populations, tables, size)
+
+    return load
+
+
+@functools.cache
+def make_moments(lattice: Lattice, order: int) -> Any:
+    """Make a function of a cell's populations that returns density, momentum, and stress if the
+    order is 2."""
+    c = np.array(lattice.velocities, float)
+    pairs = ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2)) if order == 2 else ()
+    return matrix_product(np.array([c[:, 0] ** 0, *c.T, *(c[:, a] * c[:, b] for a, b in pairs)]))
 
 
 @inlined
@@ -286,24 +350,15 @@ def equilibrium_of(q, drho, ux, uy, uz, directions, weights):
 
 
 @inlined
-def gather_sums(i, partial, lanes):
-    """Add up every LANES-th item of a sum: number i of `lanes` [sum, lane]."""
-    count = lanes.shape[1]
-    k = i // count
-    lane = i - k * count
-    total = np.int64(0)
-    for j in range(lane, partial.shape[1], count):
-        total += partial[k, j]
-    lanes[k, lane] = total
-
-
-@inlined
-def finish_step(k, lanes, totals, clock):
-    """Set sum k of the step, totals[0, k], add it to that of all steps, and go on by a step."""
-    total = np.int64(0)
-    for j in range(lanes.shape[1]):
-        total += lanes[k, j]
-    totals[0, k] = total
-    totals[1, k] += total
-    if k == 0:
+def advance_sums(i, partial, totals, clock):
+    """Add sums number i of a step, [sum, lane], to those of all steps, and go on by a step."""
+    k, lane = i // partial.shape[1], i % partial.shape[1]
+    value = partial[k, lane]
+    partial[k, lane] = 0
+    low = totals[1, k, lane] + value
+    carry = low >> LOW_BITS
+    totals[0, k, lane] = value
+    totals[1, k, lane] = low - (carry << LOW_BITS)
+    totals[2, k, lane] += carry
+    if i == 0:
         clock[0] += 1

@@ -18,6 +18,9 @@ class Loops(Protocol):
     All work on the current device. Numbers among arguments have the types of NumPy.
     """
 
+    LANES: int
+    """Sums among which those of `prepare_adding` are spread."""
+
     def zeros(self, shape: tuple[int, ...], dtype: type) -> Any:
         """Allocate an array of zeros."""
 
@@ -44,6 +47,33 @@ class Loops(Protocol):
         self, item: Any, count: int, arguments: Sequence[Any], total: Any, stream: Any
     ) -> Callable[[], None]:
         """Return a function that sets total[0] to the sum of the int64 that items return."""
+        ...
+
+    def prepare_adding(
+        self,
+        item: Any,
+        most: int,
+        count: tuple[Any, int, int],
+        sums: Any,
+        arguments: Sequence[Any],
+        stream: Any,
+    ) -> Callable[[], None]:
+        """Return a function that calls item(i, lane, sums, *arguments) for i < counts[k] * per.
+
+        `count` is (counts, k, per) with counts on the device, and the product mostly below `most`.
+        An item adds to sums[:, lane], int64, which no other one has at that time.
+        """
+        ...
+
+    def prepare_choice(
+        self, item: Any, count: int, chosen: Any, lengths: Any, arguments: Sequence[Any],
+        stream: Any,
+    ) -> Callable[[], None]:  # fmt: skip
+        """Return a function that makes two lists of what item(i, *arguments) returns for i < count.
+
+        An item returns 4 n + bits: n joins chosen[k], in any order, if bit k is set. The lists
+        have lengths[k] elements then.
+        """
         ...
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 
 import numpy as np
-from numba import int64
+from numba import int32, int64
 
 from hetero.cuda.driver import SIMULATOR, cuda
 from hetero.cuda.launch import blocks_for, grid_stride_blocks
@@ -16,6 +16,12 @@ from lbm._kernels.items.sources import fill_in
 
 THREADS = 128
 """Threads of a block; not tuned."""
+
+LANES = 256
+"""Sums among which the threads of a loop are spread: they would wait for each other; not tuned."""
+
+MOST_SUMS = 12
+"""Largest number of sums to which items add, so that a thread has them in registers."""
 
 LOOP = """
 def run(count, ARGUMENTS):
@@ -39,13 +45,53 @@ def run(count, total, ARGUMENTS):
         cuda.atomic.add(total, 0, block[0])
 """
 
+ADDING = """
+def run(counts, which, per, sums, ARGUMENTS):
+    own = cuda.local.array((ROWS, 1), int64)
+    for k in range(ROWS):
+        own[k, 0] = 0
+    first = cuda.grid(1)
+    for i in range(first, counts[which] * per, cuda.gridsize(1)):
+        item(i, int64(0), own, ARGUMENTS)
+    for k in range(sums.shape[0]):
+        if own[k, 0] != 0:
+            cuda.atomic.add(sums, (k, first % sums.shape[1]), own[k, 0])
+"""
+
+CHOICE = """
+def run(count, chosen, lengths, ARGUMENTS):
+    length = cuda.shared.array(2, int32)
+    begin = cuda.shared.array(2, int64)
+    t = cuda.threadIdx.x
+    if t < 2:
+        length[t] = 0
+    cuda.syncthreads()
+    i = cuda.grid(1)
+    value = int64(0)
+    if i < count:
+        value = item(i, ARGUMENTS)
+    first, second = int32(0), int32(0)
+    if value & 1:
+        first = cuda.atomic.add(length, 0, int32(1))
+    if value & 2:
+        second = cuda.atomic.add(length, 1, int32(1))
+    cuda.syncthreads()
+    if t < 2 and length[t] > 0:
+        begin[t] = cuda.atomic.add(lengths, t, int64(length[t]))
+    cuda.syncthreads()
+    if value & 1:
+        chosen[0, begin[0] + first] = value >> 2
+    if value & 2:
+        chosen[1, begin[1] + second] = value >> 2
+"""
+
 
 @functools.cache
-def make_kernel(text, item):
+def make_kernel(text, item, own=1):
     """Make the kernel of a text over an item."""
     if SIMULATOR:  # its arrays are none that compiled code takes
         item = item.py_func
-    return kernel(fill_in(text, item, cuda=cuda, int64=int64))
+    return kernel(fill_in(text, item, own, cuda=cuda, int64=int64, int32=int32, ROWS=MOST_SUMS))
 
 
 def zeros(shape, dtype):
@@ -98,7 +144,29 @@ def prepare_sum(item, count, arguments, total, stream=0):
     return sum_up
 
 
+def prepare_adding(item, most, count, sums, arguments, stream=0):
+    """Return a function that lets items add to sums, as many as `count` says on the device."""
+    run, grid = make_kernel(ADDING, item, 3), (grid_stride_blocks(most, THREADS),)
+    counts, which, per = count
+    numbers = counts, np.int64(which), np.int64(per), sums
+    return prepare_launch(run, grid, (THREADS,), stream, (*numbers, *arguments))
+
+
+def prepare_choice(item, count, chosen, lengths, arguments, stream=0):
+    """Return a function that makes lists of what items return."""
+    run, grid = make_kernel(CHOICE, item), (blocks_for(count, THREADS),)
+    numbers = np.int64(count), chosen, lengths
+    choose = prepare_launch(run, grid, (THREADS,), stream, (*numbers, *arguments))
+    clear_lengths = prepare_launch(clear, (1,), (2,), stream, (lengths,))
+
+    def clear_and_choose():
+        clear_lengths()
+        choose()
+
+    return clear_and_choose
+
+
 @kernel
-def clear(total):
-    """Set total[0] to 0."""
-    total[0] = 0
+def clear(numbers):
+    """Set a number to 0 for each thread."""
+    numbers[cuda.threadIdx.x] = 0

@@ -116,9 +116,9 @@ _STEP = "T** T** 1xT T*"
 """Types of walls, directions, rates and the force: `StepArguments.rest` of `lbm`."""
 
 LBM_ITEMS = {
-    "*bounce": (216, f"u4** i8* {_BODY} T* T*** T"),
+    "*bounce": (216, f"i8** {_BODY} T* T*** T"),
     "?cover": (96, f"{_BODY} T* T***"),
-    "*change": (168, f"u4** {_BODY} T i4*** T**"),
+    "*change": (168, f"i8** {_BODY} T i4*** T**"),
     "pack": (96, "S* i8* u1* u4** i8*** i8* T**"),
     "*scalar bounce": (200, "T**** T**** u1*** i1** u1* i8* T** i8** i8* T* T*** T*"),
     "*scalar sweep": (96, "T**** T**** u1* i8* T** i8** i8* T*"),
@@ -151,8 +151,8 @@ def lbm_item_kernel(name, precision):
 
     text, first, own = {
         "+": (SUM, "i8 i8*", 1),
-        "*": (ADDING, "i8* i8 i8 i8**", 3),
-        "?": (CHOICE, "i8 u4** i8*", 1),
+        "*": (ADDING, "i8* i8 i8 i8**", 4),
+        "?": (CHOICE, "i8 i8** i8*", 1),
     }.get(name[0], (LOOP, "i8", 1))
     signature = _lbm_types(precision, f"{first} {LBM_ITEMS[name][1]}")
     return make_kernel(text, _lbm_item(name, precision), own), signature

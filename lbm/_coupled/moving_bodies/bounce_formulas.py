@@ -8,18 +8,18 @@ import numpy as np
 from lbm._coupled.moving_bodies.formulas import (
     add_impulse,
     called,
-    find_in_box,
     find_share,
+    inlined,
     is_fluid,
     is_own,
     make_access,
     middle_of,
+    unpack_cell,
     velocity_at,
     walls_of,
     wrap,
 )
 from lbm._kernels.formulas.storage_formulas import codec
-from lbm.collisions.unroll import inlined
 from lbm.geometry.wall_links import INTO, SOLID_CLASS
 from lbm.lattices.precision import PRECISIONS
 
@@ -28,7 +28,7 @@ from lbm.lattices.precision import PRECISIONS
 def make_bounce(precision: str) -> Any:
     """Make the item that returns what has run into a body along a link.
 
-    Number i is a population of a cell beside the surface, of which `cells` has the list.
+    It is number k + 1 of the links of cell i beside the surface, of which `cells` has the list.
     """
     decode, encode = codec(PRECISIONS[precision])
     index = make_access(precision)
@@ -76,11 +76,11 @@ def make_bounce(precision: str) -> Any:
 
     @inlined
     def bounce(
-        i, lane, partial, cells, lengths, populations, labels, classes, masks, tables, directions,
+        i, k, lane, partial, cells, populations, labels, classes, masks, tables, directions,
         weights, size, pose, origin, clock, shape, grid, scale,
     ):  # fmt: skip
-        q, row = 1 + i // lengths[0], clock[0]
-        box, cell = find_in_box(np.int64(cells[0, i - (q - 1) * lengths[0]]), size, origin, row)
+        q, row = k + 1, clock[0]
+        box, cell = unpack_cell(cells[0, i], size, origin, row)
         x = wrap(cell[0] - directions[q, 0], size[0])
         y = wrap(cell[1] - directions[q, 1], size[1])
         z = wrap(cell[2] - directions[q, 2], size[2])

@@ -14,18 +14,18 @@ from lbm._coupled.moving_bodies.formulas import (
     add_impulse,
     called,
     equilibrium_of,
-    find_in_box,
+    inlined,
     is_own,
     make_access,
     make_load,
     make_moments,
     middle_of,
+    unpack_cell,
     velocity_at,
     walls_of,
     wrap,
 )
 from lbm._kernels.formulas.storage_formulas import codec
-from lbm.collisions.unroll import inlined
 from lbm.geometry.wall_links import INTO
 from lbm.lattices import Lattice
 from lbm.lattices.precision import PRECISIONS
@@ -170,17 +170,18 @@ def make_change(precision: str, lattice: Lattice) -> Any:
 
     @inlined
     def change(
-        i, lane, partial, cells, populations, labels, classes, masks, tables, directions, weights,
-        size, pose, origin, clock, scale, places, arrived,
+        i, k, lane, partial, cells, populations, labels, classes, masks, tables, directions,
+        weights, size, pose, origin, clock, scale, places, arrived,
     ):  # fmt: skip
-        row, number = clock[0], np.int64(cells[1, i])
-        box, cell = find_in_box(number, size, origin, row)
-        if labels[number] == size[7]:
+        row = clock[0]
+        box, cell = unpack_cell(cells[1, i], size, origin, row)
+        label = labels[(cell[2] * size[1] + cell[1]) * size[0] + cell[0]]
+        if label == size[7]:
             take_up(
                 lane, partial, cell, middle_of(box, type(scale)), row, populations,
                 (classes, masks, tables), (pose, scale), size,
             )  # fmt: skip
-        elif labels[number] == FRESH + size[7]:
+        elif label == FRESH + size[7]:
             lattice = classes, masks, tables, directions, weights, size
             refill(
                 lane, partial, cell, box, row, populations, labels, lattice, (pose, scale),

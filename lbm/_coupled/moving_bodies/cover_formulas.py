@@ -12,16 +12,18 @@ from lbm._coupled.moving_bodies.formulas import (
     called,
     equilibrium_of,
     find_cell,
-    height_at,
+    find_in_frame,
+    height,
+    inlined,
     is_fluid,
     is_own,
     make_access,
     middle_of,
+    pack_cell,
     velocity_at,
     walls_of,
 )
 from lbm._kernels.formulas.storage_formulas import codec
-from lbm.collisions.unroll import inlined
 from lbm.geometry.wall_links import SOLID_CLASS
 from lbm.lattices.precision import PRECISIONS
 
@@ -66,7 +68,8 @@ def make_cover(precision: str) -> Any:
         # Bodies mark cells in the order of their numbers: those with higher ones not yet.
         if before >= FRESH + size[7]:
             label = 0
-        depth = -height_at(shape, grid, pose, row, END, px, py, pz)
+        a, b, c = find_in_frame(pose, row, END, px, py, pz)
+        depth = -height(shape, grid, a, b, c)
         changed = False
         if depth > T(0):
             changed = label != size[7] and label < FRESH
@@ -79,6 +82,6 @@ def make_cover(precision: str) -> Any:
         lists = CHANGED if changed and own else 0
         if label == size[7] and depth < T(NEAR):
             lists += NEAR_SURFACE
-        return 4 * cell + lists
+        return 4 * pack_cell(x, y, z) + lists
 
     return cover

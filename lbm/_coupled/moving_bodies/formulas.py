@@ -26,7 +26,7 @@ import numpy as np
 
 from hetero.jit import FUSED, float_scalar
 from lbm._kernels.formulas.storage_formulas import codec
-from lbm.collisions.unroll import inlined, matrix_product, per_population
+from lbm.collisions.unroll import matrix_product, per_population
 from lbm.geometry.wall_links import FROM
 from lbm.lattices import Lattice
 from lbm.lattices.precision import PRECISIONS
@@ -53,6 +53,9 @@ cells that belong to another body, too."""
 
 SUMS = 12
 
+AXIS_BITS = 20
+"""Bits of each coordinate in a list of cells: no axis of a block has a million cells."""
+
 LOW_BITS = 40
 """Bits of the lower part of sums over all steps, which would overflow in long runs."""
 
@@ -69,9 +72,19 @@ SPHERE, CYLINDER, BOX, GRID = 0, 1, 2, 3
 """Kinds of shapes, the first of their numbers."""
 
 
+OPTIONS = {"fastmath": FUSED, "_nrt": False}
+"""Options of formulas that take arrays: without counts of references to these, which take as long
+as the rest on a CPU."""
+
+
 def called(function: Any) -> Any:
     """Compile a formula that need not be inlined: it is long, and called in several places."""
-    return float_scalar(function, fastmath=FUSED, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+    return float_scalar(function, no_cpython_wrapper=True, no_cfunc_wrapper=True, **OPTIONS)
+
+
+def inlined(function: Any) -> Any:
+    """Compile a formula that is always inlined."""
+    return float_scalar(function, forceinline=True, **OPTIONS)
 
 
 @called
@@ -118,18 +131,26 @@ def height_of_kind(shape, grid, x, y, z):
     return math.sqrt(x * x + y * y + z * z) - shape[4]
 
 
-@called
-def height_at(shape, grid, pose, row, first, x, y, z):
-    """Return `height` of a point of the box, by the pose that begins at column `first`."""
-    x, y, z = x - pose[row, first], y - pose[row, first + 1], z - pose[row, first + 2]
-    return height(
-        shape,
-        grid,
+@inlined
+def turn_into_frame(pose, row, first, x, y, z):
+    """Return a direction of the box in the body's frame, by the pose that begins at `first`."""
+    return (
         pose[row, first + 3] * x + pose[row, first + 4] * y + pose[row, first + 5] * z,
         pose[row, first + 6] * x + pose[row, first + 7] * y + pose[row, first + 8] * z,
         pose[row, first + 9] * x + pose[row, first + 10] * y + pose[row, first + 11] * z,
     )
 
+
+@inlined
+def find_in_frame(pose, row, first, x, y, z):
+    """Return a point of the box in the body's frame, by the pose that begins at column `first`."""
+    x, y, z = x - pose[row, first], y - pose[row, first + 1], z - pose[row, first + 2]
+    return turn_into_frame(pose, row, first, x, y, z)
+
+
+ENOUGH = 1e-5
+"""Height over the difference along a link at which a share is accepted: coordinates in float32 let
+it vary by as much."""
 
 HALF, VELOCITY, SPIN, END = 0, 12, 15, 18
 """First columns of `pose`: centre and rotation at the half step, velocity of the centre and angular
@@ -157,24 +178,24 @@ def velocity_at(pose, row, x, y, z):
 def find_share(shape, grid, pose, row, x, y, z, cx, cy, cz):
     """Return how far along the link from a fluid cell, as a share of it, the surface is.
 
-    It is the root of the height along the link by five steps of the Illinois rule (Dowell and
-    Jarratt 1971), which leave less than 1e-4 of a link that grazes a sphere of two cells.
+    It is the root of the height along the link by at most five steps of the Illinois rule (Dowell
+    and Jarratt 1971), which leave less than 1e-4 of a link that grazes a sphere of two cells.
     """
     T = type(x)
+    x, y, z = find_in_frame(pose, row, HALF, x, y, z)
+    cx, cy, cz = turn_into_frame(pose, row, HALF, cx, cy, cz)
     low, high = T(0), T(1)
-    above = height_at(shape, grid, pose, row, HALF, x, y, z)
-    below = height_at(shape, grid, pose, row, HALF, x + cx, y + cy, z + cz)
+    above = height(shape, grid, x, y, z)
+    below = height(shape, grid, x + cx, y + cy, z + cz)
     if above <= T(0):
         return T(0)
     if below >= T(0):
         return T(1)
-    side = 0
+    enough, side = T(ENOUGH) * (above - below), 0
     for _ in range(5):
         share = low + (high - low) * above / (above - below)
-        value = height_at(
-            shape, grid, pose, row, HALF, x + share * cx, y + share * cy, z + share * cz
-        )
-        if value == T(0):
+        value = height(shape, grid, x + share * cx, y + share * cy, z + share * cz)
+        if abs(value) < enough:
             return share
         if value > T(0):
             low, above = share, value
@@ -257,10 +278,16 @@ def find_cell(i, size, origin, row):
 
 
 @inlined
-def find_in_box(cell, size, origin, row):
+def pack_cell(x, y, z):
+    """Return the coordinates of a cell as one number, which `unpack_cell` takes."""
+    return x + (y << AXIS_BITS) + (z << 2 * AXIS_BITS)
+
+
+@inlined
+def unpack_cell(number, size, origin, row):
     """Return a cell of the block in the box, and its coordinates in the block."""
-    line = cell // size[0]
-    x, y, z = cell - line * size[0], line % size[1], line // size[1]
+    mask = (1 << AXIS_BITS) - 1
+    x, y, z = number & mask, (number >> AXIS_BITS) & mask, number >> 2 * AXIS_BITS
     return (
         unplace(x, 0, size, origin, row), unplace(y, 1, size, origin, row),
         unplace(z, 2, size, origin, row),

@@ -69,7 +69,7 @@ class BlockBody:
         self._size = store.put(np.array(size, np.int64))
         shape, problem = body.shape, block.problem
         self._shape = store.put(shape.about(body.path.centre)), store.put(shape.grid)
-        cells = store.zeros(2, self._count, dtype=np.uint32)
+        cells = store.zeros(2, self._count, dtype=np.int64)
         lengths = store.zeros(2, dtype=np.int64)
         box = *block.lattice, self._size, self._pose, self._first, self.clock
         scale, form = store.T(1.0 / body.arm), problem.precision.name
@@ -79,7 +79,7 @@ class BlockBody:
         self.loops = [
             [
                 [store.prepare_adding(
-                    make_bounce(form), self._count, (lengths, 0, links), sums, cells, lengths,
+                    make_bounce(form), self._count, (lengths, 0, links), sums, cells,
                     *populations, *box, *self._shape, scale,
                 )],
                 [store.prepare_choice(

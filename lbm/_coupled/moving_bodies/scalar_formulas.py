@@ -14,6 +14,7 @@ from lbm._coupled.moving_bodies.formulas import (
     find_cell,
     find_share,
     in_units,
+    inlined,
     is_fluid,
     is_own,
     middle_of,
@@ -22,7 +23,6 @@ from lbm._coupled.moving_bodies.formulas import (
 )
 from lbm._coupled.scalars.formulas import STREAMS
 from lbm._kernels.formulas.scalar_formulas import total
-from lbm.collisions.unroll import inlined
 from lbm.geometry.wall_links import SOLID_CLASS
 
 TAKEN, ENTERED = 0, 1
@@ -101,8 +101,8 @@ def return_from_body(
 
 @inlined
 def bounce_scalar(
-    i, lane, partial, after, before, classes, kinds, labels, size, pose, origin, clock, shape, grid,
-    wall,
+    i, k, lane, partial, after, before, classes, kinds, labels, size, pose, origin, clock, shape,
+    grid, wall,
 ):  # fmt: skip
     """Let a body return what has run into it.
 
@@ -144,7 +144,7 @@ def add_held(i, value, wall, partial):
 
 
 @inlined
-def sweep_scalar(i, lane, partial, after, before, labels, size, pose, origin, clock, wall):
+def sweep_scalar(i, k, lane, partial, after, before, labels, size, pose, origin, clock, wall):
     """Take up what newly covered cells hold (the others hold nothing after `bounce_scalar`), and
     fill those that the body has left."""
     row = clock[0]

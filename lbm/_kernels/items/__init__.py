@@ -58,10 +58,10 @@ class Loops(Protocol):
         arguments: Sequence[Any],
         stream: Any,
     ) -> Callable[[], None]:
-        """Return a function that calls item(i, lane, sums, *arguments) for i < counts[k] * per.
+        """Return a function that calls item(i, k, lane, sums, *arguments) for i < n and k < per.
 
-        `count` is (counts, k, per) with counts on the device, and the product mostly below `most`.
-        An item adds to sums[:, lane], int64, which no other one has at that time.
+        `count` is (counts, j, per), where n = counts[j] on the device is rarely above `most`. An
+        item adds to sums[:, lane], int64, which no other one has at that time.
         """
         ...
 

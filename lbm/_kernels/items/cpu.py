@@ -29,10 +29,11 @@ def run(count, total, ARGUMENTS):
 
 ADDING = """
 def run(counts, which, per, sums, ARGUMENTS):
-    count, lanes = counts[which] * per, sums.shape[1]
+    count, lanes = counts[which], sums.shape[1]
     for lane in prange(lanes):
         for i in range(lane * count // lanes, (lane + 1) * count // lanes):
-            item(int64(i), int64(lane), sums, ARGUMENTS)
+            for k in range(per):
+                item(int64(i), int64(k), int64(lane), sums, ARGUMENTS)
 """
 
 CHOICE = """
@@ -109,7 +110,7 @@ def prepare_sum(item, count, arguments, total, stream=None):
 
 def prepare_adding(item, most, count, sums, arguments, stream=None):
     """Return a function that lets items add to sums, as many as `count` says."""
-    run, (counts, which, per) = make_loop(ADDING, item, 3), count
+    run, (counts, which, per) = make_loop(ADDING, item, 4), count
     numbers = counts, np.int64(which), np.int64(per), sums
     return lambda: run(*numbers, *arguments)
 

@@ -48,14 +48,15 @@ def run(count, total, ARGUMENTS):
 ADDING = """
 def run(counts, which, per, sums, ARGUMENTS):
     own = cuda.local.array((ROWS, 1), int64)
-    for k in range(ROWS):
-        own[k, 0] = 0
-    first = cuda.grid(1)
-    for i in range(first, counts[which] * per, cuda.gridsize(1)):
-        item(i, int64(0), own, ARGUMENTS)
-    for k in range(sums.shape[0]):
-        if own[k, 0] != 0:
-            cuda.atomic.add(sums, (k, first % sums.shape[1]), own[k, 0])
+    for row in range(ROWS):
+        own[row, 0] = 0
+    first, count = cuda.grid(1), counts[which]
+    for n in range(first, count * per, cuda.gridsize(1)):
+        k = n // count
+        item(n - k * count, k, int64(0), own, ARGUMENTS)
+    for row in range(sums.shape[0]):
+        if own[row, 0] != 0:
+            cuda.atomic.add(sums, (row, first % sums.shape[1]), own[row, 0])
 """
 
 CHOICE = """
@@ -146,7 +147,7 @@ def prepare_sum(item, count, arguments, total, stream=0):
 
 def prepare_adding(item, most, count, sums, arguments, stream=0):
     """Return a function that lets items add to sums, as many as `count` says on the device."""
-    run, grid = make_kernel(ADDING, item, 3), (grid_stride_blocks(most, THREADS),)
+    run, grid = make_kernel(ADDING, item, 4), (grid_stride_blocks(most, THREADS),)
     counts, which, per = count
     numbers = counts, np.int64(which), np.int64(per), sums
     return prepare_launch(run, grid, (THREADS,), stream, (*numbers, *arguments))

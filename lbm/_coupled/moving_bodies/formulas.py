@@ -59,11 +59,11 @@ AXIS_BITS = 20
 LOW_BITS = 40
 """Bits of the lower part of sums over all steps, which would overflow in long runs."""
 
-OWN, END_OF_OWN = 9, 12
+OWN, END_OF_OWN, DOMAIN = 9, 12, 15
 """First numbers of `size` that hold, along x, y and z, a block's own cells: the first one, which is
-0 only without a halo, and the end. Before them are the cells and the pitch of the block, the number
-of populations, the cells of the box along x and y, the body's label, and whether its wall is
-interpolated."""
+0 only without a halo, and the end; and the cells of the domain. Before them are the cells and the
+pitch of the block, the number of populations, the cells of the box along x and y, the body's label,
+and whether its wall is interpolated."""
 
 MEANS = 7
 """Numbers of a cell of which a fresh one beside it gets the mean: density and stress."""
@@ -296,9 +296,9 @@ def unpack_cell(number, size, origin, row):
 
 @inlined
 def unplace(position, axis, size, origin, row):
-    """Return where a coordinate of the block is in the box."""
-    inside = position - origin[row, axis]
-    return inside + size[axis] if inside < 0 and size[OWN + axis] == 0 else inside
+    """Return where a coordinate of the block is in the box, which may have gone on to the image of
+    the body beyond a periodic face since the cell was listed."""
+    return wrap(position - origin[row, axis], size[DOMAIN + axis])
 
 
 @inlined

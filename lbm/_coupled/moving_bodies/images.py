@@ -66,7 +66,7 @@ class BlockBody:
         self.clock = store.zeros(1, dtype=np.int64)
         self.sums = [BlockSums(store, SUMS, self.clock)]
         size = [*block.size, bx, by, body.number, body.is_interpolated, *block.own]
-        self._size = store.put(np.array(size, np.int64))
+        self._size = store.put(np.array([*size, *body.path.domain], np.int64))
         shape, problem = body.shape, block.problem
         self._shape = store.put(shape.about(body.path.centre)), store.put(shape.grid)
         cells = store.zeros(2, self._count, dtype=np.int64)

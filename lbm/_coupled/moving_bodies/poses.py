@@ -48,6 +48,7 @@ class Path:
 
     Attributes
     ----------
+    domain : int [3], cells of the domain
     centre : that of the body, from which its frame counts
     radius : largest distance from the centre, or from the axis, of points that move
     box : cells of the box around the body
@@ -62,7 +63,7 @@ class Path:
         domain: Triple,
         periodic: tuple[bool, ...],
     ):
-        self.name, self._motions, self._domain = name, motions, np.array(domain)
+        self.name, self._motions, self.domain = name, motions, np.array(domain)
         self._periodic = np.array(periodic)
         self._rotation = next((m for m in motions if isinstance(m, Rotation)), None)
         rotation = self._rotation
@@ -102,7 +103,7 @@ class Path:
                 f"{describe_point(axis)}, so that it would not fit to itself at periodic faces: "
                 "use a mesh of a cylinder with ends, or walls"
             )
-        ends = np.stack([-self.centre, self._domain - self.centre]) if tilts else 0.0
+        ends = np.stack([-self.centre, self.domain - self.centre]) if tilts else 0.0
         inside = np.where(finite, bounds, ends)
         corners = np.stack(np.meshgrid(*inside.T, indexing="ij"), axis=-1).reshape(-1, 3)
         along = corners @ axis
@@ -138,7 +139,7 @@ class Path:
             raise ValueError(f"boundaries[{self.name!r}] in step {t + step}: {error}") from None
         lowest = np.where(self._spans, 0.0, self._extent[0] + centres)
         cells = np.where(self._spans, 0, np.floor(lowest) - MARGIN)
-        inside = np.clip(cells, 0, self._domain - self.box)
+        inside = np.clip(cells, 0, self.domain - self.box)
         first = np.where(self._periodic, cells, inside).astype(int)
         pose = np.zeros((count, POSE))
         middles = (centres[:-1] + centres[1:]) / 2.0, (angles[:-1] + angles[1:]) / 2.0
@@ -146,7 +147,7 @@ class Path:
         _write(centres, angles, self._axis, pose[:, END:], first)
         pose[1:, VELOCITY : VELOCITY + 3] = velocity
         pose[1:, SPIN : SPIN + 3] = np.outer(turn, self._axis)
-        return pose, np.where(self._periodic, first % self._domain, first)
+        return pose, np.where(self._periodic, first % self.domain, first)
 
 
 def _write(

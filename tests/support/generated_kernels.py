@@ -116,12 +116,12 @@ _STEP = "T** T** 1xT T*"
 """Types of walls, directions, rates and the force: `StepArguments.rest` of `lbm`."""
 
 LBM_ITEMS = {
-    "*bounce": (216, f"i8** {_BODY} T* T*** T"),
-    "?cover": (96, f"{_BODY} T* T***"),
-    "*change": (168, f"i8** {_BODY} T i4*** T**"),
+    "*bounce": (176, f"i8** {_BODY} T* T*** T"),
+    "?cover": (64, f"{_BODY} T* T***"),
+    "*change": (248, f"i8** {_BODY} T i4*** T**"),
     "pack": (96, "S* i8* u1* u4** i8*** i8* T**"),
-    "*scalar bounce": (200, "T**** T**** u1*** i1** u1* i8* T** i8** i8* T* T*** T*"),
-    "*scalar sweep": (96, "T**** T**** u1* i8* T** i8** i8* T*"),
+    "*scalar bounce": (184, "T**** T**** u1*** i1** u1* i8* T** i8** i8* T* T*** T*"),
+    "*scalar sweep": (72, "T**** T**** u1* i8* T** i8** i8* T*"),
     "interpolate": (40, "S* i8* i8* T** T* T* T*"),
     "store": (32, "S* i8* T* T* i8* T"),
     "interpolate moments": (128, f"M* T* {_STEP} i8** i8** i8** T** T* T* T*"),

@@ -69,7 +69,7 @@ def _lbm_item(name, precision):
     from lbm._coupled.cut_walls import formulas as walls
     from lbm._coupled.moving_bodies import scalar_formulas as heat
     from lbm._coupled.moving_bodies.bounce_formulas import make_bounce
-    from lbm._coupled.moving_bodies.change_formulas import make_change, make_pack
+    from lbm._coupled.moving_bodies.change_formulas import make_beside, make_change, make_pack
     from lbm._coupled.moving_bodies.cover_formulas import make_cover
     from lbm._coupled.open_faces import formulas as faces
     from lbm._coupled.scalars import formulas as scalars
@@ -91,8 +91,8 @@ def _lbm_item(name, precision):
         "store": lambda: walls.make_store(precision),
         "+excess": lambda: walls.excess_of_link,
         "*bounce": lambda: make_bounce(precision),
-        "?cover": lambda: make_cover(precision),
-        "*change": lambda: make_change(precision, D3Q19),
+        "?cover": lambda: make_cover(precision, D3Q19),
+        "&change": lambda: (make_change(precision, D3Q19), make_beside(precision, D3Q19)),
         "pack": lambda: make_pack(precision, D3Q19),
         "*scalar bounce": lambda: heat.bounce_scalar,
         "*scalar sweep": lambda: heat.sweep_scalar,
@@ -118,7 +118,7 @@ _STEP = "T** T** 1xT T*"
 LBM_ITEMS = {
     "*bounce": (176, f"i8** {_BODY} T* T*** T"),
     "?cover": (64, f"{_BODY} T* T***"),
-    "*change": (248, f"i8** {_BODY} T i4*** T**"),
+    "&change": (248, f"T*** i8** {_BODY} T i4*** T**"),
     "pack": (96, "S* i8* u1* u4** i8*** i8* T**"),
     "*scalar bounce": (184, "T**** T**** u1*** i1** u1* i8* T** i8** i8* T* T*** T*"),
     "*scalar sweep": (72, "T**** T**** u1* i8* T** i8** i8* T*"),
@@ -142,20 +142,23 @@ LBM_ITEMS = {
     "sample": (48, "T** T** T** T"),
 }
 """Budgets of registers and argument types of loops over items of `lbm`; sums begin with a plus,
-items that add to sums with *, and those that choose with ?."""
+items that add to sums with * or, if they have parts, &, and those that choose with ?."""
 
 
 def lbm_item_kernel(name, precision):
     """Return the kernel of a loop over items, and its argument types."""
-    from lbm._kernels.items.cuda import ADDING, CHOICE, LOOP, SUM, make_kernel
+    from lbm._kernels.items.cuda import ADDING, CHOICE, JOINING, LOOP, SUM, make_kernel
 
     text, first, own = {
         "+": (SUM, "i8 i8*", 1),
         "*": (ADDING, "i8* i8 i8 i8**", 4),
+        "&": (JOINING, "i8* i8 i8 i8**", 4),
         "?": (CHOICE, "i8 i8** i8*", 1),
     }.get(name[0], (LOOP, "i8", 1))
+    item = _lbm_item(name, precision)
+    item, part = item if name[0] == "&" else (item, None)
     signature = _lbm_types(precision, f"{first} {LBM_ITEMS[name][1]}")
-    return make_kernel(text, _lbm_item(name, precision), own), signature
+    return make_kernel(text, item, own, part), signature
 
 
 def lbm_kernel(pattern, odd, precision, walls):

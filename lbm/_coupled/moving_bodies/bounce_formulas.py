@@ -67,8 +67,8 @@ def make_bounce(precision: str) -> Any:
         if sent < T(1) and share >= T(0.5):
             term = term * sent
         target = index(fx, fy, fz, opposite, walls, tables, size)
-        populations[target] = encode(sent * f + other * g - term)
-        r = decode(populations[target])
+        stored = encode(sent * f + other * g - term)
+        populations[target], r = stored, decode(stored)
         add_impulse(
             partial, lane, f - r, ((f + r) * dx, (f + r) * dy, (f + r) * dz),
             (ux, uy, uz), (ax, ay, az), scale,
@@ -85,9 +85,10 @@ def make_bounce(precision: str) -> Any:
         y = wrap(cell[1] - directions[q, 1], size[1])
         z = wrap(cell[2] - directions[q, 2], size[2])
         beside = (z * size[1] + y) * size[0] + x
+        if not (is_fluid(labels[beside]) and is_own(x, y, z, size)):
+            return
         kind = classes[beside]
-        is_open = kind != SOLID_CLASS and (np.int64(masks[kind, INTO]) >> q) & 1 == 0
-        if is_open and is_own(x, y, z, size) and is_fluid(labels[beside]):
+        if kind != SOLID_CLASS and (np.int64(masks[kind, INTO]) >> q) & 1 == 0:
             lattice = classes, masks, tables, directions, weights, size
             point = middle_of(box, type(weights[0]))
             bounce_link(

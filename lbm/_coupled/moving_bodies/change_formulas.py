@@ -74,9 +74,9 @@ def make_take_up(precision: str, lattice: Lattice) -> Any:
     load, moments = make_load(precision, lattice), make_moments(lattice, 1)
 
     @called
-    def take_up(lane, partial, cell, point, row, populations, walls, body, size):
+    def take_up(lane, partial, cell, point, row, populations, lattice, body):
         (x, y, z), (pose, scale) = cell, body
-        classes, masks, tables = walls
+        classes, masks, tables, _, _, size = lattice
         drho, jx, jy, jz = moments(load(x, y, z, populations, classes, masks, tables, size))
         ux, uy, uz, ax, ay, az = velocity_at(pose, row, point[0], point[1], point[2])
         add_impulse(partial, lane, drho, (jx, jy, jz), (ux, uy, uz), (ax, ay, az), scale)
@@ -87,56 +87,75 @@ def make_take_up(precision: str, lattice: Lattice) -> Any:
 
 
 @functools.cache
-def make_refill(precision: str, lattice: Lattice) -> Any:
+def make_beside(precision: str, lattice: Lattice) -> Any:
+    """Make the item that finds the means of neighbour k + 1 of a cell that a body has left.
+
+    `found` gets 1 before them, and 0 if there is no fluid. `arrived` has the means that other parts
+    have sent, at the places that `places` has for the box.
+    """
+    means = make_means(precision, lattice)
+
+    @inlined
+    def beside(
+        i, k, number, found, cells, populations, labels, classes, masks, tables, directions,
+        weights, size, pose, origin, clock, scale, places, arrived,
+    ):  # fmt: skip
+        box, (x, y, z) = unpack_cell(cells[1, i], size, origin, clock[0])
+        nx, ny, nz, q = size[0], size[1], size[2], k + 1
+        cell = (z * ny + y) * nx + x
+        found[number, k, MEANS] = 0
+        if labels[cell] != FRESH + size[7] or (np.int64(masks[classes[cell], INTO]) >> q) & 1:
+            return
+        dx, dy, dz = directions[q, 0], directions[q, 1], directions[q, 2]
+        x, y, z = wrap(x + dx, nx), wrap(y + dy, ny), wrap(z + dz, nz)
+        if labels[(z * ny + y) * nx + x] != 0:
+            return
+        found[number, k, MEANS] = 1
+        if is_own(x, y, z, size):
+            values = means(x, y, z, populations, classes, masks, tables, size)
+            for j in range(MEANS):
+                found[number, k, j] = values[j]
+        else:
+            n = places[
+                wrap(box[2] + dz, places.shape[0]), wrap(box[1] + dy, places.shape[1]),
+                wrap(box[0] + dx, places.shape[2]),
+            ]  # fmt: skip
+            for j in range(MEANS):
+                found[number, k, j] = arrived[n, j]
+
+    return beside
+
+
+@functools.cache
+def make_refill(precision: str) -> Any:
     """Make the formula that fills a cell that a body has left.
 
     It gets the body's velocity, and the mean density and stress out of equilibrium of the fluid
-    beside, of which `arrived` has what other parts have sent, at the places that `places` has for
-    the box.
+    beside it.
     """
     decode, encode = codec(PRECISIONS[precision])
-    index, means = make_access(precision), make_means(precision, lattice)
+    index = make_access(precision)
 
     @called
-    def refill(lane, partial, cell, box, row, populations, labels, lattice, body, sent):
-        (x, y, z), (pose, scale), (places, arrived) = cell, body, sent
+    def refill(lane, partial, number, found, cell, point, row, populations, lattice, body):
+        (x, y, z), (pose, scale), T = cell, body, type(point[0])
         classes, masks, tables, directions, weights, size = lattice
-        nx, ny, nz, T = size[0], size[1], size[2], type(scale)
-        beyond = np.int64(masks[classes[(z * ny + y) * nx + x], INTO])
-        count, density, third = T(0), T(0), T(1.0 / 3.0)
+        count, drho = T(0), T(0)
         sxx, syy, szz, sxy, sxz, syz = T(0), T(0), T(0), T(0), T(0), T(0)
-        for n in range(1, size[4]):
-            kx = wrap(x + directions[n, 0], nx)
-            ky = wrap(y + directions[n, 1], ny)
-            kz = wrap(z + directions[n, 2], nz)
-            if (beyond >> n) & 1 == 0 and labels[(kz * ny + ky) * nx + kx] == 0:
-                if is_own(kx, ky, kz, size):
-                    drho, xx, yy, zz, xy, xz, yz = means(
-                        kx, ky, kz, populations, classes, masks, tables, size
-                    )
-                else:
-                    k = places[
-                        wrap(box[2] + directions[n, 2], places.shape[0]),
-                        wrap(box[1] + directions[n, 1], places.shape[1]),
-                        wrap(box[0] + directions[n, 0], places.shape[2]),
-                    ]
-                    drho, xx, yy, zz, xy, xz, yz = (
-                        arrived[k, 0], arrived[k, 1], arrived[k, 2], arrived[k, 3],
-                        arrived[k, 4], arrived[k, 5], arrived[k, 6],
-                    )  # fmt: skip
-                sxx += xx
-                syy += yy
-                szz += zz
-                sxy += xy
-                sxz += xz
-                syz += yz
-                density += drho
+        for k in range(size[4] - 1):
+            if found[number, k, MEANS] != 0:
                 count += T(1)
+                drho += found[number, k, 0]
+                sxx += found[number, k, 1]
+                syy += found[number, k, 2]
+                szz += found[number, k, 3]
+                sxy += found[number, k, 4]
+                sxz += found[number, k, 5]
+                syz += found[number, k, 6]
         share = T(1) / max(count, T(1))
-        drho = density * share
-        point = middle_of(box, T)
+        drho *= share
         ux, uy, uz, ax, ay, az = velocity_at(pose, row, point[0], point[1], point[2])
-        trace = (sxx + syy + szz) * third
+        trace = (sxx + syy + szz) * T(1.0 / 3.0)
         mass, jx, jy, jz = T(0), T(0), T(0), T(0)
         walls = walls_of(x, y, z, classes, masks, size)
         for q in range(size[4]):
@@ -146,9 +165,9 @@ def make_refill(precision: str, lattice: Lattice) -> Any:
                 + T(2) * (cx * cy * sxy + cx * cz * sxz + cy * cz * syz)
             )  # fmt: skip
             f = equilibrium_of(q, drho, ux, uy, uz, directions, weights)
-            target = index(x, y, z, q, walls, tables, size)
-            populations[target] = encode(f + T(4.5) * weights[q] * stress * share)
-            f = decode(populations[target])
+            stored = encode(f + T(4.5) * weights[q] * stress * share)
+            populations[index(x, y, z, q, walls, tables, size)] = stored
+            f = decode(stored)
             mass += f
             jx += f * cx
             jy += f * cy
@@ -166,27 +185,24 @@ def make_change(precision: str, lattice: Lattice) -> Any:
 
     `cells` has the lists of `cover`. A cell that belongs to another body is counted.
     """
-    take_up, refill = make_take_up(precision, lattice), make_refill(precision, lattice)
+    take_up, refill = make_take_up(precision, lattice), make_refill(precision)
 
     @inlined
     def change(
-        i, k, lane, partial, cells, populations, labels, classes, masks, tables, directions,
-        weights, size, pose, origin, clock, scale, places, arrived,
+        i, lane, partial, number, found, cells, populations, labels, classes, masks, tables,
+        directions, weights, size, pose, origin, clock, scale, places, arrived,
     ):  # fmt: skip
         row = clock[0]
         box, cell = unpack_cell(cells[1, i], size, origin, row)
+        point = middle_of(box, type(scale))
         label = labels[(cell[2] * size[1] + cell[1]) * size[0] + cell[0]]
+        lattice = classes, masks, tables, directions, weights, size
         if label == size[7]:
-            take_up(
-                lane, partial, cell, middle_of(box, type(scale)), row, populations,
-                (classes, masks, tables), (pose, scale), size,
-            )  # fmt: skip
+            take_up(lane, partial, cell, point, row, populations, lattice, (pose, scale))
         elif label == FRESH + size[7]:
-            lattice = classes, masks, tables, directions, weights, size
             refill(
-                lane, partial, cell, box, row, populations, labels, lattice, (pose, scale),
-                (places, arrived),
-            )  # fmt: skip
+                lane, partial, number, found, cell, point, row, populations, lattice, (pose, scale)
+            )
         else:
             partial[OVERLAP, lane] += 1
 

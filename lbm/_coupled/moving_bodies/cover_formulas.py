@@ -3,12 +3,14 @@
 import functools
 from typing import Any
 
+import numpy as np
+
 from lbm._coupled.moving_bodies.formulas import (
     CHANGED,
     END,
     FRESH,
-    NEAR,
     NEAR_SURFACE,
+    ROUNDED,
     called,
     equilibrium_of,
     find_cell,
@@ -25,17 +27,20 @@ from lbm._coupled.moving_bodies.formulas import (
 )
 from lbm._kernels.formulas.storage_formulas import codec
 from lbm.geometry.wall_links import SOLID_CLASS
+from lbm.lattices import Lattice
 from lbm.lattices.precision import PRECISIONS
 
 
 @functools.cache
-def make_cover(precision: str) -> Any:
+def make_cover(precision: str, lattice: Lattice) -> Any:
     """Make the item that marks a cell if a body covers it, and returns to which lists it belongs.
 
     Cells that the body has covered until now get the equilibrium of its velocity at density 1.
     """
     _, encode = codec(PRECISIONS[precision])
     index = make_access(precision)
+    # No link from a fluid cell reaches deeper.
+    depth_of_links = max(np.linalg.norm(lattice.velocities, axis=1)) + 2.0 * ROUNDED
 
     @called
     def carry_along(cell, point, row, populations, lattice, pose):
@@ -80,7 +85,7 @@ def make_cover(precision: str) -> Any:
         if label != before:
             labels[cell] = label
         lists = CHANGED if changed and own else 0
-        if label == size[7] and depth < T(NEAR):
+        if label == size[7] and depth < T(depth_of_links):
             lists += NEAR_SURFACE
         return 4 * pack_cell(x, y, z) + lists
 

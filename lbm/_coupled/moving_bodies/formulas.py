@@ -34,9 +34,8 @@ from lbm.lattices.precision import PRECISIONS
 FRESH = 128
 """Added to the number of a body in the label of a cell that it has just left."""
 
-NEAR = 2.25
-"""Depth in cells below which no link from a fluid cell reaches: beyond a link, sqrt(3), by what the
-interpolation of heights may add at both of its ends; see `height_grid.BAND`."""
+ROUNDED = 0.25
+"""Cells by which interpolation may change a height, see `height_grid`."""
 
 NEAR_SURFACE, CHANGED = 1, 2
 """Bits of the lists of cells that `cover` makes: those that the body covers beside its surface, and
@@ -106,13 +105,13 @@ def height_of_kind(shape, grid, x, y, z):
     if shape[0] == T(GRID):  # shape[4] is the number of points of the grid in a cell
         x, y, z = x * shape[4], y * shape[4], z * shape[4]
         nz, ny, nx = grid.shape
-        i = min(max(np.int64(math.floor(x)), 0), nx - 2)
-        j = min(max(np.int64(math.floor(y)), 0), ny - 2)
-        k = min(max(np.int64(math.floor(z)), 0), nz - 2)
-        # Beyond the grid its border counts, which is at the largest height.
-        a = min(max(x - T(i), T(0)), T(1))
-        b = min(max(y - T(j), T(0)), T(1))
-        c = min(max(z - T(k), T(0)), T(1))
+        inside = x >= 0 and y >= 0 and z >= 0 and x <= nx - 1 and y <= ny - 1 and z <= nz - 1
+        if not inside:
+            return grid[0, 0, 0]  # its border is at the largest height
+        i = min(np.int64(x), nx - 2)
+        j = min(np.int64(y), ny - 2)
+        k = min(np.int64(z), nz - 2)
+        a, b, c = x - T(i), y - T(j), z - T(k)
         low = T(0)
         high = T(0)
         for side in range(2):
@@ -329,6 +328,8 @@ def make_access(precision: str) -> Any:
     def index(x, y, z, q, walls, tables, size):
         nx, ny, nz = size[0], size[1], size[2]
         wall = (walls >> q) & 1
+        if not is_folded and 0 < x < nx - 1 and 0 < y < ny - 1 and 0 < z < nz - 1:
+            return (z * ny + y) * nx + x + tables[wall, q, 4]
         x = wrap(x + tables[wall, q, 1], nx)
         y = wrap(y + tables[wall, q, 2], ny)
         z = wrap(z + tables[wall, q, 3], nz)

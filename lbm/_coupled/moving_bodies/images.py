@@ -9,7 +9,7 @@ import numpy as np
 from lbm._coupled.moving_bodies.blocks import BodyBlock
 from lbm._coupled.moving_bodies.borders import Borders
 from lbm._coupled.moving_bodies.bounce_formulas import make_bounce
-from lbm._coupled.moving_bodies.change_formulas import make_change
+from lbm._coupled.moving_bodies.change_formulas import make_beside, make_change
 from lbm._coupled.moving_bodies.cover_formulas import make_cover
 from lbm._coupled.moving_bodies.formulas import MEANS, POSE, SUMS
 from lbm._coupled.moving_bodies.poses import Path
@@ -75,7 +75,8 @@ class BlockBody:
         scale, form = store.T(1.0 / body.arm), problem.precision.name
         none = store.zeros(1, 1, 1, dtype=np.int32), store.zeros(1, MEANS)
         sent = none if body.borders is None else body.borders.arrays(block)
-        sums, links = self.sums[0].partial, problem.lattice.size - 1
+        sums, lattice, links = self.sums[0].partial, problem.lattice, problem.lattice.size - 1
+        found = store.zeros(store.count_groups(self._count), links, MEANS + 1)
         self.loops = [
             [
                 [store.prepare_adding(
@@ -83,11 +84,12 @@ class BlockBody:
                     *populations, *box, *self._shape, scale,
                 )],
                 [store.prepare_choice(
-                    make_cover(form), self._count, cells, lengths, *populations, *box, *self._shape
+                    make_cover(form, lattice), self._count, cells, lengths, *populations, *box,
+                    *self._shape,
                 )],
-                [store.prepare_adding(
-                    make_change(form, problem.lattice), self._count, (lengths, 1, 1), sums, cells,
-                    *populations, *box, scale, *sent,
+                [store.prepare_joining(
+                    make_beside(form, lattice), make_change(form, lattice), self._count,
+                    (lengths, 1, links), sums, found, cells, *populations, *box, scale, *sent,
                 )],
             ]
             for populations in block.populations

@@ -65,6 +65,22 @@ class Loops(Protocol):
         """
         ...
 
+    def count_groups(self, most: int) -> int:
+        """Return the number of groups that work at the same time in `prepare_joining`."""
+        ...
+
+    def prepare_joining(
+        self, part: Any, item: Any, most: int, count: tuple[Any, int, int], sums: Any,
+        arguments: Sequence[Any], stream: Any,
+    ) -> Callable[[], None]:  # fmt: skip
+        """Return a function that calls part(i, k, g, *arguments) for k < per, at most 32, and then
+        item(i, lane, sums, g, *arguments), for i < n.
+
+        What parts leave for their item in arrays at position g, number of a group, stays until
+        then. `count` and `sums` are those of `prepare_adding`.
+        """
+        ...
+
     def prepare_choice(
         self, item: Any, count: int, chosen: Any, lengths: Any, arguments: Sequence[Any],
         stream: Any,

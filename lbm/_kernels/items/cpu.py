@@ -36,6 +36,16 @@ def run(counts, which, per, sums, ARGUMENTS):
                 item(int64(i), int64(k), int64(lane), sums, ARGUMENTS)
 """
 
+JOINING = """
+def run(counts, which, per, sums, ARGUMENTS):
+    count, lanes = counts[which], sums.shape[1]
+    for lane in prange(lanes):
+        for i in range(lane * count // lanes, (lane + 1) * count // lanes):
+            for k in range(per):
+                part(int64(i), int64(k), int64(lane), ARGUMENTS)
+            item(int64(i), int64(lane), sums, int64(lane), ARGUMENTS)
+"""
+
 CHOICE = """
 def run(count, chosen, lengths, ARGUMENTS):
     lanes = LANES
@@ -65,9 +75,10 @@ def run(count, chosen, lengths, ARGUMENTS):
 
 
 @functools.cache
-def make_loop(text, item, own=1):
+def make_loop(text, item, own=1, part=None):
     """Make the loop of a text over an item."""
-    names = {"prange": prange, "int64": np.int64, "zeros": np.zeros, "LANES": LANES}
+    names = {"prange": prange, "int64": np.int64, "zeros": np.zeros, "LANES": LANES,
+             "part": part}  # fmt: skip
     return parallel(fill_in(text, item, own, **names))
 
 
@@ -111,6 +122,18 @@ def prepare_sum(item, count, arguments, total, stream=None):
 def prepare_adding(item, most, count, sums, arguments, stream=None):
     """Return a function that lets items add to sums, as many as `count` says."""
     run, (counts, which, per) = make_loop(ADDING, item, 4), count
+    numbers = counts, np.int64(which), np.int64(per), sums
+    return lambda: run(*numbers, *arguments)
+
+
+def count_groups(most):
+    """Return the number of groups of `prepare_joining`."""
+    return LANES
+
+
+def prepare_joining(part, item, most, count, sums, arguments, stream=None):
+    """Return a function that joins parts of items."""
+    run, (counts, which, per) = make_loop(JOINING, item, 4, part), count
     numbers = counts, np.int64(which), np.int64(per), sums
     return lambda: run(*numbers, *arguments)
 

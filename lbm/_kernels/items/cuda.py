@@ -59,6 +59,24 @@ def run(counts, which, per, sums, ARGUMENTS):
             cuda.atomic.add(sums, (row, first % sums.shape[1]), own[row, 0])
 """
 
+JOINING = """
+def run(counts, which, per, sums, ARGUMENTS):
+    own = cuda.local.array((ROWS, 1), int64)
+    for row in range(ROWS):
+        own[row, 0] = 0
+    group, k = cuda.blockIdx.x, cuda.threadIdx.x
+    for i in range(group, counts[which], cuda.gridDim.x):
+        if k < per:
+            part(int64(i), int64(k), int64(group), ARGUMENTS)
+        cuda.syncthreads()
+        if k == 0:
+            item(int64(i), int64(0), own, int64(group), ARGUMENTS)
+        cuda.syncthreads()
+    for row in range(sums.shape[0]):
+        if own[row, 0] != 0:
+            cuda.atomic.add(sums, (row, group % sums.shape[1]), own[row, 0])
+"""
+
 CHOICE = """
 def run(count, chosen, lengths, ARGUMENTS):
     length = cuda.shared.array(2, int32)
@@ -88,11 +106,12 @@ def run(count, chosen, lengths, ARGUMENTS):
 
 
 @functools.cache
-def make_kernel(text, item, own=1):
+def make_kernel(text, item, own=1, part=None):
     """Make the kernel of a text over an item."""
     if SIMULATOR:  # its arrays are none that compiled code takes
-        item = item.py_func
-    return kernel(fill_in(text, item, own, cuda=cuda, int64=int64, int32=int32, ROWS=MOST_SUMS))
+        item, part = item.py_func, part and part.py_func
+    names = {"cuda": cuda, "int64": int64, "int32": int32, "ROWS": MOST_SUMS, "part": part}
+    return kernel(fill_in(text, item, own, **names))
 
 
 def zeros(shape, dtype):
@@ -151,6 +170,19 @@ def prepare_adding(item, most, count, sums, arguments, stream=0):
     counts, which, per = count
     numbers = counts, np.int64(which), np.int64(per), sums
     return prepare_launch(run, grid, (THREADS,), stream, (*numbers, *arguments))
+
+
+def count_groups(most):
+    """Return the number of groups of `prepare_joining`: each is a block."""
+    return grid_stride_blocks(most, 1)
+
+
+def prepare_joining(part, item, most, count, sums, arguments, stream=0):
+    """Return a function that joins parts of items."""
+    run, grid = make_kernel(JOINING, item, 4, part), (count_groups(most),)
+    counts, which, per = count
+    numbers = counts, np.int64(which), np.int64(per), sums
+    return prepare_launch(run, grid, (32,), stream, (*numbers, *arguments))
 
 
 def prepare_choice(item, count, chosen, lengths, arguments, stream=0):

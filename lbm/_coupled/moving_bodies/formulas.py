@@ -319,16 +319,20 @@ def walls_of(x, y, z, classes, masks, size):
 
 
 @functools.cache
-def make_access(precision: str) -> Any:
+def make_access(precision: str, *, is_short: bool = False) -> Any:
     """Make index(x, y, z, q, walls, tables, size), where population q that a cell will load is in
-    the flat array of populations; `walls` are those of `walls_of`."""
+    the flat array of populations; `walls` are those of `walls_of`.
+
+    The short one is for code that is written out for all populations.
+    """
     is_folded = PRECISIONS[precision].lanes == 2
+    is_fast = not is_folded and not is_short
 
     @inlined
     def index(x, y, z, q, walls, tables, size):
         nx, ny, nz = size[0], size[1], size[2]
         wall = (walls >> q) & 1
-        if not is_folded and 0 < x < nx - 1 and 0 < y < ny - 1 and 0 < z < nz - 1:
+        if is_fast and 0 < x < nx - 1 and 0 < y < ny - 1 and 0 < z < nz - 1:
             return (z * ny + y) * nx + x + tables[wall, q, 4]
         x = wrap(x + tables[wall, q, 1], nx)
         y = wrap(y + tables[wall, q, 2], ny)
@@ -345,7 +349,7 @@ def make_access(precision: str) -> Any:
 def make_load(precision: str, lattice: Lattice) -> Any:
     """Make load(x, y, z, populations, classes, masks, tables, size), what a cell will load."""
     decode, _ = codec(PRECISIONS[precision])
-    index, numbers = make_access(precision), tuple(range(lattice.size))
+    index, numbers = make_access(precision, is_short=True), tuple(np.arange(lattice.size))
 
     @per_population(lattice, 1)
     def load_one(q, x, y, z, walls, populations, tables, size):

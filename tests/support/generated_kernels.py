@@ -64,13 +64,13 @@ def lbm_acceleration_signature(precision) -> tuple:
 
 
 def _lbm_item(name, precision):
-    """Return the item of a loop over items of `lbm`; sums have names with a plus."""
+    """Return the item of a loop over items of `lbm`, by its name in `LBM_ITEMS`."""
     import lbm
     from lbm._coupled.cut_walls import formulas as walls
     from lbm._coupled.moving_bodies import scalar_formulas as heat
     from lbm._coupled.moving_bodies.bounce_formulas import make_bounce
+    from lbm._coupled.moving_bodies.change_formulas import make_beside, make_change, make_pack
     from lbm._coupled.moving_bodies.cover_formulas import make_cover
-    from lbm._coupled.moving_bodies.refill_formulas import make_pack, make_refill
     from lbm._coupled.open_faces import formulas as faces
     from lbm._coupled.scalars import formulas as scalars
     from lbm._coupled.wall_model import formulas as slip
@@ -90,12 +90,12 @@ def _lbm_item(name, precision):
         "interpolate": lambda: walls.make_interpolate(precision),
         "store": lambda: walls.make_store(precision),
         "+excess": lambda: walls.excess_of_link,
-        "bounce": lambda: make_bounce(precision),
-        "cover": lambda: make_cover(precision),
-        "refill": lambda: make_refill(precision),
-        "pack": lambda: make_pack(precision),
-        "scalar bounce": lambda: heat.bounce_scalar,
-        "scalar sweep": lambda: heat.sweep_scalar,
+        "*bounce": lambda: make_bounce(precision),
+        "?cover": lambda: make_cover(precision, D3Q19),
+        "&change": lambda: (make_change(precision, D3Q19), make_beside(precision, D3Q19)),
+        "pack": lambda: make_pack(precision, D3Q19),
+        "*scalar bounce": lambda: heat.bounce_scalar,
+        "*scalar sweep": lambda: heat.sweep_scalar,
         "outlet": lambda: faces.make_correct_cell(lbm.NonReflectingOutlet.respond, precision),
         "inlet": lambda: faces.make_correct_cell(lbm.NonReflectingInlet.respond, precision),
         "free stream": lambda: faces.make_fill(precision),
@@ -109,19 +109,19 @@ def _lbm_item(name, precision):
     }[name]()
 
 
-_BODY = "S* u1* u1* u4** i8*** i8** T* i8* T** i8** i8* T* T*** i8** T"
-"""Populations, cells and walls, tables of the lattice, and the numbers of a moving body."""
+_BODY = "S* u1* u1* u4** i8*** i8** T* i8* T** i8** i8*"
+"""Populations, cells and walls, tables of the lattice, and the poses of a moving body."""
 
 _STEP = "T** T** 1xT T*"
 """Types of walls, directions, rates and the force: `StepArguments.rest` of `lbm`."""
 
 LBM_ITEMS = {
-    "bounce": (216, _BODY),
-    "cover": (96, _BODY),
-    "refill": (168, f"{_BODY} i4*** T**"),
-    "pack": (96, "S* i8* u1* u4** i8*** i8** i8* T**"),
-    "scalar bounce": (200, "T**** T**** u1*** i1** u1* i8* T** i8** i8* T* T*** T* i8**"),
-    "scalar sweep": (96, "T**** T**** u1* i8* T** i8** i8* T* i8**"),
+    "*bounce": (176, f"i8** {_BODY} T* T*** T"),
+    "?cover": (64, f"{_BODY} T* T***"),
+    "&change": (248, f"T*** i8** {_BODY} T i4*** T**"),
+    "pack": (96, "S* i8* u1* u4** i8*** i8* T**"),
+    "*scalar bounce": (184, "T**** T**** u1*** i1** u1* i8* T** i8** i8* T* T*** T*"),
+    "*scalar sweep": (72, "T**** T**** u1* i8* T** i8** i8* T*"),
     "interpolate": (40, "S* i8* i8* T** T* T* T*"),
     "store": (32, "S* i8* T* T* i8* T"),
     "interpolate moments": (128, f"M* T* {_STEP} i8** i8** i8** T** T* T* T*"),
@@ -141,16 +141,24 @@ LBM_ITEMS = {
     "+not finite": (80, "T**** u1*** 6xi8"),
     "sample": (48, "T** T** T** T"),
 }
-"""Budgets of registers and argument types of loops over items of `lbm`; sums begin with a plus."""
+"""Budgets of registers and argument types of loops over items of `lbm`; sums begin with a plus,
+items that add to sums with * or, if they have parts, &, and those that choose with ?."""
 
 
 def lbm_item_kernel(name, precision):
     """Return the kernel of a loop over items, and its argument types."""
-    from lbm._kernels.items.cuda import LOOP, SUM, make_kernel
+    from lbm._kernels.items.cuda import ADDING, CHOICE, JOINING, LOOP, SUM, make_kernel
 
-    text, first = (SUM, "i8 i8*") if name[0] == "+" else (LOOP, "i8")
+    text, first, own = {
+        "+": (SUM, "i8 i8*", 1),
+        "*": (ADDING, "i8* i8 i8 i8**", 4),
+        "&": (JOINING, "i8* i8 i8 i8**", 4),
+        "?": (CHOICE, "i8 i8** i8*", 1),
+    }.get(name[0], (LOOP, "i8", 1))
+    item = _lbm_item(name, precision)
+    item, part = item if name[0] == "&" else (item, None)
     signature = _lbm_types(precision, f"{first} {LBM_ITEMS[name][1]}")
-    return make_kernel(text, _lbm_item(name, precision)), signature
+    return make_kernel(text, item, own, part), signature
 
 
 def lbm_kernel(pattern, odd, precision, walls):

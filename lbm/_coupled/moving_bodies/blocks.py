@@ -61,10 +61,15 @@ class BodyBlock:
         return classes
 
     def _addresses(self, odd: int) -> np.ndarray:
-        """Return where populations are loaded, and where if they come from walls [2, q, 4]."""
-        access = self.problem.pattern.steps[odd]
-        tables = access.load, access.wall
-        return np.array([[(a.slot, *a.shift) for a in t] for t in tables], np.int64)
+        """Return where populations are loaded, and where if they come from walls [2, q, 5].
+
+        Behind the slot and the shift along x, y and z is how far an element is from that of the
+        cell in the first slot, if none of its coordinates wraps around.
+        """
+        access, (nx, ny, _, pitch, _) = self.problem.pattern.steps[odd], self.size
+        tables = [[(a.slot, *a.shift) for a in t] for t in (access.load, access.wall)]
+        strides = pitch, 1, nx, nx * ny
+        return np.array([[(*a, np.dot(a, strides)) for a in t] for t in tables], np.int64)
 
     def read_labels(self) -> np.ndarray:
         """Return the labels of the part's cells [z, y, x]."""

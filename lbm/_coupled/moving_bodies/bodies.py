@@ -19,7 +19,6 @@ from lbm._coupled.moving_bodies.formulas import (
     MASS,
     MOMENTUM,
     OVERLAP,
-    POSE,
     SUMS,
     TORQUE,
     UNIT,
@@ -130,12 +129,7 @@ class MovingBody:
 
     def set_poses(self, t: int) -> None:
         """Write the place at time t and the steps from t on to the devices."""
-        for account in self.accounts:
-            account.carry()
-        pose, first = np.zeros((AHEAD, POSE)), np.zeros((AHEAD, 3), np.int64)
-        self.path.write_start(t, pose[0], first[0])
-        for k in range(1, AHEAD):
-            self.path.write_step(t + k - 1, pose[k], first[k])
+        pose, first = self.path.tabulate(t, AHEAD)
         for image in self._images:
             image.set_poses(pose, first)
         self.first = first
@@ -311,5 +305,5 @@ class MovingBodies(Companion):
         """Restore what the bodies had taken; their cells follow from the time."""
         for body, totals in zip(self.bodies.values(), state, strict=True):
             for account, of_account in zip(body.accounts, totals, strict=True):
-                account.set(*of_account)
+                account.set(of_account)
         self._marked = self._computed = -1

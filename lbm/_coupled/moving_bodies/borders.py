@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from lbm._coupled.moving_bodies.blocks import BodyBlock
+from lbm._coupled.moving_bodies.change_formulas import make_pack
 from lbm._coupled.moving_bodies.formulas import MEANS
-from lbm._coupled.moving_bodies.refill_formulas import make_pack
 from lbm._parallel.domain.domain import Domain
 from lbm.lattices.extent import Triple
 
@@ -49,16 +49,14 @@ class Borders:
         self._arrays: dict[Triple, tuple[Any, ...]] = {}
         self._pack: dict[Triple, Any] = {}
         for block in self._blocks:
-            store, form = block.store, block.problem.precision.name
+            store, problem = block.store, block.problem
             positions = store.zeros(*box[::-1].tolist(), dtype=np.int32)
             arrived, packed = store.zeros(size, MEANS), store.zeros(size, MEANS)
             cells, numbers = store.zeros(size, dtype=np.int64), np.array(block.size, np.int64)
             self._arrays[block.part.index] = positions, arrived, packed, cells
-            shared, directions = store.put(numbers), block.lattice[0]
+            pack, shared = make_pack(problem.precision.name, problem.lattice), store.put(numbers)
             self._pack[block.part.index] = [
-                store.prepare(
-                    make_pack(form), size, populations, cells, *rows, directions, shared, packed
-                )
+                store.prepare(pack, size, populations, cells, *rows, shared, packed)
                 for populations, _, *rows in block.populations
             ]
 

@@ -6,111 +6,94 @@ from typing import Any
 import numpy as np
 
 from lbm._coupled.moving_bodies.formulas import (
-    FRESH,
-    SUMS,
     add_impulse,
     called,
-    equilibrium_of,
-    find_piece,
     find_share,
+    inlined,
     is_fluid,
     is_own,
     make_access,
-    place,
+    middle_of,
+    unpack_cell,
     velocity_at,
+    walls_of,
     wrap,
 )
 from lbm._kernels.formulas.storage_formulas import codec
-from lbm.collisions.unroll import inlined
-from lbm.geometry.wall_links import FROM, INTO, SOLID_CLASS
+from lbm.geometry.wall_links import INTO, SOLID_CLASS
 from lbm.lattices.precision import PRECISIONS
 
 
 @functools.cache
 def make_bounce(precision: str) -> Any:
-    """Make the item that returns what has run into a body."""
+    """Make the item that returns what has run into a body along a link.
+
+    It is number k + 1 of the links of cell i beside the surface, of which `cells` has the list.
+    """
     decode, encode = codec(PRECISIONS[precision])
     index = make_access(precision)
 
     @called
-    def bounce_cell(i, cell, point, row, populations, labels, lattice, body, partial):
-        (x, y, z), (px, py, pz), (pose, shape, grid, scale) = cell, point, body
+    def bounce_link(lane, partial, q, cell, fluid, point, row, populations, labels, lattice, body):
+        (x, y, z), (fx, fy, fz), (px, py, pz) = cell, fluid, point
         classes, masks, tables, directions, weights, size = lattice
-        nx, ny, nz = size[0], size[1], size[2]
-        T = type(px)
-        own = is_own(x, y, z, size)
-        bx, by, bz, _, _, _ = velocity_at(pose, row, px, py, pz)
-        for q in range(1, size[4]):
-            cx, cy, cz = directions[q, 0], directions[q, 1], directions[q, 2]
-            fx, fy, fz = wrap(x - cx, nx), wrap(y - cy, ny), wrap(z - cz, nz)
-            source = index(x, y, z, q, classes, masks, tables, size)
-            beside = (fz * ny + fy) * nx + fx
-            wall = (np.int64(masks[classes[beside], INTO]) >> q) & 1 == 1
-            is_open = classes[beside] != SOLID_CLASS and not wall
-            if is_open and is_own(fx, fy, fz, size) and is_fluid(labels[beside]):
-                f, w, opposite = decode(populations[source]), weights[q], directions[q, 3]
-                dx, dy, dz = T(cx), T(cy), T(cz)
-                share, sent, other, g = T(0.5), T(1), T(0), T(0)
-                if size[8]:
-                    share = find_share(
-                        shape, grid, pose, row, px - dx, py - dy, pz - dz, dx, dy, dz
-                    )
-                    hx, hy, hz = wrap(fx - cx, nx), wrap(fy - cy, ny), wrap(fz - cz, nz)
-                    behind = np.int64(masks[classes[beside], FROM])
-                    if (behind >> q) & 1 == 0 and is_fluid(labels[(hz * ny + hy) * nx + hx]):
-                        if share < T(0.5):
-                            sent = share + share
-                            other = T(1) - sent
-                            k = index(fx, fy, fz, q, classes, masks, tables, size)
-                        else:
-                            sent = T(0.5) / share
-                            other = T(1) - sent
-                            k = index(hx, hy, hz, opposite, classes, masks, tables, size)
-                        g = decode(populations[k])
-                back = share - T(1)
-                ux, uy, uz, ax, ay, az = velocity_at(
-                    pose, row, px + back * dx, py + back * dy, pz + back * dz
-                )
-                term = T(6) * w * (dx * ux + dy * uy + dz * uz)
-                if sent < T(1) and share >= T(0.5):
-                    term = term * sent
-                r = sent * f + other * g - term
-                target = index(fx, fy, fz, opposite, classes, masks, tables, size)
-                populations[target] = encode(r)
-                r = decode(populations[target])
-                add_impulse(
-                    partial, i, f - r, ((f + r) * dx, (f + r) * dy, (f + r) * dz),
-                    (ux, uy, uz), (ax, ay, az), scale,
-                )  # fmt: skip
-            if own:
-                g = equilibrium_of(q, T(0), bx, by, bz, directions, weights)
-                populations[source] = encode(g)
-        if own:
-            source = index(x, y, z, 0, classes, masks, tables, size)
-            populations[source] = encode(equilibrium_of(0, T(0), bx, by, bz, directions, weights))
+        pose, shape, grid, scale = body
+        nx, ny, nz, T = size[0], size[1], size[2], type(px)
+        cx, cy, cz = directions[q, 0], directions[q, 1], directions[q, 2]
+        walls = walls_of(x, y, z, classes, masks, size)
+        f = decode(populations[index(x, y, z, q, walls, tables, size)])
+        w, opposite = weights[q], directions[q, 3]
+        dx, dy, dz = T(cx), T(cy), T(cz)
+        walls = walls_of(fx, fy, fz, classes, masks, size)
+        share, sent, other, g = T(0.5), T(1), T(0), T(0)
+        if size[8]:
+            share = find_share(shape, grid, pose, row, px - dx, py - dy, pz - dz, dx, dy, dz)
+            hx, hy, hz = wrap(fx - cx, nx), wrap(fy - cy, ny), wrap(fz - cz, nz)
+            if (walls >> q) & 1 == 0 and is_fluid(labels[(hz * ny + hy) * nx + hx]):
+                if share < T(0.5):
+                    sent = share + share
+                    k = index(fx, fy, fz, q, walls, tables, size)
+                else:
+                    sent = T(0.5) / share
+                    behind = walls_of(hx, hy, hz, classes, masks, size)
+                    k = index(hx, hy, hz, opposite, behind, tables, size)
+                other = T(1) - sent
+                g = decode(populations[k])
+        back = share - T(1)
+        ux, uy, uz, ax, ay, az = velocity_at(
+            pose, row, px + back * dx, py + back * dy, pz + back * dz
+        )
+        term = T(6) * w * (dx * ux + dy * uy + dz * uz)
+        if sent < T(1) and share >= T(0.5):
+            term = term * sent
+        target = index(fx, fy, fz, opposite, walls, tables, size)
+        stored = encode(sent * f + other * g - term)
+        populations[target], r = stored, decode(stored)
+        add_impulse(
+            partial, lane, f - r, ((f + r) * dx, (f + r) * dy, (f + r) * dz),
+            (ux, uy, uz), (ax, ay, az), scale,
+        )  # fmt: skip
 
     @inlined
     def bounce(
-        i, populations, labels, classes, masks, tables, directions, weights, size, pose, origin,
-        clock, shape, grid, partial, scale,
+        i, k, lane, partial, cells, populations, labels, classes, masks, tables, directions,
+        weights, size, pose, origin, clock, shape, grid, scale,
     ):  # fmt: skip
-        T = type(weights[0])
-        row = clock[0]
-        lattice = classes, masks, tables, directions, weights, size
-        body = pose, shape, grid, scale
-        bx, end, by, bz, y, z = find_piece(i, size, origin, row)
-        for k in range(SUMS):
-            partial[k, i] = 0
-        for b in range(bx, end):
-            x = place(origin[row, 0] + b, 0, size)
-            if x < 0:
-                continue
-            cell = (z * size[1] + y) * size[0] + x
-            label = labels[cell]
-            if label >= FRESH:
-                labels[cell] = 0
-            elif label == size[7]:
-                point = T(b) + T(0.5), T(by) + T(0.5), T(bz) + T(0.5)
-                bounce_cell(i, (x, y, z), point, row, populations, labels, lattice, body, partial)
+        q, row = k + 1, clock[0]
+        box, cell = unpack_cell(cells[0, i], size, origin, row)
+        x = wrap(cell[0] - directions[q, 0], size[0])
+        y = wrap(cell[1] - directions[q, 1], size[1])
+        z = wrap(cell[2] - directions[q, 2], size[2])
+        beside = (z * size[1] + y) * size[0] + x
+        if not (is_fluid(labels[beside]) and is_own(x, y, z, size)):
+            return
+        kind = classes[beside]
+        if kind != SOLID_CLASS and (np.int64(masks[kind, INTO]) >> q) & 1 == 0:
+            lattice = classes, masks, tables, directions, weights, size
+            point = middle_of(box, type(weights[0]))
+            bounce_link(
+                lane, partial, q, cell, (x, y, z), point, row, populations, labels, lattice,
+                (pose, shape, grid, scale),
+            )  # fmt: skip
 
     return bounce

@@ -1,79 +1,92 @@
-"""The cells that a moving body covers, and what newly covered ones hold."""
+"""The cells that a moving body covers, and what they hold."""
 
 import functools
 from typing import Any
 
+import numpy as np
+
 from lbm._coupled.moving_bodies.formulas import (
-    COUNT,
+    CHANGED,
     END,
     FRESH,
-    OVERLAP,
-    add_force,
-    add_impulse,
+    NEAR_SURFACE,
+    ROUNDED,
     called,
-    find_piece,
-    height_at,
+    equilibrium_of,
+    find_cell,
+    find_in_frame,
+    height,
+    inlined,
     is_fluid,
     is_own,
     make_access,
-    place,
+    middle_of,
+    pack_cell,
     velocity_at,
+    walls_of,
 )
 from lbm._kernels.formulas.storage_formulas import codec
-from lbm.collisions.unroll import inlined
 from lbm.geometry.wall_links import SOLID_CLASS
+from lbm.lattices import Lattice
 from lbm.lattices.precision import PRECISIONS
 
 
 @functools.cache
-def make_cover(precision: str) -> Any:
-    """Make the item that marks the cells of a body, and takes up what newly covered ones hold."""
-    decode, _ = codec(PRECISIONS[precision])
+def make_cover(precision: str, lattice: Lattice) -> Any:
+    """Make the item that marks a cell if a body covers it, and returns to which lists it belongs.
+
+    Cells that the body has covered until now get the equilibrium of its velocity at density 1.
+    """
+    _, encode = codec(PRECISIONS[precision])
     index = make_access(precision)
+    # No link from a fluid cell reaches deeper.
+    depth_of_links = max(np.linalg.norm(lattice.velocities, axis=1)) + 2.0 * ROUNDED
 
     @called
-    def take_up(i, cell, point, row, populations, lattice, pose, partial, scale):
+    def carry_along(cell, point, row, populations, lattice, pose):
         (x, y, z), (px, py, pz) = cell, point
-        classes, masks, tables, directions, size = lattice
-        T = type(px)
-        drho, jx, jy, jz = T(0), T(0), T(0), T(0)
+        classes, masks, tables, directions, weights, size = lattice
+        walls = walls_of(x, y, z, classes, masks, size)
+        ux, uy, uz, _, _, _ = velocity_at(pose, row, px, py, pz)
+        zero = type(px)(0)
         for q in range(size[4]):
-            f = decode(populations[index(x, y, z, q, classes, masks, tables, size)])
-            drho += f
-            jx += f * T(directions[q, 0])
-            jy += f * T(directions[q, 1])
-            jz += f * T(directions[q, 2])
-        ux, uy, uz, ax, ay, az = velocity_at(pose, row, px, py, pz)
-        add_impulse(partial, i, drho, (jx, jy, jz), (ux, uy, uz), (ax, ay, az), scale)
-        add_force(partial, i, -ux, -uy, -uz, (ax, ay, az), scale)  # that of density 1
-        partial[COUNT, i] += 1
+            f = equilibrium_of(q, zero, ux, uy, uz, directions, weights)
+            populations[index(x, y, z, q, walls, tables, size)] = encode(f)
 
     @inlined
     def cover(
         i, populations, labels, classes, masks, tables, directions, weights, size, pose, origin,
-        clock, shape, grid, partial, scale,
+        clock, shape, grid,
     ):  # fmt: skip
-        T = type(weights[0])
-        row = clock[0]
-        lattice = classes, masks, tables, directions, size
-        bx, end, by, bz, y, z = find_piece(i, size, origin, row)
-        py, pz = T(by) + T(0.5), T(bz) + T(0.5)
-        for b in range(bx, end):
-            x, px = place(origin[row, 0] + b, 0, size), T(b) + T(0.5)
-            cell = (z * size[1] + y) * size[0] + x
-            if x < 0 or classes[cell] == SOLID_CLASS:
-                continue
-            label, own = labels[cell], is_own(x, y, z, size)
-            if height_at(shape, grid, pose, row, END, px, py, pz) < T(0):
-                if label == 0 and own:
-                    take_up(
-                        i, (x, y, z), (px, py, pz), row, populations, lattice, pose, partial, scale
-                    )
-                if is_fluid(label):
-                    labels[cell] = size[7]
-                elif label != size[7] and own:
-                    partial[OVERLAP, i] += 1
-            elif label == size[7]:
-                labels[cell] = FRESH + size[7]
+        row, T = clock[0], type(weights[0])
+        box, (x, y, z) = find_cell(i, size, origin, row)
+        if x < 0:
+            return 0
+        cell = (z * size[1] + y) * size[0] + x
+        if classes[cell] == SOLID_CLASS:
+            return 0
+        own, (px, py, pz), before = is_own(x, y, z, size), middle_of(box, T), labels[cell]
+        label = before
+        if before == size[7] and own:
+            lattice = classes, masks, tables, directions, weights, size
+            carry_along((x, y, z), (px, py, pz), row, populations, lattice, pose)
+        # Bodies mark cells in the order of their numbers: those with higher ones not yet.
+        if before >= FRESH + size[7]:
+            label = 0
+        a, b, c = find_in_frame(pose, row, END, px, py, pz)
+        depth = -height(shape, grid, a, b, c)
+        changed = False
+        if depth > T(0):
+            changed = label != size[7] and label < FRESH
+            if is_fluid(label):
+                label = size[7]
+        elif label == size[7]:
+            label, changed = FRESH + size[7], True
+        if label != before:
+            labels[cell] = label
+        lists = CHANGED if changed and own else 0
+        if label == size[7] and depth < T(depth_of_links):
+            lists += NEAR_SURFACE
+        return 4 * pack_cell(x, y, z) + lists
 
     return cover

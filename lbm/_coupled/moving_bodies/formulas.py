@@ -1,14 +1,16 @@
 """Formulas of solids that move through cells, for the items of both targets.
 
-An item is a piece of CHUNK cells along x of the box around a body. After step t three loops run:
-`bounce` (`bounce_formulas.py`) lets the body, where it is at time t, return what has run into it;
-`cover` marks the cells that it covers at time t + 1; `refill` makes populations for those that it
-has left.
+After step t three loops run. `bounce` (`bounce_formulas.py`), over the links of cells beside the
+surface, lets the body, where it is at time t, return what has run into it. `cover`, over all cells
+of the box around the body, marks those that it covers at time t + 1, and lists those beside the
+surface and those that changed. `change` (`change_formulas.py`) takes up what newly covered cells
+hold, and makes populations for cells that the body has left.
 
 All of them read and write populations where step t + 1 loads them. There each belongs to one cell,
 so that no two items touch the same: what has run from the fluid cell x into the cell b of the body
 is population q that b would load, and what the body returns is the opposite one that x will load.
-Labels of cells are 0 for fluid, k for body number k and FRESH + k for cells that it has just left.
+Labels of cells are 0 for fluid, k for body number k and FRESH + k for cells that it left in the
+last step.
 
 A block with a halo has the labels of its halo, too. It returns what has run from its own cells into
 the body, and covers and refills those only.
@@ -23,19 +25,25 @@ from typing import Any
 import numpy as np
 
 from hetero.jit import FUSED, float_scalar
-from lbm.collisions.unroll import inlined
+from lbm._kernels.formulas.storage_formulas import codec
+from lbm.collisions.unroll import matrix_product, per_population
 from lbm.geometry.wall_links import FROM
+from lbm.lattices import Lattice
 from lbm.lattices.precision import PRECISIONS
-
-CHUNK = 8
-"""Cells of an item: 32 bytes of float32, which is what a GPU reads at least."""
 
 FRESH = 128
 """Added to the number of a body in the label of a cell that it has just left."""
 
+ROUNDED = 0.25
+"""Cells by which interpolation may change a height, see `height_grid`."""
+
+NEAR_SURFACE, CHANGED = 1, 2
+"""Bits of the lists of cells that `cover` makes: those that the body covers beside its surface, and
+those that it covers newly or has left."""
+
 UNIT = 2.0**-44
 """Unit of sums of mass, momentum and torque over a body, in lattice units: integers have the same
-sum in any order. Sums overflow at 500,000, while links bring in less than a tenth each."""
+sum in any order. Those of a step overflow at 500,000, while a link brings in less than a tenth."""
 
 MASS, MOMENTUM, FORCE, TORQUE, COUNT, OVERLAP = 0, 1, 4, 7, 10, 11
 """First rows of what is summed: mass, less 1 for each cell that COUNT has; momentum that the fluid
@@ -44,11 +52,17 @@ cells that belong to another body, too."""
 
 SUMS = 12
 
-OWN, END_OF_OWN = 9, 12
+AXIS_BITS = 20
+"""Bits of each coordinate in a list of cells: no axis of a block has a million cells."""
+
+LOW_BITS = 40
+"""Bits of the lower part of sums over all steps, which would overflow in long runs."""
+
+OWN, END_OF_OWN, DOMAIN = 9, 12, 15
 """First numbers of `size` that hold, along x, y and z, a block's own cells: the first one, which is
-0 only without a halo, and the end. Before them are the cells and the pitch of the block, the number
-of populations, the cells of the box along x and y, the body's label, and whether its wall is
-interpolated."""
+0 only without a halo, and the end; and the cells of the domain. Before them are the cells and the
+pitch of the block, the number of populations, the cells of the box along x and y, the body's label,
+and whether its wall is interpolated."""
 
 MEANS = 7
 """Numbers of a cell of which a fresh one beside it gets the mean: density and stress."""
@@ -57,9 +71,19 @@ SPHERE, CYLINDER, BOX, GRID = 0, 1, 2, 3
 """Kinds of shapes, the first of their numbers."""
 
 
+OPTIONS = {"fastmath": FUSED, "_nrt": False}
+"""Options of formulas that take arrays: without counts of references to these, which take as long
+as the rest on a CPU."""
+
+
 def called(function: Any) -> Any:
     """Compile a formula that need not be inlined: it is long, and called in several places."""
-    return float_scalar(function, fastmath=FUSED, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+    return float_scalar(function, no_cpython_wrapper=True, no_cfunc_wrapper=True, **OPTIONS)
+
+
+def inlined(function: Any) -> Any:
+    """Compile a formula that is always inlined."""
+    return float_scalar(function, forceinline=True, **OPTIONS)
 
 
 @called
@@ -81,13 +105,13 @@ def height_of_kind(shape, grid, x, y, z):
     if shape[0] == T(GRID):  # shape[4] is the number of points of the grid in a cell
         x, y, z = x * shape[4], y * shape[4], z * shape[4]
         nz, ny, nx = grid.shape
-        i = min(max(np.int64(math.floor(x)), 0), nx - 2)
-        j = min(max(np.int64(math.floor(y)), 0), ny - 2)
-        k = min(max(np.int64(math.floor(z)), 0), nz - 2)
-        # Beyond the grid its border counts, which is at the largest height.
-        a = min(max(x - T(i), T(0)), T(1))
-        b = min(max(y - T(j), T(0)), T(1))
-        c = min(max(z - T(k), T(0)), T(1))
+        inside = x >= 0 and y >= 0 and z >= 0 and x <= nx - 1 and y <= ny - 1 and z <= nz - 1
+        if not inside:
+            return grid[0, 0, 0]  # its border is at the largest height
+        i = min(np.int64(x), nx - 2)
+        j = min(np.int64(y), ny - 2)
+        k = min(np.int64(z), nz - 2)
+        a, b, c = x - T(i), y - T(j), z - T(k)
         low = T(0)
         high = T(0)
         for side in range(2):
@@ -106,18 +130,26 @@ def height_of_kind(shape, grid, x, y, z):
     return math.sqrt(x * x + y * y + z * z) - shape[4]
 
 
-@called
-def height_at(shape, grid, pose, row, first, x, y, z):
-    """Return `height` of a point of the box, by the pose that begins at column `first`."""
-    x, y, z = x - pose[row, first], y - pose[row, first + 1], z - pose[row, first + 2]
-    return height(
-        shape,
-        grid,
+@inlined
+def turn_into_frame(pose, row, first, x, y, z):
+    """Return a direction of the box in the body's frame, by the pose that begins at `first`."""
+    return (
         pose[row, first + 3] * x + pose[row, first + 4] * y + pose[row, first + 5] * z,
         pose[row, first + 6] * x + pose[row, first + 7] * y + pose[row, first + 8] * z,
         pose[row, first + 9] * x + pose[row, first + 10] * y + pose[row, first + 11] * z,
     )
 
+
+@inlined
+def find_in_frame(pose, row, first, x, y, z):
+    """Return a point of the box in the body's frame, by the pose that begins at column `first`."""
+    x, y, z = x - pose[row, first], y - pose[row, first + 1], z - pose[row, first + 2]
+    return turn_into_frame(pose, row, first, x, y, z)
+
+
+ENOUGH = 1e-5
+"""Height over the difference along a link at which a share is accepted: coordinates in float32 let
+it vary by as much."""
 
 HALF, VELOCITY, SPIN, END = 0, 12, 15, 18
 """First columns of `pose`: centre and rotation at the half step, velocity of the centre and angular
@@ -145,24 +177,24 @@ def velocity_at(pose, row, x, y, z):
 def find_share(shape, grid, pose, row, x, y, z, cx, cy, cz):
     """Return how far along the link from a fluid cell, as a share of it, the surface is.
 
-    It is the root of the height along the link by five steps of the Illinois rule (Dowell and
-    Jarratt 1971), which leave less than 1e-4 of a link that grazes a sphere of two cells.
+    It is the root of the height along the link by at most five steps of the Illinois rule (Dowell
+    and Jarratt 1971), which leave less than 1e-4 of a link that grazes a sphere of two cells.
     """
     T = type(x)
+    x, y, z = find_in_frame(pose, row, HALF, x, y, z)
+    cx, cy, cz = turn_into_frame(pose, row, HALF, cx, cy, cz)
     low, high = T(0), T(1)
-    above = height_at(shape, grid, pose, row, HALF, x, y, z)
-    below = height_at(shape, grid, pose, row, HALF, x + cx, y + cy, z + cz)
+    above = height(shape, grid, x, y, z)
+    below = height(shape, grid, x + cx, y + cy, z + cz)
     if above <= T(0):
         return T(0)
     if below >= T(0):
         return T(1)
-    side = 0
+    enough, side = T(ENOUGH) * (above - below), 0
     for _ in range(5):
         share = low + (high - low) * above / (above - below)
-        value = height_at(
-            shape, grid, pose, row, HALF, x + share * cx, y + share * cy, z + share * cz
-        )
-        if value == T(0):
+        value = height(shape, grid, x + share * cx, y + share * cy, z + share * cz)
+        if abs(value) < enough:
             return share
         if value > T(0):
             low, above = share, value
@@ -234,18 +266,44 @@ def is_own(x, y, z, size):
 
 
 @inlined
-def find_piece(i, size, origin, row):
-    """Return the first cell of piece i within the box, its end, and the y and z of its cells.
+def find_cell(i, size, origin, row):
+    """Return cell number i of the box: in the box, and in the block, where x is -1 outside."""
+    line, n = np.uint32(i) // np.uint32(size[5]), np.uint32(size[6])
+    bx, bz = i - line * size[5], np.int64(line // n)
+    by = np.int64(line) - bz * size[6]
+    x, y = place(origin[row, 0] + bx, 0, size), place(origin[row, 1] + by, 1, size)
+    z = place(origin[row, 2] + bz, 2, size)
+    return (bx, by, bz), (x if y >= 0 and z >= 0 else -1, y, z)
 
-    A piece outside of the block has no cells.
-    """
-    pieces = (size[5] + CHUNK - 1) // CHUNK  # in a line of the box along x
-    line = i // pieces
-    by, bz = line % size[6], line // size[6]
-    y, z = place(origin[row, 1] + by, 1, size), place(origin[row, 2] + bz, 2, size)
-    bx = (i - line * pieces) * CHUNK
-    end = min(bx + CHUNK, size[5]) if y >= 0 and z >= 0 else bx
-    return bx, end, by, bz, y, z
+
+@inlined
+def pack_cell(x, y, z):
+    """Return the coordinates of a cell as one number, which `unpack_cell` takes."""
+    return x + (y << AXIS_BITS) + (z << 2 * AXIS_BITS)
+
+
+@inlined
+def unpack_cell(number, size, origin, row):
+    """Return a cell of the block in the box, and its coordinates in the block."""
+    mask = (1 << AXIS_BITS) - 1
+    x, y, z = number & mask, (number >> AXIS_BITS) & mask, number >> 2 * AXIS_BITS
+    return (
+        unplace(x, 0, size, origin, row), unplace(y, 1, size, origin, row),
+        unplace(z, 2, size, origin, row),
+    ), (x, y, z)  # fmt: skip
+
+
+@inlined
+def unplace(position, axis, size, origin, row):
+    """Return where a coordinate of the block is in the box, which may have gone on to the image of
+    the body beyond a periodic face since the cell was listed."""
+    return wrap(position - origin[row, axis], size[DOMAIN + axis])
+
+
+@inlined
+def middle_of(cell, T):
+    """Return the middle of a cell of the box."""
+    return T(cell[0]) + T(0.5), T(cell[1]) + T(0.5), T(cell[2]) + T(0.5)
 
 
 @inlined
@@ -254,17 +312,28 @@ def is_fluid(label):
     return label == 0 or label >= FRESH
 
 
-@functools.cache
-def make_access(precision: str) -> Any:
-    """Make index(x, y, z, q, classes, masks, tables, size), where population q that a cell will
-    load is in the flat array of populations."""
-    is_folded = PRECISIONS[precision].lanes == 2
+@inlined
+def walls_of(x, y, z, classes, masks, size):
+    """Return from which populations that a cell will load come from walls, as bits."""
+    return np.int64(masks[classes[(z * size[1] + y) * size[0] + x], FROM])
 
-    @called
-    def index(x, y, z, q, classes, masks, tables, size):
+
+@functools.cache
+def make_access(precision: str, *, is_short: bool = False) -> Any:
+    """Make index(x, y, z, q, walls, tables, size), where population q that a cell will load is in
+    the flat array of populations; `walls` are those of `walls_of`.
+
+    The short one is for code that is written out for all populations.
+    """
+    is_folded = PRECISIONS[precision].lanes == 2
+    is_fast = not is_folded and not is_short
+
+    @inlined
+    def index(x, y, z, q, walls, tables, size):
         nx, ny, nz = size[0], size[1], size[2]
-        mask = np.int64(masks[classes[(z * ny + y) * nx + x], FROM])
-        wall = (mask >> q) & 1
+        wall = (walls >> q) & 1
+        if is_fast and 0 < x < nx - 1 and 0 < y < ny - 1 and 0 < z < nz - 1:
+            return (z * ny + y) * nx + x + tables[wall, q, 4]
         x = wrap(x + tables[wall, q, 1], nx)
         y = wrap(y + tables[wall, q, 2], ny)
         z = wrap(z + tables[wall, q, 3], nz)
@@ -274,6 +343,33 @@ def make_access(precision: str) -> Any:
         return tables[wall, q, 0] * size[3] + (z * ny + y) * nx + x
 
     return index
+
+
+@functools.cache
+def make_load(precision: str, lattice: Lattice) -> Any:
+    """Make load(x, y, z, populations, classes, masks, tables, size), what a cell will load."""
+    decode, _ = codec(PRECISIONS[precision])
+    index, numbers = make_access(precision, is_short=True), tuple(np.arange(lattice.size))
+
+    @per_population(lattice, 1)
+    def load_one(q, x, y, z, walls, populations, tables, size):
+        return decode(populations[index(x, y, z, q, walls, tables, size)])
+
+    @called
+    def load(x, y, z, populations, classes, masks, tables, size):
+        walls = walls_of(x, y, z, classes, masks, size)
+        return load_one(numbers, x, y, z, walls, populations, tables, size)
+
+    return load
+
+
+@functools.cache
+def make_moments(lattice: Lattice, order: int) -> Any:
+    """Make a function of a cell's populations that returns density, momentum, and stress if the
+    order is 2."""
+    c = np.array(lattice.velocities, float)
+    pairs = ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2)) if order == 2 else ()
+    return matrix_product(np.array([c[:, 0] ** 0, *c.T, *(c[:, a] * c[:, b] for a, b in pairs)]))
 
 
 @inlined
@@ -286,24 +382,15 @@ def equilibrium_of(q, drho, ux, uy, uz, directions, weights):
 
 
 @inlined
-def gather_sums(i, partial, lanes):
-    """Add up every LANES-th item of a sum: number i of `lanes` [sum, lane]."""
-    count = lanes.shape[1]
-    k = i // count
-    lane = i - k * count
-    total = np.int64(0)
-    for j in range(lane, partial.shape[1], count):
-        total += partial[k, j]
-    lanes[k, lane] = total
-
-
-@inlined
-def finish_step(k, lanes, totals, clock):
-    """Set sum k of the step, totals[0, k], add it to that of all steps, and go on by a step."""
-    total = np.int64(0)
-    for j in range(lanes.shape[1]):
-        total += lanes[k, j]
-    totals[0, k] = total
-    totals[1, k] += total
-    if k == 0:
+def advance_sums(i, partial, totals, clock):
+    """Add sums number i of a step, [sum, lane], to those of all steps, and go on by a step."""
+    k, lane = i // partial.shape[1], i % partial.shape[1]
+    value = partial[k, lane]
+    partial[k, lane] = 0
+    low = totals[1, k, lane] + value
+    carry = low >> LOW_BITS
+    totals[0, k, lane] = value
+    totals[1, k, lane] = low - (carry << LOW_BITS)
+    totals[2, k, lane] += carry
+    if i == 0:
         clock[0] += 1

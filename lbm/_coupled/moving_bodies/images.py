@@ -9,10 +9,10 @@ import numpy as np
 from lbm._coupled.moving_bodies.blocks import BodyBlock
 from lbm._coupled.moving_bodies.borders import Borders
 from lbm._coupled.moving_bodies.bounce_formulas import make_bounce
+from lbm._coupled.moving_bodies.change_formulas import make_beside, make_change
 from lbm._coupled.moving_bodies.cover_formulas import make_cover
-from lbm._coupled.moving_bodies.formulas import CHUNK, MEANS, POSE, SUMS
+from lbm._coupled.moving_bodies.formulas import MEANS, POSE, SUMS
 from lbm._coupled.moving_bodies.poses import Path
-from lbm._coupled.moving_bodies.refill_formulas import make_refill
 from lbm._coupled.moving_bodies.scalar_formulas import (
     HEAT_SUMS,
     bounce_scalar,
@@ -52,7 +52,7 @@ class BlockBody:
 
     Attributes
     ----------
-    loops : after even and after odd steps, functions that bounce, cover and refill: each a list
+    loops : after even and after odd steps, functions that bounce, cover and change: each a list
         with that of the flow, and those of scalars
     sums : what they sum up
     is_near : whether the body comes to the block while the present poses last
@@ -61,37 +61,48 @@ class BlockBody:
     def __init__(self, block: BodyBlock, body: BodyTraits, shift: np.ndarray):
         self.block, self._shift, store = block, shift, block.store
         bx, by, bz = self._box = body.path.box
-        self._count, self.is_near = int(-(-bx // CHUNK) * by * bz), False
+        self._count, self.is_near = int(bx * by * bz), False
         self._pose, self._first = store.zeros(AHEAD, POSE), store.zeros(AHEAD, 3, dtype=np.int64)
         self.clock = store.zeros(1, dtype=np.int64)
-        self.sums = [BlockSums(store, SUMS, self._count, self.clock)]
+        self.sums = [BlockSums(store, SUMS, self.clock)]
         size = [*block.size, bx, by, body.number, body.is_interpolated, *block.own]
-        self._size = store.put(np.array(size, np.int64))
-        shape, form = body.shape, block.problem.precision.name
+        self._size = store.put(np.array([*size, *body.path.domain], np.int64))
+        shape, problem = body.shape, block.problem
         self._shape = store.put(shape.about(body.path.centre)), store.put(shape.grid)
-        shared = (
-            *block.lattice, self._size, self._pose, self._first, self.clock, *self._shape,
-            self.sums[0].partial, store.T(1.0 / body.arm),
-        )  # fmt: skip
+        cells = store.zeros(2, self._count, dtype=np.int64)
+        lengths = store.zeros(2, dtype=np.int64)
+        box = *block.lattice, self._size, self._pose, self._first, self.clock
+        scale, form = store.T(1.0 / body.arm), problem.precision.name
         none = store.zeros(1, 1, 1, dtype=np.int32), store.zeros(1, MEANS)
         sent = none if body.borders is None else body.borders.arrays(block)
-        makes = (make_bounce, ()), (make_cover, ()), (make_refill, sent)
+        sums, lattice, links = self.sums[0].partial, problem.lattice, problem.lattice.size - 1
+        found = store.zeros(store.count_groups(self._count), links, MEANS + 1)
         self.loops = [
             [
-                [store.prepare(make(form), self._count, *block.populations[t], *shared, *extra)]
-                for make, extra in makes
+                [store.prepare_adding(
+                    make_bounce(form), self._count, (lengths, 0, links), sums, cells,
+                    *populations, *box, *self._shape, scale,
+                )],
+                [store.prepare_choice(
+                    make_cover(form, lattice), self._count, cells, lengths, *populations, *box,
+                    *self._shape,
+                )],
+                [store.prepare_joining(
+                    make_beside(form, lattice), make_change(form, lattice), self._count,
+                    (lengths, 1, links), sums, found, cells, *populations, *box, scale, *sent,
+                )],
             ]
-            for t in (0, 1)
-        ]
+            for populations in block.populations
+        ]  # fmt: skip
 
     def add_scalar(self, scalar: ScalarBlock, numbers: np.ndarray) -> tuple[BlockSums, Any]:
         """Let a scalar follow the flow; return what it sums up, and the numbers of the wall."""
         store, labels = self.block.store, self.block.labels
-        sums = BlockSums(store, HEAT_SUMS, self._count, store.zeros(1, dtype=np.int64))
+        sums = BlockSums(store, HEAT_SUMS, store.zeros(1, dtype=np.int64))
         self.sums.append(sums)
         box = self._size, self._pose, self._first, self.clock
         wall = store.put(numbers)
-        wall_and_sums = wall, sums.partial
+        count = store.put(np.array([self._count])), 0, 1
         classes = scalar.device_classes, scalar.kinds, labels
         for t, (bounce, cover, _) in enumerate(self.loops):
             g = scalar.populations[1 - t], scalar.populations[t]
@@ -99,7 +110,11 @@ class BlockBody:
                 (bounce, bounce_scalar, (*classes, *box, *self._shape)),
                 (cover, sweep_scalar, (labels, *box)),
             ):
-                loops.append(store.prepare(item, self._count, *g, *arguments, *wall_and_sums))
+                loops.append(
+                    store.prepare_adding(
+                        item, self._count, count, sums.partial, *g, *arguments, wall
+                    )
+                )
         return sums, wall
 
     def set_poses(self, pose: np.ndarray, first: np.ndarray) -> None:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from lbm._coupled.moving_bodies.formulas import END, HALF, POSE, SPIN, VELOCITY
-from lbm.boundaries.limits import require_slow
+from lbm.boundaries.limits import MAX_SPEED, require_slow
 from lbm.boundaries.motion import Motion, Rotation
 from lbm.geometry.triangles.topology import describe_point
 from lbm.lattices.extent import Triple
@@ -25,11 +25,13 @@ class Pose(NamedTuple):
     rotation: np.ndarray
 
 
-def rotate_about(axis: np.ndarray, angle: float) -> np.ndarray:
-    """Return the matrix [3, 3] of a rotation (Rodrigues' formula)."""
-    cross = np.cross(np.eye(3), axis)
-    rotation: np.ndarray = np.eye(3) + np.sin(angle) * cross + (1 - np.cos(angle)) * cross @ cross
-    return rotation
+def rotate_about(axis: np.ndarray, angles: np.ndarray) -> np.ndarray:
+    """Return the matrices [i, 3, 3] of rotations (Rodrigues' formula)."""
+    cross, angles = np.cross(np.eye(3), axis), angles[:, None, None]
+    rotations: np.ndarray = (
+        np.eye(3) + np.sin(angles) * cross + (1 - np.cos(angles)) * (cross @ cross)
+    )
+    return rotations
 
 
 class Path:
@@ -46,6 +48,7 @@ class Path:
 
     Attributes
     ----------
+    domain : int [3], cells of the domain
     centre : that of the body, from which its frame counts
     radius : largest distance from the centre, or from the axis, of points that move
     box : cells of the box around the body
@@ -60,7 +63,7 @@ class Path:
         domain: Triple,
         periodic: tuple[bool, ...],
     ):
-        self.name, self._motions, self._domain = name, motions, np.array(domain)
+        self.name, self._motions, self.domain = name, motions, np.array(domain)
         self._periodic = np.array(periodic)
         self._rotation = next((m for m in motions if isinstance(m, Rotation)), None)
         rotation = self._rotation
@@ -100,7 +103,7 @@ class Path:
                 f"{describe_point(axis)}, so that it would not fit to itself at periodic faces: "
                 "use a mesh of a cylinder with ends, or walls"
             )
-        ends = np.stack([-self.centre, self._domain - self.centre]) if tilts else 0.0
+        ends = np.stack([-self.centre, self.domain - self.centre]) if tilts else 0.0
         inside = np.where(finite, bounds, ends)
         corners = np.stack(np.meshgrid(*inside.T, indexing="ij"), axis=-1).reshape(-1, 3)
         along = corners @ axis
@@ -116,54 +119,43 @@ class Path:
         """Return the pose at time t in steps."""
         angle = sum(m.angle_at(t) for m in self._motions)
         shift = np.sum([m.displacement_at(t) for m in self._motions], axis=0)
-        return Pose(self.centre + shift, rotate_about(self._axis, angle))
+        return Pose(self.centre + shift, rotate_about(self._axis, np.array([angle]))[0])
 
-    def velocity(self, t: int) -> tuple[np.ndarray, np.ndarray]:
-        """Return the velocity of the centre and the angular velocity during step t."""
-        angle = sum(m.angle_at(t + 1) - m.angle_at(t) for m in self._motions)
-        velocity = np.sum(
-            [m.displacement_at(t + 1) - m.displacement_at(t) for m in self._motions], 0
-        )
+    def tabulate(self, t: int, count: int) -> tuple[np.ndarray, np.ndarray]:
+        """Return rows that move the body [count, POSE], and the first cells of its box [count, 3].
+
+        Row 0 has the place at time t as that at the end of the step before; the others have the
+        steps from t on.
+        """
+        times = range(t, t + count)
+        angles = np.array([sum(m.angle_at(s) for m in self._motions) for s in times], float)
+        shifts = np.array([np.sum([m.displacement_at(s) for m in self._motions], 0) for s in times])
+        velocity, turn, centres = np.diff(shifts, axis=0), np.diff(angles), self.centre + shifts
+        speeds = np.linalg.norm(velocity, axis=1) + np.abs(turn) * self.radius
         try:
-            require_slow(float(np.linalg.norm(velocity)) + abs(angle) * self.radius)
+            step = int(np.argmax(speeds > MAX_SPEED))
+            require_slow(float(speeds[step]))
         except ValueError as error:
-            raise ValueError(f"boundaries[{self.name!r}] in step {t}: {error}") from None
-        return velocity, angle * self._axis
-
-    def first_cell(self, t: float) -> np.ndarray:
-        """Return the first cell of the box around the body at time t; it may lie outside."""
-        lowest = np.where(self._spans, 0.0, self._extent[0] + self.pose(t).centre)
-        first = np.where(self._spans, 0, np.floor(lowest) - MARGIN)
-        inside = np.clip(first, 0, self._domain - self.box)
-        return np.where(self._periodic, first, inside).astype(int)
-
-    def write_step(self, t: int, row: np.ndarray, first_cell: np.ndarray) -> None:
-        """Write what moves the body in step t to a row of the table of poses [POSE]."""
-        first = self.first_cell(t + 1)
-        now, after = self.pose(t), self.pose(t + 1)
-        velocity, spin = self.velocity(t)
-        angle = sum(m.angle_at(t) + m.angle_at(t + 1) for m in self._motions) / 2.0
-        half = Pose((now.centre + after.centre) / 2.0, rotate_about(self._axis, angle))
-        row[VELOCITY : VELOCITY + 3], row[SPIN : SPIN + 3] = velocity, spin
-        _write(half, row[HALF:], first)
-        _write(after, row[END:], first)
-        first_cell[:] = self._wrap(first)
-
-    def write_start(self, t: int, row: np.ndarray, first_cell: np.ndarray) -> None:
-        """Write the place at time t as that at the end of the step before."""
-        first = self.first_cell(t)
-        row[:] = 0.0
-        _write(self.pose(t), row[HALF:], first)
-        _write(self.pose(t), row[END:], first)
-        first_cell[:] = self._wrap(first)
-
-    def _wrap(self, first: np.ndarray) -> np.ndarray:
-        return np.where(self._periodic, first % self._domain, first)
+            raise ValueError(f"boundaries[{self.name!r}] in step {t + step}: {error}") from None
+        lowest = np.where(self._spans, 0.0, self._extent[0] + centres)
+        cells = np.where(self._spans, 0, np.floor(lowest) - MARGIN)
+        inside = np.clip(cells, 0, self.domain - self.box)
+        first = np.where(self._periodic, cells, inside).astype(int)
+        pose = np.zeros((count, POSE))
+        middles = (centres[:-1] + centres[1:]) / 2.0, (angles[:-1] + angles[1:]) / 2.0
+        _write(*middles, self._axis, pose[1:, HALF:], first[1:])
+        _write(centres, angles, self._axis, pose[:, END:], first)
+        pose[1:, VELOCITY : VELOCITY + 3] = velocity
+        pose[1:, SPIN : SPIN + 3] = np.outer(turn, self._axis)
+        return pose, np.where(self._periodic, first % self.domain, first)
 
 
-def _write(pose: Pose, row: np.ndarray, first: np.ndarray) -> None:
-    """Write a pose with the coordinates of the box, and the rotation into the body's frame."""
-    row[:3], row[3:12] = pose.centre - first, pose.rotation.T.ravel()
+def _write(
+    centres: np.ndarray, angles: np.ndarray, axis: np.ndarray, rows: np.ndarray, first: np.ndarray
+) -> None:
+    """Write poses with the coordinates of the box, and the rotations into the body's frame."""
+    rows[:, :3] = centres - first
+    rows[:, 3:12] = rotate_about(axis, angles).swapaxes(1, 2).reshape(-1, 9)
 
 
 assert POSE == END + 12

@@ -11,18 +11,18 @@ cells waits in population 0 of the step before, which nobody reads any more.
 from lbm._coupled.moving_bodies.formulas import (
     FRESH,
     called,
-    find_piece,
+    find_cell,
     find_share,
     in_units,
+    inlined,
     is_fluid,
     is_own,
-    place,
+    middle_of,
     velocity_at,
     wrap,
 )
 from lbm._coupled.scalars.formulas import STREAMS
 from lbm._kernels.formulas.scalar_formulas import total
-from lbm.collisions.unroll import inlined
 from lbm.geometry.wall_links import SOLID_CLASS
 
 TAKEN, ENTERED = 0, 1
@@ -101,25 +101,22 @@ def return_from_body(
 
 @inlined
 def bounce_scalar(
-    i, after, before, classes, kinds, labels, size, pose, origin, clock, shape, grid, wall, partial
-):
+    i, k, lane, partial, after, before, classes, kinds, labels, size, pose, origin, clock, shape,
+    grid, wall,
+):  # fmt: skip
     """Let a body return what has run into it.
 
     `wall` is whether it has a value, the value or the flux, the value of covered cells, the scale
     of sums, and by how much a flux raises the value of a cell beside to that at the wall, and what
     neighbours send to the value of a fresh cell.
     """
-    row, T = clock[0], type(wall[0])
-    bx, end, by, bz, y, z = find_piece(i, size, origin, row)
-    partial[TAKEN, i] = partial[ENTERED, i] = 0
-    for b in range(bx, end):
-        x = place(origin[row, 0] + b, 0, size)
-        if x >= 0 and labels[(z * size[1] + y) * size[0] + x] == size[7]:
-            point = T(b) + T(0.5), T(by) + T(0.5), T(bz) + T(0.5)
-            return_from_body(
-                i, (x, y, z), point, row, after, before, classes, kinds, labels, size,
-                (pose, shape, grid), wall, partial,
-            )  # fmt: skip
+    row = clock[0]
+    box, (x, y, z) = find_cell(i, size, origin, row)
+    if x >= 0 and labels[(z * size[1] + y) * size[0] + x] == size[7]:
+        return_from_body(
+            lane, (x, y, z), middle_of(box, type(wall[0])), row, after, before, classes, kinds,
+            labels, size, (pose, shape, grid), wall, partial,
+        )  # fmt: skip
 
 
 @called
@@ -147,19 +144,17 @@ def add_held(i, value, wall, partial):
 
 
 @inlined
-def sweep_scalar(i, after, before, labels, size, pose, origin, clock, wall, partial):
+def sweep_scalar(i, k, lane, partial, after, before, labels, size, pose, origin, clock, wall):
     """Take up what newly covered cells hold (the others hold nothing after `bounce_scalar`), and
     fill those that the body has left."""
-    row, T = clock[0], type(wall[0])
-    bx, end, by, bz, y, z = find_piece(i, size, origin, row)
-    for b in range(bx, end):
-        x = place(origin[row, 0] + b, 0, size)
-        if x < 0 or not is_own(x, y, z, size):
-            continue
-        label = labels[(z * size[1] + y) * size[0] + x]
-        if label == size[7]:
-            add_held(i, value_of(after, x, y, z), wall, partial)
-            clear_cell(after, x, y, z, wall[2])
-        elif label == FRESH + size[7]:
-            point = T(b) + T(0.5), T(by) + T(0.5), T(bz) + T(0.5)
-            fill_cell(i, (x, y, z), point, row, after, before, pose, wall, partial)
+    row = clock[0]
+    box, (x, y, z) = find_cell(i, size, origin, row)
+    if x < 0 or not is_own(x, y, z, size):
+        return
+    label = labels[(z * size[1] + y) * size[0] + x]
+    if label == size[7]:
+        add_held(lane, value_of(after, x, y, z), wall, partial)
+        clear_cell(after, x, y, z, wall[2])
+    elif label == FRESH + size[7]:
+        point = middle_of(box, type(wall[0]))
+        fill_cell(lane, (x, y, z), point, row, after, before, pose, wall, partial)

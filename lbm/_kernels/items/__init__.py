@@ -18,6 +18,9 @@ class Loops(Protocol):
     All work on the current device. Numbers among arguments have the types of NumPy.
     """
 
+    LANES: int
+    """Sums among which those of `prepare_adding` are spread."""
+
     def zeros(self, shape: tuple[int, ...], dtype: type) -> Any:
         """Allocate an array of zeros."""
 
@@ -44,6 +47,49 @@ class Loops(Protocol):
         self, item: Any, count: int, arguments: Sequence[Any], total: Any, stream: Any
     ) -> Callable[[], None]:
         """Return a function that sets total[0] to the sum of the int64 that items return."""
+        ...
+
+    def prepare_adding(
+        self,
+        item: Any,
+        most: int,
+        count: tuple[Any, int, int],
+        sums: Any,
+        arguments: Sequence[Any],
+        stream: Any,
+    ) -> Callable[[], None]:
+        """Return a function that calls item(i, k, lane, sums, *arguments) for i < n and k < per.
+
+        `count` is (counts, j, per), where n = counts[j] on the device is rarely above `most`. An
+        item adds to sums[:, lane], int64, which no other one has at that time.
+        """
+        ...
+
+    def count_groups(self, most: int) -> int:
+        """Return the number of groups that work at the same time in `prepare_joining`."""
+        ...
+
+    def prepare_joining(
+        self, part: Any, item: Any, most: int, count: tuple[Any, int, int], sums: Any,
+        arguments: Sequence[Any], stream: Any,
+    ) -> Callable[[], None]:  # fmt: skip
+        """Return a function that calls part(i, k, g, *arguments) for k < per, at most 32, and then
+        item(i, lane, sums, g, *arguments), for i < n.
+
+        What parts leave for their item in arrays at position g, number of a group, stays until
+        then. `count` and `sums` are those of `prepare_adding`.
+        """
+        ...
+
+    def prepare_choice(
+        self, item: Any, count: int, chosen: Any, lengths: Any, arguments: Sequence[Any],
+        stream: Any,
+    ) -> Callable[[], None]:  # fmt: skip
+        """Return a function that makes two lists of what item(i, *arguments) returns for i < count.
+
+        An item returns 4 n + bits: n joins chosen[k], in any order, if bit k is set. The lists
+        have lengths[k] elements then.
+        """
         ...
 
 

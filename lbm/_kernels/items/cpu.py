@@ -10,6 +10,9 @@ from numba import prange
 from hetero.jit import parallel
 from lbm._kernels.items.sources import fill_in
 
+LANES = 64
+"""Parts of a loop whose sums are added up, or lists joined, in the end; not tuned."""
+
 LOOP = """
 def run(count, ARGUMENTS):
     for i in prange(count):
@@ -24,11 +27,59 @@ def run(count, total, ARGUMENTS):
     total[0] = sum
 """
 
+ADDING = """
+def run(counts, which, per, sums, ARGUMENTS):
+    count, lanes = counts[which], sums.shape[1]
+    for lane in prange(lanes):
+        for i in range(lane * count // lanes, (lane + 1) * count // lanes):
+            for k in range(per):
+                item(int64(i), int64(k), int64(lane), sums, ARGUMENTS)
+"""
+
+JOINING = """
+def run(counts, which, per, sums, ARGUMENTS):
+    count, lanes = counts[which], sums.shape[1]
+    for lane in prange(lanes):
+        for i in range(lane * count // lanes, (lane + 1) * count // lanes):
+            for k in range(per):
+                part(int64(i), int64(k), int64(lane), ARGUMENTS)
+            item(int64(i), int64(lane), sums, int64(lane), ARGUMENTS)
+"""
+
+CHOICE = """
+def run(count, chosen, lengths, ARGUMENTS):
+    lanes = LANES
+    found = zeros((2, lanes), int64)
+    for lane in prange(lanes):
+        begin = lane * count // lanes
+        first = second = begin
+        for i in range(begin, (lane + 1) * count // lanes):
+            value = item(int64(i), ARGUMENTS)
+            if value & 1:
+                chosen[0, first] = value >> 2
+                first += 1
+            if value & 2:
+                chosen[1, second] = value >> 2
+                second += 1
+        found[0, lane] = first - begin
+        found[1, lane] = second - begin
+    for k in range(2):
+        length = 0
+        for lane in range(lanes):
+            begin = lane * count // lanes
+            for j in range(begin, begin + found[k, lane]):
+                chosen[k, length] = chosen[k, j]
+                length += 1
+        lengths[k] = length
+"""
+
 
 @functools.cache
-def make_loop(text, item):
+def make_loop(text, item, own=1, part=None):
     """Make the loop of a text over an item."""
-    return parallel(fill_in(text, item, prange=prange, int64=np.int64))
+    names = {"prange": prange, "int64": np.int64, "zeros": np.zeros, "LANES": LANES,
+             "part": part}  # fmt: skip
+    return parallel(fill_in(text, item, own, **names))
 
 
 def zeros(shape, dtype):
@@ -66,3 +117,28 @@ def prepare_sum(item, count, arguments, total, stream=None):
     """Return a function that sums up what items return."""
     run, size = make_loop(SUM, item), np.int64(count)
     return lambda: run(size, total, *arguments)
+
+
+def prepare_adding(item, most, count, sums, arguments, stream=None):
+    """Return a function that lets items add to sums, as many as `count` says."""
+    run, (counts, which, per) = make_loop(ADDING, item, 4), count
+    numbers = counts, np.int64(which), np.int64(per), sums
+    return lambda: run(*numbers, *arguments)
+
+
+def count_groups(most):
+    """Return the number of groups of `prepare_joining`."""
+    return LANES
+
+
+def prepare_joining(part, item, most, count, sums, arguments, stream=None):
+    """Return a function that joins parts of items."""
+    run, (counts, which, per) = make_loop(JOINING, item, 4, part), count
+    numbers = counts, np.int64(which), np.int64(per), sums
+    return lambda: run(*numbers, *arguments)
+
+
+def prepare_choice(item, count, chosen, lengths, arguments, stream=None):
+    """Return a function that makes lists of what items return."""
+    run, size = make_loop(CHOICE, item), np.int64(count)
+    return lambda: run(size, chosen, lengths, *arguments)

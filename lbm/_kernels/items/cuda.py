@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 
 import numpy as np
-from numba import int64
+from numba import int32, int64
 
 from hetero.cuda.driver import SIMULATOR, cuda
 from hetero.cuda.launch import blocks_for, grid_stride_blocks
@@ -16,6 +16,12 @@ from lbm._kernels.items.sources import fill_in
 
 THREADS = 128
 """Threads of a block; not tuned."""
+
+LANES = 256
+"""Sums among which the threads of a loop are spread: they would wait for each other; not tuned."""
+
+MOST_SUMS = 12
+"""Largest number of sums to which items add, so that a thread has them in registers."""
 
 LOOP = """
 def run(count, ARGUMENTS):
@@ -39,13 +45,73 @@ def run(count, total, ARGUMENTS):
         cuda.atomic.add(total, 0, block[0])
 """
 
+ADDING = """
+def run(counts, which, per, sums, ARGUMENTS):
+    own = cuda.local.array((ROWS, 1), int64)
+    for row in range(ROWS):
+        own[row, 0] = 0
+    first, count = cuda.grid(1), counts[which]
+    for n in range(first, count * per, cuda.gridsize(1)):
+        k = n // count
+        item(n - k * count, k, int64(0), own, ARGUMENTS)
+    for row in range(sums.shape[0]):
+        if own[row, 0] != 0:
+            cuda.atomic.add(sums, (row, first % sums.shape[1]), own[row, 0])
+"""
+
+JOINING = """
+def run(counts, which, per, sums, ARGUMENTS):
+    own = cuda.local.array((ROWS, 1), int64)
+    for row in range(ROWS):
+        own[row, 0] = 0
+    group, k = cuda.blockIdx.x, cuda.threadIdx.x
+    for i in range(group, counts[which], cuda.gridDim.x):
+        if k < per:
+            part(int64(i), int64(k), int64(group), ARGUMENTS)
+        cuda.syncthreads()
+        if k == 0:
+            item(int64(i), int64(0), own, int64(group), ARGUMENTS)
+        cuda.syncthreads()
+    for row in range(sums.shape[0]):
+        if own[row, 0] != 0:
+            cuda.atomic.add(sums, (row, group % sums.shape[1]), own[row, 0])
+"""
+
+CHOICE = """
+def run(count, chosen, lengths, ARGUMENTS):
+    length = cuda.shared.array(2, int32)
+    begin = cuda.shared.array(2, int64)
+    t = cuda.threadIdx.x
+    if t < 2:
+        length[t] = 0
+    cuda.syncthreads()
+    i = cuda.grid(1)
+    value = int64(0)
+    if i < count:
+        value = item(i, ARGUMENTS)
+    first, second = int32(0), int32(0)
+    if value & 1:
+        first = cuda.atomic.add(length, 0, int32(1))
+    if value & 2:
+        second = cuda.atomic.add(length, 1, int32(1))
+    cuda.syncthreads()
+    if t < 2 and length[t] > 0:
+        begin[t] = cuda.atomic.add(lengths, t, int64(length[t]))
+    cuda.syncthreads()
+    if value & 1:
+        chosen[0, begin[0] + first] = value >> 2
+    if value & 2:
+        chosen[1, begin[1] + second] = value >> 2
+"""
+
 
 @functools.cache
-def make_kernel(text, item):
+def make_kernel(text, item, own=1, part=None):
     """Make the kernel of a text over an item."""
     if SIMULATOR:  # its arrays are none that compiled code takes
-        item = item.py_func
-    return kernel(fill_in(text, item, cuda=cuda, int64=int64))
+        item, part = item.py_func, part and part.py_func
+    names = {"cuda": cuda, "int64": int64, "int32": int32, "ROWS": MOST_SUMS, "part": part}
+    return kernel(fill_in(text, item, own, **names))
 
 
 def zeros(shape, dtype):
@@ -98,7 +164,42 @@ def prepare_sum(item, count, arguments, total, stream=0):
     return sum_up
 
 
+def prepare_adding(item, most, count, sums, arguments, stream=0):
+    """Return a function that lets items add to sums, as many as `count` says on the device."""
+    run, grid = make_kernel(ADDING, item, 4), (grid_stride_blocks(most, THREADS),)
+    counts, which, per = count
+    numbers = counts, np.int64(which), np.int64(per), sums
+    return prepare_launch(run, grid, (THREADS,), stream, (*numbers, *arguments))
+
+
+def count_groups(most):
+    """Return the number of groups of `prepare_joining`: each is a block."""
+    return grid_stride_blocks(most, 1)
+
+
+def prepare_joining(part, item, most, count, sums, arguments, stream=0):
+    """Return a function that joins parts of items."""
+    run, grid = make_kernel(JOINING, item, 4, part), (count_groups(most),)
+    counts, which, per = count
+    numbers = counts, np.int64(which), np.int64(per), sums
+    return prepare_launch(run, grid, (32,), stream, (*numbers, *arguments))
+
+
+def prepare_choice(item, count, chosen, lengths, arguments, stream=0):
+    """Return a function that makes lists of what items return."""
+    run, grid = make_kernel(CHOICE, item), (blocks_for(count, THREADS),)
+    numbers = np.int64(count), chosen, lengths
+    choose = prepare_launch(run, grid, (THREADS,), stream, (*numbers, *arguments))
+    clear_lengths = prepare_launch(clear, (1,), (2,), stream, (lengths,))
+
+    def clear_and_choose():
+        clear_lengths()
+        choose()
+
+    return clear_and_choose
+
+
 @kernel
-def clear(total):
-    """Set total[0] to 0."""
-    total[0] = 0
+def clear(numbers):
+    """Set a number to 0 for each thread."""
+    numbers[cuda.threadIdx.x] = 0

@@ -8,7 +8,8 @@ from typing import Any
 from hetero.codegen import compile_source
 
 
-def fill_in(text: str, item: Any, **names: Any) -> Any:
-    """Return the function `run` of a text, in which ARGUMENTS stands for those of an item."""
-    arguments = ", ".join(list(inspect.signature(item).parameters)[1:])
+def fill_in(text: str, item: Any, own: int, **names: Any) -> Any:
+    """Return the function `run` of a text, in which ARGUMENTS stands for those of an item after
+    the first `own` ones, which are the loop's own."""
+    arguments = ", ".join(list(inspect.signature(item).parameters)[own:])
     return compile_source("run", text.replace("ARGUMENTS", arguments), names | {"item": item})

@@ -22,12 +22,14 @@ class Store:
     Attributes
     ----------
     T : type of the arithmetic of the block
+    lanes : sums among which those of items are spread
     """
 
     def __init__(self, engine: Engine, stream: Any = None):
         self.engine, self._on, self._device = engine, loops(engine.device), engine.device
         self._stream = getattr(engine, "stream", None) if stream is None else stream
         self.T = engine.problem.precision.compute
+        self.lanes = self._on.LANES
 
     def zeros(self, *shape: int, dtype: type | None = None) -> Any:
         """Allocate an array of zeros."""
@@ -80,6 +82,33 @@ class Store:
         """Return a function that sets total[0] to the sum of the int64 that items return."""
         with self._device.active():
             return self._on.prepare_sum(item, count, arguments, total, self._stream)
+
+    def prepare_adding(
+        self, item: Any, most: int, count: tuple[Any, int, int], sums: Any, *arguments: Any
+    ) -> Callable[[], None]:
+        """Return a function that lets items add to sums: `Loops.prepare_adding`."""
+        with self._device.active():
+            return self._on.prepare_adding(item, most, count, sums, arguments, self._stream)
+
+    def count_groups(self, most: int) -> int:
+        """Return the number of groups of `prepare_joining`."""
+        with self._device.active():
+            return self._on.count_groups(most)
+
+    def prepare_joining(
+        self, part: Any, item: Any, most: int, count: tuple[Any, int, int], sums: Any,
+        *arguments: Any,
+    ) -> Callable[[], None]:  # fmt: skip
+        """Return a function that joins parts of items: `Loops.prepare_joining`."""
+        with self._device.active():
+            return self._on.prepare_joining(part, item, most, count, sums, arguments, self._stream)
+
+    def prepare_choice(
+        self, item: Any, count: int, chosen: Any, lengths: Any, *arguments: Any
+    ) -> Callable[[], None]:
+        """Return a function that makes two lists of what items return: `Loops.prepare_choice`."""
+        with self._device.active():
+            return self._on.prepare_choice(item, count, chosen, lengths, arguments, self._stream)
 
     def flat_moments(self, t: int) -> tuple[Any, Any]:
         """Return the flat arrays of moments that step t reads and writes."""

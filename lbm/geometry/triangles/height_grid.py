@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 POINTS_PER_CELL = 2
 """Points of the grid in a cell along each axis."""
 
-BAND = 2.0
-"""Largest height in cells that the grid holds: longer than a link, sqrt(3), so that the heights at
-both ends of a link into the surface are exact."""
+BAND = 2.5
+"""Largest height in cells that the grid holds: more than a link, sqrt(3), and what interpolation
+may add at both of its ends, so that heights tell which cells no link reaches."""
 
 
 def find_heights(mesh: TriangleMesh) -> tuple[np.ndarray, np.ndarray]:

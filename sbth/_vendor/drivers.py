@@ -114,10 +114,14 @@ def _count_up_to(d: np.ndarray, e: np.ndarray, low: float, high: float) -> tuple
     interval = _clip_interval(low, high, bound)
     if interval is None:
         return 0, 0
-    inside, below, up_to = (np.zeros(1, np.int32) for _ in range(3))
-    counts = inside, below, up_to
-    call_pointer("dlarrc", (b"T", d.size, *interval, d, e, 0.0, *counts))
-    return int(below[0]), int(up_to[0])
+    # Another routine for this, dlarrc, counts one too many where a pivot is 0.
+    d, squares = np.ascontiguousarray(d), e * e
+    smallest_pivot = float(np.finfo(float).tiny) * max(1.0, float(squares.max()))
+    count_only = 1, 0, d.size, 1, 1, 0, 0.0, 0.0, smallest_pivot
+    counts, x, i = np.zeros(2, np.int32), np.zeros(1), np.zeros(1, np.int32)
+    matrix = d, squares, squares
+    call_pointer("dlaebz", (*count_only, *matrix, i, np.array(interval), x, i, counts, x, i))
+    return int(counts[0]), int(counts[1])
 
 
 def _some_tridiagonal_values(d: np.ndarray, e: np.ndarray, first: int, stop: int) -> np.ndarray:

@@ -33,9 +33,9 @@ QL algorithm computes all."""
 
 
 _DUST = 2.0**-200
-"""Elements below this share of the largest are taken for 0 by the root-free QL algorithm. It divides
-squares of elements by one another, and subnormal ones have few digits: with a diagonal of 1e-158 of
-the largest element, eigenvalues of the size of the norm had 7 digits."""
+"""Elements below this share of the largest are 0 for the root-free QL algorithm, which divides their
+squares by one another: subnormal ones have few digits, and it lost eigenvalues of the largest size.
+"""
 
 
 def are_few(count: int, order: int) -> bool:

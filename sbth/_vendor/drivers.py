@@ -33,9 +33,8 @@ QL algorithm computes all."""
 
 
 _DUST = 2.0**-200
-"""Elements below this share of the largest are 0 for the root-free QL algorithm, which divides their
-squares by one another: subnormal ones have few digits, and it lost eigenvalues of the largest size.
-"""
+"""Elements below this share of the largest are 0 for the root-free QL algorithm. It divides their
+squares by one another: subnormal ones have few digits, and it lost the largest eigenvalues."""
 
 
 def are_few(count: int, order: int) -> bool:

@@ -30,7 +30,7 @@ from tmd._search.planning import MAX_BITS, Plan, count_arguments, find_mirror_im
 from tmd._search.taylor_models import ROUNDINGS, Scale
 from tmd.errors import CheckpointError
 from tmd.formats import Format, Precision, format_fraction, to_interval
-from tmd.functions import load_function
+from tmd.functions import NAMES, load_function
 from tmd.functions.function import Function
 from tmd.results import Cases, Result
 
@@ -169,6 +169,10 @@ def search(
     if checkpoint is not None:
         plans_hash = records.hash_plans(searched)
         method = {"algorithm": algorithm, "division": division, "plans": plans_hash}
+        if name not in NAMES:  # another process may know another function by this name
+            runs = [plan.block.run for plan in searched]
+            places = [(run, i) for run in runs for i in (0, run.count // 2, run.count - 1)]
+            method["values"] = f.hash_values(run.argument(i) for run, i in places)
         store = _open_checkpoint(checkpoint, question | method, searched, comm)
     if engine.is_single:
         block_cases = _search_here(f, searched, progress, store, chosen)

@@ -80,9 +80,9 @@ def search(
     domain : (lo, hi)
         The half-open interval lo <= x < hi. It is cut at zeros and poles of the function, and
         arguments without a value or with a trivial rounding, such as those close to 0, are left
-        out. Odd and even functions are searched once where the domain is symmetric. Its ends are
-        numbers, Fractions, Decimals, or text such as "0x1.8p+3" and "2**-20"; they are used
-        exactly, without rounding.
+        out, and so is 0 itself. Odd and even functions are searched once where the domain is
+        symmetric. Its ends are numbers, Fractions, Decimals, or text such as "0x1.8p+3" and
+        "2**-20"; they are used exactly, without rounding.
     bits : int
         The distance 2^-bits is in ulps of the value.
     precision : int, str or (digits, emin, emax)

@@ -213,6 +213,8 @@ def test_a_function_of_ones_own_is_searched_verified_and_checked(tmp_path, monke
     assert score.wrong == []
     function = tmd.Function("cubed", series=lambda x: x * x * x, exact=lambda x: None)
     assert tmd.search(function, (1, 1 + 2.0**-30), bits=20, device="cpu").function == "cubed"
+    pole = tmd.Function("pole", lambda x: 1 / (x - 1), lambda x: None, points=lambda *ends: [1])
+    assert tmd.search(pole, (1, 2), bits=8, precision="binary16", device="cpu").success
     for bad, message in (
         (tmd.Function("exp", series=len, exact=len), "is a name of tmd"),
         (tmd.Function("mine", series=None, exact=len), "series must be callable"),

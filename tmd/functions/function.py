@@ -96,7 +96,7 @@ class Function:
             try:
                 series = self.series(arb_series([x, 1]))
                 return [series[k] for k in range(count)]
-            except ValueError:  # a denominator contains 0
+            except (ValueError, ZeroDivisionError):  # a denominator contains 0, or is it
                 return [arb.nan()] * count
             finally:
                 ctx.cap = previous_cap

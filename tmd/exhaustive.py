@@ -59,7 +59,7 @@ class ExhaustiveScore:
     arguments : int
         How many were tried, in each mode.
     wrong : dict of int
-        Wrong results by mode.
+        Wrong results by mode. Zeros of both signs are equal.
     kinds : dict of (int, int)
         By mode: those near a floating-point number, and those near a midpoint.
     examples : list of (mode, argument, returned value, correct value)

@@ -44,7 +44,8 @@ class LibraryScore:
     tried : int
         Number of arguments.
     wrong : list of (argument, returned value, correct value)
-        All are floats, also for functions of binary32; of two arguments, their tuple.
+        All are floats, also for functions of binary32; of two arguments, their tuple. Zeros of both
+        signs are equal.
     mode : "nearest", "up", "down" or "zero"
     kinds : dict of (wrong, tried)
         Counts by what is near: "F" (a floating-point number), "M" (a midpoint), "exact" (the value

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
 from collections import Counter
 from dataclasses import replace
@@ -10,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hetero import validation
+from hetero.atomic_files import lock_file
 from hetero.devices import Device, resolve
 from hetero.display.progress_bar import open_bar
 from hetero.distributed.engines import Engine
@@ -30,7 +32,7 @@ from tmd._search.planning import MAX_BITS, Plan, count_arguments, find_mirror_im
 from tmd._search.taylor_models import ROUNDINGS, Scale
 from tmd.errors import CheckpointError
 from tmd.formats import Format, Precision, format_fraction, to_interval
-from tmd.functions import load_function
+from tmd.functions import NAMES, load_function
 from tmd.functions.function import Function
 from tmd.results import Cases, Result
 
@@ -78,9 +80,9 @@ def search(
     domain : (lo, hi)
         The half-open interval lo <= x < hi. It is cut at zeros and poles of the function, and
         arguments without a value or with a trivial rounding, such as those close to 0, are left
-        out. Odd and even functions are searched once where the domain is symmetric. Its ends are
-        numbers, Fractions, Decimals, or text such as "0x1.8p+3" and "2**-20"; they are used
-        exactly, without rounding.
+        out, and so is 0 itself. Odd and even functions are searched once where the domain is
+        symmetric. Its ends are numbers, Fractions, Decimals, or text such as "0x1.8p+3" and
+        "2**-20"; they are used exactly, without rounding.
     bits : int
         The distance 2^-bits is in ulps of the value.
     precision : int, str or (digits, emin, emax)
@@ -132,8 +134,8 @@ def search(
         poles; the exponent is unlimited and the domain contains 0; there would be too many cases;
         or the arguments are too far apart for local polynomials.
     CheckpointError
-        The checkpoint is damaged, or belongs to another search, algorithm or division. The file is
-        left unchanged.
+        The checkpoint is damaged, belongs to another search, algorithm or division, or is in use by
+        another process. The file is left unchanged.
     hetero.DeviceUnavailableError
 
     Notes
@@ -165,15 +167,20 @@ def search(
     )
     numbers = [i for i in range(len(plans)) if i not in images]
     searched = [plans[i] for i in numbers]
-    store = None
-    if checkpoint is not None:
-        plans_hash = records.hash_plans(searched)
-        method = {"algorithm": algorithm, "division": division, "plans": plans_hash}
-        store = _open_checkpoint(checkpoint, question | method, searched, comm)
-    if engine.is_single:
-        block_cases = _search_here(f, searched, progress, store, chosen)
-    else:
-        block_cases = _search_elsewhere(f, searched, engine, progress, store)
+    with contextlib.ExitStack() as stack:
+        store = None
+        if checkpoint is not None:
+            plans_hash = records.hash_plans(searched)
+            method = {"algorithm": algorithm, "division": division, "plans": plans_hash}
+            if name not in NAMES:  # another process may know another function by this name
+                runs = [plan.block.run for plan in searched]
+                places = [(run, i) for run in runs for i in (0, run.count // 2, run.count - 1)]
+                method["values"] = f.hash_values(run.argument(i) for run, i in places)
+            store = _open_checkpoint(checkpoint, question | method, searched, comm, stack)
+        if engine.is_single:
+            block_cases = _search_here(f, searched, progress, store, chosen)
+        else:
+            block_cases = _search_elsewhere(f, searched, engine, progress, store)
     cases_of = dict(zip(numbers, block_cases, strict=True))
     pairs = [(plan, cases_of[images.get(i, i)]) for i, plan in enumerate(plans)]
     undecided = [p.block.run.argument(i) for p, cases in pairs for i in cases.undecided]
@@ -215,20 +222,32 @@ def _validate_question(
     return f, lo, hi, fmt, question
 
 
-def _open_checkpoint(path: str | Path, search: dict, plans: list[Plan], comm: Any) -> Checkpoint:
+def _open_checkpoint(
+    path: str | Path, search: dict, plans: list[Plan], comm: Any, stack: contextlib.ExitStack
+) -> Checkpoint:
     """Open a checkpoint with the blocks that ranks have left; of ranks each gets a file to write.
 
-    An error of rank 0 is raised by all.
+    No other process may search with it until the stack is closed. An error of rank 0 is raised by
+    all.
     """
-    if comm is None:
+
+    def open_first() -> Checkpoint:
+        """Open the file of rank 0, or of the only process."""
+        if not stack.enter_context(lock_file(Path(path))):
+            raise CheckpointError(
+                f"{path} belongs to a search that another process runs now: wait for its end, or "
+                "use another file. Commands `tmd campaign` may share a folder"
+            )
         store = Checkpoint(path, search, plans)
         store.take_in_ranks()
         return store
+
+    if comm is None:
+        return open_first()
     error: Exception | None = None
     if comm.Get_rank() == 0:
         try:
-            store = Checkpoint(path, search, plans)
-            store.take_in_ranks()
+            store = open_first()
         except (CheckpointError, OSError) as caught:
             error = caught
     error = comm.bcast(error)

@@ -111,6 +111,26 @@ def _lock(descriptor: int, wait: bool) -> bool:
 
 
 @contextlib.contextmanager
+def lock_file(path: Path) -> Iterator[bool]:
+    """Yield whether no other process has locked a file, which is locked while the block runs.
+
+    It is created if there is none. Where the system has no locks, the answer is yes.
+    """
+    descriptor, is_ours = os.open(path, os.O_RDONLY | os.O_CREAT, 0o666), True
+    try:
+        if fcntl is not None:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        is_ours = False
+    except OSError:  # the file system has no locks
+        pass
+    try:
+        yield is_ours
+    finally:
+        os.close(descriptor)
+
+
+@contextlib.contextmanager
 def lock_name(path: Path, wait: bool) -> Iterator[bool]:
     """Yield whether no other process has locked a name, which is locked while the block runs.
 

@@ -123,7 +123,7 @@ def solve_pencils(
                 else:
                     reduced[i], transforms[i] = reduce_full_pencil(np, a[i], b[i], lower)
             except ValueError as error:
-                raise ValueError(f"{matrix_of_batch('ab', i, lead)}: {error}") from error
+                raise type(error)(f"{matrix_of_batch('ab', i, lead)}: {error}") from error
 
     run_pieces(reduce, len(a), a.shape[1])
     others = {name: x for name, x in arguments.items() if name not in ("a", "b", "lower")}

@@ -66,6 +66,19 @@ class Selection:
             return int(first), int(stop)
         return (int(self.low), int(self.high) + 1) if self.kind == "i" else (0, values.size)
 
+    def clip(self, values: Any) -> Any:
+        """Return selected eigenvalues, of which rounding may have put some beside the interval.
+
+        Which are selected is counted; those beside an end become the nearest number within.
+        """
+        if self.kind != "v" or not values.size:
+            return values
+        with np.errstate(over="ignore"):
+            low, high = (values.dtype.type(x) for x in (self.low, self.high))
+        low = np.nextafter(low, np.inf) if low <= self.low else low
+        high = np.nextafter(high, -np.inf) if high > self.high else high
+        return values.clip(low, high) if low <= high else values
+
     def count_indices(self) -> int:
         """Return the number of eigenvalues of a selection by index."""
         return int(self.high - self.low) + 1

@@ -228,21 +228,26 @@ def solve(problem: Problem) -> Any:
     device, dtype, like = problem.device, problem.dtype, problem.like
     if device.kind == "cpu":
         values, vectors = _follow(np, problem)
-        values = round_to_dtype(problem.name, values, dtype)
+        values = _finish(problem, values)
         return values if vectors is None else (values, vectors)
     needs_module = problem.vectors or problem.form == "full" or dtype.kind == "c"
     if not needs_module and problem.second is None:  # of a band alone, there are no products
         values, _ = _follow(None, problem)
-        return copy_like(round_to_dtype(problem.name, values, dtype), like)
+        return copy_like(_finish(problem, values), like)
     is_band_pencil = problem.second is not None and problem.form == "band"
     routine = problem.routine + " with b_band" * is_band_pencil
     with module_on(device, like, routine) as xp:
         values, vectors = _follow(xp, problem)
         if isinstance(values, np.ndarray):
-            values = copy_like(round_to_dtype(problem.name, values, dtype), like)
+            values = copy_like(_finish(problem, values), like)
         else:
             values = as_library_array(xp, values, like)
         return values if vectors is None else (values, as_library_array(xp, vectors, like))
+
+
+def _finish(problem: Problem, values: np.ndarray) -> np.ndarray:
+    """Return eigenvalues in the type of the problem, and within its interval."""
+    return problem.selection.clip(round_to_dtype(problem.name, values, problem.dtype))
 
 
 def _follow(xp: ModuleType | None, problem: Problem) -> tuple[Any, Any]:
@@ -302,7 +307,7 @@ def _solve_tridiagonal_pairs(problem: Problem) -> tuple[Any, Any]:
     (d, e), device, like, dtype = problem.arrays, problem.device, problem.like, problem.dtype
     reduced = Reduced(d, e, was_reduced=False)
     if (pairs := solve_by_lapack(problem, reduced, tridiagonal_driver)) is not None:
-        return round_to_dtype(problem.name, pairs[0], dtype), pairs[1].astype(dtype, copy=False)
+        return _finish(problem, pairs[0]), pairs[1].astype(dtype, copy=False)
     with device.active():
         space = Workspace(device, like)
         if device.kind == "cuda":
@@ -313,6 +318,6 @@ def _solve_tridiagonal_pairs(problem: Problem) -> tuple[Any, Any]:
                     pass  # which says if CuPy is missing
         placed = solve_parts(problem, reduced, tridiagonal_driver, host_workspace(space))
         rows = placed.place_rows(space, dtype)
-        values = round_to_dtype(problem.name, placed.read_values(), dtype)
+        values = _finish(problem, placed.read_values())
         vectors = space.result(rows, (len(values), problem.order))
         return copy_like(values, like), vectors.T

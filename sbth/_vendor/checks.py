@@ -35,12 +35,12 @@ def may_have_large_residuals(values: np.ndarray, order: int) -> bool:
 
 
 def orthonormalize(vectors: np.ndarray) -> np.ndarray | None:
-    """Return vectors (n, m) that are orthonormal to rounding, None if they are far from it.
+    """Return vectors (n, m) that are orthonormal to rounding, None if far from it, or with NaN.
 
     The polar factor of V is nearest to V; one step of the iteration of Newton and Schulz,
     V (3 - V^H V) / 2, squares the deviation. It takes n m^2 multiply-adds, or twice as many.
     """
-    if vectors.shape[1] < 2:
+    if not vectors.size:
         return vectors
     eps = float(np.finfo(vectors.dtype).eps)
     conjugate_transposed = 2

@@ -32,6 +32,11 @@ _BISECTED_SHARE = 16
 QL algorithm computes all."""
 
 
+_DUST = 2.0**-200
+"""Elements below this share of the largest are 0 for the root-free QL algorithm. It divides their
+squares by one another: subnormal ones have few digits, and it lost the largest eigenvalues."""
+
+
 def are_few(count: int, order: int) -> bool:
     """Return whether a subset of the eigenvectors is computed by inverse iteration."""
     return count * _FEW[order > _SMALL] <= order
@@ -48,6 +53,10 @@ def _failure(info: int, name: str) -> np.linalg.LinAlgError:
 def tridiagonal_values(d: np.ndarray, e: np.ndarray) -> np.ndarray:
     """Return all eigenvalues of a real tridiagonal matrix, by the root-free QL algorithm."""
     name, solve = routine("sterf", "", d.dtype)
+    sizes = [np.abs(x) for x in (d, e) if x.size]
+    dust = _DUST * max(x.item(x.argmax()) for x in sizes)  # argmax takes less time than max
+    if any(x.item(x.argmin()) < dust for x in sizes):
+        d, e = (np.where(np.abs(x) < dust, 0.0, x) for x in (d, e))
     values: np.ndarray
     values, info = solve(d, e)
     if info != 0:
@@ -114,10 +123,14 @@ def _count_up_to(d: np.ndarray, e: np.ndarray, low: float, high: float) -> tuple
     interval = _clip_interval(low, high, bound)
     if interval is None:
         return 0, 0
-    inside, below, up_to = (np.zeros(1, np.int32) for _ in range(3))
-    counts = inside, below, up_to
-    call_pointer("dlarrc", (b"T", d.size, *interval, d, e, 0.0, *counts))
-    return int(below[0]), int(up_to[0])
+    # Another routine for this, dlarrc, counts one too many where a pivot is 0.
+    d, squares = np.ascontiguousarray(d), e * e
+    smallest_pivot = float(np.finfo(float).tiny) * max(1.0, float(squares.max()))
+    count_only = 1, 0, d.size, 1, 1, 0, 0.0, 0.0, smallest_pivot
+    counts, x, i = np.zeros(2, np.int32), np.zeros(1), np.zeros(1, np.int32)
+    matrix = d, squares, squares
+    call_pointer("dlaebz", (*count_only, *matrix, i, np.array(interval), x, i, counts, x, i))
+    return int(counts[0]), int(counts[1])
 
 
 def _some_tridiagonal_values(d: np.ndarray, e: np.ndarray, first: int, stop: int) -> np.ndarray:

@@ -35,6 +35,8 @@ def _solve_band(
     (ab,), lower, selection = problem.arrays, problem.lower, problem.selection
     if problem.order == 0:
         return np.zeros(0), np.zeros((0, 0), ab.dtype) if problem.vectors else None
+    # LAPACK does not scale a matrix with rows of storage that are outside of it, and says nothing.
+    ab = ab[: problem.width + 1] if lower else ab[len(ab) - problem.width - 1 :]
     scale = choose_scale(ab, lower, problem.name)
     scaled = ab if scale == 1.0 else ab * ab.real.dtype.type(scale)
     with region("LAPACK"):

@@ -57,6 +57,18 @@ def test_selected_eigenvalues_survive_an_overflow_of_others(device):
     assert sbth.eigvals_banded(ONES * large, **window, device=device).shape == (N - 1,)
 
 
+@pytest.mark.parametrize("lower", [False, True])
+def test_storage_beyond_the_matrix_is_no_part_of_it(lower):
+    """LAPACK scales such a matrix, and refused to with more subdiagonals than rows."""
+    band = np.full((6, 3), np.nan)
+    for k in range(3):
+        band[k, : 3 - k] = 1e147
+    band = band if lower else band[::-1, ::-1].copy()
+    for method in ("lapack", "sbth"):
+        values = sbth.eigvals_banded(band, lower, method=method, device="cpu")
+        np.testing.assert_allclose(values / 1e147, [0.0, 0.0, 3.0], atol=1e-15)
+
+
 def test_bands_and_batches_that_overflow_are_errors():
     large, small = limits(np.float64)
     with pytest.raises(ValueError, match=r"^a is too large: its band form exceeds the largest flo"):

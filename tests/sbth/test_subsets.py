@@ -161,3 +161,39 @@ def test_ranges_of_a_reduction_share_no_vector(which, kind):
             assert_pairs(a, w, v)
             nearest = np.abs(every[:, None] - w).min(axis=0)
             assert np.max(nearest) < len(a) * EPS * max(np.abs(every).max(), 1.0)
+
+
+def test_intervals_that_end_at_a_pivot_or_an_eigenvalue():
+    """Sturm's count has a pivot of 0 at the first d; strided arrays are no arrays for LAPACK."""
+    d, e = np.random.default_rng(3).integers(-2, 3, (2, 12)).astype(float)
+    e = np.where(e[1:] == 0.0, 1.0, e[1:])
+    every = np.linalg.eigvalsh(np.diag(d) + np.diag(e, 1) + np.diag(e, -1))
+    for ends in ((-np.inf, d[0]), (d[0], np.inf), (every[3], every[5]), (-1e-300, every[7])):
+        for diagonal in (d, d[::-1].copy()[::-1]):
+            for method in ("auto", "sbth"):
+                w, v = sbth.eigh_tridiagonal(diagonal, e, False, "v", ends, method=method)
+                assert v.shape == (12, len(w))
+                assert np.all((ends[0] < w) & (w <= ends[1]))
+                around = np.sum((ends[0] - 1e-13 < every) & (every <= ends[1] + 1e-13))
+                inside = np.sum((ends[0] + 1e-13 < every) & (every <= ends[1] - 1e-13))
+                assert inside <= len(w) <= around
+
+
+def test_an_eigenvector_of_an_interval_is_a_number():
+    """LAPACK's cheevr gives NaN for the only eigenvector in this interval, and info = 0."""
+    a = np.diag(np.array([-9.5688766e11, 3.3199984e11, -9.3867821e-17, 1.6582355, -3.0072748e12]))
+    a = a.astype(np.complex64)
+    below = [3.3381414e11 + 1.2779777e12j, -1.9942861e-02 + 1.5696961e-02j]
+    below += [6.7226535e-09 + 1.9337392e-09j, -9.4980590e06 + 1.3921827e07j]
+    a[range(1, 5), range(4)] = below
+    w, v = sbth.eigh(a, subset_by_value=(-3007274811486.4478, -1.0), device="cpu")
+    whole = a + np.tril(a, -1).conj().T
+    assert np.abs(whole @ v - v * w).max() < 1e-6 * 3e12
+
+
+def test_dust_on_a_diagonal_leaves_eigenvalues_as_they_are():
+    """LAPACK's sterf divides by squares of it, which are subnormal: it gave 4.84 for 5."""
+    d, e = np.array([1e-151, 8e-162, 4e-161]), np.array([5.0, 1e-151])
+    for scale in (1.0, 1e-100, 1e150):
+        values = sbth.eigvalsh_tridiagonal(d * scale, e * scale, method="lapack")
+        np.testing.assert_allclose(values / scale, [-5.0, 0.0, 5.0], atol=4 * EPS)

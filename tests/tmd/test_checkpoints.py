@@ -6,6 +6,7 @@ import json
 import pytest
 
 import tmd
+from hetero.atomic_files import lock_file
 from tmd import searches
 from tmd._search import checkpoint as search_checkpoint
 
@@ -152,3 +153,11 @@ def test_a_line_with_a_correct_checksum_is_validated(path, monkeypatch, damage):
     rewrite_last_line(path, DAMAGED[damage])
     monkeypatch.setattr(searches, "search_blocks", lambda *_: pytest.fail("it was searched"))
     refuses(path, r"is damaged in line [34]: .*Remove that line")
+
+
+def test_a_checkpoint_that_another_search_writes_is_refused(path, complete):
+    """Both would add the same blocks, and the next search would take that for damage."""
+    with lock_file(path) as is_ours:
+        assert is_ours
+        refuses(path, "another process runs now")
+    assert same(tmd.search(**SEARCH, checkpoint=path), complete)

@@ -1,6 +1,7 @@
 """Libraries under all rounding modes, with flags, and functions of users and of two arguments."""
 
 import ctypes
+import importlib
 import json
 import math
 import platform
@@ -212,6 +213,8 @@ def test_a_function_of_ones_own_is_searched_verified_and_checked(tmp_path, monke
     assert score.wrong == []
     function = tmd.Function("cubed", series=lambda x: x * x * x, exact=lambda x: None)
     assert tmd.search(function, (1, 1 + 2.0**-30), bits=20, device="cpu").function == "cubed"
+    pole = tmd.Function("pole", lambda x: 1 / (x - 1), lambda x: None, points=lambda *ends: [1])
+    assert tmd.search(pole, (1, 2), bits=8, precision="binary16", device="cpu").success
     for bad, message in (
         (tmd.Function("exp", series=len, exact=len), "is a name of tmd"),
         (tmd.Function("mine", series=None, exact=len), "series must be callable"),
@@ -220,3 +223,31 @@ def test_a_function_of_ones_own_is_searched_verified_and_checked(tmp_path, monke
     ):
         with pytest.raises((ValueError, TypeError), match=message):
             tmd.search(bad, (1, 2))
+
+
+def test_another_function_of_ones_own_with_a_name_is_noticed(tmp_path, monkeypatch, capsys):
+    first, same, other = (
+        tmd.Function("mine", series=lambda x, m=m: x * x * x + m, exact=lambda x: None)
+        for m in (8, 8, 9)
+    )
+    domain, options = (1, 1 + 2.0**-30), {"bits": 20, "device": "cpu"}
+    (tmp_path / "campaigns_function.py").write_text("FUNCTION = None")
+    monkeypatch.syspath_prepend(tmp_path)
+    module = importlib.import_module("campaigns_function")
+    campaign = ["campaign", "campaigns_function:FUNCTION", "--resume", str(tmp_path / "campaign")]
+    campaign += ["--exponents", "0", "0", "--precision", "binary16", "--bits", "8"]
+    campaign += ["--quiet", "--device", "cpu"]
+    for function in (first, same, other):
+        monkeypatch.setattr(module, "FUNCTION", function)
+        if function is other:
+            with pytest.raises(ValueError, match="another one named 'mine' is in use"):
+                tmd.search(function, domain, **options)
+            # Another process knows nothing of the first one.
+            monkeypatch.setattr(tmd.functions, "_registered", {})
+            with pytest.raises(tmd.CheckpointError, match="with values="):
+                tmd.search(function, domain, **options, checkpoint=tmp_path / "mine.txt")
+            assert main(campaign) == 2
+            assert "belongs to another campaign" in capsys.readouterr().err
+        else:
+            tmd.search(function, domain, **options, checkpoint=tmp_path / "mine.txt")
+            assert main(campaign) == 0

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 from hetero.data_files.atomic_files import lock_name
 from tmd._certificates.records import write_json, write_lines
+from tmd.functions import NAMES, PROBES, load_function
 
 
 class Progress(NamedTuple):
@@ -55,6 +56,8 @@ class Campaign:
         question = {"function": self.function, "bits": self.bits, "precision": precision}
         if parts is not None:
             question["parts"] = parts
+        if self.function not in NAMES:  # whose source may have changed since
+            question["values"] = load_function(self.function).hash_values(PROBES)
         folder, state = self.folder, self.folder / "campaign.json"
         if not state.exists():
             folder.mkdir(parents=True, exist_ok=True)

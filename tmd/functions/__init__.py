@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import importlib
 import re
+from fractions import Fraction
 from typing import Any
 
 from hetero import validation
@@ -25,6 +26,14 @@ NAMES = (
 
 _registered: dict[str, Function] = {}
 """Functions of users, by name."""
+
+PROBES = tuple(
+    sign * m * Fraction(2) ** e
+    for sign in (1, -1)
+    for e in range(-12, 13)
+    for m in (1, Fraction(21, 16))
+)
+"""Points at which functions of users are compared that have one name."""
 
 _MODULE_AND_NAME = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_]\w*")
 
@@ -77,6 +86,12 @@ def register(function: Function) -> Function:
             raise TypeError(f"function {function.name}: {part} must be callable")
     if function.name in NAMES and load_function(function.name) is not function:
         raise ValueError(f"function: {function.name!r} is a name of tmd; choose another")
+    known = _registered.get(function.name, function)
+    if known != function and known.hash_values(PROBES) != function.hash_values(PROBES):
+        raise ValueError(
+            f"function: another one named {function.name!r} is in use, and results that have its "
+            "name would become those of this one; choose another name"
+        )
     if function.name not in NAMES:
         _registered[function.name] = function
     return function

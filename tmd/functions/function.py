@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import math
 import threading
 from collections.abc import Callable, Iterable, Iterator
@@ -97,7 +98,7 @@ class Function:
             try:
                 series = self.series(arb_series([x, 1]))
                 return [series[k] for k in range(count)]
-            except ValueError:  # a denominator contains 0
+            except (ValueError, ZeroDivisionError):  # a denominator contains 0, or is it
                 return [arb.nan()] * count
             finally:
                 ctx.cap = previous_cap
@@ -105,6 +106,19 @@ class Function:
     def enclosure(self, x: Ball) -> Ball:
         """Return a ball that contains f(x) for every x in the ball `x`."""
         return self.coefficients(x, 1)[0] if self.value is None else self.value(x)
+
+    def hash_values(self, points: Iterable[Fraction]) -> str:
+        """Return a hash of the values at some points, which tells functions of one name apart."""
+        with working_precision(128):
+            text = " ".join(map(self._describe_value, points))
+        return hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
+
+    def _describe_value(self, x: Fraction) -> str:
+        """Return the value at a point, rounded to a float, or what is wrong with it."""
+        try:
+            return float(self.evaluate(x).mid()).hex()
+        except Exception as error:  # the point may lie outside of the domain of a user's function
+            return type(error).__name__
 
     def evaluate(self, x: Fraction) -> Ball:
         """Return f(x) as a ball, with radius 0 if f(x) has finitely many binary digits."""

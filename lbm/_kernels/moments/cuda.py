@@ -41,13 +41,12 @@ def make_step(
 ):  # fmt: skip
     """Make the kernel of a step for one combination; it is compiled at its first launch."""
     form = PRECISIONS[precision]
-    page = tile.row * (tile.y + 2)
+    row = tile.x + 2
+    page = row * (tile.y + 2)
     velocity, _ = make_cell_functions(lattice, lambda f, e, rates: f, True, forced)
     names = common_names(lattice, form) | {
         "TX": tile.x,
         "TY": tile.y,
-        "WX": tile.width,
-        "ROW": tile.row,
         "W": form.storage,
         "PAGE": np.uint64(count_moving(lattice) * page),
         "THIRD": form.compute(1 / 3),
@@ -60,7 +59,7 @@ def make_step(
     for slot, q in enumerate(moving):
         x, y, _ = lattice.velocities[q]
         names[f"A{q}"] = np.uint64(slot * page)
-        names[f"R{q}"] = np.uint64(slot * page + (1 - y) * tile.row + 1 - x)
+        names[f"R{q}"] = np.uint64(slot * page + (1 - y) * row + 1 - x)
     source = step_source(lattice, walls, forced, form.moments, operator.reads_viscosity, streams)
     tables = {"weight_of": lattice.weights, "velocity_of": lattice.velocities}
     arrays = {name: np.array(table, form.compute) for name, table in tables.items()}
@@ -98,7 +97,7 @@ class GPUMoments(GPUEngine):
 
     def _prepare_step(self, t, box, stream):
         p, itemsize = self.problem, np.dtype(self.problem.precision.compute).itemsize
-        tile = choose_tile(p.lattice, itemsize, max_shared_memory())
+        tile = choose_tile(p.lattice, p.precision, max_shared_memory())
         step = make_step(
             p.precision.name, p.walls, type(p.collision), p.forced, p.lattice, tile, self._streams,
         )  # fmt: skip

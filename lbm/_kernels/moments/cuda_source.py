@@ -18,7 +18,6 @@ into a cell are its own populations, which it adds in its own layer. Names in th
 - up_s, up_x, ...: sums of f, c_x f, c_y f, c_x^2 f, ... that arrive from the layer below; sum_s,
   sum_x, ...: those of a cell that lacks only what comes from the layer above;
 - A<q>: where a thread writes population q in shared memory; R<q>: where it reads what arrives;
-- WX: cells of a warp along x; ROW: numbers of a row of a tile in shared memory;
 - I, U: uint64 and uint32; a signed index, or a long one, would take more instructions.
 """
 
@@ -37,8 +36,7 @@ _THREAD = """\
 shared = cuda.shared.array(0, NUMBER)
 t = cuda.threadIdx.x
 if t < TX * TY:
-    lx = t // 32 % (TX // WX) * WX + t % 32 % WX
-    ly = t // 32 // (TX // WX) * (32 // WX) + t % 32 // WX
+    lx, ly = t % TX, t // TX
 elif t < TX * TY + 2 * (TX + 2):
     h = t - TX * TY
     lx, ly = h % (TX + 2) - 1, -1 if h < TX + 2 else TY
@@ -54,8 +52,8 @@ if x < 0 or x >= nx:
 if y < 0 or y >= ny:
     exists = exists and wrap_y != 0
     y = ny - 1 if y < 0 else 0
-write = I((ly + 1) * ROW + lx + 1)
-read = I(max(ly, 0) * ROW + max(lx, 0))
+write = I((ly + 1) * (TX + 2) + lx + 1)
+read = I(max(ly, 0) * (TX + 2) + max(lx, 0))
 column, layer, height, wraps = U(y * nx + x), U(nx * ny), U(nz), wrap_z != 0
 first = U(U(z0) + U(cuda.blockIdx.z * layers))
 turns = U(min(U(layers), U(U(z1) - first)) + U(1))
@@ -195,14 +193,14 @@ def _returns(lattice: Lattice, solids: bool, streams: bool) -> list[str]:
         *["class_0 = opaque(class_0)"] * streams,  # addresses kept from above cost registers
         *(f"v{q} = g{q}_0 if into & U({1 << q}) != U(0) else {nothing.format(q)}" for q in moving),
     ]
-    for up, prefix in ((-1, "d"), (0, "o"), (1, "u")):
+    for up in (-1, 0, 1):
         resting = f" + v{lattice.velocities.index((0, 0, up))}" * (up != 0)
-        lines += _sum_layer(lattice, up, prefix, resting)
-    # Population q comes back with the velocity -c_q.
-    lines += [f"sum_{k} += d_{k} + (o_{k} + u_{k})" for k in ("s", "xx", "yy", "xy")]
-    lines += [f"sum_{k} -= d_{k} + (o_{k} + u_{k})" for k in "xy"]
-    lines += ["sum_z += d_s - u_s", "sum_zz += d_s + u_s"]
-    lines += ["sum_xz += u_x - d_x", "sum_yz += u_y - d_y"]
+        lines += _sum_layer(lattice, up, "back", resting)
+        # Population q comes back with the velocity -c_q.
+        lines += [f"sum_{k} {'-' if k in 'xy' else '+'}= back_{k}" for k in _SUMS]
+        if up:
+            lines += [f"sum_z {'-' if up > 0 else '+'}= back_s", "sum_zz += back_s"]
+            lines += [f"sum_{k}z {'+' if up > 0 else '-'}= back_{k}" for k in "xy"]
     fluid = f" and class_0 != U({SOLID_CLASS})" * solids
     return [f"if class_0 != U(0){fluid}:", *(f"    {line}" for line in lines)]
 

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+import numpy as np
+
 from hetero.cuda.driver import SIMULATOR
 from lbm.lattices import Lattice
+from lbm.lattices.precision import Precision
 
 
 class Tile(NamedTuple):
@@ -14,19 +17,12 @@ class Tile(NamedTuple):
     Attributes
     ----------
     x, y : cells
-    width : cells of a warp along x
     blocks : so many blocks of a multiprocessor must have enough registers
     """
 
     x: int
     y: int
-    width: int = 32
     blocks: int = 1
-
-    @property
-    def row(self) -> int:
-        """Numbers of a row in shared memory, so that the rows of a warp lie in different banks."""
-        return self.x + 2 + (self.width - self.x - 2) % 32 * (self.width < 32)
 
     @property
     def threads(self) -> int:
@@ -44,7 +40,7 @@ from there on is used whose populations of two layers fit in the shared memory o
 
 def shared_bytes(lattice: Lattice, itemsize: int, tile: Tile) -> int:
     """Return the shared memory of a block: two layers of populations that move across the tile."""
-    return 2 * itemsize * count_moving(lattice) * tile.row * (tile.y + 2)
+    return 2 * itemsize * count_moving(lattice) * (tile.x + 2) * (tile.y + 2)
 
 
 def count_moving(lattice: Lattice) -> int:
@@ -52,9 +48,13 @@ def count_moving(lattice: Lattice) -> int:
     return sum(any(c[:2]) for c in lattice.velocities)
 
 
-def choose_tile(lattice: Lattice, itemsize: int, limit: int) -> Tile:
+def choose_tile(lattice: Lattice, form: Precision, limit: int) -> Tile:
     """Return the tile of a block that has `limit` bytes of shared memory."""
     if SIMULATOR:
-        return Tile(4, 2, 4)
+        return Tile(4, 2)
+    itemsize = np.dtype(form.compute).itemsize
     tiles = TILES[_FIRST_TILE[lattice.size, itemsize] :]
+    if form.storage is np.uint32 and not lattice.has_corners:
+        # Memory does not limit words of two numbers: while one block waits, the other one computes.
+        tiles = Tile(32, 12, 2), *tiles
     return next(tile for tile in tiles if shared_bytes(lattice, itemsize, tile) <= limit)

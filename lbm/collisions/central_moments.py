@@ -79,8 +79,8 @@ class CentralMoments(Collision):
         parts_of_moments = matrix_product(moments_of(lattice).to_parts)
         raw_moments = _make_raw_moments(lattice)
 
-        def relax(drho: Any, j: Any, s: Any, rates: Any) -> Any:
-            u, (xx, yy, zz, xy, xz, yz), _ = relax_stress(drho, j, s, rates[0])
+        def relax(drho: Any, j: Any, u: Any, stress: Any, rates: Any) -> Any:
+            (xx, yy, zz, xy, xz, yz), _ = relax_stress(j, u, stress, rates[0])
             mean = type(drho)(1.0 / 3.0) * ((xx + yy) + zz)
             p = xx - mean, yy - mean, zz - mean, xy, xz, yz
             parts = parts_of_moments(raw_moments(drho, j, u, p))

@@ -194,18 +194,11 @@ def third_moments(u: Any, s: Any) -> Any:
 
 
 @inlined
-def relax_stress(drho: Any, j: Any, s: Any, share: Any) -> Any:
-    """Return the velocity u, and after the collision the stress P and the second moments.
-
-    These are P_ab = share (s_ab - j_a u_b) and P_ab + j_a u_b, in the order of `SECOND`.
-    """
-    inverse = type(drho)(1) / (type(drho)(1) + drho)
-    x, y, z = j[0] * inverse, j[1] * inverse, j[2] * inverse
-    xx, yy, zz, xy, xz, yz = j[0] * x, j[1] * y, j[2] * z, j[0] * y, j[0] * z, j[1] * z
-    p = (
-        share * (s[0] - xx), share * (s[1] - yy), share * (s[2] - zz),
-        share * (s[3] - xy), share * (s[4] - xz), share * (s[5] - yz),
-    )  # fmt: skip
-    return (
-        (x, y, z), p, (p[0] + xx, p[1] + yy, p[2] + zz, p[3] + xy, p[4] + xz, p[5] + yz)
+def relax_stress(j: Any, u: Any, stress: Any, share: Any) -> Any:
+    """Return P_ab = share stress_ab, and P_ab + j_a u_b, in the order of `SECOND`."""
+    xx, yy, zz, xy, xz, yz = stress
+    p = share * xx, share * yy, share * zz, share * xy, share * xz, share * yz
+    return p, (
+        p[0] + j[0] * u[0], p[1] + j[1] * u[1], p[2] + j[2] * u[2],
+        p[3] + j[0] * u[1], p[4] + j[0] * u[2], p[5] + j[1] * u[2],
     )  # fmt: skip

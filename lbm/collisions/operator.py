@@ -119,12 +119,12 @@ class Collision(ABC):
 
     @staticmethod
     def relax_moments(lattice: Lattice) -> Callable[..., Any] | None:
-        """Make relax(drho, j, s, rates) for a lattice, which returns the same populations as
-        `relax`; None, as by default, if they depend on more than ten moments.
+        """Make relax(drho, j, u, stress, rates) for a lattice, which returns the same populations
+        as `relax`; None, as by default, if they depend on more than ten moments.
 
-        `drho` is rho - 1, `j` the momentum, and `s` the second moments of the populations less
-        their weights, in the order of `lbm.collisions.moments.SECOND` and less drho/3 for a = b.
-        Operators that have it go with `Simulation(..., state="moments")`.
+        `drho` is rho - 1, `j` the momentum, `u` the velocity j/rho, and `stress` the second moments
+        of f - e in the order of `lbm.collisions.moments.SECOND`. Operators that have it go with
+        `Simulation(..., state="moments")`.
         """
         return None
 

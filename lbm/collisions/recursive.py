@@ -75,8 +75,8 @@ class RecursiveRegularized(Collision):
 
         populations, third = make_hermite_populations(lattice, 3), _make_third(lattice)
 
-        def relax(drho: Any, j: Any, s: Any, rates: Any) -> Any:
-            u, p, whole = relax_stress(drho, j, s, rates[0])
+        def relax(drho: Any, j: Any, u: Any, stress: Any, rates: Any) -> Any:
+            p, whole = relax_stress(j, u, stress, rates[0])
             return populations(drho, j, whole, third(u, j, p))
 
         return relax

@@ -61,8 +61,8 @@ class Regularized(Collision):
 
         populations = make_hermite_populations(lattice, 2)
 
-        def relax(drho: Any, j: Any, s: Any, rates: Any) -> Any:
-            _, _, whole = relax_stress(drho, j, s, rates[0])
+        def relax(drho: Any, j: Any, u: Any, stress: Any, rates: Any) -> Any:
+            _, whole = relax_stress(j, u, stress, rates[0])
             return populations(drho, j, whole, whole)
 
         return relax

@@ -208,17 +208,15 @@ class SmagorinskyRecursive(_OneTime):
     @staticmethod
     def relax_moments(lattice: Lattice) -> Callable[..., Any]:
         """Make the operator for ten moments; see `Collision.relax_moments`."""
-        from lbm.collisions.moments import relax_stress
         from lbm.collisions.unroll import inlined
 
         tau_of_stress = _make_tau_of_stress()
         relax_with_share = inlined(RecursiveRegularized.relax_moments(lattice))
 
-        def relax(drho: Any, j: Any, s: Any, rates: Any) -> Any:
+        def relax(drho: Any, j: Any, u: Any, stress: Any, rates: Any) -> Any:
             T = type(drho)
-            _, stress, _ = relax_stress(drho, j, s, T(1))
             share = T(1) - T(1) / tau_of_stress(stress, drho, rates[0], rates[1])
-            return relax_with_share(drho, j, s, (share,))
+            return relax_with_share(drho, j, u, stress, (share,))
 
         return relax
 

@@ -238,10 +238,10 @@ class VremanRecursive(_OneTime):
 
         relax_with_share = inlined(RecursiveRegularized.relax_moments(lattice))
 
-        def relax(drho: Any, j: Any, s: Any, rates: Any) -> Any:
+        def relax(drho: Any, j: Any, u: Any, stress: Any, rates: Any) -> Any:
             T = type(drho)
             share = T(1) - T(1) / (rates[0] + T(3) * rates[1])
-            return relax_with_share(drho, j, s, (share,))
+            return relax_with_share(drho, j, u, stress, (share,))
 
         return relax
 

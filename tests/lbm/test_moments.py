@@ -277,7 +277,7 @@ def test_kernels_compile_within_their_budgets(
 
     form = PRECISIONS[f"{precision} moments"]
     S, T = (from_dtype(np.dtype(kind)) for kind in (form.storage, form.compute))
-    tile = choose_tile(lattice, np.dtype(form.compute).itemsize, 227 << 10)
+    tile = choose_tile(lattice, form, 227 << 10)
     eddies = " T*" * operator.reads_viscosity
     text = f"S* S* u1* u4** u1*** T** T** 1xT 3xT{eddies}{9 * ' i8'}"
     signature = read_types(text, S=S, T=T)

@@ -212,6 +212,7 @@ class KernelSource:
             self.add("# Replace the populations that run into special walls by what these return.")
             self.read_wall_bits_of_lane("special", SPECIAL, i)
             self.add(f"if {bits} != U(0):")
+            self.add(*self.prepare_special_walls(i), depth=2)
             u, g = f"ux_{i}, uy_{i}, uz_{i}", self.populations("g", i)
             self.add(f"k = masks[class_{i}, {RETURN}]", f"if k == U({MOVING}):", depth=2)
             for q in range(1, self.size):
@@ -230,6 +231,10 @@ class KernelSource:
             self.add(f"wall_, w = ({row}), weight_of[q]", depth=4)
             self.add(f"poke(new, q, wall_return(f, w, ({c}), wall_, ({u})))", depth=4)
             self.add(*(f"g{q}_{i} = peek(new, {q})" for q in range(1, self.size)), depth=3)
+
+    def prepare_special_walls(self, lane: int) -> list[str]:
+        """Return the statements in front of those of special walls, by default none."""
+        return []
 
     def store_populations(self) -> None:
         """Store g; populations that run into a wall go to the wall's addresses."""

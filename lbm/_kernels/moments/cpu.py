@@ -37,7 +37,12 @@ from lbm._kernels.intrinsics.vector_memory import (
     prefetch,
 )
 from lbm._kernels.intrinsics.vector_width import vector_lanes
-from lbm._kernels.moments.formulas import GROUP, make_collision, make_conversions, make_packing
+from lbm._kernels.moments.formulas import (
+    GROUP,
+    make_conversions,
+    make_packing,
+    make_reconstruction,
+)
 from lbm._kernels.moments.wall_tables import STREAM, tabulate_added, tabulate_masks
 from lbm._kernels.problem import Problem
 from lbm.geometry.wall_links import INTO, MOVING, RETURN, SOLID_CLASS, SPECIAL
@@ -70,16 +75,14 @@ def make_row_loops(lattice: Lattice, precision: str, operator: type, forced: boo
     """
     form, size = PRECISIONS[precision], lattice.size
     lanes, words = vector_lanes(form.compute), range(form.moments)
-    unpack, pack = make_packing(form.moments)
     names = {
         "load": make_load(lanes),
         "store": make_store(lanes),
         "stream": make_stream_store(lanes),
         "prefetch": prefetch,
-        "collide": make_collision(lattice, operator, forced),
+        "reconstruct_cell": make_reconstruction(lattice, operator, forced, form.moments),
         "moments": make_conversions(lattice)[0],
-        "unpack": unpack,
-        "pack": pack,
+        "pack": make_packing(form.moments)[1],
         "keep_out_of_line": keep_out_of_line,
         "scratch": make_stack_array(numba.from_dtype(form.storage), form.moments * lanes),
     }
@@ -93,7 +96,7 @@ def make_row_loops(lattice: Lattice, precision: str, operator: type, forced: boo
         *loop,
         f"        {address}",
         *(f"        prefetch(source, at + {GROUP * (k + AHEAD * form.moments)})" for k in words),
-        f"        g = collide(unpack(({loaded})), {rates}, force)",
+        f"        g = reconstruct_cell(({loaded}), {rates}, force)",
         *(f"        store(ring, into + {q} * row + k, g[{q}])" for q in range(size)),
     ]
 

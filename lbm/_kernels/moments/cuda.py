@@ -17,12 +17,13 @@ from hetero.cuda.launch import (
 )
 from hetero.cuda.launcher import Launcher
 from hetero.devices import Device
+from hetero.jit import FUSED
 from lbm._kernels.cuda import GPUEngine
 from lbm._kernels.formulas.cell_formulas import make_cell_functions
 from lbm._kernels.gpu.kernels import common_names, compile_kernel
 from lbm._kernels.moments.cuda_source import step_source
-from lbm._kernels.moments.formulas import make_collision, make_packing
-from lbm._kernels.moments.tiles import TILES, choose_tile, count_moving, shared_bytes, threads_of
+from lbm._kernels.moments.formulas import make_packing, make_reconstruction
+from lbm._kernels.moments.tiles import TILES, Tile, choose_tile, count_moving, shared_bytes
 from lbm._kernels.moments.wall_tables import has_streams, tabulate_added, tabulate_masks
 from lbm._kernels.problem import Problem
 from lbm.lattices import D3Q19, Lattice
@@ -36,23 +37,23 @@ each multiprocessor get less."""
 @functools.cache
 def make_step(
     precision: str, walls: str, operator: type, forced: bool, lattice: Lattice = D3Q19,
-    tile: tuple[int, int] = TILES[0], streams: bool = False,
+    tile: Tile = TILES[0], streams: bool = False,
 ):  # fmt: skip
     """Make the kernel of a step for one combination; it is compiled at its first launch."""
-    form, row = PRECISIONS[precision], tile[0] + 2
-    page = row * (tile[1] + 2)
+    form = PRECISIONS[precision]
+    row = tile.x + 2
+    page = row * (tile.y + 2)
     velocity, _ = make_cell_functions(lattice, lambda f, e, rates: f, True, forced)
-    unpack, pack = make_packing(form.moments)
     names = common_names(lattice, form) | {
-        "TX": tile[0],
-        "TY": tile[1],
+        "TX": tile.x,
+        "TY": tile.y,
+        "W": form.storage,
         "PAGE": np.uint64(count_moving(lattice) * page),
         "THIRD": form.compute(1 / 3),
         "NUMBER": from_dtype(np.dtype(form.compute)),
-        "collide": make_collision(lattice, operator, forced),
+        "reconstruct": make_reconstruction(lattice, operator, forced, form.moments),
         "velocity": velocity,
-        "unpack": unpack,
-        "pack": pack,
+        "pack": make_packing(form.moments)[1],
     }
     moving = [q for q, c in enumerate(lattice.velocities) if any(c[:2])]
     for slot, q in enumerate(moving):
@@ -62,7 +63,8 @@ def make_step(
     source = step_source(lattice, walls, forced, form.moments, operator.reads_viscosity, streams)
     tables = {"weight_of": lattice.weights, "velocity_of": lattice.velocities}
     arrays = {name: np.array(table, form.compute) for name, table in tables.items()}
-    return compile_kernel("step", source, names, arrays, launch_bounds=(threads_of(tile), 1))
+    bounds = tile.threads, tile.blocks
+    return compile_kernel("step", source, names, arrays, launch_bounds=bounds, fastmath=FUSED)
 
 
 def create_engine(problem: Problem, device: Device, allocate=None) -> GPUMoments:
@@ -95,13 +97,13 @@ class GPUMoments(GPUEngine):
 
     def _prepare_step(self, t, box, stream):
         p, itemsize = self.problem, np.dtype(self.problem.precision.compute).itemsize
-        tile = choose_tile(p.lattice, itemsize, max_shared_memory())
+        tile = choose_tile(p.lattice, p.precision, max_shared_memory())
         step = make_step(
             p.precision.name, p.walls, type(p.collision), p.forced, p.lattice, tile, self._streams,
         )  # fmt: skip
         (nx, ny, _), nz = p.shape, box.z1 - box.z0
-        columns = blocks_for(nx, tile[0]), blocks_for(ny, tile[1])
-        blocks = blocks_for(4 * multiprocessors(), columns[0] * columns[1])
+        columns = blocks_for(nx, tile.x), blocks_for(ny, tile.y)
+        blocks = blocks_for(4 * tile.blocks * multiprocessors(), columns[0] * columns[1])
         layers = max(min(MOST_LAYERS, blocks_for(nz, blocks)), min(8, nz))
         eddies = () if self.viscosity is None else (self.viscosity,)
         arguments = (self.source(t), self.target(t), *self._walls.arrays, self.rates, self.force,
@@ -109,5 +111,5 @@ class GPUMoments(GPUEngine):
                      *map(int, p.periodic))  # fmt: skip
         size = shared_bytes(p.lattice, itemsize, tile)
         request_shared_memory(step, arguments, size)
-        launch = Launcher(step, (threads_of(tile),), stream, arguments, size)
+        launch = Launcher(step, (tile.threads,), stream, arguments, size)
         return lambda: launch((*columns, blocks_for(nz, layers)))

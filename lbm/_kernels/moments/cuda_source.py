@@ -5,17 +5,20 @@ cell and one for each neighbour of the tile. In every layer a thread reconstruct
 its cell after the collision and writes those that move across the tile to shared memory. Behind
 one barrier it sums what arrives in its cell, in three parts: populations that moved up from the
 layer below, those that stay in the layer, and those that come down from the layer above, with
-which the cell is complete. Moments of the next layer are loaded before the barrier.
+which the cell is complete. The words of the next layer are loaded before the barrier and are not
+looked at before the next turn, so that no thread waits for memory in front of the barrier.
 
 Cells that are solid, or behind a wall, have moments of zero and send nothing. What walls return
 into a cell are its own populations, which it adds in its own layer. Names in the source:
 
-- m0 to m9, eddies: moments and eddy viscosity of the cell in the layer to come; class_0 and below:
+- w0, w1, ..., eddies: words and eddy viscosity of the cell in the layer to come; class_0 and below:
   classes of this cell and of that in the layer below; into: links into walls (`Links.masks`);
+- first: the first layer of the block; p: the layer above the one that is reconstructed, from first
+  on, which z numbers across the ends of the domain; end: behind the last p;
 - up_s, up_x, ...: sums of f, c_x f, c_y f, c_x^2 f, ... that arrive from the layer below; sum_s,
   sum_x, ...: those of a cell that lacks only what comes from the layer above;
 - A<q>: where a thread writes population q in shared memory; R<q>: where it reads what arrives;
-- I, U: uint64 and uint32; a signed index would take more instructions.
+- I, U: uint64 and uint32; a signed index, or a long one, would take more instructions.
 """
 
 from __future__ import annotations
@@ -50,10 +53,10 @@ if y < 0 or y >= ny:
     exists = exists and wrap_y != 0
     y = ny - 1 if y < 0 else 0
 write = I((ly + 1) * (TX + 2) + lx + 1)
-read = I(max(ly, 0) * (TX + 2) + max(lx, 0))
-column, layer = U(y * nx + x), U(nx * ny)
-first = z0 + cuda.blockIdx.z * layers
-last = min(first + layers, z1)
+column, layer, height, wraps = U(y * nx + x), U(nx * ny), U(nz), wrap_z != 0
+first = U(U(z0) + U(cuda.blockIdx.z * layers))
+end = U(U(first + min(U(layers), U(U(z1) - first))) + U(2))
+z = U(first - U(1)) if first > U(0) else (U(height - U(1)) if wraps else height)
 """.splitlines()
 
 _FINISHED = (
@@ -63,10 +66,35 @@ _FINISHED = (
 )  # fmt: skip
 """Moments of a cell from the sums of what arrived and of what comes down."""
 
+_SUMS = "s", "x", "y", "xx", "yy", "xy"
+"""Sums over the populations of a layer: of f, c_x f, c_y f, c_x^2 f, c_y^2 f and c_x c_y f."""
+
 
 def _word_of_cell(name: str, cell: str, words: int) -> str:
     """Return the statement that sets a name to the index of the first word of a cell."""
     return f"{name} = I(({cell}) // U({GROUP})) * I({GROUP * words}) + I(({cell}) % U({GROUP}))"
+
+
+def _sum_layer(lattice: Lattice, up: int, prefix: str, resting: str) -> list[str]:
+    """Sum the populations v<q> with c_z = up; `resting` adds the one that stays in its column."""
+    q_of = {v: q for q, v in enumerate(lattice.velocities)}
+    a, b, d, e = (f"v{q_of[x, y, up]}" for x, y in ((1, 0), (-1, 0), (0, 1), (0, -1)))
+    if (1, 1, up) not in q_of:
+        return [
+            f"{prefix}_xx, {prefix}_yy, {prefix}_xy = {a} + {b}, {d} + {e}, T(0)",
+            f"{prefix}_s = ({prefix}_xx + {prefix}_yy){resting}",
+            f"{prefix}_x, {prefix}_y = {a} - {b}, {d} - {e}",
+        ]
+    g, h, i, j = (f"v{q_of[x, y, up]}" for x, y in ((1, 1), (-1, -1), (1, -1), (-1, 1)))
+    return [
+        f"one, two = {g} + {h}, {i} + {j}",
+        f"{prefix}_xx, {prefix}_yy, {prefix}_xy = {a} + {b}, {d} + {e}, one - two",
+        "both = one + two",
+        f"{prefix}_s = ({prefix}_xx + {prefix}_yy) + (both{resting})",
+        f"{prefix}_xx, {prefix}_yy = {prefix}_xx + both, {prefix}_yy + both",
+        f"one, two = {g} - {h}, {i} - {j}",
+        f"{prefix}_x, {prefix}_y = ({a} - {b}) + (one + two), ({d} - {e}) + (one - two)",
+    ]
 
 
 def step_source(
@@ -75,87 +103,65 @@ def step_source(
 ) -> str:  # fmt: skip
     """Write the step of some layers; `words` hold a cell, and `streams` are free ones at faces."""
     has_walls, viscosity = walls != "none", ", viscosity" * reads_viscosity
-    c = lattice.velocities
-    q_of = {v: q for q, v in enumerate(c)}
-    moments = ", ".join(f"m{k}" for k in range(MOMENTS))
-    sums = "s", "x", "y", "xx", "yy", "xy"
-    zeros = ", ".join(["T(0)"] * MOMENTS)
+    c, w = lattice.velocities, ", ".join(f"w{k}" for k in range(words))
 
-    def load(p: str) -> list[str]:
-        lines = [f"inside = exists and (wrap_z != 0 or 0 <= {p} < nz)", f"{moments} = {zeros}"]
-        lines += [f"class_next = U({SOLID_CLASS})"] * has_walls
-        lines += ["eddies = T(0)"] * reads_viscosity
-        lines += [
-            "if inside:",
-            f"    z = U({p} + nz if {p} < 0 else ({p} - nz if {p} >= nz else {p}))",
-            "    cell = z * layer + column",
-            f"    {_word_of_cell('at', 'cell', words)}",
-            *(f"    w{k} = source[at + I({GROUP * k})]" for k in range(words)),
-            f"    {moments} = unpack(({', '.join(f'w{k}' for k in range(words))},))",
-        ]
-        lines += ["    eddies = viscosity[cell]"] * reads_viscosity
-        return lines + ["    class_next = U(classes[cell])"] * has_walls
+    load = [f"{w} = {', '.join(['W(0)'] * words)}"]
+    load += [f"class_next = U({SOLID_CLASS})"] * has_walls
+    load += ["eddies = T(0)"] * reads_viscosity
+    load += [
+        "if exists and z < height:",
+        "    cell = U(U(z * layer) + column)",
+        f"    {_word_of_cell('at', 'cell', words)}",
+        *(f"    w{k} = source[at + I({GROUP * k})]" for k in range(words)),
+    ]
+    load += ["    eddies = viscosity[cell]"] * reads_viscosity
+    load += ["    class_next = U(classes[cell])"] * has_walls
 
     def arriving(up: int, prefix: str) -> list[str]:
         """Sum the populations with c_z = up that arrive in this layer."""
-        lines = [
-            f"v{q} = shared[there + R{q}]" for q, v in enumerate(c) if v[2] == up and any(v[:2])
-        ]
-        a, b, d, e = (f"v{q_of[x, y, up]}" for x, y in ((1, 0), (-1, 0), (0, 1), (0, -1)))
-        resting = f"f[{q_of[0, 0, up]}]"
-        if (1, 1, up) not in q_of:
-            return [
-                *lines,
-                f"{prefix}_xx, {prefix}_yy, {prefix}_xy = {a} + {b}, {d} + {e}, T(0)",
-                f"{prefix}_s = ({prefix}_xx + {prefix}_yy) + {resting}",
-                f"{prefix}_x, {prefix}_y = {a} - {b}, {d} - {e}",
-            ]
-        g, h, i, j = (f"v{q_of[x, y, up]}" for x, y in ((1, 1), (-1, -1), (1, -1), (-1, 1)))
-        return [
-            *lines,
-            f"one, two = {g} + {h}, {i} + {j}",
-            f"{prefix}_xx, {prefix}_yy, {prefix}_xy = {a} + {b}, {d} + {e}, one - two",
-            "both = one + two",
-            f"{prefix}_s = ({prefix}_xx + {prefix}_yy) + (both + {resting})",
-            f"{prefix}_xx, {prefix}_yy = {prefix}_xx + both, {prefix}_yy + both",
-            f"one, two = {g} - {h}, {i} - {j}",
-            f"{prefix}_x, {prefix}_y = ({a} - {b}) + (one + two), ({d} - {e}) + (one - two)",
-        ]
+        moving = (q for q, v in enumerate(c) if v[2] == up and any(v[:2]))
+        resting = f" + f[{c.index((0, 0, up))}]"
+        return [f"v{q} = shared[there + R{q}]" for q in moving] + _sum_layer(
+            lattice, up, prefix, resting
+        )
 
     lines = [*_THREAD]
     if has_walls:
         lines += [f"below = class_0 = U({SOLID_CLASS})"]
-    names = [f"up_{k}" for k in sums] + [f"sum_{k}" for k in (*sums, "z", "zz", "xz", "yz")]
+    names = [f"up_{k}" for k in _SUMS] + [f"sum_{k}" for k in (*_SUMS, "z", "zz", "xz", "yz")]
     lines += [f"{name} = T(0)" for name in names]
-    lines += [*load("(first - 1)"), "for p in range(first - 1, last + 1):"]
-    body = ["page = I(p & 1) * PAGE", "here, there = page + write, page + read"]
-    body += ["below, class_0 = class_0, class_next"] * has_walls
+    lines += [*load, "p = first", "while p < end:"]
+    body = ["below, class_0 = class_0, class_next"] * has_walls
     if forced and has_walls:
         body += [f"share = T(0) if class_0 == U({SOLID_CLASS}) else T(1)"]
         body += ["here_force = share * force[0], share * force[1], share * force[2]"]
     elif forced:
         body += ["here_force = force"]
     rates = "(*rates, eddies)" if reads_viscosity else "rates"
-    body += [f"f = collide(({moments}), {rates}, {'here_force' if forced else 'force'})"]
-    body += ["if p < last:", *(f"    {line}" for line in load("(p + 1)"))]
+    body += [f"f = reconstruct(({w},), {rates}, {'here_force' if forced else 'force'})"]
+    body += ["if U(p + U(1)) < end:", "    z = U(0) if p == height and wraps else p"]
+    body += [f"    {line}" for line in load]
+    body += ["here = I(p & U(1)) * PAGE + write"]
     body += [f"shared[here + A{q}] = f[{q}]" for q, v in enumerate(c) if any(v[:2])]
     body += ["cuda.syncthreads()", "if owned:"]
-    inner = arriving(-1, "d")
+    inner = ["there = here - I(TX + 3)", *arriving(-1, "d")]
     # Beside an eddy viscosity there is no register for the class: the cache has it.
-    class_below = "classes[U(p - 1) * layer + column]" if reads_viscosity else "below"
-    fluid = f" and {class_below} != U({SOLID_CLASS})" if walls == "solids" else ""
-    inner += [f"if p > first{fluid}:"]
-    inner += [f"    w = pack(({', '.join(_FINISHED)}))"]
-    inner += [f"    {_word_of_cell('at', 'U(p - 1) * layer + column', words)}"]
-    inner += [f"    target[at + I({GROUP * k})] = w[{k}]" for k in range(words)]
+    class_below = "classes[cell]" if reads_viscosity else "below"
+    fluid = f"{class_below} != U({SOLID_CLASS})" if walls == "solids" else "True"
+    inner += ["if p > U(first + U(1)):"]
+    inner += ["    cell = U(U(U(p - U(2)) * layer) + column)"]
+    inner += [f"    if {fluid}:"]
+    inner += [f"        packed = pack(({', '.join(_FINISHED)}))"]
+    inner += [f"        {_word_of_cell('at', 'cell', words)}"]
+    inner += [f"        target[at + I({GROUP * k})] = packed[{k}]" for k in range(words)]
     inner += arriving(0, "o")
-    inner += [f"sum_{k} = up_{k} + o_{k}" for k in sums]
+    inner += [f"sum_{k} = up_{k} + o_{k}" for k in _SUMS]
     inner += ["sum_z, sum_zz, sum_xz, sum_yz = up_s, up_s, up_x, up_y"]
     inner += arriving(1, "up")
     if has_walls:
-        inner += _returns(lattice, streams)
+        inner += _returns(lattice, walls == "solids", streams)
     body += [f"    {line}" for line in inner]
-    lines += [f"    {line}" for line in body]
+    lines += [f"    {line}" for line in [*body, "p = U(p + U(1))"]]
     head = (
         f"def step(\n    source, target, classes, {_TABLES}, rates, force{viscosity}, {SIZES}\n):"
     )
@@ -166,7 +172,7 @@ _TABLES = ARRAYS.partition("classes, ")[2]
 """The tables of walls among the arguments of all kernels."""
 
 
-def _returns(lattice: Lattice, streams: bool) -> list[str]:
+def _returns(lattice: Lattice, solids: bool, streams: bool) -> list[str]:
     """Add what walls return into a cell to its sums.
 
     With streams, INTO has no links into them, and `added` what they return (`wall_tables`).
@@ -174,30 +180,28 @@ def _returns(lattice: Lattice, streams: bool) -> list[str]:
     walls = MomentsSource(MOMENTS, lattice, "faces")
     walls.lines = []
     walls.apply_special_walls()
-    g = ", ".join(f"g{q}_0" for q in range(lattice.size))
+    moving = range(1, lattice.size)
+    nothing = "added[class_0, {}]" if streams else "T(0)"
     lines = [
         f"into = masks[class_0, {INTO}]",
-        "if class_0 != U(0):" if streams else "if into != U(0):",
         *(
-            f"    g{q}_0 = {f'shared[here + A{q}]' if any(v[:2]) else f'f[{q}]'}"
+            f"g{q}_0 = {f'shared[here + A{q}]' if any(v[:2]) else f'f[{q}]'}"
             for q, v in enumerate(lattice.velocities)
         ),
-        f"    _, ux_0, uy_0, uz_0 = velocity(({g}), (-force[0], -force[1], -force[2]))",
-        *walls.lines,
-        *["    class_0 = opaque(class_0)"] * streams,  # addresses kept from above cost registers
+        *(line.removeprefix("    ") for line in walls.lines),
+        *["class_0 = opaque(class_0)"] * streams,  # addresses kept from above cost registers
+        *(f"v{q} = g{q}_0 if into & U({1 << q}) != U(0) else {nothing.format(q)}" for q in moving),
     ]
-    for q, (x, y, z) in enumerate(lattice.velocities):
-        if q:
-            nothing = f"added[class_0, {q}]" if streams else "T(0)"
-            lines.append(f"    v = g{q}_0 if into & U({1 << q}) != U(0) else {nothing}")
-            sums = {"s": 1, "x": -x, "y": -y, "z": -z, "xx": x * x, "yy": y * y, "zz": z * z,
-                    "xy": x * y, "xz": x * z, "yz": y * z}  # fmt: skip
-            lines += [
-                f"    sum_{name} {'+' if sign > 0 else '-'}= v"
-                for name, sign in sums.items()
-                if sign
-            ]
-    return lines
+    for up in (-1, 0, 1):
+        resting = f" + v{lattice.velocities.index((0, 0, up))}" * (up != 0)
+        lines += _sum_layer(lattice, up, "back", resting)
+        # Population q comes back with the velocity -c_q.
+        lines += [f"sum_{k} {'-' if k in ('x', 'y') else '+'}= back_{k}" for k in _SUMS]
+        if up:
+            lines += [f"sum_z {'-' if up > 0 else '+'}= back_s", "sum_zz += back_s"]
+            lines += [f"sum_{k}z {'+' if up > 0 else '-'}= back_{k}" for k in "xy"]
+    fluid = f" and class_0 != U({SOLID_CLASS})" * solids
+    return [f"if class_0 != U(0){fluid}:", *(f"    {line}" for line in lines)]
 
 
 class MomentsSource(KernelSource):
@@ -209,6 +213,11 @@ class MomentsSource(KernelSource):
         self.solids, self.words, self.lines = walls == "solids", words, []
         self.add("# The cell of this thread.", *POSITION, "r_ = nx * (y + ny * z)")
         self.add(_word_of_cell("at_", "r_ + x", words))
+
+    def prepare_special_walls(self, lane: int) -> list[str]:
+        """Compute the velocity, which bounces do not need, of the populations g of a cell."""
+        g = self.populations("g", lane)
+        return [f"_, ux_0, uy_0, uz_0 = velocity({g}, (-force[0], -force[1], -force[2]))"]
 
     def recompute_addresses(self) -> None:
         """Do nothing: there is one address."""

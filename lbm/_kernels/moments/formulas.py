@@ -35,26 +35,45 @@ def make_collision(lattice: Lattice, operator: type, forced: bool):
     Half of the force's impulse changes the moments before the operator, and half the populations
     behind it: `lbm.collisions.operator.Collision` says why.
     """
+    collide_stress = _make_collision_of_stress(lattice, operator, forced)
+    return inlined(lambda m, rates, force: collide_stress(without_flux(m), rates, force))
+
+
+def _make_collision_of_stress(lattice: Lattice, operator: type, forced: bool):
+    """Make collide(m, rates, force) for moments `without_flux`."""
     relax = inlined(operator.relax_moments(lattice))  # type: ignore[attr-defined]
     half_force, add = cell_formulas(lattice).half_force, cell_formulas(lattice).add
 
     @inlined
     def collide(m, rates, force):
-        drho, j, s = m[0], (m[1], m[2], m[3]), (m[4], m[5], m[6], m[7], m[8], m[9])
+        T, drho, j, p = type(m[0]), m[0], (m[1], m[2], m[3]), (m[4], m[5], m[6], m[7], m[8], m[9])
+        inverse = T(1) / (T(1) + drho)
         if not forced:
-            return relax(drho, j, s, rates)
-        T = type(drho)
+            return relax(drho, j, (j[0] * inverse, j[1] * inverse, j[2] * inverse), p, rates)
+        # With h for half of the force, j + h and s_ab + u_a h_b + h_a u_b, where u counts h, leave
+        # P_ab + h_a h_b/rho of the stress.
         fx, fy, fz = T(0.5) * force[0], T(0.5) * force[1], T(0.5) * force[2]
         j = j[0] + fx, j[1] + fy, j[2] + fz
-        inverse = T(1) / (T(1) + drho)
         x, y, z = j[0] * inverse, j[1] * inverse, j[2] * inverse
-        s = (
-            s[0] + T(2) * (x * fx), s[1] + T(2) * (y * fy), s[2] + T(2) * (z * fz),
-            s[3] + (x * fy + y * fx), s[4] + (x * fz + z * fx), s[5] + (y * fz + z * fy),
+        gx, gy, gz = fx * inverse, fy * inverse, fz * inverse
+        p = (
+            p[0] + fx * gx, p[1] + fy * gy, p[2] + fz * gz,
+            p[3] + fx * gy, p[4] + fx * gz, p[5] + fy * gz,
         )  # fmt: skip
-        return add(relax(drho, j, s, rates), half_force(x, y, z, fx + fx, fy + fy, fz + fz))
+        after = relax(drho, j, (x, y, z), p, rates)
+        return add(after, half_force(x, y, z, fx + fx, fy + fy, fz + fz))
 
     return collide
+
+
+@functools.cache
+def make_reconstruction(lattice: Lattice, operator: type, forced: bool, words: int):
+    """Make reconstruct(w, rates, force): the populations of a cell of so many words after the
+    collision. Five words hold the stresses that the operator relaxes."""
+    if words == MOMENTS:
+        return make_collision(lattice, operator, forced)
+    collide = _make_collision_of_stress(lattice, operator, forced)
+    return inlined(lambda w, rates, force: collide(split_words(w), rates, force))
 
 
 @functools.cache
@@ -112,6 +131,15 @@ def with_flux(m):
     )  # fmt: skip
 
 
+@inlined
+def split_words(w):
+    """Return the moments `without_flux` of five words."""
+    (a, b), (c, d), (e, f), (g, h), (i, j) = (
+        split_word(w[0]), split_word(w[1]), split_word(w[2]), split_word(w[3]), split_word(w[4]),
+    )  # fmt: skip
+    return a, b, c, d, e, f, g, h, i, j
+
+
 @functools.cache
 def make_packing(words: int):
     """Make (unpack, pack) for cells of so many words: the moments of the words, and back.
@@ -124,11 +152,7 @@ def make_packing(words: int):
 
     @inlined
     def unpack(w):
-        (a, b), (c, d), (e, f), (g, h), (i, j) = (
-            split_word(w[0]), split_word(w[1]), split_word(w[2]), split_word(w[3]),
-            split_word(w[4]),
-        )  # fmt: skip
-        return with_flux((a, b, c, d, e, f, g, h, i, j))
+        return with_flux(split_words(w))
 
     @inlined
     def pack(m):

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -28,9 +30,9 @@ and have no direction in common; 1/3 for one straight edge."""
 
 
 def find_free_directions(
-    shape_of_solid: Any, feet: np.ndarray, frame: tuple[np.ndarray, np.ndarray]
+    shapes: Sequence[Any], feet: np.ndarray, frame: tuple[np.ndarray, np.ndarray]
 ) -> np.ndarray:
-    """Return in which directions along a surface no sharp convex edge is near.
+    """Return in which directions along the surface of shapes no sharp convex edge is near.
 
     `feet` [cell, 3] are points of the surface, and `frame` two unit vectors [cell, 3] along it
     there. The result [cell, 2, 2] projects vectors along the surface, given in this frame, on the
@@ -41,10 +43,10 @@ def find_free_directions(
     total, count = np.zeros((2, len(feet))), np.zeros(len(feet))
     for angle in 2.0 * math.pi / DIRECTIONS * np.arange(DIRECTIONS):
         along = math.cos(angle) * frame[0] + math.sin(angle) * frame[1]
-        near, far = (_look_down(shape_of_solid, above + s * along, normal) for s in (NEAR, FAR))
+        near, far = (_look_down(shapes, above + s * along, normal) for s in (NEAR, FAR))
         # A wall that rises is met before its drop could be measured.
-        rises = np.isfinite(shape_of_solid.distances(above, along))
-        rises |= np.isfinite(shape_of_solid.distances(above + 0.5 * FAR * along, along))
+        rises = np.isfinite(_meet(shapes, above, along))
+        rises |= np.isfinite(_meet(shapes, above + 0.5 * FAR * along, along))
         drops = np.isnan(far) | (far - near > (FAR - NEAR) * math.tan(SHARPEST_ATTACHED))
         is_edge = drops & ~rises
         count += is_edge
@@ -57,8 +59,13 @@ def find_free_directions(
     return result
 
 
-def _look_down(shape_of_solid: Any, points: np.ndarray, normal: np.ndarray) -> np.ndarray:
+def _look_down(shapes: Sequence[Any], points: np.ndarray, normal: np.ndarray) -> np.ndarray:
     """Return the depth [cell] of the surface below points, up to two cells, or NaN."""
-    first = np.asarray(shape_of_solid.distances(points, -normal))
-    second = 1.0 + np.asarray(shape_of_solid.distances(points - normal, -normal))
-    return np.where(np.isnan(first), second, first)
+    first = _meet(shapes, points, -normal)
+    return np.where(np.isnan(first), 1.0 + _meet(shapes, points - normal, -normal), first)
+
+
+def _meet(shapes: Sequence[Any], points: np.ndarray, directions: np.ndarray) -> np.ndarray:
+    """Return the distance at which unit vectors from points first meet a shape, or NaN."""
+    met = (np.asarray(shape.distances(points, directions)) for shape in shapes)
+    return functools.reduce(np.fmin, met)

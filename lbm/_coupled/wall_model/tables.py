@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -61,9 +61,9 @@ def make_slip_table(part: Part, solids: Mapping[str, Solid], shape: Triple) -> S
         cut.distance[modelled_links],
     )
     position = cells[:, ::-1] + np.array(part.extent.start) - np.array(part.halo)
-    normal, bodies = np.empty((len(modelled_links), 3)), cut.body[modelled_links]
+    normal = np.empty((len(modelled_links), 3))
     for k in modelled:
-        of_body = np.flatnonzero(bodies == k)
+        of_body = np.flatnonzero(cut.body[modelled_links] == k)
         if len(of_body):
             normal[of_body] = normals_of_shape(
                 lattice, shape, solids[cut.names[k]].cells, position[of_body], q[of_body],
@@ -71,10 +71,10 @@ def make_slip_table(part: Part, solids: Mapping[str, Solid], shape: Triple) -> S
             )  # fmt: skip
     starts = np.flatnonzero(np.any(np.diff(cells, axis=0, prepend=-1) != 0, axis=1))
     first = np.append(starts, len(modelled_links))
-    shapes = {k: solids[cut.names[k]].cells for k in modelled}
+    shapes = [solid.cells for solid in solids.values() if solid.is_interpolated]
     geometry = _describe_cells(
         np.array(lattice.velocities, float)[q], np.array(lattice.weights)[q], distance, normal,
-        starts, position[starts] + 0.5, bodies[starts], shapes,
+        starts, position[starts] + 0.5, shapes,
     )  # fmt: skip
     loads = load_indices(problem, cells[starts])[::-1]  # the next step loads by the other table
     (z, y, x), (nx, ny, _) = cells[starts].T, problem.shape
@@ -85,9 +85,9 @@ def make_slip_table(part: Part, solids: Mapping[str, Solid], shape: Triple) -> S
 
 def _describe_cells(
     c: np.ndarray, w: np.ndarray, distance: np.ndarray, normal: np.ndarray, starts: np.ndarray,
-    centres: np.ndarray, bodies: np.ndarray, shapes: Mapping[int, Any],
+    centres: np.ndarray, shapes: Sequence[Any],
 ) -> np.ndarray:  # fmt: skip
-    """Return the geometry of cells [ROWS, cell] from their links, centres, and bodies."""
+    """Return the geometry of cells [ROWS, cell] from their links, centres, and all shapes."""
     weight = np.add.reduceat(w, starts)
     mean = np.add.reduceat(w[:, None] * normal, starts)
     size = np.linalg.norm(mean, axis=1)
@@ -106,12 +106,7 @@ def _describe_cells(
     xx, xy, yy = (np.add.reduceat(6.0 * w * p, starts) for p in (a * a, a * b, b * b))
     # Beside a sharp edge cells slip along it alone: a stream without the vorticity of a boundary
     # layer turns around the edge.
-    free, feet = np.empty((len(mean), 2, 2)), centres - height[:, None] * mean
-    for k, shape_of_solid in shapes.items():
-        here = bodies == k
-        free[here] = find_free_directions(
-            shape_of_solid, feet[here], (frame[0][here], frame[1][here])
-        )
+    free = find_free_directions(shapes, centres - height[:, None] * mean, frame)
     # Links of one direction, in the hollows of a staircase, slip in this direction alone.
     matrix = free @ np.stack([xx, xy, xy, yy], axis=1).reshape(-1, 2, 2) @ free
     matrix[np.abs(matrix) < SINGULAR**2] = 0.0

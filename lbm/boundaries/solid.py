@@ -19,8 +19,9 @@ WALLS = "halfway", "interpolated", "modelled"
 """Places where the wall of a solid may stand."""
 
 ATTACHED = (
-    "forces on bodies are not to be trusted, since flows leave round bodies and sharp edges too "
-    "late (the drag of a sphere at Re 1e5 was 0.16 instead of 0.47): compare wall='interpolated'"
+    "forces on round bodies are not to be trusted, since flows leave them too late (the drag of a "
+    "sphere at Re 1e5 was 0.16 instead of 0.47), and fronts with rounded edges have too much drag: "
+    "compare wall='interpolated'"
 )
 """What is said of bodies with modelled walls."""
 
@@ -44,7 +45,8 @@ class Solid:
         `lbm.TriangleMesh` or a `lbm.Shape` of your own. The condition must be NoSlip or MovingWall.
         "modelled": half-way, with the friction of the law of the wall (Spalding 1961) on the area
         of the surface, for boundary layers that are thinner than cells; only such shapes and
-        NoSlip. Flows leave bodies too late so, of which a warning tells.
+        NoSlip. Beside sharp edges the wall slips along them alone, so that flows leave them; they
+        leave round bodies too late, of which a warning tells.
     motion : Rotation, Translation, or a tuple of both, optional
         How the body moves through the cells. `cells` must be a `lbm.Sphere`, `lbm.Cylinder`,
         `lbm.Box` or `lbm.TriangleMesh`, whose place is that without the motion, and the condition

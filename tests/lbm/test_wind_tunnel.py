@@ -117,7 +117,7 @@ def test_a_cube_at_a_reynolds_number_of_a_million(wall):
     )  # fmt: skip
     result = tunnel.run(fewest=3.0, most=3.0)
     assert result.reynolds == pytest.approx(1e6)
-    assert 0.6 < result.drag.value < 1.3
+    assert 0.95 < result.drag.value < 1.25  # 1.05; 0.8 if walls slip across edges
     assert abs(result.lift.value) + abs(result.side.value) < 1e-3
     newton = 0.5 * 1.204 * 10.0**2 * result.frontal_area
     assert result.force[0].value == pytest.approx(newton * result.drag.value)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -11,6 +11,7 @@ from lbm._coupled.wall_model.formulas import AREA, DISTANCE, FRAME, INVERSE, ROW
 from lbm._kernels.problem import load_indices, row_position
 from lbm._parallel.parts import Part
 from lbm.boundaries import Solid
+from lbm.geometry.sharp_edges import find_free_directions
 from lbm.geometry.surface_normals import complete_frame, normals_of_shape
 from lbm.lattices.extent import Triple
 
@@ -70,9 +71,10 @@ def make_slip_table(part: Part, solids: Mapping[str, Solid], shape: Triple) -> S
             )  # fmt: skip
     starts = np.flatnonzero(np.any(np.diff(cells, axis=0, prepend=-1) != 0, axis=1))
     first = np.append(starts, len(modelled_links))
+    shapes = [solid.cells for solid in solids.values() if solid.is_interpolated]
     geometry = _describe_cells(
         np.array(lattice.velocities, float)[q], np.array(lattice.weights)[q], distance, normal,
-        starts,
+        starts, position[starts] + 0.5, shapes,
     )  # fmt: skip
     loads = load_indices(problem, cells[starts])[::-1]  # the next step loads by the other table
     (z, y, x), (nx, ny, _) = cells[starts].T, problem.shape
@@ -82,9 +84,10 @@ def make_slip_table(part: Part, solids: Mapping[str, Solid], shape: Triple) -> S
 
 
 def _describe_cells(
-    c: np.ndarray, w: np.ndarray, distance: np.ndarray, normal: np.ndarray, starts: np.ndarray
-) -> np.ndarray:
-    """Return the geometry of cells [ROWS, cell] from their links."""
+    c: np.ndarray, w: np.ndarray, distance: np.ndarray, normal: np.ndarray, starts: np.ndarray,
+    centres: np.ndarray, shapes: Sequence[Any],
+) -> np.ndarray:  # fmt: skip
+    """Return the geometry of cells [ROWS, cell] from their links, centres, and all shapes."""
     weight = np.add.reduceat(w, starts)
     mean = np.add.reduceat(w[:, None] * normal, starts)
     size = np.linalg.norm(mean, axis=1)
@@ -101,8 +104,12 @@ def _describe_cells(
     counts = np.diff(np.append(starts, len(c)))
     a, b = ((c * np.repeat(f, counts, axis=0)).sum(axis=1) for f in frame)
     xx, xy, yy = (np.add.reduceat(6.0 * w * p, starts) for p in (a * a, a * b, b * b))
+    # Beside a sharp edge cells slip along it alone: a stream without the vorticity of a boundary
+    # layer turns around the edge.
+    free = find_free_directions(shapes, centres - height[:, None] * mean, frame)
     # Links of one direction, in the hollows of a staircase, slip in this direction alone.
-    matrix = np.stack([xx, xy, xy, yy], axis=1).reshape(-1, 2, 2)
+    matrix = free @ np.stack([xx, xy, xy, yy], axis=1).reshape(-1, 2, 2) @ free
+    matrix[np.abs(matrix) < SINGULAR**2] = 0.0
     inverse = np.linalg.pinv(matrix, rcond=SINGULAR, hermitian=True).reshape(-1, 4).T
     rows[INVERSE : INVERSE + 3] = inverse[[0, 1, 3]]
     return rows

@@ -6,7 +6,7 @@ import pytest
 import hetero
 import lbm
 from covering import cover_pairs
-from flows import FLOWS, FORMS, PATTERNS, PLAIN, SHAPE, follow, noisy, on_parts, pair
+from flows import FORMS, OTHERS, PATTERNS, PLAIN, SHAPE, follow, noisy, on_parts, pair
 from lbm._parallel.partition import X_FACE_COST, choose_decomposition, cut_rows, make_partition
 from lbm._post.stability import LastGoodState
 
@@ -25,7 +25,6 @@ def assert_same_flow(one, two, steps):
     assert np.array_equal(one.u, two.u)
 
 
-OTHERS = [flow for flow in FLOWS if flow not in PLAIN]
 CASES = [
     *cover_pairs(PLAIN, PATTERNS, FORMS, GRIDS),
     *cover_pairs(OTHERS, PATTERNS, ["float64"], GRIDS),

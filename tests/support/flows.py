@@ -159,6 +159,8 @@ FLOWS = {
 PLAIN = ["periodic", "cavity with bodies", "open channel"]
 """Flows with nothing but walls and open faces."""
 
+OTHERS = [flow for flow in FLOWS if flow not in PLAIN]
+
 
 def noisy(shape, seed=1):
     """Return an initial (rho, u): near rest, different in every cell."""

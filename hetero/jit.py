@@ -13,15 +13,18 @@ from collections.abc import Callable
 from typing import Any
 
 import numba
+from numba.core import ssa
 
 from hetero.compile_cache.disk_cache import attach
 from hetero.cpu.threading_layer import load_tbb, protect_loop, require_compiler
 from hetero.deferred_signals import DeferredSignals, run_whole
 from hetero.numba_internals import dispatchers
 from hetero.numba_internals.libraries import SelfContainedCompiler
+from hetero.numba_internals.single_assignment import skip_blocks_without_the_variable
 
 require_compiler()
 load_tbb()
+skip_blocks_without_the_variable(ssa)
 
 
 def _count_from_random_number() -> None:

@@ -250,6 +250,12 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "kind of stablegpu-maxima, cells of the edge of lbm-cavity, of a body in lbm-tunnels "
         "and lbm-tunnel-drags, plain paths of rode-drift",
     )
+    parser.add_argument(
+        "--rows",
+        default="",
+        metavar="PATTERN",
+        help="jobs of hetero-devices in whose names this pattern occurs",
+    )
 
 
 def print_list(options: argparse.Namespace) -> int:
@@ -315,7 +321,8 @@ def run_chosen(options: argparse.Namespace) -> int:
     check_outputs(others=(options.out / "study.json",))
     if options.size is not None:
         check_integer("--size", options.size, 1)
-    study = Study(options.out, device, options.quick, options.processes, options.size)
+    settings = options.quick, options.processes, options.size, options.rows
+    study = Study(options.out, device, *settings)
     if options.names:
         for path in run_studies(find_studies(options.names), study, options.command):
             print(path)

@@ -35,6 +35,7 @@ class Study:
     quick : whether sizes are tiny, for the tests
     processes : number of processes that compute true values
     size : size of the problem, for studies that let the caller choose it
+    rows : pattern of the names of what is measured, for studies that let the caller choose it
     """
 
     out: Path
@@ -42,6 +43,7 @@ class Study:
     quick: bool = False
     processes: int = 1
     size: int | None = None
+    rows: str = ""
     tables: list = field(default_factory=list)
 
     @property

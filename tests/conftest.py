@@ -33,6 +33,24 @@ _ran = collections.Counter()
 LONGEST = ("test_simulator.py", "test_kernels.py", "test_documents.py", "test_examples.py")
 """Files that would keep one process busy at the end, while the other has nothing left."""
 
+FIRST_ON_GPUS = {
+    "test_parts_on_gpus_are_one_flow": 9,
+    "test_the_likelihood_of_intervals_of_all_sizes": 1,
+    "test_weights_count_observations": 1,
+    "test_fields_cross_faces_across_x_beside_populations_in_16_bits": 1,
+    "test_steps_in_float64": 6,
+    "test_couette_flow_and_conduction_between_cylinders_that_turn": 1,
+    "test_it_is_proved_by_both_checkers": 1,
+    "test_any_conditions_around_any_solids": 1,
+    "test_two_devices_of_a_process_compute_the_flow_of_one": 15,
+    "test_steps_match_the_reference": 2,
+    "test_many_steps_are_those_of_populations": 3,
+    "test_ranks_share_a_flow": 1,
+    "test_ranks_compute_the_flow_of_one": 0,
+}
+"""Tests whose kernels take longest to compile on GPUs, and how many of their cases begin first:
+those that compile different kernels. Others would wait for these."""
+
 # Every run of the suite tries the same examples; --hypothesis-profile=search draws others.
 settings.register_profile("suite", derandomize=True, max_examples=30, deadline=None, database=None)
 settings.register_profile("search", max_examples=2000, deadline=None, print_blob=True)
@@ -70,13 +88,43 @@ def place_files(items):
     return places
 
 
+def order_for_gpus(items, workers):
+    """Order tests for so many processes, each of which begins with equal shares of the items.
+
+    The first cases of `FIRST_ON_GPUS` come first, then their other cases, then the first cases of
+    all other tests, their second cases, and so on: cases of a test compile the same kernels, and
+    processes that begin with them at the same time wait for one another.
+    """
+    names, seen = [*FIRST_ON_GPUS], collections.Counter()
+
+    def place(item):
+        if "slow" in item.keywords:
+            return 3, 0
+        name = getattr(item, "originalname", item.name)
+        seen[item.path, name] += 1
+        number = seen[item.path, name]
+        if name in FIRST_ON_GPUS:
+            return (0, names.index(name)) if number <= FIRST_ON_GPUS[name] else (1, number)
+        return 2, number
+
+    items = sorted(items, key=place)
+    each, more = divmod(len(items), workers)
+    shares = [items[k : each * workers : workers] for k in range(workers)]
+    for share, item in zip(shares[workers - more :], items[each * workers :], strict=True):
+        share.append(item)
+    return [item for share in shares for item in share]
+
+
+@pytest.hookimpl(trylast=True)  # after -m has chosen tests
 def pytest_collection_modifyitems(config, items):
-    """Put files into their order, and skip slow tests unless --slow or -m asks.
+    """Put tests into their order, and skip slow ones unless --slow or -m asks.
 
     The simulator runs tests that are marked for it: others are too large, compile or need a driver.
     """
     places = place_files(items)
     items.sort(key=lambda item: places[item.path])
+    if config.getoption("--require-cuda"):
+        items[:] = order_for_gpus(items, int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1")))
     for item in items if driver.SIMULATOR else ():
         if "simulator" not in item.keywords:
             item.add_marker(pytest.mark.skip(reason="not marked for the simulator"))

@@ -52,9 +52,10 @@ INSTALL = (
 
 
 if not SIMULATOR and getattr(cuda, "implementation", None) == "NVIDIA":
-    from hetero.cuda.numba_internals import load_one_at_a_time
+    from hetero.cuda.numba_internals import load_one_at_a_time, shorten_compilation
 
     load_one_at_a_time()
+    shorten_compilation()
 
 
 _forked_after_start = False

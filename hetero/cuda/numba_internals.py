@@ -14,6 +14,8 @@ import numpy as np
 from numba.cuda import dispatcher
 from numba.cuda.serialize import dumps
 
+from hetero.numba_internals.single_assignment import skip_blocks_without_the_variable
+
 
 def to_bytes(kernel: Any) -> bytes:
     """Return a compiled kernel as bytes."""
@@ -28,6 +30,13 @@ def from_bytes(data: bytes) -> Any:
 def loaded_function(compiled: Any) -> Any:
     """Return the function of a compiled kernel in the present context of the driver."""
     return compiled._codelibrary.get_cufunc()
+
+
+def shorten_compilation() -> None:
+    """Let kernels compile as `hetero.numba_internals.single_assignment` says."""
+    from numba.cuda.core import ssa  # the simulator has none
+
+    skip_blocks_without_the_variable(ssa)
 
 
 def load_one_at_a_time() -> None:

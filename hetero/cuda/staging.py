@@ -1,14 +1,15 @@
 """Copies of large arrays between host and GPU through a ring of page-locked buffers that is kept.
 
 The driver copies other memory by way of a buffer of its own, at a fraction of the rate, and to lock
-the array itself would take as long as that. A thread fills or empties a buffer while the others are
-on their way; threads of several GPUs do so side by side, because NumPy copies without Python's
-lock.
+the array itself would take as long as that. The CPU fills or empties a buffer while the others are
+on their way, with all threads that the caller has: one thread is slower than the link, most of all
+where it writes to pages for the first time. Threads of several GPUs do so side by side.
 """
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -17,13 +18,16 @@ from hetero.cuda.launch import device_id
 from hetero.cuda.ready_arrays import check_call, stream_handle
 
 BUFFER_BYTES = 1 << 22
-"""Bytes of a buffer (not tuned): small enough for the cache of a core."""
+"""Bytes of a buffer (not tuned)."""
 
 BUFFERS = 4
 """Buffers of a ring: one is filled while the GPU reads from another, and two are spare."""
 
-SMALLEST_STAGED = 1 << (63 if SIMULATOR else 24)
+SMALLEST_STAGED = 1 << (63 if SIMULATOR else 23)
 """Bytes from which arrays are staged (not tuned); the simulator has no driver."""
+
+CopyBytes: TypeAlias = Callable[[np.ndarray, np.ndarray], None]
+"""Copies a flat array of bytes in host memory to another one: `hetero.copies.copy_bytes`."""
 
 
 class _Buffer(NamedTuple):
@@ -37,7 +41,7 @@ _free_rings: dict[int, list[list[_Buffer]]] = {}
 """Rings that no thread uses, by the number of the GPU."""
 
 
-def upload_staged(host: np.ndarray) -> Any:
+def upload_staged(host: np.ndarray, copy_bytes: CopyBytes) -> Any:
     """Copy a flat contiguous array to the current GPU; the copy is complete."""
     from cuda.bindings import driver
 
@@ -49,7 +53,7 @@ def upload_staged(host: np.ndarray) -> Any:
         memory, address, _, handle = ring[number % BUFFERS]
         check_call(driver.cuStreamSynchronize(handle))
         part = source[begin : begin + BUFFER_BYTES]
-        memory[: part.size] = part
+        copy_bytes(part, memory[: part.size])
         check_call(driver.cuMemcpyHtoDAsync(target + begin, address, part.size, handle))
     for buffer in ring:
         check_call(driver.cuStreamSynchronize(buffer.handle))
@@ -57,7 +61,7 @@ def upload_staged(host: np.ndarray) -> Any:
     return array
 
 
-def download_staged(array: Any, host: np.ndarray) -> None:
+def download_staged(array: Any, host: np.ndarray, copy_bytes: CopyBytes) -> None:
     """Copy a flat array on the current GPU, which no kernel writes any more, to one of the host."""
     from cuda.bindings import driver
 
@@ -68,7 +72,7 @@ def download_staged(array: Any, host: np.ndarray) -> None:
         if number >= BUFFERS:  # empty the buffer before it is filled again
             check_call(driver.cuStreamSynchronize(handle))
             part = target[begins[number - BUFFERS] :][:BUFFER_BYTES]
-            part[:] = memory[: part.size]
+            copy_bytes(memory[: part.size], part)
         if number < len(begins):
             size = min(BUFFER_BYTES, target.size - begins[number])
             check_call(driver.cuMemcpyDtoHAsync(address, source + begins[number], size, handle))

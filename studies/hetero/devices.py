@@ -9,6 +9,7 @@ its own. The last shows what the machine can do: calls share the interpreter, me
 from __future__ import annotations
 
 import contextlib
+import re
 import statistics
 import time
 from collections.abc import Callable, Iterator
@@ -59,7 +60,8 @@ def run(study: Study) -> dict:
     if study.device.kind == "cpu":
         devices *= 2  # which share its cores: that the calls work is all that this shows
     counts = sorted({1, *(2**k for k in range(1, 8) if 2**k <= len(devices)), len(devices)})
-    jobs = list(_jobs(QUICK if study.quick else Sizes(), len(devices), devices))
+    every = _jobs(QUICK if study.quick else Sizes(), len(devices), devices)
+    jobs = [job for job in every if re.search(study.rows, job.name)]
     seconds: dict[tuple[str, str], float] = {}
 
     def measure() -> Iterator[tuple]:

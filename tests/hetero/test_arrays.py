@@ -7,6 +7,7 @@ import hetero
 from device_libraries import LIBRARIES
 from hetero import Device, DeviceMemoryError
 from hetero.arrays import Workspace, as_real
+from hetero.copies import copy_bytes
 from hetero.cuda.driver import SIMULATOR
 from hetero.devices import device_of
 from stablegpu import stable
@@ -34,6 +35,14 @@ def test_masked_elements_are_refused():
 def test_host_arrays_are_not_copied():
     x = np.ones(3)
     assert as_real("x", x) is x
+
+
+@pytest.mark.parametrize("size", [0, 1, 4099])
+def test_all_threads_copy_bytes(size):
+    source = np.random.default_rng(size).integers(0, 256, size, np.uint8)
+    target = np.zeros_like(source)
+    copy_bytes(source, target)
+    np.testing.assert_array_equal(target, source)
 
 
 def test_large_arrays_are_staged(require_cuda, monkeypatch):

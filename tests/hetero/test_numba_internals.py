@@ -1,6 +1,7 @@
 """Names of Numba that are not public: each does what we use it for, in the installed version."""
 
 import ast
+import importlib
 import importlib.util
 import io
 from pathlib import Path
@@ -41,6 +42,42 @@ def compiled():
     dispatcher = numba.njit(double)
     assert dispatcher(1.5) == 3.0
     return dispatcher
+
+
+def assign_in_many_places(n, x):
+    y = z = 0.0
+    for i in range(n):
+        if x > i:
+            y = z + x
+        elif x < -i:
+            z, y = y, 2.0
+        else:
+            while y < 3.0:
+                y += 1.0
+                if y == x:
+                    break
+            x = y - z
+    return x, y, z
+
+
+@pytest.mark.parametrize("target", ["numba", "numba.cuda"])
+@pytest.mark.parametrize("function", [assign_in_many_places, too_large_to_be_inlined()])
+def test_single_assignment_is_that_of_numba(target, function, monkeypatch):
+    from hetero.cuda import driver
+
+    implementation = getattr(driver.cuda, "implementation", None)
+    if target == "numba.cuda" and (driver.SIMULATOR or implementation != "NVIDIA"):
+        pytest.skip("nothing is compiled for GPUs")
+    ssa = importlib.import_module(f"{target}.core.ssa")
+    compiler = "numba.core.compiler" if target == "numba" else "numba.cuda.compiler"
+    run_frontend = importlib.import_module(compiler).run_frontend
+    found = ssa._run_ssa(run_frontend(function).blocks)
+    monkeypatch.setattr(ssa, "_run_block_rewrite", ssa._run_block_rewrite.__wrapped__)
+    expected = ssa._run_ssa.__wrapped__(run_frontend(function).blocks)
+    assert {k: [*map(str, block.body)] for k, block in found.items()} == {
+        k: [*map(str, block.body)] for k, block in expected.items()
+    }
+    assert any("x.1" in str(line) for block in found.values() for line in block.body)
 
 
 def test_a_function_called_as_written_is_still_compiled_for_compiled_callers():

@@ -5,14 +5,25 @@ import pytest
 
 import lbm
 from covering import cover_pairs
-from flows import FLOWS, FORMS, PATTERNS, TOLERANCE, difference, follow, pair, pair_in, random_walls
+from flows import (
+    FORMS,
+    OTHERS,
+    PATTERNS,
+    PLAIN,
+    TOLERANCE,
+    difference,
+    follow,
+    pair,
+    pair_in,
+    random_walls,
+)  # fmt: skip
 from lbm._kernels.cpu_offsets import CACHED_OFFSETS
 from lbm._kernels.cpu_rows import SCRATCH_CELLS
 from lbm.lattices import LATTICES
 
 
 @pytest.mark.parametrize(
-    ("flow", "pattern", "lattice"), cover_pairs(FLOWS, PATTERNS, LATTICES.values())
+    ("flow", "pattern", "lattice"), cover_pairs([*OTHERS, *PLAIN], PATTERNS, LATTICES.values())
 )
 def test_steps_in_float64(flow, pattern, lattice, device):
     both = pair(flow, lbm.TRT(0.7), lattice, dtype="float64", pattern=pattern, device=device)

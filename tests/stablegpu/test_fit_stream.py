@@ -71,8 +71,8 @@ def test_fits_are_those_of_data_in_memory(data, path, method, tolerance):
             assert found.stderr[name] == pytest.approx(error, rel=1e-5)
 
 
-def test_fixed_parameters_and_parameterization(data, path):
-    options = {"fixed": {"alpha": 1.5}, "parameterization": "S0", "device": "cpu"}
+def test_fixed_parameters_and_parameterization(data, path, device):
+    options = {"fixed": {"alpha": 1.5}, "parameterization": "S0", "device": device}
     found = stablegpu.fit_stream(str(path), piece=PIECE, **options)
     assert found.alpha == 1.5
     assert_same_fit(found, stablegpu.fit(data, **options), 1e-7)

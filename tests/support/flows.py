@@ -147,6 +147,7 @@ FLOWS = {
             "z": lbm.NoSlip(),
             "still": lbm.Solid(_obstacle()),
         },
+        "force": (0.0, 1e-5, 0.0),  # as other flows: steps without one would be compiled for it
     },
     "slip in two directions": {
         "boundaries": {"y": lbm.FreeSlip(), "z": lbm.FreeSlip()},
@@ -157,6 +158,8 @@ FLOWS = {
 
 PLAIN = ["periodic", "cavity with bodies", "open channel"]
 """Flows with nothing but walls and open faces."""
+
+OTHERS = [flow for flow in FLOWS if flow not in PLAIN]
 
 
 def noisy(shape, seed=1):

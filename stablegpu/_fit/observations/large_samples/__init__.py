@@ -17,6 +17,9 @@ class Loops(Protocol):
     def count(self, data: Array, values: np.ndarray, stream: Stream = 0) -> np.ndarray:
         """Count the elements that equal each of `values`."""
 
+    def start_table(self, table: Array, stream: Stream = 0) -> None:
+        """Set a table of bins to zero."""
+
     def accumulate(
         self,
         x: Array,
@@ -28,7 +31,7 @@ class Loops(Protocol):
         table: Array,
         stream: Stream = 0,
     ) -> None:
-        """Write the weight of each bin and its first two moments about the middle to `table`."""
+        """Add the weight of each bin and its first two moments about the middle to `table`."""
 
 
 def loops(device: Device) -> Loops:

@@ -24,11 +24,16 @@ def _accumulate(x, weights, centre, width, low, per_unit, tables):
             table[2 * BINS + k] += weight * d * d
 
 
+def start_table(table, stream=0):
+    """Set a table of bins to zero."""
+    table[:] = 0.0
+
+
 def accumulate(x, weights, centre, width, low, per_unit, table, stream=0):
-    """Write to `table`, by bin, the weights and their first two moments about the bin's middle."""
+    """Add to `table`, by bin, the weights and their first two moments about the bin's middle."""
     tables = np.zeros((get_num_threads(), 3 * BINS))
     _accumulate(x, weights, centre, width, low, per_unit, tables)
-    table[:] = tables.sum(axis=0)
+    table += tables.sum(axis=0)
 
 
 def select(data, ranks, stream=0):

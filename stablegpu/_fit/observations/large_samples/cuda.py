@@ -115,8 +115,12 @@ def accumulate_bins(x, weights, centre, width, low, per_unit, table):
         cuda.atomic.add(table, 2 * BINS + k, weight * d * d)
 
 
-def accumulate(x, weights, centre, width, low, per_unit, table, stream=0):
-    """Write to `table`, by bin, the weights and their first two moments about the bin's middle."""
+def start_table(table, stream=0):
+    """Set a table of bins to zero."""
     clear[launch.grid_stride_blocks(table.size), launch.THREADS, stream](table)
+
+
+def accumulate(x, weights, centre, width, low, per_unit, table, stream=0):
+    """Add to `table`, by bin, the weights and their first two moments about the bin's middle."""
     grid = launch.grid_stride_blocks(x.size)
     accumulate_bins[grid, launch.THREADS, stream](x, weights, centre, width, low, per_unit, table)

@@ -6,6 +6,7 @@ by piece.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, Protocol
 
 import numpy as np
@@ -56,11 +57,12 @@ class ArraySample:
 
     def bin(self, centre: float, width: float, low: float, per_unit: float) -> np.ndarray:
         """See `Sample`."""
-        return bin_array(self._data, self._weights, centre, width, low, per_unit, self._workspace)
+        numbers = centre, width, low, per_unit
+        return bin_arrays([self._data], self._weights, *numbers, self._workspace)
 
 
-def bin_array(
-    data: Array,
+def bin_arrays(
+    arrays: Iterable[Array],
     weights: Array,
     centre: float,
     width: float,
@@ -68,13 +70,13 @@ def bin_array(
     per_unit: float,
     workspace: Workspace,
 ) -> np.ndarray:
-    """Return the table of bins of an array on the device of `workspace`."""
+    """Return the table of bins of arrays on the device of `workspace`, with the same weights."""
     from stablegpu._fit.observations.large_samples.formulas import BINS
 
-    tables = workspace.for_host_arrays()
+    tables, loops = workspace.for_host_arrays(), large_samples.loops(workspace.device)
     table = tables.output((3 * BINS,))
-    large_samples.loops(workspace.device).accumulate(
-        data, weights, centre, width, low, per_unit, table, workspace.stream
-    )
+    loops.start_table(table, workspace.stream)
+    for data in arrays:
+        loops.accumulate(data, weights, centre, width, low, per_unit, table, workspace.stream)
     result: Any = tables.result(table, (3, BINS))
     return result

@@ -61,16 +61,20 @@ def _survey(data, bits, tables, ends):
 
 
 @parallel
-def _mark(bits, leads, prefixes, shift, marks):
-    parts = get_num_threads()
+def _collect(data, bits, leads, prefixes, shift, found, counts):
+    """Copy the numbers with one of the prefixes to the begin of each range of `found`."""
+    parts = counts.size
     size = (bits.size + parts - 1) // parts
     for part in prange(parts):
+        end = part * size
         for i in range(part * size, min((part + 1) * size, bits.size)):
-            key, is_wanted = _key_of(bits[i]), False
+            key = _key_of(bits[i])
             if leads[key >> _FIRST_SHIFT]:
                 for k in range(prefixes.size):
-                    is_wanted |= key >> shift == prefixes[k]
-            marks[i] = is_wanted
+                    if key >> shift == prefixes[k]:
+                        found[end] = data[i]
+                        end += 1
+        counts[part] = end - part * size
 
 
 def _leading_digits(prefixes: np.ndarray, bits: int) -> np.ndarray:
@@ -83,8 +87,16 @@ def _leading_digits(prefixes: np.ndarray, bits: int) -> np.ndarray:
     return table
 
 
-def count_digits(data: np.ndarray, prefixes: np.ndarray, shift: int) -> np.ndarray:
-    """Return how many numbers have each next digit, an int64 array (prefixes, 2**DIGIT_BITS).
+def new_tables(prefixes: int = 1) -> np.ndarray:
+    """Return zeros (threads, prefixes, 2**DIGIT_BITS), the counts of a pass by each CPU thread.
+
+    They last for all pieces of the pass: to get and add up new ones takes as long as to count.
+    """
+    return np.zeros((get_num_threads(), prefixes, _DIGITS), np.int64)
+
+
+def count_digits(data: np.ndarray, prefixes: np.ndarray, shift: int, tables: np.ndarray) -> None:
+    """Add to `new_tables` how many numbers have each next digit.
 
     Parameters
     ----------
@@ -92,36 +104,27 @@ def count_digits(data: np.ndarray, prefixes: np.ndarray, shift: int) -> np.ndarr
     prefixes : uint64 array, the bits above the digit: a digit or more
     shift : number of bits below the digit
     """
-    tables = np.zeros((get_num_threads(), prefixes.size, _DIGITS), np.int64)
     leads = _leading_digits(prefixes, 64 - DIGIT_BITS - shift)
     _count(data.view(np.uint64), leads, prefixes, np.uint64(shift), tables)
-    return tables.sum(axis=0)
 
 
-def find_extremes_and_count(data: np.ndarray) -> tuple[tuple[float, float], np.ndarray]:
-    """Return the least and the largest of some numbers, and how many have each leading digit.
+def find_extremes_and_count(data: np.ndarray, tables: np.ndarray) -> tuple[float, float]:
+    """Return the least and the largest of some numbers, NaN if one is NaN.
 
-    Parameters
-    ----------
-    data : contiguous float64 array, not empty
-
-    Returns
-    -------
-    extremes : NaN if a number is NaN
-    counts : int64 array (1, 2**DIGIT_BITS), as of `count_digits`
+    How many have each leading digit is added to `new_tables`. There is a number at least.
     """
-    parts = get_num_threads()
-    tables, ends = np.zeros((parts, _DIGITS), np.int64), np.empty((parts, 2))
-    _survey(data, data.view(np.uint64), tables, ends)
-    return (float(ends[:, 0].min()), float(ends[:, 1].max())), tables.sum(axis=0, keepdims=True)
+    ends = np.empty((len(tables), 2))
+    _survey(data, data.view(np.uint64), tables[:, 0], ends)
+    return float(ends[:, 0].min()), float(ends[:, 1].max())
 
 
 def collect(data: np.ndarray, prefixes: np.ndarray, shift: int) -> np.ndarray:
     """Return the numbers whose bits above `shift` are one of the prefixes."""
-    marks = np.empty(data.size, np.bool_)
+    found, counts = np.empty(data.size), np.empty(get_num_threads(), np.int64)
     leads = _leading_digits(prefixes, 64 - shift)
-    _mark(data.view(np.uint64), leads, prefixes, np.uint64(shift), marks)
-    return data[marks]
+    _collect(data, data.view(np.uint64), leads, prefixes, np.uint64(shift), found, counts)
+    size = -(-data.size // counts.size)
+    return np.concatenate([found[k * size :][:count] for k, count in enumerate(counts)])
 
 
 def keys_of(values: np.ndarray) -> np.ndarray:

@@ -15,7 +15,7 @@ from hetero.distributed.engines import Engine
 from stablegpu._fit.estimators import koutrouvelis
 from stablegpu._fit.estimators.koutrouvelis.estimate import add_up_set
 from stablegpu._fit.limits import FEWEST_OBSERVATIONS
-from stablegpu._fit.observations.large_samples.sample import bin_array
+from stablegpu._fit.observations.large_samples.sample import bin_arrays
 from stablegpu._fit.observations.streams.pieces import Observations, check_size
 from stablegpu._fit.observations.streams.read_ahead import read_ahead
 from stablegpu._fit.records import REMEDIES
@@ -152,33 +152,24 @@ def _fold_part(
 
 def _survey(pieces: Iterable[np.ndarray], device: Device) -> tuple[float, float, np.ndarray]:
     """Return the least and the largest number (NaN if there is one), and counts of first digits."""
-    from stablegpu._fit.observations.streams.cpu_digits import DIGIT_BITS, find_extremes_and_count
+    from stablegpu._fit.observations.streams.cpu_digits import find_extremes_and_count, new_tables
 
-    low, high, is_first = 0.0, 0.0, True
-    digits = np.zeros((1, 1 << DIGIT_BITS), np.int64)
-    for piece in pieces:
-        if piece.size:
-            ends, counts = find_extremes_and_count(piece)
-            low, high = (
-                ends
-                if is_first
-                else (float(np.minimum(low, ends[0])), float(np.maximum(high, ends[1])))
-            )
-            is_first = False
-            digits += counts
-    return low, high, digits
+    tables = new_tables()
+    ends = [find_extremes_and_count(piece, tables) for piece in pieces if piece.size]
+    low, high = np.transpose(ends or [(0.0, 0.0)])
+    return float(low.min()), float(high.max()), tables.sum(axis=0)
 
 
 def _count_digits(
     pieces: Iterable[np.ndarray], prefixes: np.ndarray, shift: int, device: Device
 ) -> Any:
     """Return the counts of the next digits of the numbers with these prefixes."""
-    from stablegpu._fit.observations.streams.cpu_digits import DIGIT_BITS, count_digits
+    from stablegpu._fit.observations.streams.cpu_digits import count_digits, new_tables
 
-    counts = np.zeros((prefixes.size, 1 << DIGIT_BITS), np.int64)
+    tables = new_tables(prefixes.size)
     for piece in pieces:
-        counts += count_digits(piece, prefixes, shift)
-    return counts
+        count_digits(piece, prefixes, shift, tables)
+    return tables.sum(axis=0)
 
 
 def _collect(
@@ -207,14 +198,9 @@ def _bin(
     device: Device,
 ) -> np.ndarray:
     """Return the table of bins of all pieces."""
-    from stablegpu._fit.observations.large_samples.formulas import BINS
-
-    table, workspace = np.zeros((3, BINS)), Workspace(device)
-    weights = workspace.output((0,))
-    for piece in pieces:
-        x = workspace.input("source", piece)
-        table += bin_array(x, weights, centre, width, low, per_unit, workspace)
-    return table
+    workspace = Workspace(device)
+    arrays = (workspace.input("source", piece) for piece in pieces)
+    return bin_arrays(arrays, workspace.output((0,)), centre, width, low, per_unit, workspace)
 
 
 def _add_characteristic_function(

@@ -11,6 +11,7 @@ import numpy as np
 
 from hetero import validation
 from hetero.equality import equal_by_value
+from rode._estimators.importance import ImportanceSampling
 from rode._estimators.level_runs import LevelRun
 from rode._estimators.splitting import Splitting
 from rode._estimators.subsets import CHAIN, SubsetSimulation
@@ -38,6 +39,12 @@ AIM = 0.35
 
 MAX_PILOTS, MAX_GROWTH = 4, 8.0
 """Largest number of pilots, and largest factor of paths between two of them; not tuned."""
+
+ALGORITHMS = {
+    "subset": SubsetSimulation,
+    "splitting": Splitting,
+    "importance": ImportanceSampling,
+}
 
 
 @equal_by_value
@@ -155,7 +162,7 @@ def rare_event(
     )
     confidence = validation.check_in_range("confidence", confidence, 0.0, 1.0, closed="neither")
     max_runs = validation.check_integer("max_runs", max_runs, MIN_RUNS, MAX_RUNS)
-    validation.check_choice("algorithm", algorithm, ("subset", "splitting"))
+    kind = ALGORITHMS[validation.check_choice("algorithm", algorithm, tuple(ALGORITHMS))]
     if algorithm == "subset" and paths < 2 * CHAIN:
         raise ValueError(
             f"paths must be at least {2 * CHAIN} for subset simulation, whose levels keep a tenth, "
@@ -187,14 +194,16 @@ def rare_event(
                 f"record for all paths, got {excitation!r}: use rode.solve for records"
             )
     choices = np.random.default_rng([int(word) for word in plan.key])
-    kind = Splitting if algorithm == "splitting" else SubsetSimulation
     simulation = kind(plan, problem.index_of(output), threshold, choices)
     runs, size, uncounted = _simulate(simulation, paths, goal, max_runs)
     return _result_of(runs, size, confidence, uncounted)
 
 
 def _simulate(
-    simulation: Splitting | SubsetSimulation, paths: int, goal: float, max_runs: int
+    simulation: Splitting | SubsetSimulation | ImportanceSampling,
+    paths: int,
+    goal: float,
+    max_runs: int,
 ) -> tuple[list[LevelRun], int, int]:
     """Return runs, their paths, and the coarse steps of what is not counted.
 
@@ -244,7 +253,7 @@ def _result_of(runs: list[LevelRun], paths: int, confidence: float, steps: int) 
     from scipy.stats import t
 
     estimates = _estimates_of(runs)
-    mean, variation = float(estimates.mean()), _variation(estimates)
+    mean, variation = min(float(estimates.mean()), 1.0), _variation(estimates)
     low, high = 0.0, math.nan
     if mean > 0.0:
         # Estimates are skew: their logarithms have the more normal mean.

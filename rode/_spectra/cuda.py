@@ -15,8 +15,8 @@ TILE = 1024
 
 WITH_LAST = TILE + 1  # a step ends at the first sample of the next tile
 
-FIRST_RECORDS = 64
-"""Records of the first launch, which takes less than half a second for 10^6 samples."""
+FIRST_SAMPLES = 1 << 26
+"""Samples of all records of the first launch, which takes less than half a second."""
 
 
 def _make_follow(real):
@@ -64,7 +64,8 @@ def compute_peaks(records, coefficients, result, stream=0):
     """Fill `result` with the largest responses; see the Protocol."""
     chosen = follow_float32 if records.dtype.itemsize == 4 else follow_float64
     blocks = -(-coefficients.shape[1] // THREADS)
-    for begin, end in ranges(records.shape[0], first=FIRST_RECORDS):
+    first = max(1, FIRST_SAMPLES // records.shape[1])
+    for begin, end in ranges(records.shape[0], first=first):
         chosen[(blocks, end - begin), THREADS, stream](records, coefficients, begin, result)
         if end < records.shape[0]:  # the time of this launch sizes the next
             cuda.synchronize()

@@ -114,16 +114,26 @@ class GivenNoise:
         s = arrays.starting[:, :1] + arrays.starting[:, 1:] @ numbers[:states]
         for n in range(plan.steps):
             after = self.carry @ s + self.spread @ noise[n]
-            begin, end = arrays.envelopes[n][:, None], arrays.envelopes[n + 1][:, None]
-            sums = after[states:].reshape(-1, self.targets, paths)
-            values[n, :, 0] = self.gather @ (begin * (arrays.outputs @ s))
+            values[n] = self.integrals_of_step(n, s, after)
             s = after[:states]
-            values[n, :, 1] = self.gather @ (end * (arrays.outputs @ s))
-            for d in range(len(sums) - self.bends):
-                changed = begin * sums[d]
-                if self.bends:
-                    slope = (end - begin) / plan.h
-                    changed = changed + slope * (plan.h * sums[d] - (d + 1) * sums[d + 1])
-                values[n, :, 2 + d] = self.gather @ changed
         # What is not random, as a recorded motion, is added.
         return values + arrays.given if arrays.given.shape[2] > 1 else values
+
+    def integrals_of_step(self, n: int, s: np.ndarray, after: np.ndarray) -> np.ndarray:
+        """Return u at both ends of a step and J_0, J_1, .., (components, K + 2, columns).
+
+        They are linear in the states s of the filters at its start, (states, columns), and in the
+        states and integrals `after` it.
+        """
+        envelopes, outputs, h = self.arrays.envelopes, self.arrays.outputs, self.plan.h
+        begin, end = envelopes[n][:, None], envelopes[n + 1][:, None]
+        sums = after[self.states :].reshape(-1, self.targets, s.shape[1])
+        values = np.zeros((len(self.gather), self.length, s.shape[1]))
+        values[:, 0] = self.gather @ (begin * (outputs @ s))
+        values[:, 1] = self.gather @ (end * (outputs @ after[: self.states]))
+        for d in range(len(sums) - self.bends):
+            changed = begin * sums[d]
+            if self.bends:
+                changed = changed + (end - begin) / h * (h * sums[d] - (d + 1) * sums[d + 1])
+            values[:, 2 + d] = self.gather @ changed
+        return values

@@ -25,7 +25,7 @@ GOAL, SEEDS = 0.1, 100
 """Coefficient of variation that is asked for, and how many estimates are compared; --size sets
 another number."""
 
-PATHS = {"importance": 500, "splitting": 250}
+PATHS = {"importance": 10, "splitting": 250}
 """Paths of a run of each algorithm."""
 
 HEADS = (

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from rode._estimators.given_noise import GivenNoise
 from rode._solver.plan import Plan
 from rode._solver.reductions.functional import Functional
 from rode.problems.calls import call_uncompiled
@@ -51,41 +52,61 @@ def means_of_controls(plan: Plan, index: int) -> np.ndarray:
     """Return the means of `CONTROLS` of an output for the steps of a plan.
 
     The array is empty where they are not known: the problem is not linear, its start or the output
-    no linear function, or it has an excitation instead of the process.
+    no linear function of O and x, or its excitation is not Gaussian or has a record for each path.
     """
     problem, none = plan.problem, np.zeros(0)
-    if not problem.linear or problem.excitation or problem.dimension > MAX_DIMENSION:
+    if not problem.linear or (problem.excitation and problem.excitation.draws_at_start):
         return none
-    size, fixed, deviation = problem.dimension, problem.start_process, problem.process.deviation
+    noise, size, components = GivenNoise(plan, index), problem.dimension, problem.components
+    states, arrays = noise.states, noise.arrays
+    if size + states > MAX_DIMENSION or arrays.given.shape[3] > 1:
+        return none
     p = tuple(map(float, problem.parameters[:, 0]))
-    ends = plan.t0, plan.t0 + plan.h * plan.steps
+    ends, deviation = (plan.t0, plan.t0 + plan.h * plan.steps), problem.deviations
 
-    def start_at(z: np.ndarray, t: float) -> Any:
-        return problem.start_numbers or call_uncompiled(problem, "start", O=float(z[0]), p=p)
+    def start_at(o: np.ndarray, t: float) -> Any:
+        return problem.start_numbers or call_uncompiled(problem, "start", O=_as_o(o), p=p)
 
     def observe_at(z: np.ndarray, t: float) -> Any:
         x = tuple(map(float, z[:size]))
-        return call_uncompiled(problem, "observe", t=t, x=x, O=float(z[size]), p=p)[index]
+        return call_uncompiled(problem, "observe", t=t, x=x, O=_as_o(z[size:]), p=p)[index]
 
     try:
-        start = _affine(start_at, np.full(1, deviation), ends)
-        scale = np.append(np.abs(start).sum(axis=1) + 1.0, deviation)
-        row = _affine(observe_at, scale, ends)[0]
+        scale = np.where(deviation > 0.0, deviation, 1.0)
+        start = _affine(start_at, scale, ends)
+        row = _affine(observe_at, np.append(np.abs(start).sum(axis=1) + 1.0, scale), ends)[0]
     except ValueError:
         return none
-    transfer, noise = _recurrence(plan)
-    mean, spread = np.zeros(size + 1), np.zeros((size + 1, size + 1))
-    mean[:size], mean[size] = start @ (fixed or 0.0, 1.0), fixed or 0.0
-    if fixed is None:
-        column = deviation * np.append(start[:, 0], 1.0)
-        spread = np.outer(column, column)
-    totals, C, e = np.zeros(2), row[:-1], row[-1]
+    # z = (x, s) has the unknowns and the states of filters; u is (gather e C) s and what is given.
+    given = np.zeros((plan.steps, components, noise.length)) + arrays.given[..., 0]
+    ends_of_steps = np.concatenate([given[:, :, 0], given[-1:, :, 1]])
+    shapes = [noise.gather @ (e[:, None] * arrays.outputs) for e in arrays.envelopes]
+    mean, spread = arrays.starting[:, 0], arrays.starting[:, 1:]
+    begin = np.vstack([start[:, :-1] @ shapes[0], np.eye(states)])
+    x = start @ np.append(ends_of_steps[0], 1.0)
+    mean, spread = begin @ mean + np.append(x, np.zeros(states)), begin @ spread
+    spread, totals = spread @ spread.T, np.zeros(2)
+    carry, forces = _recurrence(plan)
+    s = np.eye(states, noise.carry.shape[1] + noise.spread.shape[1])
+    after = np.hstack([noise.carry, noise.spread])
     for n in range(plan.steps + 1):
         if n > 0:
-            mean, spread = transfer @ mean, transfer @ spread @ transfer.T + noise
-        m, v = float(C @ mean + e) ** 2, float(C @ spread @ C)
+            pushed = np.einsum("ijc,cjk->ik", forces, noise.integrals_of_step(n - 1, s, after))
+            step = np.vstack([pushed, after[:states]])
+            transfer = np.hstack([np.vstack([carry, np.zeros((states, size))]), step[:, :states]])
+            mean = transfer @ mean
+            mean[:size] += np.einsum("ijc,cj->i", forces, given[n - 1])
+            spread = transfer @ spread @ transfer.T + step[:, states:] @ step[:, states:].T
+        of_u = row[size:-1]
+        C = np.append(row[:size], of_u @ shapes[n])
+        m, v = float(C @ mean + of_u @ ends_of_steps[n] + row[-1]) ** 2, float(C @ spread @ C)
         totals += m + v, m * m + 6.0 * m * v + 3.0 * v * v
     return totals if np.isfinite(totals).all() else none
+
+
+def _as_o(values: np.ndarray) -> Any:
+    """Return O as users' functions take it: a number, or a tuple of several."""
+    return float(values[0]) if values.size == 1 else tuple(map(float, values))
 
 
 def _affine(function: Any, scale: np.ndarray, ends: tuple[float, float]) -> np.ndarray:
@@ -105,20 +126,22 @@ def _affine(function: Any, scale: np.ndarray, ends: tuple[float, float]) -> np.n
 
 
 def _recurrence(plan: Plan) -> tuple[np.ndarray, np.ndarray]:
-    """Return T and Q of a step (x, O) -> T (x, O) + noise of covariance Q, by the plan's scheme."""
+    """Return R and W of a step x -> R x + sum_jc W[:, j, c] v[c, j] by the plan's scheme.
+
+    v has the numbers of each component that `GivenNoise.integrals_of_step` returns.
+    """
     problem, scheme, size = plan.problem, plan.scheme, plan.problem.dimension
-    law, rows = plan.sums_distribution(), scheme.forms(plan.h, plan.fine_steps)
-    p = tuple(map(float, problem.parameters[:, 0]))
-    A, B = problem.matrix(), np.array(call_uncompiled(problem, "B", p=p), dtype=float)
+    rows, p = scheme.forms(plan.h, plan.fine_steps), tuple(map(float, problem.parameters[:, 0]))
+    A = problem.matrix()
+    B = np.atleast_2d(np.array(call_uncompiled(problem, "B", p=p), dtype=float))
 
-    def step(x: np.ndarray, o: float, sums: np.ndarray) -> np.ndarray:
-        forms = rows @ np.append(o, sums)
-        ones = np.ones(len(forms))
-        after = scheme.reference_step(lambda v: A @ v, x, plan.h, o * B, np.outer(forms, B), ones)
-        return np.append(after, sums[0])
+    def step(x: np.ndarray, v: np.ndarray) -> np.ndarray:
+        forms, ones = rows @ v.T, np.ones(len(rows))
+        return scheme.reference_step(lambda y: A @ y, x, plan.h, v[:, 0] @ B, forms @ B, ones)
 
-    origin = np.zeros(size)
-    columns = [step(unit, 0.0, np.zeros(len(law.mean))) for unit in np.eye(size)]
-    columns.append(step(origin, 1.0, law.mean))
-    noise = np.array([step(origin, 0.0, column) for column in law.factor.T])
-    return np.transpose(columns), noise.T @ noise
+    components, length = len(B), rows.shape[1]
+    none = np.zeros((components, length))
+    carry = np.transpose([step(unit, none) for unit in np.eye(size)])
+    units = np.eye(length * components).reshape(-1, length, components)
+    forces = np.transpose([step(np.zeros(size), unit.T) for unit in units])
+    return carry, forces.reshape(size, length, components)

@@ -9,7 +9,9 @@ import numpy as np
 from rode._estimators.level_runs import run_finite
 from rode._solver.excited import describe
 from rode._solver.plan import Plan
+from rode._solver.reductions.paths import PATHS
 from rode._solver.reductions.peaks import PEAKS
+from rode._solver.reductions.reduction import Reduction
 from rode.excitations.excitation import Excitation
 from rode.excitations.ou import OU
 
@@ -59,8 +61,8 @@ class GivenNoise:
         rows = plan.scheme.forms(plan.h, plan.fine_steps)
         needed = int(np.max(np.flatnonzero(rows[:, 2:].any(axis=0)), initial=-1)) + 1
         self.bends = bool(np.any(np.diff(arrays.envelopes, axis=0)))
-        self.states, self.outputs = shape.states, len(shape.targets)
-        keep = self.states + self.outputs * (needed + self.bends)
+        self.states, self.targets = shape.states, len(shape.targets)
+        keep = self.states + self.targets * (needed + self.bends)
         drawing = arrays.drawing[:keep]
         used = drawing[:, self.states :].any(axis=0)
         self.carry, self.spread = drawing[:, : self.states], drawing[:, self.states :][:, used]
@@ -72,24 +74,33 @@ class GivenNoise:
 
     def peaks(self, numbers: np.ndarray) -> np.ndarray:
         """Return the largest |output| of each path, for `numbers` (numbers of a path, ...)."""
+        return self._reduced(numbers, PEAKS, self.plan.steps)[0]
+
+    def outputs(self, numbers: np.ndarray) -> np.ndarray:
+        """Return the output at all coarse steps, (times, ...), for (numbers of a path, ...)."""
+        return self._reduced(numbers, PATHS, 1)
+
+    def _reduced(self, numbers: np.ndarray, reduction: Reduction, save_every: int) -> np.ndarray:
+        """Return what a reduction keeps of the output, for (numbers of a path, ...)."""
         flat = numbers.reshape(self.numbers, -1)
         size = max(1, MAX_NUMBERS // (self.plan.steps * self.length * len(self.gather)))
-        parts = [self._solve(flat[:, low : low + size]) for low in range(0, flat.shape[1], size)]
-        return np.concatenate(parts).reshape(numbers.shape[1:])
-
-    def _solve(self, numbers: np.ndarray) -> np.ndarray:
-        """Return the largest |output| of each path, for numbers (numbers of a path, paths)."""
-        paths = numbers.shape[1]
-        excitation = GivenPaths(self._integrals(numbers))
-        plan = dataclasses.replace(
-            self.plan,
-            problem=dataclasses.replace(self.plan.problem, excitation=excitation),
-            paths=paths,
-            whole=range(paths),
-            save_every=self.plan.steps,
-            reductions=(PEAKS,),
-        )
-        return np.asarray(run_finite(plan).states[0]["peaks"][self.output], dtype=float)
+        parts = []
+        for low in range(0, flat.shape[1], size):
+            part = flat[:, low : low + size]
+            paths = part.shape[1]
+            plan = dataclasses.replace(
+                self.plan,
+                problem=dataclasses.replace(
+                    self.plan.problem, excitation=GivenPaths(self._integrals(part))
+                ),
+                paths=paths,
+                whole=range(paths),
+                save_every=save_every,
+                reductions=(reduction,),
+            )
+            kept = run_finite(plan).states[0][reduction.name]
+            parts.append(np.asarray(kept[..., self.output, :], dtype=float).reshape(-1, paths))
+        return np.hstack(parts).reshape(-1, *numbers.shape[1:])
 
     def _integrals(self, numbers: np.ndarray) -> np.ndarray:
         """Return u at both ends of each coarse step and J_0, J_1, .. as `GivenPaths` has them.
@@ -103,16 +114,26 @@ class GivenNoise:
         s = arrays.starting[:, :1] + arrays.starting[:, 1:] @ numbers[:states]
         for n in range(plan.steps):
             after = self.carry @ s + self.spread @ noise[n]
-            begin, end = arrays.envelopes[n][:, None], arrays.envelopes[n + 1][:, None]
-            sums = after[states:].reshape(-1, self.outputs, paths)
-            values[n, :, 0] = self.gather @ (begin * (arrays.outputs @ s))
+            values[n] = self.integrals_of_step(n, s, after)
             s = after[:states]
-            values[n, :, 1] = self.gather @ (end * (arrays.outputs @ s))
-            for d in range(len(sums) - self.bends):
-                changed = begin * sums[d]
-                if self.bends:
-                    slope = (end - begin) / plan.h
-                    changed = changed + slope * (plan.h * sums[d] - (d + 1) * sums[d + 1])
-                values[n, :, 2 + d] = self.gather @ changed
         # What is not random, as a recorded motion, is added.
         return values + arrays.given if arrays.given.shape[2] > 1 else values
+
+    def integrals_of_step(self, n: int, s: np.ndarray, after: np.ndarray) -> np.ndarray:
+        """Return u at both ends of a step and J_0, J_1, .., (components, K + 2, columns).
+
+        They are linear in the states s of the filters at its start, (states, columns), and in the
+        states and integrals `after` it.
+        """
+        envelopes, outputs, h = self.arrays.envelopes, self.arrays.outputs, self.plan.h
+        begin, end = envelopes[n][:, None], envelopes[n + 1][:, None]
+        sums = after[self.states :].reshape(-1, self.targets, s.shape[1])
+        values = np.zeros((len(self.gather), self.length, s.shape[1]))
+        values[:, 0] = self.gather @ (begin * (outputs @ s))
+        values[:, 1] = self.gather @ (end * (outputs @ after[: self.states]))
+        for d in range(len(sums) - self.bends):
+            changed = begin * sums[d]
+            if self.bends:
+                changed = changed + (end - begin) / h * (h * sums[d] - (d + 1) * sums[d + 1])
+            values[:, 2 + d] = self.gather @ changed
+        return values

@@ -15,11 +15,16 @@ MAX_LEVELS = 1000
 """Largest number of levels of a run: a probability of 2^-1000."""
 
 
+MAX_NUMBERS = 1 << 25
+"""Largest number of outputs of runs side by side, so that these take 256 MB; not tuned."""
+
+
 class Splitting:
     """Independent runs for one output of a problem.
 
     Attributes
     ----------
+    side_by_side : how many runs are computed at a time at most
     path_steps : 0, as nothing is computed beside the runs
     next_number : number of the next path
     """
@@ -38,37 +43,59 @@ class Splitting:
         for device, need in required_bytes(plan).items():
             subject = f"splitting of {paths} paths with {plan.times} times"
             require_free(device, need, subject, ["use fewer paths", "use a larger h"])
+        self.side_by_side = max(1, MAX_NUMBERS // (paths * plan.times))
 
     def runs(self, count: int) -> list[LevelRun]:
         """Return runs, each with paths of its own."""
-        return [self._run() for _ in range(count)]
+        runs = [LevelRun() for _ in range(count)]
+        for low in range(0, count, self.side_by_side):
+            self._run(runs[low : low + self.side_by_side])
+        return runs
 
-    def _run(self) -> LevelRun:
-        """Compute one run.
+    def _run(self, runs: list[LevelRun]) -> None:
+        """Compute runs side by side; those that have ended are left out.
 
-        Path i has the random words of several numbers one after another: `numbers[b, i]` from
-        coarse step `switches[b, i]` on.
+        Path i of run r has the random words of several numbers one after another:
+        `numbers[b, r, i]` from coarse step `switches[b, r, i]` on.
         """
-        run, plan, size = LevelRun(), self.plan, self.plan.paths
-        switches, numbers = np.full((1, size), -1), self._fresh(size)[None]
-        sizes = self._solve(run, switches, numbers)
-        while len(run.levels) < MAX_LEVELS:
+        size, steps = self.plan.paths, self.plan.steps
+        switches = np.full((1, len(runs), size), -1)
+        numbers = self._fresh(len(runs) * size).reshape(switches.shape)
+        sizes = self._solve(switches, numbers)
+        for one in runs:
+            one.path_steps += size * steps
+        for _ in range(MAX_LEVELS):
             peaks = sizes.max(axis=0)
-            level = float(np.sort(peaks)[size // 2 - 1])
-            run.close_level(min(level, self.threshold), peaks)
-            if level >= self.threshold or not run.survivors[-1]:
-                return run
-            lost, surviving = np.flatnonzero(peaks <= level), np.flatnonzero(peaks > level)
-            parents = surviving[self.choices.integers(0, surviving.size, lost.size)]
+            levels = np.sort(peaks, axis=1)[:, size // 2 - 1]
+            for one, level, values in zip(runs, levels, peaks, strict=True):
+                one.close_level(min(float(level), self.threshold), values)
+            alive = [
+                i for i, one in enumerate(runs)
+                if levels[i] < self.threshold and one.survivors[-1]
+            ]  # fmt: skip
+            if not alive:
+                return
+            runs, levels = [runs[i] for i in alive], levels[alive]
+            peaks, sizes, switches, numbers = (
+                array[..., alive, :] for array in (peaks, sizes, switches, numbers)
+            )
+            run, lost = np.nonzero(peaks <= levels[:, None])
+            parents = np.empty_like(lost)
+            for i, one in enumerate(runs):
+                surviving, own = np.flatnonzero(peaks[i] > levels[i]), run == i
+                count = int(own.sum())
+                parents[own] = surviving[self.choices.integers(0, surviving.size, count)]
+                one.path_steps += count * steps
             # Step n begins at time n: it is the first with words of its own, if time n exceeds.
-            steps = np.argmax(sizes[:, parents] > level, axis=0)
-            switches = np.vstack([switches, np.full(size, plan.steps)])
-            numbers = np.vstack([numbers, numbers[-1]])
-            switches[:, lost], numbers[:, lost] = switches[:, parents], numbers[:, parents]
-            switches[-1, lost], numbers[-1, lost] = steps, self._fresh(lost.size)
-            sizes[:, lost] = self._solve(run, switches[:, lost], numbers[:, lost])
-        run.probability = 0.0
-        return run
+            begin = np.argmax(sizes[:, run, parents] > levels[run], axis=0)
+            switches = np.concatenate([switches, np.full((1, *peaks.shape), steps)])
+            numbers = np.concatenate([numbers, numbers[-1:]])
+            switches[:, run, lost] = switches[:, run, parents]
+            numbers[:, run, lost] = numbers[:, run, parents]
+            switches[-1, run, lost], numbers[-1, run, lost] = begin, self._fresh(lost.size)
+            sizes[:, run, lost] = self._solve(switches[:, run, lost], numbers[:, run, lost])
+        for one in runs:
+            one.probability = 0.0
 
     def _fresh(self, count: int) -> np.ndarray:
         """Return numbers of paths that have not been used."""
@@ -78,10 +105,11 @@ class Splitting:
             raise ValueError(f"paths={self.plan.paths} takes more than 2^32 paths: use fewer")
         return np.arange(begin, self.next_number).astype(np.uint32)
 
-    def _solve(self, run: LevelRun, switches: np.ndarray, numbers: np.ndarray) -> np.ndarray:
-        """Return |output| of paths at all coarse steps, (times, paths)."""
+    def _solve(self, switches: np.ndarray, numbers: np.ndarray) -> np.ndarray:
+        """Return |output| of paths at all coarse steps, (times, ...)."""
+        shape = switches.shape[1:]
+        switches, numbers = (a.reshape(len(a), -1) for a in (switches, numbers))
         count = switches.shape[1]
         branches = np.ascontiguousarray(switches), np.ascontiguousarray(numbers)
         plan = replace(self.plan, paths=count, whole=range(count), branches=branches)
-        run.path_steps += count * plan.steps
-        return np.abs(run_finite(plan).states[0]["paths"][:, 0])
+        return np.abs(run_finite(plan).states[0]["paths"][:, 0]).reshape(-1, *shape)

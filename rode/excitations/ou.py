@@ -6,7 +6,6 @@ import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy import linalg
 
 from hetero import validation
 from hetero.arrays import as_real
@@ -89,7 +88,9 @@ class OU(Excitation):
         covariance = spread / np.add.outer(rate, rate)
         F, L, C = (np.zeros((n + 1, n + 1)), np.zeros((n + 1, n)), np.zeros((n, n + 1)))
         F[:n, :n], C[:, :n], C[:, n] = -np.diag(rate), np.eye(n), self.mean
-        L[:n] = self.noise[:, None] * linalg.sqrtm(self.correlation).real
+        values, vectors = np.linalg.eigh(self.correlation)
+        root = vectors * np.sqrt(np.maximum(values, 0.0)) @ vectors.T  # it may be singular
+        L[:n] = self.noise[:, None] * root
         full = np.zeros((n + 1, n + 1))
         full[:n, :n] = covariance if self.start == "stationary" else 0.0
         keep = n + 1 if self.mean.any() else n

@@ -70,6 +70,9 @@ class Record(Excitation):
         ends = t0 + h * np.arange(steps + 1)
         knots = self.t0 + self.dt * np.arange(self.values.shape[1])
         inside = knots[(knots > ends[0]) & (knots < ends[-1])]
+        # Samples at the ends of steps are there but for a rounding.
+        nearest = ends[np.round((inside - t0) / h).astype(int)]
+        inside = inside[np.abs(inside - nearest) > 1e-9 * min(h, self.dt)]
         points = np.unique(np.concatenate([ends, inside]))
         left, right = points[:-1], points[1:]
         middle = 0.5 * (left + right)
@@ -81,14 +84,20 @@ class Record(Excitation):
         at_end = np.where(in_record, self.values[:, k] + slope * (ends[step + 1] - knots[k]), 0.0)
         far, near = ends[step + 1] - left, ends[step + 1] - right  # w at both ends of the piece
         result = np.zeros((steps, 1, degree + 3, len(self.values)))
+        first = np.searchsorted(left, ends[:-1])  # pieces with which steps begin
+        last = np.append(first[1:], left.size) - 1
+        result[:, 0, 0] = (at_end - slope * far)[:, first].T
+        result[:, 0, 1] = at_end[:, last].T
         for record, (end, rate) in enumerate(zip(at_end, slope, strict=True)):
-            u = np.interp(ends, knots, self.values[record], left=0.0, right=0.0)
-            result[:, 0, 0, record], result[:, 0, 1, record] = u[:-1], u[1:]
             for d in range(degree + 1):  # u = end - rate w
                 constant = (far ** (d + 1) - near ** (d + 1)) / math.factorial(d + 1)
                 linear = (far ** (d + 2) - near ** (d + 2)) / (math.factorial(d) * (d + 2))
                 np.add.at(result[:, 0, 2 + d, record], step, end * constant - rate * linear)
         return result
+
+    def numbers_of_path(self, steps: int, forms: int) -> int:
+        """Return how many numbers the integrals of a path take, if each has a record of its own."""
+        return steps * (forms + 2) if len(self.values) > 1 else 0
 
     def for_paths(
         self, key: tuple[np.uint32, np.uint32], paths: range, whole: range, term: int = 0

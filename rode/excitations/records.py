@@ -16,6 +16,9 @@ UNITS = {"g": 9.80665, "cm/s2": 0.01, "m/s2": 1.0}
 _TOLERANCE = 0.02
 """Largest relative difference of steps of a column of times, which files round."""
 
+_REAL = r"[\d.]+(?:[eEdD][-+]?\d+)?"
+"""Pattern of a number; that of Fortran's double precision has a D."""
+
 
 def read_record(path: str | Path, *, units: str | None = None) -> Record:
     """Read a recorded motion, in m/s^2.
@@ -60,12 +63,12 @@ def _read_at2(file: Path, lines: list[str]) -> tuple[np.ndarray, float]:
     """Return the samples and the step of an .AT2 file: four lines of header, then numbers."""
     header = lines[3] if len(lines) > 3 else ""
     count = re.search(r"NPTS\s*=?\s*(\d+)", header, re.IGNORECASE)
-    step = re.search(r"DT\s*=?\s*([\d.]+(?:[eE][-+]?\d+)?)", header, re.IGNORECASE)
-    old = re.match(r"\s*(\d+)\s+([\d.]+(?:[eE][-+]?\d+)?)\s", header)  # without names
+    step = re.search(rf"DT\s*=?\s*({_REAL})", header, re.IGNORECASE)
+    old = re.match(rf"\s*(\d+)\s+({_REAL})\s", header)  # without names
     if count and step:
-        size, dt = int(count[1]), float(step[1])
+        size, dt = int(count[1]), _number(file, 4, step[1])
     elif old:
-        size, dt = int(old[1]), float(old[2])
+        size, dt = int(old[1]), _number(file, 4, old[2])
     else:
         raise ValueError(
             f"{file}, line 4 must say NPTS= and DT=, as in the files of PEER, got {header!r}"
@@ -108,7 +111,7 @@ def _read_columns(file: Path, lines: list[str]) -> tuple[np.ndarray, float]:
 def _number(file: Path, line: int, word: str) -> float:
     """Return a number of a file, which must be finite."""
     try:
-        value = float(word)
+        value = float(word.lower().replace("d", "e"))
     except ValueError:
         raise ValueError(f"{file}, line {line} must have numbers, got {word!r}") from None
     if not np.isfinite(value):

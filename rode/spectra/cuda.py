@@ -1,6 +1,6 @@
 """Response spectra on the GPU: a thread for each oscillator and record; samples are shared."""
 
-from numba import float32, float64, int64
+from numba import float32, float64, int64, uint32
 
 from hetero.cpu.interruptible import ranges
 from hetero.cuda.driver import cuda
@@ -15,8 +15,8 @@ TILE = 1024
 
 WITH_LAST = TILE + 1  # a step ends at the first sample of the next tile
 
-FIRST_RECORDS = 64
-"""Records of the first launch, which takes less than half a second for 10^6 samples."""
+FIRST_SAMPLES = 1 << 26
+"""Samples of all records of the first launch, which takes less than half a second."""
 
 
 def _make_follow(real):
@@ -41,14 +41,16 @@ def _make_follow(real):
             for j in range(t, count + 1, THREADS):
                 tile[j] = records[record, base + j]
             cuda.syncthreads()
-            before = tile[0]
-            for j in range(count):
-                after = tile[j + 1]
+            before, j, last = tile[0], uint32(1), uint32(count)
+            # Signed indices and `range` take more instructions than the arithmetic.
+            while j <= last:
+                after = tile[j]
                 x, v = advance(x, v, before, after, x_x, x_v, x_a, x_b, v_x, v_v, v_a, v_b)
                 before = after
                 largest_x = max(largest_x, abs(x))
                 largest_v = max(largest_v, abs(v))
                 largest_a = max(largest_a, total_acceleration(x, v, stiffness, damping))
+                j = uint32(j + uint32(1))
         if i < c.shape[1]:
             result[0, record, i] = largest_x
             result[1, record, i] = largest_v
@@ -64,7 +66,8 @@ def compute_peaks(records, coefficients, result, stream=0):
     """Fill `result` with the largest responses; see the Protocol."""
     chosen = follow_float32 if records.dtype.itemsize == 4 else follow_float64
     blocks = -(-coefficients.shape[1] // THREADS)
-    for begin, end in ranges(records.shape[0], first=FIRST_RECORDS):
+    first = max(1, FIRST_SAMPLES // records.shape[1])
+    for begin, end in ranges(records.shape[0], first=first):
         chosen[(blocks, end - begin), THREADS, stream](records, coefficients, begin, result)
         if end < records.shape[0]:  # the time of this launch sizes the next
             cuda.synchronize()

@@ -115,7 +115,7 @@ def response_spectrum(
     work = samples.size * periods.size
     device = resolve(device, work=work, break_even=BREAK_EVEN)
     shape = 3, len(samples), periods.size
-    table = _coefficients(periods, damping, step)
+    table = coefficients_of(periods, damping, step)
     with device.active(), region("response spectrum"):
         space = Workspace(device)
         values = space.input("records", samples, real).reshape(samples.shape)
@@ -188,7 +188,7 @@ def _periods_of(periods: ArrayLike) -> np.ndarray:
     return array
 
 
-def _coefficients(periods: np.ndarray, damping: float, dt: float) -> np.ndarray:
+def coefficients_of(periods: np.ndarray, damping: float, dt: float) -> np.ndarray:
     """Return the (10, periods) coefficients of a step, see `spectra.formulas.advance`.
 
     They are the exponential of the matrix of (x, x', a, dt a'), less the unit matrix. The last rows

@@ -1,4 +1,4 @@
-"""Probability of a large drift: plain paths, splitting, subset simulation; agreement and costs.
+"""Probability of a large drift: plain paths and all algorithms of `rode.rare_event`.
 
 A linear storey under an earthquake of Kanai and Tajimi with an envelope. Plain paths are solved in
 float32 by all GPUs of the host, in parts that fit the memory; --size sets how many (4e9 where the
@@ -32,15 +32,15 @@ PATHS = {"cuda": 4_000_000_000, "cpu": 100_000}
 PART = {"cuda": 1 << 26, "cpu": 1 << 18}
 """Plain paths at a time, for each GPU: their states and peaks take a few GB."""
 
-SECONDS = 150.0
+SECONDS = 60.0
 """Time after which no more plain paths are solved."""
 
 RARE = {
-    "cuda": {"splitting": (1 << 14, 0.03), "subset": (1500, 0.04)},
-    "cpu": {"splitting": (2000, 0.15), "subset": (1200, 0.05)},
+    "cuda": {"importance": (1000, 0.01), "splitting": (2000, 0.1)},
+    "cpu": {"importance": (1000, 0.01), "subset": (1200, 0.07), "splitting": (2000, 0.15)},
 }
-"""Paths of a run of each algorithm, and the coefficient of variation that is asked for. The numbers
-of subset simulation are those of the host, with a GPU too."""
+"""Paths of a run of each algorithm, and the coefficient of variation that is asked for. Subset
+simulation draws its numbers on the host, with a GPU too."""
 
 HEADS = (
     "drift, m", "way", "probability", "standard error", "paths", "path steps", "s",
@@ -60,8 +60,9 @@ def run(study: Study) -> dict:
         f"Probability that a drift is exceeded in {T_SPAN[1]:g} s", HEADS, estimates(study)
     )
     result: dict[str, list] = {}
-    count = len(rows) // (1 + len(RARE["cpu"]))
-    for k, algorithm in enumerate(RARE["cpu"], 1):
+    algorithms = RARE[study.device.kind]
+    count = len(rows) // (1 + len(algorithms))
+    for k, algorithm in enumerate(algorithms, 1):
         pairs = list(zip(rows[:count], rows[k * count : (k + 1) * count], strict=True))
         result |= {
             f"score of the difference, {algorithm}": [
@@ -76,7 +77,7 @@ def run(study: Study) -> dict:
 def estimates(study: Study) -> Iterator[tuple]:
     """Yield the rows of plain paths, then those of each algorithm.
 
-    The cost of plain paths takes p of subset simulation, so that those that found none have one.
+    The cost of plain paths takes p of importance sampling, so that those that found none have one.
     """
     kind, steps = study.device.kind, round((T_SPAN[1] - T_SPAN[0]) / H)
     problem, rare = storey(), []
@@ -95,7 +96,7 @@ def estimates(study: Study) -> Iterator[tuple]:
             rare.append((algorithm, threshold, found, time.perf_counter() - start))
     asked = study.size or (2000 if study.quick else PATHS[kind])
     counts, paths, seconds = plain(problem, asked, study)
-    likely = {threshold: found.probability for _, threshold, found, _ in rare}
+    likely = {one[1]: one[2].probability for one in rare if one[0] == "importance"}
     for threshold, q in likely.items():
         p, needed = counts[threshold] / paths, 100.0 * (1.0 - q) / q
         yield (

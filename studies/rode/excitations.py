@@ -13,7 +13,10 @@ from typing import Any
 import numpy as np
 
 import rode
+from hetero.arrays import Workspace
 from hetero.cpu.threads import use_threads
+from rode import _spectra
+from rode.spectra import coefficients_of
 from studies.study import Study
 
 CORRELATION = [[1.0, 0.8, 0.0], [0.8, 1.0, -0.5], [0.0, -0.5, 1.0]]
@@ -109,6 +112,26 @@ def spectra(study: Study) -> Iterator[tuple]:
             sizes += ", one thread" if count else ""
             work = records * samples * periods
             yield "response spectra", dtype, sizes, seconds, "oscillator steps", work / seconds
+        if study.device.kind == "cuda":
+            rate = rate_on_device(study, motions, T, dtype)
+            name = "response spectra, records on the device"
+            yield name, dtype, sizes, work / rate, "oscillator steps", rate
+
+
+def rate_on_device(study: Study, motions: np.ndarray, T: np.ndarray, dtype: str) -> float:
+    """Return the steps of oscillators per second without the copies to and from the host."""
+    space = Workspace(study.device)
+    table = coefficients_of(T, 0.05, 0.01)
+    records, coefficients = (
+        space.input(name, one, dtype).reshape(one.shape)
+        for name, one in (("records", motions), ("periods", table))
+    )
+    result = space.output((3, len(motions), T.size), dtype, flat=False)
+    loops = _spectra.loops(study.device)
+    return study.rate(
+        lambda: loops.compute_peaks(records, coefficients, result, space.stream),
+        motions.size * T.size,
+    )
 
 
 def fastest(function: Callable[[], object], runs: int = 3) -> float:

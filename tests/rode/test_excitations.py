@@ -143,6 +143,15 @@ def test_stationary_laws():
     residual = three.F @ three.covariance + three.covariance @ three.F.T + three.L @ three.L.T
     assert np.abs(residual).max() < 1e-12
     np.testing.assert_allclose(stationary(three.F, three.L), three.covariance, atol=1e-12)
+    same = rode.OU(1.0, [2.0, 2.0], correlation=[[1.0, -1.0], [-1.0, 1.0]]).sources()[0]
+    np.testing.assert_allclose(same.L @ same.L.T, [[2.0, -2.0], [-2.0, 2.0]], rtol=1e-14)
+
+
+def test_records_begin_and_end_at_their_samples():
+    """0.1 * 3 is larger than 0.3, and 0.3 * 3 less than 0.1 * 9."""
+    begins, ends = rode.Record([3.0, 1.0], 0.1, t0=0.1 * 3), rode.Record([0.0, 1.0, 2.0, 3.0], 0.3)
+    np.testing.assert_allclose(begins.integrals(0.3, 0.1, 1, 0)[0, 0, :, 0], [3.0, 1.0, 0.2])
+    np.testing.assert_allclose(ends.integrals(0.0, 0.1, 9, 0)[-1, 0, 1, 0], 3.0)
 
 
 @pytest.mark.parametrize("dtype", ["float64", pytest.param("float32", marks=pytest.mark.slow)])

@@ -13,11 +13,12 @@ H = 2.0**-5
 
 
 def process(**options):
-    options = options or {"start_process": 0.0}
-    return rode.additive(
-        lambda x, p: (-x[0],), lambda p: (1.0,), dimension=1,
-        observe=lambda t, x, O, p: (O,), **options,
-    )  # fmt: skip
+    options = {"observe": lambda t, x, O, p: (O,)} | (options or {"start_process": 0.0})
+    return rode.additive(lambda x, p: (-x[0],), lambda p: (1.0,), dimension=1, **options)
+
+
+def show_size(t, x, O, p):
+    return (abs(O),)
 
 
 def exit_probability(level, steps):
@@ -41,7 +42,7 @@ def exit_probability(level, steps):
 
 @pytest.mark.statistical
 @pytest.mark.parametrize("level", [1.5, pytest.param(3.9, marks=pytest.mark.slow)])
-@pytest.mark.parametrize("algorithm", ["splitting", "subset"])
+@pytest.mark.parametrize("algorithm", ["splitting", "subset", "importance"])
 def test_probabilities_are_those_of_the_process(device, algorithm, level):
     """Probabilities of 0.2 (20 seeds) and 2.4e-7 (8 seeds); 15 % of the intervals may miss.
 
@@ -142,7 +143,7 @@ def test_copies_are_those_of_their_parents_up_to_the_switch(device):
     assert np.all(paths[21:, 1] != plain[21:, 0])
 
 
-@pytest.mark.parametrize("algorithm", ["splitting", "subset"])
+@pytest.mark.parametrize("algorithm", ["splitting", "subset", "importance"])
 def test_a_threshold_that_is_never_reached_is_said(algorithm):
     still = rode.additive(
         lambda x, p: (-x[0],), lambda p: (0.0,), dimension=1, start=(1.0,),
@@ -164,6 +165,10 @@ def test_a_threshold_that_is_never_reached_is_said(algorithm):
         ({"coefficient_of_variation": 0.0}, "coefficient_of_variation must lie in"),
         ({"max_runs": 5}, "max_runs must be an integer"),
         ({"algorithm": "fast"}, "algorithm must be one of"),
+        (
+            {"algorithm": "importance", "problem": process(observe=show_size)},
+            "a linear function of",
+        ),
         ({"paths": 19}, "paths must be at least 20 for subset simulation"),
         ({"problem": rode.kanai_tajimi()}, "output must be one of displacement"),
         ({"problem": rode.growth()}, "needs noise that enters linearly"),

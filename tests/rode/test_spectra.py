@@ -103,8 +103,11 @@ def test_records_are_read(tmp_path):
     record = rode.read_record(file)
     assert (record.dt, record.values.shape) == (0.01, (1, 7))
     np.testing.assert_allclose(record.values[0], values, rtol=1e-15)
-    file.write_text(AT2.replace("NPTS=   7, DT=   .0100 SEC,", "   7    0.0100   NPTS, DT"))
-    np.testing.assert_allclose(rode.read_record(file).values[0], values, rtol=1e-15)
+    old = AT2.replace("NPTS=   7, DT=   .0100 SEC,", "   7    1.00D-02   NPTS, DT")
+    file.write_text(old.replace("E+00", "D+00"))
+    record = rode.read_record(file)
+    np.testing.assert_allclose(record.values[0], values, rtol=1e-15)
+    assert record.dt == 0.01
     text = tmp_path / "motion.txt"
     rows = [f"{0.01 * k:.3f}, {x:.6f}" for k, x in enumerate(values)]
     text.write_text("\n".join(["# t, a", "time acceleration", *rows, ""]))

@@ -32,6 +32,7 @@ DISTRIBUTION = np.dtype(
         ("shift_by_alpha", np.float64),
         ("shift_by_beta", np.float64),  # in scales, with its derivatives
         ("near_one", np.bool_),  # whether the table next to alpha = 1 replaces nodes
+        ("knots", np.int64, 2),  # of its profile that the data need: the first, one past the last
         ("sides", HALF_LINE, 2),  # the right one first; unused next to alpha = 1
     ],
     align=True,
@@ -56,13 +57,15 @@ def prepare(state, start, lowest, highest, distribution, lane, lanes):
         distribution.loc = unit_loc + unit_scale * location_of(state, trial)
         distribution.near_one, distribution.shift = near, shift
         distribution.shift_by_alpha, distribution.shift_by_beta = shift_a, shift_b
-    if near:
-        return
     least = most = location_of(state, trial)
     if state.phase >= codes.SCANNING:
         least, most = state.candidates[0], state.candidates[CANDIDATE_COUNT - 1]
     low = (lowest - (unit_loc + unit_scale * most)) / scale - shift
     high = (highest - (unit_loc + unit_scale * least)) / scale - shift
+    if near:
+        if lane == 0:
+            distribution.knots[0], distribution.knots[1] = near_one.knots_between(low, high)
+        return
     for k in range(lane, 2, lanes):
         side = distribution.sides[k]
         of_half_line.set_half_line(side, alpha, beta if k == 0 else -beta)
@@ -89,7 +92,7 @@ def allocate_nodes(distribution):
 def build(distribution, nodes, profile, table, lane, lanes):
     """Compute the nodes and the tail series, or the profile next to alpha = 1."""
     if distribution.near_one:
-        for knot in range(lane, near_one.PROFILE, lanes):
+        for knot in range(distribution.knots[0] + lane, distribution.knots[1], lanes):
             near_one.profile_at(knot, table, profile, distribution.alpha, distribution.beta)
     else:
         of_nodes.evaluate_nodes(distribution, nodes, lane, lanes)

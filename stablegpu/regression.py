@@ -13,7 +13,7 @@ from hetero.arrays import as_real
 from hetero.display.notebook import html_table
 from hetero.equality import equal_by_value
 from stablegpu._fit.limits import FEWEST_OBSERVATIONS
-from stablegpu._inference.linear_models import LinearModels, maximize
+from stablegpu._inference.linear_models.maximize import LinearModels, maximize
 from stablegpu._parameters import Parameters
 from stablegpu.distribution import Stable
 
@@ -206,9 +206,8 @@ def regress(
         raise TypeError("regress() needs X, or the order ar of an autoregression")
     else:
         lags = as_real("X", X)
-        if lags.ndim == 2:
-            lags = np.broadcast_to(lags, (y.shape[0], *lags.shape))
-    if lags.ndim != 3 or lags.shape[:2] != y.shape:
+        lags = lags[None] if lags.ndim == 2 else lags
+    if lags.ndim != 3 or lags.shape[:2] not in (y.shape, (1, y.shape[1])):
         raise ValueError(
             f"X must have the shape (n, p) or (models, n, p) with n={y.shape[1]}, got {lags.shape}"
         )

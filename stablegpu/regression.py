@@ -178,7 +178,7 @@ def regress(
     -----
     Starts from least absolute deviations and the fit of their residuals, and climbs by a
     quasi-Newton method with the exact gradient (as in `fit`). Where |alpha - 1| < 0.1 the density
-    is that of a table, to 1e-4 (see `fit`). With heavy tails the estimates of the coefficients
+    is that of a table (see `fit`). With heavy tails the estimates of the coefficients
     converge faster than least squares do: like n^(-1/alpha) in the regressors' outliers.
 
     Examples

@@ -10,9 +10,9 @@ bend, sharp for small b: there R and log a are interpolated instead, each of whi
 For b = 0 the light tail goes on below e^-80, where the table ends: there its asymptotic formula is
 taken (`_density/tails/light_formulas.py`).
 
-Errors of log pdf (tools/make_near_one_table.py): below 2e-4 for |beta| < 0.7 and 1e-3 for |beta| <
-0.9; at random points of which half have beta next to an end the median is 6e-11, 99.9 % are below
-8e-4, and 4e-3 is the worst where log pdf > -12, 1.5e-2 further out in the light tail.
+Errors of log pdf (tools/make_near_one_table.py): at 200,000 random points, of which half have beta
+next to an end, the median is 2e-11, 99.9 % are below 2e-5, and 1.3e-4 is the worst. The mean over a
+distribution is below 2e-7.
 """
 
 import math
@@ -32,6 +32,7 @@ OUTER_B = 14
 LAST = EDGE + (OUTER - 4) * COARSE  # u from which on the tail is a power
 _FARTHEST = 0.5 * math.exp(LAST)  # z there
 GONE = -80.0  # log a where no light tail is left
+MOST = 10.0  # above all log a
 LIGHT = 44  # knots of the middle from which on a is that of a light tail
 OF_THIN_TAIL = 8.0  # L from which on a formula replaces the table where b = 0, to 4e-4
 THIN = 0.04  # b under which the bend between both tails is sharp
@@ -130,6 +131,10 @@ def profile_at(knot, table, profile, alpha, beta):
             log_a += table[i * IN_ALPHA + k] * t0
             log_a_a += table[i * IN_ALPHA + k] * d0
         t0, t1, d0, d1 = t1, 2.0 * x * t1 - t0, d1, 2.0 * t1 + 2.0 * x * d1 - d0
+    if in_middle:  # the series is that of log(MOST - log a)
+        log_a = MOST - math.exp(log_a)
+        log_a_a *= log_a - MOST
+        log_a = max(log_a, GONE)  # so that polynomials between knots stay small
     growth = u + math.log(0.5 * (1.0 + math.exp(-2.0 * u)))  # log cosh
     value -= (1.0 + alpha) * growth
     by_a = by_a / HALF_WIDTH - growth

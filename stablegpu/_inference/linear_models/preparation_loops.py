@@ -28,7 +28,7 @@ def scale_columns(x, centre, unit, columns, gram):
             if unit[row, j] > 0.0:
                 column /= unit[row, j]
             for k in range(j + 1):
-                gram[row, j, k] = gram[row, k, j] = (column * columns[row, k]).mean()
+                gram[row, j, k] = gram[row, k, j] = np.dot(column, columns[row, k]) / column.size
 
 
 @serial
@@ -43,10 +43,10 @@ def _least_deviations(columns, y, coefficients):
             weighted[:] = weights
             if i > 0:
                 weighted *= columns[i - 1]
-            right[i] = (weighted * y).sum()
+            right[i] = np.dot(weighted, y)
             normal[i, 0] = normal[0, i] = weighted.sum()
             for j in range(1, i + 1):
-                normal[i, j] = normal[j, i] = (weighted * columns[j - 1]).sum()
+                normal[i, j] = normal[j, i] = np.dot(weighted, columns[j - 1])
         if not invert_positive_definite(normal, inverse):
             break
         for i in range(size):

@@ -13,7 +13,7 @@ from hetero.arrays import as_real
 from hetero.display.notebook import html_table
 from hetero.equality import equal_by_value
 from stablegpu._fit.limits import FEWEST_OBSERVATIONS
-from stablegpu._inference.linear_models import LinearModels, maximize
+from stablegpu._inference.linear_models.maximize import LinearModels, maximize
 from stablegpu._parameters import Parameters
 from stablegpu.distributions.stable import Stable
 
@@ -178,7 +178,7 @@ def regress(
     -----
     Starts from least absolute deviations and the fit of their residuals, and climbs by a
     quasi-Newton method with the exact gradient (as in `fit`). Where |alpha - 1| < 0.1 the density
-    is that of a table, to 1e-4 (see `fit`). With heavy tails the estimates of the coefficients
+    is that of a table (see `fit`). With heavy tails the estimates of the coefficients
     converge faster than least squares do: like n^(-1/alpha) in the regressors' outliers.
 
     Examples
@@ -206,9 +206,8 @@ def regress(
         raise TypeError("regress() needs X, or the order ar of an autoregression")
     else:
         lags = as_real("X", X)
-        if lags.ndim == 2:
-            lags = np.broadcast_to(lags, (y.shape[0], *lags.shape))
-    if lags.ndim != 3 or lags.shape[:2] != y.shape:
+        lags = lags[None] if lags.ndim == 2 else lags
+    if lags.ndim != 3 or lags.shape[:2] not in (y.shape, (1, y.shape[1])):
         raise ValueError(
             f"X must have the shape (n, p) or (models, n, p) with n={y.shape[1]}, got {lags.shape}"
         )

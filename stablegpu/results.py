@@ -211,7 +211,7 @@ class FitResults(FittedSets, WithRisks[RiskEstimates]):
     ----------
     alpha, beta, loc, scale : float64 arrays; NaN where the data could not be fitted
     loglik : log-likelihood as the ascent computes it: to 1e-9 of an observation's, for
-        |alpha - 1| < 0.1 to 1e-4 at worst
+        |alpha - 1| < 0.1 mostly to 1e-7, to 1e-4 at worst
     status : array of texts, each one of `STATUSES`
     message : array of texts; see `FitResult`
     converged : bool array

@@ -10,8 +10,9 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from hetero import validation
 from hetero.atomic_files import lock_file
+
+from hetero import validation
 from hetero.devices import Device, resolve
 from hetero.display.progress_bar import open_bar
 from hetero.distributed.engines import Engine

@@ -7,8 +7,9 @@ in [0, 2], the coefficients of `a` and `R` in
 
 In the tail, pdf is b times a heavy tail plus a light one, which alone remains at b = 0; `a` is the
 ratio of the light to the heavy one, so that R is smooth in b up to b = 0. In the middle, where pdf
-is smooth by itself, a = 50. Beyond the light tail's underflow, log a = -80. In the middle, pdf is
-not analytic in beta at alpha = 1, beta = 0: the series there are over short pieces of b.
+is smooth by itself, a = 50. Since log a falls like an exponential, the table holds the series of
+log(MOST - log a). In the middle, pdf is not analytic in beta at alpha = 1, beta = 0: the series
+there are over short pieces of b.
 """
 
 from pathlib import Path
@@ -25,13 +26,16 @@ from stablegpu._fit.likelihood.near_one_formulas import (
     GONE,
     HALF_WIDTH,
     IN_ALPHA,
+    LIGHT,
     MIDDLE,
     MIDDLE_B,
+    MOST,
     OUTER,
     OUTER_B,
 )
 
-SMOOTH = 1.34  # u up to which a = 50
+SMOOTH = LIGHT * FINE  # u up to which a = 50
+LARGEST = 1e12  # -log a where the light tail has vanished
 TARGET = Path(__file__).parents[1] / "stablegpu" / "data" / "near_one.npz"
 
 
@@ -43,10 +47,11 @@ def log_ratio(u, alpha):
     """Return log a: pdf at beta = -1 over its derivative by beta, or its value in the middle."""
     step = 1e-4  # of beta, for the derivative by a difference
     z = np.sinh(u)
-    at_end, beside_end = log_pdf(z, alpha, -1.0), log_pdf(z, alpha, step - 1.0)
-    growth = np.expm1(np.fmin(beside_end - at_end, -GONE)) / step  # NaN if both underflow
     with np.errstate(invalid="ignore", divide="ignore"):
-        return np.where(u < SMOOTH, np.log(50.0), np.maximum(-np.log(growth), GONE))
+        rise = log_pdf(z, alpha, step - 1.0) - log_pdf(z, alpha, -1.0)
+        size = rise + np.log(-np.expm1(-rise)) - np.log(step)
+    size = np.fmin(size, LARGEST)  # NaN if both underflow
+    return np.where(u < SMOOTH, np.log(50.0), -size)
 
 
 def to_series(terms: int):
@@ -73,7 +78,7 @@ def table():
     middle = series(u, alpha, log_a, EDGES, MIDDLE_B)
     u = EDGE + COARSE * np.arange(OUTER)
     outer = series(u, alpha, np.full((OUTER, IN_ALPHA), GONE), (0.0, 2.0), OUTER_B)
-    return log_a @ to_series(IN_ALPHA).T, middle, outer
+    return np.log(MOST - log_a) @ to_series(IN_ALPHA).T, middle, outer
 
 
 def worst_errors(count=200_000, seed=1) -> tuple:

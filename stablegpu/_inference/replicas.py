@@ -144,7 +144,8 @@ def bootstrap_interval(
         acceleration = -min(relative / 6.0, LARGEST_ACCELERATION)
         moved = bias + ndtri(tails)
         tails = ndtr(bias + moved / (1.0 - acceleration * moved))
-    low, high = np.quantile(replicas, tails).tolist()
+    # Order statistics k of n replicas leave k/(n + 1) outside; NumPy's default would leave more.
+    low, high = np.quantile(replicas, tails, method="weibull").tolist()
     if name == "loc":
         low, high = 2.0 * value - high, 2.0 * value - low
     elif name == "scale":

@@ -149,10 +149,10 @@ def _profile_ends(
     """Return the ends of intervals from the profile of the likelihood, for fits of one call.
 
     Where data hold no outlier among the losses, the likelihood of larger risks falls like exp(-k)
-    with the number k of outliers that they promise, which is no parabola in its logarithm. The
-    limit of chi-square is k = 1.9, and as many as 15 % of samples have no outlier where k is a
-    little larger. So the limit is that of Poisson's distribution with half of the probability of
-    no event (mid-p): exp(-k)/2 = (1 - confidence)/2.
+    with the number k of outliers that they promise, which is no parabola in its logarithm. Limits
+    of chi-square, k = 1.9 for 95 %, are too low then, and those of a Poisson number (mid-p), which
+    solve exp(-k)/2 = (1 - confidence)/2, too high, because the sizes of outliers tell of the risk,
+    too. The mean of both exp(-k) holds on both sides (measured: the page on fits).
     """
     from scipy.special import ndtr
 
@@ -177,7 +177,8 @@ def _profile_ends(
     standard = functools.partial(_standard_measure, measure, level)
     is_mean = measure == "expected_shortfall"
     limits = np.full((len(fits), 2), 0.5 * limit**2)
-    limits[_has_no_large_losses(theta, free, sign), 1] = -math.log(2.0 * ndtr(-limit))
+    of_none = 0.5 * (math.exp(-0.5 * limit**2) + 2.0 * ndtr(-limit))
+    limits[_has_no_large_losses(theta, free, sign), 1] = -math.log(of_none)
     ends = find_ends(Likelihoods(fits), theta, errors, free, standard, sign, limits, is_mean)
     return ends.low, ends.high
 

@@ -9,6 +9,7 @@ from scipy.optimize import minimize
 
 import stablegpu
 from stablegpu import fit, regress, stable
+from stablegpu._inference.linear_models.maximize import LinearModels
 
 
 @pytest.fixture(scope="module")
@@ -72,6 +73,27 @@ def test_a_model_alone_its_predictions_and_its_shift(models):
     inside = float(((prediction.low < y[1]) & (y[1] < prediction.high)).mean())
     assert 0.83 < inside < 0.97
     assert "coefficient 1" in found[1]._repr_html_()
+
+
+@pytest.mark.parametrize("shared", [False, True])
+def test_gradients_are_those_of_the_density(device, shared):
+    rng = np.random.default_rng(3)
+    x, y = rng.normal(size=(1 if shared else 2, 12, 2)), rng.standard_cauchy((2, 12))
+    models = LinearModels(y, x, device)
+    theta = np.array([[1.5, 0.4, 0.3, -0.2, 0.5, -1.0], [1.05, -0.6, -0.1, 0.3, 0.2, 0.4]])
+    found, gradient = models.evaluate(np.arange(2), theta)
+    columns = (x - models.centre[:, None]) / models.unit[:, None]
+    for k, tolerance in enumerate((1e-6, 3e-4)):  # a table serves alpha next to 1
+
+        def loglik(point, y=y[k], columns=columns[0 if shared else k]):
+            errors = stable(*point[:3], math.exp(point[3]), parameterization="S0", device="cpu")
+            return errors.logpdf(y - columns @ point[4:]).sum()
+
+        assert found[k] == pytest.approx(loglik(theta[k]), abs=0.1 * tolerance)
+        steps = 1e-4 * np.eye(6)
+        expected = [(loglik(theta[k] + h) - loglik(theta[k] - h)) / 2e-4 for h in steps]
+        np.testing.assert_allclose(gradient[k], expected, rtol=tolerance, atol=tolerance)
+    assert models.evaluate(np.array([1]), theta[1:])[0] == pytest.approx(found[1:], rel=1e-12)
 
 
 def test_autoregressions():

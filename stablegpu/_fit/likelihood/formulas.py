@@ -32,6 +32,7 @@ DISTRIBUTION = np.dtype(
         ("shift_by_alpha", np.float64),
         ("shift_by_beta", np.float64),  # in scales, with its derivatives
         ("near_one", np.bool_),  # whether the table next to alpha = 1 replaces nodes
+        ("knots", np.int64, 2),  # of its profile that the data need: the first, one past the last
         ("sides", HALF_LINE, 2),  # the right one first; unused next to alpha = 1
     ],
     align=True,
@@ -42,27 +43,39 @@ DISTRIBUTION = np.dtype(
 @scalar_internal
 def prepare(state, start, lowest, highest, distribution, lane, lanes):
     """Set the distribution of the trial point, with nodes for data in [lowest, highest]."""
-    trial, in_s1 = state.trial, state.current.in_s1
-    unit_loc, unit_scale = start.unit_loc, start.unit_scale
-    alpha, beta, scale = trial[0], trial[1], unit_scale * math.exp(trial[3])
+    trial, unit_loc, unit_scale = state.trial, start.unit_loc, start.unit_scale
+    location = least = most = unit_loc + unit_scale * location_of(state, trial)
+    if state.phase >= codes.SCANNING:
+        least = unit_loc + unit_scale * state.candidates[0]
+        most = unit_loc + unit_scale * state.candidates[CANDIDATE_COUNT - 1]
+    parameters = trial[0], trial[1], location, unit_scale * math.exp(trial[3])
+    extent = lowest - most, highest - least
+    set_distribution(distribution, parameters, state.current.in_s1, extent, lane, lanes)
+
+
+@scalar_internal
+def set_distribution(distribution, parameters, in_s1, extent, lane, lanes):
+    """Set a distribution, with nodes for data whose distances from its location are in `extent`.
+
+    `parameters` are alpha, beta, location and scale; the location is that of S1 or S0.
+    """
+    alpha, beta, loc, scale = parameters
     near = abs(alpha - 1.0) < FIT.nearest_to_one
     shift = shift_a = shift_b = 0.0
     if near == in_s1:  # nodes hold the distribution in S1, the table that in S0
         tangent, sign = tan_half_pi(alpha), 1.0 if in_s1 else -1.0
         shift, shift_b = sign * beta * tangent, sign * tangent
         shift_a = sign * beta * 0.5 * math.pi * (1.0 + tangent * tangent)
+    low, high = extent[0] / scale - shift, extent[1] / scale - shift
     if lane == 0:
-        distribution.alpha, distribution.beta, distribution.scale = alpha, beta, scale
-        distribution.loc = unit_loc + unit_scale * location_of(state, trial)
+        distribution.alpha, distribution.beta = alpha, beta
+        distribution.loc, distribution.scale = loc, scale
         distribution.near_one, distribution.shift = near, shift
         distribution.shift_by_alpha, distribution.shift_by_beta = shift_a, shift_b
+        if near:
+            distribution.knots[0], distribution.knots[1] = near_one.knots_between(low, high)
     if near:
         return
-    least = most = location_of(state, trial)
-    if state.phase >= codes.SCANNING:
-        least, most = state.candidates[0], state.candidates[CANDIDATE_COUNT - 1]
-    low = (lowest - (unit_loc + unit_scale * most)) / scale - shift
-    high = (highest - (unit_loc + unit_scale * least)) / scale - shift
     for k in range(lane, 2, lanes):
         side = distribution.sides[k]
         of_half_line.set_half_line(side, alpha, beta if k == 0 else -beta)
@@ -89,7 +102,7 @@ def allocate_nodes(distribution):
 def build(distribution, nodes, profile, table, lane, lanes):
     """Compute the nodes and the tail series, or the profile next to alpha = 1."""
     if distribution.near_one:
-        for knot in range(lane, near_one.PROFILE, lanes):
+        for knot in range(distribution.knots[0] + lane, distribution.knots[1], lanes):
             near_one.profile_at(knot, table, profile, distribution.alpha, distribution.beta)
     else:
         of_nodes.evaluate_nodes(distribution, nodes, lane, lanes)

@@ -7,7 +7,7 @@ there (next to alpha = 1, y is the point in S0). Panels are short where log pdf 
 `farthest` a heavy tail is a power, which is integrated in closed form; a light one ends where it
 has become negligible.
 
-The error of log P is below 1e-9 (1e-3 next to alpha = 1, that of the table of log pdf).
+The error of log P is below 1e-9 (1e-4 next to alpha = 1, that of the table of log pdf).
 """
 
 import math

@@ -9,6 +9,41 @@ START_POINTS = 256
 """Points that stand for a set of intervals in its starting values (not tuned)."""
 
 
+@parallel
+def widen(x, rounding, origin, tolerance, lower, upper):
+    """Write the intervals of data rounded to multiples of `rounding` around `origin`.
+
+    Return the index of the first datum that is no such multiple within `tolerance`, or x.size.
+    """
+    first_off = np.int64(x.size)
+    for index in prange(x.size):
+        i = np.int64(index)
+        steps = (x[i] - origin) / rounding
+        off = abs(steps - np.round(steps)) > tolerance + 4e-16 * abs(x[i] / rounding)
+        first_off = min(first_off, i if off else np.int64(x.size))
+        lower[i], upper[i] = x[i] - 0.5 * rounding, x[i] + 0.5 * rounding
+    return first_off
+
+
+@parallel
+def find_bad_ends(lower, upper, truncation):
+    """Return the indices of the first interval without meaning, and of the first point truncated.
+
+    They are lower.size if there is none. Ends that are both NaN stand for a missing observation.
+    """
+    first_bad = first_below = np.int64(lower.size)
+    for index in prange(lower.size):
+        i = np.int64(index)
+        low, high = lower[i], upper[i]
+        missing = np.isnan(low) and np.isnan(high)
+        is_open = abs(low) == np.inf, abs(high) == np.inf
+        bad = not (missing or low <= high) or (is_open[0] and (is_open[1] or low == high))
+        first_bad = min(first_bad, i if bad else np.int64(lower.size))
+        below = _point_of(low, high) < truncation
+        first_below = min(first_below, i if below else np.int64(lower.size))
+    return first_bad, first_below
+
+
 @serial
 def _point_of(low, high):
     """Return the point that stands for an interval: its middle, or its finite end."""

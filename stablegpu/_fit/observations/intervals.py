@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -87,19 +88,20 @@ def widened(
 
     Without rounding they have no width. Raises ValueError if the data are not so rounded.
     """
-    x, half = _flat(sets), 0.0
+    x = _flat(sets)
+    lower, upper = (x.copy(), x.copy()) if rounding is None else np.empty((2, x.size))
     if rounding is not None:
+        from stablegpu._fit.observations.interval_loops import widen
+
         rounding = validation.check_in_range("rounding", rounding, 0.0, np.inf, closed="neither")
-        finite = x[np.isfinite(x)]
-        steps = (x - (finite[0] if finite.size else 0.0)) / rounding
-        off = np.abs(steps - np.round(steps)) > GRID_TOLERANCE + 4e-16 * np.abs(x / rounding)
-        if off.any():
+        origin = next((v for v in x if math.isfinite(v)), 0.0)
+        off = widen(x, rounding, float(origin), GRID_TOLERANCE, lower, upper)
+        if off < x.size:
             raise ValueError(
                 f"{name} must be multiples of rounding={rounding:g}, up to a common offset, but "
-                f"{x[off][0]!r} is not: pass the rounding of the data, or lower= and upper="
+                f"{x[off]!r} is not: pass the rounding of the data, or lower= and upper="
             )
-        half = 0.5 * rounding
-    ends = Intervals(x - half, x + half, rounding, truncation)
+    ends = Intervals(lower, upper, rounding, truncation)
     _check_ends(ends)
     return ends
 
@@ -111,20 +113,19 @@ def _flat(sets: DataSets) -> np.ndarray:
 
 def _check_ends(ends: Intervals) -> None:
     """Raise ValueError unless all intervals make sense, and lie above the truncation."""
-    bad = ~(ends.lower <= ends.upper) & ~(np.isnan(ends.lower) & np.isnan(ends.upper))
-    bad |= np.isinf(ends.lower) & (ends.lower == ends.upper)
-    bad |= np.isinf(ends.lower) & np.isinf(ends.upper)
-    if bad.any():
-        k = int(np.flatnonzero(bad)[0])
+    from stablegpu._fit.observations.interval_loops import find_bad_ends
+
+    truncation = -math.inf if ends.truncation is None else ends.truncation
+    bad, below = find_bad_ends(ends.lower, ends.upper, truncation)
+    if bad < ends.lower.size:
         raise ValueError(
-            f"lower must not exceed upper, and one of them must be finite; observation {k} has "
-            f"lower={ends.lower[k]:g}, upper={ends.upper[k]:g}"
+            f"lower must not exceed upper, and one of them must be finite; observation {bad} has "
+            f"lower={ends.lower[bad]:g}, upper={ends.upper[bad]:g}"
         )
-    if ends.truncation is not None and (ends.points < ends.truncation).any():
-        worst = float(ends.points[ends.points < ends.truncation][0])
+    if below < ends.lower.size:
         raise ValueError(
-            f"truncation={ends.truncation:g} says that smaller values were never recorded, but the "
-            f"data hold {worst:g}: remove these, or lower the truncation"
+            f"truncation={truncation:g} says that smaller values were never recorded, but the data "
+            f"hold {ends.points[below]:g}: remove these, or lower the truncation"
         )
 
 

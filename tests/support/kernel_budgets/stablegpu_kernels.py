@@ -54,6 +54,8 @@ _FLOAT64 = """
     _quantiles.cuda.finish_points              48  restoration f8* f8* f8*
     _fit.likelihood.cuda.maximize_sets         168 2xf8* i8** f8* i8 f8* i8 i8* f8**** f8*
     _fit.likelihood.cuda.maximize_interval_sets 255 intervals i8** f8* i8 f8* i8 i8* f8**** f8*
+    _inference.linear_models.cuda.subtract_models         56  f8*** f8** i8* f8** f8**
+    _inference.linear_models.cuda.score_models            168 f8*** f8** i8* f8** f8* f8**
     _fit.estimators.mcculloch.cuda.sort_sets              64  f8* f8* i8** i8** f8* f8* f8**
     _fit.likelihood.second_starts.cuda.find_peaks_of_sets 96  f8* f8* i8** f8* f8* f8*
     _fit.estimators.mcculloch.cuda.start_sets             80  f8* f8* i8** f8* f8**
@@ -87,5 +89,5 @@ def _of_type(dtype) -> dict:
     )
 
 
-KERNELS = read_budgets("stablegpu", _FLOAT64, slow="maximize|quadrature", **_NAMES)
+KERNELS = read_budgets("stablegpu", _FLOAT64, slow="maximize|score_models|quadrature", **_NAMES)
 KERNELS |= _of_type(f4) | _of_type(f8)

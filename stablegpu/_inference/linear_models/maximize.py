@@ -1,9 +1,8 @@
 """Maximum likelihood of linear models with stable errors, for many models at once.
 
 The derivative of the log-likelihood by a coefficient is the sum of the scores of the location times
-the regressor. So it is a weighted gradient: the loops over data sets (`_fit/likelihood`) evaluate
-the residuals of each model once with weights 1, and once with each regressor as weights. Steps are
-taken on the host, for all models together.
+the regressor. Data go to the device once. Steps are taken on the host, for all models that still
+climb together.
 """
 
 from __future__ import annotations
@@ -17,23 +16,19 @@ import numpy as np
 from hetero.arrays import Workspace
 from hetero.devices import resolve
 from stablegpu._fit.batch import fit_batch
-from stablegpu._fit.datasets import (
-    BatchFit,
-    SortedDataSets,
-    make_starts,
-    upload_ends,
-)
-from stablegpu._fit.datasets import maximize as evaluate_sets
-from stablegpu._fit.likelihood import Observations
+from stablegpu._fit.datasets import BatchFit, constants
 from stablegpu._fit.limits import ALPHA_RANGE
+from stablegpu._inference.linear_models import loops
+from stablegpu._inference.linear_models.preparation_loops import fit_deviations, scale_columns
 from stablegpu._inference.quasi_newton import correct_information
 
 _BREAK_EVEN = 10_000  # observations from which on a GPU is faster (not tuned)
 _MARGIN = 1e-9  # distance from bounds, as in `fit`
-_MOST_STEPS, _OF_DEVIATIONS = 200, 30
+_MOST_STEPS = 200
 _GAIN = 1e-9  # of the log-likelihood that a step must promise
 _DIFFERENCE = 0.02  # step of the information's differences, in standard errors
 _LARGEST = (0.3, 0.6, 1.5, 0.7)  # steps of alpha, beta, location in scales, log scale
+_CERTAINLY_INDEPENDENT = 1e-6  # least eigenvalue of products over the largest
 
 
 class Maximum(NamedTuple):
@@ -46,116 +41,111 @@ class Maximum(NamedTuple):
 
 
 class LinearModels:
-    """Models y = X b + error with regressors scaled to unit size and without means."""
+    """Models y = X b + error with regressors scaled to unit size and without means.
+
+    y is (models, n), and x (models, n, p), or (1, n, p) for all models.
+    """
 
     def __init__(self, y: np.ndarray, x: np.ndarray, device: Any) -> None:
-        self.models, self.size, self.columns = x.shape
-        self.centre = x.mean(axis=1)
-        self.unit = np.abs(x - self.centre[:, None, :]).mean(axis=1)
+        (self.models, self.size), (rows, _, columns) = y.shape, x.shape
+        self.centre, self.unit = np.empty((2, rows, columns))
+        scaled, gram = np.empty((rows, columns, self.size)), np.empty((rows, columns, columns))
+        scale_columns(x, self.centre, self.unit, scaled, gram)
         if not (self.unit > 0.0).all():
             raise ValueError("X must not have a constant column: the intercept is always fitted")
-        self.x = (x - self.centre[:, None, :]) / self.unit[:, None, :]
-        ranks = np.linalg.matrix_rank(self.x)
-        if (ranks < self.columns).any():
+        eigenvalues = np.linalg.eigvalsh(gram)
+        doubtful = eigenvalues[:, 0] < _CERTAINLY_INDEPENDENT * eigenvalues[:, -1]
+        if doubtful.any() and (np.linalg.matrix_rank(scaled[doubtful]) < columns).any():
             raise ValueError("X must not have collinear columns: leave one of them out")
-        self.y = y
-        self._device = resolve(device, work=y.size, break_even=_BREAK_EVEN)
-        copies = self.columns + 1
-        weights = np.concatenate(
-            [np.ones((self.models, 1, self.size)), self.x.transpose(0, 2, 1)], axis=1
-        )
-        with self._device.active():
-            self._workspace = Workspace(self._device)
-            self._weights = self._workspace.input("weights", weights)
-        ends = np.arange(self.models * copies) * self.size
-        self._ends = ends, ends + self.size
-        self._copies = copies
+        self.coefficients = np.empty((self.models, columns))
+        fit_deviations(scaled, y, self.coefficients)
+        device = resolve(device, work=y.size, break_even=_BREAK_EVEN)
+        self._loops = loops(device)
+        with device.active():
+            self._workspace = workspace = Workspace(device)
+            self._x = workspace.input("x", scaled).reshape(scaled.shape)
+            self._y = workspace.input("y", y).reshape(y.shape)
+            self._residuals = workspace.output(y.shape, flat=False)
 
-    def fit_residuals(self, residuals: np.ndarray) -> np.ndarray:
-        """Return alpha, beta, S0's location and log scale of each model's residuals."""
-        with self._device.active():
+    def _subtract(self, which: np.ndarray, theta: np.ndarray) -> tuple[Any, Any, Any]:
+        """Return the numbers of models, their parameters and residuals on the device."""
+        workspace, residuals = self._workspace, self._residuals[: which.size]
+        numbers = workspace.input("which", which, np.int64)
+        parameters = workspace.input("theta", theta).reshape(theta.shape)
+        self._loops.subtract(self._x, self._y, numbers, parameters, residuals, workspace.stream)
+        return numbers, parameters, residuals
+
+    def fit_residuals(self) -> np.ndarray:
+        """Return alpha, beta, S0's location and log scale of residuals at the first coefficients.
+
+        The coefficients follow.
+        """
+        theta = np.zeros((self.models, 4 + self.coefficients.shape[1]))
+        theta[:, 4:] = self.coefficients
+        with self._workspace.device.active():
             workspace = self._workspace
+            _, _, residuals = self._subtract(np.arange(self.models), theta)
             starts = np.arange(self.models) * self.size
             batch = BatchFit("ml", "S0", {}, workspace, workspace)
             none = workspace.output((0,), reuse="none")
-            data = workspace.input("data", residuals)
+            data = residuals.reshape(self.models * self.size)
             fits = fit_batch(data, none, starts, starts + self.size, batch)
         bad = ~np.isfinite(fits.alpha)
         if bad.any():
             raise ValueError(
                 f"the residuals of {int(bad.sum())} models cannot be fitted: {fits.message[bad][0]}"
             )
-        return np.stack([fits.alpha, fits.beta, fits.loc, np.log(fits.scale)], axis=1)
+        theta[:, :4] = np.stack([fits.alpha, fits.beta, fits.loc, np.log(fits.scale)], axis=1)
+        return theta
 
-    def evaluate(self, theta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return log-likelihoods and (models, 4 + p) gradients."""
-        residuals = self.y - np.einsum("mnp,mp->mn", self.x, theta[:, 4:])
-        units = np.stack([theta[:, 2], np.exp(theta[:, 3])], axis=1)
-        parameters = theta[:, :4].copy()
-        parameters[:, 2:] = 0.0
-        low, high = residuals.min(axis=1), residuals.max(axis=1)
-        zero = np.zeros(self.models)
-        ranges = np.stack([low, high, low, high, zero, zero], axis=1).repeat(self._copies, axis=0)
-        copies = residuals.repeat(self._copies, axis=0).reshape(-1)
-        with self._device.active():
-            workspace = self._workspace
-            points = workspace.input("residuals", copies)
-            observed = Observations(
-                points,
-                self._weights,
-                workspace.input("bounds", np.stack([copies, copies])).reshape(2, copies.size),
-                upload_ends(workspace, *self._ends),
-                workspace.input("ranges", ranges).reshape(ranges.shape),
-            )
-            sets = SortedDataSets(points, self._weights, observed.ends, observed)
-            starts = make_starts(
-                parameters.repeat(self._copies, axis=0),
-                units.repeat(self._copies, axis=0),
-                ALPHA_RANGE[0],
-            )
-            outcomes = evaluate_sets(sets, starts, 0, workspace, workspace)
-        outcomes = outcomes.reshape(self.models, self._copies)
-        gradient = np.empty_like(theta)
-        gradient[:, :4] = outcomes["gradient"][:, 0]
-        gradient[:, 2] /= units[:, 1]
-        gradient[:, 4:] = outcomes["gradient"][:, 1:, 2] / units[:, 1:]
-        return outcomes["loglik"][:, 0].copy(), gradient
+    def evaluate(self, which: np.ndarray, theta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return log-likelihoods of the models `which` and their (m, 4 + p) gradients."""
+        shape = which.size, 1 + theta.shape[1]
+        with self._workspace.device.active():
+            workspace, table = self._workspace, constants(self._workspace).table
+            numbers, parameters, residuals = self._subtract(which, theta)
+            outcomes = workspace.output(shape, flat=False)
+            arguments = self._x, residuals, numbers, parameters, table, outcomes
+            self._loops.score(*arguments, workspace.stream)
+            result = workspace.result(outcomes, shape)
+        return result[:, 0].copy(), result[:, 1:].copy()
 
 
 def maximize(models: LinearModels) -> Maximum:
     """Return the largest likelihoods of linear models."""
-    coefficients = _least_deviations(models)
-    residuals = models.y - np.einsum("mnp,mp->mn", models.x, coefficients)
-    theta = np.concatenate([models.fit_residuals(residuals), coefficients], axis=1)
+    theta = models.fit_residuals()
     theta[:, 0] = theta[:, 0].clip(ALPHA_RANGE[0], ALPHA_RANGE[1] - 1e-3)
     theta[:, 1] = theta[:, 1].clip(-0.99, 0.99)
-    loglik, gradient = models.evaluate(theta)
-    matrix = _information(models, theta)
-    damping, active = np.zeros(models.models), np.ones(models.models, bool)
+    active = np.arange(models.models)
+    loglik, gradient = models.evaluate(active, theta)
+    matrix, damping = _information(models, theta), np.zeros(models.models)
     for _ in range(_MOST_STEPS):
-        step, gain = _bounded_step(matrix, gradient, theta, damping)
-        active &= (gain > _GAIN + 3e-12 * np.abs(loglik)) & (damping < 1e8)
-        if not active.any():
+        step, gain = _bounded_step(matrix[active], gradient[active], theta[active], damping[active])
+        goes_on = (gain > _GAIN + 3e-12 * np.abs(loglik[active])) & (damping[active] < 1e8)
+        active, step, gain = active[goes_on], step[goes_on], gain[goes_on]
+        if not active.size:
             break
-        step[~active] = 0.0
-        new = _clipped(theta + step)
-        new_loglik, new_gradient = models.evaluate(new)
-        better = active & (new_loglik > loglik)
-        ratio = np.where(active, (new_loglik - loglik) / np.maximum(gain, 1e-300), 0.0)
+        new = _clipped(theta[active] + step)
+        new_loglik, new_gradient = models.evaluate(active, new)
+        better = new_loglik > loglik[active]
+        ratio = (new_loglik - loglik[active]) / np.maximum(gain, 1e-300)
         # A step almost out of the support tells nothing of the curvature here.
-        usable = (ratio > -4.0) & active & np.isfinite(new_gradient).all(axis=1)
-        corrected = correct_information(matrix, new - theta, gradient - new_gradient, 0.1)
-        matrix = np.where(usable[:, None, None], corrected, matrix)
-        theta = np.where(better[:, None], new, theta)
-        gradient = np.where(better[:, None], new_gradient, gradient)
-        loglik = np.where(better, new_loglik, loglik)
-        damping = np.where(
-            better & (ratio > 0.6), np.where(damping > 0.05, 0.2 * damping, 0.0), damping
+        usable = (ratio > -4.0) & np.isfinite(new_gradient).all(axis=1)
+        moved, fall = new - theta[active], gradient[active] - new_gradient
+        chosen = active[usable]
+        matrix[chosen] = correct_information(matrix[chosen], moved[usable], fall[usable], 0.1)
+        risen = active[better]
+        theta[risen], loglik[risen] = new[better], new_loglik[better]
+        gradient[risen] = new_gradient[better]
+        old = damping[active]
+        less = np.where(old > 0.05, 0.2 * old, 0.0)
+        damping[active] = np.select(
+            [~better, ratio > 0.6, ratio < 0.25],
+            [np.maximum(6.0 * old, 1.0), less, np.maximum(2.0 * old, 0.25)],
+            old,
         )
-        damping = np.where(better & (ratio < 0.25), np.maximum(2.0 * damping, 0.25), damping)
-        damping = np.where(active & ~better, np.maximum(6.0 * damping, 1.0), damping)
+    still_climbing = np.isin(np.arange(models.models), active)
     covariance = _covariance(models, theta)
-    theta = theta.copy()
     # Back to the caller's regressors: b = b'/unit, and the intercept takes their centres.
     jacobian = np.zeros((models.models, theta.shape[1], theta.shape[1]))
     jacobian[:, range(4), range(4)] = 1.0
@@ -172,24 +162,8 @@ def maximize(models: LinearModels) -> Maximum:
     missing = np.isnan(np.diagonal(covariance, axis1=1, axis2=2))  # at bounds, or all of a model
     covariance = jacobian @ np.nan_to_num(covariance) @ jacobian.transpose(0, 2, 1)
     covariance[missing[:, :, None] | missing[:, None, :]] = np.nan
-    converged = ~active & np.isfinite(gradient).all(axis=1)
+    converged = ~still_climbing & np.isfinite(gradient).all(axis=1)
     return Maximum(theta, covariance, loglik, converged)
-
-
-def _least_deviations(models: LinearModels) -> np.ndarray:
-    """Return coefficients of nearly least absolute deviations, by reweighted least squares."""
-    x = np.concatenate([np.ones((models.models, models.size, 1)), models.x], axis=2)
-    weights = np.ones_like(models.y)
-    for _ in range(_OF_DEVIATIONS):
-        normal = np.einsum("mni,mn,mnj->mij", x, weights, x)
-        right = np.einsum("mni,mn->mi", x, weights * models.y)
-        result = np.linalg.solve(normal, right[..., None])[..., 0]
-        residuals = np.abs(models.y - np.einsum("mni,mi->mn", x, result))
-        floor = 1e-3 * np.median(residuals, axis=1, keepdims=True) + 1e-300
-        weights = 1.0 / np.maximum(residuals, floor)
-        weights /= weights.max(axis=1, keepdims=True)
-    coefficients: np.ndarray = result[:, 1:]
-    return coefficients
 
 
 _BOUNDS = (ALPHA_RANGE[0], ALPHA_RANGE[1] - _MARGIN), (-1.0 + _MARGIN, 1.0 - _MARGIN)
@@ -216,19 +190,24 @@ def _bounded_step(
     damped = matrix.copy()
     damped[:, index, index] *= 1.0 + damping[:, None]
     step, most = np.zeros_like(theta), np.zeros(len(theta))
+    rows = np.arange(len(theta))
     for face in itertools.product((None, 0, 1), repeat=len(_BOUNDS)):
-        other, free = np.zeros_like(theta), np.ones(len(index), bool)
+        other, free = np.zeros((rows.size, index.size)), np.ones(index.size, bool)
         for k, end in enumerate(face):
             if end is not None:
-                free[k], other[:, k] = False, _BOUNDS[k][end] - theta[:, k]
-        right = gradient - np.einsum("mij,mj->mi", damped, other)
-        inner = np.ascontiguousarray(damped[:, free][:, :, free])
+                free[k], other[:, k] = False, _BOUNDS[k][end] - theta[rows, k]
+        form, rise = damped[rows], gradient[rows]
+        right = rise - np.einsum("mij,mj->mi", form, other)
+        inner = np.ascontiguousarray(form[:, free][:, :, free])
         other[:, free] = np.linalg.solve(inner, right[:, free, None])[..., 0]
-        gain = (gradient * other).sum(axis=1)
-        gain -= 0.5 * np.einsum("mi,mij,mj->m", other, damped, other)
-        outside = np.abs(_clipped(theta + other) - theta - other).max(axis=1) > 1e-12
-        better = (gain > most) & ~outside
-        step[better], most[better] = other[better], gain[better]
+        gain = (rise * other).sum(axis=1) - 0.5 * np.einsum("mi,mij,mj->m", other, form, other)
+        outside = np.abs(_clipped(theta[rows] + other) - theta[rows] - other).max(axis=1) > 1e-12
+        better = (gain > most[rows]) & ~outside
+        step[rows[better]], most[rows[better]] = other[better], gain[better]
+        if free.all():  # the largest value of all, where it is within bounds
+            rows = rows[outside]
+            if not rows.size:
+                break
     scale = np.exp(theta[:, 3])
     largest = np.full(theta.shape, 1.5) * scale[:, None]
     largest[:, 0], largest[:, 1], largest[:, 3] = _LARGEST[0], _LARGEST[1], _LARGEST[3]
@@ -241,10 +220,11 @@ def _bounded_step(
 def _observed(models: LinearModels, theta: np.ndarray, widths: np.ndarray) -> np.ndarray:
     """Return the observed information by differences of gradients over twice these widths."""
     matrix = np.empty((models.models, theta.shape[1], theta.shape[1]))
+    everyone = np.arange(models.models)
     for k in range(theta.shape[1]):
         step = widths[:, k : k + 1] * (np.arange(theta.shape[1]) == k)
         above, below = _clipped(theta + step), _clipped(theta - step)
-        fall = models.evaluate(below)[1] - models.evaluate(above)[1]
+        fall = models.evaluate(everyone, below)[1] - models.evaluate(everyone, above)[1]
         matrix[:, k] = fall / (above - below)[:, k : k + 1]
     result: np.ndarray = 0.5 * (matrix + matrix.transpose(0, 2, 1))
     return result

@@ -40,7 +40,7 @@ AIM = 0.35
 MAX_PILOTS, MAX_GROWTH = 4, 8.0
 """Largest number of pilots, and largest factor of paths between two of them; not tuned."""
 
-ALGORITHMS = {
+ALGORITHMS: dict[str, type[SubsetSimulation | Splitting | ImportanceSampling]] = {
     "subset": SubsetSimulation,
     "splitting": Splitting,
     "importance": ImportanceSampling,

@@ -10,9 +10,8 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from hetero.atomic_files import lock_file
-
 from hetero import validation
+from hetero.data_files.atomic_files import lock_file
 from hetero.devices import Device, resolve
 from hetero.display.progress_bar import open_bar
 from hetero.distributed.engines import Engine

@@ -15,8 +15,8 @@ import numpy as np
 import rode
 from hetero.arrays import Workspace
 from hetero.cpu.threads import use_threads
-from rode import _spectra
-from rode.spectra import coefficients_of
+from rode.spectra import loops as loops_of
+from rode.spectra.response_spectrum import coefficients_of
 from studies.study import Study
 
 CORRELATION = [[1.0, 0.8, 0.0], [0.8, 1.0, -0.5], [0.0, -0.5, 1.0]]
@@ -127,7 +127,7 @@ def rate_on_device(study: Study, motions: np.ndarray, T: np.ndarray, dtype: str)
         for name, one in (("records", motions), ("periods", table))
     )
     result = space.output((3, len(motions), T.size), dtype, flat=False)
-    loops = _spectra.loops(study.device)
+    loops = loops_of(study.device)
     return study.rate(
         lambda: loops.compute_peaks(records, coefficients, result, space.stream),
         motions.size * T.size,

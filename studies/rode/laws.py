@@ -23,7 +23,7 @@ TIMES, H = (1.5, 3.0), 2.0**-5
 A = np.array([[0.0, 1.0], [-40.0, -1.0]])
 RISE = ([0.0, 1.0, 3.0], [0.0, 1.0, 0.25])
 CORRELATION = [[1.0, 0.8, 0.0], [0.8, 1.0, -0.5], [0.0, -0.5, 1.0]]
-THREE = {"tau": [0.1, 0.5, 1.0], "c": [2.0, 1.0, 0.5], "correlation": CORRELATION}
+THREE: dict[str, Any] = {"tau": [0.1, 0.5, 1.0], "c": [2.0, 1.0, 0.5], "correlation": CORRELATION}
 OMEGA = np.linspace(0.25, 40.0, 160)
 DENSITY = 4.0 / (1.0 + (OMEGA - 6.0) ** 2)
 
@@ -109,7 +109,8 @@ def show_three(t, x, u, p):  # type: ignore[no-untyped-def]
 def of_filters(excitation: rode.Excitation, t_end: float) -> np.ndarray:
     """Return variances of x, v and u by the moment equation of x and the states of all filters."""
     sources, components = excitation.sources(), excitation.components
-    B = np.array(push_by_three(()) if components == 3 else [push(())]).T
+    columns = push_by_three(()) if components == 3 else [push(())]  # type: ignore[no-untyped-call]
+    B = np.array(columns).T
     weights = np.array([1.0, 0.0, 2.0]) if components == 3 else np.ones(1)
     F, L, P = (
         linalg.block_diag(*(getattr(one, name) for one in sources))

@@ -4,9 +4,9 @@ import itertools
 import json
 
 import pytest
-from hetero.atomic_files import lock_file
 
 import tmd
+from hetero.data_files.atomic_files import lock_file
 from tmd import searches
 from tmd._search import checkpoint as search_checkpoint
 

@@ -49,7 +49,7 @@ def test_probabilities_are_those_of_the_process(device, algorithm, level):
     Runs have few paths, and take more of them where they scatter.
     """
     exact, problem, estimates, hits = exit_probability(level, 64), process(), [], 0
-    paths, seeds = 50, 8 if level > 3.0 else 20
+    paths, seeds = 500 if algorithm == "importance" else 50, 8 if level > 3.0 else 20
     for seed in range(seeds):
         found = rode.rare_event(
             problem, "euler", level, t_span=(0, 2), h=H, paths=paths, rng=seed, device=device,
@@ -165,9 +165,10 @@ def test_a_threshold_that_is_never_reached_is_said(algorithm):
         ({"coefficient_of_variation": 0.0}, "coefficient_of_variation must lie in"),
         ({"max_runs": 5}, "max_runs must be an integer"),
         ({"algorithm": "fast"}, "algorithm must be one of"),
-        (
+        pytest.param(
             {"algorithm": "importance", "problem": process(observe=show_size)},
             "a linear function of",
+            marks=pytest.mark.slow,
         ),
         ({"paths": 19}, "paths must be at least 20 for subset simulation"),
         ({"problem": rode.kanai_tajimi()}, "output must be one of displacement"),

@@ -21,7 +21,7 @@ LANES = 256
 """Sums among which the threads of a loop are spread: they would wait for each other; not tuned."""
 
 MOST_SUMS = 12
-"""Largest number of sums to which items add, so that a thread has them in registers."""
+"""Largest number of sums to which items add: each thread has its own until it ends."""
 
 LOOP = """
 def run(count, ARGUMENTS):

@@ -118,7 +118,7 @@ _STEP = "T** T** 1xT T*"
 LBM_ITEMS = {
     "*bounce": (176, f"i8** {_BODY} T* T*** T"),
     "?cover": (80, f"{_BODY} T* T***"),
-    "&change": (168, f"T*** i8** {_BODY} T i4*** T**"),
+    "&change": (176, f"T*** i8** {_BODY} T i4*** T**"),
     "pack": (96, "S* i8* u1* u4** i8*** i8* T**"),
     "*scalar bounce": (184, "T**** T**** u1*** i1** u1* i8* T** i8** i8* T* T*** T*"),
     "*scalar sweep": (72, "T**** T**** u1* i8* T** i8** i8* T*"),

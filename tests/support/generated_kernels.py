@@ -117,8 +117,8 @@ _STEP = "T** T** 1xT T*"
 
 LBM_ITEMS = {
     "*bounce": (176, f"i8** {_BODY} T* T*** T"),
-    "?cover": (64, f"{_BODY} T* T***"),
-    "&change": (248, f"T*** i8** {_BODY} T i4*** T**"),
+    "?cover": (80, f"{_BODY} T* T***"),
+    "&change": (176, f"T*** i8** {_BODY} T i4*** T**"),
     "pack": (96, "S* i8* u1* u4** i8*** i8* T**"),
     "*scalar bounce": (184, "T**** T**** u1*** i1** u1* i8* T** i8** i8* T* T*** T*"),
     "*scalar sweep": (72, "T**** T**** u1* i8* T** i8** i8* T*"),
@@ -152,7 +152,7 @@ def lbm_item_kernel(name, precision):
     text, first, own = {
         "+": (SUM, "i8 i8*", 1),
         "*": (ADDING, "i8* i8 i8 i8**", 4),
-        "&": (JOINING, "i8* i8 i8 i8**", 4),
+        "&": (JOINING, "i8* i8 i8 i8**", 3),
         "?": (CHOICE, "i8 i8** i8*", 1),
     }.get(name[0], (LOOP, "i8", 1))
     item = _lbm_item(name, precision)

@@ -97,31 +97,31 @@ def make_beside(precision: str, lattice: Lattice) -> Any:
 
     @inlined
     def beside(
-        i, k, number, found, cells, populations, labels, classes, masks, tables, directions,
+        i, k, lane, found, cells, populations, labels, classes, masks, tables, directions,
         weights, size, pose, origin, clock, scale, places, arrived,
     ):  # fmt: skip
         box, (x, y, z) = unpack_cell(cells[1, i], size, origin, clock[0])
         nx, ny, nz, q = size[0], size[1], size[2], k + 1
         cell = (z * ny + y) * nx + x
-        found[number, k, MEANS] = 0
+        found[lane, k, MEANS] = 0
         if labels[cell] != FRESH + size[7] or (np.int64(masks[classes[cell], INTO]) >> q) & 1:
             return
         dx, dy, dz = directions[q, 0], directions[q, 1], directions[q, 2]
         x, y, z = wrap(x + dx, nx), wrap(y + dy, ny), wrap(z + dz, nz)
         if labels[(z * ny + y) * nx + x] != 0:
             return
-        found[number, k, MEANS] = 1
+        found[lane, k, MEANS] = 1
         if is_own(x, y, z, size):
             values = means(x, y, z, populations, classes, masks, tables, size)
             for j in range(MEANS):
-                found[number, k, j] = values[j]
+                found[lane, k, j] = values[j]
         else:
             n = places[
                 wrap(box[2] + dz, places.shape[0]), wrap(box[1] + dy, places.shape[1]),
                 wrap(box[0] + dx, places.shape[2]),
             ]  # fmt: skip
             for j in range(MEANS):
-                found[number, k, j] = arrived[n, j]
+                found[lane, k, j] = arrived[n, j]
 
     return beside
 
@@ -137,21 +137,21 @@ def make_refill(precision: str) -> Any:
     index = make_access(precision)
 
     @called
-    def refill(lane, partial, number, found, cell, point, row, populations, lattice, body):
+    def refill(lane, partial, found, cell, point, row, populations, lattice, body):
         (x, y, z), (pose, scale), T = cell, body, type(point[0])
         classes, masks, tables, directions, weights, size = lattice
         count, drho = T(0), T(0)
         sxx, syy, szz, sxy, sxz, syz = T(0), T(0), T(0), T(0), T(0), T(0)
         for k in range(size[4] - 1):
-            if found[number, k, MEANS] != 0:
+            if found[lane, k, MEANS] != 0:
                 count += T(1)
-                drho += found[number, k, 0]
-                sxx += found[number, k, 1]
-                syy += found[number, k, 2]
-                szz += found[number, k, 3]
-                sxy += found[number, k, 4]
-                sxz += found[number, k, 5]
-                syz += found[number, k, 6]
+                drho += found[lane, k, 0]
+                sxx += found[lane, k, 1]
+                syy += found[lane, k, 2]
+                szz += found[lane, k, 3]
+                sxy += found[lane, k, 4]
+                sxz += found[lane, k, 5]
+                syz += found[lane, k, 6]
         share = T(1) / max(count, T(1))
         drho *= share
         ux, uy, uz, ax, ay, az = velocity_at(pose, row, point[0], point[1], point[2])
@@ -189,7 +189,7 @@ def make_change(precision: str, lattice: Lattice) -> Any:
 
     @inlined
     def change(
-        i, lane, partial, number, found, cells, populations, labels, classes, masks, tables,
+        i, lane, partial, found, cells, populations, labels, classes, masks, tables,
         directions, weights, size, pose, origin, clock, scale, places, arrived,
     ):  # fmt: skip
         row = clock[0]
@@ -200,9 +200,7 @@ def make_change(precision: str, lattice: Lattice) -> Any:
         if label == size[7]:
             take_up(lane, partial, cell, point, row, populations, lattice, (pose, scale))
         elif label == FRESH + size[7]:
-            refill(
-                lane, partial, number, found, cell, point, row, populations, lattice, (pose, scale)
-            )
+            refill(lane, partial, found, cell, point, row, populations, lattice, (pose, scale))
         else:
             partial[OVERLAP, lane] += 1
 

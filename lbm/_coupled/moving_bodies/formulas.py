@@ -105,8 +105,7 @@ def height_of_kind(shape, grid, x, y, z):
     if shape[0] == T(GRID):  # shape[4] is the number of points of the grid in a cell
         x, y, z = x * shape[4], y * shape[4], z * shape[4]
         nz, ny, nx = grid.shape
-        inside = x >= 0 and y >= 0 and z >= 0 and x <= nx - 1 and y <= ny - 1 and z <= nz - 1
-        if not inside:
+        if min(x, y, z) < T(0) or x > T(nx - 1) or y > T(ny - 1) or z > T(nz - 1):
             return grid[0, 0, 0]  # its border is at the largest height
         i = min(np.int64(x), nx - 2)
         j = min(np.int64(y), ny - 2)

@@ -50,14 +50,9 @@ class Loops(Protocol):
         ...
 
     def prepare_adding(
-        self,
-        item: Any,
-        most: int,
-        count: tuple[Any, int, int],
-        sums: Any,
-        arguments: Sequence[Any],
-        stream: Any,
-    ) -> Callable[[], None]:
+        self, item: Any, most: int, count: tuple[Any, int, int], sums: Any,
+        arguments: Sequence[Any], stream: Any,
+    ) -> Callable[[], None]:  # fmt: skip
         """Return a function that calls item(i, k, lane, sums, *arguments) for i < n and k < per.
 
         `count` is (counts, j, per), where n = counts[j] on the device is rarely above `most`. An
@@ -65,19 +60,14 @@ class Loops(Protocol):
         """
         ...
 
-    def count_groups(self, most: int) -> int:
-        """Return the number of groups that work at the same time in `prepare_joining`."""
-        ...
-
     def prepare_joining(
-        self, part: Any, item: Any, most: int, count: tuple[Any, int, int], sums: Any,
+        self, part: Any, item: Any, count: tuple[Any, int, int], sums: Any,
         arguments: Sequence[Any], stream: Any,
     ) -> Callable[[], None]:  # fmt: skip
-        """Return a function that calls part(i, k, g, *arguments) for k < per, at most 32, and then
-        item(i, lane, sums, g, *arguments), for i < n.
+        """Return a function that calls part(i, k, lane, *arguments) for k < per, at most 32, and
+        then item(i, lane, sums, *arguments), for i < n, as `prepare_adding` does.
 
-        What parts leave for their item in arrays at position g, number of a group, stays until
-        then. `count` and `sums` are those of `prepare_adding`.
+        What parts leave for their item in an array at position `lane` stays until then.
         """
         ...
 

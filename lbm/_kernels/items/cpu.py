@@ -43,7 +43,7 @@ def run(counts, which, per, sums, ARGUMENTS):
         for i in range(lane * count // lanes, (lane + 1) * count // lanes):
             for k in range(per):
                 part(int64(i), int64(k), int64(lane), ARGUMENTS)
-            item(int64(i), int64(lane), sums, int64(lane), ARGUMENTS)
+            item(int64(i), int64(lane), sums, ARGUMENTS)
 """
 
 CHOICE = """
@@ -126,14 +126,9 @@ def prepare_adding(item, most, count, sums, arguments, stream=None):
     return lambda: run(*numbers, *arguments)
 
 
-def count_groups(most):
-    """Return the number of groups of `prepare_joining`."""
-    return LANES
-
-
-def prepare_joining(part, item, most, count, sums, arguments, stream=None):
+def prepare_joining(part, item, count, sums, arguments, stream=None):
     """Return a function that joins parts of items."""
-    run, (counts, which, per) = make_loop(JOINING, item, 4, part), count
+    run, (counts, which, per) = make_loop(JOINING, item, 3, part), count
     numbers = counts, np.int64(which), np.int64(per), sums
     return lambda: run(*numbers, *arguments)
 

@@ -17,11 +17,11 @@ from lbm._kernels.items.sources import fill_in
 THREADS = 128
 """Threads of a block; not tuned."""
 
-LANES = 256
+LANES = 4 if SIMULATOR else 512
 """Sums among which the threads of a loop are spread: they would wait for each other; not tuned."""
 
 MOST_SUMS = 12
-"""Largest number of sums to which items add, so that a thread has them in registers."""
+"""Largest number of sums to which items add: each thread has its own until it ends."""
 
 LOOP = """
 def run(count, ARGUMENTS):
@@ -61,20 +61,14 @@ def run(counts, which, per, sums, ARGUMENTS):
 
 JOINING = """
 def run(counts, which, per, sums, ARGUMENTS):
-    own = cuda.local.array((ROWS, 1), int64)
-    for row in range(ROWS):
-        own[row, 0] = 0
-    group, k = cuda.blockIdx.x, cuda.threadIdx.x
-    for i in range(group, counts[which], cuda.gridDim.x):
+    lane, k = int64(cuda.blockIdx.x), int64(cuda.threadIdx.x)
+    for i in range(lane, counts[which], cuda.gridDim.x):
         if k < per:
-            part(int64(i), int64(k), int64(group), ARGUMENTS)
+            part(int64(i), k, lane, ARGUMENTS)
         cuda.syncthreads()
         if k == 0:
-            item(int64(i), int64(0), own, int64(group), ARGUMENTS)
+            item(int64(i), lane, sums, ARGUMENTS)
         cuda.syncthreads()
-    for row in range(sums.shape[0]):
-        if own[row, 0] != 0:
-            cuda.atomic.add(sums, (row, group % sums.shape[1]), own[row, 0])
 """
 
 CHOICE = """
@@ -172,17 +166,11 @@ def prepare_adding(item, most, count, sums, arguments, stream=0):
     return prepare_launch(run, grid, (THREADS,), stream, (*numbers, *arguments))
 
 
-def count_groups(most):
-    """Return the number of groups of `prepare_joining`: each is a block."""
-    return grid_stride_blocks(most, 1)
-
-
-def prepare_joining(part, item, most, count, sums, arguments, stream=0):
-    """Return a function that joins parts of items."""
-    run, grid = make_kernel(JOINING, item, 4, part), (count_groups(most),)
-    counts, which, per = count
+def prepare_joining(part, item, count, sums, arguments, stream=0):
+    """Return a function that joins parts of items; a block has the lane of its number."""
+    run, (counts, which, per) = make_kernel(JOINING, item, 3, part), count
     numbers = counts, np.int64(which), np.int64(per), sums
-    return prepare_launch(run, grid, (32,), stream, (*numbers, *arguments))
+    return prepare_launch(run, (LANES,), (32,), stream, (*numbers, *arguments))
 
 
 def prepare_choice(item, count, chosen, lengths, arguments, stream=0):

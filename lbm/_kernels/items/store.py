@@ -22,7 +22,7 @@ class Store:
     Attributes
     ----------
     T : type of the arithmetic of the block
-    lanes : sums among which those of items are spread
+    lanes : columns of sums to which items add
     """
 
     def __init__(self, engine: Engine, stream: Any = None):
@@ -90,18 +90,12 @@ class Store:
         with self._device.active():
             return self._on.prepare_adding(item, most, count, sums, arguments, self._stream)
 
-    def count_groups(self, most: int) -> int:
-        """Return the number of groups of `prepare_joining`."""
-        with self._device.active():
-            return self._on.count_groups(most)
-
     def prepare_joining(
-        self, part: Any, item: Any, most: int, count: tuple[Any, int, int], sums: Any,
-        *arguments: Any,
-    ) -> Callable[[], None]:  # fmt: skip
+        self, part: Any, item: Any, count: tuple[Any, int, int], sums: Any, *arguments: Any
+    ) -> Callable[[], None]:
         """Return a function that joins parts of items: `Loops.prepare_joining`."""
         with self._device.active():
-            return self._on.prepare_joining(part, item, most, count, sums, arguments, self._stream)
+            return self._on.prepare_joining(part, item, count, sums, arguments, self._stream)
 
     def prepare_choice(
         self, item: Any, count: int, chosen: Any, lengths: Any, *arguments: Any

@@ -206,7 +206,7 @@ def test_what_moments_cannot_do_is_refused(settings, words):
     ("settings", "words"),
     [
         ({}, "half of the bytes"),
-        ({"storage": "float16"}, "slower"),
+        ({"storage": "float16"}, "larger errors"),
     ],
 )
 def test_moments_are_taken_where_they_are_faster(settings, words, device, caplog):
@@ -284,6 +284,7 @@ def test_kernels_compile_within_their_budgets(
     streams = walls.endswith("streams")
     step = make_step(form.name, walls.split()[0], operator, forced, lattice, tile, streams)
     report = compile_kernel(step, signature)
-    assert report.spills <= allowed_spills()
+    # Numbers of float64 take two of 128 registers, and a force takes the last one.
+    assert report.spills <= allowed_spills() + 8 * (forced and precision == "float64")
     assert report.registers <= registers
     assert (report.opcodes(".f64") > 0) == (precision == "float64")

@@ -13,8 +13,8 @@ into a cell are its own populations, which it adds in its own layer. Names in th
 
 - w0, w1, ..., eddies: words and eddy viscosity of the cell in the layer to come; class_0 and below:
   classes of this cell and of that in the layer below; into: links into walls (`Links.masks`);
-- first: the first layer of the block; p: the layer above the one that is reconstructed, from first
-  on, which z numbers across the ends of the domain; end: behind the last p;
+- first, z: the layer of the second turn, and the layer to load; turn: 0 for the layer below first,
+  and so on up to the last one, that above the block's layers;
 - up_s, up_x, ...: sums of f, c_x f, c_y f, c_x^2 f, ... that arrive from the layer below; sum_s,
   sum_x, ...: those of a cell that lacks only what comes from the layer above;
 - A<q>: where a thread writes population q in shared memory; R<q>: where it reads what arrives;
@@ -55,7 +55,7 @@ if y < 0 or y >= ny:
 write = I((ly + 1) * (TX + 2) + lx + 1)
 column, layer, height, wraps = U(y * nx + x), U(nx * ny), U(nz), wrap_z != 0
 first = U(U(z0) + U(cuda.blockIdx.z * layers))
-end = U(U(first + min(U(layers), U(U(z1) - first))) + U(2))
+turns = U(min(U(layers), U(U(z1) - first)) + U(1))
 z = U(first - U(1)) if first > U(0) else (U(height - U(1)) if wraps else height)
 """.splitlines()
 
@@ -130,7 +130,7 @@ def step_source(
         lines += [f"below = class_0 = U({SOLID_CLASS})"]
     names = [f"up_{k}" for k in _SUMS] + [f"sum_{k}" for k in (*_SUMS, "z", "zz", "xz", "yz")]
     lines += [f"{name} = T(0)" for name in names]
-    lines += [*load, "p = first", "while p < end:"]
+    lines += [*load, "z, turn = first, U(0)", "while turn <= turns:"]
     body = ["below, class_0 = class_0, class_next"] * has_walls
     if forced and has_walls:
         body += [f"share = T(0) if class_0 == U({SOLID_CLASS}) else T(1)"]
@@ -139,17 +139,17 @@ def step_source(
         body += ["here_force = force"]
     rates = "(*rates, eddies)" if reads_viscosity else "rates"
     body += [f"f = reconstruct(({w},), {rates}, {'here_force' if forced else 'force'})"]
-    body += ["if U(p + U(1)) < end:", "    z = U(0) if p == height and wraps else p"]
-    body += [f"    {line}" for line in load]
-    body += ["here = I(p & U(1)) * PAGE + write"]
+    body += ["if turn < turns:", *(f"    {line}" for line in load)]
+    body += ["    z = U(z + U(1))", "    if z == height and wraps:", "        z = U(0)"]
+    body += ["here = I(turn & U(1)) * PAGE + write"]
     body += [f"shared[here + A{q}] = f[{q}]" for q, v in enumerate(c) if any(v[:2])]
     body += ["cuda.syncthreads()", "if owned:"]
     inner = ["there = here - I(TX + 3)", *arriving(-1, "d")]
     # Beside an eddy viscosity there is no register for the class: the cache has it.
     class_below = "classes[cell]" if reads_viscosity else "below"
     fluid = f"{class_below} != U({SOLID_CLASS})" if walls == "solids" else "True"
-    inner += ["if p > U(first + U(1)):"]
-    inner += ["    cell = U(U(U(p - U(2)) * layer) + column)"]
+    inner += ["if turn > U(1):"]
+    inner += ["    cell = U(U(U(U(first + turn) - U(2)) * layer) + column)"]
     inner += [f"    if {fluid}:"]
     inner += [f"        packed = pack(({', '.join(_FINISHED)}))"]
     inner += [f"        {_word_of_cell('at', 'cell', words)}"]
@@ -161,7 +161,7 @@ def step_source(
     if has_walls:
         inner += _returns(lattice, walls == "solids", streams)
     body += [f"    {line}" for line in inner]
-    lines += [f"    {line}" for line in [*body, "p = U(p + U(1))"]]
+    lines += [f"    {line}" for line in [*body, "turn = U(turn + U(1))"]]
     head = (
         f"def step(\n    source, target, classes, {_TABLES}, rates, force{viscosity}, {SIZES}\n):"
     )

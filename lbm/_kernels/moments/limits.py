@@ -64,7 +64,7 @@ def choose_state(
 ) -> tuple[str, str]:
     """Return what a simulation stores of its cells, and why.
 
-    With "auto" moments are taken where they are possible and were faster in measurements
+    With "auto" moments are taken where they are possible, as exact and were faster in measurements
     (`benchmarks/records/lbm/lbm-moments-cuda.json`; docs/packages/lbm.md for CPUs).
 
     Parameters
@@ -85,5 +85,5 @@ def choose_state(
     if not on_gpus:
         return "populations", "steps of moments are slower than those of populations on a CPU"
     if storage == "float16":
-        return "populations", "with 16 bits steps of moments are slower than those of populations"
+        return "populations", "with 16 bits moments have larger errors than populations"
     return "moments", "their steps move about half of the bytes of populations"

@@ -45,6 +45,7 @@ def test_all_threads_copy_bytes(size):
     np.testing.assert_array_equal(target, source)
 
 
+@pytest.mark.cuda
 def test_large_arrays_are_staged(require_cuda, monkeypatch):
     """Through a ring of buffers that is used again, with a buffer that is filled in part."""
     from hetero.cuda import staging

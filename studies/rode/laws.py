@@ -74,8 +74,8 @@ def variances(study: Study) -> Iterator[tuple]:
         for seed in range(seeds):
             result = rode.solve(
                 problem, "4-rode-taylor", t_span=(0.0, TIMES[-1]), h=H, paths=paths,
-                rng=100 * number + seed, sampling="exact", reduction="moments", save_every=round(TIMES[0] / H),
-                device=study.device,
+                rng=100 * number + seed, sampling="exact", reduction="moments",
+                save_every=round(TIMES[0] / H), device=study.device,
             )  # fmt: skip
             assert result.variance is not None
             sums += result.variance[1:]

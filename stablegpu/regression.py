@@ -212,6 +212,8 @@ def regress(
             f"X must have the shape (n, p) or (models, n, p) with n={y.shape[1]}, got {lags.shape}"
         )
     size, columns = y.shape[1], lags.shape[2]
+    if not columns or not len(y):
+        raise ValueError("y must hold a model and X a column at least")
     if size < columns + FEWEST_OBSERVATIONS:
         raise ValueError(
             f"y must hold at least {columns + FEWEST_OBSERVATIONS} observations for {columns} "

@@ -66,9 +66,13 @@ def test_no_search_finds_a_larger_likelihood(models):
 
 def test_a_model_alone_its_predictions_and_its_shift(models):
     y, x, _, found = models
-    alone = regress(10.0 + 3.0 * y[1], 5.0 + 0.1 * x[1], device="cpu")
-    np.testing.assert_allclose(alone.coefficients, 30.0 * found[1].coefficients, rtol=1e-4)
-    assert alone.scale == pytest.approx(3.0 * found[1].scale, rel=1e-4)
+    size = 3e150
+    alone = regress(size * (10.0 + y[1]), 5.0 + 0.1 * x[1], device="cpu")
+    np.testing.assert_allclose(alone.coefficients, 10.0 * size * found[1].coefficients, rtol=1e-4)
+    assert alone.scale == pytest.approx(size * found[1].scale, rel=1e-4)
+    assert alone.loglik == pytest.approx(found[1].loglik - 300 * math.log(size))
+    errors = alone.stderr["coefficients"] / (10.0 * size)
+    np.testing.assert_allclose(errors, found[1].stderr["coefficients"], rtol=1e-2)
     prediction = found[1].predict(x[1], confidence=0.9)
     inside = float(((prediction.low < y[1]) & (y[1] < prediction.high)).mean())
     assert 0.83 < inside < 0.97
@@ -85,7 +89,7 @@ def test_gradients_are_those_of_the_density(device, shared):
     columns = (x - models.centre[:, None]) / models.unit[:, None]
     for k, tolerance in enumerate((1e-6, 3e-4)):  # a table serves alpha next to 1
 
-        def loglik(point, y=y[k], columns=columns[0 if shared else k]):
+        def loglik(point, y=models.y[k], columns=columns[0 if shared else k]):
             errors = stable(*point[:3], math.exp(point[3]), parameterization="S0", device="cpu")
             return errors.logpdf(y - columns @ point[4:]).sum()
 
@@ -117,6 +121,13 @@ def test_autoregressions():
         ((np.arange(6.0), np.eye(6)[:, :2]), ValueError, "at least 7 observations"),
         ((np.arange(20.0), np.arange(20.0)[:, None] * [1.0, 2.0]), ValueError, "collinear"),
         ((np.full(9, np.nan), np.eye(9)[:, :1]), ValueError, "must be finite"),
+        (
+            (0.1 + 0.3 * np.sin(np.arange(30)), np.sin(np.arange(30))[:, None]),
+            ValueError,
+            "linear f",
+        ),
+        ((np.empty((0, 9)), np.eye(9)[:, :1]), ValueError, "a model and X a column"),
+        ((np.arange(9.0), np.empty((9, 0))), ValueError, "a model and X a column"),
     ],
 )
 def test_bad_models_are_refused(arguments, error, words):

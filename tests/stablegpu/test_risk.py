@@ -215,9 +215,9 @@ def test_kupiecs_test_refuses_what_it_cannot_judge():
 
 
 def test_upper_ends_hold_where_a_sample_has_no_outliers_among_its_losses():
-    """At chi-square's limit of the likelihood all four intervals end below the truth."""
+    """At chi-square's limit of the likelihood all three intervals end below the truth."""
     truth = stable(1.9, 0.2, parameterization="S0", device="cpu")
-    samples = truth.rvs((120, 750), rng=2)[[1, 3, 28, 58]]
+    samples = truth.rvs((120, 750), rng=2)[[1, 28, 58]]
     fits = fit(samples, parameterization="S0", device="cpu")
     np.testing.assert_array_equal(fits.beta, 1.0)
     risk = fits.expected_shortfall(0.95)

@@ -28,6 +28,7 @@ _MOST_STEPS = 200
 _GAIN = 1e-9  # of the log-likelihood that a step must promise
 _DIFFERENCE = 0.02  # step of the information's differences, in standard errors
 _LARGEST = (0.3, 0.6, 1.5, 0.7)  # steps of alpha, beta, location in scales, log scale
+_ROUNDING = 1e-13  # scale of residuals over the size of y below which they are rounding errors
 _CERTAINLY_INDEPENDENT = 1e-6  # least eigenvalue of products over the largest
 
 
@@ -57,14 +58,17 @@ class LinearModels:
         doubtful = eigenvalues[:, 0] < _CERTAINLY_INDEPENDENT * eigenvalues[:, -1]
         if doubtful.any() and (np.linalg.matrix_rank(scaled[doubtful]) < columns).any():
             raise ValueError("X must not have collinear columns: leave one of them out")
+        # A power of two, so that squares of scales stay in the range of floats.
+        self.unit_of_y = np.ldexp(1.0, np.frexp(np.abs(y).max(axis=1))[1])
+        self.y = y / self.unit_of_y[:, None]
         self.coefficients = np.empty((self.models, columns))
-        fit_deviations(scaled, y, self.coefficients)
+        fit_deviations(scaled, self.y, self.coefficients)
         device = resolve(device, work=y.size, break_even=_BREAK_EVEN)
         self._loops = loops(device)
         with device.active():
             self._workspace = workspace = Workspace(device)
             self._x = workspace.input("x", scaled).reshape(scaled.shape)
-            self._y = workspace.input("y", y).reshape(y.shape)
+            self._y = workspace.input("y", self.y).reshape(y.shape)
             self._residuals = workspace.output(y.shape, flat=False)
 
     def _subtract(self, which: np.ndarray, theta: np.ndarray) -> tuple[Any, Any, Any]:
@@ -95,6 +99,9 @@ class LinearModels:
             raise ValueError(
                 f"the residuals of {int(bad.sum())} models cannot be fitted: {fits.message[bad][0]}"
             )
+        tiny = np.flatnonzero(fits.scale < _ROUNDING)
+        if (fits.scale[tiny] < _ROUNDING * np.median(np.abs(self.y[tiny]), axis=1)).any():
+            raise ValueError("y must not be a linear function of X: residuals are rounding errors")
         theta[:, :4] = np.stack([fits.alpha, fits.beta, fits.loc, np.log(fits.scale)], axis=1)
         return theta
 
@@ -153,7 +160,11 @@ def maximize(models: LinearModels) -> Maximum:
     slopes = range(4, theta.shape[1])
     jacobian[:, slopes, slopes] = 1.0 / models.unit
     jacobian[:, 2, 4:] = -models.centre / models.unit
-    theta[:, 4:] /= models.unit
+    jacobian[:, 2:] *= models.unit_of_y[:, None, None]
+    theta[:, 2] *= models.unit_of_y
+    theta[:, 3] += np.log(models.unit_of_y)
+    loglik -= models.size * np.log(models.unit_of_y)
+    theta[:, 4:] *= models.unit_of_y[:, None] / models.unit
     theta[:, 2] -= (theta[:, 4:] * models.centre).sum(axis=1)
     near_two = theta[:, 0] > ALPHA_RANGE[1] - 1e-8
     theta[near_two, 0], theta[near_two, 1] = ALPHA_RANGE[1], 0.0

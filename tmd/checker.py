@@ -161,7 +161,9 @@ class Statement:
             raise Refused(f"bits must be an integer of at least 4, not {self.bits!r}")
         self.kinds = {"all": "FM", "nearest": "M", "directed": "F"}[self.rounding]
         self.values = self._format(certificate["precision"])
-        self.list = [parse(s.split()[0]) for line in lines if (s := line.partition("#")[0]).strip()]
+        rows = [row for line in lines if (row := line.partition("#")[0].split())]
+        self.list = [parse(row[0]) for row in rows]
+        self.stated = {x: row[1] for x, row in zip(self.list, rows, strict=True) if len(row) > 1}
         if any("# undecided" in line for line in lines):
             raise Refused("the list has undecided arguments, about which nothing is proved")
         self.windows, self.random = windows, random.Random(seed)
@@ -189,6 +191,11 @@ class Statement:
         """Return f of a ball or number of about 2^e, with a cancellation-proof precision."""
         ctx.prec = bits + 64 + 4 * abs(e)
         return self.f(ball(x) if isinstance(x, Fraction) else x)
+
+    def require_stated(self, x: Fraction, kind: str) -> None:
+        """Refuse a list that states another kind for an argument."""
+        if self.stated.get(x, kind) != kind:
+            raise Refused(f"{float(x).hex()} is of kind {kind}, not {self.stated[x]} as listed")
 
     def find_kind(self, x: Fraction, ulp: int) -> str | None:
         """Return F or M if x is a case, None if not."""
@@ -233,6 +240,7 @@ class Checker(Statement):
             kind = self.find_kind(x, self.blocks[k]["ulp"])
             if kind is None or kind not in kinds:
                 raise Refused(f"{float(x).hex()} is listed, but is no case")
+            self.require_stated(x, kind)
             number = (
                 int(abs(x) / Fraction(2) ** self.blocks[k]["quantum"]) - self.blocks[k]["first"]
             )
@@ -558,6 +566,7 @@ class PhaseChecker(Statement):
                 raise Refused(f"{x} is listed twice")
             if kind not in self.kinds or self.kind_of(n) != kind:
                 raise Refused(f"{x} is no case of kind {kind}")
+            self.require_stated(x, kind)
             self.found[n], self.phases[n] = kind, phase
         expected = self.first * (self.hi - self.lo) * 2 * len(self.kinds) / 2**self.bits
         return f"all {len(self.found)} cases and their kinds (random values: {float(expected):.4g})"

@@ -33,7 +33,7 @@ from tmd._search.taylor_models import ROUNDINGS, Scale
 from tmd.errors import CheckpointError
 from tmd.formats import Format, Precision, format_fraction, to_interval
 from tmd.functions import NAMES, load_function
-from tmd.functions.function import Function
+from tmd.functions.function import Function, hash_values
 from tmd.results import Cases, Result
 
 if TYPE_CHECKING:
@@ -175,7 +175,7 @@ def search(
             if name not in NAMES:  # another process may know another function by this name
                 runs = [plan.block.run for plan in searched]
                 places = [(run, i) for run in runs for i in (0, run.count // 2, run.count - 1)]
-                method["values"] = f.hash_values(run.argument(i) for run, i in places)
+                method["values"] = hash_values(f, (run.argument(i) for run, i in places))
             store = _open_checkpoint(checkpoint, question | method, searched, comm, stack)
         if engine.is_single:
             block_cases = _search_here(f, searched, progress, store, chosen)

@@ -108,7 +108,7 @@ def check_outputs(
 
     Raises
     ------
-    ValueError : a suffix stands for no format, or a folder does not exist
+    ValueError : a suffix stands for no format, a folder does not exist, or two files are one
     OSError : a file cannot be created, or an existing one is read-only
     ImportError : a package that writes such a file is not installed
     """
@@ -116,6 +116,12 @@ def check_outputs(
     check_output_path("--plot", plot, FIGURE_SUFFIXES)
     if plot is not None:
         importlib.import_module("hetero.display.figures")  # fails now if Matplotlib is broken
+    seen = set()
     for path in (out, plot, *others):
-        if path is not None:
-            require_writable(path)
+        if path is None:
+            continue
+        require_writable(path)
+        if not path.exists() or path.is_file():  # several may write to one device or pipe
+            if path.resolve() in seen:
+                raise ValueError(f"two options write {path}: give each a file of its own")
+            seen.add(path.resolve())

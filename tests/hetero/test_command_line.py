@@ -250,6 +250,8 @@ def test_files_are_tried_before_the_work_and_left_as_they_are(tmp_path):
     path.write_text("before")
     check_outputs(out=path, plot=tmp_path / "b.svg", others=(tmp_path / "c.wc", None))
     assert path.read_text() == "before"
+    with pytest.raises(ValueError, match=r"two options write .*a.csv"):
+        check_outputs(out=path, others=(tmp_path / ".." / tmp_path.name / "a.csv",))
     assert [file.name for file in tmp_path.iterdir()] == ["a.csv"]
 
 

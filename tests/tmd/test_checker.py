@@ -79,6 +79,7 @@ def test_what_is_wrong_is_refused(tmp_path, capsys):
         "is no case": (certificate, [*lines, "0x1.0002p+0"]),
         "but in no block": (certificate, [*lines, "0x1.8p+0"]),
         "is listed twice": (certificate, [*lines, lines[0]]),
+        "of kind M, not F as listed": (certificate, [line + " F" for line in lines]),
     }.items():
         code = checker.main(write(tmp_path, *arguments))
         err = capsys.readouterr().err

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 from hetero.data_files.atomic_files import lock_name
 from tmd._certificates.records import write_json, write_lines
 from tmd.functions import NAMES, PROBES, load_function
+from tmd.functions.function import hash_values
 
 
 class Progress(NamedTuple):
@@ -57,7 +58,7 @@ class Campaign:
         if parts is not None:
             question["parts"] = parts
         if self.function not in NAMES:  # whose source may have changed since
-            question["values"] = load_function(self.function).hash_values(PROBES)
+            question["values"] = hash_values(load_function(self.function), PROBES)
         folder, state = self.folder, self.folder / "campaign.json"
         if not state.exists():
             folder.mkdir(parents=True, exist_ok=True)

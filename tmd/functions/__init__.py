@@ -13,7 +13,7 @@ from fractions import Fraction
 from typing import Any
 
 from hetero import validation
-from tmd.functions.function import Function
+from tmd.functions.function import Function, hash_values
 
 NAMES = (
     *("exp", "exp2", "exp10", "expm1", "exp2m1", "exp10m1"),
@@ -87,7 +87,7 @@ def register(function: Function) -> Function:
     if function.name in NAMES and load_function(function.name) is not function:
         raise ValueError(f"function: {function.name!r} is a name of tmd; choose another")
     known = _registered.get(function.name, function)
-    if known != function and known.hash_values(PROBES) != function.hash_values(PROBES):
+    if known != function and hash_values(known, PROBES) != hash_values(function, PROBES):
         raise ValueError(
             f"function: another one named {function.name!r} is in use, and results that have its "
             "name would become those of this one; choose another name"

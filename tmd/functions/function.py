@@ -107,25 +107,27 @@ class Function:
         """Return a ball that contains f(x) for every x in the ball `x`."""
         return self.coefficients(x, 1)[0] if self.value is None else self.value(x)
 
-    def hash_values(self, points: Iterable[Fraction]) -> str:
-        """Return a hash of the values at some points, which tells functions of one name apart."""
-        with working_precision(128):
-            text = " ".join(map(self._describe_value, points))
-        return hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
-
-    def _describe_value(self, x: Fraction) -> str:
-        """Return the value at a point, rounded to a float, or what is wrong with it."""
-        try:
-            return float(self.evaluate(x).mid()).hex()
-        except Exception as error:  # the point may lie outside of the domain of a user's function
-            return type(error).__name__
-
     def evaluate(self, x: Fraction) -> Ball:
         """Return f(x) as a ball, with radius 0 if f(x) has finitely many binary digits."""
         from flint import arb
 
         digits = self.exact(x)
         return self.enclosure(ball(x)) if digits is None else arb(digits)
+
+
+def hash_values(f: Function, points: Iterable[Fraction]) -> str:
+    """Return a hash of the values of a function at some points, to tell those of one name apart."""
+    with working_precision(128):
+        text = " ".join(_describe_value(f, x) for x in points)
+    return hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
+
+
+def _describe_value(f: Function, x: Fraction) -> str:
+    """Return the value at a point, rounded to a float, or what is wrong with it."""
+    try:
+        return float(f.evaluate(x).mid()).hex()
+    except Exception as error:  # the point may lie outside of the domain of a user's function
+        return type(error).__name__
 
 
 def ball(x: Fraction) -> Ball:

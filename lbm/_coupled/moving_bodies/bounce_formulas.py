@@ -8,17 +8,16 @@ import numpy as np
 from lbm._coupled.moving_bodies.formulas import (
     add_impulse,
     called,
-    find_share,
     inlined,
     is_fluid,
     is_own,
     make_access,
     middle_of,
     unpack_cell,
-    velocity_at,
     walls_of,
     wrap,
 )
+from lbm._coupled.moving_bodies.shape_formulas import find_share, velocity_at
 from lbm._kernels.formulas.storage_formulas import codec
 from lbm.geometry.wall_links import INTO, SOLID_CLASS
 from lbm.lattices.precision import PRECISIONS

@@ -21,10 +21,10 @@ from lbm._coupled.moving_bodies.formulas import (
     make_moments,
     middle_of,
     unpack_cell,
-    velocity_at,
     walls_of,
     wrap,
 )
+from lbm._coupled.moving_bodies.shape_formulas import velocity_at
 from lbm._kernels.formulas.storage_formulas import codec
 from lbm.geometry.wall_links import INTO
 from lbm.lattices import Lattice

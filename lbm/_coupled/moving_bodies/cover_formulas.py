@@ -7,23 +7,25 @@ import numpy as np
 
 from lbm._coupled.moving_bodies.formulas import (
     CHANGED,
-    END,
     FRESH,
     NEAR_SURFACE,
-    ROUNDED,
     called,
     equilibrium_of,
     find_cell,
-    find_in_frame,
-    height,
     inlined,
     is_fluid,
     is_own,
     make_access,
     middle_of,
     pack_cell,
-    velocity_at,
     walls_of,
+)
+from lbm._coupled.moving_bodies.shape_formulas import (
+    END,
+    ROUNDED,
+    find_in_frame,
+    height,
+    velocity_at,
 )
 from lbm._kernels.formulas.storage_formulas import codec
 from lbm.geometry.wall_links import SOLID_CLASS

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from lbm._coupled.moving_bodies.formulas import END, HALF, POSE, SPIN, VELOCITY
+from lbm._coupled.moving_bodies.shape_formulas import END, HALF, POSE, SPIN, VELOCITY
 from lbm.boundaries.limits import MAX_SPEED, require_slow
 from lbm.boundaries.motion import Motion, Rotation
 from lbm.geometry.triangles.topology import describe_point

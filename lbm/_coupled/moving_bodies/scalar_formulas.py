@@ -12,15 +12,14 @@ from lbm._coupled.moving_bodies.formulas import (
     FRESH,
     called,
     find_cell,
-    find_share,
     in_units,
     inlined,
     is_fluid,
     is_own,
     middle_of,
-    velocity_at,
     wrap,
 )
+from lbm._coupled.moving_bodies.shape_formulas import find_share, velocity_at
 from lbm._coupled.scalars.formulas import STREAMS
 from lbm._kernels.formulas.scalar_formulas import total
 from lbm.geometry.wall_links import SOLID_CLASS

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from hetero.validation import describe
-from lbm._coupled.moving_bodies.formulas import BOX, CYLINDER, GRID, SPHERE
+from lbm._coupled.moving_bodies.shape_formulas import BOX, CYLINDER, GRID, SPHERE
 from lbm.geometry.meshes import TriangleMesh
 from lbm.geometry.shapes import AXES, Box, Complement, Cylinder, Sphere
 from lbm.geometry.triangles.height_grid import POINTS_PER_CELL, find_heights
@@ -21,7 +21,7 @@ class BodyShape(NamedTuple):
 
     Attributes
     ----------
-    numbers : float64 [9], `formulas.height` reads them
+    numbers : float64 [9], `shape_formulas.height` reads them
     grid : float64 [z, y, x], heights of a mesh above its surface
     middle : float64 [3], a point of the shape in the domain
     """

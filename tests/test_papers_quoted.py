@@ -164,8 +164,8 @@ QUOTED = [
         ("one GPU had {46.4} GLUPS on another host", [cavity("float16", "ab")], 1),
     ]),
     ("packages/lbm.md", [
-        ("reach {83.2} GLUPS in float32, where one has {42.2} (98.7 %), and `SmagorinskyRecursive` has "
-         "{40.8} on one, with populations {25.1}",
+        ("reach {83.2} GLUPS in float32, where one has {42.2} (98.7 %), and "
+         "`SmagorinskyRecursive` has {40.8} on one, with populations {25.1}",
          [Figure(PARTS, f"cavity 512^3 a device, float32, {case}") for case in (
              "recursive, moments, devices: 2", "recursive, moments, devices: 1",
              "recursive with Smagorinsky's viscosity, moments, devices: 1",

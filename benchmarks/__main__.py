@@ -24,6 +24,7 @@ SUITES = {
     "lbm-channels": "benchmarks.lbm_channels",
     "lbm-flows": "benchmarks.lbm_flows",
     "lbm-moments": "benchmarks.lbm_moments",
+    "lbm-moments-float16": "benchmarks.lbm_moments_float16",
     "lbm-moments-devices": "benchmarks.lbm_moments_devices",
     "lbm-spheres": "benchmarks.lbm_spheres",
     "lbm-peers": "benchmarks.lbm_cpu_peers",

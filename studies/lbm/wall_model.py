@@ -157,11 +157,10 @@ def run(study: Study) -> dict:
             }  # fmt: skip
     heads = ("Re_tau", "cells", "u+ in the middle", "profile (%)", "friction (%)")
     study.table("Channels with modelled walls", heads, rows)
-    plates = []
-    for cell_reynolds in (1e4,) if study.quick else (1e4, 1e5):
-        errors = [100.0 * e for e in solve_plate(cell_reynolds, study.device)]
-        plates.append((f"{cell_reynolds:.0e}", *errors))
-        results[f"plate {cell_reynolds:.0e}"] = errors
-    heads = ("Re of a cell", *(f"cells {a} to {b} (%)" for a, b in STRETCHES))
-    study.table("Friction of a plate", heads, plates)
-    return results
+    plates = [
+        (f"{re:.0e}", *(100.0 * e for e in solve_plate(re, study.device)))
+        for re in ((1e4,) if study.quick else (1e4, 1e5))
+    ]
+    stretches = (f"cells {a} to {b} (%)" for a, b in STRETCHES)
+    study.table("Friction of a plate", ("Re of a cell", *stretches), plates)
+    return results | {f"plate {re}": {"friction": errors} for re, *errors in plates}

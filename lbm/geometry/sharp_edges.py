@@ -43,10 +43,11 @@ def find_free_directions(
     total, count = np.zeros((2, len(feet))), np.zeros(len(feet))
     for angle in 2.0 * math.pi / DIRECTIONS * np.arange(DIRECTIONS):
         along = math.cos(angle) * frame[0] + math.sin(angle) * frame[1]
-        near, far = (_look_down(shapes, above + s * along, normal) for s in (NEAR, FAR))
-        # A wall that rises is met before its drop could be measured.
-        rises = np.isfinite(_meet(shapes, above, along))
-        rises |= np.isfinite(_meet(shapes, above + 0.5 * FAR * along, along))
+        down = [(above + s * along - d * normal, -normal) for s in (NEAR, FAR) for d in (0, 1)]
+        ahead = [(above + s * along, along) for s in (0.0, FAR / 2.0)]
+        met = _meet(shapes, [*down, *ahead])
+        near, far = (np.fmin(first, 1.0 + second) for first, second in (met[:2], met[2:4]))
+        rises = np.isfinite(met[4:]).any(axis=0)  # such a wall is met before it could drop
         drops = np.isnan(far) | (far - near > (FAR - NEAR) * math.tan(SHARPEST_ATTACHED))
         is_edge = drops & ~rises
         count += is_edge
@@ -59,13 +60,11 @@ def find_free_directions(
     return result
 
 
-def _look_down(shapes: Sequence[Any], points: np.ndarray, normal: np.ndarray) -> np.ndarray:
-    """Return the depth [cell] of the surface below points, up to two cells, or NaN."""
-    first = _meet(shapes, points, -normal)
-    return np.where(np.isnan(first), 1.0 + _meet(shapes, points - normal, -normal), first)
+def _meet(shapes: Sequence[Any], rays: Sequence[tuple[np.ndarray, np.ndarray]]) -> np.ndarray:
+    """Return where unit vectors, each from a point, first meet a shape, or NaN, [ray, cell].
 
-
-def _meet(shapes: Sequence[Any], points: np.ndarray, directions: np.ndarray) -> np.ndarray:
-    """Return the distance at which unit vectors from points first meet a shape, or NaN."""
+    All rays are one call: meshes look at all of their triangles in each.
+    """
+    points, directions = (np.concatenate(arrays) for arrays in zip(*rays, strict=True))
     met = (np.asarray(shape.distances(points, directions)) for shape in shapes)
-    return functools.reduce(np.fmin, met)
+    return functools.reduce(np.fmin, met).reshape(len(rays), -1)

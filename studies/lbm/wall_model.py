@@ -12,7 +12,7 @@ A boundary layer grows on a flat plate from its leading edge on, at Reynolds num
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -145,8 +145,7 @@ def run(study: Study) -> dict:
     """Compute the channels and the plate, and print their errors."""
     sizes = (8,) if study.quick else (16, 32)[: 1 if study.device.kind == "cpu" else 2]
     turnovers = (0.2, 0.1) if study.quick else TURNOVERS
-    rows: list[tuple] = []
-    results: dict[str, Any] = {}
+    rows, results = [], {}
     for reynolds in (1000.0,) if study.quick else (1000.0, 5200.0):
         for cells in sizes:
             channel = solve_channel(reynolds, cells, study.device, turnovers=turnovers)
@@ -158,11 +157,10 @@ def run(study: Study) -> dict:
             }  # fmt: skip
     heads = ("Re_tau", "cells", "u+ in the middle", "profile (%)", "friction (%)")
     study.table("Channels with modelled walls", heads, rows)
-    plates = []
-    for cell_reynolds in (1e4,) if study.quick else (1e4, 1e5):
-        percent = [100.0 * e for e in solve_plate(cell_reynolds, study.device)]
-        plates.append((f"{cell_reynolds:.0e}", *percent))
-        results[f"plate {cell_reynolds:.0e}"] = percent
+    plates = [
+        (f"{re:.0e}", *(100.0 * e for e in solve_plate(re, study.device)))
+        for re in ((1e4,) if study.quick else (1e4, 1e5))
+    ]
     stretches = (f"cells {a} to {b} (%)" for a, b in STRETCHES)
     study.table("Friction of a plate", ("Re of a cell", *stretches), plates)
-    return results
+    return results | {f"plate {re}": {"friction": errors} for re, *errors in plates}

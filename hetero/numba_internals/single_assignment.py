@@ -23,15 +23,16 @@ def skip_blocks_without_the_variable(ssa: Any) -> None:
     @functools.wraps(run)
     def run_ssa(blocks: dict[int, Any]) -> dict[int, Any]:
         labels.clear()
-        for label, block in blocks.items():
-            for statement in block.body:
-                for variable in statement.list_vars():
-                    labels.setdefault(variable.name, set()).add(label)
         result: dict[int, Any] = run(blocks)
         return result
 
     @functools.wraps(rewrite)
     def rewrite_blocks(blocks: dict[int, Any], states: Any, handler: Any) -> dict[int, Any]:
+        if not labels:  # the first variable of this function
+            for label, block in blocks.items():
+                for statement in block.body:
+                    for variable in statement.list_vars():
+                        labels.setdefault(variable.name, set()).add(label)
         chosen = labels[states["varname"]]
         changed = rewrite({k: blocks[k] for k in blocks if k in chosen}, states, handler)
         return {k: changed[k] if k in chosen else block.copy() for k, block in blocks.items()}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
@@ -40,7 +40,9 @@ AIM = 0.35
 MAX_PILOTS, MAX_GROWTH = 4, 8.0
 """Largest number of pilots, and largest factor of paths between two of them; not tuned."""
 
-ALGORITHMS = {
+Simulation: TypeAlias = SubsetSimulation | Splitting | ImportanceSampling
+
+ALGORITHMS: dict[str, type[Simulation]] = {
     "subset": SubsetSimulation,
     "splitting": Splitting,
     "importance": ImportanceSampling,
@@ -210,7 +212,7 @@ def rare_event(
 
 
 def _simulate(
-    simulation: Splitting | SubsetSimulation | ImportanceSampling,
+    simulation: Simulation,
     paths: int,
     goal: float,
     max_runs: int,

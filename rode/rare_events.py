@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from rode._estimators.level_runs import LevelRun
 from rode._estimators.splitting import Splitting
 from rode._estimators.subsets import CHAIN, SubsetSimulation
 from rode._solver.plan import make_plan
-from rode.problems.problem import Problem
+from rode.problems import Problem
 
 if TYPE_CHECKING:
     from hetero.devices import Device
@@ -40,7 +40,9 @@ AIM = 0.35
 MAX_PILOTS, MAX_GROWTH = 4, 8.0
 """Largest number of pilots, and largest factor of paths between two of them; not tuned."""
 
-ALGORITHMS: dict[str, type[SubsetSimulation | Splitting | ImportanceSampling]] = {
+Simulation: TypeAlias = SubsetSimulation | Splitting | ImportanceSampling
+
+ALGORITHMS: dict[str, type[Simulation]] = {
     "subset": SubsetSimulation,
     "splitting": Splitting,
     "importance": ImportanceSampling,
@@ -210,7 +212,7 @@ def rare_event(
 
 
 def _simulate(
-    simulation: Splitting | SubsetSimulation | ImportanceSampling,
+    simulation: Simulation,
     paths: int,
     goal: float,
     max_runs: int,

@@ -86,22 +86,22 @@ def variances(study: Study) -> Iterator[tuple]:
                 yield name, output, t, float(found), float(value), float(score)
 
 
-def push(p):  # type: ignore[no-untyped-def]
+def push(p: Any) -> Any:
     """Return B of one component."""
     return 0.0, -1.0
 
 
-def push_by_three(p):  # type: ignore[no-untyped-def]
+def push_by_three(p: Any) -> Any:
     """Return B of three components."""
     return (0.0, -1.0), (0.5, 1.0), (0.0, 2.0)
 
 
-def show(t, x, u, p):  # type: ignore[no-untyped-def]
+def show(t: Any, x: Any, u: Any, p: Any) -> Any:
     """Return the outputs."""
     return x[0], x[1], u
 
 
-def show_three(t, x, u, p):  # type: ignore[no-untyped-def]
+def show_three(t: Any, x: Any, u: Any, p: Any) -> Any:
     """Return the outputs for three components."""
     return x[0], x[1], u[0] + 2.0 * u[2]
 

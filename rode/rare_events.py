@@ -16,7 +16,7 @@ from rode._estimators.level_runs import LevelRun
 from rode._estimators.splitting import Splitting
 from rode._estimators.subsets import CHAIN, SubsetSimulation
 from rode._solver.plan import make_plan
-from rode.problems import Problem
+from rode.problems.problem import Problem
 
 if TYPE_CHECKING:
     from hetero.devices import Device

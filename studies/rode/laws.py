@@ -109,8 +109,7 @@ def show_three(t: Any, x: Any, u: Any, p: Any) -> Any:
 def of_filters(excitation: rode.Excitation, t_end: float) -> np.ndarray:
     """Return variances of x, v and u by the moment equation of x and the states of all filters."""
     sources, components = excitation.sources(), excitation.components
-    columns = push_by_three(()) if components == 3 else [push(())]  # type: ignore[no-untyped-call]
-    B = np.array(columns).T
+    B = np.array(push_by_three(()) if components == 3 else [push(())]).T
     weights = np.array([1.0, 0.0, 2.0]) if components == 3 else np.ones(1)
     F, L, P = (
         linalg.block_diag(*(getattr(one, name) for one in sources))

@@ -260,7 +260,7 @@ def test_moments_take_half_of_the_bytes():
         ("float32", "solids and streams", lbm.RecursiveRegularized, D3Q19, True, 64),
         ("float32", "solids and streams", lbm.VremanRecursive, D3Q19, True, 64),
         *(pytest.param(*case, marks=pytest.mark.slow) for case in (
-            ("float32", "none", lbm.RecursiveRegularized, D3Q19, False, 56),
+            ("float32", "none", lbm.RecursiveRegularized, D3Q19, False, 64),
             ("float32", "faces", lbm.RecursiveRegularized, D3Q27, False, 96),
             ("float32", "none", lbm.CentralMoments, D3Q19, False, 64),
             ("float32", "none", lbm.CentralMoments, D3Q27, False, 96),
@@ -284,7 +284,7 @@ def test_kernels_compile_within_their_budgets(
     streams = walls.endswith("streams")
     step = make_step(form.name, walls.split()[0], operator, forced, lattice, tile, streams)
     report = compile_kernel(step, signature)
-    # Numbers of float64 take two of 128 registers, and a force takes the last one.
-    assert report.spills <= allowed_spills() + 8 * (forced and precision == "float64")
+    # Numbers of float64 take two registers each, and a thread of these tiles has 128 or 168.
+    assert report.spills <= allowed_spills() + 16 * (precision == "float64")
     assert report.registers <= registers
     assert (report.opcodes(".f64") > 0) == (precision == "float64")

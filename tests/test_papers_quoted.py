@@ -19,13 +19,14 @@ FLOWS, SPHERES, PATHS = "lbm/lbm-cuda.json", "lbm/lbm-spheres-cuda.json", "rode/
 FITS, FIT = "studies/stablegpu-fit-cuda.json", "stablegpu/fit-cuda.json"
 CALLS = "stablegpu/stable-calls-cuda.json"
 AUTO = "studies/lbm-hybrid-auto-cuda.json"
+HALVES = "lbm/lbm-moments-float16-cuda.json"
 MOMENTS, PARTS = "lbm/lbm-moments-cuda.json", "lbm/lbm-moments-devices-cuda.json"
 
 COMMITS = {
     TESTS: "6bd24045cbd2", PHASES: "d42b9f46da5f", SEARCH: "2c5cb6b", PHASE_1: "c62c370+",
     HYBRID: "d42b9f46da5f", WEAK: "34f8cc48f37f", STRONG: "13945d2", FLOWS: "c6fede84cea4",
     SPHERES: "fe17db4", PATHS: "cf81756", FITS: "6bd24045cbd2", FIT: "1ee0cc0", CALLS: "79878da",
-    MOMENTS: "a3c77f97f3e4+", PARTS: "e4a8d91a66e0", AUTO: "e4a8d91a66e0",
+    MOMENTS: "a3c77f97f3e4+", PARTS: "e4a8d91a66e0", HALVES: "06583130c68d", AUTO: "e4a8d91a66e0",
 }  # fmt: skip
 """The commit of each record."""
 
@@ -61,7 +62,8 @@ def cavity(dtype, pattern, lattice=""):
 
 
 def states(case):
-    return [Figure(MOMENTS, f"{case}, {state}") for state in ("moments", "populations")]
+    record = HALVES if "float16" in case else MOMENTS
+    return [Figure(record, f"{case}, {state}") for state in ("moments", "populations")]
 
 
 def flow(operator, lattice=""):
@@ -179,8 +181,8 @@ QUOTED = [
             ("D3Q27, float32", "cavity", "34.8", "17.2"),
             ("D3Q27, float32", "periodic box", "40.2", "17.7"),
             ("D3Q19, float64", "cavity", "21.2", "13.2"),
-            ("D3Q19, 16 bits", "cavity", "38.2", "40.1"),
-            ("D3Q19, 16 bits", "periodic box", "44.8", "49.6"))),
+            ("D3Q19, 16 bits", "cavity", "62.9", "39.8"),
+            ("D3Q19, 16 bits", "periodic box", "68.2", "49.5"))),
     ]),
     ("packages/lbm-accuracy.md", [
         ("float32, A-B | {25.0} |", [cavity("float32", "ab")], 1),

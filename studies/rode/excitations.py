@@ -75,19 +75,21 @@ def earthquakes(study: Study) -> Iterator[tuple]:
     soil = rode.Filtered.kanai_tajimi(c=0.05, envelope=([0, 2, 8, T], [0, 1, 1, 0.1]))
     house = rode.shear_frame([30.0], [18e3], 0.05, excitation=soil, outputs="drift")
 
-    def solve() -> None:
-        rode.solve(
-            house, "3-rode-taylor", t_span=(0.0, T), h=T / steps, paths=paths, sampling="exact",
-            reduction="peaks", rng=1, device=study.device,
-        )  # fmt: skip
+    for dtype in ("float32", "float64"):
 
-    seconds = fastest(solve)
-    work = paths * steps
-    sizes = f"{paths} paths, {steps} steps"
-    yield (
-        "Kanai-Tajimi with an envelope, oscillator, 3-RODE-Taylor", "float64", sizes, seconds,
-        "coarse steps", work / seconds,
-    )  # fmt: skip
+        def solve(dtype: str = dtype) -> None:
+            rode.solve(
+                house, "3-rode-taylor", t_span=(0.0, T), h=T / steps, paths=paths, sampling="exact",
+                reduction="peaks", rng=1, dtype=dtype, device=study.device,
+            )  # fmt: skip
+
+        seconds = fastest(solve)
+        work = paths * steps
+        sizes = f"{paths} paths, {steps} steps"
+        yield (
+            "Kanai-Tajimi with an envelope, oscillator, 3-RODE-Taylor", dtype, sizes, seconds,
+            "coarse steps", work / seconds,
+        )  # fmt: skip
 
 
 def spectra(study: Study) -> Iterator[tuple]:

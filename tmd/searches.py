@@ -174,8 +174,8 @@ def search(
             method = {"algorithm": algorithm, "division": division, "plans": plans_hash}
             if name not in NAMES:  # another process may know another function by this name
                 runs = [plan.block.run for plan in searched]
-                places = [(run, i) for run in runs for i in (0, run.count // 2, run.count - 1)]
-                method["values"] = hash_values(f, (run.argument(i) for run, i in places))
+                samples = [(run, i) for run in runs for i in (0, run.count // 2, run.count - 1)]
+                method["values"] = hash_values(f, (run.argument(i) for run, i in samples))
             store = _open_checkpoint(checkpoint, question | method, searched, comm, stack)
         if engine.is_single:
             block_cases = _search_here(f, searched, progress, store, chosen)

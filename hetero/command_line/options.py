@@ -116,12 +116,12 @@ def check_outputs(
     check_output_path("--plot", plot, FIGURE_SUFFIXES)
     if plot is not None:
         importlib.import_module("hetero.display.figures")  # fails now if Matplotlib is broken
-    seen = set()
+    written = set()
     for path in (out, plot, *others):
         if path is None:
             continue
         require_writable(path)
         if not path.exists() or path.is_file():  # several may write to one device or pipe
-            if path.resolve() in seen:
+            if path.resolve() in written:
                 raise ValueError(f"two options write {path}: give each a file of its own")
-            seen.add(path.resolve())
+            written.add(path.resolve())

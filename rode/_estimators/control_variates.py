@@ -78,8 +78,8 @@ def means_of_controls(plan: Plan, index: int) -> np.ndarray:
     except ValueError:
         return none
     # z = (x, s) has the unknowns and the states of filters; u is (gather e C) s and what is given.
-    given = np.zeros((plan.steps, components, noise.length)) + arrays.given[..., 0]
-    ends_of_steps = np.concatenate([given[:, :, 0], given[-1:, :, 1]])
+    certain = np.zeros((plan.steps, components, noise.length)) + arrays.given[..., 0]
+    ends_of_steps = np.concatenate([certain[:, :, 0], certain[-1:, :, 1]])
     shapes = [noise.gather @ (e[:, None] * arrays.outputs) for e in arrays.envelopes]
     mean, spread = arrays.starting[:, 0], arrays.starting[:, 1:]
     begin = np.vstack([start[:, :-1] @ shapes[0], np.eye(states)])
@@ -95,7 +95,7 @@ def means_of_controls(plan: Plan, index: int) -> np.ndarray:
             step = np.vstack([pushed, after[:states]])
             transfer = np.hstack([np.vstack([carry, np.zeros((states, size))]), step[:, :states]])
             mean = transfer @ mean
-            mean[:size] += np.einsum("ijc,cj->i", forces, given[n - 1])
+            mean[:size] += np.einsum("ijc,cj->i", forces, certain[n - 1])
             spread = transfer @ spread @ transfer.T + step[:, states:] @ step[:, states:].T
         of_u = row[size:-1]
         C = np.append(row[:size], of_u @ shapes[n])

@@ -98,8 +98,8 @@ class GivenNoise:
                 save_every=save_every,
                 reductions=(reduction,),
             )
-            kept = run_finite(plan).states[0][reduction.name]
-            parts.append(np.asarray(kept[..., self.output, :], dtype=float).reshape(-1, paths))
+            states = run_finite(plan).states[0][reduction.name]
+            parts.append(np.asarray(states[..., self.output, :], dtype=float).reshape(-1, paths))
         return np.hstack(parts).reshape(-1, *numbers.shape[1:])
 
     def _integrals(self, numbers: np.ndarray) -> np.ndarray:

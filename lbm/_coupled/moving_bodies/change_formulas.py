@@ -1,4 +1,4 @@
-"""What newly covered cells give up, and populations for the cells that a moving body has left."""
+"""Formulas of cells that a moving body covers newly or has left, for both targets."""
 
 import functools
 from typing import Any

@@ -207,11 +207,11 @@ def _bounded_step(
         for k, end in enumerate(face):
             if end is not None:
                 free[k], other[:, k] = False, _BOUNDS[k][end] - theta[rows, k]
-        form, rise = damped[rows], gradient[rows]
-        right = rise - np.einsum("mij,mj->mi", form, other)
+        form, slopes = damped[rows], gradient[rows]
+        right = slopes - np.einsum("mij,mj->mi", form, other)
         inner = np.ascontiguousarray(form[:, free][:, :, free])
         other[:, free] = np.linalg.solve(inner, right[:, free, None])[..., 0]
-        gain = (rise * other).sum(axis=1) - 0.5 * np.einsum("mi,mij,mj->m", other, form, other)
+        gain = (slopes * other).sum(axis=1) - 0.5 * np.einsum("mi,mij,mj->m", other, form, other)
         outside = np.abs(_clipped(theta[rows] + other) - theta[rows] - other).max(axis=1) > 1e-12
         better = (gain > most[rows]) & ~outside
         step[rows[better]], most[rows[better]] = other[better], gain[better]

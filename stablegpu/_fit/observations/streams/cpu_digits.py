@@ -61,8 +61,8 @@ def _survey(data, bits, tables, ends):
 
 
 @parallel
-def _collect(data, bits, leads, prefixes, shift, found, counts):
-    """Copy the numbers with one of the prefixes to the begin of each range of `found`."""
+def _collect(data, bits, leads, prefixes, shift, matches, counts):
+    """Copy the numbers with one of the prefixes to the begin of each range of `matches`."""
     parts = counts.size
     size = (bits.size + parts - 1) // parts
     for part in prange(parts):
@@ -72,7 +72,7 @@ def _collect(data, bits, leads, prefixes, shift, found, counts):
             if leads[key >> _FIRST_SHIFT]:
                 for k in range(prefixes.size):
                     if key >> shift == prefixes[k]:
-                        found[end] = data[i]
+                        matches[end] = data[i]
                         end += 1
         counts[part] = end - part * size
 
@@ -120,11 +120,11 @@ def find_extremes_and_count(data: np.ndarray, tables: np.ndarray) -> tuple[float
 
 def collect(data: np.ndarray, prefixes: np.ndarray, shift: int) -> np.ndarray:
     """Return the numbers whose bits above `shift` are one of the prefixes."""
-    found, counts = np.empty(data.size), np.empty(get_num_threads(), np.int64)
+    matches, counts = np.empty(data.size), np.empty(get_num_threads(), np.int64)
     leads = _leading_digits(prefixes, 64 - shift)
-    _collect(data, data.view(np.uint64), leads, prefixes, np.uint64(shift), found, counts)
+    _collect(data, data.view(np.uint64), leads, prefixes, np.uint64(shift), matches, counts)
     size = -(-data.size // counts.size)
-    return np.concatenate([found[k * size :][:count] for k, count in enumerate(counts)])
+    return np.concatenate([matches[k * size :][:count] for k, count in enumerate(counts)])
 
 
 def keys_of(values: np.ndarray) -> np.ndarray:

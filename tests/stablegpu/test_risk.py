@@ -215,12 +215,15 @@ def test_kupiecs_test_refuses_what_it_cannot_judge():
 
 
 def test_upper_ends_hold_where_a_sample_has_no_outliers_among_its_losses():
-    """At chi-square's limit of the likelihood all three intervals end below the truth."""
+    """At chi-square's limit of the likelihood three of the intervals end below the truth."""
     truth = stable(1.9, 0.2, parameterization="S0", device="cpu")
-    samples = truth.rvs((120, 750), rng=2)[[1, 28, 58]]
-    fits = fit(samples, parameterization="S0", device="cpu")
-    np.testing.assert_array_equal(fits.beta, 1.0)
+    fits = fit(truth.rvs((120, 750), rng=2), parameterization="S0", device="cpu")
     risk = fits.expected_shortfall(0.95)
     true_value = truth.expected_shortfall(0.95)
-    assert np.all((risk.low < true_value) & (true_value < risk.high))
-    assert np.all(risk.high < 1.3 * true_value)
+    # Of 120 numbers with probability 2.5 % more than 9 are less likely than 0.1 %.
+    assert max((risk.high < true_value).sum(), (risk.low > true_value).sum()) <= 9
+    chosen = [1, 28, 58]
+    np.testing.assert_array_equal(fits.beta[chosen], 1.0)
+    low, high = risk.low[chosen], risk.high[chosen]
+    assert np.all((low < true_value) & (true_value < high))
+    assert np.all(high < 1.3 * true_value)

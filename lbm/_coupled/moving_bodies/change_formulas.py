@@ -90,38 +90,39 @@ def make_take_up(precision: str, lattice: Lattice) -> Any:
 def make_beside(precision: str, lattice: Lattice) -> Any:
     """Make the item that finds the means of neighbour k + 1 of a cell that a body has left.
 
-    `found` gets 1 before them, and 0 if there is no fluid. `arrived` has the means that other parts
-    have sent, at the places that `places` has for the box.
+    `neighbours` [lane, k] gets these means and, behind them, 1, or 0 if there is no fluid. If the
+    neighbour is in another part, `arrived` has its means, in the row that `arrival_of` has for its
+    cell of the box.
     """
     means = make_means(precision, lattice)
 
     @inlined
     def beside(
-        i, k, lane, found, cells, populations, labels, classes, masks, tables, directions,
-        weights, size, pose, origin, clock, scale, places, arrived,
+        i, k, lane, neighbours, cells, populations, labels, classes, masks, tables, directions,
+        weights, size, pose, origin, clock, scale, arrival_of, arrived,
     ):  # fmt: skip
         box, (x, y, z) = unpack_cell(cells[1, i], size, origin, clock[0])
         nx, ny, nz, q = size[0], size[1], size[2], k + 1
         cell = (z * ny + y) * nx + x
-        found[lane, k, MEANS] = 0
+        neighbours[lane, k, MEANS] = 0
         if labels[cell] != FRESH + size[7] or (np.int64(masks[classes[cell], INTO]) >> q) & 1:
             return
         dx, dy, dz = directions[q, 0], directions[q, 1], directions[q, 2]
         x, y, z = wrap(x + dx, nx), wrap(y + dy, ny), wrap(z + dz, nz)
         if labels[(z * ny + y) * nx + x] != 0:
             return
-        found[lane, k, MEANS] = 1
+        neighbours[lane, k, MEANS] = 1
         if is_own(x, y, z, size):
             values = means(x, y, z, populations, classes, masks, tables, size)
             for j in range(MEANS):
-                found[lane, k, j] = values[j]
+                neighbours[lane, k, j] = values[j]
         else:
-            n = places[
-                wrap(box[2] + dz, places.shape[0]), wrap(box[1] + dy, places.shape[1]),
-                wrap(box[0] + dx, places.shape[2]),
+            n = arrival_of[
+                wrap(box[2] + dz, arrival_of.shape[0]), wrap(box[1] + dy, arrival_of.shape[1]),
+                wrap(box[0] + dx, arrival_of.shape[2]),
             ]  # fmt: skip
             for j in range(MEANS):
-                found[lane, k, j] = arrived[n, j]
+                neighbours[lane, k, j] = arrived[n, j]
 
     return beside
 
@@ -137,21 +138,21 @@ def make_refill(precision: str) -> Any:
     index = make_access(precision)
 
     @called
-    def refill(lane, partial, found, cell, point, row, populations, lattice, body):
+    def refill(lane, partial, neighbours, cell, point, row, populations, lattice, body):
         (x, y, z), (pose, scale), T = cell, body, type(point[0])
         classes, masks, tables, directions, weights, size = lattice
         count, drho = T(0), T(0)
         sxx, syy, szz, sxy, sxz, syz = T(0), T(0), T(0), T(0), T(0), T(0)
         for k in range(size[4] - 1):
-            if found[lane, k, MEANS] != 0:
+            if neighbours[lane, k, MEANS] != 0:
                 count += T(1)
-                drho += found[lane, k, 0]
-                sxx += found[lane, k, 1]
-                syy += found[lane, k, 2]
-                szz += found[lane, k, 3]
-                sxy += found[lane, k, 4]
-                sxz += found[lane, k, 5]
-                syz += found[lane, k, 6]
+                drho += neighbours[lane, k, 0]
+                sxx += neighbours[lane, k, 1]
+                syy += neighbours[lane, k, 2]
+                szz += neighbours[lane, k, 3]
+                sxy += neighbours[lane, k, 4]
+                sxz += neighbours[lane, k, 5]
+                syz += neighbours[lane, k, 6]
         share = T(1) / max(count, T(1))
         drho *= share
         ux, uy, uz, ax, ay, az = velocity_at(pose, row, point[0], point[1], point[2])
@@ -189,8 +190,8 @@ def make_change(precision: str, lattice: Lattice) -> Any:
 
     @inlined
     def change(
-        i, lane, partial, found, cells, populations, labels, classes, masks, tables,
-        directions, weights, size, pose, origin, clock, scale, places, arrived,
+        i, lane, partial, neighbours, cells, populations, labels, classes, masks, tables,
+        directions, weights, size, pose, origin, clock, scale, arrival_of, arrived,
     ):  # fmt: skip
         row = clock[0]
         box, cell = unpack_cell(cells[1, i], size, origin, row)
@@ -200,7 +201,7 @@ def make_change(precision: str, lattice: Lattice) -> Any:
         if label == size[7]:
             take_up(lane, partial, cell, point, row, populations, lattice, (pose, scale))
         elif label == FRESH + size[7]:
-            refill(lane, partial, found, cell, point, row, populations, lattice, (pose, scale))
+            refill(lane, partial, neighbours, cell, point, row, populations, lattice, (pose, scale))
         else:
             partial[OVERLAP, lane] += 1
 

@@ -77,7 +77,7 @@ class BlockBody:
         none = store.zeros(1, 1, 1, dtype=np.int32), store.zeros(1, MEANS)
         sent = none if body.borders is None else body.borders.arrays(block)
         sums, lattice, links = self.sums[0].partial, problem.lattice, problem.lattice.size - 1
-        means = store.zeros(store.lanes, links, MEANS + 1)
+        neighbours = store.zeros(store.lanes, links, MEANS + 1)
         self.loops = [
             [
                 [store.prepare_adding(
@@ -90,7 +90,7 @@ class BlockBody:
                 )],
                 [store.prepare_joining(
                     make_beside(form, lattice), make_change(form, lattice), (lengths, 1, links),
-                    sums, means, cells, *populations, *box, scale, *sent,
+                    sums, neighbours, cells, *populations, *box, scale, *sent,
                 )],
             ]
             for populations in block.populations

@@ -9,6 +9,7 @@ its own. The last shows what the machine can do: calls share the interpreter, me
 from __future__ import annotations
 
 import contextlib
+import itertools
 import re
 import statistics
 import time
@@ -26,7 +27,8 @@ import tmd
 from hetero.devices import Device, available
 from studies.study import Study
 
-REPEATS = 3
+REPEATS, SECONDS = 9, 1.5  # of a timing: at most so many calls, and no more after so much time
+SCHEMES = {"averaged-euler": "averaged Euler", "averaged-heun": "averaged Heun"}
 ONE_PROCESS, WORKERS, THREADS = "one process", "worker processes", "threads of the caller"
 
 
@@ -110,21 +112,24 @@ def _pool(count: int, quick: bool) -> Iterator[Executor]:
 
 def _median(call: Callable[[], object], quick: bool) -> float:
     """Return the median time of a call, the first one, which compiles and locks pages, left out."""
-    times = []
-    for _ in range(2 if quick else REPEATS + 1):
+    call()
+    times: list[float] = []
+    while len(times) < 2 or (len(times) < REPEATS and sum(times) < SECONDS and not quick):
         start = time.perf_counter()
         call()
         times.append(time.perf_counter() - start)
-    return statistics.median(times[1:])
+    return statistics.median(times)
 
 
 def _jobs(sizes: Sizes, most: int, devices: list[Device]) -> Iterator[Job]:
     """Yield the jobs, with the data for `most` devices."""
     every = ONE_PROCESS, WORKERS, THREADS
-    for paths in sizes.paths:
+    for scheme, dtype, paths in itertools.product(SCHEMES, ("float32", "float64"), sizes.paths):
+        ways = every if (scheme, dtype) == ("averaged-euler", "float32") else (ONE_PROCESS,)
         for reduction in ("moments", "peaks"):
-            name = f"rode.solve, averaged Euler, float32, {paths} paths, {reduction}"
-            yield Job(name, every, _solver(paths, sizes.seconds_of_path, reduction))
+            name = f"rode.solve, {SCHEMES[scheme]}, {dtype}, {paths} paths, {reduction}"
+            call = _solver(scheme, dtype, paths, sizes.seconds_of_path, reduction)
+            yield Job(name, ways, call)
     law = stablegpu.stable(1.7, 0.3)
     rows, length = sizes.fits, sizes.observations
     data = np.asarray(law.rvs((most * rows, length), rng=1))
@@ -133,7 +138,7 @@ def _jobs(sizes: Sizes, most: int, devices: list[Device]) -> Iterator[Job]:
         return stablegpu.fit(data[k * rows : (k + n) * rows], **engine)
 
     yield Job(f"fit of {rows} x {length} from host memory", every, fit)
-    near = [_on(device, data[k * rows : (k + 1) * rows]) for k, device in enumerate(devices)]
+    near = [_on(device, data[:rows]) for device in devices]
 
     def fit_near(k: int, n: int, **engine: Any) -> object:
         return stablegpu.fit(near[k], **engine)
@@ -176,18 +181,20 @@ def _jobs(sizes: Sizes, most: int, devices: list[Device]) -> Iterator[Job]:
     yield Job(f"tmd.search of exp, {sizes.tmd_width:g} wide from 128 on, 32 bits", every, search)
 
 
-def _solver(paths: int, span: float, reduction: str) -> Callable[..., object]:
+def _solver(
+    scheme: str, dtype: str, paths: int, span: float, reduction: str
+) -> Callable[..., object]:
     """Return the call that solves the equation of an earthquake for a number of paths a device."""
 
     def solve(k: int, n: int, **engine: Any) -> object:
         return rode.solve(
             rode.kanai_tajimi(outputs=("acceleration",)),
-            "averaged-euler",
+            scheme,
             t_span=(0.0, span),
             h=2.0**-10,
             delta=2.0**-20 if span > 1.0 else 2.0**-12,
             paths=paths * n,
-            dtype="float32",
+            dtype=dtype,
             rng=12 + k,
             reduction=reduction,
             **engine,

@@ -2,8 +2,8 @@
 
 The driver copies other memory by way of a buffer of its own, at a fraction of the rate, and to lock
 the array itself would take as long as that. The CPU fills or empties a buffer while the others are
-on their way, with all threads that the caller has: one thread is slower than the link, most of all
-where it writes to pages for the first time. Threads of several GPUs do so side by side.
+on their way, with several threads: one is slower than the link, most of all where it writes to
+pages for the first time. Threads of several GPUs do so side by side.
 """
 
 from __future__ import annotations

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import json
 import os
 import re
 import secrets
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import Any
 
 try:
     import fcntl
@@ -52,6 +54,17 @@ def replace_atomically(path: Path) -> Iterator[Path]:
     finally:
         part.unlink(missing_ok=True)
         os.close(descriptor)
+
+
+def write_lines(path: Path, lines: Iterable[str]) -> None:
+    """Write a file of lines in UTF-8, which is complete or unchanged."""
+    with replace_atomically(path) as part:
+        part.write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def write_json(path: Path, value: Any, indent: int | None = None) -> None:
+    """Write a file with a value in JSON, which is complete or unchanged."""
+    write_lines(path, [json.dumps(value, indent=indent)])
 
 
 def require_writable(path: Path) -> None:

@@ -10,8 +10,8 @@ import tmd
 from hetero import Device
 from tmd import certificates
 from tmd.__main__ import main
-from tmd._certificates import records as certificate_records
 from tmd._certificates.blocks import EMPTY_HASH, check_blocks
+from tmd._search.cases import hash_json
 from tmd.certificates import COLUMNS, load_certificate, make_certificate
 from tmd.functions import load_function
 
@@ -87,7 +87,7 @@ def test_a_changed_certificate_is_damaged(certificate, tmp_path):
 def rehash(certificate, **changes):
     """Return a certificate with changes of any kind and a matching hash."""
     body = {k: v for k, v in (certificate | changes).items() if k != "hash"}
-    return body | {"hash": certificate_records.hash_json(body)}
+    return body | {"hash": hash_json(body)}
 
 
 def with_cells(certificate, block=0, **cells):

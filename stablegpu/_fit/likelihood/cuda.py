@@ -256,4 +256,4 @@ def maximize(observations, starts, free, table, outcomes, stream=0):
     threads = of_teams if sets <= launch.multiprocessors() else THREADS
     items = threads * team * sets
     kernel_ = maximize_interval_sets if is_interval else maximize_sets
-    launch.launch_with_shared_memory(kernel_, arguments, 8 * _MEMORY, threads, items, stream)
+    launch.launch_over(kernel_, items, arguments, stream, threads, 8 * _MEMORY)

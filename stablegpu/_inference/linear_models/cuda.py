@@ -117,11 +117,11 @@ def score_models(x, residuals, which, theta, table, outcomes):
 def subtract(x, y, which, theta, residuals, stream=0):
     """Write the residuals y - X b."""
     blocks = launch.grid_stride_blocks(which.size * residuals.shape[1])
-    subtract_models[blocks, launch.THREADS, stream](x, y, which, theta, residuals)
+    launch.launch(subtract_models, blocks, launch.THREADS, stream, (x, y, which, theta, residuals))
 
 
 def score(x, residuals, which, theta, table, outcomes, stream=0):
     """Write log-likelihoods and gradients by theta; scores of the location overwrite residuals."""
     arguments = (x, residuals, which, theta, table, outcomes)
     items = THREADS * which.size
-    launch.launch_with_shared_memory(score_models, arguments, 8 * _MEMORY, THREADS, items, stream)
+    launch.launch_over(score_models, items, arguments, stream, THREADS, 8 * _MEMORY)

@@ -124,37 +124,17 @@ def _lock(descriptor: int, wait: bool) -> bool:
 
 
 @contextlib.contextmanager
-def lock_file(path: Path) -> Iterator[bool]:
-    """Yield whether no other process has locked a file, which is locked while the block runs.
-
-    It is created if there is none. Where the system has no locks, the answer is yes.
-    """
-    descriptor, is_ours = os.open(path, os.O_RDONLY | os.O_CREAT, 0o666), True
-    try:
-        if fcntl is not None:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        is_ours = False
-    except OSError:  # the file system has no locks
-        pass
-    try:
-        yield is_ours
-    finally:
-        os.close(descriptor)
-
-
-@contextlib.contextmanager
-def lock_name(path: Path, wait: bool) -> Iterator[bool]:
+def lock_name(path: Path, wait: bool, keep_file: bool = False) -> Iterator[bool]:
     """Yield whether no other process has locked a name, which is locked while the block runs.
 
     The system releases the locks of a process that ends. Where it has none, the answer is yes. The
-    file that stands for the name is removed at the end.
+    file of this name, which is created if there is none, is removed at the end unless it is kept.
     """
     descriptor, is_ours = _lock_file(path, wait)
     try:
         yield is_ours
     finally:
-        if is_ours:
+        if is_ours and not keep_file:
             path.unlink(missing_ok=True)
         os.close(descriptor)
 

@@ -6,7 +6,7 @@ import json
 import pytest
 
 import tmd
-from hetero.data_files.atomic_files import lock_file
+from hetero.data_files.atomic_files import lock_name
 from tmd import searches
 from tmd._search import checkpoint as search_checkpoint
 
@@ -157,7 +157,7 @@ def test_a_line_with_a_correct_checksum_is_validated(path, monkeypatch, damage):
 
 def test_a_checkpoint_that_another_search_writes_is_refused(path, complete):
     """Both would add the same blocks, and the next search would take that for damage."""
-    with lock_file(path) as is_ours:
+    with lock_name(path, wait=False, keep_file=True) as is_ours:
         assert is_ours
         refuses(path, "another process runs now")
     assert same(tmd.search(**SEARCH, checkpoint=path), complete)

@@ -25,7 +25,7 @@ from typing import Any
 
 import numpy as np
 
-from hetero.data_files.atomic_files import lock_file
+from hetero.data_files.atomic_files import lock_name
 from hetero.distributed.parts import raised_by_all
 from tmd._search.cases import BlockCases, find_contradiction, join_batches
 from tmd._search.planning import Plan, Stretch
@@ -214,7 +214,7 @@ def open_checkpoint(
 
     def open_first() -> Checkpoint:
         """Open the file of rank 0, or of the only process."""
-        if not stack.enter_context(lock_file(path)):
+        if not stack.enter_context(lock_name(path, wait=False, keep_file=True)):
             raise CheckpointError(
                 f"{path} belongs to a search that another process runs now: wait for its end, or "
                 "use another file. Commands `tmd campaign` may share a folder"

@@ -161,8 +161,8 @@ def search(
             if progress:
                 total = count_arguments(stretch.plan for stretch in missing.values())
                 advance = stack.enter_context(open_bar(name, total))
-            found = search_stretches(f, missing.values(), chosen, advance)
-            for number, cases_of_block in zip(missing, found, strict=True):
+            searched = search_stretches(f, missing.values(), chosen, advance)
+            for number, cases_of_block in zip(missing, searched, strict=True):
                 finished[number] = cases_of_block
                 if store is not None:
                     store.add(number, cases_of_block)

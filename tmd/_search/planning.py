@@ -154,8 +154,8 @@ class SearchPlan:
     def pair_with(self, results: Mapping[int, T]) -> list[tuple[Plan, T]]:
         """Return all plans with their results, from those of the searched ones by number."""
         numbers = (i for i in range(len(self.plans)) if i not in self.images)
-        own = {i: results[k] for k, i in enumerate(numbers)}
-        return [(plan, own[self.images.get(i, i)]) for i, plan in enumerate(self.plans)]
+        result_of = {i: results[k] for k, i in enumerate(numbers)}
+        return [(plan, result_of[self.images.get(i, i)]) for i, plan in enumerate(self.plans)]
 
 
 def plan_search(

@@ -1,4 +1,4 @@
-"""What descriptions of functions are written with."""
+"""Building blocks of descriptions of functions."""
 
 from __future__ import annotations
 

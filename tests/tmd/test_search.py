@@ -8,9 +8,9 @@ import pytest
 
 import tmd
 from tmd import reference
+from tmd._search import sharing
 from tmd._search.blocks import split_into_blocks
 from tmd._search.planning import is_valid_shape, make_plan
-from tmd._search.sharing import share_out
 from tmd._search.taylor_models import Scale
 from tmd.formats import Format, argument_runs, exponent, to_fraction
 from tmd.functions import load_function
@@ -211,7 +211,7 @@ def test_tasks_keep_all_workers_busy_to_the_end(workers):
     f = load_function("exp")
     blocks, _ = split_into_blocks(f, Fraction(128), Fraction(128 + 4 * workers), Format.create(53))
     plans = {i: make_plan(f, b, 32, Scale(), "auto", "reciprocal") for i, b in enumerate(blocks)}
-    tasks = share_out(plans, "cuda", workers)
+    tasks = sharing.share_out(plans, "cuda", workers)
     stretches = [stretch for task in tasks for stretch in task]
     for i, plan in plans.items():
         own = [stretch for number, stretch in stretches if number == i]
@@ -233,7 +233,7 @@ def test_devices_share_a_block_and_store_it_whole(tmp_path, monkeypatch):
     assert block[alone.certificate["columns"].index("size")] == 13
     shared = tmd.search("exp", domain, bits=10, device=["cpu", "cpu"], checkpoint=checkpoint)
     assert shared.certificate == alone.certificate
-    monkeypatch.setattr("tmd.searches.search_task", lambda *_: pytest.fail("it was searched"))
+    monkeypatch.setattr(sharing, "search_task", lambda *_: pytest.fail("it was searched"))
     again = tmd.search("exp", domain, bits=10, device=["cpu", "cpu"], checkpoint=checkpoint)
     assert again.certificate == alone.certificate
 

@@ -61,9 +61,7 @@ class Launcher:
         _, self._context = self._get_context()
 
     def __call__(
-        self,
-        grid: int | tuple[int, ...] | None = None,
-        changes: Iterable[tuple[int, int]] = (),
+        self, grid: int | tuple[int, ...] | None = None, changes: Iterable[tuple[int, int]] = ()
     ) -> None:
         """Launch the kernel; `changes` are pairs (position of an argument, its new number)."""
         if SIMULATOR:

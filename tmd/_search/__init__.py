@@ -99,10 +99,7 @@ class _StartedBatch(NamedTuple):
 
 
 def search_stretches(
-    function: Function,
-    stretches: Iterable[Stretch],
-    device: Device,
-    advance: Advance = IGNORE,
+    function: Function, stretches: Iterable[Stretch], device: Device, advance: Advance = IGNORE
 ) -> Iterator[BlockCases]:
     """Yield the cases of each stretch, in order; the device must be active.
 

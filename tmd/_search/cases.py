@@ -113,10 +113,7 @@ def find_contradiction(plan: Plan, counts: Sequence[int], cases: int, undecided:
 
 
 def decide_candidates(
-    function: Function,
-    plan: Plan,
-    batch: Batch,
-    result: tuple[int, int, np.ndarray, np.ndarray],
+    function: Function, plan: Plan, batch: Batch, result: tuple[int, int, np.ndarray, np.ndarray]
 ) -> BlockCases:
     """Return the cases among the candidates of a batch.
 

@@ -47,13 +47,7 @@ _ROUND_COST, _START_COST, _VALUE_COST = 60.0, 2000.0, 20.0
 """Instructions of a thread for a round of a Boolean test, for the Taylor coefficients at a new
 argument, and for the next value by differences, as counted for an H200."""
 
-_FALSE_ALARMS = {
-    "clipped": 1.25,
-    "lefevre": 1.2,
-    "swap": 1.2,
-    "regular": 6.2,
-    "alternating": 6.2,
-}
+_FALSE_ALARMS = {"clipped": 1.25, "lefevre": 1.2, "swap": 1.2, "regular": 6.2, "alternating": 6.2}
 """Failing sub-domains as a multiple of those with a value near an integer, by algorithm."""
 
 

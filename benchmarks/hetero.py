@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import time
 
 import numpy as np
 
@@ -24,9 +25,51 @@ def run(device: hetero.Device, quick: bool) -> list[Measurement]:
         Measurement("int64 multiply-add", limits.mad_int64 / 1e12, "T/s"),
         Measurement("launch of an empty kernel or loop", limits.launch * 1e6, "us"),
     ]
+    if device.kind == "cuda":
+        figures += _launches(device)
     for dtype in ("uint32", "float32", "float64"):
         figures.append(_fill(device, dtype, 2**20 if quick else 2**28, limits))
     return figures
+
+
+LAUNCHES = 500
+"""Launches in a row, which the driver queues without waiting for the GPU."""
+
+
+def _launches(device) -> list[Measurement]:
+    """Measure the host's time of launches of a kernel with eight arrays and four numbers."""
+    from hetero.cuda.driver import cuda
+    from hetero.cuda.launch import launch
+    from hetero.cuda.launcher import Launcher
+    from hetero.jit import kernel
+
+    @kernel
+    def touch(a, b, c, d, e, f, g, h, i, j, k, l):
+        if i < 0:
+            a[0] = b[0] + c[0] + d[0] + e[0] + f[0] + g[0] + h[0] + j + k + l
+
+    ways = {}
+    with device.active():
+        stream = cuda.stream()
+        arguments = (*(cuda.device_array(64, np.float64) for _ in range(8)), 1, 2.0, 3.0, 4)
+        prepared = Launcher(touch, 1, 32, stream, arguments)
+        calls = {
+            "arguments converted once": prepared,
+            "arguments converted together": lambda: launch(touch, 1, 32, stream, arguments),
+            "by Numba's brackets": lambda: touch[1, 32, stream](*arguments),
+        }
+        for way, call in calls.items():
+            seconds = []
+            for _ in range(5):
+                call()
+                stream.synchronize()
+                begin = time.perf_counter()
+                for _ in range(LAUNCHES):
+                    call()
+                seconds.append((time.perf_counter() - begin) / LAUNCHES)
+                stream.synchronize()
+            ways[way] = min(seconds)
+    return [Measurement(f"host time of a launch, {way}", s * 1e6, "us") for way, s in ways.items()]
 
 
 def _fill(device, dtype: str, size: int, limits) -> Measurement:

@@ -8,7 +8,7 @@ import hetero
 from benchmarks.measurements import Measurement
 from studies.tmd.phases import random_windows, with_subdomain_size
 from tmd import _search
-from tmd._search.batches import make_batch
+from tmd._search import make_batch
 from tmd.functions import load_function
 
 MINIMAL_KERNEL = 14.3

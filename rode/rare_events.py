@@ -212,10 +212,7 @@ def rare_event(
 
 
 def _simulate(
-    simulation: Simulation,
-    paths: int,
-    goal: float,
-    max_runs: int,
+    simulation: Simulation, paths: int, goal: float, max_runs: int
 ) -> tuple[list[LevelRun], int, int]:
     """Return runs, their paths, and the coarse steps of what is not counted.
 

@@ -63,12 +63,7 @@ def _draw_numbers(axes: Axes, cases: Points, bits: int, rounding: str) -> None:
     axes.plot(m, expected, color=SOFT_COLOUR, linewidth=1.0, label="expected of random values")
     reached = numbers > 0
     axes.plot(m[reached], numbers[reached], "o", markersize=4, color=PALETTE[0], label="cases")
-    axes.set(
-        yscale="log",
-        xlabel="m",
-        ylabel="cases",
-        title="Cases closer than $2^{-m}$ ulp",
-    )
+    axes.set(yscale="log", xlabel="m", ylabel="cases", title="Cases closer than $2^{-m}$ ulp")
     axes.legend()
 
 

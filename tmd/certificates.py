@@ -13,16 +13,15 @@ import numpy as np
 from hetero import philox, validation
 from hetero.devices import Device, resolve
 from hetero.display.progress_bar import open_bar
-from tmd._certificates import periodic_records, records
+from tmd._certificates import periodic_records
 from tmd._certificates.blocks import check_blocks
 from tmd._certificates.case_lists import CertifiedBlocks, check_cases, load_cases
 from tmd._certificates.periodic_records import join_certificates
 from tmd._certificates.reading import load_certificate, read_certificates
-from tmd._certificates.records import COLUMNS, block_record, make_certificate
 from tmd._periodic.verification import check_periodic_cases, check_phases, search_again
-from tmd._search.batches import search_blocks
-from tmd._search.decisions import BlockCases
-from tmd._search.planning import Plan, count_arguments, make_plan
+from tmd._search import search_stretches
+from tmd._search.cases import COLUMNS, KIND, BlockCases, block_record, make_certificate
+from tmd._search.planning import Plan, Stretch, count_arguments, make_plan
 from tmd.errors import CertificateError
 from tmd.formats import format_fraction
 from tmd.functions.function import Function
@@ -124,9 +123,10 @@ def _search_blocks_again(
     report = {"blocks": len(plans), "certified_blocks": certified.count}
     report |= dict.fromkeys(("windows", "arguments", "cases"), 0)
     results = COLUMNS.index("subdomains")
-    with open_bar("verification", count_arguments(plans), enabled=progress) as advance:
-        searched = search_blocks(f, plans, device, advance)
-        for number, (p, block_cases) in zip(chosen, searched, strict=True):
+    bar = open_bar("verification", count_arguments(plans), enabled=progress)
+    with device.active(), bar as advance:
+        searched = search_stretches(f, map(Stretch.whole, plans), device, advance)
+        for number, p, block_cases in zip(chosen, plans, searched, strict=True):
             record, certified_record = block_record(p, block_cases), certified.records[number]
             if record != certified_record:
                 raise CertificateError(
@@ -142,7 +142,7 @@ def _search_blocks_again(
 
 
 _KINDS: dict[str, tuple[Callable, Callable, Callable]] = {
-    records.KIND: (check_blocks, check_cases, _search_blocks_again),
+    KIND: (check_blocks, check_cases, _search_blocks_again),
     periodic_records.KIND: (check_phases, check_periodic_cases, search_again),
 }
 """How each kind of certificate is checked, a list compared with some, and a part searched again."""
@@ -178,7 +178,7 @@ def _check_window(
     begin = choice.randrange(p.block.run.count - width + 1)
     block = replace(p.block, run=p.block.run.slice(begin, begin + width))
     window = make_plan(f, block, p.bits, p.scale, "exhaustive", p.division)
-    ((_, window_cases),) = search_blocks(f, [window], device)
+    (window_cases,) = search_stretches(f, [Stretch.whole(window)], device)
     index, middle = block_cases.index, block_cases.middle
     inside = (index >= begin) & (index < begin + width)
     same_arguments = np.array_equal(index[inside] - np.uint64(begin), window_cases.index)

@@ -9,10 +9,10 @@ from fractions import Fraction
 from pathlib import Path
 
 from hetero import validation
+from hetero.data_files.atomic_files import write_lines
 from hetero.devices import Device, resolve
 from hetero.display.progress_bar import open_bar
 from tmd._certificates.periodic_records import list_cases, make_certificate
-from tmd._certificates.records import write_lines
 from tmd._periodic.question import PeriodicQuestion, check_question
 from tmd._periodic.searching import decide, is_asked, search_windows
 from tmd.formats import Format, Precision

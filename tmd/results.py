@@ -14,12 +14,13 @@ from typing import TYPE_CHECKING, overload
 
 import numpy as np
 
+from hetero.data_files.atomic_files import write_lines
 from hetero.display.notebook import html_table, table_with_picture
 from hetero.equality import equal_by_value
 from hetero.validation import check_path
 from tmd._certificates.case_lists import KINDS, UNDECIDED_PREFIX
-from tmd._certificates.records import write_lines
-from tmd._search.decisions import BlockCases, Distance, measure_distance
+from tmd._search.cases import BlockCases
+from tmd._search.decisions import Distance, measure_distance
 from tmd._search.planning import Plan
 from tmd.formats import Format, format_hexadecimal
 from tmd.functions import load_function
@@ -164,6 +165,11 @@ class Cases(Sequence[Case]):
             both = np.stack([low, high], axis=1)
             parts.append(both if plan.block.run.sign > 0 else both[::-1])
         return np.concatenate([*parts, np.empty((0, 2))])
+
+    @property
+    def undecided(self) -> list[Fraction]:
+        """Arguments that balls of 8192 bits cannot distinguish from cases."""
+        return [p.block.run.argument(i) for p, cases in self._blocks for i in cases.undecided]
 
     def hardest(self, count: int = 10) -> list[Case]:
         """Return the cases with the smallest distances, the hardest first, without exact values."""

@@ -2,38 +2,28 @@
 
 from __future__ import annotations
 
-import contextlib
 import logging
-from collections import Counter
-from dataclasses import replace
+from contextlib import ExitStack, nullcontext
 from fractions import Fraction
+from itertools import starmap
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from hetero import validation
-from hetero.data_files.atomic_files import lock_file
-from hetero.devices import Device, resolve
-from hetero.display.progress_bar import open_bar
+from hetero import region, validation
+from hetero.devices import resolve
+from hetero.display.progress_bar import IGNORE, open_bar
 from hetero.distributed.engines import Engine
-from hetero.distributed.parts import raised_by_all
 from hetero.distributed.worker_devices import Devices
-from tmd._certificates import records
-from tmd._search.batches import (
-    Stretch,
-    search_blocks,
-    search_stretches,
-    share_out,
-)
+from tmd._search import search_stretches
 from tmd._search.blocks import split_domain
-from tmd._search.checkpoint import BlockStore, Checkpoint, path_of_rank
-from tmd._search.decisions import BlockCases, join_batches
+from tmd._search.cases import BlockCases, block_record, hash_plans, make_certificate
+from tmd._search.checkpoint import open_checkpoint
 from tmd._search.formulas.boolean_test_formulas import ALGORITHMS, DIVISIONS
-from tmd._search.planning import MAX_BITS, Plan, count_arguments, find_mirror_images, make_plans
+from tmd._search.planning import MAX_BITS, Plan, count_arguments, plan_search
+from tmd._search.sharing import search_shared
 from tmd._search.taylor_models import ROUNDINGS, Scale
-from tmd.errors import CheckpointError
 from tmd.formats import Format, Precision, format_fraction, to_interval
-from tmd.functions import NAMES, load_function
-from tmd.functions.function import Function, hash_values
+from tmd.functions.function import NAMES, Function, hash_values, load_function
 from tmd.results import Cases, Result
 
 if TYPE_CHECKING:
@@ -43,15 +33,6 @@ LOGGER = logging.getLogger(__name__)
 
 BREAK_EVEN = 1 << 34
 """Number of arguments from which on an H200 is faster than the CPU, without any compilation."""
-
-BLOCKS_PER_TASK = {"cpu": 1, "cuda": 8}
-"""Most blocks that a rank searches between two results, by kind of device: the largest block takes
-a core of a CPU many minutes, which are lost if the rank dies, and an H200 0.05 s. There are fewer
-if otherwise not every rank would get some."""
-
-THREADS_PER_DEVICE = {"cpu": 1, "cuda": 2}
-"""Tasks that a device searches side by side: on a GPU one begins while another's last batches end.
-"""
 
 
 def search(
@@ -153,49 +134,44 @@ def search(
     engine = Engine.create(device, executor, comm)
     if checkpoint is not None:
         checkpoint = validation.check_path("checkpoint", checkpoint)
-    with engine.raised_by_all(), open_bar(f"{name}: planning", 1.0, enabled=progress):
+    bar = open_bar(f"{name}: planning", 1.0) if progress else nullcontext()
+    with engine.raised_by_all(), region("planning"), bar:
         blocks, trivial = split_domain(f, lo, hi, fmt, bits)
-        plans = make_plans(f, blocks, bits, Scale.for_rounding(rounding), algorithm, division)
-        images = find_mirror_images(f, plans)
-        arguments = count_arguments(plans)
+        plan = plan_search(f, blocks, bits, Scale.for_rounding(rounding), algorithm, division)
+        arguments, algorithms = count_arguments(plan.plans), plan.describe_algorithms()
         chosen = resolve(engine.local, work=arguments, break_even=BREAK_EVEN)
-    algorithms = Counter(plan.algorithm for plan in plans)
+    where = "workers" if engine.is_elsewhere else chosen
     LOGGER.info(
-        "%s: %d arguments, blocks by algorithm: %s, on %s",
-        *(name, arguments, ", ".join(f"{count} {a}" for a, count in algorithms.items())),
-        "workers" if engine.is_elsewhere else chosen,
+        "%s: %d arguments, blocks by algorithm: %s, on %s", name, arguments, algorithms, where
     )
-    numbers = [i for i in range(len(plans)) if i not in images]
-    searched = [plans[i] for i in numbers]
-    with contextlib.ExitStack() as stack:
-        store = None
+    store, finished = None, dict[int, BlockCases]()
+    with chosen.active(), ExitStack() as stack:
         if checkpoint is not None:
-            plans_hash = records.hash_plans(searched)
-            method = {"algorithm": algorithm, "division": division, "plans": plans_hash}
-            if name not in NAMES:  # another process may know another function by this name
-                runs = [plan.block.run for plan in searched]
-                samples = [(run, i) for run in runs for i in (0, run.count // 2, run.count - 1)]
-                method["values"] = hash_values(f, (run.argument(i) for run, i in samples))
-            store = _open_checkpoint(checkpoint, question | method, searched, comm, stack)
+            plans = [stretch.plan for stretch in plan.searched]
+            search = question | _describe_method(f, plans, algorithm, division)
+            store = open_checkpoint(checkpoint, search, plans, comm, stack)
+            finished |= store.blocks
+        if engine.comm is not None:  # the other ranks have new files
+            finished = engine.comm.bcast(finished)
+        missing = dict(enumerate(plan.searched))
+        for number in finished:
+            del missing[number]
         if engine.is_single:
-            block_cases = _search_here(f, searched, progress, store, chosen)
+            advance = IGNORE
+            if progress:
+                total = count_arguments(stretch.plan for stretch in missing.values())
+                advance = stack.enter_context(open_bar(name, total))
+            searched = search_stretches(f, missing.values(), chosen, advance)
+            for number, cases_of_block in zip(missing, searched, strict=True):
+                finished[number] = cases_of_block
+                if store is not None:
+                    store.add(number, cases_of_block)
         else:
-            block_cases = _search_elsewhere(f, searched, engine, progress, store)
-    cases_of = dict(zip(numbers, block_cases, strict=True))
-    pairs = [(plan, cases_of[images.get(i, i)]) for i, plan in enumerate(plans)]
-    undecided = [p.block.run.argument(i) for p, cases in pairs for i in cases.undecided]
-    block_records = [records.block_record(*pair) for pair in pairs]
-    certificate = records.make_certificate(question, trivial, block_records)
-    return Result(
-        name,
-        (lo, hi),
-        bits,
-        rounding,
-        fmt,
-        Cases(name, fmt, pairs),
-        sorted(undecided),
-        certificate,
-    )
+            finished |= search_shared(f, missing, engine, progress, store)
+    pairs = plan.pair_with(finished)
+    certificate = make_certificate(question, trivial, [*starmap(block_record, pairs)])
+    cases = Cases(name, fmt, pairs)
+    return Result(name, (lo, hi), bits, rounding, fmt, cases, sorted(cases.undecided), certificate)
 
 
 def _validate_question(
@@ -222,98 +198,11 @@ def _validate_question(
     return f, lo, hi, fmt, question
 
 
-def _open_checkpoint(
-    path: str | Path, search: dict, plans: list[Plan], comm: Any, stack: contextlib.ExitStack
-) -> Checkpoint:
-    """Open a checkpoint with the blocks that ranks have left; of ranks each gets a file to write.
-
-    No other process may search with it until the stack is closed. An error of rank 0 is raised by
-    all.
-    """
-
-    def open_first() -> Checkpoint:
-        """Open the file of rank 0, or of the only process."""
-        if not stack.enter_context(lock_file(Path(path))):
-            raise CheckpointError(
-                f"{path} belongs to a search that another process runs now: wait for its end, or "
-                "use another file. Commands `tmd campaign` may share a folder"
-            )
-        store = Checkpoint(path, search, plans)
-        store.take_in_ranks()
-        return store
-
-    if comm is None:
-        return open_first()
-    error: Exception | None = None
-    if comm.Get_rank() == 0:
-        try:
-            store = open_first()
-        except (CheckpointError, OSError) as caught:
-            error = caught
-    error = comm.bcast(error)
-    if error is not None:
-        raise error
-    with raised_by_all(comm):
-        if comm.Get_rank() > 0:
-            store = Checkpoint(path_of_rank(path, comm.Get_rank()), search, plans)
-    return store
-
-
-def _search_here(
-    f: Function, plans: list[Plan], show_progress: bool, store: Checkpoint | None, device: Device
-) -> list[BlockCases]:
-    """Return the cases of each block, from the checkpoint or by a search on one device."""
-    finished = {} if store is None else dict(store.blocks)
-    missing = {i: plan for i, plan in enumerate(plans) if i not in finished}
-    total = count_arguments(missing.values())
-    with open_bar(f.name, total, enabled=show_progress) as advance:
-        searched = search_blocks(f, missing.values(), device, advance)
-        for number, (_, cases) in zip(missing, searched):  # noqa: B905
-            finished[number] = cases
-            if store is not None:
-                store.add(number, cases)
-    return [finished[i] for i in range(len(plans))]
-
-
-def _search_elsewhere(
-    f: Function, plans: list[Plan], engine: Engine, show_progress: bool, store: Checkpoint | None
-) -> list[BlockCases]:
-    """Return the cases of each block, from the checkpoint or by tasks that an engine runs."""
-    finished = {} if store is None else dict(store.blocks)
-    if engine.comm is not None:  # the other ranks have new files
-        finished = engine.comm.bcast(finished)
-    missing = {i: plan for i, plan in enumerate(plans) if i not in finished}
-    kind = engine.devices[0].kind if engine.devices else engine.kind or "cuda"
-    if engine.comm is not None:  # each rank stores the blocks that it searches itself
-        numbers = list(missing)
-        size = max(1, min(BLOCKS_PER_TASK[kind], len(numbers) // engine.count_parts()))
-        groups = [numbers[begin : begin + size] for begin in range(0, len(numbers), size)]
-        tasks = [[(i, Stretch.whole(missing[i])) for i in group] for group in groups]
-    else:
-        tasks = share_out(missing, kind, len(engine.devices) or engine.count_parts() // 4)
-        engine = replace(engine, devices=engine.devices * THREADS_PER_DEVICE[kind])
-    results = engine.run(
-        search_task,
-        [(f.name, [stretch for _, stretch in task]) for task in tasks],
-        checkpoint=None if store is None else BlockStore(store, tasks),
-        title=f.name,
-        show_progress=show_progress,
-    )
-    parts: dict[int, list[BlockCases]] = {i: [] for i in missing}
-    for task, cases_of_stretches in zip(tasks, results, strict=True):
-        for (i, _), cases in zip(task, cases_of_stretches, strict=True):
-            parts[i].append(cases)
-    finished |= {i: join_batches(parts[i]) for i in missing}
-    with engine.raised_by_all():
-        if store is not None and engine.comm is not None and engine.is_root:
-            store.take_in_ranks()
-            for number in missing:  # of ranks that do not see this folder
-                if number not in store.blocks:
-                    store.add(number, finished[number])
-    return [finished[i] for i in range(len(plans))]
-
-
-def search_task(task: tuple[str, list[Stretch]], device: Device) -> list[BlockCases]:
-    """Search stretches of blocks of a function, which is given by its name, on a device."""
-    name, stretches = task
-    return list(search_stretches(load_function(name), stretches, device))
+def _describe_method(f: Function, plans: list[Plan], algorithm: str, division: str) -> dict:
+    """Return what a checkpoint says of a search besides the question."""
+    method = {"algorithm": algorithm, "division": division, "plans": hash_plans(plans)}
+    if f.name not in NAMES:  # another process may know another function by this name
+        runs = [plan.block.run for plan in plans]
+        samples = [(run, i) for run in runs for i in (0, run.count // 2, run.count - 1)]
+        method["values"] = hash_values(f, (run.argument(i) for run, i in samples))
+    return method

@@ -14,7 +14,7 @@ def search(device: str) -> None:
 
 def models(_device: str) -> None:
     """Make Taylor models as a search of a binade does; its device is not used for that."""
-    from tmd._search.batches import make_batch
+    from tmd._search import make_batch
     from tmd._search.blocks import split_into_blocks
     from tmd._search.planning import make_plan
     from tmd._search.taylor_models import Scale

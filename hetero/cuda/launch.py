@@ -13,7 +13,8 @@ import functools
 import struct
 import threading
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -46,13 +47,16 @@ _FORMATS: dict[type, str] = {
 _NUMBERS = frozenset(_FORMATS)
 
 
-class _Prepared(NamedTuple):
+@dataclass(slots=True)
+class _Prepared:
     """A kernel that is compiled for certain types, and memory for its arguments."""
 
+    loaded: Any
     function: Any
     pack_into: Any
     memory: Any
     pointers: Any
+    allowed: int = 0  # bytes of dynamic shared memory that a block is known to get
 
 
 _prepared = threading.local()
@@ -92,7 +96,7 @@ def _attribute(name: str, device: int) -> int:
 
 def launch(
     kernel: Any,
-    grid: int,
+    grid: int | tuple[int, ...],
     block: int | tuple[int, ...],
     stream: Any,
     arguments: Sequence[Any],
@@ -106,7 +110,7 @@ def launch(
     ----------
     arguments : arrays of Numba on the current GPU, `ReadyArray`, tables, numbers, tuples of them
         Others than contiguous arrays, tables and the types of `_FORMATS` are left to Numba.
-    shared : bytes of dynamic shared memory a block
+    shared : bytes of dynamic shared memory a block, up to `max_shared_memory` with its static ones
     cooperative : the blocks wait for each other, so that all of them have to run at once. Without
         this, blocks of another kernel could take the place of one for which the others wait.
 
@@ -131,25 +135,26 @@ def launch(
     if prepared is None:
         if cooperative:
             raise TypeError("a cooperative launch takes contiguous arrays and plain numbers only")
+        allow_shared_memory(kernel, arguments, shared)
         kernel[grid, block, stream, shared](*as_numba_arguments(arguments))
         return
 
     if stream:
         _keep_tables(arguments)
+    if shared > prepared.allowed:
+        prepared.allowed = _allow_shared_memory(prepared.loaded, shared)
 
     from cuda.bindings import driver
 
     handle = driver.CUstream(int(stream) if stream else 0)
     address = ctypes.addressof(prepared.pointers)
-    sizes = (block, 1, 1) if isinstance(block, int) else (*block, *(1,) * (3 - len(block)))
+    sizes = *three_sizes(grid), *three_sizes(block)
     if cooperative:
         (error,) = driver.cuLaunchCooperativeKernel(
-            prepared.function, grid, 1, 1, *sizes, shared, handle, address
+            prepared.function, *sizes, shared, handle, address
         )
     else:
-        (error,) = driver.cuLaunchKernel(
-            prepared.function, grid, 1, 1, *sizes, shared, handle, address, 0
-        )
+        (error,) = driver.cuLaunchKernel(prepared.function, *sizes, shared, handle, address, 0)
     if error != driver.CUresult.CUDA_SUCCESS:
         raise launch_error(error)
 
@@ -238,13 +243,14 @@ def _prepare(kernel: Any, arguments: Sequence[Any], key: tuple[Any, ...]) -> _Pr
     from hetero.cuda.numba_internals import loaded_function
 
     types = tuple(kernel.typeof_pyval(a) for a in as_numba_arguments(arguments))
-    function = driver.CUfunction(int(loaded_function(kernel.compile(types)).handle))
+    loaded = loaded_function(kernel.compile(types))
+    function = driver.CUfunction(int(loaded.handle))
     layout = struct.Struct("=" + "".join(map(_format_of, key)))
     memory = ctypes.create_string_buffer(max(layout.size, _SLOT))
     start = ctypes.addressof(memory)
     addresses = range(start, start + len(memory), _SLOT)
     pointers = (ctypes.c_void_p * len(addresses))(*addresses)
-    kernels[key] = _Prepared(function, layout.pack_into, memory, pointers)
+    kernels[key] = _Prepared(loaded, function, layout.pack_into, memory, pointers)
     return kernels[key]
 
 
@@ -255,53 +261,56 @@ def _format_of(kind: Any) -> str:
     return _FORMATS.get(kind, "") if isinstance(kind, type) else ""
 
 
-_shared_memory_limits: dict = {}
+def three_sizes(sizes: int | tuple[int, ...]) -> tuple[int, ...]:
+    """Return the three sizes of a grid or of a block."""
+    return (*sizes, *(1,) * (3 - len(sizes))) if isinstance(sizes, tuple) else (sizes, 1, 1)
 
 
-def request_shared_memory(kernel: Any, arguments: Sequence, size: int, static: int = 0) -> None:
-    """Let a kernel have `size` bytes of dynamic shared memory besides `static` ones."""
-    if size + static > DEFAULT_SHARED_MEMORY and not SIMULATOR:
-        _set_shared_memory_limit(kernel, arguments, size)
-
-
-def launch_with_shared_memory(
-    kernel: Any, arguments: Sequence, size: int, threads: int, items: int, stream: Any
+def launch_over(
+    kernel: Any,
+    items: int,
+    arguments: Sequence[Any],
+    stream: Any,
+    threads: int = THREADS,
+    shared: int = 0,
 ) -> None:
-    """Launch `kernel` over `items` with `size` bytes of dynamic shared memory a block.
+    """Launch a kernel with a grid-stride loop over `items`; see `launch`.
 
-    It starts no more blocks than are resident at once, because each fills its shared memory.
+    With much shared memory it starts no more blocks than are resident at once.
     """
-    request_shared_memory(kernel, arguments, size)
-    per_sm = max(1, min(2048 // threads, max_shared_memory() // (size + 1024)))
-    blocks = grid_stride_blocks(items, threads, per_sm)
-    launch(kernel, blocks, threads, stream, arguments, size)
+    per_sm = BLOCKS_PER_SM
+    if shared:
+        per_sm = max(1, min(2048 // threads, max_shared_memory() // (shared + 1024)))
+    launch(kernel, grid_stride_blocks(items, threads, per_sm), threads, stream, arguments, shared)
 
 
-def _type_key(value: Any) -> object:
-    """Return what Numba's type of an argument depends on, for the kinds that kernels get here."""
-    if isinstance(value, DeviceTable | ReadyArray):
-        return tuple(value.kinds)
-    if hasattr(value, "is_c_contiguous"):
-        return value.dtype, value.ndim, value.is_c_contiguous()
-    return type(value)
+def allow_shared_memory(kernel: Any, arguments: Sequence, size: int) -> None:
+    """Let a kernel for these arguments, which `launch` does not launch, have shared memory."""
+    if size and not SIMULATOR:
+        from hetero.cuda.numba_internals import loaded_function
+
+        types = tuple(kernel.typeof_pyval(a) for a in as_numba_arguments(arguments))
+        _allow_shared_memory(loaded_function(kernel.compile(types)), size)
 
 
-def _set_shared_memory_limit(kernel: Any, arguments: Sequence, size: int) -> None:
-    """Let a kernel have `size` bytes of dynamic shared memory, more than the usual 48 KB.
+_limits_lock = threading.Lock()
 
-    Numba has no switch for it: the attribute is set at the driver, for the types of `arguments`,
-    once for each of them.
+_limits: dict[Any, int] = {}
+"""Bytes of dynamic shared memory that a block of a loaded function gets, if they were raised."""
+
+
+def _allow_shared_memory(loaded: Any, size: int) -> int:
+    """Let a block have `size` bytes of dynamic shared memory; return how many it gets at least.
+
+    Numba has no switch for more than 48 KB with the static ones: it is set at the driver.
     """
-    from numba.cuda.cudadrv import driver
+    with _limits_lock:
+        limit = _limits.get(loaded, DEFAULT_SHARED_MEMORY - loaded.attrs.shared)
+        if size > limit:
+            from numba.cuda.cudadrv import driver
 
-    from hetero.cuda.numba_internals import loaded_function
-
-    key = kernel, device_id(), tuple(map(_type_key, arguments))
-    if _shared_memory_limits.get(key, 0) >= size:
-        return
-    types = tuple(kernel.typeof_pyval(a) for a in as_numba_arguments(arguments))
-    compiled = kernel.compile(types)
-    function = loaded_function(compiled)
-    limit = driver.binding.CUfunction_attribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
-    driver.driver.cuKernelSetAttribute(limit, size, function.handle, function.device.id)
-    _shared_memory_limits[key] = size
+            kind = driver.binding.CUfunction_attribute
+            attribute = kind.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
+            driver.driver.cuKernelSetAttribute(attribute, size, loaded.handle, loaded.device.id)
+            _limits[loaded] = limit = size
+        return limit

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from hetero.cuda.driver import SIMULATOR, launch_error
+from hetero.cuda.launch import allow_shared_memory, three_sizes
 
 
 class Launcher:
@@ -20,20 +21,21 @@ class Launcher:
 
     Parameters
     ----------
-    block : sizes of a block
+    grid, block : sizes of the grid, which a launch may change, and of a block
     shared : bytes of dynamic shared memory a block
     """
 
     def __init__(
         self,
         kernel: Any,
-        block: tuple[int, ...],
+        grid: int | tuple[int, ...],
+        block: int | tuple[int, ...],
         stream: Any,
         arguments: Sequence,
         shared: int = 0,
     ) -> None:
         self._kernel, self._arguments = kernel, list(arguments)
-        self._configuration = block, stream, shared
+        self._grid, self._configuration = grid, (block, stream, shared)
         if SIMULATOR:
             return
         from cuda.bindings import driver
@@ -49,24 +51,27 @@ class Launcher:
         self._values = values
         self._pointers = (ctypes.c_void_p * len(values))(*map(ctypes.addressof, values))
         self._function = driver.CUfunction(int(loaded_function(compiled).handle))
+        allow_shared_memory(kernel, arguments, shared)
         handle = driver.CUstream(int(stream) if stream else 0)
-        self._after = (*block, *(1,) * (3 - len(block)), shared, handle)
+        self._sizes, self._after = three_sizes(grid), (*three_sizes(block), shared, handle)
         self._address = ctypes.addressof(self._pointers)
         self._launch, self._success = driver.cuLaunchKernel, driver.CUresult.CUDA_SUCCESS
         self._get_context, self._push = driver.cuCtxGetCurrent, driver.cuCtxPushCurrent
         self._pop = driver.cuCtxPopCurrent
         _, self._context = self._get_context()
 
-    def __call__(self, grid: tuple[int, ...], changes: Iterable[tuple[int, int]] = ()) -> None:
+    def __call__(
+        self, grid: int | tuple[int, ...] | None = None, changes: Iterable[tuple[int, int]] = ()
+    ) -> None:
         """Launch the kernel; `changes` are pairs (position of an argument, its new number)."""
         if SIMULATOR:
             for position, number in changes:
                 self._arguments[position] = number
-            self._kernel[(grid, *self._configuration)](*self._arguments)
+            self._kernel[(grid or self._grid, *self._configuration)](*self._arguments)
             return
         for position, number in changes:
             self._values[self._first[position]].value = number
-        size = (*grid, *(1,) * (3 - len(grid)))
+        size = self._sizes if grid is None else three_sizes(grid)
         _, current = self._get_context()
         if current == self._context:
             self._start(size)
@@ -82,18 +87,3 @@ class Launcher:
         (error,) = self._launch(self._function, *size, *self._after, self._address, 0)
         if error != self._success:
             raise launch_error(error)
-
-
-def prepare_launch(
-    kernel: Any,
-    grid: tuple[int, ...],
-    block: tuple[int, ...],
-    stream: Any,
-    arguments: Sequence,
-) -> Callable[[], None]:
-    """Return a function that launches `kernel` with these arguments, which are converted once.
-
-    It launches on the GPU that is current now.
-    """
-    launch = Launcher(kernel, block, stream, arguments)
-    return lambda: launch(grid)

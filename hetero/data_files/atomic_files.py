@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import json
 import os
 import re
 import secrets
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import Any
 
 try:
     import fcntl
@@ -52,6 +54,17 @@ def replace_atomically(path: Path) -> Iterator[Path]:
     finally:
         part.unlink(missing_ok=True)
         os.close(descriptor)
+
+
+def write_lines(path: Path, lines: Iterable[str]) -> None:
+    """Write a file of lines in UTF-8, which is complete or unchanged."""
+    with replace_atomically(path) as part:
+        part.write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def write_json(path: Path, value: Any, indent: int | None = None) -> None:
+    """Write a file with a value in JSON, which is complete or unchanged."""
+    write_lines(path, [json.dumps(value, indent=indent)])
 
 
 def require_writable(path: Path) -> None:
@@ -111,37 +124,17 @@ def _lock(descriptor: int, wait: bool) -> bool:
 
 
 @contextlib.contextmanager
-def lock_file(path: Path) -> Iterator[bool]:
-    """Yield whether no other process has locked a file, which is locked while the block runs.
-
-    It is created if there is none. Where the system has no locks, the answer is yes.
-    """
-    descriptor, is_ours = os.open(path, os.O_RDONLY | os.O_CREAT, 0o666), True
-    try:
-        if fcntl is not None:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        is_ours = False
-    except OSError:  # the file system has no locks
-        pass
-    try:
-        yield is_ours
-    finally:
-        os.close(descriptor)
-
-
-@contextlib.contextmanager
-def lock_name(path: Path, wait: bool) -> Iterator[bool]:
+def lock_name(path: Path, wait: bool, keep_file: bool = False) -> Iterator[bool]:
     """Yield whether no other process has locked a name, which is locked while the block runs.
 
     The system releases the locks of a process that ends. Where it has none, the answer is yes. The
-    file that stands for the name is removed at the end.
+    file of this name, which is created if there is none, is removed at the end unless it is kept.
     """
     descriptor, is_ours = _lock_file(path, wait)
     try:
         yield is_ours
     finally:
-        if is_ours:
+        if is_ours and not keep_file:
             path.unlink(missing_ok=True)
         os.close(descriptor)
 

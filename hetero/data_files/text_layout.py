@@ -10,25 +10,11 @@ from dataclasses import dataclass
 
 from hetero.data_files.dates import HEADINGS
 
-MISSING = frozenset(
-    (
-        "",
-        "na",
-        "n/a",
-        "n.a.",
-        "n/d",
-        "#n/a",
-        "#n/d",
-        "#nv",
-        "nan",
-        "null",
-        "none",
-        "-",
-        "\u2013",
-        ".",
-    )
+_MISSING_IN_EXCEL = frozenset(("#n/a", "#n/d", "#nv"))
+MISSING = _MISSING_IN_EXCEL | frozenset(
+    ("", "na", "n/a", "n.a.", "n/d", "nan", "null", "none", "-", "\u2013", ".")
 )
-"""Texts, in lower case, that stand for a missing value: #N/A, #N/D and #NV are those of Excel."""
+"""Texts, in lower case, that stand for a missing value."""
 
 WHITE_SPACE = " "
 """The delimiter that stands for any number of spaces and tabs."""

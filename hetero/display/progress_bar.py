@@ -20,7 +20,7 @@ T = TypeVar("T")
 Advance = Callable[[float], None]
 """Function that tells a bar how much work was done since its last call."""
 
-_IGNORE: Advance = deque(maxlen=0).append  # type: ignore[assignment]
+IGNORE: Advance = deque(maxlen=0).append  # type: ignore[assignment]
 """Advances no bar. It costs no call of Python, which loops without a bar would make."""
 
 SECONDS_BEFORE_LOOP = 0.5
@@ -176,7 +176,7 @@ def open_bar(description: str, total: float, *, enabled: bool = True) -> Iterato
         10 seconds.
     """
     if not enabled:
-        yield _IGNORE
+        yield IGNORE
         return
     bars = _make_bars()
     done, bar = 0.0, bars.add(description, total)
@@ -239,7 +239,7 @@ def report_loop(total: float) -> Iterator[Advance]:
     """Yield the function by which a loop reports its work to the `loop_progress` around it."""
     loops = shown_loops.get()
     if loops is None:
-        yield _IGNORE
+        yield IGNORE
         return
     with contextlib.closing(LoopBar(loops, total)) as bar:
         yield bar.advance

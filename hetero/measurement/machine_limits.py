@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from hetero.compile_cache.store import user_cache
-from hetero.data_files.atomic_files import replace_atomically
+from hetero.data_files.atomic_files import write_json
 from hetero.devices import Device, resolve
 from hetero.measurement import limit_loops
 
@@ -98,9 +99,5 @@ def _read() -> dict:
 
 
 def _write(store: dict) -> None:
-    try:
-        path = _path()
-        with replace_atomically(path) as part:
-            part.write_text(json.dumps(store, indent=1))
-    except OSError:
-        pass
+    with contextlib.suppress(OSError):
+        write_json(_path(), store, indent=1)

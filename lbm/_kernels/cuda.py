@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from hetero.cuda.driver import SIMULATOR, cuda
-from hetero.cuda.launch import MOST_BLOCKS, blocks_for, grid_stride_blocks
-from hetero.cuda.launcher import prepare_launch
+from hetero.cuda.launch import MOST_BLOCKS, blocks_for, grid_stride_blocks, launch
+from hetero.cuda.launcher import Launcher
 from hetero.devices import Device
 from hetero.jit import kernel
 from hetero.measurement import profiling
@@ -48,7 +48,7 @@ class GPUEngine(Engine):
                 _clear(self.viscosity)
             self._walls = WallTables(problem, self.stream)
             self._flag = cuda.device_array(1, np.int32)
-            self._lower_flag = prepare_launch(fill_zeros, (1,), (1,), self.stream, (self._flag,))
+            self._lower_flag = Launcher(fill_zeros, (1,), (1,), self.stream, (self._flag,))
         # Results are read into the same array: allocating 2 GB takes longer than filling them.
         self._out = None
 
@@ -84,7 +84,7 @@ class GPUEngine(Engine):
             box.z1 - box.z0,
         )
         arguments = (*arrays, *arguments, *map(np.uint32, region))
-        return prepare_launch(function, grid, threads, stream, arguments)
+        return Launcher(function, grid, threads, stream, arguments)
 
     def _block_size(self, width: int) -> tuple[int, int, int]:
         in_x = min(self._threads, -(-width // 32) * 32)
@@ -240,7 +240,7 @@ class GPUEngine(Engine):
         """Return elements of a flat array on the current GPU in host memory."""
         out = cuda.device_array(len(indices), flat.dtype)
         grid = blocks_for(len(indices), 256)
-        take_elements[grid, 256, self.stream](flat, cuda.to_device(indices), out)
+        launch(take_elements, grid, 256, self.stream, (flat, cuda.to_device(indices), out))
         return out.copy_to_host()
 
     def copy_state(self, t, into=None):
@@ -268,7 +268,7 @@ def _clear(memory) -> None:
         return
     words = memory.nbytes // 8
     flat = cuda.devicearray.DeviceNDArray((words,), (8,), np.uint64, gpu_data=memory.gpu_data)
-    fill_zeros[grid_stride_blocks(words), 256](flat)
+    launch(fill_zeros, grid_stride_blocks(words), 256, 0, (flat,))
 
 
 @kernel

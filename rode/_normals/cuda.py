@@ -87,7 +87,8 @@ def fill(method, words, out, launch_stream=0, threads=THREADS, per_sm=None):
         numbers = (*words.constants, *first)
         if done:
             grid = launch.grid_stride_blocks(done, threads, per_sm or PER_SM)
-            pairs[grid, threads, launch_stream](*numbers, piece)
+            launch.launch(pairs, grid, threads, launch_stream, (*numbers, piece))
         if 2 * size * done < piece.size:
             grid = launch.grid_stride_blocks(piece.size // size + 1 - 2 * done, threads)
-            remainder[grid, threads, launch_stream](*numbers, np.uint32(2 * done), piece)
+            arguments = (*numbers, np.uint32(2 * done), piece)
+            launch.launch(remainder, grid, threads, launch_stream, arguments)

@@ -252,12 +252,10 @@ def scan(run, table, start, deviation, noise, normals, out, stream=0):
     noise, paths, T = out if drawn else noise, out.shape[0], out.dtype.type
     starts = scratch("starts", paths, out.dtype, stream)
     begin = begin_float32 if out.dtype.itemsize == 4 else begin_float64
-    begin[launch.grid_stride_blocks(paths), launch.THREADS, stream](
-        run, T(start or 0.0), T(deviation if start is None else 0.0), starts
-    )
-    chosen[launch.blocks_for(paths, _WARPS), THREADS, stream](
-        run, noise, resident(table), starts, _aligned(noise, out), out
-    )
+    arguments = (run, T(start or 0.0), T(deviation if start is None else 0.0), starts)
+    launch.launch_over(begin, paths, arguments, stream)
+    arguments = (run, noise, resident(table), starts, _aligned(noise, out), out)
+    launch.launch(chosen, launch.blocks_for(paths, _WARPS), THREADS, stream, arguments)
 
 
 def long_scan(run, table, rate, start, noise, normals, out, stream=0):
@@ -273,16 +271,18 @@ def long_scan(run, table, rate, start, noise, normals, out, stream=0):
     ends = scratch("block ends", blocks, kind, stream)
     starts = scratch("group starts", blocks // GROUP + 1, kind, stream)
     first = np.array([start], out.dtype).view(word)[0]
-    clear[launch.grid_stride_blocks(blocks), THREADS, stream](ends, starts, first)
+    launch.launch(clear, launch.grid_stride_blocks(blocks), THREADS, stream, (ends, starts, first))
     tables = resident(table), resident(far)
-    chosen[blocks, THREADS, stream](*(run, noise, *tables, ends, starts, _aligned(noise, out), out))
+    arguments = (run, noise, *tables, ends, starts, _aligned(noise, out), out)
+    launch.launch(chosen, blocks, THREADS, stream, arguments)
 
 
 def bridge(run, table, start, ends, normals, out, stream=0):
     """Fill `out` with one path from `start` through ends[i] at the end of tile i."""
     rounds, grid = table.shape[1], launch.blocks_for(ends.size, _WARPS)
     chosen = _BRIDGES[normals] if rounds == ROUNDS else _bridge_of(out.dtype, normals, rounds)
-    chosen[grid, THREADS, stream](run, resident(table), start, ends, _aligned(out), out)
+    arguments = (run, resident(table), start, ends, _aligned(out), out)
+    launch.launch(chosen, grid, THREADS, stream, arguments)
 
 
 @functools.cache

@@ -34,11 +34,7 @@ _FILLS = {
 
 
 def draw_stationary(
-    key: tuple[np.uint32, np.uint32],
-    stream: int,
-    first: int,
-    deviation: np.floating,
-    paths: int,
+    key: tuple[np.uint32, np.uint32], stream: int, first: int, deviation: np.floating, paths: int
 ) -> np.ndarray:
     """Draw from N(0, deviation^2) in the type of `deviation` for paths number `first` and on."""
     fill = _FILLS[np.dtype(type(deviation)).name]

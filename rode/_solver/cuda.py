@@ -58,7 +58,7 @@ def integrate(spec, run, arrays, stop, stream=0):
         if stop[0]:
             return
         part = part_of(run, begin, end - begin)
-        kernel[grid, THREADS, stream](part, arrays)
+        launch.launch(kernel, grid, THREADS, stream, (part, arrays))
         if end - begin < run.coarse_steps:  # the time of this launch sizes the next
             cuda.synchronize()
 
@@ -220,6 +220,6 @@ def count_nonfinite(o, x, failed, stream=0) -> tuple[int, int]:
     """Return the number of paths that are infinite or NaN, and of others with such outputs."""
     chosen = count_nonfinite_float32 if o.dtype.itemsize == 4 else count_nonfinite_float64
     result = cuda.to_device(np.zeros(2, np.int64), stream=stream)
-    chosen[launch.grid_stride_blocks(o.size), launch.THREADS, stream](o, x, failed, result)
+    launch.launch_over(chosen, o.size, (o, x, failed, result), stream)
     states, others = result.copy_to_host(stream=stream)
     return int(states), int(others)

@@ -22,7 +22,7 @@ from zipfile import BadZipFile
 
 import numpy as np
 
-from hetero.data_files.atomic_files import replace_atomically
+from hetero.data_files.atomic_files import replace_atomically, write_json
 from hetero.errors import CheckpointError
 
 _FORMAT = "hetero parts 2"
@@ -86,8 +86,7 @@ class Checkpoint:
         expected = json.loads(json.dumps(dict(identity)))
         stored = self.read_identity()
         if stored is None:
-            with replace_atomically(self._head) as part:
-                part.write_text(json.dumps({"format": _FORMAT, "identity": expected}))
+            write_json(self._head, {"format": _FORMAT, "identity": expected})
             return
         for key in expected.keys() | stored.keys():
             if stored.get(key) != expected.get(key):

@@ -240,10 +240,7 @@ class Solver:
             own_stretches=stretches // threads,
             threads_per_path=threads,
             saving=Saving(
-                every=every,
-                row=0 if 0 in window.times else -1,
-                until=every,
-                folds=self.folds,
+                every=every, row=0 if 0 in window.times else -1, until=every, folds=self.folds
             ),
             stationary=fixed is None,
             t=real(plan.t0),

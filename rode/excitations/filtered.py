@@ -8,13 +8,7 @@ import numpy as np
 
 from hetero import validation
 from hetero.arrays import as_real
-from rode.excitations.excitation import (
-    Envelope,
-    Excitation,
-    Source,
-    checked_envelope,
-    stationary,
-)
+from rode.excitations.excitation import Envelope, Excitation, Source, checked_envelope, stationary
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike

@@ -75,11 +75,7 @@ def kanai_tajimi(
 
 
 def relaxation(
-    start: float = 0.0,
-    *,
-    tau: float = 1.0,
-    c: float = 1.0,
-    start_process: float | None = None,
+    start: float = 0.0, *, tau: float = 1.0, c: float = 1.0, start_process: float | None = None
 ) -> Problem:
     """Describe x' = -x + O. For tau = c = 1 and O_0 = o: E x = e^-t (x_0 + t o)."""
     return additive(
@@ -95,11 +91,7 @@ def relaxation(
 
 
 def growth(
-    start: float = 1.0,
-    *,
-    tau: float = 1.0,
-    c: float = 1.0,
-    start_process: float | None = None,
+    start: float = 1.0, *, tau: float = 1.0, c: float = 1.0, start_process: float | None = None
 ) -> Problem:
     """Describe x' = O x, separable with G = 0, g = O, H = x: x = x_0 exp(int O)."""
     return separable(

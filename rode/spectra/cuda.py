@@ -4,6 +4,7 @@ from numba import float32, float64, int64, uint32
 
 from hetero.cpu.interruptible import ranges
 from hetero.cuda.driver import cuda
+from hetero.cuda.launch import launch
 from hetero.jit import kernel
 from rode.spectra.formulas import advance, total_acceleration
 
@@ -68,6 +69,7 @@ def compute_peaks(records, coefficients, result, stream=0):
     blocks = -(-coefficients.shape[1] // THREADS)
     first = max(1, FIRST_SAMPLES // records.shape[1])
     for begin, end in ranges(records.shape[0], first=first):
-        chosen[(blocks, end - begin), THREADS, stream](records, coefficients, begin, result)
+        arguments = (records, coefficients, begin, result)
+        launch(chosen, (blocks, end - begin), THREADS, stream, arguments)
         if end < records.shape[0]:  # the time of this launch sizes the next
             cuda.synchronize()

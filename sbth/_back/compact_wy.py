@@ -70,7 +70,6 @@ def _factors_by_kernel(xp: Any, kernels: Any, grams: Any, tau: Any) -> Any:
     kernel = kernels.KERNELS[f"form_{grams.dtype}"]
     stream = xp.cuda.get_current_stream().ptr
     arguments, size = (*arrays, grams.shape[1]), kernels.SHARED_SIZE * grams.itemsize
-    launch.request_shared_memory(kernel, arguments, size)
     launch.launch(kernel, len(grams), kernels.THREADS, stream, arguments, size)
     return grams
 

@@ -214,7 +214,7 @@ def _solve_matrices(
         arguments = source, tuple(layout), (n, _pitch(n, storage)), work
         results = memory.tridiagonals, memory.factors, memory.status, part.vectors is not None
         threads, size = _reduction_threads(n, storage), _reduction_bytes(n, dtype, storage)
-        _launch(reduce, (*arguments, *results), count, threads, size, stream)
+        launch.launch(reduce, count, threads, stream, (*arguments, *results), size)
     _solve_tridiagonals(memory, work, part, stream)
 
 
@@ -227,7 +227,7 @@ def _solve_tridiagonals(memory: _Memory, work: Array, results: Results, stream: 
             arguments = tridiagonals, factors, _ACCURACY[real], results.values, status
             threads = min(round_to_warps(n), bisection_kernels.THREADS)
             size = 8 * bisection_kernels.float64_count(n)
-            _launch(bisection_kernels.bisect, arguments, count, threads, size, stream)
+            launch.launch(bisection_kernels.bisect, count, threads, stream, arguments, size)
             return
         dtype = str(results.vectors.dtype)
         if _iterates_in_rounds(n, dtype):
@@ -242,7 +242,8 @@ def _solve_tridiagonals(memory: _Memory, work: Array, results: Results, stream: 
         arrays = tridiagonals, factors, work, sizes, results.values, results.vectors, status
         most = ql_kernels.MOST_IN_SHARED_MEMORY - LANES if storage == SHARED else LARGEST_ORDER
         threads = LANES + min(round_to_warps(rows), most)
-        _launch(iterate, arrays, count, threads, _ql_bytes(n, dtype, storage), stream)
+        size = _ql_bytes(n, dtype, storage)
+        launch.launch(iterate, count, threads, stream, arrays, size)
 
 
 def _iterate_in_rounds(memory: _Memory, work: Array, results: Results, stream: Any) -> None:
@@ -271,7 +272,7 @@ def _iterate_in_rounds(memory: _Memory, work: Array, results: Results, stream: A
     size = 8 * rotation_kernels.float64_count(n)
     for number in range(rounds):
         blocks = -(-count // threads)
-        _launch(find, (*arrays, number, unfinished), blocks, threads, size, stream)
+        launch.launch(find, blocks, threads, stream, (*arrays, number, unfinished), size)
         launch.launch(apply, count, threads, stream, (rotations, ranges, counts, work))
         is_checked = number >= usual - 1
         if is_checked and unfinished.copy_to_host(stream=stream)[number] == 0:
@@ -339,11 +340,3 @@ def _iterates_in_rounds(n: int, dtype: str) -> bool:
 def _iterates_in_shared_memory(n: int, dtype: str) -> bool:
     """Return whether the vectors of a matrix fit in shared memory."""
     return _ql_bytes(n, dtype, SHARED) + _STATIC <= launch.max_shared_memory()
-
-
-def _launch(
-    kernel: Any, arguments: tuple, count: int, threads: int, size: int, stream: Any
-) -> None:
-    """Launch a kernel with a block for each matrix and `size` bytes of shared memory."""
-    launch.request_shared_memory(kernel, arguments, size, _STATIC)
-    launch.launch(kernel, count, threads, stream, arguments, size)

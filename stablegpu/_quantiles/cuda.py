@@ -89,25 +89,22 @@ def invert_by_nodes(p, upper, centre, restoration, distribution, out, stream=0):
     table = resident_table(nodes)
     arguments = (p, upper, centre, restoration, frame, *sides, *node_ranges, table, out)
     size = 16 * nodes.values.size
-    launch.launch_with_shared_memory(invert_points, arguments, size, _THREADS, p.size, stream)
+    launch.launch_over(invert_points, p.size, arguments, stream, _THREADS, size)
 
 
 def begin(p, upper, centre, search, x, stream=0):
     """Write the first trial points `x` for probabilities `p`, and the state of the search."""
-    begin_points[launch.grid_stride_blocks(p.size), launch.THREADS, stream](
-        p, upper, centre, search, x
-    )
+    launch.launch_over(begin_points, p.size, (p, upper, centre, search, x), stream)
 
 
 def step(p, upper, centre, values, search, x, stream=0):
     """Write the next trial points, from the values at the last; count those not converged."""
     unsettled = cuda.to_device(np.zeros(1, np.int64), stream=stream)
-    advance_points[launch.grid_stride_blocks(p.size), launch.THREADS, stream](
-        p, upper, centre, values, search, x, unsettled
-    )
+    arguments = (p, upper, centre, values, search, x, unsettled)
+    launch.launch_over(advance_points, p.size, arguments, stream)
     return int(unsettled.copy_to_host(stream=stream)[0])
 
 
 def finish(restoration, s, x, out, stream=0):
     """Write quantiles from standardized variables `x` and their logarithms `s`."""
-    finish_points[launch.grid_stride_blocks(x.size), launch.THREADS, stream](restoration, s, x, out)
+    launch.launch_over(finish_points, x.size, (restoration, s, x, out), stream)

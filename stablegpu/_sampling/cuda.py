@@ -43,6 +43,7 @@ def fill(random_stream, samplers, loc, scale, first, out, stream=0):
     constants = (random_stream, *samplers, real(loc), real(scale))
     grid = launch.grid_stride_blocks(out.size)
     if first:
-        fill_samples_from[grid, launch.THREADS, stream](np.uint64(first), *constants, out)
+        arguments = (np.uint64(first), *constants, out)
+        launch.launch(fill_samples_from, grid, launch.THREADS, stream, arguments)
     else:
-        fill_samples[grid, launch.THREADS, stream](*constants, out)
+        launch.launch(fill_samples, grid, launch.THREADS, stream, (*constants, out))

@@ -60,7 +60,8 @@ apply_log_ndtr, apply_ndtr = _elementwise(formulas.log_ndtr), _elementwise(formu
 
 def _run(kernel_of_points, x, out, stream):
     """Launch a kernel of `_elementwise`."""
-    kernel_of_points[launch.blocks_for(x.size, _EACH * _THREADS), _THREADS, stream](x, out)
+    grid = launch.blocks_for(x.size, _EACH * _THREADS)
+    launch.launch(kernel_of_points, grid, _THREADS, stream, (x, out))
 
 
 def log_ndtr(x, out, stream=0):
@@ -89,7 +90,7 @@ def expn(x, near, far, expansion, out, stream=0):
     if where not in _tables:  # coefficients are uploaded once
         _tables[where] = cuda.to_device(near), cuda.to_device(far)
     grid = launch.grid_stride_blocks(x.size)
-    apply_expn[grid, _THREADS, stream](x, *_tables[where], expansion, out)
+    launch.launch(apply_expn, grid, _THREADS, stream, (x, *_tables[where], expansion, out))
 
 
 @kernel
@@ -125,7 +126,8 @@ def fold_lanes(tops, rests, bare, row, lanes, top_out, rest_out):
 def fold(tops, rests, bare, row, lanes, top_out, rest_out, stream=0):
     """Add up sums of exponentials: number j of every row goes to lane j % lanes of the row."""
     grid = launch.blocks_for(math.prod(top_out.shape))
-    fold_lanes[grid, _THREADS, stream](tops, rests, bare, row, lanes, top_out, rest_out)
+    arguments = (tops, rests, bare, row, lanes, top_out, rest_out)
+    launch.launch(fold_lanes, grid, _THREADS, stream, arguments)
 
 
 @kernel
@@ -138,7 +140,7 @@ def write_logarithms(tops, rests, out):
 def finish(tops, rests, out, stream=0):
     """Fill `out` with the logarithms of sums."""
     grid = launch.grid_stride_blocks(math.prod(out.shape))
-    write_logarithms[grid, _THREADS, stream](tops, rests, out)
+    launch.launch(write_logarithms, grid, _THREADS, stream, (tops, rests, out))
 
 
 def lanes_wanted(rows):

@@ -17,7 +17,7 @@ import numpy as np
 from studies.study import Study
 from studies.tmd.domains import PUBLISHED, plan_first_block
 from studies.tmd.rounds import PLAIN, Window, count_rounds, nmdm
-from tmd._search.batches import make_batch
+from tmd._search import make_batch
 from tmd._search.formulas.line_formulas import Shape
 from tmd._search.planning import Plan
 from tmd.formats import Format

@@ -24,7 +24,7 @@ from studies.papers.printed import SEARCH_SECONDS, SEARCH_SECONDS_OF_BINADES
 from studies.study import Study
 from studies.tmd.differences import Loops, loops
 from studies.tmd.domains import random_windows
-from tmd._search.batches import make_batch
+from tmd._search import make_batch
 from tmd._search.planning import Plan
 from tmd._search.taylor_models import FRACTION_BITS, Models, Scale, make_model
 from tmd.formats import Format

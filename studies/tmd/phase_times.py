@@ -10,7 +10,7 @@ import numpy as np
 from hetero.cuda.driver import cuda
 from hetero.measurement.limit_loops.cuda import keep_busy
 from hetero.measurement.queue_timer import LAUNCH_ROUNDS
-from tmd._search.batches import make_batch
+from tmd._search import make_batch
 from tmd._search.gpu.buffers import Buffers, return_buffers, take_buffers
 from tmd._search.gpu.phases import Ticket, launch_phase_1, launch_phase_2, launch_phase_3
 from tmd._search.planning import Plan

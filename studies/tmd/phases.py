@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import replace
 
 from hetero.devices import Device
 from studies.study import Study
 from studies.tmd.domains import PUBLISHED, plan_first_block, random_windows
-from tmd._search.batches import search_blocks
+from tmd._search import search_stretches
 from tmd._search.formulas.line_formulas import Shape
-from tmd._search.planning import Plan
+from tmd._search.planning import Plan, Stretch
 from tmd.formats import Format
 from tmd.functions import load_function
 from tmd.functions.function import Function
@@ -21,13 +21,15 @@ TESTS = ("lefevre", "swap", "regular", "clipped")
 BINADES = ((1, 2), (128, 256))
 
 
-def count_arguments(f: Function, plans: Iterable[Plan], device: Device) -> tuple[float, float, int]:
+def count_arguments(f: Function, plans: Sequence[Plan], device: Device) -> tuple[float, float, int]:
     """Search blocks; return the numbers of arguments in phases 2 and 3, and of cases."""
     second = third = cases = 0
-    for p, block_cases in search_blocks(f, plans, device):
-        second += block_cases.counts[1] << p.shape.subdomain
-        third += block_cases.counts[2] << p.shape.piece
-        cases += block_cases.index.size
+    with device.active():
+        found = search_stretches(f, map(Stretch.whole, plans), device)
+        for p, block_cases in zip(plans, found, strict=True):
+            second += block_cases.counts[1] << p.shape.subdomain
+            third += block_cases.counts[2] << p.shape.piece
+            cases += block_cases.index.size
     return float(second), float(third), int(cases)
 
 
@@ -82,7 +84,7 @@ def run(study: Study) -> dict:
     return {"published example": rows, "binades": scaled, "part": 4 << width, "seconds": seconds}
 
 
-def _seconds_of_phases(f: Function, plans: Iterable[Plan], device: Device) -> list[float]:
+def _seconds_of_phases(f: Function, plans: Sequence[Plan], device: Device) -> list[float]:
     """Return the seconds of the three phases on a GPU, over all plans."""
     from studies.tmd.phase_times import time_phases
 

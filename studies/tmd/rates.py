@@ -16,7 +16,7 @@ from studies.study import Study
 from studies.tmd.domains import random_windows
 from studies.tmd.phases import BINADES
 from tmd import _search
-from tmd._search.batches import make_batch
+from tmd._search import make_batch
 from tmd._search.formulas.boolean_test_formulas import ALGORITHMS, DIVISIONS
 from tmd._search.planning import Plan
 from tmd.functions import load_function

@@ -19,7 +19,7 @@ import numpy as np
 from studies.study import Study
 from studies.tmd.domains import PUBLISHED, plan_first_block, random_windows
 from studies.tmd.rounds import PLAIN, Window, count_rounds, count_warp_rounds
-from tmd._search.batches import make_batch
+from tmd._search import make_batch
 from tmd._search.formulas.boolean_test_formulas import UNIT_BITS
 from tmd._search.formulas.line_formulas import Shape
 from tmd._search.planning import Plan

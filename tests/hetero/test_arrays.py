@@ -7,7 +7,7 @@ import hetero
 from device_libraries import LIBRARIES
 from hetero import Device, DeviceMemoryError
 from hetero.arrays import Workspace, as_real
-from hetero.copies import copy_bytes
+from hetero.cpu.copies import copy_bytes
 from hetero.cuda.driver import SIMULATOR
 from hetero.devices import device_of
 from stablegpu import stable

@@ -31,11 +31,11 @@ def contexts(replace_driver):
 
 def prepare():
     """Prepare the launch of a kernel without arguments."""
-    from hetero.cuda.launcher import prepare_launch
+    from hetero.cuda.launcher import Launcher
 
     library = SimpleNamespace(get_cufunc=lambda: SimpleNamespace(handle=7))
     compiled = SimpleNamespace(argument_types=(), _codelibrary=library)
-    return prepare_launch(SimpleNamespace(compile=lambda types: compiled), (1,), (32,), 0, ())
+    return Launcher(SimpleNamespace(compile=lambda types: compiled), (1,), (32,), 0, ())
 
 
 def test_a_prepared_launch_goes_to_the_gpu_on_which_it_was_prepared(contexts):

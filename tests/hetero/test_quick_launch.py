@@ -92,7 +92,7 @@ class Kernel:
     """A compiled kernel that is on no GPU."""
 
     compiled = SimpleNamespace(_codelibrary=SimpleNamespace(get_cufunc=lambda: Kernel), handle=7)
-    handle = 7
+    handle, attrs = 7, SimpleNamespace(shared=0)
 
     def __init__(self):
         self.configurations, self.compilations = [], 0

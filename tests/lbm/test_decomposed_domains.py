@@ -254,10 +254,10 @@ def test_a_gpu_moves_planes_of_the_cpus_block(limit, value, rows, device, monkey
 
     def record_launch(kernel, grid, *arguments):
         grids.append(grid)
-        return prepare_launch(kernel, grid, *arguments)
+        return launcher(kernel, grid, *arguments)
 
-    prepare_launch = exchange.prepare_launch
-    monkeypatch.setattr(exchange, "prepare_launch", record_launch)
+    launcher = exchange.Launcher
+    monkeypatch.setattr(exchange, "Launcher", record_launch)
     monkeypatch.setattr(exchange, limit, value)
     monkeypatch.setattr(exchange, "is_host_memory", lambda array: True)
     one, two = (with_a_lid((4, 6, 3), device=device, ratio=ratio) for ratio in (0.0, 0.4))

@@ -124,8 +124,7 @@ def test_one_block_factors_a_panel(m, b, dtype, has_zeros):
     size = dtype.itemsize * kernels.shared_size(m)
     factor = kernels.KERNELS[f"factor_{dtype}"]
     arguments = matrix, place, 0, factors, exchange, 0
-    launch.request_shared_memory(factor, arguments, size, 1024)
-    factor[1, THREADS, 0, size](*arguments)
+    launch.launch(factor, 1, THREADS, 0, arguments, size)
     wide = np.result_type(dtype, float)
     v, u = (x.copy_to_host().reshape(m, b).astype(wide) for x in (factors.v, factors.u))
     q = np.eye(m) - u @ v.conj().T
@@ -179,8 +178,7 @@ def test_triangular_factors_of_products_of_reflections(dtype):
     grams = cuda.to_device((v.conj().transpose(0, 2, 1) @ v).reshape(-1))
     taus_on_gpu, size = cuda.to_device(tau.reshape(-1)), SHARED_SIZE * dtype.itemsize
     arguments = grams, taus_on_gpu, b
-    launch.request_shared_memory(KERNELS[f"form_{dtype}"], arguments, size)
-    KERNELS[f"form_{dtype}"][count, THREADS, 0, size](*arguments)
+    launch.launch(KERNELS[f"form_{dtype}"], count, THREADS, 0, arguments, size)
     for t, of_matrix, taus in zip(grams.copy_to_host().reshape(count, b, b), v, tau, strict=True):
         product = np.eye(m)
         for j in range(b):

@@ -13,7 +13,7 @@ from pathlib import Path
 from mpi4py import MPI
 
 import tmd
-from tmd import searches
+from tmd._search import sharing
 
 DOMAIN, BITS, PRECISION = ("2**-10", "1"), 20, 26
 """A domain with a block or more in each of ten binades, with a few arguments each."""
@@ -27,7 +27,7 @@ def search(**options):
 def main(checkpoint, out, blocks):
     """Search on all ranks."""
     rank = MPI.COMM_WORLD.Get_rank()
-    original, begun = searches.search_task, Path(f"{out}.{rank}")
+    original, begun = sharing.search_task, Path(f"{out}.{rank}")
 
     def search_task(task, device):
         number = len(begun.read_text().split()) if begun.exists() else 0
@@ -38,7 +38,7 @@ def main(checkpoint, out, blocks):
             file.write(f"{run.argument(0)}\n")
         return original(task, device)
 
-    searches.search_task = search_task
+    sharing.search_task = search_task
     result = search(comm=MPI.COMM_WORLD, checkpoint=checkpoint)
     if rank == 0:
         Path(out).write_text(result.certificate["hash"])

@@ -10,8 +10,9 @@ import tmd
 from hetero import Device
 from tmd import certificates
 from tmd.__main__ import main
-from tmd._certificates import records as certificate_records
 from tmd._certificates.blocks import EMPTY_HASH, check_blocks
+from tmd._search.cases import hash_json
+from tmd._search.planning import Stretch
 from tmd.certificates import COLUMNS, load_certificate, make_certificate
 from tmd.functions import load_function
 
@@ -87,7 +88,7 @@ def test_a_changed_certificate_is_damaged(certificate, tmp_path):
 def rehash(certificate, **changes):
     """Return a certificate with changes of any kind and a matching hash."""
     body = {k: v for k, v in (certificate | changes).items() if k != "hash"}
-    return body | {"hash": certificate_records.hash_json(body)}
+    return body | {"hash": hash_json(body)}
 
 
 def with_cells(certificate, block=0, **cells):
@@ -133,7 +134,7 @@ def test_a_changed_certificate_with_a_matching_hash_is_refused_before_a_search(
     certificate, change, monkeypatch
 ):
     """Its content is checked, record by record."""
-    monkeypatch.setattr(certificates, "search_blocks", lambda *_: pytest.fail("it was searched"))
+    monkeypatch.setattr(certificates, "search_stretches", lambda *_: pytest.fail("it was searched"))
     with pytest.raises(tmd.CertificateError):
         tmd.verify(CHANGES[change](certificate))
 
@@ -238,20 +239,21 @@ def test_wrong_counts_are_detected(certificate, column):
 
 def test_a_search_that_loses_cases_is_detected(certificate, monkeypatch):
     """Windows are checked argument by argument, so a wrong search does not confirm itself."""
-    search_blocks = certificates.search_blocks
+    search_stretches = certificates.search_stretches
 
-    def lossy(f, plans, device, *progress):
-        for plan, cases in search_blocks(f, plans, device, *progress):
-            if plan.algorithm != "exhaustive":
+    def lossy(f, stretches, device, *progress):
+        for stretch in stretches:
+            (cases,) = search_stretches(f, [stretch], device, *progress)
+            if stretch.plan.algorithm != "exhaustive":
                 none = np.zeros(cases.index.size, bool)
                 arrays = {k: getattr(cases, k)[none] for k in ("index", "middle", "value", "error")}
                 cases = replace(cases, **arrays)
-            yield plan, cases
+            yield cases
 
     result = tmd.search("exp", ("1.5", "0x1.8000004p+0"), bits=20)
-    monkeypatch.setattr(certificates, "search_blocks", lossy)
+    monkeypatch.setattr(certificates, "search_stretches", lossy)
     plans = check_blocks(result.certificate).plans
-    (pair,) = lossy(load_function("exp"), plans, Device("cpu"))
-    records = [certificates.block_record(*pair)]
+    (cases,) = lossy(load_function("exp"), map(Stretch.whole, plans), Device("cpu"))
+    records = [certificates.block_record(*plans, cases)]
     with pytest.raises(tmd.CertificateError, match="window"):
         tmd.verify(remake(result.certificate, blocks=records))

@@ -10,8 +10,7 @@ import pytest
 import tmd
 from tmd import checker
 from tmd._certificates.case_lists import _to_block_cases
-from tmd._certificates.records import COLUMNS, hash_json
-from tmd._search.decisions import BlockCases
+from tmd._search.cases import COLUMNS, BlockCases, hash_json
 
 FILE = Path(checker.__file__)
 

@@ -6,7 +6,7 @@ import json
 import pytest
 
 import tmd
-from hetero.data_files.atomic_files import lock_file
+from hetero.data_files.atomic_files import lock_name
 from tmd import searches
 from tmd._search import checkpoint as search_checkpoint
 
@@ -29,14 +29,14 @@ def path(tmp_path):
 
 def interrupt_search(path, monkeypatch, after=1):
     """Run a search that is interrupted after some blocks, as by a signal."""
-    search_blocks = searches.search_blocks
+    search_stretches = searches.search_stretches
 
     def stop(*arguments):
-        yield from itertools.islice(search_blocks(*arguments), after)
+        yield from itertools.islice(search_stretches(*arguments), after)
         raise KeyboardInterrupt
 
     with monkeypatch.context() as m:
-        m.setattr(searches, "search_blocks", stop)
+        m.setattr(searches, "search_stretches", stop)
         with pytest.raises(KeyboardInterrupt):
             tmd.search(**SEARCH, checkpoint=path)
 
@@ -51,13 +51,13 @@ def test_an_interrupted_search_continues_without_loss(tmp_path, monkeypatch, com
     interrupt_search(path, monkeypatch)
     before = path.read_text()
     assert before.count("\n") == 2
-    scanned, search_blocks = [], searches.search_blocks
+    scanned, search_stretches = [], searches.search_stretches
 
     def count_plans(f, plans, *others):
         scanned.append(len(plans))
-        return search_blocks(f, plans, *others)
+        return search_stretches(f, plans, *others)
 
-    monkeypatch.setattr(searches, "search_blocks", count_plans)
+    monkeypatch.setattr(searches, "search_stretches", count_plans)
     assert same(tmd.search(**SEARCH, checkpoint=path), complete)
     assert scanned == [1]  # the other block was not searched again
     assert path.read_text().startswith(before)
@@ -151,13 +151,13 @@ def _far_values(record):
 @pytest.mark.parametrize("damage", DAMAGED)
 def test_a_line_with_a_correct_checksum_is_validated(path, monkeypatch, damage):
     rewrite_last_line(path, DAMAGED[damage])
-    monkeypatch.setattr(searches, "search_blocks", lambda *_: pytest.fail("it was searched"))
+    monkeypatch.setattr(searches, "search_stretches", lambda *_: pytest.fail("it was searched"))
     refuses(path, r"is damaged in line [34]: .*Remove that line")
 
 
 def test_a_checkpoint_that_another_search_writes_is_refused(path, complete):
     """Both would add the same blocks, and the next search would take that for damage."""
-    with lock_file(path) as is_ours:
+    with lock_name(path, wait=False, keep_file=True) as is_ours:
         assert is_ours
         refuses(path, "another process runs now")
     assert same(tmd.search(**SEARCH, checkpoint=path), complete)

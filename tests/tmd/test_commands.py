@@ -10,8 +10,8 @@ import tmd
 from hetero.display.figures import new_figure
 from recorded_bars import RecordedBars
 from studies.__main__ import main as run_studies
+from tmd import _search
 from tmd.__main__ import main
-from tmd._search import batches
 
 DOMAIN = ("exp", "1.5", "0x1.8000004p+0")
 BITS = ("--bits", "20")
@@ -163,7 +163,7 @@ def test_a_result_shows_itself(result):
 
 def test_progress_counts_every_argument(monkeypatch):
     bars = RecordedBars(monkeypatch)
-    monkeypatch.setitem(batches.SUBDOMAINS_PER_BATCH, "cpu", 64)
+    monkeypatch.setitem(_search.SUBDOMAINS_PER_BATCH, "cpu", 64)
     tangent = "tan", "0x1.921fb54442c00p+0", "0x1.921fb54442d18p+0"  # balls decide next to the pole
     for name, *domain in (("exp", "1.5", "0x1.8000000010000p+0"), tangent):
         bars.steps.clear()

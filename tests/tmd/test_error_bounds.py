@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from flint import arb, ctx
 
-from tmd._search import batches
-from tmd._search.batches import chord_error, make_batch, truncation_error
+from tmd import _search
+from tmd._search import chord_error, make_batch, truncation_error
 from tmd._search.blocks import split_into_blocks
 from tmd._search.formulas import line_formulas as scan
 from tmd._search.formulas import wide_integer_formulas as wide
@@ -82,10 +82,10 @@ def test_models_of_groups_are_those_of_single_super_blocks(name, lo, bits, scale
     first, count = 3, min(45, p.super_blocks - 3)  # parts of two groups
     assert count > 8
     models = Models(f, block, scale, p.shape.super_block, p.degree)
-    assert any(arrays for *_, arrays in batches.groups_of(models, first, count))
+    assert any(arrays for *_, arrays in _search.groups_of(models, first, count))
     shifted = make_batch(f, p, first, count)
     monkeypatch.setattr(
-        batches, "groups_of", lambda *_: [(None, first, first + count, None)]
+        _search, "groups_of", lambda *_: [(None, first, first + count, None)]
     )  # which makes each from balls
     for name, array, expected in zip(
         shifted._fields, shifted, make_batch(f, p, first, count), strict=True

@@ -8,6 +8,7 @@ import pytest
 from flint import arb, ctx, fmpq
 
 import tmd
+from tmd import searches
 from tmd.checker import VALUES
 from tmd.formats import Format, argument_runs, exponent
 from tmd.functions import NAMES, load_function
@@ -142,13 +143,13 @@ def test_all_numbers_of_formats_of_16_bits(name, precision, bits):
 def test_odd_and_even_functions_are_searched_once(name, monkeypatch):
     """The cases of the mirror image of a domain are those of the domain."""
     searched = []
-    original = tmd.searches._search_here
+    original = searches.search_stretches
 
-    def count_blocks(f, plans, *rest):
-        searched.append(sum(plan.block.run.count for plan in plans))
-        return original(f, plans, *rest)
+    def count_blocks(f, stretches, *rest):
+        searched.append(sum(stretch.plan.block.run.count for stretch in stretches))
+        return original(f, stretches, *rest)
 
-    monkeypatch.setattr(tmd.searches, "_search_here", count_blocks)
+    monkeypatch.setattr(searches, "search_stretches", count_blocks)
     numbers = (10, -20, 15)
     half = tmd.search(name, ("2**-9", "0x1.f8p-1"), bits=6, precision=numbers, device="cpu")
     whole = tmd.search(name, ("-0x1.f8p-1", "0x1.f8p-1"), bits=6, precision=numbers, device="cpu")

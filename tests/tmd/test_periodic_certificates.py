@@ -9,7 +9,7 @@ import pytest
 import tmd
 from tmd import checker
 from tmd._certificates.periodic_records import COLUMNS
-from tmd._certificates.records import hash_json
+from tmd._search.cases import hash_json
 from tmd.certificates import join_certificates
 
 COLUMN = {name: i for i, name in enumerate(COLUMNS)}

@@ -243,7 +243,7 @@ def test_another_function_of_ones_own_with_a_name_is_noticed(tmp_path, monkeypat
             with pytest.raises(ValueError, match="another one named 'mine' is in use"):
                 tmd.search(function, domain, **options)
             # Another process knows nothing of the first one.
-            monkeypatch.setattr(tmd.functions, "_registered", {})
+            monkeypatch.setattr(tmd.functions.function, "_registered", {})
             with pytest.raises(tmd.CheckpointError, match="with values="):
                 tmd.search(function, domain, **options, checkpoint=tmp_path / "mine.txt")
             assert main(campaign) == 2

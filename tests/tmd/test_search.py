@@ -8,7 +8,7 @@ import pytest
 
 import tmd
 from tmd import reference
-from tmd._search.batches import share_out
+from tmd._search import sharing
 from tmd._search.blocks import split_into_blocks
 from tmd._search.planning import is_valid_shape, make_plan
 from tmd._search.taylor_models import Scale
@@ -186,12 +186,12 @@ def test_short_subdomains_beside_a_pole_miss_nothing(device):
 
 def test_undecided_arguments_are_reported(monkeypatch):
     """Near a pole balls decide every argument; here those of many bits never succeed."""
-    from tmd._search import decisions
+    from tmd._search import cases as block_cases
 
     lo, hi = window("0x1.921fb54442d00p+0", 4)
     cases = [case.exact_argument for case in tmd.search("tan", (lo, hi), bits=5).cases]
     assert cases
-    monkeypatch.setattr(decisions, "decide_by_balls", lambda load_function, make_plan, index: None)
+    monkeypatch.setattr(block_cases, "decide_by_balls", lambda *arguments: None)
     result = tmd.search("tan", (lo, hi), bits=5)
     assert len(result.cases) == 0
     assert result.undecided == cases
@@ -211,7 +211,7 @@ def test_tasks_keep_all_workers_busy_to_the_end(workers):
     f = load_function("exp")
     blocks, _ = split_into_blocks(f, Fraction(128), Fraction(128 + 4 * workers), Format.create(53))
     plans = {i: make_plan(f, b, 32, Scale(), "auto", "reciprocal") for i, b in enumerate(blocks)}
-    tasks = share_out(plans, "cuda", workers)
+    tasks = sharing.share_out(plans, "cuda", workers)
     stretches = [stretch for task in tasks for stretch in task]
     for i, plan in plans.items():
         own = [stretch for number, stretch in stretches if number == i]
@@ -226,14 +226,14 @@ def test_tasks_keep_all_workers_busy_to_the_end(workers):
 
 def test_devices_share_a_block_and_store_it_whole(tmp_path, monkeypatch):
     monkeypatch.setattr("tmd._search.planning.MAX_SUPER_BLOCK", 13)
-    monkeypatch.setattr("tmd._search.batches.SUBDOMAINS_PER_BATCH", {"cpu": 1})
+    monkeypatch.setattr("tmd._search.SUBDOMAINS_PER_BATCH", {"cpu": 1})
     domain, checkpoint = window("1.25", 18), tmp_path / "blocks.txt"
     alone = tmd.search("exp", domain, bits=10, device="cpu")
     (block,) = alone.certificate["blocks"]
     assert block[alone.certificate["columns"].index("size")] == 13
     shared = tmd.search("exp", domain, bits=10, device=["cpu", "cpu"], checkpoint=checkpoint)
     assert shared.certificate == alone.certificate
-    monkeypatch.setattr("tmd.searches.search_task", lambda *_: pytest.fail("it was searched"))
+    monkeypatch.setattr(sharing, "search_task", lambda *_: pytest.fail("it was searched"))
     again = tmd.search("exp", domain, bits=10, device=["cpu", "cpu"], checkpoint=checkpoint)
     assert again.certificate == alone.certificate
 
@@ -290,7 +290,7 @@ def test_short_domains_whose_super_blocks_reach_far(name, lo, hi, precision, dig
 
 
 def test_balls_decide_everything_if_a_model_proves_nothing(device, monkeypatch):
-    from tmd._search import batches
+    from tmd import _search
     from tmd._search import planning as plans
 
     domain = window("1.25", 14)
@@ -303,7 +303,7 @@ def test_balls_decide_everything_if_a_model_proves_nothing(device, monkeypatch):
         return replace(model, words=words, error=model.error + (4 << 128))
 
     monkeypatch.setattr(plans, "_shrink_until_proven", lambda *arguments: arguments[-1])
-    monkeypatch.setattr(batches, "make_model", make_blurred_model)
+    monkeypatch.setattr(_search, "make_model", make_blurred_model)
     result = tmd.search("exp", domain, bits=6, device=device)
     assert pairs(result) == expected
     (block,) = result.certificate["blocks"]

@@ -9,9 +9,8 @@ import time
 from fractions import Fraction
 from typing import Any
 
-from hetero.data_files.atomic_files import lock_name
+from hetero.data_files.atomic_files import lock_name, write_json
 from tmd._campaigns.campaign import Campaign, Progress
-from tmd._certificates.records import write_json
 from tmd.errors import CheckpointError
 from tmd.formats import Format, Precision
 from tmd.functions import load_function

@@ -10,8 +10,7 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from hetero.data_files.atomic_files import lock_name
-from tmd._certificates.records import write_json, write_lines
+from hetero.data_files.atomic_files import lock_name, write_json, write_lines
 from tmd.functions import NAMES, PROBES, load_function
 from tmd.functions.function import hash_values
 

@@ -11,11 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from hetero.data_files.atomic_files import lock_name
+from hetero.data_files.atomic_files import lock_name, write_json
 from tmd._campaigns.campaign import Campaign, Progress
 from tmd._certificates.periodic_records import join_certificates, list_cases
 from tmd._certificates.reading import load_certificate
-from tmd._certificates.records import write_json
 from tmd._periodic.groups import choose_windows
 from tmd._periodic.question import PeriodicQuestion, check_question
 from tmd.formats import Precision, to_fraction

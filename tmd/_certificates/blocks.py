@@ -8,9 +8,8 @@ import numpy as np
 
 from tmd._certificates.case_lists import CertifiedBlocks
 from tmd._certificates.reading import is_count
-from tmd._certificates.records import COLUMNS
 from tmd._search.blocks import Block, split_domain
-from tmd._search.decisions import BlockCases, find_contradiction
+from tmd._search.cases import COLUMNS, BlockCases, find_contradiction
 from tmd._search.formulas.boolean_test_formulas import ALGORITHMS, DIVISIONS
 from tmd._search.formulas.line_formulas import Shape
 from tmd._search.planning import MAX_BALL_ARGUMENTS, ONE_BY_ONE, Plan, is_valid_shape

@@ -13,8 +13,8 @@ from pathlib import Path
 import numpy as np
 
 from hetero import validation
-from tmd._certificates.records import COLUMNS
-from tmd._search.decisions import BlockCases, decide_by_balls, measure_distance
+from tmd._search.cases import COLUMNS, BlockCases
+from tmd._search.decisions import decide_by_balls, measure_distance
 from tmd._search.planning import Plan
 from tmd.errors import CertificateError
 from tmd.formats import Format, format_fraction, to_fraction

@@ -9,7 +9,7 @@ from fractions import Fraction
 from typing import Any
 
 from hetero.measurement.environment import versions
-from tmd._certificates.records import hash_json
+from tmd._search.cases import hash_json
 from tmd.errors import CertificateError
 from tmd.formats import format_fraction, to_fraction
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from hetero.validation import check_path
 from tmd._certificates import periodic_records
-from tmd._certificates.records import COLUMNS, DEFINITION, KIND, VERSION, hash_json
+from tmd._search.cases import COLUMNS, DEFINITION, KIND, VERSION, hash_json
 from tmd._search.planning import MAX_BITS
 from tmd._search.taylor_models import ROUNDINGS
 from tmd.errors import CertificateError

@@ -98,7 +98,7 @@ def add_domain(parser: argparse.ArgumentParser, optional: bool = False) -> None:
 def _run(options: argparse.Namespace) -> int:
     """Search a domain; write its cases to files, or print them; return the exit code."""
     import tmd
-    from tmd._certificates.records import write_json
+    from hetero.data_files.atomic_files import write_json
 
     check_device(options.device)
     for option in ("out", "certificate", "checkpoint"):

@@ -35,7 +35,7 @@ from tmd._exhaust.polynomials import (
 from tmd._libraries.callables import BINARY32
 from tmd._libraries.environment import MODES
 from tmd._libraries.judging import judge_number
-from tmd._search.trivial_rounding import start_of_trivial
+from tmd._search.blocks import start_of_trivial
 from tmd.formats import Format, exponent
 from tmd.functions.function import Ball, Function, ball, working_precision
 

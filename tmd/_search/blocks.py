@@ -1,8 +1,14 @@
 """Division of a domain into blocks: arguments of one exponent whose values have one ulp.
 
 Domains are cut at special points. No search is needed, and none is made, of arguments outside the
-domain of the function, at its poles and rational zeros, and where rounding is trivial because of
-`trivial_rounding` or of the exponent of the value. All are counted.
+domain of the function, at its poles and rational zeros, and where rounding is trivial. All are
+counted. Rounding is trivial
+
+- near 0, where |f(x) - r| < 2^-bits ulp holds for r = x or a constant r that is a float, by
+  Lagrange's remainder over a ball from 0 on;
+- from some |x| on, where f is that close to its limit, overflows or vanishes, or all arguments are
+  points at which it is exact;
+- where the exponent of the value is too small.
 """
 
 from __future__ import annotations
@@ -14,11 +20,13 @@ import operator
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
-from tmd._search.trivial_rounding import INFINITY, Interval, start_of_trivial, trivial_near_zero
+from tmd._search.bisections import find_changes, last_that_holds
 from tmd.formats import Format, Run, argument_runs, exponent, format_fraction
 from tmd.functions.function import (
     Function,
+    ball,
     enclosures,
     exponents_of_balls,
     has_values,
@@ -34,11 +42,10 @@ MAX_EXPONENTS = 1 << 12
 _PRECISIONS = (64, 128, 256, 1024, 4096, 16384)
 """Precisions, in bits, tried for balls of single arguments; longer parts use only the second."""
 
-MAX_POINTS = 1 << 12
-"""Most zeros and poles in a domain: each cuts it into about a hundred blocks."""
+INFINITY = Fraction(1 << (1 << 15))
+"""Larger than every argument."""
 
-MAX_ARGUMENTS = 1 << 20
-"""Most arguments of a domain with more of them: each block has at least one argument."""
+Interval = tuple[Fraction, Fraction]
 
 
 @dataclass(frozen=True)
@@ -70,7 +77,7 @@ def split_domain(
         raise ValueError(f"domain must be (lo, hi) with lo < hi, got {interval[1:-1]}")
     first, last = function.domain
     if (first is not None and hi <= first) or (last is not None and lo > last):
-        raise ValueError(f"domain: {function.name} {_describe_domain(first, last)}, got {interval}")
+        raise ValueError(f"domain: {function.name} {function.describe_domain()}, got {interval}")
     if lo <= 0 <= hi and fmt.argument_exponent_range is None:
         raise ValueError(
             f"domain must not contain or end at 0, got {interval}: numbers of "
@@ -93,12 +100,6 @@ def split_domain(
     if not blocks and not idle:
         raise ValueError(f"domain {interval} contains no argument")
     return blocks, idle
-
-
-def _describe_domain(first: int | None, last: int | None) -> str:
-    if last is None:
-        return f"has no value at {first} and below" if first == 0 else f"needs x >= {first}"
-    return f"needs {first} <= x <= {last}"
 
 
 def _side(lo: Fraction, hi: Fraction, sign: int, fmt: Format) -> Interval | None:
@@ -125,9 +126,9 @@ def _split_side(
     if not argument_runs(lo, hi, fmt):
         return [], 0, False
     near, far = sorted((abs(lo), abs(hi)))
-    trivial = list(trivial_near_zero(function, sign, near, far, fmt, bits))
+    trivial = list(_trivial_near_zero(function, sign, near, far, fmt, bits))
     end = start_of_trivial(function, sign, far, fmt, bits)
-    points = _points(function, max(lo, -end), min(hi, end), fmt)
+    points = function.points_between(max(lo, -end), min(hi, end), fmt)
     # In [x, x + after) there is no argument but x; so [a, b) is (-b, -a] if mirrored and shifted.
     after = Fraction(2) ** (exponent(near) - 2 * fmt.argument_precision - 2)
     magnitudes = [*trivial, (end, INFINITY)]
@@ -140,52 +141,108 @@ def _split_side(
             cuts |= {p + side * Fraction(2) ** k for k in range(quantum, 0) for side in (1, -1)}
     if function.symmetry and sign < 0:
         cuts |= {after - x for x in whole if x > 0}
-    edges = sorted(x for x in cuts if lo <= x <= hi)
     blocks: list[Block] = []
     idle = 0
-    for a, b in list(itertools.pairwise(edges))[::sign]:  # by magnitude, as blocks are
-        if not (runs := argument_runs(a, b, fmt)):
+    for a, b in list(itertools.pairwise(sorted(cuts)))[::sign]:  # by magnitude, as blocks are
+        if a < lo or b > hi or not (runs := argument_runs(a, b, fmt)):
             continue
-        is_left_out = any(p <= a and b <= q for p, q in left_out)
-        if is_left_out or not has_values(function, a, b, a in points):
+        with_values = has_values(function, a, b, a in points)
+        if not with_values or any(p <= a and b <= q for p, q in left_out):
             idle += sum(run.count for run in runs)
         else:
-            new, skipped = _split_runs(function, runs, fmt, MAX_BLOCK_BITS)
+            new, skipped = split_into_blocks(function, a, b, fmt)
             blocks, idle = blocks + new, idle + skipped
     return blocks, idle, bool(trivial)
 
 
-def _points(function: Function, lo: Fraction, hi: Fraction, fmt: Format) -> set[Fraction]:
-    """Return the points of a function in a domain, if they are not too many."""
-    if not lo < hi:
-        return set()
-    lattice = function.lattices[lo >= 0]
-    count = function.count_points
-    number = int((hi - lo) / lattice) if lattice else count(lo, hi) if count else 0
-    runs = argument_runs(lo, hi, fmt) if number > MAX_POINTS else []
-    if sum(run.count for run in runs) > MAX_ARGUMENTS:
-        raise ValueError(
-            f"domain: {function.name} has about {number} zeros and poles in "
-            f"[{format_fraction(lo)}, {format_fraction(hi)}), each of which is searched from both "
-            f"sides: take domains with at most {MAX_POINTS}"
-        )
-    points = set(function.points(lo, hi) if function.points else ())
-    if lattice:
-        points |= {k * lattice for k in range(math.ceil(lo / lattice), int(hi // lattice) + 1)}
-    return points
+def _trivial_near_zero(
+    function: Function, sign: int, near: Fraction, far: Fraction, fmt: Format, bits: int
+) -> Iterator[Interval]:
+    """Yield intervals of |x| in which f(x) is closer than 2^-bits ulp to its fixed value.
+
+    Where that is x, it is the ulp of x, and each binade has an interval of its own.
+    """
+    if function.fixed_near_zero is None:
+        return
+    fixed, n = function.fixed_near_zero
+    k = n + 1 if fixed == "x" else n
+    for e in range(min(-1, exponent(far)), exponent(near) - 1, -1):
+
+        def is_trivial(x: Fraction, e: int = e) -> bool:
+            coefficient = function.coefficients(ball(Fraction(0)).union(ball(sign * x)), k + 1)[k]
+            if fixed == "x":
+                ulp = fmt.ulp(e)
+            else:
+                falls = bool(coefficient * sign**k < 0)
+                ulp = fmt.ulp(exponent(Fraction(fixed)) - int(falls))
+            return ulp is None or bool(
+                abs(coefficient) * ball(x**k) < ball(Fraction(2) ** (ulp - bits))
+            )
+
+        with working_precision(128):
+            begin, end = Fraction(2) ** e, Fraction(2) ** (e + 1)
+            if is_trivial(end):
+                yield Fraction(0), end
+                return
+            x = last_that_holds(is_trivial, begin, fmt)
+            if x is not None:
+                yield (begin if fixed == "x" else Fraction(0)), x
+                if fixed != "x":
+                    return
+
+
+def start_of_trivial(
+    function: Function, sign: int, far: Fraction, fmt: Format, bits: int
+) -> Fraction:
+    """Return the magnitude from which on rounding is trivial, perhaps beyond all arguments."""
+    ends = [INFINITY]
+    if lattice := function.lattices[sign > 0]:
+        ends.append(lattice * Fraction(2) ** (fmt.argument_precision - 1))
+    if (limit := function.limits[sign > 0]) is not None:
+        ends.append(_start_of_limit(function, sign, far, limit, fmt, bits))
+    return min(ends)
+
+
+def _start_of_limit(
+    function: Function, sign: int, far: Fraction, limit: Any, fmt: Format, bits: int
+) -> Fraction:
+    """Return the magnitude from which on f is at its limit, as rounding is concerned.
+
+    |f| or |f - limit| is monotone there.
+    """
+    if limit in (0, math.inf) and fmt.exponent_range is None:
+        return INFINITY
+
+    def is_at_limit(x: Fraction) -> bool:
+        with working_precision(2 * (fmt.precision + bits) + 256):
+            value = function.enclosure(ball(sign * x))
+            if limit in (0, math.inf):
+                low, high = fmt.exponent_range or (0, 0)
+                if limit == 0:
+                    return bool(abs(value) < ball(Fraction(2) ** (low - fmt.precision - 1)))
+                return bool(abs(value) > ball(Fraction(2) ** (high + 1)))
+            gap, e = abs(value) - ball(abs(limit)), exponent(limit)
+            ulp = fmt.ulp(e - int(bool(abs(limit) == Fraction(2) ** e and gap < 0)))
+            return ulp is None or bool(abs(gap) < ball(Fraction(2) ** (ulp - bits)))
+
+    low, high = 0, 1
+    while not is_at_limit(Fraction(2) ** high):
+        if high > exponent(far):
+            return INFINITY
+        low, high = high, 2 * high
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if is_at_limit(Fraction(2) ** middle) else (middle, high)
+    last = None
+    if limit not in (0, math.inf):
+        last = last_that_holds(lambda x: not is_at_limit(x), Fraction(2) ** low, fmt)
+    return Fraction(2) ** high if last is None else last
 
 
 def split_into_blocks(
     function: Function, lo: Fraction, hi: Fraction, fmt: Format, largest: int = MAX_BLOCK_BITS
 ) -> tuple[list[Block], int]:
-    """Split [lo, hi), in which all arguments have values but 0; see `_split_runs`."""
-    return _split_runs(function, argument_runs(lo, hi, fmt), fmt, largest)
-
-
-def _split_runs(
-    function: Function, runs: list[Run], fmt: Format, largest: int
-) -> tuple[list[Block], int]:
-    """Split runs of arguments into blocks of at most 2^largest.
+    """Split [lo, hi), in which all arguments have values but 0, into blocks of at most 2^largest.
 
     Returns
     -------
@@ -200,7 +257,7 @@ def _split_runs(
         Values have too many exponents, or the exponent of one cannot be determined.
     """
     blocks, trivial = [], 0
-    for run in runs:
+    for run in argument_runs(lo, hi, fmt):
         parts = _split_run(function, run, fmt, 0, run.count)
         for (ulp, negative), alike in itertools.groupby(parts, key=operator.itemgetter(2)):
             merged = list(alike)
@@ -251,26 +308,7 @@ def _split_by_values(
             mantissa, power = function.evaluate(x).mid().man_exp()
         return math.log2(abs(int(mantissa)) or 1) + int(power)
 
-    def find_changes(first: int, last: int, interpolate: bool = True) -> list[int]:
-        if ulp_and_sign_at(first) == ulp_and_sign_at(last):
-            return []
-        if last - first == 1:
-            return [last]
-        points = [(first + last) // 2]
-        low, high = log2_at(first), log2_at(last)
-        if interpolate and low != high:
-            share = (round((low + high) / 2) - low) / (high - low)
-            guess = first + int(min(1.0, max(0.0, share)) * (last - first))
-            margin = (last - first >> 10) + 1
-            points = sorted({max(guess - margin, first + 1), min(guess + margin, last - 1)})
-        changes = []
-        for left, right in itertools.pairwise([first, *points, last]):
-            # Halve what interpolation has not made much shorter.
-            shorter = right - left < last - first >> 4
-            changes += find_changes(left, right, shorter or not interpolate)
-        return changes
-
-    changes = [begin, *find_changes(begin, end - 1), end]
+    changes = [begin, *find_changes(begin, end - 1, ulp_and_sign_at, log2_at), end]
     for first, last in itertools.pairwise(changes):
         yield first, last, ulp_and_sign_at(first)
 

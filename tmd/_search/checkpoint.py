@@ -12,6 +12,7 @@ and a job that dies loses only blocks that were being searched. The next one tak
 from __future__ import annotations
 
 import base64
+import contextlib
 import glob
 import hashlib
 import json
@@ -20,12 +21,14 @@ import zlib
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from tmd._search.batches import Stretch
-from tmd._search.decisions import BlockCases, find_contradiction, join_batches
-from tmd._search.planning import Plan
+from hetero.data_files.atomic_files import lock_name
+from hetero.distributed.parts import raised_by_all
+from tmd._search.cases import BlockCases, find_contradiction, join_batches
+from tmd._search.planning import Plan, Stretch
 from tmd._search.taylor_models import FRACTION_BITS
 from tmd.errors import CheckpointError
 
@@ -55,7 +58,7 @@ def _checksum(text: str) -> str:
     return hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
 
 
-def path_of_rank(path: str | Path, rank: int) -> Path:
+def _path_of_rank(path: str | Path, rank: int) -> Path:
     """Return the file to which a rank other than 0 writes."""
     return Path(f"{path}{_RANK_SUFFIX}{rank}")
 
@@ -198,6 +201,43 @@ def _parse_block(record: dict, plans: Sequence[Plan]) -> tuple[int, BlockCases]:
     if problem := find_contradiction(plan, counts, index.size, len(undecided)):
         raise ValueError(f"its block has {problem}")
     return block, cases
+
+
+def open_checkpoint(
+    path: Path, search: dict, plans: list[Plan], comm: Any, stack: contextlib.ExitStack
+) -> Checkpoint:
+    """Open a checkpoint with the blocks that ranks have left; of ranks each gets a file to write.
+
+    No other process may search with it until the stack is closed. An error of rank 0 is raised by
+    all.
+    """
+
+    def open_first() -> Checkpoint:
+        """Open the file of rank 0, or of the only process."""
+        if not stack.enter_context(lock_name(path, wait=False, keep_file=True)):
+            raise CheckpointError(
+                f"{path} belongs to a search that another process runs now: wait for its end, or "
+                "use another file. Commands `tmd campaign` may share a folder"
+            )
+        store = Checkpoint(path, search, plans)
+        store.take_in_ranks()
+        return store
+
+    if comm is None:
+        return open_first()
+    error: Exception | None = None
+    if comm.Get_rank() == 0:
+        try:
+            store = open_first()
+        except (CheckpointError, OSError) as caught:
+            error = caught
+    error = comm.bcast(error)
+    if error is not None:
+        raise error
+    with raised_by_all(comm):
+        if comm.Get_rank() > 0:
+            store = Checkpoint(_path_of_rank(path, comm.Get_rank()), search, plans)
+    return store
 
 
 class BlockStore:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 
@@ -15,6 +16,8 @@ from tmd._search.formulas.line_formulas import Shape
 from tmd._search.taylor_models import Models, Scale, make_model
 from tmd.formats import format_fraction
 from tmd.functions.function import Function, ball, working_precision
+
+T = TypeVar("T")
 
 # Sizes are binary logarithms of numbers of arguments.
 SPLITS = (3, 4, 5)  # phase 2 splits a sub-domain into 8, 16 or 32 pieces: at most one for each lane
@@ -44,13 +47,7 @@ _ROUND_COST, _START_COST, _VALUE_COST = 60.0, 2000.0, 20.0
 """Instructions of a thread for a round of a Boolean test, for the Taylor coefficients at a new
 argument, and for the next value by differences, as counted for an H200."""
 
-_FALSE_ALARMS = {
-    "clipped": 1.25,
-    "lefevre": 1.2,
-    "swap": 1.2,
-    "regular": 6.2,
-    "alternating": 6.2,
-}
+_FALSE_ALARMS = {"clipped": 1.25, "lefevre": 1.2, "swap": 1.2, "regular": 6.2, "alternating": 6.2}
 """Failing sub-domains as a multiple of those with a value near an integer, by algorithm."""
 
 
@@ -70,6 +67,19 @@ class Plan:
     def super_blocks(self) -> int:
         """Number of super-blocks, the last of which may be incomplete."""
         return -(-self.block.run.count >> self.shape.super_block)
+
+
+class Stretch(NamedTuple):
+    """Super-blocks first, ..., first + length - 1 of a block."""
+
+    plan: Plan
+    first: int
+    length: int
+
+    @classmethod
+    def whole(cls, plan: Plan) -> Stretch:
+        """Return a whole block."""
+        return cls(plan, 0, plan.super_blocks)
 
 
 class Batch(NamedTuple):
@@ -112,20 +122,53 @@ def count_arguments(plans: Iterable[Plan]) -> int:
     return sum(plan.block.run.count for plan in plans)
 
 
-def make_plans(
+@dataclass(frozen=True)
+class SearchPlan:
+    """The plans of all blocks of a domain.
+
+    Attributes
+    ----------
+    plans : list of Plan
+        In the order of the blocks.
+    images : dict of int to int
+        Numbers of the blocks that mirror another one of an odd or even function, and of that one.
+    searched : list of Stretch
+        The other blocks, as a whole.
+    """
+
+    plans: list[Plan]
+    images: dict[int, int]
+    searched: list[Stretch]
+
+    def describe_algorithms(self) -> str:
+        """Return how many blocks each algorithm searches."""
+        counts = Counter(plan.algorithm for plan in self.plans)
+        return ", ".join(f"{count} {algorithm}" for algorithm, count in counts.items())
+
+    def pair_with(self, results: Mapping[int, T]) -> list[tuple[Plan, T]]:
+        """Return all plans with their results, from those of the searched ones by number."""
+        numbers = (i for i in range(len(self.plans)) if i not in self.images)
+        result_of = {i: results[k] for k, i in enumerate(numbers)}
+        return [(plan, result_of[self.images.get(i, i)]) for i, plan in enumerate(self.plans)]
+
+
+def plan_search(
     function: Function,
     blocks: Sequence[Block],
     bits: int,
     scale: Scale,
     algorithm: str,
     division: str,
-) -> list[Plan]:
-    """Return the plan of each block; see `make_plan`.
+) -> SearchPlan:
+    """Plan the search of all blocks; see `make_plan`.
 
     Raises ValueError if more cases are to be expected than fit into memory.
     """
     _require_few_cases(sum(block.run.count for block in blocks), bits, scale)
-    return [make_plan(function, block, bits, scale, algorithm, division) for block in blocks]
+    plans = [make_plan(function, block, bits, scale, algorithm, division) for block in blocks]
+    images = _find_mirror_images(blocks) if function.symmetry else {}
+    searched = [Stretch.whole(plan) for i, plan in enumerate(plans) if i not in images]
+    return SearchPlan(plans, images, searched)
 
 
 def _require_few_cases(arguments: int, bits: int, scale: Scale) -> None:
@@ -140,15 +183,13 @@ def _require_few_cases(arguments: int, bits: int, scale: Scale) -> None:
         )
 
 
-def find_mirror_images(f: Function, plans: list[Plan]) -> dict[int, int]:
-    """Return the blocks that mirror another one of an odd or even function, and that one.
+def _find_mirror_images(blocks: Sequence[Block]) -> dict[int, int]:
+    """Return the numbers of the blocks that mirror another one, and of that one.
 
     Arguments are counted by magnitude, so that both have the same cases.
     """
-    if not f.symmetry:
-        return {}
-    positive = {plan.block.run: i for i, plan in enumerate(plans) if plan.block.run.sign > 0}
-    mirrored = ((i, replace(plan.block.run, sign=1)) for i, plan in enumerate(plans))
+    positive = {block.run: i for i, block in enumerate(blocks) if block.run.sign > 0}
+    mirrored = ((i, replace(block.run, sign=1)) for i, block in enumerate(blocks))
     return {i: positive[run] for i, run in mirrored if positive.get(run, i) != i}
 
 

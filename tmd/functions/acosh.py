@@ -1,6 +1,7 @@
 """arcosh x for x >= 1. It is irrational for every rational x but 1 (Lindemann)."""
 
-from tmd.functions.function import Function, integrate, points_at
+from tmd.functions.function import Function
+from tmd.functions.parts import integrate, points_at
 
 FUNCTION = Function(
     "acosh",

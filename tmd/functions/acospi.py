@@ -5,7 +5,8 @@ At 1/2 and -1/2 it is 1/3 and 2/3, which have infinitely many binary digits.
 
 from fractions import Fraction
 
-from tmd.functions.function import Function, in_half_turns, points_at
+from tmd.functions.function import Function
+from tmd.functions.parts import in_half_turns, points_at
 
 _value = in_half_turns(lambda x: x.acos())
 

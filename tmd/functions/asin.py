@@ -1,6 +1,7 @@
 """arcsin x for |x| <= 1. It is irrational for every rational x but 0 (Lindemann)."""
 
-from tmd.functions.function import Function, points_at
+from tmd.functions.function import Function
+from tmd.functions.parts import points_at
 
 FUNCTION = Function(
     "asin",

@@ -1,6 +1,7 @@
 """arsinh x. It is irrational for every rational x but 0 (Lindemann)."""
 
-from tmd.functions.function import Function, integrate, points_at
+from tmd.functions.function import Function
+from tmd.functions.parts import integrate, points_at
 
 FUNCTION = Function(
     "asinh",

@@ -3,7 +3,8 @@
 At 1/2 it is 1/6, which has infinitely many binary digits.
 """
 
-from tmd.functions.function import Function, in_half_turns, points_at
+from tmd.functions.function import Function
+from tmd.functions.parts import in_half_turns, points_at
 
 _value = in_half_turns(lambda x: x.asin())
 

@@ -1,6 +1,7 @@
 """artanh x for |x| < 1. It is irrational for every rational x but 0 (Lindemann)."""
 
-from tmd.functions.function import Function, integrate, points_at
+from tmd.functions.function import Function
+from tmd.functions.parts import integrate, points_at
 
 FUNCTION = Function(
     "atanh",

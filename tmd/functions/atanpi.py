@@ -2,7 +2,8 @@
 
 from fractions import Fraction
 
-from tmd.functions.function import Function, in_half_turns, points_at
+from tmd.functions.function import Function
+from tmd.functions.parts import in_half_turns, points_at
 
 _value = in_half_turns(lambda x: x.atan())
 

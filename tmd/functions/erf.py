@@ -6,7 +6,8 @@ same; a value with finitely many digits would be listed as undecided.
 
 from fractions import Fraction
 
-from tmd.functions.function import Function, points_at
+from tmd.functions.function import Function
+from tmd.functions.parts import points_at
 
 FUNCTION = Function(
     "erf",

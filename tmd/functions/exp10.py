@@ -6,7 +6,8 @@ For x = a/b in lowest terms, b > 1, it would be a rational root of 10^a, but 5 d
 import math
 from typing import Any
 
-from tmd.functions.function import Function, log_of
+from tmd.functions.function import Function
+from tmd.functions.parts import log_of
 
 
 def _value(x: Any) -> Any:

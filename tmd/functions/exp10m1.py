@@ -4,7 +4,8 @@ import math
 from fractions import Fraction
 
 from tmd.functions import expm1
-from tmd.functions.function import Function, log_of, points_at
+from tmd.functions.function import Function
+from tmd.functions.parts import log_of, points_at
 
 FUNCTION = Function(
     "exp10m1",

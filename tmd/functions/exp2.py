@@ -3,7 +3,8 @@
 import math
 from typing import Any
 
-from tmd.functions.function import Function, log_of
+from tmd.functions.function import Function
+from tmd.functions.parts import log_of
 
 
 def _value(x: Any) -> Any:

@@ -4,7 +4,8 @@ import math
 from fractions import Fraction
 from typing import Any
 
-from tmd.functions.function import Function, integrate, points_at
+from tmd.functions.function import Function
+from tmd.functions.parts import integrate, points_at
 
 
 def series(x: Any) -> Any:

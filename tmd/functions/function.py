@@ -1,20 +1,52 @@
-"""The description of a function for a search, and what such descriptions are written with."""
+"""Descriptions of functions for a search: what they are written with, and how they are found."""
 
 from __future__ import annotations
 
 import contextlib
 import hashlib
+import importlib
 import math
+import re
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, TypeAlias
 
-from tmd.formats import exponent
+from hetero import validation
+from tmd.formats import Format, argument_runs, exponent, format_fraction
 
 Ball: TypeAlias = Any
 """A `flint.arb`: a midpoint and a radius. python-flint has no annotations."""
+
+
+NAMES = (
+    *("exp", "exp2", "exp10", "expm1", "exp2m1", "exp10m1"),
+    *("log", "log2", "log10", "log1p", "log2p1", "log10p1"),
+    *("sin", "cos", "tan", "asin", "acos", "atan"),
+    *("sinpi", "cospi", "tanpi", "asinpi", "acospi", "atanpi"),
+    *("sinh", "cosh", "tanh", "asinh", "acosh", "atanh"),
+    *("cbrt", "rsqrt", "erf", "erfc", "tgamma", "lgamma"),
+)
+
+_registered: dict[str, Function] = {}
+"""Functions of users, by name."""
+
+MAX_POINTS = 1 << 12
+"""Most zeros and poles in a domain: each cuts it into about a hundred blocks."""
+
+MAX_ARGUMENTS = 1 << 20
+"""Most arguments of a domain with more of them: each block has at least one argument."""
+
+PROBES = tuple(
+    sign * m * Fraction(2) ** e
+    for sign in (1, -1)
+    for e in range(-12, 13)
+    for m in (1, Fraction(21, 16))
+)
+"""Points at which functions of users are compared that have one name."""
+
+_MODULE_AND_NAME = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_]\w*")
 
 
 @dataclass(frozen=True, repr=False)
@@ -89,6 +121,31 @@ class Function:
         first, last = self.domain
         return (first is None or lo >= first) and (last is None or hi <= last)
 
+    def describe_domain(self) -> str:
+        """Return in words where the function has values, for one whose domain ends."""
+        first, last = self.domain
+        if last is None:
+            return f"has no value at {first} and below" if first == 0 else f"needs x >= {first}"
+        return f"needs {first} <= x <= {last}"
+
+    def points_between(self, lo: Fraction, hi: Fraction, fmt: Format) -> set[Fraction]:
+        """Return the points at which domains are cut in [lo, hi], if they are not too many."""
+        if not lo < hi:
+            return set()
+        lattice, count = self.lattices[lo >= 0], self.count_points
+        number = int((hi - lo) / lattice) if lattice else count(lo, hi) if count else 0
+        runs = argument_runs(lo, hi, fmt) if number > MAX_POINTS else []
+        if sum(run.count for run in runs) > MAX_ARGUMENTS:
+            raise ValueError(
+                f"domain: {self.name} has about {number} zeros and poles in "
+                f"[{format_fraction(lo)}, {format_fraction(hi)}), each of which is searched from "
+                f"both sides: take domains with at most {MAX_POINTS}"
+            )
+        points = set(self.points(lo, hi) if self.points else ())
+        if lattice:
+            points |= {k * lattice for k in range(math.ceil(lo / lattice), int(hi // lattice) + 1)}
+        return points
+
     def coefficients(self, x: Ball, count: int) -> list[Ball]:
         """Return f^(k)(x)/k! for k < count as balls, at the working precision of flint.ctx."""
         from flint import arb, arb_series, ctx
@@ -113,6 +170,81 @@ class Function:
 
         digits = self.exact(x)
         return self.enclosure(ball(x)) if digits is None else arb(digits)
+
+
+def load_function(name: str | Function) -> Function:
+    """Return a function: one of `NAMES`, one of a user, or one that "module:NAME" names.
+
+    Raises
+    ------
+    TypeError, ValueError
+        There is no such function, or another one has its name.
+    """
+    if isinstance(name, Function):
+        return register(name)
+    if isinstance(name, str) and name in _registered:
+        return _registered[name]
+    if isinstance(name, str) and _MODULE_AND_NAME.fullmatch(name):
+        loaded = load_object("function", name)
+        if not isinstance(loaded, Function):
+            raise TypeError(
+                f"function: {name} must be a tmd.Function, got {validation.describe(loaded)}"
+            )
+        return register(loaded.renamed(name))
+    validation.check_choice("function", name, NAMES)
+    function: Function = importlib.import_module(f"tmd.functions.{name}").FUNCTION
+    return function
+
+
+def is_known(name: Any) -> bool:
+    """Return whether a name is that of a function, without loading a module."""
+    return isinstance(name, str) and (name in NAMES or name in _registered)
+
+
+def register(function: Function) -> Function:
+    """Let a function of a user be found by its name, in this process; return it.
+
+    Workers of executors find it if it is named "module:NAME".
+
+    Raises
+    ------
+    TypeError, ValueError
+        It is no Function, or another one has its name.
+    """
+    if not isinstance(function, Function):
+        raise TypeError(f"function must be a tmd.Function, got {validation.describe(function)}")
+    if not isinstance(function.name, str) or not function.name:
+        raise ValueError(f"function must have a name, got {validation.describe(function.name)}")
+    for part in ("series", "exact"):
+        if not callable(getattr(function, part)):
+            raise TypeError(f"function {function.name}: {part} must be callable")
+    if function.name in NAMES and load_function(function.name) is not function:
+        raise ValueError(f"function: {function.name!r} is a name of tmd; choose another")
+    known = _registered.get(function.name, function)
+    if known != function and hash_values(known, PROBES) != hash_values(function, PROBES):
+        raise ValueError(
+            f"function: another one named {function.name!r} is in use, and results that have its "
+            "name would become those of this one; choose another name"
+        )
+    if function.name not in NAMES:
+        _registered[function.name] = function
+    return function
+
+
+def load_object(argument: str, name: str) -> Any:
+    """Return what "module:NAME" names; messages call the text `argument`."""
+    if not _MODULE_AND_NAME.fullmatch(name):
+        raise ValueError(f"{argument} must be written module:NAME, got {name!r}")
+    module, _, attribute = name.partition(":")
+    try:
+        return getattr(importlib.import_module(module), attribute)
+    except ImportError as error:
+        raise ValueError(
+            f"{argument}: module {module!r} cannot be imported ({error}); is its folder on "
+            "PYTHONPATH?"
+        ) from None
+    except AttributeError:
+        raise ValueError(f"{argument}: module {module!r} has no {attribute!r}") from None
 
 
 def hash_values(f: Function, points: Iterable[Fraction]) -> str:
@@ -193,52 +325,3 @@ def working_precision(bits: int) -> Iterator[None]:
 
     with _CONTEXT_LOCK, ctx.workprec(bits):
         yield
-
-
-def integrate(derivative: Any, value: Ball) -> Any:
-    """Return the power series with this derivative and this first coefficient."""
-    from flint import arb_series
-
-    return derivative.integral() + arb_series([value])
-
-
-def points_at(*points: int) -> Callable:
-    """Make a `Function.points` of some numbers."""
-    return lambda lo, hi: [Fraction(x) for x in points if lo <= x <= hi]
-
-
-def count_in(period: float) -> Callable:
-    """Make a `Function.count_points` for points at a distance of `period` from each other."""
-    return lambda lo, hi: math.ceil((hi - lo) / Fraction(period))
-
-
-def log_of(base: int) -> Ball:
-    """Return ln 2 or ln 10."""
-    from flint import arb
-
-    return arb.const_log2() if base == 2 else arb.const_log10()
-
-
-def in_base(base: int, logarithm: Callable) -> Callable:
-    """Make a logarithm to the base 2 or 10 from a natural one, of balls or of power series."""
-    return lambda x: logarithm(x) / log_of(base)
-
-
-def in_half_turns(angle: Callable) -> Callable:
-    """Make an angle in units of pi from one in radians, of balls or of power series."""
-
-    def divided(x: Any) -> Any:
-        from flint import arb
-
-        return angle(x) / arb.pi()
-
-    return divided
-
-
-def exponent_of_power(x: Fraction, base: int) -> int | None:
-    """Return n if x = base^n and n >= 0, or n is any integer and the base is 2."""
-    if base == 2:
-        e = x.numerator.bit_length() - x.denominator.bit_length()
-        return e if x == Fraction(2) ** e else None
-    n = round(math.log(x.numerator, base)) if x > 0 and x.denominator == 1 else -1
-    return n if n >= 0 and x == base**n else None

@@ -7,7 +7,8 @@ import math
 from fractions import Fraction
 from typing import Any
 
-from tmd.functions.function import Function, points_at
+from tmd.functions.function import Function
+from tmd.functions.parts import points_at
 
 
 def _value(x: Any) -> Any:

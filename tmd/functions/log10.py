@@ -3,7 +3,8 @@
 From x^b = 10^a follows that 5 divides x a/b times, so that a/b = n is an integer and x = 10^n.
 """
 
-from tmd.functions.function import Function, exponent_of_power, in_base, points_at
+from tmd.functions.function import Function
+from tmd.functions.parts import exponent_of_power, in_base, points_at
 
 _value = in_base(10, lambda x: x.log())
 

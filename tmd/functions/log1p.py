@@ -2,7 +2,8 @@
 
 from typing import Any
 
-from tmd.functions.function import Function, integrate, points_at
+from tmd.functions.function import Function
+from tmd.functions.parts import integrate, points_at
 
 
 def series(x: Any) -> Any:

@@ -1,6 +1,7 @@
 """log2 x for x > 0. It is rational for powers of two only (unique factorization)."""
 
-from tmd.functions.function import Function, exponent_of_power, in_base, points_at
+from tmd.functions.function import Function
+from tmd.functions.parts import exponent_of_power, in_base, points_at
 
 _value = in_base(2, lambda x: x.log())
 

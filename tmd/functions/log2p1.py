@@ -1,7 +1,8 @@
 """log2(1 + x) for x > -1. It is rational where 1 + x is a power of two, like log2."""
 
 from tmd.functions import log1p
-from tmd.functions.function import Function, exponent_of_power, in_base, points_at
+from tmd.functions.function import Function
+from tmd.functions.parts import exponent_of_power, in_base, points_at
 
 FUNCTION = Function(
     "log2p1",

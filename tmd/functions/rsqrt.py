@@ -7,7 +7,8 @@ m = 1.
 
 from fractions import Fraction
 
-from tmd.functions.function import Function, exponent_of_power, points_at
+from tmd.functions.function import Function
+from tmd.functions.parts import exponent_of_power, points_at
 
 
 def _exact(x: Fraction) -> tuple[int, int] | None:

@@ -3,7 +3,8 @@
 import math
 from fractions import Fraction
 
-from tmd.functions.function import Function, count_in, points_at
+from tmd.functions.function import Function
+from tmd.functions.parts import count_in, points_at
 
 FUNCTION = Function(
     "sin",

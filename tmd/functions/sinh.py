@@ -3,7 +3,8 @@
 import math
 from typing import Any
 
-from tmd.functions.function import Function, points_at
+from tmd.functions.function import Function
+from tmd.functions.parts import points_at
 
 
 def hyperbolic(x: Any, sinh: bool) -> Any:

@@ -2,7 +2,8 @@
 
 from fractions import Fraction
 
-from tmd.functions.function import Function, points_at
+from tmd.functions.function import Function
+from tmd.functions.parts import points_at
 from tmd.functions.sinh import hyperbolic
 
 FUNCTION = Function(

@@ -8,7 +8,8 @@ many digits would be listed as undecided.
 import math
 from fractions import Fraction
 
-from tmd.functions.function import Function, points_at
+from tmd.functions.function import Function
+from tmd.functions.parts import points_at
 
 FUNCTION = Function(
     "tgamma",

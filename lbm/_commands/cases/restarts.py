@@ -14,7 +14,7 @@ from zipfile import BadZipFile
 
 import numpy as np
 
-from hetero.data_files.atomic_files import replace_atomically
+from hetero.data_files.atomic_files import replace_atomically, write_json
 from lbm._commands.cases.case import Case
 from lbm._commands.cases.folder import RUN_FACTS
 from lbm._commands.cases.output_settings import TABLES
@@ -41,8 +41,7 @@ def describe_run(case: Case) -> dict[str, Any]:
 
 def write_facts(case: Case) -> None:
     """Write the file into the folder of the outputs."""
-    with replace_atomically(case.outputs.folder / RUN_FACTS) as part:
-        part.write_text(json.dumps(describe_run(case), indent=1) + "\n")
+    write_json(case.outputs.folder / RUN_FACTS, describe_run(case), indent=1)
 
 
 def require_same_facts(folder: Path, case: Case, keys: Iterable[str]) -> None:

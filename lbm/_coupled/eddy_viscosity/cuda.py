@@ -6,7 +6,7 @@ import functools
 
 from hetero.cuda.driver import cuda
 from hetero.cuda.launch import blocks_for
-from hetero.cuda.launcher import prepare_launch
+from hetero.cuda.launcher import Launcher
 from hetero.jit import kernel
 from lbm._coupled.eddy_viscosity.formulas import difference_at_walls
 from lbm._kernels.formulas.storage_formulas import codec
@@ -79,4 +79,4 @@ def prepare_update(engine, moments, sides, box):
         moments.reshape(4, sides.size), sides.reshape(sides.size), engine.cells(engine.viscosity),
         constant, tuple(map(int, region)),
     )  # fmt: skip
-    return prepare_launch(update, grid, threads, engine.stream, arguments)
+    return Launcher(update, grid, threads, engine.stream, arguments)

@@ -4,7 +4,7 @@ import numpy as np
 
 from hetero.cuda import launch
 from hetero.cuda.driver import cuda
-from hetero.cuda.launcher import prepare_launch
+from hetero.cuda.launcher import Launcher
 from hetero.jit import kernel
 from lbm._coupled.scalars.formulas import STREAMS, collide_pair, collide_rest, wall_return
 from lbm._kernels.formulas.scalar_formulas import total
@@ -66,4 +66,4 @@ def prepare_step(g, target, velocity, classes, kinds, numbers, rates, box):
     x0, x1, y0, y1, z0, z1 = box
     blocks = launch.blocks_for((x1 - x0) * (y1 - y0) * (z1 - z0))
     arguments = g, target, velocity, classes, kinds, numbers, rates, box
-    return prepare_launch(run, (blocks,), (launch.THREADS,), 0, arguments)
+    return Launcher(run, (blocks,), (launch.THREADS,), 0, arguments)

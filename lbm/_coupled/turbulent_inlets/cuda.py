@@ -10,7 +10,7 @@ from numba import float64
 
 from hetero.cuda.driver import cuda
 from hetero.cuda.launch import blocks_for
-from hetero.cuda.launcher import Launcher, prepare_launch
+from hetero.cuda.launcher import Launcher
 from hetero.jit import kernel
 from hetero.measurement import profiling
 from lbm._coupled.turbulent_inlets.formulas import place_eddy, tent
@@ -168,8 +168,8 @@ class InletRows:
             )
             layout = grid.sizes, grid.lengths
             placement = np.int64(0), velocity.rate, *layout, eddies
-            self._place = Launcher(place_eddies, block, stream, placement)
-            self._blocks = (blocks_for(grid.eddies, THREADS),)
+            blocks_of_eddies = blocks_for(grid.eddies, THREADS)
+            self._place = Launcher(place_eddies, blocks_of_eddies, block, stream, placement)
             sums = eddies, *layout, root, weights, out, inflow
             share = plane.inwards / plane.area
             write = (
@@ -177,9 +177,9 @@ class InletRows:
                 engine.wall_types,
             )  # fmt: skip
             self._launches = [
-                prepare_launch(sum_eddies, blocks, block, stream, sums),
-                prepare_launch(sum_inflow, (1,), block, stream, (inflow, share, shift)),
-                prepare_launch(write_rows, (blocks_for(points, THREADS),), block, stream, write),
+                Launcher(sum_eddies, blocks, block, stream, sums),
+                Launcher(sum_inflow, (1,), block, stream, (inflow, share, shift)),
+                Launcher(write_rows, (blocks_for(points, THREADS),), block, stream, write),
             ]
             self._engine.synchronize()  # arrays have arrived, whatever stream steps run on
 
@@ -190,6 +190,6 @@ class InletRows:
             with self._device.active():
                 self._mean.copy_to_device(mean)
                 self._engine.synchronize()  # the copy may still be under way
-        self._place(self._blocks, [(0, step)])
+        self._place(changes=[(0, step)])
         for launch in self._launches:
             launch()

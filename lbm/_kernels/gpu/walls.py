@@ -9,7 +9,7 @@ import numpy as np
 
 from hetero.cuda.driver import cuda
 from hetero.cuda.launch import blocks_for
-from hetero.cuda.launcher import prepare_launch
+from hetero.cuda.launcher import Launcher
 from hetero.jit import kernel
 from lbm._kernels.formulas.wall_formulas import return_from_moving_wall
 from lbm._kernels.problem import Problem, fold_rows
@@ -51,7 +51,7 @@ class WallTables:
             arguments = cuda.to_device(varying), rows, self.types, added_on_gpu
             grid = (blocks_for(len(varying) * problem.lattice.size, THREADS),)
             adder = make_wall_adder(form.name, problem.lattice)
-            self._launch = prepare_launch(adder, grid, (THREADS,), stream, arguments)
+            self._launch = Launcher(adder, grid, (THREADS,), stream, arguments)
         self.update()
 
     def update(self) -> None:

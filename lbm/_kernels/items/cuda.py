@@ -9,7 +9,7 @@ from numba import int32, int64
 
 from hetero.cuda.driver import SIMULATOR, cuda
 from hetero.cuda.launch import blocks_for, grid_stride_blocks
-from hetero.cuda.launcher import prepare_launch
+from hetero.cuda.launcher import Launcher
 from hetero.jit import kernel
 from hetero.measurement import profiling
 from lbm._kernels.items.sources import fill_in
@@ -141,15 +141,15 @@ def prepare(item, count, arguments, stream=0):
     """Return a function that calls an item for all numbers below `count`."""
     grid = (blocks_for(count, THREADS),)
     run = make_kernel(LOOP, item)
-    return prepare_launch(run, grid, (THREADS,), stream, (np.int64(count), *arguments))
+    return Launcher(run, grid, (THREADS,), stream, (np.int64(count), *arguments))
 
 
 def prepare_sum(item, count, arguments, total, stream=0):
     """Return a function that sums up what items return."""
     grid, numbers = (grid_stride_blocks(count, THREADS),), (np.int64(count), total)
     run = make_kernel(SUM, item)
-    add = prepare_launch(run, grid, (THREADS,), stream, (*numbers, *arguments))
-    clear_total = prepare_launch(clear, (1,), (1,), stream, (total,))
+    add = Launcher(run, grid, (THREADS,), stream, (*numbers, *arguments))
+    clear_total = Launcher(clear, (1,), (1,), stream, (total,))
 
     def sum_up():
         clear_total()
@@ -163,22 +163,22 @@ def prepare_adding(item, most, count, sums, arguments, stream=0):
     run, grid = make_kernel(ADDING, item, 4), (grid_stride_blocks(most, THREADS),)
     counts, which, per = count
     numbers = counts, np.int64(which), np.int64(per), sums
-    return prepare_launch(run, grid, (THREADS,), stream, (*numbers, *arguments))
+    return Launcher(run, grid, (THREADS,), stream, (*numbers, *arguments))
 
 
 def prepare_joining(part, item, count, sums, arguments, stream=0):
     """Return a function that joins parts of items; a block has the lane of its number."""
     run, (counts, which, per) = make_kernel(JOINING, item, 3, part), count
     numbers = counts, np.int64(which), np.int64(per), sums
-    return prepare_launch(run, (LANES,), (32,), stream, (*numbers, *arguments))
+    return Launcher(run, (LANES,), (32,), stream, (*numbers, *arguments))
 
 
 def prepare_choice(item, count, chosen, lengths, arguments, stream=0):
     """Return a function that makes lists of what items return."""
     run, grid = make_kernel(CHOICE, item), (blocks_for(count, THREADS),)
     numbers = np.int64(count), chosen, lengths
-    choose = prepare_launch(run, grid, (THREADS,), stream, (*numbers, *arguments))
-    clear_lengths = prepare_launch(clear, (1,), (2,), stream, (lengths,))
+    choose = Launcher(run, grid, (THREADS,), stream, (*numbers, *arguments))
+    clear_lengths = Launcher(clear, (1,), (2,), stream, (lengths,))
 
     def clear_and_choose():
         clear_lengths()

@@ -13,7 +13,6 @@ from hetero.cuda.launch import (
     blocks_for,
     max_shared_memory,
     multiprocessors,
-    request_shared_memory,
 )
 from hetero.cuda.launcher import Launcher
 from hetero.devices import Device
@@ -110,6 +109,5 @@ class GPUMoments(GPUEngine):
                      *eddies, *p.shape, box.z0, box.z1, layers,
                      *map(int, p.periodic))  # fmt: skip
         size = shared_bytes(p.lattice, itemsize, tile)
-        request_shared_memory(step, arguments, size)
-        launch = Launcher(step, (tile.threads,), stream, arguments, size)
-        return lambda: launch((*columns, blocks_for(nz, layers)))
+        grid = *columns, blocks_for(nz, layers)
+        return Launcher(step, grid, tile.threads, stream, arguments, size)

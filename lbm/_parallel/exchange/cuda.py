@@ -6,7 +6,7 @@ import numpy as np
 
 from hetero.cuda.driver import cuda, high_priority_stream, is_host_memory
 from hetero.cuda.launch import MOST_BLOCKS, blocks_for
-from hetero.cuda.launcher import prepare_launch
+from hetero.cuda.launcher import Launcher
 from hetero.devices import Device
 from hetero.jit import kernel
 from hetero.measurement.queue_timer import QueueTimer
@@ -125,7 +125,7 @@ class Worker:
                 rows = min(rows, max(1, HOST_BLOCKS // (columns * count)))
             grid = columns, rows, count
             arguments = (source, target, *map(cuda.to_device, tables))
-            return prepare_launch(copy_planes, grid, (threads,), self._edge_stream, arguments)
+            return Launcher(copy_planes, grid, (threads,), self._edge_stream, arguments)
 
     def mark_copied(self) -> None:
         """Note that the copies up to here have been started."""

@@ -110,6 +110,5 @@ def fill(words, corrected, out, launch_stream=0, shape=POOL_SHAPE):
     """Fill `out`, a pool for every `shape.numbers` numbers."""
     chosen = make_fill(np.dtype(out.dtype).name, shape)
     grid = launch.blocks_for(out.size, shape.numbers)
-    chosen[grid, shape.threads, launch_stream](
-        *words.constants, np.uint32(words.first), corrected, is_aligned(out), out
-    )
+    arguments = (*words.constants, np.uint32(words.first), corrected, is_aligned(out), out)
+    launch.launch(chosen, grid, shape.threads, launch_stream, arguments)

@@ -150,14 +150,11 @@ def fill(words, table, in_shared, out, launch_stream=0):
         if done and in_shared:
             arguments, memory = (*numbers, edges, piece), edges.nbytes
             threads = THREADS
-            launch.launch_with_shared_memory(
-                shared, arguments, memory, threads, done, launch_stream
-            )
+            launch.launch_over(shared, done, arguments, launch_stream, threads, memory)
         elif done:
             grid = launch.grid_stride_blocks(done, THREADS)
-            local[grid, THREADS, launch_stream](*numbers, edges, piece)
+            launch.launch(local, grid, THREADS, launch_stream, (*numbers, edges, piece))
         if 2 * size * done < piece.size:
             grid = launch.grid_stride_blocks(piece.size - 2 * size * done)
-            remainder[grid, launch.THREADS, launch_stream](
-                *numbers, np.uint32(2 * done), edges, piece
-            )
+            arguments = (*numbers, np.uint32(2 * done), edges, piece)
+            launch.launch(remainder, grid, launch.THREADS, launch_stream, arguments)

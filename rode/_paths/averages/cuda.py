@@ -136,12 +136,12 @@ def fill_sums(path, steps, out, stream=0, threads=THREADS):
         target = scratch("parts", out.shape[0] * windows * parts, dtype, stream)
         target = target.reshape((out.shape[0], windows * parts))
     grid = launch.blocks_for(lanes * windows * parts, threads)
-    sums_kernel(dtype.name, out.shape[0])[grid, threads, stream](
-        path, steps, part, parts, lanes, dtype.type(1.0 / steps), aligned, target
-    )
+    arguments = (path, steps, part, parts, lanes, dtype.type(1.0 / steps), aligned, target)
+    launch.launch(sums_kernel(dtype.name, out.shape[0]), grid, threads, stream, arguments)
     if parts > 1:
         join = join_float32 if dtype == np.float32 else join_float64
-        join[launch.blocks_for(32 * windows, THREADS), THREADS, stream](target, parts, out)
+        arguments = (target, parts, out)
+        launch.launch(join, launch.blocks_for(32 * windows, THREADS), THREADS, stream, arguments)
 
 
 def _lanes(loads: int) -> int:
@@ -153,4 +153,4 @@ def finish(path, steps, weights, out, stream=0):
     """Replace out[d, w] by scale (out[d, w] + first path[w M] + last path[(w + 1) M])."""
     chosen = finish_float32 if np.dtype(out.dtype) == np.float32 else finish_float64
     grid = launch.grid_stride_blocks(out.shape[1])
-    chosen[grid, THREADS, stream](path, steps, resident(weights), out)
+    launch.launch(chosen, grid, THREADS, stream, (path, steps, resident(weights), out))

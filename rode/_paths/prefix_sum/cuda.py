@@ -73,9 +73,11 @@ def fill(powers, weights, sigma, start, noise, out, stream=0):
     sweep, fix = (sweep_float32, fix_float32) if single else (sweep_float64, fix_float64)
     blocks = launch.blocks_for(out.size, SWEEP)
     totals = cuda.device_array(blocks, dtype, stream=stream)
-    sweep[blocks, SWEEP // 2, stream](noise, resident(powers[0]), dtype.type(sigma), totals, out)
+    arguments = (noise, resident(powers[0]), dtype.type(sigma), totals, out)
+    launch.launch(sweep, blocks, SWEEP // 2, stream, arguments)
     values = totals
     if blocks > 1:
         values = cuda.device_array(blocks, dtype, stream=stream)
         fill(powers[1:], weights[1:], 1.0, start, totals, values, stream)
-    fix[blocks, THREADS, stream](out, values, resident(weights[0]), dtype.type(start))
+    arguments = (out, values, resident(weights[0]), dtype.type(start))
+    launch.launch(fix, blocks, THREADS, stream, arguments)

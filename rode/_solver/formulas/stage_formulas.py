@@ -16,12 +16,7 @@ from numba import int64, uint32
 from hetero.intrinsics.floats import fma
 from hetero.jit import scalar
 from hetero.philox.formulas import philox10
-from rode._intrinsics.tuple_algebra import (
-    add,
-    cast,
-    replace_component,
-    scale,
-)
+from rode._intrinsics.tuple_algebra import add, cast, replace_component, scale
 from rode._paths.noise_formulas import BLOCKS, START, Block
 from rode._paths.step_formulas import advance
 from rode._solver.formulas.excited_formulas import make_excited_start

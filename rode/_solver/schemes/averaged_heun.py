@@ -21,9 +21,7 @@ def forms(h: float, fine_steps: int | None) -> np.ndarray:
     if fine_steps is None:
         return np.array([[0.0, 0.0, 1.0 / h, 0.0], [0.0, 0.0, 0.0, 2.0 / h**2]])
     M = fine_steps
-    return np.array(
-        [[1.0 / M, -1.0 / M, 1.0 / M, 0.0], [2.0 / M, 0.0, 0.0, 2.0 / M**2]],
-    )
+    return np.array([[1.0 / M, -1.0 / M, 1.0 / M, 0.0], [2.0 / M, 0.0, 0.0, 2.0 / M**2]])
 
 
 @functools.cache

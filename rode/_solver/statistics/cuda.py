@@ -3,6 +3,7 @@
 from numba import float64, int64, uint32, uint64
 
 from hetero.cuda.driver import cuda
+from hetero.cuda.launch import launch
 from hetero.intrinsics.bits import bits_of, float_of
 from hetero.jit import kernel
 from rode._solver.statistics.formulas import merge
@@ -68,7 +69,7 @@ def compute_moments(rows, leaf, begins, sizes, mean, squares, stream=0):
     """Fill `mean` and `squares` of each row and node; see the Protocol."""
     chosen = sum_nodes_float32 if rows.dtype.itemsize == 4 else sum_nodes_float64
     grid = rows.shape[0], begins.size
-    chosen[grid, THREADS, stream](rows, leaf, begins, sizes, mean, squares)
+    launch(chosen, grid, THREADS, stream, (rows, leaf, begins, sizes, mean, squares))
 
 
 def _make_select(word, width):
@@ -119,7 +120,7 @@ def select_ranks(rows, ranks, result, stream=0):
     NaN stand at the ends, by their signs.
     """
     chosen = select_rank_float32 if rows.dtype.itemsize == 4 else select_rank_float64
-    chosen[(rows.shape[0], ranks.size), THREADS, stream](rows, ranks, result)
+    launch(chosen, (rows.shape[0], ranks.size), THREADS, stream, (rows, ranks, result))
 
 
 @kernel
@@ -148,7 +149,8 @@ def count_interval(rows, lower, upper, below, inside):
 
 def count_between(rows, lower, upper, below, inside):
     """Count the numbers below and inside of intervals; see the Protocol."""
-    count_interval[(rows.shape[0], lower.shape[0]), THREADS](rows, lower, upper, below, inside)
+    arguments = (rows, lower, upper, below, inside)
+    launch(count_interval, (rows.shape[0], lower.shape[0]), THREADS, 0, arguments)
 
 
 @kernel
@@ -164,6 +166,5 @@ def collect_interval(rows, lower, upper, positions, values):
 
 def collect_between(rows, lower, upper, positions, values):
     """Collect the numbers inside of intervals; see the Protocol."""
-    collect_interval[(rows.shape[0], lower.shape[0]), THREADS](
-        rows, lower, upper, positions, values
-    )
+    arguments = (rows, lower, upper, positions, values)
+    launch(collect_interval, (rows.shape[0], lower.shape[0]), THREADS, 0, arguments)

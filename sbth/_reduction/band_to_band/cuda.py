@@ -61,7 +61,7 @@ def reduce_bandwidth(work, d, b, in_flight, reflectors, stream=0):
         changes = (_STEP, step), (_FIRST, first)
         for name, launcher in launchers.items():
             if name == "factor":
-                launcher((count + begins,), changes)
+                launcher(count + begins, changes)
             elif count:
                 launcher(grid_shape(name, d, count), changes)
 
@@ -84,13 +84,11 @@ def _make_launchers(work, d, b, slots, reflectors, stream) -> dict[str, Launcher
     for name in ("right_products", "factor", "left_products", "correct", "update"):
         if name != "factor":
             kernel = KERNELS[f"{name}_{work.dtype}"]
-            launchers[name] = Launcher(kernel, block_shape(name, b), stream, common)
+            launchers[name] = Launcher(kernel, 1, block_shape(name, b), stream, common)
             continue
         kernel = KERNELS[f"{'factor' if shared else 'factor_memory'}_{work.dtype}"]
-        arguments, block = (*common, memory, reflectors), (panel_threads(b),)
-        if shared:
-            launch.request_shared_memory(kernel, arguments, size, small)
-        launchers[name] = Launcher(kernel, block, stream, arguments, size if shared else 0)
+        arguments, bytes_of_panel = (*common, memory, reflectors), size if shared else 0
+        launchers[name] = Launcher(kernel, 1, panel_threads(b), stream, arguments, bytes_of_panel)
     return launchers
 
 

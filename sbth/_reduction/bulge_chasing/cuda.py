@@ -33,8 +33,6 @@ def chase_bulges(work, d, method, in_flight, reflectors, stream=0):
     taus = cuda.device_array(max_tasks + 1, dtype.type(0).real.dtype, stream=stream)
     for number, first, count in _list_launches(n, d, slots):
         arguments = flat, sizes, np.int32(number), np.int32(first), (state, taus), reflectors
-        if number == 0:
-            launch.request_shared_memory(step, arguments, size)
         launch.launch(step, count, threads, stream, arguments, size)
 
 

@@ -28,7 +28,6 @@ def start_chase(
     control, progress = memory[:2], memory[2:]
     flat, stored = ready(work).reshape(n * ld), ready(reflectors).reshape(reflectors.size)
     arguments = flat, (ld, n, d), progress, control, stored
-    launch.request_shared_memory(chase, arguments, size)
     resident = launch.multiprocessors() * max(1, launch.max_shared_memory() // (size + 1024))
     max_tasks = max_tasks_of(n, d)
     blocks = min(max_tasks, in_flight or max_tasks, resident)

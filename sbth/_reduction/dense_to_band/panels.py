@@ -79,7 +79,6 @@ class PanelReduction:
         self._stream = xp.cuda.get_current_stream().ptr
         self._factor_kernel = panel_kernels.KERNELS[f"factor_{dtype}"]
         self._finish_kernel = update_kernels.KERNELS[f"finish_{dtype}"]
-        self._has_shared_memory = False
         self._small = ready(self._product.reshape(-1))
         self._arrivals = 0
         self._of_a, self._of_u = Block.of(a), Block.of(self._u.reshape(-1, bandwidth))
@@ -154,7 +153,6 @@ class PanelReduction:
         arguments = *self._factors[:3], self._small, position
         kernel, size = self._finish_kernel, b * b * self._a.itemsize
         blocks = min(-(-m * b // update_kernels.THREADS), 4 * launch.multiprocessors())
-        launch.request_shared_memory(kernel, arguments, size)
         launch.launch(kernel, blocks, update_kernels.THREADS, self._stream, arguments, size)
 
     def _factor(self, start: int, m: int, offset: int, number: int) -> None:
@@ -170,9 +168,6 @@ class PanelReduction:
         position = (start + b) * n + start, n, m, b, chunk, first + b, first, self._pitch
         kernel, size = self._factor_kernel, _shared_bytes(chunk, dtype)
         arguments = self._matrix, position, offset, self._factors, self._exchange, self._arrivals
-        if not self._has_shared_memory:  # the first panel needs most
-            launch.request_shared_memory(kernel, arguments, size, _STATIC)
-            self._has_shared_memory = True
         launch.launch(kernel, blocks, THREADS, self._stream, arguments, size, cooperative=True)
         self._arrivals += min(m, b) * blocks
 

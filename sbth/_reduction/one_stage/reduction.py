@@ -68,7 +68,6 @@ class RunningReduction:
         )
         kernel = kernels.KERNELS[f"reduce_{dtype}"]
         size = dtype.itemsize * (kernels.scratch_size(n, blocks) + min(capacity, slots) * n)
-        launch.request_shared_memory(kernel, arguments, size, _STATIC)
         threads = _thread_count(n)
         launch.launch(kernel, blocks, threads, self._stream, arguments, size, cooperative=True)
         # Before other work is launched, for which `finish` need not wait then.

@@ -31,13 +31,10 @@ def combine_values(points, s1, first, values, outputs):
 
 def lay_out_arguments(points, s1, first, arguments, stream=0):
     """Lay out the arguments at which log pdf is needed; see `derivatives.cpu`."""
-    place_steps[launch.grid_stride_blocks(arguments.x.size), launch.THREADS, stream](
-        points, s1, first, arguments
-    )
+    launch.launch_over(place_steps, arguments.x.size, (points, s1, first, arguments), stream)
 
 
 def combine(points, s1, first, values, outputs, stream=0):
     """Write all five derivatives from the values of log pdf, which are overwritten."""
-    combine_values[launch.grid_stride_blocks(values.size // VALUES), launch.THREADS, stream](
-        points, s1, first, values, outputs
-    )
+    arguments = (points, s1, first, values, outputs)
+    launch.launch_over(combine_values, values.size // VALUES, arguments, stream)

@@ -85,4 +85,4 @@ def evaluate(x, frame, half_lines, node_ranges, nodes, outputs, stream=0):
     """Write pdf, cdf, sf and their logarithms at points; pairs hold the right side first."""
     arguments = (x, frame, *half_lines, *node_ranges, resident_table(nodes), outputs)
     size = 16 * nodes.values.size
-    launch.launch_with_shared_memory(evaluate_points, arguments, size, _THREADS, x.size, stream)
+    launch.launch_over(evaluate_points, x.size, arguments, stream, _THREADS, size)

@@ -114,13 +114,12 @@ def evaluate(x, centring, halves, segments, outputs, stream=0):
     arguments = (x, centring, *halves, table.cells, table.rows, rows, outputs)
     size = 8 * _STRIDE * rows
     if 2 * size + 4096 < launch.max_shared_memory():
-        launch.launch_with_shared_memory(evaluate_near, arguments, size, _THREADS, x.size, stream)
+        launch.launch_over(evaluate_near, x.size, arguments, stream, _THREADS, size)
     else:
-        evaluate_far[launch.grid_stride_blocks(x.size, _THREADS), _THREADS, stream](*arguments)
+        launch.launch_over(evaluate_far, x.size, arguments, stream, _THREADS)
 
 
 def invert(p, upper, restoration, halves, segments, x, stream=0):
     """Write x with P(X <= x) = p, or P(X > x) = p if `upper`; see `_density/polynomials/cpu.py`."""
-    invert_points[launch.grid_stride_blocks(p.size), launch.THREADS, stream](
-        p, upper, restoration, *halves, resident_tuple(segments), x
-    )
+    arguments = (p, upper, restoration, *halves, resident_tuple(segments), x)
+    launch.launch_over(invert_points, p.size, arguments, stream)

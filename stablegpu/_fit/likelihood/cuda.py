@@ -75,6 +75,25 @@ def _total(value, k, partial):
 
 
 @kernel(device=True)
+def build_with_all_threads(distribution, nodes, series, profile, table):
+    """Build the nodes of a distribution whose parameters are set, between two barriers."""
+    lane, lanes = cuda.threadIdx.x, cuda.blockDim.x
+    cuda.syncthreads()
+    if lane < 4:
+        find_node_ends(distribution, lane, 4)
+    cuda.syncthreads()
+    if lane == 0:
+        allocate_nodes(distribution)
+    cuda.syncthreads()
+    build(distribution, nodes, profile, table, lane, lanes)
+    cuda.syncthreads()
+    block_moments(distribution, nodes, series, lane, lanes)
+    cuda.syncthreads()
+    running_moments(distribution, series, lane, lanes)
+    cuda.syncthreads()
+
+
+@kernel(device=True)
 def _exchange(total, s, rank, team, exchanges, arrivals, meetings):
     """Return the sum of the blocks' totals, one for each of the first `_AT_ONCE` lanes.
 
@@ -140,19 +159,7 @@ def _maximize_with(threads, observe, observe_at, edges_of, range_of):
                 if lane < 2:
                     lowest, highest = range_of(data, s, first, last)
                     prepare(state, starts[s], lowest, highest, distribution, lane, 2)
-                cuda.syncthreads()
-                if lane < 4:
-                    find_node_ends(distribution, lane, 4)
-                cuda.syncthreads()
-                if lane == 0:
-                    allocate_nodes(distribution)
-                cuda.syncthreads()
-                build(distribution, nodes, profile, table, lane, lanes)
-                cuda.syncthreads()
-                block_moments(distribution, nodes, series, lane, lanes)
-                cuda.syncthreads()
-                running_moments(distribution, series, lane, lanes)
-                cuda.syncthreads()
+                build_with_all_threads(distribution, nodes, series, profile, table)
                 to_units = math.exp(-state.trial[3]) * location_rate(state, state.trial)
                 log_scale = math.log(distribution.scale)
                 scanning = state.phase >= codes.SCANNING
@@ -256,4 +263,4 @@ def maximize(observations, starts, free, table, outcomes, stream=0):
     threads = of_teams if sets <= launch.multiprocessors() else THREADS
     items = threads * team * sets
     kernel_ = maximize_interval_sets if is_interval else maximize_sets
-    launch.launch_with_shared_memory(kernel_, arguments, 8 * _MEMORY, threads, items, stream)
+    launch.launch_over(kernel_, items, arguments, stream, threads, 8 * _MEMORY)

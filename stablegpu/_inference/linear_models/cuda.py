@@ -9,13 +9,9 @@ from hetero.cuda import launch
 from hetero.cuda.driver import cuda
 from hetero.intrinsics.warp import LANES, warp_sum
 from hetero.jit import kernel
+from stablegpu._fit.likelihood.cuda import build_with_all_threads
 from stablegpu._fit.likelihood.formulas import (
     DISTRIBUTION,
-    allocate_nodes,
-    block_moments,
-    build,
-    find_node_ends,
-    running_moments,
     score_observation,
     set_distribution,
 )
@@ -69,19 +65,7 @@ def score_models(x, residuals, which, theta, table, outcomes):
                 low, high = min(low, ends[0, k]), max(high, ends[1, k])
             parameters = theta[m, 0], theta[m, 1], loc, scale
             set_distribution(distribution, parameters, False, (low - loc, high - loc), lane, 2)
-        cuda.syncthreads()
-        if lane < 4:
-            find_node_ends(distribution, lane, 4)
-        cuda.syncthreads()
-        if lane == 0:
-            allocate_nodes(distribution)
-        cuda.syncthreads()
-        build(distribution, nodes, profile, table, lane, lanes)
-        cuda.syncthreads()
-        block_moments(distribution, nodes, series, lane, lanes)
-        cuda.syncthreads()
-        running_moments(distribution, series, lane, lanes)
-        cuda.syncthreads()
+        build_with_all_threads(distribution, nodes, series, profile, table)
         s0 = s1 = s2 = s3 = s4 = 0.0
         for i in range(lane, size, lanes):
             f, a, b, c, d = score_observation(residuals[m, i], distribution, nodes, series, profile)
@@ -117,11 +101,11 @@ def score_models(x, residuals, which, theta, table, outcomes):
 def subtract(x, y, which, theta, residuals, stream=0):
     """Write the residuals y - X b."""
     blocks = launch.grid_stride_blocks(which.size * residuals.shape[1])
-    subtract_models[blocks, launch.THREADS, stream](x, y, which, theta, residuals)
+    launch.launch(subtract_models, blocks, launch.THREADS, stream, (x, y, which, theta, residuals))
 
 
 def score(x, residuals, which, theta, table, outcomes, stream=0):
     """Write log-likelihoods and gradients by theta; scores of the location overwrite residuals."""
     arguments = (x, residuals, which, theta, table, outcomes)
     items = THREADS * which.size
-    launch.launch_with_shared_memory(score_models, arguments, 8 * _MEMORY, THREADS, items, stream)
+    launch.launch_over(score_models, items, arguments, stream, THREADS, 8 * _MEMORY)

@@ -86,7 +86,7 @@ CALLS = [
 
 def _changed(key, value):
     """Return the certificate with another value, and the hash that goes with it."""
-    from tmd._certificates.records import hash_json
+    from tmd._search.cases import hash_json
 
     body = _certificate() | {key: value}
     if key != "hash":

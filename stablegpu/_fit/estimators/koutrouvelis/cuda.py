@@ -68,11 +68,11 @@ def regress_sets(starts, stops, parts, sums, estimates, is_last):
 def add_up(x, starts, stops, parts, sums, estimates, stream=0):
     """Write the sums of the empirical characteristic function of each part of each set."""
     grid = launch.grid_stride_blocks(THREADS * starts.size * parts, THREADS)
-    add_sets[grid, THREADS, stream](x, starts, stops, estimates, parts, sums)
+    launch.launch(add_sets, grid, THREADS, stream, (x, starts, stops, estimates, parts, sums))
 
 
 def regress(starts, stops, parts, sums, estimates, is_last, stream=0):
     """Compute new estimates from the last ones and the sums of their sets."""
     grid = launch.blocks_for(starts.size, THREADS_OF_REGRESSIONS)
     arguments = (starts, stops, parts, sums, estimates, is_last)
-    regress_sets[grid, THREADS_OF_REGRESSIONS, stream](*arguments)
+    launch.launch(regress_sets, grid, THREADS_OF_REGRESSIONS, stream, arguments)

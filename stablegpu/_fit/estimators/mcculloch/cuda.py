@@ -80,9 +80,7 @@ def sort(unsorted, sources, ends, longest, in_order, estimates, stream=0):
     """Write set s, which starts at data[sources[s, 0]], sorted to x[ends[s, 0]:ends[s, 1]]."""
     arguments = (*unsorted, sources, ends, *in_order, estimates)
     size = 8 * (1 << (longest - 1).bit_length()) * (2 if unsorted[1].size else 1)
-    launch.launch_with_shared_memory(
-        sort_sets, arguments, size, _THREADS, _THREADS * ends.shape[0], stream
-    )
+    launch.launch_over(sort_sets, _THREADS * ends.shape[0], arguments, stream, _THREADS, size)
 
 
 def start(x, w, ends, surfaces, estimates, stream=0):

@@ -62,9 +62,8 @@ def select(data, ranks, stream=0):
         prefixes, which = np.unique(result, return_inverse=True)
         counts = cuda.to_device(np.zeros((prefixes.size, _DIGITS), np.int64), stream=stream)
         profiling.count_transfer(to_device=counts.nbytes, to_host=counts.nbytes)
-        count_digits[grid, launch.THREADS, stream](
-            bits, cuda.to_device(prefixes, stream=stream), shift, counts
-        )
+        arguments = (bits, cuda.to_device(prefixes, stream=stream), shift, counts)
+        launch.launch(count_digits, grid, launch.THREADS, stream, arguments)
         reached = np.cumsum(counts.copy_to_host(stream=stream), axis=1)
         for k, row in enumerate(which):
             digit = int(np.searchsorted(reached[row], left[k], side="right"))
@@ -91,9 +90,8 @@ def count_equals(data, values, counts):
 def count(data, values, stream=0):
     """Count the elements of a flat float64 array that equal each of `values`, twelve at most."""
     counts = cuda.to_device(np.zeros(len(values), np.int64), stream=stream)
-    count_equals[launch.grid_stride_blocks(data.size), launch.THREADS, stream](
-        data, cuda.to_device(np.asarray(values, np.float64), stream=stream), counts
-    )
+    arguments = (data, cuda.to_device(np.asarray(values, np.float64), stream=stream), counts)
+    launch.launch_over(count_equals, data.size, arguments, stream)
     return counts.copy_to_host(stream=stream)
 
 
@@ -117,10 +115,11 @@ def accumulate_bins(x, weights, centre, width, low, per_unit, table):
 
 def start_table(table, stream=0):
     """Set a table of bins to zero."""
-    clear[launch.grid_stride_blocks(table.size), launch.THREADS, stream](table)
+    launch.launch_over(clear, table.size, (table,), stream)
 
 
 def accumulate(x, weights, centre, width, low, per_unit, table, stream=0):
     """Add to `table`, by bin, the weights and their first two moments about the bin's middle."""
     grid = launch.grid_stride_blocks(x.size)
-    accumulate_bins[grid, launch.THREADS, stream](x, weights, centre, width, low, per_unit, table)
+    arguments = (x, weights, centre, width, low, per_unit, table)
+    launch.launch(accumulate_bins, grid, launch.THREADS, stream, arguments)

@@ -29,5 +29,4 @@ def read_centre_line(s: Simulation) -> np.ndarray:
     for each in s.domain.ranks.gather_all(piece):
         if each is not None:
             line[each[0]] = each[1]
-    profile: np.ndarray = line.mean(axis=(0, 2))
-    return profile
+    return line.mean(axis=(0, 2))

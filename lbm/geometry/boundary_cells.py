@@ -155,8 +155,7 @@ class Labels:
 
     def of_cells(self, x: np.ndarray, y: np.ndarray, z: np.ndarray) -> np.ndarray:
         """Return the labels of cells, which may be ghosts, by their coordinates in the domain."""
-        labels: np.ndarray = self.values.ravel()[self.places_of(x, y, z)]
-        return labels
+        return self.values.ravel()[self.places_of(x, y, z)]
 
     @property
     def strides(self) -> Triple:
@@ -167,8 +166,7 @@ class Labels:
     def places_of(self, x: np.ndarray, y: np.ndarray, z: np.ndarray) -> np.ndarray:
         """Return where cells are in the flat array of values, by their coordinates."""
         (x0, y0, z0), (_, row, layer) = self.start, self.strides
-        positions: np.ndarray = (z - z0 + 1) * layer + (y - y0 + 1) * row + (x - x0 + 1)
-        return positions
+        return (z - z0 + 1) * layer + (y - y0 + 1) * row + (x - x0 + 1)
 
 
 def label_solids(

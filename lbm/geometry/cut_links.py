@@ -80,14 +80,12 @@ class CutLinks:
         velocity = self.velocity.copy()
         for body in self.moving:
             velocity[body.links] = body.condition.parameters(body.points, step + HALF_STEP)[:, 2:]
-        terms: np.ndarray = 6.0 * self.weights * (velocity * self.directions).sum(axis=1)
-        return terms
+        return 6.0 * self.weights * (velocity * self.directions).sum(axis=1)
 
     def points(self, start: Triple) -> np.ndarray:
         """Return where links meet the wall [link, (x, y, z)]; the block begins at cell `start`."""
         centres = self.cells[:, ::-1] + np.array(start) + 0.5
-        points: np.ndarray = centres + self.distance[:, None] * self.directions
-        return points
+        return centres + self.distance[:, None] * self.directions
 
     def of_body(self, name: str) -> np.ndarray:
         """Return the numbers of the links of a solid."""

@@ -40,15 +40,13 @@ class PeriodicImages(Shape):
     def __call__(self, x: np.ndarray, y: np.ndarray, z: np.ndarray) -> np.ndarray:
         """Return whether points are inside of one of the images."""
         images = [self.shape(x - sx, y - sy, z - sz) for sx, sy, sz in self.shifts]
-        inside: np.ndarray = np.logical_or.reduce(images)
-        return inside
+        return np.logical_or.reduce(images)
 
     def distances(self, points: np.ndarray, directions: np.ndarray) -> np.ndarray:
         """Return how far along each link the nearest image is."""
-        nearest: np.ndarray = np.fmin.reduce(
+        return np.fmin.reduce(
             [self.shape.distances(points - shift, directions) for shift in self.shifts]
         )
-        return nearest
 
 
 def place_solids(

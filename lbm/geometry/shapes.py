@@ -119,8 +119,7 @@ class Sphere(Shape):
     def __call__(self, x: np.ndarray, y: np.ndarray, z: np.ndarray) -> np.ndarray:
         """Return whether points are inside."""
         cx, cy, cz = self.centre
-        inside: np.ndarray = (x - cx) ** 2 + (y - cy) ** 2 + (z - cz) ** 2 < self.radius**2
-        return inside
+        return (x - cx) ** 2 + (y - cy) ** 2 + (z - cz) ** 2 < self.radius**2
 
     def distances(self, points: np.ndarray, directions: np.ndarray) -> np.ndarray:
         """Return how far along each link the surface is."""
@@ -207,8 +206,7 @@ class HalfSpace(Shape):
 
     def __call__(self, x: np.ndarray, y: np.ndarray, z: np.ndarray) -> np.ndarray:
         """Return whether points are behind the plane."""
-        behind: np.ndarray = np.asarray(self._height(x, y, z)) < 0.0
-        return behind
+        return np.asarray(self._height(x, y, z)) < 0.0
 
     def distances(self, points: np.ndarray, directions: np.ndarray) -> np.ndarray:
         """Return how far along each link the plane is."""

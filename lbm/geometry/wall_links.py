@@ -104,8 +104,7 @@ class Links:
         outlet = np.where(special & is_outlet, row, 0).max(axis=1)
 
         def all_special(condition: np.ndarray) -> np.ndarray:
-            result: np.ndarray = (condition | ~special).all(axis=1)
-            return result
+            return (condition | ~special).all(axis=1)
 
         returns = np.full(len(row), MIXED, np.uint32)
         returns[all_special((image == q) & ~is_outlet)] = MOVING
@@ -128,8 +127,7 @@ class Links:
         """
         velocity = self.wall_types[self.wall_rows[:, :, 0], 2:]  # [class, q, component]
         c, w = np.array(self.lattice.velocities), np.array(self.lattice.weights)
-        added: np.ndarray = -6.0 * w * (velocity * c).sum(axis=2)
-        return added
+        return -6.0 * w * (velocity * c).sum(axis=2)
 
     def into_streams(self) -> np.ndarray:
         """Return which links end at free streams, bool [class, q]."""
@@ -144,8 +142,7 @@ class Links:
         velocity = self.wall_types[self.wall_rows[:, :, 0], 2:]
         c, w = np.array(self.lattice.velocities), np.array(self.lattice.weights)
         cu, square = (velocity * c).sum(axis=2), (velocity**2).sum(axis=2)
-        returned: np.ndarray = w * (4.5 * cu**2 - 3.0 * cu - 1.5 * square)
-        return returned
+        return w * (4.5 * cu**2 - 3.0 * cu - 1.5 * square)
 
     @property
     def is_varying(self) -> np.ndarray:
@@ -224,8 +221,7 @@ def has_outlet_link(links: Links) -> np.ndarray:
     Walls that change with time count as outlets: what they bring in now they may take out later.
     """
     lets_out = (links.wall_types[:, 0] != 0.0) | links.is_varying
-    has_inflow: np.ndarray = (links.bits(INTO) & lets_out[links.wall_rows[:, :, 0]]).any(axis=1)
-    return has_inflow
+    return (links.bits(INTO) & lets_out[links.wall_rows[:, :, 0]]).any(axis=1)
 
 
 def slip_images(lattice: Lattice, axes: int) -> list[int]:

@@ -46,8 +46,7 @@ def read_condition(table: Table, key: str, types: tuple[str, ...], reader: Reade
     """Read a condition: the name of its type, or a table with its type and fields."""
     if isinstance(table.take(key), dict):
         inner = table.table(key)
-        condition: Condition = reader.read(inner, _read_type(inner, "type", types))
-        return condition
+        return reader.read(inner, _read_type(inner, "type", types))
     kind = _read_type(table, key, types)
     if kind.prescribes:
         number = "velocity = [x, y, z]" if kind.prescribes == "velocity" else "rho = 1.0"
@@ -134,8 +133,7 @@ def _heights(table: Table, reader: Reader) -> Cells:
 
     def cells(x: np.ndarray, y: np.ndarray, z: np.ndarray) -> np.ndarray:
         # Centres are at 0.5, 1.5, ...
-        below: np.ndarray = y < surface[x.astype(int), z.astype(int)]
-        return below
+        return y < surface[x.astype(int), z.astype(int)]
 
     return cells
 

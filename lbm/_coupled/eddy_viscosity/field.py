@@ -180,8 +180,7 @@ class EddyViscosity(Companion):
         stored = self.parts[part.index].read_layers(first + hz, last + hz)
         values = form.decode(stored).reshape(last - first, ny, nx)
         x = row_position(np.arange(hx, hx + lx), nx, form.lanes)
-        layers: np.ndarray = values[:, hy : hy + ly, x]
-        return layers
+        return values[:, hy : hy + ly, x]
 
     # ---- state -------------------------------------------------------------------------------
 

@@ -152,8 +152,7 @@ def _find_cells(part: Part, face: int, shape: Triple, condition: Condition) -> _
 def _pack_bits(leaves: np.ndarray) -> np.ndarray:
     """Return links [cell, q] as bits, uint32 [cell]."""
     bits = np.arange(leaves.shape[1], dtype=np.uint32)
-    packed: np.ndarray = (leaves.astype(np.uint32) << bits).sum(axis=1, dtype=np.uint32)
-    return packed
+    return (leaves.astype(np.uint32) << bits).sum(axis=1, dtype=np.uint32)
 
 
 def _links_to(problem: Problem, cells: np.ndarray, condition: Condition) -> np.ndarray:

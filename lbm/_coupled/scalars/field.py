@@ -87,8 +87,7 @@ class ScalarField:
         nz = self._domain.problem.shape[2]
         rows = self.read_rows(0, nz)
         rows[:, ~self._fluid()] = 0.0
-        result: np.ndarray = rows.sum(axis=0).T
-        return result
+        return rows.sum(axis=0).T
 
     def _fluid(self) -> np.ndarray:
         """Return the cells [z, y, x] of this rank that are fluid."""

@@ -75,8 +75,7 @@ class ScalarFields(Companion):
         shift = np.multiply.outer(np.array(driver.buoyancy), 0.5 * excess / rho)
         if shift.ndim != u.ndim:  # one of both holds three numbers for all cells
             shift, u = (a[:, None, None, None] if a.ndim == 1 else a for a in (shift, u))
-        result: np.ndarray = u - shift
-        return result
+        return u - shift
 
     def before_step(self, t: int) -> None:
         """Drive the flow, and do step number t of all scalars."""

@@ -59,8 +59,7 @@ class Slab(NamedTuple):
 
     def to_host(self) -> np.ndarray:
         """Return the fields of the part's cells in host memory."""
-        array: np.ndarray = self.engine.to_host(self.data)[..., self.x_range]
-        return array
+        return self.engine.to_host(self.data)[..., self.x_range]
 
 
 class Domain(PartsOfRank):

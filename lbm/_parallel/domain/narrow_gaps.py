@@ -88,5 +88,4 @@ def _find_narrow(cut: CutLinks, fluid: np.ndarray) -> np.ndarray:
     for k in range(1, NARROW + 1):
         is_open &= fluid[tuple((cells - k * c.astype(np.int64)).T)]
     is_shifted = np.abs(cut.distance - 0.5) > HALFWAY
-    result: np.ndarray = ~is_open & is_shifted & (product >= FACING * lengths - 1e-12)
-    return result
+    return ~is_open & is_shifted & (product >= FACING * lengths - 1e-12)

@@ -112,8 +112,7 @@ def _count_open(faces: np.ndarray) -> int:
 def _components(links: np.ndarray, count: int) -> np.ndarray:
     """Return the number of the connected component of each of `count` nodes; links [link, end]."""
     graph = coo_array((np.ones(len(links), bool), links.T), shape=(count, count))
-    numbers: np.ndarray = connected_components(graph, directed=False)[1]
-    return numbers
+    return connected_components(graph, directed=False)[1]
 
 
 def _split_sheets(faces: np.ndarray) -> tuple[np.ndarray, np.ndarray, int]:
@@ -171,8 +170,7 @@ def _unify(vertices: np.ndarray, faces: np.ndarray) -> tuple[np.ndarray, np.ndar
 def _areas(vertices: np.ndarray, faces: np.ndarray) -> np.ndarray:
     """Return the vectors of area of triangles [triangle, xyz]."""
     a, b, c = (vertices[faces[:, k]] for k in range(3))
-    areas: np.ndarray = np.cross(b - a, c - a) / 2.0
-    return areas
+    return np.cross(b - a, c - a) / 2.0
 
 
 def _turn(faces: np.ndarray, is_turned: np.ndarray) -> np.ndarray:

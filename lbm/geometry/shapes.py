@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from hetero.validation import check_choice, check_finite, check_in_range, describe
-from lbm.boundaries import check_vector
+from hetero.validation import check_choice, check_in_range
+from lbm.boundaries.limits import check_numbers, check_vector
 from lbm.geometry import LARGEST_RADIUS
 
 AXES = "x", "y", "z"
@@ -145,15 +145,7 @@ class Cylinder(Shape):
 
     def __post_init__(self) -> None:
         check_choice("axis", self.axis, AXES)
-        if isinstance(self.centre, str | set | dict) or not np.iterable(self.centre):
-            raise TypeError(f"centre must hold two numbers, got {describe(self.centre)}")
-        centre = tuple(check_finite("centre", c) for c in self.centre)
-        if len(centre) != 2:
-            raise ValueError(
-                "centre must hold two numbers, the coordinates across the axis, got "
-                f"{describe(self.centre)}"
-            )
-        object.__setattr__(self, "centre", centre)
+        object.__setattr__(self, "centre", check_numbers("centre", self.centre, 2))
         _check_radius(self)
 
     @property

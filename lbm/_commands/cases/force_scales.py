@@ -47,8 +47,9 @@ def read_force_scales(table: Table, names: Sequence[str], flow: CaseFlow) -> For
         areas = tuple(
             scales.cell**2 * measure_frontal_area(solids[name], shape, axis) for name in names
         )
-    density, step = (1.0, 1.0) if scales.units is None else (scales.units.density, scales.units.dt)
-    return ForceScales(0.5 * density * speed**2, areas, length / speed / step)
+    density = 1.0 if scales.units is None else scales.units.density
+    time = length / speed / scales.physical(steps=1.0)
+    return ForceScales(0.5 * density * speed**2, areas, time)
 
 
 def measure_frontal_area(solid: Any, shape: Triple, axis: int) -> float:

@@ -43,7 +43,7 @@ class FlowSections:
     @property
     def columns(self) -> list[tuple[str, str]]:
         """Names and units of the numbers of a sample."""
-        rate, pressure = ("", "") if self.scales.units is None else ("m^3/s", "Pa")
+        rate, pressure = map(self.scales.unit, ("m^3/s", "Pa"))
         pairs = zip(self.labels, self.labels[1:], strict=False)
         return [
             *((f"flow rate at {label}", rate) for label in self.labels),
@@ -58,13 +58,11 @@ class FlowSections:
         flow have in common. The pressure of a section that a moving body fills is NaN.
         """
         rate, excess, count = np.transpose(self._sum(simulation))
-        units = self.scales.units
-        area, speed, pressure = (
-            (1.0, 1.0, 1.0 / 3.0) if units is None
-            else (units.dx**2, units.to_physical(speed=1.0), units.to_physical(pressure=1.0))
-        )  # fmt: skip
+        scales = self.scales
+        pressure = 1.0 / 3.0 if scales.units is None else scales.physical(pressure=1.0)
         mean = pressure * excess / np.where(count > 0.0, count, np.nan)
-        return np.concatenate([rate * area * speed, mean, mean[:-1] - mean[1:]])
+        rate = rate * scales.cell**2 * scales.physical(speed=1.0)
+        return np.concatenate([rate, mean, mean[:-1] - mean[1:]])
 
     def require_fluid(self, simulation: Simulation) -> None:
         """Raise ValueError for a section without fluid; all ranks must call it."""
@@ -142,7 +140,7 @@ def read_flow(table: Table, flow: CaseFlow) -> FlowSections:
     layers = tuple(min(int(v / scales.cell + 1e-9), shape[axis] - 1) for v in values)
     if len(set(layers)) < len(layers):
         raise table.error("sections", f"must lie in different layers of cells, got {values!r}")
-    labels = tuple(f"{'xyz'[axis]} = {v:g}" + " m" * (scales.units is not None) for v in values)
+    labels = tuple(f"{'xyz'[axis]} = {v:g}{scales.unit(' m')}" for v in values)
     return FlowSections(axis, layers, labels, scales, _read_every(table, flow))
 
 
@@ -165,9 +163,7 @@ def read_heat(table: Table, flow: CaseFlow) -> HeatWalls:
         )
     if len(set(walls)) < len(walls):
         raise table.error("walls", f"must list each wall once, got {walls!r}")
-    scale, unit = 1.0, ""
-    if scales.units is not None:
-        scale, unit = scales.cell**3 / scales.units.dt, "value m^3/s"
+    scale, unit = scales.cell**3 / scales.physical(steps=1.0), scales.unit("value m^3/s")
     if "heat_capacity" in table:
         if scales.units is None:
             raise table.error("heat_capacity", "is in J/(kg K) and needs [units]")

@@ -52,6 +52,15 @@ class Scales:
         """Name of the unit of lengths."""
         return "cells" if self.units is None else "m"
 
+    def unit(self, name: str) -> str:
+        """Return the name of an SI unit; empty in lattice units."""
+        return "" if self.units is None else name
+
+    def physical(self, **quantity: float) -> float:
+        """Return a quantity of `Units.to_physical` in SI; in lattice units it stays as it is."""
+        (value,) = quantity.values()
+        return value if self.units is None else self.units.to_physical(**quantity)
+
     def length(self, value: float) -> float:
         """Return a length in cells."""
         return value / self.cell

@@ -9,14 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from hetero.command_line import (
-    ComputationFailedError,
-    add_common_options,
-    check_device,
-    check_outputs,
-    print_json,
-    save_output,
-)
+from hetero import command_line
 from hetero.version import VERSION
 from lbm._io.vtk import require_pyevtk
 from lbm.callbacks import Every
@@ -122,14 +115,17 @@ def add_size(parser: argparse.ArgumentParser, extent: str) -> None:
     parser.add_argument("--n", type=positive(int), metavar="N", help=f"number of cells {extent}")
 
 
+def add_ratio(parser: argparse.ArgumentParser, default: Any = 0.0) -> None:
+    """Add --ratio."""
+    parser.add_argument(
+        "--ratio", type=parse_ratio, default=default,
+        help="share of the rows that the CPU computes beside a GPU, or auto (default: 0)",
+    )  # fmt: skip
+
+
 def add_placement(parser: argparse.ArgumentParser, default: Any = 0.0) -> None:
     """Add --ratio and --decomposition."""
-    parser.add_argument(
-        "--ratio",
-        type=parse_ratio,
-        default=default,
-        help="share of the rows that the CPU computes beside a GPU, or auto (default: 0)",
-    )
+    add_ratio(parser, default)
     parser.add_argument(
         "--decomposition",
         type=parse_grid,
@@ -172,7 +168,7 @@ def add_flow_options(parser: argparse.ArgumentParser) -> None:
         help="also save it during the run, whenever so many steps are done",
     )  # fmt: skip
     parser.add_argument("--quick", action="store_true", help="use tiny sizes, for a first try")
-    add_common_options(parser)
+    command_line.add_common_options(parser)
 
 
 def is_other_rank(options: argparse.Namespace) -> bool:
@@ -189,7 +185,7 @@ def check_devices(text: str | None) -> str | list[str] | None:
     """Return --device as an argument of `Simulation`, if its devices can be used."""
     names = [None] if text is None else text.split(",")
     for name in names:
-        check_device(name)
+        command_line.check_device(name)
     return text if text is None or len(names) == 1 else [name for name in names if name]
 
 
@@ -201,7 +197,7 @@ def simulation_options(options: argparse.Namespace) -> dict[str, Any]:
         raise ValueError("--checkpoint-every needs --checkpoint FILE")
     require_pyevtk()
     options.out.mkdir(parents=True, exist_ok=True)
-    check_outputs(others=(options.out / "flow.vti", options.checkpoint))
+    command_line.check_outputs(others=(options.out / "flow.vti", options.checkpoint))
     options.start_time = time.perf_counter()
     return {"collision": options.collision, "device": devices, **layout_arguments(options)}
 
@@ -248,7 +244,7 @@ def require_meaning(
     """
     limit = result.simulation.collision.stability_limit(kind)
     if not result.steady and limit is not None and reynolds / cells > limit:
-        raise ComputationFailedError(
+        raise command_line.ComputationFailedError(
             f"the flow is not steady after {result.simulation.steps} steps, and its figures mean "
             f"nothing: with {cells} cells, Re = {reynolds:g} is beyond the stable settings. Use "
             f"--n {math.ceil(reynolds / limit)} or more"
@@ -265,7 +261,7 @@ def finish_flow(simulation: Simulation, name: str, options: argparse.Namespace) 
     if simulation.domain.ranks.size > 1:  # ranks write together, each its part of a file
         options.files = [write(path) for path, write in outputs.items()]
     else:
-        options.files = [save_output(path, write) for path, write in outputs.items()]
+        options.files = [command_line.save_output(path, write) for path, write in outputs.items()]
     return {
         "shape": simulation.shape,
         "steps": simulation.steps,
@@ -283,7 +279,7 @@ def finish_flow(simulation: Simulation, name: str, options: argparse.Namespace) 
 def report_flow(options: argparse.Namespace, name: str, about: dict[str, Any], text: str) -> int:
     """Print what is known of a flow, as JSON or in words with its files; return the exit code."""
     if options.json:
-        print_json({"version": VERSION, "flow": name, **about})
+        command_line.print_json({"version": VERSION, "flow": name, **about})
     else:
         print(text, *options.files, sep="\n")
     return 0

@@ -9,14 +9,7 @@ from typing import Any, NamedTuple
 import hetero
 from hetero.command_line import add_common_options, check_outputs, print_json, save_output
 from hetero.version import VERSION
-from lbm._commands.options import (
-    add_pattern,
-    add_precision,
-    check_devices,
-    check_precision,
-    parse_ratio,
-    positive,
-)
+from lbm._commands import options as shared
 from lbm._parallel.partition import Decomposition, choose_decomposition
 from lbm._performance.description import read_machine, write_machine
 from lbm._performance.machine import Machine
@@ -44,7 +37,7 @@ def add_predict(subcommands: Any) -> None:
     parser = subcommands.add_parser("predict", help=text, description=text, examples=_EXAMPLES)
     parser.add_argument(
         "--shape",
-        type=positive(int),
+        type=shared.positive(int),
         nargs=3,
         required=True,
         metavar=("X", "Y", "Z"),
@@ -52,7 +45,7 @@ def add_predict(subcommands: Any) -> None:
     )
     parser.add_argument(
         "--ranks",
-        type=positive(int),
+        type=shared.positive(int),
         nargs="+",
         default=[1, 2, 4, 8],
         metavar="N",
@@ -64,12 +57,7 @@ def add_predict(subcommands: Any) -> None:
         choices=("x", "y", "z"),
         help="cut along this axis only (default: where faces are cheapest)",
     )
-    parser.add_argument(
-        "--ratio",
-        type=parse_ratio,
-        default=0.0,
-        help="share of the rows that the CPU computes beside each GPU, or auto (default: 0)",
-    )
+    shared.add_ratio(parser)
     parser.add_argument(
         "--kind",
         choices=("cuda", "cpu"),
@@ -88,8 +76,8 @@ def add_predict(subcommands: Any) -> None:
         help="description of a machine in JSON (default: measure this one)",
     )
     parser.add_argument("--save", type=Path, metavar="FILE", help="write the measured description")
-    add_precision(parser)
-    add_pattern(parser)
+    shared.add_precision(parser)
+    shared.add_pattern(parser)
     add_common_options(parser)
     parser.set_defaults(run=_run)
 
@@ -115,7 +103,7 @@ def _run(options: argparse.Namespace) -> int:
     """Measure or read a machine, and print the predictions."""
     if options.comm is not None:
         raise ValueError("predict measures with ranks of its own: run it without mpiexec or srun")
-    check_precision(options)
+    shared.check_precision(options)
     machine = _machine(options)
     kind = options.kind or ("cpu" if machine.gpu is None else "cuda")
     transport = options.transport or _default_transport(machine, kind)
@@ -168,7 +156,7 @@ def _measure(options: argparse.Namespace) -> Machine:
     from lbm._performance.cavity import cavity_problem
     from lbm._performance.measurement import measure_machine
 
-    device = check_devices(options.device or options.kind)
+    device = shared.check_devices(options.device or options.kind)
     if isinstance(device, list):
         raise ValueError(f"--device must name one device, got {options.device!r}")
     chosen = hetero.resolve(device, work=1, break_even=0)

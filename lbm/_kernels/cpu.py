@@ -6,18 +6,9 @@ import numpy as np
 
 from hetero import threads
 from hetero.devices import Device
+from lbm._kernels import cpu_readings as readings
 from lbm._kernels.cpu_changes import Buoyancy, Damping, make_acceleration, make_damping
 from lbm._kernels.cpu_offsets import Region, find_runs, make_offset_table
-from lbm._kernels.cpu_readings import (
-    DrivenSurvey,
-    Moments,
-    Survey,
-    Transfer,
-    make_driven_survey,
-    make_moments_copy,
-    make_survey,
-    make_transfer,
-)
 from lbm._kernels.cpu_sweeps import Populations, Walls, make_step
 from lbm._kernels.engine import Engine
 from lbm._kernels.problem import Problem, fold_rows
@@ -126,16 +117,16 @@ class CPUEngine(Engine):
         p, flag = self.problem, np.zeros(1, np.int32)
         settings = p.lattice, p.precision.name, p.forced
         if scalar is None:
-            self._change_cells(make_survey(*settings), t, box, Survey(flag))
+            self._change_cells(readings.make_survey(*settings), t, box, readings.Survey(flag))
         else:
-            layer = DrivenSurvey(flag, scalar.g, *scalar.numbers)
-            self._change_cells(make_driven_survey(*settings), t, box, layer)
+            layer = readings.DrivenSurvey(flag, scalar.g, *scalar.numbers)
+            self._change_cells(readings.make_driven_survey(*settings), t, box, layer)
         return flag
 
     def copy_moments(self, t, box, out):
         p, rows = self.problem, out.reshape(4, -1, out.shape[3])
-        sweep = make_moments_copy(p.lattice, p.precision.name, p.forced)
-        self._change_cells(sweep, t, box, Moments(rows))
+        sweep = readings.make_moments_copy(p.lattice, p.precision.name, p.forced)
+        self._change_cells(sweep, t, box, readings.Moments(rows))
 
     def _change_cells(self, sweep, t, box, layer):
         """Call a sweep of `cpu_changes` or `cpu_readings` over a box."""
@@ -163,8 +154,8 @@ class CPUEngine(Engine):
 
     def _transfer(self, t, box, data, reads, moments):
         p, rows = self.problem, data.reshape(len(data), -1, data.shape[-1])
-        sweep = make_transfer(p.lattice, p.precision.name, p.forced)
-        self._change_cells(sweep, t, box, Transfer(rows, reads, moments))
+        sweep = readings.make_transfer(p.lattice, p.precision.name, p.forced)
+        self._change_cells(sweep, t, box, readings.Transfer(rows, reads, moments))
 
     def to_host(self, array):
         return array

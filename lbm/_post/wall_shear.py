@@ -21,13 +21,7 @@ from hetero.validation import describe
 from lbm._post.gradients import velocity_with_neighbours
 from lbm._post.wall_stress import WallShear
 from lbm.boundaries import FACES, Condition
-from lbm.geometry.surface_normals import (
-    NEARBY,
-    complete_frame,
-    normals_of_cells,
-    normals_of_shape,
-    number_cells,
-)
+from lbm.geometry import surface_normals
 from lbm.geometry.wall_links import INTO
 
 if TYPE_CHECKING:
@@ -132,7 +126,7 @@ def _measure(flow: Flow, name: str, u: np.ndarray, fluid: np.ndarray) -> WallShe
     on_wall = -(c[:, None] * frame).sum(axis=2)
     slope -= (on_wall[:, :, None] * along).sum(axis=1)
     weight = np.where(across > SHALLOW, across**2, 0.0)
-    number, first = number_cells(links.cells, flow.region.shape)
+    number, first = surface_normals.number_cells(links.cells, flow.region.shape)
     is_measured = np.bincount(number, weight, len(first)) > 0.0
     total = np.where(is_measured, np.bincount(number, weight, len(first)), 1.0)
 
@@ -177,7 +171,7 @@ def _slope_at_wall(flow: Flow, links: _WallLinks, u: np.ndarray, fluid: np.ndarr
     ]
     relative = [u[:, *cell].T.astype(np.float64) - wall for cell in cells]
     is_fluid = [fluid[cell][:, None] for cell in cells]
-    d = np.maximum(links.distance, NEARBY)[:, None]
+    d = np.maximum(links.distance, surface_normals.NEARBY)[:, None]
     slope = relative[0] / d
     if not links.skips:
         is_gap, velocity = _walls_behind(flow, links)
@@ -219,15 +213,16 @@ def _wall_gradient(links: _WallLinks, t: int) -> tuple[np.ndarray, np.ndarray]:
     Both are [link, vector, (x, y, z)]; the derivatives are 0 unless the velocity is a function of
     position.
     """
-    frame = np.stack(complete_frame(links.normal), axis=1)
+    frame = np.stack(surface_normals.complete_frame(links.normal), axis=1)
     along = np.zeros_like(frame)
     if links.condition.depends_on.position and len(links.c):
         for k in range(2):
+            step = surface_normals.NEARBY * frame[:, k]
             ahead, back = (
-                links.condition.parameters(links.points + sign * NEARBY * frame[:, k], float(t))
+                links.condition.parameters(links.points + sign * step, float(t))
                 for sign in (1.0, -1.0)
             )
-            along[:, k] = (ahead - back)[:, 2:] / (2.0 * NEARBY)
+            along[:, k] = (ahead - back)[:, 2:] / (2.0 * surface_normals.NEARBY)
     return frame, along
 
 
@@ -247,14 +242,14 @@ def _find_links(flow: Flow, name: str) -> _WallLinks:
         assert cut is not None
         of_solid, skips = cut.of_body(name), 1
         cells, q, distance = cut.cells[of_solid, ::-1], cut.q[of_solid], cut.distance[of_solid]
-        normal = normals_of_shape(
+        normal = surface_normals.normals_of_shape(
             lattice, flow.shape, flow.solids[name].cells, cells + start, q, distance
         )
     else:
         cells, q, _ = flow.problem.links.bodies[name]
         cells, q = cells[:, ::-1], q.astype(np.int64)
         distance = np.full(len(q), 0.5)
-        normal = normals_of_cells(lattice, cells, q, flow.region.shape)
+        normal = surface_normals.normals_of_cells(lattice, cells, q, flow.region.shape)
     c = velocities[q]
     points = cells + start + 0.5 + distance[:, None] * c
     return _WallLinks(cells, q, c, distance, normal, points, condition, skips)

@@ -18,18 +18,16 @@ import json
 from collections.abc import Callable
 from dataclasses import fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from lbm._coupled.flow import Flow
+from lbm._kernels.problem import Problem
 from lbm.boundaries import FACES, Condition
 from lbm.errors import CheckpointError
+from lbm.geometry.wall_links import Links
 from lbm.lattices import LATTICES, Lattice
-
-if TYPE_CHECKING:
-    from lbm._coupled.flow import Flow
-    from lbm._kernels.problem import Problem
-    from lbm.geometry.wall_links import Links
 
 FIRST_LINE_BYTES = len(b"LBM-D3Q19 1\n")
 """Size of the first line of a checkpoint: the names of all lattices have the same length."""

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from hetero.validation import check_choice, describe
+from lbm._coupled.flow import Flow
 from lbm._post.gradients import q_criterion, strain_rate, velocity_gradient, vorticity
 from lbm._post.wall_shear import wall_shear_fields
 from lbm.errors import UnstableError
 from lbm.units import Units
-
-if TYPE_CHECKING:
-    from lbm._coupled.flow import Flow
 
 DERIVED = "vorticity", "q", "strain", "wall_shear"
 """Fields that are computed on request."""

@@ -5,18 +5,16 @@ from __future__ import annotations
 import importlib.util
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from hetero.data_files.atomic_files import replace_atomically
 from hetero.validation import describe
+from lbm._coupled.flow import Flow
 from lbm._io.fields import collect_fields, require_finite, require_options
-
-if TYPE_CHECKING:
-    from lbm._coupled.flow import Flow
-    from lbm.lattices.extent import Extent
-    from lbm.units import Units
+from lbm.lattices.extent import Extent
+from lbm.units import Units
 
 
 class _Image(NamedTuple):

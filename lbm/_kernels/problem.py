@@ -7,19 +7,16 @@ import itertools
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from lbm.collisions.eddy_viscosity import EddyViscosityModel
+from lbm.collisions.operator import Collision
 from lbm.geometry.wall_links import FROM, SOLID_CLASS, Links
 from lbm.lattices import Lattice
 from lbm.lattices.extent import Extent, Triple
 from lbm.lattices.precision import Precision
 from lbm.lattices.streaming_patterns import Address, Pattern
-
-if TYPE_CHECKING:
-    from lbm.collisions.operator import Collision
 
 ROW_WORDS = 32
 """Words of which a row with a halo has a multiple: a warp of a GPU, two lines of a CPU's cache."""

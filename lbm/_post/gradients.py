@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
+from lbm._coupled.flow import Flow
 from lbm._parallel.neighbours import add_neighbours, clear_beyond_walls
 from lbm._parallel.partition import AXES
-
-if TYPE_CHECKING:
-    from lbm._coupled.flow import Flow
 
 
 def velocity_gradient(flow: Flow) -> np.ndarray:

@@ -5,20 +5,17 @@ from __future__ import annotations
 import logging
 import math
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from hetero.devices import Device
 from hetero.memory import free_bytes
+from lbm._coupled.flow import Flow
 from lbm.boundaries import kind_of_flow
 from lbm.boundaries.limits import DENSITY_LIMITS, SPEED_LIMIT
 from lbm.collisions.stability_map import LIMITS, FlowKind, advise_magic, is_same_magic
 from lbm.errors import UnstableError
-
-if TYPE_CHECKING:
-    from lbm._coupled.flow import Flow
-
 
 LOGGER = logging.getLogger(__name__)
 

@@ -13,19 +13,17 @@ the stress of the populations' moments has twice the error, too.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from hetero.validation import describe
+from lbm._coupled.flow import Flow
 from lbm._post.gradients import velocity_with_neighbours
 from lbm._post.wall_stress import WallShear
 from lbm.boundaries import FACES, Condition
 from lbm.geometry import surface_normals
 from lbm.geometry.wall_links import INTO
-
-if TYPE_CHECKING:
-    from lbm._coupled.flow import Flow
 
 SHALLOW = 0.1
 """Smallest share of a link across the wall with which it counts: links along a wall hardly measure

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any, Unpack
 
 import numpy as np
 
@@ -37,9 +37,6 @@ from lbm.flows.results import TerrainFlow as TerrainFlow
 from lbm.flows.results import VortexFlow as VortexFlow
 from lbm.geometry.shapes import Sphere
 from lbm.simulation import Simulation
-
-if TYPE_CHECKING:
-    from typing import Unpack
 
 
 def lid_driven_box(

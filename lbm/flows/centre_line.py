@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from lbm.lattices.extent import Extent
-
-if TYPE_CHECKING:
-    from lbm.simulation import Simulation
+from lbm.simulation import Simulation
 
 
 def read_centre_line(s: Simulation) -> np.ndarray:

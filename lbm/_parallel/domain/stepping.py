@@ -49,10 +49,9 @@ class PartsOfRank:
         problem: Problem,
         partition: Partition,
         devices: Mapping[Triple, Device],
-        ranks: Ranks | None = None,
+        ranks: Ranks,
     ):
-        self.problem, self.partition = problem, partition
-        self.ranks = Ranks() if ranks is None else ranks
+        self.problem, self.partition, self.ranks = problem, partition, ranks
         self.region = partition.region(self.ranks.rank)
         gpus = [device for device in devices.values() if device.kind == "cuda"]
         mapped = self._make_mapped_memory(gpus, devices)

@@ -21,7 +21,7 @@ from hetero.validation import describe
 from lbm._coupled.flow import Flow
 from lbm._post.gradients import velocity_with_neighbours
 from lbm._post.wall_stress import WallShear
-from lbm.boundaries import FACES, Condition
+from lbm.boundaries import FACES, name_conditions
 from lbm.geometry import surface_normals
 from lbm.geometry.wall_links import INTO
 
@@ -75,8 +75,7 @@ def wall_shear_fields(flow: Flow) -> tuple[np.ndarray, np.ndarray]:
     shape = flow.region.shape
     stress, y_plus = np.zeros((3, *shape)), np.zeros(shape)
     nearest = np.full(shape, np.inf)
-    conditions = dict(zip(FACES, flow.faces, strict=True))
-    conditions |= {name: solid.condition for name, solid in flow.solids.items()}
+    conditions = name_conditions(flow.faces, flow.solids)
     for name in (n for n, condition in conditions.items() if condition.has_friction):
         shear = _measure(flow, name, u, fluid)
         cells = tuple((shear.cells - flow.region.start).T)
@@ -97,20 +96,15 @@ def require_wall(flow: Flow, name: str) -> None:
             f"name must be that of a face or a solid at rest: the stress on {name!r}, which moves, "
             "is not known, but force_on and torque_on are"
         )
-    if name not in FACES and name not in flow.solids:
-        names = ", ".join(map(repr, (*FACES, *flow.solids)))
+    conditions = name_conditions(flow.faces, flow.solids)
+    if (condition := conditions.get(name)) is None:
+        names = ", ".join(map(repr, conditions))
         raise ValueError(f"name must be that of a face or a solid ({names}), got {name!r}")
-    condition = _condition_of(flow, name)
     if not condition.has_friction:
         raise ValueError(
             f"{name!r} is {type(condition).__name__}, at which no wall shear stress is defined: "
             "use the name of a wall with NoSlip or MovingWall"
         )
-
-
-def _condition_of(flow: Flow, name: str) -> Condition:
-    """Return the condition of a face or a solid."""
-    return flow.solids[name].condition if name in flow.solids else flow.faces[FACES.index(name)]
 
 
 def _measure(flow: Flow, name: str, u: np.ndarray, fluid: np.ndarray) -> WallShear:
@@ -229,7 +223,8 @@ def _wall_gradient(links: _WallLinks, t: int) -> tuple[np.ndarray, np.ndarray]:
 
 def _find_links(flow: Flow, name: str) -> _WallLinks:
     """Return the links of this rank's cells into a face or a solid."""
-    condition, start, skips = _condition_of(flow, name), np.array(flow.region.start), 0
+    condition = name_conditions(flow.faces, flow.solids)[name]
+    start, skips = np.array(flow.region.start), 0
     lattice = flow.problem.lattice
     velocities = np.array(lattice.velocities, float)
     if name not in flow.solids:

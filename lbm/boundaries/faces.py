@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from lbm.boundaries.condition import Condition
 from lbm.boundaries.solid import Solid
@@ -65,6 +65,13 @@ def split_boundaries(
                 f"or both have another condition, got {low} and {high}"
             )
     return conditions, solids
+
+
+def name_conditions(
+    faces: Sequence[Condition], solids: Mapping[str, Solid]
+) -> dict[str, Condition]:
+    """Return the conditions of the six faces and of the solids by name."""
+    return dict(zip(FACES, faces, strict=True)) | {n: s.condition for n, s in solids.items()}
 
 
 def kind_of_flow(conditions: Iterable[Condition]) -> FlowKind:

@@ -9,11 +9,11 @@ from pathlib import Path
 import numpy as np
 
 from lbm._commands.cases.scales import CaseFlow, Scales
-from lbm._coupled.scalars.scalar import FixedValue, Scalar
+from lbm._coupled.scalars.scalar import FixedFlux, FixedValue, Scalar
 from lbm._io.tables import Table
 from lbm._parallel.ranks.exact_sum import exact_sum
 from lbm._tunnel.averages import Estimate, average_pairs, estimate_mean
-from lbm.boundaries import FACES, Condition, Solid, split_boundaries
+from lbm.boundaries import FACES, Condition, Solid, name_conditions, split_boundaries
 from lbm.simulation import Simulation
 
 EVERY = 99
@@ -181,17 +181,10 @@ def _list_walls(
     scalar: Scalar, boundaries: Mapping[str, Condition | Solid]
 ) -> Iterator[tuple[str, bool]]:
     """Yield the walls of a scalar, and whether they have a value or a flux that is not zero."""
-    faces, solids = split_boundaries(boundaries)
-    conditions = zip(FACES, faces, strict=True), ((k, s.condition) for k, s in solids.items())
-    for name, condition in (pair for pairs in conditions for pair in pairs):
-        prescribed = scalar.boundaries.get(name)
-        if prescribed is None and name in FACES:
-            prescribed = scalar.boundaries.get(name[0])
-        if not (condition.is_periodic or condition.is_open):
-            is_driven = isinstance(prescribed, FixedValue) or (
-                prescribed is not None and prescribed.flux != 0.0
-            )
-            yield name, is_driven
+    for name, condition in name_conditions(*split_boundaries(boundaries)).items():
+        if condition.is_impermeable:
+            prescribed = scalar.boundary_at(name) or FixedFlux()
+            yield name, isinstance(prescribed, FixedValue) or prescribed.flux != 0.0
 
 
 def _read_conduction(

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from lbm.boundaries import FACES, Condition, Solid
+from lbm.boundaries import FACES, Condition, Solid, name_conditions
 from lbm.boundaries.sponge import Sponge
 from lbm.geometry.wall_types import HALF_STEP
 from lbm.lattices.extent import Triple
@@ -38,7 +38,7 @@ def warn_of_slow_targets(
             following[f"boundaries[{name!r}]"] = end.follows_over
     if not following:
         return
-    conditions = *faces, *(solid.condition for solid in solids.values())
+    conditions = name_conditions(faces, solids).values()
     has_inlet = any(condition.is_inlet for condition in conditions)
     densities = {end.prescribed for end in conditions if end.is_outlet}
     steps = max(following.values())

@@ -262,6 +262,16 @@ def finish_flow(simulation: Simulation, name: str, options: argparse.Namespace) 
         options.files = [write(path) for path, write in outputs.items()]
     else:
         options.files = [command_line.save_output(path, write) for path, write in outputs.items()]
+    return describe_run(simulation) | {
+        "dtype": options.precision.dtype_name,
+        "storage": options.precision.storage_name,
+        "seconds": seconds,
+        "files": options.files,
+    }
+
+
+def describe_run(simulation: Simulation) -> dict[str, Any]:
+    """Return what JSON output says about any simulation."""
     return {
         "shape": simulation.shape,
         "steps": simulation.steps,
@@ -269,10 +279,6 @@ def finish_flow(simulation: Simulation, name: str, options: argparse.Namespace) 
         "ranks": simulation.domain.ranks.size,
         "transports": simulation.transports,
         "ratio": simulation.ratio,
-        "dtype": options.precision.dtype_name,
-        "storage": options.precision.storage_name,
-        "seconds": seconds,
-        "files": options.files,
     }
 
 

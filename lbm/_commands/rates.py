@@ -53,16 +53,12 @@ def _measure(n: int, devices: Any, options: argparse.Namespace) -> dict[str, Any
         devices = hetero.resolve(devices, work=1, break_even=0)
     s = lid_driven_box((n, n, n), device=devices, check=0, **shared.layout_arguments(options))
     seconds = measure_steps(s)
-    return {
+    return shared.describe_run(s) | {
         "n": n,
         "dtype": options.precision.dtype_name,
         "storage": options.precision.storage_name,
         "lattice": options.lattice,
         "pattern": options.pattern,
-        "devices": s.devices,
-        "ranks": s.domain.ranks.size,
-        "ratio": s.ratio,
-        "transports": s.transports,
         "seconds_per_step": seconds,
         "glups": n**3 / seconds / 1e9,
     }

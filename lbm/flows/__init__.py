@@ -16,10 +16,10 @@ import numpy as np
 
 from hetero.validation import check_in_range, check_integer, check_positive
 from lbm import geometry
+from lbm._performance.cavity import make_walls
 from lbm.boundaries import (
     Condition,
     FreeSlip,
-    MovingWall,
     NoSlip,
     PressureOutlet,
     Solid,
@@ -53,12 +53,7 @@ def lid_driven_box(
     `Simulation`.
     """
     operator = make_collision(collision, tau)
-    return Simulation(shape, collision=operator, boundaries=_lid_walls(speed), **options)
-
-
-def _lid_walls(speed: float) -> dict[str, Condition | Solid]:
-    """Return the walls of a cavity with its lid at +y, which moves along +x."""
-    return {"x": NoSlip(), "z": NoSlip(), "y-": NoSlip(), "y+": MovingWall((speed, 0.0, 0.0))}
+    return Simulation(shape, collision=operator, boundaries=make_walls(speed), **options)
 
 
 def cavity(
@@ -83,7 +78,7 @@ def cavity(
     operator = settings.suit_collision(collision, tau, reynolds / n, magic, kind="walls")
     if magic is None:
         settings.warn_if_unstable(operator, reynolds, n, "n", options.get("comm"), kind="walls")
-    return Simulation((n, n, n), collision=operator, boundaries=_lid_walls(speed), **options)
+    return Simulation((n, n, n), collision=operator, boundaries=make_walls(speed), **options)
 
 
 def solve_cavity(

@@ -194,9 +194,15 @@ class PartsOfRank:
         if self.exchange is not None:
             self.exchange.join()
 
-    def parts_within(self, z0: int, z1: int) -> Iterator[tuple[Part, int, int]]:
-        """Yield (part, z range) of the parts with layers z0 <= z < z1."""
+    def parts_within(self, z0: int, z1: int) -> Iterator[tuple[Part, int, int, tuple[Any, ...]]]:
+        """Yield (part, z range, where this is) of the parts with layers z0 <= z < z1.
+
+        The range counts from the part's first layer, and the last entry selects its cells from
+        arrays [..., z, y, x] of these layers of the rank.
+        """
         for part in self.parts:
-            first, last = max(z0, part.local.start[2]), min(z1, part.local.stop[2])
+            x, y, z = part.local.slices
+            first, last = max(z0, z.start), min(z1, z.stop)
             if first < last:
-                yield part, first, last
+                place = ..., slice(first - z0, last - z0), y, x
+                yield part, first - z.start, last - z.start, place

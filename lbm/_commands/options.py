@@ -229,9 +229,7 @@ def run_flow(simulation: Simulation, steps: int, options: argparse.Namespace) ->
                 f"after {steps}: increase --steps"
             )
     simulation.run(
-        steps - simulation.steps,
-        callbacks=make_callbacks(options),
-        progress=not options.quiet,
+        steps - simulation.steps, callbacks=make_callbacks(options), progress=not options.quiet
     )
 
 

@@ -24,11 +24,7 @@ def require_pyevtk() -> None:
 
 
 def write_vtk(
-    flow: Flow,
-    path: str | Path,
-    *,
-    units: Units | None = None,
-    derived: Sequence[str] = (),
+    flow: Flow, path: str | Path, *, units: Units | None = None, derived: Sequence[str] = ()
 ) -> Path:
     """Write the fields of all cells as a VTK image; see `Simulation.write_vtk`."""
     require_pyevtk()
@@ -113,10 +109,7 @@ def _add_time(file: Any, time: float) -> None:
 
 
 def _write_index(
-    path: Path,
-    shape: tuple[int, int, int],
-    image: Fields,
-    pieces: list[tuple[str, Extent]],
+    path: Path, shape: tuple[int, int, int], image: Fields, pieces: list[tuple[str, Extent]]
 ) -> None:
     """Write the file that joins the images of all ranks."""
     from pyevtk import vtk

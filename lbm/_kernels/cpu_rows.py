@@ -149,10 +149,7 @@ def make_moments_loops(lattice: Lattice, compute: type, velocity):
     populations, moments = ", ".join(rows(0, lattice.size)), ", ".join(rows(first, 4))
     return (
         loop(
-            "measure",
-            f"m = velocity(({populations}), force)",
-            [f"m[{k}]" for k in range(4)],
-            first,
+            "measure", f"m = velocity(({populations}), force)", [f"m[{k}]" for k in range(4)], first
         ),
         loop(
             "equilibrate",

@@ -17,14 +17,7 @@ import numpy as np
 from hetero.validation import check_in_range, check_integer, check_positive
 from lbm import geometry
 from lbm._performance.cavity import make_walls
-from lbm.boundaries import (
-    Condition,
-    FreeSlip,
-    NoSlip,
-    PressureOutlet,
-    Solid,
-    VelocityInlet,
-)
+from lbm.boundaries import Condition, FreeSlip, NoSlip, PressureOutlet, Solid, VelocityInlet
 from lbm.callbacks import SteadyState
 from lbm.collisions import DEFAULT, CollisionChoice, make_collision
 from lbm.collisions.operator import LARGEST_TAU

@@ -191,11 +191,7 @@ class Domain(PartsOfRank):
 
 
 def create_domain(
-    problem: Problem,
-    partition: Partition,
-    devices: Sequence[Device],
-    ratio: float,
-    ranks: Ranks,
+    problem: Problem, partition: Partition, devices: Sequence[Device], ratio: float, ranks: Ranks
 ) -> Domain:
     """Create the parts of this rank on their devices; the CPU gets the share `ratio` of each."""
     partition, placed = place_parts(partition, devices, ratio, ranks)

@@ -45,11 +45,7 @@ class PartsOfRank:
     """
 
     def __init__(
-        self,
-        problem: Problem,
-        partition: Partition,
-        devices: Mapping[Triple, Device],
-        ranks: Ranks,
+        self, problem: Problem, partition: Partition, devices: Mapping[Triple, Device], ranks: Ranks
     ):
         self.problem, self.partition, self.ranks = problem, partition, ranks
         self.region = partition.region(self.ranks.rank)

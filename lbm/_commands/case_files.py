@@ -36,11 +36,9 @@ def add_run(subcommands: Any) -> None:
     parser = subcommands.add_parser("run", help=text, description=text, examples=_EXAMPLES)
     parser.add_argument("file", type=Path, metavar="FILE", help="a case file in TOML")
     parser.add_argument(
-        "--steps",
-        type=shared.positive(int),
-        metavar="N",
+        "--steps", type=shared.positive(int), metavar="N",
         help="number of steps, instead of the file's",
-    )
+    )  # fmt: skip
     parser.add_argument(
         "--out", type=Path, metavar="DIR", help="folder of the outputs, instead of the file's"
     )

@@ -27,11 +27,9 @@ def add_kernel(subcommands: Any) -> None:
         "--odd", action="store_true", help="print the kernel of odd steps, not of even ones"
     )
     parser.add_argument(
-        "--walls",
-        default="faces",
-        choices=("none", "faces", "solids"),
+        "--walls", default="faces", choices=("none", "faces", "solids"),
         help="walls of the domain: none, on faces only, or solids too",
-    )
+    )  # fmt: skip
     add_precision(parser)
     add_lattice(parser)
     add_pattern(parser)

@@ -68,11 +68,9 @@ def parse_grid(text: str) -> str | tuple[int, ...]:
 def add_precision(parser: argparse.ArgumentParser) -> None:
     """Add --dtype and --storage."""
     parser.add_argument(
-        "--dtype",
-        default="float32",
-        choices=("float32", "float64"),
+        "--dtype", default="float32", choices=("float32", "float64"),
         help="type of the arithmetic (default: %(default)s)",
-    )
+    )  # fmt: skip
     parser.add_argument(
         "--storage", choices=DTYPES, help="type of the populations in memory (default: --dtype)"
     )
@@ -81,33 +79,25 @@ def add_precision(parser: argparse.ArgumentParser) -> None:
 def add_pattern(parser: argparse.ArgumentParser) -> None:
     """Add --pattern."""
     parser.add_argument(
-        "--pattern",
-        default="esoteric",
-        choices=PATTERNS,
+        "--pattern", default="esoteric", choices=PATTERNS,
         help="streaming pattern (default: %(default)s)",
-    )
+    )  # fmt: skip
 
 
 def add_lattice(parser: argparse.ArgumentParser) -> None:
     """Add --lattice."""
     parser.add_argument(
-        "--lattice",
-        default=DEFAULT_LATTICE,
-        choices=LATTICES,
+        "--lattice", default=DEFAULT_LATTICE, choices=LATTICES,
         help="velocities of the populations (default: %(default)s)",
-    )
+    )  # fmt: skip
 
 
 def add_reynolds(parser: argparse.ArgumentParser, default: float | None, lengths: str) -> None:
     """Add --re; `lengths` says of what the number is, and its default."""
     parser.add_argument(
-        "--re",
-        dest="reynolds",
-        type=positive(float),
-        metavar="RE",
-        default=default,
+        "--re", dest="reynolds", type=positive(float), metavar="RE", default=default,
         help=f"Reynolds number of {lengths}",
-    )
+    )  # fmt: skip
 
 
 def add_size(parser: argparse.ArgumentParser, extent: str) -> None:
@@ -127,12 +117,10 @@ def add_placement(parser: argparse.ArgumentParser, default: Any = 0.0) -> None:
     """Add --ratio and --decomposition."""
     add_ratio(parser, default)
     parser.add_argument(
-        "--decomposition",
-        type=parse_grid,
-        default=None if default is None else "auto",
+        "--decomposition", type=parse_grid, default=None if default is None else "auto",
         metavar="X,Y,Z",
         help="number of boxes along x, y and z, one for each rank or device (default: auto)",
-    )
+    )  # fmt: skip
 
 
 def add_simulation(parser: argparse.ArgumentParser) -> None:

@@ -36,45 +36,32 @@ def add_predict(subcommands: Any) -> None:
     text = "predict the time of a step on many ranks, from times measured here or described"
     parser = subcommands.add_parser("predict", help=text, description=text, examples=_EXAMPLES)
     parser.add_argument(
-        "--shape",
-        type=shared.positive(int),
-        nargs=3,
-        required=True,
-        metavar=("X", "Y", "Z"),
+        "--shape", type=shared.positive(int), nargs=3, required=True, metavar=("X", "Y", "Z"),
         help="cells of the domain; with --weak, of the box of each rank",
-    )
+    )  # fmt: skip
     parser.add_argument(
-        "--ranks",
-        type=shared.positive(int),
-        nargs="+",
-        default=[1, 2, 4, 8],
-        metavar="N",
+        "--ranks", type=shared.positive(int), nargs="+", default=[1, 2, 4, 8], metavar="N",
         help="numbers of ranks (default: 1 2 4 8)",
-    )
+    )  # fmt: skip
     parser.add_argument("--weak", action="store_true", help="let the domain grow with the ranks")
     parser.add_argument(
-        "--along",
-        choices=("x", "y", "z"),
+        "--along", choices=("x", "y", "z"),
         help="cut along this axis only (default: where faces are cheapest)",
-    )
+    )  # fmt: skip
     shared.add_ratio(parser)
     parser.add_argument(
-        "--kind",
-        choices=("cuda", "cpu"),
+        "--kind", choices=("cuda", "cpu"),
         help="device of each rank (default: cuda if the machine has a GPU)",
-    )
+    )  # fmt: skip
     parser.add_argument(
-        "--transport",
-        choices=TRANSPORTS,
+        "--transport", choices=TRANSPORTS,
         help="how messages travel (default: network if the machine has one, else peer between GPUs "
         "and host between CPUs)",
-    )
+    )  # fmt: skip
     parser.add_argument(
-        "--machine",
-        type=Path,
-        metavar="FILE",
+        "--machine", type=Path, metavar="FILE",
         help="description of a machine in JSON (default: measure this one)",
-    )
+    )  # fmt: skip
     parser.add_argument("--save", type=Path, metavar="FILE", help="write the measured description")
     shared.add_precision(parser)
     shared.add_pattern(parser)

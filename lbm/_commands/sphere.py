@@ -20,12 +20,10 @@ def add_sphere(subcommands: Any) -> None:
     shared.add_size(parser, "along the diameter (default: 12)")
     shared.add_reynolds(parser, 20.0, "the diameter (default: 20)")
     parser.add_argument(
-        "--turns",
-        type=shared.positive(float),
-        metavar="T",
+        "--turns", type=shared.positive(float), metavar="T",
         help="longest run: path of the stream in diameters, of which each comparison of the drag "
         "takes three (default: 60)",
-    )
+    )  # fmt: skip
     shared.add_flow_options(parser)
     parser.set_defaults(run=_run)
 

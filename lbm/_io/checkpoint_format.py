@@ -24,7 +24,7 @@ import numpy as np
 
 from lbm._coupled.flow import Flow
 from lbm._kernels.problem import Problem
-from lbm.boundaries import Condition, name_conditions
+from lbm.boundaries import Condition
 from lbm.errors import CheckpointError
 from lbm.geometry.wall_links import Links
 from lbm.lattices import LATTICES, Lattice
@@ -112,7 +112,7 @@ def make_header(flow: Flow) -> dict[str, Any]:
 def describe_walls(flow: Flow) -> list[str]:
     """Return faces and solids in words, which say what differs where the hash does."""
     sizes = {n: flow.domain.ranks.sum(k) for n, k in flow.problem.links.solid_sizes.items()}
-    conditions = name_conditions(flow.faces, flow.solids)
+    conditions = flow.enclosure.conditions
     walls = {name: f"{name}: {_describe_condition(c)}" for name, c in conditions.items()}
     for name, solid in flow.solids.items():
         walls[name] += f", {sizes[name]} cells, wall={solid.wall!r}"

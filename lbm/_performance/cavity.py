@@ -8,7 +8,7 @@ import numpy as np
 
 from lbm._coupled.flow import Flow
 from lbm._kernels.problem import Problem
-from lbm.boundaries import Condition, MovingWall, NoSlip, Solid, split_boundaries
+from lbm.boundaries import Condition, Enclosure, MovingWall, NoSlip, Solid, split_boundaries
 from lbm.collisions.trt import TRT
 from lbm.geometry import wall_links
 from lbm.lattices import D3Q19, Lattice
@@ -40,7 +40,7 @@ def cavity_problem(
     lattice: Lattice = D3Q19,
 ) -> Problem:
     """Return the lid-driven cavity in a box of any shape."""
-    walls = wall_links.classify_cells(lattice, shape, FACES, SOLIDS)
+    walls = wall_links.classify_cells(lattice, Enclosure(shape, FACES, SOLIDS))
     addresses = make_pattern(pattern, lattice)
     return Problem(shape, walls, addresses, precision, TRT(TAU), (0.0, 0.0, 0.0))
 

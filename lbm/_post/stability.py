@@ -12,7 +12,7 @@ import numpy as np
 from hetero.devices import Device
 from hetero.memory import free_bytes
 from lbm._coupled.flow import Flow
-from lbm.boundaries import kind_of_flow, name_conditions
+from lbm.boundaries import kind_of_flow
 from lbm.boundaries.limits import DENSITY_LIMITS, SPEED_LIMIT
 from lbm.collisions.stability_map import LIMITS, FlowKind, advise_magic, is_same_magic
 from lbm.errors import UnstableError
@@ -227,7 +227,7 @@ _SURROUNDINGS: dict[FlowKind, str] = {
 def suggest_remedy(flow: Flow) -> str:
     """Return advice on what would make a flow more stable than its present settings."""
     tau, magic = flow.collision.tau, flow.collision.magic
-    conditions = name_conditions(flow.faces, flow.solids).values()
+    conditions = flow.enclosure.conditions.values()
     kind = kind_of_flow(conditions)
     walls = flow.problem.links.wall_types_in(flow.steps)  # those of functions, on this rank
     speeds = [math.hypot(*row[2:]) for row in walls] + [

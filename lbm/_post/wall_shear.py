@@ -21,7 +21,7 @@ from hetero.validation import describe
 from lbm._coupled.flow import Flow
 from lbm._post.gradients import velocity_with_neighbours
 from lbm._post.wall_stress import WallShear
-from lbm.boundaries import FACES, name_conditions
+from lbm.boundaries import FACES
 from lbm.geometry import surface_normals
 from lbm.geometry.wall_links import INTO
 
@@ -75,7 +75,7 @@ def wall_shear_fields(flow: Flow) -> tuple[np.ndarray, np.ndarray]:
     shape = flow.region.shape
     stress, y_plus = np.zeros((3, *shape)), np.zeros(shape)
     nearest = np.full(shape, np.inf)
-    conditions = name_conditions(flow.faces, flow.solids)
+    conditions = flow.enclosure.conditions
     for name in (n for n, condition in conditions.items() if condition.has_friction):
         shear = _measure(flow, name, u, fluid)
         cells = tuple((shear.cells - flow.region.start).T)
@@ -96,7 +96,7 @@ def require_wall(flow: Flow, name: str) -> None:
             f"name must be that of a face or a solid at rest: the stress on {name!r}, which moves, "
             "is not known, but force_on and torque_on are"
         )
-    conditions = name_conditions(flow.faces, flow.solids)
+    conditions = flow.enclosure.conditions
     if (condition := conditions.get(name)) is None:
         names = ", ".join(map(repr, conditions))
         raise ValueError(f"name must be that of a face or a solid ({names}), got {name!r}")
@@ -223,7 +223,7 @@ def _wall_gradient(links: _WallLinks, t: int) -> tuple[np.ndarray, np.ndarray]:
 
 def _find_links(flow: Flow, name: str) -> _WallLinks:
     """Return the links of this rank's cells into a face or a solid."""
-    condition = name_conditions(flow.faces, flow.solids)[name]
+    condition = flow.enclosure.conditions[name]
     start, skips = np.array(flow.region.start), 0
     lattice = flow.problem.lattice
     velocities = np.array(lattice.velocities, float)

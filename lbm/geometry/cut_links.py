@@ -14,7 +14,7 @@ linear system for the two populations that they return.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -118,7 +118,7 @@ class CutLinks:
         )
 
 
-def find_cut_links(solids: Mapping[str, Solid], boundary: Any, extent: Extent) -> CutLinks | None:
+def find_cut_links(boundary: Any, extent: Extent) -> CutLinks | None:
     """Find the links of an extent's cells that end at interpolated walls; None without such walls.
 
     `boundary` are the `BoundaryCells` of the extent.
@@ -128,6 +128,7 @@ def find_cut_links(solids: Mapping[str, Solid], boundary: Any, extent: Extent) -
     ValueError
         If the surface of a shape does not cross a link that ends in one of its cells.
     """
+    shape, _, solids = boundary.enclosure
     names = tuple(solids)
     interpolated = [k for k, solid in enumerate(solids.values()) if solid.is_interpolated]
     if not interpolated:
@@ -144,7 +145,7 @@ def find_cut_links(solids: Mapping[str, Solid], boundary: Any, extent: Extent) -
         solid = solids[names[k]]
         distance[of_solid] = _measure(names[k], solid, position[of_solid], c[of_solid], boundary)
     for k in interpolated if len(interpolated) > 1 else ():
-        _cut_by_nearer(k, solids[names[k]].cells, position, c, boundary.shape, distance, body)
+        _cut_by_nearer(k, solids[names[k]].cells, position, c, shape, distance, body)
     moving = []
     for k in interpolated:
         of_solid, solid = np.flatnonzero(body == k), solids[names[k]]
@@ -169,7 +170,7 @@ def _measure(
     links into cells of a surface with holes, or of a sheet that was thickened, half-way.
     """
     shape_of_solid: Any = solid.cells
-    shape, faces = boundary.shape, boundary.faces
+    shape, faces, _ = boundary.enclosure
     ends = cells + c
     mirrored = np.zeros(ends.shape, bool)
     for axis in range(3):

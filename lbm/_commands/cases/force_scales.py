@@ -9,7 +9,7 @@ import numpy as np
 
 from lbm._commands.cases.scales import CaseFlow
 from lbm._io.tables import Table
-from lbm.boundaries import evaluate_solid, split_boundaries
+from lbm.boundaries import Enclosure, evaluate_solid, split_boundaries
 from lbm.geometry.meshes import TriangleMesh
 from lbm.geometry.periodic_images import PeriodicImages, repeat_solids
 from lbm.lattices.extent import Extent, Triple
@@ -43,7 +43,8 @@ def read_force_scales(table: Table, names: Sequence[str], flow: CaseFlow) -> For
         areas = (table.positive("area"),) * len(names)
     else:
         faces, solids = split_boundaries(flow.boundaries)
-        solids = repeat_solids({name: solids[name] for name in names}, shape, faces)
+        named = {name: solids[name] for name in names}
+        solids = repeat_solids(Enclosure(shape, faces, named))
         areas = tuple(
             scales.cell**2 * measure_frontal_area(solids[name], shape, axis) for name in names
         )

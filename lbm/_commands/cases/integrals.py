@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,7 +13,7 @@ from lbm._coupled.scalars.scalar import FixedFlux, FixedValue, Scalar
 from lbm._io.tables import Table
 from lbm._parallel.ranks.exact_sum import exact_sum
 from lbm._tunnel.averages import Estimate, average_pairs, estimate_mean
-from lbm.boundaries import FACES, Condition, Solid, name_conditions, split_boundaries
+from lbm.boundaries import FACES, Enclosure, split_boundaries
 from lbm.simulation import Simulation
 
 EVERY = 99
@@ -153,7 +153,7 @@ def read_heat(table: Table, flow: CaseFlow) -> HeatWalls:
         name = table.choice("scalar", tuple(scalars))
     else:
         (name,) = scalars
-    scalar, possible = scalars[name], dict(_list_walls(scalars[name], flow.boundaries))
+    scalar, possible = scalars[name], dict(_list_walls(scalars[name], flow))
     walls = table.take("walls", [wall for wall, transfers in possible.items() if transfers])
     if not isinstance(walls, list) or not walls or not set(map(str, walls)) <= set(possible):
         raise table.error(
@@ -177,11 +177,10 @@ def _read_every(table: Table, flow: CaseFlow) -> int:
     return table.integer("every", min(EVERY, flow.steps), 1)
 
 
-def _list_walls(
-    scalar: Scalar, boundaries: Mapping[str, Condition | Solid]
-) -> Iterator[tuple[str, bool]]:
+def _list_walls(scalar: Scalar, flow: CaseFlow) -> Iterator[tuple[str, bool]]:
     """Yield the walls of a scalar, and whether they have a value or a flux that is not zero."""
-    for name, condition in name_conditions(*split_boundaries(boundaries)).items():
+    enclosure = Enclosure(flow.shape, *split_boundaries(flow.boundaries))
+    for name, condition in enclosure.conditions.items():
         if condition.is_impermeable:
             prescribed = scalar.boundary_at(name) or FixedFlux()
             yield name, isinstance(prescribed, FixedValue) or prescribed.flux != 0.0

@@ -16,11 +16,10 @@ from lbm._kernels.moments.arrivals import StepArguments, find_arrivals, number_c
 from lbm._kernels.problem import Problem
 from lbm._parallel.domain.domain import Domain
 from lbm._parallel.parts import Part
-from lbm.boundaries import FACES, Condition
+from lbm.boundaries import FACES, Condition, Enclosure
 from lbm.collisions.operator import Collision
 from lbm.geometry.cut_links import find_keys
 from lbm.geometry.wall_links import SOLID_CLASS
-from lbm.lattices.extent import Triple
 
 STEADY_MAGIC = 3 / 16
 """Magic parameter below which the term of the curvature is reduced: at small viscosities it would
@@ -36,8 +35,7 @@ class ShearedOutlets(Companion):
 
     Parameters
     ----------
-    shape : cells of the whole domain
-    faces : conditions at the faces
+    enclosure : the whole domain and its walls
     domain : the parts
     interpolated : its interpolated walls, if there are any
 
@@ -47,10 +45,10 @@ class ShearedOutlets(Companion):
     """
 
     def __init__(
-        self, shape: Triple, faces: Sequence[Condition], domain: Domain,
-        interpolated: InterpolatedWalls | None,
-    ):  # fmt: skip
+        self, enclosure: Enclosure, domain: Domain, interpolated: InterpolatedWalls | None
+    ):
         super().__init__(domain)
+        faces = enclosure.faces
         self.faces = [
             k
             for k, face in enumerate(faces)
@@ -62,7 +60,7 @@ class ShearedOutlets(Companion):
             tables = {
                 face: table
                 for face in self.faces
-                if (table := make_sheared_table(part, face, shape, faces)) is not None
+                if (table := make_sheared_table(part, face, enclosure)) is not None
             }
             if domain.problem.precision.moments and tables:
                 returned = None if interpolated is None else interpolated.returned_in(part)

@@ -62,12 +62,11 @@ class ScalarField:
         name: str,
         scalar: Scalar,
         domain: Domain,
-        shape: Triple,
         links: ScalarLinks,
         velocities: Mapping[Triple, Any],
     ):
         self.name, self.scalar, self._links = name, scalar, links
-        self._domain, self._shape, self._step = domain, shape, 0
+        self._domain, self._step = domain, 0
         _require_range(name, scalar, domain.problem.precision.compute)
         self._blocks = {
             part.index: ScalarBlock(part, links, scalar.rates, velocities[part.index])
@@ -208,7 +207,8 @@ class ScalarField:
 
     def initial_values(self) -> np.ndarray:
         """Return the initial values [x, y, z] of this rank, or one for all cells."""
-        return select_values("start", self._shape, self._domain.region, self.scalar.start)
+        shape = self._domain.partition.shape
+        return select_values("start", shape, self._domain.region, self.scalar.start)
 
     def step(self, t: int) -> None:
         """Do step number t with the velocities of the parts."""

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from hetero.validation import check_finite, check_in_range
-from lbm.boundaries import FACES, Condition, Solid, check_vector, name_conditions
+from lbm.boundaries import FACES, Enclosure, check_vector
 from lbm.boundaries.prescribed import InitialField
 from lbm.collisions.operator import LARGEST_TAU
 
@@ -160,9 +160,7 @@ def describe_scalars(scalars: Mapping[str, Scalar]) -> dict[str, object]:
     return described
 
 
-def check_scalars(
-    scalars: Mapping[str, Scalar] | None, faces: Sequence[Condition], solids: Mapping[str, Solid]
-) -> dict[str, Scalar]:
+def check_scalars(scalars: Mapping[str, Scalar] | None, enclosure: Enclosure) -> dict[str, Scalar]:
     """Return the scalars of a simulation by name, the one with a buoyancy first.
 
     Raises TypeError or ValueError for what are no scalars, for conditions at periodic faces or at
@@ -180,7 +178,7 @@ def check_scalars(
             )
         if not isinstance(scalar, Scalar):
             raise TypeError(f"scalars[{name!r}] must be lbm.Scalar, got {scalar!r}")
-        _check_conditions(name, scalar, faces, solids)
+        _check_conditions(name, scalar, enclosure)
     checked = dict(scalars or {})
     buoyant = [name for name, scalar in checked.items() if scalar.is_buoyant]
     if len(buoyant) > 1:
@@ -190,17 +188,15 @@ def check_scalars(
     return {name: checked[name] for name in sorted(checked, key=lambda n: n not in buoyant)}
 
 
-def _check_conditions(
-    name: str, scalar: Scalar, faces: Sequence[Condition], solids: Mapping[str, Solid]
-) -> None:
+def _check_conditions(name: str, scalar: Scalar, enclosure: Enclosure) -> None:
     """Raise ValueError if conditions of a scalar do not suit the walls of the flow."""
     for key in scalar.boundaries:
-        if key not in (*"xyz", *FACES, *solids):
+        if key not in (*"xyz", *enclosure.conditions):
             raise ValueError(
                 f"scalars[{name!r}].boundaries has the key {key!r}: use a face "
                 f"({', '.join(FACES)}), an axis or the name of a solid"
             )
-    for key, condition in name_conditions(faces, solids).items():
+    for key, condition in enclosure.conditions.items():
         boundary = scalar.boundary_at(key)
         if key in FACES and key in scalar.boundaries and key[0] in scalar.boundaries:
             raise ValueError(f"scalars[{name!r}].boundaries specifies the face {key!r} twice")

@@ -212,7 +212,7 @@ def _make_change(lattice: Lattice, precision: str, copy_cell: Callable, work: Ca
 
 
 def make_sweep(lattice: Lattice, precision: str, visit: Callable) -> Callable:
-    """Make sweep(memory, table, masks, force, layer, runs, region, tasks).
+    """Make sweep(memory, masks, force, layer, table, runs, region, tasks).
 
     It calls visit(memory, offsets, j, scratch, segment, layer, force) for pieces of the rows of the
     region whose cells have their populations at the same offsets, from number j on. `segment` is
@@ -259,7 +259,7 @@ def make_sweep(lattice: Lattice, precision: str, visit: Callable) -> Callable:
                 s += n
 
     @parallel
-    def sweep(memory, table, masks, force, layer, runs, region, tasks):
+    def sweep(memory, masks, force, layer, table, runs, region, tasks):
         """Visit all cells of the region; `tasks` pieces of it are shared out to the threads."""
         rows = (region.y1 - region.y0) * (region.z1 - region.z0)
         for task in prange(tasks):

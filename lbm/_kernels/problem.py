@@ -7,6 +7,7 @@ import itertools
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -173,8 +174,7 @@ class Problem:
         return replace(self, shape=(nx, ny, nz), links=links)
 
 
-@dataclass(frozen=True)
-class Box:
+class Box(NamedTuple):
     """The cells x0 <= x < x1, y0 <= y < y1, z0 <= z < z1 of a block.
 
     With two lanes x0 and x1 count positions in the memory of a row. What is read or written is
@@ -187,10 +187,6 @@ class Box:
     y1: int
     z0: int
     z1: int
-
-    def flat(self) -> tuple[int, ...]:
-        """Return (x0, x1, y0, y1, z0, z1)."""
-        return self.x0, self.x1, self.y0, self.y1, self.z0, self.z1
 
     @property
     def cells(self) -> int:

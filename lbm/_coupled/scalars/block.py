@@ -64,7 +64,7 @@ class ScalarBlock:
 
     def add_half_force(self, t: int, box: Box, fields: Any, numbers: tuple[Any, ...]) -> None:
         """Add half of the buoyancy's impulse to the velocities in fields [4, z, y, x] of a box."""
-        g, bounds = self.populations[t % 2], box.flat()
+        g, bounds = self.populations[t % 2], tuple(box)
         constants = self.device_classes, numbers, bounds
         self.store.prepare(add_half_force, fields.size // 4, fields, g, *constants)()
 

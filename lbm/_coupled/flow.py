@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from types import MappingProxyType
 
 import numpy as np
 
@@ -94,7 +93,7 @@ class Flow:
         device: Device,
         sponges: Mapping[str, Sponge],
         scalars: Mapping[str, Scalar],
-        moving: Mapping[str, Solid] = MappingProxyType({}),
+        moving: Mapping[str, Solid],
     ):
         self.shape, faces, solids = self.enclosure = enclosure
         self.faces, self.solids = faces, solids
@@ -112,7 +111,7 @@ class Flow:
             self.companions.append(FreeStreams(domain))  # next: it completes the step at faces
         self.moving: MovingBodies | None = None
         if moving:  # next: it completes the step around them
-            self.moving = MovingBodies(domain, moving, faces)
+            self.moving = MovingBodies(domain, moving)
             self.companions.append(self.moving)
         if self.problem.is_driven:
             self._prescriptions = Prescriptions(domain, self.interpolated)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -20,7 +20,7 @@ from lbm._coupled.moving_bodies.sums import Account
 from lbm._coupled.scalars.field import ScalarField
 from lbm._parallel.domain.domain import Domain
 from lbm._parallel.neighbours import add_neighbours
-from lbm.boundaries import Condition, Solid
+from lbm.boundaries import Solid
 from lbm.boundaries.motion import check_motion
 from lbm.geometry.wall_links import SOLID_CLASS
 
@@ -32,15 +32,13 @@ class MovingBody:
     ranks must read them.
     """
 
-    def __init__(
-        self, name: str, number: int, solid: Solid, bodies: MovingBodies, faces: Sequence[Condition]
-    ):
+    def __init__(self, name: str, number: int, solid: Solid, bodies: MovingBodies):
         self.name, self.number, self.solid, self._bodies = name, number, solid, bodies
         self.shape, motions = make_shape(name, solid.cells), check_motion(solid.motion)
         bounds = getattr(solid.cells, "bounds", None)
         bounds = np.outer([-1.0, 1.0], [np.inf] * 3) if bounds is None else np.array(bounds)
-        periodic = tuple(face.is_periodic for face in faces[::2])
         partition = bodies.domain.partition
+        periodic = partition.periodic
         self.path = Path(name, motions, bounds, self.shape.middle, partition.shape, periodic)
         self.arm = 2.0 ** int(np.ceil(np.log2(np.linalg.norm(self.path.box))))
         self.borders = (
@@ -168,10 +166,9 @@ class MovingBodies(Companion):
     ----------
     domain : the parts of this rank
     solids : the bodies
-    faces : conditions at the faces of the domain
     """
 
-    def __init__(self, domain: Domain, solids: Mapping[str, Solid], faces: Sequence[Condition]):
+    def __init__(self, domain: Domain, solids: Mapping[str, Solid]):
         super().__init__(domain)
         solid = None
         if any(domain.partition.cut):
@@ -185,7 +182,7 @@ class MovingBodies(Companion):
             if domain.ranks.rank:  # the first one says it
                 warnings.simplefilter("ignore")
             self.bodies = {
-                name: MovingBody(name, k, solid, self, faces)
+                name: MovingBody(name, k, solid, self)
                 for k, (name, solid) in enumerate(solids.items(), 1)
             }
 

@@ -6,7 +6,6 @@ from dataclasses import replace
 
 import numpy as np
 
-from hetero import philox
 from lbm._coupled.turbulent_inlets.eddy_grid import REACH, make_grid
 from lbm._coupled.turbulent_inlets.inlet_plane import InletPlane
 from lbm.boundaries import FACES, MAX_SPEED, Condition, Enclosure, require_slow
@@ -48,15 +47,7 @@ class FaceEddies:
         self.root = self._find_root()
         # Eddies pass through a box as deep as they are long, which is two reaches.
         self.rate = self.speed / (2.0 * REACH * eddies.lengths[plane.axis])
-        (a, b), lengths = plane.axes, eddies.lengths
-        self.grid = make_grid(
-            plane.face,
-            (plane.shape[a], plane.shape[b]),
-            plane.wraps,
-            (lengths[a], lengths[b]),
-            eddies.count,
-            philox.key(eddies.seed),
-        )
+        self.grid = make_grid(eddies, plane)
         self._latest: tuple[float, np.ndarray] = np.nan, self.mean
 
     def mean_at(self, t: float) -> np.ndarray:

@@ -41,13 +41,6 @@ def _run(options: argparse.Namespace) -> int:
     from lbm._kernels.gpu.kernels import describe_kernel
 
     check_precision(options)
-    text = describe_kernel(
-        options.operation,
-        options.pattern,
-        int(options.odd),
-        options.precision.name,
-        options.walls,
-        choose_lattice(options.lattice),
-    )
-    print(text, end="")
+    variant = options.pattern, int(options.odd), options.precision.name, options.walls
+    print(describe_kernel(options.operation, *variant, choose_lattice(options.lattice)), end="")
     return 0

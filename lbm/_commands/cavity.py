@@ -49,16 +49,8 @@ def _run(options: argparse.Namespace) -> int:
     turns = options.turns or (2.0 if options.quick else 60.0)
     if options.steps:
         turns = options.steps * speed / n
-    result = solve_cavity(
-        n,
-        reynolds=options.reynolds,
-        turns=turns,
-        speed=speed,
-        restart=options.restart,
-        callbacks=shared.make_callbacks(options),
-        progress=not options.quiet,
-        **shared.simulation_options(options),
-    )
+    settings = shared.run_options(options)
+    result = solve_cavity(n, reynolds=options.reynolds, turns=turns, speed=speed, **settings)
     about = shared.finish_flow(result.simulation, "cavity", options)
     shared.require_meaning(result, n, options.reynolds, kind="walls")
     about |= {"reynolds": options.reynolds, "largest_error": result.error,

@@ -207,6 +207,12 @@ def make_callbacks(options: argparse.Namespace) -> list[Every]:
     return [Every(options.checkpoint_every, save)]
 
 
+def run_options(options: argparse.Namespace) -> dict[str, Any]:
+    """Return the options of flows with a result as arguments of the function that solves them."""
+    settings = {"callbacks": make_callbacks(options), "progress": not options.quiet}
+    return {"restart": options.restart, **settings, **simulation_options(options)}
+
+
 def run_flow(simulation: Simulation, steps: int, options: argparse.Namespace) -> None:
     """Run a flow up to the step number `steps`, from a checkpoint if --restart names one."""
     if options.restart is not None:

@@ -32,17 +32,10 @@ def _run(options: argparse.Namespace) -> int:
     """Compute the flow, print the drag, and write a VTK file."""
     from lbm.flows import solve_sphere
 
-    longest = options.turns or (3.0 if options.quick else 60.0)
+    longest = max(3.0, options.turns or (3.0 if options.quick else 60.0))
     n = options.n or (4 if options.quick else 12)
-    result = solve_sphere(
-        n,
-        reynolds=options.reynolds,
-        longest=max(3.0, longest),
-        restart=options.restart,
-        callbacks=shared.make_callbacks(options),
-        progress=not options.quiet,
-        **shared.simulation_options(options),
-    )
+    settings = shared.run_options(options)
+    result = solve_sphere(n, reynolds=options.reynolds, longest=longest, **settings)
     about = shared.finish_flow(result.simulation, "sphere", options)
     shared.require_meaning(result, n, options.reynolds, kind="open")
     about |= {"reynolds": options.reynolds, "drag": result.drag,

@@ -103,19 +103,11 @@ class CutLinks:
         position[inside] = np.arange(len(inside))
         moving = []
         for body in self.moving:
-            selected = position[body.links] >= 0
-            moving.append(
-                MovingBody(body.condition, position[body.links][selected], body.points[selected])
-            )
-        return replace(
-            self,
-            cells=self.cells[inside] - start + np.array(halo[::-1]),
-            q=self.q[inside],
-            distance=self.distance[inside],
-            body=self.body[inside],
-            velocity=self.velocity[inside],
-            moving=tuple(moving),
-        )
+            links = position[body.links]
+            moving.append(MovingBody(body.condition, links[links >= 0], body.points[links >= 0]))
+        cells = self.cells[inside] - start + np.array(halo[::-1])
+        selected = {k: getattr(self, k)[inside] for k in ("q", "distance", "body", "velocity")}
+        return replace(self, cells=cells, moving=tuple(moving), **selected)
 
 
 def find_cut_links(boundary: Any, extent: Extent) -> CutLinks | None:

@@ -152,30 +152,26 @@ def _mesh(table: Table, reader: Reader) -> Cells:
     if ("length" in table) == ("unit" in table):
         raise table.error("length", f"(of the body, in {scales.length_name}) or unit (that of the "
                           "file, as 0.001 for mm) is needed, and only one of them")  # fmt: skip
-    size = {key: scales.length(table.positive(key)) for key in ("length", "unit") if key in table}
+    place: dict[str, Any] = {}
+    if "length" in table:
+        place["length"] = scales.length(table.positive("length"))
+    else:
+        place["dx"] = 1.0 / scales.length(table.positive("unit"))
     if "centre" in table and "corner" in table:
         raise table.error("corner", "and centre are both there: remove one of them")
-    corners = {
-        key: reader.scales.position(table.vector(key))
-        for key in ("centre", "corner")
-        if key in table
-    }
-    rotation = table.vector("rotation", (0.0, 0.0, 0.0))
+    for key in ("centre", "corner"):
+        if key in table:
+            place[key] = scales.position(table.vector(key))
+    place["rotation"] = table.vector("rotation", (0.0, 0.0, 0.0))
     weld = table.positive("weld", 0.0, or_zero=True)
-    repair, thickness = table.boolean("repair", False), table.integer("minimum_thickness", 0)
+    repair = table.boolean("repair", False)
+    place["minimum_thickness"] = table.integer("minimum_thickness", 0)
     with _naming_mesh(table):
         try:
             mesh = read_mesh(path, weld, repair=repair)
         except OSError as error:
             raise table.error("file", f"names {path}: {error.strerror or error}") from None
-        return mesh.place(
-            length=size.get("length"),
-            dx=1.0 / size["unit"] if "unit" in size else None,
-            centre=corners.get("centre"),
-            corner=corners.get("corner"),
-            rotation=rotation,
-            minimum_thickness=thickness,
-        )
+        return mesh.place(**place)
 
 
 @contextlib.contextmanager

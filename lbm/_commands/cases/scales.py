@@ -128,14 +128,14 @@ def read_scales(case: Table) -> Scales:
     table = case.table("units", None)
     if table is None:
         return Scales(None)
-    given = {key: table.positive(key) for key in _KEYS}
+    quantities = {key: table.positive(key) for key in _KEYS}
     cells = table.integer("cells", least=1)
-    reynolds = given["length"] * given["speed"] / given["viscosity"]
-    given |= {key: table.positive(key, default) for key, default in _DEFAULTS.items()}
+    reynolds = quantities["length"] * quantities["speed"] / quantities["viscosity"]
+    quantities |= {key: table.positive(key, default) for key, default in _DEFAULTS.items()}
     table.finish()
     try:
         # What bounds the flow is read later: `Scales.require_stable` checks it then.
-        units = Units.choose(cells=cells, **given, flow="free")
+        units = Units.choose(cells=cells, **quantities, flow="free")
     except ValueError as error:
         raise ValueError(f"{case.file}: [units]: {error}") from None
     return Scales(units, reynolds, cells)

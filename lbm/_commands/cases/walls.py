@@ -152,26 +152,26 @@ def _mesh(table: Table, reader: Reader) -> Cells:
     if ("length" in table) == ("unit" in table):
         raise table.error("length", f"(of the body, in {scales.length_name}) or unit (that of the "
                           "file, as 0.001 for mm) is needed, and only one of them")  # fmt: skip
-    place: dict[str, Any] = {}
+    arguments: dict[str, Any] = {}
     if "length" in table:
-        place["length"] = scales.length(table.positive("length"))
+        arguments["length"] = scales.length(table.positive("length"))
     else:
-        place["dx"] = 1.0 / scales.length(table.positive("unit"))
+        arguments["dx"] = 1.0 / scales.length(table.positive("unit"))
     if "centre" in table and "corner" in table:
         raise table.error("corner", "and centre are both there: remove one of them")
     for key in ("centre", "corner"):
         if key in table:
-            place[key] = scales.position(table.vector(key))
-    place["rotation"] = table.vector("rotation", (0.0, 0.0, 0.0))
+            arguments[key] = scales.position(table.vector(key))
+    arguments["rotation"] = table.vector("rotation", (0.0, 0.0, 0.0))
     weld = table.positive("weld", 0.0, or_zero=True)
     repair = table.boolean("repair", False)
-    place["minimum_thickness"] = table.integer("minimum_thickness", 0)
+    arguments["minimum_thickness"] = table.integer("minimum_thickness", 0)
     with _naming_mesh(table):
         try:
             mesh = read_mesh(path, weld, repair=repair)
         except OSError as error:
             raise table.error("file", f"names {path}: {error.strerror or error}") from None
-        return mesh.place(**place)
+        return mesh.place(**arguments)
 
 
 @contextlib.contextmanager

@@ -167,8 +167,8 @@ class EddyViscosity(Companion):
         problem = self.domain.problem
         nx, ny, _ = problem.shape
         out: np.ndarray = np.zeros((z1 - z0, ny, nx), problem.precision.compute)
-        for part, first, last, place in self.domain.parts_within(z0, z1):
-            out[place] = self._read_layers(part, first, last)
+        for part, first, last, selection in self.domain.parts_within(z0, z1):
+            out[selection] = self._read_layers(part, first, last)
         return out
 
     def _read_layers(self, part: Part, first: int, last: int) -> np.ndarray:
@@ -193,12 +193,12 @@ class EddyViscosity(Companion):
 
     def write_rows(self, t: int, z0: int, values: np.ndarray) -> None:
         """Set the eddy viscosity of the layers from z0 on."""
-        for part, first, last, place in self.domain.parts_within(z0, z0 + values.shape[1]):
+        for part, first, last, selection in self.domain.parts_within(z0, z0 + values.shape[1]):
             (hx, hy, hz), (lx, ly, _) = part.halo, part.extent.shape
             (nx, ny, _), form = part.engine.problem.shape, part.engine.problem.precision
             block: np.ndarray = np.zeros((last - first, ny, nx), form.number)
             positions = row_position(np.arange(hx, hx + lx), nx, form.lanes)
-            block[:, hy : hy + ly, positions] = _encode(values[0][place], form)
+            block[:, hy : hy + ly, positions] = _encode(values[0][selection], form)
             self.parts[part.index].write_layers(first + hz, block.reshape(-1))
         self._has_halos = False
 

@@ -110,23 +110,23 @@ class _MomentsOutlets:
         problem, store = part.engine.problem, Store(part.engine)
         lattice, form = problem.lattice, problem.precision
         numbers = [number_cells(problem, table.cells) for table in tables.values()]
-        own = np.unique(np.concatenate(numbers))
-        cells = np.stack(np.unravel_index(own, problem.shape[::-1]), axis=1)
-        q = np.repeat(np.arange(lattice.size), len(own))
+        changed = np.unique(np.concatenate(numbers))
+        cells = np.stack(np.unravel_index(changed, problem.shape[::-1]), axis=1)
+        q = np.repeat(np.arange(lattice.size), len(changed))
         arrivals = find_arrivals(problem, np.tile(cells, (lattice.size, 1)), q)
-        links = _find_cut_links(problem, np.tile(own, lattice.size), q)
+        links = _find_cut_links(problem, np.tile(changed, lattice.size), q)
         step = self._step = StepArguments(store)
         before, after = store.zeros(len(q)), store.zeros(len(q))
         of_links = store.put(links), before if returned is None else returned
         sources = *map(store.put, arrivals), *of_links, before, after
         arrive = make_arrive(lattice, form.name, type(problem.collision), problem.forced)
-        add, on_device = make_add_changes(form.name), store.put(own)
+        add, on_device = make_add_changes(form.name), store.put(changed)
         times = tuple(map(store.T, _times_of(problem.collision)))
-        first_of_q = len(own) * np.arange(lattice.size)[:, None]
+        first_of_q = len(changed) * np.arange(lattice.size)[:, None]
         bend = [
             store.prepare(
                 make_bend_cell(form.dtype_name, lattice, face), len(table.links), after,
-                store.put(first_of_q + np.searchsorted(own, of_face)), store.put(table.links),
+                store.put(first_of_q + np.searchsorted(changed, of_face)), store.put(table.links),
                 times,
             )
             for of_face, (face, table) in zip(numbers, tables.items(), strict=True)
@@ -136,7 +136,7 @@ class _MomentsOutlets:
                 store.prepare(arrive, len(q), *step.before(t), *step.rest, *sources),
                 *bend,
                 store.prepare(
-                    add, len(own), store.flat_moments(t)[1], on_device, step.directions, before,
+                    add, len(changed), store.flat_moments(t)[1], on_device, step.directions, before,
                     after,
                 ),
             ]

@@ -225,19 +225,19 @@ class ScalarField:
         shape = Q7, z1 - z0, ny, nx
         out: np.ndarray = np.zeros(shape, self._domain.problem.precision.compute)
         self._domain.synchronize()
-        for part, first, last, place in self._domain.parts_within(z0, z1):
+        for part, first, last, selection in self._domain.parts_within(z0, z1):
             block = self.block(part)
-            out[place] = block.select(block.read(self._step, first, last))
+            out[selection] = block.select(block.read(self._step, first, last))
         return out
 
     def write_rows(self, z0: int, values: np.ndarray, step: int = 0) -> None:
         """Set the populations of layers from z0 on, which are those of a step."""
         self._step = step
         self._domain.synchronize()
-        for part, first, last, place in self._domain.parts_within(z0, z0 + values.shape[1]):
+        for part, first, last, selection in self._domain.parts_within(z0, z0 + values.shape[1]):
             block = self.block(part)
             layers = block.read(step, first, last)
-            block.select(layers)[...] = values[place]
+            block.select(layers)[...] = values[selection]
             block.write(step, first, layers)
 
     def has_not_finite(self, t: int) -> bool:

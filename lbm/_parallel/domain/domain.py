@@ -169,8 +169,8 @@ class Domain(PartsOfRank):
     def write(self, t: int, z0: int, values: np.ndarray, *, populations: bool = False) -> None:
         """Set layers from z0 on to the equilibrium of moments [k, z, y, x], or to populations."""
         self.wait()
-        for part, first, last, place in self.parts_within(z0, z0 + values.shape[1]):
-            block, box, hx = values[place], part.rows(first, last), part.halo[0]
+        for part, first, last, selection in self.parts_within(z0, z0 + values.shape[1]):
+            block, box, hx = values[selection], part.rows(first, last), part.halo[0]
             if hx:
                 behind = box.x1 - hx - block.shape[-1]
                 block = np.pad(block, ((0, 0), (0, 0), (0, 0), (hx, behind)))

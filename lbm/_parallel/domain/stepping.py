@@ -200,5 +200,5 @@ class PartsOfRank:
             x, y, z = part.local.slices
             first, last = max(z0, z.start), min(z1, z.stop)
             if first < last:
-                place = ..., slice(first - z0, last - z0), y, x
-                yield part, first - z.start, last - z.start, place
+                selection = ..., slice(first - z0, last - z0), y, x
+                yield part, first - z.start, last - z.start, selection

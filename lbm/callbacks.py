@@ -6,7 +6,7 @@ A callback is called with the simulation every `every` steps; a true return valu
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -14,9 +14,7 @@ from hetero.validation import check_in_range, check_integer, describe
 from lbm._kernels.items.store import Store
 from lbm._post.formulas import add_sample
 from lbm.geometry.wall_links import SOLID_CLASS
-
-if TYPE_CHECKING:
-    from lbm.simulation import Simulation
+from lbm.simulation import Simulation
 
 
 class Statistics:

@@ -189,11 +189,14 @@ class Simulation(FlowWithOutputs):
         moving = {name: s for name, s in solids.items() if s.motion is not None}
         solids = {name: s for name, s in solids.items() if s.motion is None}
         if solids:
-            solids = place_solids(solids, cells, faces, warns=ranks.rank == 0)
+            placed = conditions.Enclosure(cells, faces, solids)
+            solids = place_solids(placed, warns=ranks.rank == 0)
         if any(face.is_inlet for face in faces):
-            faces = bind_eddies(faces, solids, cells, lattice)
+            faces = bind_eddies(conditions.Enclosure(cells, faces, solids), lattice)
+        enclosure = conditions.Enclosure(cells, faces, solids)
         sponges = {} if sponges is None else check_sponges(sponges, cells, faces)
-        scalars = {} if scalars is None else check_scalars(scalars, faces, solids | moving)
+        bodies = enclosure._replace(solids=solids | moving)
+        scalars = {} if scalars is None else check_scalars(scalars, bodies)
         if ranks.size > 1:
             agreement.require_same_arguments(
                 ranks, cells, solids=solids | moving, version=VERSION, collision=collision,
@@ -230,7 +233,7 @@ class Simulation(FlowWithOutputs):
         stored = Storage(pattern, form, lattice, collision.reads_viscosity)
         require_memory_of_parts(partition, devices, ranks, stored, ratio, bool(solids))
         moments = arguments.select_moments(cells, region, rho, u)
-        walls = wall_links.classify_cells(lattice, cells, faces, solids, region)
+        walls = wall_links.classify_cells(lattice, enclosure, region)
         self.state, self.state_reason = chosen, reason
         if state == AUTO_STATE and ranks.rank == 0:
             LOGGER.info("state=%r: %s", chosen, reason)
@@ -240,17 +243,17 @@ class Simulation(FlowWithOutputs):
         )  # fmt: skip
         if solids:
             agreement.require_fluid(ranks, walls)
-            warn_of_narrow_gaps(walls, faces, solids, ranks, partition)
+            warn_of_narrow_gaps(walls, enclosure, ranks, partition)
         if ranks.any(walls.any):
             require_balanced_mass(ranks, partition, walls)
         at_rest = not ranks.any(np.any(moments[1]))
         if ranks.rank == 0 and (sponges or any(face.responds for face in faces)):
-            warn_of_slow_targets(cells, faces, solids, sponges, problem.forced, at_rest)
+            warn_of_slow_targets(enclosure, sponges, problem.forced, at_rest)
         if isinstance(ratio, str):
             ratio = min(ranks.gather_all(measure_best_ratio(problem, devices[0])))
         self.ratio = float(ratio)
         domain = create_domain(problem, partition, devices, self.ratio, ranks)
-        super().__init__(cells, faces, solids, domain, devices[0], sponges, scalars, moving)
+        super().__init__(enclosure, domain, devices[0], sponges, scalars, moving)
         self._last_good = LastGoodState(bool(keep_good_state))
         moves = not at_rest or ranks.any(np.any(moments[0] != 1.0))
         if moves or problem.forced or domain.driver is not None:

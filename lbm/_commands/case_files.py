@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from hetero.command_line import add_common_options, print_json
 from hetero.version import VERSION
+from lbm._commands import options as shared
 from lbm._commands.cases.folder import FORCES
-from lbm._commands.options import add_placement, check_devices, is_other_rank, positive
 
 if TYPE_CHECKING:
     from lbm._commands.cases.case import Case
@@ -36,8 +36,9 @@ def add_run(subcommands: Any) -> None:
     parser = subcommands.add_parser("run", help=text, description=text, examples=_EXAMPLES)
     parser.add_argument("file", type=Path, metavar="FILE", help="a case file in TOML")
     parser.add_argument(
-        "--steps", type=positive(int), metavar="N", help="number of steps, instead of the file's"
-    )
+        "--steps", type=shared.positive(int), metavar="N",
+        help="number of steps, instead of the file's",
+    )  # fmt: skip
     parser.add_argument(
         "--out", type=Path, metavar="DIR", help="folder of the outputs, instead of the file's"
     )
@@ -49,7 +50,7 @@ def add_run(subcommands: Any) -> None:
     parser.add_argument(
         "--dry-run", action="store_true", help="check the file and build the flow; do no steps"
     )
-    add_placement(parser, default=None)
+    shared.add_placement(parser, default=None)
     add_common_options(parser)
     parser.set_defaults(run=_run)
 
@@ -75,7 +76,7 @@ def _run(options: argparse.Namespace) -> int:
         if (value := getattr(options, name)) is not None:
             changes[name] = value
     if options.device is not None:
-        changes["device"] = check_devices(options.device)
+        changes["device"] = shared.check_devices(options.device)
     simulation = make_simulation(case, **changes)
     if options.restart is not None:
         simulation.restore(options.restart)
@@ -113,11 +114,11 @@ def _read_case(options: argparse.Namespace) -> Case:
     from lbm._commands.cases.case import read_case
 
     with warnings.catch_warnings():
-        if is_other_rank(options):
+        if shared.is_other_rank(options):
             warnings.simplefilter("ignore")
         case = read_case(options.file, options.steps)
     for key, value in case.outputs.find_unsampled(case.steps).items():
-        if not is_other_rank(options):
+        if not shared.is_other_rank(options):
             warnings.warn(
                 f"--steps: {key} = {value} of {options.file} leaves no sample in {case.steps} "
                 "steps",
@@ -143,12 +144,8 @@ def _report(
     x, y, z = simulation.shape
     about = {
         "title": case.title,
-        "shape": simulation.shape,
-        "steps": simulation.steps,
+        **shared.describe_run(simulation),
         "steady": None if case.steady is None else case.steady.reached,
-        "devices": simulation.devices,
-        "ranks": simulation.domain.ranks.size,
-        "transports": simulation.transports,
         "seconds": seconds,
         "files": files,
         "forces": forces,

@@ -5,17 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from lbm._commands.options import (
-    add_flow_options,
-    add_reynolds,
-    add_size,
-    finish_flow,
-    make_callbacks,
-    positive,
-    report_flow,
-    require_meaning,
-    simulation_options,
-)
+from lbm._commands import options as shared
 from lbm.units import MAX_TAU
 
 _EXAMPLES = (
@@ -32,19 +22,18 @@ def add_cavity(subcommands: Any) -> None:
     """Add the command."""
     text = "compute the lid-driven cavity; at Re = 1000 compare it with the literature"
     parser = subcommands.add_parser("cavity", help=text, description=text, examples=_EXAMPLES)
-    add_size(parser, "along the edge (default: 64)")
-    add_reynolds(parser, None, "the edge and the lid's speed (default: 1000, with --quick 300)")
+    shared.add_size(parser, "along the edge (default: 64)")
+    default = "the edge and the lid's speed (default: 1000, with --quick 300)"
+    shared.add_reynolds(parser, None, default)
     lengths = parser.add_mutually_exclusive_group()
     lengths.add_argument(
-        "--turns",
-        type=positive(float),
-        metavar="T",
+        "--turns", type=shared.positive(float), metavar="T",
         help="longest run: edges by which the lid moves (default: 60)",
-    )
+    )  # fmt: skip
     lengths.add_argument(
-        "--steps", type=positive(int), metavar="N", help="longest run, in steps instead"
+        "--steps", type=shared.positive(int), metavar="N", help="longest run, in steps instead"
     )
-    add_flow_options(parser)
+    shared.add_flow_options(parser)
     parser.set_defaults(run=_run)
 
 
@@ -60,18 +49,10 @@ def _run(options: argparse.Namespace) -> int:
     turns = options.turns or (2.0 if options.quick else 60.0)
     if options.steps:
         turns = options.steps * speed / n
-    result = solve_cavity(
-        n,
-        reynolds=options.reynolds,
-        turns=turns,
-        speed=speed,
-        restart=options.restart,
-        callbacks=make_callbacks(options),
-        progress=not options.quiet,
-        **simulation_options(options),
-    )
-    about = finish_flow(result.simulation, "cavity", options)
-    require_meaning(result, n, options.reynolds, kind="walls")
+    settings = shared.run_options(options)
+    result = solve_cavity(n, reynolds=options.reynolds, turns=turns, speed=speed, **settings)
+    about = shared.finish_flow(result.simulation, "cavity", options)
+    shared.require_meaning(result, n, options.reynolds, kind="walls")
     about |= {"reynolds": options.reynolds, "largest_error": result.error,
               "lowest_u": result.lowest, "change": result.change, "steady": result.steady,
               "height": result.height, "u": result.u}  # fmt: skip
@@ -83,4 +64,4 @@ def _run(options: argparse.Namespace) -> int:
         f"lowest u {result.lowest:.4f}{reference}, last relative change {result.change:.1e}"
         f"{'' if result.steady else ', not steady yet'}"
     )
-    return report_flow(options, "cavity", about, text)
+    return shared.report_flow(options, "cavity", about, text)

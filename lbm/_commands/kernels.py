@@ -27,11 +27,9 @@ def add_kernel(subcommands: Any) -> None:
         "--odd", action="store_true", help="print the kernel of odd steps, not of even ones"
     )
     parser.add_argument(
-        "--walls",
-        default="faces",
-        choices=("none", "faces", "solids"),
+        "--walls", default="faces", choices=("none", "faces", "solids"),
         help="walls of the domain: none, on faces only, or solids too",
-    )
+    )  # fmt: skip
     add_precision(parser)
     add_lattice(parser)
     add_pattern(parser)
@@ -43,13 +41,6 @@ def _run(options: argparse.Namespace) -> int:
     from lbm._kernels.gpu.kernels import describe_kernel
 
     check_precision(options)
-    text = describe_kernel(
-        options.operation,
-        options.pattern,
-        int(options.odd),
-        options.precision.name,
-        options.walls,
-        choose_lattice(options.lattice),
-    )
-    print(text, end="")
+    variant = options.pattern, int(options.odd), options.precision.name, options.walls
+    print(describe_kernel(options.operation, *variant, choose_lattice(options.lattice)), end="")
     return 0

@@ -9,14 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from hetero.command_line import (
-    ComputationFailedError,
-    add_common_options,
-    check_device,
-    check_outputs,
-    print_json,
-    save_output,
-)
+from hetero import command_line
 from hetero.version import VERSION
 from lbm._io.vtk import require_pyevtk
 from lbm.callbacks import Every
@@ -75,11 +68,9 @@ def parse_grid(text: str) -> str | tuple[int, ...]:
 def add_precision(parser: argparse.ArgumentParser) -> None:
     """Add --dtype and --storage."""
     parser.add_argument(
-        "--dtype",
-        default="float32",
-        choices=("float32", "float64"),
+        "--dtype", default="float32", choices=("float32", "float64"),
         help="type of the arithmetic (default: %(default)s)",
-    )
+    )  # fmt: skip
     parser.add_argument(
         "--storage", choices=DTYPES, help="type of the populations in memory (default: --dtype)"
     )
@@ -88,33 +79,25 @@ def add_precision(parser: argparse.ArgumentParser) -> None:
 def add_pattern(parser: argparse.ArgumentParser) -> None:
     """Add --pattern."""
     parser.add_argument(
-        "--pattern",
-        default="esoteric",
-        choices=PATTERNS,
+        "--pattern", default="esoteric", choices=PATTERNS,
         help="streaming pattern (default: %(default)s)",
-    )
+    )  # fmt: skip
 
 
 def add_lattice(parser: argparse.ArgumentParser) -> None:
     """Add --lattice."""
     parser.add_argument(
-        "--lattice",
-        default=DEFAULT_LATTICE,
-        choices=LATTICES,
+        "--lattice", default=DEFAULT_LATTICE, choices=LATTICES,
         help="velocities of the populations (default: %(default)s)",
-    )
+    )  # fmt: skip
 
 
 def add_reynolds(parser: argparse.ArgumentParser, default: float | None, lengths: str) -> None:
     """Add --re; `lengths` says of what the number is, and its default."""
     parser.add_argument(
-        "--re",
-        dest="reynolds",
-        type=positive(float),
-        metavar="RE",
-        default=default,
+        "--re", dest="reynolds", type=positive(float), metavar="RE", default=default,
         help=f"Reynolds number of {lengths}",
-    )
+    )  # fmt: skip
 
 
 def add_size(parser: argparse.ArgumentParser, extent: str) -> None:
@@ -122,21 +105,22 @@ def add_size(parser: argparse.ArgumentParser, extent: str) -> None:
     parser.add_argument("--n", type=positive(int), metavar="N", help=f"number of cells {extent}")
 
 
+def add_ratio(parser: argparse.ArgumentParser, default: Any = 0.0) -> None:
+    """Add --ratio."""
+    parser.add_argument(
+        "--ratio", type=parse_ratio, default=default,
+        help="share of the rows that the CPU computes beside a GPU, or auto (default: 0)",
+    )  # fmt: skip
+
+
 def add_placement(parser: argparse.ArgumentParser, default: Any = 0.0) -> None:
     """Add --ratio and --decomposition."""
+    add_ratio(parser, default)
     parser.add_argument(
-        "--ratio",
-        type=parse_ratio,
-        default=default,
-        help="share of the rows that the CPU computes beside a GPU, or auto (default: 0)",
-    )
-    parser.add_argument(
-        "--decomposition",
-        type=parse_grid,
-        default=None if default is None else "auto",
+        "--decomposition", type=parse_grid, default=None if default is None else "auto",
         metavar="X,Y,Z",
         help="number of boxes along x, y and z, one for each rank or device (default: auto)",
-    )
+    )  # fmt: skip
 
 
 def add_simulation(parser: argparse.ArgumentParser) -> None:
@@ -172,7 +156,7 @@ def add_flow_options(parser: argparse.ArgumentParser) -> None:
         help="also save it during the run, whenever so many steps are done",
     )  # fmt: skip
     parser.add_argument("--quick", action="store_true", help="use tiny sizes, for a first try")
-    add_common_options(parser)
+    command_line.add_common_options(parser)
 
 
 def is_other_rank(options: argparse.Namespace) -> bool:
@@ -189,7 +173,7 @@ def check_devices(text: str | None) -> str | list[str] | None:
     """Return --device as an argument of `Simulation`, if its devices can be used."""
     names = [None] if text is None else text.split(",")
     for name in names:
-        check_device(name)
+        command_line.check_device(name)
     return text if text is None or len(names) == 1 else [name for name in names if name]
 
 
@@ -201,7 +185,7 @@ def simulation_options(options: argparse.Namespace) -> dict[str, Any]:
         raise ValueError("--checkpoint-every needs --checkpoint FILE")
     require_pyevtk()
     options.out.mkdir(parents=True, exist_ok=True)
-    check_outputs(others=(options.out / "flow.vti", options.checkpoint))
+    command_line.check_outputs(others=(options.out / "flow.vti", options.checkpoint))
     options.start_time = time.perf_counter()
     return {"collision": options.collision, "device": devices, **layout_arguments(options)}
 
@@ -223,6 +207,12 @@ def make_callbacks(options: argparse.Namespace) -> list[Every]:
     return [Every(options.checkpoint_every, save)]
 
 
+def run_options(options: argparse.Namespace) -> dict[str, Any]:
+    """Return the options of flows with a result as arguments of the function that solves them."""
+    settings = {"callbacks": make_callbacks(options), "progress": not options.quiet}
+    return {"restart": options.restart, **settings, **simulation_options(options)}
+
+
 def run_flow(simulation: Simulation, steps: int, options: argparse.Namespace) -> None:
     """Run a flow up to the step number `steps`, from a checkpoint if --restart names one."""
     if options.restart is not None:
@@ -233,9 +223,7 @@ def run_flow(simulation: Simulation, steps: int, options: argparse.Namespace) ->
                 f"after {steps}: increase --steps"
             )
     simulation.run(
-        steps - simulation.steps,
-        callbacks=make_callbacks(options),
-        progress=not options.quiet,
+        steps - simulation.steps, callbacks=make_callbacks(options), progress=not options.quiet
     )
 
 
@@ -248,7 +236,7 @@ def require_meaning(
     """
     limit = result.simulation.collision.stability_limit(kind)
     if not result.steady and limit is not None and reynolds / cells > limit:
-        raise ComputationFailedError(
+        raise command_line.ComputationFailedError(
             f"the flow is not steady after {result.simulation.steps} steps, and its figures mean "
             f"nothing: with {cells} cells, Re = {reynolds:g} is beyond the stable settings. Use "
             f"--n {math.ceil(reynolds / limit)} or more"
@@ -265,14 +253,8 @@ def finish_flow(simulation: Simulation, name: str, options: argparse.Namespace) 
     if simulation.domain.ranks.size > 1:  # ranks write together, each its part of a file
         options.files = [write(path) for path, write in outputs.items()]
     else:
-        options.files = [save_output(path, write) for path, write in outputs.items()]
-    return {
-        "shape": simulation.shape,
-        "steps": simulation.steps,
-        "devices": simulation.devices,
-        "ranks": simulation.domain.ranks.size,
-        "transports": simulation.transports,
-        "ratio": simulation.ratio,
+        options.files = [command_line.save_output(path, write) for path, write in outputs.items()]
+    return describe_run(simulation) | {
         "dtype": options.precision.dtype_name,
         "storage": options.precision.storage_name,
         "seconds": seconds,
@@ -280,10 +262,22 @@ def finish_flow(simulation: Simulation, name: str, options: argparse.Namespace) 
     }
 
 
+def describe_run(simulation: Simulation) -> dict[str, Any]:
+    """Return what JSON output says about any simulation."""
+    return {
+        "shape": simulation.shape,
+        "steps": simulation.steps,
+        "devices": simulation.devices,
+        "ranks": simulation.domain.ranks.size,
+        "transports": simulation.transports,
+        "ratio": simulation.ratio,
+    }
+
+
 def report_flow(options: argparse.Namespace, name: str, about: dict[str, Any], text: str) -> int:
     """Print what is known of a flow, as JSON or in words with its files; return the exit code."""
     if options.json:
-        print_json({"version": VERSION, "flow": name, **about})
+        command_line.print_json({"version": VERSION, "flow": name, **about})
     else:
         print(text, *options.files, sep="\n")
     return 0

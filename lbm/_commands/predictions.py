@@ -9,14 +9,7 @@ from typing import Any, NamedTuple
 import hetero
 from hetero.command_line import add_common_options, check_outputs, print_json, save_output
 from hetero.version import VERSION
-from lbm._commands.options import (
-    add_pattern,
-    add_precision,
-    check_devices,
-    check_precision,
-    parse_ratio,
-    positive,
-)
+from lbm._commands import options as shared
 from lbm._parallel.partition import Decomposition, choose_decomposition
 from lbm._performance.description import read_machine, write_machine
 from lbm._performance.machine import Machine
@@ -43,53 +36,35 @@ def add_predict(subcommands: Any) -> None:
     text = "predict the time of a step on many ranks, from times measured here or described"
     parser = subcommands.add_parser("predict", help=text, description=text, examples=_EXAMPLES)
     parser.add_argument(
-        "--shape",
-        type=positive(int),
-        nargs=3,
-        required=True,
-        metavar=("X", "Y", "Z"),
+        "--shape", type=shared.positive(int), nargs=3, required=True, metavar=("X", "Y", "Z"),
         help="cells of the domain; with --weak, of the box of each rank",
-    )
+    )  # fmt: skip
     parser.add_argument(
-        "--ranks",
-        type=positive(int),
-        nargs="+",
-        default=[1, 2, 4, 8],
-        metavar="N",
+        "--ranks", type=shared.positive(int), nargs="+", default=[1, 2, 4, 8], metavar="N",
         help="numbers of ranks (default: 1 2 4 8)",
-    )
+    )  # fmt: skip
     parser.add_argument("--weak", action="store_true", help="let the domain grow with the ranks")
     parser.add_argument(
-        "--along",
-        choices=("x", "y", "z"),
+        "--along", choices=("x", "y", "z"),
         help="cut along this axis only (default: where faces are cheapest)",
-    )
+    )  # fmt: skip
+    shared.add_ratio(parser)
     parser.add_argument(
-        "--ratio",
-        type=parse_ratio,
-        default=0.0,
-        help="share of the rows that the CPU computes beside each GPU, or auto (default: 0)",
-    )
-    parser.add_argument(
-        "--kind",
-        choices=("cuda", "cpu"),
+        "--kind", choices=("cuda", "cpu"),
         help="device of each rank (default: cuda if the machine has a GPU)",
-    )
+    )  # fmt: skip
     parser.add_argument(
-        "--transport",
-        choices=TRANSPORTS,
+        "--transport", choices=TRANSPORTS,
         help="how messages travel (default: network if the machine has one, else peer between GPUs "
         "and host between CPUs)",
-    )
+    )  # fmt: skip
     parser.add_argument(
-        "--machine",
-        type=Path,
-        metavar="FILE",
+        "--machine", type=Path, metavar="FILE",
         help="description of a machine in JSON (default: measure this one)",
-    )
+    )  # fmt: skip
     parser.add_argument("--save", type=Path, metavar="FILE", help="write the measured description")
-    add_precision(parser)
-    add_pattern(parser)
+    shared.add_precision(parser)
+    shared.add_pattern(parser)
     add_common_options(parser)
     parser.set_defaults(run=_run)
 
@@ -115,7 +90,7 @@ def _run(options: argparse.Namespace) -> int:
     """Measure or read a machine, and print the predictions."""
     if options.comm is not None:
         raise ValueError("predict measures with ranks of its own: run it without mpiexec or srun")
-    check_precision(options)
+    shared.check_precision(options)
     machine = _machine(options)
     kind = options.kind or ("cpu" if machine.gpu is None else "cuda")
     transport = options.transport or _default_transport(machine, kind)
@@ -168,7 +143,7 @@ def _measure(options: argparse.Namespace) -> Machine:
     from lbm._performance.cavity import cavity_problem
     from lbm._performance.measurement import measure_machine
 
-    device = check_devices(options.device or options.kind)
+    device = shared.check_devices(options.device or options.kind)
     if isinstance(device, list):
         raise ValueError(f"--device must name one device, got {options.device!r}")
     chosen = hetero.resolve(device, work=1, break_even=0)

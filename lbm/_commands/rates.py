@@ -8,13 +8,7 @@ from typing import Any
 import hetero
 from hetero.command_line import add_common_options, print_json
 from hetero.version import VERSION
-from lbm._commands.options import (
-    add_simulation,
-    add_size,
-    check_devices,
-    check_precision,
-    layout_arguments,
-)
+from lbm._commands import options as shared
 
 _EXAMPLES = (
     ("--n 256 --device cuda", "one GPU, 256^3 cells"),
@@ -26,8 +20,8 @@ def add_bench(subcommands: Any) -> None:
     """Add the command."""
     text = "measure lattice updates per second, steps only"
     parser = subcommands.add_parser("bench", help=text, description=text, examples=_EXAMPLES)
-    add_size(parser, "along the edge (default: 64 and 128)")
-    add_simulation(parser)
+    shared.add_size(parser, "along the edge (default: 64 and 128)")
+    shared.add_simulation(parser)
     parser.add_argument("--quick", action="store_true", help="use tiny sizes, for a first try")
     add_common_options(parser)
     parser.set_defaults(run=_run)
@@ -35,8 +29,8 @@ def add_bench(subcommands: Any) -> None:
 
 def _run(options: argparse.Namespace) -> int:
     """Measure the sizes and print their rates."""
-    check_precision(options)
-    devices = check_devices(options.device)
+    shared.check_precision(options)
+    devices = shared.check_devices(options.device)
     sizes = [options.n] if options.n else [16] if options.quick else [64, 128]
     rows = [_measure(n, devices, options) for n in sizes]
     if options.json:
@@ -57,18 +51,14 @@ def _measure(n: int, devices: Any, options: argparse.Namespace) -> dict[str, Any
 
     if options.comm is None and not isinstance(devices, list):
         devices = hetero.resolve(devices, work=1, break_even=0)
-    s = lid_driven_box((n, n, n), device=devices, check=0, **layout_arguments(options))
+    s = lid_driven_box((n, n, n), device=devices, check=0, **shared.layout_arguments(options))
     seconds = measure_steps(s)
-    return {
+    return shared.describe_run(s) | {
         "n": n,
         "dtype": options.precision.dtype_name,
         "storage": options.precision.storage_name,
         "lattice": options.lattice,
         "pattern": options.pattern,
-        "devices": s.devices,
-        "ranks": s.domain.ranks.size,
-        "ratio": s.ratio,
-        "transports": s.transports,
         "seconds_per_step": seconds,
         "glups": n**3 / seconds / 1e9,
     }

@@ -5,17 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from lbm._commands.options import (
-    add_flow_options,
-    add_reynolds,
-    add_size,
-    finish_flow,
-    make_callbacks,
-    positive,
-    report_flow,
-    require_meaning,
-    simulation_options,
-)
+from lbm._commands import options as shared
 
 _EXAMPLES = (
     ("--re 20", "12 cells per diameter, Re = 20"),
@@ -27,16 +17,14 @@ def add_sphere(subcommands: Any) -> None:
     """Add the command."""
     text = "compute the drag of a sphere and compare it with Schiller and Naumann"
     parser = subcommands.add_parser("sphere", help=text, description=text, examples=_EXAMPLES)
-    add_size(parser, "along the diameter (default: 12)")
-    add_reynolds(parser, 20.0, "the diameter (default: 20)")
+    shared.add_size(parser, "along the diameter (default: 12)")
+    shared.add_reynolds(parser, 20.0, "the diameter (default: 20)")
     parser.add_argument(
-        "--turns",
-        type=positive(float),
-        metavar="T",
+        "--turns", type=shared.positive(float), metavar="T",
         help="longest run: path of the stream in diameters, of which each comparison of the drag "
         "takes three (default: 60)",
-    )
-    add_flow_options(parser)
+    )  # fmt: skip
+    shared.add_flow_options(parser)
     parser.set_defaults(run=_run)
 
 
@@ -44,19 +32,12 @@ def _run(options: argparse.Namespace) -> int:
     """Compute the flow, print the drag, and write a VTK file."""
     from lbm.flows import solve_sphere
 
-    longest = options.turns or (3.0 if options.quick else 60.0)
+    longest = max(3.0, options.turns or (3.0 if options.quick else 60.0))
     n = options.n or (4 if options.quick else 12)
-    result = solve_sphere(
-        n,
-        reynolds=options.reynolds,
-        longest=max(3.0, longest),
-        restart=options.restart,
-        callbacks=make_callbacks(options),
-        progress=not options.quiet,
-        **simulation_options(options),
-    )
-    about = finish_flow(result.simulation, "sphere", options)
-    require_meaning(result, n, options.reynolds, kind="open")
+    settings = shared.run_options(options)
+    result = solve_sphere(n, reynolds=options.reynolds, longest=longest, **settings)
+    about = shared.finish_flow(result.simulation, "sphere", options)
+    shared.require_meaning(result, n, options.reynolds, kind="open")
     about |= {"reynolds": options.reynolds, "drag": result.drag,
               "schiller_naumann": result.correlation, "relative_difference": result.error,
               "expected_error": result.accuracy, "diameter": result.diameter,
@@ -67,4 +48,4 @@ def _run(options: argparse.Namespace) -> int:
         f"{'' if result.steady else ', not steady yet'}; {n} cells are accurate to about "
         f"{result.accuracy:.0%}"
     )
-    return report_flow(options, "sphere", about, text)
+    return shared.report_flow(options, "sphere", about, text)

@@ -7,14 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from lbm._commands.options import (
-    add_flow_options,
-    finish_flow,
-    positive,
-    report_flow,
-    run_flow,
-    simulation_options,
-)
+from lbm._commands import options as shared
 
 _EXAMPLES = (("--steps 8000 --device cuda", "twice the default length, on a GPU"),)
 
@@ -24,10 +17,10 @@ def add_terrain(subcommands: Any) -> None:
     text = "compute the wind over mountains and write a VTK file"
     parser = subcommands.add_parser("terrain", help=text, description=text, examples=_EXAMPLES)
     parser.add_argument(
-        "--steps", type=positive(int), metavar="N", default=4000,
+        "--steps", type=shared.positive(int), metavar="N", default=4000,
         help="number of steps (default: %(default)s)",
     )  # fmt: skip
-    add_flow_options(parser)
+    shared.add_flow_options(parser)
     parser.set_defaults(run=_run)
 
 
@@ -36,9 +29,9 @@ def _run(options: argparse.Namespace) -> int:
     from lbm.flows import terrain
 
     size: dict[str, Any] = {"height": 16, "stride": 16} if options.quick else {}
-    s = terrain(**size, **simulation_options(options)).simulation
-    run_flow(s, 50 if options.quick else options.steps, options)
-    about = finish_flow(s, "terrain", options)
+    s = terrain(**size, **shared.simulation_options(options)).simulation
+    shared.run_flow(s, 50 if options.quick else options.steps, options)
+    about = shared.finish_flow(s, "terrain", options)
     largest = s.domain.ranks.max(float(np.abs(s.u).max()))
     text = f"wind over terrain, {s.shape} cells, {s.steps} steps: largest |u_i| {largest:.4f}"
-    return report_flow(options, "terrain", about | {"largest_component": largest}, text)
+    return shared.report_flow(options, "terrain", about | {"largest_component": largest}, text)

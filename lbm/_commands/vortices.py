@@ -8,15 +8,7 @@ from typing import Any
 import numpy as np
 
 from hetero.command_line import ComputationFailedError
-from lbm._commands.options import (
-    add_flow_options,
-    add_size,
-    finish_flow,
-    positive,
-    report_flow,
-    run_flow,
-    simulation_options,
-)
+from lbm._commands import options as shared
 
 _EXAMPLES = (("--n 64 --dtype float64", "64 x 64 x 2 cells in double precision"),)
 
@@ -30,11 +22,11 @@ def add_vortices(subcommands: Any) -> None:
     """Add the command."""
     text = "compute Taylor-Green vortices and compare them with their exact decay"
     parser = subcommands.add_parser("vortices", help=text, description=text, examples=_EXAMPLES)
-    add_size(parser, "along x and y (default: 32)")
+    shared.add_size(parser, "along x and y (default: 32)")
     parser.add_argument(
-        "--steps", type=positive(int), metavar="N", help="number of steps (default: n^2 / 8)"
+        "--steps", type=shared.positive(int), metavar="N", help="number of steps (default: n^2 / 8)"
     )
-    add_flow_options(parser)
+    shared.add_flow_options(parser)
     parser.set_defaults(run=_run)
 
 
@@ -43,9 +35,9 @@ def _run(options: argparse.Namespace) -> int:
     from lbm.flows import vortices
 
     n = options.n or (16 if options.quick else 32)
-    s, exact = vortices(n, **simulation_options(options))
-    run_flow(s, options.steps or max(1, n * n // 8), options)
-    about = finish_flow(s, "vortices", options)
+    s, exact = vortices(n, **shared.simulation_options(options))
+    shared.run_flow(s, options.steps or max(1, n * n // 8), options)
+    about = shared.finish_flow(s, "vortices", options)
     solution, ranks = exact(s.steps)[:, *s.region.slices], s.domain.ranks
     largest = ranks.max(float(np.abs(solution).max()))
     difference = ranks.max(float(np.abs(s.u - solution).max()))
@@ -56,4 +48,4 @@ def _run(options: argparse.Namespace) -> int:
         )
     error = difference / largest
     text = f"Taylor-Green {n}^2, {s.steps} steps: largest error {error:.2%} of the largest velocity"
-    return report_flow(options, "vortices", about | {"relative_error": error}, text)
+    return shared.report_flow(options, "vortices", about | {"relative_error": error}, text)

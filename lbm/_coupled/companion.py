@@ -53,8 +53,7 @@ class Companion:
         """Return what checkpoints keep of the layers z0 to z1 of this rank, [row, z, y, x]."""
         nx, ny, _ = self.domain.problem.shape
         shape = self.rows, z1 - z0, ny, nx
-        rows: np.ndarray = np.zeros(shape, self.domain.problem.precision.compute)
-        return rows
+        return np.zeros(shape, self.domain.problem.precision.compute)
 
     def write_rows(self, t: int, z0: int, values: np.ndarray) -> None:
         """Set the layers from z0 on to what a checkpoint has kept, [row, z, y, x]."""

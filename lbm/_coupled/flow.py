@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from types import MappingProxyType
+from collections.abc import Mapping
 
 import numpy as np
 
@@ -25,11 +24,10 @@ from lbm._coupled.scalars.scalar import Scalar
 from lbm._coupled.sponge_layers import SpongeLayers
 from lbm._parallel.domain.domain import Domain
 from lbm._parallel.ranks.exact_sum import exact_sum
-from lbm.boundaries import Condition, Solid
+from lbm.boundaries import Enclosure, Solid
 from lbm.boundaries.sponge import Sponge
 from lbm.collisions.eddy_viscosity import EddyViscosityModel
 from lbm.geometry.wall_links import SOLID_CLASS
-from lbm.lattices.extent import Triple
 
 FIELDS = "rho", "drho", "u", "fluid"
 """Names of the fields that `Flow.gather` takes."""
@@ -77,8 +75,7 @@ class Flow:
 
     Parameters
     ----------
-    shape : cells of the whole domain
-    faces, solids : its walls
+    enclosure : the whole domain and its walls
     domain : the populations of this rank's cells
     device : the first of its devices
     sponges, scalars : those of the flow, checked
@@ -91,16 +88,15 @@ class Flow:
 
     def __init__(
         self,
-        shape: Triple,
-        faces: Sequence[Condition],
-        solids: Mapping[str, Solid],
+        enclosure: Enclosure,
         domain: Domain,
         device: Device,
         sponges: Mapping[str, Sponge],
         scalars: Mapping[str, Scalar],
-        moving: Mapping[str, Solid] = MappingProxyType({}),
+        moving: Mapping[str, Solid],
     ):
-        self.shape, self.faces, self.solids = shape, faces, solids
+        self.shape, faces, solids = self.enclosure = enclosure
+        self.faces, self.solids = faces, solids
         self.domain, self.problem, self.region = domain, domain.problem, domain.region
         self.collision, self.device, self.steps = domain.problem.collision, device, 0
         self._moments = HostMoments()
@@ -109,13 +105,13 @@ class Flow:
         self.scalars: Mapping[str, ScalarField] = {}
         self.has_previous_state = False
         if self.problem.links.cut is not None:  # first: it completes the step
-            self.interpolated = InterpolatedWalls(domain, solids, shape)
+            self.interpolated = InterpolatedWalls(domain, solids, self.shape)
             self.companions.append(self.interpolated)
         if any(face.is_equilibrium for face in faces) and not self.problem.precision.moments:
             self.companions.append(FreeStreams(domain))  # next: it completes the step at faces
         self.moving: MovingBodies | None = None
         if moving:  # next: it completes the step around them
-            self.moving = MovingBodies(domain, moving, faces)
+            self.moving = MovingBodies(domain, moving)
             self.companions.append(self.moving)
         if self.problem.is_driven:
             self._prescriptions = Prescriptions(domain, self.interpolated)
@@ -124,20 +120,20 @@ class Flow:
             self._eddies = EddyViscosity(self.collision, domain, walls)
             self.companions.append(self._eddies)
         if sponges:
-            self.companions.append(SpongeLayers(sponges, shape, domain))
+            self.companions.append(SpongeLayers(sponges, domain))
         if scalars:
-            fields = ScalarFields(scalars, shape, faces, solids, domain)
+            fields = ScalarFields(scalars, enclosure, domain)
             self.companions.append(fields)
             self.scalars = fields.fields
             if self.moving is not None:
                 for field in self.scalars.values():
                     field.bodies = HeatOfBodies(self.moving, field)
         if any(face.is_outlet for face in faces):
-            sheared = ShearedOutlets(shape, faces, domain, self.interpolated)
+            sheared = ShearedOutlets(enclosure, domain, self.interpolated)
             if sheared.faces:
                 self.companions.append(sheared)
         if any(face.responds for face in faces):
-            self.companions.append(RespondingFaces(shape, faces, domain))
+            self.companions.append(RespondingFaces(enclosure, domain))
 
     @property
     def rank(self) -> int:

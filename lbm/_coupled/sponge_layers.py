@@ -16,7 +16,7 @@ from lbm._parallel.parts import Part
 from lbm.boundaries import FACES
 from lbm.boundaries.prescribed import Dependence, evaluate
 from lbm.boundaries.sponge import Sponge, require_slow_target
-from lbm.lattices.extent import Extent, Triple
+from lbm.lattices.extent import Extent
 
 
 class Layer(NamedTuple):
@@ -47,7 +47,6 @@ class SpongeLayers(Companion):
     Parameters
     ----------
     sponges : by face, with all targets
-    shape : cells of the whole domain
     domain : the parts
 
     Attributes
@@ -55,9 +54,9 @@ class SpongeLayers(Companion):
     rows : numbers of a cell that checkpoints keep: target velocities that follow the flow
     """
 
-    def __init__(self, sponges: Mapping[str, Sponge], shape: Triple, domain: Domain):
+    def __init__(self, sponges: Mapping[str, Sponge], domain: Domain):
         super().__init__(domain)
-        self.sponges, self._shape = dict(sponges), shape
+        self.sponges = dict(sponges)
         self._following = [name for name, sponge in sponges.items() if sponge.u is None]
         self.rows = 3 * len(self._following)
         self.layers = [
@@ -76,12 +75,13 @@ class SpongeLayers(Companion):
     def _make_layer(self, name: str, sponge: Sponge, part: Part) -> Layer | None:
         """Return the cells of a sponge in a part, or None."""
         axis, at_end = divmod(FACES.index(name), 2)
-        n, thickness, profile = self._shape[axis], sponge.cells, sponge.profile()
+        shape, thickness, profile = self.domain.partition.shape, sponge.cells, sponge.profile()
+        n = shape[axis]
         strength = np.zeros(n)
         strength[n - thickness :] = profile
         strength = strength if at_end else strength[::-1]
         first, last = (n - thickness, n) if at_end else (0, thickness)
-        layers = Extent.of_layers(self._shape, axis, first, last)
+        layers = Extent.of_layers(shape, axis, first, last)
         if (cells := layers.overlap(part.extent)) is None:
             return None
         x, y, z = np.subtract(part.extent.start, part.halo).tolist()

@@ -13,11 +13,12 @@ import logging
 import mmap
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from hetero.data_files.atomic_files import name_file_in_errors, replace_atomically
+from lbm._coupled.flow import Flow
 from lbm._io.checkpoint_format import (
     DIGEST_BYTES,
     FIRST_LINE_BYTES,
@@ -30,12 +31,8 @@ from lbm._io.checkpoint_format import (
     read_layout,
     read_slab,
 )
+from lbm._parallel.ranks.communication import Ranks
 from lbm.errors import CheckpointError, UnstableError
-
-if TYPE_CHECKING:
-    from lbm._coupled.flow import Flow
-    from lbm._parallel.ranks.communication import Ranks
-
 
 LOGGER = logging.getLogger(__name__)
 

@@ -18,18 +18,16 @@ import json
 from collections.abc import Callable
 from dataclasses import fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from lbm.boundaries import FACES, Condition
+from lbm._coupled.flow import Flow
+from lbm._kernels.problem import Problem
+from lbm.boundaries import Condition
 from lbm.errors import CheckpointError
+from lbm.geometry.wall_links import Links
 from lbm.lattices import LATTICES, Lattice
-
-if TYPE_CHECKING:
-    from lbm._coupled.flow import Flow
-    from lbm._kernels.problem import Problem
-    from lbm.geometry.wall_links import Links
 
 FIRST_LINE_BYTES = len(b"LBM-D3Q19 1\n")
 """Size of the first line of a checkpoint: the names of all lattices have the same length."""
@@ -114,11 +112,11 @@ def make_header(flow: Flow) -> dict[str, Any]:
 def describe_walls(flow: Flow) -> list[str]:
     """Return faces and solids in words, which say what differs where the hash does."""
     sizes = {n: flow.domain.ranks.sum(k) for n, k in flow.problem.links.solid_sizes.items()}
-    walls = dict(zip(FACES, map(_describe_condition, flow.faces), strict=True))
+    conditions = flow.enclosure.conditions
+    walls = {name: f"{name}: {_describe_condition(c)}" for name, c in conditions.items()}
     for name, solid in flow.solids.items():
-        condition = _describe_condition(solid.condition)
-        walls[name] = f"{condition}, {sizes[name]} cells, wall={solid.wall!r}"
-    return [f"{name}: {text}" for name, text in walls.items()]
+        walls[name] += f", {sizes[name]} cells, wall={solid.wall!r}"
+    return list(walls.values())
 
 
 def _describe_condition(condition: Condition) -> str:

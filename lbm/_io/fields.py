@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
 from hetero.validation import check_choice, describe
+from lbm._coupled.flow import Flow
 from lbm._post.gradients import q_criterion, strain_rate, velocity_gradient, vorticity
 from lbm._post.wall_shear import wall_shear_fields
 from lbm.errors import UnstableError
 from lbm.units import Units
 
-if TYPE_CHECKING:
-    from lbm._coupled.flow import Flow
+_OF_GRADIENT: dict[str, tuple[Callable[[np.ndarray], np.ndarray], int, str, str]] = {
+    "vorticity": (vorticity, 1, "", "vorticity"),
+    "q": (q_criterion, 2, "^2", "Q criterion, positive in vortices"),
+    "strain": (strain_rate, 1, "", "strain rate, sqrt(2 S:S)"),
+}
+"""Functions of the velocity gradient, their powers of 1/time, and titles of their fields."""
 
-DERIVED = "vorticity", "q", "strain", "wall_shear"
+DERIVED = *_OF_GRADIENT, "wall_shear"
 """Fields that are computed on request."""
 
 
@@ -94,18 +99,14 @@ def require_options(units: Units | None, derived: Sequence[str]) -> None:
 
 def _derive(flow: Flow, rate: float, time: str, derived: Sequence[str]) -> dict[str, Field]:
     """Return the requested fields that follow from the gradient of the velocity."""
-    if not set(derived) - {"wall_shear"}:
+    if not set(derived) & set(_OF_GRADIENT):
         return {}
-    gradient, fields = velocity_gradient(flow), {}
-    if "vorticity" in derived:
-        fields["vorticity"] = Field(_scaled(vorticity(gradient), rate), f"1/{time}", "vorticity")
-    if "q" in derived:
-        values = _scaled(q_criterion(gradient), rate**2)
-        fields["q"] = Field(values, f"1/{time}^2", "Q criterion, positive in vortices")
-    if "strain" in derived:
-        values = _scaled(strain_rate(gradient), rate)
-        fields["strain"] = Field(values, f"1/{time}", "strain rate, sqrt(2 S:S)")
-    return fields
+    gradient = velocity_gradient(flow)
+    return {
+        name: Field(_scaled(derive(gradient), rate**power), f"1/{time}{suffix}", title)
+        for name, (derive, power, suffix, title) in _OF_GRADIENT.items()
+        if name in derived
+    }
 
 
 def _derive_wall_shear(flow: Flow, units: Units | None) -> dict[str, Field]:

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import importlib.util
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from hetero.validation import describe
+from lbm._coupled.flow import Flow
 from lbm._io.fields import collect_fields
-
-if TYPE_CHECKING:
-    from lbm._coupled.flow import Flow
-    from lbm.units import Units
+from lbm.units import Units
 
 AXES = "x", "y", "z"
 

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from hetero.display.notebook import html_table
+from lbm._coupled.flow import Flow
 from lbm.boundaries import FACES
-
-if TYPE_CHECKING:
-    from lbm._coupled.flow import Flow
 
 
 def describe_simulation(flow: Flow, ratio: float, check: int) -> str:

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 from hetero.validation import check_path
 from lbm._post.results import FlowWithResults
 from lbm._post.stability import LastGoodState
-
-if TYPE_CHECKING:
-    from lbm.units import Units
+from lbm.units import Units
 
 
 class FlowWithOutputs(FlowWithResults):

@@ -64,8 +64,7 @@ def _evaluate(flow: Flow, field: str, layer: tuple[Any, ...]) -> np.ndarray:
     if field in flow.scalars:
         return flow.scalars[field].values[layer]
     if field in ("rho", "drho"):
-        values: np.ndarray = getattr(flow, field)[layer]
-        return values
+        return getattr(flow, field)[layer]
     u = flow.u[(slice(None), *layer)].astype(float)
     return np.sqrt((u**2).sum(axis=0)) if field == "speed" else u["xyz".index(field[1])]
 

@@ -5,33 +5,16 @@ from __future__ import annotations
 import importlib.util
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from hetero.data_files.atomic_files import replace_atomically
 from hetero.validation import describe
-from lbm._io.fields import collect_fields, require_finite, require_options
-
-if TYPE_CHECKING:
-    from lbm._coupled.flow import Flow
-    from lbm.lattices.extent import Extent
-    from lbm.units import Units
-
-
-class _Image(NamedTuple):
-    """The fields of this rank's cells.
-
-    Attributes
-    ----------
-    fields : arrays [x, y, z] with x varying fastest, or tuples of three of them, by name
-    spacing : edge of a cell
-    time : of the state
-    """
-
-    fields: dict[str, Any]
-    spacing: float
-    time: float
+from lbm._coupled.flow import Flow
+from lbm._io.fields import Fields, collect_fields, require_finite, require_options
+from lbm.lattices.extent import Extent
+from lbm.units import Units
 
 
 def require_pyevtk() -> None:
@@ -41,11 +24,7 @@ def require_pyevtk() -> None:
 
 
 def write_vtk(
-    flow: Flow,
-    path: str | Path,
-    *,
-    units: Units | None = None,
-    derived: Sequence[str] = (),
+    flow: Flow, path: str | Path, *, units: Units | None = None, derived: Sequence[str] = ()
 ) -> Path:
     """Write the fields of all cells as a VTK image; see `Simulation.write_vtk`."""
     require_pyevtk()
@@ -56,7 +35,7 @@ def write_vtk(
     with ranks.agreeing():
         require_options(units, derived)
         require_finite(flow)
-    image = _make_image(flow, units, derived)
+    image = _collect_arrays(flow, units, derived)
     if ranks.size == 1:
         path = path.with_suffix(".vti")
         _write_image(path, flow.region, image)
@@ -83,19 +62,20 @@ def write_series(path: Path, files: Sequence[tuple[Path, float]]) -> None:
         group.save()
 
 
-def _make_image(flow: Flow, units: Units | None, derived: Sequence[str]) -> _Image:
-    """Return the fields of this rank in the order of VTK, in which x varies fastest."""
-    collected, arrays = collect_fields(flow, units, derived), {}
+def _collect_arrays(flow: Flow, units: Units | None, derived: Sequence[str]) -> Fields:
+    """Return the fields of this rank in the order of VTK, in which x varies fastest; vectors are
+    tuples of three arrays."""
+    collected, arrays = collect_fields(flow, units, derived), dict[str, Any]()
     for name, field in collected.fields.items():
         values = field.values.astype(np.uint8) if field.values.dtype == bool else field.values
         is_vector = values.ndim == 4
         arrays[name] = (
             tuple(map(np.asfortranarray, values)) if is_vector else np.asfortranarray(values)
         )
-    return _Image(arrays, collected.spacing, collected.time)
+    return collected._replace(fields=arrays)
 
 
-def _write_image(path: Path, region: Extent, image: _Image) -> None:
+def _write_image(path: Path, region: Extent, image: Fields) -> None:
     """Write the cells of a region of the domain as a file of its own."""
     from pyevtk import vtk
 
@@ -129,10 +109,7 @@ def _add_time(file: Any, time: float) -> None:
 
 
 def _write_index(
-    path: Path,
-    shape: tuple[int, int, int],
-    image: _Image,
-    pieces: list[tuple[str, Extent]],
+    path: Path, shape: tuple[int, int, int], image: Fields, pieces: list[tuple[str, Extent]]
 ) -> None:
     """Write the file that joins the images of all ranks."""
     from pyevtk import vtk

@@ -6,18 +6,9 @@ import numpy as np
 
 from hetero import threads
 from hetero.devices import Device
+from lbm._kernels import cpu_readings as readings
 from lbm._kernels.cpu_changes import Buoyancy, Damping, make_acceleration, make_damping
 from lbm._kernels.cpu_offsets import Region, find_runs, make_offset_table
-from lbm._kernels.cpu_readings import (
-    DrivenSurvey,
-    Moments,
-    Survey,
-    Transfer,
-    make_driven_survey,
-    make_moments_copy,
-    make_survey,
-    make_transfer,
-)
 from lbm._kernels.cpu_sweeps import Populations, Walls, make_step
 from lbm._kernels.engine import Engine
 from lbm._kernels.problem import Problem, fold_rows
@@ -50,6 +41,7 @@ class CPUEngine(Engine):
         super().__init__(problem, device)
         allocate = allocate or _aligned_zeros
         form, links = problem.precision, problem.links
+        self._settings = problem.lattice, form.name, problem.forced
         self._tasks, shape = TASKS_PER_THREAD, (problem.slots, problem.pitch)
         self.populations = [allocate(shape, form.storage) for _ in range(problem.pattern.copies)]
         reads_viscosity = type(problem.collision).reads_viscosity
@@ -86,8 +78,10 @@ class CPUEngine(Engine):
         before, behind = (lanes * (dx in access.shifts_along_x) for dx in (-1, 1))
         return find_runs(classes, before, behind)
 
-    def _region(self, box):
-        return Region(*box.flat(), *self.problem.shape)
+    def _where(self, t, box):
+        """Return where step t finds the cells of a box: offsets, runs, region, pieces of it."""
+        region, tasks = Region(*box, *self.problem.shape), self._tasks * threads()
+        return self._offsets[t % 2], self._runs[t % 2], region, tasks
 
     def set_division(self, count):
         self._tasks = count
@@ -100,55 +94,37 @@ class CPUEngine(Engine):
         self._walls.types[...] = rows
 
     def step(self, t, box):
-        self._step(
-            Populations(self.source(t).reshape(-1), self.target(t).reshape(-1)),
-            self._offsets[t % 2],
-            self._walls,
-            self.rates,
-            self.force,
-            self.viscosity,
-            self._runs[t % 2],
-            self._region(box),
-            self._tasks * threads(),
-        )
+        populations = Populations(self.source(t).reshape(-1), self.target(t).reshape(-1))
+        numbers = self.rates, self.force, self.viscosity
+        self._step(populations, self._walls, *numbers, *self._where(t, box))
 
     def damp(self, t, box, layer, drho, rate):
-        p, form = self.problem, self.problem.precision
-        numbers = form.compute(drho), form.compute(rate)
-        damping = Damping(layer.axis, layer.strength, layer.target, layer.first, *numbers)
-        self._change_cells(make_damping(p.lattice, form.name, p.forced), t, box, damping)
+        T = self.problem.precision.compute
+        damping = Damping(layer.axis, layer.strength, layer.target, layer.first, T(drho), T(rate))
+        self._change_cells(make_damping(*self._settings), t, box, damping)
 
     def accelerate(self, t, box, scalar, velocity):
-        sweep = make_acceleration(self.problem.lattice, self.problem.precision.name)
+        sweep = make_acceleration(*self._settings[:2])
         self._change_cells(sweep, t, box, Buoyancy(scalar.g, velocity, *scalar.numbers))
 
     def survey(self, t, box, scalar=None):
-        p, flag = self.problem, np.zeros(1, np.int32)
-        settings = p.lattice, p.precision.name, p.forced
+        flag = np.zeros(1, np.int32)
         if scalar is None:
-            self._change_cells(make_survey(*settings), t, box, Survey(flag))
+            sweep, layer = readings.make_survey(*self._settings), readings.Survey(flag)
         else:
-            layer = DrivenSurvey(flag, scalar.g, *scalar.numbers)
-            self._change_cells(make_driven_survey(*settings), t, box, layer)
+            sweep = readings.make_driven_survey(*self._settings)
+            layer = readings.DrivenSurvey(flag, scalar.g, *scalar.numbers)
+        self._change_cells(sweep, t, box, layer)
         return flag
 
     def copy_moments(self, t, box, out):
-        p, rows = self.problem, out.reshape(4, -1, out.shape[3])
-        sweep = make_moments_copy(p.lattice, p.precision.name, p.forced)
-        self._change_cells(sweep, t, box, Moments(rows))
+        layer = readings.Moments(out.reshape(4, -1, out.shape[3]))
+        self._change_cells(readings.make_moments_copy(*self._settings), t, box, layer)
 
     def _change_cells(self, sweep, t, box, layer):
         """Call a sweep of `cpu_changes` or `cpu_readings` over a box."""
-        sweep(
-            self.source(t).reshape(-1),
-            self._offsets[t % 2],
-            self._walls.masks,
-            self.force,
-            layer,
-            self._runs[t % 2],
-            self._region(box),
-            self._tasks * threads(),
-        )
+        memory = self.source(t).reshape(-1)
+        sweep(memory, self._walls.masks, self.force, layer, *self._where(t, box))
 
     def read(self, t, box, populations=False):
         count = self.problem.lattice.size if populations else 4
@@ -162,9 +138,8 @@ class CPUEngine(Engine):
         self._transfer(t, box, data, False, not populations)
 
     def _transfer(self, t, box, data, reads, moments):
-        p, rows = self.problem, data.reshape(len(data), -1, data.shape[-1])
-        sweep = make_transfer(p.lattice, p.precision.name, p.forced)
-        self._change_cells(sweep, t, box, Transfer(rows, reads, moments))
+        layer = readings.Transfer(data.reshape(len(data), -1, data.shape[-1]), reads, moments)
+        self._change_cells(readings.make_transfer(*self._settings), t, box, layer)
 
     def to_host(self, array):
         return array

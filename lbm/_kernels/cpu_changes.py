@@ -13,8 +13,7 @@ import numba
 import numpy as np
 from numba import prange, types
 
-from hetero.codegen import compile_source
-from hetero.jit import FUSED, parallel
+from hetero.jit import parallel
 from lbm._kernels.cpu_offsets import (
     CACHED_OFFSETS,
     EDGE_KINDS,
@@ -26,6 +25,7 @@ from lbm._kernels.cpu_offsets import (
 from lbm._kernels.cpu_rows import (
     SCRATCH_CELLS,
     SCRATCH_ROW,
+    generate_loop,
     inner_loop,
     make_copies,
     moments_row,
@@ -34,13 +34,7 @@ from lbm._kernels.cpu_rows import (
 from lbm._kernels.formulas.cell_formulas import cell_formulas, make_cell_functions, make_drive
 from lbm._kernels.formulas.scalar_formulas import total
 from lbm._kernels.intrinsics.subnormals import flush_subnormals, restore_subnormals
-from lbm._kernels.intrinsics.vector_memory import (
-    keep_out_of_line,
-    make_load,
-    make_stack_array,
-    make_store,
-    pointer_to,
-)
+from lbm._kernels.intrinsics.vector_memory import make_stack_array, pointer_to
 from lbm._kernels.intrinsics.vector_width import vector_lanes
 from lbm.geometry.wall_links import FROM, SOLID_CLASS
 from lbm.lattices import Lattice
@@ -90,9 +84,8 @@ class Buoyancy(NamedTuple):
 
 
 def _make_loop(
-    lattice: Lattice, compute: type, name: str, statements: list[str], results: list[str],
-    names: dict,
-):  # fmt: skip
+    lattice: Lattice, compute: type, name: str, statements: list[str], results: list[str], **names
+):
     """Make a loop(scratch, n, layer, force) over the first n cells of a scratch array.
 
     The statements may use f (populations), m (the number in front of the velocity) and u; the
@@ -114,9 +107,7 @@ def _make_loop(
             for k, result in enumerate(results)
         ),
     ]
-    names |= {"load": make_load(lanes), "store": make_store(lanes)}
-    names["keep_out_of_line"] = keep_out_of_line
-    return inner_loop(compile_source(name, "\n".join(lines) + "\n", names), fastmath=FUSED)
+    return generate_loop(name, lanes, lines, **names)
 
 
 @functools.cache
@@ -129,7 +120,7 @@ def make_damping(lattice: Lattice, precision: str, forced: bool) -> Callable:
         ["g = relax_towards(f, m, layer.drho, u[0], u[1], u[2], force)",
          "_, vx, vy, vz = velocity(f, force)"],
         [f"u[{k}] + layer.rate * (v{x} - u[{k}])" for k, x in enumerate("xyz")],
-        {"relax_towards": cell_formulas(lattice).relax_towards, "velocity": velocity},
+        relax_towards=cell_formulas(lattice).relax_towards, velocity=velocity,
     )  # fmt: skip
 
     @inner_loop
@@ -158,7 +149,7 @@ def make_acceleration(lattice: Lattice, precision: str) -> Callable:
         lattice, form.compute, "accelerate",
         ["numbers = layer.bx, layer.by, layer.bz, layer.reference",
          "g, vx, vy, vz = drive(f, m, force, numbers)"],
-        ["vx", "vy", "vz"], {"drive": make_drive(lattice)},
+        ["vx", "vy", "vz"], drive=make_drive(lattice),
     )  # fmt: skip
 
     @inner_loop
@@ -221,7 +212,7 @@ def _make_change(lattice: Lattice, precision: str, copy_cell: Callable, work: Ca
 
 
 def make_sweep(lattice: Lattice, precision: str, visit: Callable) -> Callable:
-    """Make sweep(memory, table, masks, force, layer, runs, region, tasks).
+    """Make sweep(memory, masks, force, layer, table, runs, region, tasks).
 
     It calls visit(memory, offsets, j, scratch, segment, layer, force) for pieces of the rows of the
     region whose cells have their populations at the same offsets, from number j on. `segment` is
@@ -268,7 +259,7 @@ def make_sweep(lattice: Lattice, precision: str, visit: Callable) -> Callable:
                 s += n
 
     @parallel
-    def sweep(memory, table, masks, force, layer, runs, region, tasks):
+    def sweep(memory, masks, force, layer, table, runs, region, tasks):
         """Visit all cells of the region; `tasks` pieces of it are shared out to the threads."""
         rows = (region.y1 - region.y0) * (region.z1 - region.z0)
         for task in prange(tasks):

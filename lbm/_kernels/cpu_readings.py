@@ -20,9 +20,7 @@ from lbm._kernels.cpu_rows import (
 from lbm._kernels.formulas.cell_formulas import make_cell_functions
 from lbm._kernels.formulas.scalar_formulas import add_half_impulse, total
 from lbm._kernels.formulas.stability_formulas import is_good
-from lbm._kernels.intrinsics.vector_memory import (
-    pointer_to,
-)
+from lbm._kernels.intrinsics.vector_memory import pointer_to
 from lbm.lattices import Lattice
 from lbm.lattices.precision import PRECISIONS
 

@@ -65,7 +65,10 @@ def inner_loop(function=None, **options):
     return serial(function, no_cpython_wrapper=True, no_cfunc_wrapper=True, **options)
 
 
-def _generate(name: str, lines: list[str], names: dict):
+def generate_loop(name: str, lanes: int, lines: list[str], **names):
+    """Compile generated source, which may load and store vectors of `lanes` cells."""
+    names |= {"load": make_load(lanes), "store": make_store(lanes), "prefetch": prefetch,
+              "keep_out_of_line": keep_out_of_line}  # fmt: skip
     return inner_loop(compile_source(name, "\n".join(lines) + "\n", names), fastmath=FUSED)
 
 
@@ -85,32 +88,29 @@ def make_update(lattice: Lattice, precision: str, collide, reads_viscosity: bool
     form, size = PRECISIONS[precision], lattice.size
     lanes = vector_lanes(form.compute)
     decode, encode = codec(form)
-    part, ahead = ", i, n" if has_masks() else "", PREFETCH_BYTES // form.itemsize
+    ahead = PREFETCH_BYTES // form.itemsize
+    load, store, part = (
+        ("load_part", "store_part", ", i, n") if has_masks() else ("load", "store", "")
+    )
     rates = "rates"
     if reads_viscosity:
-        rates = f"rates[:-1] + (decode(load(rates[-1], start + i{part})),)"
+        rates = f"rates[:-1] + (decode({load}(rates[-1], start + i{part})),)"
     lines = [
         "def update(source, target, offsets, j, start, n, shift, rates, force):",
         "    keep_out_of_line()",
         *(f"    a{q} = start + offsets[j + {q}]" for q in range(size)),
         *(f"    b{q} = start + offsets[j + {size + q}]" for q in range(size)),
         f"    for i in range(-shift, n, {lanes}):",
-        *(f"        f{q} = decode(load(source, a{q} + i{part}))" for q in range(size)),
+        *(f"        f{q} = decode({load}(source, a{q} + i{part}))" for q in range(size)),
         *(f"        prefetch(source, a{q} + i + {ahead})" for q in range(size)),
         f"        f = ({', '.join(f'f{q}' for q in range(size))})",
         f"        g, _, _, _ = collide(f, {rates}, force)",
-        *(f"        store(target, b{q} + i, encode(g[{q}]){part})" for q in range(size)),
+        *(f"        {store}(target, b{q} + i, encode(g[{q}]){part})" for q in range(size)),
     ]
-    names = {
-        "load": make_load_part(lanes) if has_masks() else make_load(lanes),
-        "store": make_store_part(lanes) if has_masks() else make_store(lanes),
-        "decode": decode,
-        "encode": encode,
-        "collide": collide,
-        "prefetch": prefetch,
-        "keep_out_of_line": keep_out_of_line,
-    }
-    return _generate("update", lines, names)
+    names = {"decode": decode, "encode": encode, "collide": collide}
+    if has_masks():
+        names |= {"load_part": make_load_part(lanes), "store_part": make_store_part(lanes)}
+    return generate_loop("update", lanes, lines, **names)
 
 
 @functools.cache
@@ -121,45 +121,29 @@ def make_moments_loops(lattice: Lattice, compute: type, velocity):
     equilibrate(scratch, n, force) the populations of the equilibrium with these moments.
     """
     lanes = vector_lanes(compute)
-    names = {
-        "load": make_load(lanes),
-        "store": make_store(lanes),
-        "velocity": velocity,
-        "equilibrium": cell_formulas(lattice).equilibrium_populations,
-        "keep_out_of_line": keep_out_of_line,
-    }
 
     def rows(first: int, count: int) -> list[str]:
         return [f"load(scratch, {first + k * SCRATCH_ROW} + i)" for k in range(count)]
 
-    def loop(name: str, statement: str, results: list[str], first: int):
+    def loop(name: str, results: str, first: int, count: int, **names):
         lines = [
             f"def {name}(scratch, n, force):",
             "    keep_out_of_line()",
             f"    for i in range(0, n, {lanes}):",
-            f"        {statement}",
+            f"        e = {results}",
             *(
-                f"        store(scratch, {first + k * SCRATCH_ROW} + i, {result})"
-                for k, result in enumerate(results)
+                f"        store(scratch, {first + k * SCRATCH_ROW} + i, e[{k}])"
+                for k in range(count)
             ),
         ]
-        return _generate(name, lines, names)
+        return generate_loop(name, lanes, lines, **names)
 
-    first = moments_row(lattice)
-    populations, moments = ", ".join(rows(0, lattice.size)), ", ".join(rows(first, 4))
+    first, size = moments_row(lattice), lattice.size
+    populations, moments = ", ".join(rows(0, size)), ", ".join(rows(first, 4))
+    equilibrium = cell_formulas(lattice).equilibrium_populations
     return (
-        loop(
-            "measure",
-            f"m = velocity(({populations}), force)",
-            [f"m[{k}]" for k in range(4)],
-            first,
-        ),
-        loop(
-            "equilibrate",
-            f"e = equilibrium({moments}, force)",
-            [f"e[{q}]" for q in range(lattice.size)],
-            0,
-        ),
+        loop("measure", f"velocity(({populations}), force)", first, 4, velocity=velocity),
+        loop("equilibrate", f"equilibrium({moments}, force)", 0, size, equilibrium=equilibrium),
     )
 
 
@@ -172,13 +156,14 @@ def make_moments_reader(lattice: Lattice, precision: str, velocity):
     `gather` of `make_copies`.
     """
     form, size, first = PRECISIONS[precision], lattice.size, moments_row(lattice)
+    lanes, ahead = vector_lanes(form.compute), PREFETCH_BYTES // form.itemsize
     if form.moments:
         lines = ["def read_moments(memory, offsets, j, scratch, start, n, force):"]
         lines += ["    for i in range(n):", *_words_of_cell(form.moments)]
         lines += ["        m = velocity(populations(unpack(words)), force)"]
         lines += [f"        scratch[{first + k * SCRATCH_ROW} + i] = m[{k}]" for k in range(4)]
-        return _generate("read_moments", lines, _names_of_moments(lattice, form.moments, velocity))
-    lanes, ahead = vector_lanes(form.compute), PREFETCH_BYTES // form.itemsize
+        names = _names_of_moments(lattice, form.moments)
+        return generate_loop("read_moments", lanes, lines, velocity=velocity, **names)
     decode, _ = codec(form)
     lines = [
         "def read_moments(memory, offsets, j, scratch, start, n, force):",
@@ -190,15 +175,7 @@ def make_moments_reader(lattice: Lattice, precision: str, velocity):
         f"        m = velocity(({', '.join(f'f{q}' for q in range(size))}), force)",
         *(f"        store(scratch, {first + k * SCRATCH_ROW} + i, m[{k}])" for k in range(4)),
     ]
-    names = {
-        "load": make_load(lanes),
-        "store": make_store(lanes),
-        "decode": decode,
-        "prefetch": prefetch,
-        "velocity": velocity,
-        "keep_out_of_line": keep_out_of_line,
-    }
-    return _generate("read_moments", lines, names)
+    return generate_loop("read_moments", lanes, lines, decode=decode, velocity=velocity)
 
 
 @functools.cache
@@ -250,30 +227,23 @@ def make_copies(lattice: Lattice, precision: str, dtype: type):
     which does not touch the cells that follow.
     """
     form, size = PRECISIONS[precision], lattice.size
-    if form.moments:
-        return _make_copies_of_moments(lattice, form.moments)
-    names: dict = {}
-    names["decode"], names["encode"] = codec(
-        form if dtype is not form.storage else PRECISIONS["float32"]
-    )
     lanes = vector_lanes(form.compute)
-    names |= {"load": make_load(lanes), "store": make_store(lanes), "prefetch": prefetch}
+    if form.moments:
+        return _make_copies_of_moments(lattice, lanes, form.moments)
+    decode, encode = codec(form if dtype is not form.storage else PRECISIONS["float32"])
     column, cell = f"q * {SCRATCH_ROW} + lane", "start + offsets[j + q]"
-    gather = _generate(
-        "gather",
-        [
-            "def gather(memory, offsets, j, start, scratch, lane, n, ahead):",
-            "    if n == 1:",
-            f"        for q in range({size}):",
-            f"            prefetch(memory, {cell} + ahead)",
-            f"            scratch[{column}] = decode(memory[{cell}])",
-            "        return",
-            f"    for i in range(0, n, {lanes}):",
-            f"        for q in range({size}):",
-            f"            store(scratch, {column} + i, decode(load(memory, {cell} + i)))",
-        ],
-        names,
-    )
+    lines = [
+        "def gather(memory, offsets, j, start, scratch, lane, n, ahead):",
+        "    if n == 1:",
+        f"        for q in range({size}):",
+        f"            prefetch(memory, {cell} + ahead)",
+        f"            scratch[{column}] = decode(memory[{cell}])",
+        "        return",
+        f"    for i in range(0, n, {lanes}):",
+        f"        for q in range({size}):",
+        f"            store(scratch, {column} + i, decode(load(memory, {cell} + i)))",
+    ]
+    gather = generate_loop("gather", lanes, lines, decode=decode)
     cell = f"start + offsets[j + {size} + q]"
     lines = [
         "def scatter(memory, offsets, j, start, scratch, lane, n):",
@@ -286,6 +256,7 @@ def make_copies(lattice: Lattice, precision: str, dtype: type):
         f"            store(memory, {cell} + i, encode(load(scratch, {column} + i)))",
         f"    i, left = n & {-lanes}, n & {lanes - 1}",
     ]
+    names = {"encode": encode}
     if has_masks():
         names["store_part"] = make_store_part(lanes)
         lines += [
@@ -302,7 +273,7 @@ def make_copies(lattice: Lattice, precision: str, dtype: type):
             value = f"encode(load{width}(scratch, {column} + {part}))"
             lines += [f"            store{width}(memory, {cell} + {part}, {value})"]
         width //= 2
-    return gather, _generate("scatter", lines, names)
+    return gather, generate_loop("scatter", lanes, lines, **names)
 
 
 def _words_of_cell(count: int) -> list[str]:
@@ -313,14 +284,13 @@ def _words_of_cell(count: int) -> list[str]:
     ]
 
 
-def _names_of_moments(lattice: Lattice, words: int, velocity=None) -> dict:
+def _names_of_moments(lattice: Lattice, words: int) -> dict:
     moments, populations = make_conversions(lattice)
     unpack, pack = make_packing(words)
-    return {"moments": moments, "populations": populations, "unpack": unpack, "pack": pack,
-            "velocity": velocity}  # fmt: skip
+    return {"moments": moments, "populations": populations, "unpack": unpack, "pack": pack}
 
 
-def _make_copies_of_moments(lattice: Lattice, words: int):
+def _make_copies_of_moments(lattice: Lattice, lanes: int, words: int):
     """Make (gather, scatter) of `make_copies` for cells whose state is ten moments."""
     arguments = "memory, offsets, j, start, scratch, lane, n"
     cells = [f"scratch[{q * SCRATCH_ROW} + lane + i]" for q in range(lattice.size)]
@@ -331,4 +301,7 @@ def _make_copies_of_moments(lattice: Lattice, words: int):
     scatter += [f"        words = pack(moments(({', '.join(cells)})))"]
     scatter += [f"        memory[at + {GROUP * k}] = words[{k}]" for k in range(words)]
     names = _names_of_moments(lattice, words)
-    return _generate("gather", gather, names), _generate("scatter", scatter, names)
+    return (
+        generate_loop("gather", lanes, gather, **names),
+        generate_loop("scatter", lanes, scatter, **names),
+    )

@@ -237,7 +237,7 @@ def make_step(
             )
 
     @parallel
-    def step(populations, table, walls, rates, force, viscosity, runs, region, tasks):
+    def step(populations, walls, rates, force, viscosity, table, runs, region, tasks):
         """Step all cells of the region; `tasks` pieces of it are shared out to the threads."""
         rows = (region.y1 - region.y0) * (region.z1 - region.z0)
         for task in prange(tasks):

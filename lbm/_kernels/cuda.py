@@ -104,15 +104,14 @@ class GPUEngine(Engine):
     def set_division(self, count):
         """Set the number of threads of a block, for which launches are prepared anew."""
         self._threads = count
-        self._launches, self._reads, self._dampings = {}, {}, {}
+        self._launches, self._reads = {}, {}
 
     def set_force(self, force):
         """Set the force, which prepared launches hold."""
         super().set_force(force)
-        # Prepared launches hold the old force: those of steps, and those that fill self._out.
+        # Prepared launches hold the old force: those of steps and changes, and those of self._out.
         self._launches: dict = {}
         self._reads: dict = {}
-        self._dampings: dict = {}
 
     @property
     def wall_types(self):
@@ -145,49 +144,44 @@ class GPUEngine(Engine):
         eddies = () if self.viscosity is None else (self.viscosity,)
         return self._prepare("step", t, box, (self.rates, self.force, *eddies), stream)
 
+    def _launch(self, operation, t, box, arrays, make_arguments):
+        """Launch a kernel by a launch that is prepared once for each parity, box and arrays."""
+        key = operation, t % 2, box, *map(id, arrays)
+        if key not in self._launches:
+            with self.device.active():
+                arguments = self.force, *make_arguments(*arrays)
+                self._launches[key] = self._prepare(operation, t, box, arguments, self.stream)
+        self._launches[key]()
+
     def damp(self, t, box, layer, drho, rate):
         """Launch the damping of a layer of a sponge."""
-        key = t % 2, box, id(layer.target)
-        if key not in self._dampings:
+
+        def arguments(target):
             T = self.problem.precision.compute
             along = (int(layer.axis == a) for a in range(3))
-            layout = tuple(map(np.uint32, (layer.first, layer.target.shape[2], *along)))
-            rows = layer.target.reshape(3, layer.target.size // 3)
-            arguments = self.force, layer.strength, rows, layout, (T(drho), T(rate))
-            with self.device.active():
-                self._dampings[key] = self._prepare("damp", t, box, arguments, self.stream)
-        self._dampings[key]()
+            layout = tuple(map(np.uint32, (layer.first, target.shape[2], *along)))
+            return layer.strength, target.reshape(3, target.size // 3), layout, (T(drho), T(rate))
+
+        self._launch("damp", t, box, (layer.target,), arguments)
 
     def accelerate(self, t, box, scalar, velocity):
         """Launch the impulse of buoyancy."""
-        key = t % 2, box, id(scalar.g), id(velocity)
-        if key not in self._dampings:
-            rows = scalar.g.reshape(7, -1), velocity.reshape(3, -1)
-            arguments = self.force, *rows, scalar.numbers
-            with self.device.active():
-                self._dampings[key] = self._prepare("accelerate", t, box, arguments, self.stream)
-        self._dampings[key]()
+        self._launch("accelerate", t, box, (scalar.g, velocity), lambda g, u: (
+            g.reshape(7, -1), u.reshape(3, -1), scalar.numbers))  # fmt: skip
 
     def copy_moments(self, t, box, out):
         """Launch a copy of the moments of a box to `out` on the GPU."""
-        key = "moments", t % 2, box, id(out)
-        with self.device.active():
-            if key not in self._dampings:
-                self._dampings[key] = self._prepare_transfer("read_moments", t, box, out)
-            self._dampings[key]()
+        self._launch("read_moments", t, box, (out,), lambda out: (out.reshape(4, -1),))
 
     def survey(self, t, box, scalar=None):
         """Launch a search for cells that are not good; return the flag, still on the GPU."""
-        operation = "survey" if scalar is None else "survey_with_scalar"
-        key = operation, t % 2, box, None if scalar is None else id(scalar.g)
         with self.device.active():
-            if key not in self._reads:
-                arguments = self.force, self._flag
-                if scalar is not None:
-                    arguments = *arguments, scalar.g.reshape(7, -1), scalar.numbers
-                self._reads[key] = self._prepare(operation, t, box, arguments, self.stream)
             self._lower_flag()
-            self._reads[key]()
+            if scalar is None:
+                self._launch("survey", t, box, (), lambda: (self._flag,))
+            else:
+                self._launch("survey_with_scalar", t, box, (scalar.g,), lambda g: (
+                    self._flag, g.reshape(7, -1), scalar.numbers))  # fmt: skip
         return self._flag
 
     def _prepare_transfer(self, operation, t, box, data):

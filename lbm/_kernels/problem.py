@@ -7,19 +7,17 @@ import itertools
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import NamedTuple
 
 import numpy as np
 
 from lbm.collisions.eddy_viscosity import EddyViscosityModel
+from lbm.collisions.operator import Collision
 from lbm.geometry.wall_links import FROM, SOLID_CLASS, Links
 from lbm.lattices import Lattice
 from lbm.lattices.extent import Extent, Triple
 from lbm.lattices.precision import Precision
 from lbm.lattices.streaming_patterns import Address, Pattern
-
-if TYPE_CHECKING:
-    from lbm.collisions.operator import Collision
 
 ROW_WORDS = 32
 """Words of which a row with a halo has a multiple: a warp of a GPU, two lines of a CPU's cache."""
@@ -176,8 +174,7 @@ class Problem:
         return replace(self, shape=(nx, ny, nz), links=links)
 
 
-@dataclass(frozen=True)
-class Box:
+class Box(NamedTuple):
     """The cells x0 <= x < x1, y0 <= y < y1, z0 <= z < z1 of a block.
 
     With two lanes x0 and x1 count positions in the memory of a row. What is read or written is
@@ -190,10 +187,6 @@ class Box:
     y1: int
     z0: int
     z1: int
-
-    def flat(self) -> tuple[int, ...]:
-        """Return (x0, x1, y0, y1, z0, z1)."""
-        return self.x0, self.x1, self.y0, self.y1, self.z0, self.z1
 
     @property
     def cells(self) -> int:

@@ -60,19 +60,17 @@ class Storage:
 
 
 def choose_storage(
-    *,
-    pattern: str = "esoteric",
-    dtype: DTypeLike = "float32",
-    storage: DTypeLike | None = None,
-    state: str = "populations",
-    lattice: str | Lattice = D3Q19,
-    collision: CollisionChoice | None = None,
-    **_: object,
-) -> Storage:
+    *, pattern: str = "esoteric", dtype: DTypeLike = "float32", storage: DTypeLike | None = None,
+    state: str = "populations", lattice: str | Lattice = D3Q19,
+    collision: CollisionChoice | None = None, **_: object,
+) -> Storage:  # fmt: skip
     """Return the storage that arguments of a `Simulation` choose; others are ignored."""
     precision = choose_precision(dtype, storage, state)
-    pattern = MOMENTS_PATTERN if precision.moments else pattern
-    return Storage(pattern, precision, choose_lattice(lattice), _reads_viscosity(collision))
+    pattern, reads_viscosity = MOMENTS_PATTERN if precision.moments else pattern, False
+    if collision not in (None, AUTO):
+        operator = collision if isinstance(collision, Collision) else choose_operator(collision)
+        reads_viscosity = operator.reads_viscosity
+    return Storage(pattern, precision, choose_lattice(lattice), reads_viscosity)
 
 
 def require_memory(
@@ -115,13 +113,6 @@ def require_room(
     for each_device, needed in bytes_on.items():
         if needed > (free := free_bytes(each_device)):
             raise shortage_error(shape, storage, needed, free, each_device)
-
-
-def _reads_viscosity(collision: CollisionChoice | None) -> bool:
-    """Return whether an operator keeps the eddy viscosity of each cell."""
-    if collision is None or isinstance(collision, Collision):
-        return collision is not None and collision.reads_viscosity
-    return collision != AUTO and choose_operator(collision).reads_viscosity
 
 
 def shortage_error(

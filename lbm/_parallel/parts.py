@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import gc
 import itertools
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -120,8 +120,8 @@ def cut_ends(box: Box, axis: int, begin: int, end: int) -> tuple[list[Box], Box]
     """Cut a box across an axis at begin and at end; return (the two ends, the middle)."""
     names = ("x0", "x1"), ("y0", "y1"), ("z0", "z1")
     lower, upper = names[axis]
-    low, high = replace(box, **{upper: begin}), replace(box, **{lower: end})
-    return [low, high], replace(box, **{lower: begin, upper: end})
+    low, high = box._replace(**{upper: begin}), box._replace(**{lower: end})
+    return [low, high], box._replace(**{lower: begin, upper: end})
 
 
 def cut_box(box: Box | None, pieces: int) -> list[Box]:
@@ -130,6 +130,4 @@ def cut_box(box: Box | None, pieces: int) -> list[Box]:
         return []
     height = box.z1 - box.z0
     bounds = [box.z0 + height * k // pieces for k in range(pieces + 1)]
-    return [
-        Box(box.x0, box.x1, box.y0, box.y1, a, b) for a, b in itertools.pairwise(bounds) if a < b
-    ]
+    return [box._replace(z0=a, z1=b) for a, b in itertools.pairwise(bounds) if a < b]

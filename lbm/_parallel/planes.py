@@ -16,9 +16,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from lbm._kernels.problem import Problem, row_position
+from lbm._kernels.problem import row_position
+from lbm._parallel.parts import Part
 from lbm.geometry.wall_links import INTO
-from lbm.lattices.extent import Triple
 from lbm.lattices.streaming_patterns import Pattern
 
 
@@ -42,16 +42,21 @@ class Face(abc.ABC):
 
     Parameters
     ----------
+    part : the part that has the block
+    axis : the axis across the face
+    outside : +1 if larger coordinates lie outside, otherwise -1
+
+    Attributes
+    ----------
     shape : cells of the block along x, y and z, with its halo
     dtype : type of the array's elements
-    axis : the axis across the face
     edge : coordinate of the own cells at the face
-    outside : +1 if larger coordinates lie outside, otherwise -1
     """
 
-    def __init__(self, shape: Triple, dtype: type, axis: int, edge: int, outside: int):
-        self.shape, self.dtype = shape, dtype
-        self.axis, self.edge, self.outside = axis, edge, outside
+    def __init__(self, part: Part, axis: int, outside: int):
+        self.problem, self.shape = part.engine.problem, part.engine.problem.shape
+        self.dtype: type = self.problem.precision.storage
+        self.axis, self.edge, self.outside = axis, part.edge_plane(axis, outside), outside
 
     @abc.abstractmethod
     def crossing(self, odd: int, sign: int) -> tuple[np.ndarray, np.ndarray]:
@@ -102,29 +107,19 @@ class Face(abc.ABC):
 
 
 class PopulationFace(Face):
-    """A face across which populations travel, those that cross it in a step.
-
-    Parameters
-    ----------
-    problem : the block, with its halo
-    axis, edge, outside : those of `Face`
-    """
-
-    def __init__(self, problem: Problem, axis: int, edge: int, outside: int):
-        super().__init__(problem.shape, problem.precision.storage, axis, edge, outside)
-        self._problem = problem
+    """A face across which populations travel, those that cross it in a step."""
 
     def crossing(self, odd: int, sign: int) -> tuple[np.ndarray, np.ndarray]:
         """Return the slots of the streaming pattern that cross the face."""
-        return crossing_slots(self._problem.pattern, odd, self.axis, sign)
+        return crossing_slots(self.problem.pattern, odd, self.axis, sign)
 
     def x_positions(self, coordinates: np.ndarray) -> np.ndarray:
         """Return the places of cells in a row, whose words may hold two cells."""
-        return row_position(coordinates, self.shape[0], self._problem.precision.lanes)
+        return row_position(coordinates, self.shape[0], self.problem.precision.lanes)
 
     def writable(self, slots: np.ndarray, coordinates: np.ndarray) -> np.ndarray:
         """Return where planes hold nothing that walls have returned to the block's cells."""
-        problem, along = self._problem, 2 - self.axis
+        problem, along = self.problem, 2 - self.axis
         classes, into_wall = problem.links.classes, problem.links.masks[:, INTO]
         writable = np.ones((len(slots), *self.size), bool)
         opposite = problem.lattice.opposite
@@ -147,15 +142,8 @@ class PopulationFace(Face):
 class MomentsFace(Face):
     """A face across z of a block whose state is moments: whole layers of cells travel.
 
-    Parameters
-    ----------
-    problem : the block, with its halo, in layers of whole groups of cells
-    axis, edge, outside : those of `Face`
+    Layers consist of whole groups of cells.
     """
-
-    def __init__(self, problem: Problem, axis: int, edge: int, outside: int):
-        super().__init__(problem.shape, problem.precision.storage, axis, edge, outside)
-        self._words = problem.precision.moments
 
     def crossing(self, odd: int, sign: int) -> tuple[np.ndarray, np.ndarray]:
         """Return the only slot; its layer goes from the cells into the halo of the receiver."""
@@ -165,7 +153,7 @@ class MomentsFace(Face):
     def size(self) -> tuple[int, int]:
         """Rows of a layer, and words of a row."""
         nx, ny, _ = self.shape
-        return ny, nx * self._words
+        return ny, nx * self.problem.precision.moments
 
     def planes(self, slots: np.ndarray, coordinates: np.ndarray) -> Planes:
         """Return the layers with these coordinates in the flat array of the block."""
@@ -178,24 +166,18 @@ class FieldFace(Face):
 
     Parameters
     ----------
+    part, axis, outside : those of `Face`
     rows : the rows that move towards +axis and those that move towards -axis
     beyond : whether these are beyond the face already, as populations are that have streamed
     mask : bool [u, v], the elements that may be written at this face; None for all
-    shape, dtype, axis, edge, outside : those of `Face`
     """
 
     def __init__(
-        self,
-        rows: tuple[Sequence[int], Sequence[int]],
-        beyond: bool,
-        mask: np.ndarray | None,
-        shape: Triple,
-        dtype: type,
-        axis: int,
-        edge: int,
-        outside: int,
-    ):
-        super().__init__(shape, dtype, axis, edge, outside)
+        self, part: Part, axis: int, outside: int, rows: tuple[Sequence[int], Sequence[int]],
+        beyond: bool, mask: np.ndarray | None,
+    ):  # fmt: skip
+        super().__init__(part, axis, outside)
+        self.dtype = self.problem.precision.compute
         self._rows, self._beyond, self._mask = rows, beyond, mask
 
     def crossing(self, odd: int, sign: int) -> tuple[np.ndarray, np.ndarray]:

@@ -6,25 +6,25 @@ import time
 
 import numpy as np
 
-from lbm import boundaries
 from lbm._coupled.flow import Flow
 from lbm._kernels.problem import Problem
-from lbm.boundaries import Condition, MovingWall, NoSlip, Solid
+from lbm.boundaries import Condition, Enclosure, MovingWall, NoSlip, Solid, split_boundaries
 from lbm.collisions.trt import TRT
 from lbm.geometry import wall_links
 from lbm.lattices import D3Q19, Lattice
 from lbm.lattices.precision import PRECISIONS, Precision
 from lbm.lattices.streaming_patterns import make_pattern
 
-WALLS: dict[str, Condition | Solid] = {
-    "x": NoSlip(),
-    "z": NoSlip(),
-    "y-": NoSlip(),
-    "y+": MovingWall((0.1, 0.0, 0.0)),
-}
-FACES, SOLIDS = boundaries.split_boundaries(WALLS)
+
+def make_walls(speed: float) -> dict[str, Condition | Solid]:
+    """Return the walls of a cavity with its lid at +y, which moves along +x."""
+    return {"x": NoSlip(), "z": NoSlip(), "y-": NoSlip(), "y+": MovingWall((speed, 0.0, 0.0))}
+
+
 TAU = 0.6152
 """Relaxation time of Riesinger (2017, chapter 16)."""
+
+FACES, SOLIDS = split_boundaries(make_walls(0.1))
 
 SAMPLES = 5
 """Samples of each time, of which the median counts."""
@@ -40,7 +40,7 @@ def cavity_problem(
     lattice: Lattice = D3Q19,
 ) -> Problem:
     """Return the lid-driven cavity in a box of any shape."""
-    walls = wall_links.classify_cells(lattice, shape, FACES, SOLIDS)
+    walls = wall_links.classify_cells(lattice, Enclosure(shape, FACES, SOLIDS))
     addresses = make_pattern(pattern, lattice)
     return Problem(shape, walls, addresses, precision, TRT(TAU), (0.0, 0.0, 0.0))
 

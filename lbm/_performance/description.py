@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 import json
 from pathlib import Path
@@ -31,35 +32,19 @@ def write_machine(machine: Machine, path: Path) -> Path:
 
 def describe_machine(machine: Machine) -> dict[str, Any]:
     """Return the description of a machine as JSON writes it."""
-    devices = {"gpu": machine.gpu, "cpu": machine.cpu}
-    return {
-        "format": FORMAT,
-        "name": machine.name,
-        "itemsize": machine.itemsize,
-        **{name: _device_values(times) for name, times in devices.items() if times is not None},
-        "links": {name: _line_values(line) for name, line in machine.links.items()},
-    }
+    values = dataclasses.asdict(machine)
+    devices = {name: values.pop(name) for name in ("gpu", "cpu")}
+    described = {name: _describe_device(times) for name, times in devices.items() if times}
+    return {"format": FORMAT, **values, **described}
 
 
-def _device_values(times: DeviceTimes) -> dict[str, Any]:
-    return {
-        "cells": _cells_values(times.cells),
-        "layers": _axes_values(times.layers),
-        "halo": {name: _axes_values(axes) for name, axes in times.halo.items()},
-        "overhead": times.overhead,
-    }
-
-
-def _cells_values(cells: Linear | Curve) -> dict[str, Any]:
-    return {"points": cells.points} if isinstance(cells, Curve) else _line_values(cells)
-
-
-def _axes_values(axes: Axes) -> dict[str, Any]:
-    return {name: _line_values(line) for name, line in zip("xyz", axes, strict=True)}
-
-
-def _line_values(line: Linear) -> dict[str, float]:
-    return {"start": line.start, "each": line.each}
+def _describe_device(times: dict[str, Any]) -> dict[str, Any]:
+    """Return the times of a device, with the names of axes."""
+    layers, *halo = (
+        dict(zip("xyz", lines, strict=True)) for lines in (times["layers"], *times["halo"].values())
+    )
+    named = dict(zip(times["halo"], halo, strict=True))
+    return {"cells": times["cells"], "layers": layers, "halo": named, "overhead": times["overhead"]}
 
 
 def read_machine(path: Path) -> Machine:

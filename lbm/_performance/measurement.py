@@ -6,6 +6,7 @@ import functools
 import logging
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 from hetero.devices import Device
@@ -108,20 +109,14 @@ def _measure_operations(problem: Problem, device: Device, beside: Device | None)
         cells: Linear | Curve = Linear.through(*((d.problem.cells, _time_step(d)) for d in domains))
     else:
         cells = _measure_rows(problem, beside)
-    layers = [_time_layers(domains, axis) for axis in range(3)]
+    x, y, z = (_time_layers(domains, axis) for axis in range(3))
     del domains
     halo = {"direct": _time_copies(problem, device, None)}
     halo["host"] = _time_packing(problem, device, on_host=True)
     if device.kind == "cuda":
         halo["peer"] = halo["device"] = _time_packing(problem, device, on_host=False)
         halo["mapped"] = _time_copies(problem, device, Device("cpu"))
-    return DeviceTimes(
-        device.kind,
-        cells,
-        (layers[0], layers[1], layers[2]),
-        halo,
-        _time_overhead(problem, device),
-    )
+    return DeviceTimes(device.kind, cells, (x, y, z), halo, _time_overhead(problem, device))
 
 
 def measure_machine(
@@ -140,7 +135,7 @@ def measure_machine(
     gpu = measure_device(problem, gpus[0]) if gpus else None
     if gpu is not None and len(gpus) > 1:
         direct = {"direct": _time_copies(problem, gpus[0], gpus[1])}
-        gpu = DeviceTimes(gpu.kind, gpu.cells, gpu.layers, {**gpu.halo, **direct}, gpu.overhead)
+        gpu = replace(gpu, halo={**gpu.halo, **direct})
     cpu = None
     if not gpus or cpu_beside:
         beside = gpus[0] if gpus else None

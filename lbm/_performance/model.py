@@ -110,10 +110,7 @@ def predict_box(
         layers = sum(count * area for count, area in zip(faces, areas, strict=True))
         interior = device.cells(max(0, cells - layers))
         # Only the transport is hidden: the cores pack and unpack themselves.
-        times = {
-            "cells": start + boundary + interior + packing,
-            "communication": start + exchange,
-        }
+        times = {"cells": start + boundary + interior + packing, "communication": start + exchange}
     bottleneck = max(times, key=lambda name: times[name])
     step = times[bottleneck]
     if bottleneck == "communication" and start > exchange:

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from hetero.validation import describe
+from lbm._coupled.flow import Flow
 from lbm._kernels.moments.sent_populations import read_sent
 from lbm._parallel.ranks.communication import Ranks
 from lbm._parallel.ranks.exact_sum import exact_sum
 from lbm.boundaries import FACES, check_vector
-
-if TYPE_CHECKING:
-    from lbm._coupled.flow import Flow
 
 
 def force_on(flow: Flow, name: str) -> np.ndarray:

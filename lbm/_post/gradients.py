@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
+from lbm._coupled.flow import Flow
 from lbm._parallel.neighbours import add_neighbours, clear_beyond_walls
 from lbm._parallel.partition import AXES
-
-if TYPE_CHECKING:
-    from lbm._coupled.flow import Flow
 
 
 def velocity_gradient(flow: Flow) -> np.ndarray:
@@ -51,8 +47,7 @@ def q_criterion(gradient: np.ndarray) -> np.ndarray:
 def strain_rate(gradient: np.ndarray) -> np.ndarray:
     """Return |S| = sqrt(2 S:S) [x, y, z], where S is the symmetric part of the gradient."""
     parts = (0.5 * (gradient[i, j] + gradient[j, i]) ** 2 for i in AXES for j in AXES)
-    magnitude: np.ndarray = np.sqrt(sum(parts, np.zeros_like(gradient[0, 0])))
-    return magnitude
+    return np.sqrt(sum(parts, np.zeros_like(gradient[0, 0])))
 
 
 def _shift(cells: tuple[slice, ...], axis: int, step: int) -> tuple[slice, ...]:

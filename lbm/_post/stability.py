@@ -5,20 +5,17 @@ from __future__ import annotations
 import logging
 import math
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from hetero.devices import Device
 from hetero.memory import free_bytes
+from lbm._coupled.flow import Flow
 from lbm.boundaries import kind_of_flow
 from lbm.boundaries.limits import DENSITY_LIMITS, SPEED_LIMIT
 from lbm.collisions.stability_map import LIMITS, FlowKind, advise_magic, is_same_magic
 from lbm.errors import UnstableError
-
-if TYPE_CHECKING:
-    from lbm._coupled.flow import Flow
-
 
 LOGGER = logging.getLogger(__name__)
 
@@ -230,7 +227,7 @@ _SURROUNDINGS: dict[FlowKind, str] = {
 def suggest_remedy(flow: Flow) -> str:
     """Return advice on what would make a flow more stable than its present settings."""
     tau, magic = flow.collision.tau, flow.collision.magic
-    conditions = [*flow.faces, *(s.condition for s in flow.solids.values())]
+    conditions = flow.enclosure.conditions.values()
     kind = kind_of_flow(conditions)
     walls = flow.problem.links.wall_types_in(flow.steps)  # those of functions, on this rank
     speeds = [math.hypot(*row[2:]) for row in walls] + [

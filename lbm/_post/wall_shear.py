@@ -13,25 +13,17 @@ the stress of the populations' moments has twice the error, too.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from hetero.validation import describe
+from lbm._coupled.flow import Flow
 from lbm._post.gradients import velocity_with_neighbours
 from lbm._post.wall_stress import WallShear
-from lbm.boundaries import FACES, Condition
-from lbm.geometry.surface_normals import (
-    NEARBY,
-    complete_frame,
-    normals_of_cells,
-    normals_of_shape,
-    number_cells,
-)
+from lbm.boundaries import FACES
+from lbm.geometry import surface_normals
 from lbm.geometry.wall_links import INTO
-
-if TYPE_CHECKING:
-    from lbm._coupled.flow import Flow
 
 SHALLOW = 0.1
 """Smallest share of a link across the wall with which it counts: links along a wall hardly measure
@@ -83,8 +75,7 @@ def wall_shear_fields(flow: Flow) -> tuple[np.ndarray, np.ndarray]:
     shape = flow.region.shape
     stress, y_plus = np.zeros((3, *shape)), np.zeros(shape)
     nearest = np.full(shape, np.inf)
-    conditions = dict(zip(FACES, flow.faces, strict=True))
-    conditions |= {name: solid.condition for name, solid in flow.solids.items()}
+    conditions = flow.enclosure.conditions
     for name in (n for n, condition in conditions.items() if condition.has_friction):
         shear = _measure(flow, name, u, fluid)
         cells = tuple((shear.cells - flow.region.start).T)
@@ -105,20 +96,15 @@ def require_wall(flow: Flow, name: str) -> None:
             f"name must be that of a face or a solid at rest: the stress on {name!r}, which moves, "
             "is not known, but force_on and torque_on are"
         )
-    if name not in FACES and name not in flow.solids:
-        names = ", ".join(map(repr, (*FACES, *flow.solids)))
+    conditions = flow.enclosure.conditions
+    if (condition := conditions.get(name)) is None:
+        names = ", ".join(map(repr, conditions))
         raise ValueError(f"name must be that of a face or a solid ({names}), got {name!r}")
-    condition = _condition_of(flow, name)
     if not condition.has_friction:
         raise ValueError(
             f"{name!r} is {type(condition).__name__}, at which no wall shear stress is defined: "
             "use the name of a wall with NoSlip or MovingWall"
         )
-
-
-def _condition_of(flow: Flow, name: str) -> Condition:
-    """Return the condition of a face or a solid."""
-    return flow.solids[name].condition if name in flow.solids else flow.faces[FACES.index(name)]
 
 
 def _measure(flow: Flow, name: str, u: np.ndarray, fluid: np.ndarray) -> WallShear:
@@ -132,7 +118,7 @@ def _measure(flow: Flow, name: str, u: np.ndarray, fluid: np.ndarray) -> WallShe
     on_wall = -(c[:, None] * frame).sum(axis=2)
     slope -= (on_wall[:, :, None] * along).sum(axis=1)
     weight = np.where(across > SHALLOW, across**2, 0.0)
-    number, first = number_cells(links.cells, flow.region.shape)
+    number, first = surface_normals.number_cells(links.cells, flow.region.shape)
     is_measured = np.bincount(number, weight, len(first)) > 0.0
     total = np.where(is_measured, np.bincount(number, weight, len(first)), 1.0)
 
@@ -177,7 +163,7 @@ def _slope_at_wall(flow: Flow, links: _WallLinks, u: np.ndarray, fluid: np.ndarr
     ]
     relative = [u[:, *cell].T.astype(np.float64) - wall for cell in cells]
     is_fluid = [fluid[cell][:, None] for cell in cells]
-    d = np.maximum(links.distance, NEARBY)[:, None]
+    d = np.maximum(links.distance, surface_normals.NEARBY)[:, None]
     slope = relative[0] / d
     if not links.skips:
         is_gap, velocity = _walls_behind(flow, links)
@@ -219,15 +205,16 @@ def _wall_gradient(links: _WallLinks, t: int) -> tuple[np.ndarray, np.ndarray]:
     Both are [link, vector, (x, y, z)]; the derivatives are 0 unless the velocity is a function of
     position.
     """
-    frame = np.stack(complete_frame(links.normal), axis=1)
+    frame = np.stack(surface_normals.complete_frame(links.normal), axis=1)
     along = np.zeros_like(frame)
     if links.condition.depends_on.position and len(links.c):
         for k in range(2):
+            step = surface_normals.NEARBY * frame[:, k]
             ahead, back = (
-                links.condition.parameters(links.points + sign * NEARBY * frame[:, k], float(t))
+                links.condition.parameters(links.points + sign * step, float(t))
                 for sign in (1.0, -1.0)
             )
-            along[:, k] = (ahead - back)[:, 2:] / (2.0 * NEARBY)
+            along[:, k] = (ahead - back)[:, 2:] / (2.0 * surface_normals.NEARBY)
     return frame, along
 
 
@@ -236,7 +223,8 @@ def _wall_gradient(links: _WallLinks, t: int) -> tuple[np.ndarray, np.ndarray]:
 
 def _find_links(flow: Flow, name: str) -> _WallLinks:
     """Return the links of this rank's cells into a face or a solid."""
-    condition, start, skips = _condition_of(flow, name), np.array(flow.region.start), 0
+    condition = flow.enclosure.conditions[name]
+    start, skips = np.array(flow.region.start), 0
     lattice = flow.problem.lattice
     velocities = np.array(lattice.velocities, float)
     if name not in flow.solids:
@@ -247,14 +235,14 @@ def _find_links(flow: Flow, name: str) -> _WallLinks:
         assert cut is not None
         of_solid, skips = cut.of_body(name), 1
         cells, q, distance = cut.cells[of_solid, ::-1], cut.q[of_solid], cut.distance[of_solid]
-        normal = normals_of_shape(
+        normal = surface_normals.normals_of_shape(
             lattice, flow.shape, flow.solids[name].cells, cells + start, q, distance
         )
     else:
         cells, q, _ = flow.problem.links.bodies[name]
         cells, q = cells[:, ::-1], q.astype(np.int64)
         distance = np.full(len(q), 0.5)
-        normal = normals_of_cells(lattice, cells, q, flow.region.shape)
+        normal = surface_normals.normals_of_cells(lattice, cells, q, flow.region.shape)
     c = velocities[q]
     points = cells + start + 0.5 + distance[:, None] * c
     return _WallLinks(cells, q, c, distance, normal, points, condition, skips)

@@ -44,14 +44,12 @@ class WallShear:
     @property
     def friction_velocity(self) -> np.ndarray:
         """Friction velocities u_tau = sqrt(|stress| / density) in cells/step, float64 [k]."""
-        result: np.ndarray = np.sqrt(np.linalg.norm(self.stress, axis=1) / self.density)
-        return result
+        return np.sqrt(np.linalg.norm(self.stress, axis=1) / self.density)
 
     @property
     def y_plus(self) -> np.ndarray:
         """Distances of the cells' centres in wall units, y u_tau / viscosity, float64 [k]."""
-        result: np.ndarray = self.distance * self.friction_velocity / self.viscosity
-        return result
+        return self.distance * self.friction_velocity / self.viscosity
 
     def __len__(self) -> int:
         return len(self.distance)

@@ -13,6 +13,7 @@ from __future__ import annotations
 from lbm.boundaries.condition import NOWHERE as NOWHERE
 from lbm.boundaries.condition import Condition as Condition
 from lbm.boundaries.faces import FACES as FACES
+from lbm.boundaries.faces import Enclosure as Enclosure
 from lbm.boundaries.faces import kind_of_flow as kind_of_flow
 from lbm.boundaries.faces import require_in_plane as require_in_plane
 from lbm.boundaries.faces import split_boundaries as split_boundaries

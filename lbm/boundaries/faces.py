@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
 
 from lbm.boundaries.condition import Condition
 from lbm.boundaries.solid import Solid
 from lbm.boundaries.walls import Periodic
 from lbm.collisions.stability_map import FlowKind
+from lbm.lattices.extent import Triple
 
 FACES = ("x-", "x+", "y-", "y+", "z-", "z+")
 """Names of the faces of a domain, in the order in which their conditions are stored."""
@@ -65,6 +67,27 @@ def split_boundaries(
                 f"or both have another condition, got {low} and {high}"
             )
     return conditions, solids
+
+
+class Enclosure(NamedTuple):
+    """A domain and what bounds the fluid in it.
+
+    Attributes
+    ----------
+    shape : cells of the whole domain
+    faces : conditions of its six faces
+    solids : by name
+    """
+
+    shape: Triple
+    faces: Sequence[Condition]
+    solids: Mapping[str, Solid]
+
+    @property
+    def conditions(self) -> dict[str, Condition]:
+        """Conditions of the six faces and of the solids by name."""
+        of_solids = {name: solid.condition for name, solid in self.solids.items()}
+        return dict(zip(FACES, self.faces, strict=True)) | of_solids
 
 
 def kind_of_flow(conditions: Iterable[Condition]) -> FlowKind:

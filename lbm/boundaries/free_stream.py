@@ -61,5 +61,4 @@ class FreeStream(MovingWall):
         """Return the equilibrium of the stream with the velocity -c."""
         stream = np.stack([np.broadcast_to(v, f.shape) for v in velocity_or_rho])
         cu, square = np.tensordot(c, stream, 1), (stream**2).sum(axis=0)
-        returned: np.ndarray = w * (1 - 3 * cu + 4.5 * cu**2 - 1.5 * square)
-        return returned
+        return w * (1 - 3 * cu + 4.5 * cu**2 - 1.5 * square)

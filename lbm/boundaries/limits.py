@@ -24,14 +24,21 @@ density by a few per cent, waves between walls at most double what the start has
 of fluid fills or empties."""
 
 
+def check_numbers(name: str, value: Any, count: int = 3) -> tuple[float, ...]:
+    """Return `value` as a tuple of `count` finite floats."""
+    words = f"{name} must hold {('two', 'three')[count - 2]} numbers"
+    if isinstance(value, str | set | dict) or not np.iterable(value):
+        raise TypeError(f"{words}, got {describe(value)}")
+    numbers = tuple(check_finite(name, x) for x in value)
+    if len(numbers) != count:
+        raise ValueError(f"{words}, got {describe(value)}")
+    return numbers
+
+
 def check_vector(name: str, value: Any) -> tuple[float, float, float]:
     """Return `value` as three finite floats."""
-    if isinstance(value, str | set | dict) or not np.iterable(value):
-        raise TypeError(f"{name} must hold three numbers, got {describe(value)}")
-    numbers = [check_finite(name, x) for x in value]
-    if len(numbers) != 3:
-        raise ValueError(f"{name} must hold three numbers, got {describe(value)}")
-    return numbers[0], numbers[1], numbers[2]
+    x, y, z = check_numbers(name, value)
+    return x, y, z
 
 
 def require_slow(speed: float) -> None:

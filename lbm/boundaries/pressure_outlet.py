@@ -54,5 +54,4 @@ class PressureOutlet(Condition):
     ) -> np.ndarray:
         """Return the populations that keep the density (Ginzburg et al. 2008)."""
         cu, square = np.tensordot(c, u, 1), (u**2).sum(axis=0)
-        returned: np.ndarray = 2 * w * velocity_or_rho * (1 + 4.5 * cu**2 - 1.5 * square) - f
-        return returned
+        return 2 * w * velocity_or_rho * (1 + 4.5 * cu**2 - 1.5 * square) - f

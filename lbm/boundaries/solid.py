@@ -162,8 +162,7 @@ class Solid:
             raise ValueError(
                 f"boundaries[{name!r}] has cells of shape {self.cells.shape}, the domain {shape}"
             )
-        cells: np.ndarray = self.cells[np.ix_(*indices)]
-        return cells
+        return self.cells[np.ix_(*indices)]
 
 
 def evaluate_solid(

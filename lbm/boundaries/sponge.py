@@ -94,8 +94,7 @@ class Sponge:
         speed of sound. Flow through the face makes it less.
         """
         depth = (np.arange(self.cells) + 0.5) ** 2
-        result: np.ndarray = depth * (0.5 * SOUND * math.log(1.0 / self.reflection) / depth.sum())
-        return result
+        return depth * (0.5 * SOUND * math.log(1.0 / self.reflection) / depth.sum())
 
     def describe(self) -> str:
         """Return a text that is the same for equal settings; a function counts as one only."""

@@ -181,5 +181,4 @@ def root_of_stresses(stresses: np.ndarray) -> np.ndarray:
             f"{values[bad][0, 0]:.3g}: an |uv| is at most the root of uu times vv"
         )
     roots = np.sqrt(np.maximum(values, 0.0))
-    root: np.ndarray = (vectors * roots[..., None, :]) @ np.swapaxes(vectors, -2, -1)
-    return root
+    return (vectors * roots[..., None, :]) @ np.swapaxes(vectors, -2, -1)

@@ -93,5 +93,4 @@ class MovingWall(Condition):
         self, f: np.ndarray, w: float, c: np.ndarray, u: np.ndarray, velocity_or_rho: Any
     ) -> np.ndarray:
         """Return f less the momentum of the wall (Ladd 1994)."""
-        returned: np.ndarray = f - 6 * w * sum(c[a] * velocity_or_rho[a] for a in range(3))
-        return returned
+        return f - 6 * w * sum(c[a] * velocity_or_rho[a] for a in range(3))

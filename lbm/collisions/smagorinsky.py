@@ -71,8 +71,7 @@ def _reference_tau(f: np.ndarray, e: np.ndarray, tau: float, constant: float) ->
     c = np.array(lattice_of_size(len(f)).velocities, float)
     stress = np.einsum("qa,qb,qxyz->abxyz", c, c, f - e)
     strain = np.sqrt(2.0 * (stress**2).sum(axis=(0, 1))) / f.sum(axis=0)  # 2/3 tau' |S|
-    local: np.ndarray = 0.5 * (tau + np.sqrt(tau**2 + 18.0 * constant**2 * strain))
-    return local
+    return 0.5 * (tau + np.sqrt(tau**2 + 18.0 * constant**2 * strain))
 
 
 @dataclass(frozen=True)

@@ -79,8 +79,7 @@ class _VremanModel(EddyViscosityModel):
         minor = sum(b[i, i] * b[j, j] - b[i, j] ** 2 for i, j in ((0, 1), (0, 2), (1, 2)))
         square = (a**2).sum(axis=(0, 1))
         ratio = np.maximum(minor, 0.0) / np.where(square > 0.0, square, 1.0)
-        result: np.ndarray = self.constant * np.sqrt(ratio)
-        return result
+        return self.constant * np.sqrt(ratio)
 
 
 @dataclass(frozen=True)

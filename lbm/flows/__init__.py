@@ -10,46 +10,26 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any, Unpack
 
 import numpy as np
 
 from hetero.validation import check_in_range, check_integer, check_positive
 from lbm import geometry
-from lbm.boundaries import (
-    Condition,
-    FreeSlip,
-    MovingWall,
-    NoSlip,
-    PressureOutlet,
-    Solid,
-    VelocityInlet,
-)
+from lbm._performance.cavity import make_walls
+from lbm.boundaries import Condition, FreeSlip, NoSlip, PressureOutlet, Solid, VelocityInlet
 from lbm.callbacks import SteadyState
 from lbm.collisions import DEFAULT, CollisionChoice, make_collision
 from lbm.collisions.operator import LARGEST_TAU
+from lbm.flows import settings
 from lbm.flows.centre_line import read_centre_line
 from lbm.flows.results import CAVITY_RE1000 as CAVITY_RE1000
 from lbm.flows.results import CavityResult as CavityResult
 from lbm.flows.results import SphereResult as SphereResult
 from lbm.flows.results import TerrainFlow as TerrainFlow
 from lbm.flows.results import VortexFlow as VortexFlow
-from lbm.flows.settings import (
-    MAX_EDGE,
-    MAX_STRIDE,
-    MAX_TURNS,
-    Options,
-    check_speed,
-    relaxation_time,
-    require_memory_for,
-    suit_collision,
-    warn_if_unstable,
-)
 from lbm.geometry.shapes import Sphere
 from lbm.simulation import Simulation
-
-if TYPE_CHECKING:
-    from typing import Unpack
 
 
 def lid_driven_box(
@@ -58,7 +38,7 @@ def lid_driven_box(
     speed: float = 0.1,
     tau: float = 0.6152,
     collision: CollisionChoice = DEFAULT,
-    **options: Unpack[Options],
+    **options: Unpack[settings.Options],
 ) -> Simulation:
     """Build a lid-driven cavity of any shape, whose lid is at +y: the flow of scaling studies.
 
@@ -66,12 +46,7 @@ def lid_driven_box(
     `Simulation`.
     """
     operator = make_collision(collision, tau)
-    return Simulation(shape, collision=operator, boundaries=_lid_walls(speed), **options)
-
-
-def _lid_walls(speed: float) -> dict[str, Condition | Solid]:
-    """Return the walls of a cavity with its lid at +y, which moves along +x."""
-    return {"x": NoSlip(), "z": NoSlip(), "y-": NoSlip(), "y+": MovingWall((speed, 0.0, 0.0))}
+    return Simulation(shape, collision=operator, boundaries=make_walls(speed), **options)
 
 
 def cavity(
@@ -81,7 +56,7 @@ def cavity(
     speed: float = 0.1,
     collision: CollisionChoice = DEFAULT,
     magic: float | None = None,
-    **options: Unpack[Options],
+    **options: Unpack[settings.Options],
 ) -> Simulation:
     """Build the cubic cavity of n^3 cells with its lid at +y, which moves along +x.
 
@@ -89,14 +64,14 @@ def cavity(
     to a Reynolds number of 20.1 `n`, then 3/16 and 1/4. `options` are those of `Simulation`. Too
     few cells for the Reynolds number give a warning that says how many are enough.
     """
-    n = check_integer("n", n, 4, MAX_EDGE)  # fewer cells hold no vortex
-    speed = check_speed(speed)
+    n = check_integer("n", n, 4, settings.MAX_EDGE)  # fewer cells hold no vortex
+    speed = settings.check_speed(speed)
     reynolds = check_positive("reynolds", reynolds)
-    tau = relaxation_time(speed, n, reynolds, "n")
-    operator = suit_collision(collision, tau, reynolds / n, magic, kind="walls")
+    tau = settings.relaxation_time(speed, n, reynolds, "n")
+    operator = settings.suit_collision(collision, tau, reynolds / n, magic, kind="walls")
     if magic is None:
-        warn_if_unstable(operator, reynolds, n, "n", options.get("comm"), kind="walls")
-    return Simulation((n, n, n), collision=operator, boundaries=_lid_walls(speed), **options)
+        settings.warn_if_unstable(operator, reynolds, n, "n", options.get("comm"), kind="walls")
+    return Simulation((n, n, n), collision=operator, boundaries=make_walls(speed), **options)
 
 
 def solve_cavity(
@@ -110,7 +85,7 @@ def solve_cavity(
     restart: str | Path | None = None,
     callbacks: Iterable[Callable[[Simulation], object]] = (),
     progress: bool = False,
-    **options: Unpack[Options],
+    **options: Unpack[settings.Options],
 ) -> CavityResult:
     """Run the cavity to its steady state.
 
@@ -127,7 +102,7 @@ def solve_cavity(
     """
     from scipy.interpolate import CubicSpline
 
-    turns = check_in_range("turns", turns, 0.0, MAX_TURNS)
+    turns = check_in_range("turns", turns, 0.0, settings.MAX_TURNS)
     s = cavity(n, reynolds=reynolds, speed=speed, collision=collision, **options)
     stop = SteadyState(tolerance, max(1, round(n / speed)))
     steps = _steps_left(s, restart, round(turns * n / speed), "turns")
@@ -164,7 +139,7 @@ def sphere(
     collision: CollisionChoice = DEFAULT,
     magic: float | None = None,
     wall: str = "halfway",
-    **options: Unpack[Options],
+    **options: Unpack[settings.Options],
 ) -> Simulation:
     """Build a sphere in a stream along x, between free-slip sides; width and length in diameters.
 
@@ -174,22 +149,19 @@ def sphere(
     1/4. `wall` is that of `lbm.Solid`, "halfway" or "interpolated"; `options` are those of
     `Simulation`.
     """
-    diameter, speed = check_integer("diameter", diameter, 2, MAX_EDGE), check_speed(speed)
+    diameter = check_integer("diameter", diameter, 2, settings.MAX_EDGE)
+    speed = settings.check_speed(speed)
     reynolds = check_positive("reynolds", reynolds)
-    length, width = (
-        check_in_range(name, size, 1.0, MAX_EDGE)
-        for name, size in (("length", length), ("width", width))
-    )
-    tau = relaxation_time(speed, diameter, reynolds, "diameter")
+    length = check_in_range("length", length, 1.0, settings.MAX_EDGE)
+    width = check_in_range("width", width, 1.0, settings.MAX_EDGE)
+    tau = settings.relaxation_time(speed, diameter, reynolds, "diameter")
     nx, ny = (2 * round(k * diameter / 2) for k in (length, width))
     shape = nx, ny, ny
-    require_memory_for(shape, options, collision, solids=True)
+    settings.require_memory_for(shape, options, collision, solids=True)
     centre_and_radius = (0.35 * nx, ny / 2, ny / 2), diameter / 2
-    ball = (
-        geometry.sphere(shape, *centre_and_radius)
-        if wall == "halfway"
-        else Sphere(*centre_and_radius)
-    )
+    ball: Any = Sphere(*centre_and_radius)
+    if wall == "halfway":
+        ball = geometry.sphere(shape, *centre_and_radius)
     walls: dict[str, Condition | Solid] = {
         "x-": VelocityInlet((speed, 0.0, 0.0)),
         "x+": PressureOutlet(1.0),
@@ -197,10 +169,10 @@ def sphere(
         "z": FreeSlip(),
         "sphere": Solid(ball, wall=wall),
     }
-    operator = suit_collision(collision, tau, reynolds / diameter, magic, kind="open")
+    operator = settings.suit_collision(collision, tau, reynolds / diameter, magic, kind="open")
     if magic is None:
         comm = options.get("comm")
-        warn_if_unstable(operator, reynolds, diameter, "diameter", comm, kind="open")
+        settings.warn_if_unstable(operator, reynolds, diameter, "diameter", comm, kind="open")
     return Simulation(
         shape, collision=operator, boundaries=walls, u=(speed, 0.0, 0.0), **options
     )  # fmt: skip
@@ -218,7 +190,7 @@ def solve_sphere(
     restart: str | Path | None = None,
     callbacks: Iterable[Callable[[Simulation], object]] = (),
     progress: bool = False,
-    **options: Unpack[Options],
+    **options: Unpack[settings.Options],
 ) -> SphereResult:
     """Run until the drag is steady: until three diameters change it by less than `tolerance`.
 
@@ -226,7 +198,7 @@ def solve_sphere(
     falls slowly to its steady value: at Re = 20 the remaining error is a few times the last change.
     `restart` and `callbacks` are those of `solve_cavity`.
     """
-    longest = check_in_range("longest", longest, 0.0, MAX_TURNS)
+    longest = check_in_range("longest", longest, 0.0, settings.MAX_TURNS)
     tolerance = check_in_range("tolerance", tolerance, 0.0, 1.0)
     s = sphere(diameter, reynolds=reynolds, speed=speed, collision=collision, wall=wall, **options)
     steps = max(2, 2 * round(1.5 * diameter / speed))
@@ -257,7 +229,7 @@ def terrain(
     speed: float = 0.05,
     tau: float = 0.55,
     collision: CollisionChoice = DEFAULT,
-    **options: Unpack[Options],
+    **options: Unpack[settings.Options],
 ) -> TerrainFlow:
     """Build wind along +x over mountains at the Jacksboro fault, Tennessee (data of matplotlib).
 
@@ -266,12 +238,10 @@ def terrain(
     """
     from matplotlib.cbook import get_sample_data
 
-    height, stride = (
-        check_integer("height", height, 4, MAX_EDGE),
-        check_integer("stride", stride, 1, MAX_STRIDE),
-    )
+    height = check_integer("height", height, 4, settings.MAX_EDGE)
+    stride = check_integer("stride", stride, 1, settings.MAX_STRIDE)
     tau = check_in_range("tau", tau, 0.5, LARGEST_TAU, closed="right")
-    speed = check_speed(speed)
+    speed = settings.check_speed(speed)
     file: Any = get_sample_data("jacksboro_fault_dem.npz")
     with file as data:
         elevation = np.asarray(data["elevation"], np.float64)[::stride, ::stride].T
@@ -282,7 +252,7 @@ def terrain(
     rim = np.minimum.outer(*(np.minimum(np.arange(n), np.arange(n)[::-1]) for n in (nx, nz)))
     surface = 1.0 + height / 3 * scaled * np.clip(rim / 8.0, 0.0, 1.0)
     shape = nx, height, nz
-    require_memory_for(shape, options, collision, solids=True)
+    settings.require_memory_for(shape, options, collision, solids=True)
     ground = geometry.heights(shape, surface)
     walls: dict[str, Condition | Solid] = {
         "x-": VelocityInlet((speed, 0.0, 0.0)),
@@ -292,7 +262,7 @@ def terrain(
         "z": FreeSlip(),
         "ground": Solid(ground),
     }
-    operator = suit_collision(collision, tau, 3.0 * speed / (tau - 0.5), kind="open")
+    operator = settings.suit_collision(collision, tau, 3.0 * speed / (tau - 0.5), kind="open")
     s = Simulation(
         shape, collision=operator, boundaries=walls, u=(speed, 0.0, 0.0), **options
     )  # fmt: skip
@@ -306,16 +276,17 @@ def vortices(
     tau: float = 0.7,
     nz: int = 2,
     collision: CollisionChoice = DEFAULT,
-    **options: Unpack[Options],
+    **options: Unpack[settings.Options],
 ) -> VortexFlow:
     """Build Taylor-Green vortices in n x n x nz cells; n is at least 4.
 
     With 1 or 2 cells across a period the velocity is zero at all centres; with 3 the vortices decay
     within a few steps.
     """
-    n, nz = check_integer("n", n, 4, MAX_EDGE), check_integer("nz", nz, 1, MAX_EDGE)
-    speed = check_speed(speed)
-    require_memory_for((n, n, nz), options, collision)
+    n = check_integer("n", n, 4, settings.MAX_EDGE)
+    nz = check_integer("nz", nz, 1, settings.MAX_EDGE)
+    speed = settings.check_speed(speed)
+    settings.require_memory_for((n, n, nz), options, collision)
     k, rate = 2.0 * np.pi / n, (tau - 0.5) / 3.0 * 2.0 * (2.0 * np.pi / n) ** 2
 
     def u(x: np.ndarray, y: np.ndarray, z: np.ndarray) -> tuple[np.ndarray, ...]:

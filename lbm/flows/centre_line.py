@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from lbm.lattices.extent import Extent
-
-if TYPE_CHECKING:
-    from lbm.simulation import Simulation
+from lbm.simulation import Simulation
 
 
 def read_centre_line(s: Simulation) -> np.ndarray:
@@ -29,5 +25,4 @@ def read_centre_line(s: Simulation) -> np.ndarray:
     for each in s.domain.ranks.gather_all(piece):
         if each is not None:
             line[each[0]] = each[1]
-    profile: np.ndarray = line.mean(axis=(0, 2))
-    return profile
+    return line.mean(axis=(0, 2))

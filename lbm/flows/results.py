@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from hetero.display.notebook import html_table
 from hetero.equality import equal_by_value
-
-if TYPE_CHECKING:
-    from lbm.simulation import Simulation
+from lbm.simulation import Simulation
 
 CAVITY_RE1000 = np.array(
     [

@@ -38,10 +38,7 @@ class Options(TypedDict, total=False):
 
 
 def require_memory_for(
-    shape: tuple[int, int, int],
-    options: Options,
-    collision: CollisionChoice,
-    solids: bool = False,
+    shape: tuple[int, int, int], options: Options, collision: CollisionChoice, solids: bool = False
 ) -> None:
     """Raise MemoryError, before large arrays are built, if one device is to hold too much.
 

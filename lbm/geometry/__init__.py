@@ -8,8 +8,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from hetero.arrays import as_real
-from hetero.validation import check_finite, check_in_range, check_integer, check_shape, describe
-from lbm.boundaries import check_vector
+from hetero.validation import check_in_range, check_integer, check_shape, describe
+from lbm.boundaries.limits import check_numbers, check_vector
 from lbm.lattices.extent import Triple
 
 LARGEST_RADIUS = 1e12
@@ -77,15 +77,7 @@ def cylinder(
     """
     shape = check_domain("shape", shape)
     axis = check_integer("axis", axis, 0, 2)
-    if (
-        isinstance(centre, str | set | dict)
-        or not np.iterable(centre)
-        or len(pair := list(centre)) != 2
-    ):
-        raise ValueError(
-            f"centre must hold two numbers, the coordinates across the axis, got {describe(centre)}"
-        )
-    centre = [check_finite("centre", c) for c in pair]
+    centre = check_numbers("centre", centre, 2)
     radius = check_in_range("radius", radius, 0.0, LARGEST_RADIUS)
     across = [a for a in range(3) if a != axis]
     grid = [centres(shape)[a] for a in across]

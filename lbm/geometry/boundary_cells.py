@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
-from lbm.boundaries import Condition, Solid
+from lbm.boundaries import Condition, Enclosure
 from lbm.geometry.wall_types import WallTypes
 from lbm.lattices import Lattice
 from lbm.lattices.extent import Extent, Triple
@@ -19,6 +19,8 @@ class BoundaryCells:
     Attributes
     ----------
     lattice : the lattice
+    enclosure : the domain
+    labels : those of its solids in and around the cells that are looked at
     z, y, x : int64 [cell], coordinates in the domain
     owner : uint8 [cell, q], the wall at the end of a link: 0 for none, 1 for a face, 2 + k for
         solid number k
@@ -28,22 +30,15 @@ class BoundaryCells:
     slip : uint8 [cell, q], the axes (bits) in which free slip should mirror the link
     """
 
-    def __init__(
-        self,
-        lattice: Lattice,
-        shape: Triple,
-        faces: Sequence[Condition],
-        solids: Sequence[Solid],
-        labels: Labels | None,
-        extent: Extent,
-    ):
-        self.shape, self.faces, self.solids, self.labels = shape, faces, solids, labels
-        self.lattice, self.types = lattice, WallTypes(lattice)
+    def __init__(self, lattice: Lattice, enclosure: Enclosure, extent: Extent):
+        self.lattice, self.enclosure, self.types = lattice, enclosure, WallTypes(lattice)
+        solids = self._solids = list(enclosure.solids.values())
+        labels = self.labels = label_solids(enclosure, extent)
         self.solid_numbers = np.array(
             [0, *(self.types.index_of(s.bounce) for s in solids)], np.uint16
         )
         self._by_rank = np.argsort([s.condition.rank for s in solids], kind="stable") + 1
-        near = np.nonzero(near_walls(lattice.velocities, shape, faces, labels, extent))
+        near = np.nonzero(near_walls(lattice.velocities, enclosure, labels, extent))
         self.z, self.y, self.x = (
             k + first for k, first in zip(near, reversed(extent.start), strict=True)
         )
@@ -67,11 +62,12 @@ class BoundaryCells:
         """Fill column q of `owner`, of the numbers of walls, and of `slip`."""
         cells, ends, c = (self.x, self.y, self.z), [], self.lattice.velocities[q]
         through: list[tuple[int, Condition, np.ndarray]] = []
+        shape, faces, _ = self.enclosure
         for axis in range(3):
             end = cells[axis] + c[axis]
-            crossed = (end < 0) | (end >= self.shape[axis])
+            crossed = (end < 0) | (end >= shape[axis])
             ends.append(end)
-            wall = None if c[axis] == 0 else self.faces[2 * axis + (c[axis] > 0)]
+            wall = None if c[axis] == 0 else faces[2 * axis + (c[axis] > 0)]
             if wall is not None and not wall.is_periodic:
                 through.append((axis, wall, crossed))
         inside = np.ones(len(self.x), bool)
@@ -106,8 +102,8 @@ class BoundaryCells:
         positions = self._places[cells]
         axes = [axis for axis in range(3) if c[axis]]
         label = np.zeros(len(positions), np.uint8)
-        strongest = np.full(len(label), len(self.solids))
-        solid_of_rank = np.append(len(self.solids), np.argsort(self._by_rank))
+        strongest = np.full(len(label), len(self._solids))
+        solid_of_rank = np.append(len(self._solids), np.argsort(self._by_rank))
         is_open: dict[tuple[int, ...], np.ndarray] = {(): label == 0}
         for size in range(1, len(axes) + 1):
             for done in itertools.combinations(axes, size):
@@ -127,7 +123,7 @@ class BoundaryCells:
         hit = self._meet_solids((cx, cy, cz), labels, near)
         for k in np.unique(hit[hit > 0]):
             # Links that a slip face mirrors into an interpolated wall belong to that wall.
-            mirrors, solid = face.mirrors, self.solids[k - 1]
+            mirrors, solid = face.mirrors, self._solids[k - 1]
             behind, condition = near[hit == k], solid.bounce if mirrors else solid.condition
             number, slip = self.types.of_link_behind_face(axis, face, condition)
             self._number[behind, q], self.slip[behind, q] = number, slip
@@ -155,8 +151,7 @@ class Labels:
 
     def of_cells(self, x: np.ndarray, y: np.ndarray, z: np.ndarray) -> np.ndarray:
         """Return the labels of cells, which may be ghosts, by their coordinates in the domain."""
-        labels: np.ndarray = self.values.ravel()[self.places_of(x, y, z)]
-        return labels
+        return self.values.ravel()[self.places_of(x, y, z)]
 
     @property
     def strides(self) -> Triple:
@@ -167,14 +162,12 @@ class Labels:
     def places_of(self, x: np.ndarray, y: np.ndarray, z: np.ndarray) -> np.ndarray:
         """Return where cells are in the flat array of values, by their coordinates."""
         (x0, y0, z0), (_, row, layer) = self.start, self.strides
-        positions: np.ndarray = (z - z0 + 1) * layer + (y - y0 + 1) * row + (x - x0 + 1)
-        return positions
+        return (z - z0 + 1) * layer + (y - y0 + 1) * row + (x - x0 + 1)
 
 
-def label_solids(
-    shape: Triple, faces: Sequence[Condition], solids: Mapping[str, Solid], extent: Extent
-) -> Labels | None:
+def label_solids(enclosure: Enclosure, extent: Extent) -> Labels | None:
     """Return the labels of the cells of an extent and around it; None without solids."""
+    shape, faces, solids = enclosure
     if not solids:
         return None
     labels = np.zeros([n + 2 for n in reversed(extent.shape)], np.uint8)
@@ -200,11 +193,7 @@ def label_solids(
 
 
 def near_walls(
-    velocities: Sequence[Triple],
-    shape: Triple,
-    faces: Sequence[Condition],
-    labels: Labels | None,
-    extent: Extent,
+    velocities: Sequence[Triple], enclosure: Enclosure, labels: Labels | None, extent: Extent
 ) -> np.ndarray:
     """Return a mask [z, y, x] of the fluid cells of an extent that may have a wall beside them.
 
@@ -212,11 +201,11 @@ def near_walls(
     """
     near = np.zeros(extent.shape[::-1], bool)
     for axis in range(3):
-        if not faces[2 * axis].is_periodic:
+        if not enclosure.faces[2 * axis].is_periodic:
             ends = np.moveaxis(near, 2 - axis, 0)
             if extent.start[axis] == 0:
                 ends[0] = True
-            if extent.stop[axis] == shape[axis]:
+            if extent.stop[axis] == enclosure.shape[axis]:
                 ends[-1] = True
     if labels is not None:
         solid = labels.values > 0

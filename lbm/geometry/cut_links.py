@@ -14,7 +14,7 @@ linear system for the two populations that they return.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -80,14 +80,12 @@ class CutLinks:
         velocity = self.velocity.copy()
         for body in self.moving:
             velocity[body.links] = body.condition.parameters(body.points, step + HALF_STEP)[:, 2:]
-        terms: np.ndarray = 6.0 * self.weights * (velocity * self.directions).sum(axis=1)
-        return terms
+        return 6.0 * self.weights * (velocity * self.directions).sum(axis=1)
 
     def points(self, start: Triple) -> np.ndarray:
         """Return where links meet the wall [link, (x, y, z)]; the block begins at cell `start`."""
         centres = self.cells[:, ::-1] + np.array(start) + 0.5
-        points: np.ndarray = centres + self.distance[:, None] * self.directions
-        return points
+        return centres + self.distance[:, None] * self.directions
 
     def of_body(self, name: str) -> np.ndarray:
         """Return the numbers of the links of a solid."""
@@ -105,22 +103,14 @@ class CutLinks:
         position[inside] = np.arange(len(inside))
         moving = []
         for body in self.moving:
-            selected = position[body.links] >= 0
-            moving.append(
-                MovingBody(body.condition, position[body.links][selected], body.points[selected])
-            )
-        return replace(
-            self,
-            cells=self.cells[inside] - start + np.array(halo[::-1]),
-            q=self.q[inside],
-            distance=self.distance[inside],
-            body=self.body[inside],
-            velocity=self.velocity[inside],
-            moving=tuple(moving),
-        )
+            links = position[body.links]
+            moving.append(MovingBody(body.condition, links[links >= 0], body.points[links >= 0]))
+        cells = self.cells[inside] - start + np.array(halo[::-1])
+        selected = {k: getattr(self, k)[inside] for k in ("q", "distance", "body", "velocity")}
+        return replace(self, cells=cells, moving=tuple(moving), **selected)
 
 
-def find_cut_links(solids: Mapping[str, Solid], boundary: Any, extent: Extent) -> CutLinks | None:
+def find_cut_links(boundary: Any, extent: Extent) -> CutLinks | None:
     """Find the links of an extent's cells that end at interpolated walls; None without such walls.
 
     `boundary` are the `BoundaryCells` of the extent.
@@ -130,6 +120,7 @@ def find_cut_links(solids: Mapping[str, Solid], boundary: Any, extent: Extent) -
     ValueError
         If the surface of a shape does not cross a link that ends in one of its cells.
     """
+    shape, _, solids = boundary.enclosure
     names = tuple(solids)
     interpolated = [k for k, solid in enumerate(solids.values()) if solid.is_interpolated]
     if not interpolated:
@@ -146,7 +137,7 @@ def find_cut_links(solids: Mapping[str, Solid], boundary: Any, extent: Extent) -
         solid = solids[names[k]]
         distance[of_solid] = _measure(names[k], solid, position[of_solid], c[of_solid], boundary)
     for k in interpolated if len(interpolated) > 1 else ():
-        _cut_by_nearer(k, solids[names[k]].cells, position, c, boundary.shape, distance, body)
+        _cut_by_nearer(k, solids[names[k]].cells, position, c, shape, distance, body)
     moving = []
     for k in interpolated:
         of_solid, solid = np.flatnonzero(body == k), solids[names[k]]
@@ -171,7 +162,7 @@ def _measure(
     links into cells of a surface with holes, or of a sheet that was thickened, half-way.
     """
     shape_of_solid: Any = solid.cells
-    shape, faces = boundary.shape, boundary.faces
+    shape, faces, _ = boundary.enclosure
     ends = cells + c
     mirrored = np.zeros(ends.shape, bool)
     for axis in range(3):

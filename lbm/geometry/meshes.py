@@ -85,10 +85,10 @@ class TriangleMesh:
     repair: bool = False
     is_oriented: bool = field(init=False)
     """True if all triangles face outwards, or all inwards."""
-    repairs: tuple[str, ...] = field(init=False, default=())
+    repairs: tuple[str, ...] = field(init=False)
     minimum_thickness: int = field(init=False, default=0)
-    caps: np.ndarray = field(init=False, default_factory=lambda: np.zeros((0, 3), np.int64))
-    sheets: int = field(init=False, default=0)
+    caps: np.ndarray = field(init=False)
+    sheets: int = field(init=False)
 
     def __post_init__(self) -> None:
         vertices, faces = check_arrays(self.vertices, self.faces)
@@ -96,9 +96,11 @@ class TriangleMesh:
         if not isinstance(self.repair, bool | np.bool_):
             raise TypeError(f"repair must be True or False, got {describe(self.repair)}")
         if self.repair:
-            self._repair(vertices, faces, weld)
-            return
-        surface = close_surface(vertices, faces, weld)
+            from lbm.geometry.triangles.repair import repair_surface
+
+            surface = repair_surface(vertices, faces, weld)
+        else:
+            surface = close_surface(vertices, faces, weld)
         if not surface.is_oriented:
             warnings.warn(
                 "faces are not oriented consistently: some of the triangles face inwards and "
@@ -108,18 +110,7 @@ class TriangleMesh:
             )
         for name, value in surface._asdict().items():
             object.__setattr__(self, name, value)
-
-    def _repair(self, vertices: np.ndarray, faces: np.ndarray, weld: float) -> None:
-        """Take over a surface that need not be closed, and say what was done to it."""
-        from lbm.geometry.triangles.repair import repair_surface
-
-        surface = repair_surface(vertices, faces, weld)
-        for name, value in (
-            ("vertices", surface.vertices), ("faces", surface.faces), ("repairs", surface.notes),
-            ("is_oriented", True), ("caps", surface.caps), ("sheets", surface.sheets),
-        ):  # fmt: skip
-            object.__setattr__(self, name, value)
-        for note in surface.notes:
+        for note in surface.repairs:
             LOGGER.info("%s", note)
 
     def __repr__(self) -> str:

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import itertools
 import warnings
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from lbm.boundaries import Condition, Solid
+from lbm.boundaries import Condition, Enclosure, Solid
 from lbm.boundaries.prescribed import Function
 from lbm.boundaries.solid import ATTACHED
 from lbm.geometry.meshes import TriangleMesh
 from lbm.geometry.shapes import Complement, Shape
 from lbm.geometry.triangles.resolution import require_inside
-from lbm.lattices.extent import Triple
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,31 +38,25 @@ class PeriodicImages(Shape):
     def __call__(self, x: np.ndarray, y: np.ndarray, z: np.ndarray) -> np.ndarray:
         """Return whether points are inside of one of the images."""
         images = [self.shape(x - sx, y - sy, z - sz) for sx, sy, sz in self.shifts]
-        inside: np.ndarray = np.logical_or.reduce(images)
-        return inside
+        return np.logical_or.reduce(images)
 
     def distances(self, points: np.ndarray, directions: np.ndarray) -> np.ndarray:
         """Return how far along each link the nearest image is."""
-        nearest: np.ndarray = np.fmin.reduce(
+        return np.fmin.reduce(
             [self.shape.distances(points - shift, directions) for shift in self.shifts]
         )
-        return nearest
 
 
-def place_solids(
-    solids: Mapping[str, Solid], domain: Triple, faces: Sequence[Condition], *, warns: bool = True
-) -> dict[str, Solid]:
-    """Return solids with their periodic images, if they suit a domain."""
+def place_solids(enclosure: Enclosure, *, warns: bool = True) -> dict[str, Solid]:
+    """Return the solids with their periodic images, if they suit the domain."""
     with warnings.catch_warnings():
         if not warns:
             warnings.simplefilter("ignore")
-        require_bodies_inside(solids, domain, faces)
-        return repeat_solids(solids, domain, faces)
+        require_bodies_inside(enclosure)
+        return repeat_solids(enclosure)
 
 
-def repeat_solids(
-    solids: Mapping[str, Solid], domain: Triple, faces: Sequence[Condition]
-) -> dict[str, Solid]:
+def repeat_solids(enclosure: Enclosure) -> dict[str, Solid]:
     """Return the solids with periodic images of those that pass through a periodic face.
 
     A body must be shorter than the domain along that axis, and have `bounds` (`Shape`). Walls that
@@ -76,8 +68,8 @@ def repeat_solids(
         If a longer body that ends within the domain is cut off at a periodic face.
     """
     repeated = {}
-    for name, solid in solids.items():
-        cells, condition = _repeat(name, solid.cells, domain, faces), solid.condition
+    for name, solid in enclosure.solids.items():
+        cells, condition = _repeat(name, solid.cells, enclosure), solid.condition
         images = cells.shape if isinstance(cells, Complement) else cells
         if (
             isinstance(images, PeriodicImages)
@@ -90,15 +82,13 @@ def repeat_solids(
     return repeated
 
 
-def require_bodies_inside(
-    solids: Mapping[str, Solid], domain: Triple, faces: Sequence[Condition]
-) -> None:
+def require_bodies_inside(enclosure: Enclosure) -> None:
     """Raise ValueError for meshes outside of the domain; warn of those that do not suit it.
 
     Flows pass around modelled walls that end within the domain along two axes: of these it warns.
     """
-    periodic = [face.is_periodic for face in faces[::2]]
-    for name, solid in solids.items():
+    domain, periodic = enclosure.shape, [face.is_periodic for face in enclosure.faces[::2]]
+    for name, solid in enclosure.solids.items():
         bounds = getattr(solid.cells, "bounds", None)
         if solid.is_modelled and bounds is not None:
             low, high = np.clip(bounds, 0.0, domain)
@@ -132,16 +122,16 @@ def _velocity_at_body(condition: Condition, images: PeriodicImages) -> Function:
     return lambda x, y, z: velocity(*move(x, y, z))
 
 
-def _repeat(name: str, body: Any, domain: Triple, faces: Sequence[Condition]) -> Any:
+def _repeat(name: str, body: Any, enclosure: Enclosure) -> Any:
     """Return a body, with its images if it passes through a periodic face."""
     if isinstance(body, Complement):
-        return Complement(_repeat(name, body.shape, domain, faces))
+        return Complement(_repeat(name, body.shape, enclosure))
     if (bounds := getattr(body, "bounds", None)) is None:
         return body
     shifts: list[tuple[float, ...]] = []
-    for axis, (low, high, n) in enumerate(zip(*bounds, domain, strict=True)):
+    for axis, (low, high, n) in enumerate(zip(*bounds, enclosure.shape, strict=True)):
         beyond = [n] * bool(low < 0.0 < high) + [-n] * bool(low < n < high)
-        if not beyond or not faces[2 * axis].is_periodic or len(beyond) == 2:
+        if not beyond or not enclosure.faces[2 * axis].is_periodic or len(beyond) == 2:
             shifts.append((0.0,))
             continue
         if high - low >= n:

@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from hetero.validation import check_choice, check_finite, check_in_range, describe
-from lbm.boundaries import check_vector
+from hetero.validation import check_choice, check_in_range
+from lbm.boundaries.limits import check_numbers, check_vector
 from lbm.geometry import LARGEST_RADIUS
 
 AXES = "x", "y", "z"
@@ -119,8 +119,7 @@ class Sphere(Shape):
     def __call__(self, x: np.ndarray, y: np.ndarray, z: np.ndarray) -> np.ndarray:
         """Return whether points are inside."""
         cx, cy, cz = self.centre
-        inside: np.ndarray = (x - cx) ** 2 + (y - cy) ** 2 + (z - cz) ** 2 < self.radius**2
-        return inside
+        return (x - cx) ** 2 + (y - cy) ** 2 + (z - cz) ** 2 < self.radius**2
 
     def distances(self, points: np.ndarray, directions: np.ndarray) -> np.ndarray:
         """Return how far along each link the surface is."""
@@ -146,15 +145,7 @@ class Cylinder(Shape):
 
     def __post_init__(self) -> None:
         check_choice("axis", self.axis, AXES)
-        if isinstance(self.centre, str | set | dict) or not np.iterable(self.centre):
-            raise TypeError(f"centre must hold two numbers, got {describe(self.centre)}")
-        centre = tuple(check_finite("centre", c) for c in self.centre)
-        if len(centre) != 2:
-            raise ValueError(
-                "centre must hold two numbers, the coordinates across the axis, got "
-                f"{describe(self.centre)}"
-            )
-        object.__setattr__(self, "centre", centre)
+        object.__setattr__(self, "centre", check_numbers("centre", self.centre, 2))
         _check_radius(self)
 
     @property
@@ -207,8 +198,7 @@ class HalfSpace(Shape):
 
     def __call__(self, x: np.ndarray, y: np.ndarray, z: np.ndarray) -> np.ndarray:
         """Return whether points are behind the plane."""
-        behind: np.ndarray = np.asarray(self._height(x, y, z)) < 0.0
-        return behind
+        return np.asarray(self._height(x, y, z)) < 0.0
 
     def distances(self, points: np.ndarray, directions: np.ndarray) -> np.ndarray:
         """Return how far along each link the plane is."""

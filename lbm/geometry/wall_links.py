@@ -7,18 +7,18 @@ cell is enough.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from lbm.boundaries import Condition, Solid
+from lbm.boundaries import Enclosure
 from lbm.boundaries.free_stream import EQUILIBRIUM
-from lbm.geometry.boundary_cells import BoundaryCells, label_solids
+from lbm.geometry.boundary_cells import BoundaryCells
 from lbm.geometry.cut_links import CutLinks, find_cut_links
 from lbm.geometry.wall_types import HALF_STEP, VaryingRows
 from lbm.lattices import Lattice
-from lbm.lattices.extent import Extent, Triple
+from lbm.lattices.extent import Extent
 
 SOLID_CLASS = 1
 """Class of cells that are not fluid."""
@@ -104,8 +104,7 @@ class Links:
         outlet = np.where(special & is_outlet, row, 0).max(axis=1)
 
         def all_special(condition: np.ndarray) -> np.ndarray:
-            result: np.ndarray = (condition | ~special).all(axis=1)
-            return result
+            return (condition | ~special).all(axis=1)
 
         returns = np.full(len(row), MIXED, np.uint32)
         returns[all_special((image == q) & ~is_outlet)] = MOVING
@@ -128,8 +127,7 @@ class Links:
         """
         velocity = self.wall_types[self.wall_rows[:, :, 0], 2:]  # [class, q, component]
         c, w = np.array(self.lattice.velocities), np.array(self.lattice.weights)
-        added: np.ndarray = -6.0 * w * (velocity * c).sum(axis=2)
-        return added
+        return -6.0 * w * (velocity * c).sum(axis=2)
 
     def into_streams(self) -> np.ndarray:
         """Return which links end at free streams, bool [class, q]."""
@@ -144,8 +142,7 @@ class Links:
         velocity = self.wall_types[self.wall_rows[:, :, 0], 2:]
         c, w = np.array(self.lattice.velocities), np.array(self.lattice.weights)
         cu, square = (velocity * c).sum(axis=2), (velocity**2).sum(axis=2)
-        returned: np.ndarray = w * (4.5 * cu**2 - 3.0 * cu - 1.5 * square)
-        return returned
+        return w * (4.5 * cu**2 - 3.0 * cu - 1.5 * square)
 
     @property
     def is_varying(self) -> np.ndarray:
@@ -153,17 +150,12 @@ class Links:
         return _find_varying(len(self.wall_types), self.varying)
 
 
-def classify_cells(
-    lattice: Lattice,
-    shape: Triple,
-    faces: Sequence[Condition],
-    solids: Mapping[str, Solid],
-    extent: Extent | None = None,
-) -> Links:
-    """Find the walls around each cell of a domain (nx, ny, nz) and number the combinations.
+def classify_cells(lattice: Lattice, enclosure: Enclosure, extent: Extent | None = None) -> Links:
+    """Find the walls around each cell of a domain and number the combinations.
 
     With `extent` only these cells are looked at, and the arrays of the result hold nothing else.
     """
+    shape, faces, solids = enclosure
     extent = Extent.of_domain(shape) if extent is None else extent
     if not solids and all(face.is_periodic for face in faces):
         classes = np.zeros(extent.shape[::-1], np.uint8)
@@ -173,8 +165,8 @@ def classify_cells(
         raise ValueError(
             f"at most {_MAX_SOLIDS} solids, got {len(solids)}: join those with one condition"
         )
-    labels = label_solids(shape, faces, solids, extent)
-    cells = BoundaryCells(lattice, shape, faces, list(solids.values()), labels, extent)
+    cells = BoundaryCells(lattice, enclosure, extent)
+    labels = cells.labels
     partner = mirror_images(lattice, cells.slip, cells.owner, cells.row)
     has_walls, number, first = _number_combinations(cells.owner > 0, cells.row, partner)
     dtype = np.min_scalar_type(_FIRST_WALL_CLASS + len(first))
@@ -195,10 +187,8 @@ def classify_cells(
     for k, name in enumerate(solids):
         cell, q = np.nonzero(cells.owner == k + 2)
         bodies[name] = np.stack(position, axis=1)[cell], q, cells.row[cell, q]
-    cut = find_cut_links(solids, cells, extent)
-    return Links(
-        lattice, classes, masks, wall_rows, wall_types, varying, sizes, bodies, cut
-    )  # fmt: skip
+    cut = find_cut_links(cells, extent)
+    return Links(lattice, classes, masks, wall_rows, wall_types, varying, sizes, bodies, cut)
 
 
 def _find_varying(count: int, varying: Sequence[VaryingRows]) -> np.ndarray:
@@ -224,8 +214,7 @@ def has_outlet_link(links: Links) -> np.ndarray:
     Walls that change with time count as outlets: what they bring in now they may take out later.
     """
     lets_out = (links.wall_types[:, 0] != 0.0) | links.is_varying
-    has_inflow: np.ndarray = (links.bits(INTO) & lets_out[links.wall_rows[:, :, 0]]).any(axis=1)
-    return has_inflow
+    return (links.bits(INTO) & lets_out[links.wall_rows[:, :, 0]]).any(axis=1)
 
 
 def slip_images(lattice: Lattice, axes: int) -> list[int]:

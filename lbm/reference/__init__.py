@@ -8,18 +8,15 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from lbm import boundaries as b
 from lbm.boundaries.sponge import Sponge, check_sponges
 from lbm.collisions.eddy_viscosity import EddyViscosityModel
+from lbm.collisions.operator import Collision
 from lbm.lattices import D3Q19, Lattice
 from lbm.reference.walls import Cut, ReferenceWalls
-
-if TYPE_CHECKING:
-    from lbm.collisions.operator import Collision
 
 
 def equilibrium(rho: np.ndarray, u: np.ndarray, lattice: Lattice = D3Q19) -> np.ndarray:

@@ -58,7 +58,7 @@ class ReferenceWalls:
     ):
         self.shape, self.lattice = shape, lattice
         self.faces, solids = b.split_boundaries(boundaries)
-        self.solids = repeat_solids(solids, shape, self.faces)
+        self.solids = repeat_solids(b.Enclosure(shape, self.faces, solids))
         self.labels = self._label_cells()
         self.fluid = self.labels[1:-1, 1:-1, 1:-1] == 0
         self.ends = [self._labels_at_ends(c) for c in self.lattice.velocities]

@@ -5,7 +5,7 @@ import pytest
 
 import lbm
 from lbm._kernels.formulas.wall_formulas import make_outlet_returns, make_slip_returns, wall_return
-from lbm.boundaries import split_boundaries
+from lbm.boundaries import Enclosure, split_boundaries
 from lbm.geometry.wall_links import MIXED, MOVING, RETURN, SLIP, SPECIAL, classify_cells
 
 LATTICES = pytest.mark.parametrize(
@@ -16,7 +16,7 @@ INLET, OUTLET = lbm.VelocityInlet((0.05, 0.0, 0.0)), lbm.PressureOutlet(1.01)
 
 def returns_of(walls, lattice=lbm.D3Q19):
     """Return the links of a 5^3 box, and the column RETURN of each cell [x, y, z]."""
-    links = classify_cells(lattice, (5, 5, 5), *split_boundaries(walls))
+    links = classify_cells(lattice, Enclosure((5, 5, 5), *split_boundaries(walls)))
     return links, links.masks_with_returns()[links.classes.T, RETURN]
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from lbm._commands.cases.scales import CaseFlow
 from lbm._io.tables import Table
-from lbm.boundaries import evaluate_solid, split_boundaries
+from lbm.boundaries import Enclosure, evaluate_solid, split_boundaries
 from lbm.geometry.meshes import TriangleMesh
 from lbm.geometry.periodic_images import PeriodicImages, repeat_solids
 from lbm.lattices.extent import Extent, Triple
@@ -43,12 +43,14 @@ def read_force_scales(table: Table, names: Sequence[str], flow: CaseFlow) -> For
         areas = (table.positive("area"),) * len(names)
     else:
         faces, solids = split_boundaries(flow.boundaries)
-        solids = repeat_solids({name: solids[name] for name in names}, shape, faces)
+        named = {name: solids[name] for name in names}
+        solids = repeat_solids(Enclosure(shape, faces, named))
         areas = tuple(
             scales.cell**2 * measure_frontal_area(solids[name], shape, axis) for name in names
         )
-    density, step = (1.0, 1.0) if scales.units is None else (scales.units.density, scales.units.dt)
-    return ForceScales(0.5 * density * speed**2, areas, length / speed / step)
+    density = 1.0 if scales.units is None else scales.units.density
+    time = length / speed / scales.physical(steps=1.0)
+    return ForceScales(0.5 * density * speed**2, areas, time)
 
 
 def measure_frontal_area(solid: Any, shape: Triple, axis: int) -> float:

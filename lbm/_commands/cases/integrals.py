@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
 from lbm._commands.cases.scales import CaseFlow, Scales
-from lbm._coupled.scalars.scalar import FixedValue, Scalar
+from lbm._coupled.scalars.scalar import FixedFlux, FixedValue, Scalar
 from lbm._io.tables import Table
 from lbm._parallel.ranks.exact_sum import exact_sum
 from lbm._tunnel.averages import Estimate, average_pairs, estimate_mean
-from lbm.boundaries import FACES, Condition, Solid, split_boundaries
+from lbm.boundaries import FACES, Enclosure, split_boundaries
 from lbm.simulation import Simulation
 
 EVERY = 99
@@ -43,7 +43,7 @@ class FlowSections:
     @property
     def columns(self) -> list[tuple[str, str]]:
         """Names and units of the numbers of a sample."""
-        rate, pressure = ("", "") if self.scales.units is None else ("m^3/s", "Pa")
+        rate, pressure = map(self.scales.unit, ("m^3/s", "Pa"))
         pairs = zip(self.labels, self.labels[1:], strict=False)
         return [
             *((f"flow rate at {label}", rate) for label in self.labels),
@@ -58,13 +58,11 @@ class FlowSections:
         flow have in common. The pressure of a section that a moving body fills is NaN.
         """
         rate, excess, count = np.transpose(self._sum(simulation))
-        units = self.scales.units
-        area, speed, pressure = (
-            (1.0, 1.0, 1.0 / 3.0) if units is None
-            else (units.dx**2, units.to_physical(speed=1.0), units.to_physical(pressure=1.0))
-        )  # fmt: skip
+        scales = self.scales
+        pressure = 1.0 / 3.0 if scales.units is None else scales.physical(pressure=1.0)
         mean = pressure * excess / np.where(count > 0.0, count, np.nan)
-        return np.concatenate([rate * area * speed, mean, mean[:-1] - mean[1:]])
+        rate = rate * scales.cell**2 * scales.physical(speed=1.0)
+        return np.concatenate([rate, mean, mean[:-1] - mean[1:]])
 
     def require_fluid(self, simulation: Simulation) -> None:
         """Raise ValueError for a section without fluid; all ranks must call it."""
@@ -142,7 +140,7 @@ def read_flow(table: Table, flow: CaseFlow) -> FlowSections:
     layers = tuple(min(int(v / scales.cell + 1e-9), shape[axis] - 1) for v in values)
     if len(set(layers)) < len(layers):
         raise table.error("sections", f"must lie in different layers of cells, got {values!r}")
-    labels = tuple(f"{'xyz'[axis]} = {v:g}" + " m" * (scales.units is not None) for v in values)
+    labels = tuple(f"{'xyz'[axis]} = {v:g}{scales.unit(' m')}" for v in values)
     return FlowSections(axis, layers, labels, scales, _read_every(table, flow))
 
 
@@ -155,7 +153,7 @@ def read_heat(table: Table, flow: CaseFlow) -> HeatWalls:
         name = table.choice("scalar", tuple(scalars))
     else:
         (name,) = scalars
-    scalar, possible = scalars[name], dict(_list_walls(scalars[name], flow.boundaries))
+    scalar, possible = scalars[name], dict(_list_walls(scalars[name], flow))
     walls = table.take("walls", [wall for wall, transfers in possible.items() if transfers])
     if not isinstance(walls, list) or not walls or not set(map(str, walls)) <= set(possible):
         raise table.error(
@@ -165,9 +163,7 @@ def read_heat(table: Table, flow: CaseFlow) -> HeatWalls:
         )
     if len(set(walls)) < len(walls):
         raise table.error("walls", f"must list each wall once, got {walls!r}")
-    scale, unit = 1.0, ""
-    if scales.units is not None:
-        scale, unit = scales.cell**3 / scales.units.dt, "value m^3/s"
+    scale, unit = scales.cell**3 / scales.physical(steps=1.0), scales.unit("value m^3/s")
     if "heat_capacity" in table:
         if scales.units is None:
             raise table.error("heat_capacity", "is in J/(kg K) and needs [units]")
@@ -181,21 +177,13 @@ def _read_every(table: Table, flow: CaseFlow) -> int:
     return table.integer("every", min(EVERY, flow.steps), 1)
 
 
-def _list_walls(
-    scalar: Scalar, boundaries: Mapping[str, Condition | Solid]
-) -> Iterator[tuple[str, bool]]:
+def _list_walls(scalar: Scalar, flow: CaseFlow) -> Iterator[tuple[str, bool]]:
     """Yield the walls of a scalar, and whether they have a value or a flux that is not zero."""
-    faces, solids = split_boundaries(boundaries)
-    conditions = zip(FACES, faces, strict=True), ((k, s.condition) for k, s in solids.items())
-    for name, condition in (pair for pairs in conditions for pair in pairs):
-        prescribed = scalar.boundaries.get(name)
-        if prescribed is None and name in FACES:
-            prescribed = scalar.boundaries.get(name[0])
-        if not (condition.is_periodic or condition.is_open):
-            is_driven = isinstance(prescribed, FixedValue) or (
-                prescribed is not None and prescribed.flux != 0.0
-            )
-            yield name, is_driven
+    enclosure = Enclosure(flow.shape, *split_boundaries(flow.boundaries))
+    for name, condition in enclosure.conditions.items():
+        if condition.is_impermeable:
+            prescribed = scalar.boundary_at(name) or FixedFlux()
+            yield name, isinstance(prescribed, FixedValue) or prescribed.flux != 0.0
 
 
 def _read_conduction(

@@ -48,20 +48,19 @@ class ProbeTable:
     @property
     def columns(self) -> list[tuple[str, str]]:
         """Names and units of the numbers of a sample."""
-        has_units = self.scales.units is not None
-        velocity = [(f"u{axis}", "m/s" * has_units) for axis in "xyz"]
-        first = ("pressure", "Pa") if has_units else ("rho", "")
+        velocity = [(f"u{axis}", self.scales.unit("m/s")) for axis in "xyz"]
+        first = ("rho", "") if self.scales.units is None else ("pressure", "Pa")
         numbers = [first, *velocity]
         return [(f"{name} at {label}", unit) for label in self.labels for name, unit in numbers]
 
     def sample(self, simulation: Simulation) -> np.ndarray:
         """Return density, or pressure, and velocity of the cells; all ranks must call it."""
-        probe, units = Probe(self.cells), self.scales.units
+        probe, scales = Probe(self.cells), self.scales
         probe(simulation)
         values = probe.values[0]
-        if units is not None:
-            pressure = units.to_physical(pressure=1.0) * (values[:, :1] - 1.0)
-            values = np.hstack([pressure, units.to_physical(speed=1.0) * values[:, 1:]])
+        if scales.units is not None:
+            values[:, 0] = scales.physical(pressure=1.0) * (values[:, 0] - 1.0)
+            values[:, 1:] *= scales.physical(speed=1.0)
         return values.ravel()
 
 
@@ -85,13 +84,12 @@ class ForceTable:
     @property
     def columns(self) -> list[tuple[str, str]]:
         """Names and units of the numbers of a sample."""
-        unit = "" if self.scales.units is None else "N"
+        unit = self.scales.unit("N")
         return [(f"{solid} f{axis}", unit) for solid in self.solids for axis in "xyz"]
 
     def sample(self, simulation: Simulation) -> np.ndarray:
         """Return the forces on all solids; all ranks must call it."""
-        units = self.scales.units
-        scale = 1.0 if units is None else units.to_physical(force=1.0)
+        scale = self.scales.physical(force=1.0)
         return np.concatenate([scale * simulation.force_on(solid) for solid in self.solids])
 
 

@@ -131,8 +131,8 @@ class Recorder:
         self.files[folder / SERIES] = self.files[image] = None
         if simulation.rank == 0:
             self._images.append((simulation.steps, image))
-            scale = 1.0 if units is None else units.dt
-            write_series(folder / SERIES, [(path, scale * step) for step, path in self._images])
+            step_time = self.case.scales.physical(steps=1.0)
+            write_series(folder / SERIES, [(path, step_time * n) for n, path in self._images])
 
     def _write_picture(self, pictures: PictureSettings) -> Callable[[Simulation], None]:
         """Return a callback that draws a layer of cells and writes it as a PNG."""

@@ -36,7 +36,7 @@ def read_velocity(
         centre = np.array(scales.position(table.vector("centre")))
         spin = np.array(scales.rate(table.vector("angular_velocity")))
 
-    def at(x: np.ndarray, y: np.ndarray, z: np.ndarray) -> Any:
+    def velocity_at(x: np.ndarray, y: np.ndarray, z: np.ndarray) -> Any:
         position = {"x": x, "y": y, "z": z}
         share = 1.0
         for axis in axes:
@@ -51,10 +51,10 @@ def read_velocity(
         )
 
     if not ramp:
-        return at
+        return velocity_at
 
     def at_time(x: np.ndarray, y: np.ndarray, z: np.ndarray, t: float) -> Any:
         grown = math.sin(0.5 * math.pi * min(1.0, t / ramp)) ** 2
-        return tuple(grown * c for c in at(x, y, z))
+        return tuple(grown * c for c in velocity_at(x, y, z))
 
     return at_time

@@ -78,10 +78,6 @@ class Reader:
             raise table.error("pressure", "is in Pa and needs [units]: use rho = 1 + 3 p instead")
         return 1.0 + self.scales.units.to_lattice(pressure=table.number("pressure"))
 
-    def read_prescribed_velocity(self, table: Table, key: str) -> Any:
-        """Read the velocity of a wall or an inlet, and what makes it a function."""
-        return read_velocity(table, self.shape, self.scales)
-
     def read_inflow(self, table: Table, key: str) -> Any:
         """Read the velocity of an inlet, with `turbulence` as the mean of synthetic eddies."""
         mean = read_velocity(table, self.shape, self.scales)
@@ -114,7 +110,7 @@ class Reader:
 
     QUANTITIES: ClassVar[dict[str, Callable[[Reader, Table, str], Any]]] = {
         "rho": read_density,
-        "velocity": read_prescribed_velocity,
+        "velocity": lambda r, table, key: read_velocity(table, r.shape, r.scales),
         "inflow": read_inflow,
         "lengths": read_lengths,
         "stresses": read_stresses,

@@ -52,6 +52,15 @@ class Scales:
         """Name of the unit of lengths."""
         return "cells" if self.units is None else "m"
 
+    def unit(self, name: str) -> str:
+        """Return the name of an SI unit; empty in lattice units."""
+        return "" if self.units is None else name
+
+    def physical(self, **quantity: float) -> float:
+        """Return a quantity of `Units.to_physical` in SI; in lattice units it stays as it is."""
+        (value,) = quantity.values()
+        return value if self.units is None else self.units.to_physical(**quantity)
+
     def length(self, value: float) -> float:
         """Return a length in cells."""
         return value / self.cell
@@ -111,6 +120,7 @@ class CaseFlow(NamedTuple):
 
 
 _KEYS = "length", "speed", "viscosity"
+_DEFAULTS = {"density": 1.0, "lattice_speed": 0.1}
 
 
 def read_scales(case: Table) -> Scales:
@@ -118,20 +128,14 @@ def read_scales(case: Table) -> Scales:
     table = case.table("units", None)
     if table is None:
         return Scales(None)
-    length, speed, viscosity = (table.positive(key) for key in _KEYS)
+    quantities = {key: table.positive(key) for key in _KEYS}
     cells = table.integer("cells", least=1)
-    density, lattice_speed = table.positive("density", 1.0), table.positive("lattice_speed", 0.1)
+    reynolds = quantities["length"] * quantities["speed"] / quantities["viscosity"]
+    quantities |= {key: table.positive(key, default) for key, default in _DEFAULTS.items()}
     table.finish()
     try:
-        units = Units.choose(
-            length=length,
-            cells=cells,
-            speed=speed,
-            viscosity=viscosity,
-            density=density,
-            lattice_speed=lattice_speed,
-            flow="free",  # what bounds it is read later: `Scales.require_stable` checks it then
-        )
+        # What bounds the flow is read later: `Scales.require_stable` checks it then.
+        units = Units.choose(cells=cells, **quantities, flow="free")
     except ValueError as error:
         raise ValueError(f"{case.file}: [units]: {error}") from None
-    return Scales(units, length * speed / viscosity, cells)
+    return Scales(units, reynolds, cells)

@@ -46,8 +46,7 @@ def read_condition(table: Table, key: str, types: tuple[str, ...], reader: Reade
     """Read a condition: the name of its type, or a table with its type and fields."""
     if isinstance(table.take(key), dict):
         inner = table.table(key)
-        condition: Condition = reader.read(inner, _read_type(inner, "type", types))
-        return condition
+        return reader.read(inner, _read_type(inner, "type", types))
     kind = _read_type(table, key, types)
     if kind.prescribes:
         number = "velocity = [x, y, z]" if kind.prescribes == "velocity" else "rho = 1.0"
@@ -134,8 +133,7 @@ def _heights(table: Table, reader: Reader) -> Cells:
 
     def cells(x: np.ndarray, y: np.ndarray, z: np.ndarray) -> np.ndarray:
         # Centres are at 0.5, 1.5, ...
-        below: np.ndarray = y < surface[x.astype(int), z.astype(int)]
-        return below
+        return y < surface[x.astype(int), z.astype(int)]
 
     return cells
 
@@ -154,30 +152,26 @@ def _mesh(table: Table, reader: Reader) -> Cells:
     if ("length" in table) == ("unit" in table):
         raise table.error("length", f"(of the body, in {scales.length_name}) or unit (that of the "
                           "file, as 0.001 for mm) is needed, and only one of them")  # fmt: skip
-    size = {key: scales.length(table.positive(key)) for key in ("length", "unit") if key in table}
+    arguments: dict[str, Any] = {}
+    if "length" in table:
+        arguments["length"] = scales.length(table.positive("length"))
+    else:
+        arguments["dx"] = 1.0 / scales.length(table.positive("unit"))
     if "centre" in table and "corner" in table:
         raise table.error("corner", "and centre are both there: remove one of them")
-    corners = {
-        key: reader.scales.position(table.vector(key))
-        for key in ("centre", "corner")
-        if key in table
-    }
-    rotation = table.vector("rotation", (0.0, 0.0, 0.0))
+    for key in ("centre", "corner"):
+        if key in table:
+            arguments[key] = scales.position(table.vector(key))
+    arguments["rotation"] = table.vector("rotation", (0.0, 0.0, 0.0))
     weld = table.positive("weld", 0.0, or_zero=True)
-    repair, thickness = table.boolean("repair", False), table.integer("minimum_thickness", 0)
+    repair = table.boolean("repair", False)
+    arguments["minimum_thickness"] = table.integer("minimum_thickness", 0)
     with _naming_mesh(table):
         try:
             mesh = read_mesh(path, weld, repair=repair)
         except OSError as error:
             raise table.error("file", f"names {path}: {error.strerror or error}") from None
-        return mesh.place(
-            length=size.get("length"),
-            dx=1.0 / size["unit"] if "unit" in size else None,
-            centre=corners.get("centre"),
-            corner=corners.get("corner"),
-            rotation=rotation,
-            minimum_thickness=thickness,
-        )
+        return mesh.place(**arguments)
 
 
 @contextlib.contextmanager

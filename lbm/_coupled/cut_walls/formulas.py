@@ -9,11 +9,7 @@ import numpy as np
 
 from lbm._coupled.cut_walls.tables import MASS_UNIT
 from lbm._kernels.formulas.storage_formulas import codec
-from lbm._kernels.moments.formulas import (
-    add_population,
-    make_arriving_population,
-    make_cell_access,
-)
+from lbm._kernels.moments.formulas import add_population, make_arriving_population, make_cell_access
 from lbm.collisions.unroll import inlined
 from lbm.lattices import Lattice
 from lbm.lattices.precision import PRECISIONS

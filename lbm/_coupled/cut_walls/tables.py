@@ -160,8 +160,7 @@ class BlockLinks:
         along = -(types[:, 2:] * self._cut.directions[self._changed]).sum(axis=1)
         along[types[:, 0] == EQUILIBRIUM] = 0.0
         weight = self._cut.weights[self._changed]
-        offsets: np.ndarray = weight * (6.0 * along + 2.0 * types[:, 1])
-        return offsets
+        return weight * (6.0 * along + 2.0 * types[:, 1])
 
     def _other_indices(self, odd: int) -> np.ndarray:
         """Return where the second populations are after an even or odd step, int64 [link]."""

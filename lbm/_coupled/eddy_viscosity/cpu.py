@@ -163,4 +163,4 @@ def prepare_update(engine, moments, sides, box):
     problem = engine.problem
     update = _make_update(type(problem.collision).eddy_viscosity, problem.precision.name)
     constant = problem.precision.compute(problem.collision.constant)
-    return lambda: update(moments, sides, engine.viscosity, constant, box.flat())
+    return lambda: update(moments, sides, engine.viscosity, constant, tuple(box))

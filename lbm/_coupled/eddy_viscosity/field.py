@@ -167,9 +167,8 @@ class EddyViscosity(Companion):
         problem = self.domain.problem
         nx, ny, _ = problem.shape
         out: np.ndarray = np.zeros((z1 - z0, ny, nx), problem.precision.compute)
-        for part, first, last in self.domain.parts_within(z0, z1):
-            (x, y, z), (x1, y1, _) = part.local
-            out[first - z0 : last - z0, y:y1, x:x1] = self._read_layers(part, first - z, last - z)
+        for part, first, last, selection in self.domain.parts_within(z0, z1):
+            out[selection] = self._read_layers(part, first, last)
         return out
 
     def _read_layers(self, part: Part, first: int, last: int) -> np.ndarray:
@@ -180,8 +179,7 @@ class EddyViscosity(Companion):
         stored = self.parts[part.index].read_layers(first + hz, last + hz)
         values = form.decode(stored).reshape(last - first, ny, nx)
         x = row_position(np.arange(hx, hx + lx), nx, form.lanes)
-        layers: np.ndarray = values[:, hy : hy + ly, x]
-        return layers
+        return values[:, hy : hy + ly, x]
 
     # ---- state -------------------------------------------------------------------------------
 
@@ -195,15 +193,13 @@ class EddyViscosity(Companion):
 
     def write_rows(self, t: int, z0: int, values: np.ndarray) -> None:
         """Set the eddy viscosity of the layers from z0 on."""
-        for part, first, last in self.domain.parts_within(z0, z0 + values.shape[1]):
-            (x, y, z), (x1, y1, _) = part.local
-            (hx, hy, hz), (nx, ny, _) = part.halo, part.engine.problem.shape
-            form = part.engine.problem.precision
+        for part, first, last, selection in self.domain.parts_within(z0, z0 + values.shape[1]):
+            (hx, hy, hz), (lx, ly, _) = part.halo, part.extent.shape
+            (nx, ny, _), form = part.engine.problem.shape, part.engine.problem.precision
             block: np.ndarray = np.zeros((last - first, ny, nx), form.number)
-            positions = row_position(np.arange(hx, hx + x1 - x), nx, form.lanes)
-            overlap = values[0, first - z0 : last - z0, y:y1, x:x1]
-            block[:, hy : hy + y1 - y, positions] = _encode(overlap, form)
-            self.parts[part.index].write_layers(first - z + hz, block.reshape(-1))
+            positions = row_position(np.arange(hx, hx + lx), nx, form.lanes)
+            block[:, hy : hy + ly, positions] = _encode(values[0][selection], form)
+            self.parts[part.index].write_layers(first + hz, block.reshape(-1))
         self._has_halos = False
 
     def copy_state(self, t: int) -> dict[Triple, np.ndarray]:

@@ -49,14 +49,14 @@ class BodyBlock:
         """
         part, size = self.part, self.problem.shape[::-1]
         classes = np.full(size, SOLID_CLASS, self.problem.links.classes.dtype)
-        with_halo, own = [], []
+        with_halo, without_halo = [], []
         for n, halo, start in zip(part.extent.shape, part.halo, part.local.start, strict=True):
             with_halo.append(slice(start + 1 - halo, start + 1 + n + halo))
-            own.append(slice(halo, halo + n))
+            without_halo.append(slice(halo, halo + n))
         beside = solid[tuple(with_halo[::-1])]
         nz, ny, nx = beside.shape
         classes[:nz, :ny, :nx] = np.where(beside, SOLID_CLASS, 0)
-        inside = tuple(own[::-1])
+        inside = tuple(without_halo[::-1])
         classes[inside] = self.problem.links.classes[inside]
         return classes
 

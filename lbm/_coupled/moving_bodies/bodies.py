@@ -4,25 +4,15 @@ from __future__ import annotations
 
 import itertools
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 
 from lbm._coupled.companion import Companion
+from lbm._coupled.moving_bodies import formulas
 from lbm._coupled.moving_bodies.blocks import BodyBlock
 from lbm._coupled.moving_bodies.borders import Borders
-from lbm._coupled.moving_bodies.formulas import (
-    COUNT,
-    FORCE,
-    FRESH,
-    MASS,
-    MOMENTUM,
-    OVERLAP,
-    SUMS,
-    TORQUE,
-    UNIT,
-)  # fmt: skip
 from lbm._coupled.moving_bodies.images import AHEAD, BlockBody, BodyTraits
 from lbm._coupled.moving_bodies.poses import Path
 from lbm._coupled.moving_bodies.shapes import make_shape
@@ -30,7 +20,7 @@ from lbm._coupled.moving_bodies.sums import Account
 from lbm._coupled.scalars.field import ScalarField
 from lbm._parallel.domain.domain import Domain
 from lbm._parallel.neighbours import add_neighbours
-from lbm.boundaries import Condition, Solid
+from lbm.boundaries import Solid
 from lbm.boundaries.motion import check_motion
 from lbm.geometry.wall_links import SOLID_CLASS
 
@@ -42,15 +32,13 @@ class MovingBody:
     ranks must read them.
     """
 
-    def __init__(
-        self, name: str, number: int, solid: Solid, bodies: MovingBodies, faces: Sequence[Condition]
-    ):
+    def __init__(self, name: str, number: int, solid: Solid, bodies: MovingBodies):
         self.name, self.number, self.solid, self._bodies = name, number, solid, bodies
         self.shape, motions = make_shape(name, solid.cells), check_motion(solid.motion)
         bounds = getattr(solid.cells, "bounds", None)
         bounds = np.outer([-1.0, 1.0], [np.inf] * 3) if bounds is None else np.array(bounds)
-        periodic = tuple(face.is_periodic for face in faces[::2])
         partition = bodies.domain.partition
+        periodic = partition.periodic
         self.path = Path(name, motions, bounds, self.shape.middle, partition.shape, periodic)
         self.arm = 2.0 ** int(np.ceil(np.log2(np.linalg.norm(self.path.box))))
         self.borders = (
@@ -66,7 +54,7 @@ class MovingBody:
             for block in bodies.blocks
             for wrap in itertools.product(*wraps)
         ]
-        self.account = Account(bodies.domain.ranks, SUMS)
+        self.account = Account(bodies.domain.ranks, formulas.SUMS)
         self.account.blocks += [image.sums[0] for image in self._images]
         self.accounts = [self.account]
 
@@ -89,28 +77,28 @@ class MovingBody:
         walls keep, in density times cells^3."""
         self._bodies.domain.ranks.require_same_call("mass_taken")
         total = self.account.integers(1)
-        return total[MASS] * UNIT + total[COUNT]
+        return total[formulas.MASS] * formulas.UNIT + total[formulas.COUNT]
 
     @property
     def momentum_taken(self) -> np.ndarray:
         """Momentum that the fluid has lost to it, float64 [3]."""
         self._bodies.domain.ranks.require_same_call("momentum_taken")
-        return self.account.read(1, MOMENTUM)
+        return self.account.read(1, formulas.MOMENTUM)
 
     def force(self) -> np.ndarray:
         """Return the force of the last step, less the momentum of mass that moves with the body."""
-        return self.account.read(0, FORCE)
+        return self.account.read(0, formulas.FORCE)
 
     def torque(self, centre: np.ndarray) -> np.ndarray:
         """Return the torque of the last step about a point."""
-        torque = self.account.read(0, TORQUE) * self.arm
+        torque = self.account.read(0, formulas.TORQUE) * self.arm
         middle = (self.path.pose(self._bodies.at - 1).centre + self.centre) / 2.0
         return torque + np.cross(middle - centre, self.force())
 
     @property
     def overlaps(self) -> bool:
         """Return whether it has run into another body."""
-        return self.account.integers(1)[OVERLAP] > 0
+        return self.account.integers(1)[formulas.OVERLAP] > 0
 
     def describe(self) -> str:
         """Return shape, wall and motion in words."""
@@ -178,10 +166,9 @@ class MovingBodies(Companion):
     ----------
     domain : the parts of this rank
     solids : the bodies
-    faces : conditions at the faces of the domain
     """
 
-    def __init__(self, domain: Domain, solids: Mapping[str, Solid], faces: Sequence[Condition]):
+    def __init__(self, domain: Domain, solids: Mapping[str, Solid]):
         super().__init__(domain)
         solid = None
         if any(domain.partition.cut):
@@ -195,7 +182,7 @@ class MovingBodies(Companion):
             if domain.ranks.rank:  # the first one says it
                 warnings.simplefilter("ignore")
             self.bodies = {
-                name: MovingBody(name, k, solid, self, faces)
+                name: MovingBody(name, k, solid, self)
                 for k, (name, solid) in enumerate(solids.items(), 1)
             }
 
@@ -276,7 +263,7 @@ class MovingBodies(Companion):
         for block in self.blocks:
             labels = block.read_labels()
             x, y, z = block.part.local.slices
-            free[z, y, x] = (labels == 0) | (labels >= FRESH)
+            free[z, y, x] = (labels == 0) | (labels >= formulas.FRESH)
         return free
 
     def of_last_step(self, name: str, t: int) -> MovingBody:

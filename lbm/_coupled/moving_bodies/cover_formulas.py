@@ -67,9 +67,9 @@ def make_cover(precision: str, lattice: Lattice) -> Any:
         cell = (z * size[1] + y) * size[0] + x
         if classes[cell] == SOLID_CLASS:
             return 0
-        own, (px, py, pz), before = is_own(x, y, z, size), middle_of(box, T), labels[cell]
+        is_inside, (px, py, pz), before = is_own(x, y, z, size), middle_of(box, T), labels[cell]
         label = before
-        if before == size[7] and own:
+        if before == size[7] and is_inside:
             lattice = classes, masks, tables, directions, weights, size
             carry_along((x, y, z), (px, py, pz), row, populations, lattice, pose)
         # Bodies mark cells in the order of their numbers: those with higher ones not yet.
@@ -86,7 +86,7 @@ def make_cover(precision: str, lattice: Lattice) -> Any:
             label, changed = FRESH + size[7], True
         if label != before:
             labels[cell] = label
-        lists = CHANGED if changed and own else 0
+        lists = CHANGED if changed and is_inside else 0
         if label == size[7] and depth < T(depth_of_links):
             lists += NEAR_SURFACE
         return 4 * pack_cell(x, y, z) + lists

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from lbm._coupled.moving_bodies.bodies import MovingBodies
 from lbm._coupled.moving_bodies.formulas import COUNT, UNIT
 from lbm._coupled.moving_bodies.scalar_formulas import ENTERED, HEAT_SUMS, TAKEN
 from lbm._coupled.moving_bodies.sums import Account
 from lbm._coupled.scalars.field import ScalarField
 from lbm._coupled.scalars.scalar import CS2, FixedFlux, FixedValue
-
-if TYPE_CHECKING:
-    from lbm._coupled.moving_bodies.bodies import MovingBodies
 
 FLUX_STEPS = 1024.0
 """Steps of a flux that sums of a scalar have room for; not tuned."""

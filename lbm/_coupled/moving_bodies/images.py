@@ -13,11 +13,7 @@ from lbm._coupled.moving_bodies.change_formulas import make_beside, make_change
 from lbm._coupled.moving_bodies.cover_formulas import make_cover
 from lbm._coupled.moving_bodies.formulas import MEANS, SUMS
 from lbm._coupled.moving_bodies.poses import Path
-from lbm._coupled.moving_bodies.scalar_formulas import (
-    HEAT_SUMS,
-    bounce_scalar,
-    sweep_scalar,
-)
+from lbm._coupled.moving_bodies.scalar_formulas import HEAT_SUMS, bounce_scalar, sweep_scalar
 from lbm._coupled.moving_bodies.shape_formulas import POSE
 from lbm._coupled.moving_bodies.shapes import BodyShape
 from lbm._coupled.moving_bodies.sums import BlockSums

@@ -28,10 +28,7 @@ class Pose(NamedTuple):
 def rotate_about(axis: np.ndarray, angles: np.ndarray) -> np.ndarray:
     """Return the matrices [i, 3, 3] of rotations (Rodrigues' formula)."""
     cross, angles = np.cross(np.eye(3), axis), angles[:, None, None]
-    rotations: np.ndarray = (
-        np.eye(3) + np.sin(angles) * cross + (1 - np.cos(angles)) * (cross @ cross)
-    )
-    return rotations
+    return np.eye(3) + np.sin(angles) * cross + (1 - np.cos(angles)) * (cross @ cross)
 
 
 class Path:

@@ -53,7 +53,7 @@ def return_from_body(
     """Return what has run into cell (x, y, z) of a body, and keep the value for a fresh cell."""
     (x, y, z), (px, py, pz), (pose, shape, grid) = cell, point, body
     nx, ny, nz = size[0], size[1], size[2]
-    own, T = is_own(x, y, z, size), type(px)
+    is_inside, T = is_own(x, y, z, size), type(px)
     sent, weight = T(0), T(0)
     for q in range(1, 7):
         axis, sign = (q - 1) // 2, 1 - 2 * ((q - 1) % 2)
@@ -71,7 +71,7 @@ def return_from_body(
             pose, row, px + behind * dx, py + behind * dy, pz + behind * dz
         )
         u = dx * ux + dy * uy + dz * uz
-        if own and kinds[classes[z, y, x], back] == STREAMS:
+        if is_inside and kinds[classes[z, y, x], back] == STREAMS:
             sent += h
             weight += T(0.125) + T(0.5) * (u * u + u)
         if not is_own(fx, fy, fz, size) or kind == SOLID_CLASS or kinds[kind, q] != STREAMS:
@@ -91,7 +91,7 @@ def return_from_body(
         after[back, fz, fy, fx] = r
         partial[TAKEN, i] += in_units((h - r) * wall[3])
         partial[ENTERED, i] += in_units(entered * wall[3])
-    if own:
+    if is_inside:
         clear_cell(after, x, y, z, T(0))
         before[0, z, y, x] = wall[1]
         if wall[0] == T(0):
@@ -136,10 +136,10 @@ def fill_cell(i, cell, point, row, after, before, pose, wall, partial):
 @inlined
 def add_held(i, value, wall, partial):
     """Add what a cell held, which the fluid has lost, to the sums."""
-    held = in_units(value * wall[3])
-    partial[TAKEN, i] += held
+    amount = in_units(value * wall[3])
+    partial[TAKEN, i] += amount
     if wall[0] != 0:
-        partial[ENTERED, i] -= held
+        partial[ENTERED, i] -= amount
 
 
 @inlined

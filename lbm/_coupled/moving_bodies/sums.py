@@ -58,8 +58,7 @@ class Account:
 
     def integers(self, row: int) -> list[int]:
         """Return the sums of the last step (row 0), or of all of them (row 1), of all ranks."""
-        total: list[int] = self._ranks.sum(self.copy()[row]).tolist()
-        return total
+        return self._ranks.sum(self.copy()[row]).tolist()
 
     def read(self, row: int, first: int, count: int = 3) -> np.ndarray:
         """Return some of these sums as numbers."""

@@ -50,8 +50,7 @@ class _PartLinks:
     def _values_in(self, step: int) -> np.ndarray:
         """Return the equilibria of the streams, less the weights, in a step [link]."""
         links = replace(self._links, wall_types=self._links.wall_types_in(step))
-        values: np.ndarray = links.returned_by_streams()[self._classes, self._q]
-        return values
+        return links.returned_by_streams()[self._classes, self._q]
 
     def prescribe(self, t: int) -> None:
         """Set the streams to those of step t."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 import numpy as np
 
@@ -12,8 +12,7 @@ from lbm._coupled.open_faces.tables import FaceTable, find_returned_moments, mak
 from lbm._kernels.items.store import Store
 from lbm._parallel.domain.domain import Domain
 from lbm._parallel.parts import Part
-from lbm.boundaries import FACES, Condition
-from lbm.lattices.extent import Triple
+from lbm.boundaries import FACES, Condition, Enclosure
 
 
 class RespondingFace:
@@ -76,8 +75,7 @@ class RespondingFaces(Companion):
 
     Parameters
     ----------
-    shape : cells of the whole domain
-    faces : conditions at the faces
+    enclosure : the whole domain and its walls
     domain : the parts
 
     Attributes
@@ -85,15 +83,16 @@ class RespondingFaces(Companion):
     rows : numbers of a cell that checkpoints keep: the memory of each face
     """
 
-    def __init__(self, shape: Triple, faces: Sequence[Condition], domain: Domain):
+    def __init__(self, enclosure: Enclosure, domain: Domain):
         super().__init__(domain)
+        faces = enclosure.faces
         self._numbers = [k for k, face in enumerate(faces) if face.responds]
         self._conditions, self.rows = faces, len(self._numbers)
         self._faces = [
             RespondingFace(row, face, faces[face], part, table)
             for row, face in enumerate(self._numbers)
             for part in domain.parts
-            if (table := make_table(part, face, shape, faces)) is not None
+            if (table := make_table(part, face, enclosure)) is not None
         ]
 
     def start(self, rho: np.ndarray, u: np.ndarray) -> None:

@@ -16,11 +16,10 @@ from lbm._kernels.moments.arrivals import StepArguments, find_arrivals, number_c
 from lbm._kernels.problem import Problem
 from lbm._parallel.domain.domain import Domain
 from lbm._parallel.parts import Part
-from lbm.boundaries import FACES, Condition
+from lbm.boundaries import FACES, Condition, Enclosure
 from lbm.collisions.operator import Collision
 from lbm.geometry.cut_links import find_keys
 from lbm.geometry.wall_links import SOLID_CLASS
-from lbm.lattices.extent import Triple
 
 STEADY_MAGIC = 3 / 16
 """Magic parameter below which the term of the curvature is reduced: at small viscosities it would
@@ -36,8 +35,7 @@ class ShearedOutlets(Companion):
 
     Parameters
     ----------
-    shape : cells of the whole domain
-    faces : conditions at the faces
+    enclosure : the whole domain and its walls
     domain : the parts
     interpolated : its interpolated walls, if there are any
 
@@ -47,10 +45,10 @@ class ShearedOutlets(Companion):
     """
 
     def __init__(
-        self, shape: Triple, faces: Sequence[Condition], domain: Domain,
-        interpolated: InterpolatedWalls | None,
-    ):  # fmt: skip
+        self, enclosure: Enclosure, domain: Domain, interpolated: InterpolatedWalls | None
+    ):
         super().__init__(domain)
+        faces = enclosure.faces
         self.faces = [
             k
             for k, face in enumerate(faces)
@@ -62,7 +60,7 @@ class ShearedOutlets(Companion):
             tables = {
                 face: table
                 for face in self.faces
-                if (table := make_sheared_table(part, face, shape, faces)) is not None
+                if (table := make_sheared_table(part, face, enclosure)) is not None
             }
             if domain.problem.precision.moments and tables:
                 returned = None if interpolated is None else interpolated.returned_in(part)
@@ -112,23 +110,23 @@ class _MomentsOutlets:
         problem, store = part.engine.problem, Store(part.engine)
         lattice, form = problem.lattice, problem.precision
         numbers = [number_cells(problem, table.cells) for table in tables.values()]
-        own = np.unique(np.concatenate(numbers))
-        cells = np.stack(np.unravel_index(own, problem.shape[::-1]), axis=1)
-        q = np.repeat(np.arange(lattice.size), len(own))
+        changed = np.unique(np.concatenate(numbers))
+        cells = np.stack(np.unravel_index(changed, problem.shape[::-1]), axis=1)
+        q = np.repeat(np.arange(lattice.size), len(changed))
         arrivals = find_arrivals(problem, np.tile(cells, (lattice.size, 1)), q)
-        links = _find_cut_links(problem, np.tile(own, lattice.size), q)
+        links = _find_cut_links(problem, np.tile(changed, lattice.size), q)
         step = self._step = StepArguments(store)
         before, after = store.zeros(len(q)), store.zeros(len(q))
         of_links = store.put(links), before if returned is None else returned
         sources = *map(store.put, arrivals), *of_links, before, after
         arrive = make_arrive(lattice, form.name, type(problem.collision), problem.forced)
-        add, on_device = make_add_changes(form.name), store.put(own)
+        add, on_device = make_add_changes(form.name), store.put(changed)
         times = tuple(map(store.T, _times_of(problem.collision)))
-        first_of_q = len(own) * np.arange(lattice.size)[:, None]
+        first_of_q = len(changed) * np.arange(lattice.size)[:, None]
         bend = [
             store.prepare(
                 make_bend_cell(form.dtype_name, lattice, face), len(table.links), after,
-                store.put(first_of_q + np.searchsorted(own, of_face)), store.put(table.links),
+                store.put(first_of_q + np.searchsorted(changed, of_face)), store.put(table.links),
                 times,
             )
             for of_face, (face, table) in zip(numbers, tables.items(), strict=True)
@@ -138,7 +136,7 @@ class _MomentsOutlets:
                 store.prepare(arrive, len(q), *step.before(t), *step.rest, *sources),
                 *bend,
                 store.prepare(
-                    add, len(own), store.flat_moments(t)[1], on_device, step.directions, before,
+                    add, len(changed), store.flat_moments(t)[1], on_device, step.directions, before,
                     after,
                 ),
             ]

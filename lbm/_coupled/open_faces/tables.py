@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from lbm._kernels.problem import Problem, load_indices
 from lbm._parallel.parts import Part
-from lbm.boundaries import Condition
+from lbm.boundaries import Condition, Enclosure
 from lbm.collisions.moments import SECOND
 from lbm.geometry.wall_links import INTO, SOLID_CLASS
-from lbm.lattices.extent import Triple
 
 
 class FaceTable(NamedTuple):
@@ -63,16 +61,14 @@ class _Cells(NamedTuple):
     leaves: np.ndarray
 
 
-def make_table(
-    part: Part, face: int, shape: Triple, faces: Sequence[Condition]
-) -> FaceTable | None:
+def make_table(part: Part, face: int, enclosure: Enclosure) -> FaceTable | None:
     """Return the cells of a part before a face; None if it has none.
 
     Links through an edge of two inlets or of two outlets belong to the face across the first axis,
     as in the step itself.
     """
-    condition = faces[face]
-    face_cells = _find_cells(part, face, shape, condition)
+    shape, faces, _ = enclosure
+    condition, face_cells = faces[face], _find_cells(part, face, enclosure)
     if face_cells is None:
         return None
     (axis, at_end), (cells, position, leaves) = divmod(face, 2), face_cells
@@ -103,12 +99,11 @@ def find_returned_moments(problem: Problem, table: FaceTable) -> tuple[np.ndarra
     return numbers, np.array([drho, *first, *second])
 
 
-def make_sheared_table(
-    part: Part, face: int, shape: Triple, faces: Sequence[Condition]
-) -> ShearedTable | None:
+def make_sheared_table(part: Part, face: int, enclosure: Enclosure) -> ShearedTable | None:
     """Return the diagonals through the outlet of a face from the cells of a part; None if there are
     none. Those that also leave through another face are not among them."""
-    face_cells = _find_cells(part, face, shape, faces[face])
+    shape, faces, _ = enclosure
+    face_cells = _find_cells(part, face, enclosure)
     if face_cells is None:
         return None
     axis, (cells, position, leaves) = face // 2, face_cells
@@ -128,10 +123,10 @@ def make_sheared_table(
     )
 
 
-def _find_cells(part: Part, face: int, shape: Triple, condition: Condition) -> _Cells | None:
+def _find_cells(part: Part, face: int, enclosure: Enclosure) -> _Cells | None:
     """Return the fluid cells of a part before a face with an inlet or an outlet, or None."""
     axis, at_end = divmod(face, 2)
-    last = shape[axis] - 1 if at_end else 0
+    last = enclosure.shape[axis] - 1 if at_end else 0
     if not part.extent.start[axis] <= last < part.extent.stop[axis]:
         return None
     problem = part.engine.problem
@@ -146,14 +141,13 @@ def _find_cells(part: Part, face: int, shape: Triple, condition: Condition) -> _
     if not len(cells):
         return None
     outwards = c[:, axis] == (1 if at_end else -1)
-    return _Cells(cells, position, _links_to(problem, cells, condition) & outwards)
+    return _Cells(cells, position, _links_to(problem, cells, enclosure.faces[face]) & outwards)
 
 
 def _pack_bits(leaves: np.ndarray) -> np.ndarray:
     """Return links [cell, q] as bits, uint32 [cell]."""
     bits = np.arange(leaves.shape[1], dtype=np.uint32)
-    packed: np.ndarray = (leaves.astype(np.uint32) << bits).sum(axis=1, dtype=np.uint32)
-    return packed
+    return (leaves.astype(np.uint32) << bits).sum(axis=1, dtype=np.uint32)
 
 
 def _links_to(problem: Problem, cells: np.ndarray, condition: Condition) -> np.ndarray:

@@ -64,17 +64,16 @@ class ScalarBlock:
 
     def add_half_force(self, t: int, box: Box, fields: Any, numbers: tuple[Any, ...]) -> None:
         """Add half of the buoyancy's impulse to the velocities in fields [4, z, y, x] of a box."""
-        g, bounds = self.populations[t % 2], box.flat()
+        g, bounds = self.populations[t % 2], tuple(box)
         constants = self.device_classes, numbers, bounds
         self.store.prepare(add_half_force, fields.size // 4, fields, g, *constants)()
 
     def read(self, t: int, first: int, last: int) -> np.ndarray:
         """Return the populations after t steps in layers of the part, [q, z, y, x].
 
-        Layers are counted from the first one of the rank.
+        Layers are counted from the first one of the part.
         """
-        z = self.part.halo[2] - self.part.local.start[2]
-        g = self.populations[t % 2]
+        g, z = self.populations[t % 2], self.part.halo[2]
         return np.stack([self.store.get(g[q, first + z : last + z]) for q in range(Q7)])
 
     def select(self, layers: np.ndarray) -> np.ndarray:
@@ -84,6 +83,6 @@ class ScalarBlock:
 
     def write(self, t: int, first: int, layers: np.ndarray) -> None:
         """Set the populations after t steps in layers of the part from `first` on."""
-        z = first + self.part.halo[2] - self.part.local.start[2]
+        z = first + self.part.halo[2]
         for q in range(Q7):
             self.store.set(self.populations[t % 2][q, z : z + layers.shape[1]], layers[q])

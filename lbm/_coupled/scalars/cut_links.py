@@ -139,11 +139,9 @@ def _between_two(
 
 def _behind(cells: np.ndarray, q: np.ndarray, shape: Triple) -> np.ndarray:
     """Return the cells (z, y, x) at the other side of links q."""
-    result: np.ndarray = (cells - np.array(DIRECTIONS)[q][:, ::-1]) % np.array(shape)[::-1]
-    return result
+    return (cells - np.array(DIRECTIONS)[q][:, ::-1]) % np.array(shape)[::-1]
 
 
 def _flat(cells: np.ndarray, q: np.ndarray, shape: Triple) -> np.ndarray:
     """Return where populations q of cells (z, y, x) are in the flat array of a block."""
-    places: np.ndarray = np.ravel_multi_index((q, *cells.T), (Q7, *shape[::-1]))
-    return places
+    return np.ravel_multi_index((q, *cells.T), (Q7, *shape[::-1]))

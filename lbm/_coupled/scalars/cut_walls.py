@@ -43,8 +43,7 @@ class PartLinks:
     def read_entered(self) -> np.ndarray:
         """Return what entered through the links in the last step, float64 [link]."""
         returned = self._store.get(self._returned).astype(np.float64)
-        entered: np.ndarray = returned - self._store.get(self._sent)
-        return entered
+        return returned - self._store.get(self._sent)
 
 
 class CutWalls:

@@ -62,12 +62,11 @@ class ScalarField:
         name: str,
         scalar: Scalar,
         domain: Domain,
-        shape: Triple,
         links: ScalarLinks,
         velocities: Mapping[Triple, Any],
     ):
         self.name, self.scalar, self._links = name, scalar, links
-        self._domain, self._shape, self._step = domain, shape, 0
+        self._domain, self._step = domain, 0
         _require_range(name, scalar, domain.problem.precision.compute)
         self._blocks = {
             part.index: ScalarBlock(part, links, scalar.rates, velocities[part.index])
@@ -87,8 +86,7 @@ class ScalarField:
         nz = self._domain.problem.shape[2]
         rows = self.read_rows(0, nz)
         rows[:, ~self._fluid()] = 0.0
-        result: np.ndarray = rows.sum(axis=0).T
-        return result
+        return rows.sum(axis=0).T
 
     def _fluid(self) -> np.ndarray:
         """Return the cells [z, y, x] of this rank that are fluid."""
@@ -209,7 +207,8 @@ class ScalarField:
 
     def initial_values(self) -> np.ndarray:
         """Return the initial values [x, y, z] of this rank, or one for all cells."""
-        return select_values("start", self._shape, self._domain.region, self.scalar.start)
+        shape = self._domain.partition.shape
+        return select_values("start", shape, self._domain.region, self.scalar.start)
 
     def step(self, t: int) -> None:
         """Do step number t with the velocities of the parts."""
@@ -226,20 +225,19 @@ class ScalarField:
         shape = Q7, z1 - z0, ny, nx
         out: np.ndarray = np.zeros(shape, self._domain.problem.precision.compute)
         self._domain.synchronize()
-        for part, first, last in self._domain.parts_within(z0, z1):
-            (x, y, _), block = part.local.slices, self.block(part)
-            layers = block.read(self._step, first, last)
-            out[:, first - z0 : last - z0, y, x] = block.select(layers)
+        for part, first, last, selection in self._domain.parts_within(z0, z1):
+            block = self.block(part)
+            out[selection] = block.select(block.read(self._step, first, last))
         return out
 
     def write_rows(self, z0: int, values: np.ndarray, step: int = 0) -> None:
         """Set the populations of layers from z0 on, which are those of a step."""
         self._step = step
         self._domain.synchronize()
-        for part, first, last in self._domain.parts_within(z0, z0 + values.shape[1]):
-            (x, y, _), block = part.local.slices, self.block(part)
+        for part, first, last, selection in self._domain.parts_within(z0, z0 + values.shape[1]):
+            block = self.block(part)
             layers = block.read(step, first, last)
-            block.select(layers)[...] = values[:, first - z0 : last - z0, y, x]
+            block.select(layers)[...] = values[selection]
             block.write(step, first, layers)
 
     def has_not_finite(self, t: int) -> bool:

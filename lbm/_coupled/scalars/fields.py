@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -16,9 +16,8 @@ from lbm._kernels.items.store import Store
 from lbm._kernels.problem import Box
 from lbm._parallel.domain.domain import Domain
 from lbm._parallel.parts import Part
-from lbm.boundaries import Condition, Solid
+from lbm.boundaries import Enclosure
 from lbm.errors import UnstableError
-from lbm.lattices.extent import Triple
 
 
 class ScalarFields(Companion):
@@ -27,18 +26,11 @@ class ScalarFields(Companion):
     Parameters
     ----------
     scalars : by name, the buoyant one first
-    shape, faces, solids : the domain of the flow and its walls
+    enclosure : the domain of the flow and its walls
     domain : the parts of this rank
     """
 
-    def __init__(
-        self,
-        scalars: Mapping[str, Scalar],
-        shape: Triple,
-        faces: Sequence[Condition],
-        solids: Mapping[str, Solid],
-        domain: Domain,
-    ):
+    def __init__(self, scalars: Mapping[str, Scalar], enclosure: Enclosure, domain: Domain):
         super().__init__(domain)
         T = domain.problem.precision.compute
         self._velocities = {
@@ -47,8 +39,8 @@ class ScalarFields(Companion):
         }
         self.fields = {
             name: ScalarField(
-                name, scalar, domain, shape,
-                classify_links(shape, faces, solids, scalar, domain.region), self._velocities,
+                name, scalar, domain, classify_links(enclosure, scalar, domain.region),
+                self._velocities,
             )
             for name, scalar in scalars.items()
         }  # fmt: skip
@@ -75,8 +67,7 @@ class ScalarFields(Companion):
         shift = np.multiply.outer(np.array(driver.buoyancy), 0.5 * excess / rho)
         if shift.ndim != u.ndim:  # one of both holds three numbers for all cells
             shift, u = (a[:, None, None, None] if a.ndim == 1 else a for a in (shift, u))
-        result: np.ndarray = u - shift
-        return result
+        return u - shift
 
     def before_step(self, t: int) -> None:
         """Drive the flow, and do step number t of all scalars."""

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from hetero.validation import check_finite, check_in_range
-from lbm.boundaries import FACES, Condition, Solid, check_vector
+from lbm.boundaries import FACES, Enclosure, check_vector
 from lbm.boundaries.prescribed import InitialField
 from lbm.collisions.operator import LARGEST_TAU
 
@@ -138,6 +138,11 @@ class Scalar:
         """Return whether the scalar drives the flow."""
         return any(self.buoyancy)
 
+    def boundary_at(self, name: str) -> ScalarCondition | None:
+        """Return the condition at a solid or a face, which may be that of its axis, or None."""
+        of_axis = self.boundaries.get(name[0]) if name in FACES else None
+        return self.boundaries.get(name, of_axis)
+
     def describe(self) -> str:
         """Return a text that is the same for equal settings, without the start."""
         return (
@@ -155,9 +160,7 @@ def describe_scalars(scalars: Mapping[str, Scalar]) -> dict[str, object]:
     return described
 
 
-def check_scalars(
-    scalars: Mapping[str, Scalar] | None, faces: Sequence[Condition], solids: Mapping[str, Solid]
-) -> dict[str, Scalar]:
+def check_scalars(scalars: Mapping[str, Scalar] | None, enclosure: Enclosure) -> dict[str, Scalar]:
     """Return the scalars of a simulation by name, the one with a buoyancy first.
 
     Raises TypeError or ValueError for what are no scalars, for conditions at periodic faces or at
@@ -175,7 +178,7 @@ def check_scalars(
             )
         if not isinstance(scalar, Scalar):
             raise TypeError(f"scalars[{name!r}] must be lbm.Scalar, got {scalar!r}")
-        _check_conditions(name, scalar, faces, solids)
+        _check_conditions(name, scalar, enclosure)
     checked = dict(scalars or {})
     buoyant = [name for name, scalar in checked.items() if scalar.is_buoyant]
     if len(buoyant) > 1:
@@ -185,35 +188,25 @@ def check_scalars(
     return {name: checked[name] for name in sorted(checked, key=lambda n: n not in buoyant)}
 
 
-def _check_conditions(
-    name: str, scalar: Scalar, faces: Sequence[Condition], solids: Mapping[str, Solid]
-) -> None:
+def _check_conditions(name: str, scalar: Scalar, enclosure: Enclosure) -> None:
     """Raise ValueError if conditions of a scalar do not suit the walls of the flow."""
     for key in scalar.boundaries:
-        if key not in (*"xyz", *FACES, *solids):
+        if key not in (*"xyz", *enclosure.conditions):
             raise ValueError(
                 f"scalars[{name!r}].boundaries has the key {key!r}: use a face "
                 f"({', '.join(FACES)}), an axis or the name of a solid"
             )
-    for face, condition in zip(FACES, faces, strict=True):
-        boundary = scalar.boundaries.get(face, scalar.boundaries.get(face[0]))
-        if face in scalar.boundaries and face[0] in scalar.boundaries:
-            raise ValueError(f"scalars[{name!r}].boundaries specifies the face {face!r} twice")
+    for key, condition in enclosure.conditions.items():
+        boundary = scalar.boundary_at(key)
+        if key in FACES and key in scalar.boundaries and key[0] in scalar.boundaries:
+            raise ValueError(f"scalars[{name!r}].boundaries specifies the face {key!r} twice")
         if condition.is_periodic and boundary is not None:
             raise ValueError(
-                f"scalars[{name!r}].boundaries: the face {face!r} is periodic for the flow, so "
+                f"scalars[{name!r}].boundaries: the face {key!r} is periodic for the flow, so "
                 "that it has no condition: remove it, or give the flow a wall there"
             )
-        if condition.is_inlet and not (
-            condition.is_equilibrium or isinstance(boundary, FixedValue)
-        ):
-            raise ValueError(
-                f"scalars[{name!r}].boundaries: the inlet {face!r} needs lbm.FixedValue(value), "
-                "the value of the fluid that enters"
-            )
-    for key, solid in solids.items():
-        boundary = scalar.boundaries.get(key)
-        if solid.condition.is_inlet and not isinstance(boundary, FixedValue):
+        needs_value = condition.is_inlet and not condition.is_equilibrium
+        if needs_value and not isinstance(boundary, FixedValue):
             raise ValueError(
                 f"scalars[{name!r}].boundaries: the inlet {key!r} needs lbm.FixedValue(value), "
                 "the value of the fluid that enters"

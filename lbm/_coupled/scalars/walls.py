@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from lbm._coupled.scalars.formulas import FLUX, INFLOW, OUTFLOW, STREAMS, VALUE
 from lbm._coupled.scalars.scalar import FixedValue, Scalar
-from lbm.boundaries import FACES, Condition, Solid
+from lbm.boundaries import FACES, Condition, Enclosure
 from lbm.geometry.boundary_cells import Labels, label_solids, near_walls
 from lbm.geometry.wall_links import SOLID_CLASS
-from lbm.lattices.extent import Extent, Triple
+from lbm.lattices.extent import Extent
 
 DIRECTIONS = ((0, 0, 0), (1, 0, 0), (-1, 0, 0), (0, 1, 0), (0, -1, 0), (0, 0, 1), (0, 0, -1))
 """Velocities (x, y, z) of the populations."""
@@ -50,10 +49,9 @@ class ScalarLinks(NamedTuple):
     links: dict[str, tuple[Wall, np.ndarray, np.ndarray]]
 
 
-def make_wall(scalar: Scalar, key: str, axis: str, condition: Condition) -> Wall:
+def make_wall(scalar: Scalar, name: str, condition: Condition) -> Wall:
     """Return the wall of a scalar at a face or a solid, whose condition for the flow is known."""
-    boundary = scalar.boundaries.get(key, scalar.boundaries.get(axis))
-    is_open = condition.is_open
+    boundary, is_open = scalar.boundary_at(name), condition.is_open
     if isinstance(boundary, FixedValue):
         return Wall(INFLOW if is_open else VALUE, boundary.value)
     if boundary is not None:
@@ -61,24 +59,13 @@ def make_wall(scalar: Scalar, key: str, axis: str, condition: Condition) -> Wall
     return Wall(OUTFLOW if is_open else FLUX, 0.0)
 
 
-def classify_links(
-    shape: Triple,
-    faces: Sequence[Condition],
-    solids: Mapping[str, Solid],
-    scalar: Scalar,
-    extent: Extent,
-) -> ScalarLinks:
+def classify_links(enclosure: Enclosure, scalar: Scalar, extent: Extent) -> ScalarLinks:
     """Find the walls around each cell of an extent of the domain, and number the combinations."""
-    labels = label_solids(shape, faces, solids, extent)
-    names = [*FACES, *solids]
-    conditions: list[Condition] = [*faces, *(solid.condition for solid in solids.values())]
-    walls = [
-        make_wall(scalar, name, name[0] if k < len(FACES) else name, condition)
-        for k, (name, condition) in enumerate(zip(names, conditions, strict=True))
-    ]
+    labels, conditions = label_solids(enclosure, extent), enclosure.conditions
+    walls = [make_wall(scalar, name, condition) for name, condition in conditions.items()]
     # Only cells beside walls are looked at: arrays of links of all cells would take gigabytes.
-    cells = np.stack(np.nonzero(near_walls(DIRECTIONS, shape, faces, labels, extent)), axis=1)
-    ends = np.stack([_walls_at_ends(cells, shape, faces, labels, extent, q) for q in range(Q7)])
+    cells = np.stack(np.nonzero(near_walls(DIRECTIONS, enclosure, labels, extent)), axis=1)
+    ends = np.stack([_walls_at_ends(cells, enclosure, labels, extent, q) for q in range(Q7)])
     beside = ends.any(axis=0)
     cells, ends = cells[beside], ends[:, beside]
     codes = _number_rows(ends, len(walls))
@@ -95,10 +82,10 @@ def classify_links(
             if number:
                 kinds[c, q], numbers[c, q] = walls[number - 1]
     links: dict[str, tuple[Wall, np.ndarray, np.ndarray]] = {}
-    for number, (name, wall) in enumerate(zip(names, walls, strict=True), 1):
-        if not (name in FACES and conditions[number - 1].is_periodic):
+    for number, (name, condition) in enumerate(conditions.items(), 1):
+        if not condition.is_periodic:
             direction, cell = np.nonzero(ends == number)
-            links[name] = wall, cells[cell], direction
+            links[name] = walls[number - 1], cells[cell], direction
     return ScalarLinks(classes, kinds, numbers, links)
 
 
@@ -114,19 +101,14 @@ def _number_rows(ends: np.ndarray, walls: int) -> np.ndarray:
 
 
 def _walls_at_ends(
-    cells: np.ndarray,
-    shape: Triple,
-    faces: Sequence[Condition],
-    labels: Labels | None,
-    extent: Extent,
-    q: int,
+    cells: np.ndarray, enclosure: Enclosure, labels: Labels | None, extent: Extent, q: int
 ) -> np.ndarray:
     """Return for each cell (z, y, x) of an extent the number of the wall at the end of link q.
 
     Numbers count from 1, and 0 is no wall. Faces come first, in the order of their names, and then
     the solids.
     """
-    c = DIRECTIONS[q]
+    c, (shape, faces, _) = DIRECTIONS[q], enclosure
     end = cells[:, ::-1] + np.array(extent.start) + np.array(c)
     numbers = np.zeros(len(cells), np.int16)
     if labels is not None:

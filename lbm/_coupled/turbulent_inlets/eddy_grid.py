@@ -7,6 +7,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from hetero import philox
+from lbm._coupled.turbulent_inlets.inlet_plane import InletPlane
+from lbm.boundaries.synthetic_eddies import SyntheticEddies
+
 REACH = 4.0 / 3.0
 """Reach of an eddy, over the integral length: the correlation of tents of reach 1 has the integral
 3/4."""
@@ -39,10 +43,10 @@ class EddyGrid(NamedTuple):
     """
 
     face: int
-    tiles: tuple[int, int]
+    tiles: tuple[int, ...]
     wraps: tuple[bool, bool]
-    width: tuple[float, float]
-    reach: tuple[float, float]
+    width: tuple[float, ...]
+    reach: tuple[float, ...]
     per_tile: int
     amplitude: float
     key: tuple[np.uint32, np.uint32]
@@ -63,48 +67,30 @@ class EddyGrid(NamedTuple):
         return (self.tiles[0] + 2) * (self.tiles[1] + 2) * self.per_tile
 
 
-def make_grid(
-    face: int,
-    cells: tuple[int, int],
-    wraps: tuple[bool, bool],
-    lengths: tuple[float, float],
-    count: int,
-    key: tuple[np.uint32, np.uint32],
-) -> EddyGrid:
-    """Return the tiles of a plane of so many cells, for eddies with these integral lengths.
+def make_grid(eddies: SyntheticEddies, plane: InletPlane) -> EddyGrid:
+    """Return the tiles of the plane of an inlet for its eddies.
 
     The box through which eddies pass is as deep as they are long, so that the share of their time
     in which they act does not depend on it. Raises ValueError if lengths are too large for the
     plane.
     """
-    reach = REACH * lengths[0], REACH * lengths[1]
-    tiles, width = [0, 0], [0.0, 0.0]
-    for k in range(2):
-        tiles[k] = math.floor(cells[k] / reach[k])
-        if tiles[k] < (least := LEAST_TILES[wraps[k]]):
-            periodic = "is periodic" if wraps[k] else "is not periodic"
+    reach, tiles, width = list[float](), list[int](), list[float]()
+    for axis, wraps in zip(plane.axes, plane.wraps, strict=True):
+        cells, length = plane.shape[axis], eddies.lengths[axis]
+        reach.append(REACH * length)
+        tiles.append(math.floor(cells / reach[-1]))
+        if tiles[-1] < (least := LEAST_TILES[wraps]):
+            periodic = "is periodic" if wraps else "is not periodic"
             raise ValueError(
                 f"length must be at most {1 / least / REACH:.4g} of the width of the inlet, which "
-                f"{periodic} and has {cells[k]} cells along {_axes(face)[k]}, got {lengths[k]:g}"
+                f"{periodic} and has {cells} cells along {'xyz'[axis]}, got {length:g}"
             )
-        width[k] = cells[k] / tiles[k]
+        width.append(cells / tiles[-1])
     area = width[0] * width[1]
-    per_tile = max(1, round(count * area / (reach[0] * reach[1])))
+    per_tile = max(1, round(eddies.count * area / (reach[0] * reach[1])))
     # One eddy brings in the square of its height times 1/2 (the integral over a depth of two
     # reaches, over this depth) times the integrals over the plane, over the area of a tile.
     share = 0.5 * TENT_SQUARE**3 * reach[0] * reach[1] / area
-    return EddyGrid(
-        face=face,
-        tiles=(tiles[0], tiles[1]),
-        wraps=wraps,
-        width=(width[0], width[1]),
-        reach=reach,
-        per_tile=per_tile,
-        amplitude=1.0 / math.sqrt(per_tile * share),
-        key=key,
-    )
-
-
-def _axes(face: int) -> str:
-    """Return the names of the two axes of a face's plane."""
-    return "xyz".replace("xyz"[face // 2], "")
+    amplitude, key = 1.0 / math.sqrt(per_tile * share), philox.key(eddies.seed)
+    sizes = tuple(tiles), plane.wraps, tuple(width), tuple(reach)
+    return EddyGrid(plane.face, *sizes, per_tile, amplitude, key)

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
 
-from hetero import philox
 from lbm._coupled.turbulent_inlets.eddy_grid import REACH, make_grid
 from lbm._coupled.turbulent_inlets.inlet_plane import InletPlane
-from lbm.boundaries import FACES, MAX_SPEED, Condition, Solid, require_slow
+from lbm.boundaries import FACES, MAX_SPEED, Condition, Enclosure, require_slow
 from lbm.boundaries.prescribed import Function, evaluate, find_dependence
 from lbm.boundaries.synthetic_eddies import SyntheticEddies, root_of_stresses
 from lbm.lattices import Lattice
-from lbm.lattices.extent import Triple
 
 
 class FaceEddies:
@@ -50,15 +47,7 @@ class FaceEddies:
         self.root = self._find_root()
         # Eddies pass through a box as deep as they are long, which is two reaches.
         self.rate = self.speed / (2.0 * REACH * eddies.lengths[plane.axis])
-        (a, b), lengths = plane.axes, eddies.lengths
-        self.grid = make_grid(
-            plane.face,
-            (plane.shape[a], plane.shape[b]),
-            plane.wraps,
-            (lengths[a], lengths[b]),
-            eddies.count,
-            philox.key(eddies.seed),
-        )
+        self.grid = make_grid(eddies, plane)
         self._latest: tuple[float, np.ndarray] = np.nan, self.mean
 
     def mean_at(self, t: float) -> np.ndarray:
@@ -148,21 +137,19 @@ def _elements_of(stresses: Function) -> Function:
     return elements
 
 
-def bind_eddies(
-    faces: Sequence[Condition], solids: Mapping[str, Solid], shape: Triple, lattice: Lattice
-) -> tuple[Condition, ...]:
+def bind_eddies(enclosure: Enclosure, lattice: Lattice) -> tuple[Condition, ...]:
     """Return the conditions with `SyntheticEddies` of inlets replaced by those of their faces."""
     turbulent = {
         face: (condition, condition.prescribed)
-        for face, condition in enumerate(faces)
+        for face, condition in enumerate(enclosure.faces)
         if condition.is_inlet and isinstance(condition.prescribed, SyntheticEddies)
     }
     # The planes are found by links with velocities, of which only those of these inlets matter.
-    quiet, bound = list(faces), list(faces)
+    quiet, bound = list(enclosure.faces), list(enclosure.faces)
     for face, (condition, _) in turbulent.items():
         quiet[face] = replace(condition, **{condition.prescribes: _make_quiet()})
     for face, (condition, eddies) in turbulent.items():
-        plane = InletPlane(face, lattice, shape, quiet, solids)
+        plane = InletPlane(face, lattice, enclosure._replace(faces=quiet))
         bound[face] = replace(condition, **{condition.prescribes: FaceEddies(eddies, plane)})
     return tuple(bound)
 

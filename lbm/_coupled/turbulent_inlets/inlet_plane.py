@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-
 import numpy as np
 
-from lbm.boundaries import FACES, Condition, Solid
-from lbm.geometry.boundary_cells import BoundaryCells, label_solids
+from lbm.boundaries import FACES, Enclosure
+from lbm.geometry.boundary_cells import BoundaryCells
 from lbm.geometry.wall_links import mirror_images
 from lbm.lattices import Lattice
-from lbm.lattices.extent import Extent, Triple
+from lbm.lattices.extent import Extent
 
 
 class InletPlane:
@@ -22,7 +20,7 @@ class InletPlane:
     Parameters
     ----------
     face : number of the face
-    shape, faces, solids : the domain and its walls; the condition of `face` equals no other
+    enclosure : the domain and its walls; the condition of `face` equals no other
 
     Attributes
     ----------
@@ -35,15 +33,9 @@ class InletPlane:
     area : mass that a velocity of 1 into the domain brings in, in cells^2
     """
 
-    def __init__(
-        self,
-        face: int,
-        lattice: Lattice,
-        shape: Triple,
-        faces: Sequence[Condition],
-        solids: Mapping[str, Solid],
-    ):
-        self.face, self.shape = face, shape
+    def __init__(self, face: int, lattice: Lattice, enclosure: Enclosure):
+        self.face, (shape, faces, _) = face, enclosure
+        self.shape = shape
         self.axis, self.inwards = face // 2, -1.0 if face % 2 else 1.0
         first, second = (axis for axis in range(3) if axis != self.axis)
         self.axes = first, second
@@ -52,20 +44,17 @@ class InletPlane:
             2 * shape[first] + (not self.wraps[0]),
             2 * shape[second] + (not self.wraps[1]),
         )
-        self.weights = self._weigh_points(lattice, faces, solids)
+        self.weights = self._weigh_points(lattice, enclosure)
         self.area = self.inwards * float(self.weights[self.axis].sum())
         if self.area <= 0.0:
             raise ValueError(f"the inlet {FACES[face]!r} with lbm.SyntheticEddies has no fluid")
 
-    def _weigh_points(
-        self, lattice: Lattice, faces: Sequence[Condition], solids: Mapping[str, Solid]
-    ) -> np.ndarray:
+    def _weigh_points(self, lattice: Lattice, enclosure: Enclosure) -> np.ndarray:
         """Return `weights`, the sums over the links that end at the inlet and bounce."""
         layer = (self.shape[self.axis] - 1) * (self.face % 2)
         extent = Extent.of_layers(self.shape, self.axis, layer, layer + 1)
-        labels = label_solids(self.shape, faces, solids, extent)
-        cells = BoundaryCells(lattice, self.shape, faces, list(solids.values()), labels, extent)
-        cell, q = cells.links_of(faces[self.face])
+        cells = BoundaryCells(lattice, enclosure, extent)
+        cell, q = cells.links_of(enclosure.faces[self.face])
         partner = mirror_images(lattice, cells.slip, cells.owner, cells.row)
         bounces = partner[cell, q] == q
         cell, q = cell[bounces], q[bounces]

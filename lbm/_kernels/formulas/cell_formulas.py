@@ -8,15 +8,13 @@ from __future__ import annotations
 
 import functools
 import inspect
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from hetero.codegen import compile_source
 from lbm.collisions.moments import moments_of
+from lbm.collisions.operator import Collision
 from lbm.collisions.unroll import inlined, per_population
 from lbm.lattices import Lattice
-
-if TYPE_CHECKING:
-    from lbm.collisions.operator import Collision
 
 
 def dot_expression(c, names=("ux", "uy", "uz")) -> str:

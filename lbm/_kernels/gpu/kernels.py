@@ -283,21 +283,12 @@ def make_kernel(
     unpack, pack = make_packing(form.moments) if form.moments else word_codec(form)
     to_moments, of_moments = make_conversions(lattice)
     names = common_names(lattice, form) | {
-        "decode": decode,
-        "encode": encode,
-        "unpack": unpack,
-        "pack": pack,
-        "velocity": velocity,
-        "collide": collide,
-        "equilibrium_populations": formulas.equilibrium_populations,
-        "relax_towards": formulas.relax_towards,
-        "drive": make_drive(lattice),
-        "total": total,
-        "add_half_impulse": add_half_impulse,
-        "is_good": is_good,
-        "to_moments": to_moments,
+        "decode": decode, "encode": encode, "unpack": unpack, "pack": pack, "velocity": velocity,
+        "collide": collide, "equilibrium_populations": formulas.equilibrium_populations,
+        "relax_towards": formulas.relax_towards, "drive": make_drive(lattice), "total": total,
+        "add_half_impulse": add_half_impulse, "is_good": is_good, "to_moments": to_moments,
         "of_moments": of_moments,
-    }
+    }  # fmt: skip
     access = make_pattern(pattern, lattice).steps[odd]
     tables = {k: np.array(v, np.int8) for k, v in lookup_tables(access, lattice).items()}
     tables["velocity_of"] = tables["velocity_of"].astype(form.compute)
@@ -309,18 +300,11 @@ def make_kernel(
 def common_names(lattice: Lattice, form: Precision) -> dict[str, Any]:
     """Return what the names in the source of every kernel stand for."""
     return {
-        "I": np.uint64,
-        "U": np.uint32,
-        "T": form.compute,
-        "cuda": cuda,
-        "opaque": opaque,
-        "local_array": make_local_array(lattice.size),
-        "peek": peek,
-        "poke": poke,
-        "wall_return": wall_return,
-        "outlet_returns": make_outlet_returns(lattice),
+        "I": np.uint64, "U": np.uint32, "T": form.compute, "cuda": cuda, "opaque": opaque,
+        "local_array": make_local_array(lattice.size), "peek": peek, "poke": poke,
+        "wall_return": wall_return, "outlet_returns": make_outlet_returns(lattice),
         "slip_returns": make_slip_returns(lattice),
-    }
+    }  # fmt: skip
 
 
 def compile_kernel(

@@ -19,7 +19,7 @@ class Loops(Protocol):
     """
 
     LANES: int
-    """Sums among which those of `prepare_adding` are spread."""
+    """Sums among which those of `Store.prepare_adding` are spread."""
 
     def zeros(self, shape: tuple[int, ...], dtype: type) -> Any:
         """Allocate an array of zeros."""
@@ -38,47 +38,13 @@ class Loops(Protocol):
         """Copy an array of the device over another one."""
 
     def prepare(
-        self, item: Any, count: int, arguments: Sequence[Any], stream: Any
-    ) -> Callable[[], None]:
-        """Return a function that calls item(i, *arguments) for i < count."""
-        ...
-
-    def prepare_sum(
-        self, item: Any, count: int, arguments: Sequence[Any], total: Any, stream: Any
-    ) -> Callable[[], None]:
-        """Return a function that sets total[0] to the sum of the int64 that items return."""
-        ...
-
-    def prepare_adding(
-        self, item: Any, most: int, count: tuple[Any, int, int], sums: Any,
-        arguments: Sequence[Any], stream: Any,
+        self, kind: str, item: Any, most: int, numbers: Sequence[Any], arguments: Sequence[Any],
+        stream: Any, part: Any,
     ) -> Callable[[], None]:  # fmt: skip
-        """Return a function that calls item(i, k, lane, sums, *arguments) for i < n and k < per.
+        """Return a function that runs the loop of a kind: "each", "sum", "add", "join", "choose".
 
-        `count` is (counts, j, per), where n = counts[j] on the device is rarely above `most`. An
-        item adds to sums[:, lane], int64, which no other one has at that time.
-        """
-        ...
-
-    def prepare_joining(
-        self, part: Any, item: Any, count: tuple[Any, int, int], sums: Any,
-        arguments: Sequence[Any], stream: Any,
-    ) -> Callable[[], None]:  # fmt: skip
-        """Return a function that calls part(i, k, lane, *arguments) for k < per, at most 32, and
-        then item(i, lane, sums, *arguments), for i < n, as `prepare_adding` does.
-
-        What parts leave for their item in an array at position `lane` stays until then.
-        """
-        ...
-
-    def prepare_choice(
-        self, item: Any, count: int, chosen: Any, lengths: Any, arguments: Sequence[Any],
-        stream: Any,
-    ) -> Callable[[], None]:  # fmt: skip
-        """Return a function that makes two lists of what item(i, *arguments) returns for i < count.
-
-        An item returns 4 n + bits: n joins chosen[k], in any order, if bit k is set. The lists
-        have lengths[k] elements then.
+        `Store` has a method for each, which says what it does with the item, and with its part.
+        `numbers` are arguments of the loop itself, and `most` is the number of items, rarely more.
         """
         ...
 

@@ -73,6 +73,10 @@ def run(count, chosen, lengths, ARGUMENTS):
         lengths[k] = length
 """
 
+LOOPS = {"each": (LOOP, 1), "sum": (SUM, 1), "add": (ADDING, 4), "join": (JOINING, 3),
+         "choose": (CHOICE, 1)}  # fmt: skip
+"""Texts of loops by their kinds, and how many arguments of an item are the loop's own."""
+
 
 @functools.cache
 def make_loop(text, item, own=1, part=None):
@@ -107,33 +111,8 @@ def copy(source, target):
     np.copyto(target, source)
 
 
-def prepare(item, count, arguments, stream=None):
-    """Return a function that calls an item for all numbers below `count`."""
-    run, size = make_loop(LOOP, item), np.int64(count)
-    return lambda: run(size, *arguments)
-
-
-def prepare_sum(item, count, arguments, total, stream=None):
-    """Return a function that sums up what items return."""
-    run, size = make_loop(SUM, item), np.int64(count)
-    return lambda: run(size, total, *arguments)
-
-
-def prepare_adding(item, most, count, sums, arguments, stream=None):
-    """Return a function that lets items add to sums, as many as `count` says."""
-    run, (counts, which, per) = make_loop(ADDING, item, 4), count
-    numbers = counts, np.int64(which), np.int64(per), sums
+def prepare(kind, item, most, numbers, arguments, stream=None, part=None):
+    """Return a function that runs the loop of a kind over items."""
+    text, own = LOOPS[kind]
+    run = make_loop(text, item, own, part)
     return lambda: run(*numbers, *arguments)
-
-
-def prepare_joining(part, item, count, sums, arguments, stream=None):
-    """Return a function that joins parts of items."""
-    run, (counts, which, per) = make_loop(JOINING, item, 3, part), count
-    numbers = counts, np.int64(which), np.int64(per), sums
-    return lambda: run(*numbers, *arguments)
-
-
-def prepare_choice(item, count, chosen, lengths, arguments, stream=None):
-    """Return a function that makes lists of what items return."""
-    run, size = make_loop(CHOICE, item), np.int64(count)
-    return lambda: run(size, chosen, lengths, *arguments)

@@ -98,6 +98,16 @@ def run(count, chosen, lengths, ARGUMENTS):
         chosen[1, begin[1] + second] = value >> 2
 """
 
+LOOPS = {
+    "each": (LOOP, 1, blocks_for),
+    "sum": (SUM, 1, grid_stride_blocks),
+    "add": (ADDING, 4, grid_stride_blocks),
+    "join": (JOINING, 3, None),
+    "choose": (CHOICE, 1, blocks_for),
+}
+"""Texts of kernels by their kinds, how many arguments of an item are the loop's own, and the
+function that counts blocks; those of "join" have the lane of their number."""
+
 
 @functools.cache
 def make_kernel(text, item, own=1, part=None):
@@ -137,54 +147,22 @@ def copy(source, target):
     target.copy_to_device(source)
 
 
-def prepare(item, count, arguments, stream=0):
-    """Return a function that calls an item for all numbers below `count`."""
-    grid = (blocks_for(count, THREADS),)
-    run = make_kernel(LOOP, item)
-    return Launcher(run, grid, (THREADS,), stream, (np.int64(count), *arguments))
+def prepare(kind, item, most, numbers, arguments, stream=0, part=None):
+    """Return a function that runs the loop of a kind over items; it clears what is to be set."""
+    text, own, count_blocks = LOOPS[kind]
+    grid, threads = (LANES, 32) if kind == "join" else (count_blocks(most, THREADS), THREADS)
+    run = make_kernel(text, item, own, part)
+    launch = Launcher(run, (grid,), (threads,), stream, (*numbers, *arguments))
+    if kind not in ("sum", "choose"):
+        return launch
+    result = numbers[-1]
+    clear_result = Launcher(clear, (1,), (result.size,), stream, (result,))
 
+    def clear_and_launch():
+        clear_result()
+        launch()
 
-def prepare_sum(item, count, arguments, total, stream=0):
-    """Return a function that sums up what items return."""
-    grid, numbers = (grid_stride_blocks(count, THREADS),), (np.int64(count), total)
-    run = make_kernel(SUM, item)
-    add = Launcher(run, grid, (THREADS,), stream, (*numbers, *arguments))
-    clear_total = Launcher(clear, (1,), (1,), stream, (total,))
-
-    def sum_up():
-        clear_total()
-        add()
-
-    return sum_up
-
-
-def prepare_adding(item, most, count, sums, arguments, stream=0):
-    """Return a function that lets items add to sums, as many as `count` says on the device."""
-    run, grid = make_kernel(ADDING, item, 4), (grid_stride_blocks(most, THREADS),)
-    counts, which, per = count
-    numbers = counts, np.int64(which), np.int64(per), sums
-    return Launcher(run, grid, (THREADS,), stream, (*numbers, *arguments))
-
-
-def prepare_joining(part, item, count, sums, arguments, stream=0):
-    """Return a function that joins parts of items; a block has the lane of its number."""
-    run, (counts, which, per) = make_kernel(JOINING, item, 3, part), count
-    numbers = counts, np.int64(which), np.int64(per), sums
-    return Launcher(run, (LANES,), (32,), stream, (*numbers, *arguments))
-
-
-def prepare_choice(item, count, chosen, lengths, arguments, stream=0):
-    """Return a function that makes lists of what items return."""
-    run, grid = make_kernel(CHOICE, item), (blocks_for(count, THREADS),)
-    numbers = np.int64(count), chosen, lengths
-    choose = Launcher(run, grid, (THREADS,), stream, (*numbers, *arguments))
-    clear_lengths = Launcher(clear, (1,), (2,), stream, (lengths,))
-
-    def clear_and_choose():
-        clear_lengths()
-        choose()
-
-    return clear_and_choose
+    return clear_and_launch
 
 
 @kernel

@@ -75,34 +75,49 @@ class Store:
 
     def prepare(self, item: Any, count: int, *arguments: Any) -> Callable[[], None]:
         """Return a function that calls item(i, *arguments) for i < count."""
-        with self._device.active():
-            return self._on.prepare(item, count, arguments, self._stream)
+        return self._prepare("each", item, count, (count,), arguments)
 
     def prepare_sum(self, item: Any, count: int, total: Any, *arguments: Any) -> Callable[[], None]:
         """Return a function that sets total[0] to the sum of the int64 that items return."""
-        with self._device.active():
-            return self._on.prepare_sum(item, count, arguments, total, self._stream)
+        return self._prepare("sum", item, count, (count, total), arguments)
 
     def prepare_adding(
         self, item: Any, most: int, count: tuple[Any, int, int], sums: Any, *arguments: Any
     ) -> Callable[[], None]:
-        """Return a function that lets items add to sums: `Loops.prepare_adding`."""
-        with self._device.active():
-            return self._on.prepare_adding(item, most, count, sums, arguments, self._stream)
+        """Return a function that calls item(i, k, lane, sums, *arguments) for i < n and k < per.
+
+        `count` is (counts, j, per), where n = counts[j] on the device is rarely above `most`. An
+        item adds to sums[:, lane], int64, which no other one has at that time.
+        """
+        return self._prepare("add", item, most, (*count, sums), arguments)
 
     def prepare_joining(
         self, part: Any, item: Any, count: tuple[Any, int, int], sums: Any, *arguments: Any
     ) -> Callable[[], None]:
-        """Return a function that joins parts of items: `Loops.prepare_joining`."""
-        with self._device.active():
-            return self._on.prepare_joining(part, item, count, sums, arguments, self._stream)
+        """Return a function that calls part(i, k, lane, *arguments) for k < per, at most 32, and
+        then item(i, lane, sums, *arguments), for i < n, as `prepare_adding` does.
+
+        What parts leave for their item in an array at position `lane` stays until then.
+        """
+        return self._prepare("join", item, 0, (*count, sums), arguments, part)
 
     def prepare_choice(
         self, item: Any, count: int, chosen: Any, lengths: Any, *arguments: Any
     ) -> Callable[[], None]:
-        """Return a function that makes two lists of what items return: `Loops.prepare_choice`."""
+        """Return a function that makes two lists of what item(i, *arguments) returns for i < count.
+
+        An item returns 4 n + bits: n joins chosen[k], in any order, if bit k is set. The lists
+        have lengths[k] elements then.
+        """
+        return self._prepare("choose", item, count, (count, chosen, lengths), arguments)
+
+    def _prepare(
+        self, kind: str, item: Any, most: int, numbers: tuple[Any, ...],
+        arguments: tuple[Any, ...], part: Any = None,
+    ) -> Callable[[], None]:  # fmt: skip
+        numbers = tuple(np.int64(n) if isinstance(n, int) else n for n in numbers)
         with self._device.active():
-            return self._on.prepare_choice(item, count, chosen, lengths, arguments, self._stream)
+            return self._on.prepare(kind, item, most, numbers, arguments, self._stream, part)
 
     def flat_moments(self, t: int) -> tuple[Any, Any]:
         """Return the flat arrays of moments that step t reads and writes."""

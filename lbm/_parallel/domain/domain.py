@@ -59,8 +59,7 @@ class Slab(NamedTuple):
 
     def to_host(self) -> np.ndarray:
         """Return the fields of the part's cells in host memory."""
-        array: np.ndarray = self.engine.to_host(self.data)[..., self.x_range]
-        return array
+        return self.engine.to_host(self.data)[..., self.x_range]
 
 
 class Domain(PartsOfRank):
@@ -81,13 +80,13 @@ class Domain(PartsOfRank):
     def read(self, t: int, z0: int, z1: int, *, populations: bool = False) -> Iterator[Slab]:
         """Read the moments of the layers z0 <= z < z1 of each part, or their populations."""
         self.wait()
-        for part, first, last in self.parts_within(z0, z1):
+        for part, first, last, _ in self.parts_within(z0, z1):
             (x, y, z), engine, hx = part.local.start, part.engine, part.halo[0]
-            box = part.rows(first - z, last - z)
+            box = part.rows(first, last)
             data = engine.read(t, box, populations)
             if not populations:
                 self.add_half_impulse(part, t, box, data)
-            yield Slab((x, y, first), engine, data, slice(hx, hx + part.extent.shape[0]))
+            yield Slab((x, y, z + first), engine, data, slice(hx, hx + part.extent.shape[0]))
 
     def add_half_impulse(self, part: Part, t: int, box: Box, data: Any) -> None:
         """Add half of the impulse of what drives the flow to moments [4, z, y, x] of a box."""
@@ -170,12 +169,11 @@ class Domain(PartsOfRank):
     def write(self, t: int, z0: int, values: np.ndarray, *, populations: bool = False) -> None:
         """Set layers from z0 on to the equilibrium of moments [k, z, y, x], or to populations."""
         self.wait()
-        for part, first, last in self.parts_within(z0, z0 + values.shape[1]):
-            (x, y, z), (x1, y1, _) = part.local
-            block = values[:, first - z0 : last - z0, y:y1, x:x1]
-            box, hx = part.rows(first - z, last - z), part.halo[0]
+        for part, first, last, selection in self.parts_within(z0, z0 + values.shape[1]):
+            block, box, hx = values[selection], part.rows(first, last), part.halo[0]
             if hx:
-                block = np.pad(block, ((0, 0), (0, 0), (0, 0), (hx, box.x1 - hx - (x1 - x))))
+                behind = box.x1 - hx - block.shape[-1]
+                block = np.pad(block, ((0, 0), (0, 0), (0, 0), (hx, behind)))
             part.engine.write(t, box, np.ascontiguousarray(block), populations)
 
     def write_moments(self, rho: np.ndarray, u: np.ndarray) -> None:
@@ -193,11 +191,7 @@ class Domain(PartsOfRank):
 
 
 def create_domain(
-    problem: Problem,
-    partition: Partition,
-    devices: Sequence[Device],
-    ratio: float,
-    ranks: Ranks,
+    problem: Problem, partition: Partition, devices: Sequence[Device], ratio: float, ranks: Ranks
 ) -> Domain:
     """Create the parts of this rank on their devices; the CPU gets the share `ratio` of each."""
     partition, placed = place_parts(partition, devices, ratio, ranks)

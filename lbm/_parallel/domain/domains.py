@@ -6,9 +6,8 @@ from collections.abc import Sequence
 
 from hetero.devices import Device
 from lbm._kernels.problem import Problem
-from lbm._parallel.domain.domain import Domain
+from lbm._parallel.domain.domain import Domain, create_domain
 from lbm._parallel.partition import Decomposition, choose_decomposition, make_partition
-from lbm._parallel.placement import place_parts
 from lbm._parallel.ranks.communication import Ranks
 from lbm.boundaries import Condition, Periodic
 
@@ -36,6 +35,4 @@ def make_domain(
         decomposition = choose_decomposition(problem.shape, len(devices), lanes)
     faces = [Periodic()] * 6 if faces is None else faces
     partition = make_partition(problem.shape, faces, decomposition, lanes, one_rank=True)
-    ranks = Ranks()
-    partition, placed = place_parts(partition, devices, ratio, ranks)
-    return Domain(problem, partition, placed, ranks)
+    return create_domain(problem, partition, devices, ratio, Ranks())

@@ -13,14 +13,13 @@ flow rate (TRT, magic number 3/16, tau = 0.8):
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
 
 import numpy as np
 
 from lbm._parallel.neighbours import add_neighbours
 from lbm._parallel.partition import Partition
 from lbm._parallel.ranks.communication import Ranks
-from lbm.boundaries import Condition, Solid
+from lbm.boundaries import Enclosure
 from lbm.geometry.cut_links import CutLinks
 from lbm.geometry.wall_links import SOLID_CLASS, Links
 
@@ -36,11 +35,7 @@ a round wall are short beside it, however wide the channel is."""
 
 
 def warn_of_narrow_gaps(
-    links: Links,
-    faces: Sequence[Condition],
-    solids: Mapping[str, Solid],
-    ranks: Ranks,
-    partition: Partition,
+    links: Links, enclosure: Enclosure, ranks: Ranks, partition: Partition
 ) -> None:
     """Warn of interpolated walls that have another wall in front of them within NARROW cells.
 
@@ -53,12 +48,12 @@ def warn_of_narrow_gaps(
     region = partition.region(ranks.rank)
     for axis in range(3):
         along = np.moveaxis(fluid, axis, 0)
-        low, high = faces[2 * axis : 2 * axis + 2]
+        low, high = enclosure.faces[2 * axis : 2 * axis + 2]
         if not low.is_periodic and region.start[axis] == 0:
             along[:NARROW] = not low.has_friction
         if not high.is_periodic and region.stop[axis] == partition.shape[axis]:
             along[-NARROW:] = not high.has_friction
-    halfway = [k for k, name in enumerate(links.cut.names) if solids[name].is_modelled]
+    halfway = [k for k, name in enumerate(links.cut.names) if enclosure.solids[name].is_modelled]
     is_narrow = _find_narrow(links.cut, fluid) & ~np.isin(links.cut.body, halfway)
     narrow, total = ranks.sum(np.array([is_narrow.sum(), len(links.cut)])).tolist()
     bodies = [name for k, name in enumerate(links.cut.names)
@@ -88,5 +83,4 @@ def _find_narrow(cut: CutLinks, fluid: np.ndarray) -> np.ndarray:
     for k in range(1, NARROW + 1):
         is_open &= fluid[tuple((cells - k * c.astype(np.int64)).T)]
     is_shifted = np.abs(cut.distance - 0.5) > HALFWAY
-    result: np.ndarray = ~is_open & is_shifted & (product >= FACING * lengths - 1e-12)
-    return result
+    return ~is_open & is_shifted & (product >= FACING * lengths - 1e-12)

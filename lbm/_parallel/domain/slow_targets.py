@@ -7,11 +7,11 @@ that starts at rest, or an inlet that changes later, meets the targets of before
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 import numpy as np
 
-from lbm.boundaries import FACES, Condition, Solid
+from lbm.boundaries import FACES, Condition, Enclosure
 from lbm.boundaries.sponge import Sponge
 from lbm.geometry.wall_types import HALF_STEP
 from lbm.lattices.extent import Triple
@@ -24,28 +24,23 @@ SAMPLES = 9
 
 
 def warn_of_slow_targets(
-    shape: Triple,
-    faces: Sequence[Condition],
-    solids: Mapping[str, Solid],
-    sponges: Mapping[str, Sponge],
-    has_force: bool,
-    at_rest: bool,
+    enclosure: Enclosure, sponges: Mapping[str, Sponge], has_force: bool, at_rest: bool
 ) -> None:
     """Warn if sponges or outlets follow a flow that starts at rest, or whose inlets change."""
     following = {f"sponges[{k!r}]": s.averaging for k, s in sponges.items() if s.u is None}
-    for name, end in zip(FACES, faces, strict=True):
+    for name, end in zip(FACES, enclosure.faces, strict=True):
         if end.follows_over is not None:
             following[f"boundaries[{name!r}]"] = end.follows_over
     if not following:
         return
-    conditions = *faces, *(solid.condition for solid in solids.values())
+    conditions = enclosure.conditions.values()
     has_inlet = any(condition.is_inlet for condition in conditions)
     densities = {end.prescribed for end in conditions if end.is_outlet}
     steps = max(following.values())
     causes = [
         f"boundaries[{FACES[k]!r}] changes with time"
-        for k, inlet in enumerate(faces)
-        if inlet.is_inlet and _changes(inlet, k, shape, steps)
+        for k, inlet in enumerate(enclosure.faces)
+        if inlet.is_inlet and _changes(inlet, k, enclosure.shape, steps)
     ]
     if at_rest and (has_inlet or has_force or len(densities) > 1):
         causes.insert(0, "the flow starts at rest")

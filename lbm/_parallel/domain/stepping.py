@@ -45,14 +45,9 @@ class PartsOfRank:
     """
 
     def __init__(
-        self,
-        problem: Problem,
-        partition: Partition,
-        devices: Mapping[Triple, Device],
-        ranks: Ranks | None = None,
+        self, problem: Problem, partition: Partition, devices: Mapping[Triple, Device], ranks: Ranks
     ):
-        self.problem, self.partition = problem, partition
-        self.ranks = Ranks() if ranks is None else ranks
+        self.problem, self.partition, self.ranks = problem, partition, ranks
         self.region = partition.region(self.ranks.rank)
         gpus = [device for device in devices.values() if device.kind == "cuda"]
         mapped = self._make_mapped_memory(gpus, devices)
@@ -195,9 +190,15 @@ class PartsOfRank:
         if self.exchange is not None:
             self.exchange.join()
 
-    def parts_within(self, z0: int, z1: int) -> Iterator[tuple[Part, int, int]]:
-        """Yield (part, z range) of the parts with layers z0 <= z < z1."""
+    def parts_within(self, z0: int, z1: int) -> Iterator[tuple[Part, int, int, tuple[Any, ...]]]:
+        """Yield (part, z range, where this is) of the parts with layers z0 <= z < z1.
+
+        The range counts from the part's first layer, and the last entry selects its cells from
+        arrays [..., z, y, x] of these layers of the rank.
+        """
         for part in self.parts:
-            first, last = max(z0, part.local.start[2]), min(z1, part.local.stop[2])
+            x, y, z = part.local.slices
+            first, last = max(z0, z.start), min(z1, z.stop)
             if first < last:
-                yield part, first, last
+                selection = ..., slice(first - z0, last - z0), y, x
+                yield part, first - z.start, last - z.start, selection

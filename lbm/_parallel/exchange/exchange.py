@@ -167,7 +167,7 @@ class Exchange:
     def _end(self, index: Triple, axis: int, outside: int) -> End:
         """Return the end of the copies through a face of a part."""
         part, worker = self._parts[index], self._workers[index]
-        face = self._data.face(part, axis, part.edge_plane(axis, outside), outside)
+        face = self._data.face(part, axis, outside)
         return End(worker, face, partial(self._data.array, worker, part))
 
     def _make_copies(self, axis: int) -> list[LocalCopy | StagedCopy]:

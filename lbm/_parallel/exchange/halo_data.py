@@ -23,8 +23,8 @@ class HaloData(Protocol):
 
     is_mapped: bool
 
-    def face(self, part: Part, axis: int, edge: int, outside: int) -> Face:
-        """Return the face of a part beside its cells with the coordinate `edge`."""
+    def face(self, part: Part, axis: int, outside: int) -> Face:
+        """Return the face of a part towards +axis or -axis."""
         ...
 
     def array(self, worker: Worker, part: Part, odd: int, for_gpu: bool) -> Any:
@@ -37,9 +37,9 @@ class Populations:
 
     is_mapped = True
 
-    def face(self, part: Part, axis: int, edge: int, outside: int) -> Face:
+    def face(self, part: Part, axis: int, outside: int) -> Face:
         """Return a face of a part."""
-        return PopulationFace(part.engine.problem, axis, edge, outside)
+        return PopulationFace(part, axis, outside)
 
     def array(self, worker: Worker, part: Part, odd: int, for_gpu: bool) -> Any:
         """Return the populations that an even or odd step writes."""
@@ -51,9 +51,9 @@ class Moments:
 
     is_mapped = True
 
-    def face(self, part: Part, axis: int, edge: int, outside: int) -> Face:
+    def face(self, part: Part, axis: int, outside: int) -> Face:
         """Return a face of a part."""
-        return MomentsFace(part.engine.problem, axis, edge, outside)
+        return MomentsFace(part, axis, outside)
 
     def array(self, worker: Worker, part: Part, odd: int, for_gpu: bool) -> Any:
         """Return the moments that an even or odd step writes, in one row."""
@@ -85,13 +85,10 @@ class Field:
         self._arrays, self._rows, self._beyond = arrays, rows, beyond
         self._masks = masks or {}
 
-    def face(self, part: Part, axis: int, edge: int, outside: int) -> Face:
+    def face(self, part: Part, axis: int, outside: int) -> Face:
         """Return a face of a part."""
-        problem = part.engine.problem
-        return FieldFace(
-            self._rows(axis), self._beyond, self._masks.get((part.index, axis, outside)),
-            problem.shape, problem.precision.compute, axis, edge, outside,
-        )  # fmt: skip
+        mask = self._masks.get((part.index, axis, outside))
+        return FieldFace(part, axis, outside, self._rows(axis), self._beyond, mask)
 
     def array(self, worker: Worker, part: Part, odd: int, for_gpu: bool) -> Any:
         """Return the field of a part after an even or odd step."""

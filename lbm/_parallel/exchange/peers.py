@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from hetero.devices import Device
@@ -47,10 +47,12 @@ def open_peer_buffers(
         dtype = face.end.face.dtype
         with face.end.worker.engine.device.active():
             buffers[face] = allocate_shareable((2, count, size), dtype)
-        requests.append(comm.isend(_make_handle(buffers[face], face), face.rank, face.receive_tag))
+        handle = _attempt(share, face, buffers[face])
+        requests.append(comm.isend(handle, face.rank, face.receive_tag))
     for face in faces:
         handle = comm.recv(source=face.rank, tag=face.send_tag)
-        if handle is not None and (buffer := _open(handle, buffers[face], face)) is not None:
+        buffer = None if handle is None else _attempt(open_shared, face, handle, buffers[face])
+        if buffer is not None:
             opened[face] = buffer
         requests.append(comm.isend(face in opened, face.rank, face.send_tag))
     both = {f for f in faces if comm.recv(source=f.rank, tag=f.receive_tag) and f in opened}
@@ -62,28 +64,11 @@ def open_peer_buffers(
     return {face: (list(opened[face]), list(buffers[face])) for face in both}
 
 
-def _make_handle(buffer: Any, face: RemoteFace) -> Any:
-    """Return a handle by which other processes open a buffer, or None if the system has none."""
+def _attempt(function: Callable[..., Any], face: RemoteFace, *arguments: Any) -> Any:
+    """Return what a function returns on the GPU of a face, or None where that fails."""
     try:
         with face.end.worker.engine.device.active():
-            return share(buffer)
+            return function(*arguments)
     except Exception as error:
-        _warn(error)
+        warnings.warn(f"GPUs of this host exchange halos by MPI: {error}", stacklevel=2)
         return None
-
-
-def _open(handle: Any, like: Any, face: RemoteFace) -> Any:
-    """Open the buffer of another process, or return None if the GPU cannot access it.
-
-    `like` is an array of this process, of the same shape and dtype.
-    """
-    try:
-        with face.end.worker.engine.device.active():
-            return open_shared(handle, like)
-    except Exception as error:
-        _warn(error)
-        return None
-
-
-def _warn(error: Exception) -> None:
-    warnings.warn(f"GPUs of this host exchange halos by MPI: {error}", stacklevel=3)

@@ -46,5 +46,4 @@ def _key() -> int:
     """Return the key under which a communicator holds its copies."""
     from mpi4py import MPI
 
-    key: int = MPI.Comm.Create_keyval()
-    return key
+    return MPI.Comm.Create_keyval()

@@ -85,37 +85,76 @@ def cross_triangle(triangles, t, z):
     return -1, y_down, x_down, y_up, x_up
 
 
-@parallel
-def add_crossings(triangles, x, y, z, changes, counts):
-    """Add the changes of the winding number along the lines through (y, z) to their cells.
+def _make_loop(visit):
+    """Make loop(triangles, y, z, blocks, arrays), which calls `visit` at crossings of the lines.
 
-    A crossing changes the first cell whose centre x is not below it; those behind the last cell
-    change nothing.
-
-    Parameters
-    ----------
-    triangles : float64 [triangle, corner, (x, y, z)]
-    x, y, z : increasing float64, coordinates of the centres of cells
-    changes : int8 [z, y, x]; overflow does no harm, as winding numbers are sums modulo 256
-    counts : int64 [block]; the number of crossings in each block of layers is added
+    y and z are increasing coordinates of the lines, float64, as the triangles [triangle, corner,
+    (x, y, z)]; `visit` gets the arrays behind the numbers of the block of layers, of the triangle
+    and of the line [k, j], the sign of the triangle, and x of the crossing.
     """
-    for block in prange(counts.size):
-        begin = np.int64(block) * z.size // counts.size
-        end = (np.int64(block) + 1) * z.size // counts.size
-        for t in range(triangles.shape[0]):
-            first, last = layers_of(triangles, t, z, begin, end)
-            for k in range(first, last):
-                sign, y0, x0, y1, x1 = cross_triangle(triangles, t, z[k])
-                if sign == 0:
-                    continue
-                for j in range(first_not_below(y, y0), y.size):
-                    if y[j] >= y1:
-                        break
-                    crossing = x0 + (y[j] - y0) / (y1 - y0) * (x1 - x0)
-                    counts[block] += 1
-                    i = first_not_below(x, crossing)
-                    if i < x.size:
-                        changes[k, j, i] += np.int8(sign)
+
+    @parallel
+    def loop(triangles, y, z, blocks, arrays):
+        for block in prange(blocks):
+            begin = np.int64(block) * z.size // blocks
+            end = (np.int64(block) + 1) * z.size // blocks
+            for t in range(triangles.shape[0]):
+                first, last = layers_of(triangles, t, z, begin, end)
+                for k in range(first, last):
+                    sign, y0, x0, y1, x1 = cross_triangle(triangles, t, z[k])
+                    if sign == 0:
+                        continue
+                    for j in range(first_not_below(y, y0), y.size):
+                        if y[j] >= y1:
+                            break
+                        crossing = x0 + (y[j] - y0) / (y1 - y0) * (x1 - x0)
+                        visit(block, t, k, j, sign, crossing, *arrays)
+
+    return loop
+
+
+@scalar_internal(forceinline=True)
+def _add_crossing(block, t, k, j, sign, crossing, x, changes, counts):
+    counts[block] += 1
+    i = first_not_below(x, crossing)
+    if i < x.size:
+        changes[k, j, i] += np.int8(sign)
+
+
+add_crossings = _make_loop(_add_crossing)
+"""Adds the changes of the winding number along lines to their cells: arrays are (x, changes,
+counts), the increasing centres, int8 [z, y, x], and int64 [block]. A crossing changes the first
+cell whose centre is not below it; those behind the last cell change nothing. Overflow does no harm,
+as winding numbers are sums modulo 256. The crossings in each block of layers are counted."""
+
+
+@scalar_internal(forceinline=True)
+def _mark_gap(block, t, k, j, sign, crossing, x, halves):
+    i = first_not_below(x, crossing) - 1
+    if 0 <= i < x.size - 1:
+        is_lower = crossing - x[i] <= x[i + 1] - crossing
+        halves[k, j, i] |= np.uint8(1 if is_lower else 2)
+
+
+mark_gaps = _make_loop(_mark_gap)
+"""Marks where triangles cross lines between neighbouring centres: arrays are (x, halves), uint8
+[z, y, x]. Between x[i] and x[i + 1], bit 1 of halves[.., i] is a crossing in the lower half of the
+gap, bit 2 one in the upper half."""
+
+
+@scalar_internal(forceinline=True)
+def _find_outermost(block, t, k, j, sign, crossing, outermost, nearest):
+    for side in range(2):
+        depth = crossing if side == 0 else -crossing
+        if depth < nearest[side, k, j]:
+            nearest[side, k, j] = depth
+            outermost[side, k, j] = t
+
+
+find_outermost = _make_loop(_find_outermost)
+"""Finds the first and the last triangle along x on lines: arrays are (outermost, nearest), int64
+[first or last, z, y], which is -1 where a line meets no triangle, and float64 of this shape,
+infinite, which receives x of the first and -x of the last."""
 
 
 @parallel
@@ -131,78 +170,3 @@ def sum_changes(changes, by_parity):
                 winding = np.int8(winding + changes[k, j, i])
                 inside = (winding & 1) != 0 if by_parity else winding != 0
                 changes[k, j, i] = np.int8(inside)
-
-
-@parallel
-def mark_shadow(triangles, y, z, shadow, blocks):
-    """Mark the lines through (y, z) that meet a triangle in `shadow`, bool [z, y]."""
-    for block in prange(blocks):
-        begin = np.int64(block) * z.size // blocks
-        end = (np.int64(block) + 1) * z.size // blocks
-        for t in range(triangles.shape[0]):
-            first, last = layers_of(triangles, t, z, begin, end)
-            for k in range(first, last):
-                sign, y0, _, y1, _ = cross_triangle(triangles, t, z[k])
-                if sign == 0:
-                    continue
-                for j in range(first_not_below(y, y0), y.size):
-                    if y[j] >= y1:
-                        break
-                    shadow[k, j] = True
-
-
-@parallel
-def mark_gaps(triangles, x, y, z, halves, blocks):
-    """Mark where triangles cross lines between neighbouring centres, uint8 [z, y, x].
-
-    Between x[i] and x[i + 1], bit 1 of halves[.., i] is a crossing in the lower half of the gap,
-    bit 2 one in the upper half.
-    """
-    for block in prange(blocks):
-        begin = np.int64(block) * z.size // blocks
-        end = (np.int64(block) + 1) * z.size // blocks
-        for t in range(triangles.shape[0]):
-            first, last = layers_of(triangles, t, z, begin, end)
-            for k in range(first, last):
-                sign, y0, x0, y1, x1 = cross_triangle(triangles, t, z[k])
-                if sign == 0:
-                    continue
-                for j in range(first_not_below(y, y0), y.size):
-                    if y[j] >= y1:
-                        break
-                    crossing = x0 + (y[j] - y0) / (y1 - y0) * (x1 - x0)
-                    i = first_not_below(x, crossing) - 1
-                    if 0 <= i < x.size - 1:
-                        is_lower = crossing - x[i] <= x[i + 1] - crossing
-                        halves[k, j, i] |= np.uint8(1 if is_lower else 2)
-
-
-@parallel
-def find_outermost(triangles, y, z, outermost, nearest, blocks):
-    """Find the first and the last triangle along x on the lines through (y, z).
-
-    Parameters
-    ----------
-    triangles : float64 [triangle, corner, (x, y, z)]
-    y, z : increasing float64
-    outermost : int64 [first or last, z, y], which is -1 where a line meets no triangle
-    nearest : float64 of this shape, infinite; it receives x of the first and -x of the last
-    """
-    for block in prange(blocks):
-        begin = np.int64(block) * z.size // blocks
-        end = (np.int64(block) + 1) * z.size // blocks
-        for t in range(triangles.shape[0]):
-            first, last = layers_of(triangles, t, z, begin, end)
-            for k in range(first, last):
-                sign, y0, x0, y1, x1 = cross_triangle(triangles, t, z[k])
-                if sign == 0:
-                    continue
-                for j in range(first_not_below(y, y0), y.size):
-                    if y[j] >= y1:
-                        break
-                    crossing = x0 + (y[j] - y0) / (y1 - y0) * (x1 - x0)
-                    for side in range(2):
-                        depth = crossing if side == 0 else -crossing
-                        if depth < nearest[side, k, j]:
-                            nearest[side, k, j] = depth
-                            outermost[side, k, j] = t

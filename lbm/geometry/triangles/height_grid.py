@@ -8,14 +8,10 @@ cells on average and by 1/(16 R) at most.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
+from lbm.geometry.meshes import TriangleMesh
 from lbm.geometry.triangles.height_loops import lower_distances
-
-if TYPE_CHECKING:
-    from lbm.geometry.meshes import TriangleMesh
 
 POINTS_PER_CELL = 2
 """Points of the grid in a cell along each axis."""

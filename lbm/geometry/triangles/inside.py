@@ -10,7 +10,6 @@ from lbm.geometry.triangles.crossing_loops import (
     add_crossings,
     find_outermost,
     mark_gaps,
-    mark_shadow,
     sum_changes,
 )
 
@@ -23,9 +22,6 @@ _SLAB = 1 << 26
 
 _SAMPLED_LINES = 512
 """Lines along each side on which lost passages are counted, at most: this bounds the time."""
-
-_VIEW_LINES = 256
-"""Lines across the longest side of a body by which it is seen along an axis. Not tuned."""
 
 _SHADOW_LINES = 1024
 """Lines across the longer side of a silhouette: its area is then good to about 0.1 %."""
@@ -72,7 +68,7 @@ def cross_lines(
     i, j, k = parts
     if changes[k, j, i].size:
         counts = np.zeros(_BLOCKS, np.int64)
-        add_crossings(triangles, x[i], y[j], z[k], changes[k, j, i], counts)
+        add_crossings(triangles, y[j], z[k], _BLOCKS, (x[i], changes[k, j, i], counts))
     return changes, (i, j, k)
 
 
@@ -94,7 +90,7 @@ def find_thin_cells(triangles: np.ndarray, inside: np.ndarray, low: np.ndarray) 
         x, y, z = (low[a] + 0.5 + np.arange(inside.shape[a]) for a in order)
         halves = np.zeros((z.size, y.size, x.size), np.uint8)
         turned = np.ascontiguousarray(triangles[..., order])
-        mark_gaps(turned, x, y, z, halves, _BLOCKS)
+        mark_gaps(turned, y, z, _BLOCKS, (x, halves))
         solid, marks = (cells.transpose(order).T for cells in (inside, thin))
         is_empty = ~(solid[..., :-1] | solid[..., 1:])
         is_first = is_empty & (halves[..., :-1] & 1 != 0)
@@ -103,20 +99,18 @@ def find_thin_cells(triangles: np.ndarray, inside: np.ndarray, low: np.ndarray) 
     return thin
 
 
-def find_outermost_triangles(triangles: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
-    """Return the first and the last triangles on lines along x, and the area of a line.
+def find_outermost_triangles(triangles: np.ndarray, spacing: float) -> np.ndarray:
+    """Return the first and the last triangle on lines along x, int64 [first or last, line].
 
     Lines are spread evenly over the body; those that meet nothing are left out.
     """
     turned = np.ascontiguousarray(triangles)
     low, high = turned.min(axis=(0, 1)), turned.max(axis=(0, 1))
-    spacing = max(float((high - low).max()), 1e-300) / _VIEW_LINES
     y, z = (a + spacing * (np.arange(math.ceil((b - a) / spacing)) + 0.5)
             for a, b in zip(low[1:], high[1:], strict=True))  # fmt: skip
     outermost = np.full((2, z.size, y.size), -1)
-    find_outermost(turned, y, z, outermost, np.full(outermost.shape, np.inf), _BLOCKS)
-    hit = outermost[0] >= 0
-    return outermost[0][hit], outermost[1][hit], spacing**2
+    find_outermost(turned, y, z, _BLOCKS, (outermost, np.full(outermost.shape, np.inf)))
+    return outermost[:, outermost[0] >= 0]
 
 
 def find_lost_share(triangles: np.ndarray, by_parity: bool) -> tuple[float, int]:
@@ -146,7 +140,7 @@ def _count_crossings(triangles: np.ndarray, by_parity: bool) -> tuple[int, int]:
     for first in range(0, z.size, layers):
         slab = z[first : first + layers]
         changes = np.zeros((slab.size, y.size, x.size), np.int8)
-        add_crossings(triangles, x, y, slab, changes, counts)
+        add_crossings(triangles, y, slab, _BLOCKS, (x, changes, counts))
         changed += int(
             np.count_nonzero(changes & 1) if by_parity else np.abs(changes).sum(dtype=int)
         )
@@ -160,12 +154,5 @@ def _centres_between(low: float, high: float) -> np.ndarray:
 
 def measure_shadow(triangles: np.ndarray) -> float:
     """Return the area of the silhouette of a surface along the first coordinate."""
-    low, high = triangles.min(axis=(0, 1))[1:], triangles.max(axis=(0, 1))[1:]
-    spacing = float((high - low).max()) / _SHADOW_LINES
-    y, z = (
-        a + spacing * (np.arange(math.ceil((b - a) / spacing)) + 0.5)
-        for a, b in zip(low, high, strict=True)
-    )
-    shadow = np.zeros((z.size, y.size), bool)
-    mark_shadow(np.ascontiguousarray(triangles), y, z, shadow, _BLOCKS)
-    return float(np.count_nonzero(shadow)) * spacing**2
+    spacing = float(np.ptp(triangles[..., 1:], axis=(0, 1)).max()) / _SHADOW_LINES
+    return find_outermost_triangles(triangles, spacing).shape[1] * spacing**2

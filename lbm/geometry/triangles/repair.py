@@ -8,8 +8,6 @@ count, and only the second, of a few triangles, needs solid angles.
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
@@ -17,12 +15,16 @@ from scipy.sparse.csgraph import connected_components
 from lbm.geometry.triangles.inside import find_outermost_triangles
 from lbm.geometry.triangles.topology import (
     SUGGESTED_WELD,
+    ClosedSurface,
     close_surface,
     examine_edges,
     merge_vertices,
     number_edges,
     remove_repeated,
 )
+
+VIEW_LINES = 256
+"""Lines across the longest side of a body by which it is seen along an axis. Not tuned."""
 
 SEEN_FROM_BEHIND = 2.0
 """How many times more of a patch is seen from behind than from its front if it faces inwards."""
@@ -32,29 +34,7 @@ LEAST_SEEN = 0.25
 inner side of a vessel through its holes. Not tuned."""
 
 
-class RepairedSurface(NamedTuple):
-    """A surface with what makes it closed.
-
-    Attributes
-    ----------
-    vertices : float64 [vertex, xyz]
-    faces : int64 [triangle, corner]
-    sheets : the number of the last faces that bound nothing, as the fluid or the body is on both
-        sides of them
-    caps : int64 [triangle, corner], which close the other faces
-    is_oriented : True if all edges of faces and caps balance
-    notes : what was done
-    """
-
-    vertices: np.ndarray
-    faces: np.ndarray
-    sheets: int
-    caps: np.ndarray
-    is_oriented: bool
-    notes: tuple[str, ...]
-
-
-def repair_surface(vertices: np.ndarray, faces: np.ndarray, weld: float) -> RepairedSurface:
+def repair_surface(vertices: np.ndarray, faces: np.ndarray, weld: float) -> ClosedSurface:
     """Return a surface as it is, with caps; one that is closed and faces outwards stays the same.
 
     Raises ValueError if all triangles are degenerate.
@@ -63,10 +43,9 @@ def repair_surface(vertices: np.ndarray, faces: np.ndarray, weld: float) -> Repa
     points, corners = merge_vertices(vertices, faces, weld)
     is_closed, is_oriented = _is_closed(corners)
     if is_closed and is_oriented:
-        surface = close_surface(vertices, faces, weld)
-        points, corners, caps = surface.vertices, surface.faces, np.zeros((0, 3), np.int64)
+        points, corners, *_ = close_surface(vertices, faces, weld)
         corners, note = _face_outwards(points, corners, _unify(points, corners)[1])
-        return RepairedSurface(points, corners, 0, caps, True, tuple(note))
+        return ClosedSurface(points, corners, True, repairs=tuple(note))
     near = SUGGESTED_WELD * float(np.ptp(points, axis=0).max())
     if near > weld and not is_closed:
         merged, joined = merge_vertices(vertices, faces, near)
@@ -95,7 +74,7 @@ def repair_surface(vertices: np.ndarray, faces: np.ndarray, weld: float) -> Repa
             f"{openings} holes or open ends with {len(caps)} edges: cells whose winding number is "
             "above one half are inside"
         )
-    return RepairedSurface(points, every, len(sheets), caps, True, tuple(notes))
+    return ClosedSurface(points, every, True, len(sheets), caps, tuple(notes))
 
 
 def _is_closed(faces: np.ndarray) -> tuple[bool, bool]:
@@ -112,8 +91,7 @@ def _count_open(faces: np.ndarray) -> int:
 def _components(links: np.ndarray, count: int) -> np.ndarray:
     """Return the number of the connected component of each of `count` nodes; links [link, end]."""
     graph = coo_array((np.ones(len(links), bool), links.T), shape=(count, count))
-    numbers: np.ndarray = connected_components(graph, directed=False)[1]
-    return numbers
+    return connected_components(graph, directed=False)[1]
 
 
 def _split_sheets(faces: np.ndarray) -> tuple[np.ndarray, np.ndarray, int]:
@@ -171,8 +149,7 @@ def _unify(vertices: np.ndarray, faces: np.ndarray) -> tuple[np.ndarray, np.ndar
 def _areas(vertices: np.ndarray, faces: np.ndarray) -> np.ndarray:
     """Return the vectors of area of triangles [triangle, xyz]."""
     a, b, c = (vertices[faces[:, k]] for k in range(3))
-    areas: np.ndarray = np.cross(b - a, c - a) / 2.0
-    return areas
+    return np.cross(b - a, c - a) / 2.0
 
 
 def _turn(faces: np.ndarray, is_turned: np.ndarray) -> np.ndarray:
@@ -187,9 +164,11 @@ def _face_outwards(
         return faces, []
     areas, count = _areas(vertices, faces), int(patch.max()) + 1
     front, behind, whole = np.zeros(count), np.zeros(count), np.zeros(count)
+    triangles = vertices[faces]
+    spacing = max(float(np.ptp(triangles, axis=(0, 1)).max()), 1e-300) / VIEW_LINES
     for axis in range(3):
-        first, last, pixel = find_outermost_triangles(np.roll(vertices[faces], -axis, axis=2))
-        whole += np.bincount(patch, np.abs(areas[:, axis]) / pixel, minlength=count)
+        first, last = find_outermost_triangles(np.roll(triangles, -axis, axis=2), spacing)
+        whole += np.bincount(patch, np.abs(areas[:, axis]) / spacing**2, minlength=count)
         for visible, sign in ((first, -1.0), (last, 1.0)):
             faces_us = sign * areas[visible, axis] > 0.0
             front += np.bincount(patch[visible], faces_us, minlength=count)

@@ -14,22 +14,29 @@ SUGGESTED_WELD = 1e-5
 """Distance, relative to the size of a mesh, at which an error about open edges tries to weld it."""
 
 
-class Surface(NamedTuple):
-    """A closed surface: each edge belongs to an even number of triangles.
+class ClosedSurface(NamedTuple):
+    """A surface with what makes it closed: each edge belongs to an even number of triangles.
 
     Attributes
     ----------
     vertices : float64 [vertex, xyz], all different, each the corner of a triangle
     faces : int64 [triangle, corner]
     is_oriented : True if triangles run along each edge as often forwards as backwards
+    sheets : the number of the last faces that bound nothing, as the fluid or the body is on both
+        sides of them
+    caps : int64 [triangle, corner], which close the other faces
+    repairs : what was done to it
     """
 
     vertices: np.ndarray
     faces: np.ndarray
     is_oriented: bool
+    sheets: int = 0
+    caps: np.ndarray = np.zeros((0, 3), np.int64)
+    repairs: tuple[str, ...] = ()
 
 
-def close_surface(vertices: np.ndarray, faces: np.ndarray, weld: float) -> Surface:
+def close_surface(vertices: np.ndarray, faces: np.ndarray, weld: float) -> ClosedSurface:
     """Return a surface with merged vertices and without repeated triangles.
 
     Raises ValueError if it is not closed, or encloses nothing.
@@ -45,7 +52,7 @@ def close_surface(vertices: np.ndarray, faces: np.ndarray, weld: float) -> Surfa
     if len(open_edges):
         raise ValueError(_describe_open_edges(vertices, faces, open_edges))
     used, corners = np.unique(faces, return_inverse=True)
-    return Surface(vertices[used], corners.reshape(faces.shape), is_oriented)
+    return ClosedSurface(vertices[used], corners.reshape(faces.shape), is_oriented)
 
 
 def number_rows(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -79,8 +79,7 @@ def _morton_codes(points: np.ndarray) -> np.ndarray:
         (4, 0x10C30C30C30C30C3), (2, 0x1249249249249249),
     ):  # fmt: skip
         cells = (cells | cells << np.uint64(step)) & np.uint64(mask)
-    codes: np.ndarray = cells[:, 0] | cells[:, 1] << np.uint64(1) | cells[:, 2] << np.uint64(2)
-    return codes
+    return cells[:, 0] | cells[:, 1] << np.uint64(1) | cells[:, 2] << np.uint64(2)
 
 
 def mark_wound_cells(

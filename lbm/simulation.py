@@ -212,7 +212,7 @@ class Simulation(FlowWithOutputs):
         def require_moments() -> None:
             boxes = check_decomposition(layers, cells, count)
             boxes.bounds(cells)
-            require_moments_suffice(collision, solids, cells, boxes.grid, ratio)
+            require_moments_suffice(collision, cells, boxes.grid, ratio)
             if moving:
                 by_moments = choose_precision(dtype, storage, "moments")
                 require_bodies_can_move(moving, by_moments)

@@ -82,8 +82,10 @@ FLOWS: dict[str, dict[str, Any]] = {
                     "x+": lbm.Sponge(6, reflection=0.2, averaging=50.0)},
     },
     "modelled walls": {
-        "collision": lbm.VremanCentralMoments(0.501), "u": (0.05, 0.0, 0.0),
-        "boundaries": _CHANNEL | _ball(None, "modelled"),
+        "collision": lbm.VremanCentralMoments(0.55), "u": (0.05, 0.0, 0.0),
+        "boundaries": _ball(None, "modelled") | {
+            "x-": _INLET, "x+": lbm.NonReflectingOutlet(), "y": lbm.FreeStream((0.05, 0.0, 0.0)),
+        },
     },
     "lid, buoyancy, force and sponge": {
         "collision": lbm.RecursiveRegularized(0.6), "lattice": "D3Q27",

@@ -126,9 +126,10 @@ def make_store_moments(precision: str) -> Any:
         m = load(words, n)
         for k in range(first[i], first[i + 1]):
             back = remove_share(returned[k], weight[k], total[0], share)
-            change, q = back - counted[k], populations[0, k]
+            change = back - counted[k]
+            returned[k], q = back, populations[0, k]
             x, y, z = -directions[0, q], -directions[1, q], -directions[2, q]
-            m, returned[k] = add_population(m, change, x, y, z), back
+            m = add_population(m, change, x, y, z)
         store(words, n, m)
 
     return store_moments

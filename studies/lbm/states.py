@@ -90,8 +90,10 @@ FLOWS: dict[str, dict[str, Any]] = {
     "lid, buoyancy, force and sponge": {
         "collision": lbm.RecursiveRegularized(0.6), "lattice": "D3Q27",
         "boundaries": _LID | {"x-": _INLET, "x+": lbm.PressureOutlet()} | _ball(),
-        "scalars": {"heat": lbm.Scalar(0.05, {"y-": lbm.FixedValue(1.0), "y+": lbm.FixedValue(0.0)},
-                                       buoyancy=(0.0, 1e-4, 0.0))},
+        "scalars": {"heat": lbm.Scalar(
+            0.05, {"x-": lbm.FixedValue(0.5), "y-": lbm.FixedValue(1.0), "y+": lbm.FixedValue(0.0)},
+            buoyancy=(0.0, 1e-4, 0.0),
+        )},
         "sponges": {"x+": lbm.Sponge(6, reflection=0.2)}, "force": (1e-6, 0.0, 2e-6),
     },
 }  # fmt: skip

@@ -103,15 +103,17 @@ FLOWS: dict[str, dict[str, Any]] = {
 def run(study: Study) -> dict:
     """Compare both states in all flows, and the errors of 16 bits."""
     flows = dict([*FLOWS.items()][: 2 if study.quick else None])
-    heads = "flow", "operator", "lattice", "largest speed", "float64", "float32"
     rows = study.table(
-        f"Largest difference of density and velocity from populations after {STEPS} steps", heads,
+        f"Largest difference of density and velocity from populations after {STEPS} steps",
+        ["flow", "operator", "lattice", "largest speed", "float64", "float32"],
         (compare_states(study, name, settings) for name, settings in flows.items()),
-    )  # fmt: skip
-    heads = "flow", "steps", "moments, largest", "rms", "populations, largest", "rms of these"
-    study.table("Differences of 16 bits from float64 over the largest speed", heads,
-                measure_halves(study))  # fmt: skip
-    heads = "steps", "float64", "moments of 16 bits", "populations of 16 bits"
+    )
+    study.table(
+        "Differences of 16 bits from float64 over the largest speed",
+        ["flow", "steps", "moments, largest", "rms", "populations, largest", "rms of these"],
+        measure_halves(study),
+    )
+    heads = ["steps", "float64", "moments of 16 bits", "populations of 16 bits"]
     study.table("Drag of a sphere with 10 cells across", heads, [measure_drags(study)])
     return {"float64": max(row[-2] for row in rows), "float32": max(row[-1] for row in rows)}
 
@@ -134,8 +136,8 @@ def compare_states(study: Study, name: str, settings: dict[str, Any]) -> tuple:
 
 def _in_16_bits(device: Any, shape: tuple[int, ...], **settings: Any) -> list[lbm.Simulation]:
     """Return a flow in float64, and by moments and populations in 16 bits."""
-    forms = ({"dtype": "float64"}, {"storage": "float16", "state": "moments"},
-             {"storage": "float16"})  # fmt: skip
+    halves: dict[str, Any] = {"storage": "float16"}
+    forms = {"dtype": "float64"}, halves | {"state": "moments"}, halves
     return [lbm.Simulation(shape, device=device, **settings, **form) for form in forms]
 
 
@@ -147,10 +149,11 @@ def measure_halves(study: Study) -> Iterator[tuple]:
     u = np.zeros((3, n, n, n))
     u[0] = speed * np.sin(x) * np.cos(y) * np.cos(z)
     u[1] = -speed * np.cos(x) * np.sin(y) * np.cos(z)
-    for name, steps, settings in (
+    cases: tuple[tuple[str, int, dict[str, Any]], ...] = (
         ("Taylor-Green vortices", 600, {"u": u}),
         ("lid-driven cavity", 2000, {"boundaries": _CAVITY}),
-    ):
+    )
+    for name, steps, settings in cases:
         steps = 1 if study.quick else steps
         flows = _in_16_bits(study.device, (n, n, n), collision=lbm.RecursiveRegularized(0.55),
                             **settings)  # fmt: skip

@@ -115,7 +115,7 @@ class PartLinks:
         for t in (0, 1):
             if problem.precision.moments:
                 slip = make_slip_moments(form)
-                cells = store.flat_moments(t)[1], store.put(table.position[0])
+                cells: tuple[Any, ...] = store.flat_moments(t)[1], store.put(table.position[0])
             else:
                 slip = make_slip(form)
                 cells = store.flat_target(t), store.put(table.loads[t]), self._wall

@@ -80,6 +80,7 @@ FLOWS: dict[str, dict[str, Any]] = {
         "collision": lbm.RecursiveRegularized(0.55), "boundaries": _CHANNEL | _ball(),
         "sponges": {"x-": lbm.Sponge(5, reflection=0.1),
                     "x+": lbm.Sponge(6, reflection=0.2, averaging=50.0)},
+        "u": (0.05, 0.0, 0.0),
     },
     "modelled walls": {
         "collision": lbm.VremanCentralMoments(0.55), "u": (0.05, 0.0, 0.0),
@@ -94,7 +95,8 @@ FLOWS: dict[str, dict[str, Any]] = {
             0.05, {"x-": lbm.FixedValue(0.5), "y-": lbm.FixedValue(1.0), "y+": lbm.FixedValue(0.0)},
             buoyancy=(0.0, 1e-4, 0.0),
         )},
-        "sponges": {"x+": lbm.Sponge(6, reflection=0.2)}, "force": (1e-6, 0.0, 2e-6),
+        "sponges": {"x+": lbm.Sponge(6, reflection=0.2, averaging=50.0)},
+        "force": (1e-6, 0.0, 2e-6), "u": (0.05, 0.0, 0.0),
     },
 }  # fmt: skip
 """Arguments of `lbm.Simulation` by what a flow has."""

@@ -90,8 +90,9 @@ class Simulation(FlowWithOutputs):
         What is stored of a cell. A regularized operator keeps ten moments of it, which take half
         of the memory traffic of the populations or less (docs/packages/lbm.md says for what it is
         built): `collision` must be `Regularized`, `RecursiveRegularized`, `SmagorinskyRecursive`,
-        `VremanRecursive` or `CentralMoments`. `pattern` does not matter then. "auto" takes moments
-        where they are possible and faster: on GPUs, but for `storage="float16"`.
+        `VremanRecursive`, `CentralMoments` or `VremanCentralMoments`. `pattern` does not matter
+        then. "auto" takes moments where they are possible and faster: on GPUs, but for
+        `storage="float16"`.
     ratio : float or "auto"
         Share of the rows that the CPU computes beside the GPU. "auto" measures both and uses the
         best share, often 0. Only with device="cuda".
@@ -215,7 +216,7 @@ class Simulation(FlowWithOutputs):
         def require_moments() -> None:
             boxes = check_decomposition(layers, cells, count)
             boxes.bounds(cells)
-            require_moments_suffice(collision, solids, cells, boxes.grid, ratio)
+            require_moments_suffice(collision, cells, boxes.grid, ratio)
             if moving:
                 by_moments = choose_precision(dtype, storage, "moments")
                 require_bodies_can_move(moving, by_moments)

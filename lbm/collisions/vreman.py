@@ -179,6 +179,20 @@ def _with_local_time(relax_pairs: Callable[..., Any]) -> Callable[..., Any]:
     return relax
 
 
+def _with_local_time_of_moments(relax_moments: Callable[..., Any]) -> Callable[..., Any]:
+    """Make the same for ten moments."""
+    from lbm.collisions.unroll import inlined
+
+    relax_with_share = inlined(relax_moments)
+
+    def relax(drho: Any, j: Any, u: Any, stress: Any, rates: Any) -> Any:
+        T = type(drho)
+        share = T(1) - T(1) / (rates[0] + T(3) * rates[1])
+        return relax_with_share(drho, j, u, stress, (share,))
+
+    return relax
+
+
 @dataclass(frozen=True)
 class VremanBGK(_OneTime):
     """Collision operator with one relaxation time and the eddy viscosity of Vreman (2004).
@@ -233,16 +247,7 @@ class VremanRecursive(_OneTime):
     @staticmethod
     def relax_moments(lattice: Lattice) -> Callable[..., Any]:
         """Make the operator for ten moments; see `Collision.relax_moments`."""
-        from lbm.collisions.unroll import inlined
-
-        relax_with_share = inlined(RecursiveRegularized.relax_moments(lattice))
-
-        def relax(drho: Any, j: Any, u: Any, stress: Any, rates: Any) -> Any:
-            T = type(drho)
-            share = T(1) - T(1) / (rates[0] + T(3) * rates[1])
-            return relax_with_share(drho, j, u, stress, (share,))
-
-        return relax
+        return _with_local_time_of_moments(RecursiveRegularized.relax_moments(lattice))
 
     def reference_collide(
         self, f: np.ndarray, e: np.ndarray, viscosity: np.ndarray | float = 0.0
@@ -272,6 +277,11 @@ class VremanCentralMoments(_OneTime):
     def relax_pairs(lattice: Lattice) -> Callable[..., Any]:
         """Make the operator for pairs of opposite populations; see `Collision.relax_pairs`."""
         return _with_local_time(CentralMoments.relax_pairs(lattice))
+
+    @staticmethod
+    def relax_moments(lattice: Lattice) -> Callable[..., Any]:
+        """Make the operator for ten moments; see `Collision.relax_moments`."""
+        return _with_local_time_of_moments(CentralMoments.relax_moments(lattice))
 
     def reference_collide(
         self, f: np.ndarray, e: np.ndarray, viscosity: np.ndarray | float = 0.0

@@ -189,8 +189,6 @@ def test_parts_compute_the_flow_of_one_part(flow, storage, device):
          "use another nx or ny, one device"),
         ({"device": ["cpu"] * 9}, "9 boxes along z do not fit .* or devices"),
         ({"ratio": 0.5}, "ratio"),
-        ({"boundaries": {"b": lbm.Solid(lbm.Sphere((4, 4, 4), 2), wall="modelled")}},
-         "with VremanCentralMoments only.* use wall='interpolated'"),
         ({"state": "moment"}, "state must be one of 'populations', 'moments', 'auto'"),
     ],
 )  # fmt: skip
@@ -228,8 +226,6 @@ MOVES = lbm.Solid(lbm.Sphere((8, 4, 4), 2), motion=lbm.Translation((0.01, 0.0, 0
     ("settings", "words"),
     [
         ({"collision": lbm.TRT(0.7)}, "more than ten moments"),
-        ({"boundaries": {"b": lbm.Solid(lbm.Sphere((4, 4, 4), 2), wall="modelled")}},
-         "wall='modelled'"),
         ({"boundaries": {"ball": MOVES}, "shape": (18, 12, 12)}, "has a motion"),
         ({"device": ["cpu"] * 9, "shape": (18, 8, 8)}, "9 boxes along z"),
     ],

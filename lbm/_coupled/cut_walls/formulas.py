@@ -109,21 +109,23 @@ def make_interpolate_moments(lattice: Lattice, precision: str, operator: type, f
 def make_store_moments(precision: str) -> Any:
     """Make the `store` of cell number i of a block whose state is moments.
 
-    The step has added what a wall half-way returns; `words` are those behind it.
+    The step has added what a wall half-way returns; `words` are those behind it. What they count of
+    each link already is `counted`: what it has sent, or `returned` itself to remove another share.
     """
     load, store = make_cell_access(precision)
 
     @inlined
     def store_moments(
-        i, words, directions, first, numbers, populations, sent, returned, weight, total, share
+        i, words, directions, first, numbers, populations, counted, returned, weight, total, share
     ):
         n = numbers[0, first[i]]
         m = load(words, n)
         for k in range(first[i], first[i + 1]):
             back = remove_share(returned[k], weight[k], total[0], share)
+            change = back - counted[k]
             returned[k], q = back, populations[0, k]
             x, y, z = -directions[0, q], -directions[1, q], -directions[2, q]
-            m = add_population(m, back - sent[k], x, y, z)
+            m = add_population(m, change, x, y, z)
         store(words, n, m)
 
     return store_moments

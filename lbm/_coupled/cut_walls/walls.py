@@ -17,7 +17,7 @@ from lbm._coupled.cut_walls.formulas import (
     make_store_moments,
 )
 from lbm._coupled.cut_walls.tables import MASS_UNIT, BlockLinks, LinkTable, sum_of_weights
-from lbm._coupled.wall_model.formulas import make_slip
+from lbm._coupled.wall_model.formulas import make_slip, make_slip_moments
 from lbm._coupled.wall_model.tables import SlipTable, make_slip_table
 from lbm._kernels.items.store import Store
 from lbm._kernels.moments.arrivals import StepArguments
@@ -33,11 +33,12 @@ class PartLinks:
 
     A step leaves what a wall half-way would return. `interpolate` reads it and computes what the
     walls return instead, and `store` writes that. Nothing else of the populations is written.
+    `store_again` removes their share of the mass once more when modelled walls have slipped.
 
     Attributes
     ----------
     part : the part
-    interpolate, store : functions for even and for odd steps
+    interpolate, store, store_again : functions for even and for odd steps
     returned : what the walls have returned, [link]
     """
 
@@ -56,14 +57,14 @@ class PartLinks:
         self._wall = store.put(table.wall)
         self._step: StepArguments | None = None
         prepare = self._prepare_moments if problem.precision.moments else self._prepare_populations
-        self.interpolate, self.store = zip(*prepare(table), strict=True)
+        self.interpolate, self.store, self.store_again = zip(*prepare(table), strict=True)
         self.slip: list[Any] = []
         self.sum_excess = store.prepare_sum(
             excess_of_link, count, self._total, self._sent, self.returned
         )
 
-    def _prepare_populations(self, table: LinkTable) -> Iterator[tuple[Any, Any]]:
-        """Yield `interpolate` and `store` for even and for odd steps."""
+    def _prepare_populations(self, table: LinkTable) -> Iterator[tuple[Any, Any, Any]]:
+        """Yield `interpolate`, `store` and `store_again` for even and for odd steps."""
         form, store, count = self._problem.precision.name, self._store, len(self.numbers)
         for t in (0, 1):
             populations, other = store.flat_target(t), store.put(table.other[t])
@@ -75,9 +76,9 @@ class PartLinks:
                 make_store(form), count, populations, self._wall, self.returned, self._weight,
                 self._total, store.T(table.mass_share),
             )  # fmt: skip
-            yield interpolate, write
+            yield interpolate, write, write
 
-    def _prepare_moments(self, table: LinkTable) -> Iterator[tuple[Any, Any]]:
+    def _prepare_moments(self, table: LinkTable) -> Iterator[tuple[Any, Any, Any]]:
         """Yield the same for a block whose state is moments."""
         problem, store, form = self._problem, self._store, self._problem.precision.name
         numbers, populations, rows, first = map(store.put, self.block.make_moments_table())
@@ -90,12 +91,15 @@ class PartLinks:
                 find, len(self.numbers), *step.before(t), *step.rest, numbers, populations, rows,
                 self._shares, self._terms, self._sent, self.returned,
             )  # fmt: skip
-            write = store.prepare(
-                make_store_moments(form), len(first) - 1, store.flat_moments(t)[1],
-                step.directions, first, numbers, populations, self._sent, self.returned,
-                self._weight, self._total, store.T(table.mass_share),
+            write, write_again = (
+                store.prepare(
+                    make_store_moments(form), len(first) - 1, store.flat_moments(t)[1],
+                    step.directions, first, numbers, populations, counted, self.returned,
+                    self._weight, self._total, store.T(table.mass_share),
+                )
+                for counted in (self._sent, self.returned)
             )  # fmt: skip
-            yield interpolate, write
+            yield interpolate, write, write_again
 
     def add_model(self, part: Part, solids: Mapping[str, Solid], shape: Triple) -> SlipTable | None:
         """Let modelled walls slip after `store`, in cells beside these solids, and return these."""
@@ -106,16 +110,16 @@ class PartLinks:
         form, c = problem.precision.name, np.array(problem.lattice.velocities, float)
         lattice = np.vstack([c.T, problem.lattice.weights])
         numbers = [store.put(table.links), store.put(table.first), store.put(table.q)]
-        tables_of_links = *numbers, store.put(table.cells), store.put(lattice)
         nu = store.T((problem.collision.tau - 0.5) / 3.0)
-        self.slip = [
-            store.prepare(
-                make_slip(form), len(table.first) - 1, store.flat_target(t),
-                store.put(table.loads[t]), self._wall, self._sent, self.returned,
-                *tables_of_links, nu,
-            )
-            for t in (0, 1)
-        ]  # fmt: skip
+        arguments = self._sent, self.returned, *numbers, *map(store.put, (table.cells, lattice)), nu
+        for t in (0, 1):
+            if problem.precision.moments:
+                slip = make_slip_moments(form)
+                cells: tuple[Any, ...] = store.flat_moments(t)[1], store.put(table.position[0])
+            else:
+                slip = make_slip(form)
+                cells = store.flat_target(t), store.put(table.loads[t]), self._wall
+            self.slip.append(store.prepare(slip, len(table.first) - 1, *cells, *arguments))
         return table
 
     @property
@@ -203,7 +207,7 @@ class InterpolatedWalls(Companion):
                 if part.slip:
                     part.slip[t % 2]()
             if self.keeps_mass:  # what slips past the steps of a staircase is not 0 in sum
-                self._store(t)
+                self._store(t, again=True)
         for part in self._parts:
             if part.worker is not None:
                 part.worker.end_links()
@@ -213,7 +217,7 @@ class InterpolatedWalls(Companion):
         """Return what the walls of a part have returned, [link]; None if it has none."""
         return next((links.returned for links in self._parts if links.part is part), None)
 
-    def _store(self, t: int) -> None:
+    def _store(self, t: int, again: bool = False) -> None:
         """Write what the walls return after step t, less the mass that they bring in."""
         if self.keeps_mass:
             for part in self._parts:
@@ -223,7 +227,7 @@ class InterpolatedWalls(Companion):
                 for part in self._parts:
                     part.excess = total
         for part in self._parts:
-            part.store[t % 2]()
+            (part.store_again if again else part.store)[t % 2]()
 
     def prescribe(self, t: int) -> None:
         """Set the velocities of walls to those of step t."""

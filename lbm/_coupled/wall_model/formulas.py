@@ -32,6 +32,7 @@ from typing import Any
 import numpy as np
 
 from lbm._kernels.formulas.storage_formulas import codec
+from lbm._kernels.moments.formulas import add_population, make_cell_access
 from lbm.collisions.unroll import inlined
 from lbm.lattices.precision import PRECISIONS
 
@@ -101,6 +102,40 @@ def find_friction_velocities(
     return result
 
 
+@inlined
+def find_slip(drho, along, across, i, sent, returned, links, first, q_of, cells, lattice, nu):
+    """Return the velocity, along the two vectors of cell number i, with which its wall slips.
+
+    `drho` is its density less 1, `along` and `across` its momentum after the step; `make_slip` has
+    the arrays.
+    """
+    T = type(nu)
+    rho, u, v = T(1) + drho, T(0), T(0)
+    lost_along = lost_across = change = T(0)
+    for _ in range(FLUX_STEPS):
+        density, square = drho + change, u * u + v * v
+        lost_along = lost_across = change = T(0)
+        for j in range(first[i], first[i + 1]):
+            k, q = links[j], q_of[j]
+            c, d = component(q, i, cells, lattice, 0), component(q, i, cells, lattice, 3)
+            weight, moved = T(2) * lattice[3, q], c * u + d * v
+            flux = T(4.5) * moved * moved - T(1.5) * square
+            f = sent[k] + returned[k] - weight * (density + (T(1) + density) * flux)
+            change -= T(3) * weight * moved
+            lost_along += c * f
+            lost_across += d * f
+        rho = T(1) + density
+        u, v = (along + lost_along) / rho, (across + lost_across) / rho
+    speed = T(math.sqrt(u * u + v * v)) + T(1e-12)
+    friction = friction_velocity(speed, cells[6, i], nu)
+    drag = rho * min(T(MOST_FRICTION), friction * friction * cells[7, i] / speed)
+    r, t = lost_along - drag * u, lost_across - drag * v
+    a = cells[8, i] * r + cells[9, i] * t
+    b = cells[9, i] * r + cells[10, i] * t
+    limit = T(FASTEST) * speed / (T(math.sqrt(a * a + b * b)) + T(1e-12))
+    return a * min(limit, T(1)), b * min(limit, T(1))
+
+
 @functools.cache
 def make_slip(precision: str) -> Any:
     """Make slip(i, ...), whose further arguments are below.
@@ -130,37 +165,39 @@ def make_slip(precision: str) -> Any:
             drho += f
             along += component(q, i, cells, lattice, 0) * f
             across += component(q, i, cells, lattice, 3) * f
-        rho, u, v = T(1) + drho, T(0), T(0)
-        lost_along = lost_across = change = T(0)
-        for _ in range(FLUX_STEPS):
-            density, square = drho + change, u * u + v * v
-            lost_along = lost_across = change = T(0)
-            for j in range(first[i], first[i + 1]):
-                k, q = links[j], q_of[j]
-                c, d = component(q, i, cells, lattice, 0), component(q, i, cells, lattice, 3)
-                weight, moved = T(2) * lattice[3, q], c * u + d * v
-                flux = T(4.5) * moved * moved - T(1.5) * square
-                f = sent[k] + returned[k] - weight * (density + (T(1) + density) * flux)
-                change -= T(3) * weight * moved
-                lost_along += c * f
-                lost_across += d * f
-            rho = T(1) + density
-            u, v = (along + lost_along) / rho, (across + lost_across) / rho
-        speed = T(math.sqrt(u * u + v * v)) + T(1e-12)
-        friction = friction_velocity(speed, cells[6, i], nu)
-        drag = rho * min(T(MOST_FRICTION), friction * friction * cells[7, i] / speed)
-        r, t = lost_along - drag * u, lost_across - drag * v
-        a = cells[8, i] * r + cells[9, i] * t
-        b = cells[9, i] * r + cells[10, i] * t
-        limit = T(FASTEST) * speed / (T(math.sqrt(a * a + b * b)) + T(1e-12))
-        if limit < T(1):
-            a, b = a * limit, b * limit
+        a, b = find_slip(
+            drho, along, across, i, sent, returned, links, first, q_of, cells, lattice, nu
+        )
         for j in range(first[i], first[i + 1]):
             k, q = links[j], q_of[j]
             moved = component(q, i, cells, lattice, 0) * a + component(q, i, cells, lattice, 3) * b
             back = returned[k] - T(6) * lattice[3, q] * moved
             returned[k] = back
             populations[wall[k]] = encode(back)
+
+    return slip
+
+
+@functools.cache
+def make_slip_moments(precision: str) -> Any:
+    """Make the `slip` of a block whose state is moments: `words`, of cells with these numbers."""
+    load, store = make_cell_access(precision)
+
+    @inlined
+    def slip(i, words, numbers, sent, returned, links, first, q_of, cells, lattice, nu):
+        T, m = type(nu), load(words, numbers[i])
+        along = m[1] * cells[0, i] + m[2] * cells[1, i] + m[3] * cells[2, i]
+        across = m[1] * cells[3, i] + m[2] * cells[4, i] + m[3] * cells[5, i]
+        a, b = find_slip(
+            m[0], along, across, i, sent, returned, links, first, q_of, cells, lattice, nu
+        )
+        for j in range(first[i], first[i + 1]):
+            k, q = links[j], q_of[j]
+            moved = component(q, i, cells, lattice, 0) * a + component(q, i, cells, lattice, 3) * b
+            change = -T(6) * lattice[3, q] * moved
+            returned[k] += change
+            m = add_population(m, change, -lattice[0, q], -lattice[1, q], -lattice[2, q])
+        store(words, numbers[i], m)
 
     return slip
 

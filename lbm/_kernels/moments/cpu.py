@@ -2,9 +2,8 @@
 
 A task marches along z through whole rows of some neighbouring y. It reconstructs the populations
 after the collision of each row once for each task, into a ring of three layers that stays in the
-cache, and finishes the rows of a layer when the next one is there. A row is finished in segments of
-cells with the same walls: a population that comes out of a wall is read where the cell itself has
-written its opposite.
+cache, and finishes the rows of a layer when the next one is there. What walls return is first
+written behind them, where the populations of another cell would stand.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ from hetero import threads
 from hetero.codegen import compile_source
 from hetero.devices import Device
 from hetero.jit import FUSED, parallel
-from lbm._kernels.cpu import CPUEngine
+from lbm._kernels.cpu import LINE, CPUEngine
 from lbm._kernels.cpu_offsets import find_runs, find_segment
 from lbm._kernels.cpu_operators import make_viscosity_loops
 from lbm._kernels.cpu_rows import inner_loop
@@ -32,6 +31,7 @@ from lbm._kernels.intrinsics.vector_memory import (
     make_load,
     make_stack_array,
     make_store,
+    make_store_part,
     make_stream_store,
     pointer_to,
     prefetch,
@@ -65,13 +65,13 @@ behind it."""
 
 @functools.cache
 def make_row_loops(lattice: Lattice, precision: str, operator: type, forced: bool):
-    """Make (reconstruct, finish, finish_at_walls): loops over neighbours in a row.
+    """Make (reconstruct, finish): loops over neighbours in a row.
 
     reconstruct(source, ring, row, start, n, into, rates, force) writes the populations of the n
     cells from `start` on, each to a row of the ring, of `row` numbers, the first to `into`. Behind
     the rates of an operator that reads the eddy viscosity is a pointer to it.
-    finish(ring, bases, added, target, start, n) sums what arrives in the n cells: population q of
-    the first is at bases[q]; `finish_at_walls` adds added[q] to it.
+    finish(ring, bases, x, target, start, n) sums what arrives in the n cells from x on, of which
+    the first is number `start`: population q of the row's first cell is at bases[q].
     """
     form, size = PRECISIONS[precision], lattice.size
     lanes, words = vector_lanes(form.compute), range(form.moments)
@@ -79,12 +79,12 @@ def make_row_loops(lattice: Lattice, precision: str, operator: type, forced: boo
         "load": make_load(lanes),
         "store": make_store(lanes),
         "stream": make_stream_store(lanes),
+        "store_part": make_store_part(lanes),
         "prefetch": prefetch,
         "reconstruct_cell": make_reconstruction(lattice, operator, forced, form.moments),
         "moments": make_conversions(lattice)[0],
         "pack": make_packing(form.moments)[1],
         "keep_out_of_line": keep_out_of_line,
-        "scratch": make_stack_array(numba.from_dtype(form.storage), form.moments * lanes),
     }
     address = f"at = cell // {GROUP} * {GROUP * form.moments} + cell % {GROUP}"
     loop = [f"    for k in range(-(start % {lanes}), n, {lanes}):", "        cell = start + k"]
@@ -100,51 +100,41 @@ def make_row_loops(lattice: Lattice, precision: str, operator: type, forced: boo
         *(f"        store(ring, into + {q} * row + k, g[{q}])" for q in range(size)),
     ]
 
-    def finish(added: bool) -> list[str]:
-        terms = [f"load(ring, b{q} + k)" + f" + added[{q}]" * added for q in range(size)]
-        return [
-            "def finish(ring, bases, added, target, start, n):",
-            "    keep_out_of_line()",
-            "    part = scratch()",
-            *(f"    b{q} = bases[{q}]" for q in range(size)),
-            *loop,
-            f"        w = pack(moments(({', '.join(terms)})))",
-            f"        if k >= 0 and k + {lanes} <= n:",
-            f"            {address}",
-            *(f"            stream(target, at + {GROUP * k}, w[{k}])" for k in words),
-            "        else:",
-            *(f"            store(part, {k * lanes}, w[{k}])" for k in words),
-            f"            for i in range(max(0, -k), min({lanes}, n - k)):",
-            f"                {address} + i",
-            *(f"                target[at + {GROUP * k}] = part[{k * lanes} + i]" for k in words),
-        ]
-
+    arriving = ", ".join(f"load(ring, b{q} + k)" for q in range(size))
+    finish = [
+        "def finish(ring, bases, x, target, start, n):",
+        "    keep_out_of_line()",
+        *(f"    b{q} = bases[{q}] + x" for q in range(size)),
+        *loop,
+        f"        w = pack(moments(({arriving})))",
+        f"        {address}",
+        f"        if k >= 0 and k + {lanes} <= n:",
+        *(f"            stream(target, at + {GROUP * k}, w[{k}])" for k in words),
+        "        else:",
+        *(f"            store_part(target, at + {GROUP * k}, w[{k}], k, n)" for k in words),
+    ]
     return tuple(
         inner_loop(compile_source(name, "\n".join(lines) + "\n", names), fastmath=FUSED)
-        for name, lines in (
-            ("reconstruct", reconstruct), ("finish", finish(False)), ("finish", finish(True))
-        )
-    )  # fmt: skip
+        for name, lines in (("reconstruct", reconstruct), ("finish", finish))
+    )
 
 
 @functools.cache
 def make_step(lattice: Lattice, precision: str, operator: type, forced: bool):
     """Make the step of a block."""
     form, size = PRECISIONS[precision], lattice.size
-    reconstruct, finish, finish_at_walls = make_row_loops(lattice, precision, operator, forced)
+    reconstruct, finish = make_row_loops(lattice, precision, operator, forced)
     velocity, _ = make_cell_functions(lattice, lambda f, e, rates: f, True, forced)
-    compute, pack = numba.from_dtype(form.compute), make_packing(form.moments)[1]
+    compute = numba.from_dtype(form.compute)
     attach = make_viscosity_loops(form, operator.reads_viscosity).attach
-    moments = make_conversions(lattice)[0]
     new_numbers, new_bases = (make_stack_array(kind, size) for kind in (compute, types.int64))
     c = np.array(lattice.velocities)
     weights, opposite = np.array(lattice.weights, form.compute), np.array(lattice.opposite)
-    zero = form.compute(0)
+    zero, itemsize = form.compute(0), np.dtype(form.compute).itemsize
     elements = ", ".join(f"f[{q}]" for q in range(size))
     of_list = inner_loop(
         compile_source("of_list", f"def of_list(f):\n    return ({elements})\n", {})
     )
-    words = form.moments
 
     @inner_loop
     def fill_row(source, ring, row, into, cells, classes, rates, force, wraps):
@@ -164,48 +154,46 @@ def make_step(lattice: Lattice, precision: str, operator: type, forced: bool):
                 ring[first + nx] = ring[first] if wraps else zero
 
     @inner_loop
-    def finish_cell(ring, bases, into, row, cell, kind, tables, target, force, arrays):
-        """Finish a cell beside walls that do more than to bounce or to move."""
-        f, g = arrays
+    def return_populations(ring, bases, into, row, x, n, kind, tables, force, sent):
+        """Write what walls return to the n cells from x on, of a class, where `finish` reads it."""
         masks, rows, types_, added = tables
-        for q in range(size):
-            f[q], g[q] = ring[bases[q]], ring[into + q * row]
-        _, ux, uy, uz = velocity(of_list(g), (-force[0], -force[1], -force[2]))
+        if masks[kind, SPECIAL] and masks[kind, RETURN] != MOVING:
+            for i in range(x, x + n):
+                for q in range(size):
+                    sent[q] = ring[into + q * row + i]
+                _, ux, uy, uz = velocity(of_list(sent), (-force[0], -force[1], -force[2]))
+                for q in range(1, size):
+                    if masks[kind, INTO] >> q & 1:
+                        t = rows[kind, q, 0]
+                        wall = types_[t, 0], types_[t, 1], types_[t, 2], types_[t, 3], types_[t, 4]
+                        c_q = form_of(c[q, 0]), form_of(c[q, 1]), form_of(c[q, 2])
+                        f = sent[rows[kind, q, 1]]
+                        back = wall_return(f, weights[q], c_q, wall, (ux, uy, uz))
+                        ring[bases[opposite[q]] + i] = back
+                    elif masks[kind, STREAM] >> q & 1:
+                        ring[bases[opposite[q]] + i] = added[kind, q]
+            return
         for q in range(1, size):
+            there, here = bases[opposite[q]], into + q * row
             if masks[kind, STREAM] >> q & 1:
-                f[opposite[q]] = added[kind, q]
-            if masks[kind, INTO] >> q & 1:
-                t = rows[kind, q, 0]
-                wall = types_[t, 0], types_[t, 1], types_[t, 2], types_[t, 3], types_[t, 4]
-                c_q = form_of(c[q, 0]), form_of(c[q, 1]), form_of(c[q, 2])
-                sent = g[rows[kind, q, 1]]
-                f[opposite[q]] = wall_return(sent, weights[q], c_q, wall, (ux, uy, uz))
-        w = pack(moments(of_list(f)))
-        at = cell // GROUP * (GROUP * words) + cell % GROUP
-        store_words(target, at, w)
+                for i in range(x, x + n):
+                    ring[there + i] = added[kind, q]
+            elif masks[kind, INTO] >> q & 1:
+                for i in range(x, x + n):
+                    ring[there + i] = ring[here + i] + added[kind, q]
 
     form_of = form.compute
-    store_words = inner_loop(compile_source(
-        "store_words", "def store_words(target, at, w):\n"
-        + "".join(f"    target[at + {GROUP * k}] = w[{k}]\n" for k in range(words)), {},
-    ))  # fmt: skip
 
     @inner_loop
-    def march(source, target, ring, classes, runs, tables, rates, force, shape, wraps, bounds):
-        """Step the cells y0 <= y < y1 and z0 <= z < z1 of `bounds`.
-
-        Behind the layers the ring has a row of zeros, to which streams add what they return.
-        """
+    def march(
+        source, target, ring, row, classes, runs, tables, rates, force, shape, wraps, bounds
+    ):  # fmt: skip
+        """Step the cells y0 <= y < y1 and z0 <= z < z1 of `bounds`."""
         nx, ny, nz = shape
         y0, y1, z0, z1 = bounds
-        masks, _, _, added = tables
         first, ends, kinds = runs
-        row, height = nx + 2 * PAD, y1 - y0 + 2
-        bases, shifted, adds = new_bases(), new_bases(), new_numbers()
-        arrays = new_numbers(), new_numbers()
-        zeros = 3 * height * size * row + PAD
-        for k in range(zeros - PAD, zeros - PAD + row):
-            ring[k] = zero
+        height = y1 - y0 + 2
+        bases, sent = new_bases(), new_numbers()
         for p in range(z0 - 1, z1 + 1):
             for y in range(y0 - 1, y1 + 1):
                 into = ((p + 3) % 3 * height + y - y0 + 1) * size * row + PAD
@@ -224,57 +212,39 @@ def make_step(lattice: Lattice, precision: str, operator: type, forced: bool):
                 for q in range(size):
                     there = (z - c[q, 2] + 3) % 3 * height + y - c[q, 1] - y0 + 1
                     bases[q] = (there * size + q) * row + PAD - c[q, 0]
-                x, k = 0, first[z * ny + y]
+                x, begin, k = 0, 0, first[z * ny + y]
                 start = (z * ny + y) * nx
-                while x < nx:
+                while x < nx:  # whole rows are finished at once, up to solids
                     k, kind, n = find_segment(x, nx, k, ends, kinds)
-                    for q in range(size):
-                        shifted[q], adds[q] = bases[q] + x, zero
-                    if kind == 0:
-                        finish(ring, shifted, adds, target, start + x, n)
-                    elif kind != SOLID_CLASS:
-                        if masks[kind, SPECIAL] and masks[kind, RETURN] != MOVING:
-                            for i in range(n):
-                                finish_cell(
-                                    ring,
-                                    shifted,
-                                    into + x + i,
-                                    row,
-                                    start + x + i,
-                                    kind,
-                                    tables,
-                                    target,
-                                    force,
-                                    arrays,
-                                )
-                                for q in range(size):
-                                    shifted[q] += 1
-                        else:
-                            for q in range(1, size):
-                                streams = masks[kind, STREAM] >> q & 1
-                                if streams or masks[kind, INTO] >> q & 1:
-                                    sent = zeros if streams else into + q * row
-                                    shifted[opposite[q]] = sent + x
-                                    adds[opposite[q]] = added[kind, q]
-                            finish_at_walls(ring, shifted, adds, target, start + x, n)
+                    if kind == SOLID_CLASS:
+                        finish(ring, bases, begin, target, start + begin, x - begin)
+                        begin = x + n
+                    elif kind != 0:
+                        return_populations(ring, bases, into, row, x, n, kind, tables, force, sent)
                     x += n
+                finish(ring, bases, begin, target, start + begin, nx - begin)
 
     @parallel
     def step(
         source, target, classes, runs, tables, rates, viscosity, force, shape, wraps, first, last,
-        rows, layers,
+        rows, layers, row,
     ):  # fmt: skip
-        """Step the layers first <= z < last; a task has `rows` rows of `layers` of them."""
-        nx, ny, _ = shape
+        """Step the layers first <= z < last; a task has `rows` rows of `layers` of them.
+
+        Populations of a row are `row` numbers apart in its ring.
+        """
+        _, ny, _ = shape
         across = (ny + rows - 1) // rows
         for task in prange(across * ((last - first + layers - 1) // layers)):
             y0, z0 = np.int64(task) % across * rows, first + np.int64(task) // across * layers
             bounds = y0, min(y0 + rows, ny), z0, min(z0 + layers, last)
-            ring = np.empty((3 * (rows + 2) * size + 1) * (nx + 2 * PAD), form_of)
+            ring = np.empty(3 * (rows + 2) * size * row + LINE // itemsize, form_of)
+            # Vectors that cross lines of memory would take half as long again.
+            ring = ring[-np.int64(ring.ctypes.data) % LINE // itemsize :]
             settings = flush_subnormals()
             march(
-                pointer_to(source), pointer_to(target), pointer_to(ring), classes, runs, tables,
-                attach(rates, viscosity), force, shape, wraps, bounds,
+                pointer_to(source), pointer_to(target), pointer_to(ring), row, classes, runs,
+                tables, attach(rates, viscosity), force, shape, wraps, bounds,
             )  # fmt: skip
             restore_subnormals(settings)
 
@@ -305,8 +275,9 @@ class CPUMoments(CPUEngine):
 
     def step(self, t, box):
         (nx, ny, _), size, nz = self.problem.shape, self.problem.lattice.size, box.z1 - box.z0
-        row = 3 * size * (nx + 2 * PAD) * np.dtype(self.problem.precision.compute).itemsize
-        rows = min(max(RING_BYTES // row - 2, ROWS[0]), ROWS[1], -(-ny // threads()))
+        row = (-(-nx // PAD) + 2) * PAD  # whole lines of memory
+        ring_bytes = 3 * size * row * np.dtype(self.problem.precision.compute).itemsize
+        rows = min(max(RING_BYTES // ring_bytes - 2, ROWS[0]), ROWS[1], -(-ny // threads()))
         across = -(-ny // rows)
         layers = -(-nz // max(1, min(nz // 16, -(-4 * threads() // across))))
         self._step(
@@ -314,5 +285,5 @@ class CPUMoments(CPUEngine):
             self.problem.links.classes.reshape(-1), self._of_rows,
             (self._returns, self._walls.rows, self._walls.types, self._added),
             self.rates, self.viscosity, self.force, self.problem.shape, self.problem.periodic,
-            box.z0, box.z1, rows, layers,
+            box.z0, box.z1, rows, layers, row,
         )  # fmt: skip

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 
 from lbm._kernels.moments.formulas import GROUP
-from lbm.boundaries import Solid
 from lbm.collisions import OPERATORS
 from lbm.collisions.operator import Collision
 from lbm.lattices.extent import Triple
@@ -18,7 +17,6 @@ MOMENTS_PATTERN = "ab"
 
 def require_moments_suffice(
     collision: Collision,
-    solids: Mapping[str, Solid],
     cells: Triple,
     grid: Triple,
     ratio: float | str,
@@ -27,13 +25,6 @@ def require_moments_suffice(
 
     A layer of cells across z must be a whole number of groups: it is what parts send each other.
     """
-    for name, solid in solids.items():
-        if solid.is_modelled:
-            raise ValueError(
-                f"boundaries[{name!r}] cannot have wall='modelled' with state='moments': its "
-                "friction was tried with VremanCentralMoments only, which needs more than ten "
-                "moments: use wall='interpolated', or state='populations'"
-            )
     operator = type(collision)
     if operator.relax_moments is Collision.relax_moments:
         able = (o for o in OPERATORS.values() if o.relax_moments is not Collision.relax_moments)

@@ -150,6 +150,13 @@ def _fit_intervals(
     """Fit data sets whose observations lie in intervals; these and the weights are on the host."""
     clock, workspace = [time.perf_counter()], batch.host_workspace
     gathered, samples, ties = gather(intervals, weights, starts, stops, workspace)
+    if "loc" not in batch.fixed_values:
+        # Where all intervals share a point, a distribution at it is the most likely one.
+        least_upper, largest_lower = on_host(gathered.ranges).reshape(len(samples), -1).T[:2]
+        shares = largest_lower <= least_upper
+        if "scale" in batch.fixed_values:
+            shares &= np.isinf(least_upper - largest_lower)
+        ties[shares, 0] = ties[shares, 1]
     rows = np.arange(len(samples)) * samples.shape[1]
     unsorted = UnsortedDataSets(workspace.input("data", samples), rows, rows + samples.shape[1])
     none = workspace.output((0,), reuse="none")

@@ -15,11 +15,16 @@ import numpy as np
 
 from hetero.arrays import Workspace
 from hetero.devices import resolve
+from stablegpu._fit.ascents import OVER_SPIKE, OVER_SPIKE_OF_TIES
 from stablegpu._fit.batch import fit_batch
 from stablegpu._fit.datasets import BatchFit, constants
 from stablegpu._fit.limits import ALPHA_RANGE
 from stablegpu._inference.linear_models import loops
-from stablegpu._inference.linear_models.preparation_loops import fit_deviations, scale_columns
+from stablegpu._inference.linear_models.preparation_loops import (
+    count_equal,
+    fit_deviations,
+    scale_columns,
+)
 from stablegpu._inference.quasi_newton import correct_information
 
 _BREAK_EVEN = 10_000  # observations from which on a GPU is faster (not tuned)
@@ -63,6 +68,7 @@ class LinearModels:
         self.y = y / self.unit_of_y[:, None]
         self.coefficients = np.empty((self.models, columns))
         fit_deviations(scaled, self.y, self.coefficients)
+        self.least_alpha = _least_alpha(count_equal(self.y), self.size, columns)
         device = resolve(device, work=y.size, break_even=_BREAK_EVEN)
         self._loops = loops(device)
         with device.active():
@@ -121,18 +127,21 @@ class LinearModels:
 def maximize(models: LinearModels) -> Maximum:
     """Return the largest likelihoods of linear models."""
     theta = models.fit_residuals()
-    theta[:, 0] = theta[:, 0].clip(ALPHA_RANGE[0], ALPHA_RANGE[1] - 1e-3)
+    least = models.least_alpha
+    theta[:, 0] = theta[:, 0].clip(least, ALPHA_RANGE[1] - 1e-3)
     theta[:, 1] = theta[:, 1].clip(-0.99, 0.99)
     active = np.arange(models.models)
     loglik, gradient = models.evaluate(active, theta)
     matrix, damping = _information(models, theta), np.zeros(models.models)
     for _ in range(_MOST_STEPS):
-        step, gain = _bounded_step(matrix[active], gradient[active], theta[active], damping[active])
+        step, gain = _bounded_step(
+            matrix[active], gradient[active], theta[active], damping[active], least[active]
+        )
         goes_on = (gain > _GAIN + 3e-12 * np.abs(loglik[active])) & (damping[active] < 1e8)
         active, step, gain = active[goes_on], step[goes_on], gain[goes_on]
         if not active.size:
             break
-        new = _clipped(theta[active] + step)
+        new = _clipped(theta[active] + step, least[active])
         new_loglik, new_gradient = models.evaluate(active, new)
         better = new_loglik > loglik[active]
         ratio = (new_loglik - loglik[active]) / np.maximum(gain, 1e-300)
@@ -177,20 +186,38 @@ def maximize(models: LinearModels) -> Maximum:
     return Maximum(theta, covariance, loglik, converged)
 
 
-_BOUNDS = (ALPHA_RANGE[0], ALPHA_RANGE[1] - _MARGIN), (-1.0 + _MARGIN, 1.0 - _MARGIN)
-"""Least and largest alpha and beta."""
+def _least_alpha(equal: np.ndarray, size: int, columns: int) -> np.ndarray:
+    """Return the least alpha of each model, above which the likelihood is bounded, as in `fit`.
+
+    A plane passes through p + 1 observations, or through all `equal` ones: see `examine_sets`.
+    """
+    if (equal >= 0.5 * size).any():
+        raise ValueError("y must vary: at least half of the values of a model are equal")
+    points = np.maximum(equal, columns + 1)
+    factor = np.where(equal > columns + 1, OVER_SPIKE_OF_TIES, OVER_SPIKE)
+    least = factor * points / np.maximum(size - points, 1)
+    return np.asarray(least.clip(ALPHA_RANGE[0], ALPHA_RANGE[1] - 2e-3))
 
 
-def _clipped(theta: np.ndarray) -> np.ndarray:
-    """Return parameters within their bounds."""
+def _ends_of(least: np.ndarray) -> tuple[tuple[Any, Any], ...]:
+    """Return the least and the largest alpha and beta of models."""
+    return (least, ALPHA_RANGE[1] - _MARGIN), (-1.0 + _MARGIN, 1.0 - _MARGIN)
+
+
+def _clipped(theta: np.ndarray, least: np.ndarray) -> np.ndarray:
+    """Return parameters within their bounds; `least` holds the least alphas."""
     theta = theta.copy()
-    for k, ends in enumerate(_BOUNDS):
+    for k, ends in enumerate(_ends_of(least)):
         theta[:, k] = theta[:, k].clip(*ends)
     return theta
 
 
 def _bounded_step(
-    matrix: np.ndarray, gradient: np.ndarray, theta: np.ndarray, damping: np.ndarray
+    matrix: np.ndarray,
+    gradient: np.ndarray,
+    theta: np.ndarray,
+    damping: np.ndarray,
+    least: np.ndarray,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return damped quasi-Newton steps within bounds, and the gains that they promise.
 
@@ -201,18 +228,20 @@ def _bounded_step(
     damped = matrix.copy()
     damped[:, index, index] *= 1.0 + damping[:, None]
     step, most = np.zeros_like(theta), np.zeros(len(theta))
-    rows = np.arange(len(theta))
-    for face in itertools.product((None, 0, 1), repeat=len(_BOUNDS)):
+    rows, bounds = np.arange(len(theta)), _ends_of(least)
+    for face in itertools.product((None, 0, 1), repeat=len(bounds)):
         other, free = np.zeros((rows.size, index.size)), np.ones(index.size, bool)
         for k, end in enumerate(face):
             if end is not None:
-                free[k], other[:, k] = False, _BOUNDS[k][end] - theta[rows, k]
+                values = np.broadcast_to(bounds[k][end], len(theta))
+                free[k], other[:, k] = False, values[rows] - theta[rows, k]
         form, slopes = damped[rows], gradient[rows]
         right = slopes - np.einsum("mij,mj->mi", form, other)
         inner = np.ascontiguousarray(form[:, free][:, :, free])
         other[:, free] = np.linalg.solve(inner, right[:, free, None])[..., 0]
         gain = (slopes * other).sum(axis=1) - 0.5 * np.einsum("mi,mij,mj->m", other, form, other)
-        outside = np.abs(_clipped(theta[rows] + other) - theta[rows] - other).max(axis=1) > 1e-12
+        inner_end = _clipped(theta[rows] + other, least[rows])
+        outside = np.abs(inner_end - theta[rows] - other).max(axis=1) > 1e-12
         better = (gain > most[rows]) & ~outside
         step[rows[better]], most[rows[better]] = other[better], gain[better]
         if free.all():  # the largest value of all, where it is within bounds
@@ -223,7 +252,7 @@ def _bounded_step(
     largest = np.full(theta.shape, 1.5) * scale[:, None]
     largest[:, 0], largest[:, 1], largest[:, 3] = _LARGEST[0], _LARGEST[1], _LARGEST[3]
     step /= np.maximum((np.abs(step) / largest).max(axis=1), 1.0)[:, None]
-    step = _clipped(theta + step) - theta
+    step = _clipped(theta + step, least) - theta
     bend = np.einsum("mi,mij,mj->m", step, matrix, step)
     return step, (gradient * step).sum(axis=1) - 0.5 * bend
 
@@ -234,7 +263,7 @@ def _observed(models: LinearModels, theta: np.ndarray, widths: np.ndarray) -> np
     everyone = np.arange(models.models)
     for k in range(theta.shape[1]):
         step = widths[:, k : k + 1] * (np.arange(theta.shape[1]) == k)
-        above, below = _clipped(theta + step), _clipped(theta - step)
+        above, below = (_clipped(theta + way * step, models.least_alpha) for way in (1.0, -1.0))
         fall = models.evaluate(everyone, below)[1] - models.evaluate(everyone, above)[1]
         matrix[:, k] = fall / (above - below)[:, k : k + 1]
     result: np.ndarray = 0.5 * (matrix + matrix.transpose(0, 2, 1))
@@ -266,7 +295,7 @@ def _covariance(models: LinearModels, theta: np.ndarray) -> np.ndarray:
     matrix = _observed(models, theta, _widths(models, theta))
     fixed = np.zeros(theta.shape, bool)
     fixed[:, 0] = theta[:, 0] >= ALPHA_RANGE[1] - 1e-6
-    fixed[:, 0] |= theta[:, 0] <= ALPHA_RANGE[0] + 1e-6
+    fixed[:, 0] |= theta[:, 0] <= models.least_alpha + 1e-6
     fixed[:, 1] = (np.abs(theta[:, 1]) >= 1.0 - 1e-6) | (theta[:, 0] >= ALPHA_RANGE[1] - 1e-6)
     pairs = ~fixed[:, :, None] & ~fixed[:, None, :]
     matrix = np.where(pairs, matrix, np.eye(theta.shape[1]))

@@ -200,7 +200,7 @@ class Fitted(_Estimates):
         if self.data is None:
             raise TypeError(
                 "result must be a FitResult with its data, which those of quantiles lack, and fits "
-                "of many sets with more than 2^21 observations do not keep: fit that set alone"
+                "of many sets with over 2^21 observations do not keep: fit that data set alone"
             )
         if isinstance(self.data, Observations):
             raise TypeError(

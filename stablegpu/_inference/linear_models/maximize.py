@@ -34,6 +34,10 @@ _GAIN = 1e-9  # of the log-likelihood that a step must promise
 _DIFFERENCE = 0.02  # step of the information's differences, in standard errors
 _LARGEST = (0.3, 0.6, 1.5, 0.7)  # steps of alpha, beta, location in scales, log scale
 _ROUNDING = 1e-13  # scale of residuals over the size of y below which they are rounding errors
+_FEW = (
+    100  # observations up to which there are further maxima, so that ascents start elsewhere, too
+)
+_OTHER_STARTS = (0.8, -0.5), (0.8, 0.5), (1.2, -0.7), (1.2, 0.7), (1.7, -0.7), (1.7, 0.7)
 _CERTAINLY_INDEPENDENT = 1e-6  # least eigenvalue of products over the largest
 
 
@@ -127,6 +131,40 @@ class LinearModels:
 def maximize(models: LinearModels) -> Maximum:
     """Return the largest likelihoods of linear models."""
     theta = models.fit_residuals()
+    loglik, converged = _climb(models, theta)
+    for start in _OTHER_STARTS if models.size <= _FEW else ():
+        other = theta.copy()
+        other[:, :2] = start
+        other_loglik, other_converged = _climb(models, other)
+        better = other_loglik > loglik
+        theta[better], loglik[better] = other[better], other_loglik[better]
+        converged[better] = other_converged[better]
+    covariance = _covariance(models, theta)
+    # Back to the caller's regressors: b = b'/unit, and the intercept takes their centres.
+    jacobian = np.zeros((models.models, theta.shape[1], theta.shape[1]))
+    jacobian[:, range(4), range(4)] = 1.0
+    jacobian[:, 3, 3] = np.exp(theta[:, 3])
+    slopes = range(4, theta.shape[1])
+    jacobian[:, slopes, slopes] = 1.0 / models.unit
+    jacobian[:, 2, 4:] = -models.centre / models.unit
+    jacobian[:, 2:] *= models.unit_of_y[:, None, None]
+    theta[:, 2] *= models.unit_of_y
+    theta[:, 3] += np.log(models.unit_of_y)
+    loglik -= models.size * np.log(models.unit_of_y)
+    theta[:, 4:] *= models.unit_of_y[:, None] / models.unit
+    theta[:, 2] -= (theta[:, 4:] * models.centre).sum(axis=1)
+    near_two = theta[:, 0] > ALPHA_RANGE[1] - 1e-8
+    theta[near_two, 0], theta[near_two, 1] = ALPHA_RANGE[1], 0.0
+    ends = np.abs(theta[:, 1]) > 1.0 - 1e-8
+    theta[ends, 1] = np.sign(theta[ends, 1])
+    missing = np.isnan(np.diagonal(covariance, axis1=1, axis2=2))  # at bounds, or all of a model
+    covariance = jacobian @ np.nan_to_num(covariance) @ jacobian.transpose(0, 2, 1)
+    covariance[missing[:, :, None] | missing[:, None, :]] = np.nan
+    return Maximum(theta, covariance, loglik, converged)
+
+
+def _climb(models: LinearModels, theta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Climb from `theta`, which is changed; return log-likelihoods and which ascents converged."""
     least = models.least_alpha
     theta[:, 0] = theta[:, 0].clip(least, ALPHA_RANGE[1] - 1e-3)
     theta[:, 1] = theta[:, 1].clip(-0.99, 0.99)
@@ -160,30 +198,8 @@ def maximize(models: LinearModels) -> Maximum:
             [np.maximum(6.0 * old, 1.0), less, np.maximum(2.0 * old, 0.25)],
             old,
         )
-    still_climbing = np.isin(np.arange(models.models), active)
-    covariance = _covariance(models, theta)
-    # Back to the caller's regressors: b = b'/unit, and the intercept takes their centres.
-    jacobian = np.zeros((models.models, theta.shape[1], theta.shape[1]))
-    jacobian[:, range(4), range(4)] = 1.0
-    jacobian[:, 3, 3] = np.exp(theta[:, 3])
-    slopes = range(4, theta.shape[1])
-    jacobian[:, slopes, slopes] = 1.0 / models.unit
-    jacobian[:, 2, 4:] = -models.centre / models.unit
-    jacobian[:, 2:] *= models.unit_of_y[:, None, None]
-    theta[:, 2] *= models.unit_of_y
-    theta[:, 3] += np.log(models.unit_of_y)
-    loglik -= models.size * np.log(models.unit_of_y)
-    theta[:, 4:] *= models.unit_of_y[:, None] / models.unit
-    theta[:, 2] -= (theta[:, 4:] * models.centre).sum(axis=1)
-    near_two = theta[:, 0] > ALPHA_RANGE[1] - 1e-8
-    theta[near_two, 0], theta[near_two, 1] = ALPHA_RANGE[1], 0.0
-    ends = np.abs(theta[:, 1]) > 1.0 - 1e-8
-    theta[ends, 1] = np.sign(theta[ends, 1])
-    missing = np.isnan(np.diagonal(covariance, axis1=1, axis2=2))  # at bounds, or all of a model
-    covariance = jacobian @ np.nan_to_num(covariance) @ jacobian.transpose(0, 2, 1)
-    covariance[missing[:, :, None] | missing[:, None, :]] = np.nan
-    converged = ~still_climbing & np.isfinite(gradient).all(axis=1)
-    return Maximum(theta, covariance, loglik, converged)
+    converged = ~np.isin(np.arange(models.models), active) & np.isfinite(gradient).all(axis=1)
+    return loglik, converged
 
 
 def _least_alpha(equal: np.ndarray, size: int, columns: int) -> np.ndarray:

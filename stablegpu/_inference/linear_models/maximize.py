@@ -24,6 +24,7 @@ from stablegpu._inference.linear_models.preparation_loops import (
     count_equal,
     fit_deviations,
     scale_columns,
+    scan_coefficients,
 )
 from stablegpu._inference.quasi_newton import correct_information
 
@@ -38,6 +39,7 @@ _FEW = (
     100  # observations up to which there are further maxima, so that ascents start elsewhere, too
 )
 _OTHER_STARTS = (0.8, -0.5), (0.8, 0.5), (1.2, -0.7), (1.2, 0.7), (1.7, -0.7), (1.7, 0.7)
+_HEAVY = 1.2  # alpha below which least absolute deviations follow single observations
 _CERTAINLY_INDEPENDENT = 1e-6  # least eigenvalue of products over the largest
 
 
@@ -69,7 +71,7 @@ class LinearModels:
             raise ValueError("X must not have collinear columns: leave one of them out")
         # A power of two, so that squares of scales stay in the range of floats.
         self.unit_of_y = np.ldexp(1.0, np.frexp(np.abs(y).max(axis=1))[1])
-        self.y = y / self.unit_of_y[:, None]
+        self.y, self.scaled = y / self.unit_of_y[:, None], scaled
         self.coefficients = np.empty((self.models, columns))
         fit_deviations(scaled, self.y, self.coefficients)
         self.least_alpha = _least_alpha(count_equal(self.y), self.size, columns)
@@ -130,15 +132,25 @@ class LinearModels:
 
 def maximize(models: LinearModels) -> Maximum:
     """Return the largest likelihoods of linear models."""
-    theta = models.fit_residuals()
-    loglik, converged = _climb(models, theta)
+    theta, everyone = models.fit_residuals(), np.arange(models.models)
+    loglik, converged = _climb(models, everyone, theta)
+
+    def climb_from(which: np.ndarray, other: np.ndarray) -> None:
+        other_loglik, other_converged = _climb(models, which, other)
+        better = other_loglik > loglik[which]
+        risen = which[better]
+        theta[risen], loglik[risen] = other[better], other_loglik[better]
+        converged[risen] = other_converged[better]
+
     for start in _OTHER_STARTS if models.size <= _FEW else ():
         other = theta.copy()
         other[:, :2] = start
-        other_loglik, other_converged = _climb(models, other)
-        better = other_loglik > loglik
-        theta[better], loglik[better] = other[better], other_loglik[better]
-        converged[better] = other_converged[better]
+        climb_from(everyone, other)
+    heavy = np.flatnonzero(theta[:, 0] < _HEAVY)
+    if heavy.size:
+        other = theta[heavy]
+        scan_coefficients(models.scaled, models.y, heavy, other)
+        climb_from(heavy, other)
     covariance = _covariance(models, theta)
     # Back to the caller's regressors: b = b'/unit, and the intercept takes their centres.
     jacobian = np.zeros((models.models, theta.shape[1], theta.shape[1]))
@@ -163,14 +175,19 @@ def maximize(models: LinearModels) -> Maximum:
     return Maximum(theta, covariance, loglik, converged)
 
 
-def _climb(models: LinearModels, theta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Climb from `theta`, which is changed; return log-likelihoods and which ascents converged."""
-    least = models.least_alpha
+def _climb(
+    models: LinearModels, which: np.ndarray, theta: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Climb from the parameters `theta` of the models `which`, and change them.
+
+    Return log-likelihoods, and which ascents converged.
+    """
+    least = models.least_alpha[which]
     theta[:, 0] = theta[:, 0].clip(least, ALPHA_RANGE[1] - 1e-3)
     theta[:, 1] = theta[:, 1].clip(-0.99, 0.99)
-    active = np.arange(models.models)
-    loglik, gradient = models.evaluate(active, theta)
-    matrix, damping = _information(models, theta), np.zeros(models.models)
+    active = np.arange(which.size)
+    loglik, gradient = models.evaluate(which, theta)
+    matrix, damping = _information(models, which, theta), np.zeros(which.size)
     for _ in range(_MOST_STEPS):
         step, gain = _bounded_step(
             matrix[active], gradient[active], theta[active], damping[active], least[active]
@@ -180,7 +197,7 @@ def _climb(models: LinearModels, theta: np.ndarray) -> tuple[np.ndarray, np.ndar
         if not active.size:
             break
         new = _clipped(theta[active] + step, least[active])
-        new_loglik, new_gradient = models.evaluate(active, new)
+        new_loglik, new_gradient = models.evaluate(which[active], new)
         better = new_loglik > loglik[active]
         ratio = (new_loglik - loglik[active]) / np.maximum(gain, 1e-300)
         # A step almost out of the support tells nothing of the curvature here.
@@ -198,7 +215,7 @@ def _climb(models: LinearModels, theta: np.ndarray) -> tuple[np.ndarray, np.ndar
             [np.maximum(6.0 * old, 1.0), less, np.maximum(2.0 * old, 0.25)],
             old,
         )
-    converged = ~np.isin(np.arange(models.models), active) & np.isfinite(gradient).all(axis=1)
+    converged = ~np.isin(np.arange(which.size), active) & np.isfinite(gradient).all(axis=1)
     return loglik, converged
 
 
@@ -273,14 +290,16 @@ def _bounded_step(
     return step, (gradient * step).sum(axis=1) - 0.5 * bend
 
 
-def _observed(models: LinearModels, theta: np.ndarray, widths: np.ndarray) -> np.ndarray:
+def _observed(
+    models: LinearModels, which: np.ndarray, theta: np.ndarray, widths: np.ndarray
+) -> np.ndarray:
     """Return the observed information by differences of gradients over twice these widths."""
-    matrix = np.empty((models.models, theta.shape[1], theta.shape[1]))
-    everyone = np.arange(models.models)
+    matrix = np.empty((which.size, theta.shape[1], theta.shape[1]))
+    least = models.least_alpha[which]
     for k in range(theta.shape[1]):
         step = widths[:, k : k + 1] * (np.arange(theta.shape[1]) == k)
-        above, below = (_clipped(theta + way * step, models.least_alpha) for way in (1.0, -1.0))
-        fall = models.evaluate(everyone, below)[1] - models.evaluate(everyone, above)[1]
+        above, below = (_clipped(theta + way * step, least) for way in (1.0, -1.0))
+        fall = models.evaluate(which, below)[1] - models.evaluate(which, above)[1]
         matrix[:, k] = fall / (above - below)[:, k : k + 1]
     result: np.ndarray = 0.5 * (matrix + matrix.transpose(0, 2, 1))
     return result
@@ -294,9 +313,9 @@ def _widths(models: LinearModels, theta: np.ndarray) -> np.ndarray:
     return result * _DIFFERENCE * 2.0 / math.sqrt(models.size)
 
 
-def _information(models: LinearModels, theta: np.ndarray) -> np.ndarray:
+def _information(models: LinearModels, which: np.ndarray, theta: np.ndarray) -> np.ndarray:
     """Return positive definite matrices like the information, to start with."""
-    matrix = _observed(models, theta, _widths(models, theta))
+    matrix = _observed(models, which, theta, _widths(models, theta))
     size = np.sqrt(np.abs(np.diagonal(matrix, axis1=1, axis2=2))) + 1e-300
     unit = matrix / (size[:, :, None] * size[:, None, :])
     values, vectors = np.linalg.eigh(np.nan_to_num(unit))
@@ -308,7 +327,7 @@ def _information(models: LinearModels, theta: np.ndarray) -> np.ndarray:
 
 def _covariance(models: LinearModels, theta: np.ndarray) -> np.ndarray:
     """Return the inverse of the observed information; NaN for parameters at a bound."""
-    matrix = _observed(models, theta, _widths(models, theta))
+    matrix = _observed(models, np.arange(models.models), theta, _widths(models, theta))
     fixed = np.zeros(theta.shape, bool)
     fixed[:, 0] = theta[:, 0] >= ALPHA_RANGE[1] - 1e-6
     fixed[:, 0] |= theta[:, 0] <= models.least_alpha + 1e-6

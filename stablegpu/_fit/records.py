@@ -71,7 +71,7 @@ CONVERGED = STATUSES[:2]
 REMEDIES = {
     "constant": "data must vary: at least half of the values are equal, or all intervals of lower "
     "and upper share a point (all censored on one side, or all in one cell), so the data tell no "
-    "scale. Fix loc, or add observations that tell values apart",
+    "scale. Remedy: observations or narrower intervals that tell values apart",
     "not finite": "data must be finite: remove infinite values, and NaN by nan_policy='omit'",
     "too wide": "data must span less than the range of float64: rescale them first",
 }

@@ -108,7 +108,7 @@ def widened(
         if off < x.size:
             raise ValueError(
                 f"{name} must be multiples of rounding={rounding:g}, up to a common offset, but "
-                f"{x[off]!r} is not: pass the rounding of the data, or lower= and upper="
+                f"{float(x[off])!r} is not: pass the rounding of the data, or lower= and upper="
             )
     ends = Intervals(lower, upper, rounding, truncation)
     _check_ends(ends)

@@ -243,4 +243,4 @@ def test_a_row_of_totals_below_dates_is_refused(tmp_path):
     rows = [f"2024-01-{day:02},{day}" for day in range(1, 21)]
     path.write_text("\n".join(["date,close", *rows, "Total,210"]))
     with pytest.raises(ValueError, match="rows such as those of totals"):
-        read_table(path).dates()
+        open_table(path).dates()

@@ -18,6 +18,8 @@ SUITES = {
     "stable-calls": "benchmarks.stablegpu_calls",
     "fit": "benchmarks.stablegpu_fit",
     "fit-scipy": "benchmarks.stablegpu_fit_scipy",
+    "fit-rounded": "benchmarks.stablegpu_rounded",
+    "fit-regressions": "benchmarks.stablegpu_regressions",
     "special": "benchmarks.stablegpu_special",
     "rode": "benchmarks.rode",
     "lbm": "benchmarks.lbm",

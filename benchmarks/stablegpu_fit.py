@@ -6,7 +6,6 @@ The last two are not speeds: the quality of a fit is as much a result as its tim
 from __future__ import annotations
 
 import collections
-import time
 
 import numpy as np
 
@@ -37,8 +36,6 @@ def run(device: hetero.Device, quick: bool) -> list[Measurement]:
     gpu = device.kind == "cuda"
     figures = [one(device, alpha) for alpha in (ALPHAS[3:4] if quick else ALPHAS)]
     figures += many(device, 20 if quick else 100_000 if gpu else 200)
-    figures.append(rounded(device, 20 if quick else 100_000 if gpu else 200))
-    figures.append(regressions(device, 5 if quick else 10_000 if gpu else 20))
     figures += large(device, 20_000 if quick else 100_000_000 if gpu else 1_000_000)
     figures += against_searches(device, *((3, 2) if quick else (200, 8) if gpu else (10, 4)))
     replicas = 50 if quick else 2000 if gpu else 400
@@ -92,38 +89,6 @@ def many(device, sets) -> list[Measurement]:
             )
         )
     return figures
-
-
-def rounded(device, sets) -> Measurement:
-    """Time fits of many samples that were rounded to half of their scale."""
-    distribution = stablegpu.stable(1.5, 0.3, parameterization="S0", device=device)
-    rows = np.round(np.asarray(distribution.rvs((sets, SIZE), rng=1)) * 2.0) / 2.0
-    stablegpu.fit(rows[:5], rounding=0.5, device=device)  # compiles
-    begin = time.perf_counter()
-    stablegpu.fit(rows, rounding=0.5, device=device)
-    return Measurement(
-        f"{sets:,} fits of {SIZE:,} rounded observations",
-        time.perf_counter() - begin,
-        "s",
-        note="alpha 1.5, rounded to half of the scale; data and results on the host; one call",
-    )
-
-
-def regressions(device, models) -> Measurement:
-    """Time linear models with five regressors, many at once."""
-    rng = np.random.default_rng(1)
-    x = rng.standard_normal((models, SIZE, 5))
-    errors = stablegpu.stable(1.6, 0.3, device=device).rvs((models, SIZE), rng=1)
-    y = x.sum(axis=2) + np.asarray(errors)
-    stablegpu.regress(y[:5], x[:5], device=device)  # compiles
-    begin = time.perf_counter()
-    stablegpu.regress(y, x, device=device)
-    return Measurement(
-        f"{models:,} regressions of {SIZE:,} observations on 5 variables",
-        time.perf_counter() - begin,
-        "s",
-        note="errors with alpha 1.6; data and results on the host; one call",
-    )
 
 
 def large(device, size) -> list[Measurement]:

@@ -28,7 +28,12 @@ from stablegpu._fit.batch import SetsToFit, fit_sets
 from stablegpu._fit.datasets import LARGEST_SORTED_SET
 from stablegpu._fit.fitted import FittedSets, keep_copy, single_fit
 from stablegpu._fit.limits import FEWEST_OBSERVATIONS
-from stablegpu._fit.observations.intervals import observed_intervals, require_likelihood, widened
+from stablegpu._fit.observations.intervals import (
+    observed_intervals,
+    require_likelihood,
+    require_observations,
+    widened,
+)
 from stablegpu.results import FitResult, FitResults
 
 LARGEST_KEPT = 1 << 21
@@ -126,13 +131,14 @@ def fit(
     lower, upper : array_like of float, of the shapes that data may have, optional
         Ends of the intervals in which the observations lie, in place of data: infinite for censored
         observations, equal for exact ones; with `weights` as counts the bins of a histogram. Only
-        with "ml".
+        with "ml". Intervals that share a point, such as data that are all censored on one side, are
+        refused: they tell no scale.
     rounding : float > 0, optional
         The step to which data were rounded, for example 0.01: each stands for an interval of this
         width around it. Only with "ml".
     truncation : float, optional
         A known threshold: smaller observations were never recorded. Only with "ml".
-    quantiles : dict of float by float, optional
+    quantiles : dict or series of float by float, optional
         Quantiles by their probabilities, at least as many as free parameters, in place of data:
         {0.05: -1.9, 0.25: -0.7, ...}. They are fitted by generalized least squares with the
         asymptotic covariance of order statistics.
@@ -197,7 +203,8 @@ def fit(
         from stablegpu._fit.observations.given_quantiles import fit_quantiles
 
         _leave_out("quantiles", data=data, lower=lower, upper=upper, weights=weights,
-                   rounding=rounding, truncation=truncation)  # fmt: skip
+                   rounding=rounding, truncation=truncation,
+                   method=None if method == "ml" else method)  # fmt: skip
         of_quantiles: FitResult = fit_quantiles(quantiles, n, parameterization, fixed, device, fit)
         return of_quantiles
     if n is not None:
@@ -217,6 +224,8 @@ def fit(
             if intervals is not None:
                 intervals = intervals.select(~np.isnan(sets.data))
             sets, weights = omit_nan("data", sets, weights)
+        if intervals is not None:
+            require_observations(sets.counts, weights)
         flat, counts, single, labels = sets
         fixed_values = check_fixed(fixed, parameterization, method, counts.size)
         if device_of(flat) is None and device_of(weights) is None:

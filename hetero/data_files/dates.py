@@ -16,14 +16,22 @@ HEADINGS = frozenset(("date", "dates", "day", "time", "timestamp", "datetime", "
 """Headings, in lower case, of columns of dates that are written as eight digits."""
 
 
+_MANY = 10
+
+
 def are_dates(texts: list[str], heading: str) -> bool:
-    """Return whether all of these texts, at least one, are dates."""
+    """Return whether all of these texts, at least one, are dates.
+
+    The last one need not be, if there are many: `parse_dates` refuses a row such as that of totals.
+    """
     texts = [text for text in texts if text]
     if not texts:
         return False
     if all(text.isdecimal() for text in texts):
         return heading.lower() in HEADINGS and all(len(text) == 8 for text in texts)
-    return any(len(text) >= 6 for text in texts) and bool(_readings(texts))
+    if not any(len(text) >= 6 for text in texts):
+        return False
+    return bool(_readings(texts) or (len(texts) >= _MANY and _readings(texts[:-1])))
 
 
 def parse_dates(source: object, name: str, texts: Any) -> np.ndarray:
@@ -35,7 +43,10 @@ def parse_dates(source: object, name: str, texts: Any) -> np.ndarray:
     """
     readings = _readings(texts)
     if not readings:
-        raise ValueError(f"{source}: column {name!r} holds something else than dates")
+        raise ValueError(
+            f"{source}: column {name!r} holds something else than dates. Remedy: leave rows such "
+            "as those of totals out"
+        )
     if len(readings) > 1:
         readings = [dates for dates in readings if order_of(dates) is not None] or readings
     if any((dates != readings[0]).any() for dates in readings[1:]):

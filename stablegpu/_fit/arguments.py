@@ -49,19 +49,22 @@ class DataSets(NamedTuple):
     labels: tuple[Any, ...] | None = None
 
 
-def as_sets(name: str, data: Any) -> DataSets:
-    """Return the data sets in an array, a list of sequences, a series, a frame or a mapping."""
+def as_sets(name: str, data: Any, fewest: int = FEWEST_OBSERVATIONS) -> DataSets:
+    """Return the data sets in an array, a list of sequences, a series, a frame or a mapping.
+
+    Raises ValueError if one of them has fewer than `fewest` values.
+    """
     if (columns := labelled_columns(data)) is not None:
         parts = [_column_values(name, label, column) for label, column in columns]
-        return _joined_sets(name, parts, tuple(label for label, _ in columns))
+        return _joined_sets(name, parts, tuple(label for label, _ in columns), fewest)
     if isinstance(data, list | tuple) and data and all(map(_is_sequence, data)):
         parts = [series_values(name, part).reshape(-1) for part in data]
         labels = tuple(part.name for part in data) if all(map(is_series, data)) else None
-        return _joined_sets(name, parts, labels)
+        return _joined_sets(name, parts, labels, fewest)
     values = data
     if device_of(data) is None:
         values = series_values(name, data) if hasattr(data, "to_numpy") else as_real(name, data)
-    sets = _array_sets(name, values)
+    sets = _array_sets(name, values, fewest)
     if sets.single and is_series(data) and data.name is not None:
         sets = sets._replace(labels=(data.name,))
     return sets
@@ -123,14 +126,16 @@ def _column_values(name: str, label: Any, column: Any) -> np.ndarray:
     return values
 
 
-def _joined_sets(name: str, parts: list[np.ndarray], labels: tuple[Any, ...] | None) -> DataSets:
+def _joined_sets(
+    name: str, parts: list[np.ndarray], labels: tuple[Any, ...] | None, fewest: int
+) -> DataSets:
     """Return data sets of any lengths behind each other."""
     counts = np.array([part.size for part in parts], np.int64)
     data = np.concatenate(parts) if parts else np.empty(0)
-    return DataSets(data, _check_counts(name, counts), False, labels)
+    return DataSets(data, check_counts(name, counts, fewest=fewest), False, labels)
 
 
-def _array_sets(name: str, data: Any) -> DataSets:
+def _array_sets(name: str, data: Any, fewest: int) -> DataSets:
     """Return the data set in an array of one dimension, or those in the rows of one of two."""
     if len(data.shape) not in (1, 2):
         raise ValueError(
@@ -141,21 +146,25 @@ def _array_sets(name: str, data: Any) -> DataSets:
     where = "values in a set"
     if not single:
         where = f"values in each row of a 2-D array (pass {name}.T if its columns are the sets)"
-    return DataSets(data, _check_counts(name, np.full(rows, columns, np.int64), where), single)
+    counts = check_counts(name, np.full(rows, columns, np.int64), where, fewest)
+    return DataSets(data, counts, single)
 
 
 def _is_sequence(values: Any) -> bool:
     return hasattr(values, "__len__") and getattr(values, "ndim", 1) > 0
 
 
-def _check_counts(name: str, counts: np.ndarray, kind: str = "values in a set") -> np.ndarray:
+def check_counts(
+    name: str,
+    counts: np.ndarray,
+    kind: str = "values in a set",
+    fewest: int = FEWEST_OBSERVATIONS,
+) -> np.ndarray:
     """Return the sizes of the sets; raise ValueError if one has too few observations."""
     if not counts.size:
         raise ValueError(f"{name} must hold at least one data set, got none")
-    if counts.min() < FEWEST_OBSERVATIONS:
-        raise ValueError(
-            f"{name} must hold at least {FEWEST_OBSERVATIONS} {kind}, got {int(counts.min())}"
-        )
+    if counts.min() < fewest:
+        raise ValueError(f"{name} must hold at least {fewest} {kind}, got {counts.min():g}")
     return counts.astype(np.int64)
 
 
@@ -178,7 +187,7 @@ def omit_nan(name: str, sets: DataSets, weights: Any) -> tuple[DataSets, Any]:
     if is_number.all():
         return sets, weights
     counts = np.add.reduceat(is_number, np.cumsum(sets.counts) - sets.counts, dtype=np.int64)
-    counts = _check_counts(name, counts, "values in a set beside NaN")
+    counts = check_counts(name, counts, "values in a set beside NaN")
     weights = None if weights is None else weights.reshape(-1)[is_number]
     return sets._replace(data=flat[is_number], counts=counts), weights
 
@@ -194,7 +203,7 @@ def select_weighted(
     return (
         data[positive],
         weights[positive],
-        _check_counts("data", counts, "values of positive weight in a set"),
+        check_counts("data", counts, "values of positive weight in a set"),
     )
 
 
@@ -210,7 +219,7 @@ def check_weights(
         if math.prod(weights.shape) != counts.sum():
             raise ValueError(f"weights must have the shape of data, got {tuple(weights.shape)}")
         return weights
-    flat, sizes, _, names = as_sets("weights", weights)
+    flat, sizes, _, names = as_sets("weights", weights, 1)
     if names is not None and labels is not None and names != labels:
         raise ValueError(f"weights must have the labels of data, {labels}, got {names}")
     if sizes.size != counts.size or (sizes != counts).any():

@@ -284,6 +284,9 @@ class _FurtherAscents(NamedTuple):
             for has_s1 in (False, True):
                 chosen = in_s1 == has_s1
                 self._climb(which[chosen], ends[chosen], has_s1)
+            chosen = ~in_s1 & (np.abs(ends[:, 1]) > _LARGEST_START_BETA)
+            ends[:, 1] = np.sign(ends[:, 1])
+            self._climb(which[chosen], ends[chosen], False)
 
     def _climb(self, which: np.ndarray, parameters: np.ndarray, loc_in_s1: bool) -> None:
         """Climb from points of the sets `which`, with fixed parameters at their values."""

@@ -27,6 +27,7 @@ from stablegpu._fit.fitted import FittedSets
 from stablegpu._fit.observations.intervals import Intervals, gather
 from stablegpu._fit.observations.large_samples.gather import gather_sample
 from stablegpu._fit.observations.large_samples.sample import ArraySample
+from stablegpu._parameters import PARAMETERS
 
 Fits = TypeVar("Fits", bound=FittedSets)
 
@@ -150,6 +151,14 @@ def _fit_intervals(
     """Fit data sets whose observations lie in intervals; these and the weights are on the host."""
     clock, workspace = [time.perf_counter()], batch.host_workspace
     gathered, samples, ties = gather(intervals, weights, starts, stops, workspace)
+    ranges = on_host(gathered.ranges).reshape(len(samples), -1)
+    if "loc" not in batch.fixed_values:
+        # Where all intervals share a point, a distribution at it is the most likely one.
+        least_upper, largest_lower = ranges.T[:2]
+        shares = largest_lower <= least_upper
+        if "scale" in batch.fixed_values:
+            shares &= np.isinf(least_upper - largest_lower)
+        ties[shares, 0] = ties[shares, 1]
     rows = np.arange(len(samples)) * samples.shape[1]
     unsorted = UnsortedDataSets(workspace.input("data", samples), rows, rows + samples.shape[1])
     none = workspace.output((0,), reuse="none")
@@ -157,7 +166,17 @@ def _fit_intervals(
     prepared = prepare(unsorted, none, workspace, workspace)
     prepared = prepared._replace(sorted=prepared.sorted._replace(intervals=gathered), ties=ties)
     fits = fit_prepared(prepared, batch, clock)
-    return replace(fits, size=stops - starts, ties=np.maximum(fits.ties, 1.0))
+    # Fewer probabilities than parameters, whose sum is 1 on the whole line, do not determine them.
+    known = np.diff(on_host(gathered.ends).reshape(-1, 2))[:, 0] - (ranges[:, 4] * ranges[:, 5] > 0.0)
+    free = len(PARAMETERS) - len(batch.fixed_values)
+    unknown = (known < free)[:, None] & (fits.errors != 0.0)
+    return replace(
+        fits,
+        size=stops - starts,
+        ties=np.maximum(fits.ties, 1.0),
+        errors=np.where(unknown, np.nan, fits.errors),
+        covariance=np.where(unknown[:, :, None] | unknown[:, None, :], np.nan, fits.covariance),
+    )
 
 
 def _fit_one_by_one(

@@ -199,8 +199,8 @@ class Fitted(_Estimates):
         """Raise TypeError if the result does not carry its data in memory."""
         if self.data is None:
             raise TypeError(
-                "result must be a FitResult with its data, which fits of many sets with more than "
-                "2^21 observations do not keep: fit that data set alone"
+                "result must be a FitResult with its data, which those of quantiles lack, and fits "
+                "of many sets with over 2^21 observations do not keep: fit that data set alone"
             )
         if isinstance(self.data, Observations):
             raise TypeError(
@@ -295,6 +295,13 @@ def message_of(fits: FittedSets, k: int) -> str:
         )
     if status == "exhausted":
         parts.append("the ascent did not converge within its evaluations")
+    free = [j for j, name in enumerate(PARAMETERS) if name not in fixed]
+    is_maximum = fits.method == "ml" and status in CONVERGED and len(names) < len(free)
+    if is_maximum and np.isnan(fits.errors[k, free]).all():
+        parts.append(
+            "no standard errors: the information is not positive definite, so the data hardly tell "
+            "the parameters apart"
+        )
     if status == "impossible":
         why = "under the fixed parameters" if fixed else "in the range of float64: rescale them"
         parts.append(f"the data have no likelihood {why}")

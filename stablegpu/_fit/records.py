@@ -60,16 +60,18 @@ STATUSES = ("converged", "stuck", "exhausted", "impossible", "constant", "not fi
 - "stuck": where rounding allowed no further gain
 - "exhausted": after too many evaluations
 - "impossible": the fixed parameters do not allow the data
-- "constant", "not finite", "too wide": the data cannot be fitted, because half of them are equal,
-  because NaN or infinity is among them, or because their range is beyond that of float64
+- "constant", "not finite", "too wide": the data cannot be fitted, because half of them are equal
+  (or all may be: all censored on one side, or all in one cell), because NaN or infinity is among
+  them, or because their range is beyond that of float64
 """
 
 CONVERGED = STATUSES[:2]
 """Statuses of fits that ended at a maximum, as far as rounding allows."""
 
 REMEDIES = {
-    "constant": "data must vary: at least half of the values are equal, so the quartiles give no "
-    "scale",
+    "constant": "data must vary: at least half of the values are equal, or all intervals of lower "
+    "and upper share a point (all censored on one side, or all in one cell), so the data tell no "
+    "scale. Remedy: observations or narrower intervals that tell values apart",
     "not finite": "data must be finite: remove infinite values, and NaN by nan_policy='omit'",
     "too wide": "data must span less than the range of float64: rescale them first",
 }

@@ -87,7 +87,10 @@ class Comparison:
 
     def __getitem__(self, name: str) -> FittedModel:
         """Return one of the models by its name."""
-        return {model.name: model for model in self.models}[name]
+        models = {model.name: model for model in self.models}
+        if name not in models:
+            raise KeyError(f"there is no model {name!r}; there are {', '.join(map(repr, models))}")
+        return models[name]
 
     @property
     def verdict(self) -> str:
@@ -153,6 +156,11 @@ def compare(result: Fitted) -> Comparison:
 
     result.require_data()
     require_converged(result)
+    if result.method != "ml":
+        raise ValueError(
+            f"compare() needs a fit with method='ml', got method={result.method!r}: only largest "
+            "likelihoods can be compared"
+        )
     x = np.asarray(on_host(result.data))
     weights = np.ones(x.size) if result.weights is None else np.asarray(on_host(result.weights))
     intervals = result.intervals
@@ -179,7 +187,7 @@ def compare(result: Fitted) -> Comparison:
 
     starts = [[0.0, 0.3, math.log(df)] for df in _STARTS_OF_DF]
     student = student_at(_minimize(data, student_at, starts))
-    spread = math.log(max(_deviation(x, weights) / width, 1e-3))
+    spread = math.log(max(_deviation((x - middle) / width, weights), 1e-3))
     normal = normal_at(_minimize(data, normal_at, [[0.0, 0.3], [0.0, spread]]))
     models = [stable]
     for name, frozen, names in (
@@ -202,8 +210,9 @@ def _median(x: np.ndarray, weights: np.ndarray) -> float:
 
 def _deviation(x: np.ndarray, weights: np.ndarray) -> float:
     """Return the standard deviation of weighted data."""
-    mean = np.average(x, weights=weights)
-    return math.sqrt(np.average((x - mean) ** 2, weights=weights))
+    off = x - np.average(x, weights=weights)
+    largest = float(np.abs(off).max()) or 1.0  # squares may leave the range of floats
+    return largest * math.sqrt(np.average((off / largest) ** 2, weights=weights))
 
 
 def _minimize(data: _Data, distribution_at: Any, starts: list[list[float]]) -> np.ndarray:

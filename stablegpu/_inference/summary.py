@@ -29,7 +29,7 @@ _METHODS = {
     "koutrouvelis": "Koutrouvelis's regression",
     "grid": "a grid search",
     "grid2": "a grid search",
-    "quantiles": "generalized least squares of quantiles",
+    "quantiles": "generalized least squares",
 }
 
 
@@ -86,8 +86,9 @@ def summarize(result: Fitted, confidence: float) -> str:
                 f"{low:.6g} to {high:.6g}" if has_error else "",
             )
         )
+    kind = "quantiles" if result.method == "quantiles" else "observations"
     lines = [
-        f"Stable distribution ({result.parameterization}), fitted to {result.size:,} observations "
+        f"Stable distribution ({result.parameterization}), fitted to {result.size:,} {kind} "
         f"by {_METHODS[result.method]}",
         "",
         *align_columns(rows),

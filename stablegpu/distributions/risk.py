@@ -191,7 +191,11 @@ class KupiecTest:
 
 
 def kupiec_test(
-    data: ArrayLike, value_at_risk: ArrayLike, level: float, *, of: str = "returns"
+    data: ArrayLike,
+    value_at_risk: ArrayLike | RiskEstimate | RiskEstimates,
+    level: float,
+    *,
+    of: str = "returns",
 ) -> KupiecTest:
     """Test a value at risk by the proportion of losses that exceed it (Kupiec 1995).
 
@@ -206,7 +210,7 @@ def kupiec_test(
     ----------
     data : array_like of float, one dimension
         Returns or losses.
-    value_at_risk : float or array_like of the shape of data
+    value_at_risk : float, array_like of the shape of data, RiskEstimate or RiskEstimates
         Losses as positive numbers; one for all data, or that which was forecast for each.
     level : float in (0, 1)
     of : {"returns", "losses"}
@@ -230,6 +234,8 @@ def kupiec_test(
 
     level = validation.check_in_range("level", level, 0.0, 1.0, closed="neither")
     sign = -1.0 if _is_of_returns(of) else 1.0
+    if isinstance(value_at_risk, RiskEstimate | RiskEstimates):
+        value_at_risk = value_at_risk.value
     losses, limits = sign * as_real("data", data), as_real("value_at_risk", value_at_risk)
     if losses.ndim != 1 or not losses.size or not np.isfinite(losses).all():
         raise ValueError("data must be finite values of one dimension, at least one")

@@ -2,11 +2,13 @@
 
 No paper's figure: samples of known distributions are fitted, and the share of intervals that hold
 the truth is counted, with the shares that lie above and below it. Samples whose estimate of alpha
-is 2 are counted, too; their share is in the table. `--size` sets the number of samples.
+is 2 are counted, too; their share is in the table. `--size` sets the number of samples, `--rows` a
+pattern for distributions, such as "bootstrap 1.7".
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -39,11 +41,12 @@ def run(study: Study) -> dict:
     samples = 5 if study.quick else study.size or (2000 if study.device.kind == "cuda" else 400)
     few = samples // 4 if study.device.kind == "cpu" and not study.quick else samples
     result = {}
-    for name, title, rows in (
+    tables = (
         ("rounded", "Rounded to scale/2, Wald intervals", rounded_rows(study, samples)),
         ("risk", "Risk at 95 %", risk_rows(study, samples)),
         ("bootstrap", f"Parametric bootstrap, {REPLICAS} replicas", bootstrap_rows(study, few)),
-    ):
+    )
+    for name, title, rows in tables:
         result[name] = study.table(title, HEADS, rows)
     return result
 
@@ -51,6 +54,8 @@ def run(study: Study) -> dict:
 def rounded_rows(study: Study, samples: int) -> Iterator[Row]:
     """Yield the coverage of Wald's intervals of rounded data."""
     for alpha, beta in ROUNDED[: 1 if study.quick else None]:
+        if not re.search(study.rows, f"rounded {alpha:g}, {beta:g}"):
+            continue
         truth = stable(alpha, beta, parameterization="S0", device=study.device)
         values = np.asarray(truth.rvs((samples, 1000), rng=1))
         x: Any = np.round(values / 0.5) * 0.5
@@ -60,9 +65,13 @@ def rounded_rows(study: Study, samples: int) -> Iterator[Row]:
             yield f"{alpha:g}, {beta:g}", name, *row, at_two(fits)
 
 
-def fits_at_risk(study: Study, samples: int, seed: int) -> Iterator[tuple[Any, Any, str]]:
+def fits_at_risk(
+    study: Study, table: str, samples: int, seed: int
+) -> Iterator[tuple[Any, Any, str]]:
     """Yield distributions, fits of samples of each, and what the rows of a table call them."""
     for alpha, beta, size in AT_RISK[: 1 if study.quick else None]:
+        if not re.search(study.rows, f"{table} {alpha:g}, {beta:g}, n = {size}"):
+            continue
         truth = stable(alpha, beta, parameterization="S0", device=study.device)
         values: Any = np.asarray(truth.rvs((samples, size), rng=seed))
         fits = stablegpu.fit(values, parameterization="S0", device=study.device)
@@ -71,7 +80,7 @@ def fits_at_risk(study: Study, samples: int, seed: int) -> Iterator[tuple[Any, A
 
 def risk_rows(study: Study, samples: int) -> Iterator[Row]:
     """Yield the coverage of intervals of the value at risk and the expected shortfall."""
-    for truth, fits, place in fits_at_risk(study, samples, 2):
+    for truth, fits, place in fits_at_risk(study, "risk", samples, 2):
         for method in ("profile", "delta"):
             for measure in ("value_at_risk", "expected_shortfall"):
                 risk = getattr(fits, measure)(LEVEL, method=method)
@@ -81,7 +90,7 @@ def risk_rows(study: Study, samples: int) -> Iterator[Row]:
 
 def bootstrap_rows(study: Study, samples: int) -> Iterator[Row]:
     """Yield the coverage of the intervals of `stablegpu.bootstrap`."""
-    for truth, fits, place in fits_at_risk(study, samples, 3):
+    for truth, fits, place in fits_at_risk(study, "bootstrap", samples, 3):
         ends = bootstrap_ends(study, fits, 9 if study.quick else REPLICAS)
         for name in PARAMETERS:
             row = shares(ends[name][0], ends[name][1], getattr(truth, name))

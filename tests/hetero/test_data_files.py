@@ -236,3 +236,11 @@ def test_the_standard_input_and_output(monkeypatch, capsys):
     assert text == "x,y\n0.1,0.1\n2.0,0.1\n"
     monkeypatch.setattr(sys, "stdin", io.StringIO(text))
     np.testing.assert_array_equal(read_columns("-", ["x"])[0].values, [0.1, 2.0])
+
+
+def test_a_row_of_totals_below_dates_is_refused(tmp_path):
+    path = tmp_path / "prices.csv"
+    rows = [f"2024-01-{day:02},{day}" for day in range(1, 21)]
+    path.write_text("\n".join(["date,close", *rows, "Total,210"]))
+    with pytest.raises(ValueError, match="rows such as those of totals"):
+        open_table(path).dates()

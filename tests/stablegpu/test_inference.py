@@ -271,3 +271,17 @@ def test_rounded_data_are_named(result):
     assert warnings_of(result.data) == []
     assert warnings_of(np.r_[result.data, result.data[:5]]) == []  # pairs do not matter
     assert warnings_of(0.01 * result.scale * np.round(100.0 * result.data / result.scale)) == []
+
+
+def test_comparisons_and_kupiecs_test_of_results():
+    x = np.random.default_rng(1).standard_t(3, 200)
+    result = stablegpu.fit(x)
+    with pytest.raises(ValueError, match="method='ml'"):
+        stablegpu.fit(x, method="mcculloch").compare()
+    with pytest.raises(KeyError, match="'Student t'"):
+        result.compare()["t"]
+    risk = result.value_at_risk(0.95, method="delta")
+    expected = stablegpu.kupiec_test(x, risk.value, 0.95)
+    assert stablegpu.kupiec_test(x, risk, 0.95) == expected
+    huge = stablegpu.fit(np.append(x, 1e200)).compare()  # its square is infinite
+    assert huge.best == "stable"

@@ -255,3 +255,64 @@ def test_windows_of_rounded_data(device):
         fit_windows(x, 200, rounding=0.3, device=device)
     with pytest.raises(ValueError, match="need method='ml'"):
         fit_windows(x, 200, rounding=0.5, method="koutrouvelis", device=device)
+
+
+@pytest.mark.parametrize(
+    "ends",
+    [
+        (np.arange(9.0), np.full(9, np.inf)),  # all censored on the right
+        (np.full(9, -np.inf), np.arange(9.0)),
+        (np.full(9, 1.0), np.full(9, 2.0)),  # all in one cell
+        (np.repeat([0.0, 1.0], 5), np.repeat([1.0, 2.0], 5)),  # in two cells with a common end
+    ],
+)
+def test_intervals_that_share_a_point_are_refused(ends):
+    with pytest.raises(ValueError, match="share a point"):
+        fit(lower=ends[0], upper=ends[1])
+    other = np.linspace(0.0, 2.0, ends[0].size)
+    both = fit(lower=np.stack([ends[0], other]), upper=np.stack([ends[1], other + 0.1]))
+    assert both.status.tolist() == ["constant", "converged"]
+    located = fit(lower=ends[0], upper=ends[1], fixed={"loc": 30.0, "beta": 0.0})
+    assert located.scale > 0.0
+
+
+def test_data_that_are_less_regular():
+    x = np.round(stable(1.6, 0.3, 5.0, 2.0).rvs(301, rng=3), 2)
+    exact = fit(x, rounding=0.01).alpha
+    assert fit(x.astype(np.float32), rounding=0.01).alpha == pytest.approx(exact, abs=1e-5)
+    with pytest.raises(ValueError, match="finite"):
+        fit([*x, np.inf], rounding=0.01)
+    few = {"lower": [-np.inf, 0.0, 1.0], "upper": [0.0, 1.0, np.inf]}
+    bins = fit(**few, weights=[30, 40, 30], fixed={"alpha": 2.0, "beta": 0.0})
+    assert (bins.loc, bins.scale) == pytest.approx((0.5, 0.5 / 0.524401 / 2**0.5), rel=1e-5)
+    assert "hardly tell" in fit(**few, weights=[30, 45, 25]).message
+    with pytest.raises(ValueError, match="5 observations"):
+        fit(**few, weights=[1, 1, 1])
+    low = {"a": x, "b": x}
+    with pytest.raises(ValueError, match="labels of lower"):
+        fit(lower=low, upper=dict(reversed(low.items())))
+
+
+def test_quantiles_in_other_units_and_with_parameters_fixed():
+    quantiles = {0.05: -3.2, 0.25: -0.5, 0.5: 0.9, 0.75: 2.4, 0.95: 7.0}
+    first = fit(quantiles=quantiles, n=500)
+    for unit, shift in ((1e200, 0.0), (1.0, 1e9)):
+        moved = {p: unit * (q + shift) for p, q in quantiles.items()}
+        other = fit(quantiles=moved, n=500)
+        assert (other.alpha, other.beta) == pytest.approx((first.alpha, first.beta), abs=1e-6)
+        assert other.stderr["loc"] / unit == pytest.approx(first.stderr["loc"], rel=1e-4)
+    fixed = fit(quantiles={0.25: -1.0, 0.75: 1.0}, fixed={"alpha": [2.0], "beta": 0.0})
+    assert fixed.scale == pytest.approx(1.0 / 0.6744898 / 2**0.5, rel=1e-6)
+    with pytest.raises(TypeError, match="not both"):
+        fit(quantiles=quantiles, method="mcculloch")
+
+
+def test_an_ascent_of_truncated_and_censored_data_does_not_stop_early():
+    x = np.asarray(stable(0.6, 0.07, -3.27, 0.8, parameterization="S0").rvs(404, rng=10))
+    least = float(np.quantile(x, 0.5))
+    x = x[x > least][:101]
+    most = np.quantile(x, 0.8)
+    ends = {"lower": np.minimum(x, most), "upper": np.where(x > most, np.inf, x)}
+    result = fit(**ends, truncation=least, parameterization="S0")
+    assert result.converged
+    assert result.loglik > -143.2  # had been stuck at -150.2

@@ -167,3 +167,19 @@ def test_counts_as_weights_compare_alike():
     assert isinstance(rounded, stablegpu.Comparison)
     assert counted["normal"].loglik == pytest.approx(rounded["normal"].loglik, abs=1e-4)
     assert counted.nobs == rounded.nobs == 400
+
+
+def test_heavy_tails_and_few_observations_start_from_elsewhere():
+    """Least absolute deviations follow one value of 5500 in this series; few data have spikes."""
+    truth, rng = np.array([-0.17874796, -0.04395531]), np.random.default_rng(508)
+    errors = stable(0.7, 0.87193617, parameterization="S0").rvs(261, rng=8)
+    y = np.zeros(261)
+    for t in range(2, 261):
+        y[t] = 1.0 + truth @ y[t - 2 : t][::-1] + errors[t]
+    model = regress(y[50:], ar=2)
+    assert np.abs(model.coefficients - truth).max() < 1e-3
+    x = rng.normal(size=(8, 3))
+    few = regress(x.sum(axis=1) + errors[:8], x)
+    assert few.alpha >= 4.0 / 3.0  # a plane through four of eight has no bound below 1
+    with pytest.raises(ValueError, match="half of the values"):
+        regress(np.where(np.arange(60) % 2, 0.0, errors[:60]), ar=1)

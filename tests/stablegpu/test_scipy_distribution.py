@@ -160,3 +160,23 @@ def test_moments_expectations_and_entropy():
     with pytest.raises(ValueError, match="does not converge"):
         skewed.expect(np.square)
     assert skewed.nnlf([1.0, 2.0]) == pytest.approx(-skewed.logpdf([1.0, 2.0]).sum())
+
+
+def test_arguments_as_scipy_takes_them(monkeypatch):
+    x, data = np.arange(5.0), np.asarray(stable(1.6, 0.3).rvs((2, 51), rng=1))
+    levy = stats.levy_stable
+    assert scipy_stable.ppf(q=0.3, alpha=1.5, beta=0.5) == scipy_stable.ppf(0.3, 1.5, 0.5)
+    several = scipy_stable.pdf([1.0, 2.0], 1.5, 0.5, [0.0, 1.0], [1.0, 2.0])
+    np.testing.assert_allclose(several, levy.pdf([1.0, 2.0], 1.5, 0.5, [0.0, 1.0], [1.0, 2.0]))
+    assert scipy_stable.fit(data) == scipy_stable.fit(data.ravel())
+    assert scipy_stable.support([0.5, 0.5, 1.5], [1.0, -1.0, 1.0], 2.0)[0].tolist() == [
+        2.0, -np.inf, -np.inf,
+    ]  # fmt: skip
+    mean, variance = scipy_stable.stats([1.5, 2.0, 0.5], 0.0)
+    np.testing.assert_array_equal([mean, variance], [[0.0, 0.0, np.nan], [np.inf, 2.0, np.inf]])
+    for form in ("S1", "S0"):
+        monkeypatch.setattr(scipy_stable, "parameterization", form)
+        total = -scipy_stable.logpdf(x, 1.0, 0.5, 2.0, 3.0).sum()
+        assert scipy_stable.nnlf((1.0, 0.5, 2.0, 3.0), x) == pytest.approx(total, rel=1e-14)
+        own = stable(1.5, 0.3, 1.0, 2.0, parameterization=form)
+        assert scipy_stable.mean(1.5, 0.3, 1.0, 2.0) == pytest.approx(own.mean())

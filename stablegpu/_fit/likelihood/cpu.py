@@ -95,8 +95,8 @@ def _maximize_with(select, observe, observe_at, edges_of, range_of):
             entry = 5
             for k in range(4):
                 sums[1 + k] += weight * scores[k]
-                for j in range(k + 1):
-                    sums[entry] += weight * scores[k] * scores[j]
+                for j in range(k + 1):  # truncations, too: the sum must be positive definite
+                    sums[entry] += abs(weight) * scores[k] * scores[j]
                     entry += 1
 
     @serial

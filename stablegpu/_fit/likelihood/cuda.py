@@ -192,6 +192,8 @@ def _maximize_with(threads, observe, observe_at, edges_of, range_of):
                         f, a, b, c, d = observe(i, data, distribution, nodes, series, profile)
                         c *= to_units
                         f -= log_scale
+                        if part > 0:  # truncations, too: the sum must be positive definite
+                            weight = abs(weight)
                         if part == 1:
                             f, a, b, c, d = a * a, b * a, b * b, c * a, c * b
                         elif part == 2:

@@ -44,27 +44,28 @@ def fit_quantiles(
         fixed=fixed,
         device=device,
     )
-    fixed_values = dict(fixed or {})
+    fixed_values = start.fixed
     free = [name for name in PARAMETERS if name not in fixed_values]
+    # The search is in units of the start, where differences lose no digits. A fixed location stays
+    # that of the caller's parameterization; where `fit` takes one in S1, it moves as in S0.
     in_s0 = start.distribution.to("S0")
-    unit = in_s0.scale
-    moves_in_s0 = "loc" in free  # a fixed location stays that of the caller's parameterization
+    unit, centre, moves_in_s0 = in_s0.scale, in_s0.loc, "loc" in free
+    form = "S0" if moves_in_s0 else parameterization
+    z = (x - centre) / unit
+    standard = {name: getattr(start, name) for name in PARAMETERS}
+    standard["scale"] /= unit
+    standard["loc"] = (standard["loc"] - centre) / unit
 
     def distribution_of(point: np.ndarray) -> Stable:
-        values = {name: getattr(start, name) for name in PARAMETERS} | fixed_values
-        for name, coordinate in zip(free, point.tolist(), strict=True):
-            if name == "scale":
-                coordinate = unit * math.exp(coordinate)
-            elif name == "loc":
-                coordinate = in_s0.loc + unit * coordinate
-            values[name] = coordinate
-        form = "S0" if moves_in_s0 else parameterization
+        values = standard | dict(zip(free, point.tolist(), strict=True))
+        if "scale" in free:
+            values["scale"] = math.exp(values["scale"])
         return Stable(Parameters.checked(**values, parameterization=form), "cpu")
 
     def residuals(point: np.ndarray) -> np.ndarray:
         distribution = distribution_of(point)
         q = distribution.ppf(p)
-        errors = distribution.pdf(q) * (x - q)
+        errors = distribution.pdf(q) * (z - q)
         return np.diff(errors, prepend=0.0, append=0.0) / np.sqrt(shares)
 
     first = {"alpha": start.alpha, "beta": start.beta, "loc": 0.0, "scale": 0.0}
@@ -77,7 +78,12 @@ def fit_quantiles(
     low, high = (np.array([bounds[name][k] for name in free]) for k in (0, 1))
     guess = np.clip([first[name] for name in free], low + 0.05, high - 0.05)
     solution = least_squares(residuals, guess, bounds=(low + _INSIDE, high - _INSIDE), xtol=1e-12)
-    best = distribution_of(solution.x)
+    found = distribution_of(solution.x)
+    best = Stable(
+        Parameters.checked(
+            found.alpha, found.beta, centre + unit * found.loc, unit * found.scale, form
+        )
+    )
     covariance, at_end = np.zeros((4, 4)), np.minimum(solution.x - low, high - solution.x) < 1e-6
     rows = [PARAMETERS.index(name) for name in free]
     inner = np.full((len(free), len(free)), np.nan)
@@ -87,24 +93,27 @@ def fit_quantiles(
         inner[np.ix_(inside, inside)] = np.linalg.pinv(jacobian.T @ jacobian) / n
     covariance[np.ix_(rows, rows)] = inner
     result = best.to(parameterization)
-    slope = _slope(best, result, unit, moves_in_s0)
+    units = np.array([1.0, 1.0, unit, unit])
+    slope = _slope(best, result, unit, moves_in_s0) / units[:, None]
     covariance = slope @ np.nan_to_num(covariance) @ slope.T
     unknown = np.array([name in free and (n is None or bool(at_end[free.index(name)]))
                         for name in PARAMETERS])  # fmt: skip
     covariance[unknown] = covariance[:, unknown] = np.nan
+    # Roots before units: squares of scales may leave the range of floats.
+    errors = units * np.sqrt(np.diag(covariance))
+    with np.errstate(over="ignore"):
+        covariance = units[:, None] * covariance * units
     names = [name for name, is_at in zip(free, at_end, strict=True) if is_at]
+    estimates = {name: getattr(result, name) for name in PARAMETERS} | fixed_values
     return type(start)(
-        result.alpha,
-        result.beta,
-        result.loc,
-        result.scale,
+        **{name: float(value) for name, value in estimates.items()},
         parameterization=parameterization,
         method="quantiles",
         size=p.size,
         message=f"at the boundary of the estimator's range: {', '.join(names)}" if names else "",
         status="converged" if solution.success else "exhausted",
         covariance=covariance,
-        stderr=dict(zip(PARAMETERS, np.sqrt(np.diag(covariance)).tolist(), strict=True)),
+        stderr=dict(zip(PARAMETERS, errors.tolist(), strict=True)),
         evaluations=int(solution.nfev),
         fixed={name: float(value) for name, value in fixed_values.items()},
         device=device,
@@ -116,16 +125,22 @@ def _check(
     quantiles: Mapping[float, float], n: int | None, fixed: Mapping[str, Any] | None
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return probabilities and quantiles in ascending order; raise an error for bad ones."""
-    if not isinstance(quantiles, Mapping):
+    if not hasattr(quantiles, "items"):
         raise TypeError(
-            "quantiles must be a dict of quantiles by probabilities, such as {0.05: -1.9, "
-            f"0.5: 0.1}}, got {validation.describe(quantiles)}"
+            "quantiles must be a dict or a series of quantiles by probabilities, such as "
+            f"{{0.05: -1.9, 0.5: 0.1}}, got {validation.describe(quantiles)}"
         )
     pairs = sorted(
-        (float(p), validation.check_finite("a quantile", x)) for p, x in quantiles.items()
+        (
+            validation.check_finite("a probability of quantiles", p),
+            validation.check_finite("a quantile", x),
+        )
+        for p, x in quantiles.items()
     )
     free = 4 - len(fixed or {})
-    if len(pairs) < max(free, 1):
+    if not free:
+        raise ValueError("fixed holds all parameters: nothing is left to fit to quantiles")
+    if len(pairs) < free:
         raise ValueError(
             f"quantiles must hold at least as many as there are free parameters, {free}, got "
             f"{len(pairs)}: fix some with fixed="
@@ -148,7 +163,7 @@ def _slope(best: Stable, result: Stable, unit: float, moves_in_s0: bool) -> np.n
         for k, name in enumerate(("alpha", "beta", "scale")):
             ends = []
             for sign in (-1.0, 1.0):
-                values = {n: getattr(best, n) for n in PARAMETERS}
+                values = {n: getattr(best, n) for n in PARAMETERS} | {"loc": 0.0}
                 bound = {"alpha": 2.0, "beta": 1.0}.get(name, math.inf)
                 values[name] = max(min(values[name] + sign * step * (1.0 if k < 2 else best.scale),
                                        bound), -bound)  # fmt: skip

@@ -10,18 +10,21 @@ START_POINTS = 256
 
 
 @parallel
-def widen(x, rounding, origin, tolerance, lower, upper):
+def widen(x, rounding, origin, tolerance, eps, lower, upper):
     """Write the intervals of data rounded to multiples of `rounding` around `origin`.
 
-    Return the index of the first datum that is no such multiple within `tolerance`, or x.size.
+    Return the index of the first datum that is no such multiple within `tolerance`, beside its own
+    relative error `eps`, or x.size. Infinite data get NaN, as if they were missing.
     """
     first_off = np.int64(x.size)
     for index in prange(x.size):
         i = np.int64(index)
         steps = (x[i] - origin) / rounding
-        off = abs(steps - np.round(steps)) > tolerance + 4e-16 * abs(x[i] / rounding)
+        error = eps * (abs(x[i]) + abs(origin)) / rounding
+        off = abs(steps - np.round(steps)) > tolerance + error
         first_off = min(first_off, i if off else np.int64(x.size))
-        lower[i], upper[i] = x[i] - 0.5 * rounding, x[i] + 0.5 * rounding
+        middle = x[i] if abs(x[i]) < np.inf else np.nan
+        lower[i], upper[i] = middle - 0.5 * rounding, middle + 0.5 * rounding
     return first_off
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from hetero import validation
 from hetero.arrays import Workspace, on_host
-from stablegpu._fit.arguments import DataSets, as_sets
+from stablegpu._fit.arguments import DataSets, as_sets, check_counts
 from stablegpu._fit.datasets import upload_ends
 from stablegpu._fit.likelihood import Observations
 
@@ -46,6 +46,9 @@ class Intervals:
 GRID_TOLERANCE = 1e-6
 """Distance of data from multiples of their rounding, in units of it, that float64 explains."""
 
+_EPS, _EPS_OF_FLOAT32 = 4e-16, 2.4e-7
+"""Largest error of data relative to their size, twice that of a rounding."""
+
 
 def observed_intervals(
     data: Any, lower: Any, upper: Any, rounding: float | None, truncation: float | None
@@ -68,7 +71,11 @@ def observed_intervals(
             raise TypeError("fit() needs data, or both lower and upper (infinite where unknown)")
         if rounding is not None:
             raise TypeError("rounding belongs to data; lower and upper already say where they lie")
-        sets, high = as_sets("lower", lower), as_sets("upper", upper)
+        sets, high = as_sets("lower", lower, 1), as_sets("upper", upper, 1)
+        if sets.labels != high.labels and sets.labels is not None and high.labels is not None:
+            raise ValueError(
+                f"upper must have the labels of lower, {sets.labels}, got {high.labels}"
+            )
         if (sets.counts.size, sets.single) != (high.counts.size, high.single) or (
             sets.counts != high.counts
         ).any():
@@ -94,12 +101,14 @@ def widened(
         from stablegpu._fit.observations.interval_loops import widen
 
         rounding = validation.check_in_range("rounding", rounding, 0.0, np.inf, closed="neither")
-        origin = next((v for v in x if math.isfinite(v)), 0.0)
-        off = widen(x, rounding, float(origin), GRID_TOLERANCE, lower, upper)
+        origin = float(next((v for v in x if math.isfinite(v)), 0.0))
+        off = widen(x, rounding, origin, GRID_TOLERANCE, _EPS, lower, upper)
+        if off < x.size and (x.astype(np.float32) == x)[np.isfinite(x)].all():
+            off = widen(x, rounding, origin, GRID_TOLERANCE, _EPS_OF_FLOAT32, lower, upper)
         if off < x.size:
             raise ValueError(
                 f"{name} must be multiples of rounding={rounding:g}, up to a common offset, but "
-                f"{x[off]!r} is not: pass the rounding of the data, or lower= and upper="
+                f"{float(x[off])!r} is not: pass the rounding of the data, or lower= and upper="
             )
     ends = Intervals(lower, upper, rounding, truncation)
     _check_ends(ends)
@@ -119,7 +128,8 @@ def _check_ends(ends: Intervals) -> None:
     bad, below = find_bad_ends(ends.lower, ends.upper, truncation)
     if bad < ends.lower.size:
         raise ValueError(
-            f"lower must not exceed upper, and one of them must be finite; observation {bad} has "
+            "lower must not exceed upper, and one of them must be finite (-inf or inf where an end "
+            f"is unknown, NaN for both where data are missing); observation {bad} has "
             f"lower={ends.lower[bad]:g}, upper={ends.upper[bad]:g}"
         )
     if below < ends.lower.size:
@@ -139,6 +149,17 @@ def _ends_of_censored(data: Any) -> tuple[np.ndarray, np.ndarray]:
     unknown = np.full(left.size, -np.inf), np.full(right.size, np.inf)
     lower = np.concatenate([exact, unknown[0], right, between[:, 0]])
     return lower, np.concatenate([exact, left, unknown[1], between[:, 1]])
+
+
+def require_observations(counts: np.ndarray, weights: Any) -> None:
+    """Raise ValueError if intervals stand for fewer observations than a fit needs.
+
+    A histogram may have few bins, but not few observations.
+    """
+    if weights is not None:
+        flat = np.asarray(on_host(weights), np.float64).reshape(-1)
+        counts = np.add.reduceat(flat, np.cumsum(counts) - counts)
+    check_counts("data", counts, "observations in a set, or as much weight")
 
 
 def require_likelihood(method: str) -> None:

@@ -15,11 +15,17 @@ import numpy as np
 
 from hetero.arrays import Workspace
 from hetero.devices import resolve
+from stablegpu._fit.ascents import OVER_SPIKE, OVER_SPIKE_OF_TIES
 from stablegpu._fit.batch import fit_batch
 from stablegpu._fit.datasets import BatchFit, constants
 from stablegpu._fit.limits import ALPHA_RANGE
 from stablegpu._inference.linear_models import loops
-from stablegpu._inference.linear_models.preparation_loops import fit_deviations, scale_columns
+from stablegpu._inference.linear_models.preparation_loops import (
+    count_equal,
+    fit_deviations,
+    scale_columns,
+    scan_coefficients,
+)
 from stablegpu._inference.quasi_newton import correct_information
 
 _BREAK_EVEN = 10_000  # observations from which on a GPU is faster (not tuned)
@@ -29,6 +35,11 @@ _GAIN = 1e-9  # of the log-likelihood that a step must promise
 _DIFFERENCE = 0.02  # step of the information's differences, in standard errors
 _LARGEST = (0.3, 0.6, 1.5, 0.7)  # steps of alpha, beta, location in scales, log scale
 _ROUNDING = 1e-13  # scale of residuals over the size of y below which they are rounding errors
+_FEW = (
+    100  # observations up to which there are further maxima, so that ascents start elsewhere, too
+)
+_OTHER_STARTS = (0.8, -0.5), (0.8, 0.5), (1.2, -0.7), (1.2, 0.7), (1.7, -0.7), (1.7, 0.7)
+_HEAVY = 1.2  # alpha below which least absolute deviations follow single observations
 _CERTAINLY_INDEPENDENT = 1e-6  # least eigenvalue of products over the largest
 
 
@@ -60,9 +71,10 @@ class LinearModels:
             raise ValueError("X must not have collinear columns: leave one of them out")
         # A power of two, so that squares of scales stay in the range of floats.
         self.unit_of_y = np.ldexp(1.0, np.frexp(np.abs(y).max(axis=1))[1])
-        self.y = y / self.unit_of_y[:, None]
+        self.y, self.scaled = y / self.unit_of_y[:, None], scaled
         self.coefficients = np.empty((self.models, columns))
         fit_deviations(scaled, self.y, self.coefficients)
+        self.least_alpha = _least_alpha(count_equal(self.y), self.size, columns)
         device = resolve(device, work=y.size, break_even=_BREAK_EVEN)
         self._loops = loops(device)
         with device.active():
@@ -120,38 +132,25 @@ class LinearModels:
 
 def maximize(models: LinearModels) -> Maximum:
     """Return the largest likelihoods of linear models."""
-    theta = models.fit_residuals()
-    theta[:, 0] = theta[:, 0].clip(ALPHA_RANGE[0], ALPHA_RANGE[1] - 1e-3)
-    theta[:, 1] = theta[:, 1].clip(-0.99, 0.99)
-    active = np.arange(models.models)
-    loglik, gradient = models.evaluate(active, theta)
-    matrix, damping = _information(models, theta), np.zeros(models.models)
-    for _ in range(_MOST_STEPS):
-        step, gain = _bounded_step(matrix[active], gradient[active], theta[active], damping[active])
-        goes_on = (gain > _GAIN + 3e-12 * np.abs(loglik[active])) & (damping[active] < 1e8)
-        active, step, gain = active[goes_on], step[goes_on], gain[goes_on]
-        if not active.size:
-            break
-        new = _clipped(theta[active] + step)
-        new_loglik, new_gradient = models.evaluate(active, new)
-        better = new_loglik > loglik[active]
-        ratio = (new_loglik - loglik[active]) / np.maximum(gain, 1e-300)
-        # A step almost out of the support tells nothing of the curvature here.
-        usable = (ratio > -4.0) & np.isfinite(new_gradient).all(axis=1)
-        moved, fall = new - theta[active], gradient[active] - new_gradient
-        chosen = active[usable]
-        matrix[chosen] = correct_information(matrix[chosen], moved[usable], fall[usable], 0.1)
-        risen = active[better]
-        theta[risen], loglik[risen] = new[better], new_loglik[better]
-        gradient[risen] = new_gradient[better]
-        old = damping[active]
-        less = np.where(old > 0.05, 0.2 * old, 0.0)
-        damping[active] = np.select(
-            [~better, ratio > 0.6, ratio < 0.25],
-            [np.maximum(6.0 * old, 1.0), less, np.maximum(2.0 * old, 0.25)],
-            old,
-        )
-    still_climbing = np.isin(np.arange(models.models), active)
+    theta, everyone = models.fit_residuals(), np.arange(models.models)
+    loglik, converged = _climb(models, everyone, theta)
+
+    def climb_from(which: np.ndarray, other: np.ndarray) -> None:
+        other_loglik, other_converged = _climb(models, which, other)
+        better = other_loglik > loglik[which]
+        risen = which[better]
+        theta[risen], loglik[risen] = other[better], other_loglik[better]
+        converged[risen] = other_converged[better]
+
+    for start in _OTHER_STARTS if models.size <= _FEW else ():
+        other = theta.copy()
+        other[:, :2] = start
+        climb_from(everyone, other)
+    heavy = np.flatnonzero(theta[:, 0] < _HEAVY)
+    if heavy.size:
+        other = theta[heavy]
+        scan_coefficients(models.scaled, models.y, heavy, other)
+        climb_from(heavy, other)
     covariance = _covariance(models, theta)
     # Back to the caller's regressors: b = b'/unit, and the intercept takes their centres.
     jacobian = np.zeros((models.models, theta.shape[1], theta.shape[1]))
@@ -173,24 +172,85 @@ def maximize(models: LinearModels) -> Maximum:
     missing = np.isnan(np.diagonal(covariance, axis1=1, axis2=2))  # at bounds, or all of a model
     covariance = jacobian @ np.nan_to_num(covariance) @ jacobian.transpose(0, 2, 1)
     covariance[missing[:, :, None] | missing[:, None, :]] = np.nan
-    converged = ~still_climbing & np.isfinite(gradient).all(axis=1)
     return Maximum(theta, covariance, loglik, converged)
 
 
-_BOUNDS = (ALPHA_RANGE[0], ALPHA_RANGE[1] - _MARGIN), (-1.0 + _MARGIN, 1.0 - _MARGIN)
-"""Least and largest alpha and beta."""
+def _climb(
+    models: LinearModels, which: np.ndarray, theta: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Climb from the parameters `theta` of the models `which`, and change them.
+
+    Return log-likelihoods, and which ascents converged.
+    """
+    least = models.least_alpha[which]
+    theta[:, 0] = theta[:, 0].clip(least, ALPHA_RANGE[1] - 1e-3)
+    theta[:, 1] = theta[:, 1].clip(-0.99, 0.99)
+    active = np.arange(which.size)
+    loglik, gradient = models.evaluate(which, theta)
+    matrix, damping = _information(models, which, theta), np.zeros(which.size)
+    for _ in range(_MOST_STEPS):
+        step, gain = _bounded_step(
+            matrix[active], gradient[active], theta[active], damping[active], least[active]
+        )
+        goes_on = (gain > _GAIN + 3e-12 * np.abs(loglik[active])) & (damping[active] < 1e8)
+        active, step, gain = active[goes_on], step[goes_on], gain[goes_on]
+        if not active.size:
+            break
+        new = _clipped(theta[active] + step, least[active])
+        new_loglik, new_gradient = models.evaluate(which[active], new)
+        better = new_loglik > loglik[active]
+        ratio = (new_loglik - loglik[active]) / np.maximum(gain, 1e-300)
+        # A step almost out of the support tells nothing of the curvature here.
+        usable = (ratio > -4.0) & np.isfinite(new_gradient).all(axis=1)
+        moved, fall = new - theta[active], gradient[active] - new_gradient
+        chosen = active[usable]
+        matrix[chosen] = correct_information(matrix[chosen], moved[usable], fall[usable], 0.1)
+        risen = active[better]
+        theta[risen], loglik[risen] = new[better], new_loglik[better]
+        gradient[risen] = new_gradient[better]
+        old = damping[active]
+        less = np.where(old > 0.05, 0.2 * old, 0.0)
+        damping[active] = np.select(
+            [~better, ratio > 0.6, ratio < 0.25],
+            [np.maximum(6.0 * old, 1.0), less, np.maximum(2.0 * old, 0.25)],
+            old,
+        )
+    converged = ~np.isin(np.arange(which.size), active) & np.isfinite(gradient).all(axis=1)
+    return loglik, converged
 
 
-def _clipped(theta: np.ndarray) -> np.ndarray:
-    """Return parameters within their bounds."""
+def _least_alpha(equal: np.ndarray, size: int, columns: int) -> np.ndarray:
+    """Return the least alpha of each model, above which the likelihood is bounded, as in `fit`.
+
+    A plane passes through p + 1 observations, or through all `equal` ones: see `examine_sets`.
+    """
+    if (equal >= 0.5 * size).any():
+        raise ValueError("y must vary: at least half of the values of a model are equal")
+    points = np.maximum(equal, columns + 1)
+    factor = np.where(equal > columns + 1, OVER_SPIKE_OF_TIES, OVER_SPIKE)
+    least = factor * points / np.maximum(size - points, 1)
+    return np.asarray(least.clip(ALPHA_RANGE[0], ALPHA_RANGE[1] - 2e-3))
+
+
+def _ends_of(least: np.ndarray) -> tuple[tuple[Any, Any], ...]:
+    """Return the least and the largest alpha and beta of models."""
+    return (least, ALPHA_RANGE[1] - _MARGIN), (-1.0 + _MARGIN, 1.0 - _MARGIN)
+
+
+def _clipped(theta: np.ndarray, least: np.ndarray) -> np.ndarray:
+    """Return parameters within their bounds; `least` holds the least alphas."""
     theta = theta.copy()
-    for k, ends in enumerate(_BOUNDS):
+    for k, ends in enumerate(_ends_of(least)):
         theta[:, k] = theta[:, k].clip(*ends)
     return theta
 
 
 def _bounded_step(
-    matrix: np.ndarray, gradient: np.ndarray, theta: np.ndarray, damping: np.ndarray
+    matrix: np.ndarray,
+    gradient: np.ndarray,
+    theta: np.ndarray,
+    damping: np.ndarray,
+    least: np.ndarray,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return damped quasi-Newton steps within bounds, and the gains that they promise.
 
@@ -201,18 +261,20 @@ def _bounded_step(
     damped = matrix.copy()
     damped[:, index, index] *= 1.0 + damping[:, None]
     step, most = np.zeros_like(theta), np.zeros(len(theta))
-    rows = np.arange(len(theta))
-    for face in itertools.product((None, 0, 1), repeat=len(_BOUNDS)):
+    rows, bounds = np.arange(len(theta)), _ends_of(least)
+    for face in itertools.product((None, 0, 1), repeat=len(bounds)):
         other, free = np.zeros((rows.size, index.size)), np.ones(index.size, bool)
         for k, end in enumerate(face):
             if end is not None:
-                free[k], other[:, k] = False, _BOUNDS[k][end] - theta[rows, k]
+                values = np.broadcast_to(bounds[k][end], len(theta))
+                free[k], other[:, k] = False, values[rows] - theta[rows, k]
         form, slopes = damped[rows], gradient[rows]
         right = slopes - np.einsum("mij,mj->mi", form, other)
         inner = np.ascontiguousarray(form[:, free][:, :, free])
         other[:, free] = np.linalg.solve(inner, right[:, free, None])[..., 0]
         gain = (slopes * other).sum(axis=1) - 0.5 * np.einsum("mi,mij,mj->m", other, form, other)
-        outside = np.abs(_clipped(theta[rows] + other) - theta[rows] - other).max(axis=1) > 1e-12
+        inner_end = _clipped(theta[rows] + other, least[rows])
+        outside = np.abs(inner_end - theta[rows] - other).max(axis=1) > 1e-12
         better = (gain > most[rows]) & ~outside
         step[rows[better]], most[rows[better]] = other[better], gain[better]
         if free.all():  # the largest value of all, where it is within bounds
@@ -223,19 +285,21 @@ def _bounded_step(
     largest = np.full(theta.shape, 1.5) * scale[:, None]
     largest[:, 0], largest[:, 1], largest[:, 3] = _LARGEST[0], _LARGEST[1], _LARGEST[3]
     step /= np.maximum((np.abs(step) / largest).max(axis=1), 1.0)[:, None]
-    step = _clipped(theta + step) - theta
+    step = _clipped(theta + step, least) - theta
     bend = np.einsum("mi,mij,mj->m", step, matrix, step)
     return step, (gradient * step).sum(axis=1) - 0.5 * bend
 
 
-def _observed(models: LinearModels, theta: np.ndarray, widths: np.ndarray) -> np.ndarray:
+def _observed(
+    models: LinearModels, which: np.ndarray, theta: np.ndarray, widths: np.ndarray
+) -> np.ndarray:
     """Return the observed information by differences of gradients over twice these widths."""
-    matrix = np.empty((models.models, theta.shape[1], theta.shape[1]))
-    everyone = np.arange(models.models)
+    matrix = np.empty((which.size, theta.shape[1], theta.shape[1]))
+    least = models.least_alpha[which]
     for k in range(theta.shape[1]):
         step = widths[:, k : k + 1] * (np.arange(theta.shape[1]) == k)
-        above, below = _clipped(theta + step), _clipped(theta - step)
-        fall = models.evaluate(everyone, below)[1] - models.evaluate(everyone, above)[1]
+        above, below = (_clipped(theta + way * step, least) for way in (1.0, -1.0))
+        fall = models.evaluate(which, below)[1] - models.evaluate(which, above)[1]
         matrix[:, k] = fall / (above - below)[:, k : k + 1]
     result: np.ndarray = 0.5 * (matrix + matrix.transpose(0, 2, 1))
     return result
@@ -249,9 +313,9 @@ def _widths(models: LinearModels, theta: np.ndarray) -> np.ndarray:
     return result * _DIFFERENCE * 2.0 / math.sqrt(models.size)
 
 
-def _information(models: LinearModels, theta: np.ndarray) -> np.ndarray:
+def _information(models: LinearModels, which: np.ndarray, theta: np.ndarray) -> np.ndarray:
     """Return positive definite matrices like the information, to start with."""
-    matrix = _observed(models, theta, _widths(models, theta))
+    matrix = _observed(models, which, theta, _widths(models, theta))
     size = np.sqrt(np.abs(np.diagonal(matrix, axis1=1, axis2=2))) + 1e-300
     unit = matrix / (size[:, :, None] * size[:, None, :])
     values, vectors = np.linalg.eigh(np.nan_to_num(unit))
@@ -263,10 +327,10 @@ def _information(models: LinearModels, theta: np.ndarray) -> np.ndarray:
 
 def _covariance(models: LinearModels, theta: np.ndarray) -> np.ndarray:
     """Return the inverse of the observed information; NaN for parameters at a bound."""
-    matrix = _observed(models, theta, _widths(models, theta))
+    matrix = _observed(models, np.arange(models.models), theta, _widths(models, theta))
     fixed = np.zeros(theta.shape, bool)
     fixed[:, 0] = theta[:, 0] >= ALPHA_RANGE[1] - 1e-6
-    fixed[:, 0] |= theta[:, 0] <= ALPHA_RANGE[0] + 1e-6
+    fixed[:, 0] |= theta[:, 0] <= models.least_alpha + 1e-6
     fixed[:, 1] = (np.abs(theta[:, 1]) >= 1.0 - 1e-6) | (theta[:, 0] >= ALPHA_RANGE[1] - 1e-6)
     pairs = ~fixed[:, :, None] & ~fixed[:, None, :]
     matrix = np.where(pairs, matrix, np.eye(theta.shape[1]))

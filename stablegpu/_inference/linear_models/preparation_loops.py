@@ -9,6 +9,9 @@ from stablegpu._fit.set_loops import invert_positive_definite
 OF_DEVIATIONS = 30
 """Steps of the reweighted least squares that find least absolute deviations."""
 
+FARTHEST, SWEEPS = 64, 3
+"""Observations, those with the largest regressor, that a scan tries to meet, and its sweeps."""
+
 
 @parallel
 def scale_columns(x, centre, unit, columns, gram):
@@ -67,3 +70,62 @@ def fit_deviations(columns, y, coefficients):
         m = np.int64(index)
         row = m if columns.shape[0] > 1 else 0
         _least_deviations(columns[row], y[m], coefficients[m])
+
+
+@serial
+def _scan_model(columns, y, theta):
+    """Move one coefficient at a time so that an observation far out is met, while that is better.
+
+    What is lowered is the sum of log(m + |residual|), which single observations do not decide.
+    """
+    residuals = y - theta[2]
+    for j in range(columns.shape[0]):
+        residuals -= theta[4 + j] * columns[j]
+    order = np.empty(columns.shape, np.int64)
+    for j in range(columns.shape[0]):
+        order[j] = np.argsort(-np.abs(columns[j]))
+    middle = np.median(np.abs(residuals)) + 1e-300
+    lowest = np.log(middle + np.abs(residuals)).sum()
+    for _ in range(SWEEPS):
+        for j in range(columns.shape[0]):
+            best = 0.0
+            for k in range(min(FARTHEST, y.size)):
+                i = order[j, k]
+                if columns[j, i] == 0.0:
+                    break
+                move, total = residuals[i] / columns[j, i], 0.0
+                for n in range(y.size):
+                    total += np.log(middle + abs(residuals[n] - move * columns[j, n]))
+                if total < lowest:
+                    lowest, best = total, move
+            theta[4 + j] += best
+            residuals -= best * columns[j]
+    shift = np.median(residuals)
+    theta[2] += shift
+    theta[3] = np.log(np.median(np.abs(residuals - shift)) + 1e-300)
+
+
+@parallel
+def scan_coefficients(columns, y, which, theta):
+    """Change the parameters (m, 4 + p) of the models `which` to start from elsewhere."""
+    for index in prange(which.size):
+        m = np.int64(index)
+        model = which[m]
+        _scan_model(columns[model if columns.shape[0] > 1 else 0], y[model], theta[m])
+
+
+@parallel
+def _count_equal(y, counts):
+    for index in prange(y.shape[0]):
+        m = np.int64(index)
+        ordered, run = np.sort(y[m]), 0
+        for i in range(ordered.size):
+            run = run + 1 if i > 0 and ordered[i] == ordered[i - 1] else 1
+            counts[m] = max(counts[m], run)
+
+
+def count_equal(y):
+    """Return the largest number of equal observations of each model, y (models, n)."""
+    counts = np.zeros(y.shape[0], np.int64)
+    _count_equal(y, counts)
+    return counts

@@ -153,13 +153,15 @@ def search_groups(stretches: Sequence[Groups], device: Device) -> tuple[list[lis
         raise ArithmeticError(
             "a basis could not be reduced: this is a bug in tmd, please report it"
         )
-    numbers, first = [], 0
-    for g in stretches:
+    numbers: list[list[int]] = [[] for _ in range(windows.size)]
+    bounds = np.cumsum([0] + [g.count * len(g.ulps) for g in stretches])
+    for i in np.flatnonzero(counts[:, 0]).tolist():
+        k = int(np.searchsorted(bounds, i, "right")) - 1
+        g = stretches[k]
         u_m, _, v_m, _ = g.basis
-        for i in range(g.count * len(g.ulps)):
-            points = survivors[first + i, : counts[first + i, 0]].tolist()
-            numbers.append([g.anchors[i % g.count] + a * u_m + b * v_m for a, b in points])
-        first += g.count * len(g.ulps)
+        anchor = int(g.anchors[(i - bounds[k]) % g.count])
+        points = survivors[i, : counts[i, 0]].tolist()
+        numbers[i] = [anchor + a * u_m + b * v_m for a, b in points]
     return numbers, int(counts[:, 1].sum())
 
 

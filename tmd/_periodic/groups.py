@@ -9,8 +9,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from tmd._periodic.columns import REAL_COLUMNS, REALS, WORD_COLUMNS, WORDS
-from tmd._periodic.lattice import PhaseLattice
+from tmd._periodic.columns import REAL_COLUMNS, REALS, WORD_COLUMNS
 from tmd._periodic.question import PeriodicQuestion
 from tmd._search.model_groups import to_words
 from tmd.functions.function import Ball, Function, ball, exponent_of_ball, working_precision

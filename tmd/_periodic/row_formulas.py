@@ -41,7 +41,7 @@ def _multiply(t, factor):
 
     The fraction of the factor is cut to two digits of 62 bits.
     """
-    whole, high, low, rest = magnitude(factor)
+    whole, high, low, _ = magnitude(factor)
     first = high >> _U(2)
     second = ((high & _U(3)) << _U(60)) | (low >> _U(4))
     product = floor_shift(horner(t, second, _DIGIT, ZERO), _DIGIT)

@@ -24,7 +24,7 @@ _MARGIN = _F(1.0 + 2.0**-7)
 _UP = _F(0.5 - 2.0**-10)
 """What is added before rounding to the nearest integer gives the first integer of a range."""
 
-_LONGEST = _F(2.0**12)
+_LONGEST = _F(2.0**14)
 """Square of the length of a basis vector up to which float32 suffices: one window in 10^6 has a
 longer one."""
 
@@ -86,6 +86,12 @@ def _reduce(b1, b2, b3):
         if k == _ZERO and not moves:
             break
     return b1, b2, b3
+
+
+@scalar
+def _form_of(v, u_word, v_word):
+    """Return the linear form along a vector modulo 1, as a word."""
+    return linear_form(_I(0), u_word, v_word, _N(v[3]), _N(v[4]))
 
 
 @scalar
@@ -163,9 +169,9 @@ def search_group(row, words, windows, points, skipped):
         for _ in range(passes):
             b1, b2, b3 = _reduce(b1, b2, b3)
             # Coordinates from the integers, so that no errors accumulate.
-            z1 = linear_form(_I(0), u_word, v_word, b1[3], b1[4])
-            z2 = linear_form(_I(0), u_word, v_word, b2[3], b2[4])
-            z3 = linear_form(_I(0), u_word, v_word, b3[3], b3[4])
+            z1 = _form_of(b1, u_word, v_word)
+            z2 = _form_of(b2, u_word, v_word)
+            z3 = _form_of(b3, u_word, v_word)
             b1 = (b1[3] * u_x + b1[4] * v_x, b1[3] * u_y + b1[4] * v_y, _F(z1) * to_z, b1[3], b1[4])
             b2 = (b2[3] * u_x + b2[4] * v_x, b2[3] * u_y + b2[4] * v_y, _F(z2) * to_z, b2[3], b2[4])
             b3 = (b3[3] * u_x + b3[4] * v_x, b3[3] * u_y + b3[4] * v_y, _F(z3) * to_z, b3[3], b3[4])

@@ -19,17 +19,26 @@ _ROUNDER, _ROUNDER_64 = _F(1.5 * 2.0**23), 1.5 * 2.0**52
 _WORD_UNIT = 2.0**-64
 
 _MARGIN = _F(1.0 + 2.0**-7)
-"""Factor by which the cube is enlarged, for the rounding errors of float32: 2^-10 are needed."""
+"""Factor by which the cube is enlarged, for the rounding errors of float32.
+
+The proof needs 1 + 2^-8.
+"""
 
 _UP = _F(0.5 - 2.0**-10)
 """What is added before rounding to the nearest integer gives the first integer of a range."""
 
 _LONGEST = _F(2.0**14)
-"""Square of the length of a basis vector up to which float32 suffices: one window in 10^6 has a
+"""Square of the length of a basis vector up to which float32 suffices; one window in 10^6 has a
 longer one."""
 
-_CLOSE = _F(1.0 / 48.0)
-"""Distance from an integer, in units of the slab, up to which a candidate is computed exactly."""
+_MAX_EXTENT = _F(2.0**14)
+"""Coordinates of a square's points in the basis up to which those of all sums are below 2^24."""
+
+_CLOSE = _F(1.0 / 128.0)
+"""Distance from an integer, in units of the slab, up to which a candidate is computed exactly.
+
+Values have errors below 2^-9.
+"""
 
 _SHORTER = _F(0.999)
 _SHRINK = _F(0.998)
@@ -146,7 +155,11 @@ def search_group(row, words, windows, points, skipped):
     scale, to_z = _F(scale64), _F(scale64 * _WORD_UNIT)
     near = _F(row[_TOLERANCE] * scale64) + _CLOSE
     u_x, u_y, v_x, v_y = _F(row[_U_X]), _F(row[_U_Y]), _F(row[_V_X]), _F(row[_V_Y])
-    determinant = abs(u_x * v_y - u_y * v_x) * scale
+    area = abs(u_x * v_y - u_y * v_x)
+    if abs(u_x) + abs(u_y) + abs(v_x) + abs(v_y) > _MAX_EXTENT * area:
+        # Integers might exceed 24 bits. The windows are more than there is room for.
+        return 0, 0, max(2 * windows + 1, skipped.shape[0] + 1)
+    determinant = area * scale
     b1 = b2 = b3 = (_ZERO, _ZERO, _ZERO, _ZERO, _ZERO)
     u_last = v_last = _I(0)
     is_reduced = False
@@ -220,8 +233,8 @@ def search_group(row, words, windows, points, skipped):
         l1, l2, l3 = _length(d1), _length(d2), _length(d3)
         i1, i2, i3 = _invert(b1[0]), _invert(b1[1]), _invert(b1[2])
         square_z, cube_z = _F(square * scale64), _F(cube * scale64)
-        # All lattice points in the cube: x b1 + y b2 + z b3 - o, by a single loop, so that the
-        # threads of a warp take as many rounds as the longest of them needs, not each row.
+        # All lattice points in the cube, o + x b1 + y b2 + z b3, by a single loop: the threads of a
+        # warp take as many rounds as one of them needs, instead of the largest number in each row.
         z, z_last = _nearest((c3 - l3) + _UP) - _ONE, c3 + l3
         y, y_last, x, x_last = _ONE, _ZERO, _ONE, _ZERO
         p_y, p_z = _ZERO, _ZERO

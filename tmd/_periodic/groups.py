@@ -86,10 +86,16 @@ class Groups:
         return self.reals[:, :, REALS.slab]
 
 
-def make_groups(question: PeriodicQuestion, lo: Fraction, hi: Fraction) -> Iterator[Groups]:
-    """Yield groups whose windows cover the phases from lo to hi, away from zeros and poles."""
+def make_groups(
+    question: PeriodicQuestion, lo: Fraction, hi: Fraction, most: int
+) -> Iterator[Groups]:
+    """Yield groups whose windows cover the phases from lo to hi, away from zeros and poles.
+
+    At most `most` come from one expansion.
+    """
     while lo < hi:
         half_width, windows, count = choose_windows(question, lo, hi)
+        count = min(count, most)
         length = 2 * (2 * windows + 1) * half_width
         # Where the ulp changes groups are taken one by one.
         while len(ulps := find_ulps(question, lo, lo + count * length)) > 1 and count > 1:

@@ -97,7 +97,8 @@ def search_windows(
             findings.points.append((begin, end))
             findings.reached = end
             continue
-        for batch in _prefetch(make_groups(question, begin, end), GROUPS_PER_BATCH[device.kind]):
+        size = GROUPS_PER_BATCH[device.kind]
+        for batch in _prefetch(make_groups(question, begin, end, size), size):
             survivors, candidates = search_groups(batch, device)
             findings.numbers.update(itertools.chain.from_iterable(survivors))
             findings.candidates += candidates

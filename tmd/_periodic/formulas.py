@@ -243,14 +243,17 @@ def search_group(row, words, first, last, points):
         b1 = _shear(b1, u_change, v_change)
         b2 = _shear(b2, u_change, v_change)
         b3 = _shear(b3, u_change, v_change)
-        if not (
+        passes = 1
+        if number == first or not (
             _is_exact(b1, u_change, v_change, weight)
             and _is_exact(b2, u_change, v_change, weight)
             and _is_exact(b3, u_change, v_change, weight)
         ):
             b1, b2, b3 = _first_basis(row, u_grid, v_grid)
-        b1, b2, b3 = reduce_basis(b1, b2, b3, weight)
-        b1, b2, b3 = _refresh(b1, row), _refresh(b2, row), _refresh(b3, row)
+            passes = 3  # the first loses digits of x and y
+        for _ in range(passes):
+            b1, b2, b3 = reduce_basis(b1, b2, b3, weight)
+            b1, b2, b3 = _refresh(b1, row), _refresh(b2, row), _refresh(b3, row)
         # Rows of the inverse matrix give the ranges of coordinates.
         d1, d2, d3 = _cross(b2, b3, scale), _cross(b3, b1, scale), _cross(b1, b2, scale)
         volume = _project(d1, b1, scale)

@@ -70,7 +70,11 @@ def test_what_is_no_list_of_arguments_is_refused(tmp_path):
     [
         ("constexpr double X[] = {1.5,\n", r"list.wc: line 1 begins an array without an end"),
         ("constexpr uint64_t X[] = {0x7FF8000000000000};", r"list.wc: line 1 has '0x7FF8"),
-        ("exp 1\n= exp tonearest binary64 0x1p+0\n", r"list.wc: line 2 has no result"),
+        (
+            "exp 1\n= exp tonearest binary64 0x1p+0\n",
+            r"line 2 has no number, or no result",
+        ),
+        ("= exp tonearest binary64 : 0x1p+0\n", r"list.wc: line 1 has no number"),
         ("sin 1\n", r"list.wc: the list has no line of exp"),
     ],
 )
@@ -201,3 +205,20 @@ def test_negative_ends_may_follow_options_and_wrong_values_are_counted(tmp_path,
         wrong = int(out.partition(f"{library}: ")[2].partition(" of")[0])
         assert wrong > 20
         assert f"and {wrong - 20} more; --json has all" in out
+
+
+@pytest.mark.parametrize(
+    ("name", "precision", "text", "expected"),
+    [
+        ("pow", 53, "constexpr mpfr::BinaryInput<double> X[] = {\n  {0x1p-2, -3.5}, {2, 8}};",
+         [(0.25, -3.5), (2.0, 8.0)]),
+        ("atan2", 24, "mpfr::BinaryInput<float> X[N] = {{0x1.8p+1f, 0.1f}};",
+         [(3.0, 13421773 * 2.0**-27)]),
+        ("exp", 53, "cpp::array<double, 2> X{{0.1, 4.9e-324}};", [0.1, 2.0**-1074]),
+        ("exp", 24, "float X[] = {16777217.0F};\nint64_t N[] = {3};", [16777216.0]),
+    ],
+)  # fmt: skip
+def test_pairs_arrays_and_constants_of_llvm_are_read(name, precision, text, expected, tmp_path):
+    """A compiler rounds constants to the type of their array."""
+    (tmp_path / "test.cpp").write_text(text)
+    assert read_arguments(tmp_path / "test.cpp", name, precision) == (expected, {})

@@ -92,7 +92,12 @@ def _write_core_math(
 
 # ---- LLVM-libc ----------------------------------------------------------------------------------
 
-_ARRAY = re.compile(r"\b(\w+)\s+\w+\s*(?:\[[^\]]*\]\s*)+=\s*\{")
+_ARRAY = re.compile(
+    r"\barray\s*<\s*(?P<element>\w+)\s*,[^<>]*>\s+\w+\s*=?\s*\{"
+    r"|\b(?P<type>\w+)\s*>?\s+\w+\s*(?:\[[^\]]*\]\s*)+=?\s*\{"
+)
+"""The head of an array: of numbers, of pairs as in `BinaryInput<double> INPUTS[] = {`, or an
+`array<double, N>`."""
 _ITEM = re.compile(r"\{|\}|[^\s,{}]+")
 _WORDS = {"uint64_t": BINARY64, "uint32_t": BINARY32, "uint16_t": BINARY16}
 _REALS = {"double": BINARY64, "float": BINARY32, "float16": BINARY16, "_Float16": BINARY16}
@@ -108,8 +113,17 @@ def _blank_comments(text: str) -> str:
 
 def _arrays(text: str) -> Iterator[re.Match]:
     """Yield the heads of arrays of numbers or of their bits; those of integers are left out."""
-    others = ("int", "unsigned", "size_t", "char", "bool", "auto")
-    return (head for head in _ARRAY.finditer(_blank_comments(text)) if head[1] not in others)
+    return (head for head in _ARRAY.finditer(_blank_comments(text)) if not _is_integer(head))
+
+
+def _kind(head: re.Match) -> str:
+    """Return the type of the numbers in an array."""
+    return str(head["element"] or head["type"])
+
+
+def _is_integer(head: re.Match) -> bool:
+    others = r"int|unsigned|size_t|char|bool|auto|u?int\w*_t"
+    return _kind(head) not in _WORDS and re.fullmatch(others, _kind(head)) is not None
 
 
 def _read_llvm(text: str, name: str, arity: int | None, precision: LibraryPrecision) -> Lines:
@@ -123,8 +137,8 @@ def _read_llvm(text: str, name: str, arity: int | None, precision: LibraryPrecis
             if depth == 0:
                 break
             if item[0] not in "{}":
-                point.append(_parse_item(head[1], item[0], number))
-            if point and (depth == 1):
+                point.append(_parse_item(_kind(head), item[0], number))
+            if point and (depth == 1 or head["element"]):
                 yield number, ",".join(point)
                 point = []
         else:
@@ -138,13 +152,29 @@ def _parse_item(kind: str, item: str, number: int) -> str:
     """Return a number of C++ as CORE-MATH writes it; integers of arrays of words are bits."""
     item = item.replace("'", "")  # separates digits
     if kind not in _WORDS:
-        has_suffix = "p" in item or "x" not in item
-        return re.sub(r"(?<=\d)(?:f16|[fFlL])$", "", item) if has_suffix else item
+        has_suffix = "p" in item.lower() or "x" not in item.lower()
+        text = re.sub(r"(?<=[\d.])(?:f16|[fFlL])$", "", item) if has_suffix else item
+        if kind not in _REALS or item[-1] in "lL":
+            return text
+        try:
+            return format_hexadecimal(_round(to_fraction("number", text), _REALS[kind]))
+        except ValueError:  # an infinity, or a mistake that the caller names
+            return text
     try:
         bits = int(re.sub(r"[uUlL]+$", "", item), 0)
         return format_hexadecimal(_number_of_bits(bits, _WORDS[kind]))
     except (ValueError, OverflowError):
         raise CertificateError(f"line {number} has {item!r} among words of {kind}") from None
+
+
+def _unit(x: Fraction, precision: LibraryPrecision) -> Fraction:
+    """Return the distance of neighbouring numbers of a precision around x, which is not 0."""
+    return Fraction(2) ** max(exponent(x) - precision.digits + 1, precision.least_exponent)
+
+
+def _round(x: Fraction, precision: LibraryPrecision) -> Fraction:
+    """Return the nearest number of a precision, as compilers read a constant."""
+    return round(x / _unit(x, precision)) * _unit(x, precision) if x else x
 
 
 def _number_of_bits(bits: int, precision: LibraryPrecision) -> Fraction:
@@ -193,8 +223,10 @@ def _read_glibc(text: str, name: str, arity: int | None, precision: LibraryPreci
             continue
         if line.startswith("="):
             if words[:2] == ["tonearest", precision.name]:
-                if ":" not in words:
-                    raise CertificateError(f"line {number} has no result after a colon: {line!r}")
+                if ":" not in words[3:]:
+                    raise CertificateError(
+                        f"line {number} has no number, or no result after a colon: {line!r}"
+                    )
                 yield number, ",".join(words[2 : words.index(":")])
             continue
         count = arity or 1
@@ -232,7 +264,7 @@ def _values(word: str, precision: LibraryPrecision) -> list[str]:
             return [word]
     if x == 0:
         return [word]
-    unit = Fraction(2) ** max(exponent(x) - digits + 1, least)
+    unit = _unit(x, precision)
     neighbours = sorted({f(x / unit) * unit for f in (math.floor, math.ceil)})
     return [format_hexadecimal(x) for x in neighbours]
 

@@ -13,11 +13,26 @@ class Loops(Protocol):
     """The search of groups of windows."""
 
     def search_groups(
-        self, reals: np.ndarray, words: np.ndarray, windows: np.ndarray, capacity: int
+        self,
+        reals: np.ndarray,
+        words: np.ndarray,
+        firsts: np.ndarray,
+        lasts: np.ndarray,
+        capacity: int,
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Return the survivors (groups, capacity, 2), and the numbers of survivors and candidates.
+        """Search the windows from a first to a last one of each group.
 
-        A group with more survivors than `capacity` has to be searched again.
+        Return the survivors (groups, capacity, 2), and the numbers of survivors and candidates. A
+        group with more survivors than `capacity` has to be searched again.
+        """
+
+    def search_groups_in_float32(
+        self, reals: np.ndarray, words: np.ndarray, windows: np.ndarray, capacity: int
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Search all windows but those for which float32 does not suffice.
+
+        Return the survivors (groups, capacity, 2), the skipped windows (groups, capacity), and the
+        numbers of survivors, candidates and skipped windows.
         """
 
 

@@ -49,19 +49,19 @@ def _to_word(x):
 
 
 @scalar
-def _add(word, x):
+def add_to_word(word, x):
     """Return a word plus x modulo 1."""
     return _I(_U(word) + _U(_to_word(x)))
 
 
 @scalar
-def _linear_form(value, u_word, v_word, a, b):
+def linear_form(value, u_word, v_word, a, b):
     """Return value + a u_word + b v_word modulo 1, as a word."""
     return _I(_U(value) + _U(_I(a)) * _U(u_word) + _U(_I(b)) * _U(v_word))
 
 
 @scalar
-def _distance(word):
+def distance_of_word(word):
     """Return the distance from the nearest integer."""
     return abs(float(word)) * _UNIT
 
@@ -158,6 +158,20 @@ def _first_basis(row, u_z, v_z):
     return u, v, (0.0, 0.0, 1.0, 0.0, 0.0)
 
 
+@float_scalar
+def forms_of_window(row, words, i):
+    """Return a window's linear form modulo 1 (at the anchor, along u and v), and K and Q."""
+    k = _VALUE
+    change = i * (row[k] + i * (row[k + 1] + i * (row[k + 2] + i * row[k + 3])))
+    value = add_to_word(words[_VALUE_WORD], change)
+    k = _U_VALUE
+    u_word = add_to_word(words[_U_WORD], i * (row[k] + i * (row[k + 1] + i * row[k + 2])))
+    k = _V_VALUE
+    v_word = add_to_word(words[_V_WORD], i * (row[k] + i * (row[k + 1] + i * row[k + 2])))
+    square = row[_SQUARE] + i * (row[_SQUARE + 1] + i * row[_SQUARE + 2])
+    return value, u_word, v_word, square, row[_CUBE] + i * row[_CUBE + 1]
+
+
 @scalar
 def _cross(v, w, scale):
     """Return the cross product of (x, y, z scale) of two vectors."""
@@ -193,14 +207,14 @@ def _clip(lo, hi, o, inverse):
 
 
 @float_scalar
-def search_group(row, words, windows, points):
-    """Search the windows -windows, ..., windows of a group.
+def search_group(row, words, first, last, points):
+    """Search the windows from a first to a last one of a group.
 
     Parameters
     ----------
     row, words : float64, int64 arrays
         The group's row of both tables; see `columns`.
-    windows : int64
+    first, last : int64
     points : int64 (capacity, 2)
         Gets the coordinates (a, b) of the survivors; those beyond its capacity are only counted.
 
@@ -217,18 +231,9 @@ def search_group(row, words, windows, points):
     b1, b2, b3 = _first_basis(row, 0.0, 0.0)
     u_grid, v_grid = 0.0, 0.0
     survivors, candidates = 0, 0
-    for number in range(-windows, windows + 1):
+    for number in range(first, last + 1):
         i = float(number)
-        # The linear form modulo 1: at the anchor, and its changes along u and v.
-        k = _VALUE
-        change = i * (row[k] + i * (row[k + 1] + i * (row[k + 2] + i * row[k + 3])))
-        value = _add(words[_VALUE_WORD], change)
-        k = _U_VALUE
-        u_word = _add(words[_U_WORD], i * (row[k] + i * (row[k + 1] + i * row[k + 2])))
-        k = _V_VALUE
-        v_word = _add(words[_V_WORD], i * (row[k] + i * (row[k + 1] + i * row[k + 2])))
-        square = row[_SQUARE] + i * (row[_SQUARE + 1] + i * row[_SQUARE + 2])
-        cube = row[_CUBE] + i * row[_CUBE + 1]
+        value, u_word, v_word, square, cube = forms_of_window(row, words, i)
         # The basis of the last window, reduced again.
         u_next, v_next = _to_grid(u_word), _to_grid(v_word)
         u_change, v_change = u_next - u_grid, v_next - v_grid
@@ -238,14 +243,17 @@ def search_group(row, words, windows, points):
         b1 = _shear(b1, u_change, v_change)
         b2 = _shear(b2, u_change, v_change)
         b3 = _shear(b3, u_change, v_change)
-        if not (
+        passes = 1
+        if number == first or not (
             _is_exact(b1, u_change, v_change, weight)
             and _is_exact(b2, u_change, v_change, weight)
             and _is_exact(b3, u_change, v_change, weight)
         ):
             b1, b2, b3 = _first_basis(row, u_grid, v_grid)
-        b1, b2, b3 = reduce_basis(b1, b2, b3, weight)
-        b1, b2, b3 = _refresh(b1, row), _refresh(b2, row), _refresh(b3, row)
+            passes = 3  # the first loses digits of x and y
+        for _ in range(passes):
+            b1, b2, b3 = reduce_basis(b1, b2, b3, weight)
+            b1, b2, b3 = _refresh(b1, row), _refresh(b2, row), _refresh(b3, row)
         # Rows of the inverse matrix give the ranges of coordinates.
         d1, d2, d3 = _cross(b2, b3, scale), _cross(b3, b1, scale), _cross(b1, b2, scale)
         volume = _project(d1, b1, scale)
@@ -259,11 +267,11 @@ def search_group(row, words, windows, points):
         # A lattice point near the centre of the window and its slab.
         a, b = row[_A_START] + i * row[_A_STEP], row[_B_START] + i * row[_B_STEP]
         a0, b0 = _nearest(a), _nearest(b)
-        centre = _linear_form(value, u_word, v_word, a0, b0)
+        centre = linear_form(value, u_word, v_word, a0, b0)
         o = (
             (a0 - a) * row[_U_X] + (b0 - b) * row[_V_X],
             (a0 - a) * row[_U_Y] + (b0 - b) * row[_V_Y],
-            _to_grid(_add(centre, 0.5 * square)),
+            _to_grid(add_to_word(centre, 0.5 * square)),
             a0,
             b0,
         )
@@ -288,8 +296,8 @@ def search_group(row, words, windows, points):
                     bend = p[1] * p[1] * (square + p[1] * cube)
                     if abs(p[2] + (bend - 0.5 * square)) > near:
                         continue  # the linear form in float64 is enough to exclude most
-                    exact = _add(_linear_form(value, u_word, v_word, p[3], p[4]), bend)
-                    if _distance(exact) <= row[_TOLERANCE]:
+                    exact = add_to_word(linear_form(value, u_word, v_word, p[3], p[4]), bend)
+                    if distance_of_word(exact) <= row[_TOLERANCE]:
                         if survivors < points.shape[0]:
                             points[survivors, 0] = _I(p[3])
                             points[survivors, 1] = _I(p[4])

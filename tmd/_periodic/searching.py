@@ -97,7 +97,8 @@ def search_windows(
             findings.points.append((begin, end))
             findings.reached = end
             continue
-        for batch in _prefetch(make_groups(question, begin, end), GROUPS_PER_BATCH[device.kind]):
+        size = GROUPS_PER_BATCH[device.kind]
+        for batch in _prefetch(make_groups(question, begin, end, size), size):
             survivors, candidates = search_groups(batch, device)
             findings.numbers.update(itertools.chain.from_iterable(survivors))
             findings.candidates += candidates
@@ -143,24 +144,64 @@ def search_groups(stretches: Sequence[Groups], device: Device) -> tuple[list[lis
     windows = np.concatenate(
         [np.full(g.count * len(g.ulps), g.windows, np.int64) for g in stretches]
     )
+    survivors, skipped, counts = _search_in_float32(reals, words, windows, device)
+    candidates = int(counts[:, 1].sum())
+    places: list[tuple[int, int, int]] = []
+    found: list[list[Any]] = [[] for _ in range(windows.size)]
+    for i in np.flatnonzero(counts[:, 0]).tolist():
+        found[i] = survivors[i, : counts[i, 0]].tolist()
+    for i in np.flatnonzero(counts[:, 2]).tolist():
+        if counts[i, 2] <= skipped.shape[1]:
+            places += [(i, k, k) for k in skipped[i, : counts[i, 2]].tolist()]
+        else:
+            places.append((i, -windows[i], windows[i]))
+            found[i] = []
+    if places:
+        chosen, firsts, lasts = np.array(places, np.int64).T
+        survivors, counts = _search_again(reals[chosen], words[chosen], firsts, lasts, device)
+        candidates += int(counts[:, 1].sum())
+        for k in np.flatnonzero(counts[:, 0]).tolist():
+            found[chosen[k]] += survivors[k, : counts[k, 0]].tolist()
+    bounds = np.cumsum([0] + [g.count * len(g.ulps) for g in stretches])
+    for i in filter(found.__getitem__, range(windows.size)):
+        k = int(np.searchsorted(bounds, i, "right")) - 1
+        g = stretches[k]
+        u_m, _, v_m, _ = g.basis
+        anchor = int(g.anchors[(i - bounds[k]) % g.count])
+        found[i] = [anchor + a * u_m + b * v_m for a, b in found[i]]
+    return found, candidates
+
+
+def _search_in_float32(
+    reals: np.ndarray, words: np.ndarray, windows: np.ndarray, device: Device
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return what `search_groups_in_float32` does with room for all survivors.
+
+    The numbers of skipped windows may exceed the room for them.
+    """
     capacity = CAPACITY
     while True:
-        survivors, counts = loops(device).search_groups(reals, words, windows, capacity)
-        if counts[:, 0].max() <= capacity:
+        results = loops(device).search_groups_in_float32(reals, words, windows, capacity)
+        if (most := int(results[2][:, 0].max())) <= capacity:
+            return results
+        capacity = most
+
+
+def _search_again(
+    reals: np.ndarray, words: np.ndarray, firsts: np.ndarray, lasts: np.ndarray, device: Device
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return what `search_groups` does with room for all survivors, of windows in float64."""
+    capacity = CAPACITY
+    while True:
+        results = loops(device).search_groups(reals, words, firsts, lasts, capacity)
+        if (most := int(results[1][:, 0].max())) <= capacity:
             break
-        capacity = int(counts[:, 0].max())
-    if counts[:, 1].min() < 0:
+        capacity = most
+    if results[1][:, 1].min() < 0:
         raise ArithmeticError(
             "a basis could not be reduced: this is a bug in tmd, please report it"
         )
-    numbers, first = [], 0
-    for g in stretches:
-        u_m, _, v_m, _ = g.basis
-        for i in range(g.count * len(g.ulps)):
-            points = survivors[first + i, : counts[first + i, 0]].tolist()
-            numbers.append([g.anchors[i % g.count] + a * u_m + b * v_m for a, b in points])
-        first += g.count * len(g.ulps)
-    return numbers, int(counts[:, 1].sum())
+    return results
 
 
 def is_asked(question: PeriodicQuestion, m: int) -> bool:

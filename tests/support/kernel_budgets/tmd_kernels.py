@@ -19,7 +19,8 @@ KERNELS = read_budgets(
     _search.gpu.kernels.list_candidates 128! u8*** pieces u8* u8* shape candidates
     _exhaust.cuda.fill_arguments 32! u4* f4*
     _exhaust.cuda.judge_all 64 segments chunks f4** i4* i8* u4* f8**
-    _periodic.cuda.search_all 160 f8** i8** i8* i8*** i8**
+    _periodic.cuda.search_all 160 f8** i8** i8* i8* i8*** i8**
+    _periodic.cuda.search_all_in_float32 120 f8** i8** i8* i8*** i8** i8**
     """,
     pieces=types.NamedTuple((WORDS, types.boolean, u8, u8), Pieces),
     shape=SHAPE,

@@ -9,44 +9,24 @@ from __future__ import annotations
 import numpy as np
 
 from hetero.jit import scalar_internal, serial
-from tmd._search.formulas.wide_integer_formulas import add, floor_shift, horner, subtract
+from tmd._search.formulas.wide_integer_formulas import (
+    ZERO,
+    add,
+    floor_shift,
+    from_word,
+    load,
+    magnitude,
+    multiply_add,
+    negate_if,
+    shift_expansion,
+    store,
+    subtract,
+)
 from tmd._search.model_groups import EXACT_TERMS
 from tmd._search.taylor_models import FRACTION_BITS, GUARD_BITS
 
 _U = np.uint64
-_ZERO = (_U(0), _U(0), _U(0), _U(0))
 _HALF_UNIT = _U(1 << 62)
-
-
-@scalar_internal
-def _load(words, k):
-    return words[k, 0], words[k, 1], words[k, 2], words[k, 3]
-
-
-@scalar_internal
-def _store(words, k, t):
-    words[k, 0], words[k, 1], words[k, 2], words[k, 3] = t
-
-
-@scalar_internal
-def _from_word(word):
-    return _U(0), _U(0), _U(0), word
-
-
-@scalar_internal
-def _negate_if(t, negative):
-    return subtract(_ZERO, t) if negative else t
-
-
-@scalar_internal
-def _magnitude(t):
-    return _negate_if(t, t[0] >> _U(63) != _U(0))
-
-
-@scalar_internal
-def _multiply_add(t, factor, c):
-    """Return t factor + c."""
-    return horner(t, factor + factor, _U(1), c)
 
 
 @scalar_internal
@@ -64,19 +44,11 @@ def _expand_at(group, position, t):
     `position` is the number of its steps of half a super-block from the centre of the group.
     Coefficients are for steps of a super-block; t has as many rows as are wanted.
     """
-    coefficients, log2_length = group.coefficients, group.log2_length
-    x = _U(abs(position))
+    log2_length = group.log2_length
+    shift_expansion(group.coefficients, position, log2_length + _U(1), t)
     for j in range(t.shape[0]):
-        _store(t, j, _ZERO)
-    for i in range(coefficients.shape[0]):
-        k = coefficients.shape[0] - 1 - i
-        for j in range(min(t.shape[0] - 1, i), 0, -1):
-            _store(t, j, horner(_load(t, j), x, log2_length + _U(1), _load(t, j - 1)))
-        c = _negate_if(_load(coefficients, k), position < 0 and k % 2 == 1)
-        _store(t, 0, horner(_load(t, 0), x, log2_length + _U(1), c))
-    for j in range(t.shape[0]):
-        c = floor_shift(_load(t, j), log2_length * _U(j))
-        _store(t, j, _negate_if(c, position < 0 and j % 2 == 1))
+        c = floor_shift(load(t, j), log2_length * _U(j))
+        store(t, j, negate_if(c, position < 0 and j % 2 == 1))
 
 
 @scalar_internal
@@ -86,11 +58,11 @@ def _bound_remainder(t, settings, tail):
     Coefficient degree + 1 anywhere in a super-block is expanded about the centre.
     """
     for n in range(EXACT_TERMS):
-        magnitude = _magnitude(_load(t, settings.degree + 1 + n))
-        round_up = _from_word((_U(1) << _U(n)) - _U(1))
-        term = _multiply_add(magnitude, settings.remainder_weights[n], round_up)
+        size = magnitude(load(t, settings.degree + 1 + n))
+        round_up = from_word((_U(1) << _U(n)) - _U(1))
+        term = multiply_add(size, settings.remainder_weights[n], round_up)
         tail = add(tail, floor_shift(term, _U(n)))
-    return add(floor_shift(tail, _U(settings.degree + 1 + GUARD_BITS)), _from_word(_U(2)))
+    return add(floor_shift(tail, _U(settings.degree + 1 + GUARD_BITS)), from_word(_U(2)))
 
 
 @scalar_internal
@@ -98,12 +70,12 @@ def _move_to_start(t, degree, half):
     """Move an expansion from the centre of a super-block to its start, in units of 2^-128."""
     for j in range(degree):
         for k in range(degree - 1, j - 1, -1):
-            _store(t, k, subtract(_load(t, k), floor_shift(_load(t, k + 1), _U(1))))
+            store(t, k, subtract(load(t, k), floor_shift(load(t, k + 1), _U(1))))
     for k in range(degree + 1):
-        _store(t, k, floor_shift(_load(t, k), _U(GUARD_BITS)))
+        store(t, k, floor_shift(load(t, k), _U(GUARD_BITS)))
     if half:
         half_unit = (_U(0), _U(0), _U(1 << (FRACTION_BITS - 65)), _U(0))
-        _store(t, 0, add(_load(t, 0), half_unit))
+        store(t, 0, add(load(t, 0), half_unit))
 
 
 @scalar_internal
@@ -117,12 +89,12 @@ def _find_thresholds(settings, error, second, third, later, row):
     for i in range(2):
         chord = add(floor_shift(second, shifts[3 * i]), floor_shift(third, shifts[3 * i + 1]))
         line = add(add(twice, error), add(chord, floor_shift(later, shifts[3 * i + 2])))
-        offset = _limit(floor_shift(add(add(line, rounding), _from_word(_U(3))), _U(65)))
+        offset = _limit(floor_shift(add(add(line, rounding), from_word(_U(3))), _U(65)))
         row[2 * i] = offset
         bound = ((offset + offset) >> (_U(63) - bits)) + settings.lengths[i] + _U(3)
         row[2 * i + 1] = min(bound, (_U(1) << bits) - _U(1))
-    value = add(add(error, floor_shift(later, shifts[6])), _from_word(_U(1)))
-    value = add(floor_shift(value, _U(65)), _from_word(_U(3)))
+    value = add(add(error, floor_shift(later, shifts[6])), from_word(_U(1)))
+    value = add(floor_shift(value, _U(65)), from_word(_U(3)))
     row[4] = _limit(add(floor_shift(twice, _U(65)), value))
     row[5] = _limit(value)
 
@@ -155,16 +127,16 @@ def shift_models(group, positions, settings, table, thresholds):
         remainder = _bound_remainder(t, settings, tail)
         _move_to_start(t, degree, settings.half)
         for j in range(4):
-            _store(sums, j, _ZERO)
+            store(sums, j, ZERO)
         for k in range(degree + 1):
-            magnitude = add(_magnitude(_load(t, k)), _from_word(_U(1)))
+            size = add(magnitude(load(t, k)), from_word(_U(1)))
             for j in range(4):
-                _store(sums, j, _multiply_add(magnitude, settings.weights[j, k], _load(sums, j)))
+                store(sums, j, multiply_add(size, settings.weights[j, k], load(sums, j)))
             for word in range(3):
                 table[i, k, word] = t[k, word + 1]
         for j in range(3):
             if sums[j, 0] != _U(0) or sums[j, 1] >> _U(63) != _U(0):
                 return False
-        second, third, later = _load(sums, 1), _load(sums, 2), _load(sums, 3)
+        second, third, later = load(sums, 1), load(sums, 2), load(sums, 3)
         _find_thresholds(settings, add(remainder, error), second, third, later, thresholds[i])
     return True

@@ -10,7 +10,7 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
-from hetero.jit import scalar
+from hetero.jit import scalar, scalar_internal
 
 _word, _pair = ir.IntType(64), ir.IntType(128)
 _u = types.uint64
@@ -185,3 +185,67 @@ def shift_right(t, shift):
         return w1, w0
     up = np.uint64(64) - remaining
     return (w2 << up) | (w1 >> remaining), (w1 << up) | (w0 >> remaining)
+
+
+ZERO = (np.uint64(0), np.uint64(0), np.uint64(0), np.uint64(0))
+"""0 in 256 bits, as all integers of the functions below."""
+
+
+@scalar_internal
+def load(words, k):
+    """Return row k of an array as an integer."""
+    return words[k, 0], words[k, 1], words[k, 2], words[k, 3]
+
+
+@scalar_internal
+def store(words, k, t):
+    """Set row k of an array to an integer."""
+    words[k, 0], words[k, 1], words[k, 2], words[k, 3] = t
+
+
+@scalar_internal
+def from_word(word):
+    """Return an unsigned word as an integer."""
+    return np.uint64(0), np.uint64(0), np.uint64(0), word
+
+
+@scalar_internal
+def is_negative(t):
+    """Return whether a signed integer is below 0."""
+    return t[0] >> np.uint64(63) != np.uint64(0)
+
+
+@scalar_internal
+def negate_if(t, negative):
+    """Return -t if `negative`, else t."""
+    return subtract(ZERO, t) if negative else t
+
+
+@scalar_internal
+def magnitude(t):
+    """Return |t|."""
+    return negate_if(t, is_negative(t))
+
+
+@scalar_internal
+def multiply_add(t, factor, c):
+    """Return t factor + c for factor < 2^62."""
+    return horner(t, factor + factor, np.uint64(1), c)
+
+
+@scalar_internal
+def shift_expansion(coefficients, position, bits, t):
+    """Move an expansion by |position| / 2^bits of the unit of its variable, into the rows of t.
+
+    t gets as many coefficients as it has rows. For a negative position the variable is mirrored, so
+    that odd coefficients have the opposite sign.
+    """
+    x = np.uint64(abs(position))
+    for j in range(t.shape[0]):
+        store(t, j, ZERO)
+    for i in range(coefficients.shape[0]):
+        k = coefficients.shape[0] - 1 - i
+        for j in range(min(t.shape[0] - 1, i), 0, -1):
+            store(t, j, horner(load(t, j), x, bits, load(t, j - 1)))
+        c = negate_if(load(coefficients, k), position < 0 and k % 2 == 1)
+        store(t, 0, horner(load(t, 0), x, bits, c))

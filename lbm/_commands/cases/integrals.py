@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from lbm._commands.cases.scales import CaseFlow, Scales
-from lbm._coupled.scalars.scalar import FixedFlux, FixedValue, Scalar
+from lbm._coupled.scalars.scalar import FixedFlux, FixedValue, Scalar, boundary_at
 from lbm._io.tables import Table
 from lbm._parallel.ranks.exact_sum import exact_sum
 from lbm._tunnel.averages import Estimate, average_pairs, estimate_mean
@@ -182,7 +182,7 @@ def _list_walls(scalar: Scalar, flow: CaseFlow) -> Iterator[tuple[str, bool]]:
     enclosure = Enclosure(flow.shape, *split_boundaries(flow.boundaries))
     for name, condition in enclosure.conditions.items():
         if condition.is_impermeable:
-            prescribed = scalar.boundary_at(name) or FixedFlux()
+            prescribed = boundary_at(scalar, name) or FixedFlux()
             yield name, isinstance(prescribed, FixedValue) or prescribed.flux != 0.0
 
 

@@ -138,17 +138,18 @@ class Scalar:
         """Return whether the scalar drives the flow."""
         return any(self.buoyancy)
 
-    def boundary_at(self, name: str) -> ScalarCondition | None:
-        """Return the condition at a solid or a face, which may be that of its axis, or None."""
-        of_axis = self.boundaries.get(name[0]) if name in FACES else None
-        return self.boundaries.get(name, of_axis)
-
     def describe(self) -> str:
         """Return a text that is the same for equal settings, without the start."""
         return (
             f"diffusivity={self.diffusivity!r}, boundaries={dict(self.boundaries)!r}, "
             f"buoyancy={self.buoyancy!r}, reference={self.reference!r}, magic={self.magic!r}"
         )
+
+
+def boundary_at(scalar: Scalar, name: str) -> ScalarCondition | None:
+    """Return the condition at a solid or a face, which may be that of its axis, or None."""
+    of_axis = scalar.boundaries.get(name[0]) if name in FACES else None
+    return scalar.boundaries.get(name, of_axis)
 
 
 def describe_scalars(scalars: Mapping[str, Scalar]) -> dict[str, object]:
@@ -197,7 +198,7 @@ def _check_conditions(name: str, scalar: Scalar, enclosure: Enclosure) -> None:
                 f"({', '.join(FACES)}), an axis or the name of a solid"
             )
     for key, condition in enclosure.conditions.items():
-        boundary = scalar.boundary_at(key)
+        boundary = boundary_at(scalar, key)
         if key in FACES and key in scalar.boundaries and key[0] in scalar.boundaries:
             raise ValueError(f"scalars[{name!r}].boundaries specifies the face {key!r} twice")
         if condition.is_periodic and boundary is not None:

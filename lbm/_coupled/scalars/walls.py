@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from lbm._coupled.scalars.formulas import FLUX, INFLOW, OUTFLOW, STREAMS, VALUE
-from lbm._coupled.scalars.scalar import FixedValue, Scalar
+from lbm._coupled.scalars.scalar import FixedValue, Scalar, boundary_at
 from lbm.boundaries import FACES, Condition, Enclosure
 from lbm.geometry.boundary_cells import Labels, label_solids, near_walls
 from lbm.geometry.wall_links import SOLID_CLASS
@@ -51,7 +51,7 @@ class ScalarLinks(NamedTuple):
 
 def make_wall(scalar: Scalar, name: str, condition: Condition) -> Wall:
     """Return the wall of a scalar at a face or a solid, whose condition for the flow is known."""
-    boundary, is_open = scalar.boundary_at(name), condition.is_open
+    boundary, is_open = boundary_at(scalar, name), condition.is_open
     if isinstance(boundary, FixedValue):
         return Wall(INFLOW if is_open else VALUE, boundary.value)
     if boundary is not None:

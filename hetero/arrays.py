@@ -140,7 +140,7 @@ class Workspace:
         from hetero.cuda import staging
 
         if host.nbytes >= staging.SMALLEST_STAGED:
-            from hetero.cpu.copies import copy_bytes
+            from hetero.intrinsics.copies import copy_bytes
 
             return staging.upload_staged(host, copy_bytes)
         if reuse:
@@ -280,7 +280,7 @@ class Workspace:
         if is_flat and array.nbytes >= staging.SMALLEST_STAGED:
             (cuda if isinstance(self.stream, int) else self.stream).synchronize()
             host = np.empty(array.shape, array.dtype) if out is None else out
-            from hetero.cpu.copies import copy_bytes
+            from hetero.intrinsics.copies import copy_bytes
 
             staging.download_staged(array, host, copy_bytes)
             return host

@@ -27,7 +27,7 @@ SMALLEST_STAGED = 1 << (63 if SIMULATOR else 23)
 """Bytes from which arrays are staged (not tuned); the simulator has no driver."""
 
 CopyBytes: TypeAlias = Callable[[np.ndarray, np.ndarray], None]
-"""Copies a flat array of bytes in host memory to another one: `hetero.cpu.copies.copy_bytes`."""
+"""Copies a flat array of bytes in host memory to another one: `intrinsics.copies.copy_bytes`."""
 
 
 class _Buffer(NamedTuple):

@@ -57,9 +57,9 @@ def replace_atomically(path: Path) -> Iterator[Path]:
 
 
 def write_lines(path: Path, lines: Iterable[str]) -> None:
-    """Write a file of lines in UTF-8, which is complete or unchanged."""
+    """Write a file of lines, which is complete or unchanged."""
     with replace_atomically(path) as part:
-        part.write_text("\n".join(lines) + "\n", encoding="utf-8")
+        part.write_text("\n".join(lines) + "\n")
 
 
 def write_json(path: Path, value: Any, indent: int | None = None) -> None:

@@ -92,7 +92,7 @@ class Kernel:
     """A compiled kernel that is on no GPU."""
 
     compiled = SimpleNamespace(_codelibrary=SimpleNamespace(get_cufunc=lambda: Kernel), handle=7)
-    handle, attrs = 7, SimpleNamespace(shared=0)
+    handle, attrs, device = 7, SimpleNamespace(shared=1024), SimpleNamespace(id=0)
 
     def __init__(self):
         self.configurations, self.compilations = [], 0
@@ -212,3 +212,17 @@ def test_a_refused_launch_is_an_error(launches):
     launches.result = driver.CUresult.CUDA_ERROR_INVALID_VALUE
     with pytest.raises(RuntimeError, match="CUDA_ERROR_INVALID_VALUE"):
         launch(Kernel(), 1, 1, 0, (1.0,))
+
+
+def test_a_block_gets_the_largest_shared_memory_that_was_asked_for(launches, monkeypatch):
+    """Numba has no switch for more than 48 KB, the static ones included."""
+    from numba.cuda.cudadrv import driver as numba_driver
+
+    limits = []
+    attribute = SimpleNamespace(cuKernelSetAttribute=lambda _, size, *rest: limits.append(size))
+    monkeypatch.setattr(numba_driver, "driver", attribute)
+    monkeypatch.setattr("hetero.cuda.launch._limits", {})
+    for size in (1 << 10, 47 << 10, 48 << 10, 60_000, 50_000, 100_000):
+        launch(Kernel(), (2, 3), 32, 0, (1.0,), size)
+    assert limits == [48 << 10, 60_000, 100_000]
+    assert [call[1] for call in launches.calls] == [[2, 3, 1, 32, 1, 1]] * 6

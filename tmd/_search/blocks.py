@@ -30,6 +30,7 @@ from tmd.functions.function import (
     enclosures,
     exponents_of_balls,
     has_values,
+    points_between,
     working_precision,
 )
 
@@ -128,7 +129,7 @@ def _split_side(
     near, far = sorted((abs(lo), abs(hi)))
     trivial = list(_trivial_near_zero(function, sign, near, far, fmt, bits))
     end = start_of_trivial(function, sign, far, fmt, bits)
-    points = function.points_between(max(lo, -end), min(hi, end), fmt)
+    points = points_between(function, max(lo, -end), min(hi, end), fmt)
     # In [x, x + after) there is no argument but x; so [a, b) is (-b, -a] if mirrored and shifted.
     after = Fraction(2) ** (exponent(near) - 2 * fmt.argument_precision - 2)
     magnitudes = [*trivial, (end, INFINITY)]

@@ -128,24 +128,6 @@ class Function:
             return f"has no value at {first} and below" if first == 0 else f"needs x >= {first}"
         return f"needs {first} <= x <= {last}"
 
-    def points_between(self, lo: Fraction, hi: Fraction, fmt: Format) -> set[Fraction]:
-        """Return the points at which domains are cut in [lo, hi], if they are not too many."""
-        if not lo < hi:
-            return set()
-        lattice, count = self.lattices[lo >= 0], self.count_points
-        number = int((hi - lo) / lattice) if lattice else count(lo, hi) if count else 0
-        runs = argument_runs(lo, hi, fmt) if number > MAX_POINTS else []
-        if sum(run.count for run in runs) > MAX_ARGUMENTS:
-            raise ValueError(
-                f"domain: {self.name} has about {number} zeros and poles in "
-                f"[{format_fraction(lo)}, {format_fraction(hi)}), each of which is searched from "
-                f"both sides: take domains with at most {MAX_POINTS}"
-            )
-        points = set(self.points(lo, hi) if self.points else ())
-        if lattice:
-            points |= {k * lattice for k in range(math.ceil(lo / lattice), int(hi // lattice) + 1)}
-        return points
-
     def coefficients(self, x: Ball, count: int) -> list[Ball]:
         """Return f^(k)(x)/k! for k < count as balls, at the working precision of flint.ctx."""
         from flint import arb, arb_series, ctx
@@ -291,6 +273,25 @@ def enclosures(function: Function, first: Fraction, last: Fraction) -> list[Ball
     if function.monotone:
         return [function.evaluate(first), function.evaluate(last)]
     return [function.enclosure(ball(first).union(ball(last)))]
+
+
+def points_between(f: Function, lo: Fraction, hi: Fraction, fmt: Format) -> set[Fraction]:
+    """Return the points at which domains are cut in [lo, hi], if they are not too many."""
+    if not lo < hi:
+        return set()
+    lattice, count = f.lattices[lo >= 0], f.count_points
+    number = int((hi - lo) / lattice) if lattice else count(lo, hi) if count else 0
+    runs = argument_runs(lo, hi, fmt) if number > MAX_POINTS else []
+    if sum(run.count for run in runs) > MAX_ARGUMENTS:
+        raise ValueError(
+            f"domain: {f.name} has about {number} zeros and poles in "
+            f"[{format_fraction(lo)}, {format_fraction(hi)}), each of which is searched from "
+            f"both sides: take domains with at most {MAX_POINTS}"
+        )
+    points = set(f.points(lo, hi) if f.points else ())
+    if lattice:
+        points |= {k * lattice for k in range(math.ceil(lo / lattice), int(hi // lattice) + 1)}
+    return points
 
 
 def has_values(function: Function, lo: Fraction, hi: Fraction, is_point: bool) -> bool:

@@ -64,8 +64,8 @@ class _Stable(type(levy_stable)):  # type: ignore[misc]
             return loc + np.where(alpha == 1.0, 2.0 / math.pi * beta * scale * np.log(scale), 0.0)
 
     def _unpack_loc_scale(self, theta: Any) -> Any:
-        loc, scale, args = super()._unpack_loc_scale(theta)
-        return self._moved_location(*args, loc, scale), scale, args
+        loc, scale, (alpha, beta) = super()._unpack_loc_scale(theta)
+        return self._moved_location(alpha, beta, loc, scale), scale, (alpha, beta)
 
     def _zeta(self, alpha: Any, beta: Any) -> Any:
         """Return the location of S1, at which one-sided distributions end and the mean is."""

@@ -167,7 +167,8 @@ def _fit_intervals(
     prepared = prepared._replace(sorted=prepared.sorted._replace(intervals=gathered), ties=ties)
     fits = fit_prepared(prepared, batch, clock)
     # Fewer probabilities than parameters, whose sum is 1 on the whole line, do not determine them.
-    known = np.diff(on_host(gathered.ends).reshape(-1, 2))[:, 0] - (ranges[:, 4] * ranges[:, 5] > 0.0)
+    known = np.diff(on_host(gathered.ends).reshape(-1, 2))[:, 0]
+    known = known - (ranges[:, 4] * ranges[:, 5] > 0.0)
     free = len(PARAMETERS) - len(batch.fixed_values)
     unknown = (known < free)[:, None] & (fits.errors != 0.0)
     return replace(

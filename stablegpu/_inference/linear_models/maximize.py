@@ -74,7 +74,9 @@ class LinearModels:
         self.y, self.scaled = y / self.unit_of_y[:, None], scaled
         self.coefficients = np.empty((self.models, columns))
         fit_deviations(scaled, self.y, self.coefficients)
-        self.least_alpha = _least_alpha(count_equal(self.y), self.size, columns)
+        equal = np.zeros(self.models, np.int64)
+        count_equal(self.y, equal)
+        self.least_alpha = _least_alpha(equal, self.size, columns)
         device = resolve(device, work=y.size, break_even=_BREAK_EVEN)
         self._loops = loops(device)
         with device.active():

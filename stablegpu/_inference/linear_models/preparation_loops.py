@@ -115,17 +115,11 @@ def scan_coefficients(columns, y, which, theta):
 
 
 @parallel
-def _count_equal(y, counts):
+def count_equal(y, counts):
+    """Write the largest number of equal observations of each model to `counts`, which is 0."""
     for index in prange(y.shape[0]):
         m = np.int64(index)
         ordered, run = np.sort(y[m]), 0
         for i in range(ordered.size):
             run = run + 1 if i > 0 and ordered[i] == ordered[i - 1] else 1
             counts[m] = max(counts[m], run)
-
-
-def count_equal(y):
-    """Return the largest number of equal observations of each model, y (models, n)."""
-    counts = np.zeros(y.shape[0], np.int64)
-    _count_equal(y, counts)
-    return counts

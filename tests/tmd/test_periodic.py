@@ -87,3 +87,21 @@ def test_both_devices_find_the_same(device):
 def test_bad_arguments_are_named(arguments, message):
     with pytest.raises(ValueError, match=message):
         tmd.search_periodic(**{"name": "sin", "exponent": 100, "bits": 45} | arguments)
+
+
+@pytest.mark.parametrize(("name", "exponent"), [("sin", 3), ("tan", 5)])
+def test_consecutive_arguments_have_the_cases_of_the_other_search(name, exponent):
+    """Of 2^3, windows contain long rows of arguments and are searched in float64, else in float32.
+
+    Among the windows of sin is one whose first reduction loses most digits.
+    """
+    lattice = PhaseLattice.of_binade(exponent, tmd.Format.create(53))
+    first = 9 * lattice.first >> 3
+    lo, hi = (lattice.phase(m) % 1 for m in (first, first + (1 << 28)))
+    found = tmd.search_periodic(name, exponent, phases=(lo, hi), bits=25, device="cpu").cases
+    ends = [m * Fraction(2) ** lattice.quantum for m in (first, first + (1 << 28))]
+    expected = tmd.search(name, ends, bits=25, device="cpu").cases
+    inside = {c.exact_argument for c in found if ends[0] <= c.exact_argument < ends[1]}
+    assert inside == {c.exact_argument for c in expected}
+    assert len(inside) > 20
+    assert len(inside) < len(found)  # other periods have arguments with these phases, too

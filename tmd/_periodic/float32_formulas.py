@@ -104,6 +104,12 @@ def _form_of(v, u_word, v_word):
 
 
 @scalar
+def _change(word, last):
+    """Return the difference of two words modulo 1, as a word."""
+    return _I(np.uint64(word) - np.uint64(last))
+
+
+@scalar
 def _cross(v, w):
     return (v[1] * w[2] - v[2] * w[1], v[2] * w[0] - v[0] * w[2], v[0] * w[1] - v[1] * w[0])
 
@@ -169,7 +175,7 @@ def search_group(row, words, windows, points, skipped):
         value, u_word, v_word, square, cube = forms_of_window(row, words, i)
         passes = 1
         if is_reduced:
-            u_z, v_z = _F(_I(u_word - u_last)) * to_z, _F(_I(v_word - v_last)) * to_z
+            u_z, v_z = _F(_change(u_word, u_last)) * to_z, _F(_change(v_word, v_last)) * to_z
             b1 = (b1[0], b1[1], b1[2] + (b1[3] * u_z + b1[4] * v_z), b1[3], b1[4])
             b2 = (b2[0], b2[1], b2[2] + (b2[3] * u_z + b2[4] * v_z), b2[3], b2[4])
             b3 = (b3[0], b3[1], b3[2] + (b3[3] * u_z + b3[4] * v_z), b3[3], b3[4])

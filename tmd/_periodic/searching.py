@@ -157,7 +157,7 @@ def search_groups(stretches: Sequence[Groups], device: Device) -> tuple[list[lis
             places.append((i, -windows[i], windows[i]))
             found[i] = []
     if places:
-        chosen, firsts, lasts = np.array(places, np.int64).T
+        chosen, firsts, lasts = np.array(places, np.int64).T.copy()
         survivors, counts = _search_again(reals[chosen], words[chosen], firsts, lasts, device)
         candidates += int(counts[:, 1].sum())
         for k in np.flatnonzero(counts[:, 0]).tolist():

@@ -137,15 +137,10 @@ def make_step(lattice: Lattice, precision: str, operator: type, forced: bool):
     )
 
     @inner_loop
-    def fill_row(source, ring, row, into, cells, classes, rates, force, wraps):
+    def fill_row(source, ring, row, into, cells, rates, force, wraps):
         """Reconstruct the row of `cells` (first, count), and what enters it along x."""
         start, nx = cells
         reconstruct(source, ring, row, start, nx, into, rates, force)
-        if forced:
-            for x in range(nx):
-                if classes[start + x] == SOLID_CLASS:
-                    for q in range(size):
-                        ring[into + q * row + x] = zero
         for q in range(size):
             first = into + q * row
             if c[q, 0] > 0:
@@ -186,7 +181,7 @@ def make_step(lattice: Lattice, precision: str, operator: type, forced: bool):
 
     @inner_loop
     def march(
-        source, target, ring, row, classes, runs, tables, rates, force, shape, wraps, bounds
+        source, target, ring, row, runs, tables, rates, force, shape, wraps, bounds
     ):  # fmt: skip
         """Step the cells y0 <= y < y1 and z0 <= z < z1 of `bounds`."""
         nx, ny, nz = shape
@@ -203,7 +198,7 @@ def make_step(lattice: Lattice, precision: str, operator: type, forced: bool):
                         ring[k] = zero
                     continue
                 start = ((p + nz) % nz * ny + (y + ny) % ny) * nx
-                fill_row(source, ring, row, into, (start, nx), classes, rates, force, wraps[0])
+                fill_row(source, ring, row, into, (start, nx), rates, force, wraps[0])
             z = p - 1
             if z < z0:
                 continue
@@ -226,7 +221,7 @@ def make_step(lattice: Lattice, precision: str, operator: type, forced: bool):
 
     @parallel
     def step(
-        source, target, classes, runs, tables, rates, viscosity, force, shape, wraps, first, last,
+        source, target, runs, tables, rates, viscosity, force, shape, wraps, first, last,
         rows, layers, row,
     ):  # fmt: skip
         """Step the layers first <= z < last; a task has `rows` rows of `layers` of them.
@@ -243,8 +238,8 @@ def make_step(lattice: Lattice, precision: str, operator: type, forced: bool):
             ring = ring[-np.int64(ring.ctypes.data) % LINE // itemsize :]
             settings = flush_subnormals()
             march(
-                pointer_to(source), pointer_to(target), pointer_to(ring), row, classes, runs,
-                tables, attach(rates, viscosity), force, shape, wraps, bounds,
+                pointer_to(source), pointer_to(target), pointer_to(ring), row, runs, tables,
+                attach(rates, viscosity), force, shape, wraps, bounds,
             )  # fmt: skip
             restore_subnormals(settings)
 
@@ -282,7 +277,7 @@ class CPUMoments(CPUEngine):
         layers = -(-nz // max(1, min(nz // 16, -(-4 * threads() // across))))
         self._step(
             self.source(t).reshape(-1), self.target(t).reshape(-1),
-            self.problem.links.classes.reshape(-1), self._of_rows,
+            self._of_rows,
             (self._returns, self._walls.rows, self._walls.types, self._added),
             self.rates, self.viscosity, self.force, self.problem.shape, self.problem.periodic,
             box.z0, box.z1, rows, layers, row,

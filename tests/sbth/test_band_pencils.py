@@ -8,7 +8,6 @@ import sbth
 from eigen_checks import assert_eigenpairs
 from hermitian_matrices import full_matrix, random_numbers
 from hetero import Device
-from sbth._problem.storage import expand_triangle
 from sbth._reduction.pencils.band_as_full import reduce_as_full
 
 TYPES = [np.float32, np.float64, np.complex64, np.complex128]
@@ -178,19 +177,3 @@ def test_too_little_memory_is_said_before_the_start(require_cuda, monkeypatch):
     a, b = random_bands(4000, 2, 1, True)
     with pytest.raises(MemoryError, match="a generalized band problem of order 4000"):
         sbth.eigvals_banded(a, True, b_band=b, device="cuda")
-
-
-class TestReductionByNumPy:
-    """NumPy stands for CuPy."""
-
-    @pytest.mark.parametrize("dtype", TYPES)
-    @pytest.mark.parametrize("lower", [True, False])
-    def test_triangles(self, lower, dtype):
-        for n, d in ((1, 0), (1, 2), (6, 0), (6, 2), (6, 5), (4, 7)):
-            band, _ = random_bands(n, d, 0, lower, dtype)
-            expected = np.tril(full_matrix(band, lower))
-            np.testing.assert_array_equal(expand_triangle(np, band, lower), expected)
-
-    def test_an_overflow_is_an_error(self):
-        with pytest.raises(ValueError, match="a_band is too large beside b_band"):
-            reduce_as_full(np, np.full((1, 5), 1e300), np.full((1, 5), 1e-300), True, CPU)

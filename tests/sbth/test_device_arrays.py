@@ -81,8 +81,11 @@ def test_other_device_arrays_are_refused_unread():
         (lambda: sbth.full_to_band(Elsewhere((9, 9), "torch.complex64")), "a must be real"),
         (lambda: sbth.eigvalsh_tridiagonal(d, e), "d must be real"),
         (lambda: sbth.eigvalsh_tridiagonal(e, d), "e must be real"),
-        (lambda: sbth.band_from_dense(Elsewhere((9, 9), float)), here.format("band_from_dense")),
         (lambda: sbth.dense_from_band(Elsewhere((9, 9), float)), here.format("dense_from_band")),
+        (
+            lambda: sbth.solve_batch(sbth.eigh, Elsewhere((2, 9, 9), float), device=["cpu"] * 2),
+            "a is a batch of matrices on a GPU",
+        ),
     ):
         with pytest.raises(TypeError, match=message):
             call()

@@ -47,18 +47,6 @@ def test_exact_spectra_with_their_multiplicities(name, which):
         require_pairs(a, values, vectors, norm)
 
 
-def test_random_spectra_with_copies_are_complete():
-    """Every eigenvalue is double or triple: a Krylov space of one vector holds one of them."""
-    rng = np.random.default_rng(11)
-    for copies in (2, 3):
-        for _ in range(4):
-            spectrum = np.sort(np.repeat(rng.uniform(-1.0, 1.0, 300), copies))
-            a = sp.diags(rng.permutation(spectrum), format="csr")
-            k = int(rng.integers(5, 15))
-            values = sbth.eigsh(a, k, which="LA", return_eigenvectors=False, method="lanczos")
-            np.testing.assert_allclose(values, spectrum[-k:], rtol=0, atol=1e-13)
-
-
 def test_without_the_search_copies_may_be_missed():
     """This is why the search is the default: eigenvalues of a lattice are triple or sixfold."""
     spectrum = laplacian_spectrum(12, 12, 12)
@@ -109,23 +97,6 @@ def test_eigenvalues_nearest_to_a_shift(sigma, storage):
     )
 
 
-def test_an_inverse_of_the_user():
-    a, spectrum = laplacian(30, 11), laplacian_spectrum(30, 11)
-    factors = sp.linalg.splu(a.tocsc())
-    inverse = LinearOperator(a.shape, matvec=factors.solve, dtype=float)
-    for matrix in (a, aslinearoperator(a)):
-        values = sbth.eigsh(matrix, 4, sigma=0.0, OPinv=inverse, return_eigenvectors=False)
-        np.testing.assert_allclose(values, spectrum[:4], rtol=1e-13)
-    with pytest.raises(TypeError, match="OPinv must be given"):
-        sbth.eigsh(aslinearoperator(a), 4, sigma=0.0)
-    with pytest.raises(ValueError, match="sigma must be given with OPinv"):
-        sbth.eigsh(a, 4, OPinv=inverse)
-    with pytest.raises(TypeError, match="OPinv must be a linear operator"):
-        sbth.eigsh(a, 4, sigma=0.0, OPinv=np.eye(3))
-    with pytest.raises(ValueError, match="OPinv must have the shape"):
-        sbth.eigsh(a, 4, sigma=0.0, OPinv=aslinearoperator(np.eye(3)))
-
-
 @pytest.mark.parametrize("which", ["LA", "SA", "BE", "LM", "SM"])
 @pytest.mark.parametrize("sigma", [None, 0.3])
 def test_a_reduction_gives_what_lanczos_gives(which, sigma):
@@ -145,12 +116,6 @@ def test_a_reduction_gives_what_lanczos_gives(which, sigma):
     if which != "BE":  # ARPACK has no "BE" for complex matrices
         reference = arpack(a, 6, which=which, sigma=sigma, return_eigenvectors=False, ncv=60)
         np.testing.assert_allclose(band[0], np.sort(reference), rtol=0, atol=1e-12 * 6)
-
-
-def test_integers_are_numbers():
-    a = sp.diags([1, 2, 1], [-1, 0, 1], shape=(400, 400), dtype=int)
-    values = sbth.eigsh(a, 3, which="LA", return_eigenvectors=False)
-    np.testing.assert_allclose(values, 4.0 - laplacian_spectrum(400)[2::-1], atol=1e-12)
 
 
 @pytest.mark.parametrize("scale", [2.0**-990, 2.0**990])

@@ -3,9 +3,7 @@
 import numpy as np
 import pytest
 
-import hetero
 import sbth
-from recorded_bars import RecordedBars
 
 RNG = np.random.default_rng(5)
 FULL = RNG.standard_normal((2, 3, 9, 9))
@@ -72,16 +70,6 @@ def as_tuple(results):
     return results if isinstance(results, tuple) else (results,)
 
 
-def test_threads_do_not_change_results():
-    matrices = RNG.standard_normal((50, 6, 6))
-    bands = RNG.standard_normal((50, 3, 12))
-    every = sbth.eigvalsh(matrices, device="cpu"), sbth.eigvals_banded(bands, device="cpu")
-    with hetero.use_threads(1):
-        alone = sbth.eigvalsh(matrices, device="cpu"), sbth.eigvals_banded(bands, device="cpu")
-    for x, y in zip(every, alone, strict=True):
-        np.testing.assert_array_equal(x, y)
-
-
 def test_empty_batches_and_matrices():
     w, v = sbth.eigh(np.zeros((0, 4, 4)), device="cpu")
     assert (w.shape, v.shape) == ((0, 4), (0, 4, 4))
@@ -98,20 +86,6 @@ def test_empty_batches_and_matrices():
     assert some[1].shape == (0, 4, 2)
     shared = sbth.solve_batch(sbth.eigh, np.zeros((0, 4, 4)), device=["cpu", "cpu"])
     assert shared[1].shape == (0, 4, 4)
-
-
-def test_progress_of_a_batch(monkeypatch):
-    """A batch is one loop, whose bar advances with its matrices."""
-    bars = RecordedBars(monkeypatch)
-    with hetero.use_threads(1):
-        count = 1001
-        for solve, a in ((sbth.eigvalsh, np.ones((7, 143, 10, 10))),
-                         (sbth.eig_banded, np.ones((count, 2, 10)))):  # fmt: skip
-            bars.steps.clear()
-            solve(a, progress=True, device="cpu")
-            assert bars.steps[0] == ("batch of matrices", count)
-            assert bars.steps[-1] == count
-            assert len(bars.steps) > 3
 
 
 class Tensor:

@@ -55,16 +55,6 @@ def test_full_matrices(n):
     require_pairs(a, *sbth.eigh(junk, lower=False, **CPU))
 
 
-@pytest.mark.cuda
-@pytest.mark.parametrize("n", [60, 700, 1500])
-def test_full_matrices_on_a_gpu(require_cuda, n):
-    pytest.importorskip("cupy")
-    a = hermitian(n)
-    require_pairs(a, *sbth.eigh(a, device="cuda"))
-    computed = sbth.eigvalsh(a, device="cuda")
-    assert_eigenpairs(a, computed, threshold=THRESHOLD)
-
-
 def test_blocks_keep_their_own_accuracy():
     """A block with elements of 1e-150 beside one with elements of 1e150, and single rows."""
     ab = np.random.default_rng(0).standard_normal((4, 50))

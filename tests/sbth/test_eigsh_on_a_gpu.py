@@ -90,22 +90,6 @@ def test_operators(cupy, search_copies):
         np.testing.assert_allclose(values.get(), laplacian_spectrum(20, 20)[-5:], atol=1e-12)
 
 
-def test_a_class_of_the_user_that_derives_from_the_operators_of_cupy(cupy):
-    from cupyx.scipy.sparse.linalg import LinearOperator
-
-    class Diagonal(LinearOperator):
-        def __init__(self):
-            super().__init__(np.dtype(np.float32), (N, N))
-            self.diagonal = cupy.arange(N, dtype=np.float32)
-
-        def _matvec(self, x):
-            return self.diagonal * x.ravel()
-
-    values = sbth.eigsh(Diagonal(), 3, which="LA", return_eigenvectors=False)
-    assert values.dtype == np.float32
-    np.testing.assert_allclose(values.get(), [N - 3.0, N - 2.0, N - 1.0], rtol=1e-4)
-
-
 def test_start_vectors_and_matrices_in_host_memory(cupy):
     """With device="cuda" the results are NumPy arrays."""
     a, start = laplacian(20, 20), np.linspace(1.0, 2.0, N)

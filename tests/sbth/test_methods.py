@@ -1,6 +1,5 @@
 """Methods: LAPACK's drivers keep the package's rules, and `solver_for` says what is chosen."""
 
-import numba
 import numpy as np
 import pytest
 
@@ -8,7 +7,6 @@ import hetero
 import sbth
 from eigen_checks import EPS, THRESHOLD, assert_eigenpairs, exact_eigenvalues
 from hermitian_matrices import definite, hermitian, narrow, store
-from hetero.cpu.threads import use_threads
 from lapack_matrices import TYPES
 
 
@@ -152,14 +150,3 @@ def test_one_stage_is_for_gpus_with_room_for_its_vectors(
     fitting = [n for n in range(1, 3073) if fits_in_shared_memory(n, np.dtype("f8"))]
     assert fitting == list(range(1, fitting[-1] + 1))
     assert fitting[-1] == pytest.approx(largest, abs=10)
-
-
-@pytest.mark.skipif(numba.config.NUMBA_NUM_THREADS < 2, reason="needs two threads")
-def test_several_threads_do_not_share_a_small_full_matrix():
-    with use_threads(1):
-        assert "as a full matrix" in sbth.solver_for(200, 16, device="cpu")
-        assert "as a full matrix" in sbth.solver_for(400, 4, device="cpu")
-    with use_threads(2):
-        assert "as a band matrix" in sbth.solver_for(200, 16, device="cpu")
-        assert "as a band matrix" in sbth.solver_for(400, 4, device="cpu")
-        assert "as a full matrix" in sbth.solver_for(400, 32, device="cpu")

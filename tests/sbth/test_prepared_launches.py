@@ -1,13 +1,10 @@
 """The pipeline with prepared launches, on a GPU."""
 
-import json
-
 import numpy as np
 import pytest
 
 from hetero import Device
 from sbth import reference
-from studies.__main__ import main as run_studies
 from studies.sbth.host_driven import ORDERS, HostDriven
 from studies.sbth.prepared import PreparedPipeline
 from studies.sbth.prepared.encoding import LIBRARIES
@@ -63,33 +60,3 @@ def test_a_gpu_reduces_the_matrix_with_prepared_launches(machine, length, order)
     else:
         with pytest.raises(ValueError, match="layout must be 'column-major' for the vendor's BLAS"):
             PreparedPipeline(work, cuda, length, order, library, LAYOUTS[1])
-
-
-@pytest.mark.cuda
-@pytest.mark.parametrize("length", [1, 4])
-def test_graphs_give_the_bits_of_launches(machine, length):
-    cuda, library = machine
-    work, true = working_matrix(120, 8)
-    launched = PreparedPipeline(work, cuda, length, ORDERS[0], library)
-    launched.issue()
-    captured = PreparedPipeline(work, cuda, length, ORDERS[0], library)
-    for begin in range(0, captured.steps, 50):
-        stop = min(begin + 50, captured.steps)
-        graph = cuda.capture(captured.stream, lambda b=begin, s=stop: captured.issue(b, s))
-        assert graph.run() > 0.0
-        graph.close()
-    assert captured.tasks == launched.tasks
-    np.testing.assert_allclose(eigenvalues(captured.result()), true, atol=1e-12)
-    if library == LIBRARIES[0]:
-        np.testing.assert_array_equal(captured.result(), launched.result())
-
-
-@pytest.mark.cuda
-def test_the_studies_run_on_a_gpu(require_cuda, tmp_path):
-    options = ["--quick", "--device", "cuda", "--out", str(tmp_path)]
-    assert run_studies(["run", "sbth-pipeline", "sbth-operations", *options]) == 0
-    result = json.loads((tmp_path / "sbth-pipeline-cuda.json").read_text())["result"]
-    # Runs of a part of a reduction compare nothing.
-    errors = [e for run in result["runs"] if (e := run.get("error of eigenvalues")) is not None]
-    assert len(errors) >= 2
-    assert max(errors) < 1e-13

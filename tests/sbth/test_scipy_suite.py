@@ -87,17 +87,6 @@ def test_signature_of_eigvals_banded_is_scipys():
     assert list(ours)[len(scipys) :] == ["b_band", "tol", "method", "progress", "device"]
 
 
-def test_storage_is_read_as_scipy_reads_it(device):
-    """The default is the upper triangle; the same array is another matrix in lower storage."""
-    for options in ({}, {"lower": False}, {"lower": True}):
-        true = scipy.linalg.eigvals_banded(BAND, **options)
-        assert_close(sbth.eigvals_banded(BAND, **options, device=device), true)
-        d, e = sbth.tridiagonalize(BAND, **options, device=device)
-        assert_close(sbth.eigvalsh_tridiagonal(d, e, device=device), true)
-        assert_close(np.linalg.eigvalsh(sbth.dense_from_band(BAND, **options)), true)
-        assert_close(np.linalg.eigvalsh(reference.dense_from_band(BAND, **options)), true)
-
-
 @pytest.mark.parametrize("select", ["a", "v", "i", "all", "value", "index", "Index", 0, 1, 2])
 def test_selections_are_words_letters_and_numbers(select):
     kind = {"a": 0, "v": 1, "i": 2}.get(str(select)[0].lower(), select)

@@ -198,19 +198,6 @@ def test_failures_end_in_divide_and_conquer(device, failure, monkeypatch):
     assert_pairs(d, e, *pairs)
 
 
-def test_the_second_attempt_takes_dependent_solutions(monkeypatch):
-    """Reflections lead to an orthonormal basis where Cholesky's factorization does not exist."""
-    first, second = iteration.ATTEMPTS
-    dependent = np.ones((20, 3))
-    with pytest.raises(np.linalg.LinAlgError):
-        first[0](np, dependent)
-    basis = second[0](np, dependent)
-    np.testing.assert_allclose(basis.T @ basis, np.eye(3), atol=10 * EPS)
-    monkeypatch.setattr(iteration, "ATTEMPTS", (second,))
-    d, e = glued_wilkinson(300, 21, 1e-14)
-    assert_pairs(d, e, *solve(d, e, "cpu", 0, 24))
-
-
 @pytest.mark.parametrize("kind", ["random", "few blocks", "twins"])
 def test_intervals_of_values(device, kind):
     n, m = FEW[device]

@@ -123,14 +123,6 @@ def test_small_orders_and_bandwidths(device, shape):
     np.testing.assert_array_equal(e, below)
 
 
-def test_the_input_is_not_modified(device):
-    ab = band(30, 4)[:, ::-1]
-    before = ab.copy()
-    ab.flags.writeable = False
-    sbth.tridiagonalize(ab, device=device)
-    np.testing.assert_array_equal(ab, before)
-
-
 @pytest.mark.cuda
 def test_a_gpu_reduces_a_wide_band_in_two_stages(require_cuda):
     with pytest.raises(ValueError, match="stages must be 2 for ab with 70 subdiagonals"):
@@ -245,14 +237,6 @@ def test_vectors_of_any_type_are_multiplied_in_float64():
     result = q.apply(x.astype(np.complex64))
     assert result.dtype == np.complex128
     np.testing.assert_array_equal(result.real, exact)
-
-
-def test_results_have_the_more_precise_of_both_types():
-    q = reduce_random_band(40, 4, np.float32, device="cpu")
-    for dtype, expected in (("f4", "f4"), ("f8", "f8"), ("i8", "f8"), ("c8", "c8")):
-        assert q.apply(np.ones(40, dtype)).dtype == np.dtype(expected)
-    identity = reduce_random_band(2, 1, device="cpu")  # Q = 1, without a stage
-    assert identity.apply(np.ones(2, np.float32)).dtype == np.float64
 
 
 @pytest.mark.parametrize(("d", "stages"), [(5, 1), (40, 2)])

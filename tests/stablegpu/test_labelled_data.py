@@ -113,23 +113,3 @@ def test_criteria_count_observations_by_their_weights(columns):
     assert weighted.bic == pytest.approx(4 * math.log(120) - 2 * weighted.loglik, rel=1e-14)
     assert weighted.params == {n: getattr(weighted, n) for n in ("alpha", "beta", "loc", "scale")}
     assert weighted.conf_int(confidence=0.9)["scale"] == weighted.interval(0.9)["scale"]
-
-
-@pytest.mark.slow
-def test_the_type_of_a_fit_is_known_to_type_checkers(tmp_path):
-    from mypy import api
-
-    path = tmp_path / "typed.py"
-    path.write_text(
-        "import numpy as np, stablegpu\n"
-        "reveal_type(stablegpu.fit([1.0, 2.0]))\n"
-        "reveal_type(stablegpu.fit({'a': [1.0]}, method='ml'))\n"
-        "reveal_type(stablegpu.fit([[1.0], [2.0]]))\n"
-        "a: np.ndarray[tuple[int], np.dtype[np.float64]]\n"
-        "reveal_type(stablegpu.fit(a))\n"
-        "b: np.ndarray\n"
-        "stablegpu.fit(b).alpha + 1.0\n"
-    )
-    out, err, code = api.run(["--no-error-summary", "--follow-imports=silent", str(path)])
-    kinds = [line.rsplit('"', 2)[1].rsplit(".", 1)[1] for line in out.splitlines()]
-    assert (code, kinds) == (0, ["FitResult", "FitResults", "FitResults", "FitResult"]), out + err

@@ -8,9 +8,7 @@ import pytest
 
 import tmd
 from tmd import reference
-from tmd._search.batches import share_out
 from tmd._search.blocks import split_into_blocks
-from tmd._search.planning import is_valid_shape, make_plan
 from tmd._search.taylor_models import Scale
 from tmd.formats import Format, argument_runs, exponent, to_fraction
 from tmd.functions import load_function
@@ -114,36 +112,6 @@ def test_both_devices_count_the_same(algorithm, require_cuda):
         assert cpu.certificate["blocks"] == gpu.certificate["blocks"]
 
 
-@pytest.mark.parametrize(
-    "domain",
-    [
-        ("0x1.5p+6", "0x1.51p+6"),
-        pytest.param(("2**-12", "0x1.62e43p+6"), marks=pytest.mark.slow),  # to overflow
-        pytest.param(("-104", "-0x1p-12"), marks=pytest.mark.slow),  # from underflow
-    ],
-)
-def test_binary32_agrees_with_an_exhaustive_search(domain, device):
-    options = {"bits": 12 if domain[0] == "0x1.5p+6" else 20, "precision": 24, "device": device}
-    exhaustive = tmd.search("exp", domain, algorithm="exhaustive", **options)
-    clipped = tmd.search("exp", domain, algorithm="clipped", **options)
-    assert pairs(clipped) == pairs(exhaustive)
-    assert len(exhaustive.cases) > 10
-
-
-def test_plans_have_valid_sizes():
-    """It also holds where arguments are far apart or the domain is short."""
-    for name, lo, width, precision in (
-        *(("exp", 1, 45, 53), ("exp", 600, 40, 53), ("exp", "2**-30", 50, 53)),
-        *(("exp", 64, 16, 24), ("exp", 80, 19, 24), ("tan", "1.5", 12, 24), ("log", 2, 3, 53)),
-    ):
-        f = load_function(name)
-        blocks, _ = split_into_blocks(f, *window(lo, width, precision), Format.create(precision))
-        for block in blocks:
-            for bits in (8, 32, 50):
-                p = make_plan(f, block, bits, Scale(), "clipped", "reciprocal")
-                assert is_valid_shape(p.shape, p.degree), p
-
-
 def test_arrays_and_cases_agree():
     result = tmd.search("exp", window("-1.5", 14), bits=np.float64(8))
     assert result.certificate["bits"] == 8
@@ -196,32 +164,6 @@ def test_undecided_arguments_are_reported(monkeypatch):
     assert len(result.cases) == 0
     assert result.undecided == cases
     assert sum(b[-2] for b in result.certificate["blocks"]) == len(cases)
-
-
-def test_overflow_is_trivial_and_counted():
-    top = 709.782712893384  # the last argument without overflow
-    result = tmd.search("exp", (np.nextafter(top, 0), np.nextafter(top, 1e9) + 1e-12), bits=10)
-    assert result.certificate["trivial"] > 0
-    assert all(c.argument <= top for c in result.cases)
-
-
-@pytest.mark.parametrize("workers", [2, 4, 8])
-def test_tasks_keep_all_workers_busy_to_the_end(workers):
-    """Each takes the next task when it is free; the work of a batch is that of any other."""
-    f = load_function("exp")
-    blocks, _ = split_into_blocks(f, Fraction(128), Fraction(128 + 4 * workers), Format.create(53))
-    plans = {i: make_plan(f, b, 32, Scale(), "auto", "reciprocal") for i, b in enumerate(blocks)}
-    tasks = share_out(plans, "cuda", workers)
-    stretches = [stretch for task in tasks for stretch in task]
-    for i, plan in plans.items():
-        own = [stretch for number, stretch in stretches if number == i]
-        ends = [0, *(s.first + s.length for s in own)]
-        assert [s.first for s in own] == ends[:-1]
-        assert ends[-1] == plan.super_blocks
-    busy = [0] * workers
-    for task in tasks:
-        busy[busy.index(min(busy))] += sum(s.length for _, s in task)  # a super-block a batch
-    assert sum(busy) / workers / max(busy) > 0.98
 
 
 def test_devices_share_a_block_and_store_it_whole(tmp_path, monkeypatch):
@@ -333,14 +275,6 @@ def test_arguments_are_the_numbers_of_the_format(precision, dtype, lo, hi):
     runs = argument_runs(to_fraction("lo", lo), to_fraction("hi", hi), fmt)
     arguments = [run.argument(i) for run in runs for i in range(run.count)]
     assert sorted(arguments) == [Fraction(float(x)) for x in floats(lo, hi, dtype)]
-
-
-def test_no_arguments_beyond_the_largest_of_the_format():
-    with pytest.raises(ValueError, match="contains no argument"):
-        tmd.search("log", ("2**128", "2**129"), bits=20, precision=24)
-    largest = Fraction(float(np.finfo(np.float32).max))
-    top = tmd.search("log", (largest * Fraction(9, 10), "2**200"), bits=15, precision=24)
-    assert top.cases[-1].exact_argument <= largest
 
 
 def test_ends_of_the_domain_are_taken_as_they_are():

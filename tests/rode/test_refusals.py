@@ -144,7 +144,7 @@ REFUSED = {
     "output must be one of displacement": lambda: expect(QUAKE),
     "needs noise that enters linearly": lambda: expect(rode.growth()),
     r"bends near t=0\.2.*pass h= of which": lambda: expect(
-        relax(rode.OU(1.0, 1.0, envelope=([0.0, 0.3, 2.0], [0.0, 1.0, 0.5])), outputs="x"), "end"
+        relax(rode.OU(1.0, 1.0, envelope=([0.0, 0.3, 2.0], [0.0, 1.0, 0.5])), linear=True), "end"
     ),
     "is 0 for all of 1500": lambda: expect(rode.kanai_tajimi(c=5e-324, outputs="displacement")),
     "does not suffice for the first 500 paths": lambda: expect(max_path_steps=1e4),

@@ -144,15 +144,6 @@ def test_lines_stay_within_their_bound(name, lo, width):
     assert worst * (1 << FRACTION_BITS) > bound / 20  # and the bound is not too generous
 
 
-def test_thresholds_cover_twice_the_distance():
-    f, p = plan_window("exp", "1.25", 38)
-    batch = make_batch(f, p, 0, 1)
-    limit = p.scale.case_distance(p.bits) >> (FRACTION_BITS - 63)
-    assert batch.limits[0] >= 2 * limit
-    assert batch.offsets[0] >= 2 * limit
-    assert int(batch.bounds[0]) << 11 >= 2 * int(batch.offsets[0])
-
-
 @numba.njit
 def _horner(t, x, shift, c):
     return wide.horner(t, x, shift, c)

@@ -169,14 +169,9 @@ def test_callables_ufuncs_and_ctypes_functions_are_libraries():
 
 @pytest.mark.parametrize(
     ("x", "precision"),
-    [
-        *((Fraction(1, 3), 53), (2**53 + 1, 53), (np.int64(2**53 + 1), 53)),
-        *((np.longdouble(1) / 3, 53), (Fraction(1, 3), 24), (2**24 + 1, 24), (1e39, 24)),
-    ],
+    [(Fraction(1, 3), 53), (np.int64(2**53 + 1), 53), (2**24 + 1, 24), (1e39, 24)],
 )
 def test_arguments_that_the_precision_does_not_have_are_refused(x, precision):
-    if float(x) == x and precision == 53:
-        pytest.skip("long double is double on this machine")
     number = f"binary{precision // 24 * 32}"
     with pytest.raises(ValueError, match=f"arguments must be numbers of {number}"):
         checking.check_libraries("log2", [x], precision=precision)

@@ -94,6 +94,13 @@ def test_order_statistics_of_hard_data(parts):
         assert found.count(np.array([1.0, 7.5])).tolist() == [np.sum(data == 1.0), 0]
 
 
+def test_digits_that_do_not_end_early(monkeypatch):
+    monkeypatch.setattr("stablegpu._fit.observations.streams.sample.COLLECTED", 0)
+    data = np.random.default_rng(3).standard_cauchy(1000)
+    ranks = np.arange(0, 1000, 99)
+    np.testing.assert_array_equal(sample_of(data, 170).select(ranks), np.sort(data)[ranks])
+
+
 def test_bad_sources(tmp_path, data):
     (tmp_path / "text.npy").write_text("1 2 3")
     np.savez(tmp_path / "several.npz", data)

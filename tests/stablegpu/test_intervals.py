@@ -227,3 +227,5 @@ def test_windows_of_rounded_data(device):
         np.testing.assert_array_equal(windows[k].intervals.lower, alone.intervals.lower)
     with pytest.raises(ValueError, match="series must be multiples of rounding"):
         fit_windows(x, 200, rounding=0.3, device=device)
+    with pytest.raises(ValueError, match="need method='ml'"):
+        fit_windows(x, 200, rounding=0.5, method="koutrouvelis", device=device)

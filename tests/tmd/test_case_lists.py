@@ -56,6 +56,9 @@ def test_missing_lines_and_other_files_are_noticed(result, lines, tmp_path):
             check(result, changed, tmp_path)
     with pytest.raises(tmd.CertificateError, match="the list has 0 cases of block 0"):
         check(result, [line for line in lines if line.startswith("#")], tmp_path)
+    other = tmd.search("exp", DOMAIN, bits=31)
+    with pytest.raises(tmd.CertificateError, match="the list belongs to the certificate"):
+        check(other, lines, tmp_path)
     (tmp_path / "binary.wc").write_bytes(b"\xff\xfe\x00")
     for name in ("none.wc", "binary.wc"):
         with pytest.raises(tmd.CertificateError, match="cannot be read"):

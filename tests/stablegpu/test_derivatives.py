@@ -25,7 +25,7 @@ def test_x_and_alpha_at_reference_points(device):
         assert np.median(error) < 1e-11
 
 
-@pytest.mark.parametrize("alpha", [0.9, 1.0, 1.6])
+@pytest.mark.parametrize("alpha", [1.0, 1.6])
 def test_beta_against_fourier_inversion(alpha):
     x, beta, h = 0.7, 0.3, 1e-6
     high, low = (reference.pdf_cdf(x, alpha, beta + d)[0] for d in (h, -h))

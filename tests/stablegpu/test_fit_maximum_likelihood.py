@@ -227,7 +227,7 @@ def test_weights_of_a_histogram_that_is_wider_than_the_distribution(device, extr
         assert weighted.stderr[name] == pytest.approx(repeated.stderr[name], rel=1e-3)
 
 
-@pytest.mark.parametrize("huge", [1e155, -1e161, 1e307])
+@pytest.mark.parametrize("huge", [-1e161, 1e307])
 def test_a_huge_observation_among_many(device, huge):
     """Bins had squares of observations, which overflow; one datum moves the fit by little."""
     x = np.random.default_rng(7).standard_cauchy(9000)

@@ -69,7 +69,7 @@ def test_a_budget_ends_a_search_and_its_blocks_stay(tmp_path, capsys):
 
 def test_commands_that_share_a_folder_search_different_parts(tmp_path, capsys):
     def search(exponent):
-        command = ["campaign", "sin", "--precision", "20", "--bits", "8", "--parts", "3", "--quiet"]
+        command = ["campaign", "sin", "--precision", "16", "--bits", "8", "--parts", "3", "--quiet"]
         exponents = ["--exponents", exponent, exponent, "--device", "cpu"]
         assert main([*command, *exponents, "--resume", str(tmp_path / "c")]) == 0
         return capsys.readouterr().out

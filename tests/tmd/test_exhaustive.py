@@ -60,7 +60,7 @@ EXPONENTS = {
 }  # fmt: skip
 
 
-IN_SHORT = "exp2", "log", "sin", "tan", "erfc", "lgamma"
+IN_SHORT = "exp2", "log", "sin", "tan", "erfc"
 """Functions with tables of each kind: ends, periods, poles, zeros; the others are slow tests."""
 
 

@@ -75,16 +75,6 @@ def test_ends_of_too_many_digits(end):
 
 
 @pytest.mark.parametrize(
-    ("change", "words"),
-    [({"name": "exp"}, "name"), ({"bits": 16}, "too many"), ({"exponent": 1024}, "exponent"),
-     ({"phases": (0.2, 0.2)}, "phases"), ({"phases": (0, 2)}, "phases")],
-)  # fmt: skip
-def test_periodic_searches(change, words):
-    with pytest.raises(ValueError, match=words):
-        tmd.search_periodic(**{"name": "sin", "exponent": 100, "bits": 45} | change)
-
-
-@pytest.mark.parametrize(
     ("name", "x", "source", "words"),
     [
         ("log", 0.0, math.log, "arguments: log has no value at"),

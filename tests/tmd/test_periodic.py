@@ -72,3 +72,18 @@ def test_both_devices_find_the_same(device):
     result = tmd.search_periodic("tan", 30, phases=phases, bits=8, precision=16, device=device)
     assert result.windows > 50
     require_equal(result, find_by_brute_force("tan", 30, 16, 8, phases=phases), 2)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"name": "exp"}, "name"),
+        ({"bits": 16}, "too many"),
+        ({"exponent": 1024}, "exponent"),
+        ({"phases": (FIFTH, FIFTH)}, "phases"),
+        ({"phases": (0, 2)}, "phases"),
+    ],
+)
+def test_bad_arguments_are_named(arguments, message):
+    with pytest.raises(ValueError, match=message):
+        tmd.search_periodic(**{"name": "sin", "exponent": 100, "bits": 45} | arguments)

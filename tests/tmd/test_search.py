@@ -8,7 +8,9 @@ import pytest
 
 import tmd
 from tmd import reference
+from tmd._search.batches import share_out
 from tmd._search.blocks import split_into_blocks
+from tmd._search.planning import make_plan
 from tmd._search.taylor_models import Scale
 from tmd.formats import Format, argument_runs, exponent, to_fraction
 from tmd.functions import load_function
@@ -164,6 +166,32 @@ def test_undecided_arguments_are_reported(monkeypatch):
     assert len(result.cases) == 0
     assert result.undecided == cases
     assert sum(b[-2] for b in result.certificate["blocks"]) == len(cases)
+
+
+def test_overflow_is_trivial_and_counted():
+    top = 709.782712893384  # the last argument without overflow
+    result = tmd.search("exp", (np.nextafter(top, 0), np.nextafter(top, 1e9) + 1e-12), bits=10)
+    assert result.certificate["trivial"] > 0
+    assert all(c.argument <= top for c in result.cases)
+
+
+@pytest.mark.parametrize("workers", [2, 4, 8])
+def test_tasks_keep_all_workers_busy_to_the_end(workers):
+    """Each takes the next task when it is free; the work of a batch is that of any other."""
+    f = load_function("exp")
+    blocks, _ = split_into_blocks(f, Fraction(128), Fraction(128 + 4 * workers), Format.create(53))
+    plans = {i: make_plan(f, b, 32, Scale(), "auto", "reciprocal") for i, b in enumerate(blocks)}
+    tasks = share_out(plans, "cuda", workers)
+    stretches = [stretch for task in tasks for stretch in task]
+    for i, plan in plans.items():
+        own = [stretch for number, stretch in stretches if number == i]
+        ends = [0, *(s.first + s.length for s in own)]
+        assert [s.first for s in own] == ends[:-1]
+        assert ends[-1] == plan.super_blocks
+    busy = [0] * workers
+    for task in tasks:
+        busy[busy.index(min(busy))] += sum(s.length for _, s in task)  # a super-block a batch
+    assert sum(busy) / workers / max(busy) > 0.98
 
 
 def test_devices_share_a_block_and_store_it_whole(tmp_path, monkeypatch):

@@ -27,7 +27,6 @@ def wrong():
     return rode.relaxation(0.0, tau=-1.0)
 
 
-number = 3
 """
 
 
@@ -106,14 +105,6 @@ def test_peaks_are_printed_written_and_corrected(model, tmp_path, capsys):
     assert "largest |acceleration| of a path" in out
 
 
-def test_a_function_may_make_the_problem(model, capsys):
-    options = ("--t-span", 0, 1, "--h", 0.125, "--paths", 50, "--device", "cpu", "--quantiles")
-    code, out, _ = run(capsys, f"{model}:made", *options)
-    assert code == 0
-    assert "relaxation: 50 paths by 3-rode-taylor" in out
-    assert "q0.5" not in out
-
-
 def test_paths_that_diverge_end_with_1(tmp_path, capsys):
     path = tmp_path / "explosion.py"
     path.write_text(
@@ -138,17 +129,12 @@ def test_mistakes_are_explained_with_exit_code_2(model, capsys):
         ("none.py:problem",): "none.py: No such file",
         (model.with_suffix(".txt"),): "PROBLEM must be FILE.py, FILE.py:NAME or one of",
         (f"{model}:problm",): "has no 'problm'; its problems are problem",
-        (f"{model}:number",): "must be a rode.Problem, or return one, got 3",
         (f"{model}:needs",): "needs start",
         (f"{model}:wrong",): "model.py, line 15: ValueError: tau must be positive",
         (f"{broken}:problem",): "broken.py, line 3: SyntaxError: '(' was never closed",
         (f"{failing}:problem",): "failing.py, line 3: ValueError: tau",
         ("growth", "--device", "banana"): "got 'banana'",
-        ("growth", "--method", "runge-kutta"): "method must be",
-        ("growth", "--sampling", "exact"): "sampling='exact' needs noise",
-        ("growth", "--h", "0.3"): "does not divide",
         ("growth", "--t-span", "1", "1"): "--t-span must end after it begins",
-        ("growth", "--paths", "0"): "paths must be an integer in [1, ",
         ("growth", "--quantiles", "2"): "probabilities must lie in [0, 1]",
         ("growth", "--out", "out.xls"): "--out must end with",
         ("growth", "--plot", "out.txt"): "--plot must end with .html",
@@ -178,8 +164,3 @@ def test_results_show_themselves():
     assert labels == ["80 % of paths", "median", "mean"]
     with pytest.raises(ValueError, match="output must be one of 'y0'"):
         result.plot(output="z")
-
-
-def test_joined_parts_keep_the_probabilities():
-    parts = [solved("moments", first_path=first) for first in (0, 40)]
-    assert rode.join_results(parts).plot().axes[0].get_title("left") == "80 paths"

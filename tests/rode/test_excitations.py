@@ -8,8 +8,6 @@ import pytest
 from scipy import integrate, linalg, signal
 
 import rode
-from rode._paths.process import Process
-from rode._solver.path_sums import filter_distribution, integrals_distribution
 from rode.excitations.excitation import stationary, values_of
 
 A = np.array([[0.0, 1.0], [-40.0, -1.0]])
@@ -114,16 +112,6 @@ def test_moments_are_those_of_the_moment_equations(device, name):
     assert np.abs(scores).max() < 5.0
     assert np.abs(scores.reshape(20, -1).mean(axis=0)).max() * math.sqrt(20) < 4.0
     assert 0.6 < scores.std() < 1.4
-
-
-def test_the_law_of_a_step_is_that_of_one_process():
-    tau, c, h = 0.3, 2.0, 0.7
-    power, factor = filter_distribution(
-        np.array([[-1.0 / tau]]), np.array([[math.sqrt(c)]]), np.eye(1), h, 2
-    )
-    expected = integrals_distribution(Process(tau, c), h, 2)
-    np.testing.assert_allclose(power[:, 0], expected.mean, rtol=1e-12)
-    np.testing.assert_allclose(factor @ factor.T, expected.covariance, rtol=1e-12)
 
 
 def test_stationary_laws():
@@ -267,48 +255,3 @@ def test_spectra_say_how_far_from_gaussian_they_are():
     assert np.var(u) == pytest.approx(2.0 * two.variance, rel=0.05)
     kurtosis = np.mean(u**4) / np.var(u) ** 2 - 3.0
     assert kurtosis == pytest.approx(0.5 * two.excess_kurtosis, abs=4 * math.sqrt(24 / 20_000))
-
-
-def two_spectra(coherence):
-    return rode.Spectrum([1.0, 2.0], np.ones((2, 2)), coherence=coherence)
-
-
-def solve(excitation, **settings):
-    return rode.solve(oscillator(excitation), "euler", paths=1, device="cpu", **settings)
-
-
-@pytest.mark.parametrize(
-    ("make", "words"),
-    [
-        (lambda: rode.OU(1.0), "OU needs tau and c, or theta and sigma"),
-        (lambda: rode.OU(1.0, [1.0, -1.0]), "c must be positive and finite"),
-        (lambda: rode.OU(1.0, 1.0, correlation=[[1.0, 2.0], [2.0, 1.0]]), "no negative eigenvalue"),
-        (lambda: rode.OU([1.0, 2.0], [1.0, 2.0, 3.0]), "one number of components"),
-        (lambda: rode.OU(1.0, 1.0, envelope=([0.0, 0.0], [1.0, 1.0])), "ascending times"),
-        (lambda: rode.Filtered([[1.0]], [1.0], [1.0]), "start='rest' begins at 0"),
-        (lambda: rode.Filtered([[1.0, 0.0]], [1.0], [1.0]), "must have the shapes"),
-        (lambda: rode.Filtered.kanai_tajimi(zeta=-1.0), "zeta must lie in"),
-        (lambda: rode.Record([1.0, math.nan, 2.0], 0.1), "sample 1 of record 0 is nan: fill the"),
-        (lambda: rode.Record([1.0], 0.1), "at least two samples"),
-        (lambda: rode.Spectrum([1.0, 2.0], [1.0, -1.0]), "not negative, got -1.0 at 2 rad/s"),
-        (lambda: rode.Spectrum([2.0, 1.0], [1.0, 1.0]), "frequencies must be finite, not negative"),
-        (lambda: rode.Spectrum([1.0, 2.0], [0.0, 0.0]), "positive integral"),
-        (lambda: rode.Spectrum([1.0, 2.0], [1.0]), "a value for each of the 2 frequencies"),
-        (lambda: two_spectra([[1.0, 1.1], [1.1, 1.0]]), "must have no negative eigenvalue"),
-        (lambda: two_spectra(np.ones((3, 3))), r"coherence must have the shape \(2, 2\)"),
-        (lambda: two_spectra([[1.0, 1j], [1j, 1.0]]), "coherence must be finite and Hermitian"),
-        (lambda: solve(rode.Spectrum(np.linspace(1, 3, 9), np.ones_like), t_span=(0, 30), **RUN),
-         r"period of 25\.1327 s .* at 11 or more equidistant"),
-        (lambda: rode.rare_event(oscillator(rode.Spectrum([1.0, 2.0], [1.0, 1.0])), "euler", 2.0,
-                                 output="x", t_span=(0, 1), h=2.0**-6), "decided at their start"),
-        (lambda: rode.Sum(rode.OU(1.0, 1.0), EXCITATIONS["correlated"]), "equally many components"),
-        (lambda: solve(rode.OU(1.0, 1.0), h=0.01, t_span=(0, 1)), "sampling must be 'exact'"),
-        (lambda: rode.additive(oscillate, push, dimension=2, excitation=EXCITATIONS["correlated"]),
-         "B must return a tuple of 3 columns"),
-        (lambda: rode.peak_correction(oscillator(EXCITATIONS["envelope"]), 0.1),
-         "'u' contains white noise with an envelope"),
-    ],
-)  # fmt: skip
-def test_bad_excitations(make, words):
-    with pytest.raises((TypeError, ValueError), match=words):
-        make()

@@ -17,14 +17,6 @@ RUN = {"t_span": (0, 2), "tolerance": 1e-3, "device": "cpu"}
 QUAKE = rode.kanai_tajimi(outputs="displacement")
 
 
-def integrate_twice(x, p):
-    return x[1], 0.0 * x[0]
-
-
-def push_by_three(p):
-    return (0.0, -1.0), (0.5, 1.0), (0.0, 2.0)
-
-
 def swing(x, p):
     return x[1], -p[0] * x[0] - 0.5 * x[1]
 
@@ -86,28 +78,6 @@ def test_pairs_take_the_steps_of_both_solutions(method):
     assert np.abs(np.subtract(fine, coarse)).max() > 1e-9
     # A run takes as many paths as the numbers allow that an excitation keeps for each, here none.
     assert not several or Multilevel.largest(None, pair) == MAX_PATHS
-
-
-@pytest.mark.slow
-def test_both_steps_see_the_same_path():
-    """For x1' = x2, x2' = u a Taylor scheme of two terms is exact: differences are of rounding.
-
-    The finer solution needs no sums over two steps, so that those of the coarser one are tested,
-    with correlated components and an envelope.
-    """
-    excitation = rode.OU(
-        [0.1, 0.5, 1.0], [2.0, 1.0, 0.5], envelope=([0.0, 1.0, 2.0], [0.2, 1.0, 0.5]),
-        correlation=[[1.0, 0.8, 0.0], [0.8, 1.0, -0.5], [0.0, -0.5, 1.0]],
-    )  # fmt: skip
-    problem = rode.additive(
-        integrate_twice, push_by_three, dimension=2, linear=True, start=(0.1, 0.0),
-        observe=lambda t, x, u, p: (x[0] + u[1],), excitation=excitation,
-    )  # fmt: skip
-    found = rode.expectation(problem, "2-rode-taylor", "end", rng=1, **RUN | {"tolerance": 0.05})
-    assert found.reached
-    assert found.levels[0].variance > 0.1
-    assert max(one.variance for one in found.levels[1:]) < 1e-24
-    assert found.low < 0.1 < found.high
 
 
 def energy_of_quake():
@@ -203,35 +173,3 @@ def test_a_budget_that_does_not_suffice_is_said():
     assert found.error > 1e-9
     assert "not reached" in repr(found)
     assert found.path_steps < 1e6
-
-
-@pytest.mark.parametrize(
-    ("arguments", "words"),
-    [
-        ({"tolerance": 0.0}, "tolerance must"),
-        ({"functional": "mean"}, "functional must be one of"),
-        ({"functional": 3.0}, "functional must be 'end', 'peaks' or a rode.Functional"),
-        ({"problem": rode.kanai_tajimi()}, "output must be one of displacement"),
-        ({"problem": rode.growth()}, "needs noise that enters linearly"),
-        ({"h": 0.5}, "h=0.5 is not stable"),
-        ({"t_span": (2, 0)}, "t_span must end after"),
-        pytest.param({"functional": rode.first_passage(1e9)}, "infinite or NaN for 1 of 1 paths",
-                     marks=pytest.mark.slow),
-        ({"t_span": ("0", "2")}, "t_span must be a real number"),
-        ({"problem": rode.kanai_tajimi(c=5e-324, outputs="displacement")}, "is 0 for all of 1500"),
-        ({"max_path_steps": 1e4}, "does not suffice for the first 500 paths"),
-    ],
-)  # fmt: skip
-def test_bad_arguments(arguments, words):
-    good = {"problem": QUAKE, "method": "3-rode-taylor", "functional": rode.energy(), "rng": 1}
-    with pytest.raises((TypeError, ValueError), match=words):
-        rode.expectation(**good | RUN | arguments)
-
-
-def test_an_envelope_must_be_linear_in_the_largest_steps():
-    problem = rode.additive(
-        integrate_twice, lambda p: (0.0, 1.0), dimension=2, linear=True, outputs=("x", "v"),
-        excitation=rode.Filtered.kanai_tajimi(envelope=([0.0, 0.3, 2.0], [0.0, 1.0, 0.5])),
-    )  # fmt: skip
-    with pytest.raises(ValueError, match=r"bends near t=0\.2.*pass h= of which"):
-        rode.expectation(problem, "2-rode-taylor", "end", output="x", **RUN)

@@ -118,18 +118,10 @@ def test_exceedance_has_the_intervals_of_wilson():
     centre, half = p + z**2 / (2 * n), z * np.sqrt(p * (1 - p) / n + z**2 / (4 * n**2))
     np.testing.assert_allclose(found.low, (centre - half) / (1 + z**2 / n), rtol=1e-10, atol=1e-12)
     np.testing.assert_allclose(found.high, (centre + half) / (1 + z**2 / n), rtol=1e-10)
-    for arguments, words in {
-        ("drift", 1.0): "output must be one of",
-        ("acceleration", math.nan): "levels must be numbers",
-        ("acceleration", ()): "levels must be numbers",
-    }.items():
-        with pytest.raises(ValueError, match=words):
-            result.exceedance(*arguments)
-    moments = rode.solve(
-        problem, "3-rode-taylor", paths=2, reduction="moments", device="cpu", **RUN
-    )
-    with pytest.raises(ValueError, match=r'pass reduction="peaks"'):
-        moments.exceedance("acceleration", 1.0)
+    with pytest.raises(ValueError, match="output must be one of"):
+        result.exceedance("drift", 1.0)
+    with pytest.raises(ValueError, match="levels must be numbers"):
+        result.exceedance("acceleration", math.nan)
 
 
 def test_the_command_prints_probabilities(capsys):
@@ -144,25 +136,6 @@ def test_the_command_prints_probabilities(capsys):
     assert (second["count"], second["low"]) == (0, 0.0)
     assert main([*arguments, *levels]) == 0
     assert "intervals of Wilson" in capsys.readouterr().out
-    for wrong, words in (
-        (["--exceed", "drift=1"], "--exceed must be one of"),
-        (["--exceed", "acceleration"], "must be OUTPUT=LEVEL, such as displacement=0.1"),
-    ):
-        assert main([*arguments, *wrong]) == 2
+    for wrong, words in (("drift=1", "must be one of"), ("acceleration", "must be OUTPUT=LEVEL")):
+        assert main([*arguments, "--exceed", wrong]) == 2
         assert words in capsys.readouterr().err
-
-
-@pytest.mark.parametrize(
-    ("make", "words"),
-    [
-        (lambda: rode.Functional("", begin, widen), "name must be a text"),
-        (lambda: rode.Functional("mean", begin, widen), "name must not be one of paths, mean"),
-        (lambda: rode.Functional("a", None, widen), "init must be a function"),
-        (lambda: rode.Functional("a", lambda t, y: y, widen), "must return tuples"),
-        (lambda: rode.Functional("a", lambda t, y: (y,), widen), "but raised IndexError: tuple"),
-        (lambda: rode.first_passage(math.nan), "level must be finite"),
-    ],
-)
-def test_bad_functionals(make, words):
-    with pytest.raises((TypeError, ValueError), match=words):
-        make()

@@ -9,8 +9,6 @@ import pytest
 
 import rode
 from hetero.cpu import interruptible
-from rode._solver import cuda as solver_cuda
-from rode._solver.kernel_arguments import Counter, RunParameters, Saving
 
 # ---- the solver --------------------------------------------------------------------------------
 
@@ -77,24 +75,3 @@ def test_ctrl_c_ends_a_run(name):
     solve(**long | {"t_span": (0, 1), "save_every": 3, "delta": 2.0**-7})  # compiles
     assert interrupted(lambda: solve(**long)) < 10.0
     assert_same(solve("cpu"), expected)
-
-
-def test_ctrl_c_ends_averages_of_fields():
-    settings = {"t_span": (0, 1), "h": 2.0**-5, "paths": 50, "rng": 1, "device": "cpu"}
-    settings["dtype"] = "float32"
-    rode.solve(rode.growth(), "averaged-heun", **settings)
-    settings["delta"] = 2.0**-27
-    assert interrupted(lambda: rode.solve(rode.growth(), "averaged-heun", **settings)) < 10.0
-
-
-def test_first_launches_are_short():
-    """Launches are bounded in fine steps of one thread, and of all threads of a small GPU."""
-    T = np.float64
-    for fine, width, paths in ((1, 1, 1 << 20), (1 << 10, 4, 100), (1 << 24, 32, 7), (5, 1, 1)):
-        word = np.uint32(1)
-        counter, saving = Counter(word, word, word, word), Saving(0, -1, 0, folds=True)
-        run = RunParameters(counter, 0, 10, fine, 0, 1, width, saving, True, *(T(1),) * 5)
-        steps = solver_cuda._first_launch(run, paths, 40)
-        assert steps == 1 or steps * fine / width <= 1 << 20
-        assert steps == 1 or steps * fine * paths <= 40 << 25
-        assert steps >= 1

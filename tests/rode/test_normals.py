@@ -9,7 +9,6 @@ from numba import njit
 from scipy import special, stats
 
 import rode
-from compile_cuda import allowed_spills, compile_kernel
 from hetero import Device, philox, resolve, use_threads
 from hetero.arrays import Workspace
 from hetero.philox.formulas import philox10
@@ -18,11 +17,9 @@ from rode._normals import box_muller_formulas as box_muller
 from rode._normals import inverse_formulas as inverse
 from rode._normals import wallace
 from rode._normals.launches import Words
-from rode._normals.wallace.formulas import rotate
 from rode._normals.wallace.pool_shape import PoolShape
 from rode._normals.ziggurat.tables import STRIPS, TAIL_STARTS, area_of_strip, edges_of, ziggurat
 from rode.normals import METHODS
-from studies.rode.kernels import normals_kernel
 
 DTYPES = ["float32", "float64"]
 CASES = [(m, d) for m in METHODS for d in DTYPES if (m, d) != ("box-muller-fast", "float64")]
@@ -174,13 +171,6 @@ def test_the_tail_starts_where_all_strips_have_one_area(strips):
     assert strip_less_top(r * (1 - 1e-14)) > 0.0 > strip_less_top(r * (1 + 1e-14))
 
 
-def test_wallace_matrices_are_orthogonal():
-    for matrix in range(4):
-        columns = [rotate(matrix, *map(float, e)) for e in np.eye(4)]
-        a = np.array(columns).T
-        np.testing.assert_array_equal(a @ a.T, np.eye(4))
-
-
 @pytest.mark.statistical
 def test_wallace_pool_has_a_chi_square_sum_only_when_corrected(device):
     n = 65536 * 8
@@ -208,26 +198,6 @@ def test_wallace_pools_of_other_shapes(device, threads, passes):
     assert np.unique(expected.round(12)).size > 0.99 * size
     assert abs(stats.kurtosis(expected)) < 0.2
     np.testing.assert_allclose(here.result(result, (size,)), expected, atol=1e-6)
-
-
-@pytest.mark.parametrize("dtype", ["float32", pytest.param("float64", marks=pytest.mark.slow)])
-def test_wallace_kernels_of_the_largest_blocks_fit_on_a_multiprocessor(dtype):
-    """Of its 65536 registers a thread of 1024 has 64."""
-    from rode._normals.wallace.cuda import make_fill
-
-    _, signature = normals_kernel("wallace", dtype)
-    report = compile_kernel(make_fill(dtype, PoolShape(1024, 128)), signature)
-    assert report.spills <= allowed_spills()
-    assert report.registers <= 64
-
-
-@pytest.mark.parametrize(
-    ("threads", "passes", "word"),
-    [(n, 8, "threads") for n in (96, 32, 2048)] + [(64, n, "passes") for n in (33, 0)],
-)
-def test_wallace_pools_that_are_refused(threads, passes, word):
-    with pytest.raises(ValueError, match=f"{word} must"):
-        PoolShape(threads, passes)
 
 
 # ---- sequences ---------------------------------------------------------------------------------
@@ -327,18 +297,3 @@ def test_a_request_may_begin_anywhere_in_the_sequence_of_blocks(device):
         words = philox10(*counter, *key)
         expected = box_muller.box_muller_float64(*map(np.uint32, words), 1.0)
         np.testing.assert_allclose(found[block], expected, rtol=1e-12)
-
-
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        *({"size": -1}, {"dtype": "float16"}, {"dtype": "nonsense"}, {"method": "polar"}),
-        *({"rng": "x"}, {"out": [0.0]}, {"path": -1}, {"table": "nowhere"}),
-        {"method": "box-muller-fast", "dtype": "float64"},
-        {"strips": 100, "method": "ziggurat"},
-        {"strips": 8192, "method": "ziggurat", "table": "shared"},
-    ],
-)
-def test_bad_arguments(arguments):
-    with pytest.raises((TypeError, ValueError), match=next(iter(arguments))):
-        rode.normal(**({"size": 3, "device": "cpu"} | arguments))

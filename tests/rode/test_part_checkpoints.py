@@ -3,6 +3,8 @@
 import functools
 import importlib
 import importlib.util
+import pickle
+from dataclasses import dataclass
 
 import numpy as np
 import pytest
@@ -10,8 +12,8 @@ import pytest
 import hetero
 import parts_worker
 import rode
-from hetero.compile_cache.fingerprint import fingerprint_of_results
-from rode._solver.finished_parts import Checkpoint
+from rode._solver import finished_parts
+from rode._solver.finished_parts import Checkpoint, decode, encode
 
 SETTINGS = parts_worker.SETTINGS | {"paths": 40, "device": "cpu"}
 """Those of the other tests of parts, whose compiled code is then on disk."""
@@ -128,21 +130,6 @@ def test_a_checkpoint_is_refused_after_a_change_of_a_general_equation_or_of_a_fu
             solve(rate, factor)
 
 
-def test_fingerprints_of_results_see_keyword_only_defaults_and_what_helpers_refer_to():
-    def make(default, factor):
-        def helper(x):
-            return factor * x
-
-        def function(x, *, shift=default):
-            return helper(x) + shift
-
-        return function
-
-    values = [(1.0, 1.0), (2.0, 1.0), (1.0, 2.0)]
-    assert len({fingerprint_of_results(make(*pair)) for pair in values}) == 3
-    assert fingerprint_of_results(make(1.0, 1.0)) == fingerprint_of_results(make(1.0, 1.0))
-
-
 def test_a_run_continues_and_is_the_same(tmp_path, monkeypatch):
     """The first call is interrupted after five of eight parts, in the second run for quantiles."""
     from rode import solving
@@ -185,3 +172,51 @@ def test_other_settings_of_a_run_are_refused(tmp_path):
     (tmp_path / "file").touch()
     with pytest.raises(ValueError, match="is a file"):
         rode.solve(rode.relaxation(), "averaged-heun", checkpoint=tmp_path / "file", **SETTINGS)
+
+
+@dataclass
+class Pair:
+    first: object
+    second: object = None
+
+
+VALUES = [
+    None,
+    [True, 0, -(2**70), 1.5, float("inf"), "text \n ä"],
+    (1, (2, [3, ()])),
+    {"a": (np.arange(6.0).reshape(2, 3), np.float32(1.5)), 3: {"kind": [1]}, "kind": "b"},
+    np.zeros((0, 3), np.uint8),
+    np.array("text"),
+    Pair(np.array([1 + 2j]), [Pair("x"), {"y": Pair(None, np.int64(3))}]),
+]
+
+
+@pytest.mark.parametrize("value", VALUES, ids=range(len(VALUES)))
+def test_values_come_back_as_they_were(value):
+    again = decode(encode(value, [Pair]), [Pair])
+    assert type(again) is type(value)
+    assert repr(again) == repr(value)
+
+
+def test_what_has_no_form_is_refused():
+    for value in ({1, 2}, Pair(1), np.array([object()]), lambda: 1):
+        with pytest.raises(TypeError, match="cannot be stored"):
+            encode(value)
+    with pytest.raises(ValueError, match="not a stored value"):
+        decode(encode(Pair(1), [Pair]))
+
+
+class Planted:
+    def __reduce__(self):
+        return pytest.fail, ("a file has run code",)
+
+
+def test_planted_code_does_not_run(tmp_path):
+    checkpoint = Checkpoint(tmp_path, "results")
+    checkpoint.open({})
+    checkpoint.add(0, [1])
+    path = tmp_path / "results-0.part"
+    for payload in (pickle.dumps(Planted()), b"", b"PK"):
+        path.write_bytes(finished_parts._digest_of(payload) + payload)
+        with pytest.raises(hetero.CheckpointError, match="is damaged"):
+            checkpoint.load(1)

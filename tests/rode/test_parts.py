@@ -7,8 +7,6 @@ import rode
 from hetero.arrays import Workspace
 from hetero.devices import resolve
 from rode._solver import statistics
-from rode._solver.reductions.quantiles import Between
-from rode._solver.reductions.reduction import Extent
 
 QUAKE = rode.kanai_tajimi()
 RUN = {"t_span": (0, 1), "h": 2.0**-6, "delta": 2.0**-10, "rng": 3, "save_every": 16}
@@ -75,29 +73,6 @@ def test_seeds_and_parameters_go_with_their_parts(kind):
         for x in ({}, {"parts": 3})
     ]
     assert_same(*results)
-
-
-@pytest.mark.parametrize(
-    ("arguments", "words"),
-    [
-        ({"parts": 0}, "parts must be an integer in"),
-        ({"parts": 9}, "parts must be an integer in"),
-        ({"first_path": 2**32}, "first_path must be"),
-    ],
-)
-def test_bad_arguments(arguments, words):
-    settings = RUN | {"paths": 8, "device": "cpu"} | arguments
-    with pytest.raises(ValueError, match=words):
-        rode.solve(QUAKE, "averaged-euler", **settings)
-
-
-def test_other_paths_in_the_second_run_are_an_error():
-    """Workers with GPUs and workers without round differently; then no quantile may come out."""
-    one = np.ones((1, 1, 1))
-    state = {"below": np.full((1, 1, 1), 5), "inside": [[[np.array([1.0])]]]}
-    extent = Extent(times=1, outputs=1, paths=3, dtype="float64", first=0, all_paths=3)
-    with pytest.raises(RuntimeError, match="let all workers use one kind of device"):
-        Between((0.5,), 0 * one, 2 * one).join([state], extent)
 
 
 @pytest.mark.simulator

@@ -6,8 +6,8 @@ from scipy.special import comb, factorial
 
 from rode import reference
 from rode._paths.process import Process
-from rode._solver.path_sums import integrals_distribution, sums_distribution, transfer
-from rode._solver.schemes import SCHEMES, find_scheme
+from rode._solver.path_sums import integrals_distribution, sums_distribution
+from rode._solver.schemes import SCHEMES
 
 ONE = Process()
 
@@ -40,25 +40,6 @@ def test_small_steps_lose_no_digits():
             assert covariance[i, j] == pytest.approx(limit, rel=1e-6)
 
 
-def test_sums_of_four_steps():
-    distribution, M, h = sums_distribution(ONE, 0.25, 3, 4), 4, 1.0
-    rows = find_scheme("averaged-heun").forms(h, M)
-    forms = np.zeros((2, 5))
-    forms[:, :3] = rows[:, 1:]
-    covariance = [[0.1211632065354, 0.1122684837941], [0.1122684837941, 0.1087881106079]]
-    result = forms @ distribution.covariance @ forms.T
-    np.testing.assert_allclose(result, covariance, rtol=1e-12)
-    mean = forms @ distribution.mean + rows[:, 0]
-    np.testing.assert_allclose(mean, [0.714424498881263, 1.00272877767256], rtol=1e-13)
-    rows = find_scheme("4-rode-taylor").forms(h, M)
-    variances = np.diag(rows[:, 1:] @ distribution.covariance @ rows[:, 1:].T)
-    expected = [0.2215770473759, 0.02719702765197, 0.002229588920642, 1.019827999025e-4]
-    np.testing.assert_allclose(variances, expected, rtol=1e-12)
-    mean = rows[:, 1:] @ distribution.mean + rows[:, 0]
-    expected = [-0.443605640825876, -0.123635611163719, -0.0319711231309829, -0.0062810983246289]
-    np.testing.assert_allclose(mean, expected, rtol=1e-12)
-
-
 @pytest.mark.parametrize(("tau", "c", "steps"), [(0.3, 2.0, 1), (2.0, 0.5, 7), (1.0, 1.0, 50)])
 def test_sums_distribution_against_weights(tau, c, steps):
     """The weight of each noise number is computed from a path with that number alone."""
@@ -70,22 +51,6 @@ def test_sums_distribution_against_weights(tau, c, steps):
         columns.append([o[-1], o.sum(), (left * o).sum(), (left * (left - 1) / 2 * o).sum()])
     weights = np.array(columns).T
     np.testing.assert_allclose(distribution.covariance, weights @ weights.T, rtol=1e-12, atol=1e-15)
-
-
-def test_transfer_joins_stretches():
-    process, delta = Process(0.7, 1.3), 0.02
-    rng = np.random.default_rng(1)
-
-    def state(o):
-        left = len(o) - np.arange(1, len(o) + 1)
-        return np.array([o[-1], o.sum(), (left * o).sum()])
-
-    noise = rng.standard_normal(24)
-    whole = reference.ornstein_uhlenbeck(noise, 0.4, delta, process)
-    first = reference.ornstein_uhlenbeck(noise[:16], 0.4, delta, process)
-    second = reference.ornstein_uhlenbeck(noise[16:], 0.0, delta, process)
-    joined = transfer(process, delta, 1, 8) @ state(first) + state(second)
-    np.testing.assert_allclose(joined, state(whole), rtol=1e-12)
 
 
 def path_sums(o):

@@ -138,38 +138,3 @@ def test_averages_of_arrays_on_the_gpu_stay_there(require_cuda, library):
     np.testing.assert_allclose(back(first), rode.average(o[:-1], 256, device="cpu"), atol=1e-6)
     for mine, expected in zip(sums, rode.riemann_sums(o, 256, 0.01, 2, device="cpu"), strict=True):
         np.testing.assert_allclose(back(mine), expected, atol=1e-4)
-
-
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        *(
-            {"delta": 0.0},
-            {"delta": float("nan")},
-            {"size": 0},
-            {"size": (2, 3, 4)},
-            {"size": None},
-        ),
-        *({"start": float("inf")}, {"method": "magic"}, {"method": "sweeps"}, {"first_path": -1}),
-        *({"noise": np.ones(4)}, {"first_path": 2**32 - 1, "size": (2, 3)}, {"normals": "fast"}),
-        *({"process": (1.0, 1.0)}, {"dtype": "float16"}, {"dtype": "nonsense"}, {"end": np.inf}),
-    ],
-)
-def test_bad_arguments_of_paths(arguments):
-    good = {"size": 3, "delta": 0.1, "start": 0.0, "device": "cpu"}
-    with pytest.raises((TypeError, ValueError), match=next(iter(arguments))):
-        rode.ornstein_uhlenbeck(**(good | arguments))
-
-
-@pytest.mark.parametrize(
-    ("function", "arguments", "message"),
-    [
-        (rode.average, (np.ones(10), 3), "multiple of steps"),
-        (rode.average, (np.ones(10), 0), "steps"),
-        (rode.riemann_sums, (np.ones(10), 5, 0.1, 2), "one more"),
-        (rode.riemann_sums, (np.ones(11), 5, 0.1, 0), "count"),
-    ],
-)
-def test_bad_arguments_of_averages(function, arguments, message):
-    with pytest.raises(ValueError, match=message):
-        function(*arguments)

@@ -44,25 +44,6 @@ def test_corrected_peaks_of_a_brownian_path_have_its_distribution():
     assert abs(probability(np.median(result.peaks)) - 0.5) > 8 * error  # the correction is needed
 
 
-@pytest.mark.statistical
-def test_corrected_peaks_of_an_earthquake_do_not_depend_on_the_step():
-    """The same earthquakes would have peaks 9 % lower at the larger step."""
-    quake = rode.kanai_tajimi(outputs="acceleration")
-    medians = {}
-    for h in (2.0**-6, 2.0**-10):
-        result = rode.solve(
-            quake, "3-rode-taylor", t_span=(0, 20), h=h, paths=4000, sampling="exact",
-            reduction="peaks", rng=round(1 / h), device="cpu",
-        )  # fmt: skip
-        medians[h] = (
-            np.median(result.peaks),
-            np.median(result.peaks + rode.peak_correction(quake, h)),
-        )
-    (raw, coarse), (_, fine) = medians.values()
-    assert coarse == pytest.approx(fine, rel=0.01)
-    assert raw < 0.93 * fine
-
-
 def test_each_set_of_parameters_has_its_correction():
     zeta = np.array([0.3, 0.6])
     quake = rode.kanai_tajimi(zeta=zeta, c=4.0)
@@ -105,21 +86,6 @@ def test_excitations_have_the_correction_of_their_white_noise():
     assert rode.peak_correction(both, 0.25, output=both.outputs[1]) == 0.0
     with pytest.raises(ValueError, match="white noise with an envelope"):
         rode.peak_correction(both, 0.25, output=both.outputs[0])
-
-
-def test_outputs_without_a_constant_slope_are_refused():
-    problem = rode.relaxation()
-    product = rode.additive(
-        lambda x, p: (-x[0],), lambda p: (1.0,), dimension=1,
-        observe=lambda t, x, o, p: (x[0], x[0] * o), outputs=("x", "power"),
-    )  # fmt: skip
-    assert rode.peak_correction(problem, 0.1) == 0.0
-    with pytest.raises(ValueError, match="'power' depends on O in another way"):
-        rode.peak_correction(product, 0.1)
-    with pytest.raises(ValueError, match="h must"):
-        rode.peak_correction(problem, 0.0)
-    with pytest.raises(TypeError, match=r"must be a rode\.Problem, got int"):
-        rode.peak_correction(3, 0.1)
 
 
 def test_intervals_of_quantiles_are_those_of_order_statistics():

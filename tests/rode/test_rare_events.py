@@ -17,10 +17,6 @@ def process(**options):
     return rode.additive(lambda x, p: (-x[0],), lambda p: (1.0,), dimension=1, **options)
 
 
-def show_size(t, x, O, p):
-    return (abs(O),)
-
-
 def exit_probability(level, steps):
     """Return the probability that |O_n| exceeds a level for some n <= steps, O_0 = 0.
 
@@ -124,25 +120,6 @@ def test_a_gaussian_end_far_out(device, level, seeds, paths, scatter, hits):
     assert sum(one.low <= exact <= one.high for one in found) >= hits
 
 
-def test_copies_are_those_of_their_parents_up_to_the_switch(device):
-    """Paths 0 and 1 have the words of path 0 up to step 20, and then those of 0 and of 5."""
-    from dataclasses import replace
-
-    from rode._solver.plan import make_plan
-    from rode._solver.runner import run
-
-    plan = make_plan(
-        process(), "euler", t_span=(0, 2), h=H, paths=2, sampling="exact", rng=1, device=device
-    )
-    switches = np.array([[-1, -1], [64, 20]])
-    numbers = np.array([[0, 0], [0, 5]], np.uint32)
-    paths = run(replace(plan, branches=(switches, numbers))).states[0]["paths"][:, 0]
-    plain = run(plan).states[0]["paths"][:, 0]
-    np.testing.assert_array_equal(paths[:, 0], plain[:, 0])
-    np.testing.assert_array_equal(paths[:21, 1], plain[:21, 0])
-    assert np.all(paths[21:, 1] != plain[21:, 0])
-
-
 @pytest.mark.parametrize("algorithm", ["splitting", "subset", "importance"])
 def test_a_threshold_that_is_never_reached_is_said(algorithm):
     still = rode.additive(
@@ -155,38 +132,6 @@ def test_a_threshold_that_is_never_reached_is_said(algorithm):
     assert (found.probability, found.low, found.reached) == (0.0, 0.0, False)
     assert math.isnan(found.high)
     assert math.isinf(found.coefficient_of_variation)
-
-
-@pytest.mark.parametrize(
-    ("arguments", "words"),
-    [
-        ({"threshold": math.nan}, "threshold must be finite"),
-        ({"paths": 1}, "paths must be an integer"),
-        ({"coefficient_of_variation": 0.0}, "coefficient_of_variation must lie in"),
-        ({"max_runs": 5}, "max_runs must be an integer"),
-        ({"algorithm": "fast"}, "algorithm must be one of"),
-        pytest.param(
-            {"algorithm": "importance", "problem": process(observe=show_size)},
-            "a linear function of",
-            marks=pytest.mark.slow,
-        ),
-        ({"paths": 19}, "paths must be at least 20 for subset simulation"),
-        ({"problem": rode.kanai_tajimi()}, "output must be one of displacement"),
-        ({"problem": rode.growth()}, "needs noise that enters linearly"),
-        *(
-            ({"algorithm": algorithm, "problem": process(excitation=one)}, "one record for all")
-            for algorithm in ("subset", "splitting")
-            for one in (
-                rode.Record([0.0] * 40, H),
-                rode.Sum(rode.OU(tau=1.0, c=1.0), rode.Record(np.zeros((500, 40)), H)),
-            )
-        ),
-    ],
-)
-def test_bad_arguments(arguments, words):
-    good = {"problem": process(), "method": "averaged-heun", "threshold": 1.0, "h": H}
-    with pytest.raises(ValueError, match=words):
-        rode.rare_event(**good | {"t_span": (0, 1), "rng": 1} | arguments)
 
 
 @pytest.mark.parametrize("algorithm", ["splitting", "subset"])

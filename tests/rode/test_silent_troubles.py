@@ -1,7 +1,6 @@
 """Wrong formulas, ranges and options of user's problems are refused in words."""
 
 import math
-import warnings
 
 import numpy as np
 import pytest
@@ -68,16 +67,6 @@ def test_right_derivatives_pass_at_all_sizes(function, slope):
         H=lambda x, p: (function(x[0]),), first_derivative=lambda x, v, p: (slope(x[0]) * v[0],)
     )
     problem(**cubic(0.0))
-
-
-def test_parts_that_diverge_emit_no_warnings_of_numpy():
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        result = rode.solve(
-            problem(H=lambda x, p: (x[0] ** 3,), start=(5.0,)), "averaged-heun",
-            **RUN, reduction=["moments", rode.Quantiles(0.5)], parts=3,
-        )  # fmt: skip
-    assert result.status == "diverged"
 
 
 def test_what_compiled_code_or_a_type_does_not_know_is_refused():

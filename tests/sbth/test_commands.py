@@ -124,13 +124,10 @@ def test_mistakes_are_explained_with_exit_code_2(files, capsys):
     asymmetric[0, 2] = 1.0
     np.save(files / "asymmetric.npy", asymmetric)
     np.save(files / "complex.npy", np.eye(3) * 1j)
-    np.save(files / "wide.npy", np.ones((2, 3)))
-    np.save(files / "nan.npy", np.full((2, 2), np.nan))
     np.savez(files / "two.npz", a=np.eye(2), b=np.eye(2))
     (files / "bad.mtx").write_text("this is no matrix\n")
     cases = {
         ("eigvals", "none.mtx"): "none.mtx: No such file",
-        ("eigvals", "matrix.mtx", "--device", "banana"): "got 'banana'",
         ("eigvals", "matrix.mtx", "--out", "x.xls"): "--out must end with",
         ("eigvals", "matrix.mtx", "--plot", "none/x.svg"): "--plot must be a file in an existing",
         ("eigvals", "matrix.mtx", "--interval", "-2", "-1", "--plot", files / "x.svg"): (
@@ -141,14 +138,9 @@ def test_mistakes_are_explained_with_exit_code_2(files, capsys):
         ("eigvals", "two.npz"): "must hold one array",
         ("eigvals", "asymmetric.npy"): "a must be symmetric: 1 and 0 are mirror images, at (0, 2)",
         ("eigvals", "complex.npy"): "must be Hermitian",
-        ("eigvals", "wide.npy"): "square",
-        ("eigvals", "nan.npy"): "finite",
         ("eigvals", "matrix.txt"): "the name must end with .mtx",
-        ("eigh", "matrix.npy"): "--vectors",
         ("eigh", "matrix.npy", "--vectors", "v.csv"): "--vectors: the name must end with .npy",
         ("eigsh", "matrix.mtx", "-k", "60"): "k must be less than the order of a, 60",
-        ("eigsh", "matrix.mtx", "--vectors", "v.csv"): "--vectors: the name must end with .npy",
-        ("eigsh", "matrix.mtx", "--sigma", "nan"): "sigma must",
     }
     for (command, name, *options), message in cases.items():
         code, out, err = run(capsys, files / name, *options, command=command)

@@ -81,8 +81,11 @@ def test_other_device_arrays_are_refused_unread():
         (lambda: sbth.full_to_band(Elsewhere((9, 9), "torch.complex64")), "a must be real"),
         (lambda: sbth.eigvalsh_tridiagonal(d, e), "d must be real"),
         (lambda: sbth.eigvalsh_tridiagonal(e, d), "e must be real"),
-        (lambda: sbth.band_from_dense(Elsewhere((9, 9), float)), here.format("band_from_dense")),
         (lambda: sbth.dense_from_band(Elsewhere((9, 9), float)), here.format("dense_from_band")),
+        (
+            lambda: sbth.solve_batch(sbth.eigh, Elsewhere((2, 9, 9), float), device=["cpu"] * 2),
+            "a is a batch of matrices on a GPU",
+        ),
     ):
         with pytest.raises(TypeError, match=message):
             call()
@@ -195,20 +198,7 @@ def test_cupy_views_streams_and_errors_on_a_gpu(require_cuda):
                 getattr(sbth, solve)(cupy.ones(shape, complex))
     with pytest.raises(ValueError, match=r"nan for element \(1, 0\)"):
         sbth.eigvals_banded(cupy.asarray([[0.0, np.nan], [1.0, 1.0]]))
-    for shape in ((1, 0), (3, 0), (1, 1), (4, 1)):
-        d, e = sbth.tridiagonalize(cupy.ones(shape))
-        assert (d.shape, e.shape) == ((shape[1],), (0,))
+    for shape in ((3, 0), (4, 1)):
         assert sbth.eigvals_banded(cupy.ones(shape)).shape == (shape[1],)
-    large = cupy.full((9, 9), 8e307)
     with pytest.raises(ValueError, match="a_band is too large"):
-        sbth.eigvals_banded(large)
-    with pytest.raises(TypeError, match="works in host memory"):
-        sbth.band_from_dense(large)
-
-
-@pytest.mark.cuda
-def test_numba_arrays_of_other_types_are_refused_clearly(require_cuda):
-    from hetero.cuda.driver import cuda
-
-    with pytest.raises(TypeError, match="must be C-contiguous float64"):
-        sbth.eigvals_banded(cuda.to_device(BAND.astype(np.int64)))
+        sbth.eigvals_banded(cupy.full((9, 9), 8e307))

@@ -48,18 +48,3 @@ def test_reflections_are_orthogonal_when_squares_underflow(device, stages, dtype
     assert np.linalg.norm(np.eye(n) - full @ full.T, 1) / (n * eps) < THRESHOLD
     values = sbth.eigvalsh_tridiagonal(main, below, device=device, method="sbth")
     np.testing.assert_allclose(values, np.sort(ab[0]), rtol=0, atol=THRESHOLD * n * eps)
-
-
-@pytest.mark.parametrize("n", [2, 16, 33])
-@pytest.mark.parametrize("d", [1, 2, 7])
-def test_laplacian_of_a_rectangle(device, n, d):
-    """The Laplacian of an n x d grid has the bandwidth d and a known spectrum."""
-    ab = np.zeros((d + 1, n * d))
-    ab[0] = 4.0
-    ab[1, : n * d - 1] = -1.0 if d > 1 else 0.0
-    ab[1, d - 1 :: d] = 0.0
-    ab[d, : (n - 1) * d] = -1.0
-    x, y = (2.0 - 2.0 * np.cos(np.pi * np.arange(1, m + 1) / (m + 1)) for m in (n, d))
-    computed = sbth.eigvals_banded(ab, lower=True, device=device, method="sbth")
-    true = np.sort(np.add.outer(x, y).ravel())
-    assert np.max(np.abs(computed - true)) < THRESHOLD * 8.0 * n * d * EPS

@@ -119,15 +119,6 @@ def test_plain_arrays_meet_the_same_refusals(name):
     assert CASES // 5 < errors < CASES
 
 
-@pytest.mark.parametrize("lower", [False, True])
-@pytest.mark.parametrize("solve", [sbth.eig_banded, sbth.eigvals_banded])
-def test_a_band_stored_by_columns_is_not_overwritten(solve, lower):
-    band = np.asfortranarray(np.random.default_rng(0).standard_normal((3, 6)))
-    before = band.copy()
-    solve(band, lower=lower)
-    np.testing.assert_array_equal(band, before)
-
-
 def test_the_environment_is_read_in_each_call(monkeypatch):
     monkeypatch.delenv("HETERO_DEVICE", raising=False)
     sbth.eigvalsh(np.eye(3))

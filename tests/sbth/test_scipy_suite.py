@@ -1,5 +1,6 @@
-"""SciPy's own tests of its eigenvalue functions pass with those of this package in their place."""
+"""SciPy's own tests pass with functions of this package, which have the arguments of SciPy's."""
 
+import inspect
 import re
 import subprocess
 import sys
@@ -8,8 +9,10 @@ from importlib.util import find_spec
 import numpy as np
 import pytest
 import scipy.linalg
+from scipy import sparse
 
 import sbth
+from sbth import reference
 
 PLUGIN = """
 import scipy.linalg.tests.test_decomp as tests
@@ -64,15 +67,63 @@ def test_eigvalsh_takes_what_eigh_takes(pencil, lower):
     np.testing.assert_allclose(inside, [x for x in scipy.linalg.eigvalsh(a) if -1 < x <= 1])
 
 
-def test_contradictions_about_routines_are_refused(pencil):
-    a, b = pencil
-    with pytest.raises(ValueError, match=r"^driver='evd' asks for a routine of LAPACK, .* CPU"):
-        sbth.eigh(a, driver="evd", method="sbth")
-    with pytest.raises(ValueError, match=r"^lapack_driver='stemr' asks for a routine of LAPACK"):
-        sbth.eigh_tridiagonal(d=a[0], e=a[0, 1:], lapack_driver="stemr", method="sbth")
-    with pytest.raises(ValueError, match=r"^select must not be given beside driver='ev'"):
-        sbth.eigvalsh(a, select="i", select_range=(0, 1), driver="ev")
-    with pytest.raises(ValueError, match="select and tol must not be given beside a subset or b"):
-        sbth.eigvalsh(a, b, tol=1e-3)
-    with pytest.raises(np.linalg.LinAlgError, match="b must be positive definite"):
-        sbth.eigh(a, -b)
+RNG = np.random.default_rng(8)
+BAND = RNG.standard_normal((4, 30))
+EPS = np.finfo(float).eps
+
+
+def assert_close(computed, true):
+    """Check eigenvalues to a few eps."""
+    np.testing.assert_allclose(computed, true, rtol=0, atol=100 * EPS * np.max(np.abs(BAND)))
+
+
+def test_signature_of_eigvals_banded_is_scipys():
+    ours = inspect.signature(sbth.eigvals_banded).parameters
+    scipys = inspect.signature(scipy.linalg.eigvals_banded).parameters
+    assert list(ours)[: len(scipys)] == list(scipys)
+    for name, parameter in scipys.items():
+        assert ours[name].default == parameter.default, name
+        assert ours[name].kind == parameter.kind, name
+    assert list(ours)[len(scipys) :] == ["b_band", "tol", "method", "progress", "device"]
+
+
+@pytest.mark.parametrize("select", ["a", "v", "i", "all", "value", "index", "Index", 0, 1, 2])
+def test_selections_are_words_letters_and_numbers(select):
+    kind = {"a": 0, "v": 1, "i": 2}.get(str(select)[0].lower(), select)
+    window = (None, (-1.0, 1.5), (2, 5))[kind]
+    true = scipy.linalg.eigvals_banded(BAND, select=select, select_range=window)
+    assert true.size
+    assert_close(sbth.eigvals_banded(BAND, select=select, select_range=window), true)
+    d, e = BAND[0], BAND[1, :-1]
+    true = scipy.linalg.eigvalsh_tridiagonal(d, e, select=select, select_range=window)
+    assert_close(sbth.eigvalsh_tridiagonal(d, e, select=select, select_range=window), true)
+    full = reference.dense_from_band(BAND)
+    computed = sbth.eigvalsh(full, select=select, select_range=window, device="cpu")
+    assert_close(computed, scipy.linalg.eigvals_banded(BAND, select=select, select_range=window))
+
+
+@pytest.mark.parametrize("lower", [False, True, np.True_])
+def test_all_functions_agree_on_storage(lower):
+    full = reference.dense_from_band(BAND)
+    true = np.linalg.eigvalsh(full)
+    for ab in (
+        sbth.band_from_dense(full, lower=lower),
+        sbth.band_from_sparse(sparse.csr_array(full), lower=lower),
+        sbth.full_to_band(full, 2, lower=lower, device="cpu"),
+    ):
+        assert_close(scipy.linalg.eigvals_banded(ab, lower=bool(lower)), true)
+    ab, true = reference.cosine_matrix([1.0, -0.5, 0.25], 20, lower=lower)
+    assert_close(scipy.linalg.eigvals_banded(ab, lower=bool(lower)), true)
+
+
+def test_a_tolerance_stops_the_bisection_early(device):
+    true = scipy.linalg.eigvals_banded(BAND)
+    for tol in (1e-3, 1e-8):
+        computed = sbth.eigvals_banded(BAND, tol=tol, method="sbth", device=device)
+        assert np.max(np.abs(computed - true)) <= tol
+    computed = sbth.eigvals_banded(BAND, tol=0.1, method="sbth", device=device)
+    assert np.max(np.abs(computed - true)) > 1e-9
+    for default in (None, 0.0, -1.0):
+        assert_close(sbth.eigvals_banded(BAND, tol=default, device=device), true)
+    with pytest.raises(TypeError, match="tol must be a real number"):
+        sbth.eigvals_banded(BAND, tol="small", device=device)

@@ -10,7 +10,7 @@ from sparse_spectra import path_graph
 
 LENGTH = 19
 NORM = 8.0
-DISTANCES = (0.0, 1e-17, 1e-15, 1e-13, 1e-11, 1e-9, 1e-7, 1e-5)
+DISTANCES = (0.0, 1e-17, 1e-14, 1e-11, 1e-8, 1e-5)
 
 
 def neumann_grid():

@@ -11,45 +11,42 @@ from sbth import reference
 from sbth.__main__ import main
 from sbth._reduction.bulge_chasing.cuda_source import TILES
 from studies.__main__ import main as run_studies
-from studies.sbth import counts, operations
+from studies.sbth import counts
 from studies.sbth.host_driven import ORDERS, HostDriven
+from studies.sbth.prepared import PreparedPipeline
+from studies.sbth.prepared.encoding import LIBRARIES
 from studies.sbth.task_formulas import LAYOUTS
 
 GOLDEN = Path(__file__).parent / "data" / "bulge-chasing-16.py.txt"
 
 
-def working_matrix(ab):
-    """Return the working matrix of a matrix in lower band storage."""
-    work = np.zeros((ab.shape[1], 2 * (ab.shape[0] - 1)))
+def working_matrix(n=23, d=3):
+    """Return a working matrix, and the eigenvalues of its matrix.
+
+    Of its columns of zeros the formula of Riesinger (2017) would divide by 0.
+    """
+    ab = np.random.default_rng(0).standard_normal((d + 1, n))
+    ab[:, 9:11] = 0.0
+    work = np.zeros((n, 2 * d))
     for k, row in enumerate(ab):
-        work[: ab.shape[1] - k, k] = row[: ab.shape[1] - k]
-    return work
+        work[: n - k, k] = row[: n - k]
+    return work, np.linalg.eigvalsh(reference.dense_from_band(ab, lower=True))
+
+
+def eigenvalues(work):
+    """Return the eigenvalues of a reduced working matrix."""
+    assert not work[:, 2:].any()
+    return np.linalg.eigvalsh(np.diag(work[:, 0]) + np.diag(work[:-1, 1], -1), UPLO="L")
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("order", ORDERS)
 @pytest.mark.parametrize("length", [1, 3])
 def test_host_driven_pipeline_preserves_the_spectrum(device, order, length, layout):
-    ab = np.random.default_rng(0).standard_normal((4, 23))
-    ab[:, 9:11] = 0.0  # columns of zeros, for which the formula of Riesinger (2017) divides by 0
-    driver = HostDriven(working_matrix(ab), Device(device), length, order, layout)
+    work, true = working_matrix()
+    driver = HostDriven(work, Device(device), length, order, layout)
     driver.run()
-    work = driver.result()
-    assert not work[:, 2:].any()
-    t = np.diag(work[:, 0]) + np.diag(work[:-1, 1], -1) + np.diag(work[:-1, 1], 1)
-    true = np.linalg.eigvalsh(reference.dense_from_band(ab, lower=True))
-    np.testing.assert_allclose(np.linalg.eigvalsh(t), true, atol=1e-13)
-
-
-def test_calls_are_counted_correctly():
-    n, d = 31, 4
-    driver = HostDriven(np.ones((n, 2 * d)), Device("cpu"), 2, "breadth first")
-    driver.run()
-    assert operations.count_calls(n, d) == driver.calls
-    named = operations.count_calls(1000, 16)
-    tasks = sum(-(-(999 - s) // 16) for s in range(998))
-    assert named["syr2"] == named["symv"] == tasks
-    assert named["gemv"] == named["gemv_t"] == tasks - 998  # a sweep's last task has one block
+    np.testing.assert_allclose(eigenvalues(driver.result()), true, atol=1e-13)
 
 
 @pytest.mark.parametrize(("n", "d"), [(24, 5), (31, 4), (20, 7)])
@@ -100,3 +97,38 @@ def test_the_printed_kernel_is_the_golden_file(capsys):
 def test_every_kernel_can_be_printed(tile, capsys):
     assert main(["kernel", "--tile", str(tile)]) == 0
     compile(capsys.readouterr().out, "kernel", "exec")
+
+
+@pytest.fixture(params=LIBRARIES)
+def machine(request, require_cuda):
+    """A GPU with one of the libraries."""
+    from studies.sbth.prepared.cuda_machine import CudaMachine, LibraryNotInstalledError
+
+    try:
+        return CudaMachine(with_library=request.param == LIBRARIES[1]), request.param
+    except LibraryNotInstalledError as error:
+        pytest.skip(str(error))
+
+
+@pytest.mark.cuda
+@pytest.mark.parametrize("order", ORDERS)
+@pytest.mark.parametrize("length", [1, 3, 12])
+def test_a_gpu_reduces_the_matrix_with_prepared_launches(machine, length, order):
+    """Tasks and results are those of the pipeline that the host drives call by call."""
+    cuda, library = machine
+    work, true = working_matrix(200, 16 if length < 12 else 4)
+    pipeline = PreparedPipeline(work, cuda, length, order, library)
+    pipeline.issue()
+    np.testing.assert_allclose(eigenvalues(pipeline.result()), true, atol=1e-12)
+    driver = HostDriven(work, Device("cuda"), length, order)
+    driver.run()
+    assert pipeline.tasks == driver.tasks
+    if library == LIBRARIES[0]:
+        assert pipeline.issued == driver.calls.total()
+        np.testing.assert_array_equal(pipeline.result(), driver.result())
+        by_rows = PreparedPipeline(work, cuda, length, order, library, LAYOUTS[1])
+        by_rows.issue()
+        np.testing.assert_array_equal(pipeline.result(), by_rows.result())
+    else:
+        with pytest.raises(ValueError, match="layout must be 'column-major' for the vendor's BLAS"):
+            PreparedPipeline(work, cuda, length, order, library, LAYOUTS[1])

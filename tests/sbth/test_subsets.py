@@ -77,7 +77,7 @@ CLUSTERS = {
 
 
 @pytest.mark.parametrize("kind", CLUSTERS)
-@pytest.mark.parametrize("n", [50, 105, 190, 250])
+@pytest.mark.parametrize("n", [50, 105, 190])
 def test_tridiagonal_subsets_at_clusters(n, kind):
     d, e = CLUSTERS[kind](n)
     a, unit = dense(d, e)
@@ -136,7 +136,7 @@ def adjacency_of_a_hypercube(dimension):
 
 
 BOTH_ENDS = {
-    **{f"hypercube of order {2**d}": adjacency_of_a_hypercube(d) for d in (4, 6, 7, 8)},
+    **{f"hypercube of order {2**d}": adjacency_of_a_hypercube(d) for d in (4, 6, 7)},
     "identity": np.eye(60),
     "zero": np.zeros((60, 60)),
     "equal to rounding": np.diag(1.0 + 1e-14 * np.random.default_rng(0).standard_normal(90)),

@@ -1,4 +1,4 @@
-"""Triangles of full matrices on a GPU, and transformations of panels that are applied together."""
+"""Triangles of full matrices on a GPU."""
 
 import numpy as np
 import pytest
@@ -6,8 +6,6 @@ import pytest
 import sbth
 from hermitian_matrices import hermitian
 from hetero.cuda.driver import cuda
-from sbth._reduction.dense_to_band.back_transformation import apply_panels, join_panels
-from sbth._reduction.dense_to_band.reduction import reduce_panels
 
 on_gpu = [pytest.mark.cuda, pytest.mark.usefixtures("require_cuda")]
 
@@ -67,21 +65,6 @@ class TestMirror:
         mirror = KERNELS[f"mirror_{a.dtype}"]
         mirror[tiles * tiles, THREADS](cuda.to_device(given.reshape(-1)), n, lower, 0.25, out)
         np.testing.assert_array_equal(out.copy_to_host().reshape(n, n), a / 4)
-
-
-@pytest.mark.parametrize("panels", [1, 4, 5, 9])
-def test_panels_that_are_applied_together_give_the_product_of_their_factors(panels):
-    b = 3
-    n = b * (panels + 1)  # each panel leaves b rows less, and a panel needs two rows
-    a, given = np.random.default_rng(panels).standard_normal((2, n, n))
-    kept: list = []
-    reduce_panels(np, a, b, panels=kept)
-    assert len(kept) == panels
-    product = given.copy()
-    for i, (v, u) in reversed(list(enumerate(kept, 1))):
-        product[i * b :] -= u @ (v.T @ product[i * b :])
-    apply_panels(np, join_panels(np, kept, b), given)
-    np.testing.assert_allclose(given, product, rtol=0, atol=1e-13)
 
 
 @pytest.mark.parametrize("order", ["C", "F", "parts"])

@@ -86,16 +86,6 @@ def test_several_columns_are_fitted_at_once(table, tmp_path, capsys):
         assert float(row["es_0.975"]) == float(one["risk"][0]["value"])
 
 
-def test_columns_that_are_left_out_are_named(table, tmp_path, capsys):
-    lines = table.read_text().splitlines()
-    path = tmp_path / "named.csv"
-    path.write_text("\n".join([f"{lines[0]},who", *(f"{line},x" for line in lines[1:])]))
-    options = ("--all-columns", "--skip-missing", "--method", "mcculloch")
-    _, out, err = run(capsys, "fit", path, *options)
-    assert "without numbers, so left out: 'who'" in err
-    assert "return" in out
-
-
 def test_returns_are_those_of_the_dates(tmp_path, capsys, sample):
     prices = np.exp(np.cumsum(np.r_[0.0, 0.01 * sample]))
     days = np.datetime64("2020-01-01") + np.arange(prices.size)
@@ -186,24 +176,15 @@ def test_samples_are_those_of_the_seed(tmp_path, capsys):
         (("fit", "{table}"), "choose a column with --column"),
         (("fit", "{table}", "--column", "2"), "--skip-missing leaves"),
         (("fit", "{table}", "--column", "9"), "'return' (2)"),
-        (("fit", "{table}", "--column", "3", "--device", "banana"), "got 'banana'"),
         (("fit", "{table}", "--column", "3", "--fix", "beta"), "--fix must be NAME=VALUE"),
-        (("fit", "{table}", "--column", "3", "--fix", "beta=7"), "beta"),
         (("fit", "{table}", "--column", "3", "--plot", "fit.docx"), "--plot must end with .html"),
-        (("fit", "{table}", "--column", "3", "--out", "none/a.csv"), "existing folder"),
         (("fit", "{table}", "--column", "3", "--confidence", "95"), "--confidence must lie in"),
-        (("rvs", "2.5", "0"), "alpha must lie in (0, 2], got 2.5"),
         (("rvs", "1.5", "0", "--size", "0"), "--size must be an integer >= 1"),
-        (("rvs", "1.5", "0", "--size", "1.5"), "invalid whole number value: '1.5'"),
         (("quantile", "1.5", "0", "--at", "0.5", "99"), "probabilities in [0, 1], got 99"),
-        (("quantile", "1.5", "0", "--grid", "0", "2", "3"), "probabilities in [0, 1], got 2"),
         (("pdf", "1.5", "0", "--at", "nan"), "--at must give numbers, got nan"),
         (("cdf", "1.5", "0", "--grid", "0", "inf", "3"), "--grid must be finite"),
-        (("fit", "{table}", "--column", "3", "--bootstrap", "0"), "--bootstrap must be an integer"),
-        (("fit", "{table}", "--column", "3", "--seed", "-1"), "--seed must be an integer >= 0"),
         (("fit", "{table}", "--column", "3", "--var", "99"), "--var must lie in (0, 1)"),
         (("pdf", "1.5", "0"), "one of the arguments --at --grid --file is required"),
-        (("pdf", "1.5", "0", "--grid", "0", "1", "0.5"), "a positive integer, got 0.5"),
         ((), "the following arguments are required"),
     ],
 )
@@ -232,11 +213,6 @@ def test_results_show_themselves(sample):
     assert "<img" in result._repr_html_()
     summary = result.summary(0.9)
     assert "90 % interval" in summary
-    assert f"{result.alpha:.6g}" in summary
-    from hetero.display.figures import new_figure
-
-    ax = new_figure().subplots()
-    assert result.plot(ax) is ax.figure
     assert len(result.plot().axes) == 3
     cdf = np.sort(result.distribution.cdf(np.sort(sample)))
     steps = np.arange(sample.size + 1) / sample.size

@@ -25,7 +25,7 @@ def test_x_and_alpha_at_reference_points(device):
         assert np.median(error) < 1e-11
 
 
-@pytest.mark.parametrize("alpha", [0.9, 1.0, 1.6])
+@pytest.mark.parametrize("alpha", [1.0, 1.6])
 def test_beta_against_fourier_inversion(alpha):
     x, beta, h = 0.7, 0.3, 1e-6
     high, low = (reference.pdf_cdf(x, alpha, beta + d)[0] for d in (h, -h))
@@ -55,19 +55,6 @@ def test_all_five_against_differences(parameterization, alpha, beta):
             moved.append(one.logpdf(changed[0]))
         expected = (moved[0] - 8 * moved[1] + 8 * moved[2] - moved[3]) / (12 * h)
         assert result[k] == pytest.approx(expected, rel=1e-6, abs=1e-8), name
-
-
-def test_one_sided_at_the_ends():
-    """At alpha = 2 beta has no effect, and beta = +-1 continue the values inside."""
-    x = np.array([-1.0, 0.3, 2.5])
-    normal = stablegpu.dlogpdf(x, 2.0, 0.3)
-    np.testing.assert_allclose(normal.x, -x / 2.0, rtol=1e-10)
-    np.testing.assert_allclose(normal.scale, x**2 / 2.0 - 1.0, rtol=1e-10)
-    np.testing.assert_allclose(normal.beta, 0.0, atol=1e-10)
-    end = stablegpu.dlogpdf(x, 1.5, 1.0, parameterization="S0")
-    inside = stablegpu.dlogpdf(x, 1.5, 1.0 - 1e-6, parameterization="S0")
-    np.testing.assert_allclose(end.beta, inside.beta, rtol=1e-4)
-    assert np.all(np.isfinite(end.alpha))
 
 
 # d log pdf / d alpha at alpha = 2 in S1, by quadrature of the derivative of the Fourier integral in

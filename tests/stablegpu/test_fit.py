@@ -7,7 +7,6 @@ import stablegpu
 from hetero import Device
 from stablegpu import stable
 from stablegpu._fit.estimators.mcculloch import estimate as mcculloch_estimate
-from stablegpu._fit.estimators.mcculloch.formulas import quantile
 from stablegpu._fit.observations import large_samples
 
 PROBABILITIES = np.array(mcculloch_estimate.PROBABILITIES)
@@ -65,13 +64,6 @@ def test_order_statistics(device):
     np.testing.assert_array_equal(results, np.sort(data)[ranks])
 
 
-def test_loglik_and_distribution():
-    data = stable(1.7, 0.2).rvs(500, rng=1)
-    result = stablegpu.fit(data, method="mcculloch")
-    assert result.loglik == pytest.approx(np.log(result.distribution.pdf(data)).sum(), rel=1e-12)
-    assert result.loglik > np.log(stable(1.2, 0.2).pdf(data)).sum()
-
-
 def test_data_on_the_gpu_stay_there(require_cuda):
     cupy = pytest.importorskip("cupy")
     data = stable(1.7, 0.2).rvs(50_000, rng=1)
@@ -83,49 +75,10 @@ def test_data_on_the_gpu_stay_there(require_cuda):
     assert there.loglik == pytest.approx(here.loglik, rel=1e-10)
 
 
-@pytest.mark.parametrize(
-    ("data", "error", "words"),
-    [
-        ([1.0, 2.0], ValueError, "at least 5"),
-        ([], ValueError, "at least 5"),
-        (np.zeros((0, 9)), ValueError, "at least one data set"),
-        ([3.0] * 20, ValueError, "must vary"),
-        ([1.0] * 18 + [2.0] * 2, ValueError, "must vary"),
-        ([1, 2, 3, np.nan, 5, 6], ValueError, "finite"),
-        ([1, 2, 3, -np.inf, 5, 6], ValueError, "finite"),
-        ([1e308, -1e308, 1.7e308, -1.7e308, 0.0], ValueError, "rescale"),
-        ("abcdef", TypeError, "real"),
-        ([1j] * 9, TypeError, "real"),
-    ],
-)
-@pytest.mark.parametrize("method", ["ml", "mcculloch", "koutrouvelis"])
-def test_bad_data(device, data, error, words, method):
-    with pytest.raises(error, match=words):
-        stablegpu.fit(data, method=method, device=device)
-
-
-def test_boundaries_are_said():
-    result = stablegpu.fit(np.arange(100), method="mcculloch")
-    assert result.alpha == 2.0
-    assert "boundary" in result.message
-    assert "alpha" in result.message
-
-
 @pytest.mark.parametrize("method", ["ml", "mcculloch", "koutrouvelis"])
 def test_integer_data_with_ties(method):
     rounded = np.round(10 * stable(1.6, 0.3).rvs(5000, rng=2)).astype(int)
     assert stablegpu.fit(rounded, method=method).alpha == pytest.approx(1.6, abs=0.15)
-
-
-@pytest.mark.parametrize("seed", range(5))
-def test_weighted_quantiles_are_those_of_repeated_data(seed):
-    rng = np.random.default_rng(seed)
-    x, times = np.sort(rng.normal(size=40)), rng.integers(0, 4, 40).astype(float)
-    times[:3] = 0.0
-    repeated, none = np.repeat(x, times.astype(int)), np.empty(0)
-    for p in (0.001, *rng.uniform(size=20), 0.999):
-        weighted = quantile(x, times, 0, 40, times.sum(), p)
-        assert weighted == pytest.approx(quantile(repeated, none, 0, repeated.size, 0.0, p))
 
 
 @pytest.mark.parametrize("method", ["ml", "mcculloch", "koutrouvelis", "grid", "grid2"])
@@ -156,9 +109,3 @@ def test_one_of_the_fits(device):
     with pytest.raises(IndexError):
         results[3]
     assert results[:2].status.tolist() == ["converged", "constant"]
-
-
-def test_arrays_without_dimensions_are_observations():
-    x = stable(1.5, 0.2).rvs(50, rng=1)
-    results = stablegpu.fit([np.array(v) for v in x], method="mcculloch")
-    assert results.alpha == stablegpu.fit(x, method="mcculloch").alpha

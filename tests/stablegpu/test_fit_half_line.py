@@ -7,7 +7,7 @@ import pytest
 from scipy import optimize, stats
 
 import stablegpu
-from stablegpu import profile_likelihood, stable
+from stablegpu import stable
 
 
 def levy_samples(count, size):
@@ -93,19 +93,6 @@ def test_no_other_end_of_the_support_is_more_likely(device, alpha, kind):
     starts = [end, *((end[0] + a, end[1] + b) for a, b in ((3, 3), (-3, -3), (4, 0), (-4, 0)))]
     best = min(optimize.minimize(loss, u, method="Nelder-Mead").fun for u in starts)
     assert -best < result.loglik + 1e-4
-
-
-def test_windows_and_profiles_of_half_lines(device):
-    (x,) = levy_samples(1, 600)
-    windows = stablegpu.fit_windows(x, 100, step=100, fixed={"beta": 1.0}, device=device)
-    assert windows.converged.all()
-    rows = stablegpu.fit(x.reshape(6, 100), fixed={"beta": 1.0}, device=device)
-    np.testing.assert_array_equal(windows.loglik, rows.loglik)
-    result = stablegpu.fit(x, fixed={"beta": 1.0}, device=device)
-    for name, true in (("alpha", 0.5), ("scale", 2.0)):
-        profile = profile_likelihood(result, name, points=9)
-        assert np.isfinite(profile.drop).all()
-        assert profile.low < true < profile.high
 
 
 def test_a_fixed_location_beyond_data_leaves_what_the_data_allow(device):

@@ -93,10 +93,3 @@ def test_a_nonparametric_bootstrap_draws_from_the_data(sets):
     assert (abs(replicas.loc - moved.loc) < 10.0 * result.scale).all()
     with pytest.raises(ValueError, match="method must be"):
         stablegpu.bootstrap(result, 8, method="bayesian")
-
-
-def test_goodness_of_fit(sets):
-    result = stablegpu.fit(sets[3], method="mcculloch", device="cpu")
-    alone = stablegpu.goodness_of_fit(result, 8, rng=2)
-    with ThreadPoolExecutor(1) as executor:
-        assert stablegpu.goodness_of_fit(result, 8, rng=2, executor=executor) == alone

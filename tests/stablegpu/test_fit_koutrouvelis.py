@@ -40,13 +40,6 @@ def test_the_exact_function_gives_the_parameters_back(alpha, beta):
     np.testing.assert_allclose(estimate, true, rtol=1e-9, atol=1e-12)
 
 
-def test_the_normal_law_has_no_skew():
-    at = np.array([point(k, 2.0) for k in range(POINTS)])
-    sums = np.concatenate([np.exp(-at * at), np.zeros(POINTS)])
-    estimate = regress((2.0, 0.0, 0.0, 1.0), sums, 1.0, np.empty(SCRATCH), True)
-    np.testing.assert_allclose(estimate, (2.0, 0.0, 0.0, 1.0), atol=1e-12)
-
-
 @pytest.mark.statistical
 @pytest.mark.parametrize(
     ("alpha", "beta", "most"),
@@ -126,7 +119,3 @@ def test_information_of_a_cauchy_law():
     information = stablegpu.fisher_information(1.0, 0.0, 2.0)
     np.testing.assert_allclose(information[2:, 2:], 0.125 * np.eye(2), atol=1e-6)
     np.testing.assert_allclose(information, information.T, atol=1e-12)
-    with pytest.raises(ValueError, match="alpha must lie in"):
-        stablegpu.fisher_information(2.0, 0.0)
-    with pytest.raises(ValueError, match="beta must lie in"):
-        stablegpu.fisher_information(1.5, 1.0)

@@ -227,13 +227,7 @@ def test_weights_of_a_histogram_that_is_wider_than_the_distribution(device, extr
         assert weighted.stderr[name] == pytest.approx(repeated.stderr[name], rel=1e-3)
 
 
-def test_many_data_next_to_the_least_float_have_a_law():
-    _, x = sample(1.5, 0.3, 10_000, 9)
-    tiny = stablegpu.fit(x * 1e-322, parameterization="S0", device="cpu")
-    assert tiny.alpha == pytest.approx(stablegpu.fit(x, device="cpu").alpha, abs=0.03)
-
-
-@pytest.mark.parametrize("huge", [1e155, -1e161, 1e307])
+@pytest.mark.parametrize("huge", [-1e161, 1e307])
 def test_a_huge_observation_among_many(device, huge):
     """Bins had squares of observations, which overflow; one datum moves the fit by little."""
     x = np.random.default_rng(7).standard_cauchy(9000)
@@ -298,16 +292,6 @@ def test_fixed_parameters_stay(device, parameterization):
         assert loglik == pytest.approx(fit(beta=beta, alpha=1.4).loglik, abs=1e-6)
 
 
-def test_both_parameterisations_describe_the_same_law(device):
-    _, x = sample(1.4, 0.6, 800, 12)
-    s0 = stablegpu.fit(x, parameterization="S0", device=device)
-    s1 = stablegpu.fit(x, device=device)
-    assert s1.distribution.to("S0").loc == pytest.approx(s0.loc, rel=1e-9)
-    # The mean, loc of S1, is known less well than the middle.
-    assert s1.stderr["loc"] > s0.stderr["loc"]
-    assert s1.stderr["alpha"] == pytest.approx(s0.stderr["alpha"], rel=1e-9)
-
-
 @pytest.mark.parametrize("alpha", [0.7, 1.0, 1.6])
 def test_bins_lose_next_to_nothing(device, monkeypatch, alpha):
     _, x = sample(alpha, 0.3, 10_000, 13)
@@ -330,22 +314,6 @@ def test_boundaries_are_said_and_their_errors_left_out(device):
     assert result.stderr["scale"] > 0.0
 
 
-def test_sets_that_cannot_be_fitted_say_why(device):
-    _, x = sample(1.5, 0.0, 50, 1)
-    rows = np.tile(x, (6, 1))
-    rows[1] = 3.0
-    rows[2, 7] = np.nan
-    rows[3, 2] = -np.inf
-    rows[4, :2] = [-1.5e308, 1.5e308]
-    rows[5, 0] = 1e300  # a heavy tail
-    results = stablegpu.fit(rows, device=device)
-    assert results.status[:5].tolist() == [
-        *("converged", "constant", "not finite", "not finite", "too wide")
-    ]
-    assert np.isfinite(results.alpha).tolist() == [True, False, False, False, False, True]
-    assert 0.1 <= results.alpha[5] < 1.5
-
-
 @pytest.mark.parametrize(("alpha", "beta"), [(1.6, 0.3), (0.8, -0.5)])
 def test_grids_come_close_and_never_above(device, alpha, beta):
     _, x = sample(alpha, beta, 300, 14)
@@ -361,23 +329,3 @@ def test_grids_come_close_and_never_above(device, alpha, beta):
     assert quick.loglik - 1e-6 < grid2.loglik < grid.loglik
     assert grid.evaluations > 10 * ml.evaluations
     assert np.isnan(grid.stderr["alpha"])
-
-
-@pytest.mark.parametrize(
-    ("options", "words"),
-    [
-        ({"fixed": {"gamma": 1.0}}, "fixed may name alpha, beta, loc, scale"),
-        ({"fixed": {"alpha": 0.05}}, r"fixed alpha must lie in \[0.1, 2\]"),
-        ({"fixed": {"loc": 0.0}}, "a fixed loc of S1 needs"),
-        ({"fixed": {"beta": [0.0, 0.1]}}, "one for each of 1 data sets"),
-        ({"fixed": {"beta": 0.0}, "method": "mcculloch"}, "fixed needs method='ml'"),
-        ({"weights": np.ones(9)}, "shape of data"),
-        ({"weights": np.zeros(20)}, "must not all be 0"),
-        ({"weights": -np.ones(20)}, "at least 0"),
-        ({"weights": np.full(20, 1e308)}, "a sum of at most"),
-        ({"weights": np.arange(20) < 4}, "at least 5 values of positive weight in a set, got 4"),
-    ],
-)
-def test_bad_options(options, words):
-    with pytest.raises(ValueError, match=words):
-        stablegpu.fit(np.arange(20.0) ** 2, **options)

@@ -3,6 +3,7 @@
 import itertools
 import subprocess
 import sys
+import threading
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -12,6 +13,7 @@ import stablegpu
 from hetero.devices import Device
 from hetero.distributed.engines import Engine
 from stablegpu._fit.observations.streams.pieces import observations_of
+from stablegpu._fit.observations.streams.read_ahead import read_ahead
 from stablegpu._fit.observations.streams.sample import StreamedSample
 
 PIECE = 7000
@@ -99,27 +101,6 @@ def test_digits_that_do_not_end_early(monkeypatch):
     np.testing.assert_array_equal(sample_of(data, 170).select(ranks), np.sort(data)[ranks])
 
 
-def test_few_observations_are_fitted_one_by_one(data):
-    expected = stablegpu.fit(data[:300], device="cpu")
-    assert stablegpu.fit_stream(data[:300], piece=11, device="cpu") == expected
-
-
-def test_integers_and_float32_are_read_as_float64(data, tmp_path):
-    np.save(tmp_path / "x.npy", data.astype(np.float32))
-    expected = stablegpu.fit(data.astype(np.float32), method="mcculloch", device="cpu")
-    found = stablegpu.fit_stream(tmp_path / "x.npy", method="mcculloch", device="cpu")
-    assert found.params == expected.params
-
-
-def test_results_without_data_in_memory_say_so(path):
-    result = stablegpu.fit_stream(path, method="mcculloch", device="cpu")
-    with pytest.raises(TypeError, match="fit a sample of them"):
-        stablegpu.bootstrap(result, 9)
-    with pytest.raises(TypeError, match="fit a sample of them"):
-        result.plot()
-    assert "alpha" in result.summary()
-
-
 def test_bad_sources(tmp_path, data):
     (tmp_path / "text.npy").write_text("1 2 3")
     np.savez(tmp_path / "several.npz", data)
@@ -184,3 +165,47 @@ def test_passes_of_other_sizes_are_seen(size, method):
     for source in (lambda: exhausted, lambda: [x[: -1 if next(passes) else None]]):
         with pytest.raises(ValueError, match=f"same numbers each time, got {size} in the first"):
             stablegpu.fit_stream(source, method=method, device="cpu")
+
+
+CPU = Device("cpu")
+DATA = np.random.default_rng(2).standard_cauchy(1000)
+
+
+def readers():
+    return [t for t in threading.enumerate() if t.name.startswith("heterokit-reader")]
+
+
+@pytest.mark.parametrize("dtype", ["<f8", ">f8", "<f4", "<i2", "?"])
+@pytest.mark.parametrize("is_map", [False, True])
+@pytest.mark.parametrize("piece", [7, 100, 999, 1000, 5000])
+def test_pieces_are_those_of_the_file(tmp_path, dtype, is_map, piece):
+    data = DATA.clip(-1e4, 1e4).astype(dtype)
+    path = tmp_path / "data.npy"
+    np.save(path, data)
+    source = np.load(path, mmap_mode="r") if is_map else path
+    observations = observations_of(source, piece)
+    for part in (observations, *observations.split(3)):
+        pieces = [p.copy() for p in read_ahead(part, CPU)]
+        expected = data[part.begin : part.end].astype(float)
+        assert [p.size for p in pieces] == [p.size for p in part]
+        np.testing.assert_array_equal(np.concatenate(pieces), expected)
+    assert not readers()
+
+
+def test_a_file_that_becomes_shorter_is_an_error(tmp_path):
+    path = tmp_path / "data.npy"
+    np.save(path, DATA)
+    observations = observations_of(path, 300)
+    np.save(path, DATA[:500])
+    with pytest.raises(ValueError, match=r"data\.npy has become shorter while it was read"):
+        list(read_ahead(observations, CPU))
+    assert not readers()
+
+
+@pytest.mark.cuda
+def test_buffers_for_a_gpu(require_cuda, tmp_path):
+    np.save(tmp_path / "data.npy", DATA)
+    device = Device("cuda", 0)
+    with device.active():
+        pieces = [p.copy() for p in read_ahead(observations_of(tmp_path / "data.npy", 70), device)]
+    np.testing.assert_array_equal(np.concatenate(pieces), DATA)

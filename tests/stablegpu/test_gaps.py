@@ -60,33 +60,6 @@ def test_windows_have_so_many_observations_and_their_labels():
             stablegpu.fit_windows(X[0], 100, step=step)
 
 
-def test_refusals_name_the_remedy():
-    empty = np.full(9, np.nan)
-    empty[:4] = 1.0
-    for call, message in (
-        (lambda: stablegpu.fit(empty, nan_policy="omit"), "at least 5 values in a set beside NaN"),
-        (lambda: stablegpu.fit(X, nan_policy="drop"), "nan_policy must be one of 'raise', 'omit'"),
-        (lambda: stablegpu.fit(X[0], weights=np.full(400, 1e300)), "a sum of at most 9.0072e"),
-        (lambda: stablegpu.fit(X[0], floc=0.0), r"'floc'; use fixed=\{'loc': ...\}"),
-        (lambda: stablegpu.fit(X[0], f1=0.0), r"'f1'; use fixed=\{'beta': ...\}"),
-        (lambda: stablegpu.fit(X[0], nothing=0.0), "unexpected keyword argument 'nothing'$"),
-        (
-            lambda: stablegpu.stable([1.2, 1.5], 0.3),
-            "alpha must be a real number: stablegpu.pdf.* arrays",
-        ),
-        (
-            lambda: stablegpu.fit(np.ma.masked_greater(X, 0.0)),
-            r"data must not be masked: fill the gaps, for example by data\.filled",
-        ),
-        (
-            lambda: stablegpu.pdf([np.ma.masked_greater(row, 0.0) for row in (X[0], X[1])], 1.5, 0),
-            r"x must not be masked: pass compressed\(\) of each masked array",
-        ),
-    ):
-        with pytest.raises((TypeError, ValueError), match=message):
-            call()
-
-
 def test_streams_leave_gaps_out(tmp_path):
     data = stablegpu.stable(1.6, 0.4, device="cpu").rvs(30_000, rng=1)
     data[::7] = np.nan

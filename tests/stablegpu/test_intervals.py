@@ -198,32 +198,6 @@ def test_quantiles_give_back_the_distribution_and_its_errors():
     assert math.isnan(fit(quantiles=given, parameterization="S1").stderr["alpha"])
 
 
-@pytest.mark.parametrize(
-    ("arguments", "error", "words"),
-    [
-        ({}, TypeError, "needs data, or both lower and upper"),
-        ({"data": np.arange(9.0), "upper": np.arange(9.0)}, TypeError, "data, or lower and upper"),
-        ({"lower": np.arange(9.0), "upper": np.arange(9.0) - 1.0}, ValueError, "not exceed upper"),
-        ({"lower": np.arange(9.0), "upper": np.arange(8.0)}, ValueError, "the same shape"),
-        ({"data": np.arange(9.0) * 0.013, "rounding": 0.01}, ValueError, "multiples of rounding"),
-        ({"data": np.arange(9.0), "rounding": 0.0}, ValueError, "rounding must lie in"),
-        ({"data": np.arange(9.0), "truncation": 3.0}, ValueError, "never recorded"),
-        (
-            {"data": np.arange(9.0), "rounding": 1.0, "method": "mcculloch"},
-            ValueError,
-            "method='ml'",
-        ),
-        ({"data": np.arange(9.0), "n": 5}, TypeError, "n belongs to quantiles"),
-        ({"quantiles": {0.5: 1.0}}, ValueError, "at least as many"),
-        ({"quantiles": {0.1: 1, 0.2: 0, 0.5: 2, 0.9: 3}}, ValueError, "must increase"),
-        ({"quantiles": {0.5: 1.0}, "data": np.arange(9.0)}, TypeError, "not both"),
-    ],
-)
-def test_bad_arguments_are_refused_with_a_remedy(arguments, error, words):
-    with pytest.raises(error, match=words):
-        fit(**arguments)
-
-
 def test_results_of_many_keep_their_intervals(device):
     x = np.round(TRUTH.rvs((3, 200), rng=8) / 0.5) * 0.5
     fits = fit({"a": x[0], "b": x[1], "c": x[2]}, rounding=0.5, device=device)

@@ -36,13 +36,6 @@ def test_a_frame_is_fitted_by_columns(columns, make):
         assert fits[name].label == name
 
 
-def test_a_mapping_may_have_series_of_different_lengths(columns):
-    fits = stablegpu.fit(
-        {"long": columns["A"], "short": columns["A"][:20]}, method="mcculloch", device="cpu"
-    )
-    assert fits.nobs.tolist() == [60, 20]
-
-
 def test_a_series_is_one_set_with_its_name(columns):
     for series in (pandas.Series(columns["B"], name="B"), polars.Series("B", columns["B"])):
         result = stablegpu.fit(series, method="mcculloch", device="cpu")
@@ -103,33 +96,3 @@ def test_windows_carry_the_date_of_their_last_observation(columns):
         stablegpu.fit_windows(columns["A"], 20, index=days[1:], **options)
     with pytest.raises(ValueError, match="of a frame pass one column"):
         stablegpu.fit_windows(pandas.DataFrame(columns), 20)
-
-
-def test_criteria_count_observations_by_their_weights(columns):
-    values = columns["A"]
-    twice = stablegpu.fit(np.repeat(values, 2), device="cpu")
-    weighted = stablegpu.fit(values, weights=np.full(60, 2.0), device="cpu")
-    assert weighted.nobs == twice.nobs == 120.0
-    assert weighted.bic == pytest.approx(4 * math.log(120) - 2 * weighted.loglik, rel=1e-14)
-    assert weighted.params == {n: getattr(weighted, n) for n in ("alpha", "beta", "loc", "scale")}
-    assert weighted.conf_int(confidence=0.9)["scale"] == weighted.interval(0.9)["scale"]
-
-
-@pytest.mark.slow
-def test_the_type_of_a_fit_is_known_to_type_checkers(tmp_path):
-    from mypy import api
-
-    path = tmp_path / "typed.py"
-    path.write_text(
-        "import numpy as np, stablegpu\n"
-        "reveal_type(stablegpu.fit([1.0, 2.0]))\n"
-        "reveal_type(stablegpu.fit({'a': [1.0]}, method='ml'))\n"
-        "reveal_type(stablegpu.fit([[1.0], [2.0]]))\n"
-        "a: np.ndarray[tuple[int], np.dtype[np.float64]]\n"
-        "reveal_type(stablegpu.fit(a))\n"
-        "b: np.ndarray\n"
-        "stablegpu.fit(b).alpha + 1.0\n"
-    )
-    out, err, code = api.run(["--no-error-summary", "--follow-imports=silent", str(path)])
-    kinds = [line.rsplit('"', 2)[1].rsplit(".", 1)[1] for line in out.splitlines()]
-    assert (code, kinds) == (0, ["FitResult", "FitResults", "FitResults", "FitResult"]), out + err

@@ -5,9 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 
-import hetero
 import stablegpu
-from hetero.arrays import on_host
 from stablegpu._numerics.arrays_in_parts import MULTIPLE
 
 X = np.sinh(np.linspace(-9.0, 9.0, 3 * MULTIPLE + 17)).reshape(5, -1)
@@ -70,39 +68,6 @@ def test_a_quantile_has_the_same_bits_by_itself(alpha, beta):
     p = np.concatenate([P[1:-1:211], 10.0 ** -np.arange(3.0, 200.0, 13.0)])
     together = distribution.ppf(p)
     np.testing.assert_array_equal([distribution.ppf(one) for one in p], together)
-
-
-@pytest.mark.filterwarnings("ignore:.*error")
-def test_estimates_of_errors_are_those_of_all_points(threads):
-    alone, others = distributions(threads, evaluator=stablegpu.Quadrature(tolerance=1e-5))
-    expected = alone.evaluate(X)
-    for other in others[:2]:
-        found = other.evaluate(X)
-        np.testing.assert_array_equal(found.error, expected.error)
-        np.testing.assert_array_equal(found.cdf, expected.cdf)
-
-
-@pytest.mark.parametrize("alpha", [pytest.param(1.7, marks=pytest.mark.simulator), 1.02])
-def test_parts_of_samples_on_the_device(device, alpha):
-    """The kernel that begins in the middle continues the one that begins at 0."""
-    from hetero.arrays import Workspace
-    from stablegpu import _sampling
-    from stablegpu._parameters import Parameters
-    from stablegpu._sampling.formulas import RandomStream
-    from stablegpu._sampling.sample import sampler_of
-
-    place = hetero.resolve(device)
-    parameters = Parameters.checked(alpha, 0.4, 1.0, 2.0, "S1")
-    with place.active():
-        workspace = Workspace(place)
-
-        def draw(first, size):
-            out = workspace.output((size,))
-            words = RandomStream(*map(np.uint32, (0, 7, 3, 4)))
-            _sampling.loops(place).fill(words, sampler_of(parameters), 1.0, 2.0, first, out)
-            return on_host(out)
-
-        np.testing.assert_array_equal(draw(5, 12), draw(0, 17)[5:])
 
 
 def test_points_with_individual_parameters(threads):

@@ -112,29 +112,6 @@ def test_autoregressions():
     assert following.median == pytest.approx(expected)
 
 
-@pytest.mark.parametrize(
-    ("arguments", "error", "words"),
-    [
-        ((np.arange(9.0),), TypeError, "needs X, or the order"),
-        ((np.arange(9.0), np.ones((9, 1))), ValueError, "constant column"),
-        ((np.arange(9.0), np.ones((8, 1))), ValueError, "shape"),
-        ((np.arange(6.0), np.eye(6)[:, :2]), ValueError, "at least 7 observations"),
-        ((np.arange(20.0), np.arange(20.0)[:, None] * [1.0, 2.0]), ValueError, "collinear"),
-        ((np.full(9, np.nan), np.eye(9)[:, :1]), ValueError, "must be finite"),
-        (
-            (0.1 + 0.3 * np.sin(np.arange(30)), np.sin(np.arange(30))[:, None]),
-            ValueError,
-            "linear f",
-        ),
-        ((np.empty((0, 9)), np.eye(9)[:, :1]), ValueError, "a model and X a column"),
-        ((np.arange(9.0), np.empty((9, 0))), ValueError, "a model and X a column"),
-    ],
-)
-def test_bad_models_are_refused(arguments, error, words):
-    with pytest.raises(error, match=words):
-        regress(*arguments)
-
-
 def test_a_comparison_says_which_distribution_fits_best():
     x = stats.t(4).rvs(8000, random_state=1)
     compared = fit(x, device="cpu").compare()

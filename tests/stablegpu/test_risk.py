@@ -63,22 +63,6 @@ def test_normal_law():
     np.testing.assert_allclose(distribution.expected_shortfall(LEVELS), expected, rtol=1e-12)
 
 
-def test_levy_law_has_finite_shortfall_on_its_light_side():
-    """X = 1/Z^2 with Z normal: P(X < x) = erfc(1/sqrt(2 x))."""
-    from mpmath import mp
-
-    distribution = stable(0.5, 1.0)
-    for level in (0.5, 0.9, 0.999):
-        q = -distribution.value_at_risk(level)
-        below = mp.quad(lambda x: mp.erfc(1 / mp.sqrt(2 * x)), [0, 1e-3 * q, q / 10, q / 2, q])
-        expected = -(q - below / (1 - level))
-        assert float(abs(distribution.expected_shortfall(level) / expected - 1)) < 1e-12
-    assert distribution.expected_shortfall(0.9, of="losses") == math.inf
-    for alpha in (0.6, 1.0):  # both sides are heavy, and there is no mean
-        for of in ("returns", "losses"):
-            assert stable(alpha, 0.3).expected_shortfall(0.95, of=of) == math.inf
-
-
 @pytest.mark.parametrize(
     ("alpha", "beta"), [(1.5, 0.5), (1.01, -0.2), (1.8, -1.0), (1.0, 1.0), (0.9, 1.0), (0.3, 1.0)]
 )
@@ -109,17 +93,9 @@ def test_signs_and_shapes():
         assert isinstance(getattr(distribution, measure)(0.9), float)
         assert np.all(np.diff(result[:, 0]) > 0)
     assert np.all(distribution.expected_shortfall(LEVELS) > at_risk(LEVELS))
-
-
-def test_bad_arguments():
-    for level in (0.0, 1.0, -0.1, math.nan, [0.5, 2.0]):
-        for measure in (stable(1.5, 0).value_at_risk, stable(1.5, 0).expected_shortfall):
-            with pytest.raises(ValueError, match="level must lie in"):
-                measure(level)
-    with pytest.raises(ValueError, match="of must be one of"):
-        stable(1.5, 0).value_at_risk(0.9, of="profit")
-    with pytest.raises(TypeError, match="level"):
-        stable(1.5, 0).expected_shortfall("0.9")
+    assert stable(0.5, 1.0).expected_shortfall(0.9, of="losses") == math.inf
+    for of in ("returns", "losses"):  # both sides are heavy, and there is no mean
+        assert stable(1.0, 0.3).expected_shortfall(0.95, of=of) == math.inf
 
 
 # ---- intervals of a fit, and Kupiec's test -------------------------------------------------------
@@ -206,12 +182,6 @@ def test_kupiecs_test_agrees_with_published_regions():
     pvalues = [kupiec_test(np.r_[np.full(k, -2.0), np.ones(255 - k)], 1.0, 0.99).pvalue
                for k in range(8)]  # fmt: skip
     assert [p > 0.05 for p in pvalues] == [False, *[True] * 6, False]
-
-
-def test_kupiecs_test_refuses_what_it_cannot_judge():
-    for data, limit in (([], 1.0), ([1.0, math.nan], 1.0), ([1.0, 2.0], [1.0]), ([1.0], math.nan)):
-        with pytest.raises(ValueError, match="must"):
-            kupiec_test(data, limit, 0.99)
 
 
 def test_upper_ends_hold_where_a_sample_has_no_outliers_among_its_losses():

@@ -1,5 +1,6 @@
 """Checks of eigenvalues and eigenvectors, in the units of LAPACK's test programs."""
 
+import mpmath
 import numpy as np
 import scipy.linalg
 
@@ -7,6 +8,16 @@ EPS = np.finfo(float).eps
 
 THRESHOLD = 20.0
 """Largest ratio that LAPACK's test programs accept."""
+
+
+def exact_eigenvalues(a, b=None):
+    """Return the eigenvalues of a Hermitian matrix or pencil, computed with 40 digits."""
+    with mpmath.workdps(40):
+        c = mpmath.matrix(a.tolist())
+        if b is not None:
+            inverse = mpmath.inverse(mpmath.cholesky(mpmath.matrix(b.tolist())))
+            c = inverse * c * inverse.H
+        return np.array([float(x) for x in mpmath.eighe(c, eigvals_only=True)])
 
 
 def assert_eigenpairs(a, w, v=None, b=None, *, first: int | None = 0, threshold=THRESHOLD):

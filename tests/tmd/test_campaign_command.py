@@ -69,7 +69,7 @@ def test_a_budget_ends_a_search_and_its_blocks_stay(tmp_path, capsys):
 
 def test_commands_that_share_a_folder_search_different_parts(tmp_path, capsys):
     def search(exponent):
-        command = ["campaign", "sin", "--precision", "20", "--bits", "8", "--parts", "3", "--quiet"]
+        command = ["campaign", "sin", "--precision", "16", "--bits", "8", "--parts", "3", "--quiet"]
         exponents = ["--exponents", exponent, exponent, "--device", "cpu"]
         assert main([*command, *exponents, "--resume", str(tmp_path / "c")]) == 0
         return capsys.readouterr().out
@@ -90,10 +90,6 @@ def test_mistakes(tmp_path, capsys):
     assert "--budget must be a positive number" in capsys.readouterr().err
     assert run(tmp_path / "c", "--exponents", "3", "1") == 2
     assert "FIRST <= LAST" in capsys.readouterr().err
-    assert run(tmp_path / "c", "--exponents", "3", "3") == 0
-    capsys.readouterr()
-    assert run(tmp_path / "c", "--bits", "9", "--exponents", "3", "3") == 2
-    assert "belongs to another campaign" in capsys.readouterr().err
     (tmp_path / "notes").mkdir()
     (tmp_path / "notes" / "mine.txt").write_text("")
     assert run(tmp_path / "notes", "--exponents", "3", "3") == 2

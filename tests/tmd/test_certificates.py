@@ -66,13 +66,6 @@ def test_certificates_of_short_domains_verify(count):
     assert report["arguments"] > 0
 
 
-def test_the_choice_of_blocks_takes_any_rng(certificate):
-    report = tmd.verify(certificate, samples=1, rng=1)
-    assert tmd.verify(certificate, samples=1, rng=np.random.default_rng(1)).keys() == report.keys()
-    with pytest.raises(TypeError, match="rng must be None, an int, a SeedSequence"):
-        tmd.verify(certificate, samples=1, rng="1")
-
-
 def test_a_changed_certificate_is_damaged(certificate, tmp_path):
     certificate["bits"] = 31
     with pytest.raises(tmd.CertificateError, match="hash"):
@@ -103,7 +96,6 @@ CHANGES = {
     "a wrong total": lambda c: rehash(c, cases=c["cases"] + 1),
     "another definition": lambda c: rehash(c, definition=c["definition"].replace("2^-b", "2^-a")),
     "a version without a number": lambda c: rehash(c, versions=c["versions"] | {"numba": "newest"}),
-    "a version that is a number": lambda c: rehash(c, versions=c["versions"] | {"numba": 0.68}),
     "reversed columns": lambda c: rehash(
         c, columns=c["columns"][::-1], blocks=[line[::-1] for line in c["blocks"]]
     ),
@@ -111,9 +103,7 @@ CHANGES = {
     "an extra column": lambda c: rehash(
         c, columns=[*c["columns"], "x"], blocks=[[*line, 0] for line in c["blocks"]]
     ),
-    "a missing key": lambda c: rehash({k: v for k, v in c.items() if k != "versions"}),
     "another division in a block": lambda c: with_cells(c, division="integer"),
-    "another algorithm in a block": lambda c: with_cells(c, algorithm="lefevre"),
     "balls that decide each argument": lambda c: with_cells(c, algorithm="balls"),
     "blocks in another order": lambda c: rehash(c, blocks=c["blocks"][::-1]),
     "fewer sub-domains": lambda c: with_cells(c, subdomains=1),
@@ -122,10 +112,8 @@ CHANGES = {
     ),
     "a hash of nothing": lambda c: with_cells(c, hash=EMPTY_HASH),
     "other bits": lambda c: rehash(c, bits=59),
-    "another spelling of the domain": lambda c: rehash(c, domain=["1.3858", c["domain"][1]]),
     "a domain of too many digits": lambda c: rehash(c, domain=[c["domain"][0], "1e999999999"]),
     "a domain with 0 in it": lambda c: rehash(c, domain=["-0x1.0000000000000p+0", c["domain"][1]]),
-    "another function": lambda c: rehash(c, function="sinh"),
 }
 
 

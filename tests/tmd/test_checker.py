@@ -38,7 +38,7 @@ def search(name, domain, **options):
         ("tanh", (-8, 8), {"bits": 6, "precision": (6, -6, 7)}),
         ("exp", ("-0x1.8p4", "0x1.8p3"), {"bits": 6, "precision": (6, -6, 7)}),
         ("asin", (-2, 2), {"bits": 7, "precision": "bfloat16"}),
-        ("log", ("0.5", 3), {"bits": 14, "precision": 24}),
+        ("log", ("0.9375", 1.0625), {"bits": 14, "precision": 24}),
     ],
 )  # fmt: skip
 def test_what_searches_certify_is_proved_without_tmd(name, domain, options, tmp_path):

@@ -144,15 +144,6 @@ def test_lines_stay_within_their_bound(name, lo, width):
     assert worst * (1 << FRACTION_BITS) > bound / 20  # and the bound is not too generous
 
 
-def test_thresholds_cover_twice_the_distance():
-    f, p = plan_window("exp", "1.25", 38)
-    batch = make_batch(f, p, 0, 1)
-    limit = p.scale.case_distance(p.bits) >> (FRACTION_BITS - 63)
-    assert batch.limits[0] >= 2 * limit
-    assert batch.offsets[0] >= 2 * limit
-    assert int(batch.bounds[0]) << 11 >= 2 * int(batch.offsets[0])
-
-
 @numba.njit
 def _horner(t, x, shift, c):
     return wide.horner(t, x, shift, c)
@@ -188,16 +179,3 @@ def test_wide_arithmetic_is_that_of_integers():
         assert _value_after_steps(
             np.uint64(j), *(to_words(n, 2) for n in (a, b, c, d))
         ) == to_words(total, 2)
-
-
-@numba.njit
-def _horner_u32(t, x, shift, c):
-    return wide.horner_u32(t, x, shift, c)
-
-
-def test_horner_u32_equals_horner():
-    rng = random.Random(6)
-    for _ in range(300):
-        t, c = (rng.randrange(-(1 << 180), 1 << 180) for _ in range(2))
-        args = to_words(t, 3), np.uint64(rng.randrange(1 << 32)), np.uint64(rng.randrange(1, 64))
-        assert _horner_u32(*args, to_words(c, 3)) == _horner(*args, to_words(c, 3))

@@ -11,12 +11,9 @@ import numpy as np
 import pytest
 
 import tmd
-from compile_cuda import allowed_spills, compile_kernel
 from hetero import Device
 from hetero.arrays import on_host
-from hetero.cuda.driver import SIMULATOR, cuda
-from kernel_budgets.budget import array, f4
-from studies.tmd import exhaustive
+from hetero.cuda.driver import cuda
 from tmd.__main__ import main
 from tmd._exhaust import loops, segments
 from tmd._exhaust.formulas import results_at
@@ -63,7 +60,7 @@ EXPONENTS = {
 }  # fmt: skip
 
 
-IN_SHORT = "exp2", "log", "sin", "tan", "erfc", "lgamma"
+IN_SHORT = "exp2", "log", "sin", "tan", "erfc"
 """Functions with tables of each kind: ends, periods, poles, zeros; the others are slow tests."""
 
 
@@ -96,24 +93,6 @@ def test_results_are_those_of_balls_in_all_modes(name):
     assert undecided <= bits.size // 6
 
 
-def test_bounds_of_polynomials_hold_and_are_not_generous():
-    f = load_function("exp2")
-    table = segments.make_table(f, [(0x3F800000, 0x3F900000)])
-    errors = []
-    for segment in table.segments:
-        assert segment["rule"] == segments.POLYNOMIAL
-        for offset in np.linspace(0, segment["count"] - 1, 40).astype(int):
-            x = segments.argument_of(int(segment["start"]) + int(offset))
-            t = (float(x) - segment["centre"]) * segment["scale"]
-            y = 0.0
-            for c in segment["coefficients"][::-1]:
-                y = y * t + c
-            with segments.working_precision(200):
-                error = abs(f.enclosure(segments.ball(x)) - y)
-            errors.append(float(error.upper()) / segment["bound"])
-    assert 1 / 200 < max(errors) < 0.5
-
-
 def test_wrong_results_are_counted_by_mode_and_shown(library):
     """The value at 1.5 is wrong in all modes; a function that ignores the mode, in half of all."""
     domain = (1.5, 1.5001)
@@ -138,15 +117,6 @@ def test_what_has_no_value_must_be_nan(library):
     assert score.wrong["up"] == score.arguments > 8000
     assert math.isnan(score.examples[0][3])
     assert tmd.exhaust("log", "libm.so.6", domain=(-1, -0.999), modes="up").wrong == {"up": 0}
-
-
-@pytest.mark.slow
-def test_every_number_of_binary16(library):
-    score = tmd.exhaust("exp", library, precision="binary16")
-    assert score.arguments + score.not_judged == 1 << 16
-    assert score.not_judged == 2 * 1024
-    assert score.wrong["nearest"] <= 1  # double rounding
-    assert all(score.wrong[mode] < 60 for mode in MODES)
 
 
 @pytest.mark.simulator
@@ -200,20 +170,6 @@ def test_functions_may_overwrite_their_argument_and_return_one_array():
         halves = np.cbrt(ALL_HALVES)
     for _ in range(2):
         np.testing.assert_array_equal(source.evaluate_halves("nearest"), halves)
-
-
-@pytest.mark.parametrize("symbol", ["expf", "fast_sinf", "lgammaf"])
-def test_functions_of_cuda_compile(symbol):
-    """The study of CUDA's functions names functions that there are."""
-    report = compile_kernel(exhaustive.make_kernel(symbol), (array(f4), array(f4)))
-    assert report.spills <= allowed_spills()
-    assert report.registers <= 64
-
-
-def test_the_study_names_functions_of_cuda():
-    symbols = [f"{name}f" for name in exhaustive.IN_CUDA]
-    symbols += [f"fast_{name}f" for name in exhaustive.FAST]
-    assert SIMULATOR or all(hasattr(cuda.libdevice, symbol) for symbol in symbols)
 
 
 def test_the_command(library, capsys):

@@ -188,17 +188,3 @@ def test_domains_of_binary32_with_zeros_poles_and_ends(name, lo, hi):
             y = value * arb(2) ** -fmt.ulp(exponent(Fraction(value.mid().str(60, radius=False))))
             z = y if case.kind == "F" else y + arb(0.5)
             assert abs(z - (z + arb(0.5)).floor()) < arb(2) ** -14
-
-
-@pytest.mark.parametrize(
-    ("name", "domain", "options", "message"),
-    [("asin", (2, 3), {}, "asin needs -1 <= x <= 1"), ("acosh", (0, 1), {}, "needs x >= 1"),
-     ("sin", ("0x1p300", "0x1.0000001p300"), {}, "sin has about .* zeros and poles"),
-     ("sinpi", (1, "2**30"), {}, "take domains with at most 4096"),
-     ("exp", (1, 2), {"precision": "binary8"}, "precision must be one of 'bfloat16'"),
-     ("exp", (1, 2), {"precision": (8, 5, 1)}, "emin <= emax"),
-     ("exp", (1, 2), {"precision": (8, 5)}, r"must be \(digits, emin, emax\)")],
-)  # fmt: skip
-def test_what_cannot_be_searched_is_refused(name, domain, options, message):
-    with pytest.raises(ValueError, match=message):
-        tmd.search(name, domain, **options)

@@ -46,22 +46,6 @@ def round_correctly(f, x, precision=PRECISIONS[53]):
     return judge(Oracle.of_function(f), (x,), precision).values["nearest"]
 
 
-def test_overflow_underflow_and_ties():
-    exp, exp2, binary32 = load_function("exp"), load_function("exp2"), PRECISIONS[24]
-    for value, expected in (
-        (round_correctly(exp, 710.0), math.inf),
-        (round_correctly(exp, -800.0), 0.0),
-        (round_correctly(exp2, -1075.0), 0.0),  # halfway to the smallest number: to even
-        (round_correctly(exp2, -1074.0), 5e-324),
-        (round_correctly(exp2, 128.0, binary32), math.inf),
-        (round_correctly(exp2, -149.0, binary32), 2.0**-149),
-        (round_correctly(exp2, -150.0, binary32), 0.0),
-    ):
-        assert value == expected
-    for score in checking.check_libraries("exp", [710.0, -800.0, 0.0]):
-        assert not score.wrong
-
-
 # ---- libraries of users ------------------------------------------------------------------------
 
 needs_compiler = pytest.mark.skipif(
@@ -185,47 +169,14 @@ def test_callables_ufuncs_and_ctypes_functions_are_libraries():
 
 @pytest.mark.parametrize(
     ("x", "precision"),
-    [
-        *((Fraction(1, 3), 53), (2**53 + 1, 53), (np.int64(2**53 + 1), 53)),
-        *((np.longdouble(1) / 3, 53), (Fraction(1, 3), 24), (2**24 + 1, 24), (1e39, 24)),
-    ],
+    [(Fraction(1, 3), 53), (np.int64(2**53 + 1), 53), (2**24 + 1, 24), (1e39, 24)],
 )
 def test_arguments_that_the_precision_does_not_have_are_refused(x, precision):
-    if float(x) == x and precision == 53:
-        pytest.skip("long double is double on this machine")
     number = f"binary{precision // 24 * 32}"
     with pytest.raises(ValueError, match=f"arguments must be numbers of {number}"):
         checking.check_libraries("log2", [x], precision=precision)
 
 
-@pytest.mark.parametrize(
-    ("name", "x", "message"),
-    [
-        ("log", -1.0, "arguments: log has no value at"),
-        ("log", 0.0, "arguments: log has no value at"),
-        ("exp", math.nan, "arguments must be finite"),
-    ],
-)
-def test_arguments_without_a_value_are_refused(name, x, message):
-    with pytest.raises(ValueError, match=message):
-        checking.check_libraries(name, [x])
-
-
 def test_exact_arguments_of_any_type_are_taken():
     xs = [Fraction(3, 8), 3, np.float32(0.5), np.int64(2**53 + 2), np.longdouble(0.25)]
     assert [s.tried for s in checking.check_libraries("log2", xs)] == [5, 5]
-
-
-@pytest.mark.parametrize(
-    ("source", "message"),
-    [
-        (5, "libraries must hold paths, ufuncs, ctypes functions and callables, got 5"),
-        (lambda x: "text", "must return a number, got 'text'"),
-        (np.add, "must have one input and one output, it has 2 and 1"),
-        (ctypes.CFUNCTYPE(ctypes.c_int)(int), "set its restype"),
-        ("/no/such/library.so", "cannot be loaded"),
-    ],
-)
-def test_what_is_no_library_is_an_error(source, message):
-    with pytest.raises((TypeError, ValueError), match=message):
-        checking.check_libraries("exp", [0.0], [source])

@@ -181,18 +181,6 @@ def test_lists_are_converted_and_read_again(name, form, precision, tmp_path, cap
     assert json.loads(capsys.readouterr().out)["libraries"][0]["tried"] == 4
 
 
-def test_what_was_seen_is_said(tmp_path, capsys):
-    path = tmp_path / "list"
-    path.write_text("\n# comment\n<html>\n")
-    assert main(["convert", "exp", str(path), "--to", "llvm"]) == 2
-    error = capsys.readouterr().err
-    assert "line 3 of" in error
-    assert "is '<html>', but a list that is known here has arrays of numbers in C++ (llvm)" in error
-    path.write_text(GLIBC)
-    with pytest.raises(tmd.CertificateError, match=r"line 2 of .*'cos'"):
-        read_arguments(path, "sin", form="core-math")
-
-
 @pytest.mark.skipif(shutil.which("cc") is None, reason="a library is compiled by cc")
 def test_negative_ends_may_follow_options_and_wrong_values_are_counted(tmp_path, capsys):
     library, source = tmp_path / "bad.so", tmp_path / "bad.c"

@@ -1,7 +1,6 @@
 """Every example runs, and the tour's page has its figures and no failed check."""
 
 import importlib
-import math
 import os
 import re
 import subprocess
@@ -91,28 +90,11 @@ def test_example_runs(name, tmp_path, run):
         assert list(tmp_path.rglob("*.png"))
 
 
-def test_shares_of_a_limit_are_written_without_exponents(monkeypatch):
-    monkeypatch.syspath_prepend(str(ROOT / "examples"))
-    from _shared import Row
-
-    shares = {0.0012: "0.12 %", 0.0996: "10 %", 0.995: "100 %", 1.234: "123 %", None: "–"}
-    for share, text in shares.items():
-        assert Row("job", "cpu", 1.0, "points/s", share, "", "", True).share_text == text
-
-
 @pytest.fixture
 def returns(monkeypatch):
     """Return the module of the example on returns."""
     monkeypatch.syspath_prepend(str(ROOT / "examples"))
     return importlib.import_module("stable_distributions.returns")
-
-
-def test_waits_are_written_with_their_unit(returns):
-    days = returns.TRADING_DAYS
-    cases = {0.5: "0.5 years", 62.4: "62 years", 61_530: "62,000 years", 2.1e9: "2 billion years"}
-    for years, text in cases.items():
-        assert returns.in_words(years * days) == text
-    assert returns.Wait(2.0 * days, math.log(2.0) / 1.96).interval_in_words() == "1.0 to 4.0 years"
 
 
 def test_errors_of_waits_agree_with_simulation(returns):

@@ -1,6 +1,5 @@
 """The runner of the studies, and the one format of records of studies and benchmarks."""
 
-import itertools
 import json
 import os
 import re
@@ -182,7 +181,6 @@ def test_the_list_says_what_every_study_is_and_each_has_a_function_run(capsys):
     [
         (("run", "phrenology"), "'phrenology' is neither a study"),
         (("all", "phrenology"), "PACKAGE must be"),
-        (("run", "tiny", "--device", "banana"), "device must be"),
         (("run", "tiny", "--processes", "0"), "--processes must be an integer >= 1"),
         (("run", "tiny", "--out", "/sys"), "/sys/"),
     ],
@@ -267,15 +265,6 @@ def test_a_study_that_fails_does_not_end_all(install, run, read, tmp_path):
     assert not list(tmp_path.glob("bad-two*"))  # it has no rows
 
 
-def test_long_tables_say_how_far_they_are(install, run, monkeypatch):
-    monkeypatch.setattr("studies.study.SECONDS_BETWEEN_REPORTS", 0.0)
-    install(slow_one=squares_until(None))
-    code, _, errors = run("run", "slow-one")
-    assert code == 0
-    lines = [line.split(": ")[1] for line in errors if line.startswith("Squares")]
-    assert lines == ["0, 0", "1, 1", "2, 4"]
-
-
 PROGRAM = """
 import sys, time
 from types import ModuleType
@@ -304,13 +293,3 @@ def test_a_study_whose_time_is_over_leaves_its_rows(tmp_path):
     record = json.loads((tmp_path / "slow-one-cpu-incomplete.json").read_text())
     assert record["incomplete"] == "SystemExit"
     assert record["tables"][0]["rows"] == [[1, 1]]
-
-
-def test_independent_work_is_shared_out_each_way(tmp_path):
-    from studies.hetero import devices
-
-    rows = devices.run(Study(tmp_path, CPU, quick=True))["rows"]
-    ways = devices.ONE_PROCESS, devices.WORKERS, devices.THREADS
-    assert {(way, count) for _, way, count, *_ in rows} == {*itertools.product(ways, (1, 2))}
-    assert all(seconds > 0.0 for *_, seconds, _ in rows)
-    assert {efficiency for _, _, count, _, efficiency in rows if count == 1} == {100.0}

@@ -30,11 +30,7 @@ def test_masked_elements_are_refused():
     with pytest.raises(ValueError, match=r"^x must not be masked: pass x.compressed\(\)"):
         as_real("x", gap)
     assert as_real("x", np.ma.array([1.0, 2.0])).tolist() == [1.0, 2.0]
-
-
-def test_host_arrays_are_not_copied():
-    x = np.ones(3)
-    assert as_real("x", x) is x
+    assert as_real("x", x := np.ones(3)) is x
 
 
 @pytest.mark.parametrize("size", [0, 1, 4099])
@@ -196,18 +192,6 @@ def test_dlpack_alone_is_enough(require_cuda):
 
     pdf = DISTRIBUTION.pdf(Capsule(cupy.asarray([0.0, 1.0])))
     np.testing.assert_allclose(pdf.copy_to_host(), EXPECTED, rtol=1e-12)
-
-
-@pytest.mark.cuda
-def test_random_numbers_fill_device_arrays(require_cuda):
-    cupy = pytest.importorskip("cupy")
-    out = cupy.empty(1000)
-    with hetero.profile() as profile:
-        assert DISTRIBUTION.rvs(out=out, random_state=1) is out
-    assert profile.bytes_to_host == 0
-    np.testing.assert_allclose(
-        cupy.asnumpy(out), DISTRIBUTION.rvs(1000, random_state=1), rtol=1e-10
-    )
 
 
 @pytest.mark.cuda

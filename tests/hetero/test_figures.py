@@ -4,7 +4,6 @@ import re
 import sys
 from types import SimpleNamespace
 
-import numpy as np
 import pytest
 from matplotlib import pyplot
 
@@ -43,19 +42,6 @@ def test_every_format_is_written(figure, tmp_path, suffix):
         assert b"a &lt; b" in content
         assert table.encode() in content
         assert not re.search(rb'(src|href)="http', content)
-
-
-def test_the_same_figure_gives_the_same_page(tmp_path):
-    pages = []
-    for name in ("a.html", "b.html"):
-        figure = new_figure()
-        figure.subplots().plot(np.arange(3.0))
-        pages.append(save_figure(lambda shown=figure: shown, tmp_path / name).read_bytes())
-    assert pages[0] == pages[1]
-
-
-def test_notebooks_show_figures_by_themselves(figure):
-    assert figure._repr_png_().startswith(b"\x89PNG")
 
 
 @pytest.fixture

@@ -98,14 +98,6 @@ def test_a_function_called_as_written_is_still_compiled_for_compiled_callers():
     assert doubled.signatures
 
 
-def test_compilers_of_dispatchers_are_known():
-    assert dispatchers.is_for_cpu(compiled())
-    assert not dispatchers.is_for_cpu(double)
-    assert dispatchers.compiler_of(compiled()) == (numba.core.compiler.Compiler, {})
-    ours = jit.scalar(double)
-    assert dispatchers.compiler_of(ours) == (libraries.SelfContainedCompiler, {})
-
-
 needs_numba_cuda = pytest.mark.skipif(
     importlib.util.find_spec("numba_cuda") is None, reason="kernels need numba-cuda"
 )
@@ -208,14 +200,6 @@ def test_layers_of_threads_are_known():
     assert parallel_layers.chosen_layer() == numba.threading_layer()
     assert parallel_layers.can_load(parallel_layers.chosen_layer())
     assert not parallel_layers.can_load("no such layer")
-
-
-@needs_numba_cuda
-def test_kernels_have_the_methods_that_gpus_need():
-    from numba.cuda import dispatcher
-
-    for name in ("_reduce_states", "_rebuild", "_prepare_args"):
-        assert callable(getattr(dispatcher._Kernel, name)), name
 
 
 @pytest.mark.parametrize("package", ["hetero", "stablegpu", "rode", "lbm", "sbth", "tmd"])

@@ -7,7 +7,7 @@ import time
 import pytest
 
 import hetero
-from hetero.measurement import environment, limit_loops, machine_limits
+from hetero.measurement import environment, limit_loops
 
 
 def test_regions_nest_and_add_up():
@@ -100,18 +100,6 @@ def test_gpu_limits_agree_with_a_plain_copy(require_cuda):
 def test_facts_are_json():
     facts = json.loads(json.dumps(hetero.facts()))
     assert {"cpu", "cores", "threads", "gpus", "versions", "commit", "date"} <= set(facts)
-
-
-def test_a_user_without_a_home_measures_every_time(monkeypatch):
-    """Containers may run as a user who has no entry in the table of users, and so no home."""
-
-    def nowhere():
-        raise RuntimeError("Could not determine home directory.")
-
-    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
-    monkeypatch.setattr(machine_limits.Path, "home", nowhere)
-    machine_limits._write({})
-    assert machine_limits._read() == {}
 
 
 class Event:

@@ -7,8 +7,6 @@ import sys
 import time
 import types
 
-import pytest
-
 from hetero import progress
 from hetero.cpu.interruptible import ranges
 from hetero.display import progress_bar
@@ -44,14 +42,8 @@ def test_a_pipe_gets_lines_with_the_time_that_is_left(capfd, monkeypatch):
 def test_lines_tell_how_much_is_left():
     assert describe_progress("work", 0.1, 4.0) == "work: 10 % after 4 s, about 36 s left"
     assert describe_progress("work", 0.0, 240.0) == "work: 0 % after 4 min"
-
-
-@pytest.mark.parametrize(
-    ("seconds", "text"),
-    [(3.4, "3 s"), (119.0, "119 s"), (840.0, "14 min"), (9000.0, "2 h"), (1e9, "11,574 days")],
-)
-def test_durations_read_well(seconds, text):
-    assert format_duration(seconds) == text
+    texts = {3.4: "3 s", 119.0: "119 s", 840.0: "14 min", 9000.0: "2 h", 1e9: "11,574 days"}
+    assert {seconds: format_duration(seconds) for seconds in texts} == texts
 
 
 def test_a_notebook_without_widgets_gets_lines(capfd, monkeypatch):

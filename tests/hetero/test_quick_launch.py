@@ -32,34 +32,7 @@ def host_table():
     return Table(np.arange(5.0), np.arange(6.0).reshape(3, 2), np.array([7, -8]))
 
 
-def describe(values, matrix, indices, scales, number, out):
-    """Write something of each argument, so that a wrong one shows."""
-    low, count, mirrored = scales
-    out[0] = values[1] + values.size
-    out[1] = matrix[2, 1] + matrix.shape[0]
-    out[2] = indices[1] + indices[0]
-    out[3] = low + count
-    out[4] = number if mirrored else 0.0
-
-
 EXPECTED = [1.0 + 5, 5.0 + 3, -1.0, 0.25 - 7, 1.5]
-
-
-@pytest.fixture(scope="module")
-def kernel():
-    """Compile `describe` for GPUs."""
-    from hetero.jit import kernel as compile_kernel
-
-    return compile_kernel(describe)
-
-
-@pytest.mark.cuda
-@pytest.mark.simulator
-def test_a_kernel_gets_its_arguments(require_cuda, kernel):
-    out = cuda.to_device(np.zeros(5))
-    arrays = [cuda.to_device(a) for a in host_table()]
-    launch(kernel, 1, 1, 0, (*arrays, SCALES, 1.5, out))
-    assert out.copy_to_host().tolist() == EXPECTED
 
 
 @pytest.mark.cuda

@@ -170,15 +170,6 @@ def test_a_copy_that_nobody_waits_for_is_over_before_its_memory_is_free(allocati
     assert events[-2:] == [("wait", 77), ("destroy", 77)]
 
 
-def test_copies_without_cupy_are_complete_at_once(allocations, monkeypatch):
-    (array,) = allocate_as_one([((4,), np.float64)], 0)
-    fill_from_host(array, np.arange(4.0), 0)
-    monkeypatch.delitem(sys.modules, "cupy")
-    pending = PendingCopy((array,), 0)
-    fill_with_zeros(array, 0)
-    assert pending.wait()[0].tolist() == [0.0, 1.0, 2.0, 3.0]
-
-
 def test_a_refused_copy_is_an_error(allocations, replace_driver):
     (array,) = allocate_as_one([((4,), np.float64)], 0)
     refused = driver.CUresult.CUDA_ERROR_ILLEGAL_ADDRESS

@@ -416,12 +416,6 @@ def test_bytecode_that_python_takes_for_current_poisons_nothing(tree):
     assert tree.run(PLAIN) == ["16.0"]
 
 
-def test_only_sources_are_read(tree):
-    """Large files of data in a package cost nothing: a pipe would keep the reader waiting."""
-    os.mkfifo(tree.path / "toy" / "data.bin")
-    assert tree.run(PLAIN) == ["7.0"]
-
-
 def test_a_package_that_is_registered_twice_keeps_its_first_record(tmp_path):
     (tmp_path / "a.py").write_text("1")
     sources.register("some", str(tmp_path))

@@ -146,16 +146,6 @@ def test_the_kernels_of_sheared_outlets(precision, lattice, registers, face):
     assert_keeps_budget(kernel, signature, precision, registers)
 
 
-@pytest.mark.slow
-def test_nothing_is_written_to_local_memory_before_it_is_needed():
-    """Filling a local array with zeros in every thread may cost float64 a third of its speed."""
-    from lbm._kernels.gpu.kernels import make_kernel
-
-    kernel = make_kernel("step", "ab", 0, "float64", "faces", TRT, False)
-    ptx = compile_kernel(kernel, generated_kernels.lbm_signature("float64")).ptx
-    assert "st.local" not in ptx[: ptx.index("ld.global.f64")]
-
-
 def test_the_printed_kernel_is_the_golden_file(capsys):
     """After an intended change: python -m lbm kernel > tests/lbm/data/(name of the file)."""
     assert main(["kernel"]) == 0

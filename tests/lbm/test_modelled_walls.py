@@ -7,7 +7,6 @@ import pytest
 
 import lbm
 from lbm._coupled.wall_model.formulas import INTERCEPT, KAPPA, find_friction_velocities
-from lbm.geometry.sharp_edges import find_free_directions
 from studies.lbm.tunnel_bodies import extrude
 
 pytestmark = pytest.mark.filterwarnings("ignore:wall='modelled' was tried with")
@@ -89,24 +88,6 @@ def test_a_stream_along_an_oblique_wall_stays_uniform():
     assert len(inner) > 60
     assert np.abs(u - along).max() < 0.01
     assert np.abs(s.rho[tuple(inner.T)] - 1).max() < 0.02 * speed**2 * 1.5
-
-
-def test_surfaces_that_turn_away_by_more_than_30_degrees_have_edges():
-    """Along y runs the edge of a roof at x = 10, behind which it slants."""
-    frame = np.tile([1.0, 0.0, 0.0], (3, 1)), np.tile([0.0, 1.0, 0.0], (3, 1))
-    feet = np.array([[9.4, 5.0, 6.0], [6.0, 5.0, 6.0], [9.3, 9.5, 6.0]])  # the last at a corner
-    for degrees, is_sharp in ((25, False), (35, True), (90, True)):
-        end = 10 + 20 * np.cos(np.radians(degrees)), 6 - 20 * np.sin(np.radians(degrees))
-        roof = extrude([(-20.0, 6.0), (10.0, 6.0), end, (-20.0, end[1])], -10.0, 10.0)
-        free = find_free_directions([roof], feet, frame)
-        expected = [np.diag([0.0, 1.0]), np.eye(2)] if is_sharp else [np.eye(2), np.eye(2)]
-        assert np.allclose(free[:2], expected, atol=1e-12)
-        assert np.allclose(free[2] @ [1.0, 0.0], 0.0, atol=1e-12) or not is_sharp
-    ball, angle = lbm.Sphere((0.0, 0.0, 0.0), 2.5), np.arange(3.0)
-    normal = np.stack([np.cos(angle), np.sin(angle), 0 * angle], axis=1)
-    east = np.stack([-normal[:, 1], normal[:, 0], 0 * angle], axis=1)
-    free = find_free_directions([ball], 2.5 * normal, (east, np.cross(normal, east)))
-    assert np.array_equal(free, np.tile(np.eye(2), (3, 1, 1)))
 
 
 def test_a_body_in_a_closed_flow_keeps_mass_and_takes_the_momentum():

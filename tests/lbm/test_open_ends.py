@@ -173,13 +173,9 @@ def test_means_start_at_the_density_of_the_start():
 @pytest.mark.parametrize(
     ("make", "words"),
     [
-        (lambda: lbm.Solid(lbm.Sphere((4, 4, 4), 2), OUTLET), "a solid cannot be NonReflectingOut"),
         (lambda: lbm.Solid(lbm.Sphere((4, 4, 4), 2), lbm.NonReflectingInlet(REST)),
          "a solid cannot be NonReflectingInlet"),
-        (lambda: lbm.NonReflectingOutlet(averaging=0.5), "averaging"),
         (lambda: lbm.NonReflectingInlet(REST, averaging=0.5), "averaging"),
-        (lambda: lbm.NonReflectingOutlet(3.0), "rho"),
-        (lambda: lbm.NonReflectingInlet((0.6, 0.0, 0.0)), "velocity"),
         (lambda: lbm.Simulation((6, 6, 2), device="cpu", boundaries={
             "x": lbm.NoSlip(), "y-": lbm.NonReflectingInlet((0.0, 0.01, 0.0)), "y+": lbm.NoSlip()}),
          "no outlet"),
@@ -216,13 +212,8 @@ def test_case_files(tmp_path):
     assert callable(first.velocity)
     assert first.averaging == 5000.0
     assert last == OUTLET
-    for first, last, words in (
-        (inlet.replace("2.0", "0.0"), outlet, "averaging"),
-        (inlet, outlet.replace("2.0", "0.0"), "averaging"),
-        ('"non-reflecting-inlet"', outlet, "velocity"),
-    ):
-        with pytest.raises(ValueError, match=words):
-            read_ends(tmp_path, first, last)
+    with pytest.raises(ValueError, match="averaging"):
+        read_ends(tmp_path, inlet.replace("2.0", "0.0"), outlet)
 
 
 # ---- the shear stress at the ends of channels ------------------------------------------------
@@ -266,14 +257,6 @@ def test_a_channel_between_pressures_carries_its_flow(
     rates, ends = run_between_pressures(height, length, collision, lattice, difference)
     assert np.abs(rates - 1).max() < 5e-3
     assert abs(ends[height // 2] - 1) < 0.04
-
-
-def test_ends_of_open_flows_have_no_loops_of_their_own():
-    """Outlets that no wall with friction touches return what they did."""
-    for walls, count in (({"y": lbm.FreeSlip()}, 0), ({}, 0), ({"y": lbm.NoSlip()}, 2)):
-        s = lbm.Simulation((8, 6, 4), boundaries={"x": lbm.PressureOutlet(), **walls}, device="cpu")
-        found = [c.faces for c in s.companions if isinstance(c, ShearedOutlets)]
-        assert sum(map(len, found)) == count
 
 
 @pytest.mark.simulator

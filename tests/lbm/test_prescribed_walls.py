@@ -109,26 +109,14 @@ def test_the_flow_rate_of_a_parabola_is_exact():
     [
         ({"x-": lambda: lbm.VelocityInlet(lambda a, b: (0, 0, 0))}, TypeError, "with 2 arguments"),
         ({"y": lambda: lbm.MovingWall(lambda t: (0, 0.1, 0))}, ValueError, "through its own plane"),
-        ({"y": lambda: lbm.MovingWall(lambda t: (0.9, 0, 0))}, ValueError, "at most 0.3"),
-        ({"y": lambda: lbm.MovingWall(lambda t: (0.1, 0))}, ValueError, "3 components"),
         ({"y": lambda: lbm.MovingWall(lambda t: (np.nan, 0, 0))}, ValueError, "not finite"),
         ({"y": lambda: lbm.MovingWall(lambda x, y, z: (x[:2], 0, 0))}, ValueError, "as long as"),
-        ({"y": lambda: lbm.PressureOutlet(lambda t: 3.0)}, ValueError, "rho"),
     ],
 )
 def test_bad_functions(boundaries, error, words):
     with pytest.raises(error, match=words):
         lbm.Simulation(SHAPE, boundaries={k: make() for k, make in boundaries.items()},
                        device="cpu")  # fmt: skip
-
-
-def test_bad_forces():
-    for force, error, words in (
-        (lambda x, y, z: (x, y, z), TypeError, "same in all cells"),
-        (lambda t: (1.0, 2.0), ValueError, "three numbers"),
-    ):
-        with pytest.raises(error, match=words):
-            lbm.Simulation(SHAPE, force=force, device="cpu")
 
 
 CASE = """

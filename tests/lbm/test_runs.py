@@ -208,17 +208,6 @@ def test_forces_before_the_first_step_are_an_error():
         s.force_on("ball")
 
 
-def test_a_run_tells_a_logger_what_it_does(tmp_path, caplog):
-    with caplog.at_level("INFO", "lbm"):
-        s = lbm.Simulation((8, 6, 4), device=["cpu", "cpu"]).run(3)
-        s.save(tmp_path / "a.state")
-        s.restore(tmp_path / "a.state")
-    text = caplog.text
-    assert "rank 0 of 1: parts (8, 3, 4) on cpu, (8, 3, 4) on cpu, halos {'direct': 4}" in text
-    assert f"saved step 3 to {tmp_path / 'a.state'}" in text
-    assert f"restored step 3 from {tmp_path / 'a.state'}" in text
-
-
 @pytest.mark.parametrize("units", [None, lbm.Units(dx=2e-3, dt=5e-4, density=998.0, tau=0.6)])
 def test_a_dataset_has_the_fields_with_their_coordinates_and_units(units, monkeypatch):
     xarray = pytest.importorskip("xarray")

@@ -236,21 +236,6 @@ def test_the_flow_rate_is_that_of_the_mean(inlet, lattice, walls):
         assert abs(raw) > 1e-6 * expected  # what is corrected
 
 
-def test_the_flow_rate_of_a_profile_on_a_far_face_that_grows():
-    def mean(x, y, z, t):
-        return 0.0, -0.002 * t * x * (12 - x), 0.0
-
-    eddies = lbm.SyntheticEddies(mean, stresses=STRESSES, length=1.5, speed=0.05)
-    flow, still = (
-        make_flow(lbm.VelocityInlet(velocity), (12, 4, 8), {"x": lbm.NoSlip()}, "y+")
-        for velocity in (eddies, mean)
-    )
-    for step in (0, 3):
-        expected = inflow_at(still, step, axis=1, layer=-1)
-        assert expected > 0.0
-        assert inflow_at(flow, step, axis=1, layer=-1) == pytest.approx(expected, rel=1e-13)
-
-
 def test_steps_match_the_reference(device):
     shape, stream, walls = (8, 12, 8), (0.05, 0.0, 0.0), {"y": lbm.NoSlip()}
     inlet = lbm.VelocityInlet(lbm.SyntheticEddies(stream, stresses=STRESSES, length=2.0, seed=2))
@@ -336,27 +321,15 @@ def test_cells_beside_the_inlet_have_its_fluctuations():
 @pytest.mark.parametrize(
     ("changes", "error", "words"),
     [
-        ({"length": -3.0}, ValueError, "length must lie in"),
         ({"length": (3.0, 0.5, 3.0)}, ValueError, "length must lie in"),
-        ({"length": (3.0, 3.0)}, ValueError, "length must hold three"),
-        ({"length": np.nan}, ValueError, "length must be"),
-        ({"intensity": np.nan}, ValueError, "intensity must be"),
         ({"intensity": 0.0}, ValueError, "intensity must lie in"),
         ({"intensity": None}, ValueError, "intensity .* or stresses .* is needed"),
         ({"stresses": STRESSES}, ValueError, "only one of them"),
-        ({"count": 0}, ValueError, "count must be"),
-        ({"seed": -1}, ValueError, "seed must be"),
-        ({"seed": 1.5}, TypeError, "seed must be"),
-        ({"speed": 0.5}, ValueError, "speed must lie in"),
-        ({"mean": (0.1, 0.0)}, ValueError, "mean must hold three"),
         ({"mean": lambda t: (t, 0, 0)}, ValueError, "speed, with which eddies pass"),
         ({"mean": lambda a, b: (a, b, 0)}, TypeError, "mean must be a function"),
         *(({"intensity": None, "stresses": stresses}, error, words) for stresses, error, words in [
-            (((1, 0, 0), (0, -1, 0), (0, 0, 1)), ValueError, "no negative eigenvalue"),
             (((1, 2, 0), (2, 1, 0), (0, 0, 1)), ValueError, "no negative eigenvalue"),
             (((1, 0.5, 0), (0, 1, 0), (0, 0, 1)), ValueError, "symmetric"),
-            (((1, 0, 0), (0, 1, 0)), ValueError, "three rows"),
-            (((1, 0, 0), (0, 1, 0), (0, 0, np.nan)), ValueError, "stresses must be"),
             (1e-5, TypeError, "three rows"),
             (lambda t: 3 * [3 * [0.0]], TypeError, "function of position"),
         ]),
@@ -375,11 +348,8 @@ def test_bad_arguments(changes, error, words):
         ({"length": (2, 2, 9.1)}, WALLS, "length must be at most 0.75 of the width.* along z"),
         ({"mean": (-0.05, 0, 0)}, {}, "mean must bring in fluid"),
         ({"mean": lambda x, y, z: (0.01 * y, 0)}, {}, "mean must return 3 components"),
-        ({"intensity": 1.0, "speed": 0.3}, {}, "velocity must be at most 0.3"),
         ({"intensity": None, "stresses": lambda x, y, z: ((1, 0, 0), (0, 1, 0), (0, 0, -y))}, {},
          "no negative eigenvalue"),
-        ({"intensity": None, "stresses": lambda x, y, z: ((1, 0), (0, 1))}, {},
-         "stresses must return three rows"),
         ({}, {"dam": lbm.Solid(lambda x, y, z: (x < 1) & (y > -1) & (z > -1))}, "has no fluid"),
     ],
 )  # fmt: skip
@@ -444,8 +414,6 @@ def test_mistakes_in_case_files_name_the_key(tmp_path):
         ("intensity = 0.1", "intensity = 1.5", "boundaries.x-.turbulence.*intensity"),
         ("intensity = 0.1, ", "", "intensity"), ("seed = 4", "sead = 4", "sead"),
         ("length = 0.0625, ", "", "boundaries.x-.turbulence.length is missing"),
-        ("length = 0.0625", "length = [1.0, 2.0]", "length"),
-        ("intensity = 0.1", "stresses = [1.0, 2.0, 3.0]", "stresses"),
         ('parabola = "y"', "ramp = 1.0", "speed, with which eddies pass"),
     ):  # fmt: skip
         with pytest.raises(ValueError, match=words):

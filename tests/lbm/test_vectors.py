@@ -18,8 +18,7 @@ from lbm._kernels.intrinsics.vector_memory import (
     pointer_to,
     prefetch,
 )
-from lbm._kernels.intrinsics.vector_width import register_bytes, vector_lanes
-from lbm._kernels.intrinsics.vectors import Vector
+from lbm._kernels.intrinsics.vector_width import vector_lanes
 
 AROUND, UNTOUCHED = 20, 7.0  # numbers at both ends that a loop must not write, and their value
 
@@ -111,9 +110,3 @@ def test_vectors_have_no_comparisons_and_those_of_other_widths_do_not_mix():
     for loop in (compare, mix):
         with pytest.raises(TypingError, match="Vector"):
             loop(np.zeros(4))
-
-
-def test_the_width_of_this_processor_and_types():
-    assert register_bytes() in (16, 32, 64)
-    assert vector_lanes(np.float32) == 2 * vector_lanes(np.float64) == register_bytes() // 4
-    assert Vector(float64, 4) == Vector(float64, 4) != Vector(float64, 8)

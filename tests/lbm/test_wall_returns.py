@@ -6,12 +6,14 @@ import pytest
 import lbm
 from lbm._kernels.formulas.wall_formulas import make_outlet_returns, make_slip_returns, wall_return
 from lbm.boundaries import split_boundaries
-from lbm.geometry.wall_links import MIXED, MOVING, RETURN, SLIP, SPECIAL, classify_cells
+from lbm.geometry.wall_links import MOVING, RETURN, classify_cells
 
 LATTICES = pytest.mark.parametrize(
     "lattice", [lbm.D3Q19, lbm.D3Q27], ids=lambda lattice: lattice.name
 )
-INLET, OUTLET = lbm.VelocityInlet((0.05, 0.0, 0.0)), lbm.PressureOutlet(1.01)
+
+
+INLET = lbm.VelocityInlet((0.05, 0.0, 0.0))
 
 
 def returns_of(walls, lattice=lbm.D3Q19):
@@ -22,42 +24,6 @@ def returns_of(walls, lattice=lbm.D3Q19):
 
 def profile(x, y, z):
     return 0.01 * y * (5 - y), 0.0 * y, 0.0 * y
-
-
-@LATTICES
-@pytest.mark.parametrize("inlet", [INLET, lbm.VelocityInlet(profile)])
-def test_inlets_move_and_an_outlet_has_its_row(lattice, inlet):
-    links, returns = returns_of({"x-": inlet, "x+": OUTLET, "y": lbm.NoSlip()}, lattice)
-    special = links.masks[links.classes.T, SPECIAL] != 0
-    assert special[[0, 4]].all()
-    assert not special[1:4].any()
-    assert (returns[0] == MOVING).all()
-    assert np.allclose(links.wall_types[returns[4]], (1, 0.01, 0, 0, 0))
-
-
-def test_faces_with_free_slip_have_their_axis_and_edges_of_different_walls_are_mixed():
-    slip = lbm.FreeSlip()
-    _, returns = returns_of({"x": slip, "y": slip, "z": slip})
-    assert [returns[0, 2, 2], returns[2, 4, 2], returns[2, 2, 0]] == [SLIP, SLIP + 1, SLIP + 2]
-    assert returns[0, 0, 2] == MIXED  # an edge of two faces with free slip
-    _, returns = returns_of({"x-": INLET, "x+": OUTLET, "y": lbm.FreeSlip()})
-    assert returns[2, 0, 2] == SLIP + 1
-    assert returns[0, 0, 2] == MIXED
-    rod = lbm.Solid(lambda x, y, z: (x > 4) & (y > 1) & (y < 2), lbm.MovingWall((0, 0, 0.1)))
-    _, returns = returns_of({"x": OUTLET, "rod": rod})
-    assert MIXED in returns[4]
-    walls = {"y": lbm.MovingWall((0.1, 0, 0)), "x-": lbm.MovingWall((0, 0, 0.1)), "x+": INLET}
-    links, returns = returns_of(walls)  # walls that move are not mixed
-    assert (returns[links.masks[links.classes.T, SPECIAL] != 0] == MOVING).all()
-
-
-def test_walls_that_vary_have_their_rows_and_classes():
-    walls = {"x-": INLET, "x+": lbm.PressureOutlet(lambda t: 1.0 + 1e-3 * t)}
-    links, returns = returns_of(walls)
-    assert np.isin(returns[4], np.flatnonzero(links.is_varying)).all()
-    links, _ = returns_of({"x-": lbm.VelocityInlet(lambda t: (0.01 * t, 0, 0)), "x+": OUTLET})
-    assert set(links.find_varying_classes()) == set(links.classes[..., 0].ravel())
-    assert not len(returns_of({"x-": INLET, "x+": OUTLET})[0].find_varying_classes())
 
 
 @LATTICES

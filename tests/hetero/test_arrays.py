@@ -149,14 +149,9 @@ def test_cupy_views_dtypes_streams_and_out(require_cuda):
     cupy = pytest.importorskip("cupy")
     x = cupy.linspace(-3, 3, 12).reshape(3, 4)
     expected = DISTRIBUTION.pdf(cupy.asnumpy(x))
-    np.testing.assert_allclose(
-        cupy.asnumpy(DISTRIBUTION.pdf(x[:, ::2])), expected[:, ::2], rtol=1e-12
-    )
-    np.testing.assert_allclose(
-        cupy.asnumpy(DISTRIBUTION.pdf(x.astype("f4"))),
-        DISTRIBUTION.pdf(cupy.asnumpy(x.astype("f4"))),
-        rtol=1e-12,
-    )
+    for part in (np.s_[:, ::2], np.s_[:0]):
+        pdf = cupy.asnumpy(DISTRIBUTION.pdf(x[part]))
+        np.testing.assert_allclose(pdf, expected[part], rtol=1e-12)
     out = cupy.empty((3, 4))
     assert DISTRIBUTION.pdf(x, out=out) is out
     np.testing.assert_allclose(cupy.asnumpy(out), expected, rtol=1e-12)
@@ -173,7 +168,6 @@ def test_cupy_views_dtypes_streams_and_out(require_cuda):
         DISTRIBUTION.pdf(x.astype("c16"))
     with pytest.raises(ValueError, match="lives on"):
         stable(1.5, 0.5, device="cpu").pdf(x)
-    assert DISTRIBUTION.pdf(cupy.empty((0, 2))).shape == (0, 2)
 
 
 @pytest.mark.cuda

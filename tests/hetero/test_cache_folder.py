@@ -44,17 +44,6 @@ def prune_now(root: Path, **limits: int) -> None:
 # ---- what is removed ---------------------------------------------------------------------------
 
 
-def test_folders_of_the_user_beside_it_are_left_alone(tmp_path, root):
-    for name in [*(f"run-{i:02d}" for i in range(1, 13)), "thesis-2025", "toy-fedcba9876543210"]:
-        (tmp_path / name).mkdir()
-        (tmp_path / name / "results").write_text("mine")
-        set_age(tmp_path / name, 40)
-    before = sorted(path.name for path in tmp_path.iterdir())
-    prune_now(root)
-    store.write("toy-0123456789abcdef", file_name(1), b"second")
-    assert sorted(path.name for path in tmp_path.iterdir()) == before
-
-
 def test_files_that_it_has_not_written_are_left_alone(root):
     """Within its own folder, too, and whatever their folder is called."""
     mine = [

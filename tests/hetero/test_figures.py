@@ -8,7 +8,7 @@ import pytest
 from matplotlib import pyplot
 
 from hetero.command_line import save_figure
-from hetero.display.figures import FONT_SIZE, PALETTE, axes_of, figure_of, new_figure, shown_figure
+from hetero.display.figures import axes_of, figure_of, new_figure, shown_figure
 from hetero.display.notebook import table_with_picture
 
 
@@ -20,15 +20,6 @@ def figure():
     axes.set(xlabel="x", ylabel="y", title="title")
     axes.legend()
     return figure
-
-
-def test_all_texts_have_one_size_and_lines_the_palette(figure):
-    (axes,) = figure.axes
-    texts = [axes.xaxis.label, axes.yaxis.label, *axes.get_xticklabels()]
-    texts += axes.get_legend().get_texts()
-    assert {text.get_fontsize() for text in texts} == {FONT_SIZE}
-    assert axes.lines[0].get_color() == PALETTE[0]
-    assert not axes.spines["top"].get_visible()
 
 
 @pytest.mark.parametrize("suffix", ["html", "png", "svg", "pdf"])

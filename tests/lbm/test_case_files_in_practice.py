@@ -7,7 +7,7 @@ import pytest
 
 from lbm.__main__ import main
 from lbm._commands.cases.case import read_case
-from lbm_runs import call, read_text
+from lbm_runs import call
 
 CASE = """
 shape = [12, 8, 8]
@@ -227,28 +227,3 @@ def test_rows_of_heat_in_other_scales_are_not_continued(tmp_path, capsys):
     assert code == 2
     assert "run with scales (heat_capacity, difference, length, area) of output.heat" in err
     assert run(SCALES, *restart)[0] == 0
-
-
-def test_a_section_without_fluid_is_refused(tmp_path, capsys):
-    box = 'shape = "box"\nfrom = [0.001, 0.0, 0.0]\nto = [0.002, 0.008, 0.002]'
-    path = write_plates(tmp_path, sections="sections = [0.0005, 0.0015]",
-                        heat=f"[solids.plug]\n{box}")  # fmt: skip
-    code, _, err = call(capsys, "run", path, "--dry-run")
-    assert code == 2
-    assert "output.flow.sections: all cells of the section at x = 0.0015 m are solid" in err
-
-
-def test_heat_needs_a_scalar_and_scales(tmp_path):
-    text = CASE.replace("[output]", "[output]\nheat = { SETTINGS }")
-    with pytest.raises(ValueError, match=r"\[output.heat\] needs a scalar: add \[scalars.temp"):
-        read_text(tmp_path, text.replace("SETTINGS", ""))
-    scalar = "[scalars.t]\ndiffusivity = 0.1\nboundaries.ball = 1.0\n[output]"
-    hot = text.replace("[output]", scalar)
-    for settings, message in (
-        ("heat_capacity = 4182.0", r"heat_capacity is in J/\(kg K\) and needs \[units\]"),
-        ("difference = 1.0, length = 4.0", "area is missing: give the area of ball"),
-    ):
-        with pytest.raises(ValueError, match=message):
-            read_text(tmp_path, hot.replace("SETTINGS", settings))
-    columns = read_text(tmp_path, hot.replace("SETTINGS", "")).outputs.heat.columns
-    assert columns == [("flux of t through ball", "")]

@@ -73,16 +73,3 @@ def test_idle_cores_are_told_once(start, monkeypatch):
     monkeypatch.setenv(communication.COUNT_VARIABLE, "1")
     with pytest.warns(UserWarning, match="use 1 of the 8 cores"):
         start(0, [(HERE, frozenset({0}))])
-
-
-def test_cores_are_not_idle_where_other_ranks_or_no_threads_are(start, monkeypatch):
-    bound = [(HERE, frozenset({0})), (HERE, frozenset({1}))]
-    monkeypatch.setenv(communication.COUNT_VARIABLE, "4")
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        start(0, bound)
-        monkeypatch.setenv(communication.COUNT_VARIABLE, "2")
-        monkeypatch.setenv("NUMBA_NUM_THREADS", "1")
-        start(0, bound)
-    with pytest.warns(UserWarning, match="use 2 of the 8 cores"):
-        start(0, bound, chosen=2)

@@ -180,36 +180,6 @@ def test_half_of_a_buoyancy_counts_as_velocity():
     assert np.abs(s.eddy_viscosity - expected).max() < 1e-14
 
 
-# ---- operators of others ---------------------------------------------------------------------
-
-
-class Limited(lbm.VremanBGK):
-    """BGK with a viscosity that has a limit, by a branch, which no vectors of cells have."""
-
-    @staticmethod
-    def eddy_viscosity():
-        from lbm.collisions.unroll import inlined
-
-        @inlined
-        def viscosity(along_x, along_y, along_z, constant):
-            total = constant * abs(along_x[1] + along_y[2] + along_z[0])
-            limit = type(total)(0.03)
-            return total if total < limit else limit
-
-        return viscosity
-
-    def reference_viscosity(self, gradient):
-        total = gradient[1, 0] + gradient[2, 1] + gradient[0, 2]
-        return np.minimum(self.constant * np.abs(total), 0.03)
-
-
-@pytest.mark.slow
-def test_operators_of_users_and_steps_in_16_bits_match_their_reference(device):
-    limited = Limited(0.55, constant=1.0, every=2)
-    follow_viscosity(*pair("cavity with bodies", limited, dtype="float64", device=device))
-    follow_viscosity(*pair("cavity with bodies", MODEL, storage="float16", device=device), 2e-4)
-
-
 # ---- memory ----------------------------------------------------------------------------------
 
 
@@ -250,15 +220,6 @@ def test_the_bytes_of_a_step_count_a_share_of_the_computation():
 
 
 # ---- arguments -------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("operator", [lbm.Vreman, lbm.VremanBGK])
-def test_wrong_parameters(operator):
-    for name, values in {"constant": (0.0, 11.0), "every": (0, 1001, 1.5, True)}.items():
-        for value in values:
-            error = TypeError if isinstance(value, bool) or value == 1.5 else ValueError
-            with pytest.raises(error, match=rf"{name} must (lie in|be an integer.*{value})"):
-                operator(0.6, **{name: value})
 
 
 def test_parameters_and_operators_without_a_field():

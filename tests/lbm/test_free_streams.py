@@ -51,13 +51,3 @@ def test_sound_comes_back_as_the_page_says():
     )  # fmt: skip
     before = np.abs(s.run(100).drho).max()
     assert 0.27 < np.abs(s.run(250).drho).max() / before < 0.29
-
-
-def test_what_it_cannot_be_is_refused():
-    eddies = lbm.SyntheticEddies((0.05, 0.0, 0.0), intensity=0.1, length=4.0)
-    with pytest.raises(ValueError, match="use VelocityInlet for a turbulent inlet"):
-        lbm.FreeStream(eddies)
-    with pytest.raises(ValueError, match="cannot be FreeStream, which is for faces"):
-        lbm.Solid(lbm.Sphere((4, 4, 4), 2.0), lbm.FreeStream(STREAM))
-    with pytest.raises(ValueError, match="velocity must be at most"):
-        lbm.FreeStream((0.4, 0.0, 0.0))

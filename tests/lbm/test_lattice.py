@@ -46,12 +46,6 @@ def test_weights_are_isotropic_to_fourth_order(lattice):
         assert all(moment(lattice, *axes) == 0 for axes in itertools.product(range(3), repeat=n))
 
 
-def test_only_corners_give_all_sixth_moments_of_different_axes():
-    """Those of the Maxwell distribution are cs^6 for x x y y z z, and 3 cs^6 for x x x x y y."""
-    assert moment(D3Q27, 0, 0, 1, 1, 2, 2) == CS2**3
-    assert moment(D3Q19, 0, 0, 1, 1, 2, 2) == 0
-
-
 @ALL_LATTICES
 def test_opposites(lattice):
     for q, c in enumerate(lattice.velocities):

@@ -78,13 +78,6 @@ def test_a_region_that_keeps_its_mass_or_has_an_outlet_is_not(flow):
         assert abs(s.drho.sum() - mass) < 1e-12 * s.fluid.sum()
 
 
-def test_the_message_names_the_mass_and_a_cell_of_the_region():
-    """The inlet brings in its speed in each of its 16 x 4 cells."""
-    flow = UNBALANCED["an inlet that a wall cuts off from its outlet"] | {"y": lbm.Periodic()}
-    with pytest.raises(ValueError, match=r"net mass of 1\.28 .* cell \(0, 0, 0\)"):
-        lbm.Simulation(SHAPE, boundaries=flow, device="cpu")
-
-
 @pytest.mark.simulator
 @pytest.mark.parametrize("density", [58.0, 3.01, 0.24, 1e-4])
 def test_check_bounds_the_density(density, device):

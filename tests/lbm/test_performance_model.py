@@ -12,7 +12,7 @@ from lbm._performance import measurement
 from lbm._performance.cavity import cavity_problem
 from lbm._performance.description import describe_machine, read_machine, write_machine
 from lbm._performance.machine import Curve, DeviceTimes, Linear, Machine
-from lbm._performance.model import CROSSING, best_ratio, predict_box, predict_step
+from lbm._performance.model import CROSSING, best_ratio, predict_step
 from lbm_runs import ROOT, call
 
 PIZ_DAINT = ROOT / "examples/lattice_boltzmann/piz-daint.json"
@@ -93,19 +93,6 @@ def test_predictions_by_hand(overhead, shape, grid, options, step, bottleneck):
         assert p.step == pytest.approx(p.boundary + p.communication)
 
 
-def test_boxes_in_the_middle_have_two_neighbours_and_wrapped_ones_too():
-    grids = {(1, 1, 2): (0, 0, 1), (1, 1, 3): (0, 0, 2), (2, 3, 1): (1, 2, 0)}
-    machine, box = make_machine(), (12, 12, 12)
-    for grid, neighbours in grids.items():
-        shape = tuple(12 * n for n in grid)
-        expected = predict_box(machine, "cpu", box, neighbours, "host").step
-        p = predict_step(machine, shape, lbm.Decomposition(grid), kind="cpu")
-        assert p.step == pytest.approx(expected)
-    wrapped = predict_step(machine, (12, 12, 24), lbm.Decomposition((1, 1, 2)), kind="cpu",
-                           periodic=(False, False, True))  # fmt: skip
-    assert wrapped.step == pytest.approx(predict_box(machine, "cpu", box, (0, 0, 2), "host").step)
-
-
 def test_cores_beside_a_gpu_send_their_messages_by_way_of_the_host():
     links = {"host": Linear(1.0, 0.0), "peer": Linear(0.0, 0.0)}
     machine, two = replace(make_machine(), links=links), lbm.Decomposition((1, 1, 2))
@@ -169,17 +156,6 @@ def test_bad_descriptions_name_the_key(keys, value, words, tmp_path):
     assert words in str(caught.value)
 
 
-def test_files_that_are_no_descriptions(tmp_path):
-    path = tmp_path / "machine.json"
-    for text, words in (
-        ("{", "not a valid JSON file"), ("[]", "must hold a JSON object"),
-        ('{"format": "lbm machine 1", "name": "none", "itemsize": 4}', "a table gpu or cpu"),
-    ):  # fmt: skip
-        path.write_text(text)
-        with pytest.raises(ValueError, match=words):
-            read_machine(path)
-
-
 def test_a_described_cluster():
     """Weak scaling on Piz Daint: 5 % of the rows on the CPU, cuts across y."""
     machine = read_machine(PIZ_DAINT)
@@ -207,21 +183,6 @@ def test_the_command_predicts_a_described_cluster(capsys):
     assert alone["efficiency"] == 1.0
     assert many["efficiency"] == pytest.approx(alone["step"] / many["step"] / 512)
     assert many["bottleneck"] == "communication"
-
-
-def test_efficiency_is_that_against_one_rank_with_its_own_best_share(tmp_path, capsys):
-    """Boxes that fit into caches have a large share, which would be a bad one for the domain."""
-    cache = Curve(((1e6, 1e-4), (2e6, 1e-1)))
-    machine = make_machine(overhead=1e-6)
-    path = tmp_path / "cached.json"
-    write_machine(replace(machine, cpu=replace(machine.cpu, cells=cache)), path)
-    code, out, _ = call(capsys, "predict", "--machine", path, "--shape", 128, 128, 1024,
-                        "--ranks", 1, 8, "--ratio", "auto", "--transport", "host", "--along", "z",
-                        "--json")  # fmt: skip
-    alone, many = json.loads(out)["predictions"]
-    assert code == 0
-    assert many["ratio"] > 2 * alone["ratio"] > 0.0
-    assert many["efficiency"] == pytest.approx(alone["step"] / many["step"] / 8)
 
 
 @pytest.mark.parametrize(

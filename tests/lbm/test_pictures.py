@@ -1,31 +1,10 @@
 """Pictures of layers have all of their labels, and SI where the case has units."""
 
-import io
-
-import numpy as np
 import pytest
-from matplotlib import image
 
-import lbm
 from lbm._commands.cases.outputs import Recorder
 from lbm._commands.cases.simulations import make_simulation
 from lbm_runs import read_text
-
-
-def swirl(x, y, z):
-    """Return a velocity whose numbers have labels of usual lengths."""
-    return 0.05 * np.sin(x / 9 + y - y + z - z), 0.0123 * np.cos(y / 7 + x - x + z - z), 0 * x
-
-
-@pytest.mark.parametrize("shape", [(24, 24, 1), (64, 24, 1), (24, 64, 1), (200, 16, 1)])
-def test_no_label_is_cut_off(shape):
-    """The outermost pixels are white."""
-    file = io.BytesIO()
-    lbm.Simulation(shape, u=swirl, device="cpu").plot(field="ux").savefig(file, dpi=100)
-    file.seek(0)
-    pixels = image.imread(file)[..., :3]
-    for edge in (pixels[:, :1], pixels[:, -1:], pixels[:1], pixels[-1:]):
-        assert edge.min() == 1.0
 
 
 def test_pictures_of_a_case_with_units_are_in_si(tmp_path, monkeypatch):

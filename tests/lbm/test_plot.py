@@ -6,7 +6,6 @@ import pytest
 import lbm
 from hetero.command_line import save_figure
 from hetero.display.figures import DATA_COLOUR
-from lbm_runs import start
 
 SHAPE = 6, 5, 4
 
@@ -55,34 +54,3 @@ def test_the_middle_is_the_default_and_axes_are_reused(tmp_path):
     assert DATA_COLOUR in page
     at_rest = lbm.Simulation((4, 4, 4), device="cpu").plot(field="ux")
     assert np.array_equal(shown(at_rest), np.zeros((4, 4)))
-
-
-@pytest.mark.parametrize(
-    ("arguments", "words"),
-    [(("w",), "axis must be one of"), (("z", 4), r"index must be an integer in \[0, 3\], got 4"),
-     (("z", 0, "u"), "field must be one of 'speed'")],
-)  # fmt: skip
-def test_mistakes(arguments, words):
-    with pytest.raises(ValueError, match=words):
-        flow().plot(*arguments)
-
-
-@pytest.mark.mpi
-def test_ranks_draw_on_the_first(tmp_path):
-    program = """
-import sys
-import numpy as np
-from mpi4py import MPI
-from test_plot import flow, shown
-s = flow(comm=MPI.COMM_WORLD, decomposition=(1, 1, 2))
-for axis in "xyz":
-    figure = s.plot(axis)
-    assert (figure is None) == (s.rank > 0)
-    if figure is not None:
-        np.save(f"{sys.argv[1]}/{axis}.npy", shown(figure))
-"""
-    status, _, errors = start(2, "-c", program, tmp_path)
-    assert status == 0, errors
-    for axis in "xyz":
-        assert np.array_equal(np.load(tmp_path / f"{axis}.npy"), shown(flow().plot(axis)),
-                              equal_nan=True)  # fmt: skip

@@ -163,13 +163,3 @@ def test_si_units_of_prescribed_walls(tmp_path):
     assert middle == pytest.approx(0.5 * units.to_lattice(speed=0.5))
     edge = walls["wheel"].condition.velocity(np.full(1, 7.0), np.full(1, 4.0), np.zeros(1))[1]
     assert edge == pytest.approx(units.to_lattice(speed=0.8 * units.dx))
-
-
-def test_mistakes_in_case_files_name_the_key(tmp_path):
-    for old, new, words in (
-        ('parabola = "y"', 'parabola = "w"', "boundaries.x-.parabola"),
-        ("ramp = 4", "ramp = -1", "ramp"), ("0.01]", "0.9]", "at most 0.3"),
-        (", centre = [6.0, 4.0, 0.0]", "", "centre"),
-    ):  # fmt: skip
-        with pytest.raises(ValueError, match=words):
-            lbm.Simulation(**read_text(tmp_path, CASE.replace(old, new)).arguments)

@@ -138,26 +138,6 @@ def test_the_stability_map_holds(is_stable, limits, device, tmp_path):
             assert not is_stable(offset / 1.5, magic, speed, study)
 
 
-@pytest.mark.parametrize(
-    ("collision", "has_open_ends", "words", "not_words"),
-    [
-        (lbm.BGK(0.51), False, "Use lbm.TRT(tau, magic=0.08333)", "up to speed/viscosity = 28"),
-        (lbm.TRT(0.51, 0.25), False, "this magic parameter", "magic="),
-        (lbm.TRT(0.51, 0.25), True, "Use magic=0.03", "this magic parameter"),
-        (lbm.TRT(0.505, 0.01), True, "this magic parameter", "magic="),
-    ],
-)
-def test_messages_follow_the_map(collision, has_open_ends, words, not_words):
-    """Messages recommend neither settings that are in use nor features that do not exist."""
-    ends = {"x-": lbm.VelocityInlet((0.05, 0.0, 0.0)), "x+": lbm.PressureOutlet()}
-    walls = ends if has_open_ends else {"x": lbm.MovingWall((0.0, 0.05, 0.0))}
-    s = lbm.Simulation((8, 8, 8), collision=collision, boundaries=walls, device="cpu")
-    text = suggest_remedy(s)
-    assert words in text
-    assert not_words not in text
-    assert "turbulence" not in text
-
-
 def test_flows_that_will_blow_up_say_so_before_they_run():
     with pytest.warns(UserWarning, match=r"n=16 is too small .* Use n=36 or more"):
         cavity(16, reynolds=1000.0, device="cpu")

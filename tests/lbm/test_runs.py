@@ -43,17 +43,6 @@ def test_probes_and_the_order_of_calls(device):
     np.testing.assert_allclose(probe.values[1][0], expected, atol=1e-15)
 
 
-def test_callbacks_say_what_they_have_seen():
-    callbacks = [lbm.Statistics(2), lbm.Probe([(1, 2, 3)]), lbm.SteadyState(1e-9, 1)]
-    assert repr(callbacks[2]) == "<SteadyState tolerance=1e-09, every=1: not reached, change inf>"
-    flow("cpu").run(4, callbacks=callbacks)
-    assert repr(callbacks[0]) == "<Statistics every=2, start=0: 2 samples>"
-    assert repr(callbacks[1]) == "<Probe [(1, 2, 3)], every=1: 4 samples>"
-    assert f"not reached, change {callbacks[2].change:.3g}>" in repr(callbacks[2])
-    assert repr(lbm.Every(3, print)) == "Every(3, <built-in function print>)"
-    assert flow("cpu").run(100, callbacks=[lbm.Every(7, lambda s: s.steps >= 14)]).steps == 14
-
-
 @pytest.fixture
 def let_ctrl_c_arrive(monkeypatch):
     """Return a function that lets Ctrl-C arrive in steps of a flow, {step: how often}.
@@ -116,21 +105,6 @@ def test_fields_cannot_be_changed_and_statistics_belong_to_one_kind_of_simulatio
         lbm.Simulation((16, 16, 16), device="cpu").run(1, callbacks=[statistics])
     assert statistics.samples == 2
     assert np.array_equal(statistics.mean_u, before)
-
-
-@pytest.mark.parametrize("every", [0, -1, 1.5, None])
-def test_callbacks_have_whole_periods(every):
-    def callback(simulation):
-        raise AssertionError("called")
-
-    callback.every = every
-    for make in (
-        lambda: lbm.Every(every, print), lambda: lbm.Statistics(every),
-        lambda: lbm.Probe([(0, 0, 0)], every), lambda: lbm.SteadyState(1e-3, every),
-        lambda: flow("cpu").run(2, callbacks=[callback]),
-    ):  # fmt: skip
-        with pytest.raises((TypeError, ValueError), match="every must be an integer"):
-            make()
 
 
 def unstable(device, **options):

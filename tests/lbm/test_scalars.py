@@ -297,19 +297,6 @@ def test_several_scalars_and_a_new_start(device):
 # ---- refusals --------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ({"diffusivity": 0.0}, "diffusivity must be above 0"),
-        ({"diffusivity": 0.1, "boundaries": {"x-": 1.0}}, "must be lbm.FixedValue or lbm.FixedFl"),
-        ({"diffusivity": 0.1, "buoyancy": (0.0, 1.0)}, "buoyancy must hold three numbers"),
-    ],
-)
-def test_arguments_of_a_scalar_are_checked(arguments, message):
-    with pytest.raises((ValueError, TypeError), match=message):
-        lbm.Scalar(**arguments)
-
-
 WALLS = {"x-": lbm.VelocityInlet((0.05, 0.0, 0.0)), "x+": lbm.PressureOutlet(), "y": lbm.NoSlip()}
 
 

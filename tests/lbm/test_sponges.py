@@ -90,15 +90,6 @@ def test_impossible_sponges_are_refused(sponges, message):
         lbm.Simulation((40, 6, 3), boundaries=ENDS, sponges=sponges, device="cpu")
 
 
-def test_arguments_of_a_sponge_are_checked():
-    for name, value, message in (
-        ("u", (0.3, 0.3, 0.0), "u must be at most 0.3 cells/step, got 0.42"),
-        ("u", lambda t: (0.1, 0.0, 0.0), r"a function of position, u\(x, y, z\)"),
-    ):  # fmt: skip
-        with pytest.raises((ValueError, TypeError), match=message):
-            lbm.Sponge(**{"cells": 20} | {name: value})
-
-
 CASE = case_text((60, 12, 1), 20, """
 [boundaries]
 "x-" = { type = "velocity-inlet", velocity = [0.01, 0.0, 0.0] }

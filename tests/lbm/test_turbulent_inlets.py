@@ -407,14 +407,3 @@ def test_a_case_file_has_a_turbulent_inlet_in_si(tmp_path):
     assert eddies.length == pytest.approx((4.0, 2.0, 2.0))
     assert eddies.speed == pytest.approx(scales.speed(1.5))
     assert eddies.stresses[0] == pytest.approx(np.array([0.04, -0.01, 0]) * scales.speed(1.0) ** 2)
-
-
-def test_mistakes_in_case_files_name_the_key(tmp_path):
-    for old, new, words in (
-        ("intensity = 0.1", "intensity = 1.5", "boundaries.x-.turbulence.*intensity"),
-        ("intensity = 0.1, ", "", "intensity"), ("seed = 4", "sead = 4", "sead"),
-        ("length = 0.0625, ", "", "boundaries.x-.turbulence.length is missing"),
-        ('parabola = "y"', "ramp = 1.0", "speed, with which eddies pass"),
-    ):  # fmt: skip
-        with pytest.raises(ValueError, match=words):
-            read_inlet(tmp_path, (old, new))

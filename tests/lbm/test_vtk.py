@@ -94,17 +94,3 @@ def test_a_state_that_is_not_finite_is_not_written(tmp_path):
     with pytest.raises(lbm.UnstableError, match=r"not finite in cell \(1, 6, 5\) and was not"):
         s.write_vtk(path)
     assert path.read_bytes() == before
-
-
-def test_options_of_files_are_checked(tmp_path):
-    s, names = flow(), "one of 'vorticity', 'q', 'strain', 'wall_shear', got 'curl'"
-    for options, error, words in (
-        ({"units": 1.0}, TypeError, "units must be lbm.Units or None"),
-        ({"derived": "q"}, TypeError, "derived must be a list"),
-        ({"derived": None}, TypeError, "derived must be a list"),
-        ({"derived": ["curl"]}, ValueError, names),
-    ):
-        with pytest.raises(error, match=words):
-            s.write_vtk(tmp_path / "flow", **options)
-        with pytest.raises(error, match=words):
-            s.to_xarray(**options)

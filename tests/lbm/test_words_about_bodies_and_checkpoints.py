@@ -1,7 +1,6 @@
 """Warnings of bodies that do not suit their domain, and errors that say what a checkpoint lacks."""
 
 import tomllib
-import warnings
 from pathlib import Path
 
 import pytest
@@ -16,24 +15,6 @@ def flow(boundaries=None, **settings):
     """Return a small flow between two walls."""
     walls = {"y": lbm.NoSlip()} | (boundaries or {})
     return lbm.Simulation((12, 8, 8), boundaries=walls, device="cpu", **settings)
-
-
-@pytest.mark.parametrize(
-    ("scale", "corner", "words"),
-    [
-        (4.0, (4, 6, 2), r"boundaries\['wing'\]: the mesh reaches .* is cut off"),
-        (1.0, (4, 3, 2), r"boundaries\['wing'\]: the mesh is 1 cells long, .* another unit"),
-    ],
-)
-def test_bodies_that_do_not_suit_the_domain_are_named(scale, corner, words):
-    wing = lbm.TriangleMesh(CORNERS * (1.0, 0.9, 1.0), FACES)
-    with pytest.warns(UserWarning, match=words):
-        flow({"wing": lbm.Solid(wing.place(dx=1.0 / scale, corner=corner))})
-    with warnings.catch_warnings():  # it touches a wall and goes on behind a periodic face
-        warnings.simplefilter("error")
-        flow({"wing": lbm.Solid(wing.place(dx=0.25, corner=(10, 0, 2)))})
-    with pytest.raises(ValueError, match=r"boundaries\['wing'\]: the mesh lies outside"):
-        flow({"wing": lbm.Solid(wing.place(dx=0.25, corner=(4, 9, 2)))})
 
 
 def test_a_checkpoint_says_all_that_differs(tmp_path):

@@ -61,11 +61,9 @@ def tmd(names):
 
 
 CLAIMS = {
-    "docs/packages/lbm": lbm,
-    "docs/packages/rode": rode,
-    "docs/packages/sbth": sbth,
+    "docs/packages/lbm": lbm, "docs/packages/rode": rode, "docs/packages/sbth": sbth,
     "docs/packages/tmd": tmd,
-}
+}  # fmt: skip
 """What code that prints nothing must have computed. Other documents show what their code prints."""
 
 WITH_CODE = [page for page in DOCUMENTS if outputs.read_blocks(page.read_text())]

@@ -56,12 +56,9 @@ def test_every_example_is_described(folder):
 
 
 LONG = (
-    "lattice_boltzmann/ahmed_body.py",
-    "lattice_boltzmann/grid_turbulence.py",
-    "lattice_boltzmann/vortex_street.py",
-    "random_odes/many_workers.py",
-    "random_odes/pulse.py",
-)
+    "lattice_boltzmann/ahmed_body.py", "lattice_boltzmann/grid_turbulence.py",
+    "lattice_boltzmann/vortex_street.py", "random_odes/many_workers.py", "random_odes/pulse.py",
+)  # fmt: skip
 """Examples that compile for a quarter of a minute what no test shares."""
 
 

@@ -31,12 +31,10 @@ def build(source: Path, target: Path) -> subprocess.CompletedProcess:
     pytest.importorskip("mkdocs", reason="the site needs the extra docs")
     command = re.search(r"/(mkdocs build.*)", (ROOT / "Makefile").read_text())[1]
     return subprocess.run(
-        [sys.executable, "-m", *command.split(), "--site-dir", target],
-        cwd=source,
-        env=os.environ | {"SITE_RUN": "0", "NO_MKDOCS_2_WARNING": "1"},
-        capture_output=True,
+        [sys.executable, "-m", *command.split(), "--site-dir", target], cwd=source,
+        env=os.environ | {"SITE_RUN": "0", "NO_MKDOCS_2_WARNING": "1"}, capture_output=True,
         text=True,
-    )
+    )  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -131,11 +129,9 @@ def test_pages_recognize_code_and_load_nothing_from_elsewhere(site):
 def test_tutorial_runs(name, tmp_path):
     run = subprocess.run(
         [sys.executable, ROOT / "tools/site/tutorials.py", ROOT / "docs/tutorials" / name],
-        cwd=tmp_path,
-        env=os.environ | {"HETERO_DEVICE": "cpu", "MPLBACKEND": "agg"},
-        capture_output=True,
-        text=True,
-    )
+        cwd=tmp_path, env=os.environ | {"HETERO_DEVICE": "cpu", "MPLBACKEND": "agg"},
+        capture_output=True, text=True,
+    )  # fmt: skip
     assert run.returncode == 0, run.stdout + run.stderr
     assert ", picture" in run.stdout
 

@@ -105,13 +105,10 @@ def values(rank):
     array = np.arange(70_001.0)[:: 1 + (rank > 1)][:30_000].copy()
     array[:] = range(30_000)
     return {
-        "array": array,
-        "nan": [float("nan"), Fraction(1, 3), 10**6000],
-        "function": make_problem(2.0).H,
-        "partial": functools.partial(solve, paths=3),
-        "text": "".join(["a", "b"]),
-        "objects": np.array([1, "x"], object),
-    }
+        "array": array, "nan": [float("nan"), Fraction(1, 3), 10**6000],
+        "function": make_problem(2.0).H, "partial": functools.partial(solve, paths=3),
+        "text": "".join(["a", "b"]), "objects": np.array([1, "x"], object),
+    }  # fmt: skip
 
 
 def test_ranks_with_equal_values_agree():

@@ -25,11 +25,9 @@ def solve(rng=1):
 
 def reduce_matrix(corner=4.0):
     return sbth.tridiagonalize(
-        np.array([[4.0, 5.0, 6.0, corner], [1.0, 2.0, 1.0, 0.0], [0.5, 0.5, 0.0, 0.0]]),
-        lower=True,
-        keep_reflectors=True,
-        device="cpu",
-    )
+        np.array([[4.0, 5.0, 6.0, corner], [1.0, 2.0, 1.0, 0.0], [0.5, 0.5, 0.0, 0.0]]), lower=True,
+        keep_reflectors=True, device="cpu",
+    )  # fmt: skip
 
 
 def search(bits=20):

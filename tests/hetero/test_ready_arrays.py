@@ -73,12 +73,10 @@ def allocations(monkeypatch, replace_driver):
     replace_driver(**dict.fromkeys(copies, copy), cuMemsetD8Async=clear)
     replace_driver(cuStreamSynchronize=lambda stream: None)
     module = SimpleNamespace(
-        alloc=alloc,
-        alloc_pinned_memory=PageLocked,
-        get_current_stream=lambda: Stream(Stream.current),
-        ExternalStream=Stream,
+        alloc=alloc, alloc_pinned_memory=PageLocked,
+        get_current_stream=lambda: Stream(Stream.current), ExternalStream=Stream,
         Stream=SimpleNamespace(null=Stream(0)),
-    )
+    )  # fmt: skip
     monkeypatch.setitem(sys.modules, "cupy", SimpleNamespace(cuda=module))
     return made
 
@@ -137,12 +135,10 @@ def events(replace_driver):
         copies.clear()
 
     replace_driver(
-        cuMemcpyDtoHAsync=postpone,
-        cuEventCreate=lambda flags: log.append(("create", flags)) or 77,
+        cuMemcpyDtoHAsync=postpone, cuEventCreate=lambda flags: log.append(("create", flags)) or 77,
         cuEventRecord=lambda event, stream: log.append(("record", event)),
-        cuEventSynchronize=synchronize,
-        cuEventDestroy=lambda event: log.append(("destroy", event)),
-    )
+        cuEventSynchronize=synchronize, cuEventDestroy=lambda event: log.append(("destroy", event)),
+    )  # fmt: skip
     return log
 
 

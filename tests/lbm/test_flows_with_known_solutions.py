@@ -60,12 +60,9 @@ def uniform_flow(kinds):
     sealed = [bool({"slip", "lid"} & set(pair)) for pair in pairs]
     u = tuple(0.0 if s else v for s, v in zip(sealed, UNIFORM, strict=True))
     make = {
-        "periodic": lbm.Periodic(),
-        "inlet": lbm.VelocityInlet(u),
-        "outlet": lbm.PressureOutlet(1.0),
-        "slip": lbm.FreeSlip(),
-        "lid": lbm.MovingWall(u),
-    }
+        "periodic": lbm.Periodic(), "inlet": lbm.VelocityInlet(u),
+        "outlet": lbm.PressureOutlet(1.0), "slip": lbm.FreeSlip(), "lid": lbm.MovingWall(u),
+    }  # fmt: skip
     faces = [f"{axis}{end}" for axis in "xyz" for end in "-+"]
     return u, {f: make[k] for f, k in zip(faces, itertools.chain(*pairs), strict=True)}
 

@@ -20,14 +20,9 @@ def flat_wall(shape, operator=lbm.SmagorinskyBGK, **options):
     walls = {"z-": lbm.NoSlip(), "z+": lbm.FreeSlip(), "floor": floor}
     # The force, which is lost, takes the code that other tests have compiled.
     return lbm.Simulation(
-        shape,
-        collision=operator(0.5 + 3 * NU),
-        boundaries=walls,
-        u=tuple(STREAM),
-        force=(1e-300, 0.0, 0.0),
-        dtype="float64",
-        **options,
-    )
+        shape, collision=operator(0.5 + 3 * NU), boundaries=walls, u=tuple(STREAM),
+        force=(1e-300, 0.0, 0.0), dtype="float64", **options,
+    )  # fmt: skip
 
 
 def test_friction_velocities_solve_the_law_of_spalding():

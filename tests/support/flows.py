@@ -53,10 +53,8 @@ FLOWS = {
     },
     "open channel": {
         "boundaries": {
-            "x-": lbm.VelocityInlet((0.05, 0.0, 0.0)),
-            "x+": lbm.PressureOutlet(1.0),
-            "y": lbm.FreeSlip(),
-            "still": lbm.Solid(_obstacle()),
+            "x-": lbm.VelocityInlet((0.05, 0.0, 0.0)), "x+": lbm.PressureOutlet(1.0),
+            "y": lbm.FreeSlip(), "still": lbm.Solid(_obstacle()),
         },
         "force": (0.0, 1e-5, 0.0),
     },
@@ -88,10 +86,8 @@ FLOWS = {
     },
     "sponges": {
         "boundaries": {
-            "x-": lbm.VelocityInlet((0.05, 0.0, 0.0)),
-            "x+": lbm.PressureOutlet(1.01),
-            "y": lbm.FreeSlip(),
-            "still": lbm.Solid(_obstacle()),
+            "x-": lbm.VelocityInlet((0.05, 0.0, 0.0)), "x+": lbm.PressureOutlet(1.01),
+            "y": lbm.FreeSlip(), "still": lbm.Solid(_obstacle()),
         },
         "sponges": {
             "x-": lbm.Sponge(5, reflection=0.1),
@@ -104,11 +100,8 @@ FLOWS = {
     "outlets that do not reflect": {
         "boundaries": {
             "x-": lbm.VelocityInlet((0.05, 0.0, 0.0)),
-            "x+": lbm.NonReflectingOutlet(1.01, averaging=20.0),
-            "y-": lbm.FreeSlip(),
-            "y+": lbm.NonReflectingOutlet(),
-            "z-": lbm.NoSlip(),
-            "z+": lbm.PressureOutlet(0.99),
+            "x+": lbm.NonReflectingOutlet(1.01, averaging=20.0), "y-": lbm.FreeSlip(),
+            "y+": lbm.NonReflectingOutlet(), "z-": lbm.NoSlip(), "z+": lbm.PressureOutlet(0.99),
             "still": lbm.Solid(_obstacle()),
         },
         "force": (0.0, 1e-5, 0.0),
@@ -116,12 +109,10 @@ FLOWS = {
     "inlets that do not reflect": {
         "boundaries": {
             "x-": lbm.NonReflectingInlet((0.05, 0.01, 0.0), averaging=20.0),
-            "x+": lbm.PressureOutlet(1.01),
-            "y-": lbm.FreeSlip(),
+            "x+": lbm.PressureOutlet(1.01), "y-": lbm.FreeSlip(),
             "y+": lbm.NonReflectingOutlet(averaging=30.0),
             "z-": lbm.NonReflectingInlet(lambda t: (0.0, 0.0, 0.01 * np.cos(t)), averaging=5.0),
-            "z+": lbm.NoSlip(),
-            "still": lbm.Solid(_obstacle()),
+            "z+": lbm.NoSlip(), "still": lbm.Solid(_obstacle()),
         },
         "force": (0.0, 1e-5, 0.0),
     },
@@ -140,11 +131,8 @@ FLOWS = {
     },
     "condition of a user": {
         "boundaries": {
-            "x-": lbm.VelocityInlet((0.05, 0.0, 0.0)),
-            "x+": TankOutlet(1.01, capacity=5.0),
-            "y-": TankOutlet(resistance=0.2),
-            "y+": lbm.FreeSlip(),
-            "z": lbm.NoSlip(),
+            "x-": lbm.VelocityInlet((0.05, 0.0, 0.0)), "x+": TankOutlet(1.01, capacity=5.0),
+            "y-": TankOutlet(resistance=0.2), "y+": lbm.FreeSlip(), "z": lbm.NoSlip(),
             "still": lbm.Solid(_obstacle()),
         },
         "force": (0.0, 1e-5, 0.0),  # as other flows: steps without one would be compiled for it
@@ -153,7 +141,7 @@ FLOWS = {
         "boundaries": {"y": lbm.FreeSlip(), "z": lbm.FreeSlip()},
         "force": (1e-5, 0.0, 0.0),
     },
-}
+}  # fmt: skip
 
 
 PLAIN = ["periodic", "cavity with bodies", "open channel"]
@@ -231,11 +219,9 @@ def random_walls(rng, shape):
     def condition(normal=None):
         along = [0.0 if axis == normal else v for axis, v in enumerate(rng.uniform(-0.05, 0.05, 3))]
         choices = [
-            lbm.NoSlip(),
-            lbm.MovingWall(along),
-            lbm.VelocityInlet((0.03, 0.01, -0.02)),
+            lbm.NoSlip(), lbm.MovingWall(along), lbm.VelocityInlet((0.03, 0.01, -0.02)),
             lbm.PressureOutlet(1.01),
-        ]
+        ]  # fmt: skip
         if normal is not None:
             choices.append(lbm.FreeSlip())
         return choices[rng.integers(len(choices))]

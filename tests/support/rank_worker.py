@@ -28,16 +28,11 @@ def run_flow(flow, pattern, form, folder=None, **options):
     steady = lbm.SteadyState(1e-12, 2)
     s.run(STEPS, callbacks=[statistics, probe, steady])
     result = {
-        "populations": s.gather(s.populations()),
-        "u": s.gather("u"),
-        "rho": s.gather("rho"),
-        "fluid": s.gather("fluid"),
-        "mean": s.gather(statistics.mean_u),
-        "variance": s.gather(statistics.variance_rho),
-        "probe": np.array(probe.values),
-        "change": steady.change,
-        "momentum": s.momentum(),
-    }
+        "populations": s.gather(s.populations()), "u": s.gather("u"), "rho": s.gather("rho"),
+        "fluid": s.gather("fluid"), "mean": s.gather(statistics.mean_u),
+        "variance": s.gather(statistics.variance_rho), "probe": np.array(probe.values),
+        "change": steady.change, "momentum": s.momentum(),
+    }  # fmt: skip
     for body in s.solids:
         result[f"force {body}"] = s.force_on(body)
         result[f"torque {body}"] = s.torque_on(body, (5, 4, 3))

@@ -1,17 +1,13 @@
 """Every example runs, and the tour's page has its figures and no failed check."""
 
-import importlib
 import os
 import re
 import subprocess
 import sys
 from pathlib import Path
 
-import numpy as np
 import pytest
-from scipy import stats
 
-import stablegpu
 from hetero.compile_cache.store import root
 
 ROOT = Path(__file__).parents[1]
@@ -85,26 +81,6 @@ def test_example_runs(name, tmp_path, run):
         assert "FAIL" not in printed
     else:
         assert list(tmp_path.rglob("*.png"))
-
-
-@pytest.fixture
-def returns(monkeypatch):
-    """Return the module of the example on returns."""
-    monkeypatch.syspath_prepend(str(ROOT / "examples"))
-    return importlib.import_module("stable_distributions.returns")
-
-
-def test_errors_of_waits_agree_with_simulation(returns):
-    """The errors to first order of both waits, against fits to simulated samples."""
-    fits = returns.Fits.fitted("cpu")
-    loss = float(fits.returns.min())
-    replicas = stablegpu.bootstrap(fits.fit, replicas=199, rng=1).replicas
-    parameters = [getattr(replicas, name) for name in ("alpha", "beta", "loc", "scale")]
-    stable = -np.log(stablegpu.cdf(loss, *parameters, device="cpu"))
-    samples = fits.normal.rvs((2000, fits.returns.size), random_state=1)
-    normal = -stats.norm.logcdf((loss - samples.mean(axis=1)) / samples.std(axis=1))
-    assert returns.stable_wait(fits, loss).log_error == pytest.approx(stable.std(), rel=0.15)
-    assert returns.normal_wait(fits, loss).log_error == pytest.approx(normal.std(), rel=0.1)
 
 
 @pytest.mark.parametrize("suite", [pytest.param("stable", marks=pytest.mark.slow), "sbth-eigsh"])

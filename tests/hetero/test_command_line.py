@@ -21,7 +21,6 @@ from hetero.command_line import (
     print_json,
     run_command,
     save_output,
-    whole_number,
 )
 from hetero.compile_cache.store import root
 from hetero.cuda import driver
@@ -212,17 +211,6 @@ def test_a_folder_that_cannot_be_written_ends_commands_before_the_work(
     err = capsys.readouterr().err
     assert "/sys/" in err
     assert err.count("\n") == 1
-
-
-def test_whole_numbers_may_have_exponents(capsys):
-    parser = CommandParser(prog="p")
-    parser.add_argument("--size", type=whole_number)
-    sizes = [parser.parse_args(["--size", text]).size for text in ("12", "1e6", "2.5e3")]
-    assert sizes == [12, 1_000_000, 2500]
-    for text in ("1.5", "1e-3", "inf", "ten"):
-        with pytest.raises(SystemExit):
-            parser.parse_args(["--size", text])
-        assert f"invalid whole number value: '{text}'" in capsys.readouterr().err
 
 
 def test_warnings_are_one_line_during_a_command():

@@ -16,7 +16,6 @@ from hetero.numba_internals import (
     compiled_code,
     dispatchers,
     libraries,
-    parallel_layers,
 )
 
 ROOT = Path(__file__).parents[2]
@@ -188,18 +187,6 @@ def test_functions_that_only_compiled_code_calls_may_call_each_other():
     ask = jit.serial(lambda n: is_even(n))
     assert ask(10)
     assert not ask(7)
-
-
-def test_layers_of_threads_are_known():
-    @numba.njit(parallel=True)
-    def fill(x):
-        for i in numba.prange(x.size):
-            x[i] = i
-
-    fill(np.empty(10))
-    assert parallel_layers.chosen_layer() == numba.threading_layer()
-    assert parallel_layers.can_load(parallel_layers.chosen_layer())
-    assert not parallel_layers.can_load("no such layer")
 
 
 @pytest.mark.parametrize("package", ["hetero", "stablegpu", "rode", "lbm", "sbth", "tmd"])

@@ -200,21 +200,6 @@ def test_the_pressure_drop_of_a_channel_is_that_of_poiseuille(tmp_path, capsys):
     assert rows[-1, -1] == rows[-1, -3] - rows[-1, -2]
 
 
-@pytest.mark.parametrize(
-    ("settings", "message"),
-    [
-        ({"sections": "sections = [0.0, 0.005]"}, "sections must list positions along x such as"),
-        ({"sections": "sections = [0.001, 0.0015]"}, "must lie in different layers of cells"),
-        ({"heat": 'walls = ["x-"]'}, r"walls must list .* \(y-, y\+\), got \['x-'\]: the flow"),
-        ({"heat": 'scalar = "salt"'}, "output.heat.scalar must be one of 'temperature'"),
-        ({"heat": 'walls = ["y-", "y-"]'}, "walls must list each wall once"),
-    ],
-)
-def test_impossible_integrals_are_refused(settings, message, tmp_path):
-    with pytest.raises(ValueError, match=message):
-        read_case(write_plates(tmp_path, **settings))
-
-
 def test_rows_of_heat_in_other_scales_are_not_continued(tmp_path, capsys):
     def run(scales, *options):
         path = write_plates(tmp_path, heat=f"{scales}\n[output]\ncheckpoint = 35")

@@ -1,6 +1,5 @@
 """Checkpoints: exact to the bit, and written and restored completely or not at all."""
 
-import fcntl
 import hashlib
 import json
 import resource
@@ -131,21 +130,6 @@ def test_a_state_that_is_not_finite_is_neither_saved_nor_restored(bad, tmp_path)
     with pytest.raises(lbm.CheckpointError, match="not finite"):
         other.restore(file)
     assert np.array_equal(other.populations(), state)
-
-
-def test_files_of_killed_processes_are_removed(tmp_path):
-    s = flow("cpu")
-    for name in ("state.123-0123abcd.part", "flow.vti.7-01234567.part.vti"):
-        (tmp_path / name).write_bytes(b"half of a state")
-    for name in ("other.123-0123abcd.part", "state.part", "state.123.part"):
-        (tmp_path / name).write_bytes(b"not theirs")
-    with (tmp_path / "state.9-0123abcd.part").open("wb") as alive:  # its writer lives
-        fcntl.flock(alive, fcntl.LOCK_EX)
-        s.save(tmp_path / "state")
-        s.write_vtk(tmp_path / "flow")
-    left = sorted(p.name for p in tmp_path.iterdir())
-    assert left == sorted(["state", "flow.vti", "other.123-0123abcd.part", "state.part",
-                           "state.123.part", "state.9-0123abcd.part"])  # fmt: skip
 
 
 @pytest.mark.parametrize("write", ["save", "write_vtk"])

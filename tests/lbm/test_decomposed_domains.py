@@ -216,33 +216,6 @@ def test_fields_cross_faces_across_x_beside_populations_in_16_bits(device):
         assert_same_fields(one.run(1), two.run(1), 1e-4)
 
 
-@pytest.mark.simulator
-@pytest.mark.parametrize(
-    ("limit", "value", "rows"),
-    [("HOST_BLOCKS", 1, 1), ("MOST_BLOCKS", 2, 2), ("HOST_BLOCKS", 128, 3)],
-)
-def test_a_gpu_moves_planes_of_the_cpus_block(limit, value, rows, device, monkeypatch):
-    """A block of threads copies all layers of a plane, some, or one of them."""
-    if device != "cuda":
-        pytest.skip("needs a GPU or its simulator beside the CPU")
-    from lbm._parallel.exchange import cuda as exchange
-
-    grids = []
-
-    def record_launch(kernel, grid, *arguments):
-        grids.append(grid)
-        return prepare_launch(kernel, grid, *arguments)
-
-    prepare_launch = exchange.prepare_launch
-    monkeypatch.setattr(exchange, "prepare_launch", record_launch)
-    monkeypatch.setattr(exchange, limit, value)
-    monkeypatch.setattr(exchange, "is_host_memory", lambda array: True)
-    one, two = (with_a_lid((4, 6, 3), device=device, ratio=ratio) for ratio in (0.0, 0.4))
-    for _ in range(2):
-        assert np.abs(one.run(1).u - two.run(1).u).max() < 5e-15
-    assert {grid[1] for grid in grids} == {rows}
-
-
 @pytest.mark.parametrize("pattern", ["ab", pytest.param("esoteric", marks=pytest.mark.simulator)])
 @pytest.mark.parametrize("parts", [1, 2])
 def test_a_saved_state_is_restored_bit_for_bit(pattern, parts, device):

@@ -111,14 +111,6 @@ def test_the_eddy_viscosity_at_a_wall_is_that_of_its_law(device):
     assert np.abs(s.eddy_viscosity[:, :, 3:]).max() < 1e-12
 
 
-def test_only_walls_at_rest_with_a_surface_are_modelled():
-    ball = lbm.Sphere((4, 4, 4), 2.0)
-    with pytest.raises(ValueError, match='wall="modelled" needs the condition NoSlip'):
-        lbm.Solid(ball, lbm.MovingWall((0.1, 0, 0)), wall="modelled")
-    with pytest.raises(TypeError, match="needs cells that know their surface"):
-        lbm.Solid(np.zeros((4, 4, 4), bool), wall="modelled")
-
-
 @pytest.mark.parametrize(
     ("body", "is_passed"),
     [

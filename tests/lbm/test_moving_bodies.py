@@ -237,9 +237,7 @@ def test_motions_that_contradict_themselves():
         lbm.Solid(BALL, motion=(FORWARD, FORWARD))
     with pytest.raises(ValueError, match="needs the condition NoSlip"):
         lbm.Solid(BALL, lbm.MovingWall((0, 0, 0.1)), motion=FORWARD)
-    with pytest.raises(ValueError, match="axis must not be zero"):
-        lbm.Rotation((0, 0, 0), (0, 0, 0), 0.1)
-    for arguments in ({}, {"rate": 0.1, "angle": float}, {"rate": float}, {"angle": 0.1}):
+    for arguments in ({}, {"rate": 0.1, "angle": float}):
         with pytest.raises(TypeError, match=r"rate|angle"):
             lbm.Rotation((0, 0, 0), (0, 0, 1), **arguments)
     given = lbm.Rotation((0, 0, 0), (0, 0, 1), angle=lambda t: 0.1 * t)

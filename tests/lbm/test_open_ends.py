@@ -161,22 +161,6 @@ def test_means_start_at_the_density_of_the_start():
         s.set(rho=1.02)
 
 
-@pytest.mark.parametrize(
-    ("make", "words"),
-    [
-        (lambda: lbm.Solid(lbm.Sphere((4, 4, 4), 2), lbm.NonReflectingInlet(REST)),
-         "a solid cannot be NonReflectingInlet"),
-        (lambda: lbm.NonReflectingInlet(REST, averaging=0.5), "averaging"),
-        (lambda: lbm.Simulation((6, 6, 2), device="cpu", boundaries={
-            "x": lbm.NoSlip(), "y-": lbm.NonReflectingInlet((0.0, 0.01, 0.0)), "y+": lbm.NoSlip()}),
-         "no outlet"),
-    ],
-)  # fmt: skip
-def test_solids_and_impossible_numbers_are_refused(make, words):
-    with pytest.raises(ValueError, match=words):
-        make()
-
-
 def read_ends(folder, inlet, outlet):
     """Return the units of a case, and its ends."""
     case = read_text(folder, case_text((60, 12, 1), 20, f"""

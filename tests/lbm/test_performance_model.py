@@ -16,7 +16,6 @@ from lbm._performance.model import CROSSING, best_ratio, predict_step
 from lbm_runs import ROOT, call
 
 PIZ_DAINT = ROOT / "examples/lattice_boltzmann/piz-daint.json"
-DESCRIBED = "--machine", PIZ_DAINT, "--shape", 8, 8, 8, "--dtype", "float64"
 ONE = lbm.Decomposition((1, 1, 1))
 
 
@@ -183,21 +182,6 @@ def test_the_command_predicts_a_described_cluster(capsys):
     assert alone["efficiency"] == 1.0
     assert many["efficiency"] == pytest.approx(alone["step"] / many["step"] / 512)
     assert many["bottleneck"] == "communication"
-
-
-@pytest.mark.parametrize(
-    ("arguments", "words"),
-    [
-        (["--machine", PIZ_DAINT, "--shape", 8, 8, 8], "populations of 8 bytes"),
-        (["--machine", PIZ_DAINT, "--shape", 8, 8, 8, "--save", "x"], "leave out --machine"),
-        ([*DESCRIBED, "--kind", "cpu", "--ratio", 0.1], "needs --kind cuda"),
-        ([*DESCRIBED, "--transport", "peer"], "no link 'peer', only network"),
-        (["--shape", 8, 8, 8, "--ratio", 2], "--ratio: must be auto or lie in [0, 1]"),
-    ],
-)  # fmt: skip
-def test_mistakes_of_the_command(arguments, words, capsys):
-    code, _, err = call(capsys, "predict", *arguments)
-    assert (code, words in err) == (2, True), err
 
 
 def test_this_machine_is_measured_and_saved(tmp_path, capsys):

@@ -160,31 +160,6 @@ def test_plates_anywhere_between_cells_are_exact(gap):
     assert t.flux("ceiling") == pytest.approx(-0.2 / gap * 4, rel=1e-9)
 
 
-def test_conduction_between_cylinders_is_of_second_order():
-    """The radii are n and 2 n."""
-    errors, fluxes, diffusivity = [], [], 0.1
-    for n in (4, 8, 16):
-        size, middle = 4 * n + 5, 2 * n + 2.3
-
-        def logarithm(x, y, z, n=n, middle=middle):
-            r = np.clip(np.hypot(x - middle, y - middle), n, 2 * n) + 0 * z
-            return 1 - np.log(r / n) / np.log(2)
-
-        inner, outer = (lbm.Cylinder((middle, middle), radius) for radius in (n, 2 * n))
-        heat = lbm.Scalar(diffusivity, start=logarithm, boundaries={
-            "inner": lbm.FixedValue(1.0), "outer": lbm.FixedValue(0.0)})  # fmt: skip
-        walls = {"inner": body(inner), "outer": body(~outer)}
-        s, t = run_scalar((size, size, 1), 8 * n * n, heat, walls)
-        exact = logarithm(*lbm.geometry.centres((size, size, 1)))
-        errors.append(np.sqrt(((t.values - exact)[s.fluid] ** 2).mean()))
-        total = 2 * np.pi * diffusivity / np.log(2)
-        fluxes.append([t.flux("inner") / total - 1, -t.flux("outer") / total - 1])
-    assert (np.log2(np.array(errors[:-1]) / errors[1:]) > 1.9).all()
-    assert errors[1] < 1.5e-3
-    found = np.abs(fluxes).max(axis=1)
-    assert found == pytest.approx([0.005, 0.0012, 0.0003], rel=0.1)
-
-
 def test_a_flux_heats_a_wall():
     """Steady conduction with a flux on one side: a gradient of flux/diffusivity."""
     scalar = lbm.Scalar(0.25, {"y-": lbm.FixedFlux(0.01), "y+": lbm.FixedValue(0.0)})

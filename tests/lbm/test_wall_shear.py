@@ -176,20 +176,3 @@ def test_files_hold_it(tmp_path):
 
     _, fields = read_image(s.write_vtk(tmp_path / "flow", derived=["wall_shear"]))
     assert np.array_equal(fields["wall_shear"], stress)
-
-
-@pytest.mark.parametrize(
-    ("name", "message"),
-    [
-        ("wall", "name must be that of a face or a solid .*'ball'"),
-        ("x-", "'x-' is VelocityInlet, at which no wall shear stress"),
-        ("y+", "'y\\+' is FreeSlip"),
-    ],
-)
-def test_other_names_are_refused(name, message):
-    walls = {"x-": lbm.VelocityInlet((0.01, 0.0, 0.0)), "x+": lbm.PressureOutlet(),
-             "y": lbm.FreeSlip(), "ball": lbm.Solid(lbm.Sphere((4, 4, 2), 1.5))}  # fmt: skip
-    s = lbm.Simulation((8, 8, 4), boundaries=walls, device="cpu")
-    with pytest.raises((TypeError, ValueError), match=message):
-        s.wall_shear(name)
-    assert repr(s.wall_shear("ball")).startswith("<WallShear in ")

@@ -15,7 +15,6 @@ from lbm.flows import sphere, vortices
 
 BALL = np.zeros((8, 8, 8), bool)
 BALL[3:5, 3:5, 3:5] = True
-UNITS = {"dx": 0.1, "dt": 0.1, "density": 1.0, "tau": 0.8}
 INLET = lbm.VelocityInlet((0.1, 0.0, 0.0))
 
 
@@ -59,27 +58,6 @@ def test_simulation_refuses(options, error, words):
     shape = options.pop("shape", (8, 8, 8))
     with pytest.raises(error, match=words):
         lbm.Simulation(shape, device="cpu", **options)
-
-
-@pytest.mark.parametrize(
-    ("make", "error", "words"),
-    [
-        (lambda: lbm.MovingWall((0.31, 0.0, 0.0)), ValueError, "at most 0.3"),
-        (lambda: lbm.Solid(BALL.astype(int)), TypeError, "boolean"),
-        (lambda: lbm.Solid(BALL, lbm.FreeSlip()), ValueError, "FreeSlip"),
-        (lambda: lbm.Probe((1, 0, 0)), ValueError, "triples"),
-        (lambda: lbm.geometry.cylinder((4, 4, 4), (2, 2, 2), 1.0), ValueError, "two numbers"),
-        (lambda: lbm.geometry.heights((1, 4, 1), [[np.nan]]), ValueError, "finite"),
-        (lambda: lbm.geometry.sphere((4, 4, 4), (2, 2, 2), 1e308), ValueError, "radius must lie"),
-        *((lambda name=name, value=value: lbm.Units(**UNITS | {name: value}),
-           (TypeError, ValueError), name)
-          for name, value in (("dx", None), ("dt", "a"), ("density", -1), ("tau", 0.5),
-                              ("dx", np.nan))),
-    ],
-)  # fmt: skip
-def test_its_parts_refuse(make, error, words):
-    with pytest.raises(error, match=words):
-        make()
 
 
 HUGE = {"pattern": "ab", "dtype": "float64", "lattice": "D3Q27"}

@@ -160,3 +160,13 @@ def test_memory_for_a_checkpoint_is_a_share_of_the_populations(tmp_path):
         _, peak = tracemalloc.get_traced_memory()
         tracemalloc.stop()
         assert peak < 0.6 * populations
+
+
+def test_a_checkpoint_belongs_to_the_cells_of_its_solids(tmp_path):
+    def flow(x):
+        ball = lbm.Solid(lbm.Sphere((x, 4, 4), 2))
+        return lbm.Simulation((12, 8, 8), boundaries={"ball": ball}, device="cpu")
+
+    state = flow(6).save(tmp_path / "state")
+    with pytest.raises(lbm.CheckpointError, match="cells of solids or velocities differ"):
+        flow(5).restore(state)

@@ -60,8 +60,6 @@ class Branching(PlainBGK):
 
 
 OF_USERS = [PlainBGK, Branching]
-LARGEST = [lbm.SmagorinskyBGK, lbm.CentralMoments]
-"""Operators with the most registers; kernels of the others compile in slow tests."""
 ALL = [*OPERATORS.values(), *OF_USERS]
 
 ALL_LATTICES = pytest.mark.parametrize("lattice", LATTICES.values(), ids=LATTICES)
@@ -245,12 +243,10 @@ def test_an_operator_with_branches_has_the_same_bits_anywhere():
         assert np.array_equal(np.roll(shifted, -shift, 1), results[0])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("operator", "lattice"),
-    [
-        *(slow_unless(o in LARGEST, o, lbm.D3Q19) for o in ALL),
-        *(slow_unless(False, o, D3Q27) for o in OPERATORS.values()),
-    ],
+    [*((o, lbm.D3Q19) for o in ALL), *((o, D3Q27) for o in OPERATORS.values())],
 )
 def test_kernels_compile_without_spills_and_without_float64(operator, lattice):
     from generated_kernels import lbm_signature_of

@@ -331,16 +331,6 @@ def test_the_torque_and_the_stress_on_a_rotating_cylinder():
     assert errors[1] < min(2e-4, errors[0] / 3.5)
 
 
-def test_the_flow_around_a_sphere_takes_the_wall():
-    """The drag in a narrow stream, with 6 and 8 cells in a diameter; with 16 cells it is 10.35."""
-    options = {"reynolds": 5.0, "width": 3.0, "length": 4.0, "device": "cpu", "tolerance": 1e-3}
-    for cells, largest in ((6, 0.025), (8, 0.012)):
-        result = lbm.flows.solve_sphere(cells, wall="interpolated", **options)
-        assert result.diameter == cells
-        assert abs(result.drag / 10.35 - 1.0) < largest
-    assert lbm.flows.solve_sphere(6, **options).diameter != 6.0
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize(("share", "drag"), [(0.125, 4.292), (0.216, 7.442), (0.343, 15.4)])
 def test_the_drag_of_spheres_in_a_cubic_array(share, drag):

@@ -1,7 +1,5 @@
 """Walls whose friction is that of the law of the wall."""
 
-import warnings
-
 import numpy as np
 import pytest
 
@@ -109,25 +107,3 @@ def test_the_eddy_viscosity_at_a_wall_is_that_of_its_law(device):
     expected = 2 * NU * (np.diff(y)[0] / np.diff(u)[0] - 1)
     assert np.allclose(s.eddy_viscosity[:, :, 2], expected, rtol=1e-6)
     assert np.abs(s.eddy_viscosity[:, :, 3:]).max() < 1e-12
-
-
-@pytest.mark.parametrize(
-    ("body", "is_passed"),
-    [
-        (lbm.Sphere((2.0, 6.0, 6.0), 2.5), True),  # goes on behind a periodic face
-        (lbm.Box((3, -9, -9), (7, 99, 4)), True),  # a bar on the ground
-        (lbm.Box((-9, -9, -9), (99, 99, 2)), False),
-        (~lbm.Cylinder((6.0, 6.0), 4.0, "x"), False),
-    ],
-)
-def test_bodies_around_which_a_flow_passes_are_warned_of(body, is_passed):
-    """Their drag may be several times too small, in steps that look settled."""
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        lbm.Simulation(
-            (12, 12, 12), collision=lbm.VremanCentralMoments(0.501), device="cpu",
-            boundaries={"z": lbm.NoSlip(), "body": lbm.Solid(body, wall="modelled")},
-        )  # fmt: skip
-    assert ["forces on round bodies are not" in str(w.message) for w in caught] == [
-        True
-    ] * is_passed

@@ -240,9 +240,7 @@ def test_populations_are_taken_where_moments_are_not_enough(settings, words):
 @pytest.mark.parametrize(
     ("precision", "walls", "operator", "lattice", "forced", "registers"),
     [
-        ("float32", "solids", lbm.RecursiveRegularized, D3Q19, True, 64),
         ("float16", "faces", lbm.RecursiveRegularized, D3Q19, False, 64),
-        ("float32", "solids and streams", lbm.RecursiveRegularized, D3Q19, True, 64),
         ("float32", "solids and streams", lbm.VremanRecursive, D3Q19, True, 64),
         *(pytest.param(*case, marks=pytest.mark.slow) for case in (
             ("float32", "none", lbm.CentralMoments, D3Q27, False, 96),

@@ -290,7 +290,7 @@ wall = "interpolated"
 def test_motions_of_case_files(tmp_path):
     swing = "amplitude = [0, 2, 0]\nperiod = 100\n"
     case = read_text(tmp_path, f"{CASE}{swing}angular_velocity = [0, 0, 0.01]\ncentre = [5, 6, 6]")
-    s = lbm.Simulation(**case.arguments | {"device": "cpu"}).run(30)
+    s = lbm.Simulation(**case.arguments | OPTIONS).run(30)
     assert s.bodies["ball"].centre == pytest.approx([5, 6 + 2 * np.sin(0.6 * np.pi), 6])
     assert s.bodies["ball"].rotation[1, 0] == pytest.approx(np.sin(0.3))
     assert case.outputs.forces.solids == ("ball",)

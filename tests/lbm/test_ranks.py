@@ -333,6 +333,7 @@ def test_processes_of_batch_scripts_are_alone(monkeypatch):
     assert world() is None
 
 
+@pytest.mark.slow
 def test_gpus_of_two_ranks_exchange_halos_in_the_simulator():
     """A stand-in for an MPI that takes buffers of GPUs carries the messages of "device"."""
     program = f"""{START}

@@ -113,16 +113,6 @@ def test_vortices_without_walls_are_stable_where_flows_with_walls_are_not():
         lbm.Units.choose(length=1.0, cells=20, speed=1.0, viscosity=1 / 1600, flow="walls")
 
 
-def test_a_sphere_of_few_cells_is_stable_at_reynolds_100(device):
-    """`sphere` chooses a stable magic parameter; the best one between walls is unstable here."""
-    box = {"reynolds": 100.0, "width": 5.0, "length": 8.0, "device": device}
-    s = sphere(8, **box).run(1500)
-    assert np.isfinite(s.u).all()
-    with pytest.raises(lbm.UnstableError) as caught:
-        sphere(8, magic=0.25, **box).run(1500)
-    assert f"magic={s.collision.magic:g}" in str(caught.value)
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("is_stable", "limits"),

@@ -77,21 +77,6 @@ def test_moving_ground_stands_still_below_a_car_on_its_wheels():
     assert abs(np.mean(lift)) < 2.0
 
 
-@pytest.mark.parametrize(
-    ("settings", "error", "message"),
-    [
-        ({"length": None}, ValueError, "either length, the longest side of the body in metres, or"),
-        *(({key: wrong}, ValueError, key)
-          for key, wrong in (("speed", 0.0), ("area", "side"), ("fluid", "oil"), ("ends", "open"))),
-        ({"body": lbm.Sphere((0, 0, 0), 1.0)}, TypeError, "give its surface as a TriangleMesh"),
-        ({"fluid": {"density": 1.0}}, TypeError, "a mapping with density"),
-    ],
-)  # fmt: skip
-def test_bad_settings_are_refused(settings, error, message):
-    with pytest.raises(error, match=message):
-        lbm.wind_tunnel(**{"body": SLAB} | SETTINGS | settings)
-
-
 def test_resolved_flows_get_trt_and_others_an_eddy_viscosity():
     slow = lbm.wind_tunnel(SLAB, fluid={"density": 1.0, "viscosity": 1.0}, **SETTINGS)
     assert isinstance(slow.plan.collision, lbm.TRT)

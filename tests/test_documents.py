@@ -196,17 +196,3 @@ def test_records_name_the_machine(record):
     data = json.loads(record.read_text())
     # The record of the campaign has no facts, because its certificates name their devices.
     assert "campaign" in data or data["facts"]
-
-
-def test_the_site_draws_the_gallery_of_tunnels_from_its_record():
-    pytest.importorskip("matplotlib")
-    pictures = load_tool("pictures")
-    gallery = pictures.read_gallery(ROOT)
-    for entry in gallery.values():
-        speed = pictures.read_plane(entry["plane"])
-        assert np.isnan(speed).any()  # the body
-        assert 0.9 < np.nanmedian(speed) < 1.1
-    assert pictures.draw_tunnels(ROOT)[:4] == b"\x89PNG"
-    assert [
-        line.split("|")[1].strip() for line in pictures.make_tunnels_table(ROOT).splitlines()[2:]
-    ] == list(gallery)

@@ -193,26 +193,6 @@ def test_the_home_page_fits_on_a_screen(probe_site):
     assert [entry for entry in visible if entry[1] == 0 or entry[2] > SCREEN[1]] == []
 
 
-COMPARISONS = """
-  const frame = await open("%s.html", %d, 800), page = frame.contentDocument;
-  page.querySelectorAll("details").forEach(part => part.open = true);
-  const cells = [...page.querySelectorAll(".comparison td, .cards td")];
-  const beyond = element => element.getBoundingClientRect().right > frame.clientWidth;
-  report.count = cells.length;
-  report.hidden = cells.filter(beyond).map(cell => cell.textContent);
-  report.bars = [...page.querySelectorAll(".bars .bar")].map(bar => bar.clientWidth);
-"""
-
-
-@needs_chromium
-@pytest.mark.parametrize("name", ["benchmarks", "papers"])
-def test_comparisons_are_read_on_a_phone_without_scrolling_sideways(probe_site, name):
-    report = probe_site(COMPARISONS % (name, PHONE_WIDTH))
-    assert report["count"] > 500
-    assert report["hidden"] == []
-    assert len(set(report["bars"])) > 5 or name != "benchmarks"
-
-
 def test_benchmarks_say_how_many_times_faster(site):
     text = (site / "benchmarks.html").read_text(encoding="utf-8")
     for head in re.findall(r"<thead>.*?</thead>", text.partition("<details")[0]):

@@ -167,24 +167,6 @@ def test_cupy_views_dtypes_streams_and_out(require_cuda):
 
 
 @pytest.mark.cuda
-def test_dlpack_alone_is_enough(require_cuda):
-    cupy = pytest.importorskip("cupy")
-
-    class Capsule:
-        def __init__(self, array):
-            self.array, self.shape = array, array.shape
-
-        def __dlpack__(self, **options):
-            return self.array.__dlpack__(**options)
-
-        def __dlpack_device__(self):
-            return self.array.__dlpack_device__()
-
-    pdf = DISTRIBUTION.pdf(Capsule(cupy.asarray([0.0, 1.0])))
-    np.testing.assert_allclose(pdf.copy_to_host(), EXPECTED, rtol=1e-12)
-
-
-@pytest.mark.cuda
 def test_a_gpu_without_enough_memory_says_so_and_stays_usable(require_cuda):
     device = Device("cuda")
     with device.active():

@@ -75,18 +75,6 @@ def test_a_default_device_that_is_missing_is_refused_on_entry():
     assert resolve(None) == Device("cpu")
 
 
-def test_the_old_cuda_target_is_refused(monkeypatch):
-    driver.why_unavailable.cache_clear()
-    monkeypatch.setattr(driver, "cuda", object())
-    try:
-        if not driver.SIMULATOR:
-            cause, remedy = driver.why_unavailable()
-            assert "numba-cuda" in cause
-            assert "pip install" in remedy
-    finally:
-        driver.why_unavailable.cache_clear()
-
-
 class OnGpu:
     """Pretends to be an array on a GPU."""
 

@@ -102,33 +102,6 @@ def test_facts_are_json():
     assert {"cpu", "cores", "threads", "gpus", "versions", "commit", "date"} <= set(facts)
 
 
-class Event:
-    """An event of CUDA, whose time is an error before it is over."""
-
-    def __init__(self):
-        self.is_over = False
-
-    def synchronize(self):
-        self.is_over = True
-
-    def elapsed_time(self, stop):
-        assert stop.is_over
-        return 250.0  # milliseconds
-
-
-def test_events_of_nested_regions_become_seconds():
-    """Each is waited for on its own GPU, whichever is current at the end of the profile."""
-    outer = hetero.Region("outer")
-    inner = outer.child("inner")
-    outer._events.append((Event(), Event()))
-    inner._events.extend([(Event(), Event()), (Event(), Event())])
-    outer.resolve_events()
-    assert outer.gpu == 0.25
-    assert inner.gpu == 0.5
-    outer.resolve_events()  # nothing is counted twice
-    assert inner.gpu == 0.5
-
-
 def test_records_that_are_written_do_not_change_the_commit(tmp_path):
     source, record = tmp_path / "package" / "module.py", tmp_path / "benchmarks/records/one.json"
     for path in (source, record):

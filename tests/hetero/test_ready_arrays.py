@@ -166,14 +166,6 @@ def test_a_copy_that_nobody_waits_for_is_over_before_its_memory_is_free(allocati
     assert events[-2:] == [("wait", 77), ("destroy", 77)]
 
 
-def test_a_refused_copy_is_an_error(allocations, replace_driver):
-    (array,) = allocate_as_one([((4,), np.float64)], 0)
-    refused = driver.CUresult.CUDA_ERROR_ILLEGAL_ADDRESS
-    replace_driver(cuStreamSynchronize=lambda stream: refused)
-    with pytest.raises(RuntimeError, match="CUDA_ERROR_ILLEGAL_ADDRESS"):
-        array.copy_to_host()
-
-
 def test_launches_get_the_numbers_of_numba_arrays():
     """A view of Numba on the same memory is the oracle."""
     from numba.cuda.cudadrv.devicearray import DeviceNDArray

@@ -199,16 +199,6 @@ def test_the_forecast_of_memory_is_the_size_of_the_arrays(storage):
     assert required == s.problem.bytes + slab
 
 
-def test_the_bytes_of_a_step_count_a_share_of_the_computation():
-    for options, size in (
-        ({"collision": lbm.TRT(0.6)}, 152), ({"collision": lbm.Vreman(0.6)}, 183),
-        ({"collision": lbm.Vreman(0.6, every=1000)}, 156),
-        ({"lattice": "D3Q27", "dtype": "float64"}, 2 * 27 * 8),
-    ):  # fmt: skip
-        s = lbm.Simulation((8, 8, 8), device="cpu", **options)
-        assert s.problem.bytes_per_update() == size
-
-
 # ---- arguments -------------------------------------------------------------------------------
 
 

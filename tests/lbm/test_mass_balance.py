@@ -40,22 +40,19 @@ DAM = {"dam": lbm.Solid(box(10, 12, 0, 16))}
 TWO_DAMS = {"dams": lbm.Solid(box(15, 16, 0, 16) | box(18, 19, 0, 16))}
 HALF_DAMS = {"dams": lbm.Solid(box(10, 11, 0, 8) | box(11, 12, 8, 16))}
 
+UP, FREE = moving(box(8, 14, 0, 4), 0.0, 0.02, 0.0), moving(box(8, 14, 5, 9), 0.02, 0.03, -0.01)
+SLOW = moving(box(16, 17, 4, 8), 1e-5, 0.0, 0.0)
+
 UNBALANCED = {
     "an inlet that a wall cuts off from its outlet": STREAM | DAM,
     "dams that touch in an edge": STREAM | HALF_DAMS,
-    "a block on the floor that moves up": CLOSED | {"a": moving(box(8, 14, 0, 4), 0.0, 0.02, 0.0)},
-    "a moving block that touches one at rest": CLOSED
-    | {"a": moving(box(8, 12, 6, 10), 0.02, 0.0, 0.0), "b": lbm.Solid(box(12, 15, 6, 10))},
+    "a block on the floor that moves up": CLOSED | {"a": UP},
     "a cylinder that rotates by sectors": rotating_sectors(12),
-    "a leak that is far smaller than an inlet elsewhere": STREAM
-    | TWO_DAMS
-    | {"a": moving(box(16, 17, 4, 8), 1e-5, 0.0, 0.0)},
+    "a leak that is far smaller than an inlet elsewhere": STREAM | TWO_DAMS | {"a": SLOW},
 }
 
 BALANCED = {
-    "a free block": CLOSED | {"a": moving(box(8, 14, 5, 9), 0.02, 0.03, -0.01)},
-    "a block that slides along the floor": CLOSED
-    | {"a": moving(box(8, 14, 0, 4), 0.02, 0.0, 0.01)},
+    "a free block": CLOSED | {"a": FREE},
     "sectors in a stream": STREAM | rotating_sectors(12),
     "two regions that a plate parts": STREAM | {"plate": lbm.Solid(box(0, 24, 7, 9))},
     "an inlet at either end": {"x": lbm.VelocityInlet((0.02, 0.0, 0.0)), "y": lbm.FreeSlip()},

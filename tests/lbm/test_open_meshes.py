@@ -192,15 +192,6 @@ def test_no_link_of_two_neighbours_outside_passes_through_a_tilted_sheet():
         placed(*np.ix_(*(np.arange(1.0, 4.0),) * 3))
 
 
-def test_a_well_resolved_body_does_not_grow():
-    placed = mesh_of(*BALL).place(length=14, centre=CENTRE)
-    same = mesh_of(*BALL).place(length=14, centre=CENTRE, minimum_thickness=1)
-    grown = same.cells(SHAPE) & ~placed.cells(SHAPE)
-    assert grown.sum() < 0.02 * placed.cells(SHAPE).sum()
-    with pytest.raises(ValueError, match=r"minimum_thickness must be .* \[0, 1\], got 2"):
-        mesh_of(*BALL).place(length=14, minimum_thickness=2)
-
-
 # ---- flows ----------------------------------------------------------------------------------
 
 

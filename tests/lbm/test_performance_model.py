@@ -45,16 +45,6 @@ def test_a_line_goes_through_two_measurements():
     assert Curve(((10, 1.0),))(30) == 3.0
 
 
-def test_a_share_of_the_rows_has_the_time_of_its_size():
-    """Small boxes are cheap, as in a cache, so that the best share is where the cache ends."""
-    machine = make_machine()
-    curve = Curve(((10**5, 1e-5), (2 * 10**5, 1e-3), (10**6, 9e-3)))
-    cached = replace(machine, cpu=replace(machine.cpu, cells=curve))
-    assert predict_step(cached, (100, 100, 100), ONE, ratio=1.0).step == pytest.approx(9e-3)
-    assert 0.10 < best_ratio(cached, (100, 100, 100)) < 0.20
-    assert best_ratio(machine, (100, 100, 100)) < 0.10
-
-
 def halo(n, start=4e-6, each=1.1e-9):
     """Return the seconds of the copies and the message of a face of n^2 cells."""
     return start + each * n * n * CROSSING * 4

@@ -15,14 +15,12 @@ from lbm.boundaries import kind_of_flow
 from lbm.collisions.stability_map import (
     BETWEEN_WALLS,
     WITH_OPEN_ENDS,
-    WITHOUT_WALLS,
     choose_magic,
 )
 from lbm.flows import cavity, solve_cavity, solve_sphere, sphere, terrain
 from lbm_runs import ROOT
 from studies.__main__ import main as run_studies
 from studies.__main__ import names_for
-from studies.lbm.magic import is_stable_without_walls
 from studies.lbm.stability import is_cavity_stable, is_sphere_stable
 from studies.study import Study
 
@@ -60,16 +58,6 @@ def test_the_stability_map_is_that_of_the_record():
             if what != ("sphere", 0.01):  # the most stable one on D3Q19, which has its own limit
                 lowest = min(lowest, on_d3q27[what])
             assert 0.97 * lowest < limit < lowest
-
-
-@pytest.mark.slow
-def test_the_limits_without_walls_hold(device, tmp_path):
-    study = Study(tmp_path, Device.parse(device))
-    for magic in (0.25, 0.01, 1e-3):
-        limit = WITHOUT_WALLS[magic]
-        assert is_stable_without_walls(study, magic, 0.1, limit)
-        assert not is_stable_without_walls(study, magic, 0.1, 1.5 * limit)
-    assert lbm.BGK.stability_limit("free") == WITHOUT_WALLS[1e-3]
 
 
 @pytest.mark.parametrize(

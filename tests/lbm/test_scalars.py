@@ -306,19 +306,6 @@ def test_numbers_beyond_the_range_of_float32_are_refused():
         lbm.Simulation(scalars={"t": scalar}, dtype="float64", **options)
 
 
-def test_fluxes_that_are_not_known_are_refused():
-    s = lbm.Simulation((8, 6, 4), boundaries=WALLS, device="cpu",
-                       scalars={"t": lbm.Scalar(0.1, {"x-": HOT, "y-": HOT})})  # fmt: skip
-    t = s.scalars["t"]
-    for face, message in (("y-", "run first"), ("x-", "the flow carries the scalar there"),
-                          ("z-", "name must be one of")):  # fmt: skip
-        with pytest.raises(ValueError, match=message):
-            t.flux(face)
-        s.run(1)
-    with pytest.raises(ValueError, match="length must not be 0"):
-        t.nusselt("y-", difference=1.0, length=0.0, area=1.0)
-
-
 CASE = case_text((20, 12, 1), 4, """
 [boundaries]
 y = "no-slip"

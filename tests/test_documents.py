@@ -67,9 +67,9 @@ CLAIMS = {
 """What code that prints nothing must have computed. Other documents show what their code prints."""
 
 WITH_CODE = [page for page in DOCUMENTS if outputs.read_blocks(page.read_text())]
-SLOW = ["docs/packages/lbm", "docs/packages/rode", "docs/guides/lbm", "docs/guides/rode"]
-"""Documents that compile for half a minute and longer what only they need; the first two print
-nothing."""
+SLOW = ["docs/packages/lbm", "docs/packages/rode"]
+SLOW += [f"docs/guides/{name}" for name in ("lbm", "rode", "clusters")]
+"""Documents that compile what only they need; the first two print nothing."""
 
 
 def test_every_document_with_code_states_results():

@@ -62,7 +62,7 @@ def test_populations_after_the_collision_depend_on_ten_moments(operator, lattice
                        (lbm.Regularized, D3Q19, "float64"))),
     ],
 )  # fmt: skip
-@pytest.mark.parametrize("steps", [200, pytest.param(1000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("steps", [50, pytest.param(1000, marks=pytest.mark.slow)])
 def test_many_steps_are_those_of_populations(flow, operator, lattice, dtype, steps, device):
     settings = FLOWS[flow] | TRIED.get(flow, {}) | {"collision": operator(0.7), "lattice": lattice}
     ours, theirs = pair_in(SHAPE, settings, state="moments", dtype=dtype, device=device)

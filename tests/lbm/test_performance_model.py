@@ -82,19 +82,6 @@ def test_predictions_by_hand(overhead, shape, grid, options, step, bottleneck):
         assert p.step == pytest.approx(p.boundary + p.communication)
 
 
-def test_cores_beside_a_gpu_send_their_messages_by_way_of_the_host():
-    links = {"host": Linear(1.0, 0.0), "peer": Linear(0.0, 0.0)}
-    machine, two = replace(make_machine(), links=links), lbm.Decomposition((1, 1, 2))
-    alone, both = (
-        predict_step(machine, (100, 100, 200), two, ratio=ratio, transport="peer")
-        for ratio in (0.0, 0.1)
-    )
-    assert alone.step < 0.1
-    assert both.step > 1.0
-    assert both.bottleneck == "cpu"
-    assert predict_step(machine, (100, 100, 200), two, ratio=1.0, transport="peer").step > 1.0
-
-
 def test_the_best_share_of_the_cpu_pays_or_is_zero():
     shape = 256, 512, 256
     fair = best_ratio(make_machine(gpu_rate=3e8, cpu_rate=1e8), shape)

@@ -136,15 +136,6 @@ radius = 1.6
 condition = { type = "moving-wall", angular_velocity = [0.0, 0.0, 0.01], centre = [6.0, 4.0, 0.0] }
 """
 
-IN_SI = CASE
-for old, new in {
-    "steps = 5\n[fluid]\ntau = 0.7":
-        "time = 1.0\nunits = { length = 1.0, cells = 8, speed = 0.5, viscosity = 0.05 }",
-    "[0.04,": "[0.5,", "ramp = 4": "ramp = 2.0", "radius = 1.6": "radius = 0.2",
-    "centre = [6.0, 4.0": "centre = [0.75, 0.5", "0.01]": "0.8]",
-}.items():  # fmt: skip
-    IN_SI = IN_SI.replace(old, new)
-
 
 def test_a_case_file_has_parabolas_ramps_and_rotations(tmp_path):
     walls = read_text(tmp_path, CASE).arguments["boundaries"]
@@ -154,12 +145,3 @@ def test_a_case_file_has_parabolas_ramps_and_rotations(tmp_path):
     assert inlet(0 * y, y, 0 * y, 2.0)[0] == pytest.approx([0.0, 0.015, 0.02, 0.0])
     spin = walls["wheel"].condition.velocity(np.array([8.0]), np.array([5.0]), np.array([1.0]))
     assert np.ravel(spin) == pytest.approx([-0.01, 0.02, 0.0])
-
-
-def test_si_units_of_prescribed_walls(tmp_path):
-    case = read_text(tmp_path, IN_SI)
-    units, walls = case.scales.units, case.arguments["boundaries"]
-    middle = walls["x-"].velocity(np.zeros(1), np.full(1, 4.0), np.zeros(1), 1.0 / units.dt)[0]
-    assert middle == pytest.approx(0.5 * units.to_lattice(speed=0.5))
-    edge = walls["wheel"].condition.velocity(np.full(1, 7.0), np.full(1, 4.0), np.zeros(1))[1]
-    assert edge == pytest.approx(units.to_lattice(speed=0.8 * units.dx))

@@ -155,18 +155,6 @@ def test_the_time_scale_is_that_of_the_length_along_the_flow(samples):
     assert integral == pytest.approx(3.0 / 0.05, rel=0.05)
 
 
-def test_the_flow_rate_takes_the_variance_of_the_mean_over_the_plane():
-    """In a periodic plane it is 4 b c / A of the normal component, and nothing of the others."""
-    eddies = lbm.SyntheticEddies((0.05, 0, 0), intensity=0.1, length=(3.0, 3.0, 2.0))
-    velocity = velocity_of(eddies, shape=(4, 16, 12))
-    u = [velocity.velocities(t) for t in times(velocity, 3000, 3.0)]
-    squares = np.array([((v - [[[0.05]], [[0.0]], [[0.0]]]) ** 2).mean(axis=(1, 2)) for v in u])
-    error = squares.std(axis=0) / np.sqrt(len(squares)) / 2.5e-5
-    expected = 1.0 - np.array([4 * 3.0 * 2.0 / (16 * 12), 0.0, 0.0])
-    assert (np.abs(squares.mean(axis=0) / 2.5e-5 - expected) < 5 * error).all()
-    assert error.max() < 0.01
-
-
 def test_profiles_of_the_mean_and_of_the_stresses():
     """Functions of position, the second of which vanishes at the walls."""
 

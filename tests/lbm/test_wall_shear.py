@@ -95,18 +95,6 @@ def test_one_cell_between_a_wall_and_something_else(n, others):
     assert s.wall_shear("y-").stress[:, 0] == pytest.approx(VISCOSITY * 0.01 / 0.5, rel=1e-3)
 
 
-def test_a_body_that_turns_with_the_fluid_feels_nothing():
-    """Rigid rotation has velocities that change along the wall, and no stress."""
-    middle = 8.2
-
-    def swirl(x, y, z):
-        return -0.002 * (y - middle), 0.002 * (x - middle), 0.0 * z
-
-    drum = lbm.Solid(~lbm.Cylinder((middle, middle), 7), lbm.MovingWall(swirl), "interpolated")
-    s = run((17, 17, 1), 800, boundaries={"drum": drum})
-    assert np.abs(s.wall_shear("drum").stress).max() < 2e-3 * VISCOSITY * 0.002
-
-
 def stress_of_populations(s):
     """Return the viscous stress [i, j, x, y, z] from the second moments of f - f_eq."""
     c, w = np.array(lbm.D3Q19.velocities, float), np.array(lbm.D3Q19.weights)

@@ -53,14 +53,6 @@ def test_a_chosen_number_of_threads_stays(start, monkeypatch):
     assert start(0, everyone) == []
 
 
-def test_a_share_is_no_choice_of_the_user(start):
-    """Later simulations of more ranks have smaller shares, and those of fewer keep theirs."""
-    assert start(0, [(HERE, LAUNCHER)] * 2) == [4]
-    assert start(0, [(HERE, LAUNCHER)] * 4, chosen=4) == [2]
-    assert start(0, [(HERE, LAUNCHER)] * 2, chosen=2) == [2]
-    assert start(0, [(HERE, LAUNCHER)] * 4, chosen=3) == []
-
-
 def test_idle_cores_are_told_once(start, monkeypatch):
     monkeypatch.setenv(communication.COUNT_VARIABLE, "2")
     bound = [(HERE, frozenset({0})), (HERE, frozenset({1}))]

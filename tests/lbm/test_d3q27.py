@@ -70,16 +70,6 @@ def test_walls_and_a_lid_against_plain_numpy(device):
     assert np.abs(s.u - expected_u[:, 1:-1, 1:-1, 1:-1])[:, fluid].max() < 1e-14
 
 
-def test_chambers_that_touch_in_a_corner_are_apart():
-    """No population passes between them, so that the inlet's chamber has no outlet."""
-    solid = np.ones((6, 6, 6), bool)
-    solid[:3, :3, :3] = solid[3:, 3:, 3:] = False
-    walls = {"x-": lbm.VelocityInlet((0.01, 0.0, 0.0)), "x+": lbm.PressureOutlet(),
-             "y": lbm.NoSlip(), "z": lbm.NoSlip(), "block": lbm.Solid(solid)}  # fmt: skip
-    with pytest.raises(ValueError, match="no outlet"):
-        lbm.Simulation((6, 6, 6), boundaries=walls, lattice="D3Q27", device="cpu")
-
-
 @pytest.mark.cuda
 @pytest.mark.parametrize("pattern", PATTERNS)
 def test_both_devices_compute_one_flow(pattern, require_cuda):

@@ -9,7 +9,6 @@ import lbm
 import lbm.reference
 from covering import cover_pairs
 from flows import FORMS, PATTERNS, follow, pair, pair_in
-from lbm._parallel import memory_forecast
 
 MODEL = lbm.Vreman(0.51, constant=2.0, every=3)
 """A model with a large constant, whose viscosity changes what a few steps compute."""
@@ -178,25 +177,6 @@ def test_half_of_a_buoyancy_counts_as_velocity():
     s.run(1)
     expected = brute_force(s, (0, 1, 2), 0.07)
     assert np.abs(s.eddy_viscosity - expected).max() < 1e-14
-
-
-# ---- memory ----------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    "storage", [pytest.param(f, marks=[pytest.mark.slow] * (f != "float32")) for f in FORMS]
-)
-def test_the_forecast_of_memory_is_the_size_of_the_arrays(storage):
-    shape, arguments = (34, 21, 12), FORMS[storage]
-    s = lbm.Simulation(shape, collision=lbm.Vreman(0.6), device="cpu", **arguments)
-    (store,) = s.companions[0].parts.values()
-    arrays = (*s.domain.engine.populations, s.domain.engine.viscosity, store.moments)
-    # A byte of each cell has its class, another one the sides without fluid beside it.
-    assert s.problem.bytes == sum(a.nbytes for a in arrays) + 2 * s.problem.cells
-    slab = 4 * np.prod(shape) * np.dtype(s.problem.precision.compute).itemsize
-    form = s.problem.precision
-    required = memory_forecast.Storage("esoteric", form, reads_viscosity=True).required_bytes(shape)
-    assert required == s.problem.bytes + slab
 
 
 # ---- arguments -------------------------------------------------------------------------------

@@ -2,7 +2,6 @@
 
 import dataclasses
 import itertools
-import pickle
 
 import pytest
 
@@ -51,14 +50,6 @@ def test_opposites(lattice):
     for q, c in enumerate(lattice.velocities):
         assert lattice.velocities[lattice.opposite[q]] == tuple(-x for x in c)
     assert sorted(q for pair in lattice.pairs for q in pair) == list(range(1, lattice.size))
-
-
-@ALL_LATTICES
-def test_a_lattice_is_chosen_by_its_name_and_as_an_object(lattice):
-    assert choose_lattice(lattice.name) is lattice
-    assert choose_lattice(pickle.loads(pickle.dumps(lattice))) is lattice
-    assert lattice_of_size(lattice.size) is lattice
-    assert repr(lattice) == f"Lattice(name={lattice.name!r})"
 
 
 def test_other_lattices_are_refused():

@@ -50,19 +50,6 @@ def test_operators_and_lattices_with_which_walls_were_wrong_are_named():
         flat_wall((4, 3, 5), lbm.VremanCentralMoments, device="cpu", lattice="D3Q27")
 
 
-def test_a_round_wall_takes_it_on_its_area():
-    """The stream runs along a cylinder, whose staircase has 4/pi times its area."""
-    shape, radius, speed = (3, 40, 40), 12.3, 0.05
-    rod = lbm.Solid(lbm.Cylinder((20.2, 19.9), radius, "x"), wall="modelled")
-    walls = {"y": lbm.FreeSlip(), "z": lbm.FreeSlip(), "rod": rod}
-    s = lbm.Simulation(shape, collision=lbm.SmagorinskyBGK(0.5 + 3 * NU), boundaries=walls,
-                       u=(speed, 0, 0), force=(1e-300, 0, 0), dtype="float64",
-                       device="cpu").run(1)  # fmt: skip
-    friction = find_friction_velocities(np.array([speed]), np.array([0.75]), NU)[0]
-    area = 2 * np.pi * radius * shape[0]
-    assert s.force_on("rod")[0] == pytest.approx(friction**2 * area, rel=0.1)
-
-
 def test_a_stream_along_an_oblique_wall_stays_uniform():
     """Its steps, some with links of one direction only, took 70 % of the speed in 200 steps."""
     along = np.array([np.cos(0.35), 0.0, np.sin(0.35)])

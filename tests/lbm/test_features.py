@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import lbm
-from flow_features import BY_MOMENTS, FEATURES, STEPS, VARIANTS, fields_of, heat, make, run
+from flow_features import BY_MOMENTS, FEATURES, STEPS, fields_of, heat, make, run
 from flows import noisy, on_parts
 from hetero.cuda.driver import SIMULATOR
 from lbm_runs import ROOT, start
@@ -53,8 +53,7 @@ def run_on_one(name, device):
 
 CUTS = {"z": (1, 1, 2), "y": (1, 2, 1), "x": (2, 1, 1)}
 CASES = [
-    pytest.param(name, cut, id=f"{name}-{axis}",
-                 marks=[pytest.mark.slow] * (name in VARIANTS or (k + j) % 3 != 0))
+    pytest.param(name, cut, id=f"{name}-{axis}", marks=[pytest.mark.slow] * ((k + j) % 3 != 0))
     for k, name in enumerate(FEATURES)
     for j, (axis, cut) in enumerate(CUTS.items())
 ]  # fmt: skip
@@ -82,7 +81,7 @@ def test_ranks_compute_the_flow_of_one(count, transport, two_devices, tmp_path):
     kind = two_devices[0].partition(":")[0]
     if kind == "cpu" and transport is not None:
         pytest.skip("ranks with CPUs have no other transport")
-    names = [name for name in FEATURES if count == 4 or name not in VARIANTS] + [*BY_MOMENTS]
+    names = [*FEATURES, *BY_MOMENTS]
     expected = {name: run_on_one(name, two_devices[0]) for name in names}
     status, _, errors = start(
         count, ROOT / "tests/support/feature_rank_worker.py", tmp_path, kind, *names,
@@ -105,9 +104,7 @@ def test_ranks_compute_the_flow_of_one(count, transport, two_devices, tmp_path):
             assert np.array_equal(one.populations(), expected[name]["populations"])
 
 
-@pytest.mark.parametrize(
-    "name", [pytest.param(n, marks=[pytest.mark.slow] * (n in VARIANTS)) for n in FEATURES]
-)
+@pytest.mark.parametrize("name", FEATURES)
 def test_restarts_go_on_bit_for_bit(name, tmp_path):
     """Also in other parts; looking at fields between two steps changes nothing."""
     through = FEATURES[name](device="cpu").run(STEPS)

@@ -193,18 +193,6 @@ def test_the_home_page_fits_on_a_screen(probe_site):
     assert [entry for entry in visible if entry[1] == 0 or entry[2] > SCREEN[1]] == []
 
 
-def test_benchmarks_say_how_many_times_faster(site):
-    text = (site / "benchmarks.html").read_text(encoding="utf-8")
-    for head in re.findall(r"<thead>.*?</thead>", text.partition("<details")[0]):
-        assert "<th>times faster</th>" in head
-    rows = [row for row in re.findall(r"<tr>(.*?)</tr>", text) if "2,000,000 quantiles" in row]
-    records = json.loads((ROOT / "benchmarks/records/stablegpu/stable-cpu.json").read_text())
-    for figure in records["figures"]:
-        if figure["name"].startswith("2,000,000 quantiles"):
-            times = float(f"{figure['value'] / figure['peers']['SciPy']:.3g}")
-            assert any(figure["name"] in row and f"<b>{times:,.0f}</b>" in row for row in rows)
-
-
 def test_the_theory_has_formulas_and_no_page_links_to_an_address_that_nobody_has(site):
     for package in PACKAGES[1:]:
         text = (site / f"packages/{package}.html").read_text(encoding="utf-8")

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from hetero.cpu.whole_imports import import_whole
-from hetero.deferred_signals import MAX_PENDING, DeferredSignals, run_whole
+from hetero.deferred_signals import DeferredSignals, run_whole
 from hetero.numba_internals.dispatchers import wrap_compilations
 
 ROOT = Path(__file__).parents[2]
@@ -56,20 +56,6 @@ def test_the_handler_of_the_user_is_called_and_kept():
         assert signal.getsignal(signal.SIGINT) is handler
     finally:
         signal.signal(signal.SIGINT, before)
-
-
-def test_one_who_insists_is_not_kept_waiting():
-    done = []
-
-    def run():
-        with DeferredSignals():
-            for _ in range(MAX_PENDING):
-                press_ctrl_c()
-                done.append(1)
-
-    with pytest.raises(KeyboardInterrupt):
-        run()
-    assert len(done) == MAX_PENDING - 1
 
 
 @pytest.mark.parametrize("way", ["_compile_for_args", "compile"])

@@ -312,19 +312,3 @@ def test_a_case_computes_the_drag_of_a_mesh(case, tmp_path, capsys):
     mean = rows[-10:, 2:].mean(axis=0)  # an even number of them
     assert found["coefficients"] == pytest.approx(mean / (0.5 * 0.05**2 * found["area"]))
     assert found["coefficients"][0] > 0.5
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "message"),
-    [
-        ("length = 0.006\ncentre", "unit = 1\nlength = 0.006\ncentre", "only one of them"),
-        ("rotation =", "rotate =", "unknown key 'solids.body.rotate'"),
-        ("[output.forces]", '[output.forces]\ndirection = "w"', "direction must be one of"),
-    ],
-)
-def test_mistakes_in_a_case_are_named(case, capsys, old, new, message):
-    assert old in CASE
-    case.write_text(CASE.replace(old, new))
-    code, _, err = call(capsys, "run", case, "--dry-run")
-    assert code == 2
-    assert message in err

@@ -234,19 +234,6 @@ u = "u.npy"
         read_case(case)
 
 
-def test_numbers_in_si_are_converted():
-    case = read_case(EXAMPLE)
-    units = lbm.Units.choose(length=0.01, cells=10, speed=0.005, viscosity=1e-6, density=998.0,
-                             lattice_speed=0.06)  # fmt: skip
-    assert case.scales.units == units
-    assert case.steps == round(16.0 / units.dt)
-    arguments = case.arguments
-    assert arguments["collision"] == lbm.TRT(units.tau, 0.0833)
-    assert arguments["u"] == pytest.approx((0.06, 0.0, 0.0))
-    assert arguments["boundaries"]["x-"].velocity == pytest.approx((0.06, 0.0, 0.0))
-    assert arguments["boundaries"]["x+"] == lbm.PressureOutlet(1.0)
-
-
 IN_CELLS = "[fluid]\ntau = 0.6"
 IN_SI = "[units]\nlength = 0.01\ncells = 10\nspeed = 0.005\nviscosity = 1e-6"
 

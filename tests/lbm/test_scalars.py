@@ -160,14 +160,6 @@ def test_plates_anywhere_between_cells_are_exact(gap):
     assert t.flux("ceiling") == pytest.approx(-0.2 / gap * 4, rel=1e-9)
 
 
-def test_a_flux_heats_a_wall():
-    """Steady conduction with a flux on one side: a gradient of flux/diffusivity."""
-    scalar = lbm.Scalar(0.25, {"y-": lbm.FixedFlux(0.01), "y+": lbm.FixedValue(0.0)})
-    _, t = run_scalar((1, 8, 1), 2500, scalar, {"y": lbm.NoSlip()})
-    assert np.abs(t.values[0, :, 0] - 0.01 / 0.25 * (8 - np.arange(8) - 0.5)).max() < 1e-10
-    assert t.flux("y-") == pytest.approx(0.01)
-
-
 @pytest.mark.parametrize(
     ("flow", "boundaries"),
     [

@@ -30,9 +30,9 @@ def double(x):
 
 
 def too_large_to_be_inlined():
-    """Return a function with 300 statements."""
+    """Return a function with 60 statements."""
     scope = {"np": np}
-    lines = [f"    x = np.sin(x * {i}.5) + {i}.25" for i in range(300)]
+    lines = [f"    x = np.sin(x * {i}.5) + {i}.25" for i in range(60)]
     exec("\n".join(["def large(x):", *lines, "    return x"]), scope)
     return scope["large"]
 

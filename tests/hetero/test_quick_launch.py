@@ -161,11 +161,3 @@ def test_other_values_are_left_to_numba(launches, value):
     launch(kernel, 2, 32, 0, (value, (1.0, value)), 8)
     assert kernel.configurations == [(2, 32, 0, 8)]
     assert not launches.calls
-
-
-def test_arrays_that_are_not_contiguous_are_left_to_numba(launches):
-    kernel = Kernel()
-    launch(kernel, 1, 1, 0, (device_array(np.arange(6.0).reshape(3, 2).T, 4096),))
-    launch(kernel, 1, 1, 0, (device_array(np.broadcast_to(np.ones(1), (4,)), 4096),))
-    assert len(kernel.configurations) == 2
-    assert not launches.calls

@@ -414,8 +414,8 @@ def test_options_are_told_apart_without_the_order_of_sets(tree):
     loops = LOOPS.replace("@serial\n", "@serial(fastmath={'nsz', 'contract', 'arcp'})\n", 1)
     tree.write("toy/loops.py", loops)
     count = "; from hetero.compile_cache.disk_cache import DiskCache as C; print(C.misses)"
-    misses = [tree.run_fresh(PLAIN + count, PYTHONHASHSEED=str(seed))[1] for seed in range(3)]
-    assert misses == ["2", "0", "0"]
+    misses = [tree.run_fresh(PLAIN + count, PYTHONHASHSEED=str(seed))[1] for seed in range(2)]
+    assert misses == ["2", "0"]
 
 
 def test_a_table_is_computed_again_with_another_scipy(tmp_path, monkeypatch):

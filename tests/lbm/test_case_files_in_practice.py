@@ -83,13 +83,6 @@ def test_a_dry_run_refuses_what_the_run_would(case, run, tmp_path):
     assert {path: path.read_bytes() for path in (tmp_path / "out").iterdir()} == before
 
 
-@pytest.mark.parametrize("name", [r"a\nb", "a,b", r"a\"b"])
-def test_names_of_solids_are_headings_of_columns(case, name):
-    case.write_text(CASE.replace("ball =", f'"{name}" ='))
-    with pytest.raises(ValueError, match=r"solids has the name .* no commas, quotes or control"):
-        read_case(case)
-
-
 def test_points_on_faces_belong_to_the_cell_above_them(case):
     """In the unit of a file, 0.29 / 0.01 is below 29, and 49 cells of 1 / 49 m below 1 m."""
     units = "[units]\nlength = 1.0\nspeed = 1.0\nviscosity = 0.02\n"

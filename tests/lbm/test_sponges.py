@@ -68,22 +68,6 @@ def test_flows_that_nothing_brakes_give_no_warning_and_targets_by_default():
     assert s.companions[0].rows == 3
 
 
-@pytest.mark.parametrize(
-    ("sponges", "message"),
-    [
-        ({"x+": 5}, r"cells=5 are too few .* Use at least \d+ cells"),
-        ({"x+": lbm.Sponge(30), "x-": 20}, "the sponges across x have 50 cells, the domain only"),
-        ({"x": 20}, "has the key 'x': use x-, x\\+"),
-        ({"x+": True}, "must be lbm.Sponge or a number of cells, got True"),
-        ({"x+": lbm.Sponge(20, u=lambda x, y, z: (0.02 * x, 0 * y, 0 * z))},
-         r"u of sponges\['x\+'\] must be at most 0.3 cells/step, got 0.79"),
-    ],
-)  # fmt: skip
-def test_impossible_sponges_are_refused(sponges, message):
-    with pytest.raises((ValueError, TypeError), match=message):
-        lbm.Simulation((40, 6, 3), boundaries=ENDS, sponges=sponges, device="cpu")
-
-
 CASE = case_text((60, 12, 1), 20, """
 [boundaries]
 "x-" = { type = "velocity-inlet", velocity = [0.01, 0.0, 0.0] }

@@ -16,7 +16,6 @@ from lbm_runs import read_text
 
 STRESSES = ((4e-5, -1e-5, 2e-6), (-1e-5, 2e-5, 0.0), (2e-6, 0.0, 3e-5))
 WALLS = {"y": lbm.NoSlip(), "z": lbm.FreeSlip()}
-EDDIES = lbm.SyntheticEddies((0.05, 0.0, 0.0), intensity=0.1, length=2.0)
 GOLDEN = 0.5 * (5.0**0.5 - 1.0)
 
 
@@ -328,13 +327,6 @@ def test_what_does_not_suit_the_plane(changes, walls, words):
     arguments = {"mean": (0.05, 0.0, 0.0), "intensity": 0.1, "length": 2.0} | changes
     with pytest.raises(ValueError, match=words):
         make_flow(lbm.VelocityInlet(lbm.SyntheticEddies(**arguments)), walls=walls)
-
-
-def test_only_inlets_that_are_faces_have_eddies():
-    nozzle = lbm.Solid(lambda x, y, z: (x < 2) & (y < 4) & (z < 4), lbm.VelocityInlet(EDDIES))
-    for walls in ({"nozzle": nozzle}, {"y": lbm.MovingWall(EDDIES)}):
-        with pytest.raises(TypeError, match=r"a face of an lbm\.Simulation"):
-            make_flow(lbm.VelocityInlet((0.05, 0.0, 0.0)), walls=walls)
 
 
 CASE = """

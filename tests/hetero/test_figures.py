@@ -1,4 +1,4 @@
-"""The style of figures, and the files they are written to."""
+"""The files that figures are written to, and figures in notebooks."""
 
 import re
 import sys

@@ -1,4 +1,4 @@
-"""Measurements: profiles of regions, benchmarks, limits, facts, and the progress bar."""
+"""Measurements: profiles of regions, benchmarks, limits, and the commit in records."""
 
 import json
 import subprocess

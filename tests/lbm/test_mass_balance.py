@@ -1,4 +1,4 @@
-"""No connected region of fluid fills or empties unnoticed, and `check` bounds the density."""
+"""No connected region of fluid fills or empties unnoticed."""
 
 import numpy as np
 import pytest

@@ -74,6 +74,8 @@ def test_ranks_continue_a_checkpoint_of_one_and_find_the_same_unstable_cell(coun
     with np.load(folder_of(count) / "others.npz") as saved:
         assert np.array_equal(saved["populations"], s.populations())
         assert list(saved["messages"]) == [run_unstable()] * count
+        picture = s.plot("z").axes[0].images[0].get_array().filled(np.nan)
+        assert np.array_equal(saved["picture"], picture, equal_nan=True)
 
 
 @pytest.mark.parametrize("count", [2, 4])

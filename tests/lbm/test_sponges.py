@@ -1,4 +1,4 @@
-"""Sponges: what they return of pulses, what they follow, and what they refuse."""
+"""Sponges: what they let pass, what they follow, and what they warn of."""
 
 import warnings
 

@@ -52,15 +52,6 @@ def test_damaged_and_cut_files_are_refused_and_nothing_changes(tmp_path):
             s.restore(file)
 
 
-def test_numbers_of_numpy_are_the_same_problem_and_folders_are_created(tmp_path):
-    """A run of hours is not lost because a folder is missing."""
-    operators = lbm.TRT(np.float64(0.7), magic=np.float64(0.25)), lbm.TRT(0.7, magic=0.25)
-    first, second = (lbm.Simulation((4, 4, 4), collision=c, device="cpu") for c in operators)
-    file = first.run(3).save(tmp_path / "new" / "folder" / "state")
-    assert second.restore(file).steps == 3
-    assert [p.name for p in file.parent.iterdir()] == ["state"]
-
-
 def change_header(file, change):
     """Change the header of a checkpoint of one slab, and its checksums with it."""
     data = file.read_bytes()

@@ -393,10 +393,3 @@ ON_LINKS = lbm.HalfSpace((0.0, 8.0, 0.0), (0.0, 1.0, 0.0))
 def test_only_narrow_gaps_are_named(shape, walls, words):
     messages = warnings_of(shape, **walls)
     assert words in messages[0] if words else not messages
-
-
-def test_links_that_pass_a_sphere_do_not_meet_it():
-    points, directions = np.array([[-2.0, 1.5, 0.0], [-2.0, 0.9, 0.0]]), np.array([[3.0, 0, 0]] * 2)
-    distance = lbm.Sphere((0.0, 0.0, 0.0), 1.0).distances(points, directions)
-    expected = [np.nan, (2.0 - np.sqrt(1 - 0.81)) / 3.0]
-    np.testing.assert_allclose(distance, expected, rtol=1e-14)

@@ -158,3 +158,16 @@ def test_arrays_of_bodies_go_on_along_periodic_axes():
             assert np.array_equal(rod[:, :, 0], (gaps[0] ** 2 + gaps[1] ** 2 < 3.71**2)[:, :, 0])
     with pytest.raises(ValueError, match="periodic must name axes"):
         lbm.geometry.sphere(WIDE, (1, 1, 1), 2, periodic="w")
+
+
+def test_bodies_behind_walls_are_cut_off_and_long_ones_named():
+    def count(body, **faces):
+        s = lbm.Simulation(WIDE, boundaries={"body": lbm.Solid(body), **faces}, device="cpu")
+        return int((~s.fluid).sum())
+
+    assert count(lbm.Sphere((0.2, 7.0, 6.0), 4.31)) == count(lbm.Sphere((12.2, 7.0, 6.0), 4.3))
+    beside_wall = count(lbm.Sphere((0.2, 7.0, 6.0), 4.31), x=lbm.NoSlip())
+    assert beside_wall < 0.6 * count(lbm.Sphere((12.2, 7.0, 6.0), 4.31))
+    step = lbm.Box((10.0, 0.0, -1.0), (40.0, 4.0, 99.0))
+    with pytest.warns(UserWarning, match=r"body.* face across x, but is 30 cells long .* 24: what"):
+        assert count(step) == 14 * 4 * 12

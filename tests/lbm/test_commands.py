@@ -529,7 +529,10 @@ heat = { scalar = "heat", difference = 1.0, length = 8.0 }
     assert leaves | faces == described - files
 
 
-ENDS = '"x-" = { type = "velocity-inlet", velocity = [1, 0, 0] }\n"x+" = "pressure-outlet"'
+ENDS = """
+"x-" = { type = "velocity-inlet", velocity = [1.0, 0, 0] }
+"x+" = { type = "pressure-outlet" }
+"""
 
 
 @pytest.mark.parametrize(("faces", "cells", "magic"), [(ENDS, 8, 0.03), ('y = "no-slip"', 4, 0.25)])

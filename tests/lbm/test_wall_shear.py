@@ -79,6 +79,22 @@ def test_a_gap_of_one_cell_is_exact(axis):
     assert error(s.wall_shear(f"{name}+"), -drag)[0] < 1e-6
 
 
+BODY = lbm.Solid(lbm.HalfSpace((0.0, 1.2, 0.0), (0.0, -1.0, 0.0)), wall="interpolated")
+
+
+@pytest.mark.parametrize(
+    ("n", "others"),
+    [(1, {"y+": lbm.PressureOutlet()}), (6, {"y+": lbm.NoSlip(), "body": BODY})],
+    ids=["outlet", "interpolated"],
+)
+def test_one_cell_between_a_wall_and_something_else(n, others):
+    """There a straight line remains: no velocity is known half-way behind the cell."""
+    s = lbm.Simulation((3, n, 3), boundaries={"y-": lbm.NoSlip()} | others, dtype="float64",
+                       collision=lbm.TRT(TAU), u=(0.01, 0.0, 0.0), device="cpu")  # fmt: skip
+    assert s.fluid.sum() == 9
+    assert s.wall_shear("y-").stress[:, 0] == pytest.approx(VISCOSITY * 0.01 / 0.5, rel=1e-3)
+
+
 def stress_of_populations(s):
     """Return the viscous stress [i, j, x, y, z] from the second moments of f - f_eq."""
     c, w = np.array(lbm.D3Q19.velocities, float), np.array(lbm.D3Q19.weights)

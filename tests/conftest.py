@@ -34,20 +34,15 @@ LONGEST = ("test_simulator.py", "test_kernels.py", "test_documents.py", "test_ex
 """Files that would keep one process busy at the end, while the other has nothing left."""
 
 FIRST_ON_GPUS = {
-    "test_parts_on_gpus_are_one_flow": 9,
-    "test_the_likelihood_of_intervals_of_all_sizes": 1,
+    "test_parts_on_gpus_are_one_flow": 9, "test_the_likelihood_of_intervals_of_all_sizes": 1,
     "test_weights_count_observations": 1,
-    "test_fields_cross_faces_across_x_beside_populations_in_16_bits": 1,
-    "test_steps_in_float64": 6,
+    "test_fields_cross_faces_across_x_beside_populations_in_16_bits": 1, "test_steps_in_float64": 6,
     "test_couette_flow_and_conduction_between_cylinders_that_turn": 1,
-    "test_it_is_proved_by_both_checkers": 1,
-    "test_any_conditions_around_any_solids": 1,
+    "test_it_is_proved_by_both_checkers": 1, "test_any_conditions_around_any_solids": 1,
     "test_two_devices_of_a_process_compute_the_flow_of_one": 15,
-    "test_steps_match_the_reference": 2,
-    "test_many_steps_are_those_of_populations": 3,
-    "test_ranks_share_a_flow": 1,
-    "test_ranks_compute_the_flow_of_one": 0,
-}
+    "test_steps_match_the_reference": 2, "test_many_steps_are_those_of_populations": 3,
+    "test_ranks_share_a_flow": 1, "test_ranks_compute_the_flow_of_one": 0,
+}  # fmt: skip
 """Tests whose kernels take longest to compile on GPUs, and how many of their cases begin first:
 those that compile different kernels. Others would wait for these."""
 

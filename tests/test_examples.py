@@ -1,18 +1,13 @@
 """Every example runs, and the tour's page has its figures and no failed check."""
 
-import importlib
-import math
 import os
 import re
 import subprocess
 import sys
 from pathlib import Path
 
-import numpy as np
 import pytest
-from scipy import stats
 
-import stablegpu
 from hetero.compile_cache.store import root
 
 ROOT = Path(__file__).parents[1]
@@ -57,12 +52,9 @@ def test_every_example_is_described(folder):
 
 
 LONG = (
-    "lattice_boltzmann/ahmed_body.py",
-    "lattice_boltzmann/grid_turbulence.py",
-    "lattice_boltzmann/vortex_street.py",
-    "random_odes/many_workers.py",
-    "random_odes/pulse.py",
-)
+    "lattice_boltzmann/ahmed_body.py", "lattice_boltzmann/grid_turbulence.py",
+    "lattice_boltzmann/vortex_street.py", "random_odes/many_workers.py", "random_odes/pulse.py",
+)  # fmt: skip
 """Examples that compile for a quarter of a minute what no test shares."""
 
 
@@ -89,43 +81,6 @@ def test_example_runs(name, tmp_path, run):
         assert "FAIL" not in printed
     else:
         assert list(tmp_path.rglob("*.png"))
-
-
-def test_shares_of_a_limit_are_written_without_exponents(monkeypatch):
-    monkeypatch.syspath_prepend(str(ROOT / "examples"))
-    from _shared import Row
-
-    shares = {0.0012: "0.12 %", 0.0996: "10 %", 0.995: "100 %", 1.234: "123 %", None: "–"}
-    for share, text in shares.items():
-        assert Row("job", "cpu", 1.0, "points/s", share, "", "", True).share_text == text
-
-
-@pytest.fixture
-def returns(monkeypatch):
-    """Return the module of the example on returns."""
-    monkeypatch.syspath_prepend(str(ROOT / "examples"))
-    return importlib.import_module("stable_distributions.returns")
-
-
-def test_waits_are_written_with_their_unit(returns):
-    days = returns.TRADING_DAYS
-    cases = {0.5: "0.5 years", 62.4: "62 years", 61_530: "62,000 years", 2.1e9: "2 billion years"}
-    for years, text in cases.items():
-        assert returns.in_words(years * days) == text
-    assert returns.Wait(2.0 * days, math.log(2.0) / 1.96).interval_in_words() == "1.0 to 4.0 years"
-
-
-def test_errors_of_waits_agree_with_simulation(returns):
-    """The errors to first order of both waits, against fits to simulated samples."""
-    fits = returns.Fits.fitted("cpu")
-    loss = float(fits.returns.min())
-    replicas = stablegpu.bootstrap(fits.fit, replicas=199, rng=1).replicas
-    parameters = [getattr(replicas, name) for name in ("alpha", "beta", "loc", "scale")]
-    stable = -np.log(stablegpu.cdf(loss, *parameters, device="cpu"))
-    samples = fits.normal.rvs((2000, fits.returns.size), random_state=1)
-    normal = -stats.norm.logcdf((loss - samples.mean(axis=1)) / samples.std(axis=1))
-    assert returns.stable_wait(fits, loss).log_error == pytest.approx(stable.std(), rel=0.15)
-    assert returns.normal_wait(fits, loss).log_error == pytest.approx(normal.std(), rel=0.1)
 
 
 @pytest.mark.parametrize("suite", [pytest.param("stable", marks=pytest.mark.slow), "sbth-eigsh"])

@@ -37,9 +37,3 @@ def test_packages_say_what_they_compute(name, caplog):
         call()
     said = [record.getMessage() for record in caplog.records if record.name.startswith(name)]
     assert any(text in message for message in said), said
-
-
-def test_the_choice_of_a_device_is_said(caplog):
-    with caplog.at_level(logging.DEBUG, logger="hetero.devices"):
-        stablegpu.stable(1.5, 0.0).pdf([0.0])
-    assert any("cpu was chosen for work of 1" in r.getMessage() for r in caplog.records)

@@ -1,17 +1,11 @@
 """The list of the papers' tables and figures: each has a record or a reason, and a page."""
 
-import re
-
 import pytest
 
 from studies.__main__ import STUDIES, find_studies
 from studies.papers import DOCUMENTS, RESULTS, find
 from studies.papers.page import PAGE, page
-from studies.papers.result import RECORDS, NumberedResult, Value
-
-PAGES = {"4": (31, 38), "6": (49, 60), "8": (79, 100), "9": (101, 108), "10": (109, 114),
-         "12": (119, 130), "16": (159, 177)}  # fmt: skip
-"""First and last pages of chapters of the thesis, from its table of contents."""
+from studies.papers.result import RECORDS
 
 
 def test_each_result_is_listed_once_and_has_a_record_or_a_reason():
@@ -25,31 +19,6 @@ def test_each_result_is_listed_once_and_has_a_record_or_a_reason():
             assert (RECORDS / record).exists(), (result.key, record)
         if result.study:
             assert result.study in STUDIES or result.study.startswith("benchmark "), result.key
-
-
-def check_place(result):
-    """Refuse a result without the page or the section in which it is printed."""
-    chapter = result.number.split()[1].partition(".")[0]
-    if result.document == "thesis":
-        match = re.fullmatch(r"p\. (\d+)(; numbers p\. (\d+)(-(\d+))?)?", result.place)
-        assert match, (result.key, result.place)
-        pages = [int(page) for page in match.group(1, 3, 5) if page]
-        first, last = PAGES[chapter]
-        assert first <= pages[0] <= last, (result.key, result.place)
-        assert all(first <= page <= PAGES["16"][1] for page in pages), (result.key, result.place)
-    else:
-        title = r"section \d+(\.\d+)+" if result.document != "log-ndtr" else r"[A-Z][A-Za-z ]+"
-        assert re.fullmatch(title, result.place), (result.key, result.place)
-
-
-def test_each_result_has_its_page():
-    for result in RESULTS:
-        check_place(result)
-    value = Value("lift", 1.2, "", "")
-    for document, place in (("thesis", ""), ("thesis", "p. 60"), ("libstable", "")):
-        nowhere = NumberedResult(document, "table 8.9", place, "lift", values=(value,))
-        with pytest.raises(AssertionError):
-            check_place(nowhere)
 
 
 def test_no_numbered_result_is_missing():
@@ -106,10 +75,3 @@ def test_results_are_found_by_their_numbers():
     }.items():
         with pytest.raises(ValueError, match=message):
             find_studies([name])
-
-
-def test_a_result_without_a_command_says_why(monkeypatch):
-    result = NumberedResult("thesis", "table 99", "p. 99", "lift", remark="It needs a wind tunnel.")
-    monkeypatch.setattr("studies.papers.RESULTS", (result,))
-    with pytest.raises(ValueError, match=r"no study makes thesis table 99: It needs a wind tunnel"):
-        find_studies(["table 99"])

@@ -281,11 +281,3 @@ def test_auto_left_all_rows_to_the_gpu_as_its_page_says():
     assert len({tuple(row[0]) for row in rows}) == 10
     assert sorted({row[1] for row in rows}) == ["float32", "float64"]
     assert all(row[3] == 0 for row in rows)
-
-
-def test_a_number_that_a_record_does_not_have_is_found():
-    page, words, sources, factor = CASES[0].values
-    with pytest.raises(AssertionError):
-        test_a_quoted_figure_is_that_of_its_record(
-            page, words.replace("3.22", "3.23"), sources, factor
-        )

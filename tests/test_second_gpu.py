@@ -15,7 +15,7 @@ import stablegpu
 import tmd
 from hetero.cuda.driver import SIMULATOR
 from hetero.devices import device_of
-from public_calls import CALLS, PARAMETERS, X, cavity
+from public_calls import CALLS, PARAMETERS, cavity
 
 pytestmark = [pytest.mark.cuda, pytest.mark.several_gpus]
 
@@ -110,20 +110,6 @@ def test_results_are_on_the_gpu_that_holds_the_argument(name, make, current_gpu)
     np.testing.assert_allclose(to_host(result), true, rtol=0.0, atol=TOLERANCE * np.abs(true).max())
 
 
-@pytest.mark.parametrize("clock", ["wall", "device"])
-def test_work_on_the_second_gpu_is_timed(clock, current_gpu):
-    from hetero.cuda.driver import cuda
-
-    timing = hetero.benchmark(lambda: stablegpu.ndtr(X, device=GPU), clock=clock, device=GPU,
-                              min_time=0.0)  # fmt: skip
-    assert timing.median > 0.0
-    array, _ = make_numba(np.linspace(-3.0, 3.0, 1 << 20))
-    with hetero.profile() as profile:
-        stablegpu.stable(*PARAMETERS).pdf(array)
-    assert profile.children["stable density"].gpu > 0.0
-    assert cuda.current_context().device.id == 0
-
-
 def test_a_flow_on_the_second_gpu_is_saved_and_restored(tmp_path, current_gpu):
     one = cavity(str(GPU)).run(6)
     one.save(tmp_path / "a.state")
@@ -138,14 +124,6 @@ def test_a_flow_returns_to_a_good_state_on_the_second_gpu(current_gpu):
     with pytest.raises(lbm.UnstableError):
         s.run(5000)
     assert np.isfinite(s.u).all()
-
-
-def test_the_performance_of_the_second_gpu_is_measured(current_gpu):
-    from lbm._performance.cavity import cavity_problem
-    from lbm._performance.measurement import measure_machine
-
-    machine = measure_machine(cavity_problem((64, 64, 64)), [GPU], links=False)
-    assert machine.gpu.cells(1e6) > 0.0
 
 
 def test_all_gpus_are_named_at_once(require_cuda):

@@ -23,7 +23,7 @@ import scipy.sparse as sp
 from scipy.sparse.linalg import aslinearoperator
 
 ROOT = Path(__file__).parents[1]
-sys.path[:0] = [str(ROOT), str(ROOT / "tests" / "support")]
+sys.path[:0] = [str(ROOT), str(ROOT / "tools" / "eigen")]
 
 import sbth  # noqa: E402
 from eigen_cases import Case, Deviation  # noqa: E402

@@ -30,11 +30,7 @@ def test_masked_elements_are_refused():
     with pytest.raises(ValueError, match=r"^x must not be masked: pass x.compressed\(\)"):
         as_real("x", gap)
     assert as_real("x", np.ma.array([1.0, 2.0])).tolist() == [1.0, 2.0]
-
-
-def test_host_arrays_are_not_copied():
-    x = np.ones(3)
-    assert as_real("x", x) is x
+    assert as_real("x", x := np.ones(3)) is x
 
 
 @pytest.mark.parametrize("size", [0, 1, 4099])
@@ -72,15 +68,11 @@ def test_large_arrays_are_staged(require_cuda, monkeypatch):
 @pytest.mark.parametrize(
     "x",
     [
-        np.arange(6.0).reshape(2, 3)[:, ::2],
-        np.arange(4, dtype=np.int8),
-        np.ones((2, 0, 3)),
-        np.float32([[0.5]]),
-        [0.0, 1.0],
-        np.asfortranarray(np.arange(6.0).reshape(2, 3)),
+        np.arange(6.0).reshape(2, 3)[:, ::2], np.arange(4, dtype=np.int8), np.ones((2, 0, 3)),
+        np.float32([[0.5]]), [0.0, 1.0], np.asfortranarray(np.arange(6.0).reshape(2, 3)),
     ],
     ids=["strided", "int8", "empty", "float32", "list", "fortran"],
-)
+)  # fmt: skip
 @pytest.mark.simulator
 def test_shapes_and_dtypes(device, x):
     before = np.array(x, copy=True)
@@ -153,14 +145,9 @@ def test_cupy_views_dtypes_streams_and_out(require_cuda):
     cupy = pytest.importorskip("cupy")
     x = cupy.linspace(-3, 3, 12).reshape(3, 4)
     expected = DISTRIBUTION.pdf(cupy.asnumpy(x))
-    np.testing.assert_allclose(
-        cupy.asnumpy(DISTRIBUTION.pdf(x[:, ::2])), expected[:, ::2], rtol=1e-12
-    )
-    np.testing.assert_allclose(
-        cupy.asnumpy(DISTRIBUTION.pdf(x.astype("f4"))),
-        DISTRIBUTION.pdf(cupy.asnumpy(x.astype("f4"))),
-        rtol=1e-12,
-    )
+    for part in (np.s_[:, ::2], np.s_[:0]):
+        pdf = cupy.asnumpy(DISTRIBUTION.pdf(x[part]))
+        np.testing.assert_allclose(pdf, expected[part], rtol=1e-12)
     out = cupy.empty((3, 4))
     assert DISTRIBUTION.pdf(x, out=out) is out
     np.testing.assert_allclose(cupy.asnumpy(out), expected, rtol=1e-12)
@@ -177,37 +164,6 @@ def test_cupy_views_dtypes_streams_and_out(require_cuda):
         DISTRIBUTION.pdf(x.astype("c16"))
     with pytest.raises(ValueError, match="lives on"):
         stable(1.5, 0.5, device="cpu").pdf(x)
-    assert DISTRIBUTION.pdf(cupy.empty((0, 2))).shape == (0, 2)
-
-
-@pytest.mark.cuda
-def test_dlpack_alone_is_enough(require_cuda):
-    cupy = pytest.importorskip("cupy")
-
-    class Capsule:
-        def __init__(self, array):
-            self.array, self.shape = array, array.shape
-
-        def __dlpack__(self, **options):
-            return self.array.__dlpack__(**options)
-
-        def __dlpack_device__(self):
-            return self.array.__dlpack_device__()
-
-    pdf = DISTRIBUTION.pdf(Capsule(cupy.asarray([0.0, 1.0])))
-    np.testing.assert_allclose(pdf.copy_to_host(), EXPECTED, rtol=1e-12)
-
-
-@pytest.mark.cuda
-def test_random_numbers_fill_device_arrays(require_cuda):
-    cupy = pytest.importorskip("cupy")
-    out = cupy.empty(1000)
-    with hetero.profile() as profile:
-        assert DISTRIBUTION.rvs(out=out, random_state=1) is out
-    assert profile.bytes_to_host == 0
-    np.testing.assert_allclose(
-        cupy.asnumpy(out), DISTRIBUTION.rvs(1000, random_state=1), rtol=1e-10
-    )
 
 
 @pytest.mark.cuda

@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pytest
 
-import tmd
 from hetero.data_files import atomic_files
 from hetero.data_files.atomic_files import lock_name, replace_atomically
 
@@ -31,24 +30,6 @@ def test_devices_are_written_to_and_not_replaced():
         assert part == null
         part.write_text("text")
     assert not null.is_file()
-
-
-def test_lists_of_hard_cases_are_whole_or_unchanged(tmp_path, monkeypatch):
-    result = tmd.search("exp", (1.0, 1.0 + 2.0**-40), bits=8, device="cpu")
-    path = result.write(tmp_path / "exp.wc")
-    before = path.read_text()
-    assert before == "\n".join(result.lines()) + "\n"
-
-    def write_half(self, text):
-        with self.open("w") as file:
-            file.write(text[: len(text) // 2])
-        raise OSError("the disk is full")
-
-    monkeypatch.setattr(Path, "write_text", write_half)
-    with pytest.raises(OSError, match="full"):
-        result.write(path)
-    assert path.read_text() == before
-    assert os.listdir(tmp_path) == ["exp.wc"]
 
 
 def test_files_of_the_user_with_a_similar_name_stay(tmp_path):

@@ -59,12 +59,9 @@ def start(tmp_path, monkeypatch):
     def start(code):
         path.write_text(code)
         process = subprocess.Popen(
-            [sys.executable, path],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
+            [sys.executable, path], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
             env=os.environ | {"PYTHONPATH": str(Path(__file__).parents[2]), "HETERO_CACHE": "1"},
-        )
+        )  # fmt: skip
         started.append(process)
         return process, process.stdout.readline().strip()
 

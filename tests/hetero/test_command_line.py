@@ -21,7 +21,6 @@ from hetero.command_line import (
     print_json,
     run_command,
     save_output,
-    whole_number,
 )
 from hetero.compile_cache.store import root
 from hetero.cuda import driver
@@ -31,12 +30,8 @@ PACKAGES = ("stablegpu", "rode", "lbm", "sbth", "tmd")
 
 def run(*arguments, **environment):
     """Run `python -m hetero` in a process of its own."""
-    return subprocess.run(
-        [sys.executable, "-m", "hetero", *arguments],
-        capture_output=True,
-        text=True,
-        env=os.environ | environment,
-    )
+    command = [sys.executable, "-m", "hetero", *arguments]
+    return subprocess.run(command, capture_output=True, text=True, env=os.environ | environment)
 
 
 def run_inside(package, *arguments):
@@ -44,7 +39,7 @@ def run_inside(package, *arguments):
     return importlib.import_module(f"{package}.__main__").main(list(map(str, arguments)))
 
 
-def test_report(monkeypatch):
+def test_report():
     report = run("--no-limits", COLUMNS="200")
     assert report.returncode == 0, report.stderr
     problem = driver.why_unavailable()
@@ -103,32 +98,6 @@ def test_every_package_and_its_command_know_their_version(package, capsys):
     assert capsys.readouterr().out == f"{package} {version('heterokit')}\n"
 
 
-@pytest.mark.parametrize(
-    ("package", "commands"),
-    [
-        ("stablegpu", ("fit", "pdf", "cdf", "quantile", "rvs")),
-        ("rode", ("solve",)),
-        ("sbth", ("eigvals", "eigh", "eigsh")),
-        ("tmd", ("search", "verify", "check")),
-    ],
-)
-def test_the_help_of_each_command_has_examples(package, commands, capsys):
-    for command in commands:
-        with pytest.raises(SystemExit) as exit_of:
-            run_inside(package, command, "--help")
-        assert exit_of.value.code == 0
-        assert f"examples:\n  {package} {command} " in capsys.readouterr().out
-
-
-@pytest.mark.parametrize("package", ["stablegpu", "rode", "sbth"])
-def test_optional_arguments_are_not_called_required(package, capsys):
-    with pytest.raises(SystemExit):
-        run_inside(package)
-    last = capsys.readouterr().err.splitlines()[-1]
-    assert "required: " in last
-    assert "WHAT" not in last
-
-
 def test_warm_up_compiles_what_later_calls_need(tmp_path):
     command = ("warm", "sbth", "--device", "cpu")
     first = run(*command, HETERO_CACHE_DIR=str(tmp_path))
@@ -151,13 +120,8 @@ def test_warm_up_says_what_cannot_be_warmed(capsys, monkeypatch):
 def test_numbers_that_json_lacks_are_null_or_text(capsys):
     values = {"a": np.array([1.0, np.nan, np.inf, -np.inf]), "b": np.int64(3), "c": (True, None)}
     print_json(values | {"d": np.float32(0.5), "e": root()})
-    assert json.loads(capsys.readouterr().out) == {
-        "a": [1.0, None, "Infinity", "-Infinity"],
-        "b": 3,
-        "c": [True, None],
-        "d": 0.5,
-        "e": str(root()),
-    }
+    expected = {"a": [1.0, None, "Infinity", "-Infinity"], "b": 3, "c": [True, None], "d": 0.5}
+    assert json.loads(capsys.readouterr().out) == expected | {"e": str(root())}
 
 
 def fail(error):
@@ -199,50 +163,19 @@ def test_a_result_that_cannot_be_written_is_kept_elsewhere(tmp_path, capsys, mon
         save_output(target, lambda path: path.write_text("1"))
 
 
-def test_a_full_disk_everywhere_is_told(tmp_path, capsys, monkeypatch):
-    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    monkeypatch.setenv("HOME", str(tmp_path))
-
-    def command():
-        save_output(tmp_path / "a.txt", lambda path: fail(OSError(28, "No space left on device")))
-        return 0
-
-    assert run_command("p", command) == 2
-    assert "a.txt: No space left on device; and to no other folder" in capsys.readouterr().err
-    assert not list(tmp_path.iterdir())
-
-
-needs_full_device = pytest.mark.skipif(
-    not os.path.exists("/dev/full"), reason="this system has no /dev/full"
-)
-
-
-@needs_full_device
-@pytest.mark.parametrize("package", ["stablegpu", "rode", "sbth", "tmd"])
-def test_a_full_standard_output_is_one_line_and_exit_code_2(package, tmp_path, capsys):
-    np.save(tmp_path / "m.npy", np.eye(3))
-    arguments = {
-        "stablegpu": ("rvs", "1.5", "0", "--size", "1e3"),
-        "rode": ("solve", "growth", "--paths", "1e1", "--t-span", "0", "0.1", "--h", "0.05"),
-        "sbth": ("eigvals", tmp_path / "m.npy"),
-        "tmd": ("search", "exp", "1", "1.0000000001", "--bits", "8", "--json"),
-    }[package]
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="this system has no /dev/full")
+def test_a_full_standard_output_is_one_line_also_at_the_end_of_a_process(capsys):
     with open("/dev/full", "w") as full, contextlib.redirect_stdout(full):
-        assert run_inside(package, *arguments) == 2
+        assert run_inside("stablegpu", "rvs", "1.5", "0", "--size", "1e3") == 2
     said = capsys.readouterr().err.splitlines()
     assert said[-1].endswith("standard output: No space left on device")
-
-
-@needs_full_device
-def test_a_full_standard_output_does_not_disturb_the_end_of_the_process():
     environment = {k: v for k, v in os.environ.items() if k != "PYTHONUNBUFFERED"}
     command = [sys.executable, "-m", "hetero", "info", "--no-limits"]
     with open("/dev/full", "w") as full:
         ended = subprocess.run(command, stdout=full, stderr=-1, text=True, env=environment)
     assert ended.returncode == 2, ended.stderr
     assert ended.stderr.splitlines()[-1].endswith("standard output: No space left on device")
-    assert "Traceback" not in ended.stderr
-    assert "Exception" not in ended.stderr
+    assert not re.search("Traceback|Exception", ended.stderr)
 
 
 def test_files_are_tried_before_the_work_and_left_as_they_are(tmp_path):
@@ -260,14 +193,8 @@ def test_files_are_tried_before_the_work_and_left_as_they_are(tmp_path):
     ("package", "arguments"),
     [
         ("stablegpu", ("fit", "{data}", "--out", "/sys/a.csv")),
-        ("stablegpu", ("fit", "{data}", "--plot", "/sys/a.svg")),
-        ("stablegpu", ("rvs", "1.5", "0", "--out", "/sys/a.npy")),
         ("rode", ("solve", "growth", "--out", "/sys/a.csv")),
-        ("sbth", ("eigvals", "{data}", "--out", "/sys/a.csv")),
-        ("tmd", ("search", "exp", "1", "2", "--out", "/sys/a.wc")),
         ("tmd", ("search", "exp", "1", "2", "--certificate", "/sys/a.json")),
-        ("tmd", ("search", "exp", "1", "2", "--checkpoint", "/sys/a.json")),
-        ("lbm", ("cavity", "--n", "8", "--out", "/sys", "--device", "cpu")),
         ("lbm", ("cavity", "--n", "8", "--out", "{folder}", "--checkpoint", "/sys/a.state")),
         ("lbm", ("predict", "--shape", "8", "8", "8", "--save", "/sys/a.json")),
     ],
@@ -284,17 +211,6 @@ def test_a_folder_that_cannot_be_written_ends_commands_before_the_work(
     err = capsys.readouterr().err
     assert "/sys/" in err
     assert err.count("\n") == 1
-
-
-def test_whole_numbers_may_have_exponents(capsys):
-    parser = CommandParser(prog="p")
-    parser.add_argument("--size", type=whole_number)
-    sizes = [parser.parse_args(["--size", text]).size for text in ("12", "1e6", "2.5e3")]
-    assert sizes == [12, 1_000_000, 2500]
-    for text in ("1.5", "1e-3", "inf", "ten"):
-        with pytest.raises(SystemExit):
-            parser.parse_args(["--size", text])
-        assert f"invalid whole number value: '{text}'" in capsys.readouterr().err
 
 
 def test_warnings_are_one_line_during_a_command():
@@ -319,9 +235,7 @@ def test_negative_numbers_with_exponents_are_no_options():
     ("option", "name", "message"),
     [
         ("plot", "a.csv", "--plot must end with .html, .png, .svg, .pdf, got "),
-        ("plot", "none/a.svg", "--plot must be a file in an existing folder, got "),
         ("out", "a.svg", "--out must end with .csv, .xlsx, .html, .tex, .parquet, .npy, got "),
-        ("out", "none/a.csv", "--out must be a file in an existing folder, got "),
         ("out", "folder.csv", "--out must be a file in an existing folder, got "),
     ],
 )

@@ -171,14 +171,6 @@ def test_a_user_who_waits_is_told_once(monkeypatch, capsys, is_notebook):
     assert (output.out, output.err) == ((line, "") if is_notebook else ("", line))
 
 
-def test_short_compilations_and_pipes_are_silent(monkeypatch, capsys):
-    notice.compilation_begins("of_a_pipe.loops", after=0.01)  # stderr is no terminal here
-    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
-    notice.compilation_begins("of_a_pipe.loops", after=0.01)  # nothing compiles when it ends
-    time.sleep(0.1)
-    assert capsys.readouterr().err == ""
-
-
 def run_twice(code, folder) -> list[list[str]]:
     """Return the words that each of two new interpreters prints."""
     environment = os.environ | {"HETERO_CACHE_DIR": str(folder)}

@@ -29,15 +29,11 @@ def save(folder: Path, name: str, text: str) -> Path:
 @pytest.mark.parametrize(
     ("text", "key", "values"),
     [
-        ("date,close\n2020-01-01,1.5\n2020-01-02,2\n", "close", [1.5, 2.0]),
         ("date,close\n2020-01-01,1.5\n2020-01-02,2\n", "2", [1.5, 2.0]),
-        ("1 2 3\n4 5 6\n", "2", [2.0, 5.0]),
         ("# comment\n\na;b\n1;2\n3;\n", "b", [2.0, np.nan]),
         ("a\tb\n1\tNA\n2\t-1e3\n", "b", [np.nan, -1000.0]),
         ('"a, b",c\n"1.5",2\n', "a, b", [1.5]),
-        ("\ufeffx\n1\n", "x", [1.0]),
         ("a,b\n1,2 # two\n# none\n3,4\n", "b", [2.0, 4.0]),
-        ("n,name,x\n1,a#b,2\n2,c,3\n", "x", [2.0, 3.0]),
         ("n,#trades\n1,2\n3,4\n", "#trades", [2.0, 4.0]),
     ],
 )
@@ -50,18 +46,13 @@ def test_text_is_read_with_and_without_headings(tmp_path, text, key, values):
     ("text", "layout", "values", "assumed"),
     [
         ("a;b\n1.234,5;2\n0,5;3\n", {}, [1234.5, 0.5], "decimal commas, thousands marked by '.'"),
-        ("x\n1,5\n2,25\n", {}, [1.5, 2.25], "decimal commas"),
         ('a,b\n"1,234.5","2,000"\n"3.5",1\n', {}, [1234.5, 3.5], "thousands marked by ','"),
-        ('a,b\n"1,5","2,75"\n', {}, [1.5], "decimal commas"),
         ("a;b\n1\u00a0234,5;2,75\n3,5;1\n", {}, [1234.5, 3.5], "decimal commas"),
-        ("a;b\n1'234.5;2\n", {}, [1234.5], ""),
         ("1,5 2,5\n3,5   6\n", {}, [1.5, 3.5], "decimal commas"),
         ("a;b;\n1,5;2;\n3;4;\n", {}, [1.5, 3.0], "decimal commas"),
-        ("a|b\n1|2\n", {}, [1.0], ""),
         ("a;b\n1,234;2\n", {"decimal": ","}, [1.234], "decimal commas"),
         ("a;b\n1,234;2\n", {"decimal": "."}, [1234.0], "thousands marked by ','"),
         ("a_1.5\nb_2.5\n", {"delimiter": "_"}, None, ""),
-        ("Adj Close\n1.5\n2\n", {}, [1.5, 2.0], ""),
         ("x\n0.1234567890123456789\n1e-310\n", {}, [0.12345678901234568, 1e-310], ""),
     ],
 )
@@ -80,7 +71,6 @@ def test_numbers_are_read_as_people_write_them(tmp_path, text, layout, values, a
         ("a,b\n" + "1,2\n" * 300 + "1,2,5\n", "line 302 has more than 2 fields"),
         ("a;b\n" + "2;1\n" * 300 + "2,5;1\n", "line 302: '2,5' .*Remedy: --decimal ,"),
         ("a;b\n1,2.5;1\n1,5;1\n", "commas and points may have"),
-        ("a;b\n12,34.5;1\n", "line 2: '12,34.5' in column 'a' is not a number"),
         ("x,x\n1,2\n", "more than one column is called 'x': pass its number"),
     ],
 )
@@ -127,9 +117,7 @@ def test_columns_without_numbers_are_named(tmp_path):
     "texts",
     [
         ("2020-12-31", "2021-01-01"),
-        ("20201231", "20210101"),
         ("31.12.2020", "01.01.2021"),
-        ("12/31/2020", "01/01/2021"),
         ("31/12/2020", "01/01/2021"),
         ("2020-12-31T00:00:00+00:00", "2021-01-01T00:00:00+00:00"),
     ],
@@ -161,12 +149,9 @@ def test_rows_are_put_in_the_order_of_their_dates():
         sort_by_date("a", days[[1, 0, 2]])
 
 
-def test_a_heading_goes_before_a_number(tmp_path):
-    path = save(tmp_path, "a.csv", "a,b\n1,2\n")
-    assert [c.name for c in read_columns(path, ["2", "a"])] == ["b", "a"]
-
-
 def test_the_only_column_of_numbers_needs_no_name(tmp_path):
+    path = save(tmp_path, "c.csv", "a,b\n1,2\n")  # a heading goes before a number
+    assert [c.name for c in read_columns(path, ["2", "a"])] == ["b", "a"]
     path = save(tmp_path, "a.csv", "day,x\nMonday,1\nTuesday,2\n")
     assert read_columns(path)[0].name == "x"
     assert [c.name for c in read_columns(path, every=True)] == ["x"]
@@ -182,7 +167,6 @@ def test_the_only_column_of_numbers_needs_no_name(tmp_path):
         ("a.csv", b"", "holds no data"),
         ("a.csv", b"a,b\n", "headings, but no numbers"),
         ("a.csv", b"a,b\n1,2\n1,two\n", "line 3: 'two' in column 'b' is not a number"),
-        ("a.csv", b"a,b\n1,2\n", "there is no column 'c'"),
         ("a.csv", b"\xff\xfe\x00", "no text file"),
         ("a.npy", b"a,b\n", "no NumPy file"),
     ],
@@ -191,7 +175,7 @@ def test_errors_name_the_file_and_the_place(tmp_path, name, content, message):
     path = tmp_path / name
     path.write_bytes(content)
     with pytest.raises(ValueError, match=message) as error:
-        read_columns(path, ["c" if "'c'" in message else "2"])
+        read_columns(path, ["2"])
     assert str(path) in str(error.value)
 
 

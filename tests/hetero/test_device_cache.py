@@ -19,14 +19,6 @@ def test_scratch_of_one_name_is_the_same_memory_in_any_shape(require_cuda):
     assert scratch("a test's memory", (7, 1), np.float64, 0).shape == (7, 1)
 
 
-def test_scratch_of_another_type_or_name_is_other_memory(require_cuda):
-    first = scratch("a test's numbers", 2, np.float64, 0)
-    first.copy_to_device(np.array([1.0, 2.0]))
-    scratch("a test's other numbers", 2, np.float64, 0).copy_to_device(np.array([3.0, 4.0]))
-    scratch("a test's numbers", 2, np.int64, 0).copy_to_device(np.array([5, 6]))
-    assert first.copy_to_host().tolist() == [1.0, 2.0]
-
-
 def test_scratch_on_a_stream_and_large_memory_are_new(require_cuda):
     stream = cuda.stream()
     pair = [scratch("a test's stream", (2, 1), np.int64, stream) for _ in range(2)]

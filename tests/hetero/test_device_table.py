@@ -114,13 +114,3 @@ def test_kernels_read_their_table_although_its_memory_goes_to_the_next(require_c
     expected = [host_table(size, k).values.sum() + 2 for k in range(count)]
     np.testing.assert_allclose(out.copy_to_host(), expected, rtol=1e-12)
     assert len(addresses) < count
-
-
-@pytest.mark.cuda
-def test_arrays_of_a_table_keep_their_memory(require_cuda):
-    table = DeviceTable(host_table(50))
-    arrays = table.arrays
-    del table
-    other = DeviceTable(host_table(50, 9.0))
-    np.testing.assert_array_equal(arrays.values.copy_to_host(), host_table(50).values)
-    np.testing.assert_array_equal(other.arrays.values.copy_to_host(), host_table(50, 9.0).values)

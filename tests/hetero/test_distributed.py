@@ -20,7 +20,7 @@ from hetero.cuda.driver import SIMULATOR
 from hetero.distributed import worker_devices
 from hetero.distributed.cancellation import current_flag
 from hetero.distributed.parts import WorkerLostWarning, check_engine, count_workers, run_parts
-from hetero.distributed.worker_devices import device_of_worker, requested_kind, several_devices
+from hetero.distributed.worker_devices import device_of_worker, several_devices
 from lbm.launcher import find_launcher
 
 CPU = hetero.Device("cpu")
@@ -98,14 +98,6 @@ def test_workers_get_functions_by_value(pool):
     assert os.getpid() not in {r[2] for r in results}
 
 
-def test_errors_of_workers_are_raised(pool):
-    def fail(part, device):
-        raise ValueError(f"part {part} is wrong")
-
-    with pytest.raises(ValueError, match="part 0 is wrong"):
-        run_parts(fail, [0], executor=pool, kind="cpu")
-
-
 @pytest.mark.skipif(sys.platform == "win32", reason="there is no SIGKILL")
 def test_parts_of_a_worker_that_dies_are_computed_here(tmp_path):
     here = os.getpid()
@@ -137,12 +129,6 @@ def test_an_executor_that_is_broken_is_no_obstacle():
         assert run_parts(square, range(3), executor=executor, kind="cpu") == [0, 1, 4]
 
 
-def test_numbers_of_workers():
-    with ThreadPoolExecutor(3) as executor:
-        assert count_workers(executor) == 3
-    assert count_workers(object()) is None
-
-
 def test_engines_are_checked():
     with pytest.raises(TypeError, match="executor must be a concurrent"):
         check_engine(3, None)
@@ -164,13 +150,6 @@ def test_several_devices():
     if not SIMULATOR and len(hetero.available()) == 1:
         with pytest.raises(hetero.DeviceUnavailableError):
             several_devices("cuda:all")
-
-
-def test_kinds_for_workers():
-    assert [requested_kind(one) for one in (None, "auto", "cpu")] == [None, None, "cpu"]
-    assert requested_kind("cuda:all") == "cuda"
-    with pytest.raises(TypeError, match="each worker takes its own"):
-        requested_kind(["cpu"])
 
 
 def test_workers_choose_their_devices(monkeypatch):

@@ -25,11 +25,9 @@ def solve(rng=1):
 
 def reduce_matrix(corner=4.0):
     return sbth.tridiagonalize(
-        np.array([[4.0, 5.0, 6.0, corner], [1.0, 2.0, 1.0, 0.0], [0.5, 0.5, 0.0, 0.0]]),
-        lower=True,
-        keep_reflectors=True,
-        device="cpu",
-    )
+        np.array([[4.0, 5.0, 6.0, corner], [1.0, 2.0, 1.0, 0.0], [0.5, 0.5, 0.0, 0.0]]), lower=True,
+        keep_reflectors=True, device="cpu",
+    )  # fmt: skip
 
 
 def search(bits=20):
@@ -83,14 +81,6 @@ def test_one_number_of_an_array_makes_results_unequal():
         assert dataclasses.replace(result, values={**result.values, "paths": other}) != result
 
 
-def test_a_named_tuple_is_equal_to_the_tuple_of_its_arrays():
-    reduced = sbth.tridiagonalize(np.ones((2, 4)), device="cpu")
-    d, e = reduced
-    assert reduced == (d.copy(), e.copy())
-    assert (d.copy(), e.copy()) == reduced
-    assert reduced != (d, e + 1.0)
-
-
 NAN = float("nan")
 
 
@@ -98,21 +88,15 @@ NAN = float("nan")
     ("a", "b", "equal"),
     [
         (NAN, np.float64("nan"), True),
-        (NAN, 0.0, False),
         (np.array([1.0, NAN]), np.array([1.0, NAN]), True),
         (np.array([1.0, NAN]), np.array([1.0, 2.0]), False),
         (np.array([1.0]), np.array([1]), False),
         (np.array([1.0]), np.array([[1.0]]), False),
-        (np.array([1.0]), 1.0, False),
-        (np.array(["a"]), np.array(["a"]), True),
         (np.array([NAN, "a"], object), np.array([NAN, "a"], object), True),
         ({"a": [np.zeros(2)]}, {"a": [np.zeros(2)]}, True),
         ({"a": [np.zeros(2)]}, {"a": (np.zeros(2),)}, False),
-        ({"a": 1}, {"b": 1}, False),
         ([1, 2], [1], False),
-        (pd.Index(["a", "b"]), pd.Index(["a", "b"]), True),
         (pd.Index(["a", "b"]), pd.Index(["a", "c"]), False),
-        (None, 0.0, False),
     ],
 )
 def test_values_are_compared_with_their_types(a, b, equal):

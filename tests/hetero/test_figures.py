@@ -1,15 +1,14 @@
-"""The style of figures, and the files they are written to."""
+"""The files that figures are written to, and figures in notebooks."""
 
 import re
 import sys
 from types import SimpleNamespace
 
-import numpy as np
 import pytest
 from matplotlib import pyplot
 
 from hetero.command_line import save_figure
-from hetero.display.figures import FONT_SIZE, PALETTE, axes_of, figure_of, new_figure, shown_figure
+from hetero.display.figures import axes_of, figure_of, new_figure, shown_figure
 from hetero.display.notebook import table_with_picture
 
 
@@ -23,15 +22,6 @@ def figure():
     return figure
 
 
-def test_all_texts_have_one_size_and_lines_the_palette(figure):
-    (axes,) = figure.axes
-    texts = [axes.xaxis.label, axes.yaxis.label, *axes.get_xticklabels()]
-    texts += axes.get_legend().get_texts()
-    assert {text.get_fontsize() for text in texts} == {FONT_SIZE}
-    assert axes.lines[0].get_color() == PALETTE[0]
-    assert not axes.spines["top"].get_visible()
-
-
 @pytest.mark.parametrize("suffix", ["html", "png", "svg", "pdf"])
 def test_every_format_is_written(figure, tmp_path, suffix):
     table = "<table><tr><td>cell</td></tr></table>"
@@ -43,19 +33,6 @@ def test_every_format_is_written(figure, tmp_path, suffix):
         assert b"a &lt; b" in content
         assert table.encode() in content
         assert not re.search(rb'(src|href)="http', content)
-
-
-def test_the_same_figure_gives_the_same_page(tmp_path):
-    pages = []
-    for name in ("a.html", "b.html"):
-        figure = new_figure()
-        figure.subplots().plot(np.arange(3.0))
-        pages.append(save_figure(lambda shown=figure: shown, tmp_path / name).read_bytes())
-    assert pages[0] == pages[1]
-
-
-def test_notebooks_show_figures_by_themselves(figure):
-    assert figure._repr_png_().startswith(b"\x89PNG")
 
 
 @pytest.fixture

@@ -12,8 +12,7 @@ from pathlib import Path
 import pytest
 
 from hetero.cpu.whole_imports import import_whole
-from hetero.cuda import driver
-from hetero.deferred_signals import MAX_PENDING, DeferredSignals, run_whole
+from hetero.deferred_signals import DeferredSignals, run_whole
 from hetero.numba_internals.dispatchers import wrap_compilations
 
 ROOT = Path(__file__).parents[2]
@@ -59,20 +58,6 @@ def test_the_handler_of_the_user_is_called_and_kept():
         signal.signal(signal.SIGINT, before)
 
 
-def test_one_who_insists_is_not_kept_waiting():
-    done = []
-
-    def run():
-        with DeferredSignals():
-            for _ in range(MAX_PENDING):
-                press_ctrl_c()
-                done.append(1)
-
-    with pytest.raises(KeyboardInterrupt):
-        run()
-    assert len(done) == MAX_PENDING - 1
-
-
 @pytest.mark.parametrize("way", ["_compile_for_args", "compile"])
 def test_a_compilation_is_finished_before_ctrl_c_counts(way):
     class Dispatcher:
@@ -89,20 +74,6 @@ def test_a_compilation_is_finished_before_ctrl_c_counts(way):
     with pytest.raises(KeyboardInterrupt):
         getattr(dispatcher, way)()
     assert dispatcher.compiled
-
-
-def test_every_dispatcher_defers_signals_while_it_compiles():
-    from hetero import jit
-
-    if driver.SIMULATOR:
-        pytest.skip("the simulator compiles nothing")
-    makers = [jit.scalar, jit.serial, jit.parallel]
-    if importlib.util.find_spec("numba_cuda") is not None:
-        makers.append(jit.kernel)
-    for make in makers:
-        dispatcher = make(lambda x: x)
-        for way in (dispatcher._compile_for_args, dispatcher.compile):
-            assert way.__code__ is run_whole(print).__code__, make
 
 
 def test_an_import_is_finished_before_ctrl_c_counts(tmp_path, monkeypatch):

@@ -2,7 +2,6 @@
 
 import contextlib
 import os
-import re
 import signal
 import subprocess
 import sys
@@ -56,18 +55,6 @@ def run_loops(pool):
         (folder / "free").touch()
         raise
 
-def run_rode(pool):
-    import rode
-
-    def solve(**options):
-        rode.solve(
-            rode.relaxation(), "averaged-heun", t_span=(0.0, 1.0), h=2.0**-5, delta=2.0**-9,
-            rng=1, reduction="moments", device="cpu", **options,
-        )
-
-    solve(paths=16)  # workers then have compiled code: Ctrl-C waits for a compilation
-    solve(paths=1 << 28, parts=1 << 12, executor=pool, checkpoint=folder)
-
 def run_tmd(pool):
     import tmd
 
@@ -77,7 +64,7 @@ def run_tmd(pool):
         checkpoint=folder / "blocks",
     )
 
-WORK = {"waits": run_waits, "loops": run_loops, "rode": run_rode, "tmd": run_tmd}
+WORK = {"waits": run_waits, "loops": run_loops, "tmd": run_tmd}
 
 def main_of_pool():
     with ProcessPoolExecutor(2, get_context("spawn")) as pool:
@@ -133,8 +120,6 @@ def kept_parts(work, folder):
     if work in ("waits", "loops"):
         begun = [folder / "results-0.part", folder / "begun-1", folder / "begun-2"]
         return all(path.exists() for path in begun)
-    if work == "rode":
-        return [path for path in folder.iterdir() if re.fullmatch(r"results-\d+\.part", path.name)]
     blocks = folder / "blocks"
     return blocks.exists() and blocks.read_text().count("\n") > 1
 
@@ -165,7 +150,6 @@ def slow(*values):
     [
         *(("waits", "pool", True), ("loops", "dask", False)),
         *(slow("waits", "pool", False), slow("waits", "dask", True)),
-        *(slow("rode", "pool", to_all) for to_all in (False, True)),
         *(slow("tmd", engine, to_all) for engine in ("pool", "dask") for to_all in (False, True)),
     ],
 )

@@ -21,11 +21,9 @@ def contexts(replace_driver):
         return contexts.result
 
     replace_driver(
-        cuCtxGetCurrent=lambda: driver.CUcontext(contexts.stack[-1]),
-        cuCtxPushCurrent=push,
-        cuCtxPopCurrent=lambda: driver.CUcontext(contexts.stack.pop()),
-        cuLaunchKernel=launch,
-    )
+        cuCtxGetCurrent=lambda: driver.CUcontext(contexts.stack[-1]), cuCtxPushCurrent=push,
+        cuCtxPopCurrent=lambda: driver.CUcontext(contexts.stack.pop()), cuLaunchKernel=launch,
+    )  # fmt: skip
     return contexts
 
 

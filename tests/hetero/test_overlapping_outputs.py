@@ -23,14 +23,10 @@ def _shifted(call, values):
     ("call", "values"),
     [
         (lambda x, out: stablegpu.ndtr(x, out=out, device="cpu"), NORMAL_TAILS),
-        (lambda x, out: stablegpu.log_ndtr(x, out=out, device="cpu"), NORMAL_TAILS),
         (lambda x, out: stablegpu.expn(2, x, out=out, device="cpu"), POSITIVE),
         (lambda x, out: DISTRIBUTION.pdf(x, out=out), NORMAL_TAILS),
         (lambda x, out: DISTRIBUTION.ppf(x, out=out), PROBABILITIES),
-        (lambda x, out: DISTRIBUTION.ppf(x[:50], out=out[:50]), PROBABILITIES),
         (lambda x, out: DISTRIBUTION.plan().cdf(x, out=out), NORMAL_TAILS),
-        (lambda x, out: DISTRIBUTION.evaluate(x, out={"sf": out}).sf, NORMAL_TAILS),
-        (lambda x, out: stablegpu.pdf(x, 1.5, 0.5, out=out, device="cpu"), NORMAL_TAILS),
         (lambda x, out: stablegpu.pdf(1.0, 1.5, 0.5, x, out=out, device="cpu"), NORMAL_TAILS),
         (
             lambda x, out: stablegpu.logsumexp(

@@ -20,9 +20,7 @@ def read(folder, text, *keys, name="a.csv", **layout):
         ("x\n1.2%\n-50 %\n0\n", [0.012, -0.5, 0.0], "percentages as fractions"),
         ("x;y\n1,5%;1\n(2,25%);1\n", [0.015, -0.0225], "decimal commas, percentages"),
         ("x\n\u22121.5\n2\n", [-1.5, 2.0], ""),
-        ("x;y\n\u22121,5;2\n", [-1.5], "decimal commas"),
         ("\u22121,5 2,5\n3,5 6\n", [-1.5, 3.5], "decimal commas"),
-        ("x\n(0.018)\n0.5\n", [-0.018, 0.5], "numbers in brackets as negative"),
         ('x,y\n"(1,234.5)",1\n', [-1234.5], "thousands marked by ','"),
     ],
 )

@@ -78,13 +78,9 @@ def run_script(folder, text: str, layer: str) -> list[str]:
         "PYTHONPATH": os.pathsep.join(["", *sys.path]).strip(os.pathsep),
     }
     done = subprocess.run(
-        [sys.executable, "program.py"],
-        cwd=folder,
-        env=environment,
-        capture_output=True,
-        text=True,
+        [sys.executable, "program.py"], cwd=folder, env=environment, capture_output=True, text=True,
         timeout=120,
-    )
+    )  # fmt: skip
     assert done.returncode == 0, done.stderr
     return done.stdout.splitlines()
 

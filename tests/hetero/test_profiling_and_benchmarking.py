@@ -1,4 +1,4 @@
-"""Measurements: profiles of regions, benchmarks, limits, facts, and the progress bar."""
+"""Measurements: profiles of regions, benchmarks, limits, and the commit in records."""
 
 import json
 import subprocess
@@ -7,7 +7,7 @@ import time
 import pytest
 
 import hetero
-from hetero.measurement import environment, limit_loops, machine_limits
+from hetero.measurement import environment, limit_loops
 
 
 def test_regions_nest_and_add_up():
@@ -35,15 +35,6 @@ def test_bytes_count_in_all_regions_around():
     assert outer.children["inner"].bytes_to_host == 100
     assert outer.bytes_to_host == profile.bytes_to_host == 108
     assert profile.bytes_to_device == 5
-
-
-def test_a_region_outlives_an_exception():
-    with hetero.profile() as profile:
-        with pytest.raises(KeyError), hetero.region("fails"):
-            raise KeyError
-        with hetero.region("next"):
-            pass
-    assert set(profile.children) == {"fails", "next"}
 
 
 def test_benchmark_separates_the_first_call():
@@ -95,50 +86,6 @@ def test_gpu_limits_agree_with_a_plain_copy(require_cuda):
     )
     plain = 2 * source.nbytes / timing.median
     assert hetero.limits("cuda", refresh=True).copy == pytest.approx(plain, rel=0.05)
-
-
-def test_facts_are_json():
-    facts = json.loads(json.dumps(hetero.facts()))
-    assert {"cpu", "cores", "threads", "gpus", "versions", "commit", "date"} <= set(facts)
-
-
-def test_a_user_without_a_home_measures_every_time(monkeypatch):
-    """Containers may run as a user who has no entry in the table of users, and so no home."""
-
-    def nowhere():
-        raise RuntimeError("Could not determine home directory.")
-
-    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
-    monkeypatch.setattr(machine_limits.Path, "home", nowhere)
-    machine_limits._write({})
-    assert machine_limits._read() == {}
-
-
-class Event:
-    """An event of CUDA, whose time is an error before it is over."""
-
-    def __init__(self):
-        self.is_over = False
-
-    def synchronize(self):
-        self.is_over = True
-
-    def elapsed_time(self, stop):
-        assert stop.is_over
-        return 250.0  # milliseconds
-
-
-def test_events_of_nested_regions_become_seconds():
-    """Each is waited for on its own GPU, whichever is current at the end of the profile."""
-    outer = hetero.Region("outer")
-    inner = outer.child("inner")
-    outer._events.append((Event(), Event()))
-    inner._events.extend([(Event(), Event()), (Event(), Event())])
-    outer.resolve_events()
-    assert outer.gpu == 0.25
-    assert inner.gpu == 0.5
-    outer.resolve_events()  # nothing is counted twice
-    assert inner.gpu == 0.5
 
 
 def test_records_that_are_written_do_not_change_the_commit(tmp_path):

@@ -32,34 +32,7 @@ def host_table():
     return Table(np.arange(5.0), np.arange(6.0).reshape(3, 2), np.array([7, -8]))
 
 
-def describe(values, matrix, indices, scales, number, out):
-    """Write something of each argument, so that a wrong one shows."""
-    low, count, mirrored = scales
-    out[0] = values[1] + values.size
-    out[1] = matrix[2, 1] + matrix.shape[0]
-    out[2] = indices[1] + indices[0]
-    out[3] = low + count
-    out[4] = number if mirrored else 0.0
-
-
 EXPECTED = [1.0 + 5, 5.0 + 3, -1.0, 0.25 - 7, 1.5]
-
-
-@pytest.fixture(scope="module")
-def kernel():
-    """Compile `describe` for GPUs."""
-    from hetero.jit import kernel as compile_kernel
-
-    return compile_kernel(describe)
-
-
-@pytest.mark.cuda
-@pytest.mark.simulator
-def test_a_kernel_gets_its_arguments(require_cuda, kernel):
-    out = cuda.to_device(np.zeros(5))
-    arrays = [cuda.to_device(a) for a in host_table()]
-    launch(kernel, 1, 1, 0, (*arrays, SCALES, 1.5, out))
-    assert out.copy_to_host().tolist() == EXPECTED
 
 
 @pytest.mark.cuda
@@ -182,16 +155,6 @@ def test_a_kernel_is_prepared_once_for_the_types_of_its_arguments(launches):
     assert slots(launches.calls[-1][-1], 1)[0] == np.float64(4.0).tobytes()
 
 
-def test_the_address_of_an_array_is_asked_for_once(launches):
-    array, kernel = device_array(np.arange(3.0), 4096), Kernel()
-    launch(kernel, 1, 1, 0, (array, 1.0))
-    before = slots(launches.calls[-1][-1], 8)
-    array.gpu_data = None
-    launch(kernel, 1, 1, 0, (array, 1.0))
-    assert slots(launches.calls[-1][-1], 8) == before
-    assert before[4] == (4096).to_bytes(8, "little")
-
-
 @pytest.mark.parametrize("value", [np.float16(1.0), 1j, 1 << 63, "text"], ids=repr)
 def test_other_values_are_left_to_numba(launches, value):
     kernel = Kernel()
@@ -206,12 +169,6 @@ def test_arrays_that_are_not_contiguous_are_left_to_numba(launches):
     launch(kernel, 1, 1, 0, (device_array(np.broadcast_to(np.ones(1), (4,)), 4096),))
     assert len(kernel.configurations) == 2
     assert not launches.calls
-
-
-def test_a_refused_launch_is_an_error(launches):
-    launches.result = driver.CUresult.CUDA_ERROR_INVALID_VALUE
-    with pytest.raises(RuntimeError, match="CUDA_ERROR_INVALID_VALUE"):
-        launch(Kernel(), 1, 1, 0, (1.0,))
 
 
 def test_a_block_gets_the_largest_shared_memory_that_was_asked_for(launches, monkeypatch):

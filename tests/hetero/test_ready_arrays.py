@@ -73,12 +73,10 @@ def allocations(monkeypatch, replace_driver):
     replace_driver(**dict.fromkeys(copies, copy), cuMemsetD8Async=clear)
     replace_driver(cuStreamSynchronize=lambda stream: None)
     module = SimpleNamespace(
-        alloc=alloc,
-        alloc_pinned_memory=PageLocked,
-        get_current_stream=lambda: Stream(Stream.current),
-        ExternalStream=Stream,
+        alloc=alloc, alloc_pinned_memory=PageLocked,
+        get_current_stream=lambda: Stream(Stream.current), ExternalStream=Stream,
         Stream=SimpleNamespace(null=Stream(0)),
-    )
+    )  # fmt: skip
     monkeypatch.setitem(sys.modules, "cupy", SimpleNamespace(cuda=module))
     return made
 
@@ -137,12 +135,10 @@ def events(replace_driver):
         copies.clear()
 
     replace_driver(
-        cuMemcpyDtoHAsync=postpone,
-        cuEventCreate=lambda flags: log.append(("create", flags)) or 77,
+        cuMemcpyDtoHAsync=postpone, cuEventCreate=lambda flags: log.append(("create", flags)) or 77,
         cuEventRecord=lambda event, stream: log.append(("record", event)),
-        cuEventSynchronize=synchronize,
-        cuEventDestroy=lambda event: log.append(("destroy", event)),
-    )
+        cuEventSynchronize=synchronize, cuEventDestroy=lambda event: log.append(("destroy", event)),
+    )  # fmt: skip
     return log
 
 
@@ -168,23 +164,6 @@ def test_a_copy_that_nobody_waits_for_is_over_before_its_memory_is_free(allocati
     pending = PendingCopy(allocate_as_one([((4,), np.float64)], 0), 0)
     del pending
     assert events[-2:] == [("wait", 77), ("destroy", 77)]
-
-
-def test_copies_without_cupy_are_complete_at_once(allocations, monkeypatch):
-    (array,) = allocate_as_one([((4,), np.float64)], 0)
-    fill_from_host(array, np.arange(4.0), 0)
-    monkeypatch.delitem(sys.modules, "cupy")
-    pending = PendingCopy((array,), 0)
-    fill_with_zeros(array, 0)
-    assert pending.wait()[0].tolist() == [0.0, 1.0, 2.0, 3.0]
-
-
-def test_a_refused_copy_is_an_error(allocations, replace_driver):
-    (array,) = allocate_as_one([((4,), np.float64)], 0)
-    refused = driver.CUresult.CUDA_ERROR_ILLEGAL_ADDRESS
-    replace_driver(cuStreamSynchronize=lambda stream: refused)
-    with pytest.raises(RuntimeError, match="CUDA_ERROR_ILLEGAL_ADDRESS"):
-        array.copy_to_host()
 
 
 def test_launches_get_the_numbers_of_numba_arrays():

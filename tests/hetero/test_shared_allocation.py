@@ -27,20 +27,6 @@ def test_arrays_do_not_overlap_and_lie_where_the_offsets_say():
         np.testing.assert_array_equal(array.ravel(), 10 * k + np.arange(array.size))
 
 
-@pytest.mark.parametrize(
-    "choose",
-    [
-        lambda a: [a[0], a[1].T, *a[2:]],
-        lambda a: [a[0].copy(), *a[1:]],
-        lambda a: [np.arange(3.0)],
-        lambda a: [],
-    ],
-    ids=["transposed", "a copy", "others", "none"],
-)
-def test_other_arrays_share_no_memory_as_a_whole(choose):
-    assert offsets_in_one(choose(empty_as_one(SHAPES, DTYPES))) is None
-
-
 @pytest.mark.parametrize("reverse", [False, True])
 def test_tables_are_packed_if_they_share_no_memory(reverse):
     ours = empty_as_one(SHAPES, DTYPES)

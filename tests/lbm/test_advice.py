@@ -32,7 +32,7 @@ def error_of(collision, steps=4000):
 
 
 def test_what_is_advised_is_stable():
-    """A magic parameter (to BGK, too: `test_messages_follow_the_map`), or a number of cells."""
+    """A magic parameter, or a number of cells."""
     collision = lbm.TRT(tau_of(19.0), magic=1e-4)
     magic = float(re.search(r"Use magic=([\d.]+)", error_of(collision))[1])
     assert np.isfinite(cavity(lbm.TRT(collision.tau, magic=magic)).run(4000).u).all()

@@ -164,9 +164,7 @@ def test_a_restart_refuses_what_does_not_belong_to_it(case, tmp_path, capsys):
     ("old", "new", "key"),
     [
         ("density = 1.0", "density = 1000.0", "units = dx"),
-        ("speed = 2.0, viscosity = 1.0", "speed = 1.0, viscosity = 0.5", "units = dx"),
         ("statistics = { every = 7", "statistics = { every = 4", "output.statistics = [7, 0]"),
-        ("forces = { every = 4", "forces = { every = 2", "output.forces.every = 4"),
         ("probes = { every = 4", "probes = { every = 2", "output.probes.every = 4"),
     ],
 )
@@ -234,19 +232,6 @@ u = "u.npy"
     np.save(tmp_path / "mask.npy", mask.astype(int))
     with pytest.raises(ValueError, match=r"solids\.mask\.file must hold booleans"):
         read_case(case)
-
-
-def test_numbers_in_si_are_converted():
-    case = read_case(EXAMPLE)
-    units = lbm.Units.choose(length=0.01, cells=10, speed=0.005, viscosity=1e-6, density=998.0,
-                             lattice_speed=0.06)  # fmt: skip
-    assert case.scales.units == units
-    assert case.steps == round(16.0 / units.dt)
-    arguments = case.arguments
-    assert arguments["collision"] == lbm.TRT(units.tau, 0.0833)
-    assert arguments["u"] == pytest.approx((0.06, 0.0, 0.0))
-    assert arguments["boundaries"]["x-"].velocity == pytest.approx((0.06, 0.0, 0.0))
-    assert arguments["boundaries"]["x+"] == lbm.PressureOutlet(1.0)
 
 
 IN_CELLS = "[fluid]\ntau = 0.6"
@@ -323,15 +308,6 @@ def test_frequencies_do_not_depend_on_noise_other_tones_trends_or_sampling(perio
     assert find_frequency(t, shape)[0] == pytest.approx(periods, abs=0.1)
 
 
-def test_signals_without_an_oscillation_have_no_frequency():
-    t = np.linspace(0.0, 1.0, 400)
-    assert find_frequency(t, np.sin(2 * np.pi * 2.5 * t)) is None
-    assert find_frequency(t, np.exp(-3.0 * t)) is None
-    assert find_frequency(t, np.full(400, 2.0)) is None
-    found = [find_frequency(t, np.random.default_rng(k).standard_normal(400)) for k in range(200)]
-    assert found.count(None) == 200
-
-
 def test_strouhal_numbers_are_found_in_a_table(tmp_path):
     def summarize(rows, scale=0.0):
         np.savetxt(path := tmp_path / "t.csv", rows, header="", delimiter=",")
@@ -389,53 +365,29 @@ def test_tables_of_a_case_with_units_are_in_si(tmp_path, capsys):
     ("old", "new", "words"),
     [
         ("steps = 20", "", "steps is missing"),
-        ("steps = 20", "step = 20", "steps is missing: is 'step' meant to be 'steps'?"),
-        ("tau = 0.7", "viscocity = 0.1", "is 'fluid.viscocity' meant to be 'viscosity'?"),
-        ("[fluid]", "[flui]", "fluid is missing: is 'flui' meant to be 'fluid'?"),
         ("steps = 20", "stpes = 20\nsteps = 20", "unknown key 'stpes' (did you mean 'steps'?)"),
-        ("steps = 20", "steps = 0", "steps must be an integer >= 1, got 0"),
         ("steps = 20", "time = 1.0", "time is in seconds and needs [units]"),
-        ("[12, 8, 6]", "[12, 8]", "shape must hold three numbers"),
         ("[12, 8, 6]", "[12, 8, 0.5]", "shape must hold three positive integers"),
-        ("tau = 0.7", "tau = 0.4", "fluid.tau must lie in (0.5"),
         ("tau = 0.7", "", "fluid.tau and fluid.viscosity are both missing"),
         ("tau = 0.7", "tau = 0.7\nviscosity = 1", "are both there: remove one"),
         ("tau = 0.7", 'tau = 0.7\ncollision = "bgk"\nmagic = 0.1',
          "fluid.magic is a parameter of 'trt': remove it"),
-        ("tau = 0.7", 'tau = 0.7\ncollision = "mrt"', "must be one of 'trt', 'bgk', "),
-        ("force = [1e-5", "force = [nan", "fluid.force must be finite"),
         ('y = "no-slip"', 'y = "noslip"', "got 'noslip' (did you mean 'no-slip'?)"),
         ('y = "no-slip"', 'y = "velocity-inlet"', "boundaries.y needs a number: {"),
-        ('y = "no-slip"', 'w = "no-slip"', "unknown key 'boundaries.w'"),
-        ('y = "no-slip"', '"y-" = "no-slip"', "must both be periodic"),
-        ("velocity = [0.05", "velocity = [0.9", "boundaries.z+: velocity must be at most 0.3"),
-        ("velocity = [", "rho = 1.0, velocity = [", "unknown key 'boundaries.z+.rho'"),
-        ("radius = 1.6", "radius = -1", "solids.ball.radius must be positive, got -1"),
-        ("radius = 1.6", "radious = 1", "solids.ball.radius is missing: is 'solids.ball.radious'"),
         ("centre = [6.0, 4.0, 3.0]", "centre = [6.0, 4.0, 30.0]",
          "solids.ball covers no cell of the domain: correct its position and its size, or remove "
          "it. The domain measures 12 x 8 x 6 cells"),
-        ("radius = 1.6", "radius = 0.01", "solids.ball covers no cell"),
         ("radius = 1.6", 'radius = 1.6\ncondition = { type = "pressure-outlet" }',
          "output.forces.solids must list solids of this case that are no outlets (none"),
         ("checkpoint = 8", 'derived = ["curl"]', "output.derived must list some of 'vorticity'"),
-        ('"sphere"', '"ball"', "solids.ball.shape must be one of 'sphere'"),
         ('"sphere"', '"mask"\nfile = "no.npy"', "solids.ball.file names"),
-        ('"float64"', '"double"', "numerics.dtype must be one of 'float32', 'float64'"),
-        ('"float64"', '"float64"\nstorage = "float16"', "storage='float16' goes with"),
-        ('device = "cpu"', 'device = "gpu"', "device must be None, 'auto'"),
         ('device = "cpu"', "device = 1", "devices.device must be a text such as 'cuda'"),
-        ('device = "cpu"', 'device = "cpu"\nratio = 2', "devices.ratio must lie in [0, 1]"),
-        ('device = "cpu"', 'device = "cpu"\ndecomposition = [2, 1, 1]', "2 boxes (2, 1, 1)"),
-        ("[9, 5, 2]]", "[9, 5, 6]]", "output.probes.cells must lie in the domain (12, 8, 6)"),
         ("[9, 5, 2]]", "[6, 4, 3]]", "output.probes.cells: [6, 4, 3] lies in a solid"),
         ("[9, 5, 2]]", "[9, 5, 2]]\npoints = [[1, 2, 3]]", "points are both there: remove one"),
         ("cells = [[1, 2, 3], [9, 5, 2]]", "points = [[1, 2, 6.5]]",
          "output.probes.points must lie in the domain (12.0, 8.0, 6.0) cells, got [1, 2, 6.5]"),
         ("[output.forces]", '[output.forces]\nsolids = ["bull"]', "must list solids of this case"),
         ("every = 5", "every = 21", "output.probes.every leaves no row in 20 steps, got 21"),
-        ("start = 4", "start = 40", "output.statistics.start leaves no sample in 20 steps"),
-        ("checkpoint = 8", "checkpoint = true", "output.checkpoint must be an integer"),
         ("checkpoint = 8", "checkpoint =", "not a valid TOML file"),
         ('"z+"', "z+", 'keys with a plus need quotes, as "x+"'),
     ],
@@ -448,26 +400,10 @@ def test_errors_name_the_file_the_key_and_the_remedy(old, new, words, case, tmp_
     assert not (tmp_path / "out").exists()
 
 
-def test_units_say_what_they_decide_and_a_dry_run_what_is_to_do(case, tmp_path, capsys):
-    code, out, _ = call(capsys, "run", case, "--out", tmp_path / "out", "--dry-run")
-    assert (code, "20 steps to do" in out) == (0, True)
-    assert not (tmp_path / "out").exists()
-    assert call(capsys, "run", tmp_path / "none.toml")[0] == 2
-    for old, new, words in (
-        ("[fluid]", "[fluid]\ntau = 0.6", "fluid.tau follows from [units]: remove it"),
-        ("viscosity = 1e-6", "viscosity = 1e-9", "[units]: 10 cells are too few for Reynolds"),
-    ):
-        case.write_text(EXAMPLE.read_text())
-        change(case, old, new)
-        refuse(words, capsys, "run", case)
-
-
 @pytest.mark.parametrize(
     ("command", "words"),
     [
         ("cavity --n 12 --steps 120", "Re = 1000 is beyond the stable settings. Use --n 36"),
-        ("sphere --n 4 --re 1000 --turns 3", "Re = 1000 is beyond the stable settings. Use --n 50"),
-        ("sphere --quick --re 1e9", "valid only well below"),
         ("vortices --n 16 --steps 900", "is lost among rounding errors: pass fewer --steps"),
     ],
 )
@@ -487,19 +423,6 @@ def test_a_case_without_checks_that_is_not_finite_fails(case, tmp_path, capsys):
     code, out, err = call(capsys, "run", case, "--steps", 2000, "--out", tmp_path / "out")
     assert (code, out) == (1, "")
     assert "not finite" in err or "above 0.462" in err
-
-
-def test_too_few_cells_are_a_mistake_and_a_flow_that_is_not_steady_says_so(tmp_path, capsys):
-    for command in ("vortices --n 3", "cavity --n 3", "sphere --n 1"):
-        refuse("must be an integer in [", capsys, *command.split(), "--out", tmp_path)
-    options = ("--out", tmp_path, "--device", "cpu", "--quiet")
-    command = "cavity", "--n", 8, "--re", 20, *options
-    code, out, _ = call(capsys, *command, "--steps", 160)
-    assert (code, "not steady yet" in out) == (0, True)
-    code, out, _ = call(capsys, *command, "--json")
-    assert (code, json.loads(out)["steady"]) == (0, True)
-    code, out, _ = call(capsys, "sphere", "--quick", *options, "--json")
-    assert (code, json.loads(out)["steady"]) == (0, False)
 
 
 def test_the_cavity_continues_from_a_checkpoint(tmp_path, capsys):
@@ -523,19 +446,6 @@ def test_the_cavity_continues_from_a_checkpoint(tmp_path, capsys):
 
 
 @pytest.mark.mpi
-def test_ranks_compute_the_cavity_of_one(tmp_path, capsys):
-    options = ("cavity", "--n", 10, "--re", 200, "--steps", 150, "--device", "cpu", "--json")
-    one = json.loads(call(capsys, *options, "--out", tmp_path / "one")[1])
-    status, theirs, err = start(2, "-m", "lbm", *options, "--out", tmp_path / "many",
-                                "--decomposition", "2,1,1")  # fmt: skip
-    assert status == 0, err
-    many = json.loads(theirs)  # printed once
-    assert many["ranks"] == 2
-    assert many["u"] == one["u"]
-    assert (tmp_path / "many" / "cavity.pvti").is_file()
-
-
-@pytest.mark.mpi
 def test_ranks_run_a_case_and_report_a_mistake_once(case, tmp_path, capsys):
     change(case, "[output.statistics]", "[output.flow]\nevery = 5\n[output.statistics]")
     assert call(capsys, "run", case, "--out", tmp_path / "one")[0] == 0
@@ -548,26 +458,6 @@ def test_ranks_run_a_case_and_report_a_mistake_once(case, tmp_path, capsys):
     status, out, err = start(2, "-m", "lbm", "run", case, "--decomposition", "2,2,1")
     assert (status, out) == (2, "")
     assert err.count("4 boxes") == 1
-
-
-@pytest.mark.mpi
-def test_a_rank_that_fails_alone_ends_the_others(case, tmp_path):
-    script = tmp_path / "program.py"
-    script.write_text("""
-import sys
-import lbm.simulation
-from lbm.__main__ import main
-from lbm.launcher import world
-def fail(self, steps):
-    raise OSError("the disk of rank 1 is full")
-if world().rank == 1:
-    lbm.simulation.Simulation.advance = fail
-sys.exit(main())
-""")
-    status, _, err = start(2, script, "run", case, "--steps", 10**8, timeout=100, cwd=tmp_path)
-    assert status != 0
-    assert "on rank 1 of 2" in err
-    assert "the disk of rank 1 is full" in err
 
 
 def test_the_page_of_case_files_has_every_key(case, tmp_path, monkeypatch):
@@ -639,16 +529,13 @@ heat = { scalar = "heat", difference = 1.0, length = 8.0 }
     assert leaves | faces == described - files
 
 
-@pytest.mark.parametrize(
-    ("faces", "cells", "magic"),
-    [
-        ('"x-" = { type = "velocity-inlet", velocity = [1.0, 0, 0] }\n'
-         '"x+" = { type = "pressure-outlet" }', 8, 0.03),
-        ('y = "no-slip"', 8, 1 / 12),
-        ('y = "no-slip"', 4, 0.25),
-        ('y = "free-slip"', 2, 1e-3),
-    ],
-)  # fmt: skip
+ENDS = """
+"x-" = { type = "velocity-inlet", velocity = [1.0, 0, 0] }
+"x+" = { type = "pressure-outlet" }
+"""
+
+
+@pytest.mark.parametrize(("faces", "cells", "magic"), [(ENDS, 8, 0.03), ('y = "no-slip"', 4, 0.25)])
 def test_units_choose_the_magic_parameter_that_suits_the_flow(faces, cells, magic, tmp_path):
     """The Reynolds number is 100; with 3/16 an inlet at a cell Reynolds number of 12.5 blows up."""
     text = f"""
@@ -662,8 +549,5 @@ units = {{ length = 0.1, cells = {cells}, speed = 1.0, viscosity = 1e-3 }}
     given = read_text(tmp_path, f"{text}[fluid]\nmagic = 0.1\n")
     assert given.arguments["collision"].magic == 0.1
     coarse = text.replace(f"cells = {cells}", "cells = 1")
-    if "free-slip" in faces:
-        assert read_text(tmp_path, coarse).arguments["collision"].magic == 1e-3
-    else:
-        with pytest.raises(ValueError, match=r"\[units\]: 1 cells are too few for Reynolds"):
-            read_text(tmp_path, coarse)
+    with pytest.raises(ValueError, match=r"\[units\]: 1 cells are too few for Reynolds"):
+        read_text(tmp_path, coarse)

@@ -53,14 +53,6 @@ def test_a_chosen_number_of_threads_stays(start, monkeypatch):
     assert start(0, everyone) == []
 
 
-def test_a_share_is_no_choice_of_the_user(start):
-    """Later simulations of more ranks have smaller shares, and those of fewer keep theirs."""
-    assert start(0, [(HERE, LAUNCHER)] * 2) == [4]
-    assert start(0, [(HERE, LAUNCHER)] * 4, chosen=4) == [2]
-    assert start(0, [(HERE, LAUNCHER)] * 2, chosen=2) == [2]
-    assert start(0, [(HERE, LAUNCHER)] * 4, chosen=3) == []
-
-
 def test_idle_cores_are_told_once(start, monkeypatch):
     monkeypatch.setenv(communication.COUNT_VARIABLE, "2")
     bound = [(HERE, frozenset({0})), (HERE, frozenset({1}))]
@@ -73,16 +65,3 @@ def test_idle_cores_are_told_once(start, monkeypatch):
     monkeypatch.setenv(communication.COUNT_VARIABLE, "1")
     with pytest.warns(UserWarning, match="use 1 of the 8 cores"):
         start(0, [(HERE, frozenset({0}))])
-
-
-def test_cores_are_not_idle_where_other_ranks_or_no_threads_are(start, monkeypatch):
-    bound = [(HERE, frozenset({0})), (HERE, frozenset({1}))]
-    monkeypatch.setenv(communication.COUNT_VARIABLE, "4")
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        start(0, bound)
-        monkeypatch.setenv(communication.COUNT_VARIABLE, "2")
-        monkeypatch.setenv("NUMBA_NUM_THREADS", "1")
-        start(0, bound)
-    with pytest.warns(UserWarning, match="use 2 of the 8 cores"):
-        start(0, bound, chosen=2)

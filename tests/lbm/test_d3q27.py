@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import lbm
-from flows import FORMS, PATTERNS, follow, noisy, on_parts, pair
+from flows import PATTERNS, follow, noisy, pair
 from lbm_runs import read_text
 
 VELOCITIES = [(x, y, z) for x in (-1, 0, 1) for y in (-1, 0, 1) for z in (-1, 0, 1)]
@@ -68,28 +68,6 @@ def test_walls_and_a_lid_against_plain_numpy(device):
     fluid = ~body
     assert np.abs(s.rho - expected_rho[1:-1, 1:-1, 1:-1])[fluid].max() < 1e-14
     assert np.abs(s.u - expected_u[:, 1:-1, 1:-1, 1:-1])[:, fluid].max() < 1e-14
-
-
-def test_chambers_that_touch_in_a_corner_are_apart():
-    """No population passes between them, so that the inlet's chamber has no outlet."""
-    solid = np.ones((6, 6, 6), bool)
-    solid[:3, :3, :3] = solid[3:, 3:, 3:] = False
-    walls = {"x-": lbm.VelocityInlet((0.01, 0.0, 0.0)), "x+": lbm.PressureOutlet(),
-             "y": lbm.NoSlip(), "z": lbm.NoSlip(), "block": lbm.Solid(solid)}  # fmt: skip
-    with pytest.raises(ValueError, match="no outlet"):
-        lbm.Simulation((6, 6, 6), boundaries=walls, lattice="D3Q27", device="cpu")
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("form", ["float32", "float16"])
-def test_parts_in_other_precisions_are_bit_for_bit_one(form):
-    """Populations cross faces, edges and corners of parts."""
-    for flow, pattern in itertools.product(("periodic", "cavity with bodies"), PATTERNS):
-        one, two = (
-            pair(flow, lbm.TRT(0.7), lbm.D3Q27, pattern=pattern, **FORMS[form], **on_parts(grid))[0]
-            for grid in ((1, 1, 1), (3, 2, 2))
-        )
-        assert np.array_equal(one.run(4).populations(), two.run(4).populations())
 
 
 @pytest.mark.cuda

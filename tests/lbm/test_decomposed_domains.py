@@ -7,7 +7,7 @@ import hetero
 import lbm
 from covering import cover_pairs
 from flows import FORMS, OTHERS, PATTERNS, PLAIN, SHAPE, follow, noisy, on_parts, pair
-from lbm._parallel.partition import X_FACE_COST, choose_decomposition, cut_rows, make_partition
+from lbm._parallel.partition import choose_decomposition, cut_rows, make_partition
 from lbm._post.stability import LastGoodState
 
 GRIDS = [(1, 2, 1), (3, 2, 2), (1, 1, 7), (6, 1, 2)]
@@ -44,15 +44,6 @@ def test_parts_on_the_cpu_are_bit_for_bit_one(flow, pattern, form, grid):
     assert_same_flow(one, two, 4)
 
 
-def test_parts_of_one_cell_across_a_wrapped_axis():
-    """Both neighbours of a part may be the same, and a part may be its neighbour's neighbour."""
-    shape, grid = (4, 3, 2), (2, 3, 2)
-    rho, u = noisy(shape)
-    one = lbm.Simulation(shape, rho=rho, u=u, dtype="float64", device="cpu")
-    two = lbm.Simulation(shape, rho=rho, u=u, dtype="float64", **on_parts(grid))
-    assert_same_flow(one, two, 5)
-
-
 def test_solids_and_starts_as_functions():
     def start(x, y, z):
         return 0.01 * np.sin(x), 0.02 * np.cos(y), 0.0 * z
@@ -79,17 +70,6 @@ def test_gather_returns_the_whole_field(device_list):
         s.gather(np.zeros(3))
 
 
-def face_cost(shape, grid):
-    """Cost of the faces of all boxes, by counting cells that have another box beside them."""
-    bounds = lbm.Decomposition(grid).bounds(shape)
-    cost = 0.0
-    for axis in range(3):
-        inner = bounds[axis][1:-1]
-        area = np.prod(shape) // shape[axis]
-        cost += 2 * len(inner) * area * (X_FACE_COST if axis == 0 else 1.0)
-    return cost
-
-
 def test_grids_have_the_cheapest_faces():
     """In a periodic domain each cut stands for two faces; one cut makes two."""
     assert choose_decomposition((512, 512, 512), 2).grid == (1, 1, 2)
@@ -97,9 +77,6 @@ def test_grids_have_the_cheapest_faces():
     assert choose_decomposition((64, 64, 64), 8).grid == (1, 2, 4)
     assert choose_decomposition((512, 1024, 64), 4).grid == (1, 4, 1)
     assert choose_decomposition((30, 20, 12), 1).grid == (1, 1, 1)
-    chosen = choose_decomposition((64, 64, 64), 64).grid
-    others = [(1, 8, 8), (4, 4, 4), (1, 1, 64), (1, 4, 16), (2, 4, 8)]
-    assert face_cost((64, 64, 64), chosen) <= min(face_cost((64, 64, 64), g) for g in others)
 
 
 def test_weighted_boxes():
@@ -237,33 +214,6 @@ def test_fields_cross_faces_across_x_beside_populations_in_16_bits(device):
     two = with_velocities_and_scalars((8, 5, 2), **TWO_GPUS | form | {"decomposition": (2, 1, 1)})
     for _ in range(3):
         assert_same_fields(one.run(1), two.run(1), 1e-4)
-
-
-@pytest.mark.simulator
-@pytest.mark.parametrize(
-    ("limit", "value", "rows"),
-    [("HOST_BLOCKS", 1, 1), ("MOST_BLOCKS", 2, 2), ("HOST_BLOCKS", 128, 3)],
-)
-def test_a_gpu_moves_planes_of_the_cpus_block(limit, value, rows, device, monkeypatch):
-    """A block of threads copies all layers of a plane, some, or one of them."""
-    if device != "cuda":
-        pytest.skip("needs a GPU or its simulator beside the CPU")
-    from lbm._parallel.exchange import cuda as exchange
-
-    grids = []
-
-    def record_launch(kernel, grid, *arguments):
-        grids.append(grid)
-        return launcher(kernel, grid, *arguments)
-
-    launcher = exchange.Launcher
-    monkeypatch.setattr(exchange, "Launcher", record_launch)
-    monkeypatch.setattr(exchange, limit, value)
-    monkeypatch.setattr(exchange, "is_host_memory", lambda array: True)
-    one, two = (with_a_lid((4, 6, 3), device=device, ratio=ratio) for ratio in (0.0, 0.4))
-    for _ in range(2):
-        assert np.abs(one.run(1).u - two.run(1).u).max() < 5e-15
-    assert {grid[1] for grid in grids} == {rows}
 
 
 @pytest.mark.parametrize("pattern", ["ab", pytest.param("esoteric", marks=pytest.mark.simulator)])

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import lbm
-from flow_features import BY_MOMENTS, FEATURES, STEPS, VARIANTS, fields_of, heat, make, run
+from flow_features import BY_MOMENTS, FEATURES, STEPS, fields_of, heat, make, run
 from flows import noisy, on_parts
 from hetero.cuda.driver import SIMULATOR
 from lbm_runs import ROOT, start
@@ -53,8 +53,7 @@ def run_on_one(name, device):
 
 CUTS = {"z": (1, 1, 2), "y": (1, 2, 1), "x": (2, 1, 1)}
 CASES = [
-    pytest.param(name, cut, id=f"{name}-{axis}",
-                 marks=[pytest.mark.slow] * (name in VARIANTS or (k + j) % 3 != 0))
+    pytest.param(name, cut, id=f"{name}-{axis}", marks=[pytest.mark.slow] * ((k + j) % 3 != 0))
     for k, name in enumerate(FEATURES)
     for j, (axis, cut) in enumerate(CUTS.items())
 ]  # fmt: skip
@@ -82,7 +81,7 @@ def test_ranks_compute_the_flow_of_one(count, transport, two_devices, tmp_path):
     kind = two_devices[0].partition(":")[0]
     if kind == "cpu" and transport is not None:
         pytest.skip("ranks with CPUs have no other transport")
-    names = [name for name in FEATURES if count == 4 or name not in VARIANTS] + [*BY_MOMENTS]
+    names = [*FEATURES, *BY_MOMENTS]
     expected = {name: run_on_one(name, two_devices[0]) for name in names}
     status, _, errors = start(
         count, ROOT / "tests/support/feature_rank_worker.py", tmp_path, kind, *names,
@@ -105,9 +104,7 @@ def test_ranks_compute_the_flow_of_one(count, transport, two_devices, tmp_path):
             assert np.array_equal(one.populations(), expected[name]["populations"])
 
 
-@pytest.mark.parametrize(
-    "name", [pytest.param(n, marks=[pytest.mark.slow] * (n in VARIANTS)) for n in FEATURES]
-)
+@pytest.mark.parametrize("name", FEATURES)
 def test_restarts_go_on_bit_for_bit(name, tmp_path):
     """Also in other parts; looking at fields between two steps changes nothing."""
     through = FEATURES[name](device="cpu").run(STEPS)
@@ -126,7 +123,6 @@ def test_restarts_go_on_bit_for_bit(name, tmp_path):
         ("Vreman", partial(make, "cavity with bodies", lbm.Vreman(0.51, 2.0, every=4)),
          "collision="),
         ("D3Q27", partial(make, "cavity with bodies"), "lattice='D3Q27', but this simulation has"),
-        ("scalars in a cavity", FEATURES["D3Q27"], "lattice='D3Q19', but this simulation has"),
         ("inlets that do not reflect",
          partial(make, "inlets that do not reflect",
                  walls={"x-": lbm.NonReflectingInlet((0.05, 0.01, 0.0), averaging=21.0)}),
@@ -134,7 +130,6 @@ def test_restarts_go_on_bit_for_bit(name, tmp_path):
         ("outlets that do not reflect",
          partial(make, "outlets that do not reflect",
                  walls={"x+": lbm.NonReflectingOutlet(1.01, averaging=21.0)}), "averaging"),
-        ("sponges", partial(make, "sponges"), "sponges, scalars and outlets="),
         ("scalars, Vreman",
          partial(make, "open channel", lbm.Vreman(0.6, constant=2.0, every=2),
                  scalars=heat(x_=0.5, still=-0.4)), "sponges, scalars and outlets="),

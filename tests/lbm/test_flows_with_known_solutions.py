@@ -60,12 +60,9 @@ def uniform_flow(kinds):
     sealed = [bool({"slip", "lid"} & set(pair)) for pair in pairs]
     u = tuple(0.0 if s else v for s, v in zip(sealed, UNIFORM, strict=True))
     make = {
-        "periodic": lbm.Periodic(),
-        "inlet": lbm.VelocityInlet(u),
-        "outlet": lbm.PressureOutlet(1.0),
-        "slip": lbm.FreeSlip(),
-        "lid": lbm.MovingWall(u),
-    }
+        "periodic": lbm.Periodic(), "inlet": lbm.VelocityInlet(u),
+        "outlet": lbm.PressureOutlet(1.0), "slip": lbm.FreeSlip(), "lid": lbm.MovingWall(u),
+    }  # fmt: skip
     faces = [f"{axis}{end}" for axis in "xyz" for end in "-+"]
     return u, {f: make[k] for f, k in zip(faces, itertools.chain(*pairs), strict=True)}
 
@@ -147,8 +144,7 @@ def test_couette_is_exact_between_other_faces(side, device):
     assert np.abs(s.u[1:]).max() < 1e-4 * lid
 
 
-@pytest.mark.parametrize("wall", ["faces", "layers of solid cells"])
-@pytest.mark.parametrize("n", [5, 9])
+@pytest.mark.parametrize(("n", "wall"), [(9, "faces"), (5, "layers of solid cells")])
 def test_an_inlet_between_walls_brings_in_its_speed_times_its_area(n, wall, device):
     """What leaves through any cross section, as momentum of its cells, is U A.
 

@@ -1,6 +1,5 @@
 """Interpolated walls: distances, steps against `lbm.reference`, orders, mass, forces, refusals."""
 
-import itertools
 import warnings
 
 import numpy as np
@@ -8,7 +7,6 @@ import pytest
 
 import lbm
 from flows import FORMS, PATTERNS, follow, on_parts, pair_in
-from lbm.geometry.cut_links import find_mates
 from lbm.geometry.triangles import link_distances
 from lbm.lattices import D3Q19
 from lbm_runs import read_text
@@ -98,14 +96,6 @@ def test_walls_that_meet_inlets_and_outlets(pattern, device):
         error = np.abs(s.u - theirs.moments()[1])
         assert error[:, :9].max() < 1e-14  # four cells from the outlet
         assert 0.0 < error.max() < 4e-4  # of velocities up to 0.07
-
-
-def test_one_cell_is_between_walls_at_all_kinds_of_distances():
-    cut = make_both("slits", "ab", "cpu")[0].problem.links.cut
-    mates, near = find_mates(cut.cells, cut.q, cut.lattice.opposite), cut.distance < 0.5
-    both = np.flatnonzero(mates >= 0)
-    kinds = {(bool(a), bool(b)) for a, b in zip(near[both], near[mates[both]], strict=True)}
-    assert kinds == set(itertools.product((True, False), repeat=2))
 
 
 @pytest.mark.parametrize("grid", [(1, 1, 1), (7, 2, 3)])
@@ -263,14 +253,9 @@ AT_FACE = lbm.Sphere((0.6, 5.0, 4.0), 2.2)
     ("shape", "condition", "wall", "error", "words"),
     [
         (np.ones(SHAPE, bool), lbm.NoSlip(), "interpolated", TypeError, "know their surface"),
-        (lambda x, y, z: x < 2, lbm.NoSlip(), "interpolated", TypeError, "lbm.Sphere"),
         (BALL, lbm.PressureOutlet(), "interpolated", ValueError, "NoSlip or MovingWall"),
-        (BALL, lbm.VelocityInlet((0.1, 0, 0)), "interpolated", ValueError, "VelocityInlet"),
-        (BALL, lbm.NoSlip(), "smooth", ValueError, "wall must be one of"),
         (Careless(lambda p, c: np.full(len(p), np.nan)), lbm.NoSlip(), "interpolated", ValueError,
          "does not cross .* links that end in its cells"),
-        (lbm.Sphere, lbm.NoSlip(), "interpolated", TypeError, r"not the class Sphere.*Sphere\("),
-        (lbm.Shape(), lbm.NoSlip(), "interpolated", NotImplementedError, "Shape must define"),
         (Careless(lambda p, c: np.zeros(3)), lbm.NoSlip(), "interpolated", ValueError,
          "one number for each of the .* links"),
         (Careless(AT_FACE.distances, AT_FACE), lbm.NoSlip(), "interpolated", ValueError,
@@ -311,17 +296,6 @@ def test_case_files_have_interpolated_walls(lines, shape, tmp_path):
     assert len(s.problem.links.cut)
 
 
-def test_case_files_refuse_walls_of_unknown_surfaces(tmp_path):
-    np.save(tmp_path / "mask.npy", np.zeros(SHAPE, bool))
-    outlet = 'shape = "box"\nfrom = [1, 1, 1]\nto = [3, 3, 3]\ncondition = "pressure-outlet"'
-    for lines, words in (
-        ('shape = "mask"\nfile = "mask.npy"', "solids.body.wall.*'sphere', 'cylinder', 'box'"),
-        (outlet, "solids.body.condition"),
-    ):
-        with pytest.raises(ValueError, match=words):
-            read_text(tmp_path, f'{CASE}{lines}\nwall = "interpolated"\n')
-
-
 # ---- published values ------------------------------------------------------------------------
 
 
@@ -355,16 +329,6 @@ def test_the_torque_and_the_stress_on_a_rotating_cylinder():
             assert np.sqrt((wrong**2).mean()) < 0.18 / n
             assert np.abs(np.hypot(*arm.T[:2]) - radius).max() < 0.1
     assert errors[1] < min(2e-4, errors[0] / 3.5)
-
-
-def test_the_flow_around_a_sphere_takes_the_wall():
-    """The drag in a narrow stream, with 6 and 8 cells in a diameter; with 16 cells it is 10.35."""
-    options = {"reynolds": 5.0, "width": 3.0, "length": 4.0, "device": "cpu", "tolerance": 1e-3}
-    for cells, largest in ((6, 0.025), (8, 0.012)):
-        result = lbm.flows.solve_sphere(cells, wall="interpolated", **options)
-        assert result.diameter == cells
-        assert abs(result.drag / 10.35 - 1.0) < largest
-    assert lbm.flows.solve_sphere(6, **options).diameter != 6.0
 
 
 @pytest.mark.slow
@@ -411,22 +375,6 @@ def warnings_of(shape, **boundaries):
     return [str(w.message) for w in caught]
 
 
-@pytest.mark.parametrize("distance", [0.1, 0.3, 0.9])
-@pytest.mark.parametrize("cells", [1, 2, 4, 5])
-def test_links_in_narrow_gaps_are_counted(cells, distance):
-    """Those across the gap: 6 x 3 on each side, and with one cell all links."""
-    low, high = 2.5 - distance, 1.5 + cells + distance
-    gap = {"low": lbm.HalfSpace((0, low, 0), (0, 1, 0)),
-           "high": lbm.HalfSpace((0, high, 0), (0, -1, 0))}  # fmt: skip
-    messages = warnings_of((6, cells + 4, 3), **gap, y=lbm.NoSlip())
-    if cells > 4:
-        assert not messages
-        return
-    (message,) = messages
-    count = 6 * 3 * 2 * (5 if cells == 1 else 1)
-    assert message.startswith(f"{count} of 180 links into interpolated walls (low, high)")
-
-
 FLOOR = lbm.HalfSpace((0.0, 8.2, 0.0), (0.0, 1.0, 0.0))
 ON_LINKS = lbm.HalfSpace((0.0, 8.0, 0.0), (0.0, 1.0, 0.0))
 
@@ -437,9 +385,6 @@ ON_LINKS = lbm.HalfSpace((0.0, 8.0, 0.0), (0.0, 1.0, 0.0))
         ((6, 12, 3), {"floor": FLOOR, "y": lbm.NoSlip()}, "18 of 90 links"),
         ((6, 12, 3), {"floor": FLOOR, "y": lbm.FreeSlip()}, None),
         ((6, 12, 3), {"floor": ON_LINKS, "y": lbm.NoSlip()}, None),
-        ((24, 24, 24), {"body": lbm.Sphere((12.1, 12.2, 11.9), 5.3)}, None),
-        ((24, 24, 24), {"body": ~lbm.Sphere((12.1, 12.2, 11.9), 9.3)}, None),
-        ((24, 24, 24), {"body": ~lbm.Cylinder((12.1, 12.2), 9.3)}, None),
         ((24, 24, 24), {"body": ~mesh_of(*cuboid((2.2,) * 3, (21.7, 9.8, 14.3)))}, None),
         ((24, 24, 24), {"body": ~mesh_of(*cuboid((2.2,) * 3, (21.7, 5.8, 14.3)))}, "(body)"),
         ((24, 24, 24), {"ball": lbm.Sphere((12.1, 12.2, 6.9), 5.3), "z": lbm.NoSlip()}, "(ball)"),
@@ -448,10 +393,3 @@ ON_LINKS = lbm.HalfSpace((0.0, 8.0, 0.0), (0.0, 1.0, 0.0))
 def test_only_narrow_gaps_are_named(shape, walls, words):
     messages = warnings_of(shape, **walls)
     assert words in messages[0] if words else not messages
-
-
-def test_links_that_pass_a_sphere_do_not_meet_it():
-    points, directions = np.array([[-2.0, 1.5, 0.0], [-2.0, 0.9, 0.0]]), np.array([[3.0, 0, 0]] * 2)
-    distance = lbm.Sphere((0.0, 0.0, 0.0), 1.0).distances(points, directions)
-    expected = [np.nan, (2.0 - np.sqrt(1 - 0.81)) / 3.0]
-    np.testing.assert_allclose(distance, expected, rtol=1e-14)

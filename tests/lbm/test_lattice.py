@@ -2,7 +2,6 @@
 
 import dataclasses
 import itertools
-import pickle
 
 import pytest
 
@@ -46,25 +45,11 @@ def test_weights_are_isotropic_to_fourth_order(lattice):
         assert all(moment(lattice, *axes) == 0 for axes in itertools.product(range(3), repeat=n))
 
 
-def test_only_corners_give_all_sixth_moments_of_different_axes():
-    """Those of the Maxwell distribution are cs^6 for x x y y z z, and 3 cs^6 for x x x x y y."""
-    assert moment(D3Q27, 0, 0, 1, 1, 2, 2) == CS2**3
-    assert moment(D3Q19, 0, 0, 1, 1, 2, 2) == 0
-
-
 @ALL_LATTICES
 def test_opposites(lattice):
     for q, c in enumerate(lattice.velocities):
         assert lattice.velocities[lattice.opposite[q]] == tuple(-x for x in c)
     assert sorted(q for pair in lattice.pairs for q in pair) == list(range(1, lattice.size))
-
-
-@ALL_LATTICES
-def test_a_lattice_is_chosen_by_its_name_and_as_an_object(lattice):
-    assert choose_lattice(lattice.name) is lattice
-    assert choose_lattice(pickle.loads(pickle.dumps(lattice))) is lattice
-    assert lattice_of_size(lattice.size) is lattice
-    assert repr(lattice) == f"Lattice(name={lattice.name!r})"
 
 
 def test_other_lattices_are_refused():

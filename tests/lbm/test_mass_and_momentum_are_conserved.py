@@ -8,7 +8,6 @@ import scipy.ndimage
 
 import lbm
 from flows import noisy
-from lbm.lattices.precision import PRECISIONS
 
 SHAPE = (16, 12, 10)
 
@@ -98,26 +97,6 @@ def test_no_fluid_passes_cells_that_touch_in_edges(solids, lattice):
         s.run(40)
         after = [s.drho[sides == side].sum() for side in range(1, count + 1)]
         np.testing.assert_allclose(after, before, rtol=0, atol=1e-12)
-
-
-def test_a_parted_box_is_the_same_in_parts():
-    rho, u = noisy(SHAPE)
-    for solids in ("a shell of one cell", "two solids that touch"):
-        one, four = (
-            lbm.Simulation(SHAPE, boundaries=PARTED[solids], rho=rho, u=u, device=device)
-            for device in ("cpu", ["cpu"] * 4)
-        )
-        for _ in range(3):
-            assert np.array_equal(one.run(1).populations(), four.run(1).populations())
-
-
-def test_stored_populations_are_decoded_without_loss():
-    halves = np.array([1.0, -0.1, 2.0**-24, 65504.0], np.float16)  # the smallest, the largest
-    decoded = PRECISIONS["float16"].decode(halves.view(np.uint16))
-    assert decoded.dtype == np.float64
-    assert (decoded * 2.0**15 == halves).all()
-    singles = np.array([0.1, 1e-30], np.float32)
-    assert (PRECISIONS["float32"].decode(singles) == singles.astype(np.float64)).all()
 
 
 def test_closed_boxes_keep_mass_whatever_walls_meet(device):

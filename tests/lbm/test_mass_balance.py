@@ -1,4 +1,4 @@
-"""No connected region of fluid fills or empties unnoticed, and `check` bounds the density."""
+"""No connected region of fluid fills or empties unnoticed."""
 
 import numpy as np
 import pytest
@@ -40,22 +40,19 @@ DAM = {"dam": lbm.Solid(box(10, 12, 0, 16))}
 TWO_DAMS = {"dams": lbm.Solid(box(15, 16, 0, 16) | box(18, 19, 0, 16))}
 HALF_DAMS = {"dams": lbm.Solid(box(10, 11, 0, 8) | box(11, 12, 8, 16))}
 
+UP, FREE = moving(box(8, 14, 0, 4), 0.0, 0.02, 0.0), moving(box(8, 14, 5, 9), 0.02, 0.03, -0.01)
+SLOW = moving(box(16, 17, 4, 8), 1e-5, 0.0, 0.0)
+
 UNBALANCED = {
     "an inlet that a wall cuts off from its outlet": STREAM | DAM,
     "dams that touch in an edge": STREAM | HALF_DAMS,
-    "a block on the floor that moves up": CLOSED | {"a": moving(box(8, 14, 0, 4), 0.0, 0.02, 0.0)},
-    "a moving block that touches one at rest": CLOSED
-    | {"a": moving(box(8, 12, 6, 10), 0.02, 0.0, 0.0), "b": lbm.Solid(box(12, 15, 6, 10))},
+    "a block on the floor that moves up": CLOSED | {"a": UP},
     "a cylinder that rotates by sectors": rotating_sectors(12),
-    "a leak that is far smaller than an inlet elsewhere": STREAM
-    | TWO_DAMS
-    | {"a": moving(box(16, 17, 4, 8), 1e-5, 0.0, 0.0)},
+    "a leak that is far smaller than an inlet elsewhere": STREAM | TWO_DAMS | {"a": SLOW},
 }
 
 BALANCED = {
-    "a free block": CLOSED | {"a": moving(box(8, 14, 5, 9), 0.02, 0.03, -0.01)},
-    "a block that slides along the floor": CLOSED
-    | {"a": moving(box(8, 14, 0, 4), 0.02, 0.0, 0.01)},
+    "a free block": CLOSED | {"a": FREE},
     "sectors in a stream": STREAM | rotating_sectors(12),
     "two regions that a plate parts": STREAM | {"plate": lbm.Solid(box(0, 24, 7, 9))},
     "an inlet at either end": {"x": lbm.VelocityInlet((0.02, 0.0, 0.0)), "y": lbm.FreeSlip()},
@@ -76,31 +73,6 @@ def test_a_region_that_keeps_its_mass_or_has_an_outlet_is_not(flow):
     s.run(20)
     if not any(isinstance(c, lbm.PressureOutlet) for c in s.faces):
         assert abs(s.drho.sum() - mass) < 1e-12 * s.fluid.sum()
-
-
-def test_the_message_names_the_mass_and_a_cell_of_the_region():
-    """The inlet brings in its speed in each of its 16 x 4 cells."""
-    flow = UNBALANCED["an inlet that a wall cuts off from its outlet"] | {"y": lbm.Periodic()}
-    with pytest.raises(ValueError, match=r"net mass of 1\.28 .* cell \(0, 0, 0\)"):
-        lbm.Simulation(SHAPE, boundaries=flow, device="cpu")
-
-
-@pytest.mark.simulator
-@pytest.mark.parametrize("density", [58.0, 3.01, 0.24, 1e-4])
-def test_check_bounds_the_density(density, device):
-    """Cells may be far from density 1 and slow; a speed near that of sound matters less."""
-    rho, u = np.ones((8, 4, 2)), np.zeros((3, 8, 4, 2))
-    rho[5, 2, 1], u[0, 1, 1, 0] = density, 0.57
-    s = lbm.Simulation((8, 4, 2), device=device)
-    s.domain.write_moments(rho, u)
-    with pytest.raises(lbm.UnstableError, match=rf"density is {density:.3g} in cell \(5, 2, 1\)"):
-        s.require_stable()
-    rho[5, 2, 1] = np.nan
-    s.domain.write_moments(rho, u)
-    with pytest.raises(lbm.UnstableError, match="not finite"):
-        s.require_stable()
-    s.domain.write_moments(np.linspace(0.26, 2.99, 64).reshape(8, 4, 2), 0.0 * u)
-    s.require_stable()
 
 
 @pytest.mark.parametrize("lattice", [lbm.D3Q19, lbm.D3Q27], ids=lambda lattice: lattice.name)

@@ -52,40 +52,6 @@ def test_a_rotated_box_is_six_half_spaces():
     assert clear.mean() > 0.999
 
 
-ANGLE = np.linspace(0, 2 * np.pi, 256, endpoint=False)
-RING = np.stack([np.cos(ANGLE), np.sin(ANGLE)], 1)
-BODIES = {
-    "sphere": (sphere(), 4 / 3 * np.pi),
-    "torus": (torus(), 2 * np.pi**2 * 2.0 * 0.75**2),
-    "cylinder": (hull(np.concatenate([np.column_stack([RING, np.full(256, z)])
-                                      for z in (0.0, 3.0)])), 3 * np.pi),
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("name", BODIES)
-def test_volumes_converge(name):
-    (vertices, faces), exact = BODIES[name]
-    errors = []
-    for n in (10, 20, 40):  # cells in the unit of the mesh
-        centre = 3.3 * n, 3.1 * n, 3.2 * n
-        placed = mesh_of(vertices, faces).place(dx=1 / n, centre=centre, rotation=(10, 20, 30))
-        errors.append(abs(placed.cells((6 * n + 5,) * 3).sum() / n**3 / exact - 1))
-    assert errors[0] < 0.02
-    assert errors[2] < 0.002
-
-
-@pytest.mark.parametrize("diameter", [8, 16, 32])
-def test_a_sphere_differs_from_the_exact_one_only_beside_its_surface(diameter):
-    centre, shape = (19.3, 20.1, 20.4), (40, 40, 40)
-    cells = mesh_of(*sphere()).place(length=diameter, centre=centre).cells(shape)
-    r = np.sqrt(sum((x - c) ** 2 for x, c in zip(lbm.geometry.centres(shape), centre, strict=True)))
-    exact = lbm.geometry.sphere(shape, centre, diameter / 2)
-    # The chords of 100 meridians and 200 parallels are at most 2.5e-4 radii below the sphere.
-    assert np.abs(r[cells != exact] - diameter / 2).max(initial=0.0) < 3e-4 * diameter
-    area = lbm.TriangleMesh(*sphere()).frontal_area((1.0, -2.0, 0.5))
-    assert area == pytest.approx(np.pi, rel=1.5e-3)
-
-
 # ---- winding numbers ------------------------------------------------------------------------
 
 
@@ -186,9 +152,7 @@ VERTICES, FACES = box((0, 0, 0), (1, 1, 1))
         (VERTICES, FACES[1:], ValueError, "not closed: 3 of its edges are open.*Close the holes"),
         (VERTICES, FACES + (FACES == 7), ValueError,
          "faces must be indices of the 8 vertices, got 0 to 8"),
-        (np.where(VERTICES == 1, np.nan, VERTICES), FACES, ValueError, "vertices must be finite"),
         (VERTICES, [[0, 1, 2], [0, 2, 1]], ValueError, "degenerate or cancel each other"),
-        (VERTICES, FACES * 1.0, TypeError, "faces must be an array of integers, got float64"),
     ],
 )  # fmt: skip
 def test_bad_arrays_are_refused(vertices, faces, error, words):
@@ -218,8 +182,6 @@ def test_other_files(tmp_path):
     vertices, faces = box((0, 0, 0), (1, 2, 3))
     lines = ["v " + " ".join(map(str, v)) for v in vertices]
     path = tmp_path / "body.obj"
-    path.write_text("\n".join([*lines, *("f " + " ".join(str(k + 1) for k in f) for f in faces)]))
-    assert lbm.read_mesh(path).bounds.tolist() == [[0, 0, 0], [1, 2, 3]]
     second = [f"v {x + 5} {y} {z}" for x, y, z in vertices]
     names = [f"o {name}\n" + "\n".join("f " + " ".join(str(k + 1 + m) for k in f) for f in faces)
              for name, m in (("first", 0), ("second", 8))]  # fmt: skip
@@ -228,9 +190,6 @@ def test_other_files(tmp_path):
     path.write_text("\n".join(lines))
     with pytest.raises(ValueError, match=r"body\.obj (has no triangles|cannot be read)"):
         lbm.read_mesh(path)
-    (tmp_path / "body.stl").write_bytes(b"\x00\x01\x07" * 100)
-    with pytest.raises(ValueError, match="should have"):
-        lbm.read_mesh(tmp_path / "body.stl")
     (tmp_path / "body.xyzzy").write_bytes(b"1")
     with pytest.raises(ValueError, match=r"trimesh does not read \.xyzzy"):
         lbm.read_mesh(tmp_path / "body.xyzzy")
@@ -243,6 +202,16 @@ def test_a_missing_trimesh_is_an_error_that_names_the_extra(tmp_path, monkeypatc
     monkeypatch.setitem(sys.modules, "trimesh", None)
     with pytest.raises(ImportError, match=r"pip install 'heterokit\[mesh\]'"):
         lbm.read_mesh(path)
+
+
+def test_the_repairs_of_meshes_that_the_guide_names_run():
+    trimesh = pytest.importorskip("trimesh")
+    pytest.importorskip("networkx")
+    turned = trimesh.Trimesh(VERTICES, [FACES[0][::-1], *FACES[1:]], process=False)
+    with pytest.warns(UserWarning, match="not oriented consistently"):
+        lbm.TriangleMesh(turned.vertices, turned.faces)
+    trimesh.repair.fix_normals(turned)
+    assert lbm.TriangleMesh(turned.vertices, turned.faces).is_oriented
 
 
 # ---- places ---------------------------------------------------------------------------------
@@ -343,35 +312,3 @@ def test_a_case_computes_the_drag_of_a_mesh(case, tmp_path, capsys):
     mean = rows[-10:, 2:].mean(axis=0)  # an even number of them
     assert found["coefficients"] == pytest.approx(mean / (0.5 * 0.05**2 * found["area"]))
     assert found["coefficients"][0] > 0.5
-
-
-def test_a_file_in_millimetres(case, tmp_path, capsys):
-    case.write_text(CASE.replace("length = 0.006\ncentre", "unit = 1e-4\ncentre"))
-    assert call(capsys, "run", case, "--dry-run")[0] == 0
-    case.write_text(CASE.replace("length = 0.006\ncentre", "unit = 1.0\ncentre"))  # in metres
-    code, _, err = call(capsys, "run", case, "--dry-run")
-    assert code == 2
-    assert "the mesh must be at most 32768 cells long, got 60000" in err
-    case.write_text(CASE.replace("length = 0.006\ncentre", "unit = 5e-4\ncentre"))
-    with pytest.warns(UserWarning, match=r"case\.toml: solids\.body: the mesh reaches .* cut off"):
-        assert call(capsys, "run", case, "--dry-run")[0] == 0
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "message"),
-    [
-        ("length = 0.006\ncentre", "centre", "solids.body.length (of the body, in m) or unit"),
-        ("length = 0.006\ncentre", "unit = 1\nlength = 0.006\ncentre", "only one of them"),
-        ("rotation =", "corner = [0, 0, 0]\nrotation =", "solids.body.corner and centre"),
-        ("[0.0083, 0.006, 0.006]", "[8.0, 6.0, 6.0]", "lies outside of the domain"),
-        ("body.stl", "missing.stl", "missing.stl: No such file"),
-        ("rotation =", "rotate =", "unknown key 'solids.body.rotate'"),
-        ("[output.forces]", '[output.forces]\ndirection = "w"', "direction must be one of"),
-    ],
-)
-def test_mistakes_in_a_case_are_named(case, capsys, old, new, message):
-    assert old in CASE
-    case.write_text(CASE.replace(old, new))
-    code, _, err = call(capsys, "run", case, "--dry-run")
-    assert code == 2
-    assert message in err

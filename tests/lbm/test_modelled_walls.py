@@ -1,14 +1,11 @@
 """Walls whose friction is that of the law of the wall."""
 
-import warnings
-
 import numpy as np
 import pytest
 
 import lbm
 from flows import noisy
 from lbm._coupled.wall_model.formulas import INTERCEPT, KAPPA, find_friction_velocities
-from lbm.geometry.sharp_edges import find_free_directions
 from lbm.lattices.precision import STATES
 from studies.lbm.tunnel_bodies import extrude
 
@@ -23,14 +20,9 @@ def flat_wall(shape, operator=lbm.SmagorinskyBGK, **options):
     walls = {"z-": lbm.NoSlip(), "z+": lbm.FreeSlip(), "floor": floor}
     # The force, which is lost, takes the code that other tests have compiled.
     return lbm.Simulation(
-        shape,
-        collision=operator(0.5 + 3 * NU),
-        boundaries=walls,
-        u=tuple(STREAM),
-        force=(1e-300, 0.0, 0.0),
-        dtype="float64",
-        **options,
-    )
+        shape, collision=operator(0.5 + 3 * NU), boundaries=walls, u=tuple(STREAM),
+        force=(1e-300, 0.0, 0.0), dtype="float64", **options,
+    )  # fmt: skip
 
 
 def test_friction_velocities_solve_the_law_of_spalding():
@@ -60,19 +52,6 @@ def test_operators_and_lattices_with_which_walls_were_wrong_are_named():
         flat_wall((4, 3, 5), lbm.VremanCentralMoments, device="cpu", lattice="D3Q27")
 
 
-def test_a_round_wall_takes_it_on_its_area():
-    """The stream runs along a cylinder, whose staircase has 4/pi times its area."""
-    shape, radius, speed = (3, 40, 40), 12.3, 0.05
-    rod = lbm.Solid(lbm.Cylinder((20.2, 19.9), radius, "x"), wall="modelled")
-    walls = {"y": lbm.FreeSlip(), "z": lbm.FreeSlip(), "rod": rod}
-    s = lbm.Simulation(shape, collision=lbm.SmagorinskyBGK(0.5 + 3 * NU), boundaries=walls,
-                       u=(speed, 0, 0), force=(1e-300, 0, 0), dtype="float64",
-                       device="cpu").run(1)  # fmt: skip
-    friction = find_friction_velocities(np.array([speed]), np.array([0.75]), NU)[0]
-    area = 2 * np.pi * radius * shape[0]
-    assert s.force_on("rod")[0] == pytest.approx(friction**2 * area, rel=0.1)
-
-
 def test_a_stream_along_an_oblique_wall_stays_uniform():
     """Its steps, some with links of one direction only, took 70 % of the speed in 200 steps."""
     along = np.array([np.cos(0.35), 0.0, np.sin(0.35)])
@@ -91,24 +70,6 @@ def test_a_stream_along_an_oblique_wall_stays_uniform():
     assert len(inner) > 60
     assert np.abs(u - along).max() < 0.01
     assert np.abs(s.rho[tuple(inner.T)] - 1).max() < 0.02 * speed**2 * 1.5
-
-
-def test_surfaces_that_turn_away_by_more_than_30_degrees_have_edges():
-    """Along y runs the edge of a roof at x = 10, behind which it slants."""
-    frame = np.tile([1.0, 0.0, 0.0], (3, 1)), np.tile([0.0, 1.0, 0.0], (3, 1))
-    feet = np.array([[9.4, 5.0, 6.0], [6.0, 5.0, 6.0], [9.3, 9.5, 6.0]])  # the last at a corner
-    for degrees, is_sharp in ((25, False), (35, True), (90, True)):
-        end = 10 + 20 * np.cos(np.radians(degrees)), 6 - 20 * np.sin(np.radians(degrees))
-        roof = extrude([(-20.0, 6.0), (10.0, 6.0), end, (-20.0, end[1])], -10.0, 10.0)
-        free = find_free_directions([roof], feet, frame)
-        expected = [np.diag([0.0, 1.0]), np.eye(2)] if is_sharp else [np.eye(2), np.eye(2)]
-        assert np.allclose(free[:2], expected, atol=1e-12)
-        assert np.allclose(free[2] @ [1.0, 0.0], 0.0, atol=1e-12) or not is_sharp
-    ball, angle = lbm.Sphere((0.0, 0.0, 0.0), 2.5), np.arange(3.0)
-    normal = np.stack([np.cos(angle), np.sin(angle), 0 * angle], axis=1)
-    east = np.stack([-normal[:, 1], normal[:, 0], 0 * angle], axis=1)
-    free = find_free_directions([ball], 2.5 * normal, (east, np.cross(normal, east)))
-    assert np.array_equal(free, np.tile(np.eye(2), (3, 1, 1)))
 
 
 def test_a_body_in_a_closed_flow_keeps_mass_and_takes_the_momentum():
@@ -135,38 +96,6 @@ def test_the_eddy_viscosity_at_a_wall_is_that_of_its_law(device):
     expected = 2 * NU * (np.diff(y)[0] / np.diff(u)[0] - 1)
     assert np.allclose(s.eddy_viscosity[:, :, 2], expected, rtol=1e-6)
     assert np.abs(s.eddy_viscosity[:, :, 3:]).max() < 1e-12
-
-
-def test_only_walls_at_rest_with_a_surface_are_modelled():
-    ball = lbm.Sphere((4, 4, 4), 2.0)
-    with pytest.raises(ValueError, match='wall="modelled" needs the condition NoSlip'):
-        lbm.Solid(ball, lbm.MovingWall((0.1, 0, 0)), wall="modelled")
-    with pytest.raises(TypeError, match="needs cells that know their surface"):
-        lbm.Solid(np.zeros((4, 4, 4), bool), wall="modelled")
-
-
-@pytest.mark.parametrize(
-    ("body", "is_passed"),
-    [
-        (lbm.Sphere((2.0, 6.0, 6.0), 2.5), True),  # goes on behind a periodic face
-        (lbm.Box((3, -9, -9), (7, 99, 4)), True),  # a bar on the ground
-        (lbm.Cylinder((6.0, 6.0), 3.0, "y"), True),
-        (lbm.Box((-9, -9, -9), (99, 99, 2)), False),
-        (lbm.HalfSpace((0, 0, 2), (0, 0, 1)), False),
-        (~lbm.Cylinder((6.0, 6.0), 4.0, "x"), False),
-    ],
-)
-def test_bodies_around_which_a_flow_passes_are_warned_of(body, is_passed):
-    """Their drag may be several times too small, in steps that look settled."""
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        lbm.Simulation(
-            (12, 12, 12), collision=lbm.VremanCentralMoments(0.501), device="cpu",
-            boundaries={"z": lbm.NoSlip(), "body": lbm.Solid(body, wall="modelled")},
-        )  # fmt: skip
-    assert ["forces on round bodies are not" in str(w.message) for w in caught] == [
-        True
-    ] * is_passed
 
 
 @pytest.mark.simulator

@@ -62,7 +62,7 @@ def test_populations_after_the_collision_depend_on_ten_moments(operator, lattice
                        (lbm.Regularized, D3Q19, "float64"))),
     ],
 )  # fmt: skip
-@pytest.mark.parametrize("steps", [200, pytest.param(1000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("steps", [50, pytest.param(1000, marks=pytest.mark.slow)])
 def test_many_steps_are_those_of_populations(flow, operator, lattice, dtype, steps, device):
     settings = FLOWS[flow] | TRIED.get(flow, {}) | {"collision": operator(0.7), "lattice": lattice}
     ours, theirs = pair_in(SHAPE, settings, state="moments", dtype=dtype, device=device)
@@ -183,10 +183,11 @@ def test_parts_compute_the_flow_of_one_part(flow, storage, device):
 @pytest.mark.parametrize(
     ("settings", "words"),
     [
-        ({"collision": lbm.TRT(0.7)}, "more than ten moments.*Regularized, RecursiveReg"),
         ({"device": ["cpu", "cpu"], "decomposition": (2, 1, 1)}, "use decomposition=.1, 1, 2."),
         ({"device": ["cpu", "cpu"], "decomposition": (1, 1, 2), "shape": (6, 8, 8)},
          "use another nx or ny, one device"),
+        ({"boundaries": {"b": lbm.Solid(lbm.Sphere((4, 4, 4), 2), wall="modelled")}},
+         "with VremanCentralMoments only.* use wall='interpolated'"),
         ({"device": ["cpu"] * 9}, "9 boxes along z do not fit .* or devices"),
         ({"ratio": 0.5}, "ratio"),
         ({"state": "moment"}, "state must be one of 'populations', 'moments', 'auto'"),
@@ -237,30 +238,13 @@ def test_populations_are_taken_where_moments_are_not_enough(settings, words):
     assert words in s.state_reason
 
 
-def test_moments_take_half_of_the_bytes():
-    walls, settings = {"y": lbm.NoSlip()}, {"collision": lbm.Regularized(0.7), "device": "cpu"}
-    for lattice, storage, expected in (
-        (D3Q19, "float32", 81), (D3Q27, "float32", 81), (D3Q19, "float16", 41)
-    ):  # fmt: skip
-        s = lbm.Simulation((8, 8, 8), boundaries=walls, lattice=lattice, storage=storage,
-                           state="moments", **settings)  # fmt: skip
-        assert s.problem.bytes_per_update() == expected
-        assert "state='moments'" in repr(s)
-
-
 @pytest.mark.parametrize(
     ("precision", "walls", "operator", "lattice", "forced", "registers"),
     [
-        ("float32", "solids", lbm.RecursiveRegularized, D3Q19, True, 64),
         ("float16", "faces", lbm.RecursiveRegularized, D3Q19, False, 64),
-        ("float32", "solids and streams", lbm.RecursiveRegularized, D3Q19, True, 64),
         ("float32", "solids and streams", lbm.VremanRecursive, D3Q19, True, 64),
         *(pytest.param(*case, marks=pytest.mark.slow) for case in (
-            ("float32", "none", lbm.RecursiveRegularized, D3Q19, False, 64),
-            ("float32", "faces", lbm.RecursiveRegularized, D3Q27, False, 96),
-            ("float32", "none", lbm.CentralMoments, D3Q19, False, 64),
             ("float32", "none", lbm.CentralMoments, D3Q27, False, 96),
-            ("float64", "faces", lbm.RecursiveRegularized, D3Q19, True, 128),
             ("float64", "faces", lbm.RecursiveRegularized, D3Q27, False, 168))),
     ],
 )  # fmt: skip

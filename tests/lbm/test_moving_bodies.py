@@ -3,14 +3,12 @@
 import numpy as np
 import pytest
 
-import hetero
 import lbm
 from lbm_runs import read_text
 from studies.lbm.moving_bodies import (
     carry_sphere,
     oscillate_cylinder,
     turn_cylinders,
-    turn_propeller,
 )
 from surfaces import box, mesh_of
 
@@ -183,14 +181,6 @@ def test_a_carried_sphere_has_the_drag_of_one_at_rest_and_a_cylinder_oscillates(
     assert mass == pytest.approx(1.45, rel=0.05)
 
 
-@pytest.mark.slow
-def test_the_torque_of_a_propeller_with_twice_the_cells():
-    coarse, fine = (turn_propeller(n, hetero.Device("cpu"), turns=0.5) for n in (12, 24))
-    assert coarse[0] == pytest.approx(fine[0], rel=0.05)
-    assert fine[0] > 0.02  # the fluid resists
-    assert 0.0 < fine[1] < fine[0]
-
-
 def test_an_eddy_viscosity_sees_the_velocity_of_a_body(device, tmp_path):
     def flow():
         ball = lbm.Solid(lbm.Sphere((8.3, 4.2, 4.4), 1.6), motion=lbm.Translation((0.1, 0.05, 0)))
@@ -233,8 +223,6 @@ def tilting(rate):
         ({"a": lbm.Solid(BLOCK, motion=FORWARD)}, "larger domain"),
         ({"a": tilting(0.01)}, "has no ends"),
         (CLOSED | {"a": tilting(0.06)}, "must be at most 0.3"),
-        ({"a": lbm.Solid(lambda x, y, z: x + y + z < 5, motion=FORWARD)}, "must be a lbm.Sphere"),
-        ({"a": lbm.Solid(lbm.Box(*PLATE), motion=FORWARD)}, "at most 0.3 cells thick"),
         ({"a": lbm.Solid(mesh_of(*box(*PLATE)), motion=FORWARD)}, "at most 0.3 cells"),
     ],
 )  # fmt: skip
@@ -249,9 +237,7 @@ def test_motions_that_contradict_themselves():
         lbm.Solid(BALL, motion=(FORWARD, FORWARD))
     with pytest.raises(ValueError, match="needs the condition NoSlip"):
         lbm.Solid(BALL, lbm.MovingWall((0, 0, 0.1)), motion=FORWARD)
-    with pytest.raises(ValueError, match="axis must not be zero"):
-        lbm.Rotation((0, 0, 0), (0, 0, 0), 0.1)
-    for arguments in ({}, {"rate": 0.1, "angle": float}, {"rate": float}, {"angle": 0.1}):
+    for arguments in ({}, {"rate": 0.1, "angle": float}):
         with pytest.raises(TypeError, match=r"rate|angle"):
             lbm.Rotation((0, 0, 0), (0, 0, 1), **arguments)
     given = lbm.Rotation((0, 0, 0), (0, 0, 1), angle=lambda t: 0.1 * t)
@@ -304,7 +290,7 @@ wall = "interpolated"
 def test_motions_of_case_files(tmp_path):
     swing = "amplitude = [0, 2, 0]\nperiod = 100\n"
     case = read_text(tmp_path, f"{CASE}{swing}angular_velocity = [0, 0, 0.01]\ncentre = [5, 6, 6]")
-    s = lbm.Simulation(**case.arguments | {"device": "cpu"}).run(30)
+    s = lbm.Simulation(**case.arguments | OPTIONS).run(30)
     assert s.bodies["ball"].centre == pytest.approx([5, 6 + 2 * np.sin(0.6 * np.pi), 6])
     assert s.bodies["ball"].rotation[1, 0] == pytest.approx(np.sin(0.3))
     assert case.outputs.forces.solids == ("ball",)

@@ -14,7 +14,7 @@ from hetero.devices import Device
 from lbm._coupled.open_faces.sheared import ShearedOutlets
 from lbm.lattices import LATTICES
 from lbm_runs import read_text
-from studies.lbm.reflections import plane_reflection, vortex_pressure
+from studies.lbm.reflections import plane_reflection
 
 CPU = Device("cpu")
 OUTLET, REST = lbm.NonReflectingOutlet(), (0.0, 0.0, 0.0)
@@ -59,15 +59,6 @@ def test_a_plane_pulse_leaves_through_each_face(face, other, lattice):
                        force=(1e-300, 0.0, 0.0), collision=lbm.TRT(0.55),
                        device="cpu").run(500)  # fmt: skip
     assert np.abs(s.drho).max() < 3e-5
-
-
-@pytest.mark.parametrize(
-    ("end", "share"), [({"outlet": OUTLET}, 0.12), ({"cells": 16, "reflection": 0.05}, 0.1)]
-)
-def test_a_vortex_leaves_quietly(end, share):
-    bare = vortex_pressure((72, 36), {}, CPU)
-    assert bare > 0.05
-    assert vortex_pressure((72, 36), end, CPU) < share * bare
 
 
 INLET = lbm.VelocityInlet((0.05, 0.0, 0.0))
@@ -170,26 +161,6 @@ def test_means_start_at_the_density_of_the_start():
         s.set(rho=1.02)
 
 
-@pytest.mark.parametrize(
-    ("make", "words"),
-    [
-        (lambda: lbm.Solid(lbm.Sphere((4, 4, 4), 2), OUTLET), "a solid cannot be NonReflectingOut"),
-        (lambda: lbm.Solid(lbm.Sphere((4, 4, 4), 2), lbm.NonReflectingInlet(REST)),
-         "a solid cannot be NonReflectingInlet"),
-        (lambda: lbm.NonReflectingOutlet(averaging=0.5), "averaging"),
-        (lambda: lbm.NonReflectingInlet(REST, averaging=0.5), "averaging"),
-        (lambda: lbm.NonReflectingOutlet(3.0), "rho"),
-        (lambda: lbm.NonReflectingInlet((0.6, 0.0, 0.0)), "velocity"),
-        (lambda: lbm.Simulation((6, 6, 2), device="cpu", boundaries={
-            "x": lbm.NoSlip(), "y-": lbm.NonReflectingInlet((0.0, 0.01, 0.0)), "y+": lbm.NoSlip()}),
-         "no outlet"),
-    ],
-)  # fmt: skip
-def test_solids_and_impossible_numbers_are_refused(make, words):
-    with pytest.raises(ValueError, match=words):
-        make()
-
-
 def read_ends(folder, inlet, outlet):
     """Return the units of a case, and its ends."""
     case = read_text(folder, case_text((60, 12, 1), 20, f"""
@@ -216,13 +187,8 @@ def test_case_files(tmp_path):
     assert callable(first.velocity)
     assert first.averaging == 5000.0
     assert last == OUTLET
-    for first, last, words in (
-        (inlet.replace("2.0", "0.0"), outlet, "averaging"),
-        (inlet, outlet.replace("2.0", "0.0"), "averaging"),
-        ('"non-reflecting-inlet"', outlet, "velocity"),
-    ):
-        with pytest.raises(ValueError, match=words):
-            read_ends(tmp_path, first, last)
+    with pytest.raises(ValueError, match="averaging"):
+        read_ends(tmp_path, inlet.replace("2.0", "0.0"), outlet)
 
 
 # ---- the shear stress at the ends of channels ------------------------------------------------
@@ -253,9 +219,8 @@ def run_between_pressures(height, length, collision, lattice, difference):
     [
         (8, 22, lbm.TRT(0.8), 1e-3, "D3Q19"),
         (8, 22, lbm.TRT(0.8), 1e-3, "D3Q27"),
-        (16, 43, lbm.TRT(0.8), 1e-3, "D3Q19"),
-        (16, 43, lbm.TRT(0.6), 1e-4, "D3Q19"),
         (12, 32, lbm.TRT(1.5), 1e-3, "D3Q19"),
+        pytest.param(16, 43, lbm.TRT(0.6), 1e-4, "D3Q19", marks=pytest.mark.slow),
         pytest.param(16, 43, lbm.TRT(0.52), 1e-4, "D3Q19", marks=pytest.mark.slow),
     ],
 )
@@ -266,14 +231,6 @@ def test_a_channel_between_pressures_carries_its_flow(
     rates, ends = run_between_pressures(height, length, collision, lattice, difference)
     assert np.abs(rates - 1).max() < 5e-3
     assert abs(ends[height // 2] - 1) < 0.04
-
-
-def test_ends_of_open_flows_have_no_loops_of_their_own():
-    """Outlets that no wall with friction touches return what they did."""
-    for walls, count in (({"y": lbm.FreeSlip()}, 0), ({}, 0), ({"y": lbm.NoSlip()}, 2)):
-        s = lbm.Simulation((8, 6, 4), boundaries={"x": lbm.PressureOutlet(), **walls}, device="cpu")
-        found = [c.faces for c in s.companions if isinstance(c, ShearedOutlets)]
-        assert sum(map(len, found)) == count
 
 
 @pytest.mark.simulator

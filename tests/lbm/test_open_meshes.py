@@ -139,15 +139,6 @@ def test_closed_surfaces_stay_as_they_are():
         assert np.array_equal(plain.place(**place).cells(SHAPE), mesh.place(**place).cells(SHAPE))
 
 
-def test_boxes_with_a_wall_between_them_are_one_body():
-    """Their common side, of which there are two copies, bounds nothing."""
-    (v, f), (w, g) = box((2, 2, 2), (5, 6, 6)), box((5, 2, 2), (9, 6, 6))
-    vertices, faces = np.concatenate([v, w]), np.concatenate([f, g + 8])
-    whole = mesh_of(*box((2, 2, 2), (9, 6, 6))).cells((10, 8, 8))
-    for mesh in (mesh_of(vertices, faces), repaired(vertices, faces[1:])):
-        assert np.array_equal(mesh.cells((10, 8, 8)), whole)
-
-
 # ---- sheets ---------------------------------------------------------------------------------
 
 CORNERS = np.array([[0, 0, 0], [1, 0, 0], [1, 1, 0], [0, 1, 0]], float)
@@ -199,15 +190,6 @@ def test_no_link_of_two_neighbours_outside_passes_through_a_tilted_sheet():
     assert np.array_equal(part, cells[7:12, 3:11, 6:9])
     with pytest.raises(ValueError, match="must be centres"):
         placed(*np.ix_(*(np.arange(1.0, 4.0),) * 3))
-
-
-def test_a_well_resolved_body_does_not_grow():
-    placed = mesh_of(*BALL).place(length=14, centre=CENTRE)
-    same = mesh_of(*BALL).place(length=14, centre=CENTRE, minimum_thickness=1)
-    grown = same.cells(SHAPE) & ~placed.cells(SHAPE)
-    assert grown.sum() < 0.02 * placed.cells(SHAPE).sum()
-    with pytest.raises(ValueError, match=r"minimum_thickness must be .* \[0, 1\], got 2"):
-        mesh_of(*BALL).place(length=14, minimum_thickness=2)
 
 
 # ---- flows ----------------------------------------------------------------------------------

@@ -8,17 +8,14 @@ import pytest
 
 import hetero
 import lbm
-from lbm._commands.predictions import measured_shape
 from lbm._performance import measurement
 from lbm._performance.cavity import cavity_problem
 from lbm._performance.description import describe_machine, read_machine, write_machine
 from lbm._performance.machine import Curve, DeviceTimes, Linear, Machine
-from lbm._performance.model import CROSSING, best_ratio, predict_box, predict_step
+from lbm._performance.model import CROSSING, best_ratio, predict_step
 from lbm_runs import ROOT, call
-from studies.lbm import clusters, scaling
 
 PIZ_DAINT = ROOT / "examples/lattice_boltzmann/piz-daint.json"
-DESCRIBED = "--machine", PIZ_DAINT, "--shape", 8, 8, 8, "--dtype", "float64"
 ONE = lbm.Decomposition((1, 1, 1))
 
 
@@ -46,16 +43,6 @@ def test_a_line_goes_through_two_measurements():
     assert [curve(n) for n in (10, 20, 40)] == [1.0, 4.0, 5.0]
     assert (curve(5), curve(15), curve(30), curve(60)) == (0.5, 2.5, 4.5, 6.0)
     assert Curve(((10, 1.0),))(30) == 3.0
-
-
-def test_a_share_of_the_rows_has_the_time_of_its_size():
-    """Small boxes are cheap, as in a cache, so that the best share is where the cache ends."""
-    machine = make_machine()
-    curve = Curve(((10**5, 1e-5), (2 * 10**5, 1e-3), (10**6, 9e-3)))
-    cached = replace(machine, cpu=replace(machine.cpu, cells=curve))
-    assert predict_step(cached, (100, 100, 100), ONE, ratio=1.0).step == pytest.approx(9e-3)
-    assert 0.10 < best_ratio(cached, (100, 100, 100)) < 0.20
-    assert best_ratio(machine, (100, 100, 100)) < 0.10
 
 
 def halo(n, start=4e-6, each=1.1e-9):
@@ -95,32 +82,6 @@ def test_predictions_by_hand(overhead, shape, grid, options, step, bottleneck):
         assert p.step == pytest.approx(p.boundary + p.communication)
 
 
-def test_boxes_in_the_middle_have_two_neighbours_and_wrapped_ones_too():
-    grids = {(1, 1, 2): (0, 0, 1), (1, 1, 3): (0, 0, 2), (2, 3, 1): (1, 2, 0)}
-    machine, box = make_machine(), (12, 12, 12)
-    for grid, neighbours in grids.items():
-        shape = tuple(12 * n for n in grid)
-        expected = predict_box(machine, "cpu", box, neighbours, "host").step
-        p = predict_step(machine, shape, lbm.Decomposition(grid), kind="cpu")
-        assert p.step == pytest.approx(expected)
-    wrapped = predict_step(machine, (12, 12, 24), lbm.Decomposition((1, 1, 2)), kind="cpu",
-                           periodic=(False, False, True))  # fmt: skip
-    assert wrapped.step == pytest.approx(predict_box(machine, "cpu", box, (0, 0, 2), "host").step)
-
-
-def test_cores_beside_a_gpu_send_their_messages_by_way_of_the_host():
-    links = {"host": Linear(1.0, 0.0), "peer": Linear(0.0, 0.0)}
-    machine, two = replace(make_machine(), links=links), lbm.Decomposition((1, 1, 2))
-    alone, both = (
-        predict_step(machine, (100, 100, 200), two, ratio=ratio, transport="peer")
-        for ratio in (0.0, 0.1)
-    )
-    assert alone.step < 0.1
-    assert both.step > 1.0
-    assert both.bottleneck == "cpu"
-    assert predict_step(machine, (100, 100, 200), two, ratio=1.0, transport="peer").step > 1.0
-
-
 def test_the_best_share_of_the_cpu_pays_or_is_zero():
     shape = 256, 512, 256
     fair = best_ratio(make_machine(gpu_rate=3e8, cpu_rate=1e8), shape)
@@ -154,18 +115,11 @@ def test_a_description_is_read_as_it_was_written(tmp_path):
     ("keys", "value", "words"),
     [
         (("format",), "lbm machine 9", "format must be 'lbm machine 1'"),
-        (("itemsize",), 3, "itemsize must be 2, 4 or 8 bytes, got 3"),
-        (("gpu", "cells", "each"), -1.0, "gpu.cells.each must be 0 or positive, got -1.0"),
         (("gpu", "cells", "each"), "fast", "gpu.cells.each must be a real number"),
-        (("gpu", "cells"), {}, "gpu.cells.each must be positive"),
-        (("cpu", "cells"), {"points": []}, "cpu.cells.points must be pairs [cells, seconds]"),
         (("cpu", "cells"), {"points": [[2, 1], [1, 2]]}, "with rising cells"),
-        (("cpu", "cells"), {"points": [[2, "x"]]}, "cpu.cells.points must be pairs"),
         (("cpu", "cells"), {"points": [[2, 1]], "start": 1}, "unknown key 'cpu.cells.start'"),
         (("gpu", "layers", "z"), 3.0, "gpu.layers.z must be a table"),
         (("gpu", "overhaed"), 1.0, "unknown key 'gpu.overhaed' (did you mean 'overhead'?)"),
-        (("links", "network"), {"latency": 1e-6}, "unknown key 'links.network.latency'"),
-        (("name",), "", "name must be a text"),
     ],
 )
 def test_bad_descriptions_name_the_key(keys, value, words, tmp_path):
@@ -176,18 +130,6 @@ def test_bad_descriptions_name_the_key(keys, value, words, tmp_path):
     with pytest.raises(ValueError, match=r"machine\.json") as caught:
         read_machine(path)
     assert words in str(caught.value)
-
-
-def test_files_that_are_no_descriptions(tmp_path):
-    path = tmp_path / "machine.json"
-    for text, words in (
-        ("{", "not a valid JSON file"), ("[]", "must hold a JSON object"),
-        ("{}", "format must be"),
-        ('{"format": "lbm machine 1", "name": "none", "itemsize": 4}', "a table gpu or cpu"),
-    ):  # fmt: skip
-        path.write_text(text)
-        with pytest.raises(ValueError, match=words):
-            read_machine(path)
 
 
 def test_a_described_cluster():
@@ -202,22 +144,6 @@ def test_a_described_cluster():
     assert p.bottleneck == "cells"
     # Riesinger (2017) measured 2604.72; the best rates of the kernels promise more.
     assert 1.25 < p.glups / 2604.72 < 1.35
-
-
-def test_clusters_on_paper_are_as_fast_as_their_memory():
-    """The P100's share of its peak bandwidth, in the descriptions of the K20x."""
-    rates = {}
-    for name, file in clusters.CLUSTERS.items():
-        machine = read_machine(clusters.FOLDER / file)
-        rates[name] = [1e-9 / times.cells.each for times in (machine.gpu, machine.cpu)]
-    for name, bandwidths in {"Hydra": (249.6, 59.7), "TSUBAME2.5": (249.6, 32.0)}.items():
-        for rate, reference, bandwidth, of_piz_daint in zip(
-            rates[name], rates["Piz Daint"], bandwidths, (719.872, 68.0), strict=True
-        ):
-            assert rate / reference == pytest.approx(bandwidth / of_piz_daint, rel=0.05)
-    assert [clusters.split_in_three(1 << k) for k in (0, 1, 5, 9, 11)] == [
-        (1, 1, 1), (2, 1, 1), (4, 4, 2), (8, 8, 8), (16, 16, 8)
-    ]  # fmt: skip
 
 
 def test_the_command_predicts_a_described_cluster(capsys):
@@ -235,40 +161,6 @@ def test_the_command_predicts_a_described_cluster(capsys):
     assert many["bottleneck"] == "communication"
 
 
-def test_efficiency_is_that_against_one_rank_with_its_own_best_share(tmp_path, capsys):
-    """Boxes that fit into caches have a large share, which would be a bad one for the domain."""
-    cache = Curve(((1e6, 1e-4), (2e6, 1e-1)))
-    machine = make_machine(overhead=1e-6)
-    path = tmp_path / "cached.json"
-    write_machine(replace(machine, cpu=replace(machine.cpu, cells=cache)), path)
-    code, out, _ = call(capsys, "predict", "--machine", path, "--shape", 128, 128, 1024,
-                        "--ranks", 1, 8, "--ratio", "auto", "--transport", "host", "--along", "z",
-                        "--json")  # fmt: skip
-    alone, many = json.loads(out)["predictions"]
-    assert code == 0
-    assert many["ratio"] > 2 * alone["ratio"] > 0.0
-    assert many["efficiency"] == pytest.approx(alone["step"] / many["step"] / 8)
-
-
-@pytest.mark.parametrize(
-    ("arguments", "words"),
-    [
-        (["--machine", PIZ_DAINT, "--shape", 8, 8, 8], "populations of 8 bytes"),
-        (["--machine", "nowhere.json", "--shape", 8, 8, 8], "nowhere.json: No such file"),
-        (["--machine", PIZ_DAINT, "--shape", 8, 8, 8, "--save", "x"], "leave out --machine"),
-        ([*DESCRIBED, "--kind", "cpu", "--ratio", 0.1], "needs --kind cuda"),
-        ([*DESCRIBED, "--transport", "peer"], "no link 'peer', only network"),
-        ([*DESCRIBED, "--kind", "cpu", "--transport", "peer"], "--transport peer is between GPUs"),
-        ([*DESCRIBED, "--device", "cpu"], "with --machine pass --kind"),
-        (["--shape", 8, 8], "--shape"),
-        (["--shape", 8, 8, 8, "--ratio", 2], "--ratio: must be auto or lie in [0, 1]"),
-    ],
-)  # fmt: skip
-def test_mistakes_of_the_command(arguments, words, capsys):
-    code, _, err = call(capsys, "predict", *arguments)
-    assert (code, words in err) == (2, True), err
-
-
 def test_this_machine_is_measured_and_saved(tmp_path, capsys):
     path = tmp_path / "here.json"
     options = ("--shape", 16, 12, 8, "--kind", "cpu")
@@ -278,21 +170,6 @@ def test_this_machine_is_measured_and_saved(tmp_path, capsys):
     step = predict_step(machine, (16, 12, 8), ONE, kind="cpu").step
     assert f"{step * 1e3:.4g}" in out
     assert call(capsys, "predict", *options, "--ranks", 1, "--machine", path)[1] == out
-
-
-def test_measured_boxes_are_neither_tiny_nor_huge_and_have_the_threads_of_a_rank(monkeypatch):
-    shapes = {
-        (3, 4, 512): (8, 8, 512),
-        (512, 512, 512): (512, 512, 8),
-        (4096, 4096, 4): (4096, 64, 8),
-    }
-    assert {shape: measured_shape(shape, 1 << 21) for shape in shapes} == shapes
-    threads = []
-    note = lambda *_, **__: threads.append(hetero.threads())  # noqa: E731
-    monkeypatch.setattr(scaling, "measure_machine", note)
-    for count in (1, hetero.threads()):
-        scaling.measure_setting((8, 8, 8), "ab", f"float{32 * (1 + len(threads))}", "cpu", count)
-    assert threads == [1, hetero.threads()]
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Pictures of slices, on one rank and on several."""
+"""Pictures of slices, in SI where a case has units."""
 
 import numpy as np
 import pytest
@@ -6,7 +6,9 @@ import pytest
 import lbm
 from hetero.command_line import save_figure
 from hetero.display.figures import DATA_COLOUR
-from lbm_runs import start
+from lbm._commands.cases.outputs import Recorder
+from lbm._commands.cases.simulations import make_simulation
+from lbm_runs import read_text
 
 SHAPE = 6, 5, 4
 
@@ -57,32 +59,28 @@ def test_the_middle_is_the_default_and_axes_are_reused(tmp_path):
     assert np.array_equal(shown(at_rest), np.zeros((4, 4)))
 
 
-@pytest.mark.parametrize(
-    ("arguments", "words"),
-    [(("w",), "axis must be one of"), (("z", 4), r"index must be an integer in \[0, 3\], got 4"),
-     (("z", 0, "u"), "field must be one of 'speed'")],
-)  # fmt: skip
-def test_mistakes(arguments, words):
-    with pytest.raises(ValueError, match=words):
-        flow().plot(*arguments)
-
-
-@pytest.mark.mpi
-def test_ranks_draw_on_the_first(tmp_path):
-    program = """
-import sys
-import numpy as np
-from mpi4py import MPI
-from test_plot import flow, shown
-s = flow(comm=MPI.COMM_WORLD, decomposition=(1, 1, 2))
-for axis in "xyz":
-    figure = s.plot(axis)
-    assert (figure is None) == (s.rank > 0)
-    if figure is not None:
-        np.save(f"{sys.argv[1]}/{axis}.npy", shown(figure))
-"""
-    status, _, errors = start(2, "-c", program, tmp_path)
-    assert status == 0, errors
-    for axis in "xyz":
-        assert np.array_equal(np.load(tmp_path / f"{axis}.npy"), shown(flow().plot(axis)),
-                              equal_nan=True)  # fmt: skip
+def test_pictures_of_a_case_with_units_are_in_si(tmp_path, monkeypatch):
+    case = read_text(tmp_path, """
+shape = [12, 8, 8]
+steps = 5
+initial.u = [1.0, 0.0, 0.0]
+units = { length = 0.2, cells = 4, speed = 2.0, viscosity = 0.02, density = 998.0 }
+devices.device = 'cpu'
+output.pictures = { every = 5, field = 'ux' }
+""")  # fmt: skip
+    s, units = make_simulation(case), case.scales.units
+    drawn, plot = [], s.plot
+    monkeypatch.setattr(s, "plot", lambda *a, **k: drawn.append(plot(*a, **k)) or drawn[-1])
+    monkeypatch.chdir(tmp_path)
+    s.run(5, callbacks=Recorder(case, s).callbacks)
+    axes, bar = drawn[0].axes
+    assert (axes.get_xlabel(), axes.get_ylabel()) == ("x in m", "y in m")
+    assert (bar.get_ylabel(), axes.get_xlim()[1]) == ("u along x in m/s", pytest.approx(0.6))
+    assert axes.images[0].get_array().mean() == pytest.approx(1.0, rel=1e-5)
+    assert axes.get_title(loc="left") == f"{units.to_physical(steps=5):.4g} s, z = 0.225 m"
+    for field, label, value in (("rho", "density in kg/m^3", 998.0), ("drho", "pressure in Pa", 0)):
+        axes, bar = s.plot(field=field, units=units).axes
+        assert bar.get_ylabel().startswith(label)
+        assert axes.images[0].get_array().mean() == pytest.approx(value, rel=1e-5, abs=1e-3)
+    with pytest.raises(TypeError, match=r"units must be lbm\.Units"):
+        s.plot(units="SI")

@@ -43,17 +43,6 @@ def test_probes_and_the_order_of_calls(device):
     np.testing.assert_allclose(probe.values[1][0], expected, atol=1e-15)
 
 
-def test_callbacks_say_what_they_have_seen():
-    callbacks = [lbm.Statistics(2), lbm.Probe([(1, 2, 3)]), lbm.SteadyState(1e-9, 1)]
-    assert repr(callbacks[2]) == "<SteadyState tolerance=1e-09, every=1: not reached, change inf>"
-    flow("cpu").run(4, callbacks=callbacks)
-    assert repr(callbacks[0]) == "<Statistics every=2, start=0: 2 samples>"
-    assert repr(callbacks[1]) == "<Probe [(1, 2, 3)], every=1: 4 samples>"
-    assert f"not reached, change {callbacks[2].change:.3g}>" in repr(callbacks[2])
-    assert repr(lbm.Every(3, print)) == "Every(3, <built-in function print>)"
-    assert flow("cpu").run(100, callbacks=[lbm.Every(7, lambda s: s.steps >= 14)]).steps == 14
-
-
 @pytest.fixture
 def let_ctrl_c_arrive(monkeypatch):
     """Return a function that lets Ctrl-C arrive in steps of a flow, {step: how often}.
@@ -116,21 +105,6 @@ def test_fields_cannot_be_changed_and_statistics_belong_to_one_kind_of_simulatio
         lbm.Simulation((16, 16, 16), device="cpu").run(1, callbacks=[statistics])
     assert statistics.samples == 2
     assert np.array_equal(statistics.mean_u, before)
-
-
-@pytest.mark.parametrize("every", [0, -1, 1.5, None])
-def test_callbacks_have_whole_periods(every):
-    def callback(simulation):
-        raise AssertionError("called")
-
-    callback.every = every
-    for make in (
-        lambda: lbm.Every(every, print), lambda: lbm.Statistics(every),
-        lambda: lbm.Probe([(0, 0, 0)], every), lambda: lbm.SteadyState(1e-3, every),
-        lambda: flow("cpu").run(2, callbacks=[callback]),
-    ):  # fmt: skip
-        with pytest.raises((TypeError, ValueError), match="every must be an integer"):
-            make()
 
 
 def unstable(device, **options):
@@ -206,17 +180,6 @@ def test_forces_before_the_first_step_are_an_error():
     s.set(u=(0.05, 0.0, 0.0))
     with pytest.raises(ValueError, match="at step 0"):
         s.force_on("ball")
-
-
-def test_a_run_tells_a_logger_what_it_does(tmp_path, caplog):
-    with caplog.at_level("INFO", "lbm"):
-        s = lbm.Simulation((8, 6, 4), device=["cpu", "cpu"]).run(3)
-        s.save(tmp_path / "a.state")
-        s.restore(tmp_path / "a.state")
-    text = caplog.text
-    assert "rank 0 of 1: parts (8, 3, 4) on cpu, (8, 3, 4) on cpu, halos {'direct': 4}" in text
-    assert f"saved step 3 to {tmp_path / 'a.state'}" in text
-    assert f"restored step 3 from {tmp_path / 'a.state'}" in text
 
 
 @pytest.mark.parametrize("units", [None, lbm.Units(dx=2e-3, dt=5e-4, density=998.0, tau=0.6)])

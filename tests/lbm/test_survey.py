@@ -76,19 +76,6 @@ def test_both_parities_on_few_cells(device):
         assert not s.domain.may_have_bad_cell(t)
 
 
-@pytest.mark.parametrize("grid", [(2, 1, 2), (1, 3, 1)])
-def test_parts_look_at_their_own_cells(grid):
-    s = make(**on_parts(grid))
-    for cell in corners_and_others(s):
-        write(s, 0, [cell], 1.0, 0.5)
-        assert s.domain.may_have_bad_cell(0)
-        with pytest.raises(lbm.UnstableError) as caught:
-            s.require_stable()
-        assert caught.value.cell == cell
-    write(s, 0, [], 1.0, 0.0)
-    s.require_stable()
-
-
 def test_a_force_adds_half_of_its_impulse_and_that_of_a_scalar_counts():
     s = lbm.Simulation((4, 3, 2), force=(0.0, 0.02, 0.0), device="cpu")
     for u, bad in ((SPEED_LIMIT - 0.005, False), (SPEED_LIMIT + 0.005, True)):

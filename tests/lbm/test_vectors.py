@@ -6,7 +6,6 @@ import math
 import numpy as np
 import pytest
 from numba import float64
-from numba.core.errors import TypingError
 
 from hetero.jit import scalar, serial
 from lbm._kernels.intrinsics.vector_memory import (
@@ -18,8 +17,7 @@ from lbm._kernels.intrinsics.vector_memory import (
     pointer_to,
     prefetch,
 )
-from lbm._kernels.intrinsics.vector_width import register_bytes, vector_lanes
-from lbm._kernels.intrinsics.vectors import Vector
+from lbm._kernels.intrinsics.vector_width import vector_lanes
 
 AROUND, UNTOUCHED = 20, 7.0  # numbers at both ends that a loop must not write, and their value
 
@@ -95,25 +93,3 @@ def test_unaligned_vectors_and_arrays_on_the_stack():
     data = np.arange(10.0)
     assert loop(data) == np.arange(1.0, 9.0).sum()
     assert data.tolist() == [0, 1, 2, 3, 4, 5, 6, 7, 8, 0]
-
-
-def test_vectors_have_no_comparisons_and_those_of_other_widths_do_not_mix():
-    four, two = make_load(4), make_load(2)
-
-    @serial
-    def compare(data):
-        return 1 if four(pointer_to(data), 0) > 0.0 else 0
-
-    @serial
-    def mix(data):
-        return four(pointer_to(data), 0) + two(pointer_to(data), 0)
-
-    for loop in (compare, mix):
-        with pytest.raises(TypingError, match="Vector"):
-            loop(np.zeros(4))
-
-
-def test_the_width_of_this_processor_and_types():
-    assert register_bytes() in (16, 32, 64)
-    assert vector_lanes(np.float32) == 2 * vector_lanes(np.float64) == register_bytes() // 4
-    assert Vector(float64, 4) == Vector(float64, 4) != Vector(float64, 8)

@@ -73,16 +73,6 @@ def test_derived_fields_of_a_shear_flow(has_body, tmp_path):
     assert (fields["vorticity"][2][cells] == 0.0).all()
 
 
-def test_the_vorticity_crosses_periodic_faces(tmp_path):
-    n = 24
-    s, _ = lbm.flows.vortices(n, dtype="float64", device="cpu")
-    _, fields = read_image(s.write_vtk(tmp_path / "flow", derived=("vorticity",)))
-    k, phase = 2 * np.pi / n, 2 * np.pi * (np.arange(n) + 0.5) / n
-    curl = -2 * 0.05 * k * np.cos(phase)[:, None, None] * np.cos(phase)[None, :, None]
-    error = np.abs(fields["vorticity"][2] - curl).max()
-    assert error < 1.05 * k**2 / 6 * np.abs(curl).max()  # that of central differences
-
-
 def test_a_state_that_is_not_finite_is_not_written(tmp_path):
     s = flow(check=0)
     path = s.write_vtk(tmp_path / "flow")
@@ -94,17 +84,3 @@ def test_a_state_that_is_not_finite_is_not_written(tmp_path):
     with pytest.raises(lbm.UnstableError, match=r"not finite in cell \(1, 6, 5\) and was not"):
         s.write_vtk(path)
     assert path.read_bytes() == before
-
-
-def test_options_of_files_are_checked(tmp_path):
-    s, names = flow(), "one of 'vorticity', 'q', 'strain', 'wall_shear', got 'curl'"
-    for options, error, words in (
-        ({"units": 1.0}, TypeError, "units must be lbm.Units or None"),
-        ({"derived": "q"}, TypeError, "derived must be a list"),
-        ({"derived": None}, TypeError, "derived must be a list"),
-        ({"derived": ["curl"]}, ValueError, names),
-    ):
-        with pytest.raises(error, match=words):
-            s.write_vtk(tmp_path / "flow", **options)
-        with pytest.raises(error, match=words):
-            s.to_xarray(**options)

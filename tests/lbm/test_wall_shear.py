@@ -5,7 +5,6 @@ import pytest
 
 import lbm
 from flows import FLOWS, SHAPE, noisy
-from studies.lbm.gallery_flows import TiltedWalls
 
 VISCOSITY = 0.1
 TAU = 0.5 + 3.0 * VISCOSITY
@@ -96,34 +95,6 @@ def test_one_cell_between_a_wall_and_something_else(n, others):
     assert s.wall_shear("y-").stress[:, 0] == pytest.approx(VISCOSITY * 0.01 / 0.5, rel=1e-3)
 
 
-def test_a_tilted_channel_is_nearly_exact():
-    errors = []
-    for n in (6, 12):
-        height = n + 4
-        cosine = 1.0 / np.hypot(1.0, 0.5)
-        along = np.array([cosine, 0.5 * cosine, 0.0])
-        force = 6.4 * VISCOSITY / n**3
-        walls = {"walls": lbm.Solid(TiltedWalls(n, height, 0.5), wall="interpolated")}
-        s = run((2 * height, height, 1), 12 * n * n, boundaries=walls, force=tuple(force * along))
-        shear = s.wall_shear("walls")
-        assert np.abs(np.abs(shear.normals @ (-0.5 * cosine, cosine, 0.0)) - 1.0).max() < 1e-9
-        errors.append(error(shear, 0.5 * force * n * cosine * along)[0])
-    assert errors[0] < 0.02
-    assert errors[1] < 0.6 * errors[0]
-
-
-def test_a_body_that_turns_with_the_fluid_feels_nothing():
-    """Rigid rotation has velocities that change along the wall, and no stress."""
-    middle = 8.2
-
-    def swirl(x, y, z):
-        return -0.002 * (y - middle), 0.002 * (x - middle), 0.0 * z
-
-    drum = lbm.Solid(~lbm.Cylinder((middle, middle), 7), lbm.MovingWall(swirl), "interpolated")
-    s = run((17, 17, 1), 800, boundaries={"drum": drum})
-    assert np.abs(s.wall_shear("drum").stress).max() < 2e-3 * VISCOSITY * 0.002
-
-
 def stress_of_populations(s):
     """Return the viscous stress [i, j, x, y, z] from the second moments of f - f_eq."""
     c, w = np.array(lbm.D3Q19.velocities, float), np.array(lbm.D3Q19.weights)
@@ -193,22 +164,3 @@ def test_files_hold_it(tmp_path):
 
     _, fields = read_image(s.write_vtk(tmp_path / "flow", derived=["wall_shear"]))
     assert np.array_equal(fields["wall_shear"], stress)
-
-
-@pytest.mark.parametrize(
-    ("name", "message"),
-    [
-        ("wall", "name must be that of a face or a solid .*'ball'"),
-        ("x-", "'x-' is VelocityInlet, at which no wall shear stress"),
-        ("y+", "'y\\+' is FreeSlip"),
-        ("z+", "'z\\+' is Periodic"),
-        (3, "name must be that of a face or a solid, got 3"),
-    ],
-)
-def test_other_names_are_refused(name, message):
-    walls = {"x-": lbm.VelocityInlet((0.01, 0.0, 0.0)), "x+": lbm.PressureOutlet(),
-             "y": lbm.FreeSlip(), "ball": lbm.Solid(lbm.Sphere((4, 4, 2), 1.5))}  # fmt: skip
-    s = lbm.Simulation((8, 8, 4), boundaries=walls, device="cpu")
-    with pytest.raises((TypeError, ValueError), match=message):
-        s.wall_shear(name)
-    assert repr(s.wall_shear("ball")).startswith("<WallShear in ")

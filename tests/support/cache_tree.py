@@ -80,13 +80,9 @@ class Tree:
         folders = f"{self.path}{os.pathsep}{ROOT}"
         ours = {"HETERO_CACHE_DIR": str(self.cache), "PYTHONPATH": folders, "NUMBA_OPT": "1"}
         return subprocess.Popen(
-            [sys.executable, "-c", code],
-            cwd=self.path,
-            env=os.environ | ours | environment,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
+            [sys.executable, "-c", code], cwd=self.path, env=os.environ | ours | environment,
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        )  # fmt: skip
 
     def run_fresh(self, code: str, **environment: str) -> list[str]:
         """Return the words that a new interpreter prints."""

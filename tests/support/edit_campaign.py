@@ -26,12 +26,9 @@ def run_campaign(
     StaleCodeError with the seed and the number of the edit. No edit begins after the time `until`
     (of `time.monotonic`).
 
-    Returns
-    -------
-    Counter
-        edits; processes that changed a value ("changes"); edits after which Numba cannot compile
-        the modules ("errors"); processes that loaded something ("hits"); and functions that they
-        loaded ("functions")
+    Returns how many edits there were; processes that changed a value ("changes"); edits after which
+    Numba cannot compile the modules ("errors"); processes that loaded something ("hits"); and
+    functions that they loaded ("functions").
     """
     rng = random.Random(seed)
     counts = Counter(edits=0, changes=0, errors=0, hits=0, functions=0)

@@ -101,17 +101,6 @@ FEATURES = {
 }  # fmt: skip
 """Functions of the devices and of the decomposition, by what their flows have."""
 
-VARIANTS = {
-    "Smagorinsky": partial(make, "cavity with bodies", lbm.Smagorinsky(0.51, constant=0.2)),
-    "Vreman, BGK, D3Q27": partial(make, "open channel", lbm.VremanBGK(0.51, constant=2.0, every=2),
-                                  lattice=lbm.D3Q27),
-    "recursive regularized": partial(make, "cavity with bodies", lbm.RecursiveRegularized(0.6)),
-    "central moments": partial(make, "cavity with bodies", lbm.CentralMoments(0.6)),
-    "central moments, D3Q27": partial(make, "periodic", lbm.CentralMoments(0.6), lattice=lbm.D3Q27),
-}  # fmt: skip
-"""Those with other operators, for slow tests: an operator knows nothing of the cells around it."""
-
-FEATURES |= VARIANTS
 
 by_moments = partial(make, collision=lbm.RecursiveRegularized(0.6), state="moments",
                      shape=(16, 10, 11))  # fmt: skip

@@ -37,42 +37,33 @@ def _spin(x, y, z):
     return -0.01 * (y - 4.4), 0.01 * (x - 4.1), 0.0
 
 
+STILL = lbm.Solid(_obstacle())
+STREAM = lbm.VelocityInlet((0.05, 0.0, 0.0))
+
 FLOWS = {
     "periodic": {"force": (1e-4, 2e-5, -3e-5)},
     "cavity with bodies": {
         "boundaries": {
-            "x": lbm.NoSlip(),
-            "y-": lbm.NoSlip(),
-            "y+": lbm.MovingWall((0.1, 0.0, 0.0)),
-            "z": lbm.NoSlip(),
-            "still": lbm.Solid(_obstacle()),
+            "x": lbm.NoSlip(), "y-": lbm.NoSlip(), "y+": lbm.MovingWall((0.1, 0.0, 0.0)),
+            "z": lbm.NoSlip(), "still": STILL,
             # The velocity suits the cells at rest that touch the body: together they keep mass.
             "moving": lbm.Solid(_second_obstacle(), lbm.MovingWall((0.02, 0.02, -0.03))),
         },
         "force": (1e-4, 0.0, 2e-5),
     },
     "open channel": {
-        "boundaries": {
-            "x-": lbm.VelocityInlet((0.05, 0.0, 0.0)),
-            "x+": lbm.PressureOutlet(1.0),
-            "y": lbm.FreeSlip(),
-            "still": lbm.Solid(_obstacle()),
-        },
+        "boundaries": {"x-": STREAM, "x+": lbm.PressureOutlet(1.0), "y": lbm.FreeSlip(),
+                       "still": STILL},
         "force": (0.0, 1e-5, 0.0),
     },
     "interpolated walls": {
         "boundaries": {
-            "y-": lbm.NoSlip(),
-            "y+": lbm.MovingWall((0.02, 0.0, 0.01)),
+            "y-": lbm.NoSlip(), "y+": lbm.MovingWall((0.02, 0.0, 0.01)),
             # One cell lies between the two, and the second one passes through a face.
-            "ball": lbm.Solid(
-                lbm.Sphere((4.1, 4.4, 3.3), 2.1), lbm.MovingWall(_spin), wall="interpolated"
-            ),
-            "rod": lbm.Solid(
-                lbm.Cylinder((8.2, 3.4), 1.3, axis="y"),
-                lbm.MovingWall(_changing_rotation),
-                wall="interpolated",
-            ),
+            "ball": lbm.Solid(lbm.Sphere((4.1, 4.4, 3.3), 2.1), lbm.MovingWall(_spin),
+                              wall="interpolated"),
+            "rod": lbm.Solid(lbm.Cylinder((8.2, 3.4), 1.3, axis="y"),
+                             lbm.MovingWall(_changing_rotation), wall="interpolated"),
         },
         "force": (1e-4, 0.0, 2e-5),
     },
@@ -87,12 +78,8 @@ FLOWS = {
         "force": lambda t: (1e-4 * np.cos(t), 0.0, 2e-5),
     },
     "sponges": {
-        "boundaries": {
-            "x-": lbm.VelocityInlet((0.05, 0.0, 0.0)),
-            "x+": lbm.PressureOutlet(1.01),
-            "y": lbm.FreeSlip(),
-            "still": lbm.Solid(_obstacle()),
-        },
+        "boundaries": {"x-": STREAM, "x+": lbm.PressureOutlet(1.01), "y": lbm.FreeSlip(),
+                       "still": STILL},
         "sponges": {
             "x-": lbm.Sponge(5, reflection=0.1),
             "x+": lbm.Sponge(6, reflection=0.2, averaging=20.0),
@@ -103,13 +90,9 @@ FLOWS = {
     },
     "outlets that do not reflect": {
         "boundaries": {
-            "x-": lbm.VelocityInlet((0.05, 0.0, 0.0)),
-            "x+": lbm.NonReflectingOutlet(1.01, averaging=20.0),
-            "y-": lbm.FreeSlip(),
-            "y+": lbm.NonReflectingOutlet(),
-            "z-": lbm.NoSlip(),
-            "z+": lbm.PressureOutlet(0.99),
-            "still": lbm.Solid(_obstacle()),
+            "x-": STREAM, "x+": lbm.NonReflectingOutlet(1.01, averaging=20.0),
+            "y-": lbm.FreeSlip(), "y+": lbm.NonReflectingOutlet(),
+            "z-": lbm.NoSlip(), "z+": lbm.PressureOutlet(0.99), "still": STILL,
         },
         "force": (0.0, 1e-5, 0.0),
     },
@@ -117,11 +100,9 @@ FLOWS = {
         "boundaries": {
             "x-": lbm.NonReflectingInlet((0.05, 0.01, 0.0), averaging=20.0),
             "x+": lbm.PressureOutlet(1.01),
-            "y-": lbm.FreeSlip(),
-            "y+": lbm.NonReflectingOutlet(averaging=30.0),
+            "y-": lbm.FreeSlip(), "y+": lbm.NonReflectingOutlet(averaging=30.0),
             "z-": lbm.NonReflectingInlet(lambda t: (0.0, 0.0, 0.01 * np.cos(t)), averaging=5.0),
-            "z+": lbm.NoSlip(),
-            "still": lbm.Solid(_obstacle()),
+            "z+": lbm.NoSlip(), "still": STILL,
         },
         "force": (0.0, 1e-5, 0.0),
     },
@@ -129,31 +110,23 @@ FLOWS = {
         "boundaries": {
             "x-": lbm.FreeStream((0.05, 0.01, 0.0)),
             "x+": lbm.NonReflectingOutlet(1.01, averaging=20.0),  # it meets a wall and two streams
-            "y-": lbm.FreeSlip(),
-            "y+": lbm.FreeStream(lambda t: (0.05, 0.01 * np.cos(t), 0.0)),
-            "z-": lbm.NoSlip(),
-            "z+": lbm.FreeStream(lambda x, y, z: (0.05 + 0.001 * y, 0.01, 0.0)),
-            "still": lbm.Solid(_obstacle()),
+            "y-": lbm.FreeSlip(), "y+": lbm.FreeStream(lambda t: (0.05, 0.01 * np.cos(t), 0.0)),
+            "z-": lbm.NoSlip(), "z+": lbm.FreeStream(lambda x, y, z: (0.05 + 0.001 * y, 0.01, 0.0)),
+            "still": STILL,
             "ball": lbm.Solid(lbm.Sphere((8.3, 3.2, 3.1), 1.2), wall="interpolated"),
         },
         "force": (0.0, 1e-5, 0.0),
     },
     "condition of a user": {
-        "boundaries": {
-            "x-": lbm.VelocityInlet((0.05, 0.0, 0.0)),
-            "x+": TankOutlet(1.01, capacity=5.0),
-            "y-": TankOutlet(resistance=0.2),
-            "y+": lbm.FreeSlip(),
-            "z": lbm.NoSlip(),
-            "still": lbm.Solid(_obstacle()),
-        },
+        "boundaries": {"x-": STREAM, "x+": TankOutlet(1.01, capacity=5.0),
+                       "y-": TankOutlet(resistance=0.2), "y+": lbm.FreeSlip(), "z": lbm.NoSlip(),
+                       "still": STILL},
         "force": (0.0, 1e-5, 0.0),  # as other flows: steps without one would be compiled for it
     },
     "slip in two directions": {
-        "boundaries": {"y": lbm.FreeSlip(), "z": lbm.FreeSlip()},
-        "force": (1e-5, 0.0, 0.0),
+        "boundaries": {"y": lbm.FreeSlip(), "z": lbm.FreeSlip()}, "force": (1e-5, 0.0, 0.0),
     },
-}
+}  # fmt: skip
 
 
 PLAIN = ["periodic", "cavity with bodies", "open channel"]
@@ -231,11 +204,9 @@ def random_walls(rng, shape):
     def condition(normal=None):
         along = [0.0 if axis == normal else v for axis, v in enumerate(rng.uniform(-0.05, 0.05, 3))]
         choices = [
-            lbm.NoSlip(),
-            lbm.MovingWall(along),
-            lbm.VelocityInlet((0.03, 0.01, -0.02)),
+            lbm.NoSlip(), lbm.MovingWall(along), lbm.VelocityInlet((0.03, 0.01, -0.02)),
             lbm.PressureOutlet(1.01),
-        ]
+        ]  # fmt: skip
         if normal is not None:
             choices.append(lbm.FreeSlip())
         return choices[rng.integers(len(choices))]

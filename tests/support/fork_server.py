@@ -61,16 +61,10 @@ for line in sys.stdin:
 
 
 class ForkServer:
-    """Runs code in forked processes, in a folder of its own with a cache of its own.
+    """Runs code in forked processes, in the folder `path`, from which modules can be imported.
 
-    Attributes
-    ----------
-    path : Path
-        The folder: modules there can be imported.
-    hits : int
-        Number of functions that the last run loaded from the cache.
-    errors : str
-        What the last run wrote to its standard error.
+    `hits` is the number of functions that the last run loaded from the cache, which is in that
+    folder, and `errors` what it wrote to its standard error.
     """
 
     def __init__(self, path: Path):

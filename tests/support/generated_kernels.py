@@ -117,32 +117,24 @@ _STEP = "T** T** 1xT T*"
 """Types of walls, directions, rates and the force: `StepArguments.rest` of `lbm`."""
 
 LBM_ITEMS = {
-    "*bounce": (176, f"i8** {_BODY} T* T*** T"),
-    "?cover": (80, f"{_BODY} T* T***"),
+    "*bounce": (176, f"i8** {_BODY} T* T*** T"), "?cover": (80, f"{_BODY} T* T***"),
     "&change": (176, f"T*** i8** {_BODY} T i4*** T**"),
     "pack": (96, "S* i8* u1* u4** i8*** i8* T**"),
     "*scalar bounce": (184, "T**** T**** u1*** i1** u1* i8* T** i8** i8* T* T*** T*"),
     "*scalar sweep": (72, "T**** T**** u1* i8* T** i8** i8* T*"),
-    "interpolate": (40, "S* i8* i8* T** T* T* T*"),
-    "store": (32, "S* i8* T* T* i8* T"),
+    "interpolate": (40, "S* i8* i8* T** T* T* T*"), "store": (32, "S* i8* T* T* i8* T"),
     "interpolate moments": (128, f"M* T* {_STEP} i8** i8** i8** T** T* T* T*"),
     "store moments": (64, "M* T** i8* i8** i8** T* T* T* i8* T"),
     "outlet of moments": (64, "M* i8* T** T** 1xT"),
     "arrive": (96, f"M* T* {_STEP} i8* i8* i8* i8* T* T* T*"),
-    "add changes": (64, "M* i8* T** T* T*"),
-    "+excess": (48, "T* T*"),
-    "outlet": (48, "S* i8** u4* T** T** i8* 1xT"),
-    "inlet": (48, "S* i8** u4* T** T** i8* 1xT"),
-    "free stream": (24, "S* i8* T*"),
-    "slip": (96, "S* i8** i8* T* T* i8* i8* i8* T** T** T"),
+    "add changes": (64, "M* i8* T** T* T*"), "+excess": (48, "T* T*"),
+    "outlet": (48, "S* i8** u4* T** T** i8* 1xT"), "inlet": (48, "S* i8** u4* T** T** i8* 1xT"),
+    "free stream": (24, "S* i8* T*"), "slip": (96, "S* i8** i8* T* T* i8* i8* i8* T** T** T"),
     "slip of moments": (120, "M* i8* T* T* i8* i8* i8* T** T** T"),
-    "mix": (48, "T** S* i8** T** T"),
-    "scalar interpolate": (32, "T* i8* i8* T** T* T*"),
-    "scalar store": (24, "T* i8* T*"),
-    "half force": (80, "T**** T**** u1*** 4xT 6xi8"),
-    "+not finite": (80, "T**** u1*** 6xi8"),
-    "sample": (48, "T** T** T** T"),
-}
+    "mix": (48, "T** S* i8** T** T"), "scalar interpolate": (32, "T* i8* i8* T** T* T*"),
+    "scalar store": (24, "T* i8* T*"), "half force": (80, "T**** T**** u1*** 4xT 6xi8"),
+    "+not finite": (80, "T**** u1*** 6xi8"), "sample": (48, "T** T** T** T"),
+}  # fmt: skip
 """Budgets of registers and argument types of loops over items of `lbm`; sums begin with a plus,
 items that add to sums with * or, if they have parts, &, and those that choose with ?."""
 
@@ -152,11 +144,9 @@ def lbm_item_kernel(name, precision):
     from lbm._kernels.items.cuda import ADDING, CHOICE, JOINING, LOOP, SUM, make_kernel
 
     text, first, own = {
-        "+": (SUM, "i8 i8*", 1),
-        "*": (ADDING, "i8* i8 i8 i8**", 4),
-        "&": (JOINING, "i8* i8 i8 i8**", 3),
-        "?": (CHOICE, "i8 i8** i8*", 1),
-    }.get(name[0], (LOOP, "i8", 1))
+        "+": (SUM, "i8 i8*", 1), "*": (ADDING, "i8* i8 i8 i8**", 4),
+        "&": (JOINING, "i8* i8 i8 i8**", 3), "?": (CHOICE, "i8 i8** i8*", 1),
+    }.get(name[0], (LOOP, "i8", 1))  # fmt: skip
     item = _lbm_item(name, precision)
     item, part = item if name[0] == "&" else (item, None)
     signature = _lbm_types(precision, f"{first} {LBM_ITEMS[name][1]}")

@@ -49,8 +49,7 @@ def diagonal(values, d):
 
 
 TYPES = {
-    "zero": lambda n, d: diagonal(np.zeros(n), d),
-    "identity": lambda n, d: diagonal(np.ones(n), d),
+    "zero": lambda n, d: diagonal(np.zeros(n), d), "identity": lambda n, d: diagonal(np.ones(n), d),
     "diagonal, spaced": lambda n, d: diagonal(spaced(n), d),
     "diagonal, geometric": lambda n, d: diagonal(geometric(n), d),
     "diagonal, clustered": lambda n, d: diagonal(clustered(n), d),
@@ -58,14 +57,13 @@ TYPES = {
     "geometric": lambda n, d: rotated(geometric(n), d),
     "clustered": lambda n, d: rotated(clustered(n), d),
     "geometric, large": lambda n, d: rotated(geometric(n), d, LARGE),
-    "geometric, small": lambda n, d: rotated(geometric(n), d, SMALL),
-    "random": random,
+    "geometric, small": lambda n, d: rotated(geometric(n), d, SMALL), "random": random,
     "random, large": lambda n, d: random(n, d, LARGE),
     "random, small": lambda n, d: random(n, d, SMALL),
     "small beside the diagonal": lambda n, d: small_beside_the_diagonal(n, d),
     "powers of a Toeplitz matrix": lambda n, d: toeplitz_power(n, d),
     "Clement": lambda n, d: clement(n, d),
-}
+}  # fmt: skip
 
 
 def toeplitz_power(n, d):

@@ -66,20 +66,12 @@ REGISTER = "from hetero.compile_cache.sources import register\nregister(__name__
 
 @dataclass(frozen=True)
 class Package:
-    """The numbers in the files of a package, and who uses whom.
+    """The numbers in the files of a package, and who uses whom."""
 
-    Attributes
-    ----------
-    numbers : of each file, by kind: `numbers["constant", "formula2"]`
-    calls : numbers of the formulas that each formula calls, all of them smaller
-    intrinsics : number of the intrinsic that each formula calls, or None
-    imports : names of the host modules that each file imports without need
-    """
-
-    numbers: dict[tuple[str, str], int]
-    calls: tuple[tuple[int, ...], ...]
-    intrinsics: tuple[int | None, ...]
-    imports: dict[str, tuple[str, ...]]
+    numbers: dict[tuple[str, str], int]  # by kind and file: numbers["constant", "formula2"]
+    calls: tuple[tuple[int, ...], ...]  # numbers of the formulas that each one calls, all smaller
+    intrinsics: tuple[int | None, ...]  # of the intrinsic that each formula calls
+    imports: dict[str, tuple[str, ...]]  # host modules that each file imports without need
 
     def files(self) -> dict[str, str]:
         """Return the text of every file by its name."""
@@ -156,12 +148,9 @@ def run_package_campaign(
 
     No edit begins after the time `until` (of `time.monotonic`).
 
-    Returns
-    -------
-    Counter
-        edits; functions that were compiled ("compiled"), and of these, how many would have compiled
-        to the code that was on disk ("needless"); and functions that the edits left as they were,
-        and that could have been compiled needlessly ("unchanged")
+    Returns how many edits there were; functions that were compiled ("compiled"), and of these, how
+    many would have compiled to the code that was on disk ("needless"); and functions that the edits
+    left as they were, and that could have been compiled needlessly ("unchanged").
     """
     rng, counts = random.Random(seed), Counter(edits=0, compiled=0, needless=0, unchanged=0)
     (folder / "toy").mkdir(exist_ok=True)

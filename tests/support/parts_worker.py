@@ -19,14 +19,9 @@ import stablegpu
 import tmd
 
 SETTINGS = {
-    "t_span": (0.0, 1.0),
-    "h": 2.0**-5,
-    "delta": 2.0**-7,
-    "paths": 61,
-    "rng": 3,
-    "save_every": 8,
+    "t_span": (0.0, 1.0), "h": 2.0**-5, "delta": 2.0**-7, "paths": 61, "rng": 3, "save_every": 8,
     "reduction": ("paths", "moments", "peaks", rode.Quantiles(0.1, 0.5, 0.9)),
-}
+}  # fmt: skip
 SEARCH = {"domain": ("1.5", "0x1.8000008p+0"), "bits": 20}
 
 

@@ -116,11 +116,9 @@ class Helper:
             return [decorate, *lines]
         indented = ["    " + line for line in [decorate, *lines]]
         return [
-            f"def make_{self.name}(v):",
-            *indented,
-            f"    return {self.name}",
+            f"def make_{self.name}(v):", *indented, f"    return {self.name}",
             f"{self.name} = make_{self.name}({self.name}_v)",
-        ]
+        ]  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -158,17 +156,10 @@ def make_world(rng: random.Random) -> World:
         home = rng.choice(MODULES[: number + 1])
         helpers.append(
             Helper(
-                f"f{number}",
-                module,
-                rng.choice(DECORATORS),
-                rng.choice(READINGS),
-                constants[home],
-                home,
-                rng.randint(1, 40),
-                callee,
-                rng.random() < 0.3,
+                f"f{number}", module, rng.choice(DECORATORS), rng.choice(READINGS), constants[home],
+                home, rng.randint(1, 40), callee, rng.random() < 0.3,
             )
-        )
+        )  # fmt: skip
     return World(constants, tuple(helpers), rng.randrange(len(helpers)))
 
 

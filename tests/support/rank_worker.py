@@ -28,16 +28,11 @@ def run_flow(flow, pattern, form, folder=None, **options):
     steady = lbm.SteadyState(1e-12, 2)
     s.run(STEPS, callbacks=[statistics, probe, steady])
     result = {
-        "populations": s.gather(s.populations()),
-        "u": s.gather("u"),
-        "rho": s.gather("rho"),
-        "fluid": s.gather("fluid"),
-        "mean": s.gather(statistics.mean_u),
-        "variance": s.gather(statistics.variance_rho),
-        "probe": np.array(probe.values),
-        "change": steady.change,
-        "momentum": s.momentum(),
-    }
+        "populations": s.gather(s.populations()), "u": s.gather("u"), "rho": s.gather("rho"),
+        "fluid": s.gather("fluid"), "mean": s.gather(statistics.mean_u),
+        "variance": s.gather(statistics.variance_rho), "probe": np.array(probe.values),
+        "change": steady.change, "momentum": s.momentum(),
+    }  # fmt: skip
     for body in s.solids:
         result[f"force {body}"] = s.force_on(body)
         result[f"torque {body}"] = s.torque_on(body, (5, 4, 3))
@@ -74,9 +69,12 @@ def main(folder):
     s.run(2)
     populations = s.gather(s.populations())
     s.write_vtk(folder / "flow", derived=("vorticity", "q", "wall_shear"))
+    figure = s.plot("z")
+    assert (figure is None) == (comm.rank > 0)
     messages = comm.gather(run_unstable(comm=comm))
     if comm.rank == 0:
-        np.savez(folder / "others.npz", populations=populations, messages=messages, steps=s.steps)
+        picture = figure.axes[0].images[0].get_array().filled(np.nan)
+        np.savez(folder / "others.npz", populations=populations, messages=messages, picture=picture)
 
 
 if __name__ == "__main__":

@@ -21,38 +21,18 @@ from hetero import DeviceUnavailableError
 
 @dataclass(frozen=True)
 class Call:
-    """A public callable with arguments that it accepts.
+    """A public callable with arguments that it accepts, which `arguments` returns by keyword."""
 
-    Attributes
-    ----------
-    name : str
-        Public name, "package.function" or "package.Class.method".
-    function : callable
-    arguments : callable
-        Returns fresh good arguments by keyword.
-    nonsense : dict
-        By argument, the names in NONSENSE that it takes on purpose; "all" for any.
-    untold : tuple of str
-        Arguments that are anything on purpose, such as a user's function.
-    known_as : dict
-        By argument, other words by which errors may name it.
-    takes_functions : tuple of str
-        Arguments that may be functions of users, whose errors are theirs.
-    endless : dict
-        By argument, the odd values that are valid and take hours.
-    takes_long : bool
-        A single call takes more than some milliseconds.
-    """
-
-    name: str
+    name: str  # "package.function" or "package.Class.method"
     function: Callable[..., Any]
     arguments: Callable[[], dict[str, Any]]
+    # By argument, the names in NONSENSE that it takes on purpose; "all" for any.
     nonsense: dict[str, tuple[str, ...]] = field(default_factory=dict)
-    untold: tuple[str, ...] = ()
-    known_as: dict[str, tuple[str, ...]] = field(default_factory=dict)
-    takes_functions: tuple[str, ...] = ()
-    endless: dict[str, tuple[str, ...]] = field(default_factory=dict)
-    takes_long: bool = False
+    untold: tuple[str, ...] = ()  # what is anything on purpose, such as a user's function
+    known_as: dict[str, tuple[str, ...]] = field(default_factory=dict)  # other words in errors
+    takes_functions: tuple[str, ...] = ()  # what may be a function of users, with errors of theirs
+    endless: dict[str, tuple[str, ...]] = field(default_factory=dict)  # valid, but it takes hours
+    takes_long: bool = False  # a single call takes more than some milliseconds
 
     def cases(self) -> Iterator[tuple[str, str]]:
         """Yield argument and name of the odd value of each case."""

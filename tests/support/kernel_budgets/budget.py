@@ -54,12 +54,9 @@ def read_budgets(package: str, table: str, slow: str = "", **names) -> dict[str,
         name = f"{package}.{name}"
         single, _, double = registers.replace("!", "").partition("/")
         budgets[name] = Budget(
-            words,
-            names,
-            int(double or single) if is_double else int(single),
-            is_double or "!" not in registers,
-            bool(slow and re.search(slow, name)),
-        )
+            words, names, int(double or single) if is_double else int(single),
+            is_double or "!" not in registers, bool(slow and re.search(slow, name)),
+        )  # fmt: skip
     return budgets
 
 

@@ -17,23 +17,20 @@ from stablegpu.special.expn_coefficients import table
 
 _PARAMETERS = Parameters.checked(1.5, 0.5, 0.0, 1.0, "S1")
 _NAMES = {
-    "side": lambda: typeof(half_lines(1.5, 0.5)[0]),
-    "frame": typeof(_PARAMETERS.frame),
+    "side": lambda: typeof(half_lines(1.5, 0.5)[0]), "frame": typeof(_PARAMETERS.frame),
     "range": lambda: typeof(nodes_of(1.5, 0.5)[1]).dtype,
     "nodes": lambda: typeof(nodes_of(1.5, 0.5)[2]),
     "half": lambda: typeof(segments_of(1.5, 0.5, 1e-6)[1]).dtype,
     "segments": lambda: typeof(segments_of(1.5, 0.5, 1e-6)[2]),
-    "centre": typeof(Centre(*(0.5,) * 9)),
-    "restoration": typeof(Restoration(*(1.0,) * 6)),
-    "centring": typeof(Centring(*(1.0,) * 5)),
-    "rule": types.NamedUniTuple(array(f8), 3, HalfRule),
+    "centre": typeof(Centre(*(0.5,) * 9)), "restoration": typeof(Restoration(*(1.0,) * 6)),
+    "centring": typeof(Centring(*(1.0,) * 5)), "rule": types.NamedUniTuple(array(f8), 3, HalfRule),
     "how": types.Tuple((types.int64, f8, types.boolean)),
     "search": types.NamedUniTuple(array(f8), 3, Search),
     "values": types.NamedUniTuple(array(f8), 5, Values),
     "points": types.NamedTuple((*(array(f8),) * 5, array(types.boolean)), Points),
     "intervals": types.Tuple((array(f8), array(f8), array(f8, 2), array(f8, 2))),
     "stream": types.NamedUniTuple(u4, 4, RandomStream),
-}
+}  # fmt: skip
 """Types that have no short name of Numba."""
 
 _FLOAT64 = """

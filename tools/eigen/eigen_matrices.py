@@ -14,14 +14,11 @@ def spectrum(n, rng):
     kind = rng.integers(7)
     i, small = np.arange(n), 10.0 ** -rng.uniform(0, 16)
     values = [
-        np.linspace(1.0, small, n),
-        small ** (i / max(n - 1, 1)),
-        np.where(i == 0, 1.0, small),
-        np.where(i == n - 1, small, 1.0),
-        rng.standard_normal(n),
+        np.linspace(1.0, small, n), small ** (i / max(n - 1, 1)), np.where(i == 0, 1.0, small),
+        np.where(i == n - 1, small, 1.0), rng.standard_normal(n),
         10.0 ** rng.uniform(np.log10(small), 0.0, n),
         rng.choice(rng.standard_normal(max(1, n // 10)), n) + small * 1e-8 * rng.standard_normal(n),
-    ][kind]
+    ][kind]  # fmt: skip
     return values * rng.choice((-1.0, 1.0), n) if rng.random() < 0.5 else values
 
 

@@ -151,7 +151,7 @@ FAST_STUDIES = {"lbm-cavity", "lbm-clusters"}
 WITHOUT_PICTURES = {"lbm-bodies", "lbm-lattices", "lbm-magic", "lbm-operators", "lbm-reflections",
                     "lbm-features", "lbm-moving-bodies", "lbm-shedding", "lbm-domains",
                     "lbm-published", "lbm-tunnel-drags", "lbm-tunnels", "lbm-wall-model",
-                    "lbm-walls"}  # fmt: skip
+                    "lbm-walls", "lbm-states"}  # fmt: skip
 
 
 @pytest.mark.parametrize("name", [

@@ -22,7 +22,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-sys.path[:0] = [str(ROOT), str(ROOT / "tests" / "support")]
+sys.path[:0] = [str(ROOT), str(ROOT / "tests" / "support"), str(ROOT / "tools" / "edits")]
 
 from edit_campaign import StaleCodeError, run_campaign  # noqa: E402
 from fork_server import ForkServer  # noqa: E402

@@ -133,7 +133,7 @@ LBM_ITEMS = {
     "outlet": (48, "S* i8** u4* T** T** i8* 1xT"),
     "inlet": (48, "S* i8** u4* T** T** i8* 1xT"),
     "free stream": (24, "S* i8* T*"),
-    "slip": (80, "S* i8** i8* T* T* i8* i8* i8* T** T** T"),
+    "slip": (80, "S* i8** i8* T* T* i8* i8* i8* T** T** T** T"),
     "mix": (48, "T** S* i8** T** T"),
     "scalar interpolate": (32, "T* i8* i8* T** T* T*"),
     "scalar store": (24, "T* i8* T*"),

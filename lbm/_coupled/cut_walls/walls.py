@@ -105,14 +105,16 @@ class PartLinks:
             return None
         form, c = problem.precision.name, np.array(problem.lattice.velocities, float)
         lattice = np.vstack([c.T, problem.lattice.weights])
-        numbers = [store.put(table.links), store.put(table.first), store.put(table.q)]
-        tables_of_links = *numbers, store.put(table.cells), store.put(lattice)
+        tables = [
+            store.put(array)
+            for array in (table.links, table.first, table.q, table.along, table.cells, lattice)
+        ]
         nu = store.T((problem.collision.tau - 0.5) / 3.0)
         self.slip = [
             store.prepare(
                 make_slip(form), len(table.first) - 1, store.flat_target(t),
                 store.put(table.loads[t]), self._wall, self._sent, self.returned,
-                *tables_of_links, nu,
+                *tables, nu,
             )
             for t in (0, 1)
         ]  # fmt: skip

@@ -178,8 +178,8 @@ def test_a_stream_around_a_cylinder_stays_on_circles():
         "pipe": lbm.Solid(~lbm.Cylinder(centre, 18.6, "y"), wall="modelled"),
     }
     s = lbm.Simulation(
-        (40, 3, 40), collision=lbm.VremanCentralMoments(0.5 + 3e-7, constant=0.02), boundaries=walls,
-        u=np.repeat(u[:, :, None], 3, axis=2), device="cpu", dtype="float32",
+        (40, 3, 40), collision=lbm.VremanCentralMoments(0.5 + 3e-7, constant=0.02), device="cpu",
+        boundaries=walls, u=np.repeat(u[:, :, None], 3, axis=2), dtype="float32",
     ).run(400)  # fmt: skip
     beside = s.fluid[:, 0] & (r < radius + 1.5)
     out = (s.u[0, :, 0] * x + s.u[2, :, 0] * z) / r / speed

@@ -130,7 +130,7 @@ LBM_ITEMS = {
     "add changes": (64, "M* i8* T** T* T*"), "+excess": (48, "T* T*"),
     "outlet": (48, "S* i8** u4* T** T** i8* 1xT"), "inlet": (48, "S* i8** u4* T** T** i8* 1xT"),
     "free stream": (24, "S* i8* T*"), "slip": (96, "S* i8** i8* T* T* i8* i8* i8* T** T** T** T"),
-    "slip of moments": (120, "M* i8* T* T* i8* i8* i8* T** T** T** T"),
+    "slip of moments": (128, "M* i8* T* T* i8* i8* i8* T** T** T** T"),
     "mix": (48, "T** S* i8** T** T"), "scalar interpolate": (32, "T* i8* i8* T** T* T*"),
     "scalar store": (24, "T* i8* T*"), "half force": (80, "T**** T**** u1*** 4xT 6xi8"),
     "+not finite": (80, "T**** u1*** 6xi8"), "sample": (48, "T** T** T** T"),

@@ -186,8 +186,6 @@ def test_parts_compute_the_flow_of_one_part(flow, storage, device):
         ({"device": ["cpu", "cpu"], "decomposition": (2, 1, 1)}, "use decomposition=.1, 1, 2."),
         ({"device": ["cpu", "cpu"], "decomposition": (1, 1, 2), "shape": (6, 8, 8)},
          "use another nx or ny, one device"),
-        ({"boundaries": {"b": lbm.Solid(lbm.Sphere((4, 4, 4), 2), wall="modelled")}},
-         "with VremanCentralMoments only.* use wall='interpolated'"),
         ({"device": ["cpu"] * 9}, "9 boxes along z do not fit .* or devices"),
         ({"ratio": 0.5}, "ratio"),
         ({"state": "moment"}, "state must be one of 'populations', 'moments', 'auto'"),

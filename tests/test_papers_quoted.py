@@ -26,7 +26,7 @@ COMMITS = {
     TESTS: "6bd24045cbd2", PHASES: "d42b9f46da5f", SEARCH: "2c5cb6b", PHASE_1: "c62c370+",
     HYBRID: "d42b9f46da5f", WEAK: "34f8cc48f37f", STRONG: "13945d2", FLOWS: "c6fede84cea4",
     SPHERES: "fe17db4", PATHS: "cf81756", FITS: "6bd24045cbd2", FIT: "1ee0cc0", CALLS: "79878da",
-    MOMENTS: "36f235d35d74+", PARTS: "e4a8d91a66e0", HALVES: "06583130c68d", AUTO: "e4a8d91a66e0",
+    MOMENTS: "47ecaad38732", PARTS: "e4a8d91a66e0", HALVES: "06583130c68d", AUTO: "e4a8d91a66e0",
 }  # fmt: skip
 """The commit of each record."""
 

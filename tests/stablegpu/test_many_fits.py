@@ -1,15 +1,12 @@
 """Fits of windows and of columns can be asked what single fits are: risk, profiles and plots."""
 
-import matplotlib.dates
 import numpy as np
-import pandas as pd
 import pytest
 
 import stablegpu
 from stablegpu.__main__ import main
 
 X = stablegpu.stable(1.7, 0.1, loc=0.001, scale=0.01, device="cpu").rvs(400, rng=3)
-DAYS = pd.Series(X, pd.bdate_range("2020-01-01", periods=400))
 
 
 def test_one_of_many_fits_has_its_data():
@@ -39,16 +36,6 @@ def test_the_risk_of_every_fit_is_that_of_each():
         assert found.interval[1][2] == one.interval[1]
     with pytest.raises(ValueError, match="level must lie in"):
         bad.value_at_risk(99)
-
-
-def test_windows_are_drawn_over_their_dates():
-    windows = stablegpu.fit_windows(DAYS, 150, step=100, device="cpu")
-    (line,) = windows.plot().axes[0].lines
-    assert list(matplotlib.dates.num2date(line.get_xdata(orig=False))) == [
-        pd.Timestamp(day, tz="UTC") for day in windows.labels
-    ]
-    columns = stablegpu.fit({"SPX": X[:200], "DAX": X[200:]}, device="cpu").plot().axes[0]
-    assert [text.get_text() for text in columns.get_xticklabels()] == ["SPX", "DAX"]
 
 
 def test_the_page_of_a_fit_has_the_risk_that_was_asked_for(tmp_path, capsys):

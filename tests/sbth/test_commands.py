@@ -148,6 +148,12 @@ def test_mistakes_are_explained_with_exit_code_2(files, capsys):
         assert "Traceback" not in err
 
 
+def test_a_spectrum_shows_itself():
+    assert len(sbth.spectrum(laplacian(), device="cpu").plot().axes) == 2
+    none = sbth.spectrum(laplacian(), select="v", select_range=(-2.0, -1.0), device="cpu")
+    assert "0 of" in none._repr_html_()
+
+
 def test_progress_reaches_every_stage(monkeypatch):
     bars = RecordedBars(monkeypatch)
     monkeypatch.setattr(interruptible, "LARGEST_RANGE", 1)  # each step of a loop is shown

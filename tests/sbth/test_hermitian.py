@@ -172,13 +172,3 @@ class TestBands:
         assert np.linalg.norm(vectors.conj().T @ vectors - np.eye(50), 1) < 1e-12
         alone = sbth.eigvals_banded(ab, **LOWER)
         np.testing.assert_allclose(alone, values, rtol=0, atol=1e-13)
-
-    def test_some(self):
-        a = random_band(120, 6)
-        ab, true = store(a, 6, True), np.linalg.eigvalsh(a)
-        chosen = {"select": "i", "select_range": (100, 119)}
-        assert_eigenpairs(a, *sbth.eig_banded(ab, **chosen, **LOWER), first=100)
-        chosen = {"select": "v", "select_range": ((true[49] + true[50]) / 2, 1e9)}
-        values = sbth.eigvals_banded(ab, **chosen, **LOWER)
-        assert len(values) == 70
-        assert_eigenpairs(a, values, first=50)

@@ -10,7 +10,6 @@ from hetero import Device
 from sbth import reference
 from sbth.__main__ import main
 from studies.__main__ import main as run_studies
-from studies.sbth import counts
 from studies.sbth.host_driven import ORDERS, HostDriven
 from studies.sbth.task_formulas import LAYOUTS
 
@@ -44,17 +43,6 @@ def test_host_driven_pipeline_preserves_the_spectrum(device, order, length, layo
     driver = HostDriven(work, Device(device), length, order, layout)
     driver.run()
     np.testing.assert_allclose(eigenvalues(driver.result()), true, atol=1e-13)
-
-
-def test_algorithm_2_as_printed_misses_block_pairs():
-    ab = np.random.default_rng(0).standard_normal((6, 24))
-    a = reference.dense_from_band(ab, lower=True)
-    true = np.linalg.eigvalsh(a)
-    _, processed = counts.reduce_by_steps(a, 5, own_count=False)
-    assert (counts.count_pairs(24, 5), processed.total()) == (64, 58)
-    result, processed = counts.reduce_by_steps(a, 5, own_count=True)
-    assert processed.total() == 64
-    np.testing.assert_allclose(np.linalg.eigvalsh(result), true, atol=1e-13)
 
 
 def test_studies_run(tmp_path):

@@ -1,12 +1,15 @@
 """Fits of windows and of columns can be asked what single fits are: risk, profiles and plots."""
 
+import matplotlib.dates
 import numpy as np
+import pandas as pd
 import pytest
 
 import stablegpu
 from stablegpu.__main__ import main
 
 X = stablegpu.stable(1.7, 0.1, loc=0.001, scale=0.01, device="cpu").rvs(400, rng=3)
+DAYS = pd.Series(X, pd.bdate_range("2020-01-01", periods=400))
 
 
 def test_one_of_many_fits_has_its_data():
@@ -38,6 +41,16 @@ def test_the_risk_of_every_fit_is_that_of_each():
         bad.value_at_risk(99)
 
 
+def test_windows_are_drawn_over_their_dates():
+    windows = stablegpu.fit_windows(DAYS, 150, step=100, device="cpu")
+    (line,) = windows.plot().axes[0].lines
+    assert list(matplotlib.dates.num2date(line.get_xdata(orig=False))) == [
+        pd.Timestamp(day, tz="UTC") for day in windows.labels
+    ]
+    columns = stablegpu.fit({"SPX": X[:200], "DAX": X[200:]}, device="cpu").plot().axes[0]
+    assert [text.get_text() for text in columns.get_xticklabels()] == ["SPX", "DAX"]
+
+
 def test_the_page_of_a_fit_has_the_risk_that_was_asked_for(tmp_path, capsys):
     np.savetxt(tmp_path / "x.csv", X.reshape(200, 2), delimiter=",", header="a,b", comments="")
     options = ["--var", "0.99", "--device", "cpu", "--quiet"]
@@ -46,8 +59,3 @@ def test_the_page_of_a_fit_has_the_risk_that_was_asked_for(tmp_path, capsys):
         call = ["fit", str(tmp_path / "x.csv"), *columns, *options, "--plot", str(page)]
         assert main(call) == 0
         assert "99 % value at risk" in page.read_text()
-    result = stablegpu.fit(X, device="cpu")
-    risks = [result.value_at_risk(0.99)]
-    axes = result.plot(risks=risks).axes[0]
-    texts = [text.get_text() for text in axes.get_legend().get_texts()]
-    assert "99 % value at risk" in texts

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 import rode
-from hetero.display.figures import new_figure
 from rode.__main__ import main
 
 MODEL = """\
@@ -145,22 +144,3 @@ def test_mistakes_are_explained_with_exit_code_2(model, capsys):
         assert (code, out) == (2, ""), arguments
         assert message in err, err
         assert "Traceback" not in err
-
-
-def solved(*reduction, **settings):
-    options = {"t_span": (0, 1), "h": 0.125, "paths": 40, "rng": 1, "device": "cpu"} | settings
-    return rode.solve(rode.relaxation(), "averaged-heun", reduction=reduction, **options)
-
-
-def test_results_show_themselves():
-    for reduction in (("moments",), ("moments", rode.Quantiles(0.9, 0.1)), ("paths",), ("peaks",)):
-        result = solved(*reduction)
-        assert "<img" in result._repr_html_()
-        ax = new_figure().subplots()
-        assert result.plot(ax) is ax.figure
-    result = solved("moments", rode.Quantiles(0.9, 0.5, 0.1))
-    assert result.probabilities == (0.9, 0.5, 0.1)
-    labels = result.plot(output="y0").axes[0].get_legend_handles_labels()[1]
-    assert labels == ["80 % of paths", "median", "mean"]
-    with pytest.raises(ValueError, match="output must be one of 'y0'"):
-        result.plot(output="z")

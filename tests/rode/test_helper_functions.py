@@ -104,12 +104,3 @@ def test_what_cannot_be_compiled_is_named_on_one_line(H, words):
     assert "\n" not in message
     assert len(message) < 400
     assert all(word in message for word in words)
-
-
-def test_results_of_two_lengths_are_named():
-    def observe(t, x, o, p):
-        return (x[0], 1.0) if x[0] < 1e9 else (x[0],)
-
-    words = r"^observe cannot be compiled: .*Cannot unify [^$]*one length$"
-    with pytest.raises(TypeError, match=words):
-        solve(lambda x, p: (-x[0],), observe=observe)

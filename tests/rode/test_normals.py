@@ -9,15 +9,13 @@ from numba import njit
 from scipy import special, stats
 
 import rode
-from hetero import Device, philox, resolve, use_threads
+from hetero import philox, resolve, use_threads
 from hetero.arrays import Workspace
 from hetero.philox.formulas import philox10
 from rode import _normals
 from rode._normals import box_muller_formulas as box_muller
 from rode._normals import inverse_formulas as inverse
-from rode._normals import wallace
 from rode._normals.launches import Words
-from rode._normals.wallace.pool_shape import PoolShape
 from rode._normals.ziggurat.tables import STRIPS, TAIL_STARTS, area_of_strip, edges_of, ziggurat
 from rode.normals import METHODS
 
@@ -149,13 +147,6 @@ def test_ziggurat_of_any_size(device, strips):
         assert abs(beyond.mean() - r - expected) < 5 * 0.25 / math.sqrt(beyond.size)
 
 
-def test_tables_of_the_ziggurat():
-    assert ziggurat(256).r == pytest.approx(3.6541528853610088, rel=1e-14)
-    assert ziggurat(256).v == pytest.approx(0.00492867323399, rel=1e-11)
-    assert ziggurat(8192).diverging() == pytest.approx(0.0201, abs=5e-5)  # table 8.2
-    assert ziggurat(1024).diverging() == pytest.approx(0.128, abs=5e-4)
-
-
 @pytest.mark.parametrize("strips", STRIPS)
 def test_the_tail_starts_where_all_strips_have_one_area(strips):
     """If r is too large, the strips end below the peak (Riesinger 2017, figure 8.2)."""
@@ -179,25 +170,6 @@ def test_wallace_pool_has_a_chi_square_sum_only_when_corrected(device):
     y = rode.normal(n, method="wallace-uncorrected", **settings).reshape(-1, 1024)
     np.testing.assert_allclose((y * y).sum(axis=1), 1024.0, rtol=1e-9)
     assert stats.kstest((x * x).sum(axis=1), stats.chi2(1024).cdf).pvalue > 1e-4
-
-
-@pytest.mark.parametrize(
-    ("threads", "passes"),
-    [(64, 3), *(pytest.param(*shape, marks=pytest.mark.slow) for shape in ((512, 3), (1024, 8)))],
-)
-def test_wallace_pools_of_other_shapes(device, threads, passes):
-    shape = PoolShape(threads, passes)
-    size = 5 * shape.numbers
-    settings = Words((np.uint32(3), np.uint32(4)), 0, 0), False
-    expected, here = np.empty(size), Workspace(resolve(device))
-    wallace.loops(Device("cpu")).fill(*settings, expected, shape=shape)
-    result = here.output((size,))
-    wallace.loops(here.device).fill(*settings, result, shape=shape)
-    squares = (expected * expected).reshape(-1, 4 * threads).sum(axis=1)
-    np.testing.assert_allclose(squares, 4.0 * threads, rtol=1e-9)
-    assert np.unique(expected.round(12)).size > 0.99 * size
-    assert abs(stats.kurtosis(expected)) < 0.2
-    np.testing.assert_allclose(here.result(result, (size,)), expected, atol=1e-6)
 
 
 # ---- sequences ---------------------------------------------------------------------------------

@@ -4,7 +4,6 @@ import functools
 import importlib
 import importlib.util
 import pickle
-from dataclasses import dataclass
 
 import numpy as np
 import pytest
@@ -13,7 +12,7 @@ import hetero
 import parts_worker
 import rode
 from rode._solver import finished_parts
-from rode._solver.finished_parts import Checkpoint, decode, encode
+from rode._solver.finished_parts import Checkpoint
 
 SETTINGS = parts_worker.SETTINGS | {"paths": 40, "device": "cpu"}
 """Those of the other tests of parts, whose compiled code is then on disk."""
@@ -34,15 +33,6 @@ def test_folders_of_other_computations_are_refused(tmp_path):
     (tmp_path / "results.json").write_text("[]")
     with pytest.raises(hetero.CheckpointError, match="is not of a checkpoint"):
         opened(tmp_path, run=1)
-
-
-def test_damaged_parts_are_named(tmp_path):
-    checkpoint = opened(tmp_path, run=1)
-    checkpoint.add(2, "result")
-    path = tmp_path / "results-2.part"
-    path.write_bytes(path.read_bytes()[:-1] + b"x")
-    with pytest.raises(hetero.CheckpointError, match=r"results-2\.part is damaged: remove"):
-        checkpoint.load(3)
 
 
 USER_MODULE = """
@@ -172,38 +162,6 @@ def test_other_settings_of_a_run_are_refused(tmp_path):
     (tmp_path / "file").touch()
     with pytest.raises(ValueError, match="is a file"):
         rode.solve(rode.relaxation(), "averaged-heun", checkpoint=tmp_path / "file", **SETTINGS)
-
-
-@dataclass
-class Pair:
-    first: object
-    second: object = None
-
-
-VALUES = [
-    None,
-    [True, 0, -(2**70), 1.5, float("inf"), "text \n ä"],
-    (1, (2, [3, ()])),
-    {"a": (np.arange(6.0).reshape(2, 3), np.float32(1.5)), 3: {"kind": [1]}, "kind": "b"},
-    np.zeros((0, 3), np.uint8),
-    np.array("text"),
-    Pair(np.array([1 + 2j]), [Pair("x"), {"y": Pair(None, np.int64(3))}]),
-]
-
-
-@pytest.mark.parametrize("value", VALUES, ids=range(len(VALUES)))
-def test_values_come_back_as_they_were(value):
-    again = decode(encode(value, [Pair]), [Pair])
-    assert type(again) is type(value)
-    assert repr(again) == repr(value)
-
-
-def test_what_has_no_form_is_refused():
-    for value in ({1, 2}, Pair(1), np.array([object()]), lambda: 1):
-        with pytest.raises(TypeError, match="cannot be stored"):
-            encode(value)
-    with pytest.raises(ValueError, match="not a stored value"):
-        decode(encode(Pair(1), [Pair]))
 
 
 class Planted:

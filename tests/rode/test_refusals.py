@@ -1,14 +1,12 @@
 """What the functions of `rode` refuse: errors name the argument, its value and what it may be."""
 
 import math
-from dataclasses import replace
 
 import numpy as np
 import pytest
 
 import rode
 from rode._normals.wallace.pool_shape import PoolShape
-from rode._solver.schemes import METHODS, SCHEMES
 
 QUAKE = rode.kanai_tajimi()
 SWAY = rode.kanai_tajimi(outputs="displacement")
@@ -231,11 +229,3 @@ REFUSED = {
 def test_refusals(words):
     with pytest.raises((TypeError, ValueError), match=words):
         REFUSED[words]()
-
-
-def test_schemes_for_additive_noise_refuse_others(monkeypatch):
-    mine = replace(SCHEMES["averaged-heun"], name="mine", make_separable_step=None)
-    monkeypatch.setitem(METHODS, "mine", mine)
-    words = r"'mine' is for x' = H\(x\) \+ B O, and 'growth' is separable; use one of 'euler', "
-    with pytest.raises(ValueError, match=words):
-        solve(rode.growth(), "mine")

@@ -31,19 +31,6 @@ def test_a_progress_bar_changes_no_bit(settings, monkeypatch, capsys):
         np.testing.assert_array_equal(getattr(result, name), getattr(expected, name))
 
 
-def test_reprs_are_readable():
-    result = rode.solve(QUAKE, "averaged-euler", reduction=("moments", "peaks"), **RUN)
-    assert repr(result) == (
-        "Result(success: 40 paths of displacement, velocity, acceleration; "
-        "mean (65, 3), variance (65, 3), peaks (3, 40))"
-    )
-    assert repr(QUAKE) == (
-        "Problem('Kanai-Tajimi': x' = A x + B O, dimension 2, outputs displacement, velocity, "
-        "acceleration, Process(tau=1.0, c=1.0))"
-    )
-    assert repr(rode.Generator(1)) == "Generator(method='box-muller', dtype='float64')"
-
-
 def test_outputs_are_read_by_name():
     result = rode.solve(QUAKE, "averaged-euler", reduction=EVERYTHING, **RUN)
     velocity = result["velocity"]

@@ -106,17 +106,6 @@ def test_a_start_that_is_drawn_excludes_no_single_value(edge):
     make("g", half_line, process=process, start_process=None)
 
 
-@pytest.mark.parametrize("name", FORMS)
-def test_a_function_that_is_not_defined_at_the_start_is_named(name):
-    def divide(*arguments):
-        return (1.0 / 0.0,)
-
-    with pytest.raises(ValueError, match=rf"^{name}\(.*\) raised ZeroDivisionError") as caught:
-        make(name, divide)
-    assert f"{name} must be a function {FORMS[name]}" in str(caught.value)
-    assert "where the solution starts" in str(caught.value)
-
-
 # ---- signatures and results of functions -------------------------------------------------------
 
 

@@ -138,13 +138,3 @@ def test_arrays_on_a_gpu(require_cuda, library):
             call(there[0], b_band=b)
         with pytest.raises(ValueError, match="lives on"):
             call(there[0], b_band=there[1], device="cpu")
-
-
-@pytest.mark.cuda
-def test_too_little_memory_is_said_before_the_start(require_cuda, monkeypatch):
-    pytest.importorskip("cupy")
-    free_bytes = "sbth._reduction.pencils.band_as_full.free_bytes"
-    monkeypatch.setattr(free_bytes, lambda device, need: 1 << 20)
-    a, b = random_bands(4000, 2, 1, True)
-    with pytest.raises(MemoryError, match="a generalized band problem of order 4000"):
-        sbth.eigvals_banded(a, True, b_band=b, device="cuda")

@@ -9,7 +9,6 @@ import scipy.sparse
 
 import sbth
 from hetero.cpu import interruptible
-from hetero.display.figures import new_figure
 from recorded_bars import RecordedBars
 from sbth.__main__ import main
 
@@ -150,17 +149,9 @@ def test_mistakes_are_explained_with_exit_code_2(files, capsys):
 
 
 def test_a_spectrum_shows_itself():
-    result = sbth.spectrum(laplacian(), device="cpu")
-    np.testing.assert_array_equal(np.asarray(result), result.values)
-    assert len(result) == N
-    assert "<img" in result._repr_html_()
-    assert f"{N} of {N}" in result.summary()
-    ax = new_figure().subplots()
-    assert result.plot(ax) is ax.figure
-    assert len(result.plot().axes) == 2
+    assert len(sbth.spectrum(laplacian(), device="cpu").plot().axes) == 2
     none = sbth.spectrum(laplacian(), select="v", select_range=(-2.0, -1.0), device="cpu")
     assert "0 of" in none._repr_html_()
-    assert len(sbth.spectrum(np.eye(3), select="i", select_range=(0, 0)).plot().axes) == 2
 
 
 def test_progress_reaches_every_stage(monkeypatch):

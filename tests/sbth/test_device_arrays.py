@@ -160,23 +160,6 @@ def test_reflections_of_device_arrays_on_a_gpu(library):
 
 
 @pytest.mark.cuda
-@pytest.mark.parametrize("dtype", ["i4", "i8", "u1", "?", "f2"])
-def test_other_types_of_cupy_and_torch_on_a_gpu(require_cuda, dtype):
-    a = np.random.default_rng(1).integers(0, 2 if dtype == "?" else 9, (40, 40))
-    a = np.tril(a) + np.tril(a, -1).T
-    true = np.linalg.eigvalsh(a)
-    for name in ("cupy", "torch"):
-        kind, make, to_host = LIBRARIES[name]()
-        for computed in (
-            sbth.eigvalsh(make(a.astype(dtype))),
-            sbth.eigvals_banded(make(sbth.band_from_dense(a).astype(dtype))),
-        ):
-            assert isinstance(computed, kind)
-            assert to_host(computed).dtype == np.float64
-            np.testing.assert_allclose(to_host(computed), true, atol=1e-11)
-
-
-@pytest.mark.cuda
 def test_cupy_views_streams_and_errors_on_a_gpu(require_cuda):
     cupy = pytest.importorskip("cupy")
     wide = cupy.asarray(np.repeat(BAND, 2, axis=1))

@@ -268,20 +268,6 @@ def test_too_little_memory_is_said_before_the_start(monkeypatch):
         sbth.eigsh(sp.identity(80_000, format="csr"), 20, method="lanczos")
 
 
-def test_ctrl_c_ends_an_iteration():
-    calls = []
-
-    def multiply(x):
-        calls.append(1)
-        if len(calls) == 60:
-            raise KeyboardInterrupt
-        return np.arange(400.0) * x
-
-    with pytest.raises(KeyboardInterrupt):
-        sbth.eigsh(image_of(multiply), 5, which="SA")
-    assert len(calls) == 60
-
-
 def test_the_arguments_are_not_changed():
     a = sp.csr_matrix(laplacian(20, 20))
     before, v0 = a.copy(), np.arange(1.0, 401.0)

@@ -18,7 +18,6 @@ from hermitian_matrices import (
 from hetero.cuda import launch
 from hetero.cuda.driver import SIMULATOR
 from lapack_matrices import TYPES
-from recorded_bars import RecordedBars
 
 pytestmark = [pytest.mark.cuda, pytest.mark.usefixtures("require_cuda")]
 
@@ -193,29 +192,6 @@ def test_types_of_matrices(kind, is_complex):
 
 
 @pytest.mark.simulator
-def test_magnitudes_of_pencils():
-    """Cholesky factors and substitutions need no scaling."""
-    a, b = pencil(4, count=2)
-    values, vectors = sbth.eigh(a, b, device="cuda")
-    far, columns = sbth.eigh(a * 2.0**-600, b * 2.0**400, device="cuda")
-    np.testing.assert_allclose(far * 2.0**1000, values, rtol=1e-12, atol=1e-13)
-    np.testing.assert_allclose(abs(columns * 2.0**200), abs(vectors), rtol=0, atol=1e-12)
-
-
-@pytest.mark.simulator
-def test_batches_of_one_and_orders_without_reflections():
-    """A batch of one matrix, matrices of order 1, and non-contiguous and read-only arrays."""
-    a = hermitian(4, np.complex128, 4)
-    assert_solves(a[:1], *sbth.eigh(a[:1], device="cuda"))
-    strided = np.asfortranarray(a)[::-2, ::2, ::2]
-    strided.flags.writeable = False
-    assert_solves(strided.copy(), *sbth.eigh(strided, device="cuda"))
-    values, vectors = sbth.eigh(np.full((3, 1, 1), 2.0 + 5.0j), device="cuda")
-    np.testing.assert_array_equal(values, np.full((3, 1), 2.0))
-    np.testing.assert_array_equal(vectors, np.ones((3, 1, 1)))
-
-
-@pytest.mark.simulator
 def test_phases_of_small_elements():
     """Elements beside the diagonal whose squares underflow have phases of magnitude 1, too."""
     a = np.diag(np.array([1.0, 2.0, 3.0, 4.0], complex))
@@ -241,17 +217,6 @@ def test_ill_conditioned_metrics(condition):
         of_scipy = scipy.linalg.eigh(matrix, b, eigvals_only=True)
         error, expected = (np.abs(x - exact_eigenvalues(matrix, b)).max() for x in (w, of_scipy))
         assert error < 5 * expected + 1e-15 * np.linalg.norm(matrix, 2) * condition
-
-
-@pytest.mark.simulator
-def test_progress_does_not_change_results(monkeypatch):
-    a = hermitian(3, count=5)
-    bars = RecordedBars(monkeypatch)
-    monkeypatch.setattr("sbth._batch.solver._SHOWN_CHUNK", 2 * 9)
-    shown = sbth.eigvalsh(a, progress=True, device="cuda")
-    assert bars.steps == [("batch of matrices", 5), 2, 4, 5]
-    np.testing.assert_array_equal(shown, sbth.eigvalsh(a, device="cuda"))
-    assert len(bars.steps) == 4
 
 
 @pytest.mark.simulator

@@ -7,11 +7,7 @@ import pytest
 
 from host_cublas import use_host_memory
 from sbth._vendor.products import (
-    Adjoint,
-    Block,
     Operand,
-    add_block_product,
-    add_product,
     address_of,
     multiply_at,
 )
@@ -63,32 +59,3 @@ def test_blocks_of_reflections_are_applied_one_after_the_other(n, m):
     reduction = SimpleNamespace(vectors=rows, taus=taus)
     apply_reflections(np, form_blocks(np, reduction), x)
     np.testing.assert_allclose(x, expected, atol=1e-12)
-
-
-@pytest.mark.parametrize("adjoint", ["", "x", "y"])
-@pytest.mark.parametrize("dtype", [np.float64, np.complex128])
-class TestAdjoints:
-    def operands(self, dtype, adjoint):
-        """Return x, y, c and the product that is to be added to c."""
-        rng = np.random.default_rng(2)
-        shapes = (4, 3) if adjoint == "x" else (3, 4), (5, 4) if adjoint == "y" else (4, 5), (3, 5)
-        unit = dtype(1j) if dtype is np.complex128 else 0.0  # real numbers have no imaginary parts
-        x, y, c = (rng.standard_normal(s) + unit * rng.standard_normal(s) for s in shapes)
-        first, second = (z.conj().T if adjoint == n else z for n, z in (("x", x), ("y", y)))
-        return x, y, c, 0.5 * c - 2.0 * (first @ second)
-
-    def test_blocks_at_addresses(self, dtype, adjoint, monkeypatch):
-        use_host_memory(monkeypatch)
-        x, y, c, expected = self.operands(dtype, adjoint)
-        wide = np.full((9, 11), np.nan, dtype)
-        wide[2:5, 4:9] = c
-        target = Block.of(wide).part(2, 4, 3, 5)
-        add_block_product(target, Block.of(x), Block.of(y), -2.0, keep=0.5, adjoint=adjoint)
-        np.testing.assert_allclose(wide[2:5, 4:9], expected, atol=1e-14)
-        assert np.count_nonzero(~np.isnan(wide)) == 15
-
-    def test_arrays(self, dtype, adjoint):
-        x, y, c, expected = self.operands(dtype, adjoint)
-        x, y = (Adjoint(z) if adjoint == n else z for n, z in (("x", x), ("y", y)))
-        add_product(np, c, x, y, -2.0, keep=0.5)
-        np.testing.assert_allclose(c, expected, atol=1e-14)

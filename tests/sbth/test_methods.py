@@ -133,20 +133,3 @@ def test_solver_for_and_the_log_say_what_runs(caplog):
             steps = {region for words, region in STEPS.items() if words in said}
             assert {*profile.children} == (steps or {"LAPACK"})
     assert "chasing" in sbth.solver_for(4000, 64, eigvals_only=True, device="cpu")
-
-
-@pytest.mark.parametrize(
-    ("memory", "multiprocessors", "largest"), [(65_536, 40, 2360), (232_448, 132, 3072)]
-)
-def test_one_stage_is_for_gpus_with_room_for_its_vectors(
-    memory, multiprocessors, largest, monkeypatch
-):
-    """A matrix that is too large for the shared memory of a small GPU is reduced in two stages."""
-    from hetero.cuda import launch
-    from sbth._reduction.one_stage.reduction import fits_in_shared_memory
-
-    monkeypatch.setattr(launch, "max_shared_memory", lambda: memory)
-    monkeypatch.setattr(launch, "multiprocessors", lambda: multiprocessors)
-    fitting = [n for n in range(1, 3073) if fits_in_shared_memory(n, np.dtype("f8"))]
-    assert fitting == list(range(1, fitting[-1] + 1))
-    assert fitting[-1] == pytest.approx(largest, abs=10)

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-import hetero
 import sbth
 from hermitian_matrices import hermitian, tridiagonal
 from sbth import reference
@@ -157,28 +156,11 @@ def test_conversions():
         np.testing.assert_array_equal(sbth.dense_from_band(ab, lower=lower), dense)
         computed = sbth.band_from_sparse(sparse.csr_matrix(dense), lower=lower)
         np.testing.assert_array_equal(computed, ab)
-    with pytest.raises(ValueError, match="bandwidth=2 is too small"):
-        sbth.band_from_dense(dense, 2)
-    with pytest.raises(TypeError, match="a must be a SciPy sparse matrix, got ndarray"):
-        sbth.band_from_sparse(dense)
     # Explicit zeros of a sparse matrix do not widen the band, and equal places are added up.
     a = sparse.coo_array(([1.0, 2.0, 0.0, 3.0], ([0, 2, 5, 2], [0, 1, 0, 1])), shape=(6, 6))
     ab = sbth.band_from_sparse(a, lower=True)
     assert ab.shape == (2, 6)
     assert ab[1, 1] == 5.0
-
-
-def test_results_are_named_and_unpack():
-    ab = band(9, 2)
-    reduced = sbth.tridiagonalize(ab, device="cpu")
-    d, e = reduced
-    assert reduced.d is d
-    assert reduced.e is e
-    assert "order" in reduced._repr_html_()
-    reduced = sbth.tridiagonalize(ab, keep_reflectors=True, device="cpu")
-    assert reduced[2] is reduced.reflectors
-    assert repr(reduced[2]) == "Reflectors(order=9, dtype=float64, subdiagonals: 2 to 1)"
-    assert "Reflectors" in reduced._repr_html_()
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
@@ -209,15 +191,11 @@ def reduce_random_band(n, d, dtype=np.float64, **options):
     return sbth.tridiagonalize(ab, keep_reflectors=True, **options)[2]
 
 
-def test_products_with_vectors_and_bad_input():
+def test_products_with_vectors():
     q = reduce_random_band(12, 3, device="cpu")
     x = np.arange(12.0)
     np.testing.assert_allclose(q.apply(q.apply(x), transposed=True), x, atol=1e-13)
     np.testing.assert_array_equal(q.apply(x[:, None])[:, 0], q.apply(x))
-    with pytest.raises(ValueError, match="x must have 12 rows"):
-        q.apply(np.ones(11))
-    with pytest.raises(TypeError, match="x must hold numbers"):
-        q.apply(["a"] * 12)
     tridiagonal = reduce_random_band(4, 1, device="cpu")
     np.testing.assert_array_equal(tridiagonal.apply(np.eye(4)), np.eye(4))
     for n, columns in ((0, 3), (0, 0), (9, 0)):
@@ -237,13 +215,3 @@ def test_vectors_of_any_type_are_multiplied_in_float64():
     result = q.apply(x.astype(np.complex64))
     assert result.dtype == np.complex128
     np.testing.assert_array_equal(result.real, exact)
-
-
-@pytest.mark.parametrize(("d", "stages"), [(5, 1), (40, 2)])
-def test_only_the_band_is_uploaded(device, d, stages):
-    """The reflections start as zeros, which a GPU can store itself."""
-    n = 120
-    ab = np.random.default_rng(0).standard_normal((d + 1, n))
-    with hetero.profile() as profile:
-        sbth.tridiagonalize(ab, stages=stages, keep_reflectors=True, device=device)
-    assert profile.bytes_to_device <= ab.nbytes

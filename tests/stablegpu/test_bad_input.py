@@ -52,13 +52,6 @@ def test_huge_and_tiny_arguments_and_scales(device):
         assert np.all(above == 1.0)
 
 
-def test_empty(device):
-    distribution = stable(1.5, 0.5, device=device)
-    assert distribution.pdf([]).shape == (0,)
-    assert distribution.cdf(np.empty((3, 0))).shape == (3, 0)
-    assert distribution.rvs(0).shape == (0,)
-
-
 def test_lost_accuracy_is_said():
     with pytest.warns(RuntimeWarning, match="relative error"):
         stable(1.01, -1.0, parameterization="S0", device="cpu").evaluate(

@@ -6,7 +6,6 @@ import pytest
 from stable_references import DENSITIES, read_rows
 from stablegpu import stable
 from stablegpu._density.nodes import evaluate as nodes_evaluate
-from stablegpu._density.quadrature.kronrod import half_rule
 from stablegpu.evaluators import Evaluation, Quadrature
 
 pytestmark = pytest.mark.filterwarnings("ignore:the estimated relative error")
@@ -200,16 +199,3 @@ def test_far_tail_of_a_small_alpha(device):
     np.testing.assert_allclose(result.cdf, [1e-12, 1e-6], rtol=1e-13)
     assert np.all(result.error < 1e-9)
     np.testing.assert_allclose(distribution.plan().cdf(x), [1e-12, 1e-6], rtol=1e-13)
-
-
-@pytest.mark.parametrize("n", [3, 7, 9, 11, 13, 15])
-def test_exactness(n):
-    nodes, kronrod, gauss = half_rule(n)
-    assert nodes.size == n + 1
-    assert nodes[0] == 0.0
-    assert np.all(np.diff(nodes) > 0)
-    for degree in range(0, 3 * n + 2, 2):
-        exact = 2.0 / (degree + 1)
-        assert 2 * np.sum(kronrod * nodes**degree) == pytest.approx(exact, rel=2e-14)
-        if degree <= 2 * n - 1:
-            assert 2 * np.sum(gauss * nodes**degree) == pytest.approx(exact, rel=2e-14)

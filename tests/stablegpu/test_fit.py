@@ -75,12 +75,6 @@ def test_data_on_the_gpu_stay_there(require_cuda):
     assert there.loglik == pytest.approx(here.loglik, rel=1e-10)
 
 
-@pytest.mark.parametrize("method", ["ml", "mcculloch", "koutrouvelis"])
-def test_integer_data_with_ties(method):
-    rounded = np.round(10 * stable(1.6, 0.3).rvs(5000, rng=2)).astype(int)
-    assert stablegpu.fit(rounded, method=method).alpha == pytest.approx(1.6, abs=0.15)
-
-
 @pytest.mark.parametrize("method", ["ml", "mcculloch", "koutrouvelis", "grid", "grid2"])
 def test_sets_that_cannot_be_fitted_cost_nothing(device, method):
     x = stable(1.5, 0.2).rvs(30, rng=1)

@@ -200,12 +200,3 @@ def test_a_file_that_becomes_shorter_is_an_error(tmp_path):
     with pytest.raises(ValueError, match=r"data\.npy has become shorter while it was read"):
         list(read_ahead(observations, CPU))
     assert not readers()
-
-
-@pytest.mark.cuda
-def test_buffers_for_a_gpu(require_cuda, tmp_path):
-    np.save(tmp_path / "data.npy", DATA)
-    device = Device("cuda", 0)
-    with device.active():
-        pieces = [p.copy() for p in read_ahead(observations_of(tmp_path / "data.npy", 70), device)]
-    np.testing.assert_array_equal(np.concatenate(pieces), DATA)

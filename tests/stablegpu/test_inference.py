@@ -138,23 +138,6 @@ def test_goodness_tells_fits_from_misfits(result):
     assert bad.anderson_darling.pvalue < 0.05
 
 
-def test_results_show_themselves(result):
-    fits = stablegpu.fit(np.stack([result.data] * 12), device="cpu")
-    assert repr(fits).startswith("<FitResults of 12 data sets, method='ml'")
-    for shown, words in (
-        (result, ["standard error", "alpha", "converged"]),
-        (fits, ["12 data sets", "converged", "..."]),
-        (result.distribution, ["Stable distribution", "loc (S0)"]),
-        (result.distribution.evaluate([0.0]), ["logpdf"]),
-        (bootstrap(result, 5, rng=1), ["95 % intervals by 5 replicas"]),
-        (profile_likelihood(result, "alpha", points=3), ["alpha", "profile"]),
-        (goodness_of_fit(result, 5, rng=1), ["Anderson-Darling"]),
-    ):
-        html = shown._repr_html_()
-        assert html.startswith("<table>")
-        assert all(word in html for word in words)
-
-
 def fail_some(monkeypatch, module, share):
     """Let the last fits of each batch end at nonsense, without a maximum."""
 

@@ -59,8 +59,3 @@ def test_the_page_of_a_fit_has_the_risk_that_was_asked_for(tmp_path, capsys):
         call = ["fit", str(tmp_path / "x.csv"), *columns, *options, "--plot", str(page)]
         assert main(call) == 0
         assert "99 % value at risk" in page.read_text()
-    result = stablegpu.fit(X, device="cpu")
-    risks = [result.value_at_risk(0.99)]
-    axes = result.plot(risks=risks).axes[0]
-    texts = [text.get_text() for text in axes.get_legend().get_texts()]
-    assert "99 % value at risk" in texts

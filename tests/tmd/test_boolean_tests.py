@@ -1,24 +1,18 @@
 """Boolean tests never miss a close argument, and their false alarms are rare."""
 
 import itertools
-from dataclasses import replace
 
 import numba
 import numpy as np
 import pytest
 
 from hetero.jit import scalar
-from studies.tmd.domains import PUBLISHED, plan_first_block
-from studies.tmd.rounds import plain_lefevre
-from studies.tmd.truncation import count_block
 from tmd._search.formulas.boolean_test_formulas import (
     ALGORITHMS,
     DIVISIONS,
     UNIT_BITS,
     compile_test,
 )
-from tmd._search.formulas.line_formulas import Shape
-from tmd.formats import Format
 
 SIZE = 40_000
 
@@ -119,30 +113,3 @@ def test_float_quotients_are_exact(division):
     loop(x, y, out)
     expected = [int(a) // int(b) for a, b in zip(x, y, strict=True)]
     assert (out == np.array(expected)).all()
-
-
-def test_algorithm_1_as_printed_takes_more_rounds_for_the_same_answers():
-    a, b, count, bound = problems(52)
-    true = brute_force(a, b, count, bound, np.uint64((1 << 52) - 1))
-    possible, taken = run_test(plain_lefevre, float, a, b, count, bound)
-    assert not (true & ~possible).any()
-    assert (possible & ~true).sum() < 0.03 * (~true).sum()
-    grouped, fewer = run_test(compile_test("lefevre", "float64"), float, a, b, count, bound)
-    # The grouped test ends some rows a point later, which is a false alarm in rare cases.
-    assert not (possible & ~grouped).any()
-    assert (possible != grouped).mean() < 1e-3
-    assert (fewer <= taken).all()
-    assert taken.max() > 3 * fewer.max()
-
-
-def test_chords_pass_an_eighth_of_what_tangents_pass():
-    f, plan = plan_first_block("exp", *PUBLISHED, Format.create(53, 54), 33, "directed")
-    block = replace(plan.block, run=plan.block.run.slice(0, 1 << 32))
-    plan = replace(plan, block=block, division="float64", shape=Shape(39, 15, 12, 0))
-    for test, share in (("plain", 0.0033), ("alternating", 0.0164)):  # printed: 0.33 and 1.64 %
-        tangent, chord = (count_block(f, plan, test, line) for line in ("tangent", "chord"))
-        assert tangent.arguments == chord.arguments == 1 << 32
-        assert abs(tangent.second / tangent.arguments / share - 1) < 0.25
-        assert 5 < tangent.second / chord.second < 12
-        assert chord.third <= tangent.third < tangent.second
-        assert tangent.rounds > tangent.first_rounds > 0

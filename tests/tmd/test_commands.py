@@ -3,7 +3,6 @@
 import ctypes.util
 import json
 
-import numpy as np
 import pytest
 
 import tmd
@@ -117,20 +116,6 @@ def test_undecided_arguments_end_with_1(result, monkeypatch, capsys):
     assert run(capsys, "search", *DOMAIN, *BITS)[0] == 1
 
 
-def test_a_result_shows_itself(result):
-    assert "<img" in result._repr_html_()
-    figure = result.plot()
-    numbers = figure.axes[0].lines[1].get_data()
-    assert numbers[0][0] == 20
-    assert numbers[1][0] == len(result.cases)
-    expected = figure.axes[0].lines[0].get_ydata()[0]
-    assert expected == pytest.approx(len(result.cases), rel=0.5)
-    drawn = sum(line.get_xdata().size for line in figure.axes[1].lines)
-    assert drawn == min(2000, np.count_nonzero(result.cases.distances[:, 0] > 0.0))
-    none = tmd.search("exp", ("1", "0x1.00000000001p+0"), bits=40, device="cpu")
-    assert "<img" not in none._repr_html_()
-
-
 def test_progress_counts_every_argument(monkeypatch):
     bars = RecordedBars(monkeypatch)
     monkeypatch.setitem(_search.SUBDOMAINS_PER_BATCH, "cpu", 64)
@@ -146,14 +131,6 @@ def test_progress_counts_every_argument(monkeypatch):
         bars.steps.clear()
         tmd.verify(found.certificate, full=True, samples=0, progress=True, device="cpu")
         assert bars.steps[-1] == found.cases.searched
-
-
-def test_configurations_of_two_lengths_are_those_of_the_points(tmp_path):
-    options = ["--device", "cpu", "--out", str(tmp_path)]
-    assert run_studies(["run", "hard-cases table 1", *options]) == 0
-    record = json.loads((tmp_path / "tmd-configurations-cpu.json").read_text())
-    assert record["result"] == {"agree": True, "configurations": 10}
-    assert record["tables"][0]["rows"][4][:6] == [1, 1, 4, 3, 11, 3]  # table 1, row (1, 1)
 
 
 @pytest.mark.slow

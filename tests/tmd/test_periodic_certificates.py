@@ -150,16 +150,10 @@ def test_what_is_wrong_is_refused_by_both(result, change, refusal, message, tmp_
 
 @pytest.mark.parametrize(
     ("change", "status"),
-    [
-        ({"version": 2}, 2),
-        ({"kind": "tmd-certificate"}, 2),
-        ({"exponent": 10**9}, 1),
-        ({"precision": 100}, 1),
-        ({"phases": ["0", "1/0"]}, 2),
-        ({"points": [["0", "1e999999"]]}, 2),
-        ({"rows": [["0", 1.5, "1", 0, [-16], [1.0]]]}, 1),
-    ],
-)
+    [({"version": 2}, 2), ({"kind": "tmd-certificate"}, 2), ({"exponent": 10**9}, 1),
+     ({"precision": 100}, 1), ({"phases": ["0", "1/0"]}, 2), ({"points": [["0", "1e999999"]]}, 2),
+     ({"rows": [["0", 1.5, "1", 0, [-16], [1.0]]]}, 1)],
+)  # fmt: skip
 def test_statements_of_other_forms_are_refused_by_the_checker(result, change, status, tmp_path):
     certificate = result.certificate | change
     body = {key: value for key, value in certificate.items() if key != "hash"}

@@ -91,14 +91,6 @@ def test_lists_of_windows_and_digit_separators_are_read(tmp_path):
     assert read_arguments(tmp_path / "b.h", "exp")[0] == [Fraction(2001, 2), 3]
 
 
-def test_the_command_says_what_it_skips(path, capsys):
-    assert main(["check", "log", "--cases", str(path), "--json"]) == 0
-    captured = capsys.readouterr()
-    assert f"{path}: 4 lines skipped, NaN or infinity" in captured.err
-    assert f"{path}: 3 lines skipped, log has no value there" in captured.err
-    assert json.loads(captured.out)["skipped"] == 9
-
-
 LLVM = """\
 // Arguments of sin that are hard to round. {1.0, 2.0}
 TEST_F(LlvmLibcSinTest, TrickyInputs) {

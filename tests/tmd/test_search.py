@@ -10,7 +10,6 @@ import tmd
 from tmd import reference
 from tmd._search import sharing
 from tmd._search.blocks import split_into_blocks
-from tmd._search.planning import make_plan
 from tmd._search.taylor_models import Scale
 from tmd.formats import Format, argument_runs, exponent, to_fraction
 from tmd.functions import load_function
@@ -82,23 +81,6 @@ def test_all_algorithms_agree(name, width, bits, device):
     assert 500 < len(exhaustive.cases) < 1500  # 1024 on average
     for other in others:
         assert pairs(other) == pairs(exhaustive)
-
-
-@pytest.mark.parametrize(
-    ("algorithm", "division"),
-    [
-        *(("clipped", "integer"), ("regular", "subtractive")),
-        pytest.param("swap", "float64", marks=pytest.mark.slow),
-        pytest.param("alternating", "hybrid", marks=pytest.mark.slow),
-    ],
-)
-def test_other_tests_and_divisions_agree(algorithm, division, device):
-    domain = window("1.5", 26)
-    plain = tmd.search("exp", domain, bits=18, device=device)
-    other = tmd.search(
-        "exp", domain, bits=18, algorithm=algorithm, division=division, device=device
-    )
-    assert pairs(other) == pairs(plain)
 
 
 @pytest.mark.cuda
@@ -173,25 +155,6 @@ def test_overflow_is_trivial_and_counted():
     result = tmd.search("exp", (np.nextafter(top, 0), np.nextafter(top, 1e9) + 1e-12), bits=10)
     assert result.certificate["trivial"] > 0
     assert all(c.argument <= top for c in result.cases)
-
-
-@pytest.mark.parametrize("workers", [2, 4, 8])
-def test_tasks_keep_all_workers_busy_to_the_end(workers):
-    """Each takes the next task when it is free; the work of a batch is that of any other."""
-    f = load_function("exp")
-    blocks, _ = split_into_blocks(f, Fraction(128), Fraction(128 + 4 * workers), Format.create(53))
-    plans = {i: make_plan(f, b, 32, Scale(), "auto", "reciprocal") for i, b in enumerate(blocks)}
-    tasks = sharing.share_out(plans, "cuda", workers)
-    stretches = [stretch for task in tasks for stretch in task]
-    for i, plan in plans.items():
-        own = [stretch for number, stretch in stretches if number == i]
-        ends = [0, *(s.first + s.length for s in own)]
-        assert [s.first for s in own] == ends[:-1]
-        assert ends[-1] == plan.super_blocks
-    busy = [0] * workers
-    for task in tasks:
-        busy[busy.index(min(busy))] += sum(s.length for _, s in task)  # a super-block a batch
-    assert sum(busy) / workers / max(busy) > 0.98
 
 
 def test_devices_share_a_block_and_store_it_whole(tmp_path, monkeypatch):

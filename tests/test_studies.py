@@ -150,15 +150,12 @@ def test_the_list_says_what_every_study_is_and_each_has_a_function_run(capsys):
         assert re.search(r"^def run\(study: Study\)", path.read_text(), re.M), module
 
 
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        (("run", "phrenology"), "'phrenology' is neither a study"),
-        (("all", "phrenology"), "PACKAGE must be"),
-        (("run", "tiny", "--processes", "0"), "--processes must be an integer >= 1"),
-        (("run", "tiny", "--out", "/sys"), "/sys/"),
-    ],
-)
+@pytest.mark.parametrize(("words", "message"), [
+    (("run", "phrenology"), "'phrenology' is neither a study"),
+    (("all", "phrenology"), "PACKAGE must be"),
+    (("run", "tiny", "--processes", "0"), "--processes must be an integer >= 1"),
+    (("run", "tiny", "--out", "/sys"), "/sys/"),
+])  # fmt: skip
 def test_mistakes_are_one_line_and_exit_code_2(words, message, install, tmp_path, capsys):
     if "/sys" in words and not os.path.isdir("/sys"):
         pytest.skip("this system has no folder that is read-only")

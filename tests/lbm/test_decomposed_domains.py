@@ -183,15 +183,10 @@ TWO_GPUS = {"device": ["cuda", "cuda"], "decomposition": (1, 2, 1), "dtype": "fl
 
 
 @pytest.mark.simulator
-@pytest.mark.parametrize(
-    ("parts", "has_access"),
-    [
-        (TWO_GPUS, True),
-        (TWO_GPUS, False),
-        ({"device": "cuda", "ratio": 0.4, "dtype": "float64"}, True),
-    ],
-    ids=["two GPUs", "through host memory", "a GPU and the CPU"],
-)
+@pytest.mark.parametrize(("parts", "has_access"), [
+    (TWO_GPUS, True), (TWO_GPUS, False),
+    ({"device": "cuda", "ratio": 0.4, "dtype": "float64"}, True),
+], ids=["two GPUs", "through host memory", "a GPU and the CPU"])  # fmt: skip
 def test_gpus_exchange_velocities_and_scalars(parts, has_access, device, monkeypatch):
     if device != "cuda":
         pytest.skip("needs a GPU or its simulator")

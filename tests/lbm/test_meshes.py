@@ -146,15 +146,12 @@ def test_vertices_with_rounding_errors_are_welded_on_request():
 VERTICES, FACES = box((0, 0, 0), (1, 1, 1))
 
 
-@pytest.mark.parametrize(
-    ("vertices", "faces", "error", "words"),
-    [
-        (VERTICES, FACES[1:], ValueError, "not closed: 3 of its edges are open.*Close the holes"),
-        (VERTICES, FACES + (FACES == 7), ValueError,
-         "faces must be indices of the 8 vertices, got 0 to 8"),
-        (VERTICES, [[0, 1, 2], [0, 2, 1]], ValueError, "degenerate or cancel each other"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("vertices", "faces", "error", "words"), [
+    (VERTICES, FACES[1:], ValueError, "not closed: 3 of its edges are open.*Close the holes"),
+    (VERTICES, FACES + (FACES == 7), ValueError,
+     "faces must be indices of the 8 vertices, got 0 to 8"),
+    (VERTICES, [[0, 1, 2], [0, 2, 1]], ValueError, "degenerate or cancel each other"),
+])  # fmt: skip
 def test_bad_arrays_are_refused(vertices, faces, error, words):
     with pytest.raises(error, match=words):
         lbm.TriangleMesh(vertices, faces)

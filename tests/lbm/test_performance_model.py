@@ -111,17 +111,14 @@ def test_a_description_is_read_as_it_was_written(tmp_path):
     assert read_machine(path).cpu.layers == (Linear(1e-6, 1e-9),) * 3
 
 
-@pytest.mark.parametrize(
-    ("keys", "value", "words"),
-    [
-        (("format",), "lbm machine 9", "format must be 'lbm machine 1'"),
-        (("gpu", "cells", "each"), "fast", "gpu.cells.each must be a real number"),
-        (("cpu", "cells"), {"points": [[2, 1], [1, 2]]}, "with rising cells"),
-        (("cpu", "cells"), {"points": [[2, 1]], "start": 1}, "unknown key 'cpu.cells.start'"),
-        (("gpu", "layers", "z"), 3.0, "gpu.layers.z must be a table"),
-        (("gpu", "overhaed"), 1.0, "unknown key 'gpu.overhaed' (did you mean 'overhead'?)"),
-    ],
-)
+@pytest.mark.parametrize(("keys", "value", "words"), [
+    (("format",), "lbm machine 9", "format must be 'lbm machine 1'"),
+    (("gpu", "cells", "each"), "fast", "gpu.cells.each must be a real number"),
+    (("cpu", "cells"), {"points": [[2, 1], [1, 2]]}, "with rising cells"),
+    (("cpu", "cells"), {"points": [[2, 1]], "start": 1}, "unknown key 'cpu.cells.start'"),
+    (("gpu", "layers", "z"), 3.0, "gpu.layers.z must be a table"),
+    (("gpu", "overhaed"), 1.0, "unknown key 'gpu.overhaed' (did you mean 'overhead'?)"),
+])  # fmt: skip
 def test_bad_descriptions_name_the_key(keys, value, words, tmp_path):
     values = describe_machine(make_machine())
     functools.reduce(dict.__getitem__, keys[:-1], values)[keys[-1]] = value
@@ -172,17 +169,14 @@ def test_this_machine_is_measured_and_saved(tmp_path, capsys):
     assert call(capsys, "predict", *options, "--ranks", 1, "--machine", path)[1] == out
 
 
-@pytest.mark.parametrize(
-    ("samples", "rows", "predicted", "chosen"),
-    [
-        ({0.0: [1.0, 1.1], 0.1: [0.9, 0.87], 0.15: [0.8, 0.82], 0.2: [0.7, 1.3]}, 20, 0.2, 0.1),
-        ({0.0: [1.0, 1.1], 0.1: [0.93, 0.9], 0.15: [0.92, 0.7], 0.2: [2.0, 2.0]}, 20, 0.2, 0.0),
-        ({0.0: [1.0], 4 / 17: [0.5]}, 17, 0.24, 3 / 17),
-        ({0.0: [1.0], 1.0: [0.5]}, 10, 0.9, 1.0),
-    ],
-    ids=["less than the share whose slowest sample is best", "a gain that may be noise",
-         "three of four rows", "the CPU alone"],
-)  # fmt: skip
+@pytest.mark.parametrize(("samples", "rows", "predicted", "chosen"), [
+    ({0.0: [1.0, 1.1], 0.1: [0.9, 0.87], 0.15: [0.8, 0.82], 0.2: [0.7, 1.3]}, 20, 0.2, 0.1),
+    ({0.0: [1.0, 1.1], 0.1: [0.93, 0.9], 0.15: [0.92, 0.7], 0.2: [2.0, 2.0]}, 20, 0.2, 0.0),
+    ({0.0: [1.0], 4 / 17: [0.5]}, 17, 0.24, 3 / 17), ({0.0: [1.0], 1.0: [0.5]}, 10, 0.9, 1.0),
+], ids=[
+    "less than the share whose slowest sample is best", "a gain that may be noise",
+    "three of four rows", "the CPU alone",
+])  # fmt: skip
 def test_auto_takes_a_share_that_gains_for_certain(monkeypatch, samples, rows, predicted, chosen):
     problem = cavity_problem((16, rows, 16))
     times = {"best_ratio": lambda machine, shape: predicted,

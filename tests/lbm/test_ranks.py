@@ -263,13 +263,10 @@ s.run(4)
 """
 
 
-@pytest.mark.parametrize(
-    ("end", "words"),
-    [
-        ("1: sys.exit('no input')", ["has called sys.exit('no input'), and all"]),
-        ("0: os.kill(os.getpid(), signal.SIGINT)", ["rank 0 of 2", "was interrupted"]),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("end", "words"), [
+    ("1: sys.exit('no input')", ["has called sys.exit('no input'), and all"]),
+    ("0: os.kill(os.getpid(), signal.SIGINT)", ["rank 0 of 2", "was interrupted"]),
+])  # fmt: skip
 def test_an_exit_or_an_interrupt_of_one_rank_ends_all(end, words):
     status, output = run_program(2, f"{ENDLESS}if comm.rank == {end}\ns.run(10**9)")
     assert status != 0

@@ -60,14 +60,11 @@ def test_the_stability_map_is_that_of_the_record():
             assert 0.97 * lowest < limit < lowest
 
 
-@pytest.mark.parametrize(
-    ("kind", "cell_reynolds", "magic"),
-    [
-        ("walls", 0.5, 1 / 12), ("walls", 15.6, 1 / 12), ("walls", 21.0, 3 / 16),
-        ("walls", 28.0, 0.25), ("walls", 1e3, 0.25), ("open", 3.0, 0.25), ("open", 12.5, 0.03),
-        ("open", 1e3, 0.01), ("free", 15.0, 1e-3), ("free", 79.0, 1e-3), ("free", 1e3, 1e-3),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("kind", "cell_reynolds", "magic"), [
+    ("walls", 0.5, 1 / 12), ("walls", 15.6, 1 / 12), ("walls", 21.0, 3 / 16), ("walls", 28.0, 0.25),
+    ("walls", 1e3, 0.25), ("open", 3.0, 0.25), ("open", 12.5, 0.03), ("open", 1e3, 0.01),
+    ("free", 15.0, 1e-3), ("free", 79.0, 1e-3), ("free", 1e3, 1e-3),
+])  # fmt: skip
 def test_the_most_accurate_stable_magic_parameter_is_chosen(kind, cell_reynolds, magic):
     assert choose_magic(cell_reynolds, kind) == magic
     assert lbm.TRT.suited_to(0.6, cell_reynolds, kind).magic == magic

@@ -33,16 +33,11 @@ def test_errors_of_means_are_those_of_correlated_series_and_trends_are_not_settl
     assert np.array_equal(average_pairs(np.array([[1.0], [3.0], [5.0], [5.0], [9.0]])), [[2], [5]])
 
 
-@pytest.mark.parametrize(
-    ("settings", "size"),
-    [
-        ({}, (16, 8, 4)),
-        ({"flow": "y", "up": "z"}, (8, 16, 4)),
-        ({"flow": "-x", "up": "y"}, (16, 4, 8)),
-        ({"yaw": 90.0}, (8, 16, 4)),
-        ({"incidence": 90.0}, (4, 8, 16)),
-    ],
-)
+@pytest.mark.parametrize(("settings", "size"), [
+    ({}, (16, 8, 4)), ({"flow": "y", "up": "z"}, (8, 16, 4)),
+    ({"flow": "-x", "up": "y"}, (16, 4, 8)), ({"yaw": 90.0}, (8, 16, 4)),
+    ({"incidence": 90.0}, (4, 8, 16)),
+])  # fmt: skip
 def test_bodies_stand_as_they_are_asked_to(settings, size):
     plan = lbm.wind_tunnel(SLAB, **SETTINGS, **settings).plan
     low, high = plan.mesh.bounds

@@ -8,7 +8,6 @@ import os
 import re
 import subprocess
 import sys
-import warnings
 from importlib.metadata import version
 
 import numpy as np
@@ -207,33 +206,10 @@ def test_a_folder_that_cannot_be_written_ends_commands_before_the_work(
     assert err.count("\n") == 1
 
 
-def test_warnings_are_one_line_during_a_command():
-    original = warnings.formatwarning
-
-    def warned():
-        text = warnings.formatwarning("beware", UserWarning, "file.py", 1)
-        assert text == "p: warning: beware\n"
-        return 0
-
-    assert run_command("p", warned) == 0
-    assert warnings.formatwarning is original
-
-
 def test_negative_numbers_with_exponents_are_no_options():
     parser = CommandParser(prog="p")
     parser.add_argument("x", type=float, nargs="+")
     assert parser.parse_args(["-1e-3", "-.5", "-2", "3"]).x == [-1e-3, -0.5, -2.0, 3.0]
-
-
-@pytest.mark.parametrize(("option", "name", "message"), [
-    ("plot", "a.csv", "--plot must end with .html, .png, .svg, .pdf, got "),
-    ("out", "a.svg", "--out must end with .csv, .xlsx, .html, .tex, .parquet, .npy, got "),
-    ("out", "folder.csv", "--out must be a file in an existing folder, got "),
-])  # fmt: skip
-def test_files_that_cannot_be_written_are_refused_before_the_run(option, name, message, tmp_path):
-    (tmp_path / "folder.csv").mkdir()
-    with pytest.raises(ValueError, match=re.escape(message)):
-        check_outputs(**{option: tmp_path / name})
 
 
 def test_commands_load_matplotlib_only_to_draw():

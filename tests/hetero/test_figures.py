@@ -8,7 +8,7 @@ import pytest
 from matplotlib import pyplot
 
 from hetero.command_line import save_figure
-from hetero.display.figures import axes_of, figure_of, new_figure, shown_figure
+from hetero.display.figures import new_figure, shown_figure
 from hetero.display.notebook import table_with_picture
 
 
@@ -40,13 +40,6 @@ def no_figures():
     pyplot.close("all")
     yield
     pyplot.close("all")
-
-
-def test_figures_of_plots_belong_to_pyplot(no_figures):
-    figure = shown_figure((4.0, 3.0))
-    assert pyplot.get_fignums() == [figure.number]
-    assert figure_of(axes_of(None)).number in pyplot.get_fignums()
-    assert not figure.subplots().spines["top"].get_visible()
 
 
 def test_figures_for_files_are_left_to_nobody(no_figures, tmp_path):

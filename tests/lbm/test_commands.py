@@ -362,23 +362,18 @@ def test_tables_of_a_case_with_units_are_in_si(tmp_path, capsys):
     ("steps = 20", "", "steps is missing"),
     ("steps = 20", "stpes = 20\nsteps = 20", "unknown key 'stpes' (did you mean 'steps'?)"),
     ("steps = 20", "time = 1.0", "time is in seconds and needs [units]"),
-    ("[12, 8, 6]", "[12, 8, 0.5]", "shape must hold three positive integers"),
     ("tau = 0.7", "", "fluid.tau and fluid.viscosity are both missing"),
     ("tau = 0.7", "tau = 0.7\nviscosity = 1", "are both there: remove one"),
     ("tau = 0.7", 'tau = 0.7\ncollision = "bgk"\nmagic = 0.1',
      "fluid.magic is a parameter of 'trt': remove it"),
     ('y = "no-slip"', 'y = "noslip"', "got 'noslip' (did you mean 'no-slip'?)"),
-    ('y = "no-slip"', 'y = "velocity-inlet"', "boundaries.y needs a number: {"),
     ("centre = [6.0, 4.0, 3.0]", "centre = [6.0, 4.0, 30.0]",
      "solids.ball covers no cell of the domain: correct its position and its size, or remove "
      "it. The domain measures 12 x 8 x 6 cells"),
     ("radius = 1.6", 'radius = 1.6\ncondition = { type = "pressure-outlet" }',
      "output.forces.solids must list solids of this case that are no outlets (none"),
-    ("checkpoint = 8", 'derived = ["curl"]', "output.derived must list some of 'vorticity'"),
     ('"sphere"', '"mask"\nfile = "no.npy"', "solids.ball.file names"),
-    ('device = "cpu"', "device = 1", "devices.device must be a text such as 'cuda'"),
     ("[9, 5, 2]]", "[6, 4, 3]]", "output.probes.cells: [6, 4, 3] lies in a solid"),
-    ("[9, 5, 2]]", "[9, 5, 2]]\npoints = [[1, 2, 3]]", "points are both there: remove one"),
     ("cells = [[1, 2, 3], [9, 5, 2]]", "points = [[1, 2, 6.5]]",
      "output.probes.points must lie in the domain (12.0, 8.0, 6.0) cells, got [1, 2, 6.5]"),
     ("[output.forces]", '[output.forces]\nsolids = ["bull"]', "must list solids of this case"),
@@ -430,10 +425,6 @@ def test_the_cavity_continues_from_a_checkpoint(tmp_path, capsys):
     assert whole["largest_error"] > 0
     refuse("has 200 steps, and the run ends after 100", capsys, "cavity", *options, "--steps", 100,
            "--restart", state)  # fmt: skip
-    code, out, _ = call(capsys, "cavity", *options, "--steps", 20, "--re", 50, "--json")
-    assert json.loads(out)["largest_error"] is None
-    slow = "cavity", "--n", 8, "--re", 1, "--steps", 5, "--device", "cpu", "--out", tmp_path
-    assert "Re = 1, 5 steps" in call(capsys, *slow)[1]
 
 
 @pytest.mark.mpi

@@ -61,15 +61,6 @@ def test_solids_and_starts_as_functions():
     assert_same_flow(by_arrays, by_functions, 3)
 
 
-@pytest.mark.parametrize("device_list", [["cpu"], ["cpu", "cpu"]])
-def test_gather_returns_the_whole_field(device_list):
-    s = lbm.Simulation((6, 4, 4), u=(0.01, 0.02, 0.0), device=device_list)
-    assert np.array_equal(s.gather("u"), s.u)
-    assert np.array_equal(s.gather(s.rho), s.rho)
-    with pytest.raises(ValueError, match="must end with the axes x, y, z"):
-        s.gather(np.zeros(3))
-
-
 def test_grids_have_the_cheapest_faces():
     """In a periodic domain each cut stands for two faces; one cut makes two."""
     assert choose_decomposition((512, 512, 512), 2).grid == (1, 1, 2)

@@ -201,16 +201,6 @@ def test_a_missing_trimesh_is_an_error_that_names_the_extra(tmp_path, monkeypatc
         lbm.read_mesh(path)
 
 
-def test_the_repairs_of_meshes_that_the_guide_names_run():
-    trimesh = pytest.importorskip("trimesh")
-    pytest.importorskip("networkx")
-    turned = trimesh.Trimesh(VERTICES, [FACES[0][::-1], *FACES[1:]], process=False)
-    with pytest.warns(UserWarning, match="not oriented consistently"):
-        lbm.TriangleMesh(turned.vertices, turned.faces)
-    trimesh.repair.fix_normals(turned)
-    assert lbm.TriangleMesh(turned.vertices, turned.faces).is_oriented
-
-
 # ---- places ---------------------------------------------------------------------------------
 
 

@@ -31,20 +31,6 @@ def make_machine(gpu_rate=1e9, cpu_rate=1e8, overhead=0.0):
     return Machine("a test", 4, gpu, cpu, {"host": Linear(1e-6, 1e-9)})
 
 
-def test_a_line_goes_through_two_measurements():
-    line = Linear.through((10, 3.0), (30, 7.0))
-    assert line(10) == pytest.approx(3.0)
-    assert line(30) == pytest.approx(7.0)
-    assert line.start == pytest.approx(1.0)
-    # Noise must give neither a negative start nor a slope that falls.
-    assert Linear.through((10, 1.0), (20, 4.0)) == Linear(0.0, 0.2)
-    assert Linear.through((20, 4.0), (10, 5.0)) == Linear(0.0, 0.2)
-    curve = Curve(((10, 1.0), (20, 4.0), (40, 5.0)))
-    assert [curve(n) for n in (10, 20, 40)] == [1.0, 4.0, 5.0]
-    assert (curve(5), curve(15), curve(30), curve(60)) == (0.5, 2.5, 4.5, 6.0)
-    assert Curve(((10, 1.0),))(30) == 3.0
-
-
 def halo(n, start=4e-6, each=1.1e-9):
     """Return the seconds of the copies and the message of a face of n^2 cells."""
     return start + each * n * n * CROSSING * 4
@@ -88,14 +74,6 @@ def test_the_best_share_of_the_cpu_pays_or_is_zero():
     assert 0.19 < fair < 0.22  # a quarter of the cells, as of the rates, less the CPU's margin
     assert best_ratio(make_machine(gpu_rate=1e10, cpu_rate=1e8), shape) == 0.0
     assert best_ratio(make_machine(), shape, min_speedup=10.0) == 0.0
-
-
-def test_missing_times_are_errors():
-    machine, shape = make_machine(), (16, 16, 16)
-    with pytest.raises(ValueError, match="no link 'peer', only host"):
-        predict_step(machine, shape, lbm.Decomposition((1, 1, 2)), transport="peer")
-    with pytest.raises(ValueError, match="cores has no times of a cuda device"):
-        predict_step(Machine("cores", 4, None, machine.cpu), shape, ONE)
 
 
 def test_a_description_is_read_as_it_was_written(tmp_path):

@@ -244,19 +244,6 @@ print(s.run(4).steps)
     assert (status, "".join(output.split())) == (0, "44")
 
 
-def test_an_error_before_the_first_simulation_ends_all():
-    program = f"""{START}
-from lbm.launcher import world
-if world().rank == 1:
-    raise FileNotFoundError("the mask of rank 1 is missing")
-lbm.Simulation((8, 8, 8), comm=comm, device="cpu")
-"""
-    status, output = run_program(2, program)
-    assert status != 0
-    assert "rank 1 of 2 on" in output
-    assert "the mask of rank 1 is missing" in output
-
-
 ENDLESS = f"""{START}
 s = lbm.Simulation((8, 8, 8), comm=comm, u=(0.01, 0, 0), device="cpu", check=0)
 s.run(4)

@@ -129,10 +129,8 @@ def test_checkpoints_pass_between_both_states(first, device, tmp_path):
     def make(state):
         settings = FLOWS["inlets that do not reflect"] | {"dtype": "float64", "device": device}
         rho, u = noisy(SHAPE)
-        return lbm.Simulation(
-            SHAPE, collision=lbm.VremanRecursive(0.7, every=3), rho=rho, u=u, state=state,
-            **settings,
-        )  # fmt: skip
+        return lbm.Simulation(SHAPE, collision=lbm.VremanRecursive(0.7, every=3), rho=rho, u=u,
+                              state=state, **settings)  # fmt: skip
 
     (then,) = {*STATES} - {first}
     saved = make(first).run(5)

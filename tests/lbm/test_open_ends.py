@@ -115,11 +115,9 @@ OTHERS = [lbm.PressureOutlet(), lbm.FreeSlip(), lbm.NoSlip(), lbm.VelocityInlet(
           lbm.NonReflectingOutlet(1.01, 10.0)]  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("corner", "others", "lattice", "is_inlet"),
-    cover_pairs([("x-", "y+"), ("y-", "z+"), ("x+", "y-", "z-")], OTHERS, LATTICES.values(),
-                [False, True]),
-)  # fmt: skip
+@pytest.mark.parametrize(("corner", "others", "lattice", "is_inlet"),
+                         cover_pairs([("x-", "y+"), ("y-", "z+"), ("x+", "y-", "z-")], OTHERS,
+                                     LATTICES.values(), [False, True]))  # fmt: skip
 def test_ends_that_meet_match_the_reference(corner, others, lattice, is_inlet):
     faces = {f: others for axis in "xyz" for f in (f"{axis}-", f"{axis}+")}
     velocities = (0.01, 0.0, 0.02), REST, (-0.02, 0.01, 0.0)
@@ -169,10 +167,8 @@ def test_case_files(tmp_path):
     assert first.averaging == last.averaging == pytest.approx(2.0 / scales.units.dt)
     assert first.velocity[0] == pytest.approx(scales.velocity((0.01, 0.0, 0.0))[0])
     assert last.rho == 1.0
-    _, first, last = read_ends(
-        tmp_path, inlet.replace("averaging = 2.0", 'parabola = "y"'),
-        outlet.replace(", averaging = 2.0", ""),
-    )  # fmt: skip
+    _, first, last = read_ends(tmp_path, inlet.replace("averaging = 2.0", 'parabola = "y"'),
+                               outlet.replace(", averaging = 2.0", ""))  # fmt: skip
     assert callable(first.velocity)
     assert first.averaging == 5000.0
     assert last == OUTLET

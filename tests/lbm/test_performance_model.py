@@ -40,24 +40,22 @@ ROWS = 1e-8 * (100 * 50 * 100 - 100 * 100) + 2e-8 * 100 * 100
 """Seconds of half of the rows of 100^3 cells on the CPU, which has the GPU's rows beside it."""
 
 
-@pytest.mark.parametrize(
-    ("overhead", "shape", "grid", "options", "step", "bottleneck"),
-    [
-        (0.0, (100, 100, 100), (1, 1, 1), {}, 1e-5 + 1e-3, "cells"),
-        (0.0, (32, 32, 8), (1, 1, 2), {}, 2e-6 + 1e-9 * 32 * 32 + halo(32), "communication"),
-        (0.0, (20, 20, 20), (1, 2, 1), {"kind": "cpu"},
-         2e-8 * 400 + 1e-8 * (20 * 10 * 20 - 400) + halo(20, 0.0, 5e-10), "cells"),
-        (1e-3, (16, 16, 16), (1, 1, 2), {"transport": "direct"}, 1e-3, "host"),
-        (1e-3, (16, 16, 16), (1, 1, 2), {}, 1e-3 + 2e-6 + 1e-9 * 16 * 16 + halo(16), "host"),
-        (0.0, (100, 100, 100), (1, 1, 1), {"ratio": 0.5}, ROWS, "cpu"),
-        (1e-3, (100, 100, 100), (1, 1, 1), {"ratio": 0.5}, 1e-3 + ROWS, "cpu"),
-        (0.0, (100, 100, 100), (1, 1, 1), {"ratio": 1.0}, 1e-8 * 1e6, "cells"),
-    ],
-    ids=["a GPU alone takes the time of its cells", "a small box of a GPU waits for messages",
-         "cores pack messages themselves", "the host limits tiny boxes",
-         "it starts a step after the messages of the one before", "the slower device limits a rank",
-         "cores beside a GPU wait for its start", "cores alone"],
-)  # fmt: skip
+@pytest.mark.parametrize(("overhead", "shape", "grid", "options", "step", "bottleneck"), [
+    (0.0, (100, 100, 100), (1, 1, 1), {}, 1e-5 + 1e-3, "cells"),
+    (0.0, (32, 32, 8), (1, 1, 2), {}, 2e-6 + 1e-9 * 32 * 32 + halo(32), "communication"),
+    (0.0, (20, 20, 20), (1, 2, 1), {"kind": "cpu"},
+     2e-8 * 400 + 1e-8 * (20 * 10 * 20 - 400) + halo(20, 0.0, 5e-10), "cells"),
+    (1e-3, (16, 16, 16), (1, 1, 2), {"transport": "direct"}, 1e-3, "host"),
+    (1e-3, (16, 16, 16), (1, 1, 2), {}, 1e-3 + 2e-6 + 1e-9 * 16 * 16 + halo(16), "host"),
+    (0.0, (100, 100, 100), (1, 1, 1), {"ratio": 0.5}, ROWS, "cpu"),
+    (1e-3, (100, 100, 100), (1, 1, 1), {"ratio": 0.5}, 1e-3 + ROWS, "cpu"),
+    (0.0, (100, 100, 100), (1, 1, 1), {"ratio": 1.0}, 1e-8 * 1e6, "cells"),
+], ids=[
+    "a GPU alone takes the time of its cells", "a small box of a GPU waits for messages",
+    "cores pack messages themselves", "the host limits tiny boxes",
+    "it starts a step after the messages of the one before", "the slower device limits a rank",
+    "cores beside a GPU wait for its start", "cores alone",
+])  # fmt: skip
 def test_predictions_by_hand(overhead, shape, grid, options, step, bottleneck):
     machine = make_machine(overhead=overhead)
     p = predict_step(machine, shape, lbm.Decomposition(grid), **options)

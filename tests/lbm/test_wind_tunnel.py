@@ -77,10 +77,8 @@ def test_resolved_flows_get_trt_and_others_an_eddy_viscosity():
 
 @pytest.mark.parametrize("wall", ["auto", "modelled"])
 def test_a_cube_at_a_reynolds_number_of_a_million(wall):
-    tunnel = lbm.wind_tunnel(
-        box((0, 0, 0), (1, 1, 1)), speed=10.0, length=1.516, cells=8, device="cpu", wall=wall,
-        margins=(2, 3, 2),
-    )  # fmt: skip
+    tunnel = lbm.wind_tunnel(box((0, 0, 0), (1, 1, 1)), speed=10.0, length=1.516, cells=8,
+                             device="cpu", wall=wall, margins=(2, 3, 2))  # fmt: skip
     result = tunnel.run(fewest=3.0, most=3.0)
     assert result.reynolds == pytest.approx(1e6)
     assert 0.95 < result.drag.value < 1.25  # 1.05; 0.8 if walls slip across edges

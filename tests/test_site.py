@@ -125,23 +125,15 @@ EVERY_PAGE = """
 """
 
 
-@pytest.fixture
-def probe_site(site, tmp_path):
-    """Return a function that runs a script beside the pages of the site."""
-    with serve(site) as address:
-        yield lambda script, milliseconds=5000: probe(site, address, tmp_path, script, milliseconds)
-
-
-needs_chromium = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium: apt install chromium")
-
-
 @pytest.mark.slow
-@needs_chromium
-def test_pages_work_in_a_browser_on_a_small_screen(site, probe_site):
+@pytest.mark.skipif(CHROMIUM is None, reason="no Chromium: apt install chromium")
+def test_pages_work_in_a_browser_on_a_small_screen(site, tmp_path):
     """No page scrolls sideways, writes an error to the console, or asks for a missing file.
 
     All formulas are typeset.
     """
     names = sorted(pages(site))
     script = EVERY_PAGE % (json.dumps(names), PHONE_WIDTH)
-    assert probe_site(script, 1000 * len(names)) == {"wide": [], "formulas": []}
+    with serve(site) as address:
+        found = probe(site, address, tmp_path, script, 1000 * len(names))
+    assert found == {"wide": [], "formulas": []}

@@ -1,4 +1,4 @@
-"""The runner of the studies, and the one format of records of studies and benchmarks."""
+"""The runner of the studies, and the format of their records."""
 
 import json
 import re
@@ -8,11 +8,9 @@ from types import ModuleType
 
 import pytest
 
-import hetero
 import studies.__main__ as runner
 
 PARTS = ["name", "device", "command", "facts", "limits"]
-CPU, GPU = hetero.Device("cpu"), hetero.Device("cuda")
 
 
 def print_squares(study):
@@ -24,12 +22,12 @@ def print_squares(study):
 def install(monkeypatch):
     """Return a function that lets the runner know other studies, by name, instead of its own."""
 
-    def install(table=runner, **functions):
+    def install(**functions):
         names = {name.replace("_", "-"): f"module_of_{name}" for name in functions}
         for module, function in zip(names.values(), functions.values(), strict=True):
             monkeypatch.setitem(sys.modules, module, ModuleType(module))
             sys.modules[module].run = function
-        monkeypatch.setattr(table, "STUDIES" if table is runner else "SUITES", names)
+        monkeypatch.setattr(runner, "STUDIES", names)
 
     return install
 

@@ -49,11 +49,11 @@ def test_figures_for_files_are_left_to_nobody(no_figures, tmp_path):
 
 
 def test_a_notebook_shows_the_value_of_a_cell_once(no_figures, monkeypatch):
+    figure = shown_figure((4.0, 3.0))  # loads what asks for IPython, before it is replaced
     shown = []
     fake = SimpleNamespace(Image=lambda data, format: data, display=shown.append)
     monkeypatch.setitem(sys.modules, "IPython", SimpleNamespace(display=fake))
     monkeypatch.setitem(sys.modules, "IPython.display", fake)
-    figure = shown_figure((4.0, 3.0))
     with pytest.raises(NotImplementedError):  # a terminal prints it and a window shows it
         figure._ipython_display_()
     monkeypatch.setattr(

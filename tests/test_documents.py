@@ -6,7 +6,6 @@ import importlib.util
 import inspect
 import io
 import itertools
-import json
 import os
 import re
 import sys
@@ -174,15 +173,3 @@ def test_the_reference_has_every_public_name(package):
 def test_the_figures_of_the_readme_are_those_of_the_records():
     """`python tools/site/readme_figures.py` updates them."""
     assert load_tool("readme_figures").make_table() in (ROOT / "README.md").read_text()
-
-
-def test_the_home_page_states_version_licence_and_a_figure_of_the_records():
-    text = (ROOT / "docs/index.md").read_text()
-    version = re.search(r'VERSION = "(.*)"', (ROOT / "hetero/version.py").read_text())[1]
-    assert f"Version [{version}]" in text
-    assert "[BSD-3-Clause](../LICENSE)" in text
-    record = json.loads((ROOT / "benchmarks/records/stablegpu/fit-cpu.json").read_text())
-    name = "maximum-likelihood fit of 1,000 observations, alpha 1.5"
-    figure = next(figure for figure in record["figures"] if figure["name"] == name)
-    assert f"**{figure['value']:.1f} {figure['unit']}**" in text
-    assert f"mean is {figure['peers']['libstable, published (mean)'] / 1e3:.1f} s" in text

@@ -30,10 +30,3 @@ def test_every_dependency_is_justified():
     for requirement in sum(PROJECT["optional-dependencies"].values(), PROJECT["dependencies"]):
         name = re.match(r"[\w-]+", requirement)[0]
         assert name in (PROJECT["name"], "numba") or re.search(rf"\b{name}\b", text), name
-
-
-def test_extras_of_extras_exist():
-    extras = PROJECT["optional-dependencies"]
-    for lines in extras.values():
-        for names in re.findall(r"heterokit\[([\w,]+)\]", " ".join(lines)):
-            assert set(names.split(",")) <= set(extras)

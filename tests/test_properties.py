@@ -79,11 +79,8 @@ def test_eigenvalues_are_those_of_lapack(band):
 
 
 @settings(max_examples=8)
-@given(
-    shape=st.tuples(*(st.integers(1, 6),) * 3),
-    pattern=st.sampled_from(["ab", "aa", "esoteric"]),
-    seed=st.integers(0, 1000),
-)
+@given(shape=st.tuples(*(st.integers(1, 6),) * 3),
+       pattern=st.sampled_from(["ab", "aa", "esoteric"]), seed=st.integers(0, 1000))  # fmt: skip
 def test_a_closed_flow_keeps_its_mass(shape, pattern, seed):
     cells = np.random.default_rng(seed).random(shape) < 0.3
     cells[0, 0, 0] = False

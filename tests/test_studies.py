@@ -1,7 +1,6 @@
-"""The runner of the studies, and the one format of records of studies and benchmarks."""
+"""The runner of the studies, and the format of their records."""
 
 import json
-import os
 import re
 import sys
 from pathlib import Path
@@ -9,13 +8,9 @@ from types import ModuleType
 
 import pytest
 
-import hetero
 import studies.__main__ as runner
-from benchmarks import __main__ as benchmarks_runner
-from benchmarks.measurements import Measurement
 
 PARTS = ["name", "device", "command", "facts", "limits"]
-CPU, GPU = hetero.Device("cpu"), hetero.Device("cuda")
 
 
 def print_squares(study):
@@ -27,12 +22,12 @@ def print_squares(study):
 def install(monkeypatch):
     """Return a function that lets the runner know other studies, by name, instead of its own."""
 
-    def install(table=runner, **functions):
+    def install(**functions):
         names = {name.replace("_", "-"): f"module_of_{name}" for name in functions}
         for module, function in zip(names.values(), functions.values(), strict=True):
             monkeypatch.setitem(sys.modules, module, ModuleType(module))
             sys.modules[module].run = function
-        monkeypatch.setattr(table, "STUDIES" if table is runner else "SUITES", names)
+        monkeypatch.setattr(runner, "STUDIES", names)
 
     return install
 
@@ -70,15 +65,6 @@ def test_a_study_prints_its_table_and_writes_a_record(install, run, read, tmp_pa
     assert (tmp_path / "tiny-cpu.1.csv").read_text().split() == ["n,square", "0,0", "1,1", "2,4"]
 
 
-def test_a_benchmark_writes_the_same_format(install, tmp_path):
-    install(benchmarks_runner, tiny=lambda *_: [Measurement("speed", 1.0, "m/s", 2.0, "light")])
-    path = tmp_path / "tiny.json"
-    benchmarks_runner.main(["run", "tiny", "--json", str(path)])
-    record = json.loads(path.read_text())
-    assert list(record) == [*PARTS, "figures"]
-    assert record["figures"][0]["fraction"] == 0.5
-
-
 def test_all_leaves_out_what_this_commit_has_measured(install, run, read, tmp_path, monkeypatch):
     install(tiny=print_squares)
     for commit, runs in (("abc", 1), ("abc", 0), ("def", 1), ("def+", 1), ("def+", 1)):
@@ -89,51 +75,6 @@ def test_all_leaves_out_what_this_commit_has_measured(install, run, read, tmp_pa
         assert read("tiny")["facts"]["commit"] == commit
         assert any(line.startswith(str(tmp_path / "tiny-cpu.json")) for line in printed)
         assert printed[-1] == str(tmp_path / "all-cpu.json")
-
-
-def test_all_writes_how_long_each_study_and_package_took(install, run, read, tmp_path, monkeypatch):
-    def stop(study):
-        raise SystemExit(143)
-
-    install(a_one=print_squares, a_two=print_squares, b_one=stop)
-    monkeypatch.setattr("hetero.measurement.environment.commit", lambda: "abc")
-    assert run("run", "a-one")[0] == 0
-    assert not (tmp_path / "all-cpu.json").exists()
-    with pytest.raises(SystemExit):
-        run("all")
-    first = read("all")["studies"]
-    outcomes = [(name, entry["outcome"]) for name, entry in first.items()]
-    assert outcomes == [("a-one", "done"), ("a-two", "done"), ("b-one", "SystemExit")]
-    seconds = read("a-one")["seconds"]
-    assert first["a-one"] == {"seconds": seconds, "outcome": "done", "commit": "abc"}
-    assert first["a-two"]["seconds"] > 0.0
-
-    sys.modules["module_of_b_one"].run = lambda study: {}
-    assert run("all", "b")[0] == 0
-    times = read("all")
-    last = times["studies"]["b-one"]["seconds"]
-    assert times["packages"] == {"a": seconds + first["a-two"]["seconds"], "b": last}
-    assert list(times) == [*PARTS, "studies", "packages"]
-
-
-def test_all_of_a_package_and_what_a_device_cannot_run():
-    on_cpu, on_gpu = map(runner.names_for, (CPU, GPU))
-    assert set(on_gpu) - set(on_cpu) == {"hetero-devices", "lbm-hybrid", "lbm-hybrid-auto"}
-    assert set(on_cpu) - set(on_gpu) == {"sbth-plane", "stablegpu-threads", "tmd-c-libraries"}
-    assert {*on_cpu, *on_gpu} == set(runner.STUDIES) - set(runner.NOT_IN_ALL)
-    two = runner.names_for(GPU, ["sbth", "lbm"])
-    assert two == [name for name in on_gpu if name.partition("-")[0] in ("sbth", "lbm")]
-
-
-def test_studies_of_papers_are_those_behind_their_tables(install, run, tmp_path):
-    """Table 6.3 has the study that is compared and the one that counts its operations."""
-    found = runner.studies_of_papers()
-    assert {"sbth-comparison", "sbth-counts", "lbm-hybrid", "tmd-tests"} <= found
-    assert not found & {"lbm-gallery", "lbm-bodies", "sbth-plane"}
-    install(rode_ziggurats=print_squares, rode_others=print_squares, tmd_phases=print_squares)
-    assert run("all", "rode", "--papers")[0] == 0
-    written = {path.name for path in tmp_path.glob("*.json")}
-    assert written == {"all-cpu.json", "rode-ziggurats-cpu.json"}
 
 
 def test_the_list_says_what_every_study_is_and_each_has_a_function_run(capsys):
@@ -150,18 +91,12 @@ def test_the_list_says_what_every_study_is_and_each_has_a_function_run(capsys):
         assert re.search(r"^def run\(study: Study\)", path.read_text(), re.M), module
 
 
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        (("run", "phrenology"), "'phrenology' is neither a study"),
-        (("all", "phrenology"), "PACKAGE must be"),
-        (("run", "tiny", "--processes", "0"), "--processes must be an integer >= 1"),
-        (("run", "tiny", "--out", "/sys"), "/sys/"),
-    ],
-)
+@pytest.mark.parametrize(("words", "message"), [
+    (("run", "phrenology"), "'phrenology' is neither a study"),
+    (("all", "phrenology"), "PACKAGE must be"),
+    (("run", "tiny", "--processes", "0"), "--processes must be an integer >= 1"),
+])  # fmt: skip
 def test_mistakes_are_one_line_and_exit_code_2(words, message, install, tmp_path, capsys):
-    if "/sys" in words and not os.path.isdir("/sys"):
-        pytest.skip("this system has no folder that is read-only")
     install(tiny=print_squares)
     verb, name, *options = words
     defaults = ["--device", "cpu", "--quick", "--out", str(tmp_path)]

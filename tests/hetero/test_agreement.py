@@ -115,18 +115,14 @@ def test_ranks_with_equal_values_agree():
     assert on_ranks(lambda comm, rank: require_same(comm, **values(rank))) == [None] * RANKS
 
 
-@pytest.mark.parametrize(
-    ("name", "change"),
-    [
-        ("array", lambda v: np.roll(v, 1)),
-        ("array", lambda v: np.where(np.arange(v.size) == 17_000, -1.0, v)),
-        ("array", lambda v: v.view(np.int64)),
-        ("nan", lambda v: [[v[0], v[1]], v[2]]),
-        ("function", lambda v: make_problem(3.0).H),
-        ("partial", lambda v: functools.partial(solve, paths=4)),
-        ("objects", lambda v: np.array([1, "y"], object)),
-    ],
-)
+@pytest.mark.parametrize(("name", "change"), [
+    ("array", lambda v: np.roll(v, 1)),
+    ("array", lambda v: np.where(np.arange(v.size) == 17_000, -1.0, v)),
+    ("array", lambda v: v.view(np.int64)), ("nan", lambda v: [[v[0], v[1]], v[2]]),
+    ("function", lambda v: make_problem(3.0).H),
+    ("partial", lambda v: functools.partial(solve, paths=4)),
+    ("objects", lambda v: np.array([1, "y"], object)),
+])  # fmt: skip
 def test_any_difference_is_found_and_named(name, change):
     def compare(comm, rank):
         mine = values(rank)

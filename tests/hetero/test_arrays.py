@@ -65,14 +65,10 @@ def test_large_arrays_are_staged(require_cuda, monkeypatch):
     assert len(rings) == 1  # which all uploads have used
 
 
-@pytest.mark.parametrize(
-    "x",
-    [
-        np.arange(6.0).reshape(2, 3)[:, ::2], np.arange(4, dtype=np.int8), np.ones((2, 0, 3)),
-        np.float32([[0.5]]), [0.0, 1.0], np.asfortranarray(np.arange(6.0).reshape(2, 3)),
-    ],
-    ids=["strided", "int8", "empty", "float32", "list", "fortran"],
-)  # fmt: skip
+@pytest.mark.parametrize("x", [
+    np.arange(6.0).reshape(2, 3)[:, ::2], np.arange(4, dtype=np.int8), np.ones((2, 0, 3)),
+    np.float32([[0.5]]), [0.0, 1.0], np.asfortranarray(np.arange(6.0).reshape(2, 3)),
+], ids=["strided", "int8", "empty", "float32", "list", "fortran"])  # fmt: skip
 @pytest.mark.simulator
 def test_shapes_and_dtypes(device, x):
     before = np.array(x, copy=True)

@@ -112,16 +112,6 @@ def test_folders_of_older_sources_are_removed(root):
     assert left == {f"toy-{0:016x}", f"toy-{1:016x}", "other-0123456789abcdef"}
 
 
-def test_a_program_that_writes_much_prunes_more_than_once_a_day(root):
-    for number in range(200):
-        store.write("toy-0123456789abcdef", file_name(number), bytes(1000))
-        with secure_files.opened_folder(root) as descriptor:
-            pruning.prune_if_due(descriptor, 1000, every=10_000, most_bytes=20_000)
-    left = sum(path.stat().st_size for path in (root / "toy-0123456789abcdef").iterdir())
-    assert left < 35_000
-    assert store.read("toy-0123456789abcdef", file_name(199)) == bytes(1000)
-
-
 def test_files_whose_writer_was_killed_are_removed(root):
     folder = root / "toy-0123456789abcdef"
     for name, days in (("a", 0.1), ("b", 0.0)):

@@ -58,14 +58,11 @@ def test_edits_of_host_code_of_hetero_recompile_nothing(tree):
     assert tree.run_fresh(code) == ["7.0", "1", "0"]
 
 
-@pytest.mark.parametrize(
-    "imported",
-    [
-        "from numba.extending import overload",
-        "import numba.extending\noverload = numba.extending.overload",
-        "from numba import (\n    types,\n    extending,\n)\noverload = extending.overload",
-    ],
-)
+@pytest.mark.parametrize("imported", [
+    "from numba.extending import overload",
+    "import numba.extending\noverload = numba.extending.overload",
+    "from numba import (\n    types,\n    extending,\n)\noverload = extending.overload",
+])  # fmt: skip
 def test_an_edit_of_an_overload_recompiles_its_package(tree, imported):
     """It leaves no trace in the code that uses it."""
     overload = f"""

@@ -26,36 +26,30 @@ def save(folder: Path, name: str, text: str) -> Path:
     return path
 
 
-@pytest.mark.parametrize(
-    ("text", "key", "values"),
-    [
-        ("date,close\n2020-01-01,1.5\n2020-01-02,2\n", "2", [1.5, 2.0]),
-        ("# comment\n\na;b\n1;2\n3;\n", "b", [2.0, np.nan]),
-        ("a\tb\n1\tNA\n2\t-1e3\n", "b", [np.nan, -1000.0]),
-        ('"a, b",c\n"1.5",2\n', "a, b", [1.5]),
-        ("a,b\n1,2 # two\n# none\n3,4\n", "b", [2.0, 4.0]),
-        ("n,#trades\n1,2\n3,4\n", "#trades", [2.0, 4.0]),
-    ],
-)
+@pytest.mark.parametrize(("text", "key", "values"), [
+    ("date,close\n2020-01-01,1.5\n2020-01-02,2\n", "2", [1.5, 2.0]),
+    ("# comment\n\na;b\n1;2\n3;\n", "b", [2.0, np.nan]),
+    ("a\tb\n1\tNA\n2\t-1e3\n", "b", [np.nan, -1000.0]),
+    ('"a, b",c\n"1.5",2\n', "a, b", [1.5]),
+    ("a,b\n1,2 # two\n# none\n3,4\n", "b", [2.0, 4.0]),
+    ("n,#trades\n1,2\n3,4\n", "#trades", [2.0, 4.0]),
+])  # fmt: skip
 def test_text_is_read_with_and_without_headings(tmp_path, text, key, values):
     (column,) = read_columns(save(tmp_path, "a.csv", text), [key])
     np.testing.assert_array_equal(column.values, values)
 
 
-@pytest.mark.parametrize(
-    ("text", "layout", "values", "assumed"),
-    [
-        ("a;b\n1.234,5;2\n0,5;3\n", {}, [1234.5, 0.5], "decimal commas, thousands marked by '.'"),
-        ('a,b\n"1,234.5","2,000"\n"3.5",1\n', {}, [1234.5, 3.5], "thousands marked by ','"),
-        ("a;b\n1\u00a0234,5;2,75\n3,5;1\n", {}, [1234.5, 3.5], "decimal commas"),
-        ("1,5 2,5\n3,5   6\n", {}, [1.5, 3.5], "decimal commas"),
-        ("a;b;\n1,5;2;\n3;4;\n", {}, [1.5, 3.0], "decimal commas"),
-        ("a;b\n1,234;2\n", {"decimal": ","}, [1.234], "decimal commas"),
-        ("a;b\n1,234;2\n", {"decimal": "."}, [1234.0], "thousands marked by ','"),
-        ("a_1.5\nb_2.5\n", {"delimiter": "_"}, None, ""),
-        ("x\n0.1234567890123456789\n1e-310\n", {}, [0.12345678901234568, 1e-310], ""),
-    ],
-)
+@pytest.mark.parametrize(("text", "layout", "values", "assumed"), [
+    ("a;b\n1.234,5;2\n0,5;3\n", {}, [1234.5, 0.5], "decimal commas, thousands marked by '.'"),
+    ('a,b\n"1,234.5","2,000"\n"3.5",1\n', {}, [1234.5, 3.5], "thousands marked by ','"),
+    ("a;b\n1\u00a0234,5;2,75\n3,5;1\n", {}, [1234.5, 3.5], "decimal commas"),
+    ("1,5 2,5\n3,5   6\n", {}, [1.5, 3.5], "decimal commas"),
+    ("a;b;\n1,5;2;\n3;4;\n", {}, [1.5, 3.0], "decimal commas"),
+    ("a;b\n1,234;2\n", {"decimal": ","}, [1.234], "decimal commas"),
+    ("a;b\n1,234;2\n", {"decimal": "."}, [1234.0], "thousands marked by ','"),
+    ("a_1.5\nb_2.5\n", {"delimiter": "_"}, None, ""),
+    ("x\n0.1234567890123456789\n1e-310\n", {}, [0.12345678901234568, 1e-310], ""),
+])  # fmt: skip
 def test_numbers_are_read_as_people_write_them(tmp_path, text, layout, values, assumed):
     table = open_table(save(tmp_path, "a.csv", text), **layout)
     assert table.assumptions.startswith(assumed)
@@ -63,17 +57,14 @@ def test_numbers_are_read_as_people_write_them(tmp_path, text, layout, values, a
         np.testing.assert_array_equal(table.columns(["1"])[0].values, values)
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("a;b\n1,234;2\n", "line 2: '1,234' may have a decimal comma .*--decimal"),
-        ("day,close\n2020-01-01,1,5\n", "line 2 has 3 fields between ',', the first line 2"),
-        ("a,b\n" + "1,2\n" * 300 + "1,2,5\n", "line 302 has more than 2 fields"),
-        ("a;b\n" + "2;1\n" * 300 + "2,5;1\n", "line 302: '2,5' .*Remedy: --decimal ,"),
-        ("a;b\n1,2.5;1\n1,5;1\n", "commas and points may have"),
-        ("x,x\n1,2\n", "more than one column is called 'x': pass its number"),
-    ],
-)
+@pytest.mark.parametrize(("text", "message"), [
+    ("a;b\n1,234;2\n", "line 2: '1,234' may have a decimal comma .*--decimal"),
+    ("day,close\n2020-01-01,1,5\n", "line 2 has 3 fields between ',', the first line 2"),
+    ("a,b\n" + "1,2\n" * 300 + "1,2,5\n", "line 302 has more than 2 fields"),
+    ("a;b\n" + "2;1\n" * 300 + "2,5;1\n", "line 302: '2,5' .*Remedy: --decimal ,"),
+    ("a;b\n1,2.5;1\n1,5;1\n", "commas and points may have"),
+    ("x,x\n1,2\n", "more than one column is called 'x': pass its number"),
+])  # fmt: skip
 def test_numbers_with_two_readings_are_refused(tmp_path, text, message):
     key = "x" if text.startswith("x") else "1"
     with pytest.raises(ValueError, match=message):
@@ -113,15 +104,10 @@ def test_columns_without_numbers_are_named(tmp_path):
     assert [c.name for c in table.columns(every=True)] == ["x", "y"]
 
 
-@pytest.mark.parametrize(
-    "texts",
-    [
-        ("2020-12-31", "2021-01-01"),
-        ("31.12.2020", "01.01.2021"),
-        ("31/12/2020", "01/01/2021"),
-        ("2020-12-31T00:00:00+00:00", "2021-01-01T00:00:00+00:00"),
-    ],
-)
+@pytest.mark.parametrize("texts", [
+    ("2020-12-31", "2021-01-01"), ("31.12.2020", "01.01.2021"), ("31/12/2020", "01/01/2021"),
+    ("2020-12-31T00:00:00+00:00", "2021-01-01T00:00:00+00:00"),
+])  # fmt: skip
 @pytest.mark.parametrize("suffix", [".csv", ".parquet"])
 def test_dates_are_read_however_they_are_written(tmp_path, texts, suffix):
     path = tmp_path / f"a{suffix}"
@@ -161,16 +147,11 @@ def test_the_only_column_of_numbers_needs_no_name(tmp_path):
         read_columns(save(tmp_path, "b.csv", "a,b\n1,2\n"))
 
 
-@pytest.mark.parametrize(
-    ("name", "content", "message"),
-    [
-        ("a.csv", b"", "holds no data"),
-        ("a.csv", b"a,b\n", "headings, but no numbers"),
-        ("a.csv", b"a,b\n1,2\n1,two\n", "line 3: 'two' in column 'b' is not a number"),
-        ("a.csv", b"\xff\xfe\x00", "no text file"),
-        ("a.npy", b"a,b\n", "no NumPy file"),
-    ],
-)
+@pytest.mark.parametrize(("name", "content", "message"), [
+    ("a.csv", b"", "holds no data"), ("a.csv", b"a,b\n", "headings, but no numbers"),
+    ("a.csv", b"a,b\n1,2\n1,two\n", "line 3: 'two' in column 'b' is not a number"),
+    ("a.csv", b"\xff\xfe\x00", "no text file"), ("a.npy", b"a,b\n", "no NumPy file"),
+])  # fmt: skip
 def test_errors_name_the_file_and_the_place(tmp_path, name, content, message):
     path = tmp_path / name
     path.write_bytes(content)

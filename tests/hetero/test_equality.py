@@ -84,21 +84,18 @@ def test_one_number_of_an_array_makes_results_unequal():
 NAN = float("nan")
 
 
-@pytest.mark.parametrize(
-    ("a", "b", "equal"),
-    [
-        (NAN, np.float64("nan"), True),
-        (np.array([1.0, NAN]), np.array([1.0, NAN]), True),
-        (np.array([1.0, NAN]), np.array([1.0, 2.0]), False),
-        (np.array([1.0]), np.array([1]), False),
-        (np.array([1.0]), np.array([[1.0]]), False),
-        (np.array([NAN, "a"], object), np.array([NAN, "a"], object), True),
-        ({"a": [np.zeros(2)]}, {"a": [np.zeros(2)]}, True),
-        ({"a": [np.zeros(2)]}, {"a": (np.zeros(2),)}, False),
-        ([1, 2], [1], False),
-        (pd.Index(["a", "b"]), pd.Index(["a", "c"]), False),
-    ],
-)
+@pytest.mark.parametrize(("a", "b", "equal"), [
+    (NAN, np.float64("nan"), True),
+    (np.array([1.0, NAN]), np.array([1.0, NAN]), True),
+    (np.array([1.0, NAN]), np.array([1.0, 2.0]), False),
+    (np.array([1.0]), np.array([1]), False),
+    (np.array([1.0]), np.array([[1.0]]), False),
+    (np.array([NAN, "a"], object), np.array([NAN, "a"], object), True),
+    ({"a": [np.zeros(2)]}, {"a": [np.zeros(2)]}, True),
+    ({"a": [np.zeros(2)]}, {"a": (np.zeros(2),)}, False),
+    ([1, 2], [1], False),
+    (pd.Index(["a", "b"]), pd.Index(["a", "c"]), False),
+])  # fmt: skip
 def test_values_are_compared_with_their_types(a, b, equal):
     assert are_equal(a, b) is equal
     assert are_equal(b, a) is equal

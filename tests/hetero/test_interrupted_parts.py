@@ -145,14 +145,11 @@ def slow(*values):
     return pytest.param(*values, marks=pytest.mark.slow)
 
 
-@pytest.mark.parametrize(
-    ("work", "engine", "to_all"),
-    [
-        *(("waits", "pool", True), ("loops", "dask", False)),
-        *(slow("waits", "pool", False), slow("waits", "dask", True)),
-        *(slow("tmd", engine, to_all) for engine in ("pool", "dask") for to_all in (False, True)),
-    ],
-)
+@pytest.mark.parametrize(("work", "engine", "to_all"), [
+    *(("waits", "pool", True), ("loops", "dask", False)),
+    *(slow("waits", "pool", False), slow("waits", "dask", True)),
+    *(slow("tmd", engine, to_all) for engine in ("pool", "dask") for to_all in (False, True)),
+])  # fmt: skip
 def test_ctrl_c(work, engine, to_all, tmp_path):
     """Interrupt a program, or all processes of its terminal, when it has stored a part."""
     if engine == "dask":

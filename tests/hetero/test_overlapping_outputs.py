@@ -19,32 +19,19 @@ def _shifted(call, values):
     return memory[1:]
 
 
-@pytest.mark.parametrize(
-    ("call", "values"),
-    [
-        (lambda x, out: stablegpu.ndtr(x, out=out, device="cpu"), NORMAL_TAILS),
-        (lambda x, out: stablegpu.expn(2, x, out=out, device="cpu"), POSITIVE),
-        (lambda x, out: DISTRIBUTION.pdf(x, out=out), NORMAL_TAILS),
-        (lambda x, out: DISTRIBUTION.ppf(x, out=out), PROBABILITIES),
-        (lambda x, out: DISTRIBUTION.plan().cdf(x, out=out), NORMAL_TAILS),
-        (lambda x, out: stablegpu.pdf(1.0, 1.5, 0.5, x, out=out, device="cpu"), NORMAL_TAILS),
-        (
-            lambda x, out: stablegpu.logsumexp(
-                x.reshape(2, -1), axis=0, out=out[: x.size // 2], device="cpu"
-            ),
-            NORMAL_TAILS,
-        ),
-        *(
-            (
-                lambda x, out, method=method: rode.ornstein_uhlenbeck(
-                    None, 0.1, start=0.0, method=method, noise=x, out=out, device="cpu"
-                ),
-                NORMAL_TAILS,
-            )
-            for method in ("scan", "sweeps")
-        ),
-    ],
-)
+@pytest.mark.parametrize(("call", "values"), [
+    (lambda x, out: stablegpu.ndtr(x, out=out, device="cpu"), NORMAL_TAILS),
+    (lambda x, out: stablegpu.expn(2, x, out=out, device="cpu"), POSITIVE),
+    (lambda x, out: DISTRIBUTION.pdf(x, out=out), NORMAL_TAILS),
+    (lambda x, out: DISTRIBUTION.ppf(x, out=out), PROBABILITIES),
+    (lambda x, out: DISTRIBUTION.plan().cdf(x, out=out), NORMAL_TAILS),
+    (lambda x, out: stablegpu.pdf(1.0, 1.5, 0.5, x, out=out, device="cpu"), NORMAL_TAILS),
+    (lambda x, out: stablegpu.logsumexp(x.reshape(2, -1), axis=0, out=out[: x.size // 2],
+                                        device="cpu"), NORMAL_TAILS),
+    *((lambda x, out, method=method: rode.ornstein_uhlenbeck(
+        None, 0.1, start=0.0, method=method, noise=x, out=out, device="cpu"), NORMAL_TAILS)
+      for method in ("scan", "sweeps")),
+])  # fmt: skip
 def test_an_output_may_overlap_an_input(call, values):
     expected = np.append(values[1:], 0.0)
     part = call(values.copy(), out := np.empty_like(values))

@@ -14,16 +14,13 @@ def read(folder, text, *keys, name="a.csv", **layout):
     return open_table(folder / name, **layout).columns(keys)[0].values
 
 
-@pytest.mark.parametrize(
-    ("text", "values", "assumed"),
-    [
-        ("x\n1.2%\n-50 %\n0\n", [0.012, -0.5, 0.0], "percentages as fractions"),
-        ("x;y\n1,5%;1\n(2,25%);1\n", [0.015, -0.0225], "decimal commas, percentages"),
-        ("x\n\u22121.5\n2\n", [-1.5, 2.0], ""),
-        ("\u22121,5 2,5\n3,5 6\n", [-1.5, 3.5], "decimal commas"),
-        ('x,y\n"(1,234.5)",1\n', [-1234.5], "thousands marked by ','"),
-    ],
-)
+@pytest.mark.parametrize(("text", "values", "assumed"), [
+    ("x\n1.2%\n-50 %\n0\n", [0.012, -0.5, 0.0], "percentages as fractions"),
+    ("x;y\n1,5%;1\n(2,25%);1\n", [0.015, -0.0225], "decimal commas, percentages"),
+    ("x\n\u22121.5\n2\n", [-1.5, 2.0], ""),
+    ("\u22121,5 2,5\n3,5 6\n", [-1.5, 3.5], "decimal commas"),
+    ('x,y\n"(1,234.5)",1\n', [-1234.5], "thousands marked by ','"),
+])  # fmt: skip
 def test_signs_and_percentages(tmp_path, text, values, assumed):
     np.testing.assert_allclose(read(tmp_path, text, "1"), values, rtol=1e-15)
     assert open_table(tmp_path / "a.csv").assumptions.startswith(assumed)
@@ -61,15 +58,11 @@ def test_what_cannot_be_columns_is_refused_with_a_remedy(tmp_path):
         open_table(tmp_path / "a.xlsx")
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "[0.1, null, -3e-7]",
-        "[[0.1, 1], [null, 2], [-3e-7, 3]]",
-        '[{"x": 0.1, "day": "2020-01-01"}, {"x": null}, {"x": -3e-7}]',
-        ' {"x": [0.1, null, "\u22123e-7"], "name": ["a, b", "c", "\\n"]}',
-    ],
-)
+@pytest.mark.parametrize("text", [
+    "[0.1, null, -3e-7]", "[[0.1, 1], [null, 2], [-3e-7, 3]]",
+    '[{"x": 0.1, "day": "2020-01-01"}, {"x": null}, {"x": -3e-7}]',
+    ' {"x": [0.1, null, "\u22123e-7"], "name": ["a, b", "c", "\\n"]}',
+])  # fmt: skip
 def test_json_is_read(tmp_path, text):
     key = "x" if "x" in text else "1"
     np.testing.assert_array_equal(read(tmp_path, text, key, name="a.json"), [0.1, np.nan, -3e-7])
@@ -103,14 +96,11 @@ def test_tables_are_written_for_people(tmp_path):
     assert all(part in text for part in (r"x\_1", r"0.333333 & a \& b", "1e-09 & c", r"\toprule"))
 
 
-@pytest.mark.parametrize(
-    ("suffix", "package", "message"),
-    [
-        (".xlsx", "openpyxl", r"need openpyxl.*pip install 'heterokit\[excel\]'"),
-        (".tex", "jinja2", "LaTeX by jinja2.*pip install jinja2"),
-        (".parquet", "pyarrow", r"need pyarrow.*pip install 'heterokit\[io\]'"),
-    ],
-)
+@pytest.mark.parametrize(("suffix", "package", "message"), [
+    (".xlsx", "openpyxl", r"need openpyxl.*pip install 'heterokit\[excel\]'"),
+    (".tex", "jinja2", "LaTeX by jinja2.*pip install jinja2"),
+    (".parquet", "pyarrow", r"need pyarrow.*pip install 'heterokit\[io\]'"),
+])  # fmt: skip
 def test_packages_that_lack_are_named(tmp_path, monkeypatch, suffix, package, message):
     monkeypatch.setitem(sys.modules, package, None)
     with pytest.raises(ImportError, match=message):

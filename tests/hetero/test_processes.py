@@ -77,10 +77,8 @@ def run_script(folder, text: str, layer: str) -> list[str]:
         "NUMBA_THREADING_LAYER": layer,
         "PYTHONPATH": os.pathsep.join(["", *sys.path]).strip(os.pathsep),
     }
-    done = subprocess.run(
-        [sys.executable, "program.py"], cwd=folder, env=environment, capture_output=True, text=True,
-        timeout=120,
-    )  # fmt: skip
+    done = subprocess.run([sys.executable, "program.py"], cwd=folder, env=environment,
+                          capture_output=True, text=True, timeout=120)  # fmt: skip
     assert done.returncode == 0, done.stderr
     return done.stdout.splitlines()
 
@@ -150,10 +148,8 @@ def test_a_process_ends_well_after_kernels_on_several_gpus(require_cuda):
     if len(cuda.gpus) < 2:
         pytest.skip("needs two GPUs")
     variables = {"NUMBA_CUDA_MAX_PENDING_DEALLOCS_COUNT": "0"}
-    done = subprocess.run(
-        [sys.executable, "-c", KERNELS_ON_ALL_GPUS], env=os.environ | variables, check=False,
-        capture_output=True, text=True, timeout=120,
-    )  # fmt: skip
+    done = subprocess.run([sys.executable, "-c", KERNELS_ON_ALL_GPUS], env=os.environ | variables,
+                          check=False, capture_output=True, text=True, timeout=120)  # fmt: skip
     assert (done.returncode, done.stdout) == (0, "done\n"), done.stderr
 
 

@@ -24,19 +24,6 @@ def test_regions_nest_and_add_up():
     assert "inner" in str(profile)
 
 
-def test_bytes_count_in_all_regions_around():
-    from hetero.measurement import profiling
-
-    with hetero.profile() as profile, hetero.region("outer"):
-        profiling.count_transfer(to_host=8)
-        with hetero.region("inner"):
-            profiling.count_transfer(to_host=100, to_device=5)
-    outer = profile.children["outer"]
-    assert outer.children["inner"].bytes_to_host == 100
-    assert outer.bytes_to_host == profile.bytes_to_host == 108
-    assert profile.bytes_to_device == 5
-
-
 def test_benchmark_separates_the_first_call():
     calls = []
 

@@ -10,8 +10,6 @@ from hetero import progress
 from hetero.cpu.interruptible import ranges
 from hetero.display import progress_bar
 from hetero.display.progress_bar import (
-    describe_progress,
-    format_duration,
     loop_progress,
     open_bar,
 )
@@ -36,13 +34,6 @@ def test_a_pipe_gets_lines_with_the_time_that_is_left(capfd, monkeypatch):
         time.sleep(0.1)
         advance(85.0)
     assert capfd.readouterr() == ("", "work: 10 % after 0 s, about 1 s left\n")
-
-
-def test_lines_tell_how_much_is_left():
-    assert describe_progress("work", 0.1, 4.0) == "work: 10 % after 4 s, about 36 s left"
-    assert describe_progress("work", 0.0, 240.0) == "work: 0 % after 4 min"
-    texts = {3.4: "3 s", 119.0: "119 s", 840.0: "14 min", 9000.0: "2 h", 1e9: "11,574 days"}
-    assert {seconds: format_duration(seconds) for seconds in texts} == texts
 
 
 def test_loops_get_bars_while_they_are_long(monkeypatch):

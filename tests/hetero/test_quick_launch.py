@@ -121,12 +121,10 @@ def test_numbers_are_those_that_numba_passes(launches):
     arguments += np.uint64(1 << 63), np.uint32(1 << 31), np.int32(-5), np.float32(0.1)
     launch(Kernel(), 3, (16, 2), 0, arguments, 64)
     array, matrix = types.Array(types.float64, 1, "C"), types.Array(types.float64, 2, "C")
-    kinds = (
-        types.NamedTuple((array, matrix, types.Array(types.int64, 1, "C")), Table),
-        types.NamedTuple((types.float64, types.int64, types.boolean), Scales),
-        *(types.float64, types.float64, types.boolean, types.int64),
-        *(types.uint64, types.uint32, types.int32, types.float32),
-    )
+    kinds = (types.NamedTuple((array, matrix, types.Array(types.int64, 1, "C")), Table),
+             types.NamedTuple((types.float64, types.int64, types.boolean), Scales),
+             *(types.float64, types.float64, types.boolean, types.int64),
+             *(types.uint64, types.uint32, types.int32, types.float32))  # fmt: skip
     expected = []
     for kind, value in zip(kinds, arguments, strict=True):
         numba_kernel = SimpleNamespace(extensions=[])

@@ -23,47 +23,33 @@ MASKED = (np.ma.masked, np.ma.masked_array(0.5, mask=True))
 NUMBERS = (check_finite, check_integer, check_shape)
 
 
-@pytest.mark.parametrize(
-    ("check", "arguments", "expected"),
-    [
-        (check_finite, (np.array(2),), 2.0),
-        (check_in_range, (0, 0, 1), 0.0),
-        (check_shape, (3,), (3,)),
-        (check_shape, ((2, np.int64(3)),), (2, 3)),
-        *((check_integer, (good,), 3) for good in (3, 3.0, np.int8(3), np.float32(3), np.array(3))),
-        (check_dtype, (">f4", DTYPES), np.dtype("float32")),
-    ],
-)
+@pytest.mark.parametrize(("check", "arguments", "expected"), [
+    (check_finite, (np.array(2),), 2.0), (check_in_range, (0, 0, 1), 0.0),
+    (check_shape, (3,), (3,)), (check_shape, ((2, np.int64(3)),), (2, 3)),
+    *((check_integer, (good,), 3) for good in (3, 3.0, np.int8(3), np.float32(3), np.array(3))),
+    (check_dtype, (">f4", DTYPES), np.dtype("float32")),
+])  # fmt: skip
 def test_values_are_converted(check, arguments, expected):
     value = check("a", *arguments)
     assert value == expected
     assert type(value) is type(expected)
 
 
-@pytest.mark.parametrize(
-    ("check", "values", "others", "error", "message"),
-    [
-        (check_finite, ("1", None, 1j, [1.0], np.True_), (), TypeError, "must be a real number"),
-        (check_finite, (np.nan, np.inf), (), ValueError, "must be finite"),
-        (check_shape, (-1, (2, -3), 1.5), (), ValueError, "must hold"),
-        (check_shape, ("12", b"a", {1, 2}, [None]), (), TypeError, "must be an int or a tuple"),
-        (check_shape, (2**63, (2**40, 2**40), (1,) * 65), (), ValueError, "must have at most 64"),
-        (check_integer, (2.5, "3", None, True, np.nan, 3j), (), TypeError, "must be an integer"),
-        (check_integer, (3,), (4,), ValueError, "must be an integer >= 4, got 3"),
-        (check_integer, HUGE, (0, 10), (TypeError, ValueError), "must"),
-        *((check, MASKED, (), ValueError, "must not be masked") for check in NUMBERS),
-        (check_choice, (np.array(["x"]), ["x"], None), (("x", "y"),), ValueError, "must be one of"),
-        (
-            check_dtype,
-            (None, "a", 1, "i4", "(2"),
-            (DTYPES,),
-            ValueError,
-            "must be one of 'float64'",
-        ),
-        (check_path, ("", "a\0b"), (), ValueError, "must be the path of a file"),
-        (check_path, (None, b"a", 1, ["a"]), (), TypeError, "must be a path"),
-    ],
-)
+@pytest.mark.parametrize(("check", "values", "others", "error", "message"), [
+    (check_finite, ("1", None, 1j, [1.0], np.True_), (), TypeError, "must be a real number"),
+    (check_finite, (np.nan, np.inf), (), ValueError, "must be finite"),
+    (check_shape, (-1, (2, -3), 1.5), (), ValueError, "must hold"),
+    (check_shape, ("12", b"a", {1, 2}, [None]), (), TypeError, "must be an int or a tuple"),
+    (check_shape, (2**63, (2**40, 2**40), (1,) * 65), (), ValueError, "must have at most 64"),
+    (check_integer, (2.5, "3", None, True, np.nan, 3j), (), TypeError, "must be an integer"),
+    (check_integer, (3,), (4,), ValueError, "must be an integer >= 4, got 3"),
+    (check_integer, HUGE, (0, 10), (TypeError, ValueError), "must"),
+    *((check, MASKED, (), ValueError, "must not be masked") for check in NUMBERS),
+    (check_choice, (np.array(["x"]), ["x"], None), (("x", "y"),), ValueError, "must be one of"),
+    (check_dtype, (None, "a", 1, "i4", "(2"), (DTYPES,), ValueError, "must be one of 'float64'"),
+    (check_path, ("", "a\0b"), (), ValueError, "must be the path of a file"),
+    (check_path, (None, b"a", 1, ["a"]), (), TypeError, "must be a path"),
+])  # fmt: skip
 def test_values_are_refused_by_name(check, values, others, error, message):
     for value in values:
         with pytest.raises(error, match=f"^a {message}"):

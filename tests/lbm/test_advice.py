@@ -41,9 +41,3 @@ def test_what_is_advised_is_stable():
     n = round(16 * factor)
     finer = lbm.TRT(tau_of(45.0 * 16 / n), magic=0.25)
     assert np.isfinite(cavity(finer, n).run(4000).u).all()
-
-
-def test_operators_without_a_magic_parameter_are_not_advised_one():
-    message = error_of(lbm.RecursiveRegularized(tau_of(1e5)))
-    assert "magic" not in message
-    assert "For RecursiveRegularized no largest speed/viscosity is known; here it is" in message

@@ -18,42 +18,39 @@ BALL[3:5, 3:5, 3:5] = True
 INLET = lbm.VelocityInlet((0.1, 0.0, 0.0))
 
 
-@pytest.mark.parametrize(
-    ("options", "error", "words"),
-    [
-        ({"shape": (8, 8)}, ValueError, "shape must be three integers"),
-        ({"shape": (1 << 11, 1 << 11, 1 << 11)}, ValueError, "2\\^32"),
-        ({"shape": (7, 8, 8), "storage": "float16"}, ValueError, "even nx"),
-        ({"dtype": "float16"}, ValueError, "dtype='float32', storage='float16'"),
-        ({"dtype": "float64", "storage": "float16"}, ValueError, "goes with dtype='float32'"),
-        ({"boundaries": {"x-": lbm.NoSlip()}}, ValueError, "'x-' and 'x\\+'"),
-        ({"boundaries": {"w": lbm.NoSlip()}}, ValueError, "key 'w'"),
-        ({"boundaries": {"x": lbm.NoSlip(), "x-": lbm.NoSlip()}}, ValueError, "twice"),
-        ({"boundaries": {"y": lbm.Solid(BALL)}}, ValueError, "names a face"),
-        ({"boundaries": {"a": lbm.Solid(BALL[1:])}}, ValueError, "cells of shape"),
-        ({"boundaries": {"a": lbm.Solid(BALL), "b": lbm.Solid(BALL)}}, ValueError,
-         r"boundaries\['b'\] overlaps the solid 'a' in \d+ cells"),
-        ({"u": lambda x, y, z: np.zeros((3, 4, 4, 4))}, ValueError,
-         "function u must .* \\(4, 4, 4"),
-        ({"u": np.full((3, 8, 8, 8), np.inf)}, ValueError, "finite"),
-        ({"u": (2.0, 0.0, 0.0)}, ValueError, "Mach 3.5"),
-        ({"rho": 50.0}, ValueError, "rho is 50 in cell"),
-        ({"boundaries": {"a": lbm.Solid(np.ones((8, 8, 8), bool))}}, ValueError, "no fluid cell"),
-        ({"boundaries": {"y": lbm.MovingWall((0.0, 0.1, 0.0))}}, ValueError, "its own plane"),
-        ({"boundaries": {"z+": lbm.MovingWall((0.1, 0.0, 1e-9)), "z-": lbm.NoSlip()}}, ValueError,
-         "'z\\+' would move through its own plane"),
-        ({"boundaries": {"x-": INLET, "x+": lbm.VelocityInlet((-0.1, 0.0, 0.0))}}, ValueError,
-         "no outlet"),
-        ({"boundaries": {"a": lbm.Solid(BALL, INLET), "x-": lbm.NoSlip(), "x+": INLET}},
-         ValueError, "take out a net mass of"),
-        *(({"boundaries": {"wing": lbm.Solid(cells)}}, ValueError,
-           r"boundaries\['wing'\] covers no cell of the domain")  # its force would always be 0
-          for cells in (np.zeros((8, 8, 8), bool), lbm.Sphere((4, 4, 4), 0.01),
-                        lbm.geometry.sphere((8, 8, 8), (40, 4, 4), 2.0),
-                        lambda x, y, z: (x < 0) & (y < 0) & (z < 0))),
-        ({"ratio": 0.5}, ValueError, "needs device='cuda'"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("options", "error", "words"), [
+    ({"shape": (8, 8)}, ValueError, "shape must be three integers"),
+    ({"shape": (1 << 11, 1 << 11, 1 << 11)}, ValueError, "2\\^32"),
+    ({"shape": (7, 8, 8), "storage": "float16"}, ValueError, "even nx"),
+    ({"dtype": "float16"}, ValueError, "dtype='float32', storage='float16'"),
+    ({"dtype": "float64", "storage": "float16"}, ValueError, "goes with dtype='float32'"),
+    ({"boundaries": {"x-": lbm.NoSlip()}}, ValueError, "'x-' and 'x\\+'"),
+    ({"boundaries": {"w": lbm.NoSlip()}}, ValueError, "key 'w'"),
+    ({"boundaries": {"x": lbm.NoSlip(), "x-": lbm.NoSlip()}}, ValueError, "twice"),
+    ({"boundaries": {"y": lbm.Solid(BALL)}}, ValueError, "names a face"),
+    ({"boundaries": {"a": lbm.Solid(BALL[1:])}}, ValueError, "cells of shape"),
+    ({"boundaries": {"a": lbm.Solid(BALL), "b": lbm.Solid(BALL)}}, ValueError,
+     r"boundaries\['b'\] overlaps the solid 'a' in \d+ cells"),
+    ({"u": lambda x, y, z: np.zeros((3, 4, 4, 4))}, ValueError,
+     "function u must .* \\(4, 4, 4"),
+    ({"u": np.full((3, 8, 8, 8), np.inf)}, ValueError, "finite"),
+    ({"u": (2.0, 0.0, 0.0)}, ValueError, "Mach 3.5"),
+    ({"rho": 50.0}, ValueError, "rho is 50 in cell"),
+    ({"boundaries": {"a": lbm.Solid(np.ones((8, 8, 8), bool))}}, ValueError, "no fluid cell"),
+    ({"boundaries": {"y": lbm.MovingWall((0.0, 0.1, 0.0))}}, ValueError, "its own plane"),
+    ({"boundaries": {"z+": lbm.MovingWall((0.1, 0.0, 1e-9)), "z-": lbm.NoSlip()}}, ValueError,
+     "'z\\+' would move through its own plane"),
+    ({"boundaries": {"x-": INLET, "x+": lbm.VelocityInlet((-0.1, 0.0, 0.0))}}, ValueError,
+     "no outlet"),
+    ({"boundaries": {"a": lbm.Solid(BALL, INLET), "x-": lbm.NoSlip(), "x+": INLET}},
+     ValueError, "take out a net mass of"),
+    *(({"boundaries": {"wing": lbm.Solid(cells)}}, ValueError,
+       r"boundaries\['wing'\] covers no cell of the domain")  # its force would always be 0
+      for cells in (np.zeros((8, 8, 8), bool), lbm.Sphere((4, 4, 4), 0.01),
+                    lbm.geometry.sphere((8, 8, 8), (40, 4, 4), 2.0),
+                    lambda x, y, z: (x < 0) & (y < 0) & (z < 0))),
+    ({"ratio": 0.5}, ValueError, "needs device='cuda'"),
+])  # fmt: skip
 def test_simulation_refuses(options, error, words):
     shape = options.pop("shape", (8, 8, 8))
     with pytest.raises(error, match=words):
@@ -65,15 +62,11 @@ HUGE = {"pattern": "ab", "dtype": "float64", "lattice": "D3Q27"}
 
 
 @pytest.mark.parametrize("ratio", [0.0, 0.3, "auto"])
-@pytest.mark.parametrize(
-    "build",
-    [
-        lambda **options: lbm.Simulation((2000, 2000, 1000), **HUGE, **options),
-        lambda **options: sphere(75, reynolds=100.0, **HUGE, **options),
-        lambda **options: vortices(2000, nz=1000, **HUGE, **options),
-    ],
-    ids=["Simulation", "sphere", "vortices"],
-)
+@pytest.mark.parametrize("build", [
+    lambda **options: lbm.Simulation((2000, 2000, 1000), **HUGE, **options),
+    lambda **options: sphere(75, reynolds=100.0, **HUGE, **options),
+    lambda **options: vortices(2000, nz=1000, **HUGE, **options),
+], ids=["Simulation", "sphere", "vortices"])  # fmt: skip
 def test_memory_is_compared_before_anything_is_built(build, ratio, device):
     """The message states the need, the free memory and a remedy for the device."""
     if device == "cpu" and ratio:
@@ -151,17 +144,14 @@ def test_parts_that_are_too_long_for_a_gpu(shape):
         create_engine(cavity_problem(shape), hetero.Device("cuda", 0))
 
 
-@pytest.mark.parametrize(
-    ("use", "error", "words"),
-    [
-        (lambda s, _: s.force_on("y-"), ValueError, "'y-' is a face"),
-        (lambda s, _: s.force_on("b"), ValueError, "no solid 'b'.*which has 'a'"),
-        (lambda s, _: s.run(1, callbacks=[3]), TypeError, "must hold callables, got 3"),
-        (lambda s, folder: s.save(folder), IsADirectoryError, "is a folder"),
-        (lambda s, _: lbm.Probe([(3, 3, 3)])(s), ValueError, "lies in a solid"),
-        (lambda s, _: s.run(2**63), ValueError, "steps must be an integer in"),
-    ],
-)
+@pytest.mark.parametrize(("use", "error", "words"), [
+    (lambda s, _: s.force_on("y-"), ValueError, "'y-' is a face"),
+    (lambda s, _: s.force_on("b"), ValueError, "no solid 'b'.*which has 'a'"),
+    (lambda s, _: s.run(1, callbacks=[3]), TypeError, "must hold callables, got 3"),
+    (lambda s, folder: s.save(folder), IsADirectoryError, "is a folder"),
+    (lambda s, _: lbm.Probe([(3, 3, 3)])(s), ValueError, "lies in a solid"),
+    (lambda s, _: s.run(2**63), ValueError, "steps must be an integer in"),
+])  # fmt: skip
 def test_wrong_uses(use, error, words, tmp_path):
     s = lbm.Simulation((8, 8, 8), boundaries={"a": lbm.Solid(BALL)}, device="cpu", check=0)
     with pytest.raises(error, match=words):

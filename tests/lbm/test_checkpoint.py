@@ -69,18 +69,14 @@ def digest(data):
     return hashlib.blake2b(data, digest_size=32).digest()
 
 
-@pytest.mark.parametrize(
-    ("key", "value"),
-    [
-        *(("slab", v) for v in (-1, 0, 1.5, "2", None, True)),
-        *(("steps", v) for v in (-3, 2.0, "7", None, False, 10**30)),
-        *(("shape", v) for v in (12, [12, 9], [12, 9, "7"], [12, -9, -7], None, [12, 9, 7.0])),
-        *(("force", v) for v in (0, [1e-4, 0.0], "none", [None] * 3)),
-        *(("precision", v) for v in (None, 64)),
-        *(("walls", v) for v in (None, [])),
-        *(("collision", v) for v in (None, {})),
-    ],
-)
+@pytest.mark.parametrize(("key", "value"), [
+    *(("slab", v) for v in (-1, 0, 1.5, "2", None, True)),
+    *(("steps", v) for v in (-3, 2.0, "7", None, False, 10**30)),
+    *(("shape", v) for v in (12, [12, 9], [12, 9, "7"], [12, -9, -7], None, [12, 9, 7.0])),
+    *(("force", v) for v in (0, [1e-4, 0.0], "none", [None] * 3)),
+    *(("precision", v) for v in (None, 64)), *(("walls", v) for v in (None, [])),
+    *(("collision", v) for v in (None, {})),
+])  # fmt: skip
 def test_a_header_with_a_wrong_field_is_refused(key, value, tmp_path):
     s = flow("cpu")
     file = s.save(tmp_path / "state")

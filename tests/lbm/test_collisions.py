@@ -153,16 +153,11 @@ def test_a_shear_wave_decays_by_the_viscosity_while_a_force_accelerates_it(opera
     assert abs(flow.f.sum(axis=0).mean()) < 300 * np.finfo(float).eps
 
 
-@pytest.mark.parametrize(
-    ("operator", "errors"),
-    [
-        (lbm.BGK(0.6), (-2.7, -5.9, -1.5)),
-        (lbm.TRT(0.6), (-3.2, -6.2, -1.6)),
-        (lbm.RecursiveRegularized(0.6), (0.2, -4.5, -2.3)),
-        (lbm.CentralMoments(0.6), (0.2, -4.5, -2.3)),
-    ],
-    ids=lambda value: type(value).__name__,
-)
+@pytest.mark.parametrize(("operator", "errors"), [
+    (lbm.BGK(0.6), (-2.7, -5.9, -1.5)), (lbm.TRT(0.6), (-3.2, -6.2, -1.6)),
+    (lbm.RecursiveRegularized(0.6), (0.2, -4.5, -2.3)),
+    (lbm.CentralMoments(0.6), (0.2, -4.5, -2.3)),
+], ids=lambda value: type(value).__name__)  # fmt: skip
 @SLOW_ON_D3Q27
 def test_the_viscosity_at_an_angle_to_the_axes_is_as_documented(operator, errors, lattice):
     """Beside exp(-nu k^2 t), with mean flows that c^3 = c does not let these lattices represent."""
@@ -214,14 +209,11 @@ def slow_unless(condition, *values):
     return pytest.param(*values, marks=[] if condition else pytest.mark.slow)
 
 
-@pytest.mark.parametrize(
-    ("operator", "lattice", "storage"),
-    [
-        *(slow_unless(o is Branching, o, lbm.D3Q19, "float64") for o in ALL),
-        *(slow_unless(False, o, D3Q27, "float64") for o in OPERATORS.values()),
-        *(slow_unless(False, o, lbm.D3Q19, "float16") for o in (lbm.TRT,)),
-    ],
-)
+@pytest.mark.parametrize(("operator", "lattice", "storage"), [
+    *(slow_unless(o is Branching, o, lbm.D3Q19, "float64") for o in ALL),
+    *(slow_unless(False, o, D3Q27, "float64") for o in OPERATORS.values()),
+    *(slow_unless(False, o, lbm.D3Q19, "float16") for o in (lbm.TRT,)),
+])  # fmt: skip
 def test_steps_match_the_reference_of_the_operator(operator, lattice, storage, device):
     """Branches take one cell after the other; `TRT`, in all other tests, takes vectors of cells."""
     for flow in "cavity with bodies", "open channel":
@@ -289,14 +281,11 @@ def test_flows_take_names_classes_and_operators():
     assert lbm.Smagorinsky.suited_to(0.6, 5.0, "free") == lbm.Smagorinsky(0.6, magic=1e-3)
 
 
-@pytest.mark.parametrize(
-    ("call", "error", "words"),
-    [
-        (lambda: cavity(8, reynolds=8, collision="bgk", magic=0.1), ValueError, "no parameter of"),
-        (lambda: make_collision(lbm.TRT(0.7), 0.7, magic=0.1), ValueError, "asks for tau=0.7, mag"),
-        (lambda: lbm.SmagorinskyBGK(0.6, constant=0.0), ValueError, "constant must lie in"),
-    ],
-)
+@pytest.mark.parametrize(("call", "error", "words"), [
+    (lambda: cavity(8, reynolds=8, collision="bgk", magic=0.1), ValueError, "no parameter of"),
+    (lambda: make_collision(lbm.TRT(0.7), 0.7, magic=0.1), ValueError, "asks for tau=0.7, mag"),
+    (lambda: lbm.SmagorinskyBGK(0.6, constant=0.0), ValueError, "constant must lie in"),
+])  # fmt: skip
 def test_errors(call, error, words):
     with pytest.raises(error, match=words):
         call()

@@ -61,15 +61,6 @@ def test_solids_and_starts_as_functions():
     assert_same_flow(by_arrays, by_functions, 3)
 
 
-@pytest.mark.parametrize("device_list", [["cpu"], ["cpu", "cpu"]])
-def test_gather_returns_the_whole_field(device_list):
-    s = lbm.Simulation((6, 4, 4), u=(0.01, 0.02, 0.0), device=device_list)
-    assert np.array_equal(s.gather("u"), s.u)
-    assert np.array_equal(s.gather(s.rho), s.rho)
-    with pytest.raises(ValueError, match="must end with the axes x, y, z"):
-        s.gather(np.zeros(3))
-
-
 def test_grids_have_the_cheapest_faces():
     """In a periodic domain each cut stands for two faces; one cut makes two."""
     assert choose_decomposition((512, 512, 512), 2).grid == (1, 1, 2)
@@ -183,15 +174,10 @@ TWO_GPUS = {"device": ["cuda", "cuda"], "decomposition": (1, 2, 1), "dtype": "fl
 
 
 @pytest.mark.simulator
-@pytest.mark.parametrize(
-    ("parts", "has_access"),
-    [
-        (TWO_GPUS, True),
-        (TWO_GPUS, False),
-        ({"device": "cuda", "ratio": 0.4, "dtype": "float64"}, True),
-    ],
-    ids=["two GPUs", "through host memory", "a GPU and the CPU"],
-)
+@pytest.mark.parametrize(("parts", "has_access"), [
+    (TWO_GPUS, True), (TWO_GPUS, False),
+    ({"device": "cuda", "ratio": 0.4, "dtype": "float64"}, True),
+], ids=["two GPUs", "through host memory", "a GPU and the CPU"])  # fmt: skip
 def test_gpus_exchange_velocities_and_scalars(parts, has_access, device, monkeypatch):
     if device != "cuda":
         pytest.skip("needs a GPU or its simulator")

@@ -190,13 +190,3 @@ def test_parameters_and_operators_without_a_field():
         lbm.Vreman(0.6, magic=0.0)
     with pytest.raises(AttributeError, match="keeps no eddy viscosity: operators that do are"):
         _ = lbm.Simulation((4, 4, 4), device="cpu").eddy_viscosity
-
-
-def test_the_bytes_of_a_step_count_a_share_of_the_computation():
-    for options, size in (
-        ({"collision": lbm.TRT(0.6)}, 152), ({"collision": lbm.Vreman(0.6)}, 183),
-        ({"collision": lbm.Vreman(0.6, every=1000)}, 156),
-        ({"lattice": "D3Q27", "dtype": "float64"}, 2 * 27 * 8),
-    ):  # fmt: skip
-        s = lbm.Simulation((8, 8, 8), device="cpu", **options)
-        assert s.problem.bytes_per_update() == size

@@ -117,24 +117,21 @@ def test_restarts_go_on_bit_for_bit(name, tmp_path):
         assert_same_fields(expected, fields_of(again.run(STEPS + 1)))
 
 
-@pytest.mark.parametrize(
-    ("name", "other", "words"),
-    [
-        ("Vreman", partial(make, "cavity with bodies", lbm.Vreman(0.51, 2.0, every=4)),
-         "collision="),
-        ("D3Q27", partial(make, "cavity with bodies"), "lattice='D3Q27', but this simulation has"),
-        ("inlets that do not reflect",
-         partial(make, "inlets that do not reflect",
-                 walls={"x-": lbm.NonReflectingInlet((0.05, 0.01, 0.0), averaging=21.0)}),
-         "averaging"),
-        ("outlets that do not reflect",
-         partial(make, "outlets that do not reflect",
-                 walls={"x+": lbm.NonReflectingOutlet(1.01, averaging=21.0)}), "averaging"),
-        ("scalars, Vreman",
-         partial(make, "open channel", lbm.Vreman(0.6, constant=2.0, every=2),
-                 scalars=heat(x_=0.5, still=-0.4)), "sponges, scalars and outlets="),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("name", "other", "words"), [
+    ("Vreman", partial(make, "cavity with bodies", lbm.Vreman(0.51, 2.0, every=4)),
+     "collision="),
+    ("D3Q27", partial(make, "cavity with bodies"), "lattice='D3Q27', but this simulation has"),
+    ("inlets that do not reflect",
+     partial(make, "inlets that do not reflect",
+             walls={"x-": lbm.NonReflectingInlet((0.05, 0.01, 0.0), averaging=21.0)}),
+     "averaging"),
+    ("outlets that do not reflect",
+     partial(make, "outlets that do not reflect",
+             walls={"x+": lbm.NonReflectingOutlet(1.01, averaging=21.0)}), "averaging"),
+    ("scalars, Vreman",
+     partial(make, "open channel", lbm.Vreman(0.6, constant=2.0, every=2),
+             scalars=heat(x_=0.5, still=-0.4)), "sponges, scalars and outlets="),
+])  # fmt: skip
 def test_a_checkpoint_belongs_to_its_settings(name, other, words, tmp_path):
     file = FEATURES[name](device="cpu").save(tmp_path / "state")
     with pytest.raises(lbm.CheckpointError, match=words):

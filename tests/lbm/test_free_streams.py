@@ -11,10 +11,8 @@ ALL = {axis: lbm.FreeStream(STREAM) for axis in "xyz"}
 
 
 def simulate(shape, boundaries, tau, **options):
-    return lbm.Simulation(
-        shape, collision=lbm.TRT(tau), boundaries=boundaries, dtype="float64", device="cpu",
-        **options,
-    )  # fmt: skip
+    return lbm.Simulation(shape, collision=lbm.TRT(tau), boundaries=boundaries, dtype="float64",
+                          device="cpu", **options)  # fmt: skip
 
 
 def deviation(s):

@@ -1,45 +1,23 @@
 """The gallery's exact solutions, and the orders at which flows approach them."""
 
-import itertools
-
 import numpy as np
 import pytest
 
 from hetero.devices import Device
 from studies.lbm.gallery import FLOWS, find_order
-from studies.lbm.gallery_flows import CAVITIES, GHIA, duct_profile
+from studies.lbm.gallery_flows import CAVITIES, GHIA
 from studies.lbm.gallery_heat import NUSSELT, solve_heated_cavity
 
 FLOW = {flow.name: flow for flow in FLOWS}
 
 
-def test_the_profile_of_a_duct_solves_its_equation():
-    h = 1e-3
-    y, z = np.meshgrid([0.1, 0.37, 0.5, 0.82], [0.2, 0.5, 0.66])
-    u = {
-        (i, j): duct_profile(y + i * h, z + j * h)
-        for i, j in itertools.product((-1, 0, 1), repeat=2)
-    }
-    laplacian = (u[1, 0] + u[-1, 0] + u[0, 1] + u[0, -1] - 4.0 * u[0, 0]) / h**2
-    assert laplacian == pytest.approx(-1.0, abs=1e-3)
-    walls = np.linspace(0.05, 0.95, 7)
-    assert np.abs(duct_profile(0.0 * walls, walls)).max() < 1e-15
-    assert np.abs(duct_profile(walls, 0.0 * walls)).max() < 1e-5  # of the series, with 60 terms
-
-
-@pytest.mark.parametrize(
-    ("name", "sizes", "order", "largest"),
-    [
-        ("duct", (6, 12), 2.0, 0.2),
-        ("Womersley channel", (8, 16), 2.2, 0.1),
-        ("oscillating plate", (12, 24), 2.2, 0.05),
-        ("decaying vortices", (12, 24), 2.0, 0.3),
-        ("tilted channel", (8, 16), 1.0, 2.5),
-        ("rotating cylinder", (8, 16), 1.0, 3.0),
-        ("tilted channel, interpolated", (8, 16), 2.0, 0.2),
-        ("rotating cylinder, interpolated", (8, 16), 1.7, 0.3),
-    ],
-)
+@pytest.mark.parametrize(("name", "sizes", "order", "largest"), [
+    ("duct", (6, 12), 2.0, 0.2), ("Womersley channel", (8, 16), 2.2, 0.1),
+    ("oscillating plate", (12, 24), 2.2, 0.05), ("decaying vortices", (12, 24), 2.0, 0.3),
+    ("tilted channel", (8, 16), 1.0, 2.5), ("rotating cylinder", (8, 16), 1.0, 3.0),
+    ("tilted channel, interpolated", (8, 16), 2.0, 0.2),
+    ("rotating cylinder, interpolated", (8, 16), 1.7, 0.3),
+])  # fmt: skip
 def test_errors_fall_at_the_order_of_the_walls(name, sizes, order, largest):
     """Flat and interpolated walls are of second order, staircases of first order."""
     series = {n: FLOW[name].solve(n, Device("cpu")) for n in sizes}

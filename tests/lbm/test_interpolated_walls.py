@@ -249,19 +249,16 @@ class Careless(lbm.Shape):
 AT_FACE = lbm.Sphere((0.6, 5.0, 4.0), 2.2)
 
 
-@pytest.mark.parametrize(
-    ("shape", "condition", "wall", "error", "words"),
-    [
-        (np.ones(SHAPE, bool), lbm.NoSlip(), "interpolated", TypeError, "know their surface"),
-        (BALL, lbm.PressureOutlet(), "interpolated", ValueError, "NoSlip or MovingWall"),
-        (Careless(lambda p, c: np.full(len(p), np.nan)), lbm.NoSlip(), "interpolated", ValueError,
-         "does not cross .* links that end in its cells"),
-        (Careless(lambda p, c: np.zeros(3)), lbm.NoSlip(), "interpolated", ValueError,
-         "one number for each of the .* links"),
-        (Careless(AT_FACE.distances, AT_FACE), lbm.NoSlip(), "interpolated", ValueError,
-         "a periodic face: give a shape of your own its `bounds`"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("shape", "condition", "wall", "error", "words"), [
+    (np.ones(SHAPE, bool), lbm.NoSlip(), "interpolated", TypeError, "know their surface"),
+    (BALL, lbm.PressureOutlet(), "interpolated", ValueError, "NoSlip or MovingWall"),
+    (Careless(lambda p, c: np.full(len(p), np.nan)), lbm.NoSlip(), "interpolated", ValueError,
+     "does not cross .* links that end in its cells"),
+    (Careless(lambda p, c: np.zeros(3)), lbm.NoSlip(), "interpolated", ValueError,
+     "one number for each of the .* links"),
+    (Careless(AT_FACE.distances, AT_FACE), lbm.NoSlip(), "interpolated", ValueError,
+     "a periodic face: give a shape of your own its `bounds`"),
+])  # fmt: skip
 def test_refusals(shape, condition, wall, error, words):
     with pytest.raises(error, match=words):
         lbm.Simulation(SHAPE, boundaries={"ball": lbm.Solid(shape, condition, wall)}, device="cpu")
@@ -277,16 +274,13 @@ devices = { device = "cpu" }
 """
 
 
-@pytest.mark.parametrize(
-    ("lines", "shape"),
-    [
-        ('shape = "sphere"\ncentre = [4.4, 5.2, 4.6]\nradius = 2.3', BALL),
-        ('shape = "cylinder"\naxis = "y"\ncentre = [4.4, 4.6]\nradius = 2.3',
-         lbm.Cylinder((4.4, 4.6), 2.3, "y")),
-        ('shape = "box"\nfrom = [2.2, 3, 2.7]\nto = [7.4, 6.1, 5.5]',
-         lbm.Box((2.2, 3, 2.7), (7.4, 6.1, 5.5))),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("lines", "shape"), [
+    ('shape = "sphere"\ncentre = [4.4, 5.2, 4.6]\nradius = 2.3', BALL),
+    ('shape = "cylinder"\naxis = "y"\ncentre = [4.4, 4.6]\nradius = 2.3',
+     lbm.Cylinder((4.4, 4.6), 2.3, "y")),
+    ('shape = "box"\nfrom = [2.2, 3, 2.7]\nto = [7.4, 6.1, 5.5]',
+     lbm.Box((2.2, 3, 2.7), (7.4, 6.1, 5.5))),
+])  # fmt: skip
 def test_case_files_have_interpolated_walls(lines, shape, tmp_path):
     case = read_text(tmp_path, f'{CASE}{lines}\nwall = "interpolated"\n')
     s = lbm.Simulation(**case.arguments).run(case.steps)
@@ -379,17 +373,14 @@ FLOOR = lbm.HalfSpace((0.0, 8.2, 0.0), (0.0, 1.0, 0.0))
 ON_LINKS = lbm.HalfSpace((0.0, 8.0, 0.0), (0.0, 1.0, 0.0))
 
 
-@pytest.mark.parametrize(
-    ("shape", "walls", "words"),
-    [
-        ((6, 12, 3), {"floor": FLOOR, "y": lbm.NoSlip()}, "18 of 90 links"),
-        ((6, 12, 3), {"floor": FLOOR, "y": lbm.FreeSlip()}, None),
-        ((6, 12, 3), {"floor": ON_LINKS, "y": lbm.NoSlip()}, None),
-        ((24, 24, 24), {"body": ~mesh_of(*cuboid((2.2,) * 3, (21.7, 9.8, 14.3)))}, None),
-        ((24, 24, 24), {"body": ~mesh_of(*cuboid((2.2,) * 3, (21.7, 5.8, 14.3)))}, "(body)"),
-        ((24, 24, 24), {"ball": lbm.Sphere((12.1, 12.2, 6.9), 5.3), "z": lbm.NoSlip()}, "(ball)"),
-    ],
-)
+@pytest.mark.parametrize(("shape", "walls", "words"), [
+    ((6, 12, 3), {"floor": FLOOR, "y": lbm.NoSlip()}, "18 of 90 links"),
+    ((6, 12, 3), {"floor": FLOOR, "y": lbm.FreeSlip()}, None),
+    ((6, 12, 3), {"floor": ON_LINKS, "y": lbm.NoSlip()}, None),
+    ((24, 24, 24), {"body": ~mesh_of(*cuboid((2.2,) * 3, (21.7, 9.8, 14.3)))}, None),
+    ((24, 24, 24), {"body": ~mesh_of(*cuboid((2.2,) * 3, (21.7, 5.8, 14.3)))}, "(body)"),
+    ((24, 24, 24), {"ball": lbm.Sphere((12.1, 12.2, 6.9), 5.3), "z": lbm.NoSlip()}, "(ball)"),
+])  # fmt: skip
 def test_only_narrow_gaps_are_named(shape, walls, words):
     messages = warnings_of(shape, **walls)
     assert words in messages[0] if words else not messages

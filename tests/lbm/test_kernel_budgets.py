@@ -70,14 +70,10 @@ def test_kernels_compile_within_their_budgets(
     assert_keeps_budget(kernel, SIGNATURES[operation](precision), precision, registers)
 
 
-@pytest.mark.parametrize(
-    ("precision", "walls", "of_step", "of_viscosity"),
-    [
-        with_budget("float32", "faces", 72, 40),
-        with_budget("float16", "solids", 104, 56),
-        with_budget("float64", "none", 152, 48),
-    ],
-)
+@pytest.mark.parametrize(("precision", "walls", "of_step", "of_viscosity"), [
+    with_budget("float32", "faces", 72, 40), with_budget("float16", "solids", 104, 56),
+    with_budget("float64", "none", 152, 48),
+])  # fmt: skip
 def test_kernels_of_eddy_viscosities(precision, walls, of_step, of_viscosity):
     from lbm._coupled.eddy_viscosity.cuda import make_update_kernel
     from lbm._kernels.gpu.kernels import make_kernel
@@ -120,14 +116,10 @@ def test_the_kernel_of_sums_over_bodies():
 @pytest.mark.parametrize(
     "face", [pytest.param(f, marks=[pytest.mark.slow] * (f not in (0, 3))) for f in range(6)]
 )
-@pytest.mark.parametrize(
-    ("precision", "lattice", "registers"),
-    [
-        with_budget("float32", D3Q19, 48),
-        with_budget("float64", D3Q27, 88),
-        with_budget("float16", D3Q27, 56),
-    ],
-)
+@pytest.mark.parametrize(("precision", "lattice", "registers"), [
+    with_budget("float32", D3Q19, 48), with_budget("float64", D3Q27, 88),
+    with_budget("float16", D3Q27, 56),
+])  # fmt: skip
 def test_the_kernels_of_sheared_outlets(precision, lattice, registers, face):
     from lbm._coupled.open_faces.formulas import make_bend_cell
     from lbm._kernels.items.cuda import LOOP, make_kernel

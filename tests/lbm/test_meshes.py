@@ -146,15 +146,12 @@ def test_vertices_with_rounding_errors_are_welded_on_request():
 VERTICES, FACES = box((0, 0, 0), (1, 1, 1))
 
 
-@pytest.mark.parametrize(
-    ("vertices", "faces", "error", "words"),
-    [
-        (VERTICES, FACES[1:], ValueError, "not closed: 3 of its edges are open.*Close the holes"),
-        (VERTICES, FACES + (FACES == 7), ValueError,
-         "faces must be indices of the 8 vertices, got 0 to 8"),
-        (VERTICES, [[0, 1, 2], [0, 2, 1]], ValueError, "degenerate or cancel each other"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("vertices", "faces", "error", "words"), [
+    (VERTICES, FACES[1:], ValueError, "not closed: 3 of its edges are open.*Close the holes"),
+    (VERTICES, FACES + (FACES == 7), ValueError,
+     "faces must be indices of the 8 vertices, got 0 to 8"),
+    (VERTICES, [[0, 1, 2], [0, 2, 1]], ValueError, "degenerate or cancel each other"),
+])  # fmt: skip
 def test_bad_arrays_are_refused(vertices, faces, error, words):
     with pytest.raises(error, match=words):
         lbm.TriangleMesh(vertices, faces)
@@ -202,16 +199,6 @@ def test_a_missing_trimesh_is_an_error_that_names_the_extra(tmp_path, monkeypatc
     monkeypatch.setitem(sys.modules, "trimesh", None)
     with pytest.raises(ImportError, match=r"pip install 'heterokit\[mesh\]'"):
         lbm.read_mesh(path)
-
-
-def test_the_repairs_of_meshes_that_the_guide_names_run():
-    trimesh = pytest.importorskip("trimesh")
-    pytest.importorskip("networkx")
-    turned = trimesh.Trimesh(VERTICES, [FACES[0][::-1], *FACES[1:]], process=False)
-    with pytest.warns(UserWarning, match="not oriented consistently"):
-        lbm.TriangleMesh(turned.vertices, turned.faces)
-    trimesh.repair.fix_normals(turned)
-    assert lbm.TriangleMesh(turned.vertices, turned.faces).is_oriented
 
 
 # ---- places ---------------------------------------------------------------------------------

@@ -44,24 +44,21 @@ def test_populations_after_the_collision_depend_on_ten_moments(operator, lattice
         assert to_moments(to_populations(moments)) == pytest.approx(moments, abs=1e-16)
 
 
-@pytest.mark.parametrize(
-    ("flow", "operator", "lattice", "dtype"),
-    [
-        *((flow, lbm.RecursiveRegularized, D3Q19, "float64") for flow in TRIED),
-        *((flow, lbm.VremanRecursive, D3Q19, "float64") for flow in BEYOND),
-        *(pytest.param(flow, *case, marks=pytest.mark.slow) for flow in BEYOND
-          for case in ((lbm.VremanRecursive, D3Q19, "float32"),
-                       (lbm.CentralMoments, D3Q27, "float64"))),
-        *(pytest.param(flow, *case, marks=pytest.mark.slow)
-          for flow in ("cavity with bodies", "open channel", "driven in time", "sponges")
-          for case in ((lbm.RecursiveRegularized, D3Q19, "float32"),
-                       (lbm.CentralMoments, D3Q19, "float64"),
-                       (lbm.CentralMoments, D3Q27, "float64"),
-                       (lbm.RecursiveRegularized, D3Q27, "float64"),
-                       (lbm.SmagorinskyRecursive, D3Q19, "float32"),
-                       (lbm.Regularized, D3Q19, "float64"))),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("flow", "operator", "lattice", "dtype"), [
+    *((flow, lbm.RecursiveRegularized, D3Q19, "float64") for flow in TRIED),
+    *((flow, lbm.VremanRecursive, D3Q19, "float64") for flow in BEYOND),
+    *(pytest.param(flow, *case, marks=pytest.mark.slow) for flow in BEYOND
+      for case in ((lbm.VremanRecursive, D3Q19, "float32"),
+                   (lbm.CentralMoments, D3Q27, "float64"))),
+    *(pytest.param(flow, *case, marks=pytest.mark.slow)
+      for flow in ("cavity with bodies", "open channel", "driven in time", "sponges")
+      for case in ((lbm.RecursiveRegularized, D3Q19, "float32"),
+                   (lbm.CentralMoments, D3Q19, "float64"),
+                   (lbm.CentralMoments, D3Q27, "float64"),
+                   (lbm.RecursiveRegularized, D3Q27, "float64"),
+                   (lbm.SmagorinskyRecursive, D3Q19, "float32"),
+                   (lbm.Regularized, D3Q19, "float64"))),
+])  # fmt: skip
 @pytest.mark.parametrize("steps", [50, pytest.param(1000, marks=pytest.mark.slow)])
 def test_many_steps_are_those_of_populations(flow, operator, lattice, dtype, steps, device):
     settings = FLOWS[flow] | TRIED.get(flow, {}) | {"collision": operator(0.7), "lattice": lattice}
@@ -132,10 +129,8 @@ def test_checkpoints_pass_between_both_states(first, device, tmp_path):
     def make(state):
         settings = FLOWS["inlets that do not reflect"] | {"dtype": "float64", "device": device}
         rho, u = noisy(SHAPE)
-        return lbm.Simulation(
-            SHAPE, collision=lbm.VremanRecursive(0.7, every=3), rho=rho, u=u, state=state,
-            **settings,
-        )  # fmt: skip
+        return lbm.Simulation(SHAPE, collision=lbm.VremanRecursive(0.7, every=3), rho=rho, u=u,
+                              state=state, **settings)  # fmt: skip
 
     (then,) = {*STATES} - {first}
     saved = make(first).run(5)
@@ -199,13 +194,9 @@ def test_what_moments_cannot_do_is_refused(settings, words):
 
 
 @pytest.mark.simulator
-@pytest.mark.parametrize(
-    ("settings", "words"),
-    [
-        ({}, "half of the bytes"),
-        ({"storage": "float16"}, "larger errors"),
-    ],
-)
+@pytest.mark.parametrize(("settings", "words"), [
+    ({}, "half of the bytes"), ({"storage": "float16"}, "larger errors"),
+])  # fmt: skip
 def test_moments_are_taken_where_they_are_faster(settings, words, device, caplog):
     with caplog.at_level("INFO", logger="lbm.simulation"):
         s = lbm.Simulation(
@@ -221,14 +212,11 @@ def test_moments_are_taken_where_they_are_faster(settings, words, device, caplog
 MOVES = lbm.Solid(lbm.Sphere((8, 4, 4), 2), motion=lbm.Translation((0.01, 0.0, 0.0)))
 
 
-@pytest.mark.parametrize(
-    ("settings", "words"),
-    [
-        ({"collision": lbm.TRT(0.7)}, "more than ten moments"),
-        ({"boundaries": {"ball": MOVES}, "shape": (18, 12, 12)}, "has a motion"),
-        ({"device": ["cpu"] * 9, "shape": (18, 8, 8)}, "9 boxes along z"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("settings", "words"), [
+    ({"collision": lbm.TRT(0.7)}, "more than ten moments"),
+    ({"boundaries": {"ball": MOVES}, "shape": (18, 12, 12)}, "has a motion"),
+    ({"device": ["cpu"] * 9, "shape": (18, 8, 8)}, "9 boxes along z"),
+])  # fmt: skip
 def test_populations_are_taken_where_moments_are_not_enough(settings, words):
     settings = {"collision": lbm.Regularized(0.7), "device": "cpu", "shape": (8, 8, 8)} | settings
     s = lbm.Simulation(state="auto", **settings)
@@ -236,16 +224,13 @@ def test_populations_are_taken_where_moments_are_not_enough(settings, words):
     assert words in s.state_reason
 
 
-@pytest.mark.parametrize(
-    ("precision", "walls", "operator", "lattice", "forced", "registers"),
-    [
-        ("float16", "faces", lbm.RecursiveRegularized, D3Q19, False, 64),
-        ("float32", "solids and streams", lbm.VremanRecursive, D3Q19, True, 64),
-        *(pytest.param(*case, marks=pytest.mark.slow) for case in (
-            ("float32", "none", lbm.CentralMoments, D3Q27, False, 96),
-            ("float64", "faces", lbm.RecursiveRegularized, D3Q27, False, 168))),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("precision", "walls", "operator", "lattice", "forced", "registers"), [
+    ("float16", "faces", lbm.RecursiveRegularized, D3Q19, False, 64),
+    ("float32", "solids and streams", lbm.VremanRecursive, D3Q19, True, 64),
+    *(pytest.param(*case, marks=pytest.mark.slow) for case in (
+        ("float32", "none", lbm.CentralMoments, D3Q27, False, 96),
+        ("float64", "faces", lbm.RecursiveRegularized, D3Q27, False, 168))),
+])  # fmt: skip
 def test_kernels_compile_within_their_budgets(
     precision, walls, operator, lattice, forced, registers
 ):

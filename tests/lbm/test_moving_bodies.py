@@ -214,18 +214,14 @@ def tilting(rate):
     return lbm.Solid(lbm.Cylinder((7, 7), 2), motion=lbm.Rotation((7, 7, 7), (1, 0, 0), rate))
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"state": "moments", "collision": lbm.Regularized(0.8)}, "state='populations'"),
-        ({"a": lbm.Solid(BALL, motion=lbm.Translation(lambda t: (0.4 * t, 0, 0)))},
-         r"boundaries\['a'\] in step 0: velocity must be at most 0.3"),
-        ({"a": lbm.Solid(BLOCK, motion=FORWARD)}, "larger domain"),
-        ({"a": tilting(0.01)}, "has no ends"),
-        (CLOSED | {"a": tilting(0.06)}, "must be at most 0.3"),
-        ({"a": lbm.Solid(mesh_of(*box(*PLATE)), motion=FORWARD)}, "at most 0.3 cells"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("options", "message"), [
+    ({"state": "moments", "collision": lbm.Regularized(0.8)}, "state='populations'"),
+    ({"a": lbm.Solid(BALL, motion=lbm.Translation(lambda t: (0.4 * t, 0, 0)))},
+     r"boundaries\['a'\] in step 0: velocity must be at most 0.3"),
+    ({"a": lbm.Solid(BLOCK, motion=FORWARD)}, "larger domain"),
+    ({"a": tilting(0.01)}, "has no ends"), (CLOSED | {"a": tilting(0.06)}, "must be at most 0.3"),
+    ({"a": lbm.Solid(mesh_of(*box(*PLATE)), motion=FORWARD)}, "at most 0.3 cells"),
+])  # fmt: skip
 def test_what_moving_bodies_refuse(options, message):
     options = {"boundaries": options} if "a" in options else {"boundaries": {"b": MOVING}} | options
     with pytest.raises((ValueError, TypeError), match=message):

@@ -25,15 +25,12 @@ ALL_LATTICES = pytest.mark.parametrize("lattice", LATTICES.values(), ids=LATTICE
 FEW, MANY = ({"cells": 24, "reflection": share} for share in (0.05, 0.01))
 
 
-@pytest.mark.parametrize(
-    ("face", "end", "u", "low", "high"),
-    [
-        *(("x+", {"outlet": OUTLET}, u, 0.0, 0.03) for u in (0.0, 0.1)),
-        *(("x-", {"inlet": lbm.NonReflectingInlet}, u, 0.0, 0.03) for u in (0.0, 0.1)),
-        *((face, FEW, 0.05, 0.02, 0.055) for face in ("x-", "x+")),
-        *((face, MANY, 0.05, 0.004, 0.011) for face in ("x-", "x+")),
-    ],
-)
+@pytest.mark.parametrize(("face", "end", "u", "low", "high"), [
+    *(("x+", {"outlet": OUTLET}, u, 0.0, 0.03) for u in (0.0, 0.1)),
+    *(("x-", {"inlet": lbm.NonReflectingInlet}, u, 0.0, 0.03) for u in (0.0, 0.1)),
+    *((face, FEW, 0.05, 0.02, 0.055) for face in ("x-", "x+")),
+    *((face, MANY, 0.05, 0.004, 0.011) for face in ("x-", "x+")),
+])  # fmt: skip
 def test_a_plane_pulse_leaves_a_stream(face, end, u, low, high):
     """By sponges it comes back as asked: it is of no single frequency, and all of them fade."""
     assert abs(plane_reflection(face, u, {}, CPU)) > 0.6
@@ -64,15 +61,10 @@ def test_a_plane_pulse_leaves_through_each_face(face, other, lattice):
 INLET = lbm.VelocityInlet((0.05, 0.0, 0.0))
 
 
-@pytest.mark.parametrize(
-    ("inlet", "outlet", "sponges"),
-    [
-        (INLET, OUTLET, {}),
-        (lbm.NonReflectingInlet((0.05, 0.0, 0.0)), OUTLET, {}),
-        (INLET, lbm.PressureOutlet(), {"x-": 12, "x+": 14}),
-    ],
-    ids=["outlet", "both", "sponges"],
-)
+@pytest.mark.parametrize(("inlet", "outlet", "sponges"), [
+    (INLET, OUTLET, {}), (lbm.NonReflectingInlet((0.05, 0.0, 0.0)), OUTLET, {}),
+    (INLET, lbm.PressureOutlet(), {"x-": 12, "x+": 14}),
+], ids=["outlet", "both", "sponges"])  # fmt: skip
 def test_a_uniform_stream_stays_uniform(inlet, outlet, sponges, device):
     s = lbm.Simulation((40, 6, 3), boundaries={"x-": inlet, "x+": outlet}, sponges=sponges,
                        u=(0.05, 0.0, 0.0), dtype="float64", device=device).run(50)  # fmt: skip
@@ -97,15 +89,12 @@ def run_channel():
     return lambda inlet, outlet: (held, run(inlet, outlet))
 
 
-@pytest.mark.parametrize(
-    ("inlet", "outlet", "tolerance"),
-    [
-        (lbm.VelocityInlet(profile), lbm.NonReflectingOutlet(1.01, averaging=100.0), 1e-6),
-        (lbm.NonReflectingInlet(profile, averaging=100.0), lbm.PressureOutlet(1.01), 1e-8),
-        (lbm.NonReflectingInlet(profile, averaging=100.0),
-         lbm.NonReflectingOutlet(1.01, averaging=100.0), 1e-8),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("inlet", "outlet", "tolerance"), [
+    (lbm.VelocityInlet(profile), lbm.NonReflectingOutlet(1.01, averaging=100.0), 1e-6),
+    (lbm.NonReflectingInlet(profile, averaging=100.0), lbm.PressureOutlet(1.01), 1e-8),
+    (lbm.NonReflectingInlet(profile, averaging=100.0),
+     lbm.NonReflectingOutlet(1.01, averaging=100.0), 1e-8),
+])  # fmt: skip
 def test_a_channel_settles_as_between_plain_ends(inlet, outlet, tolerance, run_channel):
     """From rest, at the given flow rate and pressure: the mean density does not drift."""
     held, free = run_channel(inlet, outlet)
@@ -126,11 +115,9 @@ OTHERS = [lbm.PressureOutlet(), lbm.FreeSlip(), lbm.NoSlip(), lbm.VelocityInlet(
           lbm.NonReflectingOutlet(1.01, 10.0)]  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("corner", "others", "lattice", "is_inlet"),
-    cover_pairs([("x-", "y+"), ("y-", "z+"), ("x+", "y-", "z-")], OTHERS, LATTICES.values(),
-                [False, True]),
-)  # fmt: skip
+@pytest.mark.parametrize(("corner", "others", "lattice", "is_inlet"),
+                         cover_pairs([("x-", "y+"), ("y-", "z+"), ("x+", "y-", "z-")], OTHERS,
+                                     LATTICES.values(), [False, True]))  # fmt: skip
 def test_ends_that_meet_match_the_reference(corner, others, lattice, is_inlet):
     faces = {f: others for axis in "xyz" for f in (f"{axis}-", f"{axis}+")}
     velocities = (0.01, 0.0, 0.02), REST, (-0.02, 0.01, 0.0)
@@ -180,10 +167,8 @@ def test_case_files(tmp_path):
     assert first.averaging == last.averaging == pytest.approx(2.0 / scales.units.dt)
     assert first.velocity[0] == pytest.approx(scales.velocity((0.01, 0.0, 0.0))[0])
     assert last.rho == 1.0
-    _, first, last = read_ends(
-        tmp_path, inlet.replace("averaging = 2.0", 'parabola = "y"'),
-        outlet.replace(", averaging = 2.0", ""),
-    )  # fmt: skip
+    _, first, last = read_ends(tmp_path, inlet.replace("averaging = 2.0", 'parabola = "y"'),
+                               outlet.replace(", averaging = 2.0", ""))  # fmt: skip
     assert callable(first.velocity)
     assert first.averaging == 5000.0
     assert last == OUTLET
@@ -214,16 +199,12 @@ def run_between_pressures(height, length, collision, lattice, difference):
     return rates, ends
 
 
-@pytest.mark.parametrize(
-    ("height", "length", "collision", "difference", "lattice"),
-    [
-        (8, 22, lbm.TRT(0.8), 1e-3, "D3Q19"),
-        (8, 22, lbm.TRT(0.8), 1e-3, "D3Q27"),
-        (12, 32, lbm.TRT(1.5), 1e-3, "D3Q19"),
-        pytest.param(16, 43, lbm.TRT(0.6), 1e-4, "D3Q19", marks=pytest.mark.slow),
-        pytest.param(16, 43, lbm.TRT(0.52), 1e-4, "D3Q19", marks=pytest.mark.slow),
-    ],
-)
+@pytest.mark.parametrize(("height", "length", "collision", "difference", "lattice"), [
+    (8, 22, lbm.TRT(0.8), 1e-3, "D3Q19"), (8, 22, lbm.TRT(0.8), 1e-3, "D3Q27"),
+    (12, 32, lbm.TRT(1.5), 1e-3, "D3Q19"),
+    pytest.param(16, 43, lbm.TRT(0.6), 1e-4, "D3Q19", marks=pytest.mark.slow),
+    pytest.param(16, 43, lbm.TRT(0.52), 1e-4, "D3Q19", marks=pytest.mark.slow),
+])  # fmt: skip
 def test_a_channel_between_pressures_carries_its_flow(
     height, length, collision, difference, lattice
 ):

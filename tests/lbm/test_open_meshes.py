@@ -44,18 +44,15 @@ HOLES = ball(0.95)
 OTHER = BALL[0] + [0.0, 0.0, 0.7]
 
 
-@pytest.mark.parametrize(
-    ("vertices", "faces", "note"),
-    [
-        (*HOLES, "holes or open ends"),
-        (BALL[0], flipped(BALL[1], 0.3), "turned over"),
-        (HOLES[0], flipped(HOLES[1], 0.3), "turned over"),
-        (BALL[0], np.concatenate([BALL[1], BALL[1][:, ::-1]]), "have a copy"),
-        (np.concatenate([BALL[0], 0.98 * BALL[0]]),
-         np.concatenate([HOLES[1], HOLES[1] + len(BALL[0])]), "holes or open ends"),
-    ],
-    ids=["5 % removed", "flipped", "removed and flipped", "doubled both ways", "doubled, open"],
-)  # fmt: skip
+@pytest.mark.parametrize(("vertices", "faces", "note"), [
+    (*HOLES, "holes or open ends"), (BALL[0], flipped(BALL[1], 0.3), "turned over"),
+    (HOLES[0], flipped(HOLES[1], 0.3), "turned over"),
+    (BALL[0], np.concatenate([BALL[1], BALL[1][:, ::-1]]), "have a copy"),
+    (np.concatenate([BALL[0], 0.98 * BALL[0]]), np.concatenate([HOLES[1], HOLES[1] + len(BALL[0])]),
+     "holes or open ends"),
+], ids=[
+    "5 % removed", "flipped", "removed and flipped", "doubled both ways", "doubled, open",
+])  # fmt: skip
 def test_a_damaged_sphere_has_the_cells_of_the_sphere(vertices, faces, note):
     mesh = repaired(vertices, faces)
     assert any(note in line for line in mesh.repairs)

@@ -4,8 +4,6 @@ import numpy as np
 import pytest
 
 import lbm
-from hetero.command_line import save_figure
-from hetero.display.figures import DATA_COLOUR
 from lbm._commands.cases.outputs import Recorder
 from lbm._commands.cases.simulations import make_simulation
 from lbm_runs import read_text
@@ -46,17 +44,6 @@ def test_a_slice_shows_the_field_and_grey_solids(field, axis, index):
     names = [n for n in "xyz" if n != axis]
     assert [axes.get_xlabel(), axes.get_ylabel()] == [f"{n} in cells" for n in names]
     assert axes.get_title(loc="left") == f"step 0, {axis} = {index + 0.5}"
-
-
-def test_the_middle_is_the_default_and_axes_are_reused(tmp_path):
-    s = flow()
-    figure = s.plot()
-    assert np.array_equal(shown(figure), shown(s.plot("z", 2)))
-    assert s.plot("x", ax=figure.axes[0]) is figure
-    page = save_figure(lambda: figure, tmp_path / "slice.svg").read_text()
-    assert DATA_COLOUR in page
-    at_rest = lbm.Simulation((4, 4, 4), device="cpu").plot(field="ux")
-    assert np.array_equal(shown(at_rest), np.zeros((4, 4)))
 
 
 def test_pictures_of_a_case_with_units_are_in_si(tmp_path, monkeypatch):

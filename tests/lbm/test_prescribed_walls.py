@@ -104,15 +104,12 @@ def test_the_flow_rate_of_a_parabola_is_exact():
     assert s.drho.sum() == pytest.approx(2 / 3 * top * n, rel=1e-12)
 
 
-@pytest.mark.parametrize(
-    ("boundaries", "error", "words"),
-    [
-        ({"x-": lambda: lbm.VelocityInlet(lambda a, b: (0, 0, 0))}, TypeError, "with 2 arguments"),
-        ({"y": lambda: lbm.MovingWall(lambda t: (0, 0.1, 0))}, ValueError, "through its own plane"),
-        ({"y": lambda: lbm.MovingWall(lambda t: (np.nan, 0, 0))}, ValueError, "not finite"),
-        ({"y": lambda: lbm.MovingWall(lambda x, y, z: (x[:2], 0, 0))}, ValueError, "as long as"),
-    ],
-)
+@pytest.mark.parametrize(("boundaries", "error", "words"), [
+    ({"x-": lambda: lbm.VelocityInlet(lambda a, b: (0, 0, 0))}, TypeError, "with 2 arguments"),
+    ({"y": lambda: lbm.MovingWall(lambda t: (0, 0.1, 0))}, ValueError, "through its own plane"),
+    ({"y": lambda: lbm.MovingWall(lambda t: (np.nan, 0, 0))}, ValueError, "not finite"),
+    ({"y": lambda: lbm.MovingWall(lambda x, y, z: (x[:2], 0, 0))}, ValueError, "as long as"),
+])  # fmt: skip
 def test_bad_functions(boundaries, error, words):
     with pytest.raises(error, match=words):
         lbm.Simulation(SHAPE, boundaries={k: make() for k, make in boundaries.items()},

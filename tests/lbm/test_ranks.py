@@ -244,32 +244,16 @@ print(s.run(4).steps)
     assert (status, "".join(output.split())) == (0, "44")
 
 
-def test_an_error_before_the_first_simulation_ends_all():
-    program = f"""{START}
-from lbm.launcher import world
-if world().rank == 1:
-    raise FileNotFoundError("the mask of rank 1 is missing")
-lbm.Simulation((8, 8, 8), comm=comm, device="cpu")
-"""
-    status, output = run_program(2, program)
-    assert status != 0
-    assert "rank 1 of 2 on" in output
-    assert "the mask of rank 1 is missing" in output
-
-
 ENDLESS = f"""{START}
 s = lbm.Simulation((8, 8, 8), comm=comm, u=(0.01, 0, 0), device="cpu", check=0)
 s.run(4)
 """
 
 
-@pytest.mark.parametrize(
-    ("end", "words"),
-    [
-        ("1: sys.exit('no input')", ["has called sys.exit('no input'), and all"]),
-        ("0: os.kill(os.getpid(), signal.SIGINT)", ["rank 0 of 2", "was interrupted"]),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("end", "words"), [
+    ("1: sys.exit('no input')", ["has called sys.exit('no input'), and all"]),
+    ("0: os.kill(os.getpid(), signal.SIGINT)", ["rank 0 of 2", "was interrupted"]),
+])  # fmt: skip
 def test_an_exit_or_an_interrupt_of_one_rank_ends_all(end, words):
     status, output = run_program(2, f"{ENDLESS}if comm.rank == {end}\ns.run(10**9)")
     assert status != 0

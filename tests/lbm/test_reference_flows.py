@@ -11,7 +11,6 @@ from flows import PATTERNS
 from hetero import Device
 from lbm.__main__ import main
 from lbm._post.stability import suggest_remedy
-from lbm.boundaries import kind_of_flow
 from lbm.collisions.stability_map import (
     BETWEEN_WALLS,
     WITH_OPEN_ENDS,
@@ -60,25 +59,14 @@ def test_the_stability_map_is_that_of_the_record():
             assert 0.97 * lowest < limit < lowest
 
 
-@pytest.mark.parametrize(
-    ("kind", "cell_reynolds", "magic"),
-    [
-        ("walls", 0.5, 1 / 12), ("walls", 15.6, 1 / 12), ("walls", 21.0, 3 / 16),
-        ("walls", 28.0, 0.25), ("walls", 1e3, 0.25), ("open", 3.0, 0.25), ("open", 12.5, 0.03),
-        ("open", 1e3, 0.01), ("free", 15.0, 1e-3), ("free", 79.0, 1e-3), ("free", 1e3, 1e-3),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("kind", "cell_reynolds", "magic"), [
+    ("walls", 0.5, 1 / 12), ("walls", 15.6, 1 / 12), ("walls", 21.0, 3 / 16), ("walls", 28.0, 0.25),
+    ("walls", 1e3, 0.25), ("open", 3.0, 0.25), ("open", 12.5, 0.03), ("open", 1e3, 0.01),
+    ("free", 15.0, 1e-3), ("free", 79.0, 1e-3), ("free", 1e3, 1e-3),
+])  # fmt: skip
 def test_the_most_accurate_stable_magic_parameter_is_chosen(kind, cell_reynolds, magic):
     assert choose_magic(cell_reynolds, kind) == magic
     assert lbm.TRT.suited_to(0.6, cell_reynolds, kind).magic == magic
-
-
-def test_the_kind_of_a_flow_follows_from_its_conditions():
-    wall, slip, inlet = lbm.NoSlip(), lbm.FreeSlip(), lbm.VelocityInlet((0.1, 0.0, 0.0))
-    assert kind_of_flow([lbm.Periodic(), slip]) == kind_of_flow([]) == "free"
-    assert kind_of_flow([lbm.Periodic(), wall]) == "walls"
-    assert kind_of_flow([lbm.MovingWall((0.1, 0.0, 0.0))]) == "walls"
-    assert kind_of_flow([wall, inlet]) == kind_of_flow([slip, lbm.PressureOutlet()]) == "open"
 
 
 def test_vortices_without_walls_are_stable_where_flows_with_walls_are_not():
@@ -166,17 +154,3 @@ def test_studies(name, device, tmp_path):
     assert run_studies(["run", name, *options]) == 0
     assert (tmp_path / f"{name}-{device}.json").is_file()
     assert len(list(tmp_path.glob("*.png"))) == (name not in WITHOUT_PICTURES)
-
-
-def test_flows_and_results_describe_themselves():
-    s, surface = terrain(16, stride=16, device="cpu")  # named tuples unpack
-    assert terrain(16, stride=16, device="cpu").surface.tolist() == surface.tolist()
-    table = s._repr_html_()
-    for text in ("face x-", "VelocityInlet", "solid ground", "dtype=&#x27;float32&#x27;", "cpu"):
-        assert text in table
-    cavity_result = solve_cavity(8, turns=0.5, device="cpu")
-    assert repr(cavity_result).startswith("CavityResult(error=")
-    assert "Albensoeder" in cavity_result._repr_html_()
-    sphere_result = solve_sphere(4, reynolds=20.0, width=3.0, length=4.0, longest=3.0, device="cpu")
-    assert repr(sphere_result).startswith("SphereResult(drag=")
-    assert "Schiller" in sphere_result._repr_html_()

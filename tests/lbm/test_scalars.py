@@ -160,15 +160,10 @@ def test_plates_anywhere_between_cells_are_exact(gap):
     assert t.flux("ceiling") == pytest.approx(-0.2 / gap * 4, rel=1e-9)
 
 
-@pytest.mark.parametrize(
-    ("flow", "boundaries"),
-    [
-        ("cavity with bodies", {}),
-        ("cavity with bodies", {"x-": HOT, "y": lbm.FixedFlux(0.001)}),
-        ("interpolated walls", SCALARS["interpolated walls"]["boundaries"]),
-    ],
-    ids=["adiabatic", "faces", "interpolated"],
-)
+@pytest.mark.parametrize(("flow", "boundaries"), [
+    ("cavity with bodies", {}), ("cavity with bodies", {"x-": HOT, "y": lbm.FixedFlux(0.001)}),
+    ("interpolated walls", SCALARS["interpolated walls"]["boundaries"]),
+], ids=["adiabatic", "faces", "interpolated"])  # fmt: skip
 def test_what_enters_stays(flow, boundaries):
     """The total grows by what the walls give, to rounding, and by nothing if they are adiabatic."""
     scalar = make_scalar(flow, boundaries=boundaries)
@@ -267,20 +262,17 @@ def test_several_scalars_and_a_new_start(device):
 WALLS = {"x-": lbm.VelocityInlet((0.05, 0.0, 0.0)), "x+": lbm.PressureOutlet(), "y": lbm.NoSlip()}
 
 
-@pytest.mark.parametrize(
-    ("scalars", "message"),
-    [
-        *(({name: lbm.Scalar(0.1)}, re.escape(f"scalars has the key {name!r}"))
-          for name in ("x", "component", "speed", "u", "a b")),
-        ({"t": lbm.Scalar(0.1)}, "the inlet 'x-' needs lbm.FixedValue"),
-        ({"t": lbm.Scalar(0.1, {"x-": HOT, "z": HOT})}, "the face 'z-' is periodic"),
-        ({"t": lbm.Scalar(0.1, {"x-": HOT, "ball": HOT})}, "has the key 'ball'"),
-        ({"t": lbm.Scalar(0.1, {"x-": HOT, "x": HOT})}, "specifies the face 'x-' twice"),
-        ({"t": lbm.Scalar(0.1, {"x-": HOT}, start=np.zeros(3))}, "start must be a number or of sh"),
-        ({n: lbm.Scalar(0.1, {"x-": HOT}, buoyancy=(0, 1e-3, 0)) for n in "ab"},
-         "the scalars a, b have a buoyancy"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("scalars", "message"), [
+    *(({name: lbm.Scalar(0.1)}, re.escape(f"scalars has the key {name!r}"))
+      for name in ("x", "component", "speed", "u", "a b")),
+    ({"t": lbm.Scalar(0.1)}, "the inlet 'x-' needs lbm.FixedValue"),
+    ({"t": lbm.Scalar(0.1, {"x-": HOT, "z": HOT})}, "the face 'z-' is periodic"),
+    ({"t": lbm.Scalar(0.1, {"x-": HOT, "ball": HOT})}, "has the key 'ball'"),
+    ({"t": lbm.Scalar(0.1, {"x-": HOT, "x": HOT})}, "specifies the face 'x-' twice"),
+    ({"t": lbm.Scalar(0.1, {"x-": HOT}, start=np.zeros(3))}, "start must be a number or of sh"),
+    ({n: lbm.Scalar(0.1, {"x-": HOT}, buoyancy=(0, 1e-3, 0)) for n in "ab"},
+     "the scalars a, b have a buoyancy"),
+])  # fmt: skip
 def test_impossible_scalars_are_refused(scalars, message):
     with pytest.raises((ValueError, TypeError), match=message):
         lbm.Simulation((8, 6, 4), boundaries=WALLS, scalars=scalars, device="cpu")

@@ -288,41 +288,35 @@ def test_cells_beside_the_inlet_have_its_fluctuations():
 # ---- arguments -----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("changes", "error", "words"),
-    [
-        ({"length": (3.0, 0.5, 3.0)}, ValueError, "length must lie in"),
-        ({"intensity": 0.0}, ValueError, "intensity must lie in"),
-        ({"intensity": None}, ValueError, "intensity .* or stresses .* is needed"),
-        ({"stresses": STRESSES}, ValueError, "only one of them"),
-        ({"mean": lambda t: (t, 0, 0)}, ValueError, "speed, with which eddies pass"),
-        ({"mean": lambda a, b: (a, b, 0)}, TypeError, "mean must be a function"),
-        *(({"intensity": None, "stresses": stresses}, error, words) for stresses, error, words in [
-            (((1, 2, 0), (2, 1, 0), (0, 0, 1)), ValueError, "no negative eigenvalue"),
-            (((1, 0.5, 0), (0, 1, 0), (0, 0, 1)), ValueError, "symmetric"),
-            (1e-5, TypeError, "three rows"),
-            (lambda t: 3 * [3 * [0.0]], TypeError, "function of position"),
-        ]),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("changes", "error", "words"), [
+    ({"length": (3.0, 0.5, 3.0)}, ValueError, "length must lie in"),
+    ({"intensity": 0.0}, ValueError, "intensity must lie in"),
+    ({"intensity": None}, ValueError, "intensity .* or stresses .* is needed"),
+    ({"stresses": STRESSES}, ValueError, "only one of them"),
+    ({"mean": lambda t: (t, 0, 0)}, ValueError, "speed, with which eddies pass"),
+    ({"mean": lambda a, b: (a, b, 0)}, TypeError, "mean must be a function"),
+    *(({"intensity": None, "stresses": stresses}, error, words) for stresses, error, words in [
+        (((1, 2, 0), (2, 1, 0), (0, 0, 1)), ValueError, "no negative eigenvalue"),
+        (((1, 0.5, 0), (0, 1, 0), (0, 0, 1)), ValueError, "symmetric"),
+        (1e-5, TypeError, "three rows"),
+        (lambda t: 3 * [3 * [0.0]], TypeError, "function of position"),
+    ]),
+])  # fmt: skip
 def test_bad_arguments(changes, error, words):
     arguments = {"mean": (0.05, 0.0, 0.0), "intensity": 0.1} | changes
     with pytest.raises(error, match=words):
         lbm.SyntheticEddies(**arguments)
 
 
-@pytest.mark.parametrize(
-    ("changes", "walls", "words"),
-    [
-        ({"length": 6.1}, {}, "length must be at most 0.375 of the width.* periodic.* along y"),
-        ({"length": (2, 2, 9.1)}, WALLS, "length must be at most 0.75 of the width.* along z"),
-        ({"mean": (-0.05, 0, 0)}, {}, "mean must bring in fluid"),
-        ({"mean": lambda x, y, z: (0.01 * y, 0)}, {}, "mean must return 3 components"),
-        ({"intensity": None, "stresses": lambda x, y, z: ((1, 0, 0), (0, 1, 0), (0, 0, -y))}, {},
-         "no negative eigenvalue"),
-        ({}, {"dam": lbm.Solid(lambda x, y, z: (x < 1) & (y > -1) & (z > -1))}, "has no fluid"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("changes", "walls", "words"), [
+    ({"length": 6.1}, {}, "length must be at most 0.375 of the width.* periodic.* along y"),
+    ({"length": (2, 2, 9.1)}, WALLS, "length must be at most 0.75 of the width.* along z"),
+    ({"mean": (-0.05, 0, 0)}, {}, "mean must bring in fluid"),
+    ({"mean": lambda x, y, z: (0.01 * y, 0)}, {}, "mean must return 3 components"),
+    ({"intensity": None, "stresses": lambda x, y, z: ((1, 0, 0), (0, 1, 0), (0, 0, -y))}, {},
+     "no negative eigenvalue"),
+    ({}, {"dam": lbm.Solid(lambda x, y, z: (x < 1) & (y > -1) & (z > -1))}, "has no fluid"),
+])  # fmt: skip
 def test_what_does_not_suit_the_plane(changes, walls, words):
     arguments = {"mean": (0.05, 0.0, 0.0), "intensity": 0.1, "length": 2.0} | changes
     with pytest.raises(ValueError, match=words):

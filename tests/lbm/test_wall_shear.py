@@ -82,11 +82,9 @@ def test_a_gap_of_one_cell_is_exact(axis):
 BODY = lbm.Solid(lbm.HalfSpace((0.0, 1.2, 0.0), (0.0, -1.0, 0.0)), wall="interpolated")
 
 
-@pytest.mark.parametrize(
-    ("n", "others"),
-    [(1, {"y+": lbm.PressureOutlet()}), (6, {"y+": lbm.NoSlip(), "body": BODY})],
-    ids=["outlet", "interpolated"],
-)
+@pytest.mark.parametrize(("n", "others"), [
+    (1, {"y+": lbm.PressureOutlet()}), (6, {"y+": lbm.NoSlip(), "body": BODY}),
+], ids=["outlet", "interpolated"])  # fmt: skip
 def test_one_cell_between_a_wall_and_something_else(n, others):
     """There a straight line remains: no velocity is known half-way behind the cell."""
     s = lbm.Simulation((3, n, 3), boundaries={"y-": lbm.NoSlip()} | others, dtype="float64",

@@ -33,16 +33,11 @@ def test_errors_of_means_are_those_of_correlated_series_and_trends_are_not_settl
     assert np.array_equal(average_pairs(np.array([[1.0], [3.0], [5.0], [5.0], [9.0]])), [[2], [5]])
 
 
-@pytest.mark.parametrize(
-    ("settings", "size"),
-    [
-        ({}, (16, 8, 4)),
-        ({"flow": "y", "up": "z"}, (8, 16, 4)),
-        ({"flow": "-x", "up": "y"}, (16, 4, 8)),
-        ({"yaw": 90.0}, (8, 16, 4)),
-        ({"incidence": 90.0}, (4, 8, 16)),
-    ],
-)
+@pytest.mark.parametrize(("settings", "size"), [
+    ({}, (16, 8, 4)), ({"flow": "y", "up": "z"}, (8, 16, 4)),
+    ({"flow": "-x", "up": "y"}, (16, 4, 8)), ({"yaw": 90.0}, (8, 16, 4)),
+    ({"incidence": 90.0}, (4, 8, 16)),
+])  # fmt: skip
 def test_bodies_stand_as_they_are_asked_to(settings, size):
     plan = lbm.wind_tunnel(SLAB, **SETTINGS, **settings).plan
     low, high = plan.mesh.bounds
@@ -82,10 +77,8 @@ def test_resolved_flows_get_trt_and_others_an_eddy_viscosity():
 
 @pytest.mark.parametrize("wall", ["auto", "modelled"])
 def test_a_cube_at_a_reynolds_number_of_a_million(wall):
-    tunnel = lbm.wind_tunnel(
-        box((0, 0, 0), (1, 1, 1)), speed=10.0, length=1.516, cells=8, device="cpu", wall=wall,
-        margins=(2, 3, 2),
-    )  # fmt: skip
+    tunnel = lbm.wind_tunnel(box((0, 0, 0), (1, 1, 1)), speed=10.0, length=1.516, cells=8,
+                             device="cpu", wall=wall, margins=(2, 3, 2))  # fmt: skip
     result = tunnel.run(fewest=3.0, most=3.0)
     assert result.reynolds == pytest.approx(1e6)
     assert 0.95 < result.drag.value < 1.25  # 1.05; 0.8 if walls slip across edges

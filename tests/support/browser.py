@@ -61,17 +61,12 @@ def serve(folder: Path) -> Iterator[str]:
 
 def browse(url: str, tmp_path: Path, milliseconds: int) -> tuple[str, list[str]]:
     """Return a page as Chromium has it after some time of its own, and its console."""
-    run = subprocess.run(
-        [
-            *(CHROMIUM, "--headless", "--no-sandbox", "--disable-gpu", "--dump-dom"),
-            *("--enable-logging=stderr", "--v=0", "--no-first-run", "--disable-extensions"),
-            *("--disable-dev-shm-usage", f"--user-data-dir={tmp_path}", "--window-size=1280,900"),
-            *("--timeout=240000", f"--virtual-time-budget={milliseconds}", url),
-        ],
-        capture_output=True,
-        text=True,
-        timeout=300,
-    )
+    run = subprocess.run([
+        *(CHROMIUM, "--headless", "--no-sandbox", "--disable-gpu", "--dump-dom"),
+        *("--enable-logging=stderr", "--v=0", "--no-first-run", "--disable-extensions"),
+        *("--disable-dev-shm-usage", f"--user-data-dir={tmp_path}", "--window-size=1280,900"),
+        *("--timeout=240000", f"--virtual-time-budget={milliseconds}", url),
+    ], capture_output=True, text=True, timeout=300)  # fmt: skip
     return run.stdout, [line for line in run.stderr.splitlines() if ":CONSOLE" in line]
 
 

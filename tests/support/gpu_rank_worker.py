@@ -14,11 +14,9 @@ import lbm
 from flows import FORMS, pair
 
 CASES = [
-    ("cavity with bodies", "esoteric", "float64"),
-    ("cavity with bodies", "aa", "float64"),
-    ("open channel", "ab", "float64"),
-    ("periodic", "esoteric", "float16"),
-]
+    ("cavity with bodies", "esoteric", "float64"), ("cavity with bodies", "aa", "float64"),
+    ("open channel", "ab", "float64"), ("periodic", "esoteric", "float16"),
+]  # fmt: skip
 
 
 class DeviceAware:

@@ -78,7 +78,11 @@ def test_memory_that_another_stream_reads_is_not_used_again(
     from hetero.cuda import launch
 
     prepared = SimpleNamespace(
-        function=None, pack_into=lambda *_: None, memory=None, pointers=launch.ctypes.c_int()
+        function=None,
+        pack_into=lambda *_: None,
+        memory=None,
+        pointers=launch.ctypes.c_int(),
+        allowed=0,
     )
     monkeypatch.setattr(launch, "_prepare", lambda *_: prepared)
     monkeypatch.setattr(launch, "device_id", lambda: 0)

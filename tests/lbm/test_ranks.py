@@ -222,6 +222,7 @@ s.save(sys.argv[1])
     assert [path.name for path in tmp_path.iterdir()] == ["state"]
 
 
+@pytest.mark.slow
 def test_communicators_of_simulations_that_have_ended_are_freed():
     """An MPI has room for about 2000; what one rank still uses stays on all of them."""
     program = f"""{START}
@@ -260,6 +261,7 @@ def test_an_exit_or_an_interrupt_of_one_rank_ends_all(end, words):
     assert all(text in output for text in words), output
 
 
+@pytest.mark.slow
 def test_other_exits_end_no_rank():
     """A status of 0, one that is caught, and the same mistake on all ranks."""
     program = f"""{ENDLESS}

@@ -35,9 +35,7 @@ _GAIN = 1e-9  # of the log-likelihood that a step must promise
 _DIFFERENCE = 0.02  # step of the information's differences, in standard errors
 _LARGEST = (0.3, 0.6, 1.5, 0.7)  # steps of alpha, beta, location in scales, log scale
 _ROUNDING = 1e-13  # scale of residuals over the size of y below which they are rounding errors
-_FEW = (
-    100  # observations up to which there are further maxima, so that ascents start elsewhere, too
-)
+_FEW = 100  # observations up to which there are further maxima: ascents start elsewhere, too
 _OTHER_STARTS = (0.8, -0.5), (0.8, 0.5), (1.2, -0.7), (1.2, 0.7), (1.7, -0.7), (1.7, 0.7)
 _HEAVY = 1.2  # alpha below which least absolute deviations follow single observations
 _CERTAINLY_INDEPENDENT = 1e-6  # least eigenvalue of products over the largest

@@ -298,10 +298,7 @@ def message_of(fits: FittedSets, k: int) -> str:
     free = [j for j, name in enumerate(PARAMETERS) if name not in fixed]
     is_maximum = fits.method == "ml" and status in CONVERGED and len(names) < len(free)
     if is_maximum and np.isnan(fits.errors[k, free]).all():
-        parts.append(
-            "no standard errors: the information is not positive definite, so the data hardly tell "
-            "the parameters apart"
-        )
+        parts.append("no standard errors: the data hardly tell the parameters apart")
     if status == "impossible":
         why = "under the fixed parameters" if fixed else "in the range of float64: rescale them"
         parts.append(f"the data have no likelihood {why}")

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+import tmd
 from hetero.data_files import atomic_files
 from hetero.data_files.atomic_files import lock_name, replace_atomically
 
@@ -58,3 +59,21 @@ def test_who_waits_for_a_name_does_not_lock_a_file_that_is_removed_meanwhile(tmp
         assert is_ours
         assert not is_another
     assert not path.exists()
+
+
+def test_lists_of_hard_cases_are_whole_or_unchanged(tmp_path, monkeypatch):
+    result = tmd.search("exp", (1.0, 1.0 + 2.0**-40), bits=8, device="cpu")
+    path = result.write(tmp_path / "exp.wc")
+    before = path.read_text()
+    assert before == "\n".join(result.lines()) + "\n"
+
+    def write_half(self, text):
+        with self.open("w") as file:
+            file.write(text[: len(text) // 2])
+        raise OSError("the disk is full")
+
+    monkeypatch.setattr(Path, "write_text", write_half)
+    with pytest.raises(OSError, match="full"):
+        result.write(path)
+    assert path.read_text() == before
+    assert os.listdir(tmp_path) == ["exp.wc"]

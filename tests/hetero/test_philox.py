@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from hetero import philox
+from hetero import philox, use_threads
 
 # Known answers published with the Random123 library: counter and key -> words.
 ONES = (2**32 - 1,) * 4, (2**32 - 1,) * 2
@@ -102,3 +102,9 @@ def test_every_use_has_a_stream_of_its_own():
     numbers = list(philox.STREAMS.values())
     assert len(set(numbers)) == len(numbers)
     assert all(0 < n < 2**32 for n in numbers)
+
+
+def test_words_do_not_depend_on_the_thread_count():
+    many = philox.words(10001, rng=3)
+    with use_threads(1):
+        np.testing.assert_array_equal(philox.words(10001, rng=3), many)

@@ -181,3 +181,9 @@ def test_a_block_gets_the_largest_shared_memory_that_was_asked_for(launches, mon
         launch(Kernel(), (2, 3), 32, 0, (1.0,), size)
     assert limits == [48 << 10, 60_000, 100_000]
     assert [call[1] for call in launches.calls] == [[2, 3, 1, 32, 1, 1]] * 6
+
+
+def test_a_refused_launch_is_an_error(launches):
+    launches.result = driver.CUresult.CUDA_ERROR_INVALID_VALUE
+    with pytest.raises(RuntimeError, match="CUDA_ERROR_INVALID_VALUE"):
+        launch(Kernel(), 1, 1, 0, (1.0,))

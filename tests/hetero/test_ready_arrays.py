@@ -232,3 +232,11 @@ def test_views_of_another_type():
     assert (again.shape, again.kinds, again.numbers) == (array.shape, array.kinds, array.numbers)
     with pytest.raises(ValueError, match="rows of 5 float64 are not rows of complex128"):
         ReadyArray(None, 4096, (3, 5), np.dtype(np.float64)).view(np.complex128)
+
+
+def test_a_refused_copy_is_an_error(allocations, replace_driver):
+    (array,) = allocate_as_one([((4,), np.float64)], 0)
+    refused = driver.CUresult.CUDA_ERROR_ILLEGAL_ADDRESS
+    replace_driver(cuStreamSynchronize=lambda stream: refused)
+    with pytest.raises(RuntimeError, match="CUDA_ERROR_ILLEGAL_ADDRESS"):
+        array.copy_to_host()

@@ -191,3 +191,17 @@ def test_the_pressure_drop_of_a_channel_is_that_of_poiseuille(tmp_path, capsys):
     assert (drop["unit"], drop["settled"]) == ("Pa", True)
     rows = np.loadtxt(tmp_path / "out" / "flow.csv", delimiter=",", skiprows=1)
     assert rows[-1, -1] == rows[-1, -3] - rows[-1, -2]
+
+
+def test_rows_of_heat_in_other_scales_are_not_continued(tmp_path, capsys):
+    def run(scales, *options):
+        path = write_plates(tmp_path, heat=f"{scales}\n[output]\ncheckpoint = 35")
+        return call(capsys, "run", path, "--out", tmp_path / "out", "--quiet", *options)
+
+    code, printed, _ = run(SCALES, "--steps", 35)
+    assert (code, "nan" in printed) == (0, False)  # of one row
+    restart = "--restart", tmp_path / "out" / "checkpoint.state", "--steps", 70
+    code, _, err = run(SCALES.replace("4182", "1000"), *restart)
+    assert code == 2
+    assert "run with scales (heat_capacity, difference, length, area) of output.heat" in err
+    assert run(SCALES, *restart)[0] == 0

@@ -315,3 +315,18 @@ def test_incomplete_operators_and_those_of_another_lattice_are_refused():
             lbm.Simulation((4, 4, 4), collision=operator(0.7), lattice=lattice, device="cpu")
     with pytest.raises(NotImplementedError, match="Incomplete has no reference_collide"):
         Reference((4, 4, 4), Incomplete(0.7)).step()
+
+
+@ALL_LATTICES
+@pytest.mark.parametrize("operator", ALL)
+def test_operators_conserve_mass_and_momentum(operator, lattice):
+    c, w = np.array(lattice.velocities), np.array(lattice.weights)
+    noise = np.random.default_rng(5).uniform(0.9, 1.1, (lattice.size, 2, 2, 2))
+    f = w[:, None, None, None] * noise
+    rho = f.sum(axis=0)
+    u = np.tensordot(c.T, f, 1) / rho
+    collision = operator(0.7)
+    eddies = (np.full((2, 2, 2), 0.3),) * collision.reads_viscosity
+    after = collision.reference_collide(f, equilibrium(rho, u, lattice), *eddies)
+    assert after.sum(axis=0) == pytest.approx(rho, abs=1e-14)
+    assert np.tensordot(c.T, after, 1) == pytest.approx(u * rho, abs=1e-14)

@@ -533,3 +533,23 @@ units = {{ length = 0.1, cells = {cells}, speed = 1.0, viscosity = 1e-3 }}
     coarse = text.replace(f"cells = {cells}", "cells = 1")
     with pytest.raises(ValueError, match=r"\[units\]: 1 cells are too few for Reynolds"):
         read_text(tmp_path, coarse)
+
+
+@pytest.mark.mpi
+def test_a_rank_that_fails_alone_ends_the_others(case, tmp_path):
+    script = tmp_path / "program.py"
+    script.write_text("""
+import sys
+import lbm.simulation
+from lbm.__main__ import main
+from lbm.launcher import world
+def fail(self, steps):
+    raise OSError("the disk of rank 1 is full")
+if world().rank == 1:
+    lbm.simulation.Simulation.advance = fail
+sys.exit(main())
+""")
+    status, _, err = start(2, script, "run", case, "--steps", 10**8, timeout=100, cwd=tmp_path)
+    assert status != 0
+    assert "on rank 1 of 2" in err
+    assert "the disk of rank 1 is full" in err

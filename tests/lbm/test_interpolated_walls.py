@@ -384,3 +384,19 @@ ON_LINKS = lbm.HalfSpace((0.0, 8.0, 0.0), (0.0, 1.0, 0.0))
 def test_only_narrow_gaps_are_named(shape, walls, words):
     messages = warnings_of(shape, **walls)
     assert words in messages[0] if words else not messages
+
+
+@pytest.mark.parametrize("distance", [0.1, 0.3, 0.9])
+@pytest.mark.parametrize("cells", [1, 2, 4, 5])
+def test_links_in_narrow_gaps_are_counted(cells, distance):
+    """Those across the gap: 6 x 3 on each side, and with one cell all links."""
+    low, high = 2.5 - distance, 1.5 + cells + distance
+    gap = {"low": lbm.HalfSpace((0, low, 0), (0, 1, 0)),
+           "high": lbm.HalfSpace((0, high, 0), (0, -1, 0))}  # fmt: skip
+    messages = warnings_of((6, cells + 4, 3), **gap, y=lbm.NoSlip())
+    if cells > 4:
+        assert not messages
+        return
+    (message,) = messages
+    count = 6 * 3 * 2 * (5 if cells == 1 else 1)
+    assert message.startswith(f"{count} of 180 links into interpolated walls (low, high)")

@@ -8,6 +8,8 @@ import pytest
 from scipy import integrate, linalg, signal
 
 import rode
+from rode._paths.process import Process
+from rode._solver.path_sums import filter_distribution, integrals_distribution
 from rode.excitations.excitation import stationary, values_of
 
 A = np.array([[0.0, 1.0], [-40.0, -1.0]])
@@ -255,3 +257,13 @@ def test_spectra_say_how_far_from_gaussian_they_are():
     assert np.var(u) == pytest.approx(2.0 * two.variance, rel=0.05)
     kurtosis = np.mean(u**4) / np.var(u) ** 2 - 3.0
     assert kurtosis == pytest.approx(0.5 * two.excess_kurtosis, abs=4 * math.sqrt(24 / 20_000))
+
+
+def test_the_law_of_a_step_is_that_of_one_process():
+    tau, c, h = 0.3, 2.0, 0.7
+    power, factor = filter_distribution(
+        np.array([[-1.0 / tau]]), np.array([[math.sqrt(c)]]), np.eye(1), h, 2
+    )
+    expected = integrals_distribution(Process(tau, c), h, 2)
+    np.testing.assert_allclose(power[:, 0], expected.mean, rtol=1e-12)
+    np.testing.assert_allclose(factor @ factor.T, expected.covariance, rtol=1e-12)

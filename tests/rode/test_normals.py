@@ -16,6 +16,7 @@ from rode import _normals
 from rode._normals import box_muller_formulas as box_muller
 from rode._normals import inverse_formulas as inverse
 from rode._normals.launches import Words
+from rode._normals.wallace.formulas import rotate
 from rode._normals.ziggurat.tables import STRIPS, TAIL_STARTS, area_of_strip, edges_of, ziggurat
 from rode.normals import METHODS
 
@@ -269,3 +270,10 @@ def test_a_request_may_begin_anywhere_in_the_sequence_of_blocks(device):
         words = philox10(*counter, *key)
         expected = box_muller.box_muller_float64(*map(np.uint32, words), 1.0)
         np.testing.assert_allclose(found[block], expected, rtol=1e-12)
+
+
+def test_wallace_matrices_are_orthogonal():
+    for matrix in range(4):
+        columns = [rotate(matrix, *map(float, e)) for e in np.eye(4)]
+        a = np.array(columns).T
+        np.testing.assert_array_equal(a @ a.T, np.eye(4))

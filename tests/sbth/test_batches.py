@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+import hetero
 import sbth
 
 RNG = np.random.default_rng(5)
@@ -142,3 +143,20 @@ def test_large_matrices_on_a_gpu_follow_each_other():
     assert isinstance(v, cupy.ndarray)
     assert sbth.eigvalsh(cupy.zeros((3, 0, 0), np.float32)).shape == (3, 0)
     assert sbth.eigvals_banded(np.zeros((0, 2, 5)), device="cuda").shape == (0, 5)
+
+
+def test_threads_do_not_change_results():
+    matrices = RNG.standard_normal((50, 6, 6))
+    bands = RNG.standard_normal((50, 3, 12))
+    every = sbth.eigvalsh(matrices, device="cpu"), sbth.eigvals_banded(bands, device="cpu")
+    with hetero.use_threads(1):
+        alone = sbth.eigvalsh(matrices, device="cpu"), sbth.eigvals_banded(bands, device="cpu")
+    for x, y in zip(every, alone, strict=True):
+        np.testing.assert_array_equal(x, y)
+
+
+def test_matrices_of_different_magnitudes():
+    sizes = np.array([1e-200, 1.0, 1e200])
+    a = np.array([[2.0, 1.0], [1.0, 2.0]])
+    w = sbth.eigvalsh(a * sizes[:, None, None], device="cpu")
+    np.testing.assert_allclose(w, np.outer(sizes, [1.0, 3.0]), rtol=1e-14)

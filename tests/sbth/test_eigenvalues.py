@@ -131,3 +131,15 @@ def test_blocks_of_a_full_matrix_keep_their_digits(dtype, lower):
         np.testing.assert_array_less(
             np.min(np.abs(expected[:, None] - values), axis=0), limit.max()
         )
+
+
+def test_small_elements_beside_huge_ones_are_exact(device):
+    diagonal = 10.0 ** np.linspace(-200, 200, 41) * np.where(np.arange(41) % 3, 1.0, -1.0)
+    expected = np.sort(diagonal)
+    np.testing.assert_array_equal(
+        sbth.eigvals_banded(diagonal[None], device=device, method="sbth"), expected
+    )
+    none = np.zeros(40)
+    np.testing.assert_array_equal(
+        sbth.eigvalsh_tridiagonal(diagonal, none, device=device, method="sbth"), expected
+    )

@@ -274,3 +274,15 @@ def test_the_arguments_are_not_changed():
     sbth.eigsh(a, 3, v0=v0, sigma=0.1)
     assert (a != before).nnz == 0
     np.testing.assert_array_equal(v0, np.arange(1.0, 401.0))
+
+
+def test_random_spectra_with_copies_are_complete():
+    """Every eigenvalue is double or triple: a Krylov space of one vector holds one of them."""
+    rng = np.random.default_rng(11)
+    for copies in (2, 3):
+        for _ in range(4):
+            spectrum = np.sort(np.repeat(rng.uniform(-1.0, 1.0, 300), copies))
+            a = sp.diags(rng.permutation(spectrum), format="csr")
+            k = int(rng.integers(5, 15))
+            values = sbth.eigsh(a, k, which="LA", return_eigenvectors=False, method="lanczos")
+            np.testing.assert_allclose(values, spectrum[-k:], rtol=0, atol=1e-13)

@@ -167,3 +167,10 @@ def test_errors_name_the_argument(cupy):
     for matrix, options, error, message in cases:
         with pytest.raises(error, match=message):
             sbth.eigsh(matrix, **options)
+
+
+def test_what_has_not_converged_is_an_error_with_what_has(cupy):
+    with pytest.raises(sbth.NoConvergenceError, match="have converged after maxiter=2") as caught:
+        sbth.eigsh(on_gpu(laplacian(20, 20)), 6, which="SA", maxiter=2)
+    assert isinstance(caught.value.eigenvalues, cupy.ndarray)
+    assert isinstance(caught.value.eigenvectors, cupy.ndarray)

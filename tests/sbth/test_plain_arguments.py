@@ -127,3 +127,12 @@ def test_the_environment_is_read_in_each_call(monkeypatch):
         sbth.eigvalsh(np.eye(3))
     with hetero.use_device("cpu"):
         np.testing.assert_array_equal(sbth.eigvalsh(np.eye(3)), np.ones(3))
+
+
+@pytest.mark.parametrize("lower", [False, True])
+@pytest.mark.parametrize("solve", [sbth.eig_banded, sbth.eigvals_banded])
+def test_a_band_stored_by_columns_is_not_overwritten(solve, lower):
+    band = np.asfortranarray(np.random.default_rng(0).standard_normal((3, 6)))
+    before = band.copy()
+    solve(band, lower=lower)
+    np.testing.assert_array_equal(band, before)

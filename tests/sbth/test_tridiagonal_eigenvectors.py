@@ -300,3 +300,27 @@ def test_float32_and_repeated_calls(device, is_all):
         calls = (solve(d.astype(dtype), e.astype(dtype), device, *chosen) for _ in range(2))
         for x, y in zip(*calls, strict=True):
             np.testing.assert_array_equal(x, y)
+
+
+def test_the_second_attempt_takes_dependent_solutions(monkeypatch):
+    """Reflections lead to an orthonormal basis where Cholesky's factorization does not exist."""
+    first, second = iteration.ATTEMPTS
+    dependent = np.ones((20, 3))
+    with pytest.raises(np.linalg.LinAlgError):
+        first[0](np, dependent)
+    basis = second[0](np, dependent)
+    np.testing.assert_allclose(basis.T @ basis, np.eye(3), atol=10 * EPS)
+    monkeypatch.setattr(iteration, "ATTEMPTS", (second,))
+    d, e = glued_wilkinson(300, 21, 1e-14)
+    assert_pairs(d, e, *solve(d, e, "cpu", 0, 24))
+
+
+@pytest.mark.parametrize("kind", ["random", "Laplace", "glued Wilkinson"])
+def test_all_vectors_by_inverse_iteration_are_orthogonal(device, kind):
+    """This holds for every pair, also of eigenvalues that are far from each other."""
+    d, e = HARD[kind](120)
+    w = sbth.eigvalsh_tridiagonal(d, e, device=device, method="sbth")
+    unit = 2.0 * np.abs(w).max()
+    rows = compute_vectors(d / unit, e / unit, w / unit, Workspace(hetero.Device.parse(device)))
+    v = (rows if device == "cpu" else rows.get()).T
+    assert_pairs(d, e, w, v / np.linalg.norm(v, axis=0))

@@ -215,3 +215,27 @@ def test_vectors_of_any_type_are_multiplied_in_float64():
     result = q.apply(x.astype(np.complex64))
     assert result.dtype == np.complex128
     np.testing.assert_array_equal(result.real, exact)
+
+
+def test_the_input_is_not_modified(device):
+    ab = band(30, 4)[:, ::-1]
+    before = ab.copy()
+    ab.flags.writeable = False
+    sbth.tridiagonalize(ab, device=device)
+    np.testing.assert_array_equal(ab, before)
+
+
+@pytest.mark.simulator
+@pytest.mark.parametrize("device", ["cuda"])
+def test_memory_for_reflections_is_zero(require_cuda, device):
+    """Memory is reused, so it must be cleared."""
+    from hetero.cuda.driver import cuda
+    from sbth._problem.working_matrix.cuda import zeros
+
+    for size in (0, 1, 700):
+        cuda.to_device(np.full(max(size, 1), np.nan, np.float32))
+        values = zeros(size, np.dtype(np.float32))
+        assert values.dtype == np.float32
+        assert values.shape == (size,)
+        if size:
+            assert not values.copy_to_host().any()

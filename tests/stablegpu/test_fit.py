@@ -7,6 +7,7 @@ import stablegpu
 from hetero import Device
 from stablegpu import stable
 from stablegpu._fit.estimators.mcculloch import estimate as mcculloch_estimate
+from stablegpu._fit.estimators.mcculloch.formulas import quantile
 from stablegpu._fit.observations import large_samples
 
 PROBABILITIES = np.array(mcculloch_estimate.PROBABILITIES)
@@ -103,3 +104,14 @@ def test_one_of_the_fits(device):
     with pytest.raises(IndexError):
         results[3]
     assert results[:2].status.tolist() == ["converged", "constant"]
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_weighted_quantiles_are_those_of_repeated_data(seed):
+    rng = np.random.default_rng(seed)
+    x, times = np.sort(rng.normal(size=40)), rng.integers(0, 4, 40).astype(float)
+    times[:3] = 0.0
+    repeated, none = np.repeat(x, times.astype(int)), np.empty(0)
+    for p in (0.001, *rng.uniform(size=20), 0.999):
+        weighted = quantile(x, times, 0, 40, times.sum(), p)
+        assert weighted == pytest.approx(quantile(repeated, none, 0, repeated.size, 0.0, p))

@@ -136,3 +136,17 @@ def test_shapes_and_seeds(device):
     np.testing.assert_array_equal(out, rvs(7, **seeded))
     np.testing.assert_allclose(rvs(out=single, **seeded), out, rtol=1e-5)
     assert rvs(dtype=np.float32).dtype == np.float32
+
+
+def test_tails_reach_beyond_the_digits_of_a_uniform_number():
+    """The smallest words give the draw that has the probability of those words."""
+    from stablegpu._numerics.branchless_formulas import exponential
+    from stablegpu._sampling.formulas import signed_distance
+
+    for dtype in (np.float64, np.float32):
+        for high in (0, 1, 2**20):
+            x = signed_distance(np.uint32(12345), np.uint32(high), dtype(0))
+            u = (high * 2**32 + 12345) / 2**64
+            np.testing.assert_allclose(float(x), u, rtol=np.finfo(dtype).eps)
+            for y, w in ((x, -np.log(u)), (-x, -np.log1p(-u))):
+                np.testing.assert_allclose(float(exponential(y)), w, rtol=2 * np.finfo(dtype).eps)

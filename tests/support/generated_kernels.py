@@ -129,8 +129,8 @@ LBM_ITEMS = {
     "arrive": (96, f"M* T* {_STEP} i8* i8* i8* i8* T* T* T*"),
     "add changes": (64, "M* i8* T** T* T*"), "+excess": (48, "T* T*"),
     "outlet": (48, "S* i8** u4* T** T** i8* 1xT"), "inlet": (48, "S* i8** u4* T** T** i8* 1xT"),
-    "free stream": (24, "S* i8* T*"), "slip": (96, "S* i8** i8* T* T* i8* i8* i8* T** T** T** T"),
-    "slip of moments": (128, "M* i8* T* T* i8* i8* i8* T** T** T** T"),
+    "free stream": (24, "S* i8* T*"), "slip": (96, "S* i8** i8* T* T* i8* i8* i8* T** T** T"),
+    "slip of moments": (120, "M* i8* T* T* i8* i8* i8* T** T** T"),
     "mix": (48, "T** S* i8** T** T"), "scalar interpolate": (32, "T* i8* i8* T** T* T*"),
     "scalar store": (24, "T* i8* T*"), "half force": (80, "T**** T**** u1*** 4xT 6xi8"),
     "+not finite": (80, "T**** u1*** 6xi8"), "sample": (48, "T** T** T** T"),
@@ -143,14 +143,14 @@ def lbm_item_kernel(name, precision):
     """Return the kernel of a loop over items, and its argument types."""
     from lbm._kernels.items.cuda import ADDING, CHOICE, JOINING, LOOP, SUM, make_kernel
 
-    text, first, own = {
+    text, first, leading = {
         "+": (SUM, "i8 i8*", 1), "*": (ADDING, "i8* i8 i8 i8**", 4),
         "&": (JOINING, "i8* i8 i8 i8**", 3), "?": (CHOICE, "i8 i8** i8*", 1),
     }.get(name[0], (LOOP, "i8", 1))  # fmt: skip
     item = _lbm_item(name, precision)
     item, part = item if name[0] == "&" else (item, None)
     signature = _lbm_types(precision, f"{first} {LBM_ITEMS[name][1]}")
-    return make_kernel(text, item, own, part), signature
+    return make_kernel(text, item, leading, part), signature
 
 
 def lbm_kernel(pattern, odd, precision, walls):

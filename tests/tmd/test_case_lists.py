@@ -138,3 +138,46 @@ def test_a_binade_of_the_record_has_exactly_its_certified_cases(record, low, tmp
 @pytest.mark.slow
 def test_the_record_has_exactly_its_certified_cases(record):
     assert verify_cases(record, RECORDS / "tmd-exp-cases.txt") == sum(c["cases"] for c in record)
+
+
+def test_undecided_arguments_are_listed_and_checked(result, lines, tmp_path, monkeypatch):
+    """No undecided argument is known, so balls are made to fail at a case."""
+    from dataclasses import replace
+
+    from tmd import certificates as tmd_certificates
+    from tmd._certificates import case_lists
+    from tmd._search import decisions
+
+    x = result.cases[2].exact_argument
+
+    def decide_all_but_x(function, plan, index, decide_by_balls=decisions.decide_by_balls):
+        if plan.block.run.argument(index) == x:
+            return None
+        return decide_by_balls(function, plan, index)
+
+    monkeypatch.setattr(case_lists, "decide_by_balls", decide_all_but_x)
+    with pytest.raises(tmd.CertificateError, match="cannot be decided"):
+        check(result, lines, tmp_path)
+    (plan, cases), *others = result.cases._blocks
+    number = list(cases.index).index(int(x / 2**plan.block.run.quantum) - plan.block.run.first)
+    decided = [i for i in range(cases.index.size) if i != number]
+    arrays = {k: getattr(cases, k)[decided] for k in ("index", "middle", "value", "error")}
+    counts = [*cases.counts[:4], cases.counts[4] + 1]
+    cases = replace(cases, **arrays, counts=counts, undecided=[int(cases.index[number])])
+    pairs = [(plan, cases), *others]
+    question = {k: result.certificate[k] for k in ("function", "domain", "bits", "precision")}
+    question |= {k: result.certificate[k] for k in ("argument_precision", "rounding")}
+    records = [tmd_certificates.block_record(*pair) for pair in pairs]
+    changed_certificate = tmd_certificates.make_certificate(question, 0, records)
+    changed = replace(
+        result,
+        cases=type(result.cases)("exp", result.format, pairs),
+        undecided=[x],
+        certificate=changed_certificate,
+    )
+    written = list(changed.lines())
+    assert f"# undecided {result.cases[2].hex}" in written
+    assert check(changed, written, tmp_path) == len(result.cases)
+    written.remove(f"# undecided {result.cases[2].hex}")
+    with pytest.raises(tmd.CertificateError, match="of block 0"):
+        check(changed, written, tmp_path)

@@ -179,3 +179,12 @@ def test_wide_arithmetic_is_that_of_integers():
         assert _value_after_steps(
             np.uint64(j), *(to_words(n, 2) for n in (a, b, c, d))
         ) == to_words(total, 2)
+
+
+def test_thresholds_cover_twice_the_distance():
+    f, p = plan_window("exp", "1.25", 38)
+    batch = make_batch(f, p, 0, 1)
+    limit = p.scale.case_distance(p.bits) >> (FRACTION_BITS - 63)
+    assert batch.limits[0] >= 2 * limit
+    assert batch.offsets[0] >= 2 * limit
+    assert int(batch.bounds[0]) << 11 >= 2 * int(batch.offsets[0])

@@ -189,3 +189,21 @@ def test_the_command(library, capsys):
     ):
         assert main(["exhaust", *arguments]) == 2
         assert message in capsys.readouterr().err
+
+
+def test_bounds_of_polynomials_hold_and_are_not_generous():
+    f = load_function("exp2")
+    table = segments.make_table(f, [(0x3F800000, 0x3F900000)])
+    errors = []
+    for segment in table.segments:
+        assert segment["rule"] == segments.POLYNOMIAL
+        for offset in np.linspace(0, segment["count"] - 1, 40).astype(int):
+            x = segments.argument_of(int(segment["start"]) + int(offset))
+            t = (float(x) - segment["centre"]) * segment["scale"]
+            y = 0.0
+            for c in segment["coefficients"][::-1]:
+                y = y * t + c
+            with segments.working_precision(200):
+                error = abs(f.enclosure(segments.ball(x)) - y)
+            errors.append(float(error.upper()) / segment["bound"])
+    assert 1 / 200 < max(errors) < 0.5

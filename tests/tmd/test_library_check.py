@@ -180,3 +180,19 @@ def test_arguments_that_the_precision_does_not_have_are_refused(x, precision):
 def test_exact_arguments_of_any_type_are_taken():
     xs = [Fraction(3, 8), 3, np.float32(0.5), np.int64(2**53 + 2), np.longdouble(0.25)]
     assert [s.tried for s in checking.check_libraries("log2", xs)] == [5, 5]
+
+
+def test_overflow_underflow_and_ties():
+    exp, exp2, binary32 = load_function("exp"), load_function("exp2"), PRECISIONS[24]
+    for value, expected in (
+        (round_correctly(exp, 710.0), math.inf),
+        (round_correctly(exp, -800.0), 0.0),
+        (round_correctly(exp2, -1075.0), 0.0),  # halfway to the smallest number: to even
+        (round_correctly(exp2, -1074.0), 5e-324),
+        (round_correctly(exp2, 128.0, binary32), math.inf),
+        (round_correctly(exp2, -149.0, binary32), 2.0**-149),
+        (round_correctly(exp2, -150.0, binary32), 0.0),
+    ):
+        assert value == expected
+    for score in checking.check_libraries("exp", [710.0, -800.0, 0.0]):
+        assert not score.wrong

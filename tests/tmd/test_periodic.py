@@ -105,3 +105,9 @@ def test_consecutive_arguments_have_the_cases_of_the_other_search(name, exponent
     assert inside == {c.exact_argument for c in expected}
     assert len(inside) > 20
     assert len(inside) < len(found)  # other periods have arguments with these phases, too
+
+
+@pytest.mark.cuda
+def test_a_gpu_refuses_tan_of_binary64(require_cuda):
+    with pytest.raises(ValueError, match=r"tan of formats with more than 32 bits.*device=.cpu"):
+        tmd.search_periodic("tan", 10, device="cuda")

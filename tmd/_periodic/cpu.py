@@ -26,7 +26,7 @@ def _search_groups(reals, words, firsts, lasts, survivors, counts):
 
 @parallel
 def _search_groups_in_float32(reals, words, windows, survivors, skipped, counts):
-    """The same for all windows; a row of `counts` also has the number of skipped windows."""
+    """Search all windows of each group; `counts` (groups, 3) has the skipped ones, too."""
     for i in numba.prange(windows.size):
         counts[i, 0], counts[i, 1], counts[i, 2] = _search_group_in_float32(
             reals[i], words[i], windows[i], survivors[i], skipped[i]

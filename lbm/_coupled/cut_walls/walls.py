@@ -109,9 +109,9 @@ class PartLinks:
             return None
         form, c = problem.precision.name, np.array(problem.lattice.velocities, float)
         lattice = np.vstack([c.T, problem.lattice.weights])
-        tables = table.links, table.first, table.q, table.along, table.cells, lattice
+        numbers = [store.put(table.links), store.put(table.first), store.put(table.q)]
         nu = store.T((problem.collision.tau - 0.5) / 3.0)
-        arguments = self._sent, self.returned, *map(store.put, tables), nu
+        arguments = self._sent, self.returned, *numbers, *map(store.put, (table.cells, lattice)), nu
         for t in (0, 1):
             if problem.precision.moments:
                 slip = make_slip_moments(form)

@@ -12,10 +12,8 @@ law of the wall replaces it: the wall slips with the velocity s that gives this 
 
     f_-q -= 6 w_q (c_q . s),    (6 sum w_q c_q c_q) s = K - F,
 
-along the wall at each link: on round walls, the direction of s turns from link to link, since what
-slips through the wall would be mass that pockets of the staircase gain or lose. K is the
-momentum along the wall that the links of the cell have given to it, and F the friction on the area
-of the cell (as in the inverse momentum exchange of Asmuth et al. 2021).
+where K is the momentum along the wall that the links of the cell have given to it, and F the
+friction on the area of the cell (as in the inverse momentum exchange of Asmuth et al. 2021).
 
 On an oblique wall the links of a cell do not face the wall: they belong to a step of a staircase,
 on which the stream along the wall has a pressure and a flux of mass and momentum. K leaves out all
@@ -53,10 +51,9 @@ NEWTON_STEPS = 4
 
 FRAME, DISTANCE, AREA, INVERSE = 0, 6, 7, 8
 """First rows of the geometry of cells: two vectors along the wall, the distance of the centre in
-cells, the area in cells^2, and the inverse xx, xy, yx, yy of 6 sum w c s along
-the two vectors, where s is the part of c along the wall at the link."""
+cells, the area in cells^2, and the inverse xx, xy, yy of 6 sum w c c along the two vectors."""
 
-ROWS = 12
+ROWS = 11
 """Numbers of a cell."""
 
 FASTEST = 1.5
@@ -106,13 +103,11 @@ def find_friction_velocities(
 
 
 @inlined
-def find_slip(
-    drho, momentum, across, i, sent, returned, links, first, q_of, along, cells, lattice, nu
-):  # fmt: skip
+def find_slip(drho, along, across, i, sent, returned, links, first, q_of, cells, lattice, nu):
     """Return the velocity, along the two vectors of cell number i, with which its wall slips.
 
-    `drho` is its density less 1, `momentum` and `across` its momentum along these vectors after the
-    step; `make_slip` has the arrays.
+    `drho` is its density less 1, `along` and `across` its momentum after the step; `make_slip` has
+    the arrays.
     """
     T = type(nu)
     rho, u, v = T(1) + drho, T(0), T(0)
@@ -126,17 +121,17 @@ def find_slip(
             weight, moved = T(2) * lattice[3, q], c * u + d * v
             flux = T(4.5) * moved * moved - T(1.5) * square
             f = sent[k] + returned[k] - weight * (density + (T(1) + density) * flux)
-            change -= T(3) * weight * (along[0, j] * u + along[1, j] * v)
+            change -= T(3) * weight * moved
             lost_along += c * f
             lost_across += d * f
         rho = T(1) + density
-        u, v = (momentum + lost_along) / rho, (across + lost_across) / rho
+        u, v = (along + lost_along) / rho, (across + lost_across) / rho
     speed = T(math.sqrt(u * u + v * v)) + T(1e-12)
     friction = friction_velocity(speed, cells[6, i], nu)
     drag = rho * min(T(MOST_FRICTION), friction * friction * cells[7, i] / speed)
     r, t = lost_along - drag * u, lost_across - drag * v
     a = cells[8, i] * r + cells[9, i] * t
-    b = cells[10, i] * r + cells[11, i] * t
+    b = cells[9, i] * r + cells[10, i] * t
     limit = T(FASTEST) * speed / (T(math.sqrt(a * a + b * b)) + T(1e-12))
     return a * min(limit, T(1)), b * min(limit, T(1))
 
@@ -155,7 +150,6 @@ def make_slip(precision: str) -> Any:
     links : int64 [link], numbers of the links of modelled walls among these
     first : int64 [cell + 1], first of them of each cell
     q_of : int64 [link]
-    along : [2, link], components of c_q along the wall where the link meets it
     cells : [ROWS, cell]
     lattice : [4, q], velocities and weights
     nu : kinematic viscosity in cells^2/step
@@ -163,22 +157,21 @@ def make_slip(precision: str) -> Any:
     decode, encode = codec(PRECISIONS[precision])
 
     @inlined
-    def slip(
-        i, populations, loads, wall, sent, returned, links, first, q_of, along, cells, lattice, nu
-    ):  # fmt: skip
+    def slip(i, populations, loads, wall, sent, returned, links, first, q_of, cells, lattice, nu):
         T = type(nu)
-        drho = momentum = across = T(0)
+        drho = along = across = T(0)
         for q in range(loads.shape[0]):
             f = decode(populations[loads[q, i]])
             drho += f
-            momentum += component(q, i, cells, lattice, 0) * f
+            along += component(q, i, cells, lattice, 0) * f
             across += component(q, i, cells, lattice, 3) * f
         a, b = find_slip(
-            drho, momentum, across, i, sent, returned, links, first, q_of, along, cells, lattice, nu
+            drho, along, across, i, sent, returned, links, first, q_of, cells, lattice, nu
         )
         for j in range(first[i], first[i + 1]):
-            k = links[j]
-            back = returned[k] - T(6) * lattice[3, q_of[j]] * (along[0, j] * a + along[1, j] * b)
+            k, q = links[j], q_of[j]
+            moved = component(q, i, cells, lattice, 0) * a + component(q, i, cells, lattice, 3) * b
+            back = returned[k] - T(6) * lattice[3, q] * moved
             returned[k] = back
             populations[wall[k]] = encode(back)
 
@@ -191,16 +184,17 @@ def make_slip_moments(precision: str) -> Any:
     load, store = make_cell_access(precision)
 
     @inlined
-    def slip(i, words, numbers, sent, returned, links, first, q_of, along, cells, lattice, nu):
+    def slip(i, words, numbers, sent, returned, links, first, q_of, cells, lattice, nu):
         T, m = type(nu), load(words, numbers[i])
-        momentum = m[1] * cells[0, i] + m[2] * cells[1, i] + m[3] * cells[2, i]
+        along = m[1] * cells[0, i] + m[2] * cells[1, i] + m[3] * cells[2, i]
         across = m[1] * cells[3, i] + m[2] * cells[4, i] + m[3] * cells[5, i]
         a, b = find_slip(
-            m[0], momentum, across, i, sent, returned, links, first, q_of, along, cells, lattice, nu
+            m[0], along, across, i, sent, returned, links, first, q_of, cells, lattice, nu
         )
         for j in range(first[i], first[i + 1]):
             k, q = links[j], q_of[j]
-            change = -T(6) * lattice[3, q] * (along[0, j] * a + along[1, j] * b)
+            moved = component(q, i, cells, lattice, 0) * a + component(q, i, cells, lattice, 3) * b
+            change = -T(6) * lattice[3, q] * moved
             returned[k] += change
             m = add_population(m, change, -lattice[0, q], -lattice[1, q], -lattice[2, q])
         store(words, numbers[i], m)

@@ -23,10 +23,6 @@ SINGULAR = 1e-3
 """Eigenvalue of 6 sum w c c along the wall, over the other one, in whose direction a cell does not
 slip."""
 
-SMOOTH = 0.7
-"""Cosine of the angle between the normals of a link and of its cell, below which the link, beyond
-an edge, takes that of the cell: 45 degrees."""
-
 
 class SlipTable(NamedTuple):
     """The cells of a block beside modelled walls; see `formulas.make_slip`.
@@ -37,7 +33,6 @@ class SlipTable(NamedTuple):
     links : int64 [link], numbers of their links in the table of interpolated walls
     first : int64 [cell + 1], first of these links of each cell
     q : int64 [link]
-    along : float64 [2, link], components of c_q along the wall where the link meets it
     cells : float64 [ROWS, cell]
     position : int64 [2, cell], positions of the cells in arrays of the block, and of what is stored
         like populations
@@ -47,7 +42,6 @@ class SlipTable(NamedTuple):
     links: np.ndarray
     first: np.ndarray
     q: np.ndarray
-    along: np.ndarray
     cells: np.ndarray
     position: np.ndarray
 
@@ -78,7 +72,7 @@ def make_slip_table(part: Part, solids: Mapping[str, Solid], shape: Triple) -> S
     starts = np.flatnonzero(np.any(np.diff(cells, axis=0, prepend=-1) != 0, axis=1))
     first = np.append(starts, len(modelled_links))
     shapes = [solid.cells for solid in solids.values() if solid.is_interpolated]
-    along, geometry = _describe_cells(
+    geometry = _describe_cells(
         np.array(lattice.velocities, float)[q], np.array(lattice.weights)[q], distance, normal,
         starts, position[starts] + 0.5, shapes,
     )  # fmt: skip
@@ -86,14 +80,14 @@ def make_slip_table(part: Part, solids: Mapping[str, Solid], shape: Triple) -> S
     (z, y, x), (nx, ny, _) = cells[starts].T, problem.shape
     stored = row_position(x, nx, problem.precision.lanes)
     index = (z * ny + y) * nx + np.stack([x, stored])
-    return SlipTable(loads, modelled_links, first, q, along, geometry, index)
+    return SlipTable(loads, modelled_links, first, q, geometry, index)
 
 
 def _describe_cells(
     c: np.ndarray, w: np.ndarray, distance: np.ndarray, normal: np.ndarray, starts: np.ndarray,
     centres: np.ndarray, shapes: Sequence[Any],
-) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
-    """Return `SlipTable.along` and the geometry of cells from links, centres, and all shapes."""
+) -> np.ndarray:  # fmt: skip
+    """Return the geometry of cells [ROWS, cell] from their links, centres, and all shapes."""
     weight = np.add.reduceat(w, starts)
     mean = np.add.reduceat(w[:, None] * normal, starts)
     size = np.linalg.norm(mean, axis=1)
@@ -108,21 +102,14 @@ def _describe_cells(
     rows[DISTANCE] = np.maximum(height, NEAREST)
     rows[AREA] = np.abs(6.0 * (into * mean).sum(axis=1))
     counts = np.diff(np.append(starts, len(c)))
-    of_link = np.repeat(mean, counts, axis=0)
-    is_near = (normal * of_link).sum(axis=1) > SMOOTH
-    of_link = np.where(is_near[:, None], normal, of_link)
-    tangent = c - (c * of_link).sum(axis=1)[:, None] * of_link
-    components, along = (
-        np.stack([(v * np.repeat(f, counts, axis=0)).sum(axis=1) for f in frame])
-        for v in (c, tangent)
-    )
-    product = 6.0 * w * components[:, None] * along
-    matrix = np.moveaxis(np.add.reduceat(product, starts, axis=2), 2, 0)
+    a, b = ((c * np.repeat(f, counts, axis=0)).sum(axis=1) for f in frame)
+    xx, xy, yy = (np.add.reduceat(6.0 * w * p, starts) for p in (a * a, a * b, b * b))
     # Beside a sharp edge cells slip along it alone: a stream without the vorticity of a boundary
     # layer turns around the edge.
     free = find_free_directions(shapes, centres - height[:, None] * mean, frame)
     # Links of one direction, in the hollows of a staircase, slip in this direction alone.
-    matrix = free @ matrix @ free
+    matrix = free @ np.stack([xx, xy, xy, yy], axis=1).reshape(-1, 2, 2) @ free
     matrix[np.abs(matrix) < SINGULAR**2] = 0.0
-    rows[INVERSE:] = np.linalg.pinv(matrix, rcond=SINGULAR).reshape(-1, 4).T
-    return along, rows
+    inverse = np.linalg.pinv(matrix, rcond=SINGULAR, hermitian=True).reshape(-1, 4).T
+    rows[INVERSE : INVERSE + 3] = inverse[[0, 1, 3]]
+    return rows

@@ -79,11 +79,11 @@ LOOPS = {"each": (LOOP, 1), "sum": (SUM, 1), "add": (ADDING, 4), "join": (JOININ
 
 
 @functools.cache
-def make_loop(text, item, own=1, part=None):
+def make_loop(text, item, leading=1, part=None):
     """Make the loop of a text over an item."""
     names = {"prange": prange, "int64": np.int64, "zeros": np.zeros, "LANES": LANES,
              "part": part}  # fmt: skip
-    return parallel(fill_in(text, item, own, **names))
+    return parallel(fill_in(text, item, leading, **names))
 
 
 def zeros(shape, dtype):
@@ -113,6 +113,6 @@ def copy(source, target):
 
 def prepare(kind, item, most, numbers, arguments, stream=None, part=None):
     """Return a function that runs the loop of a kind over items."""
-    text, own = LOOPS[kind]
-    run = make_loop(text, item, own, part)
+    text, leading = LOOPS[kind]
+    run = make_loop(text, item, leading, part)
     return lambda: run(*numbers, *arguments)

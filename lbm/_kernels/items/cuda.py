@@ -110,12 +110,12 @@ function that counts blocks; those of "join" have the lane of their number."""
 
 
 @functools.cache
-def make_kernel(text, item, own=1, part=None):
+def make_kernel(text, item, leading=1, part=None):
     """Make the kernel of a text over an item."""
     if SIMULATOR:  # its arrays are none that compiled code takes
         item, part = item.py_func, part and part.py_func
     names = {"cuda": cuda, "int64": int64, "int32": int32, "ROWS": MOST_SUMS, "part": part}
-    return kernel(fill_in(text, item, own, **names))
+    return kernel(fill_in(text, item, leading, **names))
 
 
 def zeros(shape, dtype):
@@ -149,9 +149,9 @@ def copy(source, target):
 
 def prepare(kind, item, most, numbers, arguments, stream=0, part=None):
     """Return a function that runs the loop of a kind over items; it clears what is to be set."""
-    text, own, count_blocks = LOOPS[kind]
+    text, leading, count_blocks = LOOPS[kind]
     grid, threads = (LANES, 32) if kind == "join" else (count_blocks(most, THREADS), THREADS)
-    run = make_kernel(text, item, own, part)
+    run = make_kernel(text, item, leading, part)
     launch = Launcher(run, (grid,), (threads,), stream, (*numbers, *arguments))
     if kind not in ("sum", "choose"):
         return launch

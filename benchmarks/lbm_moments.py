@@ -6,7 +6,7 @@ import hetero
 import lbm
 from benchmarks.lbm import bandwidth, seconds_per_step
 from benchmarks.measurements import Measurement
-from lbm._performance.cavity import TAU, WALLS
+from lbm._performance.cavity import TAU, make_walls
 from lbm.lattices.precision import PRECISIONS
 
 CASES = (
@@ -32,7 +32,7 @@ def run(
         for state in "populations", "moments":
             s = lbm.Simulation(
                 (n, n, n), collision=lbm.RecursiveRegularized(TAU), lattice=lattice, state=state,
-                boundaries=WALLS if domain == "cavity" else {}, pattern="ab", device=device,
+                boundaries=make_walls(0.1) if domain == "cavity" else {}, pattern="ab", device=device,
                 check=0, keep_good_state=False, **PRECISIONS[storage].arguments,
             )  # fmt: skip
             seconds, timing = seconds_per_step(s, device, 4)

@@ -6,7 +6,7 @@ import hetero
 import lbm
 from benchmarks.lbm import seconds_per_step
 from benchmarks.measurements import Measurement
-from lbm._performance.cavity import TAU, WALLS
+from lbm._performance.cavity import TAU, make_walls
 
 
 def run(device: hetero.Device, quick: bool) -> list[Measurement]:
@@ -20,7 +20,7 @@ def run(device: hetero.Device, quick: bool) -> list[Measurement]:
     def measure(name: str, collision: lbm.Collision, count: int, state: str) -> None:
         shape = n, n, n * count
         s = lbm.Simulation(
-            shape, collision=collision, boundaries=WALLS, state=state, pattern="ab", check=0,
+            shape, collision=collision, boundaries=make_walls(0.1), state=state, pattern="ab", check=0,
             device=devices[:count] if count > 1 else device, keep_good_state=False,
         )  # fmt: skip
         if count == 1:

@@ -23,9 +23,6 @@ LOGGER = logging.getLogger(__name__)
 BREAK_EVEN = 1 << 50
 """Number of arguments from which the GPU is chosen (an estimate: it was not measured)."""
 
-MOST_BITS_OF_TAN_ON_GPU = 32
-"""Precision up to which GPUs search tan: in binary64 an H200 did not finish a batch in minutes."""
-
 
 @dataclass(frozen=True)
 class PeriodicResult:
@@ -104,7 +101,6 @@ def search_periodic(
     progress : bool
         Whether to show a progress bar on the terminal.
     device : None, "auto", "cpu", "cuda", "cuda:N" or hetero.Device
-        GPUs search tan of formats of at most 32 bits only.
 
     Returns
     -------
@@ -138,15 +134,7 @@ def search_question(
     """
     lattice, (lo, hi) = question.lattice, question.phases
     name, exponent = question.function.name, question.exponent
-    needs_cpu = name == "tan" and question.format.precision > MOST_BITS_OF_TAN_ON_GPU
-    if needs_cpu and device in (None, "auto"):
-        device = "cpu"
     chosen = resolve(device, work=int(lattice.first * (hi - lo)), break_even=BREAK_EVEN)
-    if needs_cpu and chosen.kind == "cuda":
-        raise ValueError(
-            f"tan of formats with more than {MOST_BITS_OF_TAN_ON_GPU} bits is searched on a CPU, "
-            f'got device={str(chosen)!r}: pass device="cpu"'
-        )
     LOGGER.info("%s: arguments of 2^%d, phases [%s, %s), on %s", name, exponent, lo, hi, chosen)
     with chosen.active(), open_bar(name, float(hi - lo), enabled=progress) as advance:
         findings = search_windows(question, chosen, advance, is_due)

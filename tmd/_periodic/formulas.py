@@ -290,6 +290,8 @@ def search_group(row, words, first, last, points):
                 lo, hi = _clip(c1 - l1, c1 + l1, oy[0], i1)
                 lo, hi = _clip(lo, hi, oy[1], i2)
                 lo, hi = _clip(lo, hi, oy[2] * scale, i3)
+                if lo > hi:
+                    continue  # such ends may lie beyond all integers where b1 has a zero
                 for x in range(math.ceil(lo), math.floor(hi) + 1):
                     p = _subtract(oy, -float(x), b1)
                     candidates += 1

@@ -9,6 +9,7 @@ from benchmarks.measurements import Measurement
 from lbm._performance.cavity import TAU, make_walls
 from lbm.lattices.precision import PRECISIONS
 
+WALLS = make_walls(0.1)
 CASES = (
     ("cavity", "D3Q19", "float32"),
     ("periodic box", "D3Q19", "float32"),
@@ -32,7 +33,7 @@ def run(
         for state in "populations", "moments":
             s = lbm.Simulation(
                 (n, n, n), collision=lbm.RecursiveRegularized(TAU), lattice=lattice, state=state,
-                boundaries=make_walls(0.1) if domain == "cavity" else {}, pattern="ab", device=device,
+                boundaries=WALLS if domain == "cavity" else {}, pattern="ab", device=device,
                 check=0, keep_good_state=False, **PRECISIONS[storage].arguments,
             )  # fmt: skip
             seconds, timing = seconds_per_step(s, device, 4)

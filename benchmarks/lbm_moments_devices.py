@@ -8,6 +8,8 @@ from benchmarks.lbm import seconds_per_step
 from benchmarks.measurements import Measurement
 from lbm._performance.cavity import TAU, make_walls
 
+STEPS, WALLS = 100, make_walls(0.1)
+
 
 def run(device: hetero.Device, quick: bool) -> list[Measurement]:
     """Measure a cavity of the same size for each device, across which z is cut."""
@@ -20,14 +22,16 @@ def run(device: hetero.Device, quick: bool) -> list[Measurement]:
     def measure(name: str, collision: lbm.Collision, count: int, state: str) -> None:
         shape = n, n, n * count
         s = lbm.Simulation(
-            shape, collision=collision, boundaries=make_walls(0.1), state=state, pattern="ab", check=0,
+            shape, collision=collision, boundaries=WALLS, state=state, pattern="ab", check=0,
             device=devices[:count] if count > 1 else device, keep_good_state=False,
         )  # fmt: skip
         if count == 1:
             seconds, times = seconds_per_step(s, device, 4)
         else:  # events of one device do not wait for the others
-            timing = hetero.benchmark(lambda: (s.advance(20), s.domain.synchronize()), min_time=0.1)
-            seconds, times = timing.median / 20, timing.as_dict()
+            timing = hetero.benchmark(
+                lambda: (s.advance(100), s.domain.synchronize()), min_time=0.5
+            )
+            seconds, times = timing.median / 100, timing.as_dict()
         rate = n**3 * count / seconds / 1e9
         key = name + state
         peers = {} if key not in rates else {"so many times one": count * rates[key]}

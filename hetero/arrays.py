@@ -140,9 +140,7 @@ class Workspace:
         from hetero.cuda import staging
 
         if host.nbytes >= staging.SMALLEST_STAGED:
-            from hetero.intrinsics.copies import copy_bytes
-
-            return staging.upload_staged(host, copy_bytes)
+            return staging.upload_staged(host)
         if reuse:
             from hetero.cuda.device_cache import upload_to_scratch
 
@@ -280,9 +278,7 @@ class Workspace:
         if is_flat and array.nbytes >= staging.SMALLEST_STAGED:
             (cuda if isinstance(self.stream, int) else self.stream).synchronize()
             host = np.empty(array.shape, array.dtype) if out is None else out
-            from hetero.intrinsics.copies import copy_bytes
-
-            staging.download_staged(array, host, copy_bytes)
+            staging.download_staged(array, host)
             return host
         host = copy_from_gpu(array, self.stream) if array.size else np.empty(0, array.dtype)
         if out is None:

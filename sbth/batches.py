@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from hetero.cpu.copies import concatenate
 from hetero.devices import Device
 from hetero.distributed.engines import Engine
 from hetero.distributed.worker_devices import Devices
@@ -161,5 +162,5 @@ def _solve_part(
 
 def _join(results: Sequence[np.ndarray], lead: tuple[int, ...]) -> np.ndarray:
     """Return the results of all parts with the leading dimensions of the batch."""
-    whole = np.concatenate(results)
+    whole = concatenate(results)
     return whole.reshape(lead + whole.shape[1:])

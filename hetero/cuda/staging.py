@@ -1,33 +1,29 @@
-"""Copies of large arrays between host and GPU through a ring of page-locked buffers that is kept.
+"""Copies of large arrays between host and GPU through page-locked buffers that are kept.
 
 The driver copies other memory by way of a buffer of its own, at a fraction of the rate, and to lock
-the array itself would take as long as that. The CPU fills or empties a buffer while the others are
-on their way, with several threads: one is slower than the link, most of all where it writes to
-pages for the first time. Threads of several GPUs do so side by side.
+the array itself would take as long as that. So several threads fill or empty buffers, each of them
+two in turns, while the GPU reads or writes others. They do not wait for each other: with a barrier
+at the end of each buffer one late thread holds up all. Threads of several GPUs work side by side.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple, TypeAlias
+from concurrent.futures import ThreadPoolExecutor, wait
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from hetero.cpu.copies import COPIERS
 from hetero.cuda.driver import SIMULATOR, cuda
 from hetero.cuda.launch import device_id
 from hetero.cuda.ready_arrays import check_call, stream_handle
 
-BUFFER_BYTES = 1 << 22
-"""Bytes of a buffer (not tuned)."""
-
-BUFFERS = 4
-"""Buffers of a ring: one is filled while the GPU reads from another, and two are spare."""
+BUFFER_BYTES = 1 << 21
+"""Bytes of a buffer."""
 
 SMALLEST_STAGED = 1 << (63 if SIMULATOR else 23)
 """Bytes from which arrays are staged (not tuned); the simulator has no driver."""
-
-CopyBytes: TypeAlias = Callable[[np.ndarray, np.ndarray], None]
-"""Copies a flat array of bytes in host memory to another one: `intrinsics.copies.copy_bytes`."""
 
 
 class _Buffer(NamedTuple):
@@ -37,55 +33,83 @@ class _Buffer(NamedTuple):
     handle: Any  # of the stream, as the driver takes it
 
 
-_free_rings: dict[int, list[list[_Buffer]]] = {}
-"""Rings that no thread uses, by the number of the GPU."""
+class _Copiers(NamedTuple):
+    """Threads with two buffers each, which belong to one GPU."""
+
+    threads: ThreadPoolExecutor
+    buffers: list[tuple[_Buffer, _Buffer]]
 
 
-def upload_staged(host: np.ndarray, copy_bytes: CopyBytes) -> Any:
+_idle: dict[int, list[_Copiers]] = {}
+"""Copiers that no call uses, by the number of the GPU."""
+
+
+def upload_staged(host: np.ndarray) -> Any:
     """Copy a flat contiguous array to the current GPU; the copy is complete."""
     from cuda.bindings import driver
 
     array = cuda.device_array(host.shape, host.dtype)
-    ring, source, target = _take_ring(), host.view(np.uint8), array.device_ctypes_pointer.value
-    # The driver is called directly: slices and copies of Numba's arrays take 0.2 ms with Python's
-    # lock, for which the threads of other GPUs wait.
-    for number, begin in enumerate(range(0, source.size, BUFFER_BYTES)):
-        memory, address, _, handle = ring[number % BUFFERS]
-        check_call(driver.cuStreamSynchronize(handle))
-        part = source[begin : begin + BUFFER_BYTES]
-        copy_bytes(part, memory[: part.size])
-        check_call(driver.cuMemcpyHtoDAsync(target + begin, address, part.size, handle))
-    for buffer in ring:
-        check_call(driver.cuStreamSynchronize(buffer.handle))
-    _free_rings[device_id()].append(ring)
+    source, target = host.view(np.uint8), array.device_ctypes_pointer.value
+
+    def copy_parts(begins: range, buffers: tuple[_Buffer, _Buffer]) -> None:
+        for number, begin in enumerate(begins):
+            memory, address, _, handle = buffers[number % 2]
+            check_call(driver.cuStreamSynchronize(handle))
+            part = source[begin : begin + BUFFER_BYTES]
+            memory[: part.size] = part
+            check_call(driver.cuMemcpyHtoDAsync(target + begin, address, part.size, handle))
+        for buffer in buffers:
+            check_call(driver.cuStreamSynchronize(buffer.handle))
+
+    _run_copiers(copy_parts, source.size)
     return array
 
 
-def download_staged(array: Any, host: np.ndarray, copy_bytes: CopyBytes) -> None:
+def download_staged(array: Any, host: np.ndarray) -> None:
     """Copy a flat array on the current GPU, which no kernel writes any more, to one of the host."""
     from cuda.bindings import driver
 
-    ring, target, source = _take_ring(), host.view(np.uint8), array.device_ctypes_pointer.value
-    begins = range(0, target.size, BUFFER_BYTES)
-    for number in range(len(begins) + BUFFERS):
-        memory, address, _, handle = ring[number % BUFFERS]
-        if number >= BUFFERS:  # empty the buffer before it is filled again
-            check_call(driver.cuStreamSynchronize(handle))
-            part = target[begins[number - BUFFERS] :][:BUFFER_BYTES]
-            copy_bytes(memory[: part.size], part)
-        if number < len(begins):
-            size = min(BUFFER_BYTES, target.size - begins[number])
-            check_call(driver.cuMemcpyDtoHAsync(address, source + begins[number], size, handle))
-    _free_rings[device_id()].append(ring)
+    target, source = host.view(np.uint8), array.device_ctypes_pointer.value
+
+    def copy_parts(begins: range, buffers: tuple[_Buffer, _Buffer]) -> None:
+        for number in range(len(begins) + 2):
+            memory, address, _, handle = buffers[number % 2]
+            if number >= 2:  # empty the buffer before it is filled again
+                check_call(driver.cuStreamSynchronize(handle))
+                part = target[begins[number - 2] :][:BUFFER_BYTES]
+                part[:] = memory[: part.size]
+            if number < len(begins):
+                size = min(BUFFER_BYTES, target.size - begins[number])
+                check_call(driver.cuMemcpyDtoHAsync(address, source + begins[number], size, handle))
+
+    _run_copiers(copy_parts, target.size)
 
 
-def _take_ring() -> list[_Buffer]:
-    """Return a ring that no thread uses, or a new one."""
-    free = _free_rings.setdefault(device_id(), [])
+def _run_copiers(copy_parts: Callable[[range, tuple[_Buffer, _Buffer]], None], size: int) -> None:
+    """Let each thread copy every so many buffers' worth of an array; wait for all of them."""
+    from cuda.bindings import driver
+
+    error, context = driver.cuCtxGetCurrent()
+    check_call((error,))
+    free = _idle.setdefault(device_id(), [])
     try:
-        return free.pop()
+        copiers = free.pop()
     except IndexError:
-        return [_new_buffer() for _ in range(BUFFERS)]
+        copiers = _Copiers(
+            ThreadPoolExecutor(COPIERS, "heterokit-copier"),
+            [(_new_buffer(), _new_buffer()) for _ in range(COPIERS)],
+        )
+
+    def work(k: int) -> None:
+        check_call(driver.cuCtxSetCurrent(context))
+        copy_parts(range(k * BUFFER_BYTES, size, COPIERS * BUFFER_BYTES), copiers.buffers[k])
+
+    count = min(COPIERS, -(-size // BUFFER_BYTES))
+    parts = [copiers.threads.submit(work, k) for k in range(count)]
+    wait(parts)
+    for part in parts:
+        part.result()
+    free.append(copiers)
 
 
 def _new_buffer() -> _Buffer:

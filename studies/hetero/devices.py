@@ -177,6 +177,14 @@ def _jobs(sizes: Sizes, most: int, devices: list[Device]) -> Iterator[Job]:
         name = f"{solver.__name__} of {sizes.matrices} matrices of order {sizes.order}"
         yield Job(name, every if solver is sbth.eigvalsh else (ONE_PROCESS, THREADS), solve_batch)
 
+    near_matrices = [_on(device, matrices[: sizes.matrices]) for device in devices]
+
+    def solve_near(k: int, n: int, **engine: Any) -> object:
+        return sbth.eigvalsh(near_matrices[k], **engine)
+
+    name = f"eigvalsh of {sizes.matrices} matrices of order {sizes.order} in the device's memory"
+    yield Job(name, (THREADS,), solve_near)
+
     def search(k: int, n: int, **engine: Any) -> object:
         width = sizes.tmd_width
         return tmd.search("exp", (128 + k * width, 128 + (k + n) * width), bits=32, **engine)

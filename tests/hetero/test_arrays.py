@@ -7,9 +7,9 @@ import hetero
 from device_libraries import LIBRARIES
 from hetero import Device, DeviceMemoryError
 from hetero.arrays import Workspace, as_real
+from hetero.cpu.copies import concatenate
 from hetero.cuda.driver import SIMULATOR
 from hetero.devices import device_of
-from hetero.intrinsics.copies import copy_bytes
 from stablegpu import stable
 
 DISTRIBUTION = stable(1.5, 0.5)
@@ -33,17 +33,15 @@ def test_masked_elements_are_refused():
     assert as_real("x", x := np.ones(3)) is x
 
 
-@pytest.mark.parametrize("size", [0, 1, 4099])
-def test_all_threads_copy_bytes(size):
-    source = np.random.default_rng(size).integers(0, 256, size, np.uint8)
-    target = np.zeros_like(source)
-    copy_bytes(source, target)
-    np.testing.assert_array_equal(target, source)
+@pytest.mark.parametrize("lengths", [(0, 3, 1), (300_000, 0, 200_001)])
+def test_arrays_are_joined_by_several_threads(lengths):
+    arrays = [np.random.default_rng(n).normal(size=(n, 5)) for n in lengths]
+    np.testing.assert_array_equal(concatenate(arrays), np.concatenate(arrays))
 
 
 @pytest.mark.cuda
 def test_large_arrays_are_staged(require_cuda, monkeypatch):
-    """Through a ring of buffers that is used again, with a buffer that is filled in part."""
+    """Through buffers that are used again, with one that is filled in part."""
     from hetero.cuda import staging
 
     if SIMULATOR:
@@ -51,7 +49,7 @@ def test_large_arrays_are_staged(require_cuda, monkeypatch):
 
     monkeypatch.setattr(staging, "SMALLEST_STAGED", 1000)
     monkeypatch.setattr(staging, "BUFFER_BYTES", 104)
-    monkeypatch.setattr(staging, "_free_rings", {})
+    monkeypatch.setattr(staging, "_idle", {})
     for size, dtype in ((999, np.float64), (500, np.float32), (52, np.float64)):
         x = np.random.default_rng(size).normal(size=size).astype(dtype)
         workspace = Workspace(Device.parse("cuda"))
@@ -61,8 +59,8 @@ def test_large_arrays_are_staged(require_cuda, monkeypatch):
         out = np.empty((1, size), dtype)
         assert workspace.result(uploaded, (1, size), out) is out
         np.testing.assert_array_equal(out[0], x)
-    (rings,) = staging._free_rings.values()
-    assert len(rings) == 1  # which all uploads have used
+    (idle,) = staging._idle.values()
+    assert len(idle) == 1  # which all copies have used
 
 
 @pytest.mark.parametrize("x", [

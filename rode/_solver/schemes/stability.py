@@ -42,16 +42,21 @@ def largest_step(problem: Problem, scheme: Scheme) -> float:
 def _reach(coefficients: list[float], rate: complex) -> float:
     """Return the smallest h at which |R(h rate)| becomes 1: by steps, then by bisection."""
 
-    def grows(h: float | np.ndarray) -> Any:
-        return np.abs(np.polyval(coefficients, h * rate)) > 1.0
+    rate = complex(rate)
+
+    def grows(h: Any) -> Any:
+        value = 0.0 * h * rate
+        for c in coefficients:
+            value = value * (h * rate) + c
+        return abs(value) > 1.0
 
     steps = np.linspace(0.0, 20.0, 4001) / abs(rate)
     first = int(np.argmax(grows(steps)[1:]))
-    low, high = steps[first], steps[first + 1]
+    low, high = float(steps[first]), float(steps[first + 1])
     for _ in range(60):
         middle = 0.5 * (low + high)
         if grows(middle):
             high = middle
         else:
             low = middle
-    return float(low)
+    return low

@@ -98,8 +98,11 @@ class Solver:
         self.spec = spec = kernel_spec_of(plan, fold, shape)
         matrices = self.matrices(excitation)
         self.workspace = work = Workspace(plan.device)
+        sent: dict[int, Array] = {}  # many are one array that stands for none
         for name, array in matrices.items():
-            matrices[name] = work.input(name, array, plan.dtype).reshape(array.shape)
+            if id(array) not in sent:
+                sent[id(array)] = work.input(name, array, plan.dtype).reshape(array.shape)
+            matrices[name] = sent[id(array)]
         none = np.zeros((1, 1), np.int64), np.zeros((1, 1), np.uint32)
         switches, numbers = none if plan.branches is None else plan.branches
         storeys = plan.problem.dimension if plan.kind == "frame" else 0

@@ -33,16 +33,19 @@ class Moments(Reduction):
         return 8 * 2 * extent.times * extent.outputs * (1 if nodes == 1 else nodes + 2)
 
     def begin(self, extent: Extent) -> State:
-        """Return empty arrays (times, outputs, nodes) and the nodes (level, index)."""
+        """Return empty arrays (times, outputs, nodes) and the nodes (level, index).
+
+        The numbers of a node are contiguous in memory, as `join` reads them.
+        """
         nodes = nodes_of(extent)
-        shape = (extent.times, extent.outputs, len(nodes))
+        shape = (len(nodes), extent.times, extent.outputs)
         begin = extent.first // leaf_size(extent.all_paths)
         return {
             "nodes": nodes,
             "begin": begin,
             "leaf": leaf_size(extent.all_paths),
-            "mean": np.empty(shape),
-            "squares": np.empty(shape),
+            "mean": np.moveaxis(np.empty(shape), 0, -1),
+            "squares": np.moveaxis(np.empty(shape), 0, -1),
         }
 
     def take(self, state: State, rows: Rows) -> None:

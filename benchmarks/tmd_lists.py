@@ -2,7 +2,8 @@
 
 Each finished binade is proved by `tmd/checker.py`, which shares no code with the search. Then the
 lists and a record with a row for each binade are written. `--compare` compares folders with the
-record instead: whoever searches a binade again gets the same hash.
+record instead: whoever searches a binade again gets the same hash. `--check` compares the published
+lists with the record.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import argparse
 import hashlib
 import json
 import lzma
+import random
 import re
 import sys
 import time
@@ -22,12 +24,12 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
-from hetero.data_files.atomic_files import write_json, write_lines
+from hetero.data_files.atomic_files import write_json
 from hetero.measurement.environment import facts
 from tmd import checker
 from tmd._certificates.reading import load_certificate
 from tmd._search.decisions import measure_distance
-from tmd.formats import Format, exponent, format_hexadecimal
+from tmd.formats import Format, format_hexadecimal, to_fraction
 from tmd.functions import load_function
 
 RECORDS = Path(__file__).parent / "records/tmd"
@@ -134,6 +136,43 @@ def collect(folder: Path, target: Path, windows: int, processes: int, least: int
     }  # fmt: skip
 
 
+def read_list(path: Path) -> dict[str, list[Row]]:
+    """Return the cases of a published list by the names of their binades."""
+    binades: dict[str, list[Row]] = {}
+    for line in lzma.decompress(path.read_bytes()).decode().splitlines()[2:]:
+        if line.startswith("# "):
+            rows = binades[line[2:]] = []
+        else:
+            x, kind, bits = line.split()
+            rows.append((x, kind, None if bits == "exact" else int(bits)))
+    return binades
+
+
+def check_published(record: dict, target: Path, sample: int) -> int:
+    """Check a published list against its record, and some random cases of it by balls.
+
+    Returns the number of cases. Raises ValueError if anything differs.
+    """
+    binades = read_list(target / record["file"])
+    function, fmt = load_function(record["function"]), Format.create(record["precision"])
+    cases = [case for rows in binades.values() for case in rows]
+    chosen = random.Random(0).sample(cases, min(sample, len(cases)))
+    is_complete = record["listed_from"] == record["bits"] - 1
+    for row in record["binades"]:
+        rows = binades.get(row[0], [])
+        proof = {"cases": rows, "windows": row[6], "certificate": row[7]}
+        if (row[3] and tuple(row[3:6]) not in rows) or (
+            is_complete and describe(row[0], proof) != row
+        ):
+            raise ValueError(f"{record['file']} differs from the record in the binade {row[0]}")
+    for case in chosen:
+        if measure(function, fmt, to_fraction("argument", case[0]), "FM") != case:
+            raise ValueError(f"{record['file']} is wrong about {case[0]}")
+    if [*binades] != [row[0] for row in record["binades"]] or len(cases) != record["listed"]:
+        raise ValueError(f"{record['file']} has other binades than the record, or other cases")
+    return len(cases)
+
+
 def compare(folder: Path, record: dict) -> int:
     """Say which binades of a folder have the lists of the record; return how many differ."""
     question = json.loads((folder / "campaign.json").read_text())
@@ -164,22 +203,21 @@ def binade_ranges(exponents: Sequence[int]) -> str:
 
 def write_page(record: dict) -> None:
     """Write the tables of the page of the lists."""
-    text = PAGE.read_text()
-    head, rest = text.split(BEGIN)
-    PAGE.write_text(
-        head + BEGIN + "\n" + "\n".join(tables(record)) + "\n\n" + END + rest.split(END)[1]
-    )
+    head, rest = PAGE.read_text().split(BEGIN)
+    lines = "".join(f"{line}\n" for line in tables(record))
+    PAGE.write_text(f"{head}{BEGIN}\n{lines}\n{END}{rest.split(END)[1]}")
 
 
 def tables(record: dict) -> Iterator[str]:
     """Yield the lines of the tables of a record."""
-    yield "| function | domain | binades | cases | near floats | near midpoints | hardest | published |"
+    yield "| | domain | binades | cases | near floats | near midpoints | hardest | list |"
     yield "|---|---|---|---|---|---|---|---|"
     for x in record["lists"]:
         rows = x["binades"]
         floats, middles = sum(row[1] for row in rows), sum(row[2] for row in rows)
         hardest = max(rows, key=lambda row: row[5] or 0)
-        file = f"[{x['listed']:,} of {x['listed_from']} bits](../../benchmarks/records/tmd/{x['file']})"
+        path = f"../../benchmarks/records/tmd/{x['file']}"
+        file = f"[{x['listed']:,} of {x['listed_from']} bits]({path})"
         yield (f"| {x['function']} | {binade_ranges([exponent_of(row[0]) for row in rows])} | "
                f"{len(rows)} | {floats + middles:,} | {floats:,} | {middles:,} | "
                f"`{hardest[3]}`, {hardest[4]}, {hardest[5]} | {file} |")  # fmt: skip
@@ -209,14 +247,20 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("--processes", type=int, default=1)
     parser.add_argument("--facts", type=Path, help="JSON with the machine of the searches")
     parser.add_argument("--least", nargs="*", default=[], metavar="FUNCTION=BITS",
-                        help="fewest identical bits in the published list (default: all)")  # fmt: skip
-    parser.add_argument("--compare", action="store_true", help="compare with the record instead")
+                        help="fewest identical bits that are published (default: all)")  # fmt: skip
+    parser.add_argument("--compare", action="store_true", help="compare with the record")
+    parser.add_argument("--check", action="store_true", help="check the published lists instead")
     parser.add_argument("--page", action="store_true", help="write the tables of the page, too")
     options = parser.parse_args(argv)
     path = options.out / "tmd-lists.json"
+    if options.check:
+        for record in json.loads(path.read_text())["lists"]:
+            count = check_published(record, options.out, sample=10_000)
+            print(f"{record['file']}: {count} cases, as the record says")
+        return 0
     if options.compare:
         record = json.loads(path.read_text())
-        return int(any([compare(folder, record) for folder in options.folders]))
+        return int(sum(compare(folder, record) for folder in options.folders) > 0)
     if options.folders:
         least, lists = dict(pair.split("=") for pair in options.least), []
         for folder in options.folders:
@@ -224,7 +268,7 @@ def main(argv: list[str] | None = None) -> int:
             fewest = int(least.get(question["function"], question["bits"] - 1))
             lists.append(collect(folder, options.out, options.windows, options.processes, fewest))
         machine = json.loads(options.facts.read_text()) if options.facts else facts()
-        write_lines(path, [json.dumps({"facts": machine, "lists": lists}, indent=None)])
+        write_json(path, {"facts": machine, "lists": lists})
     if options.page:
         write_page(json.loads(path.read_text()))
     return 0

@@ -17,9 +17,10 @@ import numpy as np
 
 import tmd
 from hetero.arrays import Array
+from hetero.devices import resolve
 from studies.study import Study
 from tmd._exhaust import loops
-from tmd._exhaust.segments import Table, make_table
+from tmd._exhaust.segments import make_table
 from tmd._exhaust.sources import make_source
 from tmd._libraries.callables import BINARY32, find_ufunc
 from tmd.exhaustive import ALL_ARGUMENTS, compare_all
@@ -81,25 +82,27 @@ def make_kernel(symbol: str) -> Any:
     return evaluate
 
 
-def _prepare(name: str, quick: bool) -> Table:
-    return make_table(load_function(name), [(1 << 29, (1 << 29) + 64)] if quick else ALL_ARGUMENTS)
-
-
 def try_cuda(study: Study) -> Iterator[tuple]:
-    """Try CUDA's functions at all arguments; worker processes make the tables of segments."""
+    """Try CUDA's functions at all arguments, several side by side in worker processes."""
     names = ("exp", "sin") if study.quick else IN_CUDA
+    attempt = partial(try_cuda_function, device=str(study.device), quick=study.quick)
     with ProcessPoolExecutor(min(study.processes, len(names)), get_context("spawn")) as pool:
-        tables = pool.map(partial(_prepare, quick=study.quick), names)
-        for name, table in zip(names, tables, strict=True):
-            for symbol in (f"{name}f", *[f"fast_{name}f"] * (name in FAST)):
-                begin = time.perf_counter()
-                with study.device.active():
-                    source = make_source(
-                        device_function(symbol), symbol, BINARY32, study.device,
-                        loops(study.device),
-                    )  # fmt: skip
-                    score = compare_all(name, source, table, device=study.device, examples=20)
-                yield _row(symbol, [score], time.perf_counter() - begin)
+        for rows in pool.map(attempt, names):
+            yield from rows
+
+
+def try_cuda_function(name: str, device: str, quick: bool) -> list[tuple]:
+    """Try a function of CUDA's library and its fast version; return their rows of the table."""
+    rows, where = [], resolve(device)
+    table = make_table(load_function(name), [(1 << 29, (1 << 29) + 64)] if quick else ALL_ARGUMENTS)
+    for symbol in (f"{name}f", *[f"fast_{name}f"] * (name in FAST)):
+        begin = time.perf_counter()
+        with where.active():
+            function, twin = device_function(symbol), loops(where)
+            source = make_source(function, symbol, BINARY32, where, twin)
+            score = compare_all(name, source, table, device=where, examples=20)
+        rows.append(_row(symbol, [score], time.perf_counter() - begin))
+    return rows
 
 
 def _row(label: str, scores: list[tmd.ExhaustiveScore], seconds: float) -> tuple:

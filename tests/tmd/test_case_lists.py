@@ -1,11 +1,15 @@
 """Every addition, removal or change in a list contradicts its certificate."""
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 import tmd
+from tmd import certificates as tmd_certificates
+from tmd._certificates import case_lists
+from tmd._search import decisions
 from tmd.certificates import read_certificates, verify_cases
 
 RECORDS = Path(__file__).parents[2] / "benchmarks/records/tmd"
@@ -142,12 +146,6 @@ def test_the_record_has_exactly_its_certified_cases(record):
 
 def test_undecided_arguments_are_listed_and_checked(result, lines, tmp_path, monkeypatch):
     """No undecided argument is known, so balls are made to fail at a case."""
-    from dataclasses import replace
-
-    from tmd import certificates as tmd_certificates
-    from tmd._certificates import case_lists
-    from tmd._search import decisions
-
     x = result.cases[2].exact_argument
 
     def decide_all_but_x(function, plan, index, decide_by_balls=decisions.decide_by_balls):

@@ -70,10 +70,7 @@ def test_what_is_no_list_of_arguments_is_refused(tmp_path):
     [
         ("constexpr double X[] = {1.5,\n", r"list.wc: line 1 begins an array without an end"),
         ("constexpr uint64_t X[] = {0x7FF8000000000000};", r"list.wc: line 1 has '0x7FF8"),
-        (
-            "exp 1\n= exp tonearest binary64 0x1p+0\n",
-            r"line 2 has no number, or no result",
-        ),
+        ("exp 1\n= exp tonearest binary64 0x1p+0\n", r"line 2 has no number, or no result"),
         ("= exp tonearest binary64 : 0x1p+0\n", r"list.wc: line 1 has no number"),
         ("sin 1\n", r"list.wc: the list has no line of exp"),
     ],

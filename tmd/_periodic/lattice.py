@@ -9,7 +9,7 @@ from fractions import Fraction
 from tmd.formats import Format
 from tmd.functions.function import working_precision
 
-_BITS = 320
+PHASE_BITS = 320
 """Bits after the point of `PhaseLattice.step`: those of m alpha are then good to 2^-256."""
 
 
@@ -34,16 +34,20 @@ class PhaseLattice:
         quantum = fmt.quantum(exponent)
         if quantum is None or exponent < 0:
             raise ValueError(f"exponent must be one of the format and at least 0, got {exponent}")
-        bits = _BITS + abs(quantum)
+        bits = PHASE_BITS + abs(quantum)
         with working_precision(bits + 64):
-            step = ((arb(2) ** (quantum + _BITS)) / arb.pi()).floor().unique_fmpz()
+            step = ((arb(2) ** (quantum + PHASE_BITS)) / arb.pi()).floor().unique_fmpz()
         if step is None:
             raise ArithmeticError(f"2^{quantum} / pi is too close to an integer")
-        return cls(quantum, 1 << (exponent - quantum), int(step) % (1 << _BITS))
+        return cls(quantum, 1 << (exponent - quantum), int(step) % (1 << PHASE_BITS))
 
     def phase(self, m: int, k: int = 0) -> Fraction:
         """Return m alpha - k, with an error below |m| 2^-320."""
-        return Fraction(m * self.step - (k << _BITS), 1 << _BITS)
+        return Fraction(m * self.step - (k << PHASE_BITS), 1 << PHASE_BITS)
+
+    def residue(self, m: int) -> int:
+        """Return the phase of m modulo 1 in units of 2^-PHASE_BITS, with an error below m units."""
+        return m * self.step % (1 << PHASE_BITS)
 
     @functools.lru_cache(maxsize=64)  # noqa: B019 - few lattices are made
     def basis(self, half_width: Fraction) -> tuple[int, int, int, int]:
@@ -52,18 +56,22 @@ class PhaseLattice:
         Lagrange's algorithm, in the norm with m in units of half the binade and the phase in units
         of `half_width`. Its determinant m k' - m' k is 1 or -1.
         """
-        weight = Fraction(2, self.first) ** 2, 1 / half_width**2
+        # Both squares times (first half_width 2^PHASE_BITS)^2 and its denominator: integers.
+        numerator, denominator = half_width.numerator, half_width.denominator
+        width, height = 2 * numerator << PHASE_BITS, self.first * denominator
 
-        def dot(v: tuple[int, int], w: tuple[int, int]) -> Fraction:
-            return v[0] * w[0] * weight[0] + self.phase(*v) * self.phase(*w) * weight[1]
+        def scale(v: tuple[int, int]) -> tuple[int, int]:
+            return v[0] * width, (v[0] * self.step - (v[1] << PHASE_BITS)) * height
 
         u, v = (1, 0), (0, 1)
+        (a, b), (c, d) = scale(u), scale(v)
         while True:
-            if dot(v, v) < dot(u, u):
-                u, v = v, u
-            k = round(dot(u, v) / dot(u, u))
+            if c * c + d * d < a * a + b * b:
+                u, v, a, b, c, d = v, u, c, d, a, b
+            k = round(Fraction(a * c + b * d, a * a + b * b))
             if k == 0:
                 return *u, *v
+            c, d = c - k * a, d - k * b
             v = v[0] - k * u[0], v[1] - k * u[1]
 
     def coordinates(

@@ -16,7 +16,8 @@ from tmd._certificates.case_lists import KINDS
 from tmd._certificates.periodic_records import Row
 from tmd._periodic import loops
 from tmd._periodic.columns import REAL_COLUMNS, WORD_COLUMNS
-from tmd._periodic.groups import Groups, expand_at_phase, make_groups
+from tmd._periodic.groups import Groups, make_groups
+from tmd._periodic.lattice import PHASE_BITS
 from tmd._periodic.question import PeriodicQuestion
 from tmd._search.decisions import measure_distance
 from tmd.formats import Run
@@ -129,8 +130,10 @@ def _prefetch(stretches: Iterator[Groups], count: int) -> Iterator[list[Groups]]
 def _take(stretches: Iterator[Groups], count: int) -> list[Groups]:
     """Return the next stretches, with `count` groups or a few more; fewer at the end."""
     following: list[Groups] = []
-    while sum(groups.count for groups in following) < count and (groups := next(stretches, None)):
+    taken = 0
+    while taken < count and (groups := next(stretches, None)):
         following.append(groups)
+        taken += groups.count
     return following
 
 
@@ -207,7 +210,12 @@ def _search_again(
 def is_asked(question: PeriodicQuestion, m: int) -> bool:
     """Return whether an argument lies in the binade and has a phase that is asked for."""
     lattice, (lo, hi) = question.lattice, question.phases
-    return lattice.first <= m < 2 * lattice.first and lo <= lattice.phase(m) % 1 < hi
+    phase = lattice.residue(m)  # fractions would take as long as the balls
+    return (
+        lattice.first <= m < 2 * lattice.first
+        and lo.numerator << PHASE_BITS <= phase * lo.denominator
+        and phase * hi.denominator < hi.numerator << PHASE_BITS
+    )
 
 
 def _is_far(question: PeriodicQuestion, m: int) -> bool:
@@ -215,8 +223,8 @@ def _is_far(question: PeriodicQuestion, m: int) -> bool:
     from flint import arb
 
     with working_precision(128):
-        phase = question.lattice.phase(m) % 1
-        (y,) = expand_at_phase(question.function, phase, Fraction(1, 1 << 240), 1)
+        phase = arb(question.lattice.residue(m) >> (PHASE_BITS - 192), 1) * arb(2) ** -192
+        y = question.function.enclosure(phase * arb.pi())
         ulp = question.format.ulp(exponent_of_ball(abs(y).lower()))
         if ulp is None or ulp != question.format.ulp(exponent_of_ball(abs(y).upper())):
             return False

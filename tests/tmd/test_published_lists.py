@@ -1,0 +1,44 @@
+"""The published lists agree with their record, and hold what others have published."""
+
+import json
+
+import pytest
+
+from benchmarks.tmd_lists import RECORDS, check_published, main, read_list
+from tmd import checker
+from tmd.__main__ import main as tmd_main
+
+PUBLIC = {
+    "log": "0x1.62a88613629b6p+678 0x1.04489b7ac4918p+38 0x1.b890ca8637ae2p+40",
+    "sin": "0x1.f6d7518808571p+1023",
+}  # arguments of public lists
+
+
+@pytest.mark.parametrize("number", range(3))
+def test_published_lists(number):
+    record = json.loads((RECORDS / "tmd-lists.json").read_text())["lists"][number]
+    assert check_published(record, RECORDS, sample=50) > 1000
+    cases = {case[0] for rows in read_list(RECORDS / record["file"]).values() for case in rows}
+    assert {*PUBLIC.get(record["function"], "").split()} <= cases
+
+
+def test_a_campaign_becomes_a_list_and_is_compared_with_it(tmp_path, capsys):
+    folder, out = tmp_path / "sin", tmp_path / "records"
+    command = ["campaign", "sin", "--precision", "16", "--bits", "8", "--parts", "2", "--quiet"]
+    tmd_main([*command, "--exponents", "40", "41", "--device", "cpu", "--resume", str(folder)])
+    assert main([str(folder), "--out", str(out), "--windows", "3"]) == 0
+    (record,) = json.loads((out / "tmd-lists.json").read_text())["lists"]
+    counts = [len(json.loads((folder / f"{e}.json").read_text())["cases"]) for e in (40, 41)]
+    assert [row[1] + row[2] for row in record["binades"]] == counts
+    assert main([str(folder), "--out", str(out), "--compare"]) == 0
+    assert main(["--out", str(out), "--check"]) == 0
+    record["binades"][1][-1] = "0"
+    (out / "tmd-lists.json").write_text(json.dumps({"lists": [record]}))
+    assert main([str(folder), "--out", str(out), "--compare"]) == 1
+    assert "sin 41: DIFFERENT" in capsys.readouterr().out
+    with pytest.raises(ValueError, match="in the binade 41"):
+        main(["--out", str(out), "--check"])
+    (folder / "proofs" / "40.json").unlink()
+    (folder / "40.wc").write_text((folder / "40.wc").read_text().rstrip().rpartition("\n")[0])
+    with pytest.raises(checker.Refused, match="the list differs"):
+        main([str(folder), "--out", str(out)])

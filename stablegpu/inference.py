@@ -187,7 +187,11 @@ def bootstrap(
     check_failures(int(np.count_nonzero(~good)), len(results), "samples")
     intervals = {
         name: bootstrap_interval(
-            name, getattr(result, name), getattr(results, name)[good], confidence
+            name,
+            getattr(result, name),
+            getattr(results, name)[good],
+            results.stderr[name][good],
+            confidence,
         )
         for name in PARAMETERS
     }

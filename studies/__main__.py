@@ -260,8 +260,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "--rows",
         default="",
         metavar="PATTERN",
-        help="jobs of hetero-devices, or distributions of stablegpu-coverage, in whose names this "
-        "pattern occurs",
+        help="jobs of hetero-devices, distributions of stablegpu-coverage, or data sets of "
+        "stablegpu-maxima, in whose names this pattern occurs",
     )
 
 

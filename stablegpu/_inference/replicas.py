@@ -124,24 +124,29 @@ LARGEST_ACCELERATION = 0.15
 
 
 def bootstrap_interval(
-    name: str, value: float, replicas: np.ndarray, confidence: float
+    name: str, value: float, replicas: np.ndarray, errors: np.ndarray, confidence: float
 ) -> tuple[float, float]:
-    """Return the interval of a parameter from the estimates of replicas.
+    """Return the interval of a parameter from the estimates of replicas and their standard errors.
 
-    alpha: bias-corrected and accelerated percentiles (Efron 1987). The number of outliers that tell
-    alpha < 2 is like a Poisson number, whose acceleration is a sixth of its relative error. beta:
-    percentiles, which respect its range. loc and scale: percentiles reflected about the estimate,
-    those of the scale in its logarithm.
+    alpha and beta: bias-corrected and accelerated percentiles (Efron 1987), those of beta without
+    the correction, which has no meaning where estimates lie at -1 or 1. loc and scale: percentiles
+    reflected about the estimate, those of the scale in its logarithm.
     """
     from scipy.special import ndtr, ndtri
 
     tails = np.array([0.5 * (1.0 - confidence), 0.5 * (1.0 + confidence)])
-    if name == "alpha":
-        below = np.mean(replicas < value) + 0.5 * np.mean(replicas == value)
-        least = 1.0 / (replicas.size + 1.0)
-        bias = ndtri(min(max(float(below), least), 1.0 - least))
-        relative = float(np.std(replicas)) / max(2.0 - value, 1e-300)
-        acceleration = -min(relative / 6.0, LARGEST_ACCELERATION)
+    if name in ("alpha", "beta"):
+        bias = 0.0
+        if name == "alpha":
+            below = np.mean(replicas < value) + 0.5 * np.mean(replicas == value)
+            least = 1.0 / (replicas.size + 1.0)
+            bias = float(ndtri(min(max(float(below), least), 1.0 - least)))
+            # The number of outliers that tell alpha < 2 is like a Poisson number, whose
+            # acceleration is a sixth of its relative error.
+            acceleration = -float(np.std(replicas)) / max(2.0 - value, 1e-300) / 6.0
+        else:
+            acceleration = _acceleration(replicas, errors)
+        acceleration = min(max(acceleration, -LARGEST_ACCELERATION), LARGEST_ACCELERATION)
         moved = bias + ndtri(tails)
         tails = ndtr(bias + moved / (1.0 - acceleration * moved))
     # Order statistics k of n replicas leave k/(n + 1) outside; NumPy's default would leave more.
@@ -152,3 +157,21 @@ def bootstrap_interval(
         low, high = value * value / high, value * value / low
     least, most = RANGES.get(name, (-math.inf, math.inf))
     return max(low, least), min(high, most)
+
+
+def _acceleration(replicas: np.ndarray, errors: np.ndarray) -> float:
+    """Return the slope of the standard error by the parameter, less a third of the skewness.
+
+    Both change where the parameter is transformed, their difference does not to first order; where
+    the skewness vanishes the slope is Efron's acceleration. It is 0 where replicas are equal, or
+    have no standard errors.
+    """
+    off = replicas - replicas.mean()
+    spread = float(np.std(replicas))
+    known = np.isfinite(errors)
+    inner = replicas[known] - replicas[known].mean() if known.any() else np.zeros(0)
+    square = float((inner**2).sum())
+    if not (spread > 0.0 and square > 0.0):
+        return 0.0
+    slope = float((inner * errors[known]).sum()) / square
+    return slope - float((off**3).mean()) / (3.0 * spread**3)

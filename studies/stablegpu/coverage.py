@@ -120,9 +120,11 @@ def bootstrap_ends(
         good = repeated.converged.reshape(len(part), replicas)
         for name in PARAMETERS:
             values = getattr(repeated, name).reshape(len(part), replicas)
+            errors = repeated.stderr[name].reshape(len(part), replicas)
             for place, k in enumerate(part):
+                which, value = good[place], float(getattr(fits, name)[k])
                 ends[name][:, k] = bootstrap_interval(
-                    name, float(getattr(fits, name)[k]), values[place][good[place]], LEVEL
+                    name, value, values[place][which], errors[place][which], LEVEL
                 )
     return ends
 

@@ -3,8 +3,9 @@
 No paper's figure: data of all kinds that `fit` takes, from 5 to 100,000 observations, and linear
 models, against Nelder-Mead from 20 starts, of which the best are followed to the end. Densities and
 probabilities of the search come from the characteristic function (`studies.stablegpu.inversion`).
-`--size` sets the number of data sets of each kind, and `--processes` how many are compared at a
-time. An interrupted study goes on where it was, unless files of the working tree have changed.
+`--size` sets the number of data sets of each kind, `--processes` how many are compared at a time,
+and `--rows` a pattern for kinds and seeds, such as "rounded 1[3-9]$". An interrupted study goes on
+where it was, unless files of the working tree have changed.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import json
 import math
 import multiprocessing
 import os
+import re
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -51,7 +53,12 @@ Bounds = tuple[np.ndarray, np.ndarray]
 def run(study: Study) -> dict:
     """Return by how much the search was better, at most, by kind of data."""
     sets, starts = (1, 2) if study.quick else (study.size or 50, STARTS)
-    tasks = [(kind, seed, starts, str(study.device)) for seed in range(sets) for kind in KINDS]
+    tasks = [
+        (kind, seed, starts, str(study.device))
+        for seed in range(sets)
+        for kind in KINDS
+        if re.search(study.rows, f"{kind} {seed}")
+    ]
     rows = kept_rows(study) if not study.quick else {}
     missing = [task for task in tasks if task[:3] not in rows]
     study.cache.mkdir(parents=True, exist_ok=True)
@@ -63,15 +70,17 @@ def run(study: Study) -> dict:
     worst: dict[str, float] = {}
     table, losses = [], []
     for kind in KINDS:
-        part = [rows[task[:3]] for task in tasks if task[0] == kind]
-        gains = np.array([row["gain"] for row in part])
+        part = {task[1]: rows[task[:3]] for task in tasks if task[0] == kind}
+        if not part:
+            continue
+        gains = np.array([row["gain"] for row in part.values()])
         worst[kind] = float(gains.max())
         count = int((gains > LARGEST_ALLOWED).sum())
-        seconds = float(np.mean([row["seconds"] for row in part]))
-        table.append((kind, sets, worst[kind], count, seconds))
+        seconds = float(np.mean([row["seconds"] for row in part.values()]))
+        table.append((kind, len(part), worst[kind], count, seconds))
         losses += [
             (kind, seed, row["gain"], *(" ".join(f"{v:.6g}" for v in row[k]) for k in ENDS))
-            for seed, row in enumerate(part)
+            for seed, row in part.items()
             if row["gain"] > LARGEST_ALLOWED
         ]
     heads = ("data", "sets", "largest gain of the search", "gains above 1e-6", "seconds of a set")

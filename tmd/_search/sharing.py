@@ -22,8 +22,11 @@ THREADS_PER_DEVICE = {"cpu": 1, "cuda": 2}
 """Tasks that a device searches side by side: on a GPU one begins while another's last batches end.
 """
 
-BATCHES_PER_TASK = 1, 16
-"""Fewest and most batches that a worker searches between two results (not tuned).
+PARTS_OF_BATCH = 4
+"""Parts of a batch by which tasks are counted: devices end together if the last ones are short."""
+
+PARTS_PER_TASK = 1, 64
+"""Fewest and most of these parts that a worker searches between two results (not tuned).
 
 The most are lost if a worker dies: 0.8 s of an H200, and many minutes of a core of a CPU."""
 
@@ -82,10 +85,10 @@ def share_out(
     The work of a task is a share of what remains, so that all workers end at nearly the same time
     whatever a block has cost.
     """
-    sizes = {number: batch_size(plan, kind) for number, plan in plans.items()}
+    sizes = {n: max(1, batch_size(plan, kind) // PARTS_OF_BATCH) for n, plan in plans.items()}
     left = sum(-(-plan.super_blocks // sizes[number]) for number, plan in plans.items())
     tasks: list[list[tuple[int, Stretch]]] = []
-    fewest, most = BATCHES_PER_TASK
+    fewest, most = PARTS_PER_TASK
     room = 0
     for number, plan in plans.items():
         begin, end = 0, plan.super_blocks
@@ -93,8 +96,8 @@ def share_out(
             if room < 1:
                 room = max(fewest, min(most, left // (2 * workers)))
                 tasks.append([])
-            batches = min(room, -(-(end - begin) // sizes[number]))
-            count = min(batches * sizes[number], end - begin)
+            parts = min(room, -(-(end - begin) // sizes[number]))
+            count = min(parts * sizes[number], end - begin)
             tasks[-1].append((number, Stretch(plan, begin, count)))
-            begin, room, left = begin + count, room - batches, left - batches
+            begin, room, left = begin + count, room - parts, left - parts
     return tasks

@@ -190,13 +190,13 @@ def solve_sphere(
     restart: str | Path | None = None,
     callbacks: Iterable[Callable[[Simulation], object]] = (),
     progress: bool = False,
-    **options: Unpack[settings.Options],
+    **options: Unpack[settings.SphereOptions],
 ) -> SphereResult:
     """Run until the drag is steady: until three diameters change it by less than `tolerance`.
 
     Times are given as paths of the stream, in diameters; `longest` is the longest run. The drag
     falls slowly to its steady value: at Re = 20 the remaining error is a few times the last change.
-    `restart` and `callbacks` are those of `solve_cavity`.
+    `restart` and `callbacks` are those of `solve_cavity`, `options` those of `sphere`.
     """
     longest = check_in_range("longest", longest, 0.0, settings.MAX_TURNS)
     tolerance = check_in_range("tolerance", tolerance, 0.0, 1.0)

@@ -37,6 +37,14 @@ class Options(TypedDict, total=False):
     device: DeviceArgument
 
 
+class SphereOptions(Options, total=False):
+    """Those of `lbm.flows.solve_sphere` that it passes on to `sphere`."""
+
+    width: float
+    length: float
+    magic: float | None
+
+
 def require_memory_for(
     shape: tuple[int, int, int], options: Options, collision: CollisionChoice, solids: bool = False
 ) -> None:

@@ -12,9 +12,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from hetero.cpu.copies import concatenate
 from hetero.devices import Device
 from hetero.distributed.engines import Engine
+from hetero.distributed.joining import concatenate
 from hetero.distributed.worker_devices import Devices
 from sbth._batch.over_batches import MATRIX_DIMENSIONS, flatten, validate_batch
 from sbth._problem.validation import validate_bool

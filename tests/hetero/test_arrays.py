@@ -7,9 +7,9 @@ import hetero
 from device_libraries import LIBRARIES
 from hetero import Device, DeviceMemoryError
 from hetero.arrays import Workspace, as_real
-from hetero.cpu.copies import concatenate
 from hetero.cuda.driver import SIMULATOR
 from hetero.devices import device_of
+from hetero.distributed.joining import concatenate
 from stablegpu import stable
 
 DISTRIBUTION = stable(1.5, 0.5)

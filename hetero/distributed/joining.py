@@ -1,4 +1,4 @@
-"""Copies of large arrays in host memory by several threads, for which NumPy releases the lock."""
+"""The results of several parts in one array."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from concurrent.futures import ThreadPoolExecutor
 import numba
 import numpy as np
 
-COPIERS = min(8, numba.config.NUMBA_NUM_THREADS)
-"""Threads of a copy. One copies some 10 GB/s, and a third of that to memory whose pages are new."""
+_THREADS = min(8, numba.config.NUMBA_NUM_THREADS)
+"""Threads that copy. One copies some 3 GB/s to memory whose pages are new."""
 
 _SMALLEST_SHARED = 1 << 24
-"""Bytes from which several threads join arrays (not tuned)."""
+"""Bytes from which several threads copy (not tuned)."""
 
 
 def concatenate(arrays: Sequence[np.ndarray]) -> np.ndarray:
@@ -22,11 +22,11 @@ def concatenate(arrays: Sequence[np.ndarray]) -> np.ndarray:
         return np.concatenate(arrays)
     ends = list(itertools.accumulate(map(len, arrays)))
     whole = np.empty((ends[-1], *arrays[0].shape[1:]), arrays[0].dtype)
-    with ThreadPoolExecutor(COPIERS) as threads:
+    with ThreadPoolExecutor(_THREADS) as threads:
         for array, end in zip(arrays, ends, strict=True):
             place = whole[end - len(array) : end]
             for source, target in zip(
-                np.array_split(array, COPIERS), np.array_split(place, COPIERS), strict=True
+                np.array_split(array, _THREADS), np.array_split(place, _THREADS), strict=True
             ):
                 threads.submit(np.copyto, target, source)
     return whole

@@ -112,6 +112,16 @@ def test_consecutive_arguments_have_the_cases_of_the_other_search(name, exponent
     assert len(inside) < len(found)  # other periods have arguments with these phases, too
 
 
+def test_windows_next_to_a_pole_where_the_ulp_changes():
+    """Groups there are shorter than the vectors of the lattice."""
+    lo = Fraction(1, 2) + Fraction(7237, 10**17)
+    result = tmd.search_periodic("tan", 5, phases=(lo, lo + Fraction(1, 10**16)), bits=5)
+    lattice = PhaseLattice.of_binade(5, result.format)
+    numbers = lattice.points(*result.phases)
+    require_equal(result, decide_all("tan", result.format, lattice, numbers, 5), 0)
+    assert result.windows > 1e5
+
+
 @pytest.mark.cuda
 def test_bases_with_a_zero_coordinate_are_searched_on_a_gpu(require_cuda):
     """In windows of tan of 2^10 in binary64 the x of a short vector cancels, to 0 or almost."""

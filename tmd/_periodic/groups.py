@@ -181,10 +181,12 @@ def compute_rows(
     basis = u_m, u_k, v_m, v_k = lattice.basis(half_width)
     spacing = 2 * windows + 1
     length = 2 * spacing * half_width
-    log2_unit = max(1, ((count - 1) * spacing).bit_length())
-    unit = half_width * 2**log2_unit
     middle = Fraction(3 * lattice.first, 2)
     u, v = lattice.phase(u_m, u_k), lattice.phase(v_m, v_k)
+    # Few groups may be shorter than a vector, whose multiples of coefficients would be too large.
+    step = min(max(abs(u), abs(v)), question.distance(begin) / 64) / half_width
+    log2_unit = max(1, ((count - 1) * spacing).bit_length(), math.ceil(step).bit_length())
+    unit = half_width * 2**log2_unit
     places = [
         [_to_words(x) for x in xs]
         for xs in (

@@ -237,8 +237,7 @@ def tables(record: dict) -> Iterator[str]:
         rows = x["binades"]
         floats, middles = sum(row[1] for row in rows), sum(row[2] for row in rows)
         hardest = max(rows, key=lambda row: row[5] or 0)
-        path = f"../../benchmarks/records/tmd/{x['file']}"
-        file = f"[{x['listed']:,} of {x['listed_from']} bits]({path})"
+        file = f"`{x['file']}`: {x['listed']:,} from {x['listed_from']} bits on"
         yield (f"| {x['function']} | {binade_ranges([exponent_of(row[0]) for row in rows])} | "
                f"{len(rows)} | {floats + middles:,} | {floats:,} | {middles:,} | "
                f"`{hardest[3]}`, {hardest[4]}, {hardest[5]} | {file} |")  # fmt: skip

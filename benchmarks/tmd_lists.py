@@ -3,7 +3,7 @@
 Each finished binade is proved by `tmd/checker.py`, which shares no code with the search. Then the
 lists and a record with a row for each binade are written. `--compare` compares folders with the
 record instead: whoever searches a binade again gets the same hash. `--check` compares the published
-lists with the record.
+lists with the record, and `--unpack` writes the certificates and the lists that they certify.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
-from hetero.data_files.atomic_files import write_json
+from hetero.data_files.atomic_files import write_json, write_lines
 from hetero.measurement.environment import facts
 from tmd import checker
-from tmd._certificates.reading import load_certificate
+from tmd._certificates.reading import load_certificate, read_certificates
 from tmd._search.decisions import measure_distance
 from tmd.formats import Format, format_hexadecimal, to_fraction
 from tmd.functions import load_function
@@ -128,12 +128,33 @@ def collect(folder: Path, target: Path, windows: int, processes: int, least: int
     head = [f"# {function}: arguments with {least} or more identical bits after the round bit,",
             "# kind (F: near a float, M: near a midpoint), identical bits"]  # fmt: skip
     target.mkdir(parents=True, exist_ok=True)
-    file.write_bytes(lzma.compress("".join(f"{x}\n" for x in head + lines).encode(), preset=9))
+    write_compressed(file, head + lines)
+    certificates = [(folder / f"{name}.json").read_text().strip() for name in list_binades(folder)]
+    write_compressed(target / f"tmd-{function}-certificates.jsonl.xz", certificates)
     return {
         "function": function, "bits": question["bits"], "precision": question["precision"],
-        "file": file.name, "listed_from": least, "listed": listed, "columns": list(COLUMNS),
-        "binades": rows,
+        "parts": question.get("parts"), "file": file.name, "listed_from": least, "listed": listed,
+        "columns": list(COLUMNS), "binades": rows,
     }  # fmt: skip
+
+
+def write_compressed(path: Path, lines: Sequence[str]) -> None:
+    """Write lines to a compressed file."""
+    path.write_bytes(lzma.compress("".join(f"{line}\n" for line in lines).encode(), preset=9))
+
+
+def unpack(record: dict, source: Path, folder: Path) -> None:
+    """Write the certificates of a record and their lists to the folder of a campaign."""
+    if record["listed_from"] != record["bits"] - 1:
+        raise ValueError(f"{record['file']} does not have all cases of its certificates")
+    name = f"tmd-{record['function']}-certificates.jsonl.xz"
+    lists, certificates = read_list(source / record["file"]), read_certificates(source / name)
+    keys = "function", "bits", "precision", "parts"
+    question = {key: record[key] for key in keys if record[key] is not None}
+    write_json(folder / "campaign.json", question)
+    for (binade, rows), certificate in zip(lists.items(), certificates, strict=True):
+        write_json(folder / f"{binade}.json", certificate)
+        write_lines(folder / f"{binade}.wc", [f"{x} {kind}" for x, kind, _ in rows])
 
 
 def read_list(path: Path) -> dict[str, list[Row]]:
@@ -216,8 +237,7 @@ def tables(record: dict) -> Iterator[str]:
         rows = x["binades"]
         floats, middles = sum(row[1] for row in rows), sum(row[2] for row in rows)
         hardest = max(rows, key=lambda row: row[5] or 0)
-        path = f"../../benchmarks/records/tmd/{x['file']}"
-        file = f"[{x['listed']:,} of {x['listed_from']} bits]({path})"
+        file = f"`{x['file']}`: {x['listed']:,} from {x['listed_from']} bits on"
         yield (f"| {x['function']} | {binade_ranges([exponent_of(row[0]) for row in rows])} | "
                f"{len(rows)} | {floats + middles:,} | {floats:,} | {middles:,} | "
                f"`{hardest[3]}`, {hardest[4]}, {hardest[5]} | {file} |")  # fmt: skip
@@ -250,6 +270,7 @@ def main(argv: list[str] | None = None) -> int:
                         help="fewest identical bits that are published (default: all)")  # fmt: skip
     parser.add_argument("--compare", action="store_true", help="compare with the record")
     parser.add_argument("--check", action="store_true", help="check the published lists instead")
+    parser.add_argument("--unpack", type=Path, metavar="DIR", help="write certificates and lists")
     parser.add_argument("--page", action="store_true", help="write the tables of the page, too")
     options = parser.parse_args(argv)
     path = options.out / "tmd-lists.json"
@@ -257,6 +278,10 @@ def main(argv: list[str] | None = None) -> int:
         for record in json.loads(path.read_text())["lists"]:
             count = check_published(record, options.out, sample=10_000)
             print(f"{record['file']}: {count} cases, as the record says")
+        return 0
+    if options.unpack:
+        for record in json.loads(path.read_text())["lists"]:
+            unpack(record, options.out, options.unpack / record["function"])
         return 0
     if options.compare:
         record = json.loads(path.read_text())

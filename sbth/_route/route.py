@@ -37,26 +37,21 @@ from sbth._vendor.lapack import LAPACK_BAND, LAPACK_BAND_AS_FULL, LAPACK_FULL
 
 LOGGER = logging.getLogger(__name__)
 
-_TRIDIAGONAL = {
-    ("sbth", False): "bisection",
-    ("lapack", False): "LAPACK's QL iteration without square roots (sterf)",
-    ("sbth", True): "divide and conquer",
-    ("lapack", True): "LAPACK's divide and conquer (stevd)",
-}
+def least_order(problem: Problem, kind: str) -> int:
+    """Return the order from which on this package solves a real tridiagonal matrix, not LAPACK.
 
-
-def tridiagonal_driver(problem: Problem, order: int) -> str:
-    """Return "sbth" or "lapack" for a real tridiagonal block of some order."""
+    `kind` is that of the selection among the eigenvalues of the matrix, a block of the problem's.
+    """
     vectors = problem.vectors
-    if problem.device.kind != "cpu":
-        return "sbth"
+    if problem.device.kind != "cpu" or problem.method == "sbth":
+        return 0
     if problem.method != "auto":
-        return problem.method
-    if not vectors and problem.selection.kind != "a":
-        return "lapack" if order < limits.SOME_VALUES else "sbth"
-    if order < limits.SMALLEST_TRIDIAGONAL[vectors]:
-        return "lapack"  # without the number of threads, for which Numba takes a microsecond
-    return "sbth" if order >= limits.TRIDIAGONAL[thread_key(), vectors] else "lapack"
+        return limits.NEVER
+    if not vectors and kind != "a":
+        return limits.SOME_VALUES
+    if problem.order < limits.SMALLEST_TRIDIAGONAL[vectors]:
+        return limits.NEVER  # without the number of threads, for which Numba takes a microsecond
+    return limits.TRIDIAGONAL[thread_key(), vectors]
 
 
 def _solve_tridiagonal(xp: ModuleType, problem: Problem, reduced: Reduced | None) -> Any:
@@ -64,9 +59,12 @@ def _solve_tridiagonal(xp: ModuleType, problem: Problem, reduced: Reduced | None
     if reduced is None:
         d, e = problem.arrays
         reduced = Reduced(d, e, was_reduced=False)
+    kind = problem.selection.kind
+    least = least_order(problem, kind)
     if not problem.vectors:
-        return solve_values(problem, reduced, tridiagonal_driver), None
-    read, vectors = solve_pairs(xp, problem, reduced, tridiagonal_driver)
+        of_blocks = least_order(problem, "a") if kind == "i" else least
+        return solve_values(problem, reduced, least, of_blocks), None
+    read, vectors = solve_pairs(xp, problem, reduced, least)
     if reduced.transform is not None:
         with region("back-transformation"):
             vectors = reduced.transform(xp, vectors)
@@ -86,7 +84,12 @@ def _tridiagonal_memory(problem: Problem) -> int:
 
 def _describe_tridiagonal(problem: Problem) -> str:
     """Return the steps from the tridiagonal matrix on."""
-    name = _TRIDIAGONAL[tridiagonal_driver(problem, problem.order), problem.vectors]
+    if problem.order >= least_order(problem, problem.selection.kind):
+        name = "divide and conquer" if problem.vectors else "bisection"
+    elif problem.vectors:
+        name = "LAPACK's divide and conquer (stevd)"
+    else:
+        name = "LAPACK's QL iteration without square roots (sterf)"
     is_reduced = problem.width > 1 or problem.form == "full"
     return name + ", back-transformation" * (problem.vectors and is_reduced)
 
@@ -306,7 +309,8 @@ def _solve_tridiagonal_pairs(problem: Problem) -> tuple[Any, Any]:
     """Return eigenvalues and eigenvectors of a tridiagonal matrix; the simulator has no CuPy."""
     (d, e), device, like, dtype = problem.arrays, problem.device, problem.like, problem.dtype
     reduced = Reduced(d, e, was_reduced=False)
-    if (pairs := solve_by_lapack(problem, reduced, tridiagonal_driver)) is not None:
+    least = least_order(problem, problem.selection.kind)
+    if (pairs := solve_by_lapack(problem, reduced, least)) is not None:
         return _finish(problem, pairs[0]), pairs[1].astype(dtype, copy=False)
     with device.active():
         space = Workspace(device, like)
@@ -316,7 +320,7 @@ def _solve_tridiagonal_pairs(problem: Problem) -> tuple[Any, Any]:
             if not SIMULATOR:
                 with array_module(device, space.stream, problem.routine):
                     pass  # which says if CuPy is missing
-        placed = solve_parts(problem, reduced, tridiagonal_driver, host_workspace(space))
+        placed = solve_parts(problem, reduced, least, host_workspace(space))
         rows = placed.place_rows(space, dtype)
         values = _finish(problem, placed.read_values())
         vectors = space.result(rows, (len(values), problem.order))

@@ -67,11 +67,6 @@ class Problem(NamedTuple):
     routine: str = ""
     like: Any = None
 
-    @property
-    def is_on_host(self) -> bool:
-        """True if the matrix is in host memory."""
-        return isinstance(self.arrays[0], np.ndarray)
-
 
 _DOUBLE = np.dtype(np.float64)
 

@@ -52,7 +52,6 @@ def _join(xp: ModuleType, panels: Sequence[tuple[Any, Any]], bandwidth: int) -> 
         u_all[below:, begin:end] = u
         if begin:
             overlap = xp.empty((begin, end - begin), u.dtype)
-            before, own = v_all[below:, :begin], u_all[below:, begin:end]
-            add_product(overlap, before, own, 1.0, keep=0.0, adjoint="x")
+            add_product(overlap, v_all[below:, :begin], u, 1.0, keep=0.0, adjoint="x")
             add_product(u_all[:, begin:end], u_all[:, :begin], overlap, -1.0)
     return v_all, u_all

@@ -31,10 +31,11 @@ def band_from_dense(
     TypeError
         `a` holds something other than numbers, or is on a GPU.
     ValueError
-        `a` is not square, or has nonzero elements outside `bandwidth`.
+        `a` is not square, is masked, or has nonzero elements outside `bandwidth`.
     """
     lower = validate_bool("lower", lower)
     require_host("a", a, "band_from_dense")
+    validation.require_unmasked("a", a)
     a = np.asarray(a)
     if a.dtype.kind not in "fiubc":
         raise TypeError(f"a must hold numbers, got dtype {a.dtype}")

@@ -37,6 +37,7 @@ from sbth._vendor.lapack import LAPACK_BAND, LAPACK_BAND_AS_FULL, LAPACK_FULL
 
 LOGGER = logging.getLogger(__name__)
 
+
 def least_order(problem: Problem, kind: str) -> int:
     """Return the order from which on this package solves a real tridiagonal matrix, not LAPACK.
 

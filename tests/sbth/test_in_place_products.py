@@ -6,11 +6,7 @@ import numpy as np
 import pytest
 
 from host_cublas import use_host_memory
-from sbth._vendor.products import (
-    Operand,
-    address_of,
-    multiply_at,
-)
+from sbth._vendor.products import Operand, address_of, multiply_at
 
 
 @pytest.fixture

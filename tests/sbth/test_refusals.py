@@ -48,6 +48,7 @@ VALUES = {
     "one of 'auto', 'lapack' on cpu": lambda: sbth.eigh(A, method="sbth", device="cpu"),
     "a_band is complex: use 'auto'": lambda: sbth.eig_banded(AB * 1j, method="sbth"),
     "reduces real": lambda: sbth.solver_for(9, 3, dtype=complex, method="sbth"),
+    "^a must not be masked": lambda: sbth.band_from_dense(np.ma.array(A, mask=A == 0)),
     "bandwidth=2 is too small": lambda: sbth.band_from_dense(np.ones((9, 9)), 2),
     "x must have 12 rows": lambda: REFLECTORS.apply(np.ones(11)),
     # Parts of a spectrum

@@ -158,9 +158,10 @@ def test_conversions():
         np.testing.assert_array_equal(computed, ab)
     # Explicit zeros of a sparse matrix do not widen the band, and equal places are added up.
     a = sparse.coo_array(([1.0, 2.0, 0.0, 3.0], ([0, 2, 5, 2], [0, 1, 0, 1])), shape=(6, 6))
-    ab = sbth.band_from_sparse(a, lower=True)
-    assert ab.shape == (2, 6)
-    assert ab[1, 1] == 5.0
+    for dtype, kept in ((float, float), (np.int8, float), (np.float32, np.float32)):
+        ab = sbth.band_from_sparse(a.astype(dtype), lower=True)
+        assert (ab.shape, ab.dtype) == ((2, 6), kept)
+        assert ab[1, 1] == 5.0
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])

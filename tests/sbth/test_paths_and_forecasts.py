@@ -47,13 +47,13 @@ def test_a_sparse_matrix_is_read_by_the_triangle_that_is_named(width, dtype):
     a = np.triu(np.tril(a + a.conj().T, width), -width)
     expected = np.linalg.eigvalsh(a)
     for lower, triangle in ((True, np.tril(a)), (False, np.triu(a))):
-        values, vectors = sbth.eigh(sp.csr_array(triangle), lower=lower)
+        given = sp.csr_array(triangle)
+        values, vectors = sbth.eigh(given, lower=lower)
         np.testing.assert_allclose(values, expected, atol=1e-12)
         np.testing.assert_allclose(a @ vectors, vectors * values, atol=1e-12)
-        found = sbth.eigvalsh(sp.csr_array(triangle), lower=lower)
-        np.testing.assert_allclose(found, expected, atol=1e-12)
-        pencil = sbth.eigh(sp.csr_array(triangle), sp.eye_array(30), lower=lower)
-        np.testing.assert_allclose(pencil[0], expected, atol=1e-12)
+        pencil = sbth.eigh(given, sp.eye_array(30), lower=lower)[0]
+        for found in (sbth.eigvalsh(given, lower=lower), pencil):
+            np.testing.assert_allclose(found, expected, atol=1e-12)
 
 
 def test_the_forecast_of_a_tridiagonal_matrix_is_that_of_its_way():

@@ -27,8 +27,8 @@ BAD, METRIC = spoiled(FULL, (1, 2, 4, 0), np.nan), spoiled(DEFINITE, (1, 3, 3), 
 REFLECTORS = sbth.tridiagonalize(np.ones((4, 12)), keep_reflectors=True, device="cpu")[2]
 
 
-def of_values(d, e, *selection):
-    return sbth.eigvalsh_tridiagonal(d, e, *selection)
+def of_values(d, e, *selection, **options):
+    return sbth.eigvalsh_tridiagonal(d, e, *selection, **options)
 
 
 def share(a, function=sbth.eigh, **options):
@@ -68,9 +68,7 @@ VALUES = {
     "a must be finite": lambda: sbth.eigh(A * np.nan, A),
     # Routines of LAPACK
     "^driver='evd' asks for": lambda: sbth.eigh(A, driver="evd", method="sbth"),
-    "^lapack_driver='stemr' asks for": lambda: sbth.eigh_tridiagonal(
-        *PAIR, lapack_driver="stemr", method="sbth"
-    ),
+    "^lapack_driver='stev' asks": lambda: of_values(*PAIR, lapack_driver="stev", method="sbth"),
     "^select must not be": lambda: sbth.eigvalsh(A, select="i", select_range=(0, 1), driver="ev"),
     "select and tol must not be given beside a subset": lambda: sbth.eigvalsh(A, A, tol=1e-3),
     # Batches

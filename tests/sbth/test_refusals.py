@@ -99,7 +99,7 @@ TYPES = {
     "a must be real": lambda: sbth.full_to_band(A.astype(complex)),
     "a must be a SciPy sparse matrix, got nd": lambda: sbth.band_from_sparse(A),
     "must hold numbers": lambda: sbth.band_from_dense([["a"]]),
-    "x must hold numbers": lambda: REFLECTORS.apply(["a"] * 12),
+    "x must hold real numbers": lambda: REFLECTORS.apply(["a"] * 12),
     "tol must be a real number": lambda: sbth.eigvals_banded(BAND, tol="small"),
     "check_finite must be True or False": lambda: sbth.eigvals_banded(BAND, check_finite="no"),
     "progress must be True or False": lambda: sbth.eigh(FULL, progress="yes"),

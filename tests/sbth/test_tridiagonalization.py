@@ -208,7 +208,7 @@ def test_vectors_of_any_type_are_multiplied_in_float64():
     q = reduce_random_band(40, 4, device="cpu")
     x = np.random.default_rng(0).integers(-8, 8, (40, 3))
     exact = q.apply(x.astype(float))
-    for dtype in (np.float32, np.float16, np.int8):
+    for dtype in (np.float32, np.float16, np.int8, np.longdouble):
         result = q.apply(x.astype(dtype))
         assert result.dtype == np.float64
         np.testing.assert_array_equal(result, exact)

@@ -98,7 +98,7 @@ TYPES = {
     "ab must be an array of real numbers": lambda: sbth.tridiagonalize([[1.0, 2.0], [3.0]]),
     "a must be real": lambda: sbth.full_to_band(A.astype(complex)),
     "a must be a SciPy sparse matrix, got nd": lambda: sbth.band_from_sparse(A),
-    "must hold numbers": lambda: sbth.band_from_dense([["a"]]),
+    "a must hold real numbers": lambda: sbth.band_from_dense([["a"]]),
     "x must hold real numbers": lambda: REFLECTORS.apply(["a"] * 12),
     "tol must be a real number": lambda: sbth.eigvals_banded(BAND, tol="small"),
     "check_finite must be True or False": lambda: sbth.eigvals_banded(BAND, check_finite="no"),

@@ -39,10 +39,10 @@ def band_from_dense(
     """
     lower = validate_bool("lower", lower)
     require_host("a", a, "band_from_dense")
-    a, order, _ = validate_matrix(a, allow_complex=True)
+    matrix, order, _ = validate_matrix(a, allow_complex=True)
     if bandwidth is not None:
         bandwidth = validation.check_integer("bandwidth", bandwidth, 0, max(order - 1, 0))
-    return dense_to_band(a, bandwidth, lower)
+    return dense_to_band(matrix, bandwidth, lower)
 
 
 def band_from_sparse(a: Any, *, lower: bool = False) -> np.ndarray:

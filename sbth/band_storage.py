@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from hetero import validation
 from sbth._problem.arrays import require_host
 from sbth._problem.storage import dense_to_band, diagonals, sparse_to_band
-from sbth._problem.validation import validate_band, validate_bool
+from sbth._problem.validation import validate_band, validate_bool, validate_matrix
 
 
 def band_from_dense(
@@ -26,23 +26,23 @@ def band_from_dense(
     lower : bool
         Read the lower triangle and return lower storage, rather than the upper ones.
 
+    Returns
+    -------
+    array (bandwidth + 1, n) of float32, float64, complex64 or complex128
+
     Raises
     ------
     TypeError
         `a` holds something other than numbers, or is on a GPU.
     ValueError
-        `a` is not square, or has nonzero elements outside `bandwidth`.
+        `a` is not square, is masked, or has nonzero elements outside `bandwidth`.
     """
     lower = validate_bool("lower", lower)
     require_host("a", a, "band_from_dense")
-    a = np.asarray(a)
-    if a.dtype.kind not in "fiubc":
-        raise TypeError(f"a must hold numbers, got dtype {a.dtype}")
-    if a.ndim != 2 or a.shape[0] != a.shape[1]:
-        raise ValueError(f"a must be a square matrix, got shape {a.shape}")
+    matrix, order, _ = validate_matrix(a, allow_complex=True)
     if bandwidth is not None:
-        bandwidth = validation.check_integer("bandwidth", bandwidth, 0, max(len(a) - 1, 0))
-    return dense_to_band(a, bandwidth, lower)
+        bandwidth = validation.check_integer("bandwidth", bandwidth, 0, max(order - 1, 0))
+    return dense_to_band(matrix, bandwidth, lower)
 
 
 def band_from_sparse(a: Any, *, lower: bool = False) -> np.ndarray:

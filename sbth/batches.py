@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import inspect
-import itertools
 import math
 from collections.abc import Callable, Sequence
 from concurrent.futures import Executor
@@ -17,6 +16,7 @@ from hetero.distributed.engines import Engine
 from hetero.distributed.joining import concatenate
 from hetero.distributed.worker_devices import Devices
 from sbth._batch.over_batches import MATRIX_DIMENSIONS, flatten, validate_batch
+from sbth._batch.pieces import pieces
 from sbth._problem.validation import validate_bool
 
 
@@ -140,13 +140,12 @@ def _divide(
             f"devices share: call sbth.{solver.__name__} for one matrix"
         )
     arrays, count = flatten(batch, lead, dimensions), math.prod(lead)
-    bounds = [count * i // min(most, count) for i in range(min(most, count) + 1)] if count else []
     return lead, [
         Part(
-            tuple(int(i) for i in np.unravel_index(begin, lead)),
-            {name: array[begin:end] for name, array in arrays.items()},
+            tuple(int(i) for i in np.unravel_index(piece.start, lead)),
+            {name: array[piece.start : piece.stop] for name, array in arrays.items()},
         )
-        for begin, end in itertools.pairwise(bounds)
+        for piece in pieces(count, most)
     ]
 
 

@@ -12,7 +12,12 @@ from hetero.display.progress_bar import loop_progress
 from sbth._batch.over_batches import over_batches
 from sbth._problem.arrays import is_sparse
 from sbth._problem.problem import Call, band_problem, full_problem, read_subset, require_flags
-from sbth._problem.sparse_matrices import as_full, narrow_band, require_moderate_order
+from sbth._problem.sparse_matrices import (
+    as_full,
+    choose_storage,
+    mirrored,
+    require_moderate_order,
+)
 from sbth._problem.validation import validate_bool, validate_matrix
 from sbth._reduction.dense_to_band.reduction import reduce_to_band
 from sbth._route.route import solve
@@ -96,10 +101,10 @@ def eigh(
 
     Parameters
     ----------
-    a : array_like (n, n) of float or complex, or a real SciPy sparse matrix
+    a : array_like (n, n) of float or complex, or SciPy sparse matrix
         Only one triangle is read, and it is not modified; imaginary parts of the diagonal are
         ignored. A sparse matrix is treated as a dense one. An array on a GPU is reduced there.
-    b : array_like (n, n) of float or complex, or a real SciPy sparse matrix, optional
+    b : array_like (n, n) of float or complex, or SciPy sparse matrix, optional
         A positive definite matrix B, for the problem A x = lambda B x. The same triangle is read.
         If `a` or `b` is sparse, the order is at most 2000.
     lower : bool
@@ -213,6 +218,8 @@ def eigvalsh(
     if b is not None:
         require_moderate_order(a, b)
         b = as_full(b, lower)
-    elif is_sparse(a) and (band := narrow_band(a, bool(lower))) is not None:
-        return solve(band_problem(band, None, True, call)._replace(name="a"))
+    elif is_sparse(a):
+        a, storage, *_ = choose_storage(mirrored(a, lower), lower=True)
+        if storage == "band":
+            return solve(band_problem(a, None, True, call)._replace(name="a"))
     return solve(full_problem(as_full(a, lower), b, bool(lower), call))

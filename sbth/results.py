@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from hetero import validation
 from hetero.devices import device_of
 from hetero.display.notebook import html_table, table_with_picture
 from hetero.equality import equal_by_value
 from sbth._back.reflections import Reflections
 from sbth._problem.arrays import copy_like, copy_to_host
+from sbth._problem.validation import validate_numbers
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -76,7 +76,8 @@ class Reflectors:
         Returns
         -------
         array like x
-            In the more precise of the types of `x` and of the reduced matrix.
+            In the more precise of the types of `x` and of the reduced matrix; what is neither
+            float32 nor complex64 counts as double precision.
 
         Raises
         ------
@@ -85,15 +86,9 @@ class Reflectors:
         """
         if device_of(x) is not None:
             return copy_like(self.apply(copy_to_host("x", x), transposed=transposed), x)
-        validation.require_unmasked("x", x)
-        try:
-            x = np.asarray(x)
-        except ValueError:
-            raise TypeError(f"x must hold numbers, got {validation.describe(x)}") from None
+        x = validate_numbers("x", x)
         if x.ndim not in (1, 2) or len(x) != self.order:
             raise ValueError(f"x must have {self.order} rows, got shape {x.shape}")
-        if x.dtype.kind not in "fiubc":
-            raise TypeError(f"x must hold numbers, got dtype {x.dtype}")
         columns = math.prod(x.shape[1:])
         dtype = np.result_type(x.dtype, self.dtype)
         result = np.array(x.reshape(self.order, columns), dtype=dtype)

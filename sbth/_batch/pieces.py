@@ -23,7 +23,7 @@ def run_pieces(solve: Callable[[range], None], count: int, order: int) -> None:
 
     is_small = order <= LARGEST_THREADED_BATCH and count * order**3 < _WORTH_A_THREAD
     workers = 1 if is_small or order > LARGEST_THREADED_BATCH else threads()
-    pieces = list(_pieces(count, 1 if is_small else workers * _PIECES))
+    ranges = list(pieces(count, 1 if is_small else workers * _PIECES))
 
     def solve_alone(piece: range) -> None:
         """Solve a piece with one thread for each loop."""
@@ -33,17 +33,17 @@ def run_pieces(solve: Callable[[range], None], count: int, order: int) -> None:
     with report_loop(count) as advance:
         if workers == 1 or count < 2:
             solve_here = solve_alone if is_small else solve
-            for piece in pieces:
+            for piece in ranges:
                 solve_here(piece)
                 advance(len(piece))
             return
 
         with ThreadPoolExecutor(workers) as pool:
-            for piece, _ in zip(pieces, pool.map(solve_alone, pieces), strict=True):
+            for piece, _ in zip(ranges, pool.map(solve_alone, ranges), strict=True):
                 advance(len(piece))
 
 
-def _pieces(count: int, most: int) -> Iterator[range]:
-    """Yield ranges that cover 0, ..., count - 1."""
+def pieces(count: int, most: int) -> Iterator[range]:
+    """Yield at most so many ranges of about equal lengths that cover 0, ..., count - 1."""
     bounds: Sequence[int] = [count * i // most for i in range(most + 1)]
     yield from (range(i, j) for i, j in itertools.pairwise(bounds) if i < j)

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike
 
-from sbth._problem.inspection import EPSILON, is_coupled, is_coupled_band
+from sbth._problem.inspection import EPSILON, is_coupled
 from sbth._problem.selection import Selection
 from sbth._problem.storage import diagonals
 
@@ -77,8 +77,6 @@ def starts_of_blocks(d: np.ndarray, e: np.ndarray) -> np.ndarray:
 def partition_band(ab: np.ndarray, lower: bool) -> Partition:
     """Split a band matrix where all elements beside the diagonal blocks are 0."""
     n = ab.shape[1]
-    if is_coupled_band(ab, lower):
-        return Partition(np.zeros(0, int), [np.arange(n)])
     columns = diagonals(ab, lower)
     reach = np.arange(n)  # the last row with which each column is coupled
     sizes = np.abs(columns[0]).astype(float)

@@ -67,11 +67,6 @@ class Problem(NamedTuple):
     routine: str = ""
     like: Any = None
 
-    @property
-    def is_on_host(self) -> bool:
-        """True if the matrix is in host memory."""
-        return isinstance(self.arrays[0], np.ndarray)
-
 
 _DOUBLE = np.dtype(np.float64)
 
@@ -226,7 +221,7 @@ def band_problem(a_band: Any, b_band: Any, lower: bool, call: Call) -> Problem:
         (rows, order), dtype = band.shape, band.dtype
     else:
         band, (rows, order), dtype = validate_band(a_band, "a_band", allow_complex=True)
-    width = min(rows - 1, max(order - 1, 0))
+    width, selection = min(rows - 1, max(order - 1, 0)), call.selection(order)
     form = "band" if width > 1 or vectors else "tridiagonal"
     if b_band is not None:  # on a GPU only if it is asked for
         device = call.choose_device("", 0, (a_band, b_band))
@@ -241,7 +236,7 @@ def band_problem(a_band: Any, b_band: Any, lower: bool, call: Call) -> Problem:
     if not vectors and rows == 1 and dtype.kind != "c" and not isinstance(band, np.ndarray):
         band = copy_to_host("a_band", band)
     return Problem(
-        "band", (band,), order, width, dtype, lower, call.selection(order), vectors, device,
+        "band", (band,), order, width, dtype, lower, selection, vectors, device,
         call.method, call.progress, b_band, "a_band", call.routine, a_band,
     )  # fmt: skip
 

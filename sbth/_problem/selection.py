@@ -75,8 +75,9 @@ class Selection:
             return values
         with np.errstate(over="ignore"):
             low, high = (values.dtype.type(x) for x in (self.low, self.high))
-        low = np.nextafter(low, np.inf) if low <= self.low else low
-        high = np.nextafter(high, -np.inf) if high > self.high else high
+        # NumPy would round the ends of the interval to float32 for a comparison with float32.
+        low = np.nextafter(low, np.inf) if float(low) <= self.low else low
+        high = np.nextafter(high, -np.inf) if float(high) > self.high else high
         return values.clip(low, high) if low <= high else values
 
     def count_indices(self) -> int:

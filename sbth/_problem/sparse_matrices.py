@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from hetero.errors import format_bytes
-from sbth._problem.arrays import is_sparse, refuse_complex
+from sbth._problem.arrays import is_sparse
 from sbth._problem.limits import DENSE_BANDWIDTH, LARGEST_SPARSE_PENCIL
 from sbth._problem.storage import dense_to_band, sparse_to_band
 from sbth._problem.validation import validate_numbers
@@ -50,6 +50,8 @@ def mirrored(a: Any, lower: bool = True) -> Any:
     """Return the symmetric or Hermitian matrix that has a triangle of a sparse matrix."""
     from scipy.sparse import tril
 
+    if a.ndim != 2 or a.shape[0] != a.shape[1]:
+        raise ValueError(f"a must be a square matrix, got shape {a.shape}")
     triangle = tril(a if lower else a.conj().T, format="csr")
     return triangle + tril(triangle, -1, format="csr").conj().T
 
@@ -77,26 +79,11 @@ def as_full(a: Any, lower: bool) -> Any:
     return mirrored(a, lower).toarray() if is_sparse(a) else a
 
 
-def narrow_band(a: Any, lower: bool) -> np.ndarray | None:
-    """Return the lower band storage of a triangle of a sparse matrix; None if its band is wide."""
-    if a.shape[0] != a.shape[1]:
-        raise ValueError(f"a must be a square matrix, got shape {a.shape}")
-    matrix, _, bandwidth = narrowed(mirrored(a, lower))
-    if is_wide(bandwidth, a.shape[0]):
-        return None
-    if matrix.dtype.kind == "c":
-        refuse_complex("a")
-    band = sparse_to_band(matrix, True)
-    if not np.isfinite(band).all():
-        raise ValueError("a must be finite: the triangle that is read holds NaN or infinity")
-    return band
+def choose_storage(matrix: Any, *, lower: bool = False) -> tuple[np.ndarray, str, int, bool]:
+    """Return a symmetric or Hermitian matrix in the storage that suits its band.
 
-
-def choose_storage(matrix: Any) -> tuple[np.ndarray, str, int, bool]:
-    """Return a checked matrix in the storage that suits its band, which may be permuted.
-
-    Returns the band storage, upper, or the full matrix; "band" or "full"; the number of
-    subdiagonals; and whether rows and columns were permuted.
+    Returns the band storage, upper or `lower`, or the full matrix; "band" or "full"; the number of
+    subdiagonals; and whether rows and columns were permuted, which makes a band narrower.
     """
     order, sparse = None, is_sparse(matrix)
     if sparse:
@@ -105,7 +92,7 @@ def choose_storage(matrix: Any) -> tuple[np.ndarray, str, int, bool]:
         bandwidth = bandwidth_of(matrix)
     if is_wide(bandwidth, matrix.shape[0]):
         return matrix.toarray() if sparse else matrix, "full", bandwidth, order is not None
-    band = sparse_to_band(matrix, False) if sparse else dense_to_band(matrix, bandwidth, False)
+    band = sparse_to_band(matrix, lower) if sparse else dense_to_band(matrix, bandwidth, lower)
     return band, "band", bandwidth, order is not None
 
 

@@ -59,7 +59,7 @@ def sparse_to_band(a: Any, lower: bool) -> np.ndarray:
     stored = (a.row >= a.col) & (a.data != 0)
     k, column, data = (a.row - a.col)[stored], a.col[stored], a.data[stored]
     d = int(np.max(k, initial=0))
-    ab = np.zeros((d + 1, a.shape[0]), np.result_type(a.dtype, np.float32))
+    ab = np.zeros((d + 1, a.shape[0]), a.dtype if a.dtype.kind in "fc" else np.float64)
     if lower:
         np.add.at(ab, (k, column), data)
     else:

@@ -16,6 +16,7 @@ import numpy as np
 
 from hetero import region
 from hetero.arrays import Workspace
+from hetero.cpu.threads import threads
 from sbth._problem import limits
 from sbth._problem.arrays import copy_like, host_workspace
 from sbth._problem.blocks import Block, Partition, join_blocks, partition_band
@@ -28,35 +29,70 @@ from sbth._reduction.pencils.band import reduce_pencil
 from sbth._reduction.pencils.band_as_full import reduce_as_full
 from sbth._reduction.pencils.full import module_arrays, reduce_full_pencil
 from sbth._route import cusolver
-from sbth._route.crossovers import is_faster_as_full, reduces_bands_faster, thread_key
 from sbth._tridiagonal.bisection.eigenvalues import solve_values
 from sbth._tridiagonal.divide_and_conquer.merge_tree import MATRICES, require_memory
 from sbth._tridiagonal.pairs import solve_by_lapack, solve_pairs, solve_parts
+from sbth._vendor import drivers
 from sbth._vendor.array_modules import array_module, as_library_array, module_on
 from sbth._vendor.lapack import LAPACK_BAND, LAPACK_BAND_AS_FULL, LAPACK_FULL
 
 LOGGER = logging.getLogger(__name__)
 
-_TRIDIAGONAL = {
-    ("sbth", False): "bisection",
-    ("lapack", False): "LAPACK's QL iteration without square roots (sterf)",
-    ("sbth", True): "divide and conquer",
-    ("lapack", True): "LAPACK's divide and conquer (stevd)",
-}
+
+def thread_key() -> int:
+    """Return the key of the tables of limits for the threads that loops use."""
+    return min(threads(), 3)
 
 
-def tridiagonal_driver(problem: Problem, order: int) -> str:
-    """Return "sbth" or "lapack" for a real tridiagonal block of some order."""
+def reduces_bands_faster(problem: Problem) -> bool:
+    """Return whether this package reduces a real band faster than LAPACK."""
+    order, low, high = problem.order, 1, 0
+    if order < limits.SMALLEST_BAND:
+        return False
+    for first, *widths in limits.BANDS[thread_key(), problem.vectors]:
+        if order >= first:
+            low, high = widths
+    return low <= problem.width < high
+
+
+def is_faster_as_full(problem: Problem) -> bool:
+    """Return whether LAPACK solves a band faster as a full matrix.
+
+    On several threads OpenBLAS divides even small full matrices among them, which takes longer than
+    one thread (n = 200: 2 to 4 times as long), where the band is solved by one. With
+    less than 24 subdiagonals LAPACK reduces small bands (n < 200) in at most the time of full ones.
+    """
+    order, width, selection = problem.order, problem.width, problem.selection
+    if not problem.vectors:
+        if width < 24 or 8 * width <= order:
+            return False
+        return order >= limits.PARALLEL_ORDER or 4 * width > order or thread_key() == 1
+    if selection.kind == "i" and drivers.are_few(selection.count_indices(), order):
+        return True
+    if order < 200:
+        return order >= 50 and width >= 24 and 10 * width >= 3 * order
+    if thread_key() == 1:
+        return width >= (16 if order < limits.PARALLEL_ORDER else 4)
+    if order < limits.PARALLEL_ORDER:
+        return 2 * width >= order
+    return width >= (24 if order < limits.PARALLEL_VECTORS else 8)
+
+
+def least_order(problem: Problem, kind: str) -> int:
+    """Return the order from which on this package solves a real tridiagonal matrix, not LAPACK.
+
+    `kind` is that of the selection among the eigenvalues of the matrix, a block of the problem's.
+    """
     vectors = problem.vectors
-    if problem.device.kind != "cpu":
-        return "sbth"
+    if problem.device.kind != "cpu" or problem.method == "sbth":
+        return 0
     if problem.method != "auto":
-        return problem.method
-    if not vectors and problem.selection.kind != "a":
-        return "lapack" if order < limits.SOME_VALUES else "sbth"
-    if order < limits.SMALLEST_TRIDIAGONAL[vectors]:
-        return "lapack"  # without the number of threads, for which Numba takes a microsecond
-    return "sbth" if order >= limits.TRIDIAGONAL[thread_key(), vectors] else "lapack"
+        return limits.NEVER
+    if not vectors and kind != "a":
+        return limits.SOME_VALUES
+    if problem.order < limits.SMALLEST_TRIDIAGONAL[vectors]:
+        return limits.NEVER  # without the number of threads, for which Numba takes a microsecond
+    return limits.TRIDIAGONAL[thread_key(), vectors]
 
 
 def _solve_tridiagonal(xp: ModuleType, problem: Problem, reduced: Reduced | None) -> Any:
@@ -64,9 +100,12 @@ def _solve_tridiagonal(xp: ModuleType, problem: Problem, reduced: Reduced | None
     if reduced is None:
         d, e = problem.arrays
         reduced = Reduced(d, e, was_reduced=False)
+    kind = problem.selection.kind
+    least = least_order(problem, kind)
     if not problem.vectors:
-        return solve_values(problem, reduced, tridiagonal_driver), None
-    read, vectors = solve_pairs(xp, problem, reduced, tridiagonal_driver)
+        of_blocks = least_order(problem, "a") if kind == "i" else least
+        return solve_values(problem, reduced, least, of_blocks), None
+    read, vectors = solve_pairs(xp, problem, reduced, least)
     if reduced.transform is not None:
         with region("back-transformation"):
             vectors = reduced.transform(xp, vectors)
@@ -86,7 +125,12 @@ def _tridiagonal_memory(problem: Problem) -> int:
 
 def _describe_tridiagonal(problem: Problem) -> str:
     """Return the steps from the tridiagonal matrix on."""
-    name = _TRIDIAGONAL[tridiagonal_driver(problem, problem.order), problem.vectors]
+    if problem.order >= least_order(problem, problem.selection.kind):
+        name = "divide and conquer" if problem.vectors else "bisection"
+    elif problem.vectors:
+        name = "LAPACK's divide and conquer (stevd)"
+    else:
+        name = "LAPACK's QL iteration without square roots (sterf)"
     is_reduced = problem.width > 1 or problem.form == "full"
     return name + ", back-transformation" * (problem.vectors and is_reduced)
 
@@ -306,7 +350,8 @@ def _solve_tridiagonal_pairs(problem: Problem) -> tuple[Any, Any]:
     """Return eigenvalues and eigenvectors of a tridiagonal matrix; the simulator has no CuPy."""
     (d, e), device, like, dtype = problem.arrays, problem.device, problem.like, problem.dtype
     reduced = Reduced(d, e, was_reduced=False)
-    if (pairs := solve_by_lapack(problem, reduced, tridiagonal_driver)) is not None:
+    least = least_order(problem, problem.selection.kind)
+    if (pairs := solve_by_lapack(problem, reduced, least)) is not None:
         return _finish(problem, pairs[0]), pairs[1].astype(dtype, copy=False)
     with device.active():
         space = Workspace(device, like)
@@ -316,7 +361,7 @@ def _solve_tridiagonal_pairs(problem: Problem) -> tuple[Any, Any]:
             if not SIMULATOR:
                 with array_module(device, space.stream, problem.routine):
                     pass  # which says if CuPy is missing
-        placed = solve_parts(problem, reduced, tridiagonal_driver, host_workspace(space))
+        placed = solve_parts(problem, reduced, least, host_workspace(space))
         rows = placed.place_rows(space, dtype)
         values = _finish(problem, placed.read_values())
         vectors = space.result(rows, (len(values), problem.order))

@@ -16,7 +16,7 @@ from sbth._problem.arrays import real_dtype
 from sbth._problem.blocks import partition_tridiagonal
 from sbth._problem.inspection import is_coupled, is_plainly_safe, unscale
 from sbth._problem.problem import Problem, Reduced
-from sbth._tridiagonal.bisection.eigenvalues import Driver, scale_for
+from sbth._tridiagonal.bisection.eigenvalues import scale_for
 from sbth._tridiagonal.divide_and_conquer.merge_tree import require_memory, solve_tridiagonal
 from sbth._tridiagonal.inverse_iteration.selected_pairs import is_suitable, solve_selected
 from sbth._tridiagonal.placed_pairs import EigenPairs, Part
@@ -24,21 +24,24 @@ from sbth._vendor import drivers
 
 
 def solve_pairs(
-    xp: ModuleType, problem: Problem, reduced: Reduced, driver: Driver
+    xp: ModuleType, problem: Problem, reduced: Reduced, least_order: int
 ) -> tuple[Callable[[], np.ndarray], Any]:
     """Compute the selected eigenpairs of the matrix that a reduction leaves.
+
+    LAPACK solves matrices and blocks below the order `least_order`.
 
     Returns a function that returns the eigenvalues, before which the back-transformation can be
     launched, and the eigenvectors (n, m) of `reduced`, a C-contiguous array of `xp`.
     """
-    if not reduced.was_reduced and (pairs := solve_by_lapack(problem, reduced, driver)) is not None:
+    pairs = None if reduced.was_reduced else solve_by_lapack(problem, reduced, least_order)
+    if pairs is not None:
         values, vectors = pairs
         return lambda: values, vectors.astype(problem.dtype, copy=False)
     dtype = real_dtype(problem.dtype)
     space = Workspace(problem.device)
     if xp is not np:
         space.stream = Workspace(problem.device, xp.empty(1)).stream
-    placed = solve_parts(problem, reduced, driver, space)
+    placed = solve_parts(problem, reduced, least_order, space)
     shape = placed.selected, problem.order
     if not placed.selected:
         return placed.read_values, xp.zeros(shape[::-1], dtype)
@@ -48,7 +51,7 @@ def solve_pairs(
 
 
 def solve_by_lapack(
-    problem: Problem, reduced: Reduced, driver: Driver
+    problem: Problem, reduced: Reduced, least_order: int
 ) -> tuple[np.ndarray, np.ndarray] | None:
     """Compute eigenvalues (m,) and eigenvectors (n, m) of a tridiagonal matrix by LAPACK.
 
@@ -56,7 +59,7 @@ def solve_by_lapack(
     over- or underflow, unless all vectors are computed: LAPACK's routine for these scales it.
     """
     selection, n, device = problem.selection, problem.order, problem.device
-    if device.kind != "cpu" or driver(problem, n) != "lapack":
+    if device.kind != "cpu" or n >= least_order:
         return None
     count = selection.count_indices() if selection.kind == "i" else 0
     if selection.kind != "a" and problem.method == "auto" and is_suitable(n, count, device):
@@ -73,7 +76,9 @@ def solve_by_lapack(
         return drivers.selected_tridiagonal_vectors(d, e, selection, require)
 
 
-def solve_parts(problem: Problem, reduced: Reduced, driver: Driver, space: Workspace) -> EigenPairs:
+def solve_parts(
+    problem: Problem, reduced: Reduced, least_order: int, space: Workspace
+) -> EigenPairs:
     """Compute the selected eigenpairs of a tridiagonal matrix, block by block.
 
     The selection and the results refer to the matrix without the factor. The work is done in the
@@ -98,7 +103,7 @@ def solve_parts(problem: Problem, reduced: Reduced, driver: Driver, space: Works
 
             chosen = choose if partition.is_whole and selection.kind != "a" else None
             matrix = d[rows] * scale, couplings * scale
-            if driver(problem, rows.size) == "lapack":
+            if rows.size < least_order:
                 scaled, columns = drivers.tridiagonal_vectors(*matrix, chosen)
                 read: Callable[[], np.ndarray] = functools.partial(np.asarray, scaled)
                 parts.append(Part(rows, np.ascontiguousarray(columns.T), None, rows.size))

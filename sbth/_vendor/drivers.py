@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from sbth._problem.inspection import unscale
 from sbth._problem.selection import Selection
 from sbth._vendor import checks
 from sbth._vendor.routines import call_pointer, routine
@@ -278,7 +279,7 @@ def full_vectors(
         if pairs is not None:
             return pairs
     values, vectors = _solve_full(a, lower, 1)
-    chosen = slice(*selection.bounds(values / factor))
+    chosen = slice(*selection.bounds(unscale(values, factor)))
     return values[chosen], vectors[:, chosen]
 
 

@@ -38,7 +38,8 @@ def _solve_band(
     # LAPACK does not scale a matrix with rows of storage that are outside of it, and says nothing.
     ab = ab[: problem.width + 1] if lower else ab[len(ab) - problem.width - 1 :]
     scale = choose_scale(ab, lower, problem.name)
-    scaled = ab if scale == 1.0 else ab * ab.real.dtype.type(scale)
+    with np.errstate(over="ignore", invalid="ignore"):  # outside the matrix
+        scaled = ab if scale == 1.0 else ab * ab.real.dtype.type(scale)
     with region("LAPACK"):
         if not as_full:
             values, vectors = drivers.solve_band(scaled, lower, vectors=problem.vectors)

@@ -8,53 +8,9 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from types import ModuleType
 from typing import Any, NamedTuple
 
 import numpy as np
-
-
-class Adjoint(NamedTuple):
-    """The conjugate transpose of a matrix as an operand.
-
-    Attributes
-    ----------
-    of : array (k, m)
-        The matrix, which is read as one of m rows and k columns.
-    """
-
-    of: Any
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        """The shape of the conjugate transpose."""
-        rows, columns = self.of.shape
-        return columns, rows
-
-
-def add_product(xp: ModuleType, c: Any, x: Any, y: Any, scale: float, keep: float = 1.0) -> None:
-    """Replace c (m, n) by keep c + scale x y, for x (m, k) and y (k, n) of the same type.
-
-    `x` and `y` are arrays, or `Adjoint`. The elements of a row of c, or those of a column if c is
-    real, must follow each other in memory. With keep = 0 the old elements are not read; if k = 0, c
-    is left as it is.
-    """
-    if isinstance(c, np.ndarray):
-        _add_on_host(c, x, y, scale, keep)
-        return
-    item, (m, n), k = c.itemsize, c.shape, x.shape[1]
-    if c.dtype.kind != "c" and c.strides[1] != item and c.strides[0] == item:
-        add_product(xp, c.T, Adjoint(y), Adjoint(x), scale, keep)
-        return
-    if 0 in (m, n, k):
-        return
-    if c.strides[1] != item:
-        raise ValueError("the rows of c must be contiguous")
-    # Copies of operands must live until the product is launched.
-    x, left = _as_operand(xp, x)
-    y, right = _as_operand(xp, y)
-    target = Operand(address_of(c), max(c.strides[0] // item, n))
-    multiply_at(c.dtype.char, (m, k, n), target, left, right, scale, keep)
 
 
 class Operand(NamedTuple):
@@ -120,9 +76,12 @@ class Block(NamedTuple):
 
     @classmethod
     def of(cls, array: Any) -> Block:
-        """Return a whole C-contiguous array (rows, columns)."""
-        rows, columns = array.shape
-        return cls(address_of(array), columns, rows, columns, array.dtype.char, array.itemsize)
+        """Return an array (rows, columns) of which the elements of a row follow each other."""
+        (rows, columns), item = array.shape, array.itemsize
+        if columns > 1 and array.strides[1] != item:
+            raise ValueError("the rows of a matrix must be contiguous")
+        pitch = max(array.strides[0] // item, columns)
+        return cls(address_of(array), pitch, rows, columns, array.dtype.char, item)
 
     def part(self, row: int, column: int, rows: int, columns: int) -> Block:
         """Return the part that begins with an element."""
@@ -143,6 +102,24 @@ def add_block_product(
     elif adjoint == "y":
         second = second.adjoint(c.dtype)
     multiply_at(c.dtype, (c.rows, k, c.columns), target, first, second, scale, keep)
+
+
+def add_product(
+    c: Any, x: Any, y: Any, scale: float, keep: float = 1.0, *, adjoint: str = ""
+) -> None:
+    """Do what `add_block_product` does with arrays, those of NumPy on the CPU.
+
+    On a GPU the elements of a row must follow each other in memory.
+    """
+    if not isinstance(c, np.ndarray):
+        add_block_product(Block.of(c), Block.of(x), Block.of(y), scale, keep, adjoint=adjoint)
+        return
+    x, y = x.conj().T if adjoint == "x" else x, y.conj().T if adjoint == "y" else y
+    product = x @ y
+    product *= scale
+    if keep:
+        product += c if keep == 1.0 else keep * c
+    c[...] = product
 
 
 def multiply_at(
@@ -205,32 +182,3 @@ def _cublas(dtype: str) -> tuple[Callable, Callable, tuple[int, int, int]]:
     }
     operations = cublas.CUBLAS_OP_N, cublas.CUBLAS_OP_T, cublas.CUBLAS_OP_C
     return products[dtype], device.get_cublas_handle, operations
-
-
-def _add_on_host(c: np.ndarray, x: Any, y: Any, scale: float, keep: float) -> None:
-    """Do the same with arrays of NumPy."""
-    first, second = (z.of.conj().T if isinstance(z, Adjoint) else z for z in (x, y))
-    product = first @ second
-    product *= scale
-    if keep == 0.0:
-        c[...] = product
-        return
-    if keep != 1.0:
-        c *= keep
-    c += product
-
-
-def _as_operand(xp: ModuleType, x: Any) -> tuple[Any, Operand]:
-    """Return a matrix as an operand, and the array that holds it: a copy if that is needed."""
-    if isinstance(x, Adjoint):
-        stored, operand = _as_operand(xp, x.of)
-        is_complex = stored.dtype.kind == "c"
-        if is_complex and operand.is_transposed:  # cuBLAS does not only conjugate
-            stored, operand = _as_operand(xp, xp.ascontiguousarray(stored))
-        return stored, operand.transposed()._replace(is_conjugated=is_complex)
-    item, (rows, columns), (pitch, step) = x.itemsize, x.shape, x.strides
-    if not (step == item and pitch >= columns * item):
-        if pitch == item and step >= rows * item:
-            return x, Operand(address_of(x), step // item, is_transposed=True)
-        x, pitch = xp.ascontiguousarray(x), columns * item
-    return x, Operand(address_of(x), pitch // item)

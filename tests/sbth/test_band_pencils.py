@@ -99,6 +99,13 @@ def test_rows_of_different_magnitudes(device, exponent, order, dtype):
     np.testing.assert_allclose(alone, true, rtol=0, atol=1e-12)
 
 
+def test_a_diagonal_of_zeros_beside_a_metric_that_float32_does_not_hold():
+    a = np.array([[0.0, 0.0], [1.0 / 3.0, 0.0]], np.float32)
+    for exponent, size in ((0, 2.0**1000), (-120, 2.0**40)):
+        values = sbth.eigvals_banded(np.ldexp(a, exponent), True, b_band=np.full((1, 2), size))
+        np.testing.assert_array_equal(np.ldexp(values * size, -exponent), [-a[1, 0], a[1, 0]])
+
+
 def test_bad_input_is_named(device):
     a, b = random_bands(8, 2, 1, True)
     with_nan = a.copy()

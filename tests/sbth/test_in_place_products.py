@@ -6,11 +6,7 @@ import numpy as np
 import pytest
 
 from host_cublas import use_host_memory
-from sbth._vendor.products import (
-    Operand,
-    address_of,
-    multiply_at,
-)
+from sbth._vendor.products import Operand, address_of, multiply_at
 
 
 @pytest.fixture
@@ -38,7 +34,6 @@ def test_operands_of_batches(x_is_transposed, y_is_transposed):
     multiply_at("d", (5, 9, 4), target, left, right, 0.5, keep=-1.0, count=3)
     np.testing.assert_allclose(c[:, :, :4], expected, atol=1e-14)
     np.testing.assert_array_equal(c[:, :, 4:], untouched)
-    assert left.transposed().transposed() == left
 
 
 @pytest.mark.usefixtures("_stand_in")

@@ -6,6 +6,7 @@ import scipy.io
 import scipy.sparse as sp
 
 import sbth
+from hermitian_matrices import random_numbers
 from sbth.__main__ import main
 
 ORDER = 60_000
@@ -42,21 +43,17 @@ def test_few_pairs_of_a_long_tridiagonal_matrix_need_no_full_matrices(method, bl
 @pytest.mark.parametrize("width", [2, 29], ids=["band", "full"])
 @pytest.mark.parametrize("dtype", [float, complex])
 def test_a_sparse_matrix_is_read_by_the_triangle_that_is_named(width, dtype):
-    rng = np.random.default_rng(2)
-    a = rng.standard_normal((30, 30)) + (
-        1j * rng.standard_normal((30, 30)) if dtype is complex else 0
-    )
+    a = random_numbers(np.random.default_rng(2), (30, 30), dtype)
     a = np.triu(np.tril(a + a.conj().T, width), -width)
     expected = np.linalg.eigvalsh(a)
     for lower, triangle in ((True, np.tril(a)), (False, np.triu(a))):
-        values, vectors = sbth.eigh(sp.csr_array(triangle), lower=lower)
+        given = sp.csr_array(triangle)
+        values, vectors = sbth.eigh(given, lower=lower)
         np.testing.assert_allclose(values, expected, atol=1e-12)
         np.testing.assert_allclose(a @ vectors, vectors * values, atol=1e-12)
-        if dtype is float:
-            found = sbth.eigvalsh(sp.csr_array(triangle), lower=lower)
+        pencil = sbth.eigh(given, sp.eye_array(30), lower=lower)[0]
+        for found in (sbth.eigvalsh(given, lower=lower), pencil):
             np.testing.assert_allclose(found, expected, atol=1e-12)
-            pencil = sbth.eigh(sp.csr_array(triangle), sp.eye_array(30), lower=lower)
-            np.testing.assert_allclose(pencil[0], expected, atol=1e-12)
 
 
 def test_the_forecast_of_a_tridiagonal_matrix_is_that_of_its_way():

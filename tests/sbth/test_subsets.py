@@ -169,13 +169,14 @@ def test_intervals_that_end_at_a_pivot_or_an_eigenvalue():
     e = np.where(e[1:] == 0.0, 1.0, e[1:])
     every = np.linalg.eigvalsh(np.diag(d) + np.diag(e, 1) + np.diag(e, -1))
     for ends in ((-np.inf, d[0]), (d[0], np.inf), (every[3], every[5]), (-1e-300, every[7])):
-        for diagonal in (d, d[::-1].copy()[::-1]):
+        for diagonal in (d, d[::-1].copy()[::-1], d.astype(np.float32)):
+            below, slack = e.astype(diagonal.dtype), 500 * np.finfo(diagonal.dtype).eps
             for method in ("auto", "sbth"):
-                w, v = sbth.eigh_tridiagonal(diagonal, e, False, "v", ends, method=method)
+                w, v = sbth.eigh_tridiagonal(diagonal, below, False, "v", ends, method=method)
                 assert v.shape == (12, len(w))
-                assert np.all((ends[0] < w) & (w <= ends[1]))
-                around = np.sum((ends[0] - 1e-13 < every) & (every <= ends[1] + 1e-13))
-                inside = np.sum((ends[0] + 1e-13 < every) & (every <= ends[1] - 1e-13))
+                assert np.all((ends[0] < w.astype(float)) & (w.astype(float) <= ends[1]))
+                around = np.sum((ends[0] - slack < every) & (every <= ends[1] + slack))
+                inside = np.sum((ends[0] + slack < every) & (every <= ends[1] - slack))
                 assert inside <= len(w) <= around
 
 

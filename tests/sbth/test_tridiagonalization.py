@@ -158,9 +158,9 @@ def test_conversions():
         np.testing.assert_array_equal(computed, ab)
     # Explicit zeros of a sparse matrix do not widen the band, and equal places are added up.
     a = sparse.coo_array(([1.0, 2.0, 0.0, 3.0], ([0, 2, 5, 2], [0, 1, 0, 1])), shape=(6, 6))
-    ab = sbth.band_from_sparse(a, lower=True)
-    assert ab.shape == (2, 6)
-    assert ab[1, 1] == 5.0
+    for dtype, kept in ((float, float), (np.int8, float), (np.float32, np.float32)):
+        ab = sbth.band_from_sparse(a.astype(dtype), lower=True)
+        assert (ab.shape, ab.dtype, ab[1, 1]) == ((2, 6), kept, 5.0)
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
@@ -208,7 +208,7 @@ def test_vectors_of_any_type_are_multiplied_in_float64():
     q = reduce_random_band(40, 4, device="cpu")
     x = np.random.default_rng(0).integers(-8, 8, (40, 3))
     exact = q.apply(x.astype(float))
-    for dtype in (np.float32, np.float16, np.int8):
+    for dtype in (np.float32, np.float16, np.int8, np.longdouble):
         result = q.apply(x.astype(dtype))
         assert result.dtype == np.float64
         np.testing.assert_array_equal(result, exact)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from types import ModuleType
 from typing import Any
 
-from sbth._vendor.products import Adjoint, add_product
+from sbth._vendor.products import add_product
 
 _PANELS = 4
 """Panels whose transformations are applied at once: fewer passes over the vectors, which limit
@@ -33,8 +33,8 @@ def apply_panels(xp: ModuleType, joined: Sequence[tuple[int, Any, Any]], vectors
     for row, v, u in reversed(joined):
         rows = vectors[row:]
         product = xp.empty((v.shape[1], rows.shape[1]), rows.dtype)
-        add_product(xp, product, Adjoint(v), rows, 1.0, keep=0.0)
-        add_product(xp, rows, u, product, -1.0)
+        add_product(product, v, rows, 1.0, keep=0.0, adjoint="x")
+        add_product(rows, u, product, -1.0)
 
 
 def _join(xp: ModuleType, panels: Sequence[tuple[Any, Any]], bandwidth: int) -> tuple[Any, Any]:
@@ -52,6 +52,6 @@ def _join(xp: ModuleType, panels: Sequence[tuple[Any, Any]], bandwidth: int) -> 
         u_all[below:, begin:end] = u
         if begin:
             overlap = xp.empty((begin, end - begin), u.dtype)
-            add_product(xp, overlap, Adjoint(v_all[below:, :begin]), u, 1.0, keep=0.0)
-            add_product(xp, u_all[:, begin:end], u_all[:, :begin], overlap, -1.0)
+            add_product(overlap, v_all[below:, :begin], u, 1.0, keep=0.0, adjoint="x")
+            add_product(u_all[:, begin:end], u_all[:, :begin], overlap, -1.0)
     return v_all, u_all

@@ -15,7 +15,7 @@ from sbth._back.compact_wy import qr_compact_wy, symmetric_update_factor
 from sbth._problem.arrays import shape_and_dtype
 from sbth._problem.inspection import require_finite_triangle, safe_scale
 from sbth._vendor.array_modules import as_module_array
-from sbth._vendor.products import Adjoint, add_product
+from sbth._vendor.products import add_product
 
 
 def reduce_to_band(xp: ModuleType, a: Any, bandwidth: int, lower: bool) -> Any:
@@ -115,7 +115,7 @@ def reduce_panel(xp: ModuleType, a: Any, b: int, start: int) -> tuple[Any, Any]:
     a[start:below, below:] = r.conj().T
     trailing = a[below:, below:]
     x = xp.empty_like(u)
-    add_product(xp, x, trailing, u, 1.0, keep=0.0)
+    add_product(x, trailing, u, 1.0, keep=0.0)
     w = symmetric_update_factor(x, v, u)
-    add_product(xp, trailing, xp.hstack((w, v)), Adjoint(xp.hstack((v, w))), -1.0)
+    add_product(trailing, xp.hstack((w, v)), xp.hstack((v, w)), -1.0, adjoint="y")
     return v, u

@@ -95,10 +95,11 @@ def _lower_storage(
         out[0] = out[0].real
         return out, 0
     powers = [exponents[k:] + exponents[: n - k] for k in range(len(columns))]
-    top = max(scaling.largest_exponent(np, x, p) for x, p in zip(columns, powers, strict=True))
+    filled = [(x, p) for x, p in zip(columns, powers, strict=True) if x.any()]
+    top = max((scaling.largest_exponent(np, x, p) for x, p in filled), default=0)
     shift = top if abs(top) > _BENIGN[out.real.dtype.itemsize] else 0
     for k, (diagonal, sums) in enumerate(zip(columns, powers, strict=True)):
-        values = diagonal if lower else diagonal.conj()
+        values = (diagonal if lower else diagonal.conj()).astype(dtype, copy=False)
         out[k, : n - k] = scaling.multiply_by_powers(np, values, sums - shift)
     out[0] = out[0].real
     return out, shift

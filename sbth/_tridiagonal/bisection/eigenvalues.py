@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from contextlib import nullcontext
 
 import numpy as np
@@ -19,47 +18,45 @@ from sbth._problem.selection import Selection
 from sbth._tridiagonal import bisection
 from sbth._vendor import drivers
 
-Driver = Callable[[Problem, int], str]
-"""Function that returns "sbth" or "lapack" for a block of some order."""
-
 _DOUBLE, _SINGLE = 2.0**-53, 2.0**-30
 """Length of an interval at which an eigenvalue has converged, relative to the norm: for a matrix
 that was reduced in float32, which leaves errors of 2^-23 of the norm, the longer one."""
 
 
-def solve_values(problem: Problem, reduced: Reduced, driver: Driver) -> np.ndarray:
+def solve_values(
+    problem: Problem, reduced: Reduced, least_order: int, least_of_blocks: int
+) -> np.ndarray:
     """Compute the selected eigenvalues of a tridiagonal matrix: float64, in host memory.
 
+    LAPACK solves a matrix below the order `least_order`, and blocks below `least_of_blocks`.
     The selection and the results refer to the matrix without the factor, so that a result overflows
     only if the eigenvalue does.
     """
     is_single = reduced.was_reduced and reduced.d.dtype == np.float32
     precision = _SINGLE if is_single else _DOUBLE
     d, e = reduced.d.astype(float, copy=False), reduced.e.astype(float, copy=False)
-    factor = reduced.factor
+    factor, device, selection = reduced.factor, problem.device, problem.selection
 
-    def solve(d: np.ndarray, e: np.ndarray, part: Problem) -> np.ndarray:
+    def solve(d: np.ndarray, e: np.ndarray, selection: Selection, least_order: int) -> np.ndarray:
         """Return the selected eigenvalues of a block of similar magnitude; LAPACK computes all."""
         with region("eigenvalues of the tridiagonal matrix"):
-            if driver(part, d.size) == "lapack":
+            if d.size < least_order:
                 values = drivers.tridiagonal_values(d, e)  # which scales the matrix
-                return part.selection.select_sorted(unscale(values, factor))
-            context = nullcontext() if part.device.kind == "cpu" else part.device.active()
-            with context:
-                return Bisection(d, e, part.device, factor, precision).values(part.selection)
+                return selection.select_sorted(unscale(values, factor))
+            with nullcontext() if device.kind == "cpu" else device.active():
+                return Bisection(d, e, device, factor, precision).values(selection)
 
     with loop_progress("bisection", enabled=problem.progress):
         if is_coupled(d, e):
-            return solve(d, e, problem)
+            return solve(d, e, selection, least_order)
         partition = partition_tridiagonal(d, e)
         if partition.is_whole:
-            return solve(d, e, problem) if d.size else np.zeros(0)
+            return solve(d, e, selection, least_order) if d.size else np.zeros(0)
         parts = [d[partition.single] / factor]
-        part = problem._replace(selection=problem.selection.of_part())
         for rows in partition.groups:
             couplings = np.where(np.diff(rows) == 1, e[rows[:-1]], 0.0)
-            parts.append(solve(d[rows], couplings, part))
-        return problem.selection.select(np.concatenate(parts))
+            parts.append(solve(d[rows], couplings, selection.of_part(), least_of_blocks))
+        return selection.select(np.concatenate(parts))
 
 
 def scale_for(d: np.ndarray, e: np.ndarray) -> float:
@@ -107,7 +104,8 @@ class Bisection:
     def values(self, selection: Selection) -> np.ndarray:
         """Return the selected eigenvalues, in ascending order."""
         tolerance = min(self.scaled(selection.tolerance), self.high - self.low)
-        return self.unscaled(self.scaled_values(*self.bounds(selection), tolerance))
+        values = self.scaled_values(*self.bounds(selection), tolerance)
+        return unscale(values, self.scale, self.factor)
 
     def bounds(self, selection: Selection) -> tuple[int, int]:
         """Return the index of the first selected eigenvalue, and that after the last one."""
@@ -139,10 +137,6 @@ class Bisection:
         """Scale a value like the matrix."""
         with np.errstate(over="ignore"):
             return np.float64(value) * self.factor * self.scale
-
-    def unscaled(self, values: np.ndarray) -> np.ndarray:
-        """Return eigenvalues of the given matrix; they may be infinite."""
-        return unscale(values, self.scale, self.factor)
 
     def count_below(self, x: np.ndarray) -> np.ndarray:
         """Return the number of eigenvalues of the scaled matrix below each x."""

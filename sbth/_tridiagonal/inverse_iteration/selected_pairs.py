@@ -12,6 +12,7 @@ from hetero.arrays import Workspace
 from hetero.devices import Device
 from hetero.memory import SMALL, free_bytes
 from sbth._problem.blocks import starts_of_blocks
+from sbth._problem.inspection import unscale
 from sbth._problem.limits import LARGEST_INVERSE_SHARE, LEAST_INVERSE_ORDER
 from sbth._problem.problem import Problem, Reduced
 from sbth._tridiagonal.bisection.eigenvalues import Bisection
@@ -164,7 +165,7 @@ def _number(
     because of errors that were larger than assumed.
     """
     pairs = zip(candidates.blocks, scaled, strict=True)
-    of_blocks = [block.bisection.unscaled(values) for block, values in pairs]
+    of_blocks = [unscale(x, block.bisection.scale, reduced.factor) for block, x in pairs]
     single = reduced.d[candidates.single] / reduced.factor
     everything = np.concatenate([single, *of_blocks])
     order, skipped = np.argsort(everything, kind="stable"), candidates.skipped

@@ -15,7 +15,7 @@ def check(kernel, signature, dtype, registers):
         assert report.opcodes(".f64") == 0
 
 
-COVERED = {0, 3, 4}
+COVERED = {0, 3, 4, 8}
 """Cases each of whose settings, or the same source for another order, is in one of the others."""
 
 

@@ -7,6 +7,8 @@ BIN := $(VENV)/bin
 # The tests start hundreds of processes, each of which would take a second to translate the sources of a package
 # where the shell keeps Python from writing bytecode.
 PYTEST_ARGS ?= -n 2 --dist loadfile --no-loadscope-reorder
+# Numba prepares colours for each message while it compiles, though it prints none unless asked to.
+export NUMBA_DISABLE_ERROR_MESSAGE_HIGHLIGHTING = 1
 
 .PHONY: tour test test-all docs lint check-pythons clean
 

@@ -150,6 +150,7 @@ def test_steps_match_the_reference(flow, pattern, device):
     follow_viscosity(*pair(flow, MODEL, dtype="float64", pattern=pattern, device=device))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("pattern", ["ab", "esoteric"])
 def test_steps_of_d3q27_match_the_reference(pattern, device):
     operator = lbm.VremanBGK(0.51, constant=2.0, every=2)

@@ -24,7 +24,7 @@ def pendulum(t, x, O, p):
     return x[1], -(9.0 + O) * x[0] - 0.2 * x[1] + O * O
 
 
-@pytest.mark.parametrize("name", ["record", "spectrum"])
+@pytest.mark.parametrize("name", [pytest.param("record", marks=pytest.mark.slow), "spectrum"])
 def test_heun_has_order_two_for_smooth_excitations(name):
     """The process of a path is the same for every step; samples lie at ends of steps."""
     omega = np.linspace(0.5, 8.0, 16)

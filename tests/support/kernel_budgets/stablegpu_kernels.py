@@ -86,5 +86,7 @@ def _of_type(dtype) -> dict:
     )
 
 
-KERNELS = read_budgets("stablegpu", _FLOAT64, slow="maximize|score_models|quadrature", **_NAMES)
+KERNELS = read_budgets(
+    "stablegpu", _FLOAT64, slow="maximize|score_models|quadrature|pointwise.*points", **_NAMES
+)
 KERNELS |= _of_type(f4) | _of_type(f8)

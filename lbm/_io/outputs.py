@@ -104,7 +104,7 @@ class FlowWithOutputs(Flow):
         is a coordinate, and every variable has the attributes `units` and `long_name`. The
         variables, `units` and `derived` are those of `write_vtk`. Needs the package xarray.
         """
-        from lbm._io.labelled import make_dataset
+        from lbm._io.fields import make_dataset
 
         return make_dataset(self, units, derived)
 

@@ -15,7 +15,7 @@ from lbm._commands.cases.tunnels import force_scales_of, read_tunnel, scales_of,
 from lbm._commands.cases.walls import read_boundaries
 from lbm._io.tables import Table, read_toml
 from lbm._tunnel.plan import Plan
-from lbm.boundaries import Condition, Solid, kind_of_flow
+from lbm.boundaries import Condition, Enclosure, Solid, kind_of_flow, split_boundaries
 from lbm.callbacks import SteadyState
 from lbm.collisions import DEFAULT, OPERATORS, make_collision
 from lbm.collisions.automatic import AUTO, choose_automatically
@@ -81,7 +81,11 @@ def read_case(path: Path, steps: int | None = None) -> Case:
         arguments = tunnel.arguments
     arguments = {"shape": shape, **arguments, **numerics, **_read_devices(case)}
     boundaries, scalars = arguments["boundaries"], arguments.get("scalars", {})
-    outputs = read_outputs(case, CaseFlow(shape, scales, boundaries, scalars, own_steps))
+    try:
+        enclosure = Enclosure(shape, *split_boundaries(boundaries))
+    except ValueError as error:
+        raise ValueError(f"{case.file}: {error}") from None
+    outputs = read_outputs(case, CaseFlow(enclosure, scales, scalars, own_steps))
     if tunnel is not None and outputs.forces is None:
         every = min(own_steps, tunnel.sample_every)
         forces = ForceTable(("body",), scales, every, force_scales_of(tunnel))

@@ -17,12 +17,16 @@ from lbm.lattices.extent import Triple
 
 
 def require_same_arguments(
-    ranks: Ranks, shape: Triple, *, solids: Mapping[str, Solid], force: object, **arguments: object
-) -> None:
+    ranks: Ranks, shape: Triple, *, solids: Mapping[str, Solid], sponges: Mapping[str, Any],
+    scalars: Mapping[str, Any], force: object, **arguments: object,
+) -> None:  # fmt: skip
     """Raise ValueError if another rank has another version, geometry, start or setting."""
-    if ranks.size == 1:
-        return
     ranks.require_same({"shape": shape})
+    for kind, parts, function in (("sponges", sponges, "u"), ("scalars", scalars, "start")):
+        arguments[kind] = list(parts)
+        for name, part in parts.items():
+            arguments[f"{kind}[{name!r}]"] = part.describe()
+            arguments[f"{function} of {kind}[{name!r}]"] = getattr(part, function)
     described = {name: fingerprint(value, shape) for name, value in arguments.items()}
     described |= {"solids": fingerprint_solids(solids, shape), "force": fingerprint_force(force)}
     ranks.require_same(described)

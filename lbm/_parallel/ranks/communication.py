@@ -61,9 +61,9 @@ class Ranks:
         """Return the values of all ranks on rank 0, and None on the others."""
         return self.comm.gather(value) if self.comm else [value]
 
-    def broadcast(self, value: Any, root: int = 0) -> Any:
+    def broadcast(self, value: Any) -> Any:
         """Return the value of one rank."""
-        return self.comm.bcast(value, root) if self.comm else value
+        return self.comm.bcast(value) if self.comm else value
 
     def exchange(self, values: list[Any]) -> list[Any]:
         """Send value number k to rank k; return the values that the ranks send to this one."""

@@ -69,7 +69,7 @@ def wall_shear(flow: Flow, name: str) -> WallShear:
 def wall_shear_fields(flow: Flow) -> tuple[np.ndarray, np.ndarray]:
     """Return the stress [c, x, y, z] and y+ [x, y, z] in the cells beside all walls, 0 elsewhere.
 
-    In a cell beside several walls they are those of the nearest one.
+    In a cell beside several walls they are those of the nearest one, and of the first of these.
     """
     u, fluid = velocity_with_neighbours(flow, _REACH)
     shape = flow.region.shape

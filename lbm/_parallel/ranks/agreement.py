@@ -47,22 +47,17 @@ def require_same_run(ranks: Ranks, steps: int, callbacks: Sequence[tuple[Callabl
     )
 
 
-def require_cells_of_solids(ranks: Ranks, links: wall_links.Links) -> None:
-    """Raise ValueError if a solid covers no cell: it would be ignored, with a force of zero."""
+def require_fluid(ranks: Ranks, links: wall_links.Links) -> None:
+    """Raise ValueError if the domain has no fluid, or a solid covers no cell: it would be ignored.
+
+    `links` are the walls around the cells of this rank.
+    """
     for name, size in links.solid_sizes.items():
         if not ranks.sum(size):
             raise ValueError(
                 f"boundaries[{name!r}] covers no cell of the domain: correct its position and its "
                 "size, or remove it"
             )
-
-
-def require_fluid(ranks: Ranks, links: wall_links.Links) -> None:
-    """Raise ValueError if the domain has no fluid, or a solid covers no cell.
-
-    `links` are the walls around the cells of this rank.
-    """
-    require_cells_of_solids(ranks, links)
     if not ranks.any((links.classes != wall_links.SOLID_CLASS).any()):
         raise ValueError("the solids in boundaries leave no fluid cell in the domain")
 

@@ -15,7 +15,7 @@ from hetero.version import VERSION
 from lbm import boundaries as conditions
 from lbm._coupled.flow import MAX_STEPS
 from lbm._coupled.moving_bodies.limits import require_bodies_can_move
-from lbm._coupled.scalars.scalar import Scalar, check_scalars, describe_scalars
+from lbm._coupled.scalars.scalar import Scalar, check_scalars
 from lbm._coupled.turbulent_inlets.face_eddies import bind_eddies
 from lbm._io.outputs import FlowWithOutputs
 from lbm._kernels.moments.limits import MOMENTS_PATTERN, choose_state, require_moments_suffice
@@ -34,7 +34,7 @@ from lbm._parallel.ranks.communication import Ranks, share_cores
 from lbm._performance.measurement import measure_best_ratio
 from lbm._post.stability import LastGoodState
 from lbm.boundaries.prescribed import InitialField
-from lbm.boundaries.sponge import Sponge, check_sponges, describe_sponges
+from lbm.boundaries.sponge import Sponge, check_sponges
 from lbm.collisions import DEFAULT, make_collision
 from lbm.collisions.operator import Collision, check_collision
 from lbm.geometry import wall_links
@@ -203,8 +203,7 @@ class Simulation(FlowWithOutputs):
                 ranks, cells, solids=solids | moving, version=VERSION, collision=collision,
                 faces=faces, check=check, lattice=lattice, pattern=pattern, precision=form.name,
                 state=state, force=force, rho=rho, u=u, ratio=ratio, decomposition=decomposition,
-                keep_good_state=keep_good_state,
-                **describe_sponges(sponges), **describe_scalars(scalars),
+                keep_good_state=keep_good_state, sponges=sponges, scalars=scalars,
             )  # fmt: skip
         devices = choose_devices(device, cells, ranks)
         if ratio != 0.0:

@@ -15,15 +15,7 @@ from hetero.display.notebook import html_table
 from hetero.validation import check_in_range
 from lbm._tunnel.averages import Estimate as Estimate
 from lbm._tunnel.averages import average_pairs, estimate_forces, estimate_mean
-from lbm._tunnel.placing import orient
-from lbm._tunnel.plan import (
-    FEWEST_PASSAGES,
-    LOGGER,
-    MOST_PASSAGES,
-    Choice,
-    Plan,
-    make_plan,
-)
+from lbm._tunnel.plan import FEWEST_PASSAGES, LOGGER, MOST_PASSAGES, Choice, Plan, make_plan
 from lbm.callbacks import Every
 from lbm.collisions import CollisionChoice
 from lbm.errors import UnstableError
@@ -337,13 +329,10 @@ def wind_tunnel(
     MemoryError
         If the domain does not fit.
     """
-    placed = orient(
-        body, length=length, unit=unit, flow=flow, up=up, incidence=incidence, yaw=yaw,
-        repair=repair,
-    )  # fmt: skip
     plan = make_plan(
-        placed, speed=speed, cells=cells, fluid=fluid, ground=ground, clearance=clearance,
-        area=area, margins=margins, collision=collision, ends=ends, wall=wall,
-        lattice_speed=lattice_speed, minimum_thickness=minimum_thickness, **options,
+        body, speed=speed, length=length, unit=unit, cells=cells, fluid=fluid, flow=flow, up=up,
+        incidence=incidence, yaw=yaw, ground=ground, clearance=clearance, area=area,
+        margins=margins, collision=collision, ends=ends, wall=wall, lattice_speed=lattice_speed,
+        repair=repair, minimum_thickness=minimum_thickness, **options,
     )  # fmt: skip
     return WindTunnel(plan, **options)

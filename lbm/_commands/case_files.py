@@ -8,16 +8,22 @@ import math
 import time
 import warnings
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from hetero.command_line import add_common_options, print_json
 from hetero.version import VERSION
 from lbm._commands import options as shared
-from lbm._commands.cases.folder import FORCES
-
-if TYPE_CHECKING:
-    from lbm._commands.cases.case import Case
-    from lbm._commands.cases.outputs import Recorder
+from lbm._commands.cases.case import Case, read_case
+from lbm._commands.cases.folder import (
+    FORCES,
+    prepare_folder,
+    remove_later_images,
+    require_unused,
+    require_usable,
+)
+from lbm._commands.cases.outputs import Recorder
+from lbm._commands.cases.simulations import make_simulation
+from lbm._commands.cases.tunnels import summarize_tunnel
 
 _EXAMPLES = (
     ("wake.toml", "compute the flow and write its files"),
@@ -57,15 +63,6 @@ def add_run(subcommands: Any) -> None:
 
 def _run(options: argparse.Namespace) -> int:
     """Run the case and print a summary."""
-    from lbm._commands.cases.folder import (
-        prepare_folder,
-        remove_later_images,
-        require_unused,
-        require_usable,
-    )
-    from lbm._commands.cases.outputs import Recorder
-    from lbm._commands.cases.simulations import make_simulation
-
     case = _read_case(options)
     folder, is_new = case.outputs.folder, options.restart is None
     require_usable(folder)
@@ -111,8 +108,6 @@ def _run(options: argparse.Namespace) -> int:
 
 def _read_case(options: argparse.Namespace) -> Case:
     """Read the case file, with what the options replace."""
-    from lbm._commands.cases.case import read_case
-
     with warnings.catch_warnings():
         if shared.is_other_rank(options):
             warnings.simplefilter("ignore")
@@ -134,8 +129,6 @@ def _report(
     case: Any, simulation: Any, seconds: float, recorder: Recorder, options: argparse.Namespace
 ) -> None:
     """Print what was computed, at what rate, the coefficients of forces, and the files."""
-    from lbm._commands.cases.tunnels import summarize_tunnel
-
     files, forces = list(recorder.files), recorder.summarize_forces()
     means = recorder.summarize_integrals()
     tunnel = {}

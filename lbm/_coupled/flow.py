@@ -9,6 +9,7 @@ import numpy as np
 from hetero.deferred_signals import DeferredSignals
 from hetero.devices import Device
 from hetero.validation import check_choice, check_integer, describe
+from lbm._coupled.closed_links import ClosedLinks
 from lbm._coupled.companion import Companion
 from lbm._coupled.cut_walls.walls import InterpolatedWalls
 from lbm._coupled.eddy_viscosity.field import EddyViscosity
@@ -104,7 +105,10 @@ class Flow:
         self.interpolated = self._eddies = self._prescriptions = None
         self.scalars: Mapping[str, ScalarField] = {}
         self.has_previous_state = False
-        if self.problem.links.cut is not None:  # first: it completes the step
+        if self.problem.precision.moments:  # first: it completes the step
+            closed = ClosedLinks(domain)
+            self.companions += [closed] * domain.ranks.any(closed.sums)
+        if self.problem.links.cut is not None:  # next: it completes the step
             self.interpolated = InterpolatedWalls(domain, solids, self.shape)
             self.companions.append(self.interpolated)
         if any(face.is_equilibrium for face in faces) and not self.problem.precision.moments:

@@ -13,9 +13,9 @@ from lbm._kernels.items.store import Store
 from lbm._kernels.problem import Box
 from lbm._parallel.domain.domain import Domain
 from lbm._parallel.parts import Part
-from lbm.boundaries import FACES
+from lbm.boundaries import FACES, require_slow
 from lbm.boundaries.prescribed import Dependence, evaluate
-from lbm.boundaries.sponge import Sponge, require_slow_target
+from lbm.boundaries.sponge import Sponge
 from lbm.lattices.extent import Extent
 
 
@@ -109,7 +109,7 @@ class SpongeLayers(Companion):
             points = np.stack([c.ravel() for c in grid], axis=1)
             values = evaluate("u", sponge.u, Dependence(position=True), points, 0.0, 3)
             speed = float(np.sqrt((values**2).sum(axis=1)).max(initial=0.0))
-            require_slow_target(f"u of sponges[{name!r}]", speed)
+            require_slow(speed, f"u of sponges[{name!r}]")
             target[...] = values.T.reshape(3, *cells.shape).transpose(0, 3, 2, 1)
         else:
             target[...] = np.array(sponge.u)[:, None, None, None]

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import importlib.util
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -139,3 +140,27 @@ def require_finite(flow: Flow) -> None:
                 flow.steps,
                 (x, y, z),
             )
+
+
+def make_dataset(flow: Flow, units: Units | None, derived: Sequence[str]) -> Any:
+    """Return the fields of this rank's cells; see `Simulation.to_xarray`."""
+    if importlib.util.find_spec("xarray") is None:
+        raise ImportError("to_xarray needs xarray: pip install xarray")
+    import xarray
+
+    flow.domain.ranks.require_same_call("to_xarray", {"derived": describe(derived)})
+    collected, region = collect_fields(flow, units, derived), flow.region
+    coordinates: dict[str, Any] = {"component": list("xyz")}
+    for axis, first, last in zip("xyz", *region, strict=True):
+        centres = (np.arange(first, last) + 0.5) * collected.spacing
+        coordinates[axis] = axis, centres, {"units": collected.length_unit}
+    coordinates["time"] = (), collected.time, {"units": collected.time_unit}
+    variables = {
+        name: (
+            (*["component"] * (field.values.ndim == 4), *"xyz"),
+            field.values,
+            {"units": field.unit, "long_name": field.title},
+        )
+        for name, field in collected.fields.items()
+    }
+    return xarray.Dataset(variables, coordinates, {"steps": flow.steps})

@@ -1,4 +1,4 @@
-"""Files, datasets and pictures of a flow: methods of `Simulation`."""
+"""Results, files, datasets and pictures of a flow: methods of `Simulation`."""
 
 from __future__ import annotations
 
@@ -6,16 +6,51 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Self
 
+import numpy as np
+
 from hetero.validation import check_path
-from lbm._post.results import FlowWithResults
-from lbm._post.stability import LastGoodState
+from lbm._coupled.flow import Flow
+from lbm._post import forces
+from lbm._post.stability import LastGoodState, require_stable
+from lbm._post.wall_shear import wall_shear
+from lbm._post.wall_stress import WallShear
 from lbm.units import Units
 
 
-class FlowWithOutputs(FlowWithResults):
-    """A flow that is written to files, restored from them, and drawn."""
+class FlowWithOutputs(Flow):
+    """A flow whose forces and stresses are known, and which is written to files and drawn."""
 
     _last_good: LastGoodState
+
+    def require_stable(self) -> None:
+        """Raise UnstableError if a cell is not finite, too fast, or far from density 1."""
+        require_stable(self)
+
+    def force_on(self, name: str) -> np.ndarray:
+        """Return the force of the fluid on the solid `name` in the last step (momentum exchange).
+
+        Three floats in density times cells^4/step^2, without the pressure of density 1, which
+        cancels on a closed body (Ladd 1994, Mei et al. 2002). Raises ValueError at step 0.
+        """
+        return forces.force_on(self, name)
+
+    def torque_on(self, name: str, centre: Sequence[float]) -> np.ndarray:
+        """Return the torque on the solid `name` about `centre` (cells); see `force_on`.
+
+        A body that passes through a periodic face is taken in one piece, at the image that is
+        nearest to the centre.
+        """
+        return forces.torque_on(self, name, centre)
+
+    def wall_shear(self, name: str) -> WallShear:
+        """Return the viscous shear stress on a face or a solid, and y+, beside it on this rank.
+
+        The wall must be `NoSlip` or `MovingWall`. The stress of a parabolic profile along a face is
+        exact; that on curved walls is of first order if they are interpolated (1 % in a pipe of 12
+        cells across), and useless if they are staircases. docs/packages/lbm.md has the measured
+        errors. All ranks must call this.
+        """
+        return wall_shear(self, name)
 
     def save(self, path: str | Path) -> Path:
         """Write a checkpoint atomically and return its path."""
@@ -69,7 +104,7 @@ class FlowWithOutputs(FlowWithResults):
         is a coordinate, and every variable has the attributes `units` and `long_name`. The
         variables, `units` and `derived` are those of `write_vtk`. Needs the package xarray.
         """
-        from lbm._io.labelled import make_dataset
+        from lbm._io.fields import make_dataset
 
         return make_dataset(self, units, derived)
 

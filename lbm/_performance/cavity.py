@@ -11,7 +11,7 @@ from lbm._kernels.problem import Problem
 from lbm.boundaries import Condition, Enclosure, MovingWall, NoSlip, Solid, split_boundaries
 from lbm.collisions.trt import TRT
 from lbm.geometry import wall_links
-from lbm.lattices import D3Q19, Lattice
+from lbm.lattices import D3Q19
 from lbm.lattices.precision import PRECISIONS, Precision
 from lbm.lattices.streaming_patterns import make_pattern
 
@@ -37,11 +37,10 @@ def cavity_problem(
     shape: tuple[int, int, int],
     pattern: str = "esoteric",
     precision: Precision = PRECISIONS["float32"],
-    lattice: Lattice = D3Q19,
 ) -> Problem:
     """Return the lid-driven cavity in a box of any shape."""
-    walls = wall_links.classify_cells(lattice, Enclosure(shape, FACES, SOLIDS))
-    addresses = make_pattern(pattern, lattice)
+    walls = wall_links.classify_cells(D3Q19, Enclosure(shape, FACES, SOLIDS))
+    addresses = make_pattern(pattern, D3Q19)
     return Problem(shape, walls, addresses, precision, TRT(TAU), (0.0, 0.0, 0.0))
 
 

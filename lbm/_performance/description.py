@@ -40,11 +40,9 @@ def describe_machine(machine: Machine) -> dict[str, Any]:
 
 def _describe_device(times: dict[str, Any]) -> dict[str, Any]:
     """Return the times of a device, with the names of axes."""
-    layers, *halo = (
-        dict(zip("xyz", lines, strict=True)) for lines in (times["layers"], *times["halo"].values())
-    )
-    named = dict(zip(times["halo"], halo, strict=True))
-    return {"cells": times["cells"], "layers": layers, "halo": named, "overhead": times["overhead"]}
+    halo = {name: dict(zip("xyz", lines, strict=True)) for name, lines in times["halo"].items()}
+    layers = dict(zip("xyz", times["layers"], strict=True))
+    return {"cells": times["cells"], "layers": layers, "halo": halo, "overhead": times["overhead"]}
 
 
 def read_machine(path: Path) -> Machine:

@@ -252,8 +252,8 @@ def _line(points: Sequence[tuple[float, float]]) -> Linear:
     return Linear.through(first, second)
 
 
-def _grid(axis: int, count: int = 2) -> Decomposition:
-    x, y, z = (count if a == axis else 1 for a in range(3))
+def _grid(axis: int) -> Decomposition:
+    x, y, z = (2 if a == axis else 1 for a in range(3))
     return Decomposition((x, y, z))
 
 

@@ -69,7 +69,8 @@ def wall_shear(flow: Flow, name: str) -> WallShear:
 def wall_shear_fields(flow: Flow) -> tuple[np.ndarray, np.ndarray]:
     """Return the stress [c, x, y, z] and y+ [x, y, z] in the cells beside all walls, 0 elsewhere.
 
-    In a cell beside several walls they are those of the nearest one.
+    In a cell beside several walls they are those of the nearest one, and of equally near
+    ones those of the largest y+.
     """
     u, fluid = velocity_with_neighbours(flow, _REACH)
     shape = flow.region.shape
@@ -80,6 +81,7 @@ def wall_shear_fields(flow: Flow) -> tuple[np.ndarray, np.ndarray]:
         shear = _measure(flow, name, u, fluid)
         cells = tuple((shear.cells - flow.region.start).T)
         closer = shear.distance < nearest[cells]
+        closer |= (shear.distance == nearest[cells]) & (shear.y_plus > y_plus[cells])
         x, y, z = (c[closer] for c in cells)
         nearest[x, y, z] = shear.distance[closer]
         stress[:, x, y, z] = shear.stress[closer].T

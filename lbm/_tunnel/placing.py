@@ -34,16 +34,9 @@ class Body(NamedTuple):
 
 
 def orient(
-    body: str | os.PathLike | TriangleMesh,
-    *,
-    length: float | None,
-    unit: float | None,
-    flow: str,
-    up: str,
-    incidence: float,
-    yaw: float,
-    repair: bool = False,
-) -> Body:
+    body: str | os.PathLike | TriangleMesh, length: float | None, unit: float | None,
+    flow: str, up: str, incidence: float, yaw: float, repair: bool,
+) -> Body:  # fmt: skip
     """Return a body in metres as it stands in the stream; see `lbm.wind_tunnel`."""
     frame = _frame(flow, up)
     for name, angle in (("incidence", incidence), ("yaw", yaw)):

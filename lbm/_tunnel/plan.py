@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import math
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -14,7 +15,7 @@ from hetero.errors import format_bytes
 from hetero.validation import check_choice, check_integer, check_positive, describe
 from lbm._parallel.memory_forecast import choose_storage
 from lbm._tunnel.ground import FEWEST_BELOW, find_low_parts, move_ground
-from lbm._tunnel.placing import Body, place
+from lbm._tunnel.placing import orient, place
 from lbm.boundaries import (
     Condition,
     FreeSlip,
@@ -141,11 +142,17 @@ class Plan:
 
 
 def make_plan(
-    body: Body,
+    body: str | os.PathLike | TriangleMesh,
     *,
     speed: float,
-    cells: int,
+    length: float | None = None,
+    unit: float | None = None,
+    cells: int = 64,
     fluid: Any = "air",
+    flow: str = "x",
+    up: str = "z",
+    incidence: float = 0.0,
+    yaw: float = 0.0,
     ground: str = "none",
     clearance: float = 0.0,
     area: str | float = "frontal",
@@ -154,19 +161,20 @@ def make_plan(
     ends: str = AUTO,
     wall: str = AUTO,
     lattice_speed: float | None = None,
+    repair: bool = False,
     minimum_thickness: int = 0,
     **options: Any,
 ) -> Plan:
-    """Choose all settings of a tunnel; see `lbm.wind_tunnel`."""
-    choices: list[Choice] = []
+    """Place a body and choose all settings of its tunnel; see `lbm.wind_tunnel`."""
+    placed, choices = orient(body, length, unit, flow, up, incidence, yaw, repair), list[Choice]()
     speed, cells = check_positive("speed", speed), check_integer("cells", cells, 8, 1 << 14)
     density, viscosity = _read_fluid(fluid)
     check_choice("ground", ground, GROUNDS)
     clearance = check_positive("clearance", clearance) if clearance else 0.0
     if clearance and ground == "none":
         raise ValueError("clearance is the height above a ground: choose ground, or leave it out")
-    dx = body.length / cells
-    low, high = body.mesh.bounds / dx
+    dx = placed.length / cells
+    low, high = placed.mesh.bounds / dx
     size = high - low
     width = math.sqrt(size[1] * size[2])
     upstream, downstream, beside = _read_margins(margins)
@@ -178,7 +186,7 @@ def make_plan(
         (shape[1] - size[1]) / 2.0,
         clearance / dx if ground != "none" else (shape[2] - size[2]) / 2.0,
     )
-    mesh = place(body, dx, corner, minimum_thickness)
+    mesh = place(placed, dx, corner, minimum_thickness)
     note = Choice("domain", f"{' x '.join(map(str, shape))} cells of {dx:.3g} m", (
         f"{upstream:g}, {downstream:g} and {beside:g} widths of the body, {width:.3g} cells, "
         "before, behind and beside it"
@@ -188,7 +196,7 @@ def make_plan(
         choices.append(Choice("mesh", "repaired", "; ".join(mesh.repairs)))
     if mesh.minimum_thickness:
         choices.append(Choice("thickness", "one cell at least", "sheets and plates would vanish"))
-    reynolds = speed * body.length / viscosity
+    reynolds = speed * placed.length / viscosity
     u, why = _choose_speed(lattice_speed, reynolds / cells)
     units = Units(dx, u * dx / speed, density, 0.5 + 3.0 * u * cells / reynolds)
     choices.append(Choice("lattice speed", f"{u:.3g} cells/step, steps of {units.dt:.3g} s", why))
@@ -218,7 +226,7 @@ def make_plan(
     )))  # fmt: skip
     choices.append(_forecast_memory(shape, operator, options))
     return Plan(
-        body.name, mesh, shape, units, speed, density, viscosity, u, body.length, operator,
+        placed.name, mesh, shape, units, speed, density, viscosity, u, placed.length, operator,
         {**faces, "body": Solid(mesh, wall=wall)}, sponges, frontal, plan, used, flush, passage,
         choices,
     )  # fmt: skip

@@ -41,11 +41,11 @@ def check_vector(name: str, value: Any) -> tuple[float, float, float]:
     return x, y, z
 
 
-def require_slow(speed: float) -> None:
+def require_slow(speed: float, name: str = "velocity") -> None:
     """Raise ValueError if a speed is larger than MAX_SPEED."""
     if speed > MAX_SPEED:
         raise ValueError(
-            f"velocity must be at most {MAX_SPEED} cells/step, got {speed:g}: the method is valid "
+            f"{name} must be at most {MAX_SPEED} cells/step, got {speed:g}: the method is valid "
             "only well below the speed of sound (0.577). Use a smaller time step "
             "(lbm.Units does it for you)"
         )

@@ -91,10 +91,7 @@ class Translation(Motion):
     def __post_init__(self) -> None:
         if not callable(self.path):
             velocity = check_vector("path", self.path)
-            try:
-                require_slow(math.hypot(*velocity))
-            except ValueError as error:
-                raise ValueError(f"path: {error}") from None
+            require_slow(math.hypot(*velocity), "path, a velocity,")
             object.__setattr__(self, "path", velocity)
 
     def displacement_at(self, t: float) -> np.ndarray:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from hetero.validation import check_in_range, check_integer
-from lbm.boundaries import DENSITY_RANGE, FACES, MAX_SPEED, Condition, check_vector
+from lbm.boundaries import DENSITY_RANGE, FACES, Condition, check_vector, require_slow
 from lbm.boundaries.prescribed import Dependence, Function, find_dependence
 from lbm.lattices import SOUND
 from lbm.lattices.extent import Triple
@@ -70,7 +70,7 @@ class Sponge:
         check_integer("cells", self.cells, 4, MOST_CELLS)
         if self.u is not None and not callable(self.u):
             object.__setattr__(self, "u", check_vector("u", self.u))
-            require_slow_target("u", math.hypot(*self.u))
+            require_slow(math.hypot(*self.u), "u")
         elif callable(self.u) and find_dependence("u", self.u) != Dependence(position=True):
             raise TypeError("u must be three numbers or a function of position, u(x, y, z)")
         if self.rho is not None:
@@ -100,25 +100,6 @@ class Sponge:
         """Return a text that is the same for equal settings; a function counts as one only."""
         u = "function" if callable(self.u) else self.u
         return f"{self.cells} cells, u={u}, rho={self.rho}, {self.reflection}, {self.averaging}"
-
-
-def require_slow_target(name: str, speed: float) -> None:
-    """Raise ValueError if the speed of a target is larger than MAX_SPEED."""
-    if speed > MAX_SPEED:
-        raise ValueError(
-            f"{name} must be at most {MAX_SPEED} cells/step, got {speed:g}: use a smaller time "
-            "step (lbm.Units does it for you)"
-        )
-
-
-def describe_sponges(sponges: Mapping[str, Sponge]) -> dict[str, object]:
-    """Return settings by name that ranks compare; functions are compared by their values."""
-    described: dict[str, object] = {"sponges": list(sponges)}
-    for name, sponge in sponges.items():
-        described[f"sponges[{name!r}]"] = sponge.describe()
-        if callable(sponge.u):
-            described[f"u of sponges[{name!r}]"] = sponge.u
-    return described
 
 
 def complete_sponge(sponge: Sponge, condition: Condition) -> Sponge:

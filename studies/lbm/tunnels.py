@@ -20,7 +20,6 @@ from typing import Any
 import numpy as np
 
 from lbm import UnstableError
-from lbm._tunnel.placing import orient
 from lbm._tunnel.plan import Plan, make_plan
 from lbm.tunnel import TunnelResult, WindTunnel
 from studies.lbm.tunnel_bodies import BODIES
@@ -52,10 +51,8 @@ def plan_tunnel(body: str, reynolds: float, cells: int, **settings: Any) -> Plan
     """Return the settings of a body's tunnel at a Reynolds number of its longest side."""
     mesh, settings = BODIES[body].make(), {**BODIES[body].settings, **settings}
     length = float(np.ptp(mesh.bounds, axis=0).max())
-    angles = {key: settings.pop(key, 0.0) for key in ("incidence", "yaw")}
-    placed = orient(mesh, length=length, unit=None, flow="x", up="z", **angles)
     fluid = {"density": 1.0, "viscosity": length / reynolds}
-    return make_plan(placed, speed=1.0, cells=cells, fluid=fluid, **settings)
+    return make_plan(mesh, speed=1.0, length=length, cells=cells, fluid=fluid, **settings)
 
 
 def count_updates(plan: Plan, passages: float) -> float:

@@ -101,7 +101,7 @@ def test_two_steps_of_a_tiny_flow(storage, lattice, device):
     """Tiles of the simulator have 4 x 2 cells."""
     shape = (5, 3, 3)
     solid = np.zeros(shape, bool)
-    solid[1, 1, 2] = True
+    solid[1, 1, 2] = solid[2, 1, 1] = True  # they touch along an edge, and close a link of fluid
     walls = {"x-": lbm.VelocityInlet((0.05, 0.0, 0.0)), "x+": lbm.PressureOutlet(),
              "z-": lbm.FreeSlip(), "z+": lbm.FreeStream(lambda t: (0.05, 0.01 * t, 0.0)),
              "body": lbm.Solid(solid, lbm.MovingWall((0.01, 0.0, 0.05)))}  # fmt: skip

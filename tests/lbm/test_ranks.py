@@ -226,7 +226,7 @@ s.save(sys.argv[1])
 def test_communicators_of_simulations_that_have_ended_are_freed():
     """An MPI has room for about 2000; what one rank still uses stays on all of them."""
     program = f"""{START}
-from lbm._parallel.ranks.private_communicators import copy_communicator
+from lbm._parallel.ranks.communication import copy_communicator
 class Owner:
     pass
 kept = Owner()

@@ -74,6 +74,7 @@ def _lbm_item(name, precision):
     from lbm._coupled.open_faces import formulas as faces
     from lbm._coupled.scalars import formulas as scalars
     from lbm._coupled.wall_model import formulas as slip
+    from lbm._kernels.moments.formulas import make_sum_of_arrivals
     from lbm._post.formulas import add_sample
     from lbm.lattices import D3Q19
 
@@ -87,6 +88,7 @@ def _lbm_item(name, precision):
         ),
         "arrive": lambda: faces.make_arrive(*of_step),
         "add changes": lambda: faces.make_add_changes(moments),
+        "sum arrivals": lambda: make_sum_of_arrivals(*of_step),
         "interpolate": lambda: walls.make_interpolate(precision),
         "store": lambda: walls.make_store(precision),
         "+excess": lambda: walls.excess_of_link,
@@ -127,6 +129,7 @@ LBM_ITEMS = {
     "store moments": (64, "M* T** i8* i8** i8** T* T* T* i8* T"),
     "outlet of moments": (64, "M* i8* T** T** 1xT"),
     "arrive": (96, f"M* T* {_STEP} i8* i8* i8* i8* T* T* T*"),
+    "sum arrivals": (128, f"M* T* {_STEP} i8** i8** i8** i8* M*"),
     "add changes": (64, "M* i8* T** T* T*"), "+excess": (48, "T* T*"),
     "outlet": (48, "S* i8** u4* T** T** i8* 1xT"), "inlet": (48, "S* i8** u4* T** T** i8* 1xT"),
     "free stream": (24, "S* i8* T*"), "slip": (96, "S* i8** i8* T* T* i8* i8* i8* T** T** T"),

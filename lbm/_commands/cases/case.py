@@ -7,15 +7,16 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from lbm._commands.cases.coupled import read_scalars, read_sponges
 from lbm._commands.cases.output_settings import ForceTable, Outputs, read_outputs
 from lbm._commands.cases.reader import Reader, read_array
 from lbm._commands.cases.scales import CaseFlow, Scales, read_scales
 from lbm._commands.cases.tunnels import force_scales_of, read_tunnel, scales_of, steps_of
 from lbm._commands.cases.walls import read_boundaries
+from lbm._coupled.scalars.scalar import FixedFlux, FixedValue, Scalar, ScalarCondition
 from lbm._io.tables import Table, read_toml
 from lbm._tunnel.plan import Plan
-from lbm.boundaries import Condition, Solid, kind_of_flow
+from lbm.boundaries import FACES, Condition, Enclosure, Solid, kind_of_flow, split_boundaries
+from lbm.boundaries.sponge import Sponge
 from lbm.callbacks import SteadyState
 from lbm.collisions import DEFAULT, OPERATORS, make_collision
 from lbm.collisions.automatic import AUTO, choose_automatically
@@ -81,7 +82,11 @@ def read_case(path: Path, steps: int | None = None) -> Case:
         arguments = tunnel.arguments
     arguments = {"shape": shape, **arguments, **numerics, **_read_devices(case)}
     boundaries, scalars = arguments["boundaries"], arguments.get("scalars", {})
-    outputs = read_outputs(case, CaseFlow(shape, scales, boundaries, scalars, own_steps))
+    try:
+        enclosure = Enclosure(shape, *split_boundaries(boundaries))
+    except ValueError as error:
+        raise ValueError(f"{case.file}: {error}") from None
+    outputs = read_outputs(case, CaseFlow(enclosure, scales, scalars, own_steps))
     if tunnel is not None and outputs.forces is None:
         every = min(own_steps, tunnel.sample_every)
         forces = ForceTable(("body",), scales, every, force_scales_of(tunnel))
@@ -256,3 +261,41 @@ def _read_stop(case: Table) -> SteadyState | None:
     tolerance, every = table.in_range("tolerance", 1e-15, 0.999), table.integer("every", 1000, 1)
     table.finish()
     return SteadyState(tolerance, every)
+
+
+def read_sponges(case: Table, reader: Reader) -> dict[str, Sponge]:
+    """Read [sponges] as the argument `sponges` of a simulation: numbers of cells, or tables."""
+    table, sponges = case.table("sponges", {}), {}
+    note = "" if reader.scales.units is None else " (in cells and steps)"
+    for face in (face for face in FACES if face in table):
+        inner = table.take(face)
+        if not isinstance(inner, dict):
+            table.integer(face)
+            inner = {"cells": inner}
+        sponges[face] = reader.read(Table(inner, case.file, table.full_name(face)), Sponge, note)
+    table.finish()
+    return sponges
+
+
+def read_scalars(case: Table, reader: Reader) -> dict[str, Scalar]:
+    """Read [scalars] as the argument `scalars` of a simulation."""
+    return {
+        name: reader.read(table, Scalar, boundaries=_read_boundaries(table, reader))
+        for name, table in case.tables("scalars")
+    }
+
+
+def _read_boundaries(table: Table, reader: Reader) -> dict[str, ScalarCondition]:
+    """Read a table of conditions: a number is a fixed value."""
+    conditions: dict[str, ScalarCondition] = {}
+    inner = table.table("boundaries", {})
+    for key in inner.keys():  # noqa: SIM118 - a method of Table
+        if not isinstance(inner.take(key), dict):
+            conditions[key] = FixedValue(inner.number(key))
+            continue
+        condition = inner.table(key)
+        if ("value" in condition) == ("flux" in condition):
+            raise condition.error("value", "or flux is needed, and only one of them")
+        kind = FixedValue if "value" in condition else FixedFlux
+        conditions[key] = reader.read(condition, kind)
+    return conditions

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from scipy import optimize
 
 from lbm._commands.cases.force_scales import ForceScales
 
@@ -96,6 +95,8 @@ def find_frequency(times: np.ndarray, signal: np.ndarray) -> tuple[float, float]
     guess = int(spectrum.argmax()) / (4 * count * interval)
     if guess * span < FEWEST_PERIODS:
         return None
+
+    from scipy import optimize
 
     def unexplained(frequency: float) -> float:
         phase = 2.0 * np.pi * frequency * (even - even.mean())

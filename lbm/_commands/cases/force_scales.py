@@ -9,7 +9,7 @@ import numpy as np
 
 from lbm._commands.cases.scales import CaseFlow
 from lbm._io.tables import Table
-from lbm.boundaries import Enclosure, evaluate_solid, split_boundaries
+from lbm.boundaries import evaluate_solid
 from lbm.geometry.meshes import TriangleMesh
 from lbm.geometry.periodic_images import PeriodicImages, repeat_solids
 from lbm.lattices.extent import Extent, Triple
@@ -32,7 +32,7 @@ class ForceScales(NamedTuple):
 
 def read_force_scales(table: Table, names: Sequence[str], flow: CaseFlow) -> ForceScales | None:
     """Read speed, area and length; the default of the area is the frontal area of each solid."""
-    shape, scales = flow.shape, flow.scales
+    enclosure, scales = flow.enclosure, flow.scales
     if not any(key in table for key in ("speed", "area", "length", "direction")):
         return None
     speed, length = table.positive("speed"), table.positive("length", 0.0)
@@ -42,11 +42,11 @@ def read_force_scales(table: Table, names: Sequence[str], flow: CaseFlow) -> For
             raise table.error("direction", "is that of the default of area: remove one of them")
         areas = (table.positive("area"),) * len(names)
     else:
-        faces, solids = split_boundaries(flow.boundaries)
-        named = {name: solids[name] for name in names}
-        solids = repeat_solids(Enclosure(shape, faces, named))
+        named = {name: enclosure.solids[name] for name in names}
+        solids = repeat_solids(enclosure._replace(solids=named))
         areas = tuple(
-            scales.cell**2 * measure_frontal_area(solids[name], shape, axis) for name in names
+            scales.cell**2 * measure_frontal_area(solids[name], enclosure.shape, axis)
+            for name in names
         )
     density = 1.0 if scales.units is None else scales.units.density
     time = length / speed / scales.physical(steps=1.0)

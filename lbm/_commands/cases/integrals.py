@@ -13,7 +13,7 @@ from lbm._coupled.scalars.scalar import FixedFlux, FixedValue, Scalar, boundary_
 from lbm._io.tables import Table
 from lbm._parallel.ranks.exact_sum import exact_sum
 from lbm._tunnel.averages import Estimate, average_pairs, estimate_mean
-from lbm.boundaries import FACES, Enclosure, split_boundaries
+from lbm.boundaries import FACES
 from lbm.simulation import Simulation
 
 EVERY = 99
@@ -126,7 +126,7 @@ Integrals = FlowSections | HeatWalls
 
 def read_flow(table: Table, flow: CaseFlow) -> FlowSections:
     """Read [output.flow]: the sections, by their positions along an axis."""
-    shape, scales = flow.shape, flow.scales
+    shape, scales = flow.enclosure.shape, flow.scales
     axis = "xyz".index(table.choice("axis", ("x", "y", "z"), "x"))
     length = shape[axis] * scales.cell
     values = table.take("sections", [0.0, length])
@@ -141,7 +141,7 @@ def read_flow(table: Table, flow: CaseFlow) -> FlowSections:
     if len(set(layers)) < len(layers):
         raise table.error("sections", f"must lie in different layers of cells, got {values!r}")
     labels = tuple(f"{'xyz'[axis]} = {v:g}{scales.unit(' m')}" for v in values)
-    return FlowSections(axis, layers, labels, scales, _read_every(table, flow))
+    return FlowSections(axis, layers, labels, scales, flow.read_every(table, EVERY))
 
 
 def read_heat(table: Table, flow: CaseFlow) -> HeatWalls:
@@ -169,18 +169,12 @@ def read_heat(table: Table, flow: CaseFlow) -> HeatWalls:
             raise table.error("heat_capacity", "is in J/(kg K) and needs [units]")
         scale, unit = scale * scales.units.density * table.positive("heat_capacity"), "W"
     conduction = _read_conduction(table, walls, scalar, flow)
-    return HeatWalls(name, tuple(walls), scale, unit, conduction, _read_every(table, flow))
-
-
-def _read_every(table: Table, flow: CaseFlow) -> int:
-    """Read the steps between samples."""
-    return table.integer("every", min(EVERY, flow.steps), 1)
+    return HeatWalls(name, tuple(walls), scale, unit, conduction, flow.read_every(table, EVERY))
 
 
 def _list_walls(scalar: Scalar, flow: CaseFlow) -> Iterator[tuple[str, bool]]:
     """Yield the walls of a scalar, and whether they have a value or a flux that is not zero."""
-    enclosure = Enclosure(flow.shape, *split_boundaries(flow.boundaries))
-    for name, condition in enclosure.conditions.items():
+    for name, condition in flow.enclosure.conditions.items():
         if condition.is_impermeable:
             prescribed = boundary_at(scalar, name) or FixedFlux()
             yield name, isinstance(prescribed, FixedValue) or prescribed.flux != 0.0
@@ -190,7 +184,7 @@ def _read_conduction(
     table: Table, walls: list[str], scalar: Scalar, flow: CaseFlow
 ) -> tuple[float, ...]:
     """Return the fluxes to which Nusselt numbers refer, one for each wall; or none."""
-    shape, scales = flow.shape, flow.scales
+    shape, scales = flow.enclosure.shape, flow.scales
     keys = [key for key in ("difference", "length", "area") if key in table]
     if not keys:
         return ()

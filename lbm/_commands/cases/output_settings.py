@@ -16,7 +16,6 @@ from lbm._commands.cases.scales import CaseFlow, Scales
 from lbm._io.fields import DERIVED
 from lbm._io.plot import FIELDS
 from lbm._io.tables import Table
-from lbm.boundaries import Solid
 from lbm.callbacks import Probe
 from lbm.lattices.extent import Triple
 from lbm.simulation import Simulation
@@ -184,18 +183,15 @@ def _read_derived(table: Table) -> tuple[str, ...]:
 
 def _read_forces(table: Table, flow: CaseFlow) -> ForceTable:
     """Read the solids whose forces are sampled, by default all that have one."""
-    bodies = [
-        name
-        for name, value in flow.boundaries.items()
-        if isinstance(value, Solid) and not value.condition.is_outlet
-    ]
+    solids = flow.enclosure.solids.items()
+    bodies = [name for name, solid in solids if not solid.condition.is_outlet]
     names = table.take("solids", bodies)
     if not isinstance(names, list) or not names or not set(map(str, names)) <= set(bodies):
         listed = ", ".join(bodies) or "none: add [solids.NAME]"
         raise table.error(
             "solids", f"must list solids of this case that are no outlets ({listed}), got {names!r}"
         )
-    every = table.integer("every", min(FORCES_EVERY, flow.steps), 1)
+    every = flow.read_every(table, FORCES_EVERY)
     return ForceTable(tuple(names), flow.scales, every, read_force_scales(table, names, flow))
 
 
@@ -204,11 +200,11 @@ def _read_pictures(table: Table, flow: CaseFlow) -> PictureSettings:
     table.take("every")  # it has no default: a run of many steps would draw for hours
     axis = table.choice("axis", ("x", "y", "z"), "z")
     index = table.integer("index", None)
-    count = flow.shape["xyz".index(axis)]
+    count = flow.enclosure.shape["xyz".index(axis)]
     if index is not None and index >= count:
         raise table.error("index", f"must be less than {count}, got {index}")
     field = table.choice("field", (*FIELDS, *flow.scalars), "speed")
-    return PictureSettings(_read_every(table, flow), field, axis, index)
+    return PictureSettings(flow.read_every(table), field, axis, index)
 
 
 def _read_statistics(table: Table, flow: CaseFlow) -> StatisticsSettings:
@@ -216,14 +212,9 @@ def _read_statistics(table: Table, flow: CaseFlow) -> StatisticsSettings:
     return StatisticsSettings(table.integer("every", 10, 1), table.integer("start", 0))
 
 
-def _read_every(table: Table, flow: CaseFlow) -> int:
-    """Read the steps between rows of a table; by default a run writes one at least."""
-    return table.integer("every", min(10, flow.steps), 1)
-
-
 def _read_probes(table: Table, flow: CaseFlow) -> ProbeTable:
     """Read the cells of probes, by their numbers or by positions in them."""
-    shape, scales = flow.shape, flow.scales
+    shape, scales = flow.enclosure.shape, flow.scales
     if "points" in table and "cells" in table:
         raise table.error("cells", "and points are both there: remove one of them")
     kind: tuple[type, ...]
@@ -247,7 +238,7 @@ def _read_probes(table: Table, flow: CaseFlow) -> ProbeTable:
         x, y, z = (min(int(c), n - 1) for c, n in zip(position, shape, strict=True))
         cells.append((x, y, z))
     labels = tuple(" ".join(map(str, value)) for value in values)
-    return ProbeTable(key, tuple(cells), labels, scales, _read_every(table, flow))
+    return ProbeTable(key, tuple(cells), labels, scales, flow.read_every(table))
 
 
 def _snap(position: tuple[float, ...]) -> tuple[float, ...]:

@@ -8,9 +8,8 @@ from typing import NamedTuple
 
 from lbm._coupled.scalars.scalar import Scalar
 from lbm._io.tables import Table
-from lbm.boundaries import Condition, Solid
+from lbm.boundaries import Enclosure
 from lbm.collisions.stability_map import FlowKind
-from lbm.lattices.extent import Triple
 from lbm.units import Units, require_stable_cells
 
 
@@ -106,17 +105,20 @@ class CaseFlow(NamedTuple):
 
     Attributes
     ----------
-    shape : cells of the domain
+    enclosure : domain, faces and solids
     scales : conversion from and to SI
-    boundaries, scalars : arguments of `Simulation`
+    scalars : argument of `Simulation`
     steps : number of steps
     """
 
-    shape: Triple
+    enclosure: Enclosure
     scales: Scales
-    boundaries: Mapping[str, Condition | Solid]
     scalars: Mapping[str, Scalar]
     steps: int
+
+    def read_every(self, table: Table, default: int = 10) -> int:
+        """Read the steps between rows of a table; by default a run writes one at least."""
+        return table.integer("every", min(default, self.steps), 1)
 
 
 _KEYS = "length", "speed", "viscosity"

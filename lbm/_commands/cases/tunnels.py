@@ -12,8 +12,8 @@ from lbm._commands.cases.force_scales import ForceScales
 from lbm._commands.cases.scales import Scales
 from lbm._io.tables import Table
 from lbm._tunnel.averages import Estimate, average_pairs, estimate_forces
-from lbm._tunnel.placing import DIRECTIONS, orient
-from lbm._tunnel.plan import FLUIDS, GROUNDS, Plan, make_plan
+from lbm._tunnel.placing import DIRECTIONS
+from lbm._tunnel.plan import ENDS, FLUIDS, GROUNDS, Plan, make_plan
 from lbm.boundaries import WALLS
 from lbm.collisions import OPERATORS
 from lbm.collisions.automatic import AUTO
@@ -37,54 +37,53 @@ def read_tunnel(case: Table, numerics: Mapping[str, Any]) -> Plan | None:
         if key in case:
             raise case.error(key, "is chosen by [tunnel]: remove it")
     file = Path(case.file).parent / table.text("body")
-    text: Callable[..., str] = table.choice
-    placement = {
-        "length": table.positive("length", None) if "length" in table else None,
-        "unit": table.positive("unit", None) if "unit" in table else None,
-        "flow": text("flow", DIRECTIONS, "x"),
-        "up": text("up", DIRECTIONS, "z"),
-        "incidence": table.number("incidence", 0.0),
-        "yaw": table.number("yaw", 0.0),
-        "repair": table.boolean("repair", False),
-    }
-    settings: dict[str, Any] = {
-        "speed": table.positive("speed"),
-        "cells": table.integer("cells", 64, 8),
-        "fluid": _read_fluid(table),
-        "ground": text("ground", GROUNDS, "none"),
-        "clearance": table.positive("clearance", 0.0, or_zero=True),
-        "collision": text("collision", (AUTO, *OPERATORS), AUTO),
-        "ends": text("ends", (AUTO, "free-stream", "channel"), AUTO),
-        "wall": text("wall", (AUTO, *WALLS), AUTO),
-        "area": "frontal",
-        "minimum_thickness": table.integer("minimum_thickness", 0),
-    }
-    if "area" in table:
-        is_name = isinstance(table.take("area"), str)
-        settings["area"] = (
-            table.choice("area", ("frontal", "plan")) if is_name else table.positive("area")
-        )
-    if "margins" in table:
-        settings["margins"] = table.vector("margins")
-    if "lattice_speed" in table:
-        settings["lattice_speed"] = table.positive("lattice_speed")
+    settings: dict[str, Any] = {"speed": table.positive("speed")}
+    settings |= {key: table.choice(key, names) for key, names in _NAMES.items() if key in table}
+    settings |= {key: read(table, key) for key, read in _READERS.items() if key in table}
     table.finish()
     try:
-        return make_plan(orient(file, **placement), **settings, **numerics)  # type: ignore[arg-type]
+        return make_plan(file, **settings, **numerics)
     except OSError as error:
         raise table.error("body", f"names {file}: {error.strerror or error}") from None
     except ValueError as error:
         raise ValueError(f"{case.file}: [tunnel]: {error}") from None
 
 
-def _read_fluid(table: Table) -> str | dict[str, float]:
+def _read_area(table: Table, key: str) -> str | float:
+    """Read the name of an area, or a number of m^2."""
+    if isinstance(table.take(key), str):
+        return table.choice(key, ("frontal", "plan"))
+    return table.positive(key)
+
+
+def _read_fluid(table: Table, key: str) -> str | dict[str, float]:
     """Read the name of a fluid, or its density and viscosity."""
-    if isinstance(table.take("fluid", "air"), str):
-        return table.choice("fluid", tuple(FLUIDS), "air")
-    inner = table.table("fluid")
-    fluid = {key: inner.positive(key) for key in ("density", "viscosity")}
+    if isinstance(table.take(key), str):
+        return table.choice(key, tuple(FLUIDS))
+    inner = table.table(key)
+    fluid = {name: inner.positive(name) for name in ("density", "viscosity")}
     inner.finish()
     return fluid
+
+
+_NAMES: dict[str, tuple[str, ...]] = {
+    "flow": DIRECTIONS, "up": DIRECTIONS, "ground": GROUNDS, "ends": (AUTO, *ENDS),
+    "collision": (AUTO, *OPERATORS), "wall": (AUTO, *WALLS),
+}  # fmt: skip
+"""The names that keys of [tunnel] may have; the defaults are those of `lbm.wind_tunnel`."""
+
+_READERS: dict[str, Callable[[Table, str], Any]] = {
+    **dict.fromkeys(("length", "unit", "lattice_speed"), Table.positive),
+    **dict.fromkeys(("incidence", "yaw"), Table.number),
+    "cells": lambda table, key: table.integer(key, least=8),
+    "clearance": lambda table, key: table.positive(key, or_zero=True),
+    "fluid": _read_fluid,
+    "area": _read_area,
+    "margins": Table.vector,
+    "repair": Table.boolean,
+    "minimum_thickness": Table.integer,
+}
+"""How the other keys of [tunnel] are read."""
 
 
 def scales_of(plan: Plan) -> Scales:

@@ -129,11 +129,9 @@ class Path:
         shifts = np.array([np.sum([m.displacement_at(s) for m in self._motions], 0) for s in times])
         velocity, turn, centres = np.diff(shifts, axis=0), np.diff(angles), self.centre + shifts
         speeds = np.linalg.norm(velocity, axis=1) + np.abs(turn) * self.radius
-        try:
-            step = int(np.argmax(speeds > MAX_SPEED))
-            require_slow(float(speeds[step]))
-        except ValueError as error:
-            raise ValueError(f"boundaries[{self.name!r}] in step {t + step}: {error}") from None
+        step = int(np.argmax(speeds > MAX_SPEED))
+        where = f"boundaries[{self.name!r}] in step {t + step}"
+        require_slow(float(speeds[step]), f"{where}: velocity")
         lowest = np.where(self._spans, 0.0, self._extent[0] + centres)
         cells = np.where(self._spans, 0, np.floor(lowest) - MARGIN)
         inside = np.clip(cells, 0, self.domain - self.box)

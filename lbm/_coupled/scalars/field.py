@@ -9,10 +9,9 @@ from typing import Any, Protocol
 import numpy as np
 
 from hetero.validation import check_choice, check_finite
-from lbm._coupled.scalars.block import ScalarBlock
+from lbm._coupled.scalars.block import ScalarBlock, crossing_populations
 from lbm._coupled.scalars.cut_walls import CutWalls
 from lbm._coupled.scalars.formulas import FLUX, VALUE
-from lbm._coupled.scalars.halos import crossing_populations
 from lbm._coupled.scalars.scalar import FixedValue, Scalar
 from lbm._coupled.scalars.walls import OPPOSITE, Q7, ScalarLinks
 from lbm._parallel.domain.arguments import select_values

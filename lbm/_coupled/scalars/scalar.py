@@ -152,15 +152,6 @@ def boundary_at(scalar: Scalar, name: str) -> ScalarCondition | None:
     return scalar.boundaries.get(name, of_axis)
 
 
-def describe_scalars(scalars: Mapping[str, Scalar]) -> dict[str, object]:
-    """Return settings by name that ranks compare."""
-    described: dict[str, object] = {"scalars": list(scalars)}
-    for name, scalar in scalars.items():
-        described[f"scalars[{name!r}]"] = scalar.describe()
-        described[f"start of scalars[{name!r}]"] = scalar.start
-    return described
-
-
 def check_scalars(scalars: Mapping[str, Scalar] | None, enclosure: Enclosure) -> dict[str, Scalar]:
     """Return the scalars of a simulation by name, the one with a buoyancy first.
 

@@ -234,3 +234,30 @@ def make_arriving_population(lattice: Lattice, precision: str, operator: type, f
         return wall_return(f, directions[3, q], c, wall, u)
 
     return arriving_population
+
+
+@functools.cache
+def make_sum_of_arrivals(lattice: Lattice, precision: str, operator: type, forced: bool):
+    """Make the item sum_arrivals(i, words, viscosity, types, directions, rates, force, numbers,
+    sent, rows, cells, after): store the moments of all that arrives in the cell cells[i].
+
+    numbers, sent and rows [q, i] are `Arrivals`, and what precedes them is that of the step.
+    """
+    arriving_population = make_arriving_population(lattice, precision, operator, forced)
+    store = make_cell_access(precision)[1]
+
+    @inlined
+    def sum_arrivals(
+        i, words, viscosity, types, directions, rates, force, numbers, sent, rows, cells, after
+    ):
+        zero = type(directions[0, 0])(0)
+        m = zero, zero, zero, zero, zero, zero, zero, zero, zero, zero
+        for q in range(numbers.shape[0]):
+            f = arriving_population(
+                q, words, viscosity, numbers[q, i], sent[q, i], rows[q, i], types, directions,
+                rates, force,
+            )  # fmt: skip
+            m = add_population(m, f, directions[0, q], directions[1, q], directions[2, q])
+        store(after, cells[i], m)
+
+    return sum_arrivals

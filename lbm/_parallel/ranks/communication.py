@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import contextlib
+import functools
+import gc
 import os
 import socket
 import warnings
+import weakref
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -13,7 +16,6 @@ import numba
 import numpy as np
 
 import hetero
-from lbm._parallel.ranks.private_communicators import copy_communicator
 
 COUNT_VARIABLE = "OMPI_COMM_WORLD_LOCAL_SIZE"
 """Environment variable with the number of ranks that Open MPI started on a host, and may bind."""
@@ -59,9 +61,9 @@ class Ranks:
         """Return the values of all ranks on rank 0, and None on the others."""
         return self.comm.gather(value) if self.comm else [value]
 
-    def broadcast(self, value: Any, root: int = 0) -> Any:
+    def broadcast(self, value: Any) -> Any:
         """Return the value of one rank."""
-        return self.comm.bcast(value, root) if self.comm else value
+        return self.comm.bcast(value) if self.comm else value
 
     def exchange(self, values: list[Any]) -> list[Any]:
         """Send value number k to rank k; return the values that the ranks send to this one."""
@@ -186,3 +188,42 @@ def _warn_of_idle_cores(used: frozenset[int]) -> None:
             "start them with mpiexec --bind-to none",
             stacklevel=4,
         )
+
+
+MOST_COPIES = 64
+"""Number of copies of a communicator from which on those without a simulation are freed."""
+
+
+def copy_communicator(comm: Any, owner: object) -> Any:
+    """Return a copy of a communicator, so that no other messages interfere with those of `owner`.
+
+    All ranks of `comm` must call this together. An MPI has room for a few thousand communicators.
+    Freeing one is a matter of all its ranks, and Python does not end objects at the same moment on
+    all of them: copies whose owners have ended on all ranks are freed when further ones are made.
+    """
+    from mpi4py import MPI
+
+    if not isinstance(comm, MPI.Comm):  # a stand-in for one
+        return comm.Dup()
+    copies: Any = comm.Get_attr(_key())  # pairs of a copy and a reference to its owner
+    if copies is None:
+        comm.Set_attr(_key(), copies := [])
+    copy = comm.Dup()
+    if len(copies) >= MOST_COPIES:
+        gc.collect()  # simulations whose objects refer to each other
+        alive = copy.allgather([reference() is not None for _, reference in copies])
+        used = [any(flags) for flags in zip(*alive, strict=True)]
+        for (other, _), is_used in zip(copies, used, strict=True):
+            if not is_used:
+                other.Free()
+        copies[:] = [entry for entry, is_used in zip(copies, used, strict=True) if is_used]
+    copies.append((copy, weakref.ref(owner)))
+    return copy
+
+
+@functools.cache
+def _key() -> int:
+    """Return the key under which a communicator holds its copies."""
+    from mpi4py import MPI
+
+    return MPI.Comm.Create_keyval()

@@ -145,8 +145,8 @@ def _profile_ends(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the ends of intervals from the profile of the likelihood, for fits of one call.
 
-    The signed root of the likelihood ratio at the truth has a mean near -a, where the acceleration a
-    is a sixth of the skewness of the score: so both ends are moved (`_accelerations`).
+    The signed root of the likelihood ratio at the truth has a mean near -a, where the acceleration
+    a is a sixth of the skewness of the score: so both ends are moved (`_accelerations`).
     """
     for fit in fits:
         fit.require_data()

@@ -133,10 +133,10 @@ def bootstrap_interval(
 ) -> tuple[float, float]:
     """Return the interval of a parameter from the estimates of replicas and their standard errors.
 
-    alpha: bias-corrected and accelerated percentiles (Efron 1987); at 2 without the correction,
-    which no estimate on the other side contradicts. The number of outliers that tell alpha < 2 is
-    like a Poisson number, whose acceleration is a sixth of its relative error. beta and scale:
-    accelerated percentiles. loc: percentiles reflected about the estimate.
+    alpha: bias-corrected and accelerated percentiles (Efron 1987). The number of outliers that tell
+    alpha < 2 is like a Poisson number, whose acceleration is a sixth of its relative error. At 2,
+    where no replica can be larger, nothing is corrected. beta and scale: accelerated percentiles.
+    loc: percentiles reflected about the estimate.
     """
     from scipy.special import ndtr, ndtri
 

@@ -125,7 +125,7 @@ LARGEST_ACCELERATION = 0.15
 _LARGEST_SLOPE = 0.1
 _SHARE_OF_SKEWNESS = 1.0 / 12.0
 """Bound of the acceleration of beta and scale, and the share of the skewness in it. Both were
-chosen by coverage on an H200; where nothing is known of the parameter's bounds a third is right."""
+chosen by coverage on an H200; theory of first order has a third, which misses more here."""
 
 
 def bootstrap_interval(

@@ -146,9 +146,11 @@ def bootstrap(
     Samples of the fitted distribution, or of the data with replacement, are fitted by the same
     method with the same parameters fixed.
 
-    The interval of alpha is bias-corrected and accelerated (BCa), that of beta consists of
-    percentiles of the replicas, those of loc and scale of percentiles reflected about the estimate
-    (basic). Next to alpha = 2 basic intervals of alpha and beta miss a quarter and more. All
+    The interval of alpha is bias-corrected and accelerated (BCa, Efron 1987), those of beta and
+    scale are percentiles that are accelerated by the standard errors of the replicas (plain ones
+    for methods without standard errors), and that of loc consists of percentiles reflected about
+    the estimate (basic). Next to alpha = 2 basic intervals of alpha and beta miss a quarter and
+    more. All
     replicas are fitted in one call, which takes
     milliseconds on a GPU. (Samples of more than 2^24 observations in all are drawn and fitted in
     parts.) A sample has as many observations as the data or, with weights, as their sum.

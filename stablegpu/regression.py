@@ -40,6 +40,7 @@ class Regression:
         Of alpha, beta, intercept, scale and the coefficients.
     loglik : (models,) array
     converged : (models,) bool array
+        Whether the observed information promises a larger log-likelihood by at most 1e-6.
     nobs : int
     order : int
         Order of an autoregression: the coefficients are those of y at lags 1, 2, ...; else 0.
@@ -109,6 +110,10 @@ class Regression:
         confidence : float in (0, 1)
             The intervals hold the errors alone: those of the estimates, which fall with the number
             of observations, are not in them.
+
+        Raises
+        ------
+        ValueError : the model did not converge; X has another shape
         """
         confidence = validation.check_in_range("confidence", confidence, 0.0, 1.0, closed="neither")
         if X is None:
@@ -121,14 +126,18 @@ class Regression:
                 f"X must have the shape (rows, {self.coefficients.shape[-1]}), got {rows.shape}"
             )
         errors, shift = self.errors, rows @ self.coefficients
+        if not self.converged:
+            raise ValueError("predictions need a model that converged")
         tail = 0.5 * (1.0 - confidence)
         return Prediction(
             shift + errors.median(), shift + errors.ppf(tail), shift + errors.isf(tail), confidence
         )
 
     def _repr_html_(self) -> str:
+        failed = int(np.count_nonzero(~np.asarray(self.converged)))
         if np.ndim(self.alpha):
-            return html_table(f"{len(self)} linear models with stable errors", [])
+            ends = f", {failed} of which did not converge" if failed else ""
+            return html_table(f"{len(self)} linear models with stable errors{ends}", [])
         errors = self.stderr
         rows: list[tuple[object, ...]] = [
             (name, float(getattr(self, name)), float(errors[name]))
@@ -136,7 +145,8 @@ class Regression:
         ]
         both = zip(self.coefficients.tolist(), errors["coefficients"].tolist(), strict=True)
         rows += [(f"coefficient {k}", value, error) for k, (value, error) in enumerate(both)]
-        return html_table("Linear model with stable errors", rows, ("", "estimate", "std. error"))
+        title = "Linear model with stable errors" + ", which did not converge" * failed
+        return html_table(title, rows, ("", "estimate", "std. error"))
 
 
 @equal_by_value

@@ -21,7 +21,12 @@ def estimate_risks(result: FitResult, options: argparse.Namespace) -> list[RiskE
 
 
 def run_kupiec_tests(result: FitResult, levels: list[float]) -> dict[float, KupiecTest]:
-    """Return Kupiec's tests of the values at risk of these levels, on the fitted data."""
+    """Return Kupiec's tests of the values at risk of these levels, on the fitted data.
+
+    There are none of truncated data: what was not recorded would have to be counted.
+    """
+    if result.intervals is not None and result.intervals.truncation is not None:
+        return {}
     return {
         level: kupiec_test(result.data, result.distribution.value_at_risk(level), level)
         for level in levels

@@ -222,7 +222,8 @@ def kupiec_test(
 
     Raises
     ------
-    ValueError : data are empty or not finite, or a value at risk is NaN
+    ValueError : data are empty or not finite, a value at risk is NaN, or an estimate is that of
+        another measure, of another level, or of losses instead of returns
 
     Examples
     --------
@@ -235,6 +236,12 @@ def kupiec_test(
     level = validation.check_in_range("level", level, 0.0, 1.0, closed="neither")
     sign = -1.0 if _is_of_returns(of) else 1.0
     if isinstance(value_at_risk, RiskEstimate | RiskEstimates):
+        for name, asked in (("measure", "value_at_risk"), ("level", level), ("of", of)):
+            given = getattr(value_at_risk, name)
+            if not (given == asked or (name == "level" and math.isclose(given, level))):
+                raise ValueError(
+                    f"value_at_risk must be an estimate with {name}={asked!r}, got {given!r}"
+                )
         value_at_risk = value_at_risk.value
     losses, limits = sign * as_real("data", data), as_real("value_at_risk", value_at_risk)
     if losses.ndim != 1 or not losses.size or not np.isfinite(losses).all():

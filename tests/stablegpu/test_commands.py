@@ -220,16 +220,6 @@ def test_results_show_themselves(sample):
     assert result.ks_distance == pytest.approx(distance, rel=1e-9)
 
 
-def test_the_printed_example(capsys):
-    """The program in section 5.2 of Royuela-del-Val et al. (2017) prints 3.225009046591384e-03."""
-    options = ("--at", 10, "--parameterization", "S0", "--device", "cpu")
-    code, out, _ = run(capsys, "pdf", 1.25, 0.5, *options)
-    assert code == 0
-    x, density = map(float, out.splitlines()[1].split(","))
-    assert x == 10.0
-    assert density == pytest.approx(3.225009046591384e-03, rel=3e-9)
-
-
 def test_fit_takes_rounded_and_truncated_data_and_compares(tmp_path, sample, capsys):
     path = tmp_path / "rounded.csv"
     path.write_text("\n".join(["x", *(f"{v:.1f}" for v in np.round(sample) if v > -2.5)]) + "\n")

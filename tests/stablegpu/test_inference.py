@@ -9,6 +9,7 @@ import pytest
 
 import stablegpu
 from stablegpu import bootstrap, goodness_of_fit, inference, profile_likelihood, stable
+from stablegpu._inference.replicas import estimate_acceleration
 
 
 @pytest.fixture(scope="module")
@@ -117,6 +118,14 @@ def test_a_wrong_fixed_parameter_is_seen(beta):
     assert bootstrap(quick, 20, rng=2).replicas.method == "mcculloch"
 
 
+def test_accelerations_follow_slopes_and_skewness():
+    x = np.random.default_rng(1).poisson(50.0, 200_000)  # skewness 1/sqrt(50)
+    expected = (1.0 / 2.0 - 1.0 / 12.0) / math.sqrt(50.0)
+    acceleration = estimate_acceleration(x, np.where(x < 90, np.sqrt(x), np.nan))
+    assert acceleration == pytest.approx(expected, rel=0.02)
+    assert estimate_acceleration(x, np.full(x.size, np.nan)) == 0.0
+
+
 @pytest.mark.statistical
 def test_simulated_intervals_are_near_walds(result):
     results = bootstrap(result, 200, rng=2)
@@ -158,9 +167,9 @@ def test_samples_whose_fit_failed_are_counted_and_left_out(result, monkeypatch):
         simulated = bootstrap(result, 20, rng=2)
     assert simulated.failed == 2
     assert "2 of them could not be fitted" in simulated._repr_html_()
-    good = simulated.replicas.beta[:18]
-    expected = np.quantile(good, [0.025, 0.975], method="weibull")
-    assert simulated.intervals["beta"] == pytest.approx(expected)
+    good = simulated.replicas.loc[:18]
+    expected = 2.0 * result.loc - np.quantile(good, [0.975, 0.025], method="weibull")
+    assert simulated.intervals["loc"] == pytest.approx(expected)
     with pytest.warns(UserWarning, match="2 of 20 samples could not be fitted"):
         test = goodness_of_fit(result, 20, rng=2)
     assert (test.replicas, test.failed) == (18, 2)
@@ -218,7 +227,10 @@ def test_comparisons_and_kupiecs_test_of_results():
     with pytest.raises(KeyError, match="'Student t'"):
         result.compare()["t"]
     risk = result.value_at_risk(0.95, method="delta")
-    expected = stablegpu.kupiec_test(x, risk.value, 0.95)
-    assert stablegpu.kupiec_test(x, risk, 0.95) == expected
+    assert stablegpu.kupiec_test(x, risk, 0.95) == stablegpu.kupiec_test(x, risk.value, 0.95)
+    other = result.expected_shortfall(0.95, method="delta")
+    for wrong in ((risk, 0.99, "returns"), (risk, 0.95, "losses"), (other, 0.95, "returns")):
+        with pytest.raises(ValueError, match="must be an estimate with"):
+            stablegpu.kupiec_test(x, *wrong[:2], of=wrong[2])
     huge = stablegpu.fit(np.append(x, 1e200)).compare()  # its square is infinite
     assert huge.best == "stable"

@@ -196,6 +196,9 @@ def test_quantiles_give_back_the_distribution_and_its_errors():
         for name, error in full.stderr.items():
             assert 0.9 < result.stderr[name] / error < 2.0  # a little is lost
     assert math.isnan(fit(quantiles=given, parameterization="S1").stderr["alpha"])
+    given = dict(zip(p[1:-1].tolist(), stable(1.0, 0.5).ppf(p[1:-1]).tolist(), strict=True))
+    at_one = fit(quantiles=given, parameterization="S1")  # where its location jumps
+    assert at_one.distribution.ppf(p[1:-1]) == pytest.approx(list(given.values()), rel=1e-9)
 
 
 def test_results_of_many_keep_their_intervals(device):

@@ -158,5 +158,7 @@ def test_heavy_tails_and_few_observations_start_from_elsewhere():
     x = rng.normal(size=(8, 3))
     few = regress(x.sum(axis=1) + errors[:8], x)
     assert few.alpha >= 4.0 / 3.0  # a plane through four of eight has no bound below 1
+    series = stable(1.3, 0.3).rvs((40, 20), rng=60)[24:28]  # BFGS's matrix became singular
+    assert regress(series, ar=3, device="cpu").converged.all()
     with pytest.raises(ValueError, match="half of the values"):
         regress(np.where(np.arange(60) % 2, 0.0, errors[:60]), ar=1)

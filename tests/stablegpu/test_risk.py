@@ -177,13 +177,6 @@ def test_kupiecs_statistic_is_the_ratio_of_binomial_likelihoods(count, size):
     assert test == kupiec_test(-returns, np.full(size, 1.5), 0.99, of="losses")
 
 
-def test_kupiecs_test_agrees_with_published_regions():
-    """Kupiec (1995), table for 5 %: of 255 days fewer than 7 exceedances at 99 % are accepted."""
-    pvalues = [kupiec_test(np.r_[np.full(k, -2.0), np.ones(255 - k)], 1.0, 0.99).pvalue
-               for k in range(8)]  # fmt: skip
-    assert [p > 0.05 for p in pvalues] == [False, *[True] * 6, False]
-
-
 def test_upper_ends_hold_where_a_sample_has_no_outliers_among_its_losses():
     """At chi-square's limit of the likelihood three of the intervals end below the truth."""
     truth = stable(1.9, 0.2, parameterization="S0", device="cpu")

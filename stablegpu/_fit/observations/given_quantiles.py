@@ -14,6 +14,7 @@ from stablegpu._parameters import PARAMETERS, Parameters
 from stablegpu.distributions.stable import Stable
 
 _INSIDE = 1e-9  # distance of parameters from their bounds during the search
+_AT_ONE = 1e-8  # distance of alpha from 1 within which S1's location would lose half of its digits
 _COUNTS = 1000.0  # observations that are assumed for starting values
 
 
@@ -78,7 +79,10 @@ def fit_quantiles(
     low, high = (np.array([bounds[name][k] for name in free]) for k in (0, 1))
     guess = np.clip([first[name] for name in free], low + 0.05, high - 0.05)
     solution = least_squares(residuals, guess, bounds=(low + _INSIDE, high - _INSIDE), xtol=1e-12)
-    found = distribution_of(solution.x)
+    point = solution.x
+    if "alpha" in free and moves_in_s0 and abs(point[0] - 1.0) < _AT_ONE:
+        point[0] = 1.0
+    found = distribution_of(point)
     best = Stable(
         Parameters.checked(
             found.alpha, found.beta, centre + unit * found.loc, unit * found.scale, form

@@ -32,6 +32,9 @@ _BREAK_EVEN = 10_000  # observations from which on a GPU is faster (not tuned)
 _MARGIN = 1e-9  # distance from bounds, as in `fit`
 _MOST_STEPS = 200
 _GAIN = 1e-9  # of the log-likelihood that a step must promise
+_CONVERGED = 1e-6  # largest gain that the observed information may promise
+_MOST_RENEWALS = 3  # ascents that begin anew where it promises more
+_RIDGE = 1e-13  # added to matrices with a unit diagonal, which BFGS may leave singular
 _DIFFERENCE = 0.02  # step of the information's differences, in standard errors
 _LARGEST = (0.3, 0.6, 1.5, 0.7)  # steps of alpha, beta, location in scales, log scale
 _ROUNDING = 1e-13  # scale of residuals over the size of y below which they are rounding errors
@@ -133,14 +136,14 @@ class LinearModels:
 def maximize(models: LinearModels) -> Maximum:
     """Return the largest likelihoods of linear models."""
     theta, everyone = models.fit_residuals(), np.arange(models.models)
-    loglik, converged = _climb(models, everyone, theta)
+    loglik, gradient = _climb(models, everyone, theta)
 
     def climb_from(which: np.ndarray, other: np.ndarray) -> None:
-        other_loglik, other_converged = _climb(models, which, other)
+        other_loglik, other_gradient = _climb(models, which, other)
         better = other_loglik > loglik[which]
         risen = which[better]
         theta[risen], loglik[risen] = other[better], other_loglik[better]
-        converged[risen] = other_converged[better]
+        gradient[risen] = other_gradient[better]
 
     for start in _OTHER_STARTS if models.size <= _FEW else ():
         other = theta.copy()
@@ -151,7 +154,18 @@ def maximize(models: LinearModels) -> Maximum:
         other = theta[heavy]
         scan_coefficients(models.scaled, models.y, heavy, other)
         climb_from(heavy, other)
-    covariance = _covariance(models, theta)
+    # BFGS's matrix may have become far too large, and promise nothing: the observed one decides.
+    matrix = _observed(models, everyone, theta, _widths(models, theta))
+    gain = _promised_gain(models, everyone, theta, gradient, matrix)
+    for _ in range(_MOST_RENEWALS):
+        again = np.flatnonzero(~(gain <= _CONVERGED))
+        if not again.size:
+            break
+        climb_from(again, theta[again])
+        matrix[again] = _observed(models, again, theta[again], _widths(models, theta[again]))
+        gain[again] = _promised_gain(models, again, theta[again], gradient[again], matrix[again])
+    converged = gain <= _CONVERGED
+    covariance = _covariance(models, theta, matrix)
     # Back to the caller's regressors: b = b'/unit, and the intercept takes their centres.
     jacobian = np.zeros((models.models, theta.shape[1], theta.shape[1]))
     jacobian[:, range(4), range(4)] = 1.0
@@ -180,7 +194,7 @@ def _climb(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Climb from the parameters `theta` of the models `which`, and change them.
 
-    Return log-likelihoods, and which ascents converged.
+    Return log-likelihoods and their gradients.
     """
     least = models.least_alpha[which]
     theta[:, 0] = theta[:, 0].clip(least, ALPHA_RANGE[1] - 1e-3)
@@ -215,8 +229,21 @@ def _climb(
             [np.maximum(6.0 * old, 1.0), less, np.maximum(2.0 * old, 0.25)],
             old,
         )
-    converged = ~np.isin(np.arange(which.size), active) & np.isfinite(gradient).all(axis=1)
-    return loglik, converged
+    return loglik, gradient
+
+
+def _promised_gain(
+    models: LinearModels,
+    which: np.ndarray,
+    theta: np.ndarray,
+    gradient: np.ndarray,
+    matrix: np.ndarray,
+) -> np.ndarray:
+    """Return by how much the log-likelihood may still rise, by the observed information."""
+    form, none = _positive(matrix), np.zeros(which.size)
+    gain = _bounded_step(form, np.nan_to_num(gradient), theta, none, models.least_alpha[which])[1]
+    gain[~np.isfinite(gradient).all(axis=1)] = np.nan
+    return gain
 
 
 def _least_alpha(equal: np.ndarray, size: int, columns: int) -> np.ndarray:
@@ -270,8 +297,10 @@ def _bounded_step(
                 free[k], other[:, k] = False, values[rows] - theta[rows, k]
         form, slopes = damped[rows], gradient[rows]
         right = slopes - np.einsum("mij,mj->mi", form, other)
-        inner = np.ascontiguousarray(form[:, free][:, :, free])
-        other[:, free] = np.linalg.solve(inner, right[:, free, None])[..., 0]
+        inner = form[:, free][:, :, free]
+        size = np.sqrt(np.diagonal(inner, axis1=1, axis2=2).clip(1e-200))
+        unit = inner / (size[:, :, None] * size[:, None, :]) + _RIDGE * np.eye(size.shape[1])
+        other[:, free] = np.linalg.solve(unit, (right[:, free] / size)[..., None])[..., 0] / size
         gain = (slopes * other).sum(axis=1) - 0.5 * np.einsum("mi,mij,mj->m", other, form, other)
         inner_end = _clipped(theta[rows] + other, least[rows])
         outside = np.abs(inner_end - theta[rows] - other).max(axis=1) > 1e-12
@@ -315,7 +344,11 @@ def _widths(models: LinearModels, theta: np.ndarray) -> np.ndarray:
 
 def _information(models: LinearModels, which: np.ndarray, theta: np.ndarray) -> np.ndarray:
     """Return positive definite matrices like the information, to start with."""
-    matrix = _observed(models, which, theta, _widths(models, theta))
+    return _positive(_observed(models, which, theta, _widths(models, theta)))
+
+
+def _positive(matrix: np.ndarray) -> np.ndarray:
+    """Return positive definite matrices with the absolute eigenvalues of those given."""
     size = np.sqrt(np.abs(np.diagonal(matrix, axis1=1, axis2=2))) + 1e-300
     unit = matrix / (size[:, :, None] * size[:, None, :])
     values, vectors = np.linalg.eigh(np.nan_to_num(unit))
@@ -325,9 +358,8 @@ def _information(models: LinearModels, which: np.ndarray, theta: np.ndarray) -> 
     return result
 
 
-def _covariance(models: LinearModels, theta: np.ndarray) -> np.ndarray:
+def _covariance(models: LinearModels, theta: np.ndarray, matrix: np.ndarray) -> np.ndarray:
     """Return the inverse of the observed information; NaN for parameters at a bound."""
-    matrix = _observed(models, np.arange(models.models), theta, _widths(models, theta))
     fixed = np.zeros(theta.shape, bool)
     fixed[:, 0] = theta[:, 0] >= ALPHA_RANGE[1] - 1e-6
     fixed[:, 0] |= theta[:, 0] <= models.least_alpha + 1e-6

@@ -151,6 +151,11 @@ class PartLinks:
         if R.SKIP:
             at_edge = np.abs(LAST["free"] - np.eye(2)).max(axis=(1, 2)) > 1e-6
             geo[6] *= ~at_edge
+            if R.NEAR > 0 and at_edge.any():
+                edges = centre[at_edge]
+                for a in range(0, len(d), 500):
+                    gap = ((centre[a : a + 500, None] - edges[None]) ** 2).sum(axis=2).min(axis=1)
+                    geo[6, a : a + 500] *= gap > R.NEAR**2
         if R.OBLIQUE:
             geo[6] *= np.abs(n).max(axis=1) < 0.995
         print("rebuild: candidates", int(geo[6].sum()), flush=True)

@@ -27,6 +27,7 @@ OPTIONS = np.array([
 ])
 OBLIQUE = os.environ.get("WM_OBLIQUE", "0") == "1"  # only walls that are not along the lattice
 LEE = os.environ.get("WM_LEE", "slip")  # what cells do that are not rebuilt: slip or bounce
+NEAR = float(os.environ.get("WM_NEAR", "0"))  # cells from a sharp edge within which none is rebuilt
 HYBRID = os.environ.get("WM_HYBRID", "0") == "1"
 SKIP = os.environ.get("WM_EDGE", "1") == "skip"
 EDGE = os.environ.get("WM_EDGE", "1") == "1"

@@ -112,15 +112,6 @@ class PartLinks:
         numbers = [store.put(table.links), store.put(table.first), store.put(table.q)]
         nu = store.T((problem.collision.tau - 0.5) / 3.0)
         arguments = self._sent, self.returned, *numbers, *map(store.put, (table.cells, lattice)), nu
-        from lbm._coupled.wall_model import rebuild as R
-        if R.ON:
-            self._add_rebuild(R, table, nu, arguments[2:5], store.put(lattice))
-            self.after: list[Any] = []
-            if R.LEE == "slip":
-                for t in (0, 1):
-                    cells = self.added_force, store.flat_target(t), store.put(table.loads[t]), self._wall
-                    self.after.append(store.prepare(R.make_rest(form), len(table.first) - 1, *cells, *arguments))
-            return table
         for t in (0, 1):
             if problem.precision.moments:
                 slip = make_slip_moments(form)
@@ -130,53 +121,6 @@ class PartLinks:
                 cells = store.flat_target(t), store.put(table.loads[t]), self._wall
             self.slip.append(store.prepare(slip, len(table.first) - 1, *cells, *arguments))
         return table
-
-    def _add_rebuild(self, R: Any, table: SlipTable, nu: Any, numbers: Any, lattice: Any) -> None:
-        from lbm._coupled.wall_model.tables import LAST
-        from lbm.geometry.wall_links import SOLID_CLASS
-        problem, store = self._problem, self._store
-        n, d, position, block = LAST["mean"], LAST["height"], LAST["position"], LAST["block"]
-        centre = position + 0.5
-        fluid = problem.links.classes != SOLID_CLASS
-        inner = fluid.copy()
-        z, y, x = block.T
-        inner[z, y, x] = False
-        own = (z * problem.shape[1] + y) * problem.shape[0] + x
-        near_i, near_w, near_h, ok = R.corners(centre + n, problem, LAST["start"], inner, fluid, own, centre, n)
-        far_i, far_w, far_h, okay = R.corners(centre + (R.HREF - d)[:, None] * n, problem, LAST["start"], inner, fluid, own, centre, n)
-        free = LAST["free"] if R.EDGE else np.broadcast_to(np.eye(2), LAST["free"].shape)
-        geo = np.stack([d, d + far_h, np.maximum(near_h, 0.5), free[:, 0, 0], free[:, 0, 1], free[:, 1, 1],
-                        (ok & okay & (d + far_h > 0.6)) * 1.0, *n.T])
-        geo[1] = np.maximum(geo[1], 0.6)
-        if R.SKIP:
-            at_edge = np.abs(LAST["free"] - np.eye(2)).max(axis=(1, 2)) > 1e-6
-            geo[6] *= ~at_edge
-            if R.NEAR > 0 and at_edge.any():
-                edges = centre[at_edge]
-                for a in range(0, len(d), 500):
-                    gap = ((centre[a : a + 500, None] - edges[None]) ** 2).sum(axis=2).min(axis=1)
-                    geo[6, a : a + 500] *= gap > R.NEAR**2
-        if R.OBLIQUE:
-            geo[6] *= np.abs(n).max(axis=1) < 0.995
-        print("rebuild: candidates", int(geo[6].sum()), flush=True)
-        slope = R.slopes(problem, near_i, far_i, near_w, far_w)
-        print("rebuild: cells", len(d), "left", int((geo[6] < 0.5).sum()), "near h", near_h.min().round(2), near_h.mean().round(2),
-              "far h", geo[1].min().round(2), geo[1].mean().round(2), "d", d.min().round(2), d.max().round(2), flush=True)
-        self.added_force = store.zeros(5, len(d))
-        put = store.put
-        opposite = put(np.array(problem.lattice.opposite, np.int64))
-        self._rebuild = (R, len(d), numbers, opposite, put(table.cells), put(geo), put(slope), put(near_i), put(near_w), put(far_i), put(far_w),
-                         lattice, nu, put(R.OPTIONS), [put(k) for k in table.loads])
-        self.slip = [None, None]
-
-    def prepare_rebuild(self) -> None:
-        R, count, numbers, opposite, cells, geo, slope, ni, nw, fi, fw, lattice, nu, options, loads = self._rebuild
-        moments = R.MOMENTS[self.part.index]
-        moments = moments.reshape(4, int(np.prod(moments.shape[1:])))
-        for t in (0, 1):
-            self.slip[t] = self._store.prepare(
-                R.make_rebuild(self._problem.precision.name), count, self._store.flat_target(t), loads[t], self._wall,
-                self.returned, *numbers, opposite, cells, geo, slope, ni, nw, fi, fw, moments, self.added_force, lattice, nu, options)
 
     @property
     def excess(self) -> int:
@@ -261,13 +205,8 @@ class InterpolatedWalls(Companion):
         if self._slips:
             for part in self._parts:
                 if part.slip:
-                    if part.slip[0] is None:
-                        part.prepare_rebuild()
                     part.slip[t % 2]()
-                    if getattr(part, "after", None):
-                        part.after[t % 2]()
-            from lbm._coupled.wall_model import rebuild as R
-            if self.keeps_mass and R.ON != 'full':  # what slips past the steps of a staircase is not 0 in sum
+            if self.keeps_mass:  # what slips past the steps of a staircase is not 0 in sum
                 self._store(t, again=True)
         for part in self._parts:
             if part.worker is not None:

@@ -46,8 +46,6 @@ class PartViscosity:
         store = self._store = Store(engine)
         self._layer = math.prod(engine.problem.shape[:2])
         self.moments = store.zeros(4, *engine.problem.shape[::-1])
-        from lbm._coupled.wall_model import rebuild as R
-        R.MOMENTS[part.index] = self.moments
         sides, on = store.put(find_missing_sides(engine.problem.links)), loops(engine.device)
         with engine.device.active():
             self.interior, self.edges = (

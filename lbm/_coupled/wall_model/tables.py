@@ -24,9 +24,6 @@ SINGULAR = 1e-3
 slip."""
 
 
-LAST: dict[str, Any] = {}
-
-
 class SlipTable(NamedTuple):
     """The cells of a block beside modelled walls; see `formulas.make_slip`.
 
@@ -81,7 +78,6 @@ def make_slip_table(part: Part, solids: Mapping[str, Solid], shape: Triple) -> S
     )  # fmt: skip
     loads = load_indices(problem, cells[starts])[::-1]  # the next step loads by the other table
     (z, y, x), (nx, ny, _) = cells[starts].T, problem.shape
-    LAST.update(position=position[starts], block=cells[starts], start=np.array(part.extent.start) - np.array(part.halo))
     stored = row_position(x, nx, problem.precision.lanes)
     index = (z * ny + y) * nx + np.stack([x, stored])
     return SlipTable(loads, modelled_links, first, q, geometry, index)
@@ -116,5 +112,4 @@ def _describe_cells(
     matrix[np.abs(matrix) < SINGULAR**2] = 0.0
     inverse = np.linalg.pinv(matrix, rcond=SINGULAR, hermitian=True).reshape(-1, 4).T
     rows[INVERSE : INVERSE + 3] = inverse[[0, 1, 3]]
-    LAST.update(mean=mean, height=height, free=free, frame=frame)
     return rows

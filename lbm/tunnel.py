@@ -289,7 +289,8 @@ def wind_tunnel(
     ground : {"none", "fixed", "moving", "slip"}
         Ground below the body: a wall at rest, one that moves with the stream, or one without
         friction. Where fewer than four cells are below the body, moving ground is at rest: walls
-        that slide past each other in few cells would drag far too much fluid along.
+        that slide past each other in few cells would drag far too much fluid along. With
+        wall="modelled", fixed ground has such a wall, too: the lowest layer of cells.
     clearance : float
         Height in metres of the body's lowest point above the ground.
     area : {"frontal", "plan"} or float

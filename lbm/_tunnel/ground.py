@@ -1,11 +1,13 @@
-"""Ground that moves with the stream, but for places where a body nearly touches it."""
+"""Ground of tunnels: one that moves with the stream, but for places where a body nearly touches it,
+and one whose friction is that of the law of the wall."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from lbm.boundaries import MovingWall
+from lbm.boundaries import MovingWall, Solid
 from lbm.geometry.meshes import TriangleMesh
+from lbm.geometry.shapes import Box
 from lbm.lattices.extent import Triple
 
 FEWEST_BELOW = 4
@@ -36,3 +38,9 @@ def move_ground(still: np.ndarray, speed: float) -> MovingWall:
         return np.where(still[i, j], 0.0, speed), 0.0, 0.0
 
     return MovingWall(velocity)
+
+
+def cover_floor(shape: Triple) -> Solid:
+    """Return ground with a modelled wall: the lowest layer of cells of a domain."""
+    nx, ny, _ = shape
+    return Solid(Box((-nx, -ny, -9.0), (2.0 * nx, 2.0 * ny, 1.0)), wall="modelled")

@@ -14,7 +14,7 @@ import numpy as np
 from hetero.errors import format_bytes
 from hetero.validation import check_choice, check_integer, check_positive, describe
 from lbm._parallel.memory_forecast import choose_storage
-from lbm._tunnel.ground import FEWEST_BELOW, find_low_parts, move_ground
+from lbm._tunnel.ground import FEWEST_BELOW, cover_floor, find_low_parts, move_ground
 from lbm._tunnel.placing import orient, place
 from lbm.boundaries import (
     Condition,
@@ -174,17 +174,19 @@ def make_plan(
     if clearance and ground == "none":
         raise ValueError("clearance is the height above a ground: choose ground, or leave it out")
     dx = placed.length / cells
+    floor = float(ground == "fixed" and wall == "modelled")
     low, high = placed.mesh.bounds / dx
     size = high - low
     width = math.sqrt(size[1] * size[2])
     upstream, downstream, beside = _read_margins(margins)
     length_x = upstream * width + size[0] + downstream * width
-    height = size[2] + (clearance / dx if ground != "none" else beside * width) + beside * width
+    below = clearance / dx + floor if ground != "none" else beside * width
+    height = size[2] + below + beside * width
     shape = _round((length_x, size[1] + 2.0 * beside * width, height))
     corner = (
         upstream * width,
         (shape[1] - size[1]) / 2.0,
-        clearance / dx if ground != "none" else (shape[2] - size[2]) / 2.0,
+        below if ground != "none" else (shape[2] - size[2]) / 2.0,
     )
     mesh = place(placed, dx, corner, minimum_thickness)
     note = Choice("domain", f"{' x '.join(map(str, shape))} cells of {dx:.3g} m", (
@@ -214,6 +216,12 @@ def make_plan(
         choices.append(Choice("ground", "moving, but still below low parts of the body", (
             f"gaps of fewer than {FEWEST_BELOW} cells resolve no flow between walls that slide"
         )))  # fmt: skip
+    solids = {"body": Solid(mesh, wall=wall)}
+    if floor:
+        solids["ground"] = cover_floor(shape)
+        choices.append(Choice("ground", "modelled, a layer of cells", (
+            "without slip, it would take its speed from a gap of few cells"
+        )))  # fmt: skip
     frontal, plan = (
         mesh.frontal_area(along) * dx**2 for along in ((1.0, 0.0, 0.0), (0.0, 0.0, 1.0))
     )
@@ -227,7 +235,7 @@ def make_plan(
     choices.append(_forecast_memory(shape, operator, options))
     return Plan(
         placed.name, mesh, shape, units, speed, density, viscosity, u, placed.length, operator,
-        {**faces, "body": Solid(mesh, wall=wall)}, sponges, frontal, plan, used, flush, passage,
+        {**faces, **solids}, sponges, frontal, plan, used, flush, passage,
         choices,
     )  # fmt: skip
 

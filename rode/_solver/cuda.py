@@ -209,17 +209,9 @@ def count_paths(o, x, failed, result):
         cuda.atomic.add(result, 1, others)
 
 
-count_nonfinite_float32, count_nonfinite_float64 = (
-    kernel(count_paths.py_func),
-    kernel(count_paths.py_func),
-)
-del count_paths
-
-
 def count_nonfinite(o, x, failed, stream=0) -> tuple[int, int]:
     """Return the number of paths that are infinite or NaN, and of others with such outputs."""
-    chosen = count_nonfinite_float32 if o.dtype.itemsize == 4 else count_nonfinite_float64
     result = cuda.to_device(np.zeros(2, np.int64), stream=stream)
-    launch.launch_over(chosen, o.size, (o, x, failed, result), stream)
+    launch.launch_over(count_paths, o.size, (o, x, failed, result), stream)
     states, others = result.copy_to_host(stream=stream)
     return int(states), int(others)

@@ -114,8 +114,9 @@ def _make_fill(dtype, in_shared):
     return fill_ziggurat
 
 
-def _make_remainder(number, size):
+def _make_remainder(dtype):
     """Make the kernel that fills what pairs of blocks leave, number by number."""
+    number, size = (_number_float32, 4) if dtype == "float32" else (_number_float64, 2)
 
     @kernel
     def rest_ziggurat(k0, k1, path, stream, high, low, first, edges, out):
@@ -129,32 +130,24 @@ def _make_remainder(number, size):
     return rest_ziggurat
 
 
-ziggurat_float32, ziggurat_float64 = _make_fill("float32", False), _make_fill("float64", False)
-ziggurat_shared_float32 = _make_fill("float32", True)
-ziggurat_shared_float64 = _make_fill("float64", True)
-rest_ziggurat_float32 = _make_remainder(_number_float32, 4)
-rest_ziggurat_float64 = _make_remainder(_number_float64, 2)
-_ZIGGURAT = {
-    "float32": (ziggurat_float32, ziggurat_shared_float32, rest_ziggurat_float32),
-    "float64": (ziggurat_float64, ziggurat_shared_float64, rest_ziggurat_float64),
-}
+KERNELS = {}
+for _dtype in ("float32", "float64"):
+    KERNELS[f"ziggurat_{_dtype}"] = _make_fill(_dtype, False)
+    KERNELS[f"ziggurat_shared_{_dtype}"] = _make_fill(_dtype, True)
+    KERNELS[f"rest_ziggurat_{_dtype}"] = _make_remainder(_dtype)
 
 
 def fill(words, table, in_shared, out, launch_stream=0):
     """Fill `out`; `table` holds the strips' edges, on the host."""
     dtype, size = np.dtype(out.dtype), 16 // out.dtype.itemsize
-    local, shared, remainder = _ZIGGURAT[dtype.name]
-    edges = resident(table.astype(dtype))
+    pairs = KERNELS[f"{'ziggurat_shared' if in_shared else 'ziggurat'}_{dtype}"]
+    remainder, edges = KERNELS[f"rest_ziggurat_{dtype}"], resident(table.astype(dtype))
+    shared = edges.nbytes if in_shared else 0
     for first, piece, done in split_into_launches(out, size, words.first):
         numbers = (*words.constants, *first)
-        if done and in_shared:
-            arguments, memory = (*numbers, edges, piece), edges.nbytes
-            threads = THREADS
-            launch.launch_over(shared, done, arguments, launch_stream, threads, memory)
-        elif done:
-            grid = launch.grid_stride_blocks(done, THREADS)
-            launch.launch(local, grid, THREADS, launch_stream, (*numbers, edges, piece))
+        if done:
+            arguments = (*numbers, edges, piece)
+            launch.launch_over(pairs, done, arguments, launch_stream, THREADS, shared)
         if 2 * size * done < piece.size:
-            grid = launch.grid_stride_blocks(piece.size - 2 * size * done)
             arguments = (*numbers, np.uint32(2 * done), edges, piece)
-            launch.launch(remainder, grid, launch.THREADS, launch_stream, arguments)
+            launch.launch_over(remainder, piece.size - 2 * size * done, arguments, launch_stream)

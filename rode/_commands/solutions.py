@@ -245,21 +245,18 @@ def _report(
         peaks.print()
         print_exceedances(exceedances)
         return
-    for output in result.outputs:
-        _print_table(columns, output)
+    each = (len(columns) - 1) // len(result.outputs)  # columns of each output, after the times
+    for k, output in enumerate(result.outputs):
+        _print_table(columns, list(columns)[1 + k * each : 1 + (k + 1) * each], output)
     if result.t.size > _ROWS and options.out is None:
         print(f"\n{_ROWS} of {result.t.size} times; --out FILE writes all of them")
 
 
-def _print_table(columns: dict[str, np.ndarray], output: str) -> None:
-    """Print some rows of the columns of one output, the last among them."""
+def _print_table(columns: dict[str, np.ndarray], names: list[str], output: str) -> None:
+    """Print some rows of the columns with the names of one output, the last among them."""
     size = columns["t"].size
     rows = np.unique(np.linspace(0, size - 1, min(size, _ROWS)).astype(int))
-    prefix = f"{output}_"
-    table = {"t / s": columns["t"]} | {
-        name.removeprefix(prefix): values
-        for name, values in columns.items()
-        if name.startswith(prefix)
-    }
+    table = {"t / s": columns["t"]}
+    table |= {name.removeprefix(f"{output}_"): columns[name] for name in names}
     print(f"\n{output}")
     print_rows(table, ([values[row] for values in table.values()] for row in rows))

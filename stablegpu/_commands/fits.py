@@ -252,7 +252,7 @@ def _report_one(result: FitResult, name: str, options: argparse.Namespace) -> in
         report["risk"] = [dataclasses.asdict(estimate) for estimate in estimates]
         text += ["", *describe_risks(estimates)]
         kupiec = run_kupiec_tests(result, options.var)
-        report["kupiec"] = {f"{level:g}": dataclasses.asdict(t) for level, t in kupiec.items()}
+        report["kupiec"] = {repr(level): dataclasses.asdict(t) for level, t in kupiec.items()}
         text += [
             f"losses beyond the {level:.6g} value at risk: {t.exceedances} of {t.observations}, "
             f"expected {t.expected:.4g}; Kupiec's test p-value {t.pvalue:.4g}"

@@ -12,13 +12,7 @@ from hetero.jit import kernel
 from hetero.philox.formulas import philox10, words10
 from rode._intrinsics.memory import store_vector
 from rode._normals.launches import split_into_launches
-from rode._normals.ziggurat.formulas import (
-    attempt_float32,
-    attempt_float64,
-    draw_float32,
-    draw_float64,
-    shared_words,
-)
+from rode._normals.ziggurat import formulas
 
 THREADS = 512
 """The more, the fewer copies of the table a multiprocessor needs."""
@@ -28,8 +22,8 @@ THREADS = 512
 def _two(block, high, path, stream, k0, k1, table):
     """Return the two numbers of a block, whether both are accepted, and a bit for each rejected."""
     a, b, c, d = philox10(block, high, path, stream, k0, k1)
-    w, p = attempt_float64(a, b, b, table)
-    x, q = attempt_float64(c, d, d, table)
+    w, p = formulas.attempt_float64(a, b, b, table)
+    x, q = formulas.attempt_float64(c, d, d, table)
     return (w, x), p and q, uint32(not p) | uint32(not q) << uint32(1)
 
 
@@ -39,10 +33,10 @@ def _four(block, high, path, stream, k0, k1, table):
     a, b, c, d = e, f, g, h = philox10(block, high, path, stream, k0, k1)
     if table.size > 129:
         e, f, g, h = philox10(block, high | uint32(255 << 24), path, stream, k0, k1)
-    w, p = attempt_float32(a, a, e, table)
-    x, q = attempt_float32(b, b, f, table)
-    y, r = attempt_float32(c, c, g, table)
-    z, s = attempt_float32(d, d, h, table)
+    w, p = formulas.attempt_float32(a, a, e, table)
+    x, q = formulas.attempt_float32(b, b, f, table)
+    y, r = formulas.attempt_float32(c, c, g, table)
+    z, s = formulas.attempt_float32(d, d, h, table)
     pairs = uint32(not p) | uint32(not q) << uint32(1), uint32(not r) | uint32(not s) << uint32(1)
     return (w, x, y, z), p and q and r and s, pairs[0] | pairs[1] << uint32(2)
 
@@ -52,18 +46,18 @@ def _number_float64(i, path, stream, k0, k1, table):
     """Return number i, after as many attempts as it takes."""
     a, b, c, d = words10(i // uint64(2), path, stream, k0, k1)
     a, b = (c, d) if i % uint64(2) else (a, b)
-    return draw_float64(i, a, b, b, table, path, stream, k0, k1)
+    return formulas.draw_float64(i, a, b, b, table, path, stream, k0, k1)
 
 
 @kernel(device=True)
 def _number_float32(i, path, stream, k0, k1, table):
     """Return number i, after as many attempts as it takes."""
-    four, strips = shared_words(i // uint64(4), path, stream, k0, k1, table.size - 1)
+    four, strips = formulas.shared_words(i // uint64(4), path, stream, k0, k1, table.size - 1)
     word, strip = four[0], strips[0]
     for j in range(1, 4):
         if i % uint64(4) == uint64(j):
             word, strip = four[j], strips[j]
-    return draw_float32(i, word, word, strip, table, path, stream, k0, k1)
+    return formulas.draw_float32(i, word, word, strip, table, path, stream, k0, k1)
 
 
 def _make_fill(dtype, in_shared):

@@ -8,16 +8,9 @@ from numba import prange
 from hetero.cpu.interruptible import ranges
 from hetero.jit import parallel, scalar
 from stablegpu._density import nolan_formulas as nolan
+from stablegpu._density import value_formulas
 from stablegpu._density.outputs import write
 from stablegpu._density.quadrature.kronrod import MOST_PASSES
-from stablegpu._density.value_formulas import (
-    assemble,
-    evaluate_light_tail,
-    evaluate_trivial,
-    is_trivial,
-    restore_side,
-    standardize,
-)
 
 _SECTIONS = 12  # of the interval in each step of the search for the peak
 
@@ -110,7 +103,7 @@ def point(y, z, side, rule, panels, tolerance, forced):
     """
     log_y = nolan.log_factor(y, z, side)
     if nolan.is_far_in_light_tail(log_y, side):
-        return evaluate_light_tail(y, log_y, side), 8.0 * nolan.EPSILON
+        return value_formulas.evaluate_light_tail(y, log_y, side), 8.0 * nolan.EPSILON
     center, width = _peak(log_y, side)
     p, r = nolan.distances(center, side)
     log_g = log_y + nolan.log_v(p, r, side)
@@ -119,7 +112,7 @@ def point(y, z, side, rule, panels, tolerance, forced):
     if steep:
         base, width = nolan.solve_g_equals_one(base, side)
     elif log_g > nolan.LIGHT:
-        return evaluate_light_tail(y, log_g, side), 8.0 * nolan.EPSILON
+        return value_formulas.evaluate_light_tail(y, log_g, side), 8.0 * nolan.EPSILON
     best = nolan.log_integrand_of(base[2], base[0] * base[1] / side.length)
     left = _reach(-1.0, center, best, width, base, steep, log_y, side)
     right = _reach(1.0, center, best, width, base, steep, log_y, side)
@@ -163,7 +156,7 @@ def point(y, z, side, rule, panels, tolerance, forced):
             count += 1
         waiting[count, 0], waiting[count, 1] = left + middle * size, left + (last + 1) * size
         count += 1
-    result = assemble(y, g_min, total[0], total[1], total[2], side)
+    result = value_formulas.assemble(y, g_min, total[0], total[1], total[2], side)
     relative = 8.0 * nolan.EPSILON
     for k in range(3):
         # Beyond, only the logarithms are left, and to those the sums are a small addition.
@@ -177,14 +170,14 @@ def _evaluate_points(x, frame, right, left, rule, settings, outputs, error):
     """Evaluate the integrals of each point in one iteration of the parallel loop."""
     panels, tolerance, forced = settings
     for i in prange(x.size):
-        y, z, mirrored = standardize(x[i], frame, right.alpha)
+        y, z, mirrored = value_formulas.standardize(x[i], frame, right.alpha)
         side = left if mirrored else right
         e = 0.0
-        if is_trivial(z, y, side):
-            result = evaluate_trivial(z, y, side)
+        if value_formulas.is_trivial(z, y, side):
+            result = value_formulas.evaluate_trivial(z, y, side)
         else:
             result, e = point(y, z, side, rule, panels, tolerance, forced)
-        write(outputs, i, restore_side(result, mirrored, frame.scale))
+        write(outputs, i, value_formulas.restore_side(result, mirrored, frame.scale))
         error[i] = e
 
 

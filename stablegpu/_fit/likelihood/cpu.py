@@ -8,13 +8,7 @@ from numba import prange
 from hetero.arrays import Array
 from hetero.cpu.interruptible import ranges as ranges_of
 from hetero.jit import parallel, serial
-from stablegpu._fit.likelihood import formulas
-from stablegpu._fit.likelihood.interval_formulas import (
-    edges_of_intervals,
-    observe_interval,
-    observe_interval_at,
-    range_of_intervals,
-)
+from stablegpu._fit.likelihood import formulas, interval_formulas
 from stablegpu._fit.likelihood.near_one_formulas import PROFILE, ROWS
 from stablegpu._fit.likelihood.node_formulas import NODE_NUMBERS, SERIES_NUMBERS
 from stablegpu._fit.likelihood.optimizer import codes
@@ -146,7 +140,11 @@ _maximize_points = _maximize_with(
     formulas.range_of_points,
 )
 _maximize_intervals = _maximize_with(
-    _intervals, observe_interval, observe_interval_at, edges_of_intervals, range_of_intervals
+    _intervals,
+    interval_formulas.observe_interval,
+    interval_formulas.observe_interval_at,
+    interval_formulas.edges_of_intervals,
+    interval_formulas.range_of_intervals,
 )
 
 

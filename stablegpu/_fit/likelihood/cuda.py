@@ -15,13 +15,7 @@ from hetero.cuda.device_cache import small_scratch, zeros_in_scratch
 from hetero.cuda.driver import SIMULATOR, cuda
 from hetero.intrinsics.warp import LANES, warp_sum
 from hetero.jit import kernel
-from stablegpu._fit.likelihood import formulas
-from stablegpu._fit.likelihood.interval_formulas import (
-    edges_of_intervals,
-    observe_interval,
-    observe_interval_at,
-    range_of_intervals,
-)
+from stablegpu._fit.likelihood import formulas, interval_formulas
 from stablegpu._fit.likelihood.node_formulas import NODE_NUMBERS, SERIES_NUMBERS
 from stablegpu._fit.likelihood.optimizer import codes
 from stablegpu._fit.likelihood.optimizer.ascent_formulas import advance, begin
@@ -225,10 +219,10 @@ maximize_sets = _maximize_with(
 )
 maximize_interval_sets = _maximize_with(
     THREADS_OF_INTERVAL_TEAMS,
-    observe_interval,
-    observe_interval_at,
-    edges_of_intervals,
-    range_of_intervals,
+    interval_formulas.observe_interval,
+    interval_formulas.observe_interval_at,
+    interval_formulas.edges_of_intervals,
+    interval_formulas.range_of_intervals,
 )
 
 
